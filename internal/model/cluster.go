@@ -1,0 +1,158 @@
+package model
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Cluster is one OpenShift cluster, from its definition to the end of its installation.
+// Fields tagged json:"-" are columns or sealed values of the store; the rest is its document.
+type Cluster struct {
+	ID              uuid.UUID     `json:"-"`
+	Kind            ClusterKind   `json:"-"`
+	Name            string        `json:"-"`
+	Status          ClusterStatus `json:"-"`
+	StatusInfo      string        `json:"-"`
+	StatusUpdatedAt time.Time     `json:"-"`
+	CreatedAt       time.Time     `json:"-"`
+	UpdatedAt       time.Time     `json:"-"`
+	DeletedAt       time.Time     `json:"-"`
+	// InstallAttempt counts the installations begun; it names the run the workflow belongs to.
+	InstallAttempt int `json:"-"`
+	// WorkflowStarted is false while an accepted install has no workflow yet; the sweeper mends that.
+	WorkflowStarted bool `json:"-"`
+	// NetworkGeneration rises when something hosts are asked about changes: VIPs, networks,
+	// NTP sources, the domain. HostsGeneration rises when a host joins, leaves or changes its addresses.
+	NetworkGeneration int64 `json:"-"`
+	HostsGeneration   int64 `json:"-"`
+
+	PullSecret Secret `json:"-"` // sealed
+
+	UserName           string     `json:"user_name,omitempty"`
+	OrgID              string     `json:"org_id,omitempty"`
+	OpenShiftVersion   string     `json:"openshift_version,omitempty"`
+	ReleaseImage       string     `json:"release_image,omitempty"`
+	OpenShiftClusterID *uuid.UUID `json:"openshift_cluster_id,omitempty"`
+	CPUArchitecture    string     `json:"cpu_architecture,omitempty"`
+	BaseDNSDomain      string     `json:"base_dns_domain,omitempty"`
+	ControlPlaneCount  int        `json:"control_plane_count"`
+	SSHPublicKey       string     `json:"ssh_public_key,omitempty"`
+	Tags               string     `json:"tags,omitempty"`
+
+	Platform              Platform       `json:"platform"`
+	LoadBalancer          string         `json:"load_balancer,omitempty"` // cluster-managed | user-managed
+	UserManagedNetworking bool           `json:"user_managed_networking,omitempty"`
+	VIPDHCPAllocation     bool           `json:"vip_dhcp_allocation,omitempty"`
+	NetworkType           string         `json:"network_type,omitempty"`
+	APIVIPs               []VIP          `json:"api_vips,omitempty"`
+	IngressVIPs           []VIP          `json:"ingress_vips,omitempty"`
+	MachineNetworks       []netip.Prefix `json:"machine_networks,omitempty"`
+	// MachineNetworksAuto is set while the machine networks are derived from the VIPs or hosts, not given by the user.
+	MachineNetworksAuto   bool             `json:"machine_networks_auto,omitempty"`
+	ClusterNetworks       []ClusterNetwork `json:"cluster_networks,omitempty"`
+	ServiceNetworks       []netip.Prefix   `json:"service_networks,omitempty"`
+	Proxy                 Proxy            `json:"proxy"`
+	NTPSources            []string         `json:"ntp_sources,omitempty"`
+	Hyperthreading        string           `json:"hyperthreading,omitempty"`
+	SchedulableMasters    bool             `json:"schedulable_masters,omitempty"`
+	DiskEncryption        DiskEncryption   `json:"disk_encryption"`
+	OLMOperators          []string         `json:"olm_operators,omitempty"`
+	InstallConfigOverride string           `json:"install_config_override,omitempty"` // JSON object
+
+	Progress                  ClusterProgress    `json:"progress"`
+	Validations               []ValidationResult `json:"validations,omitempty"`
+	Connectivity              ConnectivityGroups `json:"connectivity"`
+	HostNetworks              []HostNetwork      `json:"host_networks,omitempty"`
+	LastPreparation           Preparation        `json:"last_preparation"`
+	InstallStartedAt          time.Time          `json:"install_started_at"`
+	InstallCompletedAt        time.Time          `json:"install_completed_at"`
+	LogsInfo                  LogsState          `json:"logs_info,omitempty"`
+	ControllerLogsStartedAt   time.Time          `json:"controller_logs_started_at"`
+	ControllerLogsCollectedAt time.Time          `json:"controller_logs_collected_at"`
+	// IngressCertAt is when the controller delivered the ingress certificate and kubeconfig was completed.
+	IngressCertAt time.Time `json:"ingress_cert_at"`
+	// Completion is what the controller reported at the end; nil before.
+	Completion *Completion `json:"completion,omitempty"`
+	// ApprovalGates are the points where the workflow pauses for an approve command.
+	ApprovalGates []string `json:"approval_gates,omitempty"`
+}
+
+// SingleNode reports whether the cluster is one control plane host without workers.
+func (c *Cluster) SingleNode() bool { return c.ControlPlaneCount == 1 }
+
+// DayTwo reports whether the cluster exists already and only takes more hosts.
+func (c *Cluster) DayTwo() bool { return c.Kind == KindAddHostsCluster }
+
+// Platform is where a cluster runs.
+type Platform struct {
+	Type                   string `json:"type,omitempty"` // baremetal, none, nutanix, vsphere, external
+	ExternalName           string `json:"external_name,omitempty"`
+	CloudControllerManager string `json:"cloud_controller_manager,omitempty"`
+}
+
+// VIP is a virtual address of the cluster.
+type VIP struct {
+	IP           netip.Addr `json:"ip"`
+	Verification string     `json:"verification,omitempty"` // unverified, failed, succeeded
+}
+
+// ClusterNetwork is a network pods take their addresses from.
+type ClusterNetwork struct {
+	CIDR       netip.Prefix `json:"cidr"`
+	HostPrefix int          `json:"host_prefix"` // length of the part each host gets
+}
+
+// HostNetwork lists the hosts with an address in a network.
+type HostNetwork struct {
+	CIDR    netip.Prefix `json:"cidr"`
+	HostIDs []uuid.UUID  `json:"host_ids"`
+}
+
+// Proxy is how hosts reach other networks.
+type Proxy struct {
+	HTTP    string `json:"http,omitempty"`
+	HTTPS   string `json:"https,omitempty"`
+	NoProxy string `json:"no_proxy,omitempty"`
+}
+
+// DiskEncryption is the encryption asked for installation disks.
+type DiskEncryption struct {
+	EnableOn    string `json:"enable_on,omitempty"` // none, all, masters, ...
+	Mode        string `json:"mode,omitempty"`      // tpmv2, tang
+	TangServers string `json:"tang_servers,omitempty"`
+}
+
+// ClusterProgress is how far an installation is, in percent of each phase.
+type ClusterProgress struct {
+	Total                    int             `json:"total"`
+	Preparing                int             `json:"preparing"`
+	Installing               int             `json:"installing"`
+	Finalizing               int             `json:"finalizing"`
+	FinalizingStage          FinalizingStage `json:"finalizing_stage,omitempty"`
+	FinalizingStageStartedAt time.Time       `json:"finalizing_stage_started_at"`
+	FinalizingStageTimedOut  bool            `json:"finalizing_stage_timed_out,omitempty"`
+}
+
+// Preparation is the outcome of the last preparation.
+type Preparation struct {
+	Status string `json:"status,omitempty"` // not_started, failed, success
+	Reason string `json:"reason,omitempty"`
+}
+
+// Completion is the controller's last word on an installation.
+type Completion struct {
+	Success   bool      `json:"success"`
+	ErrorInfo string    `json:"error_info,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+// ConnectivityGroups are the hosts that reach each other, by network.
+// L2 has one entry a network (its CIDR as key); L3 has "IPv4" and "IPv6".
+type ConnectivityGroups struct {
+	Majority             map[string][]uuid.UUID `json:"majority,omitempty"`
+	L3ConnectedAddresses map[uuid.UUID][]string `json:"l3_connected_addresses,omitempty"`
+	// IPCollisions maps an address to the MACs that answered for it, two or more.
+	IPCollisions map[string][]string `json:"ip_collisions,omitempty"`
+}

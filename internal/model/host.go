@@ -1,0 +1,143 @@
+package model
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/wire"
+)
+
+// Host is one machine that runs, or ran, a discovery agent.
+// A host is identified by its discovery environment and its own id together.
+// Fields tagged json:"-" are columns of the store; the rest is its document.
+type Host struct {
+	ID              uuid.UUID  `json:"-"`
+	InfraEnvID      uuid.UUID  `json:"-"`
+	ClusterID       *uuid.UUID `json:"-"` // nil while unbound
+	Kind            HostKind   `json:"-"`
+	Status          HostStatus `json:"-"`
+	StatusInfo      string     `json:"-"`
+	StatusUpdatedAt time.Time  `json:"-"`
+	Role            Role       `json:"-"`
+	Bootstrap       bool       `json:"-"`
+	Dialect         Dialect    `json:"-"`
+	Stage           Stage      `json:"-"`
+	CreatedAt       time.Time  `json:"-"`
+	UpdatedAt       time.Time  `json:"-"`
+	DeletedAt       time.Time  `json:"-"`
+	// CheckedInAt and Timestamp (the host's clock, Unix seconds) are kept in a narrow
+	// table of their own and written at most every ten seconds.
+	CheckedInAt time.Time `json:"-"`
+	Timestamp   int64     `json:"-"`
+	// Facts records what was asked of the host and answered, by name of the fact.
+	Facts Facts `json:"-"`
+
+	RegisteredAt          time.Time   `json:"registered_at"`
+	SuggestedRole         Role        `json:"suggested_role,omitempty"`
+	RequestedHostname     string      `json:"requested_hostname,omitempty"`
+	DiscoveryAgentVersion string      `json:"discovery_agent_version,omitempty"`
+	InstallerVersion      string      `json:"installer_version,omitempty"`
+	UserName              string      `json:"user_name,omitempty"`
+	MediaStatus           MediaStatus `json:"media_status,omitempty"`
+	ConnectionTimedOut    bool        `json:"connection_timed_out,omitempty"`
+
+	Progress HostProgress `json:"progress"`
+
+	Inventory        *wire.Inventory                   `json:"inventory,omitempty"`
+	Connectivity     *wire.ConnectivityReport          `json:"connectivity,omitempty"`
+	FreeAddresses    wire.FreeNetworksAddresses        `json:"free_addresses,omitempty"`
+	NTPSources       []wire.NtpSource                  `json:"ntp_sources,omitempty"`
+	DomainResolution *wire.DomainResolutionResponse    `json:"domain_resolution,omitempty"`
+	Images           []wire.ContainerImageAvailability `json:"images,omitempty"`
+	// DiskSpeed maps a disk path to the outcome of its speed check.
+	DiskSpeed map[string]DiskSpeed `json:"disk_speed,omitempty"`
+
+	InstallationDiskID      string            `json:"installation_disk_id,omitempty"`
+	InstallationDiskPath    string            `json:"installation_disk_path,omitempty"`
+	SkipFormattingDisks     []string          `json:"skip_formatting_disks,omitempty"`
+	InstallerArgs           []string          `json:"installer_args,omitempty"`
+	IgnitionConfigOverrides string            `json:"ignition_config_overrides,omitempty"`
+	MachineConfigPoolName   string            `json:"machine_config_pool_name,omitempty"`
+	NodeLabels              map[string]string `json:"node_labels,omitempty"`
+
+	Validations     []ValidationResult `json:"validations,omitempty"`
+	LogsInfo        LogsState          `json:"logs_info,omitempty"`
+	LogsStartedAt   time.Time          `json:"logs_started_at"`
+	LogsCollectedAt time.Time          `json:"logs_collected_at"`
+}
+
+// HostProgress is the stage a host is in and how far.
+type HostProgress struct {
+	Percentage     int       `json:"percentage"` // of the whole installation of this host
+	Info           string    `json:"info,omitempty"`
+	StageStartedAt time.Time `json:"stage_started_at"`
+	StageUpdatedAt time.Time `json:"stage_updated_at"`
+	StageTimedOut  bool      `json:"stage_timed_out,omitempty"`
+}
+
+// DiskSpeed is the outcome of an installation disk speed check.
+type DiskSpeed struct {
+	Tested         bool  `json:"tested"`
+	ExitCode       int   `json:"exit_code"`
+	SyncDurationMS int64 `json:"sync_duration_ms"` // 99th percentile of fdatasync
+}
+
+// Hostname is the name the host will have: the requested one, else the one it has.
+func (h *Host) Hostname() string {
+	if h.RequestedHostname != "" {
+		return h.RequestedHostname
+	}
+	if h.Inventory != nil {
+		return h.Inventory.Hostname
+	}
+	return ""
+}
+
+// EffectiveRole is the role set by the user, else the one suggested.
+func (h *Host) EffectiveRole() Role {
+	if h.Role == RoleAutoAssign && h.SuggestedRole != "" {
+		return h.SuggestedRole
+	}
+	return h.Role
+}
+
+// DayTwo reports whether the host joins a cluster that exists already.
+func (h *Host) DayTwo() bool { return h.Kind == KindAddToExistingClusterHost }
+
+// Fact names something asked of a host in discovery; the names are those of the steps.
+type Fact string
+
+// FactRecord is when a fact was last asked and answered, and for which generation of
+// the cluster's settings.
+type FactRecord struct {
+	AskedAt    time.Time `json:"asked_at"`
+	AnsweredAt time.Time `json:"answered_at"`
+	// Generation is the cluster generation the last question belonged to.
+	Generation int64 `json:"generation,omitempty"`
+	// StepID is the id of the last question; a reply with another id is still taken.
+	StepID string `json:"step_id,omitempty"`
+}
+
+// Facts are the records of one host.
+type Facts map[Fact]FactRecord
+
+// ValidationStatus is the outcome of one rule.
+type ValidationStatus string
+
+// The validation outcomes.
+const (
+	ValidationSuccess  ValidationStatus = "success"
+	ValidationFailure  ValidationStatus = "failure"
+	ValidationPending  ValidationStatus = "pending"
+	ValidationError    ValidationStatus = "error"
+	ValidationDisabled ValidationStatus = "disabled"
+)
+
+// ValidationResult is what one rule said of one cluster or host.
+type ValidationResult struct {
+	ID       string           `json:"id"`
+	Category string           `json:"category"`
+	Status   ValidationStatus `json:"status"`
+	Message  string           `json:"message"`
+}

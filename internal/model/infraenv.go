@@ -1,0 +1,44 @@
+package model
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// InfraEnv is a discovery environment: what hosts boot to become known.
+type InfraEnv struct {
+	ID        uuid.UUID  `json:"-"`
+	ClusterID *uuid.UUID `json:"-"` // nil with late binding
+	Name      string     `json:"-"`
+	CreatedAt time.Time  `json:"-"`
+	UpdatedAt time.Time  `json:"-"`
+	DeletedAt time.Time  `json:"-"`
+
+	PullSecret Secret `json:"-"` // sealed
+	// TokenKey signs image addresses.
+	TokenKey Secret `json:"-"` // sealed
+
+	UserName               string           `json:"user_name,omitempty"`
+	OrgID                  string           `json:"org_id,omitempty"`
+	OpenShiftVersion       string           `json:"openshift_version,omitempty"`
+	CPUArchitecture        string           `json:"cpu_architecture,omitempty"`
+	ImageType              string           `json:"image_type,omitempty"` // full-iso, minimal-iso, disconnected-iso
+	Proxy                  Proxy            `json:"proxy"`
+	NTPSources             []string         `json:"ntp_sources,omitempty"`
+	SSHAuthorizedKey       string           `json:"ssh_authorized_key,omitempty"`
+	StaticNetworkConfig    string           `json:"static_network_config,omitempty"` // JSON, as the client sent it
+	RendezvousIP           string           `json:"rendezvous_ip,omitempty"`
+	IgnitionConfigOverride string           `json:"ignition_config_override,omitempty"`
+	KernelArguments        []KernelArgument `json:"kernel_arguments,omitempty"`
+	AdditionalTrustBundle  string           `json:"additional_trust_bundle,omitempty"`
+	DiscoveryDelay         time.Duration    `json:"discovery_delay,omitempty"`
+	DownloadURL            string           `json:"download_url,omitempty"`
+	ExpiresAt              time.Time        `json:"expires_at"`
+}
+
+// KernelArgument changes the kernel command line of the discovery image.
+type KernelArgument struct {
+	Operation string `json:"operation"` // append, replace, delete
+	Value     string `json:"value"`
+}

@@ -1,0 +1,118 @@
+package model
+
+// ClusterStatus is the state of a cluster (contract: 12 values).
+type ClusterStatus string
+
+// The cluster statuses.
+const (
+	ClusterInsufficient                ClusterStatus = "insufficient"
+	ClusterReady                       ClusterStatus = "ready"
+	ClusterError                       ClusterStatus = "error"
+	ClusterPreparingForInstallation    ClusterStatus = "preparing-for-installation"
+	ClusterPendingForInput             ClusterStatus = "pending-for-input"
+	ClusterInstalling                  ClusterStatus = "installing"
+	ClusterFinalizing                  ClusterStatus = "finalizing"
+	ClusterInstalled                   ClusterStatus = "installed"
+	ClusterAddingHosts                 ClusterStatus = "adding-hosts"
+	ClusterCancelled                   ClusterStatus = "cancelled"
+	ClusterInstallingPendingUserAction ClusterStatus = "installing-pending-user-action"
+	ClusterUnmonitored                 ClusterStatus = "unmonitored"
+)
+
+// ClusterKind tells clusters installed here from those that only take more hosts.
+type ClusterKind string
+
+// The cluster kinds.
+const (
+	KindCluster             ClusterKind = "Cluster"
+	KindAddHostsCluster     ClusterKind = "AddHostsCluster"
+	KindDisconnectedCluster ClusterKind = "DisconnectedCluster"
+)
+
+// HostStatus is the state of a host (contract: 28 values).
+type HostStatus string
+
+// The host statuses; those ending in unbound belong to hosts without a cluster.
+const (
+	HostDiscovering                 HostStatus = "discovering"
+	HostKnown                       HostStatus = "known"
+	HostDisconnected                HostStatus = "disconnected"
+	HostInsufficient                HostStatus = "insufficient"
+	HostDisabled                    HostStatus = "disabled"
+	HostPreparingForInstallation    HostStatus = "preparing-for-installation"
+	HostPreparingFailed             HostStatus = "preparing-failed"
+	HostPreparingSuccessful         HostStatus = "preparing-successful"
+	HostPendingForInput             HostStatus = "pending-for-input"
+	HostInstalling                  HostStatus = "installing"
+	HostInstallingInProgress        HostStatus = "installing-in-progress"
+	HostInstallingPendingUserAction HostStatus = "installing-pending-user-action"
+	HostResettingPendingUserAction  HostStatus = "resetting-pending-user-action"
+	HostInstalled                   HostStatus = "installed"
+	HostError                       HostStatus = "error"
+	HostResetting                   HostStatus = "resetting"
+	HostAddedToExistingCluster      HostStatus = "added-to-existing-cluster"
+	HostCancelled                   HostStatus = "cancelled"
+	HostBinding                     HostStatus = "binding"
+	HostUnbinding                   HostStatus = "unbinding"
+	HostUnbindingPendingUserAction  HostStatus = "unbinding-pending-user-action"
+	HostKnownUnbound                HostStatus = "known-unbound"
+	HostDisconnectedUnbound         HostStatus = "disconnected-unbound"
+	HostInsufficientUnbound         HostStatus = "insufficient-unbound"
+	HostDisabledUnbound             HostStatus = "disabled-unbound"
+	HostDiscoveringUnbound          HostStatus = "discovering-unbound"
+	HostReclaiming                  HostStatus = "reclaiming"
+	HostReclaimingRebooting         HostStatus = "reclaiming-rebooting"
+)
+
+// HostKind tells hosts of a new cluster from hosts added to an existing one.
+type HostKind string
+
+// The host kinds.
+const (
+	KindHost                     HostKind = "Host"
+	KindAddToExistingClusterHost HostKind = "AddToExistingClusterHost"
+)
+
+// Role is what a host does in its cluster.
+type Role string
+
+// The roles. RoleBootstrap is never stored: it names the arguments and the stage
+// list of the control plane host that carries the bootstrap services.
+const (
+	RoleAutoAssign Role = "auto-assign"
+	RoleMaster     Role = "master"
+	RoleArbiter    Role = "arbiter"
+	RoleWorker     Role = "worker"
+	RoleBootstrap  Role = "bootstrap"
+)
+
+// Dialect is the set of steps an agent understands during an installation.
+type Dialect string
+
+// DialectInstall agents take one install step; DialectFine agents (ours) take one
+// step for each stage.
+const (
+	DialectInstall Dialect = "install"
+	DialectFine    Dialect = "fine"
+)
+
+// LogsState is how far a collection of logs is.
+type LogsState string
+
+// The log collection states.
+const (
+	LogsNone       LogsState = ""
+	LogsRequested  LogsState = "requested"
+	LogsCollecting LogsState = "collecting"
+	LogsCompleted  LogsState = "completed"
+	LogsTimeout    LogsState = "timeout"
+)
+
+// MediaStatus tells whether the virtual media a host booted from is still there.
+type MediaStatus string
+
+// The media states.
+const (
+	MediaConnected    MediaStatus = "connected"
+	MediaDisconnected MediaStatus = "disconnected"
+)

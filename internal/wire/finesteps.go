@@ -1,0 +1,28 @@
+package wire
+
+// The fine steps of our own agent: one step for each stage of an installation, where
+// the contract has a single install step. Each takes one argument, the JSON of an
+// InstallCmdRequest.
+const (
+	StepDiskClean        StepType = "disk-clean"
+	StepBootstrapStart   StepType = "bootstrap-start"
+	StepIgnitionFetch    StepType = "ignition-fetch"
+	StepImageWrite       StepType = "image-write"
+	StepControlPlaneWait StepType = "control-plane-wait"
+	StepBootkubeWait     StepType = "bootkube-wait"
+	StepControllerWait   StepType = "controller-wait"
+	StepReboot           StepType = "reboot"
+)
+
+// ExitInterrupted is the exit code of a step that was running when its agent was
+// restarted (EX_TEMPFAIL of sysexits.h): how far it came is not known.
+const ExitInterrupted = 75
+
+// Headers of our own agent; other agents send neither.
+const (
+	// HeaderSteps announces on registration which steps an agent takes; StepsFine is its only value.
+	HeaderSteps = "Slipway-Steps"
+	StepsFine   = "fine"
+	// HeaderPrefer asks the service to hold a poll until a step is due: "wait=30" (RFC 7240, section 4.3).
+	HeaderPrefer = "Prefer"
+)
