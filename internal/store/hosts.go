@@ -1,0 +1,325 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"slipway/internal/model"
+)
+
+const hostColumns = `
+	h.infra_env_id, h.id, h.cluster_id, h.kind, h.status, h.status_info, h.status_updated_at, h.role, h.bootstrap, h.dialect,
+	h.stage, h.facts, h.doc, h.created_at, h.updated_at, h.deleted_at, k.checked_in_at, coalesce(k.host_timestamp, 0)`
+
+const hostTables = `hosts h left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id`
+
+// HostFilter narrows a list of hosts; zero fields do not.
+type HostFilter struct {
+	ClusterID  uuid.UUID
+	InfraEnvID uuid.UUID
+	Role       string
+	Status     string
+	Unbound    bool // only hosts without a cluster
+}
+
+// RegisterHost creates a host, or runs fn on the existing one (a deleted one counts
+// as new). fn gets created == true with make's host for a new one.
+func (s *Store) RegisterHost(ctx context.Context, infraEnvID, id uuid.UUID, make func() *model.Host,
+	fn func(h *model.Host, created bool, t *Tx) error,
+) (*model.Host, error) {
+	var out *model.Host
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		t := &Tx{now: s.Now()}
+		h, before, err := s.lockHost(ctx, tx, infraEnvID, id)
+		created := false
+		if isNotFound(err) {
+			h, created = make(), true
+			h.InfraEnvID, h.ID, h.CreatedAt, h.StatusUpdatedAt = infraEnvID, id, t.now, t.now
+			before, err = s.insertHost(ctx, tx, t.now, h)
+		}
+		if err != nil {
+			return err
+		}
+		if err := fn(h, created, t); err != nil {
+			return err
+		}
+		out = h
+		if err := s.writeHost(ctx, tx, t.now, h, before); err != nil {
+			return err
+		}
+		return t.flush(ctx, tx)
+	})
+	return out, err
+}
+
+// Host reads one host.
+func (s *Store) Host(ctx context.Context, infraEnvID, id uuid.UUID) (*model.Host, error) {
+	row := s.pool.QueryRow(ctx, `
+		select `+hostColumns+` from `+hostTables+`
+		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, infraEnvID, id)
+	h, err := scanHost(row)
+	return h, notFound(err, "host", id)
+}
+
+// Hosts calls yield for each host in order of registration, while rows stream.
+func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host) error) error {
+	rows, err := s.pool.Query(ctx, `
+		select `+hostColumns+` from `+hostTables+`
+		where h.deleted_at is null
+		  and ($1::uuid is null or h.cluster_id = $1)
+		  and ($2::uuid is null or h.infra_env_id = $2)
+		  and ($3 = '' or h.role = $3)
+		  and ($4 = '' or h.status = $4)
+		  and (not $5 or h.cluster_id is null)
+		order by h.created_at, h.id`,
+		uuidOrNull(f.ClusterID), uuidOrNull(f.InfraEnvID), f.Role, f.Status, f.Unbound)
+	if err != nil {
+		return fmt.Errorf("list hosts: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		h, err := scanHost(rows)
+		if err != nil {
+			return err
+		}
+		if err := yield(h); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// ClusterHosts reads all hosts of a cluster in order of registration.
+func (s *Store) ClusterHosts(ctx context.Context, clusterID uuid.UUID) ([]*model.Host, error) {
+	return s.collectHosts(ctx, HostFilter{ClusterID: clusterID})
+}
+
+// UnboundHosts reads the hosts of a discovery environment that have no cluster.
+func (s *Store) UnboundHosts(ctx context.Context, infraEnvID uuid.UUID) ([]*model.Host, error) {
+	return s.collectHosts(ctx, HostFilter{InfraEnvID: infraEnvID, Unbound: true})
+}
+
+func (s *Store) collectHosts(ctx context.Context, f HostFilter) ([]*model.Host, error) {
+	var hosts []*model.Host
+	err := s.Hosts(ctx, f, func(h *model.Host) error {
+		hosts = append(hosts, h)
+		return nil
+	})
+	return hosts, err
+}
+
+// CountHosts counts all hosts and those with one of the given statuses, without reading them.
+func (s *Store) CountHosts(ctx context.Context, clusterID uuid.UUID, statuses ...model.HostStatus) (total, matching int, err error) {
+	names := make([]string, len(statuses))
+	for i, status := range statuses {
+		names[i] = string(status)
+	}
+	err = s.pool.QueryRow(ctx, `
+		select count(*), count(*) filter (where status = any ($2))
+		from hosts where cluster_id = $1 and deleted_at is null`, clusterID, names).Scan(&total, &matching)
+	return total, matching, err
+}
+
+// UpdateHost runs fn on the locked row and writes what changed.
+func (s *Store) UpdateHost(ctx context.Context, infraEnvID, id uuid.UUID, fn func(*model.Host, *Tx) error) (*model.Host, error) {
+	var out *model.Host
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		h, before, err := s.lockHost(ctx, tx, infraEnvID, id)
+		if err != nil {
+			return err
+		}
+		t := &Tx{now: s.Now()}
+		if err := fn(h, t); err != nil {
+			return err
+		}
+		out = h
+		if err := s.writeHost(ctx, tx, t.now, h, before); err != nil {
+			return err
+		}
+		return t.flush(ctx, tx)
+	})
+	return out, err
+}
+
+// UpdateUnboundHosts locks the hosts of a discovery environment that have no cluster.
+func (s *Store) UpdateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, fn func([]*model.Host, *Tx) error) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		hosts, before, err := s.lockHostsWhere(ctx, tx, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
+		if err != nil {
+			return err
+		}
+		t := &Tx{now: s.Now()}
+		if err := fn(hosts, t); err != nil {
+			return err
+		}
+		for i, h := range hosts {
+			if err := s.writeHost(ctx, tx, t.now, h, before[i]); err != nil {
+				return err
+			}
+		}
+		return t.flush(ctx, tx)
+	})
+}
+
+// DeleteHost marks a host as deleted; fn may refuse and adds events.
+func (s *Store) DeleteHost(ctx context.Context, infraEnvID, id uuid.UUID, fn func(*model.Host, *Tx) error) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		h, _, err := s.lockHost(ctx, tx, infraEnvID, id)
+		if err != nil {
+			return err
+		}
+		t := &Tx{now: s.Now()}
+		if err := fn(h, t); err != nil {
+			return err
+		}
+		t.SupersedeHost(h)
+		if h.ClusterID != nil {
+			t.HostsChanged(*h.ClusterID)
+		}
+		t.batch.Queue(`update hosts set deleted_at = $3, bootstrap = false where infra_env_id = $1 and id = $2`, infraEnvID, id, t.now)
+		return t.flush(ctx, tx)
+	})
+}
+
+func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUID) (*model.Host, rowState, error) {
+	row := tx.QueryRow(ctx, `
+		select `+hostColumns+` from `+hostTables+`
+		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null
+		for update of h`, infraEnvID, id)
+	h, err := scanHost(row)
+	if err != nil {
+		return nil, rowState{}, notFound(err, "host", id)
+	}
+	before, err := hostState(h)
+	return h, before, err
+}
+
+func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, clusterID uuid.UUID) ([]*model.Host, []rowState, error) {
+	return s.lockHostsWhere(ctx, tx, `h.cluster_id = $1`, clusterID)
+}
+
+func (s *Store) lockHostsWhere(ctx context.Context, tx pgx.Tx, where string, arg any) ([]*model.Host, []rowState, error) {
+	rows, err := tx.Query(ctx, `
+		select `+hostColumns+` from `+hostTables+`
+		where `+where+` and h.deleted_at is null
+		order by h.infra_env_id, h.id
+		for update of h`, arg)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock hosts: %w", err)
+	}
+	hosts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*model.Host, error) { return scanHost(row) })
+	if err != nil {
+		return nil, nil, err
+	}
+	before := make([]rowState, len(hosts))
+	for i, h := range hosts {
+		if before[i], err = hostState(h); err != nil {
+			return nil, nil, err
+		}
+	}
+	return hosts, before, nil
+}
+
+// insertHost writes the first version of a host over a deleted one, if there is one.
+func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host) (rowState, error) {
+	state, err := hostState(h)
+	if err != nil {
+		return rowState{}, err
+	}
+	tag, err := tx.Exec(ctx, `
+		insert into hosts as h (infra_env_id, id, cluster_id, kind, status, status_info, status_updated_at, role, bootstrap, dialect,
+		  stage, facts, doc, created_at, updated_at)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
+		on conflict (infra_env_id, id) do update set
+		  cluster_id = excluded.cluster_id, kind = excluded.kind, status = excluded.status, status_info = excluded.status_info,
+		  status_updated_at = excluded.status_updated_at, role = excluded.role, bootstrap = excluded.bootstrap,
+		  dialect = excluded.dialect, stage = excluded.stage, facts = excluded.facts, doc = excluded.doc,
+		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null
+		where h.deleted_at is not null`,
+		h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, h.Dialect,
+		h.Stage, state.facts, state.doc, now)
+	if err != nil {
+		return rowState{}, fmt.Errorf("insert host %s: %w", h.ID, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return rowState{}, fmt.Errorf("%w: host %s is being registered by another request", model.ErrUnavailable, h.ID)
+	}
+	return state, nil
+}
+
+// writeHost updates only the columns that changed, so that asking a question does not
+// rewrite the document.
+func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host, before rowState) error {
+	after, err := hostState(h)
+	if err != nil {
+		return err
+	}
+	same := bytes.Equal(before.columns, after.columns) && bytes.Equal(before.doc, after.doc)
+	switch {
+	case same && bytes.Equal(before.facts, after.facts):
+		return nil
+	case same:
+		_, err = tx.Exec(ctx, `update hosts set facts = $3 where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID, after.facts)
+	default:
+		if before.status != after.status {
+			h.StatusUpdatedAt = now
+		}
+		h.UpdatedAt = now
+		_, err = tx.Exec(ctx, `
+			update hosts set
+			  cluster_id = $3, kind = $4, status = $5, status_info = $6, status_updated_at = $7, role = $8, bootstrap = $9,
+			  dialect = $10, stage = $11, facts = $12, doc = $13, updated_at = $14
+			where infra_env_id = $1 and id = $2`,
+			h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap,
+			h.Dialect, h.Stage, after.facts, after.doc, now)
+	}
+	if err != nil {
+		return fmt.Errorf("update host %s: %w", h.ID, err)
+	}
+	return nil
+}
+
+func hostState(h *model.Host) (rowState, error) {
+	doc, err := json.Marshal(h)
+	if err != nil {
+		return rowState{}, fmt.Errorf("encode host %s: %w", h.ID, err)
+	}
+	facts := []byte("{}")
+	if len(h.Facts) > 0 {
+		if facts, err = json.Marshal(h.Facts); err != nil {
+			return rowState{}, fmt.Errorf("encode facts of host %s: %w", h.ID, err)
+		}
+	}
+	cluster := uuid.Nil
+	if h.ClusterID != nil {
+		cluster = *h.ClusterID
+	}
+	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%s|%t|%s|%s",
+		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.Dialect, h.Stage)
+	return rowState{columns: columns, doc: doc, facts: facts, status: string(h.Status)}, nil
+}
+
+func scanHost(row pgx.Row) (*model.Host, error) {
+	var h model.Host
+	var facts, doc []byte
+	var deleted, checkedIn *time.Time
+	err := row.Scan(&h.InfraEnvID, &h.ID, &h.ClusterID, &h.Kind, &h.Status, &h.StatusInfo, &h.StatusUpdatedAt, &h.Role, &h.Bootstrap,
+		&h.Dialect, &h.Stage, &facts, &doc, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(doc, &h); err != nil {
+		return nil, fmt.Errorf("decode host %s: %w", h.ID, err)
+	}
+	if err := json.Unmarshal(facts, &h.Facts); err != nil {
+		return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
+	}
+	h.DeletedAt, h.CheckedInAt = orZero(deleted), orZero(checkedIn)
+	return &h, nil
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"slipway/internal/model"
+)
+
+const infraEnvColumns = `id, cluster_id, name, doc, secrets, created_at, updated_at, deleted_at`
+
+// CreateInfraEnv adds a discovery environment; fn adds events.
+func (s *Store) CreateInfraEnv(ctx context.Context, e *model.InfraEnv, fn func(*Tx)) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		t := &Tx{now: s.Now()}
+		e.CreatedAt, e.UpdatedAt = t.now, t.now
+		doc, sealed, err := s.infraEnvRow(e)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `
+			insert into infra_envs (id, cluster_id, name, doc, secrets, created_at, updated_at)
+			values ($1, $2, $3, $4, $5, $6, $6)`, e.ID, e.ClusterID, e.Name, doc, sealed, t.now)
+		if err != nil {
+			return fmt.Errorf("insert infra-env %s: %w", e.ID, err)
+		}
+		fn(t)
+		return t.flush(ctx, tx)
+	})
+}
+
+// InfraEnv reads one discovery environment.
+func (s *Store) InfraEnv(ctx context.Context, id uuid.UUID) (*model.InfraEnv, error) {
+	row := s.pool.QueryRow(ctx, `select `+infraEnvColumns+` from infra_envs where id = $1 and deleted_at is null`, id)
+	e, err := s.scanInfraEnv(row)
+	return e, notFound(err, "infra-env", id)
+}
+
+// InfraEnvs lists discovery environments, newest first; a cluster id narrows the list.
+func (s *Store) InfraEnvs(ctx context.Context, clusterID uuid.UUID, owner string) ([]*model.InfraEnv, error) {
+	rows, err := s.pool.Query(ctx, `
+		select `+infraEnvColumns+` from infra_envs
+		where deleted_at is null
+		  and ($1::uuid is null or cluster_id = $1)
+		  and ($2 = '' or doc->>'user_name' = $2)
+		order by created_at desc, id`, uuidOrNull(clusterID), owner)
+	if err != nil {
+		return nil, fmt.Errorf("list infra-envs: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*model.InfraEnv, error) { return s.scanInfraEnv(row) })
+}
+
+// UpdateInfraEnv runs fn on the locked row and writes it.
+func (s *Store) UpdateInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model.InfraEnv, *Tx) error) (*model.InfraEnv, error) {
+	var out *model.InfraEnv
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		e, err := s.lockInfraEnv(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		t := &Tx{now: s.Now()}
+		if err := fn(e, t); err != nil {
+			return err
+		}
+		doc, sealed, err := s.infraEnvRow(e)
+		if err != nil {
+			return err
+		}
+		e.UpdatedAt, out = t.now, e
+		_, err = tx.Exec(ctx, `
+			update infra_envs set cluster_id = $2, name = $3, doc = $4, secrets = $5, updated_at = $6 where id = $1`,
+			e.ID, e.ClusterID, e.Name, doc, sealed, t.now)
+		if err != nil {
+			return fmt.Errorf("update infra-env %s: %w", id, err)
+		}
+		return t.flush(ctx, tx)
+	})
+	return out, err
+}
+
+// DeleteInfraEnv marks a discovery environment and its hosts as deleted; it returns an
+// ErrConflict while one of its hosts belongs to a cluster.
+func (s *Store) DeleteInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model.InfraEnv, *Tx)) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		e, err := s.lockInfraEnv(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		var bound int
+		err = tx.QueryRow(ctx, `
+			select count(*) from hosts where infra_env_id = $1 and cluster_id is not null and deleted_at is null`, id).Scan(&bound)
+		if err != nil {
+			return fmt.Errorf("count bound hosts: %w", err)
+		}
+		if bound > 0 {
+			return model.Conflictf("infra-env %s cannot be deleted: require no host bound to a cluster, found %d", id, bound)
+		}
+		t := &Tx{now: s.Now()}
+		fn(e, t)
+		t.batch.Queue(`update hosts set deleted_at = $2 where infra_env_id = $1 and deleted_at is null`, id, t.now)
+		t.batch.Queue(`delete from pulses where subject_id = $1`, id)
+		t.batch.Queue(`update infra_envs set deleted_at = $2 where id = $1`, id, t.now)
+		return t.flush(ctx, tx)
+	})
+}
+
+func (s *Store) lockInfraEnv(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*model.InfraEnv, error) {
+	row := tx.QueryRow(ctx, `select `+infraEnvColumns+` from infra_envs where id = $1 and deleted_at is null for update`, id)
+	e, err := s.scanInfraEnv(row)
+	return e, notFound(err, "infra-env", id)
+}
+
+func (s *Store) infraEnvRow(e *model.InfraEnv) (doc, sealed []byte, err error) {
+	if doc, err = json.Marshal(e); err != nil {
+		return nil, nil, fmt.Errorf("encode infra-env %s: %w", e.ID, err)
+	}
+	sealed, err = s.seal(infraEnvSecrets{PullSecret: e.PullSecret.Reveal(), TokenKey: e.TokenKey.Reveal()}, e.ID)
+	return doc, sealed, err
+}
+
+func (s *Store) scanInfraEnv(row pgx.Row) (*model.InfraEnv, error) {
+	var e model.InfraEnv
+	var doc, sealed []byte
+	var deleted *time.Time
+	if err := row.Scan(&e.ID, &e.ClusterID, &e.Name, &doc, &sealed, &e.CreatedAt, &e.UpdatedAt, &deleted); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(doc, &e); err != nil {
+		return nil, fmt.Errorf("decode infra-env %s: %w", e.ID, err)
+	}
+	var secrets infraEnvSecrets
+	if err := s.open(sealed, e.ID, &secrets); err != nil {
+		return nil, err
+	}
+	e.PullSecret, e.TokenKey = model.Secret(secrets.PullSecret), model.Secret(secrets.TokenKey)
+	e.DeletedAt = orZero(deleted)
+	return &e, nil
+}

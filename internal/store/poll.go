@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"slipway/internal/model"
+)
+
+// CheckInEvery is how often a poll writes that the host is alive.
+const CheckInEvery = 10 * time.Second
+
+// PollView is all an idle poll needs to know of a host: narrow columns read through
+// primary keys, whatever the size of its cluster.
+type PollView struct {
+	ClusterID         *uuid.UUID
+	Kind              model.HostKind
+	Status            model.HostStatus
+	Dialect           model.Dialect
+	Stage             model.Stage
+	Facts             model.Facts
+	NetworkGeneration int64
+	HostsGeneration   int64
+	CheckedInAt       time.Time
+	// Waiting is set while a step of a workflow waits for the host.
+	Waiting bool
+}
+
+// Poll reads the view of one host.
+func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollView, error) {
+	var v PollView
+	var facts []byte
+	var checkedIn *time.Time
+	err := s.pool.QueryRow(ctx, `
+		select h.cluster_id, h.kind, h.status, h.dialect, h.stage, h.facts,
+		  coalesce(c.network_generation, 0), coalesce(p.hosts_generation, 0), k.checked_in_at,
+		  exists (select from instructions i
+		    where i.infra_env_id = h.infra_env_id and i.host_id = h.id and i.state in ('pending', 'sent') and i.kind = 'step')
+		from hosts h
+		left join clusters c on c.id = h.cluster_id
+		left join pulses p on p.subject_id = h.cluster_id
+		left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id
+		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, infraEnvID, hostID).Scan(
+		&v.ClusterID, &v.Kind, &v.Status, &v.Dialect, &v.Stage, &facts,
+		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Waiting)
+	if err != nil {
+		return nil, notFound(err, "host", hostID)
+	}
+	if err := json.Unmarshal(facts, &v.Facts); err != nil {
+		return nil, fmt.Errorf("decode facts of host %s: %w", hostID, err)
+	}
+	v.CheckedInAt = orZero(checkedIn)
+	return &v, nil
+}
+
+// CheckIn records that a host polled; hostTimestamp is the host's clock in Unix
+// seconds, zero when it sent none. Callers skip it for CheckInEvery after the last one.
+func (s *Store) CheckIn(ctx context.Context, infraEnvID, hostID uuid.UUID, hostTimestamp int64) error {
+	_, err := s.pool.Exec(ctx, `
+		insert into host_checkins as k (infra_env_id, host_id, checked_in_at, host_timestamp)
+		values ($1, $2, $3, $4)
+		on conflict (infra_env_id, host_id) do update set
+		  checked_in_at = $3, host_timestamp = case when $4 = 0 then k.host_timestamp else $4 end`,
+		infraEnvID, hostID, s.Now(), hostTimestamp)
+	if err != nil {
+		return fmt.Errorf("record check-in of host %s: %w", hostID, err)
+	}
+	return nil
+}
+
+// MarkSilentHosts marks for evaluation what the hosts belong to that were heard of
+// before `since` but after `until`, so that each silence is noticed, and not
+// forever after.
+func (s *Store) MarkSilentHosts(ctx context.Context, since, until time.Time) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
+			select distinct h.cluster_id, case when h.cluster_id is null then h.infra_env_id else '00000000-0000-0000-0000-000000000000'::uuid end
+			from host_checkins k
+			join hosts h on h.infra_env_id = k.infra_env_id and h.id = k.host_id
+			where k.checked_in_at between $1 and $2 and h.deleted_at is null
+			  and h.status not in ('disconnected', 'disconnected-unbound', 'installed', 'error', 'cancelled', 'added-to-existing-cluster')`,
+			until, since)
+		if err != nil {
+			return fmt.Errorf("find silent hosts: %w", err)
+		}
+		t := &Tx{now: s.Now()}
+		var clusterID *uuid.UUID
+		var infraEnvID uuid.UUID
+		_, err = pgx.ForEachRow(rows, []any{&clusterID, &infraEnvID}, func() error {
+			t.Refresh(clusterID, infraEnvID)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return t.flush(ctx, tx)
+	})
+}
+
+func isNotFound(err error) bool { return errors.Is(err, model.ErrNotFound) }

@@ -1,0 +1,99 @@
+// Package store keeps Slipway's nouns in PostgreSQL: one table a noun, a column for
+// what SQL filters, joins or writes on every poll, and one JSON document for the rest.
+// Updates run a closure on the locked row; what the closure adds (events, refresh
+// marks, finished instructions) is written in the same transaction.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"slipway/internal/model"
+)
+
+// Schema is the PostgreSQL schema all tables live in.
+const Schema = "slipway"
+
+// Sealer encrypts secrets before they reach the database; aad binds a value to its row.
+type Sealer interface {
+	Seal(plain, aad []byte) ([]byte, error)
+	Open(sealed, aad []byte) ([]byte, error)
+}
+
+// Options configure a Store.
+type Options struct {
+	URL      string // PostgreSQL connection URL or DSN
+	Sealer   Sealer
+	Now      func() time.Time
+	MaxConns int32 // 0: 16
+}
+
+// Store is the database. It is safe for concurrent use.
+type Store struct {
+	pool   *pgxpool.Pool
+	sealer Sealer
+	now    func() time.Time
+}
+
+// Open connects to a database that Migrate has brought up to date.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	config, err := pgxpool.ParseConfig(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("parse database URL: %w", err)
+	}
+	config.ConnConfig.RuntimeParams["search_path"] = Schema
+	config.ConnConfig.RuntimeParams["application_name"] = "slipway"
+	config.MaxConns = 16
+	if o.MaxConns > 0 {
+		config.MaxConns = o.MaxConns
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("connect to database: %w", err)
+	}
+	return &Store{pool: pool, sealer: o.Sealer, now: o.Now}, nil
+}
+
+// Close ends all connections.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping reports whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
+
+// Now is the store's clock, cut to the microseconds PostgreSQL keeps.
+func (s *Store) Now() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
+
+func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, s.pool, fn)
+}
+
+// notFound turns "no rows" into the model's error, which names what was looked for.
+func notFound(err error, what string, id any) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return model.NotFoundf("%s %v was not found", what, id)
+	}
+	return err
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func orZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

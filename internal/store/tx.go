@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"slipway/internal/model"
+)
+
+// Channels of LISTEN/NOTIFY.
+const (
+	channelHosts    = "slipway_hosts"    // payload: host id, an instruction waits for it
+	channelReported = "slipway_reported" // an instruction was reported
+	channelPulses   = "slipway_pulses"   // something is to be evaluated again
+)
+
+// Tx collects what an update closure adds to its own row. Everything is written
+// together with the row, or not at all.
+type Tx struct {
+	now   time.Time
+	batch pgx.Batch
+}
+
+// Now is the instant of the transaction.
+func (t *Tx) Now() time.Time { return t.now }
+
+// Event appends to the history users read.
+func (t *Tx) Event(events ...model.Event) {
+	for _, e := range events {
+		var props []byte
+		if len(e.Props) > 0 {
+			props, _ = json.Marshal(e.Props) // values come from the catalogue: strings, numbers, ids
+		}
+		t.batch.Queue(`
+			insert into events (name, category, severity, cluster_id, host_id, infra_env_id, request_id, message, props, at)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			e.Name, e.Category, e.Severity, e.ClusterID, e.HostID, e.InfraEnvID, e.RequestID, e.Message, props, e.At)
+	}
+}
+
+// Refresh marks the cluster of a host, or the unbound hosts of its discovery
+// environment, for evaluation.
+func (t *Tx) Refresh(clusterID *uuid.UUID, infraEnvID uuid.UUID) {
+	if clusterID != nil {
+		t.pulse(*clusterID, "cluster", 0)
+		return
+	}
+	t.pulse(infraEnvID, "infra-env", 0)
+}
+
+// RefreshCluster marks a cluster for evaluation.
+func (t *Tx) RefreshCluster(id uuid.UUID) { t.pulse(id, "cluster", 0) }
+
+// HostsChanged says that a host joined or left a cluster or changed its addresses:
+// connectivity is asked again, and the cluster evaluated.
+func (t *Tx) HostsChanged(clusterID uuid.UUID) { t.pulse(clusterID, "cluster", 1) }
+
+func (t *Tx) pulse(id uuid.UUID, kind string, generations int) {
+	t.batch.Queue(`
+		insert into pulses as p (subject_id, kind, hosts_generation, dirty, refresh_at)
+		values ($1, $2, $3, 1, $4)
+		on conflict (subject_id) do update set
+		  hosts_generation = p.hosts_generation + $3,
+		  dirty = p.dirty + 1,
+		  refresh_at = coalesce(p.refresh_at, $4)`,
+		id, kind, generations, t.now)
+	t.notify(channelPulses, id.String())
+}
+
+// StageReached finishes what waits for this stage of the host or an earlier one. A host
+// that has left the live image also finishes its reboot step: its reply may be lost.
+func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
+	names := make([]string, len(reached))
+	for i, stage := range reached {
+		names[i] = string(stage)
+	}
+	t.batch.Queue(`
+		update instructions set state = 'reported', reported_at = $4
+		where infra_env_id = $1 and host_id = $2 and kind = 'stage' and type = any ($3) and state in ('pending', 'sent')`,
+		h.InfraEnvID, h.ID, names, t.now)
+	if n := len(reached); n > 0 && reached[n-1].LeftLiveImage() && reached[n-1] != model.StageRebooting {
+		t.batch.Queue(`
+			update instructions set state = 'reported', reported_at = $3
+			where infra_env_id = $1 and host_id = $2 and kind = 'step' and type in ('reboot', 'install') and state in ('pending', 'sent')`,
+			h.InfraEnvID, h.ID, t.now)
+	}
+	t.notify(channelReported, h.ID.String())
+}
+
+// FailSteps ends the open steps of a host with an exit code and an error.
+func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
+	t.batch.Queue(`
+		update instructions set state = 'reported', reported_at = $5, exit_code = $3, error = $4
+		where infra_env_id = $1 and host_id = $2 and kind = 'step' and state in ('pending', 'sent')`,
+		h.InfraEnvID, h.ID, exitCode, reason, t.now)
+	t.notify(channelReported, h.ID.String())
+}
+
+// MilestoneReached finishes what waits for a milestone of the cluster. An error makes
+// the milestone a failed one.
+func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode int, reason string) {
+	t.batch.Queue(`
+		update instructions set state = 'reported', reported_at = $5, exit_code = $3, error = $4
+		where cluster_id = $1 and kind = 'milestone' and type = $2 and state in ('pending', 'sent')`,
+		clusterID, m, exitCode, reason, t.now)
+	t.notify(channelReported, clusterID.String())
+}
+
+// SupersedeCluster voids all open instructions of a cluster but those of one workflow run.
+func (t *Tx) SupersedeCluster(clusterID uuid.UUID, except ...string) {
+	t.batch.Queue(`
+		update instructions set state = 'superseded', done_at = $3
+		where cluster_id = $1 and state in ('pending', 'sent', 'reported') and not run_id = any ($2)`,
+		clusterID, except, t.now)
+}
+
+// SupersedeHost voids the open instructions of one host.
+func (t *Tx) SupersedeHost(h *model.Host) {
+	t.batch.Queue(`
+		update instructions set state = 'superseded', done_at = $3
+		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent', 'reported')`,
+		h.InfraEnvID, h.ID, t.now)
+}
+
+// CheckIn sets when the host was last heard of.
+func (t *Tx) CheckIn(h *model.Host) {
+	t.batch.Queue(`
+		insert into host_checkins (infra_env_id, host_id, checked_in_at, host_timestamp)
+		values ($1, $2, $3, $4)
+		on conflict (infra_env_id, host_id) do update set checked_in_at = $3, host_timestamp = $4`,
+		h.InfraEnvID, h.ID, t.now, h.Timestamp)
+}
+
+// Operators writes the operators a cluster waits for, keeping what is reported already.
+func (t *Tx) Operators(operators ...model.MonitoredOperator) {
+	for _, o := range operators {
+		t.batch.Queue(`
+			insert into monitored_operators (cluster_id, name, type, namespace, subscription_name, properties, timeout_seconds)
+			values ($1, $2, $3, $4, $5, $6, $7)
+			on conflict (cluster_id, name) do nothing`,
+			o.ClusterID, o.Name, o.Type, o.Namespace, o.SubscriptionName, o.Properties, int64(o.Timeout/time.Second))
+	}
+}
+
+// ResetOperators forgets what was reported of the operators of a cluster.
+func (t *Tx) ResetOperators(clusterID uuid.UUID) {
+	t.batch.Queue(`
+		update monitored_operators set status = '', status_info = '', status_updated_at = null
+		where cluster_id = $1`, clusterID)
+}
+
+func (t *Tx) notify(channel, payload string) {
+	t.batch.Queue(`select pg_notify($1, $2)`, channel, payload)
+}
+
+func (t *Tx) flush(ctx context.Context, tx pgx.Tx) error {
+	if len(t.batch.QueuedQueries) == 0 {
+		return nil
+	}
+	if err := tx.SendBatch(ctx, &t.batch).Close(); err != nil {
+		return fmt.Errorf("write changes: %w", err)
+	}
+	return nil
+}
+
+// Write runs a transaction without a row of its own.
+func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		t := &Tx{now: s.Now()}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.flush(ctx, tx)
+	})
+}
+
+// hostOrder sorts hosts the way all their locks are taken.
+func hostOrder(hosts []*model.Host) {
+	slices.SortFunc(hosts, func(a, b *model.Host) int {
+		if c := slices.Compare(a.InfraEnvID[:], b.InfraEnvID[:]); c != 0 {
+			return c
+		}
+		return slices.Compare(a.ID[:], b.ID[:])
+	})
+}
