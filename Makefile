@@ -1,0 +1,82 @@
+# Slipway. `make demo` and `make test` set up what they need on a fresh Debian machine
+# with Go and root; everything else builds on them.
+
+GO       ?= go
+CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway
+TOOLS    := $(CACHE)/tools
+LDFLAGS  := -s -w
+NICE     := nice
+
+# One version a tool; a tool is built once into the cache, under its version.
+GOLANGCI_VERSION      := v2.14.0
+GOFUMPT_VERSION       := v0.12.0
+WORKFLOWCHECK_VERSION := v0.6.0
+
+GOLANGCI      := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
+GOFUMPT       := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
+WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
+
+# Packages that link the embedded Temporal server: never with -race, which would
+# compile the server a second time.
+ENGINE := slipway/internal/engine slipway/cmd/slipway
+
+.PHONY: help build demo test test-race test-engine test-e2e check generate bench clean deps
+
+help: ## what there is to make
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+deps: ## install the Debian packages that demo and tests need
+	@deploy/debian-packages
+
+build: ## the three binaries, in bin/
+	@echo "building bin/slipway (the first build compiles the Temporal server: 4 to 10 minutes on 2 cores)"
+	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
+	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-agent ./cmd/slipway-agent
+	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller ./cmd/slipway-controller
+
+demo: deps build ## install a five-host cluster and a single node on simulated machines
+	bin/slipway demo $(DEMO)
+
+test: deps build ## all tests
+	@$(MAKE) --no-print-directory test-race test-engine test-e2e
+
+test-race: ## every package that does not link the Temporal server, with the race detector
+	$(NICE) $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
+
+test-engine: ## the packages that link the Temporal server
+	$(NICE) $(GO) test -timeout 15m $(ENGINE)
+
+test-e2e: build ## end to end, with the built binary
+	$(NICE) $(GO) test -timeout 30m -count=1 ./test/...
+
+check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files, format, vet, lint, workflow determinism, imports
+	@test -z "$$($(GOFUMPT) -l $$(git ls-files '*.go' | grep -v '\.gen\.go$$'))" || { $(GOFUMPT) -l $$(git ls-files '*.go' | grep -v '\.gen\.go$$'); echo 'the files above are not formatted: run gofumpt -w on them'; exit 1; }
+	$(NICE) $(GO) vet ./...
+	$(NICE) $(GOLANGCI) run ./...
+	$(NICE) $(WORKFLOWCHECK) ./workflows/...
+	$(NICE) $(GO) test ./internal/arch
+
+generate: ## write generated files again
+	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
+	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
+
+.PHONY: generate-clean
+generate-clean:
+	@cp api/api.gen.go $(or $(TMPDIR),/tmp)/slipway-api.gen.go && cp internal/wire/wire.gen.go $(or $(TMPDIR),/tmp)/slipway-wire.gen.go
+	@$(MAKE) --no-print-directory generate
+	@cmp api/api.gen.go $(or $(TMPDIR),/tmp)/slipway-api.gen.go && cmp internal/wire/wire.gen.go $(or $(TMPDIR),/tmp)/slipway-wire.gen.go \
+	  || { echo 'generated files were out of date: commit what make generate wrote'; exit 1; }
+
+bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
+	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/discovery ./internal/store ./api
+	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
+
+clean: ## remove what was built here; the cache outside stays
+	rm -rf bin dist
+
+$(GOLANGCI):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+$(GOFUMPT):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+$(WORKFLOWCHECK):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION)

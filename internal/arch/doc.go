@@ -1,0 +1,2 @@
+// Package arch holds the test that keeps imports within the rules of the house.
+package arch

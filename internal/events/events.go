@@ -1,0 +1,84 @@
+// Package events is the catalogue of what users are told: every event with its name,
+// severity, properties and sentence.
+package events
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// Subject is what an event is about; fields that do not apply are left out.
+type Subject struct {
+	ClusterID  *uuid.UUID
+	HostID     *uuid.UUID
+	InfraEnvID *uuid.UUID
+	HostName   string
+}
+
+// Props are the properties of an event beyond its subject.
+type Props map[string]any
+
+// New makes an event of the catalogue. A name that is not in it panics: names are
+// constants of this package.
+func New(name Name, about Subject, props Props, at time.Time) model.Event {
+	e, ok := catalogue[name]
+	if !ok {
+		panic(fmt.Sprintf("event %q is not in the catalogue", name))
+	}
+	all := Props{}
+	for key, value := range props {
+		all[key] = value
+	}
+	if about.HostName != "" {
+		all["host_name"] = about.HostName
+	}
+	return model.Event{
+		Name: string(name), Category: e.category, Severity: severity(name, e, all),
+		ClusterID: about.ClusterID, HostID: about.HostID, InfraEnvID: about.InfraEnvID,
+		Message: fill(e.message, all), Props: all, At: at,
+	}
+}
+
+// fill puts properties into the braces of a message; one that is missing leaves nothing.
+func fill(message string, props Props) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(message, "{")
+		out.WriteString(before)
+		if !found {
+			return strings.TrimRight(out.String(), " :")
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		if value, ok := props[name]; ok {
+			fmt.Fprint(&out, value)
+		}
+		message = after
+	}
+}
+
+// statusSeverity raises the severity of status changes that need somebody.
+var statusSeverity = map[string]model.Severity{
+	string(model.HostError):                       model.SeverityError,
+	string(model.HostDisconnected):                model.SeverityWarning,
+	string(model.HostInsufficient):                model.SeverityWarning,
+	string(model.HostPreparingFailed):             model.SeverityWarning,
+	string(model.HostInstallingPendingUserAction): model.SeverityWarning,
+	string(model.HostResettingPendingUserAction):  model.SeverityWarning,
+	string(model.HostDisconnectedUnbound):         model.SeverityWarning,
+	string(model.HostInsufficientUnbound):         model.SeverityWarning,
+}
+
+func severity(name Name, e entry, props Props) model.Severity {
+	if name != HostStatusUpdated {
+		return e.severity
+	}
+	if s, ok := statusSeverity[fmt.Sprint(props["new_status"])]; ok {
+		return s
+	}
+	return e.severity
+}
