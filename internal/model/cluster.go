@@ -30,16 +30,19 @@ type Cluster struct {
 
 	PullSecret Secret `json:"-"` // sealed
 
-	UserName           string     `json:"user_name,omitempty"`
-	OrgID              string     `json:"org_id,omitempty"`
-	OpenShiftVersion   string     `json:"openshift_version,omitempty"`
-	ReleaseImage       string     `json:"release_image,omitempty"`
-	OpenShiftClusterID *uuid.UUID `json:"openshift_cluster_id,omitempty"`
-	CPUArchitecture    string     `json:"cpu_architecture,omitempty"`
-	BaseDNSDomain      string     `json:"base_dns_domain,omitempty"`
-	ControlPlaneCount  int        `json:"control_plane_count"`
-	SSHPublicKey       string     `json:"ssh_public_key,omitempty"`
-	Tags               string     `json:"tags,omitempty"`
+	UserName         string `json:"user_name,omitempty"`
+	OrgID            string `json:"org_id,omitempty"`
+	OpenShiftVersion string `json:"openshift_version,omitempty"`
+	ReleaseImage     string `json:"release_image,omitempty"`
+	// ReleaseComponents are images of the release by component, frozen when an
+	// installation begins so that no step depends on the registry afterwards.
+	ReleaseComponents  map[string]string `json:"release_components,omitempty"`
+	OpenShiftClusterID *uuid.UUID        `json:"openshift_cluster_id,omitempty"`
+	CPUArchitecture    string            `json:"cpu_architecture,omitempty"`
+	BaseDNSDomain      string            `json:"base_dns_domain,omitempty"`
+	ControlPlaneCount  int               `json:"control_plane_count"`
+	SSHPublicKey       string            `json:"ssh_public_key,omitempty"`
+	Tags               string            `json:"tags,omitempty"`
 
 	Platform              Platform       `json:"platform"`
 	LoadBalancer          string         `json:"load_balancer,omitempty"` // cluster-managed | user-managed

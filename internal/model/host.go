@@ -43,6 +43,13 @@ type Host struct {
 	ConnectionTimedOut    bool        `json:"connection_timed_out,omitempty"`
 
 	Progress HostProgress `json:"progress"`
+	// DecisionOpen is set while the host's workflow has failed a step and waits for a
+	// command (retry, evict); the cluster then counts the host as pending user action.
+	DecisionOpen bool `json:"decision_open,omitempty"`
+	// AutoRole is set while Role was chosen by the service when the installation began.
+	AutoRole bool `json:"auto_role,omitempty"`
+	// Attempt counts the times the host's installation was begun in this run.
+	Attempt int `json:"attempt,omitempty"`
 
 	Inventory        *wire.Inventory                   `json:"inventory,omitempty"`
 	Connectivity     *wire.ConnectivityReport          `json:"connectivity,omitempty"`

@@ -198,3 +198,25 @@ func scanInstruction(row pgx.Row) (model.Instruction, error) {
 	}
 	return i, nil
 }
+
+// OpenMilestones lists the clusters whose workflow waits for a milestone.
+func (s *Store) OpenMilestones(ctx context.Context) ([]uuid.UUID, error) {
+	rows, err := s.pool.Query(ctx, `
+		select distinct cluster_id from instructions
+		where kind = 'milestone' and state in ('pending', 'sent')
+		order by cluster_id`)
+	if err != nil {
+		return nil, fmt.Errorf("list open milestones: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+}
+
+// LastStep is the newest step of a type that a workflow asked a host for.
+func (s *Store) LastStep(ctx context.Context, workflowID, runID, stepType string) (model.Instruction, error) {
+	i, err := scanInstruction(s.pool.QueryRow(ctx, `
+		select `+instructionColumns+` from instructions
+		where workflow_id = $1 and run_id = $2 and kind = 'step' and type = $3
+		order by created_at desc, id
+		limit 1`, workflowID, runID, stepType))
+	return i, notFound(err, "step", stepType)
+}

@@ -23,11 +23,7 @@ func (s *Store) seal(secrets any, id uuid.UUID) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode secrets of %s: %w", id, err)
 	}
-	sealed, err := s.sealer.Seal(plain, id[:])
-	if err != nil {
-		return nil, fmt.Errorf("seal secrets of %s: %w", id, err)
-	}
-	return sealed, nil
+	return s.sealer.Seal(plain, id[:]), nil
 }
 
 func (s *Store) open(sealed []byte, id uuid.UUID, into any) error {

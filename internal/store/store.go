@@ -21,7 +21,7 @@ const Schema = "slipway"
 
 // Sealer encrypts secrets before they reach the database; aad binds a value to its row.
 type Sealer interface {
-	Seal(plain, aad []byte) ([]byte, error)
+	Seal(plain, aad []byte) []byte
 	Open(sealed, aad []byte) ([]byte, error)
 }
 

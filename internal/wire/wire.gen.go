@@ -3188,76 +3188,76 @@ type Cluster struct {
 	AdditionalNtpSource          string                      `json:"additional_ntp_source,omitempty,omitzero"`
 	AmsSubscriptionID            openapi_types.UUID          `json:"ams_subscription_id,omitempty,omitzero"`
 	APIVipDNSName                string                      `json:"api_vip_dns_name,omitempty,omitzero"`
-	APIVips                      []APIVip                    `json:"api_vips,omitzero"`
-	BaseDNSDomain                string                      `json:"base_dns_domain,omitzero"`
+	APIVips                      []APIVip                    `json:"api_vips"`
+	BaseDNSDomain                string                      `json:"base_dns_domain"`
 	ClusterNetworkCidr           string                      `json:"cluster_network_cidr,omitempty,omitzero"`
 	ClusterNetworkHostPrefix     int                         `json:"cluster_network_host_prefix,omitempty,omitzero"`
-	ClusterNetworks              []ClusterNetwork            `json:"cluster_networks,omitzero"`
-	ConnectivityMajorityGroups   string                      `json:"connectivity_majority_groups,omitzero"`
-	ControlPlaneCount            int                         `json:"control_plane_count,omitzero"`
-	ControllerLogsCollectedAt    DateTime                    `json:"controller_logs_collected_at,omitzero"`
-	ControllerLogsStartedAt      DateTime                    `json:"controller_logs_started_at,omitzero"`
+	ClusterNetworks              []ClusterNetwork            `json:"cluster_networks"`
+	ConnectivityMajorityGroups   string                      `json:"connectivity_majority_groups"`
+	ControlPlaneCount            int                         `json:"control_plane_count"`
+	ControllerLogsCollectedAt    DateTime                    `json:"controller_logs_collected_at"`
+	ControllerLogsStartedAt      DateTime                    `json:"controller_logs_started_at"`
 	CPUArchitecture              ClusterCPUArchitecture      `json:"cpu_architecture,omitempty,omitzero"`
-	CreatedAt                    DateTime                    `json:"created_at,omitzero"`
-	DeletedAt                    interface{}                 `json:"deleted_at,omitzero"`
-	DiskEncryption               DiskEncryption              `json:"disk_encryption,omitempty,omitzero"`
+	CreatedAt                    DateTime                    `json:"created_at"`
+	DeletedAt                    interface{}                 `json:"deleted_at"`
+	DiskEncryption               DiskEncryption              `json:"disk_encryption"`
 	EmailDomain                  string                      `json:"email_domain,omitempty,omitzero"`
-	EnabledHostCount             int64                       `json:"enabled_host_count,omitzero"`
-	FeatureUsage                 string                      `json:"feature_usage,omitzero"`
+	EnabledHostCount             int64                       `json:"enabled_host_count"`
+	FeatureUsage                 string                      `json:"feature_usage"`
 	HighAvailabilityMode         ClusterHighAvailabilityMode `json:"high_availability_mode,omitempty,omitzero"`
-	HostNetworks                 []HostNetwork               `json:"host_networks,omitzero"`
-	Hosts                        []Host                      `json:"hosts,omitzero"`
+	HostNetworks                 []HostNetwork               `json:"host_networks"`
+	Hosts                        []Host                      `json:"hosts"`
 	Href                         string                      `json:"href"`
 	HTTPProxy                    string                      `json:"http_proxy,omitempty,omitzero"`
 	HTTPSProxy                   string                      `json:"https_proxy,omitempty,omitzero"`
 	Hyperthreading               ClusterHyperthreading       `json:"hyperthreading,omitempty,omitzero"`
 	ID                           openapi_types.UUID          `json:"id"`
-	IgnitionEndpoint             IgnitionEndpoint            `json:"ignition_endpoint,omitempty,omitzero"`
+	IgnitionEndpoint             IgnitionEndpoint            `json:"ignition_endpoint"`
 	IgnoredClusterValidations    string                      `json:"ignored_cluster_validations,omitempty,omitzero"`
 	IgnoredHostValidations       string                      `json:"ignored_host_validations,omitempty,omitzero"`
 	ImageInfo                    ImageInfo                   `json:"image_info"`
 	Imported                     bool                        `json:"imported,omitempty,omitzero"`
-	IngressVips                  []IngressVip                `json:"ingress_vips,omitzero"`
-	InstallCompletedAt           DateTime                    `json:"install_completed_at,omitzero"`
+	IngressVips                  []IngressVip                `json:"ingress_vips"`
+	InstallCompletedAt           DateTime                    `json:"install_completed_at"`
 	InstallConfigOverrides       string                      `json:"install_config_overrides,omitempty,omitzero"`
-	InstallStartedAt             DateTime                    `json:"install_started_at,omitzero"`
+	InstallStartedAt             DateTime                    `json:"install_started_at"`
 	IPCollisions                 string                      `json:"ip_collisions,omitempty,omitzero"`
 	Kind                         ClusterKind                 `json:"kind"`
-	LastInstallationPreparation  LastInstallationPreparation `json:"last-installation-preparation,omitzero"`
-	LoadBalancer                 LoadBalancer                `json:"load_balancer,omitempty,omitzero"`
+	LastInstallationPreparation  LastInstallationPreparation `json:"last-installation-preparation"`
+	LoadBalancer                 LoadBalancer                `json:"load_balancer"`
 	LogsInfo                     LogsState                   `json:"logs_info,omitempty,omitzero"`
 	MachineNetworkCidr           string                      `json:"machine_network_cidr,omitempty,omitzero"`
-	MachineNetworks              []MachineNetwork            `json:"machine_networks,omitzero"`
-	MonitoredOperators           []MonitoredOperator         `json:"monitored_operators,omitzero"`
-	Name                         string                      `json:"name,omitzero"`
+	MachineNetworks              []MachineNetwork            `json:"machine_networks"`
+	MonitoredOperators           []MonitoredOperator         `json:"monitored_operators"`
+	Name                         string                      `json:"name"`
 	NetworkType                  ClusterNetworkType          `json:"network_type,omitempty,omitzero"`
 	NoProxy                      string                      `json:"no_proxy,omitempty,omitzero"`
 	NtpSources                   string                      `json:"ntp_sources,omitempty,omitzero"`
 	OcpReleaseImage              string                      `json:"ocp_release_image,omitempty,omitzero"`
 	OpenshiftClusterID           openapi_types.UUID          `json:"openshift_cluster_id,omitempty,omitzero"`
-	OpenshiftVersion             string                      `json:"openshift_version,omitzero"`
-	OperatorBundles              []BundleCreateParams        `json:"operator_bundles,omitempty,omitzero"`
+	OpenshiftVersion             string                      `json:"openshift_version"`
+	OperatorBundles              []BundleCreateParams        `json:"operator_bundles"`
 	OrgID                        string                      `json:"org_id,omitempty,omitzero"`
 	OrgSoftTimeoutsEnabled       bool                        `json:"org_soft_timeouts_enabled,omitempty,omitzero"`
-	Platform                     Platform                    `json:"platform,omitempty,omitzero"`
-	Progress                     ClusterProgressInfo         `json:"progress,omitzero"`
-	PullSecretSet                bool                        `json:"pull_secret_set,omitzero"`
-	ReadyHostCount               int64                       `json:"ready_host_count,omitzero"`
-	SchedulableMasters           bool                        `json:"schedulable_masters,omitzero"`
-	SchedulableMastersForcedTrue bool                        `json:"schedulable_masters_forced_true,omitzero"`
+	Platform                     Platform                    `json:"platform"`
+	Progress                     ClusterProgressInfo         `json:"progress"`
+	PullSecretSet                bool                        `json:"pull_secret_set"`
+	ReadyHostCount               int64                       `json:"ready_host_count"`
+	SchedulableMasters           bool                        `json:"schedulable_masters"`
+	SchedulableMastersForcedTrue bool                        `json:"schedulable_masters_forced_true"`
 	ServiceNetworkCidr           string                      `json:"service_network_cidr,omitempty,omitzero"`
-	ServiceNetworks              []ServiceNetwork            `json:"service_networks,omitzero"`
+	ServiceNetworks              []ServiceNetwork            `json:"service_networks"`
 	SSHPublicKey                 string                      `json:"ssh_public_key,omitempty,omitzero"`
 	Status                       ClusterStatus               `json:"status"`
 	StatusInfo                   string                      `json:"status_info"`
-	StatusUpdatedAt              DateTime                    `json:"status_updated_at,omitzero"`
+	StatusUpdatedAt              DateTime                    `json:"status_updated_at"`
 	Tags                         string                      `json:"tags,omitempty,omitzero"`
-	TotalHostCount               int64                       `json:"total_host_count,omitzero"`
-	UpdatedAt                    DateTime                    `json:"updated_at,omitzero"`
-	UserManagedNetworking        bool                        `json:"user_managed_networking,omitzero"`
+	TotalHostCount               int64                       `json:"total_host_count"`
+	UpdatedAt                    DateTime                    `json:"updated_at"`
+	UserManagedNetworking        bool                        `json:"user_managed_networking"`
 	UserName                     string                      `json:"user_name,omitempty,omitzero"`
-	ValidationsInfo              string                      `json:"validations_info,omitzero"`
-	VipDhcpAllocation            bool                        `json:"vip_dhcp_allocation,omitzero"`
+	ValidationsInfo              string                      `json:"validations_info"`
+	VipDhcpAllocation            bool                        `json:"vip_dhcp_allocation"`
 }
 
 // ClusterCPUArchitecture defines model for Cluster.CPUArchitecture.
@@ -3347,7 +3347,7 @@ type ClusterHostRequirementsDetails struct {
 	DiskSizeGb                       int     `json:"disk_size_gb,omitempty,omitzero"`
 	InstallationDiskSpeedThresholdMs int     `json:"installation_disk_speed_threshold_ms,omitempty,omitzero"`
 	NetworkLatencyThresholdMs        float64 `json:"network_latency_threshold_ms,omitempty,omitzero"`
-	PacketLossPercentage             float64 `json:"packet_loss_percentage,omitempty,omitzero"`
+	PacketLossPercentage             float64 `json:"packet_loss_percentage"`
 	RAMMib                           int     `json:"ram_mib,omitempty,omitzero"`
 	TpmEnabledInBios                 bool    `json:"tpm_enabled_in_bios,omitempty,omitzero"`
 }
@@ -3361,12 +3361,12 @@ type ClusterList = []Cluster
 // ClusterProgressInfo defines model for cluster-progress-info.
 type ClusterProgressInfo struct {
 	FinalizingStage                         FinalizingStage `json:"finalizing_stage,omitempty,omitzero"`
-	FinalizingStagePercentage               int             `json:"finalizing_stage_percentage,omitzero"`
-	FinalizingStageStartedAt                DateTime        `json:"finalizing_stage_started_at,omitempty,omitzero"`
+	FinalizingStagePercentage               int             `json:"finalizing_stage_percentage"`
+	FinalizingStageStartedAt                DateTime        `json:"finalizing_stage_started_at"`
 	FinalizingStageTimedOut                 bool            `json:"finalizing_stage_timed_out,omitempty,omitzero"`
-	InstallingStagePercentage               int             `json:"installing_stage_percentage,omitzero"`
-	PreparingForInstallationStagePercentage int             `json:"preparing_for_installation_stage_percentage,omitzero"`
-	TotalPercentage                         int             `json:"total_percentage,omitzero"`
+	InstallingStagePercentage               int             `json:"installing_stage_percentage"`
+	PreparingForInstallationStagePercentage int             `json:"preparing_for_installation_stage_percentage"`
+	TotalPercentage                         int             `json:"total_percentage"`
 }
 
 // ClusterValidationID defines model for cluster-validation-id.
@@ -3426,7 +3426,7 @@ type ConnectivityRemoteHost struct {
 
 // ConnectivityReport defines model for connectivity-report.
 type ConnectivityReport struct {
-	RemoteHosts []ConnectivityRemoteHost `json:"remote_hosts,omitzero"`
+	RemoteHosts []ConnectivityRemoteHost `json:"remote_hosts"`
 }
 
 // ContainerImageAvailability defines model for container_image_availability.
@@ -3623,7 +3623,7 @@ type ErrorKind string
 
 // Event defines model for event.
 type Event struct {
-	Category   EventCategory      `json:"category,omitzero"`
+	Category   EventCategory      `json:"category"`
 	ClusterID  openapi_types.UUID `json:"cluster_id,omitempty,omitzero"`
 	EventTime  DateTime           `json:"event_time"`
 	HostID     openapi_types.UUID `json:"host_id,omitempty,omitzero"`
@@ -3697,13 +3697,13 @@ type Gpu struct {
 // Host defines model for host.
 type Host struct {
 	APIVipConnectivity       string             `json:"api_vip_connectivity,omitempty,omitzero"`
-	Bootstrap                bool               `json:"bootstrap,omitzero"`
-	CheckedInAt              DateTime           `json:"checked_in_at,omitzero"`
+	Bootstrap                bool               `json:"bootstrap"`
+	CheckedInAt              DateTime           `json:"checked_in_at"`
 	ClusterID                openapi_types.UUID `json:"cluster_id,omitempty,omitzero"`
-	ConnectionTimedOut       bool               `json:"connection_timed_out,omitzero"`
+	ConnectionTimedOut       bool               `json:"connection_timed_out"`
 	Connectivity             string             `json:"connectivity,omitempty,omitzero"`
-	CreatedAt                DateTime           `json:"created_at,omitzero"`
-	DeletedAt                interface{}        `json:"deleted_at,omitzero"`
+	CreatedAt                DateTime           `json:"created_at"`
+	DeletedAt                interface{}        `json:"deleted_at"`
 	DiscoveryAgentVersion    string             `json:"discovery_agent_version,omitempty,omitzero"`
 	DisksInfo                string             `json:"disks_info,omitempty,omitzero"`
 	DisksToBeFormatted       string             `json:"disks_to_be_formatted,omitempty,omitzero"`
@@ -3720,32 +3720,32 @@ type Host struct {
 	InstallationDiskPath     string             `json:"installation_disk_path,omitempty,omitzero"`
 	InstallerArgs            string             `json:"installer_args,omitempty,omitzero"`
 	InstallerVersion         string             `json:"installer_version,omitempty,omitzero"`
-	Inventory                string             `json:"inventory,omitzero"`
+	Inventory                string             `json:"inventory"`
 	Kind                     HostKind           `json:"kind"`
-	LogsCollectedAt          DateTime           `json:"logs_collected_at,omitzero"`
+	LogsCollectedAt          DateTime           `json:"logs_collected_at"`
 	LogsInfo                 LogsState          `json:"logs_info,omitempty,omitzero"`
-	LogsStartedAt            DateTime           `json:"logs_started_at,omitzero"`
+	LogsStartedAt            DateTime           `json:"logs_started_at"`
 	MachineConfigPoolName    string             `json:"machine_config_pool_name,omitempty,omitzero"`
 	MediaStatus              HostMediaStatus    `json:"media_status,omitempty,omitzero"`
 	NodeLabels               string             `json:"node_labels,omitempty,omitzero"`
 	NtpSources               string             `json:"ntp_sources,omitempty,omitzero"`
-	Progress                 HostProgressInfo   `json:"progress,omitempty,omitzero"`
-	ProgressStages           []HostStage        `json:"progress_stages,omitzero"`
-	RegisteredAt             DateTime           `json:"registered_at,omitzero"`
-	RequestedHostname        string             `json:"requested_hostname,omitzero"`
-	Role                     HostRole           `json:"role,omitzero"`
+	Progress                 HostProgressInfo   `json:"progress"`
+	ProgressStages           []HostStage        `json:"progress_stages"`
+	RegisteredAt             DateTime           `json:"registered_at"`
+	RequestedHostname        string             `json:"requested_hostname"`
+	Role                     HostRole           `json:"role"`
 	SkipFormattingDisks      string             `json:"skip_formatting_disks,omitempty,omitzero"`
-	StageStartedAt           DateTime           `json:"stage_started_at,omitzero"`
-	StageUpdatedAt           DateTime           `json:"stage_updated_at,omitzero"`
+	StageStartedAt           DateTime           `json:"stage_started_at"`
+	StageUpdatedAt           DateTime           `json:"stage_updated_at"`
 	Status                   HostStatus         `json:"status"`
 	StatusInfo               string             `json:"status_info"`
-	StatusUpdatedAt          DateTime           `json:"status_updated_at,omitzero"`
-	SuggestedRole            HostRole           `json:"suggested_role,omitzero"`
+	StatusUpdatedAt          DateTime           `json:"status_updated_at"`
+	SuggestedRole            HostRole           `json:"suggested_role"`
 	TangConnectivity         string             `json:"tang_connectivity,omitempty,omitzero"`
 	Timestamp                int                `json:"timestamp,omitempty,omitzero"`
-	UpdatedAt                DateTime           `json:"updated_at,omitzero"`
+	UpdatedAt                DateTime           `json:"updated_at"`
 	UserName                 string             `json:"user_name,omitempty,omitzero"`
-	ValidationsInfo          string             `json:"validations_info,omitzero"`
+	ValidationsInfo          string             `json:"validations_info"`
 }
 
 // HostKind defines model for Host.Kind.
@@ -3780,11 +3780,11 @@ type HostProgress struct {
 // HostProgressInfo defines model for host-progress-info.
 type HostProgressInfo struct {
 	CurrentStage           HostStage `json:"current_stage,omitempty,omitzero"`
-	InstallationPercentage int       `json:"installation_percentage,omitzero"`
+	InstallationPercentage int       `json:"installation_percentage"`
 	ProgressInfo           string    `json:"progress_info,omitempty,omitzero"`
-	StageStartedAt         DateTime  `json:"stage_started_at,omitempty,omitzero"`
+	StageStartedAt         DateTime  `json:"stage_started_at"`
 	StageTimedOut          bool      `json:"stage_timed_out,omitempty,omitzero"`
-	StageUpdatedAt         DateTime  `json:"stage_updated_at,omitempty,omitzero"`
+	StageUpdatedAt         DateTime  `json:"stage_updated_at"`
 }
 
 // HostRole defines model for host-role.
@@ -3798,7 +3798,7 @@ type HostStage string
 
 // HostTypeHardwareRequirements defines model for host-type-hardware-requirements.
 type HostTypeHardwareRequirements struct {
-	Qualitative  []string                       `json:"qualitative,omitempty,omitzero"`
+	Qualitative  []string                       `json:"qualitative"`
 	Quantitative ClusterHostRequirementsDetails `json:"quantitative,omitempty,omitzero"`
 }
 
@@ -3836,13 +3836,13 @@ type HostNetwork struct {
 // HostRegistrationResponse defines model for host_registration_response.
 type HostRegistrationResponse struct {
 	APIVipConnectivity       string                              `json:"api_vip_connectivity,omitempty,omitzero"`
-	Bootstrap                bool                                `json:"bootstrap,omitzero"`
-	CheckedInAt              DateTime                            `json:"checked_in_at,omitzero"`
+	Bootstrap                bool                                `json:"bootstrap"`
+	CheckedInAt              DateTime                            `json:"checked_in_at"`
 	ClusterID                openapi_types.UUID                  `json:"cluster_id,omitempty,omitzero"`
-	ConnectionTimedOut       bool                                `json:"connection_timed_out,omitzero"`
+	ConnectionTimedOut       bool                                `json:"connection_timed_out"`
 	Connectivity             string                              `json:"connectivity,omitempty,omitzero"`
-	CreatedAt                DateTime                            `json:"created_at,omitzero"`
-	DeletedAt                interface{}                         `json:"deleted_at,omitzero"`
+	CreatedAt                DateTime                            `json:"created_at"`
+	DeletedAt                interface{}                         `json:"deleted_at"`
 	DiscoveryAgentVersion    string                              `json:"discovery_agent_version,omitempty,omitzero"`
 	DisksInfo                string                              `json:"disks_info,omitempty,omitzero"`
 	DisksToBeFormatted       string                              `json:"disks_to_be_formatted,omitempty,omitzero"`
@@ -3859,11 +3859,11 @@ type HostRegistrationResponse struct {
 	InstallationDiskPath     string                              `json:"installation_disk_path,omitempty,omitzero"`
 	InstallerArgs            string                              `json:"installer_args,omitempty,omitzero"`
 	InstallerVersion         string                              `json:"installer_version,omitempty,omitzero"`
-	Inventory                string                              `json:"inventory,omitzero"`
+	Inventory                string                              `json:"inventory"`
 	Kind                     HostRegistrationResponseKind        `json:"kind"`
-	LogsCollectedAt          DateTime                            `json:"logs_collected_at,omitzero"`
+	LogsCollectedAt          DateTime                            `json:"logs_collected_at"`
 	LogsInfo                 LogsState                           `json:"logs_info,omitempty,omitzero"`
-	LogsStartedAt            DateTime                            `json:"logs_started_at,omitzero"`
+	LogsStartedAt            DateTime                            `json:"logs_started_at"`
 	MachineConfigPoolName    string                              `json:"machine_config_pool_name,omitempty,omitzero"`
 	MediaStatus              HostRegistrationResponseMediaStatus `json:"media_status,omitempty,omitzero"`
 	NextStepRunnerCommand    struct {
@@ -3873,23 +3873,23 @@ type HostRegistrationResponse struct {
 	} `json:"next_step_runner_command,omitempty,omitzero"`
 	NodeLabels          string                         `json:"node_labels,omitempty,omitzero"`
 	NtpSources          string                         `json:"ntp_sources,omitempty,omitzero"`
-	Progress            HostProgressInfo               `json:"progress,omitempty,omitzero"`
-	ProgressStages      []HostStage                    `json:"progress_stages,omitzero"`
-	RegisteredAt        DateTime                       `json:"registered_at,omitzero"`
-	RequestedHostname   string                         `json:"requested_hostname,omitzero"`
-	Role                HostRole                       `json:"role,omitzero"`
+	Progress            HostProgressInfo               `json:"progress"`
+	ProgressStages      []HostStage                    `json:"progress_stages"`
+	RegisteredAt        DateTime                       `json:"registered_at"`
+	RequestedHostname   string                         `json:"requested_hostname"`
+	Role                HostRole                       `json:"role"`
 	SkipFormattingDisks string                         `json:"skip_formatting_disks,omitempty,omitzero"`
-	StageStartedAt      DateTime                       `json:"stage_started_at,omitzero"`
-	StageUpdatedAt      DateTime                       `json:"stage_updated_at,omitzero"`
+	StageStartedAt      DateTime                       `json:"stage_started_at"`
+	StageUpdatedAt      DateTime                       `json:"stage_updated_at"`
 	Status              HostRegistrationResponseStatus `json:"status"`
 	StatusInfo          string                         `json:"status_info"`
-	StatusUpdatedAt     DateTime                       `json:"status_updated_at,omitzero"`
-	SuggestedRole       HostRole                       `json:"suggested_role,omitzero"`
+	StatusUpdatedAt     DateTime                       `json:"status_updated_at"`
+	SuggestedRole       HostRole                       `json:"suggested_role"`
 	TangConnectivity    string                         `json:"tang_connectivity,omitempty,omitzero"`
 	Timestamp           int                            `json:"timestamp,omitempty,omitzero"`
-	UpdatedAt           DateTime                       `json:"updated_at,omitzero"`
+	UpdatedAt           DateTime                       `json:"updated_at"`
 	UserName            string                         `json:"user_name,omitempty,omitzero"`
-	ValidationsInfo     string                         `json:"validations_info,omitzero"`
+	ValidationsInfo     string                         `json:"validations_info"`
 }
 
 // HostRegistrationResponseKind defines model for HostRegistrationResponse.Kind.
@@ -3934,9 +3934,9 @@ type ImageCreateParams struct {
 
 // ImageInfo defines model for image_info.
 type ImageInfo struct {
-	CreatedAt           DateTime  `json:"created_at,omitempty,omitzero"`
+	CreatedAt           DateTime  `json:"created_at"`
 	DownloadURL         string    `json:"download_url,omitempty,omitzero"`
-	ExpiresAt           DateTime  `json:"expires_at,omitempty,omitzero"`
+	ExpiresAt           DateTime  `json:"expires_at"`
 	GeneratorVersion    string    `json:"generator_version,omitempty,omitzero"`
 	SizeBytes           int       `json:"size_bytes,omitempty,omitzero"`
 	SSHPublicKey        string    `json:"ssh_public_key,omitempty,omitzero"`
@@ -3965,9 +3965,9 @@ type InfraEnv struct {
 	ClusterID                    openapi_types.UUID      `json:"cluster_id,omitempty,omitzero"`
 	CPUArchitecture              InfraEnvCPUArchitecture `json:"cpu_architecture,omitempty,omitzero"`
 	CreatedAt                    DateTime                `json:"created_at"`
-	DownloadURL                  string                  `json:"download_url,omitzero"`
+	DownloadURL                  string                  `json:"download_url"`
 	EmailDomain                  string                  `json:"email_domain,omitempty,omitzero"`
-	ExpiresAt                    DateTime                `json:"expires_at,omitzero"`
+	ExpiresAt                    DateTime                `json:"expires_at"`
 	GeneratorVersion             string                  `json:"generator_version,omitempty,omitzero"`
 	Href                         string                  `json:"href"`
 	ID                           openapi_types.UUID      `json:"id"`
@@ -3979,8 +3979,8 @@ type InfraEnv struct {
 	NtpSources                   string                  `json:"ntp_sources,omitempty,omitzero"`
 	OpenshiftVersion             string                  `json:"openshift_version,omitempty,omitzero"`
 	OrgID                        string                  `json:"org_id,omitempty,omitzero"`
-	Proxy                        Proxy                   `json:"proxy,omitempty,omitzero"`
-	PullSecretSet                bool                    `json:"pull_secret_set,omitzero"`
+	Proxy                        Proxy                   `json:"proxy"`
+	PullSecretSet                bool                    `json:"pull_secret_set"`
 	RendezvousIP                 string                  `json:"rendezvous_ip,omitempty,omitzero"`
 	SizeBytes                    int                     `json:"size_bytes,omitempty,omitzero"`
 	SSHAuthorizedKey             string                  `json:"ssh_authorized_key,omitempty,omitzero"`
@@ -4266,17 +4266,17 @@ type MemoryMethod string
 
 // MonitoredOperator defines model for monitored-operator.
 type MonitoredOperator struct {
-	Bundles          []string           `json:"bundles,omitempty,omitzero"`
+	Bundles          []string           `json:"bundles"`
 	ClusterID        openapi_types.UUID `json:"cluster_id,omitempty,omitzero"`
 	DependencyOnly   bool               `json:"dependency_only,omitempty,omitzero"`
 	Name             string             `json:"name,omitempty,omitzero"`
 	Namespace        string             `json:"namespace,omitempty,omitzero"`
 	OperatorType     OperatorType       `json:"operator_type,omitempty,omitzero"`
 	Properties       string             `json:"properties,omitempty,omitzero"`
-	SourceBundles    []string           `json:"source_bundles,omitempty,omitzero"`
+	SourceBundles    []string           `json:"source_bundles"`
 	Status           OperatorStatus     `json:"status,omitempty,omitzero"`
 	StatusInfo       string             `json:"status_info,omitempty,omitzero"`
-	StatusUpdatedAt  DateTime           `json:"status_updated_at,omitempty,omitzero"`
+	StatusUpdatedAt  DateTime           `json:"status_updated_at"`
 	SubscriptionName string             `json:"subscription_name,omitempty,omitzero"`
 	TimeoutSeconds   int                `json:"timeout_seconds,omitempty,omitzero"`
 	Version          string             `json:"version,omitempty,omitzero"`
@@ -4410,7 +4410,7 @@ type OsImages = []OsImage
 
 // Platform defines model for platform.
 type Platform struct {
-	External PlatformExternal `json:"external,omitempty,omitzero"`
+	External PlatformExternal `json:"external"`
 	Type     PlatformType     `json:"type"`
 }
 
@@ -4429,12 +4429,12 @@ type PlatformType string
 // PreflightHardwareRequirements defines model for preflight-hardware-requirements.
 type PreflightHardwareRequirements struct {
 	Ocp       HostTypeHardwareRequirementsWrapper `json:"ocp,omitempty,omitzero"`
-	Operators []OperatorHardwareRequirements      `json:"operators,omitempty,omitzero"`
+	Operators []OperatorHardwareRequirements      `json:"operators"`
 }
 
 // PresignedURL defines model for presigned-url.
 type PresignedURL struct {
-	ExpiresAt DateTime `json:"expires_at,omitempty,omitzero"`
+	ExpiresAt DateTime `json:"expires_at"`
 	URL       string   `json:"url"`
 }
 
@@ -4516,10 +4516,12 @@ type Step struct {
 
 // StepReply defines model for step-reply.
 type StepReply struct {
-	Error    string   `json:"error,omitempty,omitzero"`
-	ExitCode int      `json:"exit_code,omitempty,omitzero"`
-	Output   string   `json:"output,omitempty,omitzero"`
-	StepID   string   `json:"step_id,omitempty,omitzero"`
+	Error    string `json:"error,omitempty,omitzero"`
+	ExitCode int    `json:"exit_code,omitempty,omitzero"`
+	Output   string `json:"output,omitempty,omitzero"`
+	StepID   string `json:"step_id,omitempty,omitzero"`
+
+	// StepType The type of the step that ran; a step-type, or a fine step of Slipway's own agent.
 	StepType StepType `json:"step_type,omitempty,omitzero"`
 }
 
@@ -4528,9 +4530,9 @@ type StepType string
 
 // Steps defines model for steps.
 type Steps struct {
-	Instructions           []Step              `json:"instructions,omitzero"`
-	NextInstructionSeconds int                 `json:"next_instruction_seconds,omitzero"`
-	PostStepAction         StepsPostStepAction `json:"post_step_action,omitzero"`
+	Instructions           []Step              `json:"instructions"`
+	NextInstructionSeconds int                 `json:"next_instruction_seconds"`
+	PostStepAction         StepsPostStepAction `json:"post_step_action"`
 }
 
 // StepsPostStepAction defines model for Steps.PostStepAction.

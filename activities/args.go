@@ -1,0 +1,82 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"slipway/internal/instructions"
+	"slipway/internal/model"
+	"slipway/internal/release"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// StepArgs makes the arguments of steps from the cluster, its hosts and its release.
+type StepArgs struct {
+	Store    *store.Store
+	Releases *release.Releases
+	// InstallerImage and ControllerImage are told to v2 agents; ours brings both itself.
+	InstallerImage, ControllerImage string
+	Timeouts                        Timeouts
+}
+
+// needsRelease lists the steps that name images of the release.
+var needsRelease = []wire.StepType{
+	wire.StepTypeContainerImageAvailability, wire.StepTypeInstall, wire.StepDiskClean, wire.StepBootstrapStart,
+	wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepControlPlaneWait, wire.StepBootkubeWait, wire.StepControllerWait, wire.StepReboot,
+}
+
+// StepArgs implements ArgsBuilder.
+func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Cluster, h *model.Host) ([]string, error) {
+	step := wire.StepType(stepType)
+	in := instructions.ArgsInput{
+		Host: h, Cluster: c, DiskCheck: a.Timeouts.DiskCheck, ImageAvailability: a.Timeouts.ImageAvailability, CheckClusterVersion: true,
+	}
+	var err error
+	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {
+		return nil, err
+	}
+	if in.Hosts, err = a.Store.ClusterHosts(ctx, c.ID); err != nil {
+		return nil, err
+	}
+	if slices.Contains(needsRelease, step) {
+		if in.Images, err = a.images(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	args, err := instructions.Args(step, in)
+	if errors.Is(err, instructions.ErrSkip) {
+		return nil, nil
+	}
+	if args == nil && err == nil {
+		args = []string{}
+	}
+	return args, err
+}
+
+// Components of a release that steps name.
+const (
+	componentMCO        = "machine-config-operator"
+	componentMustGather = "must-gather"
+)
+
+// images come from the cluster once they are frozen, from the registry before.
+func (a *StepArgs) images(ctx context.Context, c *model.Cluster) (instructions.Images, error) {
+	images := instructions.Images{
+		Installer: a.InstallerImage, Controller: a.ControllerImage, Release: c.ReleaseImage, MustGather: map[string]string{},
+	}
+	components := c.ReleaseComponents
+	if components == nil {
+		info, err := a.Releases.Info(ctx, c.ReleaseImage, c.PullSecret)
+		if err != nil {
+			return images, err
+		}
+		components = info.Images
+	}
+	images.MCO = components[componentMCO]
+	if image, ok := components[componentMustGather]; ok {
+		images.MustGather["ocp"] = image
+	}
+	return images, nil
+}

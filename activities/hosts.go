@@ -1,0 +1,82 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"slipway/internal/installation"
+	"slipway/internal/model"
+	"slipway/internal/store"
+)
+
+// Hosts changes hosts for their workflow.
+type Hosts struct {
+	Store        *store.Store
+	Installation *installation.Service
+	Discovery    Discovery
+}
+
+// BeginAttempt puts the host to work.
+func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
+	return final(a.Installation.BeginAttempt(ctx, r.InfraEnvID, r.HostID, r.Attempt, r.FromStart))
+}
+
+// FailHost marks the host as failed while its workflow waits for a decision.
+func (a *Hosts) FailHost(ctx context.Context, f HostFailure) error {
+	return final(a.Installation.Fail(ctx, f.InfraEnvID, f.HostID, f.Reason))
+}
+
+// GiveUpHost ends the wait for a decision.
+func (a *Hosts) GiveUpHost(ctx context.Context, f HostFailure) error {
+	return final(a.Installation.GiveUp(ctx, f.InfraEnvID, f.HostID))
+}
+
+// RetryHost prepares a failed host for another attempt: one that has left the live
+// image has to be booted from it again first.
+func (a *Hosts) RetryHost(ctx context.Context, r RetryRequest) error {
+	if !r.LeftLiveImage {
+		return nil // BeginAttempt does the rest
+	}
+	return final(a.Installation.AwaitLiveImage(ctx, r.InfraEnvID, r.HostID))
+}
+
+// ShowStage shows a stage that has no step of its own.
+func (a *Hosts) ShowStage(ctx context.Context, r StageRequest) error {
+	return final(a.Discovery.Progress(ctx, r.InfraEnvID, r.HostID, r.Stage, ""))
+}
+
+// RebootTimedOut asks the user to look at the boot order.
+func (a *Hosts) RebootTimedOut(ctx context.Context, r HostRef) error {
+	return final(a.Installation.RebootTimedOut(ctx, r.InfraEnvID, r.HostID))
+}
+
+// rediscoveryEvery is how often AwaitRediscovery looks.
+const rediscoveryEvery = time.Second
+
+// AwaitRediscovery returns when the host runs the live image again and has passed its
+// checks. It looks itself, because nothing else waits for it.
+func (a *Hosts) AwaitRediscovery(ctx context.Context, r HostRef) error {
+	ticker := time.NewTicker(rediscoveryEvery)
+	defer ticker.Stop()
+	ready := []model.HostStatus{
+		model.HostKnown, model.HostPreparingForInstallation, model.HostPreparingSuccessful, model.HostInstalling,
+	}
+	for {
+		h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+		if err != nil {
+			return final(err)
+		}
+		if slices.Contains(ready, h.Status) {
+			return nil
+		}
+		activity.RecordHeartbeat(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,139 @@
+// Package activities does the work workflows decide on: it reads and writes the
+// database, runs the installer, and hands steps to hosts. Structs are named by noun
+// and hold their dependencies; every activity may run twice for one decision.
+package activities
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/lifecycle"
+	"slipway/internal/model"
+)
+
+// InstallRequest names one attempt to install a cluster.
+type InstallRequest struct {
+	ClusterID uuid.UUID
+	Attempt   int
+}
+
+// Plan is an installation frozen at its start: what the workflow orders by. It holds
+// no secrets.
+type Plan struct {
+	ClusterID  uuid.UUID
+	Attempt    int
+	SingleNode bool
+	Hosts      []HostPlan // the bootstrap host first, then masters and workers, each by name
+	Timeouts   Timeouts
+}
+
+// HostPlan is one host of a plan.
+type HostPlan struct {
+	ID         uuid.UUID
+	InfraEnvID uuid.UUID
+	Name       string
+	Role       model.Role
+	Bootstrap  bool
+	Dialect    model.Dialect
+}
+
+// Timeouts are the limits a workflow keeps, frozen with the plan.
+type Timeouts struct {
+	lifecycle.Timeouts
+	// Decision is how long a failed host or cluster waits for a command.
+	Decision time.Duration `json:"decision"`
+	// Heartbeat is how long an instruction may go without anybody vouching for it.
+	Heartbeat time.Duration `json:"heartbeat"`
+}
+
+// HostRef names a host in the arguments of activities.
+type HostRef struct {
+	ClusterID  uuid.UUID
+	InfraEnvID uuid.UUID
+	HostID     uuid.UUID
+}
+
+// StepRequest asks a host to run one step.
+type StepRequest struct {
+	HostRef
+	Type string // a wire.StepType
+	// Stage is what the host shows while the step runs; empty leaves it as it is.
+	Stage model.Stage
+}
+
+// StepResult is how a step ended.
+type StepResult struct {
+	StepID string
+	// Skipped is set when there was nothing to ask, such as a disk tested already.
+	Skipped bool
+}
+
+// StageRequest waits for a host to reach a stage or a later one.
+type StageRequest struct {
+	HostRef
+	Stage model.Stage
+}
+
+// MilestoneRequest waits for a fact of the cluster.
+type MilestoneRequest struct {
+	ClusterID uuid.UUID
+	Milestone model.Milestone
+}
+
+// HostFailure says why a host's installation stopped.
+type HostFailure struct {
+	HostRef
+	Reason string
+	// Media is set when the machine is no longer in the live image, so that a new
+	// attempt needs the user to boot it there.
+	LeftLiveImage bool
+}
+
+// PreparationOutcome is what became of the preparation of a cluster.
+type PreparationOutcome struct {
+	Ready  bool
+	Reason string // why not
+}
+
+// Review is the state of an installation after its rules ran again.
+type Review struct {
+	Status model.ClusterStatus
+}
+
+// ResetPlan lists the hosts whose agents have to stop first.
+type ResetPlan struct {
+	Stop []HostRef
+}
+
+// Failure types an activity can end with; workflows branch on them.
+const (
+	FailureStep        = "StepFailed"      // the host ran the step and it failed
+	FailureInterrupted = "StepInterrupted" // the host does not know how far the step came
+	FailureRefused     = "Refused"         // the state of the cluster or host does not allow it
+)
+
+// ClusterFailure says why a cluster's installation stopped.
+type ClusterFailure struct {
+	ClusterID uuid.UUID
+	Reason    string
+}
+
+// PreparationConclusion is the workflow's side of how a preparation went.
+type PreparationConclusion struct {
+	InstallRequest
+	Outcome PreparationOutcome
+}
+
+// AttemptRequest begins an attempt of a host.
+type AttemptRequest struct {
+	HostRef
+	Attempt   int
+	FromStart bool // false: only the failed stage is done again
+}
+
+// RetryRequest prepares a failed host for another attempt.
+type RetryRequest struct {
+	HostRef
+	LeftLiveImage bool
+}

@@ -1,0 +1,163 @@
+package activities
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"slipway/internal/installation"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// Steps hands instructions to hosts and waits for what they report. Its activities end
+// with ErrResultPending: the result comes from outside, when the row is reported.
+type Steps struct {
+	Store        *store.Store
+	Installation *installation.Service
+	Discovery    Discovery
+	Builder      ArgsBuilder
+}
+
+// ArgsBuilder makes the arguments of a step from what is known of a host now. It
+// returns nil arguments when there is nothing to ask.
+type ArgsBuilder interface {
+	StepArgs(ctx context.Context, stepType string, c *model.Cluster, h *model.Host) ([]string, error)
+}
+
+// RunStep asks a host to run a step, and shows the stage it belongs to. The step's id
+// is made of the workflow, run and activity ids, so that a second try of this activity
+// asks for the same step and the host answers from memory.
+func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) {
+	if r.Stage != "" {
+		if err := a.Discovery.Progress(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
+			return StepResult{}, final(err)
+		}
+	}
+	c, err := a.Store.Cluster(ctx, r.ClusterID)
+	if err != nil {
+		return StepResult{}, final(err)
+	}
+	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if err != nil {
+		return StepResult{}, final(err)
+	}
+	args, err := a.Builder.StepArgs(ctx, r.Type, c, h)
+	if err != nil {
+		return StepResult{}, final(err)
+	}
+	if args == nil {
+		return StepResult{Skipped: true}, nil
+	}
+	row := instruction(ctx, r.ClusterID, model.InstructionStep, r.Type)
+	row.InfraEnvID, row.HostID, row.Args = &r.InfraEnvID, &r.HostID, args
+	return a.arm(ctx, row)
+}
+
+// AwaitStage waits until a host has reported a stage or a later one.
+func (a *Steps) AwaitStage(ctx context.Context, r StageRequest) (StepResult, error) {
+	row := instruction(ctx, r.ClusterID, model.InstructionStage, string(r.Stage))
+	row.InfraEnvID, row.HostID = &r.InfraEnvID, &r.HostID
+	result, err := a.arm(ctx, row)
+	if !errors.Is(err, activity.ErrResultPending) {
+		return result, err
+	}
+	h, herr := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if herr != nil {
+		return StepResult{}, final(herr)
+	}
+	c, cerr := a.Store.Cluster(ctx, r.ClusterID)
+	if cerr != nil {
+		return StepResult{}, final(cerr)
+	}
+	stages := model.StagesFor(h.Role, h.Bootstrap, c.SingleNode())
+	if at, want := slices.Index(stages, h.Stage), slices.Index(stages, r.Stage); at < 0 || at < want {
+		return result, err // reports from now on find the row
+	}
+	return StepResult{StepID: row.ID}, a.Store.InstructionDone(ctx, row.ID)
+}
+
+// AwaitMilestone waits for a fact of the cluster.
+func (a *Steps) AwaitMilestone(ctx context.Context, r MilestoneRequest) (StepResult, error) {
+	row := instruction(ctx, r.ClusterID, model.InstructionMilestone, string(r.Milestone))
+	result, err := a.arm(ctx, row)
+	if !errors.Is(err, activity.ErrResultPending) {
+		return result, err
+	}
+	if cerr := a.Installation.CheckMilestones(ctx, r.ClusterID); cerr != nil {
+		return StepResult{}, final(cerr)
+	}
+	return result, err
+}
+
+// WasSent reports whether the newest step of a type was handed to the host.
+func (a *Steps) WasSent(ctx context.Context, r StepRequest) (bool, error) {
+	info := activity.GetInfo(ctx)
+	row, err := a.Store.LastStep(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, r.Type)
+	if errors.Is(err, model.ErrNotFound) {
+		return false, nil
+	}
+	return !row.SentAt.IsZero(), err
+}
+
+// arm writes the row; one that was reported before gives its result at once.
+func (a *Steps) arm(ctx context.Context, row model.Instruction) (StepResult, error) {
+	now, err := a.Store.ArmInstruction(ctx, row, func(*store.Tx) error { return nil })
+	if err != nil {
+		return StepResult{}, err
+	}
+	switch now.State {
+	case model.InstructionReported, model.InstructionDone:
+		if err := a.Store.InstructionDone(ctx, now.ID); err != nil {
+			return StepResult{}, err
+		}
+		return Outcome(now)
+	case model.InstructionSuperseded:
+		return StepResult{}, temporal.NewNonRetryableApplicationError("the step was called off", FailureRefused, nil)
+	}
+	return StepResult{}, activity.ErrResultPending
+}
+
+// Outcome is the result of a reported instruction as its activity gives it: a failure
+// carries the host's own words and one of the failure types.
+func Outcome(i model.Instruction) (StepResult, error) {
+	if i.ExitCode == 0 {
+		return StepResult{StepID: i.ID}, nil
+	}
+	kind := FailureStep
+	if i.ExitCode == wire.ExitInterrupted {
+		kind = FailureInterrupted
+	}
+	text := i.Error
+	if text == "" {
+		text = fmt.Sprintf("%s ended with exit code %d", i.Type, i.ExitCode)
+	}
+	return StepResult{StepID: i.ID}, temporal.NewNonRetryableApplicationError(text, kind, nil)
+}
+
+// instruction is the row of the activity that runs.
+func instruction(ctx context.Context, cluster uuid.UUID, kind model.InstructionKind, what string) model.Instruction {
+	info := activity.GetInfo(ctx)
+	return model.Instruction{
+		ID: stepID(kind, what, info), Kind: kind, ClusterID: cluster, Type: what,
+		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID, ActivityID: info.ActivityID,
+		TaskToken: info.TaskToken, Attempt: int(info.Attempt), HeartbeatEvery: info.HeartbeatTimeout / 3,
+	}
+}
+
+// stepID is the type and eight hex digits of a digest (contract/steps.md), the same for
+// every attempt of an activity.
+func stepID(kind model.InstructionKind, what string, info activity.Info) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%s/%s", info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID, kind))
+	if kind != model.InstructionStep {
+		return fmt.Sprintf("%s-%s-%x", kind, what, sum[:8])
+	}
+	return fmt.Sprintf("%s-%x", what, sum[:4])
+}

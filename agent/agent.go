@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/agent/inventory"
+	"slipway/agent/journal"
+	"slipway/installer"
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+// defaultWait is how long the service is asked to hold a poll.
+const defaultWait = 30 * time.Second
+
+// Agent is the agent of one host.
+type Agent struct {
+	options   Options
+	host      Platform
+	log       *slog.Logger
+	installer *installer.Installer
+	machine   inventory.Machine
+
+	// hostID, state and journal are filled by Run before the first step.
+	hostID  uuid.UUID
+	state   *stateDir
+	journal *journal.Journal
+	tasks   *tasks
+	specs   map[wire.StepType]spec
+
+	mediaReader sync.Mutex // held by whoever reads from the boot medium
+}
+
+// New makes an agent; Run starts it.
+func New(o Options) *Agent {
+	if o.StateDir == "" {
+		o.StateDir = DefaultStateDir
+	}
+	if o.Dialect == "" {
+		o.Dialect = model.DialectFine
+	}
+	if o.Wait == 0 {
+		o.Wait = defaultWait
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Platform.Sleep == nil {
+		o.Platform.Sleep = run.Sleep
+	}
+	host := o.Platform
+	a := &Agent{
+		options: o, host: host, log: o.Log, tasks: newTasks(),
+		machine: inventory.Machine{Root: host.Root, Runner: host.Runner, Links: host.Links},
+		installer: installer.New(installer.Options{
+			Root: host.Root, Runner: host.Runner, Client: o.Client, Kube: host.Kube, Sleep: host.Sleep,
+			Insecure: o.Insecure, CACert: o.CACert, Log: o.Log,
+		}),
+	}
+	a.specs = a.stepSpecs()
+	return a
+}
+
+// Run registers the host and runs its steps until ctx ends; then it kills what still
+// runs, keeps its state and returns nil. The only errors are those of a host that cannot
+// keep any state; a service that refuses or does not answer is asked again, for ever.
+func (a *Agent) Run(ctx context.Context) error {
+	state, err := a.openState(ctx)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	defer state.close()
+	a.state = state
+	if a.journal, err = journal.Open(state.dir, a.host.Now); err != nil {
+		return fmt.Errorf("open the agent's state: %w", err)
+	}
+	if err := a.identify(ctx); err != nil {
+		return ended(ctx, err)
+	}
+	var steps sync.WaitGroup
+	a.resume(ctx, &steps)
+	err = a.serve(ctx, &steps)
+	steps.Wait()
+	return ended(ctx, errors.Join(err, a.journal.Close()))
+}
+
+// ended makes the end of ctx no error.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// identify finds the host's id: the one it was given, the one it registered with in this
+// boot, or the one its hardware makes. Hardware may come up late, so it is looked at again.
+func (a *Agent) identify(ctx context.Context) error {
+	if a.hostID = a.options.HostID; a.hostID != uuid.Nil {
+		return nil
+	}
+	pauses := newPauses()
+	for {
+		id, err := inventory.HostID(a.machine)
+		if err == nil {
+			a.hostID = id
+			return nil
+		}
+		a.log.Warn("host not identified", "error", err)
+		if err := a.host.Sleep(ctx, pauses.next(err)); err != nil {
+			return err
+		}
+	}
+}
+
+// serve registers and polls, again and again.
+func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
+	pauses := newPauses() // of registrations that do not last
+	for {
+		if !a.state.registered(a.registration()) {
+			if err := a.register(ctx); err != nil {
+				return err
+			}
+		}
+		err := a.poll(ctx, steps, pauses)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		a.log.Info("registration over", "reason", err)
+		if err := a.state.forget(); err != nil {
+			a.log.Error("registration not forgotten", "error", err)
+		}
+		if err := a.host.Sleep(ctx, pauses.next(err)); err != nil {
+			return err
+		}
+	}
+}
+
+// register announces the host until the service takes it.
+func (a *Agent) register(ctx context.Context) error {
+	var options []client.Option
+	if a.options.Dialect == model.DialectFine {
+		options = append(options, client.WithFineSteps())
+	}
+	pauses := newPauses()
+	for {
+		_, err := a.options.Client.RegisterHost(ctx, a.options.InfraEnvID, a.hostID, options...)
+		if err == nil {
+			a.log.Info("host registered", "host", a.hostID)
+			if err := a.state.remember(a.registration()); err != nil {
+				a.log.Error("registration not kept", "error", err) // a restart registers once more
+			}
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		a.log.Warn("host not registered", "error", err)
+		if err := a.host.Sleep(ctx, pauses.next(err)); err != nil {
+			return err
+		}
+	}
+}
+
+func (a *Agent) registration() registration {
+	return registration{
+		Service: a.options.Client.BaseURL(), InfraEnvID: a.options.InfraEnvID, HostID: a.hostID, Dialect: a.options.Dialect,
+	}
+}

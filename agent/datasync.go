@@ -1,0 +1,16 @@
+package agent
+
+import (
+	"os"
+	"syscall"
+)
+
+// datasync waits until the content of a file is on stable storage.
+func datasync(file *os.File) error {
+	for {
+		err := syscall.Fdatasync(int(file.Fd()))
+		if err != syscall.EINTR { //nolint:errorlint // an errno as the kernel gave it
+			return err
+		}
+	}
+}

@@ -1,0 +1,37 @@
+// Package agent is what runs on a host from the live image until it reboots from its
+// disk: it registers the host, asks the service for steps, runs them and hands in their
+// results. It never gives up: no answer of the service ends or freezes it.
+//
+// All state is in one folder (below the root prefix) on a file system that a boot
+// empties: whether this boot is registered, and a journal of the steps. A step id is
+// never run twice: what ran when the agent was killed is reported as interrupted
+// (wire.ExitInterrupted), what was finished is handed in again until acknowledged.
+//
+// # Commands
+//
+// Every command goes through run.Runner; those of the inventory are listed in package
+// inventory, those of an installation in package installer. A command that does not
+// exist (run.Missing) never fails a step if another way is named here.
+//
+//	before and after steps, when /run/media/iso exists:
+//	  findmnt --raw --noheadings --output SOURCE,TARGET --target /run/media/iso
+//	connectivity-check:
+//	  ping -c 10 -i 0.2 -W 3 -q IP                each remote address once
+//	  arping -c 3 -w 3 -I NIC IP                  IPv4 in a network of the NIC; output of iputils
+//	  nmap -6 -sn -n -oX - -e NIC IP              IPv6 in a network of the NIC; else ping -6 -c 2 -W 2 -q -I NIC IP
+//	  ping -c 3 -W 3 -q -M do -s SIZE -I NIC IP   NICs whose MTU is not 1500; SIZE is MTU-28, IPv6 MTU-48
+//	free-network-addresses:
+//	  nmap -sn -PR -n -oX - CIDR                  /22 at most; else arping -f -c 2 -w 2 -I NIC IP
+//	verify-vips:
+//	  nmap [-6] -sn -n -oX - VIP                  else ping [-6] -c 2 -W 2 -q VIP
+//	ntp-synchronizer:
+//	  chronyc -n sources
+//	  chronyc add server SOURCE iburst
+//	installation-disk-speed-check:
+//	  fio --filename PATH --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json
+//	                                              two at a time; else the same writes by the agent itself
+//	container-image-availability:
+//	  podman images --quiet IMAGE
+//	  podman pull --quiet IMAGE
+//	  podman image inspect --format={{.Size}} IMAGE
+package agent

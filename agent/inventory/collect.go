@@ -1,0 +1,75 @@
+package inventory
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+// Machine is what an inventory is taken of.
+type Machine struct {
+	Root   run.Root
+	Runner run.Runner
+	Links  Links
+}
+
+// aspects fill their parts of an inventory. Those that come later may read what earlier
+// ones found: a host without a name is named after an interface.
+var aspects = []func(context.Context, Machine, *wire.Inventory){
+	readCPU, readMemory, readSystemVendor, readBoot, readTPM, readGPUs,
+	readInterfaces, readRoutes, readDisks, readBMC, readHostname,
+}
+
+// Collect takes the inventory. It never fails: what cannot be read stays empty.
+func Collect(ctx context.Context, m Machine) *wire.Inventory {
+	inventory := &wire.Inventory{}
+	for _, aspect := range aspects {
+		guard(func() { aspect(ctx, m, inventory) })
+	}
+	return inventory
+}
+
+// guard keeps odd hardware, on which a library stumbles, from hiding the rest of the host.
+func guard(aspect func()) {
+	defer func() { _ = recover() }()
+	aspect()
+}
+
+// text is a file of the host without the space around it, empty when it cannot be read.
+func (m Machine) text(path string) string {
+	content, err := os.ReadFile(m.Root.Path(path))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
+}
+
+func (m Machine) exists(path string) bool {
+	_, err := os.Stat(m.Root.Path(path))
+	return err == nil
+}
+
+// list names the entries of a folder, sorted; nothing when it cannot be read.
+func (m Machine) list(path string) []string {
+	entries, err := os.ReadDir(m.Root.Path(path))
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// link is where a symbolic link points, as it is written; empty when it is none.
+func (m Machine) link(path string) string {
+	target, err := os.Readlink(m.Root.Path(path))
+	if err != nil {
+		return ""
+	}
+	return target
+}

@@ -1,0 +1,12 @@
+// Package inventory describes the hardware and the network of a host in the form of
+// contract/agent.md 1.7. It reads files below one root prefix (/proc, /sys, /dev,
+// /run/udev), the links of the kernel through Links, and runs few commands; what is
+// missing or unreadable leaves its fields empty and never fails the rest.
+//
+// Commands:
+//
+//	dmidecode --type 17               the sizes of the memory modules; else /sys/devices/system/memory, else /proc/meminfo
+//	systemd-detect-virt --vm          exit code 0: a virtual machine
+//	ipmitool lan print CHANNEL        1 to 12, only when /dev/ipmi0, /dev/ipmi/0 or /dev/ipmidev/0 exists
+//	ipmitool lan6 print CHANNEL
+package inventory

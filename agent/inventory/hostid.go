@@ -1,0 +1,68 @@
+package inventory
+
+import (
+	"bytes"
+	"crypto/md5" //nolint:gosec // the contract makes ids of hosts with it
+	"errors"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// ErrNoIdentity says that a machine has no hardware to tell it by.
+var ErrNoIdentity = errors.New("no board serial, no product UUID and no network interface to make a host id of")
+
+// sharedSerials are what makers write when they write no serial number.
+var sharedSerials = []string{"", "unknown", "none", "default string", "not specified", "pca_number.acc", "unspecified",
+	"to be filled by o.e.m.", "system serial number", "0", "0123456789", "123456789", "n/a"}
+
+// sharedUUIDs are what firmware gives to more than one machine.
+var sharedUUIDs = []string{"00000000-0000-0000-0000-000000000000", "03000200-0400-0500-0006-000700080009",
+	"ffffffff-ffff-ffff-ffff-ffffffffffff"}
+
+// HostID makes the id of a machine, the same at each boot, in the order of
+// contract/agent.md 1.3: the board's serial, the product's UUID, the lowest MAC address.
+func HostID(m Machine) (uuid.UUID, error) {
+	serial := m.text("/sys/class/dmi/id/board_serial")
+	if !slices.Contains(sharedSerials, strings.ToLower(serial)) {
+		return digest(serial), nil
+	}
+	product := strings.ToLower(m.text("/sys/class/dmi/id/product_uuid"))
+	if id, err := uuid.Parse(product); err == nil && !slices.Contains(sharedUUIDs, product) {
+		return id, nil
+	}
+	if mac := lowestMAC(m); mac != nil {
+		return digest(mac.String()), nil
+	}
+	return uuid.Nil, ErrNoIdentity
+}
+
+// digest is the MD5 of a text in the form of a UUID, its version bits left as they fall.
+func digest(text string) uuid.UUID { return md5.Sum([]byte(text)) } //nolint:gosec // as above
+
+// lowestMAC prefers hardware: virtual interfaces get another address at each boot.
+func lowestMAC(m Machine) net.HardwareAddr {
+	links, err := m.Links.Links()
+	if err != nil {
+		return nil
+	}
+	var hardware, others []net.HardwareAddr
+	for _, link := range links {
+		switch {
+		case link.Flags&net.FlagLoopback != 0 || len(link.MAC) != 6:
+		case m.networkInterface(link).Type == typePhysical:
+			hardware = append(hardware, link.MAC)
+		default:
+			others = append(others, link.MAC)
+		}
+	}
+	if len(hardware) == 0 {
+		hardware = others
+	}
+	if len(hardware) == 0 {
+		return nil
+	}
+	return slices.MinFunc(hardware, func(a, b net.HardwareAddr) int { return bytes.Compare(a, b) })
+}

@@ -1,0 +1,71 @@
+package inventory
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/jaypipes/ghw"
+
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+func readMemory(ctx context.Context, m Machine, into *wire.Inventory) {
+	usable := m.usableMemory()
+	into.Memory = wire.Memory{UsableBytes: int(usable), PhysicalBytes: int(usable), PhysicalBytesMethod: wire.Meminfo}
+	if physical := m.memoryModules(ctx); physical > 0 {
+		into.Memory.PhysicalBytes, into.Memory.PhysicalBytesMethod = int(physical), wire.Dmidecode
+		return
+	}
+	if !m.exists("/sys/devices/system/memory/block_size_bytes") {
+		return // ghw would search the system log
+	}
+	info, err := ghw.Memory(ghw.WithChroot(string(m.Root)), ghw.WithDisableWarnings())
+	if err == nil && info.TotalPhysicalBytes >= usable {
+		into.Memory.PhysicalBytes, into.Memory.PhysicalBytesMethod = int(info.TotalPhysicalBytes), wire.Ghw
+	}
+}
+
+// usableMemory is what the kernel manages, in bytes.
+func (m Machine) usableMemory() int64 {
+	for line := range strings.Lines(m.text("/proc/meminfo")) {
+		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "MemTotal:" {
+			kiB, err := strconv.ParseInt(fields[1], 10, 64)
+			if err != nil {
+				return 0
+			}
+			return kiB << 10
+		}
+	}
+	return 0
+}
+
+// memoryUnits are those of dmidecode, in bytes.
+var memoryUnits = map[string]int64{
+	"bytes": 1, "kB": 1 << 10, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40,
+	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+}
+
+// memoryModules adds up the sizes of the modules the firmware lists, in bytes.
+func (m Machine) memoryModules(ctx context.Context) int64 {
+	result, err := m.Runner.Run(ctx, run.Cmd{Name: "dmidecode", Args: []string{"--type", "17"}})
+	if err != nil {
+		return 0
+	}
+	var total int64
+	for line := range strings.Lines(result.Stdout) {
+		size, found := strings.CutPrefix(strings.TrimSpace(line), "Size: ")
+		if !found {
+			continue
+		}
+		fields := strings.Fields(size) // "16 GB", or "No Module Installed"
+		if len(fields) != 2 {
+			continue
+		}
+		if number, err := strconv.ParseInt(fields[0], 10, 64); err == nil {
+			total += number * memoryUnits[fields[1]]
+		}
+	}
+	return total
+}

@@ -1,0 +1,113 @@
+package inventory
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+)
+
+// Netlink reads the links and routes of the network namespace the agent runs in.
+type Netlink struct{}
+
+// Links implements Links.
+func (Netlink) Links() ([]Link, error) {
+	found, err := netlink.LinkList()
+	if err != nil {
+		return nil, fmt.Errorf("list the network interfaces: %w", err)
+	}
+	links := make([]Link, 0, len(found))
+	for _, l := range found {
+		attrs := l.Attrs()
+		link := Link{
+			Name: attrs.Name, MAC: attrs.PermHWAddr, MTU: attrs.MTU, Type: l.Type(), Flags: attrs.Flags,
+			HasCarrier: attrs.OperState == netlink.OperUp || attrs.Flags&net.FlagRunning != 0,
+		}
+		if len(link.MAC) == 0 {
+			link.MAC = attrs.HardwareAddr
+		}
+		addresses, err := netlink.AddrList(l, netlink.FAMILY_ALL)
+		if err != nil {
+			continue // the link is gone
+		}
+		for _, a := range addresses {
+			if prefix, ok := prefixOf(a.IPNet); ok {
+				link.Addresses = append(link.Addresses, prefix)
+			}
+		}
+		links = append(links, link)
+	}
+	return links, nil
+}
+
+// Routes implements Links.
+func (Netlink) Routes() ([]Route, error) {
+	names, err := linkNames()
+	if err != nil {
+		return nil, err
+	}
+	var routes []Route
+	for _, family := range []int{netlink.FAMILY_V4, netlink.FAMILY_V6} {
+		found, err := netlink.RouteList(nil, family)
+		if err != nil {
+			return nil, fmt.Errorf("list the routes: %w", err)
+		}
+		for _, r := range found {
+			routes = append(routes, routesOf(r, family, names)...)
+		}
+	}
+	return routes, nil
+}
+
+func linkNames() (map[int]string, error) {
+	links, err := netlink.LinkList()
+	if err != nil {
+		return nil, fmt.Errorf("list the network interfaces: %w", err)
+	}
+	names := map[int]string{}
+	for _, l := range links {
+		names[l.Attrs().Index] = l.Attrs().Name
+	}
+	return names, nil
+}
+
+// routesOf makes one route of each way a multipath route may take.
+func routesOf(r netlink.Route, family int, names map[int]string) []Route {
+	route := Route{Interface: names[r.LinkIndex], Destination: anywhere(family), Metric: r.Priority}
+	if prefix, ok := prefixOf(r.Dst); ok {
+		route.Destination = prefix
+	}
+	if len(r.MultiPath) == 0 {
+		route.Gateway = addressOf(r.Gw)
+		return []Route{route}
+	}
+	ways := make([]Route, 0, len(r.MultiPath))
+	for _, hop := range r.MultiPath {
+		way := route
+		way.Interface, way.Gateway = names[hop.LinkIndex], addressOf(hop.Gw)
+		ways = append(ways, way)
+	}
+	return ways
+}
+
+func anywhere(family int) netip.Prefix {
+	if family == netlink.FAMILY_V4 {
+		return netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+	}
+	return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+}
+
+func addressOf(ip net.IP) netip.Addr {
+	address, _ := netip.AddrFromSlice(ip)
+	return address.Unmap()
+}
+
+func prefixOf(network *net.IPNet) (netip.Prefix, bool) {
+	if network == nil {
+		return netip.Prefix{}, false
+	}
+	address := addressOf(network.IP)
+	bits, _ := network.Mask.Size()
+	return netip.PrefixFrom(address, bits), address.IsValid()
+}

@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"slipway/internal/run"
+)
+
+const (
+	mediaMount = "/run/media/iso"
+	// mediaBlock is how much is read of the medium: direct I/O wants whole, aligned blocks.
+	mediaBlock = 4096
+	// mediaLimit is how long a medium that is there may take.
+	mediaLimit = 15 * time.Second
+)
+
+// mediaError says that the medium the host booted from is gone (exit code 256).
+type mediaError struct{ err error }
+
+func (e *mediaError) Error() string {
+	return "cannot read from the media (ISO) - media was likely disconnected: " + e.err.Error()
+}
+func (e *mediaError) Unwrap() error { return e.err }
+
+// checkMedia reads from the virtual medium the host booted from, if it did.
+func (a *Agent) checkMedia(ctx context.Context, t *task) error {
+	if _, err := os.Stat(a.host.Root.Path(mediaMount)); err != nil || t.spec.always {
+		return nil
+	}
+	result, err := a.host.Runner.Run(ctx, run.Cmd{
+		Name: "findmnt", Args: []string{"--raw", "--noheadings", "--output", "SOURCE,TARGET", "--target", mediaMount},
+	})
+	fields := strings.Fields(result.Stdout)
+	if err != nil || len(fields) != 2 || fields[1] != mediaMount || !strings.HasPrefix(fields[0], "/dev/") {
+		return nil // nothing is mounted there
+	}
+	if err := a.readMedia(ctx, fields[0]); err != nil {
+		return &mediaError{err}
+	}
+	return nil
+}
+
+// readMedia reads from a device that may never answer; one reader at a time waits for it.
+func (a *Agent) readMedia(ctx context.Context, device string) error {
+	if !a.mediaReader.TryLock() {
+		return fmt.Errorf("no answer from %s yet", device)
+	}
+	read := make(chan error, 1)
+	go func() {
+		defer a.mediaReader.Unlock()
+		read <- readDirect(a.host.Root.Path(device))
+	}()
+	timer := time.NewTimer(mediaLimit)
+	defer timer.Stop()
+	select {
+	case err := <-read:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("no answer from %s within %s", device, mediaLimit)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// readDirect reads the first block of a device, past the page cache, which would still
+// know a medium that is gone. Where direct I/O is not possible it reads as usual.
+func readDirect(device string) error {
+	file, err := os.OpenFile(device, os.O_RDONLY|syscall.O_DIRECT, 0)
+	if err != nil {
+		file, err = os.Open(device)
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	buffer := make([]byte, 2*mediaBlock)
+	shift := mediaBlock - int(uintptr(unsafe.Pointer(&buffer[0]))%mediaBlock) //nolint:gosec // alignment for O_DIRECT
+	if n, err := file.ReadAt(buffer[shift:shift+mediaBlock], 0); n == 0 {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"slipway/agent/inventory"
+)
+
+// nic is an interface that packets to other hosts may leave by.
+type nic struct {
+	inventory.Link
+}
+
+// outgoing lists the interfaces that are up and have an address others can reach.
+func (a *Agent) outgoing() ([]nic, error) {
+	links, err := a.host.Links.Links()
+	if err != nil {
+		return nil, fmt.Errorf("list the network interfaces: %w", err)
+	}
+	var nics []nic
+	for _, link := range links {
+		if link.Flags&net.FlagLoopback != 0 || link.Flags&net.FlagUp == 0 {
+			continue
+		}
+		for _, prefix := range link.Addresses {
+			if !prefix.Addr().IsLinkLocalUnicast() {
+				nics = append(nics, nic{link})
+				break
+			}
+		}
+	}
+	return nics, nil
+}
+
+// sourceFor is the address of the interface in the network of a remote address; false
+// when that is not on the link.
+func (n nic) sourceFor(remote netip.Addr) (netip.Addr, bool) {
+	for _, prefix := range n.Addresses {
+		if prefix.Masked().Contains(remote) && prefix.Addr() != remote {
+			return prefix.Addr(), true
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// nicFor finds the interface whose network an address belongs to.
+func nicFor(nics []nic, remote netip.Addr) (nic, bool) {
+	for _, n := range nics {
+		for _, prefix := range n.Addresses {
+			if prefix.Masked().Contains(remote) {
+				return n, true
+			}
+		}
+	}
+	return nic{}, false
+}

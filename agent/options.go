@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/agent/inventory"
+	"slipway/installer"
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/run"
+)
+
+// DefaultStateDir is where the agent keeps its state, on tmpfs: a boot empties it.
+const DefaultStateDir = "/run/slipway-agent"
+
+// Resolver looks names up; *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+	LookupCNAME(ctx context.Context, host string) (string, error)
+	LookupAddr(ctx context.Context, addr string) ([]string, error)
+}
+
+// Platform is the machine an agent runs on: a real one or a simulated one.
+type Platform struct {
+	Root     run.Root
+	Runner   run.Runner
+	Links    inventory.Links
+	Resolver Resolver
+	// Kube opens the API of the new cluster on a bootstrap host.
+	Kube installer.OpenKube
+	Now  func() time.Time
+	// Sleep waits, or returns the error of ctx early; run.Sleep when nil.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// BootID names the boot; when nil /proc/sys/kernel/random/boot_id below the root does.
+	BootID func() (string, error)
+}
+
+// Options configure an Agent.
+type Options struct {
+	// Client talks to the service; its AgentVersion is what the host registers with.
+	Client     *client.Client
+	Platform   Platform
+	InfraEnvID uuid.UUID
+	// HostID replaces the id made from the hardware when it is not zero.
+	HostID uuid.UUID
+	// StateDir is below the root; DefaultStateDir when empty.
+	StateDir string
+	// Dialect is model.DialectFine when empty. With model.DialectInstall the agent behaves
+	// like any v2 agent: it announces nothing and asks for no wait.
+	Dialect model.Dialect
+	// Wait is how long the service is asked to hold a poll; 30 s when zero.
+	Wait time.Duration
+	// Insecure and CACert (a path on the host) are handed on to the controller of the new cluster.
+	Insecure bool
+	CACert   string
+	Log      *slog.Logger // slog.Default() when nil
+}

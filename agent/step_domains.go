@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+
+	"slipway/internal/wire"
+)
+
+// domainRequest is a wire.DomainResolutionRequest, whose domains the API leaves untyped.
+type domainRequest struct {
+	Domains []struct {
+		Name string `json:"domain_name"`
+	} `json:"domains"`
+}
+
+// domainResolution looks up names. A name that has no address, for whatever reason, is
+// an answer as well: the service judges what must resolve and what must not.
+func (a *Agent) domainResolution(ctx context.Context, req *domainRequest) (wire.DomainResolutionResponse, error) {
+	var response wire.DomainResolutionResponse
+	for _, domain := range req.Domains {
+		entry := resolution{DomainName: domain.Name, Ipv4Addresses: []string{}, Ipv6Addresses: []string{}}
+		addresses, err := a.host.Resolver.LookupNetIP(ctx, "ip", domain.Name)
+		if err != nil {
+			a.log.Debug("name not resolved", "name", domain.Name, "error", err)
+		}
+		for _, address := range addresses {
+			addAddress(&entry, address.Unmap())
+		}
+		if len(addresses) > 0 {
+			entry.Cnames = a.canonical(ctx, domain.Name)
+		}
+		response.Resolutions = append(response.Resolutions, entry)
+	}
+	return response, ctx.Err()
+}
+
+// resolution is an entry of wire.DomainResolutionResponse, which has no name of its own.
+type resolution = struct {
+	Cnames        []string `json:"cnames,omitempty,omitzero"`
+	DomainName    string   `json:"domain_name"`
+	Ipv4Addresses []string `json:"ipv4_addresses,omitempty,omitzero"`
+	Ipv6Addresses []string `json:"ipv6_addresses,omitempty,omitzero"`
+}
+
+func addAddress(entry *resolution, address netip.Addr) {
+	if address.Is4() {
+		entry.Ipv4Addresses = append(entry.Ipv4Addresses, address.String())
+		return
+	}
+	entry.Ipv6Addresses = append(entry.Ipv6Addresses, address.WithZone("").String())
+}
+
+// canonical is the name that a name is another one of.
+func (a *Agent) canonical(ctx context.Context, name string) []string {
+	cname, err := a.host.Resolver.LookupCNAME(ctx, name)
+	if err != nil || strings.EqualFold(strings.TrimSuffix(cname, "."), strings.TrimSuffix(name, ".")) {
+		return nil
+	}
+	return []string{cname}
+}

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+
+	"slipway/internal/model"
+)
+
+// Limits of a request body, in bytes.
+const (
+	defaultLimit = 4 << 20
+	replyLimit   = 32 << 20  // a connectivity report of a thousand hosts
+	logsLimit    = 250 << 20 // contract/rest-api.md: 262144000
+)
+
+func bodyLimit(operationID string) int64 {
+	switch operationID {
+	case "v2PostStepReply":
+		return replyLimit
+	case "V2UploadLogs":
+		return logsLimit
+	}
+	return defaultLimit
+}
+
+type operationKey struct{}
+
+// operationOf returns what the document says of the operation a request is for.
+func operationOf(r *http.Request) *operation {
+	o, _ := r.Context().Value(operationKey{}).(*operation)
+	return o
+}
+
+// admit lets a request through to its operation: known, built, allowed to the caller,
+// with parameters as the document has them and a body of bounded size.
+func (s *server) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o := s.document.operations[patternMethod(r)+" "+chi.RouteContext(r.Context()).RoutePattern()]
+		switch {
+		case o == nil:
+			fail(w, r, model.NotFoundf("no such operation: %s %s", r.Method, r.URL.Path))
+			return
+		case notBuilt[o.id] != "":
+			fail(w, r, errNotBuilt(o.id, notBuilt[o.id]))
+			return
+		}
+		if err := s.authorize(r, o.id); err != nil {
+			fail(w, r, err)
+			return
+		}
+		if err := checkParameters(o, r); err != nil {
+			fail(w, r, err)
+			return
+		}
+		if r.Body != nil {
+			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), operationKey{}, o)))
+	})
+}
+
+func patternMethod(r *http.Request) string {
+	if r.Method == http.MethodHead {
+		return http.MethodGet
+	}
+	return r.Method
+}
+
+// checkParameters holds the query against the closed sets and limits of the document.
+func checkParameters(o *operation, r *http.Request) error {
+	if len(o.params) == 0 || r.URL.RawQuery == "" {
+		return nil
+	}
+	query := r.URL.Query()
+	for _, p := range o.params {
+		text := query.Get(p.Name)
+		if text == "" {
+			continue
+		}
+		if err := checkParameter(p.Schema.Value, text); err != nil {
+			return explain(p.Name, err)
+		}
+	}
+	return nil
+}
+
+func checkParameter(schema *openapi3.Schema, text string) error {
+	switch {
+	case schema.Type.Is("array"):
+		for item := range strings.SplitSeq(text, ",") {
+			if err := checkParameter(schema.Items.Value, item); err != nil {
+				return err
+			}
+		}
+	case schema.Type.Is("integer"):
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return model.Unprocessablef("require a whole number, found %q", text)
+		}
+		return schema.VisitJSON(float64(n))
+	case schema.Type.Is("string"):
+		return schema.VisitJSON(text)
+	}
+	return nil
+}
+
+// badParameter explains why a parameter could not be read.
+func badParameter(r *http.Request, err error) error {
+	var format *InvalidParamFormatError
+	var missing *RequiredParamError
+	switch {
+	case errors.As(err, &missing):
+		return model.Unprocessablef("%s: require a value, found none", missing.ParamName)
+	case errors.As(err, &format):
+		found := chi.URLParam(r, format.ParamName)
+		if found == "" {
+			found = r.URL.Query().Get(format.ParamName)
+		}
+		return model.Unprocessablef("%s: require %s, found %q", format.ParamName, parameterKind(format.ParamName), found)
+	}
+	return model.Unprocessablef("%s", err)
+}
+
+func parameterKind(name string) string {
+	if strings.HasSuffix(name, "_id") {
+		return "a UUID"
+	}
+	return "another kind of value"
+}

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// formats are the string formats that the document names and requests are held to.
+var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
+	"uuid": openapi3.NewCallbackValidator(func(text string) error {
+		_, err := uuid.Parse(text)
+		return err
+	}),
+})
+
+// read decodes the JSON body of a request into a value, after holding it against the
+// schema of its operation. Unknown fields and broken JSON are errMalformed (400), values
+// outside the schema ErrUnprocessable (422). A null counts as absent.
+func read(r *http.Request, into any) error {
+	if err := requireJSON(r); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return fmt.Errorf("read the body: %w", err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return reasonf(errMalformed, "require a JSON body, found none")
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return reasonf(errMalformed, "require a body of valid JSON, found a fault: %s", err)
+	}
+	if schema := operationOf(r).body; schema != nil {
+		if err := schema.VisitJSON(withoutNulls(tree), openapi3.EnableFormatValidation(), formats); err != nil {
+			return explain("", err)
+		}
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return model.Unprocessablef("require a body as the API document has it, found a fault: %s", err)
+	}
+	return nil
+}
+
+// requireJSON refuses bodies that say they are something else: a form that another web
+// site sends is one of them.
+func requireJSON(r *http.Request) error {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(header)
+	if err != nil || media != "application/json" && !strings.HasSuffix(media, "+json") {
+		return reasonf(errMedia, "require content of type application/json, found %q", header)
+	}
+	return nil
+}
+
+func withoutNulls(tree any) any {
+	switch node := tree.(type) {
+	case map[string]any:
+		for key, value := range node {
+			if value == nil {
+				delete(node, key)
+				continue
+			}
+			node[key] = withoutNulls(value)
+		}
+	case []any:
+		for i, value := range node {
+			node[i] = withoutNulls(value)
+		}
+	}
+	return tree
+}
+
+// explain says what the schema requires of a value and what was found. field is where
+// the value was when that is not in the error itself.
+func explain(field string, err error) error {
+	var fault *openapi3.SchemaError
+	if !errors.As(err, &fault) {
+		return fmt.Errorf("%s: %w", field, err)
+	}
+	if path := fault.JSONPointer(); len(path) > 0 {
+		field = strings.Join(path, ".")
+	}
+	if fault.SchemaField == "properties" {
+		return reasonf(errMalformed, "%s: require a field of the API document, found an unknown one", unknownField(fault, field))
+	}
+	if field != "" {
+		field += ": "
+	}
+	return model.Unprocessablef("%srequire %s, found %s", field, required(fault), found(fault))
+}
+
+// unknownField names the field that a schema has no place for: the path leads to its
+// object, the reason quotes its name.
+func unknownField(fault *openapi3.SchemaError, path string) string {
+	parts := strings.Split(fault.Reason, `"`)
+	if len(parts) < 2 || strings.HasSuffix(path, parts[1]) {
+		return path
+	}
+	return strings.TrimPrefix(path+"."+parts[1], ".")
+}
+
+func required(fault *openapi3.SchemaError) string {
+	s := fault.Schema
+	switch fault.SchemaField {
+	case "enum":
+		options := make([]string, len(s.Enum))
+		for i, v := range s.Enum {
+			options[i] = fmt.Sprint(v)
+		}
+		return "one of " + strings.Join(options, ", ")
+	case "required":
+		return "a value"
+	case "type":
+		return "the type " + strings.Join(s.Type.Slice(), " or ")
+	case "pattern":
+		return "text like " + s.Pattern
+	case "format":
+		return "the format " + s.Format
+	case "minLength":
+		return fmt.Sprintf("at least %d characters", s.MinLength)
+	case "maxLength":
+		return fmt.Sprintf("at most %d characters", *s.MaxLength)
+	case "minimum":
+		return fmt.Sprintf("at least %v", *s.Min)
+	case "maximum":
+		return fmt.Sprintf("at most %v", *s.Max)
+	}
+	return fault.SchemaField
+}
+
+// found quotes a value, unless it is too long to read or may be secret.
+func found(fault *openapi3.SchemaError) string {
+	switch value := fault.Value.(type) {
+	case string:
+		switch {
+		case fault.SchemaField == "minLength" || fault.SchemaField == "maxLength":
+			return fmt.Sprintf("%d", len([]rune(value)))
+		case len(value) > 100:
+			return fmt.Sprintf("a text of %d bytes", len(value))
+		}
+		return fmt.Sprintf("%q", value)
+	case float64, bool:
+		return fmt.Sprint(value)
+	case []any:
+		return "a list"
+	case map[string]any:
+		if fault.SchemaField == "required" {
+			return "none"
+		}
+		return "an object"
+	}
+	return "nothing"
+}

@@ -1,0 +1,107 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// V2InstallCluster starts the installation; its workflow goes on after the answer.
+func (s *server) V2InstallCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	s.command(w, r, id, s.Orchestrator.Install)
+}
+
+// V2CancelInstallation stops a running installation.
+func (s *server) V2CancelInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	s.command(w, r, id, s.Orchestrator.Cancel)
+}
+
+// V2ResetCluster takes a stopped or failed installation back to discovery.
+func (s *server) V2ResetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	s.command(w, r, id, s.Orchestrator.Reset)
+}
+
+func (s *server) command(w http.ResponseWriter, r *http.Request, id uuid.UUID, do func(context.Context, uuid.UUID) error) {
+	if err := do(r.Context(), id); err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyCluster(accepted, w, r, id)
+}
+
+// V2UpdateClusterFinalizingProgress takes the stage a new cluster has reached.
+func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	var params wire.ClusterFinalizingProgress
+	err := read(r, &params)
+	if err == nil {
+		err = s.Installation.FinalizingProgress(r.Context(), id, model.FinalizingStage(deref(params.FinalizingStage)))
+	}
+	ok(w, r, nil, err)
+}
+
+// V2UploadClusterIngressCert takes the certificate of the new cluster's ingress.
+func (s *server) V2UploadClusterIngressCert(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2UploadClusterIngressCertParams) {
+	var certificate wire.IngressCertParams
+	err := read(r, &certificate)
+	if err == nil {
+		err = s.Installation.IngressCert(r.Context(), id, certificate)
+	}
+	created(w, r, nil, err)
+}
+
+// V2CompleteInstallation takes the last word of the new cluster's controller.
+func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2CompleteInstallationParams) {
+	var params wire.CompletionParams
+	err := read(r, &params)
+	if err == nil {
+		err = s.Installation.Complete(r.Context(), id, params.IsSuccess, deref(params.ErrorInfo))
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyCluster(accepted, w, r, id)
+}
+
+// V2ListOfClusterOperators lists what the installation waits for.
+func (s *server) V2ListOfClusterOperators(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2ListOfClusterOperatorsParams) {
+	list, err := s.operators(r.Context(), id, params.OperatorName)
+	ok(w, r, list, err)
+}
+
+func (s *server) operators(ctx context.Context, id uuid.UUID, name string) ([]wire.MonitoredOperator, error) {
+	if _, err := s.Store.Cluster(ctx, id); err != nil {
+		return nil, err
+	}
+	operators, err := s.Store.MonitoredOperators(ctx, id)
+	list := []wire.MonitoredOperator{}
+	for _, o := range operators {
+		if name == "" || o.Name == name {
+			list = append(list, operatorToWire(o))
+		}
+	}
+	if err == nil && name != "" && len(list) == 0 {
+		err = model.NotFoundf("operator %s is not monitored in cluster %s", name, id)
+	}
+	return list, err
+}
+
+// V2ReportMonitoredOperatorStatus takes the state of one operator.
+func (s *server) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	var params wire.OperatorMonitorReport
+	err := read(r, &params)
+	if err == nil && params.Name == "" {
+		err = model.Invalidf("name: require the name of an operator, found none")
+	}
+	if err == nil {
+		err = s.Installation.ReportOperator(r.Context(), model.MonitoredOperator{
+			ClusterID: id, Name: params.Name, Version: params.Version,
+			Status: model.OperatorStatus(params.Status), StatusInfo: params.StatusInfo,
+		})
+	}
+	ok(w, r, nil, err)
+}

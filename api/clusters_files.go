@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/events"
+	"slipway/internal/installconfig"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// blobKey is where a file of a cluster is kept; an empty name is the folder of all.
+func blobKey(clusterID uuid.UUID, name string) string {
+	if name == "" {
+		return "clusters/" + clusterID.String()
+	}
+	return "clusters/" + clusterID.String() + "/" + name
+}
+
+// afterPreparation are the statuses of clusters whose files were generated.
+var afterPreparation = []model.ClusterStatus{
+	model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction, model.ClusterFinalizing,
+	model.ClusterInstalled, model.ClusterError, model.ClusterCancelled, model.ClusterAddingHosts,
+}
+
+// withConsole are the statuses of clusters whose users can log in.
+var withConsole = []model.ClusterStatus{
+	model.ClusterFinalizing, model.ClusterInstalled, model.ClusterError, model.ClusterAddingHosts,
+}
+
+// V2DownloadClusterFiles gives a file that the installation generated.
+func (s *server) V2DownloadClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterFilesParams) {
+	s.downloadClusterFile(w, r, id, string(params.FileName), afterPreparation, func(c *model.Cluster) error {
+		return model.NotFoundf("cluster %s has no file %s", c.Name, params.FileName)
+	})
+}
+
+// V2DownloadClusterCredentials gives a file that opens the new cluster.
+func (s *server) V2DownloadClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterCredentialsParams) {
+	allowed := afterPreparation
+	if params.FileName == wire.V2DownloadClusterCredentialsParamsFileNameKubeconfig {
+		allowed = withConsole // the file is complete once the ingress certificate came
+	}
+	s.downloadClusterFile(w, r, id, string(params.FileName), allowed, func(c *model.Cluster) error {
+		return errNoFile(c, string(params.FileName))
+	})
+}
+
+func (s *server) downloadClusterFile(w http.ResponseWriter, r *http.Request, id uuid.UUID, name string, allowed []model.ClusterStatus,
+	missing func(*model.Cluster) error,
+) {
+	c, err := s.Store.Cluster(r.Context(), id)
+	if err == nil && !slices.Contains(allowed, c.Status) {
+		err = errNoFile(c, name)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.downloadBlob(w, r, blobKey(id, name), name, missing(c))
+}
+
+func errNoFile(c *model.Cluster, name string) error {
+	return model.Conflictf("cluster %s has no %s: require an installation that came to make it, found status %s", c.Name, name, c.Status)
+}
+
+// V2GetCredentials tells how to log in to the new cluster.
+func (s *server) V2GetCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	credentials, err := s.credentials(r.Context(), id)
+	w.Header().Set("Cache-Control", "no-store")
+	ok(w, r, credentials, err)
+}
+
+func (s *server) credentials(ctx context.Context, id uuid.UUID) (wire.Credentials, error) {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
+		return wire.Credentials{}, err
+	}
+	if !slices.Contains(withConsole, c.Status) {
+		return wire.Credentials{}, errNoFile(c, "credentials")
+	}
+	password, err := s.blobText(ctx, blobKey(id, "kubeadmin-password"), errNoFile(c, "credentials"))
+	return wire.Credentials{
+		Username: "kubeadmin", Password: password,
+		ConsoleURL: fmt.Sprintf("https://console-openshift-console.apps.%s.%s", c.Name, c.BaseDNSDomain),
+	}, err
+}
+
+// V2GetClusterInstallConfig reads the install-config a cluster would be installed with.
+func (s *server) V2GetClusterInstallConfig(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	config, err := s.installConfig(r.Context(), id)
+	w.Header().Set("Cache-Control", "no-store")
+	ok(w, r, config, err)
+}
+
+func (s *server) installConfig(ctx context.Context, id uuid.UUID) (string, error) {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	hosts, err := s.Store.ClusterHosts(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	config, err := installconfig.Build(c, hosts, installconfig.Options{})
+	if err != nil {
+		return "", err
+	}
+	text, err := config.JSON()
+	return string(text), err
+}
+
+// V2UpdateClusterInstallConfig overrides values of the install-config with a JSON object.
+func (s *server) V2UpdateClusterInstallConfig(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	var override string
+	err := read(r, &override)
+	if err == nil {
+		err = s.overrideInstallConfig(r, id, override)
+	}
+	created(w, r, nil, err)
+}
+
+func (s *server) overrideInstallConfig(r *http.Request, id uuid.UUID, override string) error {
+	if err := installconfig.CheckOverride(override); err != nil {
+		return err
+	}
+	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+		if err := requireStatus("changed", c, changeable); err != nil {
+			return err
+		}
+		c.InstallConfigOverride = override
+		record(r, tx, events.InstallConfigApplied, ofCluster(c), nil)
+		tx.RefreshCluster(c.ID)
+		return nil
+	})
+	return err
+}

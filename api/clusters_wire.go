@@ -1,0 +1,166 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/validation"
+	"slipway/internal/wire"
+)
+
+// workersToFreeMasters is how many hosts a cluster with three control plane hosts needs until
+// the control plane can be kept free of other work.
+const workersToFreeMasters = 2
+
+// clusterView is all that the API shows of a cluster.
+type clusterView struct {
+	cluster   *model.Cluster
+	hosts     []*model.Host // nil: left out
+	counts    store.HostCounts
+	operators []model.MonitoredOperator
+}
+
+// toWire maps a cluster to its format in the API.
+func (v clusterView) toWire() wire.Cluster {
+	out := clusterIdentity(v.cluster)
+	addClusterNetworks(&out, v.cluster)
+	addClusterInstallation(&out, v.cluster)
+	out.TotalHostCount, out.EnabledHostCount = int64(v.counts.Total), int64(v.counts.Enabled)
+	out.ReadyHostCount = int64(v.counts.Ready)
+	out.SchedulableMastersForcedTrue = v.counts.Total < v.cluster.ControlPlaneCount+workersToFreeMasters
+	out.Hosts = make([]wire.Host, len(v.hosts))
+	for i, h := range v.hosts {
+		out.Hosts[i] = hostToWire(h, hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true})
+	}
+	out.MonitoredOperators = make([]wire.MonitoredOperator, len(v.operators))
+	for i, o := range v.operators {
+		out.MonitoredOperators[i] = operatorToWire(o)
+	}
+	return out
+}
+
+func clusterIdentity(c *model.Cluster) wire.Cluster {
+	out := wire.Cluster{
+		Kind: wire.ClusterKind(c.Kind), ID: c.ID, Href: BasePath + "/v2/clusters/" + c.ID.String(), Name: c.Name,
+		UserName: c.UserName, OrgID: c.OrgID, Tags: c.Tags,
+		OpenshiftVersion: c.OpenShiftVersion, OcpReleaseImage: c.ReleaseImage, OpenshiftClusterID: deref(c.OpenShiftClusterID),
+		CPUArchitecture: wire.ClusterCPUArchitecture(c.CPUArchitecture),
+		BaseDNSDomain:   c.BaseDNSDomain, SSHPublicKey: c.SSHPublicKey, PullSecretSet: c.PullSecret.Reveal() != "",
+		ControlPlaneCount: c.ControlPlaneCount, HighAvailabilityMode: wire.ClusterHighAvailabilityModeFull,
+		Status: wire.ClusterStatus(c.Status), StatusInfo: c.StatusInfo,
+		StatusUpdatedAt: wire.DateTime(c.StatusUpdatedAt), CreatedAt: wire.DateTime(c.CreatedAt), UpdatedAt: wire.DateTime(c.UpdatedAt),
+		Platform: wire.Platform{Type: wire.PlatformType(c.Platform.Type), External: wire.PlatformExternal{
+			PlatformName:           c.Platform.ExternalName,
+			CloudControllerManager: wire.PlatformExternalCloudControllerManager(c.Platform.CloudControllerManager),
+		}},
+		Hyperthreading:     wire.ClusterHyperthreading(c.Hyperthreading),
+		SchedulableMasters: c.SchedulableMasters,
+		DiskEncryption: wire.DiskEncryption{
+			EnableOn: wire.DiskEncryptionEnableOn(c.DiskEncryption.EnableOn),
+			Mode:     wire.DiskEncryptionMode(c.DiskEncryption.Mode), TangServers: c.DiskEncryption.TangServers,
+		},
+		InstallConfigOverrides: c.InstallConfigOverride, OperatorBundles: []wire.BundleCreateParams{},
+		FeatureUsage: "{}",
+	}
+	if c.SingleNode() {
+		out.HighAvailabilityMode = wire.ClusterHighAvailabilityModeNone
+	}
+	if !c.DeletedAt.IsZero() {
+		out.DeletedAt = wire.DateTime(c.DeletedAt)
+	}
+	return out
+}
+
+func addClusterNetworks(out *wire.Cluster, c *model.Cluster) {
+	out.UserManagedNetworking, out.VipDhcpAllocation = c.UserManagedNetworking, c.VIPDHCPAllocation
+	out.LoadBalancer.Type = wire.LoadBalancerType(c.LoadBalancer)
+	out.NetworkType = wire.ClusterNetworkType(c.NetworkType)
+	out.HTTPProxy, out.HTTPSProxy, out.NoProxy = c.Proxy.HTTP, c.Proxy.HTTPS, c.Proxy.NoProxy
+	out.AdditionalNtpSource = joined(c.NTPSources)
+	out.APIVips, out.IngressVips = []wire.APIVip{}, []wire.IngressVip{}
+	for _, v := range c.APIVIPs {
+		out.APIVips = append(out.APIVips, wire.APIVip{
+			ClusterID: c.ID, IP: v.IP.String(), Verification: wire.VipVerification(v.Verification),
+		})
+	}
+	for _, v := range c.IngressVIPs {
+		out.IngressVips = append(out.IngressVips, wire.IngressVip{
+			ClusterID: c.ID, IP: v.IP.String(), Verification: wire.VipVerification(v.Verification),
+		})
+	}
+	out.MachineNetworks, out.ServiceNetworks = []wire.MachineNetwork{}, []wire.ServiceNetwork{}
+	out.ClusterNetworks, out.HostNetworks = []wire.ClusterNetwork{}, []wire.HostNetwork{}
+	for _, n := range c.MachineNetworks {
+		out.MachineNetworks = append(out.MachineNetworks, wire.MachineNetwork{ClusterID: c.ID, Cidr: n.String()})
+	}
+	for _, n := range c.ServiceNetworks {
+		out.ServiceNetworks = append(out.ServiceNetworks, wire.ServiceNetwork{ClusterID: c.ID, Cidr: n.String()})
+	}
+	for _, n := range c.ClusterNetworks {
+		out.ClusterNetworks = append(out.ClusterNetworks, wire.ClusterNetwork{
+			ClusterID: c.ID, Cidr: n.CIDR.String(), HostPrefix: n.HostPrefix,
+		})
+	}
+	for _, n := range c.HostNetworks {
+		out.HostNetworks = append(out.HostNetworks, wire.HostNetwork{Cidr: n.CIDR.String(), HostIds: orEmpty(n.HostIDs)})
+	}
+}
+
+func addClusterInstallation(out *wire.Cluster, c *model.Cluster) {
+	out.ValidationsInfo = validation.Info(c.Validations)
+	out.ConnectivityMajorityGroups = jsonText(map[string]any{
+		"majority_groups":        orEmptyMap(c.Connectivity.Majority),
+		"l3_connected_addresses": orEmptyMap(c.Connectivity.L3ConnectedAddresses),
+	})
+	out.IPCollisions = jsonText(orEmptyMap(c.Connectivity.IPCollisions))
+	out.Progress = wire.ClusterProgressInfo{
+		TotalPercentage:                         c.Progress.Total,
+		PreparingForInstallationStagePercentage: c.Progress.Preparing,
+		InstallingStagePercentage:               c.Progress.Installing,
+		FinalizingStagePercentage:               c.Progress.Finalizing,
+		FinalizingStage:                         wire.FinalizingStage(c.Progress.FinalizingStage),
+		FinalizingStageStartedAt:                wire.DateTime(c.Progress.FinalizingStageStartedAt),
+		FinalizingStageTimedOut:                 c.Progress.FinalizingStageTimedOut,
+	}
+	out.LastInstallationPreparation = wire.LastInstallationPreparation{
+		Status: wire.LastInstallationPreparationStatus(c.LastPreparation.Status), Reason: c.LastPreparation.Reason,
+	}
+	out.InstallStartedAt, out.InstallCompletedAt = wire.DateTime(c.InstallStartedAt), wire.DateTime(c.InstallCompletedAt)
+	out.LogsInfo = wire.LogsState(c.LogsInfo)
+	out.ControllerLogsStartedAt = wire.DateTime(c.ControllerLogsStartedAt)
+	out.ControllerLogsCollectedAt = wire.DateTime(c.ControllerLogsCollectedAt)
+}
+
+func operatorToWire(o model.MonitoredOperator) wire.MonitoredOperator {
+	return wire.MonitoredOperator{
+		ClusterID: o.ClusterID, Name: o.Name, OperatorType: wire.OperatorType(o.Type), Version: o.Version,
+		Namespace: o.Namespace, SubscriptionName: o.SubscriptionName, Properties: o.Properties,
+		TimeoutSeconds: int(o.Timeout / time.Second), Status: wire.OperatorStatus(o.Status), StatusInfo: o.StatusInfo,
+		StatusUpdatedAt: wire.DateTime(o.StatusUpdatedAt), Bundles: []string{}, SourceBundles: []string{},
+	}
+}
+
+// jsonText is a value as JSON in a string, the habit of many fields (W6).
+func jsonText(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // model and wire types hold nothing that cannot be encoded
+	}
+	return string(text)
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func orEmptyMap[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
+}

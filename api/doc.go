@@ -1,0 +1,8 @@
+// Package api is the facade: the v2 API of contract/rest-api.md over HTTP. A handler
+// reads its input, calls one thing and replies; status codes are decided in reply.go
+// alone. openapi.yaml is the description of the API, served to clients and used here
+// to check what they send.
+//
+// JSON inside strings, zero times and the like exist only in the *_wire.go files,
+// which map the nouns of internal/model to the formats of internal/wire and back.
+package api

@@ -1,0 +1,115 @@
+package api
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"sigs.k8s.io/yaml"
+)
+
+//go:embed openapi.yaml
+var openapiYAML []byte
+
+// document is openapi.yaml as the service uses it.
+type document struct {
+	served []byte // JSON, without the marks of the code generator
+	// operations by method and pattern: "GET /api/assisted-install/v2/clusters/{cluster_id}".
+	operations map[string]*operation
+}
+
+// operation is what the document says of one operation.
+type operation struct {
+	id     string
+	body   *openapi3.Schema // nil without a JSON body
+	params []*openapi3.Parameter
+	limit  int64 // bytes of the body
+}
+
+func loadDocument() (*document, error) {
+	api, err := openapi3.NewLoader().LoadFromData(openapiYAML)
+	if err != nil {
+		return nil, fmt.Errorf("read the API document: %w", err)
+	}
+	for _, schema := range api.Components.Schemas {
+		closeSchema(schema.Value)
+	}
+	d := &document{operations: map[string]*operation{}}
+	for path, item := range api.Paths.Map() {
+		for method, o := range item.Operations() {
+			d.operations[method+" "+BasePath+path] = newOperation(o)
+		}
+	}
+	d.served, err = servedDocument()
+	return d, err
+}
+
+func newOperation(o *openapi3.Operation) *operation {
+	out := &operation{id: o.OperationID, limit: bodyLimit(o.OperationID)}
+	for _, p := range o.Parameters {
+		if p.Value.In == openapi3.ParameterInQuery {
+			out.params = append(out.params, p.Value)
+		}
+	}
+	if o.RequestBody == nil {
+		return out
+	}
+	if media := o.RequestBody.Value.Content.Get("application/json"); media != nil {
+		out.body = media.Schema.Value
+	}
+	return out
+}
+
+// closeSchema refuses fields an object does not have: clients of the contract are told
+// of a misspelt field instead of wondering why it has no effect.
+func closeSchema(s *openapi3.Schema) {
+	if !s.Type.Is("object") || len(s.Properties) == 0 || s.AdditionalProperties.Schema != nil || s.AdditionalProperties.Has != nil {
+		return
+	}
+	open := false
+	s.AdditionalProperties.Has = &open
+	for _, property := range s.Properties {
+		if property.Ref == "" && property.Value != nil {
+			closeSchema(property.Value)
+		}
+	}
+}
+
+// servedDocument is the document as JSON for clients.
+func servedDocument() ([]byte, error) {
+	var tree any
+	if err := yaml.Unmarshal(openapiYAML, &tree); err != nil {
+		return nil, fmt.Errorf("read the API document: %w", err)
+	}
+	text, err := json.Marshal(withoutMarks(tree))
+	if err != nil {
+		return nil, fmt.Errorf("write the API document: %w", err)
+	}
+	return text, nil
+}
+
+// withoutMarks drops what only the code generator reads.
+func withoutMarks(tree any) any {
+	switch node := tree.(type) {
+	case map[string]any:
+		for key, value := range node {
+			if strings.HasPrefix(key, "x-go-") || strings.HasPrefix(key, "x-omit") {
+				delete(node, key)
+				continue
+			}
+			node[key] = withoutMarks(value)
+		}
+	case []any:
+		for i, value := range node {
+			node[i] = withoutMarks(value)
+		}
+	}
+	return tree
+}
+
+func (s *server) serveDocument(w http.ResponseWriter, r *http.Request) {
+	write(w, http.StatusOK, "application/json", s.document.served)
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// countHeaders tell a pager how many events there are beyond its page; a browser shows
+// them to a page of another origin only when they are named.
+var countHeaders = []struct {
+	header   string
+	severity model.Severity
+}{
+	{"Severity-Count-Info", model.SeverityInfo},
+	{"Severity-Count-Warning", model.SeverityWarning},
+	{"Severity-Count-Error", model.SeverityError},
+	{"Severity-Count-Critical", model.SeverityCritical},
+}
+
+// V2ListEvents reads a page of the history, oldest first unless asked otherwise.
+func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wire.V2ListEventsParams) {
+	page, err := s.Store.Events(r.Context(), eventFilter(r, params))
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	exposed := []string{"Event-Count"}
+	w.Header().Set("Event-Count", strconv.Itoa(page.Total))
+	for _, c := range countHeaders {
+		w.Header().Set(c.header, strconv.Itoa(page.BySeverity[c.severity]))
+		exposed = append(exposed, c.header)
+	}
+	w.Header().Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
+	out := make([]wire.Event, len(page.Events))
+	for i, e := range page.Events {
+		out[i] = eventToWire(e)
+	}
+	ok(w, r, out, nil)
+}
+
+func eventFilter(r *http.Request, p wire.V2ListEventsParams) store.EventFilter {
+	f := store.EventFilter{
+		ClusterID: p.ClusterID, InfraEnvID: p.InfraEnvID, HostIDs: p.HostIds, Message: p.Message, Categories: p.Categories,
+		Descending: p.Order == wire.Descending, Limit: max(p.Limit, 0), Offset: max(p.Offset, 0),
+	}
+	if p.HostID != uuid.Nil {
+		f.HostIDs = append(f.HostIDs, p.HostID)
+	}
+	for _, severity := range p.Severities {
+		f.Severities = append(f.Severities, string(severity))
+	}
+	query := r.URL.Query() // false and absent are different things
+	if query.Has("cluster_level") {
+		f.ClusterLevel = &p.ClusterLevel
+	}
+	if query.Has("deleted_hosts") {
+		f.DeletedHosts = &p.DeletedHosts
+	}
+	return f
+}
+
+func eventToWire(e model.Event) wire.Event {
+	out := wire.Event{
+		Name: e.Name, Category: wire.EventCategory(e.Category), Severity: wire.EventSeverity(e.Severity),
+		ClusterID: deref(e.ClusterID), HostID: deref(e.HostID), InfraEnvID: deref(e.InfraEnvID), RequestID: deref(e.RequestID),
+		Message: e.Message, EventTime: wire.DateTime(e.At),
+	}
+	if len(e.Props) > 0 {
+		out.Props = jsonText(e.Props)
+	}
+	return out
+}
+
+// V2TriggerEvent adds what a controller has to tell to the history of its cluster.
+func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) {
+	var params wire.Event
+	err := read(r, &params)
+	if err == nil && params.ClusterID == uuid.Nil && params.InfraEnvID == uuid.Nil {
+		err = model.Invalidf("cluster_id: require a cluster or an infra-env, found none")
+	}
+	if err == nil {
+		err = s.eventSubject(r, params)
+	}
+	if err == nil {
+		err = s.Store.Write(r.Context(), func(tx *store.Tx) error {
+			tx.Event(eventFromWire(params, tx.Now()))
+			return nil
+		})
+	}
+	created(w, r, nil, err)
+}
+
+// eventSubject makes sure that what an event is about exists.
+func (s *server) eventSubject(r *http.Request, p wire.Event) error {
+	if p.ClusterID != uuid.Nil {
+		_, err := s.Store.Cluster(r.Context(), p.ClusterID)
+		return err
+	}
+	_, err := s.Store.InfraEnv(r.Context(), p.InfraEnvID)
+	return err
+}
+
+func eventFromWire(p wire.Event, now time.Time) model.Event {
+	e := model.Event{
+		Name: or(p.Name, "event"), Category: or(string(p.Category), "user"), Severity: model.Severity(p.Severity),
+		ClusterID: idOrNil(p.ClusterID), HostID: idOrNil(p.HostID), InfraEnvID: idOrNil(p.InfraEnvID), RequestID: idOrNil(p.RequestID),
+		Message: p.Message, At: p.EventTime.Time(),
+	}
+	if e.At.IsZero() || e.At.After(now) {
+		e.At = now // the clock of a new node may be wrong
+	}
+	if p.Props != "" {
+		e.Props = map[string]any{"props": p.Props}
+	}
+	return e
+}

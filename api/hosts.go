@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/events"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// ListClusterHosts lists the hosts of a cluster; inventory and connectivity, by far the
+// largest parts, on request only.
+func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.ListClusterHostsParams) {
+	stream(s, w, r, func(yield func(wire.Host) error) error {
+		c, err := s.Store.Cluster(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		view := hostView{singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity}
+		filter := store.HostFilter{ClusterID: id, Role: string(params.Role), Status: params.Status}
+		return s.Store.Hosts(r.Context(), filter, func(h *model.Host) error { return yield(hostToWire(h, view)) })
+	})
+}
+
+// V2ListHosts lists the hosts of a discovery environment.
+func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	stream(s, w, r, func(yield func(wire.Host) error) error {
+		if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
+			return err
+		}
+		single, err := s.Store.SingleNodeClusters(r.Context(), id)
+		if err != nil {
+			return err
+		}
+		return s.Store.Hosts(r.Context(), store.HostFilter{InfraEnvID: id}, func(h *model.Host) error {
+			return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true}))
+		})
+	})
+}
+
+// V2GetHost reads one host.
+func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	view, err := s.hostView(r.Context(), infraEnvID, hostID)
+	ok(w, r, view, err)
+}
+
+// V2DeregisterHost removes a host that no installation has in its hands.
+func (s *server) V2DeregisterHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	err := s.mayLeave(r.Context(), infraEnvID, hostID, "removed")
+	if err == nil {
+		err = s.Store.DeleteHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+			if slices.Contains(inInstallation, h.Status) {
+				return model.Conflictf("host %s cannot be removed while it is %s: cancel the installation first", hostName(h), h.Status)
+			}
+			record(r, tx, events.HostDeregistered, ofHost(h), nil)
+			return nil
+		})
+	}
+	noContent(w, r, err)
+}
+
+// inInstallation are the statuses in which a workflow has the host in its hands.
+var inInstallation = []model.HostStatus{
+	model.HostPreparingForInstallation, model.HostPreparingSuccessful, model.HostInstalling,
+	model.HostInstallingInProgress, model.HostInstallingPendingUserAction,
+}
+
+// mayLeave refuses to take a host out of a cluster that is being installed.
+func (s *server) mayLeave(ctx context.Context, infraEnvID, hostID uuid.UUID, verb string) error {
+	h, err := s.Store.Host(ctx, infraEnvID, hostID)
+	if err != nil || h.ClusterID == nil {
+		return err
+	}
+	c, err := s.Store.Cluster(ctx, *h.ClusterID)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(running, c.Status) {
+		return model.Conflictf("host %s cannot be %s while cluster %s is %s: cancel the installation first", hostName(h), verb, c.Name, c.Status)
+	}
+	return nil
+}
+
+// V2ResetHost installs one failed host of a running installation again, alone.
+func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	if err := s.Orchestrator.RetryHost(r.Context(), infraEnvID, hostID); err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyHost(ok, w, r, infraEnvID, hostID)
+}
+
+// hostView reads what the API shows of a host.
+func (s *server) hostView(ctx context.Context, infraEnvID, hostID uuid.UUID) (wire.Host, error) {
+	h, err := s.Store.Host(ctx, infraEnvID, hostID)
+	if err != nil {
+		return wire.Host{}, err
+	}
+	view := whole
+	if h.Bootstrap && h.ClusterID != nil {
+		c, err := s.Store.Cluster(ctx, *h.ClusterID)
+		if err != nil {
+			return wire.Host{}, err
+		}
+		view.singleNode = c.SingleNode()
+	}
+	return hostToWire(h, view), nil
+}
+
+// replyHost answers with a host as it now stands.
+func (s *server) replyHost(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request,
+	infraEnvID, hostID uuid.UUID,
+) {
+	view, err := s.hostView(r.Context(), infraEnvID, hostID)
+	how(w, r, view, err)
+}

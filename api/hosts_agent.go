@@ -1,0 +1,109 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/discovery"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// maxWait is the longest a poll is held, whatever the agent prefers.
+const maxWait = time.Minute
+
+// V2RegisterHost takes a host in: for the first time, or after it was booted again.
+func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) {
+	var body wire.HostCreateParams
+	if err := read(r, &body); err != nil {
+		fail(w, r, err)
+		return
+	}
+	if body.HostID == uuid.Nil {
+		fail(w, r, model.Unprocessablef("host_id: require an id that is not zero, found %s", body.HostID))
+		return
+	}
+	dialect := model.DialectInstall
+	if r.Header.Get(wire.HeaderSteps) == wire.StepsFine {
+		dialect = model.DialectFine
+	}
+	h, err := s.Discovery.Register(r.Context(), discovery.RegisterInput{
+		InfraEnvID: infraEnvID, HostID: body.HostID, Dialect: dialect,
+		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
+	})
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	created(w, r, registrationToWire(h, s.AgentVersion), nil)
+}
+
+// V2GetNextSteps gives a host the steps it has to run. An agent that prefers to wait is
+// answered when a step is due, or when its patience ends (RFC 7240, section 4.3).
+func (s *server) V2GetNextSteps(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, params wire.V2GetNextStepsParams) {
+	wait := preferredWait(r.Header.Values(wire.HeaderPrefer))
+	if wait > 0 {
+		client := newPatient(w, s.Now)
+		client.allow(wait + streamPatience)
+		defer client.done()
+		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+	}
+	steps, err := s.Discovery.NextSteps(r.Context(), discovery.PollInput{
+		InfraEnvID: infraEnvID, HostID: hostID, Timestamp: int64(params.Timestamp),
+		AgentVersion: params.DiscoveryAgentVersion, Wait: wait,
+	})
+	steps.Instructions = orEmpty(steps.Instructions)
+	ok(w, r, steps, err)
+}
+
+// preferredWait reads "wait=N" (seconds) out of Prefer headers; zero without one.
+func preferredWait(headers []string) time.Duration {
+	for _, header := range headers {
+		for preference := range strings.SplitSeq(header, ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
+			seconds, err := strconv.Atoi(strings.Trim(strings.TrimSpace(value), `"`))
+			if strings.EqualFold(strings.TrimSpace(name), "wait") && err == nil && seconds > 0 {
+				return min(time.Duration(min(seconds, int(maxWait/time.Second)))*time.Second, maxWait)
+			}
+		}
+	}
+	return 0
+}
+
+// V2PostStepReply takes the result of one step.
+func (s *server) V2PostStepReply(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2PostStepReplyParams) {
+	var reply wire.StepReply
+	err := read(r, &reply)
+	if err == nil {
+		err = s.Discovery.Reply(r.Context(), infraEnvID, hostID, reply)
+	}
+	noContent(w, r, err)
+}
+
+// V2UpdateHostInstallProgress takes the stage a host has reached.
+func (s *server) V2UpdateHostInstallProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2UpdateHostInstallProgressParams) {
+	var params wire.HostProgress
+	err := read(r, &params)
+	if err == nil && deref(params.CurrentStage) == "" {
+		err = model.Unprocessablef("current_stage: require a stage, found none")
+	}
+	if err == nil {
+		stage, info := stageFromWire(params)
+		err = s.Discovery.Progress(r.Context(), infraEnvID, hostID, stage, info)
+	}
+	ok(w, r, nil, err)
+}
+
+// V2UpdateHostLogsProgress takes how far the collection of a host's logs is.
+func (s *server) V2UpdateHostLogsProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	var params wire.LogsProgressParams
+	err := read(r, &params)
+	if err == nil {
+		err = s.Discovery.LogsProgress(r.Context(), infraEnvID, hostID, model.LogsState(params.LogsState))
+	}
+	noContent(w, r, err)
+}

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/events"
+	"slipway/internal/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// BindHost gives an unbound host to a cluster; the host registers again and is checked
+// for it.
+func (s *server) BindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	var params wire.BindHostParams
+	err := read(r, &params)
+	if err == nil {
+		err = s.bind(r, infraEnvID, hostID, params.ClusterID)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyHost(ok, w, r, infraEnvID, hostID)
+}
+
+func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) error {
+	if err := s.requireLateBinding(r.Context(), infraEnvID); err != nil {
+		return err
+	}
+	c, err := s.Store.Cluster(r.Context(), clusterID)
+	if err != nil {
+		return err
+	}
+	if err := requireStatus("given a host", c, changeable); err != nil {
+		return err
+	}
+	_, err = s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+		if h.ClusterID != nil {
+			return model.Conflictf("host %s cannot be bound: require a host without a cluster, found cluster %s", hostName(h), h.ClusterID)
+		}
+		if err := checkHostArchitecture(h, c); err != nil {
+			return err
+		}
+		if err := move(h, lifecycle.BindHost, tx); err != nil {
+			return err
+		}
+		h.ClusterID, h.Kind = &c.ID, model.KindHost
+		if c.DayTwo() {
+			h.Kind = model.KindAddToExistingClusterHost
+		}
+		tx.Refresh(nil, infraEnvID)
+		tx.HostsChanged(c.ID)
+		record(r, tx, events.HostBindSucceeded, ofHost(h), nil)
+		return nil
+	})
+	return err
+}
+
+// UnbindHost takes a host out of its cluster, back to the pool of its environment.
+func (s *server) UnbindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	if err := s.unbind(r, infraEnvID, hostID); err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyHost(ok, w, r, infraEnvID, hostID)
+}
+
+func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
+	if err := s.requireLateBinding(r.Context(), infraEnvID); err != nil {
+		return err
+	}
+	if err := s.mayLeave(r.Context(), infraEnvID, hostID, "unbound"); err != nil {
+		return err
+	}
+	_, err := s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+		if h.ClusterID == nil {
+			return model.Conflictf("host %s cannot be unbound: require a host of a cluster, found status %s", hostName(h), h.Status)
+		}
+		if slices.Contains(inInstallation, h.Status) {
+			return model.Conflictf("host %s cannot be unbound while it is %s: cancel the installation first", hostName(h), h.Status)
+		}
+		if err := move(h, lifecycle.UnbindHost, tx); err != nil {
+			return err
+		}
+		record(r, tx, events.HostUnbindSucceeded, ofHost(h), nil)
+		tx.SupersedeHost(h)
+		tx.HostsChanged(*h.ClusterID)
+		leaveCluster(h)
+		tx.Refresh(nil, infraEnvID)
+		return nil
+	})
+	return err
+}
+
+// requireLateBinding refuses to bind or unbind hosts of an environment that belongs to
+// one cluster.
+func (s *server) requireLateBinding(ctx context.Context, infraEnvID uuid.UUID) error {
+	e, err := s.Store.InfraEnv(ctx, infraEnvID)
+	if err == nil && e.ClusterID != nil {
+		return model.Conflictf("infra-env %s belongs to cluster %s: require one without a cluster to bind and unbind hosts", e.Name, e.ClusterID)
+	}
+	return err
+}
+
+// checkHostArchitecture holds the processor of a host against its cluster's.
+func checkHostArchitecture(h *model.Host, c *model.Cluster) error {
+	if h.Inventory == nil || h.Inventory.CPU.Architecture == "" || c.CPUArchitecture == "multi" {
+		return nil
+	}
+	if found := h.Inventory.CPU.Architecture; release64(found) != release64(c.CPUArchitecture) {
+		return model.Invalidf("host %s cannot be bound to cluster %s: require architecture %s, found %s", hostName(h), c.Name, c.CPUArchitecture, found)
+	}
+	return nil
+}
+
+// move carries out the transition of a host on a command of its user.
+func move(h *model.Host, event lifecycle.HostEvent, tx *store.Tx) error {
+	next, err := lifecycle.NextHost(event, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
+	if err != nil {
+		return err
+	}
+	from := h.Status
+	h.Status = next.To
+	if next.StatusInfo != "" {
+		h.StatusInfo = next.StatusInfo
+	}
+	tx.Event(events.New(events.HostStatusUpdated, ofHost(h), events.Props{
+		"src_status": string(from), "new_status": string(h.Status), "info": h.StatusInfo,
+	}, tx.Now()))
+	return nil
+}
+
+// leaveCluster forgets what a host was in its cluster.
+func leaveCluster(h *model.Host) {
+	h.ClusterID, h.Kind = nil, model.KindHost
+	h.Role, h.SuggestedRole, h.Bootstrap = model.RoleAutoAssign, "", false
+	h.Stage, h.Progress = "", model.HostProgress{}
+	h.Validations, h.Connectivity = nil, nil
+}

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/events"
+	"slipway/internal/ignition"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// writerArgs are the arguments of coreos-installer that a user may add; true for those
+// that take a value. The disk and the Ignition config are the service's to choose.
+var writerArgs = map[string]bool{
+	"--append-karg": true, "--delete-karg": true, "--network-dir": true, "--image-url": true, "--image-file": true,
+	"--save-partlabel": true, "--save-partindex": true, "--console": true, "--platform": true,
+	"-n": false, "--copy-network": false, "--preserve-on-error": false,
+}
+
+// V2UpdateHostInstallerArgs sets arguments of the program that writes the disk.
+func (s *server) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	var params wire.InstallerArgsParams
+	err := read(r, &params)
+	if err == nil {
+		err = checkWriterArgs(deref(params.Args))
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+		h.InstallerArgs = deref(params.Args)
+		record(r, tx, events.HostInstallerArgsApplied, ofHost(h), nil)
+		return nil
+	})
+}
+
+func checkWriterArgs(args []string) error {
+	for i := 0; i < len(args); i++ {
+		name, value, inline := strings.Cut(args[i], "=")
+		takesValue, known := writerArgs[name]
+		if !known {
+			return model.Invalidf("args: require arguments of coreos-installer such as --append-karg, found %q", args[i])
+		}
+		if inline && !takesValue {
+			return model.Invalidf("args: require no value for %s, found %q", name, value)
+		}
+		if inline || !takesValue {
+			continue
+		}
+		if i++; i == len(args) || strings.HasPrefix(args[i], "-") {
+			return model.Invalidf("args: require a value after %s, found none", name)
+		}
+	}
+	return nil
+}
+
+// V2GetHostIgnition reads the config a host is installed with, as a string.
+func (s *server) V2GetHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	key, _, missing, err := s.hostIgnition(r.Context(), infraEnvID, hostID)
+	var config []byte
+	if err == nil {
+		config, err = s.Blob.Get(r.Context(), key)
+		if errors.Is(err, model.ErrNotFound) {
+			err = missing
+		}
+	}
+	text := string(config)
+	ok(w, r, wire.HostIgnitionParams{Config: &text}, err)
+}
+
+// V2UpdateHostIgnition sets a config that is laid over the one a host is installed with.
+func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	var params wire.HostIgnitionParams
+	err := read(r, &params)
+	if err == nil {
+		err = ignition.CheckOverride(deref(params.Config))
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	withoutBody := func(w http.ResponseWriter, r *http.Request, _ any, err error) { created(w, r, nil, err) }
+	s.changeHost(withoutBody, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+		h.IgnitionConfigOverrides = deref(params.Config)
+		record(r, tx, events.HostDiscoveryIgnitionConfigApplied, ofHost(h), nil)
+		return nil
+	})
+}
+
+// V2DownloadHostIgnition gives an installer the config it writes to its disk.
+func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	key, name, missing, err := s.hostIgnition(r.Context(), infraEnvID, hostID)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.downloadBlob(w, r, key, name, missing)
+}
+
+// hostIgnition finds the config of a host; missing is the error while there is none.
+func (s *server) hostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID) (key, name string, missing, err error) {
+	h, err := s.Store.Host(ctx, infraEnvID, hostID)
+	if err != nil {
+		return "", "", nil, err
+	}
+	if h.ClusterID == nil {
+		return "", "", nil, model.Conflictf("host %s has no Ignition config: require a host of a cluster, found status %s", hostName(h), h.Status)
+	}
+	name = ignition.HostFileName(h.EffectiveRole(), h.ID)
+	return blobKey(*h.ClusterID, name), name,
+		model.Conflictf("host %s has no Ignition config yet: require an installation that was prepared, found status %s", hostName(h), h.Status), nil
+}

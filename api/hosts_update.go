@@ -1,0 +1,157 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+	disks "slipway/internal/validation"
+	"slipway/internal/wire"
+)
+
+// changeableHosts are the statuses in which the settings of a host can change: all
+// before its installation.
+var changeableHosts = []model.HostStatus{
+	model.HostDiscovering, model.HostKnown, model.HostDisconnected, model.HostInsufficient, model.HostPendingForInput,
+	model.HostPreparingFailed, model.HostBinding,
+	model.HostDiscoveringUnbound, model.HostKnownUnbound, model.HostDisconnectedUnbound, model.HostInsufficientUnbound,
+}
+
+// V2UpdateHost changes the settings of a host that is not being installed.
+func (s *server) V2UpdateHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	var params wire.HostUpdateParams
+	if err := read(r, &params); err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error { return applyHost(h, params) })
+}
+
+// changeHost runs fn on a host whose status allows changes, has it evaluated again and
+// answers with it.
+func (s *server) changeHost(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request,
+	infraEnvID, hostID uuid.UUID, fn func(*model.Host, *store.Tx) error,
+) {
+	_, err := s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+		if !slices.Contains(changeableHosts, h.Status) {
+			return model.Conflictf("host %s cannot be changed: require a status before installation, found %s", hostName(h), h.Status)
+		}
+		if err := fn(h, tx); err != nil {
+			return err
+		}
+		tx.Refresh(h.ClusterID, h.InfraEnvID)
+		return nil
+	})
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyHost(how, w, r, infraEnvID, hostID)
+}
+
+// applyHost lays what a client sent over a host; absent fields change nothing.
+func applyHost(h *model.Host, p wire.HostUpdateParams) error {
+	switch {
+	case p.FencingCredentials != nil && *p.FencingCredentials != (wire.FencingCredentialsParams{}):
+		return errUnsupported("fencing_credentials")
+	case deref(p.IgnitionEndpointToken) != "":
+		return errUnsupported("ignition_endpoint_token")
+	case len(deref(p.IgnitionEndpointHTTPHeaders)) > 0:
+		return errUnsupported("ignition_endpoint_http_headers")
+	}
+	if p.HostName != nil {
+		if err := checkHostname(*p.HostName); err != nil {
+			return err
+		}
+		h.RequestedHostname = *p.HostName
+	}
+	if p.HostRole != nil {
+		h.Role = model.Role(*p.HostRole)
+	}
+	if err := applyPool(h, p.MachineConfigPoolName); err != nil {
+		return err
+	}
+	if err := applyLabels(h, p.NodeLabels); err != nil {
+		return err
+	}
+	if err := applyInstallationDisk(h, deref(p.DisksSelectedConfig)); err != nil {
+		return err
+	}
+	return applyKeptDisks(h, deref(p.DisksSkipFormatting))
+}
+
+func applyPool(h *model.Host, pool *string) error {
+	if pool == nil {
+		return nil
+	}
+	if faults := validation.IsDNS1123Subdomain(*pool); *pool != "" && len(faults) > 0 {
+		return model.Invalidf("machine_config_pool_name: require the name of a pool, found %q", *pool)
+	}
+	h.MachineConfigPoolName = *pool
+	return nil
+}
+
+func applyLabels(h *model.Host, list *[]wire.NodeLabelParams) error {
+	if list == nil {
+		return nil
+	}
+	labels := labelsFromWire(*list)
+	for key, value := range labels {
+		if faults := validation.IsQualifiedName(key); len(faults) > 0 {
+			return model.Invalidf("node_labels: require the key of a Kubernetes label, found %q (%s)", key, strings.Join(faults, "; "))
+		}
+		if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
+			return model.Invalidf("node_labels: require the value of a Kubernetes label for %s, found %q (%s)", key, value, strings.Join(faults, "; "))
+		}
+	}
+	h.NodeLabels = labels
+	return nil
+}
+
+// applyInstallationDisk chooses the disk to install to. Clients name it by id, by path
+// or by /dev/name (contract/clients.md, 2.1).
+func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
+	var chosen []string
+	for _, d := range list {
+		if deref(d.Role) == wire.DiskRoleInstall {
+			chosen = append(chosen, d.ID)
+		}
+	}
+	switch {
+	case len(chosen) == 0:
+		return nil
+	case len(chosen) > 1:
+		return model.Invalidf("disks_selected_config: require one disk with role install, found %d", len(chosen))
+	}
+	disk := disks.FindDisk(h.Inventory, chosen[0])
+	if disk == nil {
+		return model.Invalidf("disks_selected_config: require a disk of host %s, found %q", hostName(h), chosen[0])
+	}
+	if !disk.InstallationEligibility.Eligible {
+		return model.Invalidf("disks_selected_config: require a disk that can be installed to, found %s: %s",
+			chosen[0], strings.Join(disk.InstallationEligibility.NotEligibleReasons, "; "))
+	}
+	h.InstallationDiskID, h.InstallationDiskPath = disks.DiskID(disk), or(disk.Path, "/dev/"+disk.Name)
+	return nil
+}
+
+// applyKeptDisks chooses disks whose content is kept.
+func applyKeptDisks(h *model.Host, list []wire.DiskSkipFormattingParams) error {
+	for _, d := range list {
+		disk := disks.FindDisk(h.Inventory, d.DiskID)
+		if disk == nil {
+			return model.Invalidf("disks_skip_formatting: require a disk of host %s, found %q", hostName(h), d.DiskID)
+		}
+		id := disks.DiskID(disk)
+		h.SkipFormattingDisks = slices.DeleteFunc(slices.Clone(h.SkipFormattingDisks), func(kept string) bool { return kept == id })
+		if d.SkipFormatting {
+			h.SkipFormattingDisks = append(h.SkipFormattingDisks, id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/validation"
+	"slipway/internal/wire"
+)
+
+// hostView is how much of a host is shown.
+type hostView struct {
+	singleNode   bool // of a cluster with one control plane host
+	inventory    bool
+	connectivity bool
+}
+
+// whole shows everything of a host.
+var whole = hostView{inventory: true, connectivity: true}
+
+// hostToWire maps a host to its format in the API.
+func hostToWire(h *model.Host, view hostView) wire.Host {
+	out := wire.Host{
+		Kind: wire.HostKind(h.Kind), ID: h.ID, InfraEnvID: h.InfraEnvID, ClusterID: deref(h.ClusterID), Href: hostHref(h),
+		Status: wire.HostStatus(h.Status), StatusInfo: h.StatusInfo, StatusUpdatedAt: wire.DateTime(h.StatusUpdatedAt),
+		CreatedAt: wire.DateTime(h.CreatedAt), UpdatedAt: wire.DateTime(h.UpdatedAt),
+		RegisteredAt: wire.DateTime(h.RegisteredAt), CheckedInAt: wire.DateTime(h.CheckedInAt), Timestamp: int(h.Timestamp),
+		Role: wire.HostRole(h.Role), SuggestedRole: wire.HostRole(or(string(h.SuggestedRole), string(h.Role))), Bootstrap: h.Bootstrap,
+		RequestedHostname: hostName(h), UserName: or(h.UserName, anyone.Name),
+		DiscoveryAgentVersion: h.DiscoveryAgentVersion, InstallerVersion: h.InstallerVersion,
+		MediaStatus: wire.HostMediaStatus(h.MediaStatus), ConnectionTimedOut: h.ConnectionTimedOut,
+		ValidationsInfo: validation.Info(h.Validations),
+		LogsInfo:        wire.LogsState(h.LogsInfo),
+		LogsStartedAt:   wire.DateTime(h.LogsStartedAt), LogsCollectedAt: wire.DateTime(h.LogsCollectedAt),
+	}
+	if !h.DeletedAt.IsZero() {
+		out.DeletedAt = wire.DateTime(h.DeletedAt)
+	}
+	addHostProgress(&out, h, view)
+	addHostFacts(&out, h, view)
+	addHostChoices(&out, h)
+	return out
+}
+
+func addHostProgress(out *wire.Host, h *model.Host, view hostView) {
+	out.Progress = wire.HostProgressInfo{
+		CurrentStage: wire.HostStage(h.Stage), ProgressInfo: h.Progress.Info, InstallationPercentage: h.Progress.Percentage,
+		StageStartedAt: wire.DateTime(h.Progress.StageStartedAt), StageUpdatedAt: wire.DateTime(h.Progress.StageUpdatedAt),
+		StageTimedOut: h.Progress.StageTimedOut,
+	}
+	out.StageStartedAt, out.StageUpdatedAt = out.Progress.StageStartedAt, out.Progress.StageUpdatedAt
+	stages := model.StagesFor(h.Role, h.Bootstrap, view.singleNode)
+	out.ProgressStages = make([]wire.HostStage, len(stages))
+	for i, stage := range stages {
+		out.ProgressStages[i] = wire.HostStage(stage)
+	}
+}
+
+// addHostFacts adds what the host answered, as JSON in strings (contract/clients.md, W6).
+// What was not answered yet is left out, but for the inventory, which is always there.
+func addHostFacts(out *wire.Host, h *model.Host, view hostView) {
+	if view.inventory && h.Inventory != nil {
+		out.Inventory = jsonText(h.Inventory)
+	}
+	if view.connectivity && h.Connectivity != nil {
+		out.Connectivity = jsonText(h.Connectivity)
+	}
+	if h.DomainResolution != nil {
+		out.DomainNameResolutions = jsonText(h.DomainResolution)
+	}
+	if len(h.FreeAddresses) > 0 {
+		out.FreeAddresses = jsonText(h.FreeAddresses)
+	}
+	if len(h.NTPSources) > 0 {
+		out.NtpSources = jsonText(h.NTPSources)
+	}
+	if len(h.Images) > 0 {
+		images := map[string]wire.ContainerImageAvailability{}
+		for _, image := range h.Images {
+			images[image.Name] = image
+		}
+		out.ImagesStatus = jsonText(images)
+	}
+	if len(h.DiskSpeed) > 0 {
+		disks := map[string]wire.DiskInfo{}
+		for path, speed := range h.DiskSpeed {
+			disks[path] = wire.DiskInfo{Path: path, DiskSpeed: wire.DiskSpeed{
+				Tested: speed.Tested, ExitCode: speed.ExitCode, SpeedMs: int(speed.SyncDurationMS),
+			}}
+		}
+		out.DisksInfo = jsonText(disks)
+	}
+}
+
+// addHostChoices adds what was chosen for the host.
+func addHostChoices(out *wire.Host, h *model.Host) {
+	out.InstallationDiskID, out.InstallationDiskPath = h.InstallationDiskID, h.InstallationDiskPath
+	out.SkipFormattingDisks = joined(h.SkipFormattingDisks)
+	var format []string
+	for _, disk := range validation.DisksToFormat(h) {
+		format = append(format, validation.DiskID(disk))
+	}
+	out.DisksToBeFormatted = joined(format)
+	if len(h.InstallerArgs) > 0 {
+		out.InstallerArgs = jsonText(h.InstallerArgs)
+	}
+	if len(h.NodeLabels) > 0 {
+		out.NodeLabels = jsonText(h.NodeLabels)
+	}
+	out.IgnitionConfigOverrides, out.MachineConfigPoolName = h.IgnitionConfigOverrides, h.MachineConfigPoolName
+}
+
+// hostName is what a host is called from its registration on: the name it will have,
+// and before anybody knows one its id (contract/live/exchanges.json).
+func hostName(h *model.Host) string { return or(h.Hostname(), h.ID.String()) }
+
+func hostHref(h *model.Host) string {
+	return BasePath + "/v2/infra-envs/" + h.InfraEnvID.String() + "/hosts/" + h.ID.String()
+}
+
+// nextStepRunner is what an agent is told to run after its registration. Our agent and
+// the contract's take the arguments and run the steps themselves.
+type nextStepRunner struct {
+	Command      string   `json:"command"`
+	Args         []string `json:"args"`
+	RetrySeconds int      `json:"retry_seconds"`
+}
+
+// registration is the answer to a host that registers.
+type registration struct {
+	wire.Host
+	NextStepRunnerCommand nextStepRunner `json:"next_step_runner_command"`
+}
+
+// runnerPause is how long an agent whose step runner failed waits before it registers again.
+const runnerPause = time.Minute
+
+func registrationToWire(h *model.Host, agentVersion string) registration {
+	return registration{
+		Host: hostToWire(h, whole),
+		NextStepRunnerCommand: nextStepRunner{
+			Args: []string{jsonText(wire.NextStepCmdRequest{
+				InfraEnvID: h.InfraEnvID, HostID: h.ID, AgentVersion: or(agentVersion, h.DiscoveryAgentVersion),
+			})},
+			RetrySeconds: int(runnerPause / time.Second),
+		},
+	}
+}
+
+// labelsFromWire reads the labels of a node.
+func labelsFromWire(list []wire.NodeLabelParams) map[string]string {
+	labels := make(map[string]string, len(list))
+	for _, l := range list {
+		labels[strings.TrimSpace(l.Key)] = l.Value
+	}
+	return labels
+}
+
+func stageFromWire(p wire.HostProgress) (model.Stage, string) {
+	return model.Stage(deref(p.CurrentStage)), deref(p.ProgressInfo)
+}
+
+func idOrNil(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/events"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// RegisterInfraEnv defines a discovery environment.
+func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) {
+	var params wire.InfraEnvCreateParams
+	err := read(r, &params)
+	var e *model.InfraEnv
+	if err == nil {
+		e, err = s.newInfraEnv(r.Context(), params)
+	}
+	if err == nil {
+		err = s.Store.CreateInfraEnv(r.Context(), e, func(tx *store.Tx) {
+			record(r, tx, events.InfraEnvRegistered, ofInfraEnv(e), nil)
+		})
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	created(w, r, s.infraEnvToWire(e), nil)
+}
+
+func (s *server) newInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (*model.InfraEnv, error) {
+	e := &model.InfraEnv{
+		ID: uuid.New(), Name: p.Name, ClusterID: p.ClusterID, UserName: anyone.Name,
+		PullSecret: model.Secret(p.PullSecret), TokenKey: newTokenKey(),
+		ImageType: string(wire.ImageTypeFullIso), OpenShiftVersion: deref(p.OpenshiftVersion), CPUArchitecture: "x86_64",
+	}
+	if p.Name == "" {
+		return nil, model.Invalidf("name: require a name, found none")
+	}
+	if err := checkPullSecret(p.PullSecret); err != nil {
+		return nil, err
+	}
+	if p.CPUArchitecture != nil {
+		e.CPUArchitecture = string(*p.CPUArchitecture)
+	}
+	if p.ClusterID != nil {
+		c, err := s.Store.Cluster(ctx, *p.ClusterID)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkBoundInfraEnv(e, c, p.CPUArchitecture != nil); err != nil {
+			return nil, err
+		}
+	}
+	if e.OpenShiftVersion != "" {
+		if _, err := s.Releases.Find(e.OpenShiftVersion); err != nil {
+			return nil, err
+		}
+	}
+	return e, applyInfraEnv(e, infraEnvSettings{
+		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
+		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
+		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,
+	})
+}
+
+// checkBoundInfraEnv holds an environment against the cluster it belongs to, and takes
+// from it what the client did not choose.
+func checkBoundInfraEnv(e *model.InfraEnv, c *model.Cluster, chosen bool) error {
+	if e.OpenShiftVersion == "" {
+		e.OpenShiftVersion = c.OpenShiftVersion
+	}
+	if c.CPUArchitecture == "multi" {
+		return nil
+	}
+	if !chosen {
+		e.CPUArchitecture = c.CPUArchitecture
+	}
+	if release64(e.CPUArchitecture) != release64(c.CPUArchitecture) {
+		return model.Invalidf("cpu_architecture: require %s for cluster %s, found %s", c.CPUArchitecture, c.Name, e.CPUArchitecture)
+	}
+	return nil
+}
+
+func newTokenKey() model.Secret {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return model.Secret(base64.StdEncoding.EncodeToString(key))
+}
+
+// ListInfraEnvs lists discovery environments, newest first.
+func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wire.ListInfraEnvsParams) {
+	list, err := s.Store.InfraEnvs(r.Context(), params.ClusterID, params.Owner)
+	out := make([]wire.InfraEnv, len(list))
+	for i, e := range list {
+		out[i] = s.infraEnvToWire(e)
+	}
+	ok(w, r, out, err)
+}
+
+// GetInfraEnv reads one discovery environment.
+func (s *server) GetInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	s.replyInfraEnv(ok, w, r, id)
+}
+
+// UpdateInfraEnv changes a discovery environment; hosts that boot from now on see it.
+func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	var params wire.InfraEnvUpdateParams
+	if err := read(r, &params); err != nil {
+		fail(w, r, err)
+		return
+	}
+	_, err := s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
+		if err := s.changeInfraEnv(e, params); err != nil {
+			return err
+		}
+		record(r, tx, events.ImageInfoUpdated, ofInfraEnv(e), events.Props{"details": "settings were changed"})
+		return nil
+	})
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyInfraEnv(created, w, r, id)
+}
+
+func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) error {
+	if p.PullSecret != nil {
+		if err := checkPullSecret(*p.PullSecret); err != nil {
+			return err
+		}
+		e.PullSecret = model.Secret(*p.PullSecret)
+	}
+	if version := deref(p.OpenshiftVersion); version != "" {
+		if _, err := s.Releases.Find(version); err != nil {
+			return err
+		}
+		e.OpenShiftVersion = version
+	}
+	return applyInfraEnv(e, infraEnvSettings{
+		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
+		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
+		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,
+	})
+}
+
+// DeregisterInfraEnv forgets a discovery environment and its unbound hosts.
+func (s *server) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	noContent(w, r, s.Store.DeleteInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) {
+		record(r, tx, events.InfraEnvDeregistered, ofInfraEnv(e), nil)
+	}))
+}
+
+func (s *server) replyInfraEnv(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	e, err := s.Store.InfraEnv(r.Context(), id)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	how(w, r, s.infraEnvToWire(e), nil)
+}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/events"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// controllerLogs names the logs of the controller among those of hosts.
+const controllerLogs = "controller"
+
+func logsKey(clusterID uuid.UUID, source string) string {
+	return blobKey(clusterID, "logs/"+source+"/logs.tar.gz")
+}
+
+// V2UploadLogs takes an archive of logs, piece by piece, of a host or the controller.
+// A later archive takes the place of an earlier one.
+func (s *server) V2UploadLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2UploadLogsParams) {
+	noContent(w, r, s.uploadLogs(r, id, params))
+}
+
+func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadLogsParams) error {
+	c, err := s.Store.Cluster(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if params.LogsType == wire.V2UploadLogsParamsLogsTypeController {
+		if err := s.storeLogs(r, id, controllerLogs); err != nil {
+			return err
+		}
+		_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+			c.ControllerLogsCollectedAt = tx.Now()
+			record(r, tx, events.ClusterLogsUploaded, ofCluster(c), nil)
+			return nil
+		})
+		return err
+	}
+	h, err := s.hostOfCluster(r.Context(), c, params.InfraEnvID, params.HostID)
+	if err != nil {
+		return err
+	}
+	if err := s.storeLogs(r, id, h.ID.String()); err != nil {
+		return err
+	}
+	_, err = s.Store.UpdateHost(r.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
+		h.LogsCollectedAt = tx.Now()
+		record(r, tx, events.HostLogsUploaded, ofHost(h), nil)
+		return nil
+	})
+	return err
+}
+
+// hostOfCluster finds a host by its id; foreign agents may leave its environment out.
+func (s *server) hostOfCluster(ctx context.Context, c *model.Cluster, infraEnvID, hostID uuid.UUID) (*model.Host, error) {
+	if hostID == uuid.Nil {
+		return nil, model.Invalidf("host_id: require the host the logs are of, found none")
+	}
+	var found *model.Host
+	err := s.Store.Hosts(ctx, store.HostFilter{ClusterID: c.ID, InfraEnvID: infraEnvID}, func(h *model.Host) error {
+		if h.ID == hostID {
+			found = h
+		}
+		return nil
+	})
+	if err == nil && found == nil {
+		err = model.NotFoundf("host %s was not found in cluster %s", hostID, c.Name)
+	}
+	return found, err
+}
+
+// storeLogs copies the file of a form into the blob store.
+func (s *server) storeLogs(r *http.Request, clusterID uuid.UUID, source string) error {
+	form, err := r.MultipartReader()
+	if err != nil {
+		return reasonf(errMedia, "require content of type multipart/form-data, found %q", r.Header.Get("Content-Type"))
+	}
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return model.Invalidf("upfile: require a file, found none")
+		}
+		if err != nil {
+			return uploadError(err)
+		}
+		if part.FormName() != "upfile" {
+			continue
+		}
+		return s.storeFile(r.Context(), logsKey(clusterID, source), part)
+	}
+}
+
+func (s *server) storeFile(ctx context.Context, key string, content io.Reader) error {
+	file, err := s.Blob.Writer(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	if _, err := io.Copy(file, content); err != nil {
+		return uploadError(err)
+	}
+	return file.Close()
+}
+
+// uploadError tells a body that broke off, the client's fault, from faults of storage.
+func uploadError(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return reasonf(errMalformed, "require a whole form, found one that breaks off")
+	}
+	return err
+}
+
+// V2UpdateClusterLogsProgress takes how far the collection of the controller's logs is.
+func (s *server) V2UpdateClusterLogsProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	var params wire.LogsProgressParams
+	err := read(r, &params)
+	if err == nil {
+		_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+			c.LogsInfo = model.LogsState(params.LogsState)
+			switch c.LogsInfo {
+			case model.LogsRequested:
+				c.ControllerLogsStartedAt = tx.Now()
+			case model.LogsCompleted:
+				c.ControllerLogsCollectedAt = tx.Now()
+			}
+			return nil
+		})
+	}
+	noContent(w, r, err)
+}

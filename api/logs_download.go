@@ -1,0 +1,127 @@
+package api
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// V2DownloadClusterLogs gives the logs of a host, of the controller, or all there are.
+func (s *server) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterLogsParams) {
+	c, err := s.Store.Cluster(r.Context(), id)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	switch {
+	case params.LogsType == wire.V2DownloadClusterLogsParamsLogsTypeController:
+		s.downloadBlob(w, r, logsKey(id, controllerLogs), c.Name+"_controller.tar.gz", errNoLogs(c))
+	case params.HostID != uuid.Nil:
+		h, err := s.hostOfCluster(r.Context(), c, uuid.Nil, params.HostID)
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		s.downloadBlob(w, r, logsKey(id, h.ID.String()), logsName(c, h), errNoLogs(c))
+	case params.LogsType == wire.V2DownloadClusterLogsParamsLogsTypeHost:
+		fail(w, r, model.Invalidf("host_id: require the host the logs are of, found none"))
+	default:
+		s.downloadAllLogs(w, r, c)
+	}
+}
+
+func errNoLogs(c *model.Cluster) error {
+	return model.NotFoundf("logs of cluster %s were not found: none were collected", c.Name)
+}
+
+// logsName is the name a user saves the logs of a host under.
+func logsName(c *model.Cluster, h *model.Host) string {
+	role := string(h.EffectiveRole())
+	if h.Bootstrap {
+		role = string(model.RoleBootstrap)
+	}
+	return fmt.Sprintf("%s_%s_%s.tar.gz", c.Name, role, hostName(h))
+}
+
+// logFile is an archive of logs and its name for users.
+type logFile struct{ key, name string }
+
+// downloadAllLogs packs all archives into one, piece by piece.
+func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *model.Cluster) {
+	files, err := s.logFiles(r.Context(), c)
+	if err == nil && len(files) == 0 {
+		err = errNoLogs(c)
+	}
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	fileHeaders(w, fmt.Sprintf("%s_%s.tar", c.Name, c.ID), s.Now())
+	w.Header().Set("Content-Type", "application/octet-stream")
+	client := newPatient(w, s.Now)
+	defer client.done()
+	if err := s.packLogs(r.Context(), client, files); err != nil {
+		about(r).err = err
+		panic(http.ErrAbortHandler) // the client sees that the archive breaks off
+	}
+}
+
+func (s *server) logFiles(ctx context.Context, c *model.Cluster) ([]logFile, error) {
+	names := map[string]string{controllerLogs: c.Name + "_controller.tar.gz"}
+	err := s.Store.Hosts(ctx, store.HostFilter{ClusterID: c.ID}, func(h *model.Host) error {
+		names[h.ID.String()] = logsName(c, h)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	folder := blobKey(c.ID, "logs")
+	objects, err := s.Blob.List(ctx, folder)
+	var files []logFile
+	for _, o := range objects {
+		source, _, _ := strings.Cut(strings.TrimPrefix(o.Key, folder+"/"), "/")
+		files = append(files, logFile{o.Key, or(names[source], source+".tar.gz")})
+	}
+	return files, err
+}
+
+func (s *server) packLogs(ctx context.Context, to io.Writer, files []logFile) error {
+	archive := tar.NewWriter(to)
+	for _, f := range files {
+		if err := s.packFile(ctx, archive, f); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+func (s *server) packFile(ctx context.Context, archive *tar.Writer, f logFile) error {
+	object, err := s.Blob.Reader(ctx, f.key)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil // replaced by a newer one this moment
+	}
+	if err != nil {
+		return err
+	}
+	defer object.Close()
+	err = archive.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg, Name: f.name, Mode: 0o600, Size: object.Size, ModTime: object.ModTime,
+	})
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", f.name, err)
+	}
+	if _, err := io.Copy(archive, object); err != nil {
+		return fmt.Errorf("pack %s: %w", f.name, err)
+	}
+	return nil
+}

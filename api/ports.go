@@ -1,0 +1,37 @@
+package api
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/discovery"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// Discovery handles hosts that no workflow has in its hands, and what agents report.
+type Discovery interface {
+	Register(ctx context.Context, in discovery.RegisterInput) (*model.Host, error)
+	NextSteps(ctx context.Context, in discovery.PollInput) (wire.Steps, error)
+	Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply) error
+	Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
+	LogsProgress(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error
+}
+
+// Installation takes what the controller of a new cluster reports.
+type Installation interface {
+	FinalizingProgress(ctx context.Context, clusterID uuid.UUID, stage model.FinalizingStage) error
+	ReportOperator(ctx context.Context, operator model.MonitoredOperator) error
+	IngressCert(ctx context.Context, clusterID uuid.UUID, pem string) error
+	Complete(ctx context.Context, clusterID uuid.UUID, success bool, errorInfo string) error
+}
+
+// Orchestrator takes commands to the workflows of installations. A command that the
+// state does not allow is a model.ErrConflict.
+type Orchestrator interface {
+	Install(ctx context.Context, clusterID uuid.UUID) error
+	Cancel(ctx context.Context, clusterID uuid.UUID) error
+	Reset(ctx context.Context, clusterID uuid.UUID) error
+	RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
+}

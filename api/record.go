@@ -1,0 +1,26 @@
+package api
+
+import (
+	"net/http"
+
+	"slipway/internal/events"
+	"slipway/internal/model"
+	"slipway/internal/store"
+)
+
+// record adds an event of the catalogue that a request causes.
+func record(r *http.Request, tx *store.Tx, name events.Name, subject events.Subject, props events.Props) {
+	e := events.New(name, subject, props, tx.Now())
+	e.RequestID = requestUUID(r)
+	tx.Event(e)
+}
+
+func ofCluster(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID} }
+
+func ofHost(h *model.Host) events.Subject {
+	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: hostName(h)}
+}
+
+func ofInfraEnv(e *model.InfraEnv) events.Subject {
+	return events.Subject{ClusterID: e.ClusterID, InfraEnvID: &e.ID}
+}

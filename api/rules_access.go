@@ -1,0 +1,147 @@
+package api
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"encoding/pem"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"slipway/internal/model"
+)
+
+// checkPullSecret holds a pull secret against contract/auth.md: an object of "auths" by
+// registry, each with a user and a password, and one for each of the registries. No
+// part of the secret is in an error.
+func checkPullSecret(text string, registries ...string) error {
+	var secret struct {
+		Auths map[string]struct {
+			Auth string `json:"auth"`
+		} `json:"auths"`
+	}
+	if err := json.Unmarshal([]byte(text), &secret); err != nil {
+		return model.Invalidf("pull_secret: require a JSON object with auths, found something else")
+	}
+	if len(secret.Auths) == 0 {
+		return model.Invalidf("pull_secret: require at least one registry in auths, found none")
+	}
+	for registry, entry := range secret.Auths {
+		plain, err := base64.StdEncoding.DecodeString(entry.Auth)
+		if err != nil {
+			return model.Invalidf("pull_secret: require base64 in auth of %q, found something else", registry)
+		}
+		if user, password, ok := strings.Cut(string(plain), ":"); !ok || user == "" || password == "" {
+			return model.Invalidf("pull_secret: require user:password in auth of %q, found something else", registry)
+		}
+	}
+	for _, registry := range registries {
+		if _, ok := secret.Auths[registry]; !ok {
+			return model.Invalidf("pull_secret: require an entry for registry %q, found none", registry)
+		}
+	}
+	return nil
+}
+
+// privateRegistry is the registry of an image when a pull secret must know it.
+func (s *server) privateRegistries(image string) []string {
+	registry, _, found := strings.Cut(image, "/")
+	if !found || len(s.PublicRegistries) == 0 || slices.Contains(s.PublicRegistries, registry) {
+		return nil
+	}
+	return []string{registry}
+}
+
+// checkSSHKeys takes lines of authorized_keys(5) without options.
+func checkSSHKeys(field, text string) error {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.Fields(line)
+		if len(parts) < 2 || !isPublicKey(parts[0], parts[1]) {
+			return model.Invalidf("%s: require public keys such as \"ssh-ed25519 AAAA... name\", one a line, found %q", field, abridged(line))
+		}
+	}
+	return nil
+}
+
+// isPublicKey reports whether the base64 text is a key that begins with its type
+// (RFC 4253, section 6.6).
+func isPublicKey(kind, text string) bool {
+	blob, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(blob) < 4 {
+		return false
+	}
+	n := binary.BigEndian.Uint32(blob)
+	return uint64(len(blob)) > 4+uint64(n) && string(blob[4:4+n]) == kind
+}
+
+func abridged(text string) string {
+	if len(text) <= 60 {
+		return text
+	}
+	return text[:60] + "..."
+}
+
+// checkProxy holds the addresses of proxies and the exceptions from them.
+func checkProxy(p model.Proxy) error {
+	for _, a := range []struct {
+		field, address string
+		schemes        []string
+	}{
+		{"http_proxy", p.HTTP, []string{"http"}}, // the nodes know no other
+		{"https_proxy", p.HTTPS, []string{"http", "https"}},
+	} {
+		if a.address == "" {
+			continue
+		}
+		u, err := url.Parse(a.address)
+		if err != nil || u.Host == "" || !slices.Contains(a.schemes, u.Scheme) {
+			return model.Invalidf("%s: require an address that begins with %s://, found something else", a.field, strings.Join(a.schemes, ":// or "))
+		}
+	}
+	return checkNoProxy(p.NoProxy)
+}
+
+func checkNoProxy(text string) error {
+	if text == "" || text == "*" {
+		return nil
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		if _, err := netip.ParseAddr(item); err == nil {
+			continue
+		}
+		if _, err := netip.ParsePrefix(item); err == nil {
+			continue
+		}
+		if checkDomain("no_proxy", strings.ToLower(strings.TrimPrefix(item, "."))) != nil {
+			return model.Invalidf("no_proxy: require domains, addresses and networks separated by commas, or *, found %q", item)
+		}
+	}
+	return nil
+}
+
+// checkCertificates takes certificates in PEM, one after the other.
+func checkCertificates(field, text string) error {
+	rest, found := []byte(strings.TrimSpace(text)), 0
+	for len(rest) > 0 {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil || block.Type != "CERTIFICATE" {
+			return model.Invalidf("%s: require certificates in PEM, found something else in block %d", field, found+1)
+		}
+		rest, found = []byte(strings.TrimSpace(string(rest))), found+1
+	}
+	if len(rest) > 0 || found == 0 && text != "" {
+		return model.Invalidf("%s: require certificates in PEM, found something else after certificate %d", field, found)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"slipway/internal/model"
+	"slipway/internal/validation"
+)
+
+// Names as DNS takes them (RFC 1123): labels of lower-case letters, digits and inner
+// hyphens. The lengths of a cluster and its domain leave room for console-openshift-console.apps
+// in front of them.
+var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+const (
+	maxDomain = 181
+	maxNode   = 253
+)
+
+func checkClusterName(name, platform string) error {
+	labels := []string{name}
+	if platform == "none" { // the only platform whose records the installer does not make itself
+		labels = strings.Split(name, ".")
+	}
+	if name == "" || slices.ContainsFunc(labels, func(l string) bool { return !dnsLabel.MatchString(l) }) {
+		return model.Invalidf("name: require a DNS name of lower-case letters, digits and hyphens, found %q", name)
+	}
+	return nil
+}
+
+func checkDomain(field, domain string) error {
+	bad := func(label string) bool { return !dnsLabel.MatchString(label) }
+	if len(domain) > maxDomain || slices.ContainsFunc(strings.Split(domain, "."), bad) {
+		return model.Invalidf("%s: require a DNS domain of lower-case labels and at most %d characters, found %q", field, maxDomain, domain)
+	}
+	return nil
+}
+
+func checkHostname(name string) error {
+	if len(name) > maxNode {
+		return model.Invalidf("host_name: require at most %d characters, found %d", maxNode, len(name))
+	}
+	if err := validation.CheckHostname(name); err != nil {
+		return model.Invalidf("host_name: %s", err)
+	}
+	return nil
+}
+
+// splitNTP reads NTP sources separated by commas: addresses or DNS names.
+func splitNTP(field, text string) ([]string, error) {
+	var sources []string
+	for source := range strings.SplitSeq(text, ",") {
+		source = strings.TrimSpace(source)
+		if source == "" {
+			continue
+		}
+		if _, err := netip.ParseAddr(source); err != nil && checkDomain(field, strings.ToLower(source)) != nil {
+			return nil, model.Invalidf("%s: require addresses or names separated by commas, found %q", field, source)
+		}
+		if !slices.Contains(sources, source) {
+			sources = append(sources, source)
+		}
+	}
+	return sources, nil
+}

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// streamPatience is how long a slow reader may hold up a part of a streamed answer, and
+// with it a database connection.
+const streamPatience = time.Minute
+
+// patient writes to a client with a new deadline for every part.
+type patient struct {
+	out     http.ResponseWriter
+	control *http.ResponseController
+	now     func() time.Time
+}
+
+func newPatient(w http.ResponseWriter, now func() time.Time) *patient {
+	return &patient{out: w, control: http.NewResponseController(w), now: now}
+}
+
+// Write implements io.Writer.
+func (p *patient) Write(text []byte) (int, error) {
+	p.allow(streamPatience) // what the client does not take within it is lost
+	return p.out.Write(text)
+}
+
+// allow moves the deadline of the answer; connections without one ignore it.
+func (p *patient) allow(more time.Duration) {
+	_ = p.control.SetWriteDeadline(p.now().Add(more))
+}
+
+// done takes the deadline off: the connection serves the next request.
+func (p *patient) done() { _ = p.control.SetWriteDeadline(time.Time{}) }
+
+// stream answers with a JSON array whose items come one by one from list, which calls
+// yield for each. An error after the first item breaks the connection off, so that the
+// client does not take a part for the whole.
+func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(yield func(T) error) error) {
+	client := newPatient(w, s.Now)
+	defer client.done()
+	out := bufio.NewWriterSize(client, 64<<10)
+	separator := byte('[')
+	err := list(func(item T) error {
+		text, err := json.Marshal(item)
+		if err != nil {
+			return err
+		}
+		if separator == '[' {
+			w.Header().Set("Content-Type", "application/json")
+		}
+		_ = out.WriteByte(separator) // a bufio.Writer keeps its error for the next write
+		separator = ','
+		_, err = out.Write(text)
+		return err
+	})
+	switch {
+	case err != nil && separator == '[':
+		fail(w, r, err)
+		return
+	case err != nil:
+		about(r).err = err
+		panic(http.ErrAbortHandler)
+	case separator == '[':
+		write(w, http.StatusOK, "application/json", []byte("[]\n"))
+		return
+	}
+	_, _ = out.WriteString("]\n")
+	_ = out.Flush()
+}

@@ -1,0 +1,84 @@
+// Command slipway-agent registers the host it runs on and does what the service asks of it.
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/uuid"
+
+	"slipway/agent"
+	"slipway/agent/inventory"
+	"slipway/installer"
+	"slipway/installer/kubeapi"
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/run"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// options are the flags and variables of the command (contract/agent.md 1.1).
+type options struct {
+	URL           string           `name:"url" required:"" help:"Root of the service: https://service.example.com:8090."`
+	InfraEnvID    uuid.UUID        `name:"infra-env-id" required:"" help:"Discovery environment to register with."`
+	HostID        uuid.UUID        `name:"host-id" help:"Id of the host, instead of the one its hardware makes."`
+	AgentVersion  string           `name:"agent-version" default:"${version}" help:"Version to register with."`
+	Insecure      bool             `help:"Do not verify the certificate of the service." negatable:""`
+	CACert        string           `name:"cacert" type:"path" help:"File with the certificates (PEM) that signed that of the service."`
+	StateDir      string           `default:"${stateDir}" help:"Folder for the state of this boot, below the root; on tmpfs."`
+	Root          string           `default:"/" type:"path" help:"Where the file system of the host begins."`
+	EnterHost     bool             `help:"Run commands in the namespaces of the host's first process; for agents in containers."`
+	Dialect       string           `enum:"fine,install" default:"fine" help:"Steps to announce: one a stage (fine), or one for a whole installation (install)."`
+	Verbose       bool             `short:"v" help:"Log more."`
+	PullSecretKey string           `name:"pull-secret-token" env:"PULL_SECRET_TOKEN" help:"Secret to register with; set it in the environment." hidden:""`
+	Version       kong.VersionFlag `help:"Print the version."`
+}
+
+func main() {
+	var o options
+	kong.Parse(&o, kong.Name("slipway-agent"), kong.Description("The agent of a host that is to be installed."),
+		kong.Vars{"version": version, "stateDir": agent.DefaultStateDir})
+	level := slog.LevelInfo
+	if o.Verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := start(ctx, o, log)
+	stop()
+	if err != nil {
+		log.Error("agent ended", "error", err)
+		os.Exit(1)
+	}
+}
+
+func start(ctx context.Context, o options, log *slog.Logger) error {
+	transport, err := client.Transport(o.CACert, o.Insecure)
+	if err != nil {
+		return err
+	}
+	service := client.New(client.Options{
+		BaseURL: o.URL, Token: model.Secret(o.PullSecretKey), HTTPClient: transport,
+		UserAgent: "slipway-agent/" + version, AgentVersion: o.AgentVersion,
+	})
+	runner := run.Exec{}
+	if o.EnterHost {
+		runner.Enter = run.HostNamespaces
+	}
+	return agent.New(agent.Options{
+		Client: service, InfraEnvID: o.InfraEnvID, HostID: o.HostID, StateDir: o.StateDir,
+		Dialect: model.Dialect(o.Dialect), Insecure: o.Insecure, CACert: o.CACert, Log: log,
+		Platform: agent.Platform{
+			Root: run.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Resolver: &net.Resolver{PreferGo: true},
+			Kube: func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
+		},
+	}).Run(ctx)
+}

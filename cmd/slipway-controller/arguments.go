@@ -1,0 +1,90 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"slipway/internal/model"
+)
+
+// bootstrapKubeconfig reaches the API of a single node before its own network does.
+const bootstrapKubeconfig = "/etc/kubernetes/bootstrap-secrets/kubeconfig"
+
+// arguments are the flags; the variables are those of contract/controller.md. Others
+// that the contract names (OPENSHIFT_VERSION, CONTROL_PLANE_COUNT...) may be set and
+// are not needed: the service knows them.
+type arguments struct {
+	ClusterID            uuid.UUID     `env:"CLUSTER_ID" required:"" help:"The cluster in the service."`
+	InventoryURL         string        `env:"INVENTORY_URL" required:"" help:"The root URL of the service."`
+	PullSecretToken      string        `env:"PULL_SECRET_TOKEN" help:"The token for the service, where there is no file."`
+	PullSecretTokenFile  string        `default:"/etc/assisted-installer-controller/token" help:"A file with the token for the service."`
+	SkipCertVerification bool          `env:"SKIP_CERT_VERIFICATION" help:"Take any certificate of the service."`
+	CACertPath           string        `env:"CA_CERT_PATH" name:"ca-cert-path" help:"A file with certificates (PEM) to trust as well."`
+	Namespace            string        `env:"NAMESPACE" default:"assisted-installer" help:"Where the controller's events are."`
+	CheckClusterVersion  bool          `env:"CHECK_CLUSTER_VERSION" help:"Wait for the cluster version to be available."`
+	Kubeconfig           string        `help:"How to reach the cluster from outside."`
+	Interval             time.Duration `default:"30s" help:"The longest time between two rounds."`
+	LogsInterval         time.Duration `default:"5m" help:"The time between two uploads of logs."`
+	LogFile              string        `help:"Also write the log to this file, and send it from there."`
+}
+
+// token is that of the file where there is one: the variable may be of a former token.
+func (a arguments) token() (model.Secret, error) {
+	content, err := os.ReadFile(a.PullSecretTokenFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return model.Secret(a.PullSecretToken), nil
+	case err != nil:
+		return "", fmt.Errorf("read the token: %w", err)
+	}
+	return model.Secret(strings.TrimSpace(string(content))), nil
+}
+
+func (a arguments) httpClient() (*http.Client, error) {
+	trust := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: a.SkipCertVerification}
+	if a.CACertPath != "" {
+		certificates, err := os.ReadFile(a.CACertPath)
+		if err != nil {
+			return nil, fmt.Errorf("read certificates to trust: %w", err)
+		}
+		if trust.RootCAs, err = x509.SystemCertPool(); err != nil {
+			return nil, fmt.Errorf("load the system's certificates: %w", err)
+		}
+		if !trust.RootCAs.AppendCertsFromPEM(certificates) {
+			return nil, fmt.Errorf("require certificates in PEM in %s, found none", a.CACertPath)
+		}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = trust
+	return &http.Client{Transport: transport}, nil
+}
+
+func (a arguments) kubeConfig() (*rest.Config, error) {
+	path := a.Kubeconfig
+	if _, err := os.Stat(bootstrapKubeconfig); path == "" && err == nil {
+		path = bootstrapKubeconfig
+	}
+	if path == "" {
+		config, err := rest.InClusterConfig()
+		if err != nil {
+			return nil, fmt.Errorf("find the cluster this runs in (outside of one, give --kubeconfig): %w", err)
+		}
+		return config, nil
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig %s: %w", path, err)
+	}
+	return config, nil
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+
+	"slipway/internal/engine"
+)
+
+// apiCommand runs the API alone. Any number of them may share a database.
+type apiCommand struct {
+	serviceOptions
+	Listen      string `default:"127.0.0.1:8090" env:"SLIPWAY_LISTEN" help:"Address the API listens on."`
+	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
+}
+
+// Run serves the API until it is told to end.
+func (c *apiCommand) Run(ctx context.Context, p *process) error {
+	s := newService(p, c.serviceOptions)
+	s.databaseURL = c.DatabaseURL
+	return s.run(ctx, func(ctx context.Context) error {
+		begin := s.process.now()
+		if err := s.externalTemporal(); err != nil {
+			return err
+		}
+		if err := s.listen(c.Listen); err != nil {
+			return err
+		}
+		if err := migrate(ctx, s.databaseURL); err != nil {
+			return err
+		}
+		if err := s.connect(ctx); err != nil {
+			return err
+		}
+		if err := s.serve(ctx); err != nil {
+			return err
+		}
+		s.announce(begin, "Temporal UI "+s.options.BaseURL+engine.UIPath)
+		return nil
+	})
+}
+
+// workerCommand runs workflows and activities alone. Its listener has the probes only.
+type workerCommand struct {
+	serviceOptions
+	Listen      string `default:"127.0.0.1:8091" env:"SLIPWAY_LISTEN" help:"Address of /health, /ready and /metrics."`
+	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
+}
+
+// Run works until it is told to end.
+func (c *workerCommand) Run(ctx context.Context, p *process) error {
+	s := newService(p, c.serviceOptions)
+	s.databaseURL = c.DatabaseURL
+	return s.run(ctx, func(ctx context.Context) error {
+		begin := s.process.now()
+		if err := s.externalTemporal(); err != nil {
+			return err
+		}
+		if err := s.listen(c.Listen); err != nil {
+			return err
+		}
+		if err := migrate(ctx, s.databaseURL); err != nil {
+			return err
+		}
+		if err := s.connect(ctx); err != nil {
+			return err
+		}
+		if err := s.startWorker(ctx); err != nil {
+			return err
+		}
+		s.serveProbes()
+		s.announce(begin)
+		return nil
+	})
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"go.temporal.io/sdk/client"
+
+	"slipway/activities"
+	"slipway/api"
+	"slipway/internal/blob"
+	"slipway/internal/discovery"
+	"slipway/internal/installation"
+	"slipway/internal/lifecycle"
+	"slipway/internal/orchestrator"
+	"slipway/internal/release"
+	"slipway/internal/seal"
+	"slipway/internal/store"
+	"slipway/internal/support"
+	"slipway/worker"
+
+	_ "gocloud.dev/blob/fileblob" // file:// addresses
+	_ "gocloud.dev/blob/s3blob"   // s3:// addresses
+)
+
+// installOptions say what is installed, and how long things may take. The names in
+// capitals are those that deployments of the v2 API set already.
+type installOptions struct {
+	ReleaseImages    string        `env:"RELEASE_IMAGES" help:"OpenShift releases on offer, a JSON list." placeholder:"JSON"`
+	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
+	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
+	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent binaries for hosts; by default that of this program." placeholder:"FOLDER"`
+	BlobURL          string        `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
+	DecisionTimeout  time.Duration `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
+	Heartbeat        time.Duration `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step goes on while its host is not heard of."`
+}
+
+// stores are where the service keeps its data.
+type stores struct {
+	sealer *seal.Sealer
+	store  *store.Store
+	blobs  *blob.Store
+}
+
+// parts are what works on it, the same in every role.
+type parts struct {
+	timeouts     activities.Timeouts
+	releases     *release.Releases
+	offers       support.Releases
+	requirements *support.Requirements
+	signals      *store.Signals
+	discovery    *discovery.Service
+	installation *installation.Service
+	orchestrator *orchestrator.Orchestrator
+}
+
+// openStores opens them; the database has been migrated.
+func (s *service) openStores(ctx context.Context) error {
+	if err := os.MkdirAll(s.options.DataDir, 0o711); err != nil {
+		return fmt.Errorf("create data folder: %w", err)
+	}
+	var err error
+	if s.sealer, err = seal.LoadOrCreate(filepath.Join(s.options.DataDir, "keys")); err != nil {
+		return err
+	}
+	s.store, err = store.Open(ctx, store.Options{URL: s.databaseURL, Sealer: s.sealer, Now: s.process.now})
+	if err != nil {
+		return err
+	}
+	s.shutdown.add("store", time.Second, func(context.Context) error { s.store.Close(); return nil })
+	s.checks = append(s.checks, check{"database", s.store.Ping})
+	address := s.options.BlobURL
+	if address == "" {
+		address = "file://" + filepath.Join(s.options.DataDir, "blobs") + "?create_dir=1"
+	}
+	if s.blobs, err = blob.Open(ctx, address, s.sealer); err != nil {
+		return fmt.Errorf("open files of the service: %w", err)
+	}
+	s.shutdown.add("files", time.Second, func(context.Context) error { return s.blobs.Close() })
+	return nil
+}
+
+// sealPayloads encrypts what workflows and activities are given.
+func (s *service) sealPayloads(o *client.Options) {
+	o.DataConverter, o.FailureConverter = orchestrator.Converters(s.sealer)
+}
+
+// assemble makes the parts; Temporal is connected.
+func (s *service) assemble() error {
+	if err := s.readSettings(); err != nil {
+		return err
+	}
+	var err error
+	s.releases, err = release.Open(filepath.Join(s.options.DataDir, "releases"), release.Options{
+		PlainHTTP: s.options.InsecureRegistry, Architecture: runtime.GOARCH, Now: s.process.now,
+	})
+	if err != nil {
+		return err
+	}
+	s.shutdown.add("releases", time.Second, func(context.Context) error { s.releases.Close(); return nil })
+	s.signals = store.NewSignals(s.store, s.logger)
+	s.discovery = discovery.New(discovery.Options{
+		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.now,
+		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts,
+	})
+	s.installation = installation.New(installation.Options{
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger,
+	})
+	data, _ := orchestrator.Converters(s.sealer)
+	s.orchestrator = orchestrator.New(orchestrator.Options{
+		Temporal: s.temporal, Store: s.store, Signals: s.signals, Installation: s.installation,
+		Timeouts: s.timeouts, Converter: data, Log: s.logger,
+	})
+	s.background("notifications", s.signals.Run)
+	s.background("orchestrator", s.orchestrator.Run)
+	return nil
+}
+
+// background runs work until the shutdown reaches it, and waits for it to end there.
+func (s *service) background(name string, work func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { work(ctx) })
+	s.shutdown.add(name, 2*time.Second, func(context.Context) error {
+		cancel()
+		done.Wait()
+		return nil
+	})
+}
+
+func (s *service) readSettings() error {
+	env := map[string]string{}
+	for _, name := range lifecycle.TimeoutVariables() {
+		env[name], _ = s.process.env.LookupEnv(name)
+	}
+	timeouts, err := lifecycle.ParseTimeouts(env)
+	if err != nil {
+		return err
+	}
+	s.timeouts = activities.Timeouts{Timeouts: timeouts, Decision: s.options.DecisionTimeout, Heartbeat: s.options.Heartbeat}
+	if s.requirements = support.DefaultRequirements(); s.options.Requirements != "" {
+		if s.requirements, err = support.ParseRequirements([]byte(s.options.Requirements)); err != nil {
+			return fmt.Errorf("read HW_VALIDATOR_REQUIREMENTS: %w", err)
+		}
+	}
+	if s.offers = support.DefaultReleases(); s.options.ReleaseImages != "" {
+		if s.offers, err = support.ParseReleases([]byte(s.options.ReleaseImages)); err != nil {
+			return fmt.Errorf("read RELEASE_IMAGES: %w", err)
+		}
+	}
+	return nil
+}
+
+// startWorker runs workflows and activities in this process.
+func (s *service) startWorker(context.Context) error {
+	components := componentVersions()
+	w := worker.New(s.temporal, worker.Dependencies{
+		Clusters: &activities.Clusters{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
+		Hosts:    &activities.Hosts{Store: s.store, Installation: s.installation, Discovery: s.discovery},
+		Steps: &activities.Steps{
+			Store: s.store, Installation: s.installation, Discovery: s.discovery,
+			Builder: &activities.StepArgs{
+				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
+				InstallerImage: components[componentInstaller], ControllerImage: components[componentController],
+			},
+		},
+		Files: &activities.Files{Store: s.store, Blob: s.blobs, Releases: s.releases},
+	})
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	s.shutdown.add("worker", workerGrace, func(context.Context) error { w.Stop(); return nil })
+	return nil
+}
+
+// workerGrace is more than the worker gives activities to end.
+const workerGrace = 6 * time.Second
+
+// Names of components, as clients know them.
+const (
+	componentInstaller  = "assisted-installer"
+	componentController = "assisted-installer-controller"
+	componentService    = "assisted-installer-service"
+	componentAgent      = "discovery-agent"
+)
+
+// componentVersions are the parts of this service. Agents of the v2 API are told to run
+// the first two as images; ours brings both itself.
+func componentVersions() map[string]string {
+	v := version()
+	return map[string]string{
+		componentInstaller:  "slipway/installer:" + v,
+		componentController: "slipway/controller:" + v,
+		componentService:    "slipway/service:" + v,
+		componentAgent:      "slipway/agent:" + v,
+	}
+}
+
+// api is the router of the facade. Rules run in the process that serves it.
+func (s *service) api(context.Context) (chi.Router, error) {
+	s.background("discovery", s.discovery.Run)
+	binaries := s.options.AgentBinaries
+	if binaries == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find agent binaries: %w", err)
+		}
+		binaries = filepath.Dir(self)
+	}
+	components := componentVersions()
+	handler := api.NewServer(api.Options{
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Installation: s.installation, Orchestrator: s.orchestrator,
+		Log: s.logger, Now: s.process.now, BaseURL: strings.TrimSuffix(s.options.BaseURL, "/"),
+		Releases: s.offers, Requirements: s.requirements,
+		Version: version(), ComponentVersions: components,
+		AgentVersion: components[componentAgent], AgentBinaries: os.DirFS(binaries),
+	})
+	router := chi.NewRouter()
+	router.Mount("/", handler)
+	return router, nil
+}

@@ -1,0 +1,193 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"slipway/internal/client"
+	"slipway/internal/model"
+)
+
+// refusals is how often in a row the service may refuse the token before the
+// controller takes the cluster to be given up.
+const refusals = 3
+
+// kubeTimeout bounds one call of the kube API.
+const kubeTimeout = 30 * time.Second
+
+// controller is Options at work.
+type controller struct {
+	Options
+	kube     kubernetes.Interface
+	watching kubernetes.Interface // has no time limit
+	dynamic  dynamic.Interface
+	config   *rest.Config
+	troubles
+
+	told         map[types.UID]bool // certificate requests whose refusal was told
+	logsSentAt   time.Time
+	statusSince  time.Time // of the cluster; the next two hold for this status
+	lastLogsSent bool
+	completed    bool
+	refused      int
+}
+
+// Run works until the installation has ended: the cluster is installed, cancelled, adds
+// hosts, or the service does not know it (any more). It returns nil then, the error
+// of ctx when that ended before, and ErrOptions when something is missing. Errors of
+// the service and the kube API are logged and tried again. A cluster in error gets its
+// logs sent and is watched on, for its installation may be taken up again.
+func Run(ctx context.Context, o Options) error {
+	c, err := build(o)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watchers sync.WaitGroup
+	defer watchers.Wait()
+	defer cancel()
+	wake := make(chan struct{}, 1)
+	watchers.Go(func() { c.watchRequests(ctx, wake) })
+	watchers.Go(func() { c.watchNodes(ctx, wake) })
+
+	c.Log.InfoContext(ctx, "controller started", "cluster", c.ClusterID)
+	for {
+		next, err := c.round(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case next == leave:
+			return nil
+		}
+		c.note(ctx, "round", err)
+		if err := c.pause(ctx, next, wake); err != nil {
+			return err
+		}
+	}
+}
+
+func build(o Options) (*controller, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(o.Kube)
+	config.QPS = -1 // rounds come at a bounded rate; throttling would only delay approvals
+	watching, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the watching client of the kube API: %w", err)
+	}
+	config.Timeout = kubeTimeout
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the client of the kube API: %w", err)
+	}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the dynamic client of the kube API: %w", err)
+	}
+	return &controller{
+		Options: o, kube: kube, watching: watching, dynamic: dyn, config: config, logsSentAt: o.Now(),
+		troubles: troubles{log: o.Log}, told: map[types.UID]bool{},
+	}, nil
+}
+
+// next says what follows a round.
+type next int
+
+const (
+	wait  next = iota // until the interval is over or something happens
+	again             // soon: the service shows something new
+	leave
+)
+
+// round looks once and does what is missing.
+func (c *controller) round(ctx context.Context) (next, error) {
+	found, err := c.Service.Cluster(ctx, c.ClusterID)
+	if gone := c.givenUp(ctx, err); gone || err != nil {
+		if gone {
+			return leave, nil
+		}
+		return wait, fmt.Errorf("read the cluster: %w", err)
+	}
+	status := model.ClusterStatus(found.Status)
+	c.forget(found.StatusUpdatedAt.Time())
+	if ended(status) {
+		c.Log.InfoContext(ctx, "installation ended", "status", status)
+		return leave, nil
+	}
+	state, err := c.observe(ctx, found)
+	if err != nil {
+		if state.LogsDue { // they tell why nothing else gets done
+			c.apply(ctx, Plan{Duties: []Action{SendLogs{}}})
+		}
+		return wait, err
+	}
+	return c.apply(ctx, Missing(state)), nil
+}
+
+// givenUp reports whether the service says, by not knowing the cluster or refusing the
+// token several times, that there is nothing left to do.
+func (c *controller) givenUp(ctx context.Context, err error) bool {
+	if !errors.Is(err, client.ErrUnauthorized) {
+		c.refused = 0
+	} else {
+		c.refused++
+	}
+	if errors.Is(err, model.ErrNotFound) || c.refused >= refusals {
+		c.Log.WarnContext(ctx, "cluster given up", "reason", err.Error())
+		return true
+	}
+	return false
+}
+
+func (c *controller) apply(ctx context.Context, p Plan) next {
+	after := wait
+	try := func(a Action) bool {
+		err := a.do(ctx, c)
+		c.note(ctx, fmt.Sprintf("%T", a), err)
+		if err == nil && advances(a) {
+			after = again
+		}
+		return err == nil
+	}
+	for _, a := range p.Duties {
+		try(a)
+	}
+	for _, a := range p.Steps {
+		if !try(a) {
+			break
+		}
+	}
+	return after
+}
+
+// pause waits for the next round, and in any case a little: neither a busy cluster
+// nor a service that forgets what it was told may keep the controller spinning.
+func (c *controller) pause(ctx context.Context, after next, wake <-chan struct{}) error {
+	least := min(c.Interval/10, time.Second)
+	if err := sleep(ctx, least, nil); err != nil || after == again {
+		return err
+	}
+	return sleep(ctx, c.Interval-least, wake)
+}
+
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+	case <-timer.C:
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package controller
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	certv1 "k8s.io/api/certificates/v1"
+)
+
+// Identities of kubelets and of what they are before they have one
+// (Kubernetes: TLS bootstrapping; OpenShift: machine-config-server).
+const (
+	nodePrefix       = "system:node:"
+	nodesGroup       = "system:nodes"
+	bootstrapAccount = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
+	bootstrapPrefix  = "system:bootstrap:"
+	bootstrapGroup   = "system:bootstrappers"
+)
+
+// request is a certificate request being judged.
+type request struct {
+	csr  *certv1.CertificateSigningRequest
+	x509 *x509.CertificateRequest
+	name string // of the node it is for
+	host *Host  // of that name; nil if there is none
+	// joined: a node of that name is ready.
+	joined bool
+}
+
+// rule gives the reason not to approve a request, nil if there is none.
+type rule func(request) error
+
+// rulesOf are the rules of each signer that issues certificates to kubelets; a request
+// is approved when all hold.
+var rulesOf = map[string][]rule{
+	certv1.KubeAPIServerClientKubeletSignerName: {
+		bootstrapperAsks, nodeSubject, hostExists, usagesAre(certv1.UsageClientAuth), noAlternativeNames, notJoined,
+	},
+	certv1.KubeletServingSignerName: {
+		nodeAsks, nodeSubject, hostExists, usagesAre(certv1.UsageServerAuth), ownAlternativeNames,
+	},
+}
+
+// judge returns why a request must not be approved, nil if it may be.
+func judge(csr *certv1.CertificateSigningRequest, s State) error {
+	rules, known := rulesOf[csr.Spec.SignerName]
+	if !known {
+		return fmt.Errorf("require a signer for kubelets, found %s", csr.Spec.SignerName)
+	}
+	parsed, err := parseRequest(csr.Spec.Request)
+	if err != nil {
+		return err
+	}
+	r := request{csr: csr, x509: parsed, name: strings.TrimPrefix(parsed.Subject.CommonName, nodePrefix)}
+	r.host = hostNamed(r.name, s)
+	for i := range s.Nodes {
+		r.joined = r.joined || s.Nodes[i].Name == r.name && ready(&s.Nodes[i])
+	}
+	for _, broken := range rules {
+		if err := broken(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parseRequest(text []byte) (*x509.CertificateRequest, error) {
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" || len(strings.TrimSpace(string(rest))) > 0 {
+		return nil, errors.New("require exactly one PEM certificate request")
+	}
+	parsed, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("parse the request: %w", err)
+	}
+	if err := parsed.CheckSignature(); err != nil {
+		return nil, fmt.Errorf("check the signature of the request: %w", err)
+	}
+	return parsed, nil
+}
+
+func fromBootstrapper(csr *certv1.CertificateSigningRequest) bool {
+	return csr.Spec.Username == bootstrapAccount ||
+		strings.HasPrefix(csr.Spec.Username, bootstrapPrefix) && slices.Contains(csr.Spec.Groups, bootstrapGroup)
+}
+
+func bootstrapperAsks(r request) error {
+	if !fromBootstrapper(r.csr) {
+		return fmt.Errorf("require a node bootstrapper to ask, found %s", r.csr.Spec.Username)
+	}
+	return nil
+}
+
+func nodeAsks(r request) error {
+	if r.csr.Spec.Username != r.x509.Subject.CommonName || !slices.Contains(r.csr.Spec.Groups, nodesGroup) {
+		return fmt.Errorf("require node %s itself to ask, found %s", r.x509.Subject.CommonName, r.csr.Spec.Username)
+	}
+	return nil
+}
+
+func nodeSubject(r request) error {
+	subject := r.x509.Subject
+	if !strings.HasPrefix(subject.CommonName, nodePrefix) {
+		return fmt.Errorf("require the common name of a node, found %q", subject.CommonName)
+	}
+	if !slices.Equal(subject.Organization, []string{nodesGroup}) {
+		return fmt.Errorf("require organization %s alone, found %q", nodesGroup, subject.Organization)
+	}
+	return nil
+}
+
+func hostExists(r request) error {
+	if r.host == nil {
+		return fmt.Errorf("require a host of this cluster, found %q", r.name)
+	}
+	return nil
+}
+
+// usagesAre requires the given use next to digital signatures; keys of RSA also ask
+// for key encipherment.
+func usagesAre(use certv1.KeyUsage) rule {
+	return func(r request) error {
+		allowed := []certv1.KeyUsage{use, certv1.UsageDigitalSignature, certv1.UsageKeyEncipherment}
+		for _, u := range r.csr.Spec.Usages {
+			if !slices.Contains(allowed, u) {
+				return fmt.Errorf("require no other usages than %v, found %s", allowed, u)
+			}
+		}
+		for _, u := range allowed[:2] {
+			if !slices.Contains(r.csr.Spec.Usages, u) {
+				return fmt.Errorf("require usage %s, found %v", u, r.csr.Spec.Usages)
+			}
+		}
+		return nil
+	}
+}
+
+func noAlternativeNames(r request) error {
+	if n := len(r.x509.DNSNames) + len(r.x509.IPAddresses) + len(r.x509.EmailAddresses) + len(r.x509.URIs); n > 0 {
+		return fmt.Errorf("require no alternative names in a client certificate, found %d", n)
+	}
+	return nil
+}
+
+// notJoined keeps whoever holds the bootstrap credentials from becoming a node that
+// is up already.
+func notJoined(r request) error {
+	if r.joined {
+		return fmt.Errorf("require a node that is not ready yet, found %s ready", r.name)
+	}
+	return nil
+}
+
+func ownAlternativeNames(r request) error {
+	if len(r.x509.EmailAddresses)+len(r.x509.URIs) > 0 {
+		return errors.New("require names and addresses alone, found e-mail addresses or URIs")
+	}
+	if len(r.x509.DNSNames)+len(r.x509.IPAddresses) == 0 {
+		return errors.New("require a name or an address, found none")
+	}
+	for _, name := range r.x509.DNSNames {
+		if name != r.host.Name {
+			return fmt.Errorf("require the host's own name %s, found %s", r.host.Name, name)
+		}
+	}
+	for _, ip := range r.x509.IPAddresses {
+		address, ok := netip.AddrFromSlice(ip)
+		if !ok || !slices.Contains(r.host.Addresses, address.Unmap()) {
+			return fmt.Errorf("require addresses of host %s, found %s", r.host.Name, ip)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"k8s.io/client-go/rest"
+
+	"slipway/internal/client"
+)
+
+// Options are what a controller needs to run.
+type Options struct {
+	// ClusterID names the cluster in the service.
+	ClusterID uuid.UUID
+	// Service is the way to the service.
+	Service *client.Client
+	// Kube is the way to the API of the new cluster.
+	Kube *rest.Config
+	// Namespace holds the controller's events; assisted-installer if empty.
+	Namespace string
+	// SkipClusterVersion goes on without the operator cvo being available.
+	SkipClusterVersion bool
+	// Interval is the longest time between two rounds; 30 s if zero. A round comes
+	// earlier when a certificate request or a node appears or a node changes its readiness,
+	// and when a stage is reached, after a tenth of it or a second, whichever is less.
+	Interval time.Duration
+	// LogsInterval is the time between two uploads of logs; 5 min if zero.
+	LogsInterval time.Duration
+	// LogFile is the file Log writes to, sent to the service; no logs are sent if empty.
+	LogFile string
+	// Log takes what happened.
+	Log *slog.Logger
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+}
+
+// Defaults of Options (contract/controller.md).
+const (
+	DefaultNamespace    = "assisted-installer"
+	DefaultInterval     = 30 * time.Second
+	DefaultLogsInterval = 5 * time.Minute
+)
+
+// ErrOptions says that Options lack something.
+var ErrOptions = errors.New("incomplete controller options")
+
+func (o Options) withDefaults() (Options, error) {
+	switch {
+	case o.ClusterID == uuid.Nil:
+		return o, fmt.Errorf("%w: require a cluster id", ErrOptions)
+	case o.Service == nil:
+		return o, fmt.Errorf("%w: require a service", ErrOptions)
+	case o.Kube == nil:
+		return o, fmt.Errorf("%w: require a kube API", ErrOptions)
+	}
+	if o.Namespace == "" {
+		o.Namespace = DefaultNamespace
+	}
+	if o.Interval <= 0 {
+		o.Interval = DefaultInterval
+	}
+	if o.LogsInterval <= 0 {
+		o.LogsInterval = DefaultLogsInterval
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of the clock that is passed in
+	}
+	return o, nil
+}

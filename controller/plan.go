@@ -1,0 +1,47 @@
+package controller
+
+import (
+	"slipway/internal/model"
+)
+
+// Plan is what is missing.
+type Plan struct {
+	// Duties do not depend on each other: all are tried.
+	Duties []Action
+	// Steps are done in order, and the first that fails ends them until the next round.
+	Steps []Action
+}
+
+// Missing compares what is with what should be. The same state gives the same plan.
+func Missing(s State) Plan {
+	var p Plan
+	if s.Cluster.Status == model.ClusterError {
+		if !s.LastLogsSent {
+			p.Steps = append(p.Steps, SendLogs{Last: true})
+		}
+		return p
+	}
+	if !s.Announced {
+		p.Duties = append(p.Duties, Announce{})
+	}
+	p.Duties = append(p.Duties, missingApprovals(s)...)
+	p.Duties = append(p.Duties, missingHostReports(s)...)
+	p.Duties = append(p.Duties, missingLabels(s)...)
+	if s.LogsDue {
+		p.Duties = append(p.Duties, SendLogs{})
+	}
+	if s.Cluster.Status == model.ClusterFinalizing {
+		p.Duties = append(p.Duties, missingOperatorReports(s)...)
+		p.Steps = missingSteps(s)
+	}
+	return p
+}
+
+// ended reports whether nothing remains to be done for a cluster in this status.
+func ended(status model.ClusterStatus) bool {
+	switch status {
+	case model.ClusterInstalled, model.ClusterCancelled, model.ClusterAddingHosts:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,36 @@
+package controller
+
+import (
+	"strings"
+
+	certv1 "k8s.io/api/certificates/v1"
+)
+
+// missingApprovals approves the certificate requests of kubelets of this cluster's
+// hosts. A request that claims to be one and is not stays pending and is reported.
+// Requests that do not concern kubelets are not judged: others answer them.
+func missingApprovals(s State) []Action {
+	var actions []Action
+	for i := range s.CSRs {
+		csr := &s.CSRs[i]
+		if answered(csr) || !concernsKubelet(csr) {
+			continue
+		}
+		if err := judge(csr, s); err != nil {
+			actions = append(actions, LeavePending{CSR: csr.Name, UID: csr.UID, Reason: err.Error()})
+			continue
+		}
+		actions = append(actions, ApproveCSR{CSR: csr})
+	}
+	return actions
+}
+
+func answered(csr *certv1.CertificateSigningRequest) bool {
+	return len(csr.Status.Conditions) > 0
+}
+
+// concernsKubelet: it asks for a kubelet's certificate or comes from one.
+func concernsKubelet(csr *certv1.CertificateSigningRequest) bool {
+	_, known := rulesOf[csr.Spec.SignerName]
+	return known || strings.HasPrefix(csr.Spec.Username, nodePrefix) || fromBootstrapper(csr)
+}

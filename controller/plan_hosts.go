@@ -1,0 +1,105 @@
+package controller
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"slipway/internal/model"
+)
+
+// reportable are the statuses in which the service takes the stage of a host that
+// left the live image. A host that waits for the user to mend its boot order is among
+// them: its node proves that it started from its disk.
+var reportable = []model.HostStatus{
+	model.HostInstalling, model.HostInstallingInProgress, model.HostInstallingPendingUserAction,
+}
+
+// missingHostReports reports hosts whose node exists as Joined and those whose node is
+// ready as Done. A host that has not rebooted yet is left alone: a node with its name
+// is one of an attempt before.
+func missingHostReports(s State) []Action {
+	var actions []Action
+	for _, h := range s.Cluster.Hosts {
+		if !slices.Contains(reportable, h.Status) || !h.Stage.LeftLiveImage() || h.Stage == model.StageDone {
+			continue
+		}
+		node := nodeOf(h, s)
+		if node == nil {
+			continue
+		}
+		if h.Stage != model.StageJoined {
+			actions = append(actions, ReportHost{Host: h, Stage: model.StageJoined})
+		}
+		if ready(node) {
+			actions = append(actions, ReportHost{Host: h, Stage: model.StageDone})
+		}
+	}
+	return actions
+}
+
+// missingLabels lists the labels users want on nodes and that are not there.
+func missingLabels(s State) []Action {
+	var actions []Action
+	for _, h := range s.Cluster.Hosts {
+		node := nodeOf(h, s)
+		if node == nil {
+			continue
+		}
+		missing := maps.Clone(h.Labels)
+		maps.DeleteFunc(missing, func(key, value string) bool {
+			has, ok := node.Labels[key]
+			return ok && has == value
+		})
+		if len(missing) > 0 {
+			actions = append(actions, LabelNode{Node: node.Name, Labels: missing})
+		}
+	}
+	return actions
+}
+
+// nodeOf finds the node of a host: the one with its name, else one that has one of its
+// addresses and the name of no other host.
+func nodeOf(h Host, s State) *corev1.Node {
+	for i := range s.Nodes {
+		if s.Nodes[i].Name == h.Name {
+			return &s.Nodes[i]
+		}
+	}
+	for i := range s.Nodes {
+		if hostNamed(s.Nodes[i].Name, s) == nil && hasAddressOf(&s.Nodes[i], h) {
+			return &s.Nodes[i]
+		}
+	}
+	return nil
+}
+
+func hasAddressOf(node *corev1.Node, h Host) bool {
+	for _, a := range node.Status.Addresses {
+		address, err := netip.ParseAddr(a.Address)
+		if err == nil && a.Type == corev1.NodeInternalIP && slices.Contains(h.Addresses, address) {
+			return true
+		}
+	}
+	return false
+}
+
+func hostNamed(name string, s State) *Host {
+	for i := range s.Cluster.Hosts {
+		if name != "" && s.Cluster.Hosts[i].Name == name {
+			return &s.Cluster.Hosts[i]
+		}
+	}
+	return nil
+}
+
+func ready(node *corev1.Node) bool {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

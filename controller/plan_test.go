@@ -1,0 +1,265 @@
+package controller_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"slipway/controller"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+func TestHostsAreReportedAsTheirNodesAre(t *testing.T) {
+	t.Parallel()
+	at := func(stage model.Stage, status model.HostStatus) controller.Host {
+		return controller.Host{
+			Name: "worker-0", Stage: stage, Status: status, Addresses: []netip.Addr{netip.MustParseAddr("192.168.1.20")},
+		}
+	}
+	const installing = model.HostInstallingInProgress
+	up, down := corev1.ConditionTrue, corev1.ConditionFalse
+	byAddress := node("ip-192-168-1-20", up)
+	byAddress.Status.Addresses = []corev1.NodeAddress{
+		{Type: corev1.NodeHostName, Address: "ip-192-168-1-20"}, {Type: corev1.NodeInternalIP, Address: "192.168.1.20"},
+	}
+	ofAnother := byAddress
+	ofAnother.Name = "worker-1"
+	for name, tc := range map[string]struct {
+		host  controller.Host
+		nodes []corev1.Node
+		want  []model.Stage
+	}{
+		"nothing without a node": {host: at(model.StageRebooting, installing)},
+		"joined when the node exists": {
+			host: at(model.StageRebooting, installing), nodes: []corev1.Node{node("worker-0", down)},
+			want: []model.Stage{model.StageJoined},
+		},
+		"joined while it waits for Ignition": {
+			host: at(model.StageWaitingForIgnition, installing), nodes: []corev1.Node{node("worker-0", down)},
+			want: []model.Stage{model.StageJoined},
+		},
+		"joined and done when the node is ready": {
+			host: at(model.StageConfiguring, installing), nodes: []corev1.Node{node("worker-0", up)},
+			want: []model.Stage{model.StageJoined, model.StageDone},
+		},
+		"done after it joined": {
+			host: at(model.StageJoined, installing), nodes: []corev1.Node{node("worker-0", up)},
+			want: []model.Stage{model.StageDone},
+		},
+		"nothing new while it is not ready": {
+			host: at(model.StageJoined, installing), nodes: []corev1.Node{node("worker-0", down)},
+		},
+		"nothing after it is done": {
+			host: at(model.StageDone, installing), nodes: []corev1.Node{node("worker-0", up)},
+		},
+		"nothing while it still writes its disk": {
+			host: at(model.StageWritingImageToDisk, installing), nodes: []corev1.Node{node("worker-0", up)},
+		},
+		"nothing for a host in error": {
+			host: at(model.StageRebooting, model.HostError), nodes: []corev1.Node{node("worker-0", up)},
+		},
+		"joined and done when the user had to mend the boot": {
+			host: at(model.StageRebooting, model.HostInstallingPendingUserAction), nodes: []corev1.Node{node("worker-0", up)},
+			want: []model.Stage{model.StageJoined, model.StageDone},
+		},
+		"done by its address when the node has a name of its own": {
+			host: at(model.StageJoined, installing), nodes: []corev1.Node{byAddress},
+			want: []model.Stage{model.StageDone},
+		},
+		"nothing by its address when the name is another host's": {
+			host: at(model.StageJoined, installing), nodes: []corev1.Node{ofAnother},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			other := controller.Host{Name: "worker-1", Status: model.HostInstalled, Stage: model.StageDone}
+			got := controller.Missing(controller.State{
+				Announced: true, Cluster: controller.Cluster{Hosts: []controller.Host{tc.host, other}}, Nodes: tc.nodes,
+			})
+			var want []controller.Action
+			for _, stage := range tc.want {
+				want = append(want, controller.ReportHost{Host: tc.host, Stage: stage})
+			}
+			require.Equal(t, controller.Plan{Duties: want}, got)
+		})
+	}
+}
+
+func TestLabelsAreSetWhereTheyDiffer(t *testing.T) {
+	t.Parallel()
+	labelled := node("worker-0", corev1.ConditionTrue)
+	labelled.Labels = map[string]string{"same": "1", "other": "1"}
+	got := controller.Missing(controller.State{
+		Announced: true, Nodes: []corev1.Node{labelled},
+		Cluster: controller.Cluster{Hosts: []controller.Host{
+			{Name: "worker-0", Status: model.HostInstalled, Labels: map[string]string{"same": "1", "other": "2", "new": ""}},
+			{Name: "worker-1", Labels: map[string]string{"new": ""}},
+		}},
+	})
+	require.Equal(t, []controller.Action{
+		controller.LabelNode{Node: "worker-0", Labels: map[string]string{"other": "2", "new": ""}},
+	}, got.Duties)
+}
+
+func TestTheControllerIsAnnouncedAndLogsAreSentWhenDue(t *testing.T) {
+	t.Parallel()
+	got := controller.Missing(controller.State{LogsDue: true})
+	require.Equal(t, controller.Plan{Duties: []controller.Action{controller.Announce{}, controller.SendLogs{}}}, got)
+}
+
+func TestAClusterInErrorOnlyGetsItsLogsSent(t *testing.T) {
+	t.Parallel()
+	s := controller.State{Cluster: controller.Cluster{Status: model.ClusterError}, LogsDue: true}
+	require.Equal(t, controller.Plan{Steps: []controller.Action{controller.SendLogs{Last: true}}}, controller.Missing(s))
+	s.LastLogsSent = true
+	require.Empty(t, controller.Missing(s))
+}
+
+func TestFinalizingGoesStageByStage(t *testing.T) {
+	t.Parallel()
+	builtin := func(name string, status wire.OperatorStatus) wire.MonitoredOperator {
+		return wire.MonitoredOperator{Name: name, OperatorType: wire.Builtin, Status: status}
+	}
+	olm := func(status wire.OperatorStatus) wire.MonitoredOperator {
+		return wire.MonitoredOperator{Name: "odf", OperatorType: wire.Olm, Status: status}
+	}
+	const available, progressing, failed = wire.OperatorStatusAvailable, wire.OperatorStatusProgressing, wire.OperatorStatusFailed
+	enter := func(stage model.FinalizingStage) controller.Action { return controller.EnterStage{Stage: stage} }
+	gaveUp := controller.ReportOperator{Report: wire.OperatorMonitorReport{
+		Name: "odf", Status: failed, StatusInfo: "Waiting for operator timed out",
+	}}
+	type monitored = []wire.MonitoredOperator
+	for name, tc := range map[string]struct {
+		stage model.FinalizingStage
+		state controller.State
+		want  []controller.Action
+	}{
+		"enters the first stage":          {want: []controller.Action{enter(model.FinalizingWaitingForOperators)}},
+		"starts again in a stage unknown": {stage: "Waiting for rain", want: []controller.Action{enter(model.FinalizingWaitingForOperators)}},
+		"waits for the console": {
+			stage: model.FinalizingWaitingForOperators,
+			state: controller.State{Monitored: monitored{builtin("cvo", available), builtin("console", progressing)}},
+		},
+		"waits for the cluster version": {
+			stage: model.FinalizingWaitingForOperators,
+			state: controller.State{Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
+		},
+		"goes on without the cluster version when told so": {
+			stage: model.FinalizingWaitingForOperators,
+			state: controller.State{SkipClusterVersion: true, Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
+			want:  []controller.Action{enter(model.FinalizingAddingRouterCA)},
+		},
+		"does not wait for OLM operators yet": {
+			stage: model.FinalizingWaitingForOperators,
+			state: controller.State{Monitored: monitored{builtin("cvo", available), olm("")}},
+			want:  []controller.Action{enter(model.FinalizingAddingRouterCA)},
+		},
+		"waits for the ingress certificate": {stage: model.FinalizingAddingRouterCA},
+		"delivers the ingress certificate": {
+			stage: model.FinalizingAddingRouterCA, state: controller.State{IngressCA: "pem"},
+			want: []controller.Action{controller.UploadIngressCA{PEM: "pem"}, enter(model.FinalizingWaitingForCSVInit)},
+		},
+		"waits for OLM operators to start": {
+			stage: model.FinalizingWaitingForCSVInit, state: controller.State{Monitored: monitored{olm("")}},
+		},
+		"goes on when they started": {
+			stage: model.FinalizingWaitingForCSVInit,
+			state: controller.State{
+				Monitored: monitored{olm(progressing)}, Operators: map[string]controller.Operator{"odf": {Status: model.OperatorProgressing}},
+			},
+			want: []controller.Action{enter(model.FinalizingApplyingOLMManifests)},
+		},
+		"goes on when they did not start in time": {
+			stage: model.FinalizingWaitingForCSVInit,
+			state: controller.State{Monitored: monitored{olm("")}, Cluster: controller.Cluster{StageTimedOut: true}},
+			want:  []controller.Action{enter(model.FinalizingApplyingOLMManifests)},
+		},
+		"applies the manifests": {
+			stage: model.FinalizingApplyingOLMManifests,
+			want:  []controller.Action{controller.ApplyManifests{}, enter(model.FinalizingWaitingForCSV)},
+		},
+		"goes on when the manifests were not applied in time": {
+			stage: model.FinalizingApplyingOLMManifests, state: controller.State{Cluster: controller.Cluster{StageTimedOut: true}},
+			want: []controller.Action{enter(model.FinalizingWaitingForCSV)},
+		},
+		"waits for OLM operators": {
+			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm("")}},
+		},
+		"goes on when they are available": {
+			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm(available)}},
+			want: []controller.Action{enter(model.FinalizingDone)},
+		},
+		"goes on when they failed": {
+			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm(failed)}},
+			want: []controller.Action{enter(model.FinalizingDone)},
+		},
+		"reports those failed that were not available in time": {
+			stage: model.FinalizingWaitingForCSV,
+			state: controller.State{Monitored: monitored{olm("")}, Cluster: controller.Cluster{StageTimedOut: true}},
+			want:  []controller.Action{gaveUp, enter(model.FinalizingDone)},
+		},
+		"completes with the last logs": {
+			stage: model.FinalizingDone, want: []controller.Action{controller.SendLogs{Last: true}, controller.Complete{}},
+		},
+		"completes again when that was refused": {
+			stage: model.FinalizingDone, state: controller.State{LastLogsSent: true}, want: []controller.Action{controller.Complete{}},
+		},
+		"waits for the service after that": {
+			stage: model.FinalizingDone, state: controller.State{LastLogsSent: true, Completed: true},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tc.state
+			s.Announced, s.Cluster.Status, s.Cluster.Stage = true, model.ClusterFinalizing, tc.stage
+			require.Equal(t, tc.want, controller.Missing(s).Steps)
+		})
+	}
+}
+
+func TestOperatorsAreReportedWhenTheyChanged(t *testing.T) {
+	t.Parallel()
+	timedOut := wire.MonitoredOperator{
+		Name: "odf", OperatorType: wire.Olm, Status: wire.OperatorStatusFailed, StatusInfo: "Waiting for operator timed out",
+	}
+	known := []wire.MonitoredOperator{
+		{Name: "same", Status: wire.OperatorStatusProgressing, StatusInfo: "10%", Version: "4.20.1"},
+		{Name: "further", Status: wire.OperatorStatusProgressing, StatusInfo: "10%", Version: "4.20.1"},
+		{Name: "absent"},
+		timedOut,
+	}
+	s := controller.State{
+		Announced: true, Cluster: controller.Cluster{Status: model.ClusterFinalizing}, Monitored: known,
+		Operators: map[string]controller.Operator{
+			"same":    {Status: model.OperatorProgressing, Info: "10%", Version: "4.20.1"},
+			"further": {Status: model.OperatorAvailable, Info: "done", Version: "4.20.1"},
+			"odf":     {Status: model.OperatorProgressing, Info: "installing"},
+		},
+	}
+	report := func(name, info, version string) controller.Action {
+		return controller.ReportOperator{Report: wire.OperatorMonitorReport{
+			Name: name, Status: wire.OperatorStatusAvailable, StatusInfo: info, Version: version,
+		}}
+	}
+	require.Equal(t, []controller.Action{report("further", "done", "4.20.1")}, controller.Missing(s).Duties)
+
+	s.Operators["odf"] = controller.Operator{Status: model.OperatorAvailable, Info: "late"}
+	require.Equal(t, []controller.Action{report("further", "done", "4.20.1"), report("odf", "late", "")}, controller.Missing(s).Duties)
+}
+
+func TestClusterOfReadsHosts(t *testing.T) {
+	t.Parallel()
+	h := host(t, "", "192.168.1.10/24", "not an address")
+	h.NodeLabels = "{"
+	other := host(t, "Worker.Example.com")
+	other.Inventory, other.NodeLabels = "", `{"a":"b"}`
+	got := controller.ClusterOf(&wire.Cluster{Hosts: []wire.Host{h, other}})
+	require.Equal(t, "discovered-name", got.Hosts[0].Name)
+	require.Equal(t, []netip.Addr{netip.MustParseAddr("192.168.1.10")}, got.Hosts[0].Addresses)
+	require.Empty(t, got.Hosts[0].Labels)
+	require.Equal(t, "worker.example.com", got.Hosts[1].Name)
+	require.Equal(t, map[string]string{"a": "b"}, got.Hosts[1].Labels)
+}

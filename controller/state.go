@@ -1,0 +1,111 @@
+package controller
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+
+	"github.com/google/uuid"
+	certv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// State is what one round found: the facts Plan works on.
+type State struct {
+	Cluster Cluster
+	Nodes   []corev1.Node
+	CSRs    []certv1.CertificateSigningRequest
+	// Announced: the event that tells the bootstrap host that the controller runs exists.
+	Announced bool
+
+	// Monitored are the operators the service waits for and what it knows of them; with
+	// the next two it is read in the finalizing state alone.
+	Monitored []wire.MonitoredOperator
+	// Operators are the same operators as they are in the cluster, by name; one that
+	// does not exist is missing.
+	Operators map[string]Operator
+	// IngressCA holds the certificates (PEM) that signed those of the router; empty until they exist.
+	IngressCA string
+
+	// SkipClusterVersion goes on without the operator cvo being available.
+	SkipClusterVersion bool
+	// LogsDue: it is time to send logs.
+	LogsDue bool
+	// LastLogsSent and Completed remember what this process did since the cluster has its
+	// status; both are done once more after a restart, which the service takes.
+	LastLogsSent, Completed bool
+}
+
+// Cluster is the cluster as the service has it.
+type Cluster struct {
+	Status model.ClusterStatus
+	Stage  model.FinalizingStage
+	// StageTimedOut: the service gave up waiting for the present finalizing stage.
+	StageTimedOut bool
+	Hosts         []Host
+}
+
+// Host is a host as the service has it.
+type Host struct {
+	ID, InfraEnvID uuid.UUID
+	// Name is its host name in lower case, as the kubelet uses it.
+	Name string
+	// Addresses are all addresses of its inventory.
+	Addresses []netip.Addr
+	Status    model.HostStatus
+	Stage     model.Stage
+	// Labels are those the user wants on its node.
+	Labels map[string]string
+}
+
+// Operator is the state of an operator in the cluster.
+type Operator struct {
+	Status model.OperatorStatus
+	// Info is the operator's own sentence about it.
+	Info    string
+	Version string
+}
+
+// ClusterOf reads what the controller needs from the service's answer. Inventories and
+// labels that cannot be read count as empty.
+func ClusterOf(c *wire.Cluster) Cluster {
+	cluster := Cluster{
+		Status:        model.ClusterStatus(c.Status),
+		Stage:         model.FinalizingStage(c.Progress.FinalizingStage),
+		StageTimedOut: c.Progress.FinalizingStageTimedOut,
+		Hosts:         make([]Host, 0, len(c.Hosts)),
+	}
+	for i := range c.Hosts {
+		cluster.Hosts = append(cluster.Hosts, hostOf(&c.Hosts[i]))
+	}
+	return cluster
+}
+
+func hostOf(h *wire.Host) Host {
+	var inventory wire.Inventory
+	if json.Unmarshal([]byte(h.Inventory), &inventory) != nil {
+		inventory = wire.Inventory{}
+	}
+	host := Host{
+		ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.RequestedHostname,
+		Status: model.HostStatus(h.Status), Stage: model.Stage(h.Progress.CurrentStage),
+	}
+	if host.Name == "" {
+		host.Name = inventory.Hostname
+	}
+	host.Name = strings.ToLower(host.Name)
+	for _, nic := range inventory.Interfaces {
+		for _, cidr := range append(nic.Ipv4Addresses, nic.Ipv6Addresses...) {
+			if prefix, err := netip.ParsePrefix(cidr); err == nil {
+				host.Addresses = append(host.Addresses, prefix.Addr())
+			}
+		}
+	}
+	if json.Unmarshal([]byte(h.NodeLabels), &host.Labels) != nil {
+		host.Labels = nil
+	}
+	return host
+}

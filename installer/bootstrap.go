@@ -1,0 +1,72 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"slipway/internal/client"
+	"slipway/internal/wire"
+)
+
+const (
+	bootstrapIgnition = "bootstrap.ign"
+	sshKey            = "/root/.ssh/id_ed25519"
+	hostNameFile      = "/proc/sys/kernel/hostname"
+)
+
+// bootstrapServices make this host the first control plane (contract/installer.md 2.2).
+var bootstrapServices = []string{"bootkube.service", "approve-csr.service", "progress.service"}
+
+// usableName is a host name a node may have: a DNS-1123 subdomain of 63 bytes at most.
+var usableName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// StartBootstrap makes the host the temporary control plane: it applies bootstrap.ign to
+// the running system, adds the controller to the manifests and starts the bootstrap
+// services. Doing it again is safe; running services are left alone.
+func (i *Installer) StartBootstrap(ctx context.Context, req *wire.InstallCmdRequest) error {
+	config, err := i.Client.ClusterFile(ctx, req.ClusterID, bootstrapIgnition, client.WithRetry(fetchLimit))
+	if err != nil {
+		return fmt.Errorf("fetch %s: %w", bootstrapIgnition, err)
+	}
+	if err := i.writeFile(installDir+"/"+bootstrapIgnition, config, 0o600); err != nil {
+		return err
+	}
+	if err := i.apply(ctx, config); err != nil {
+		return fmt.Errorf("apply %s: %w", bootstrapIgnition, err)
+	}
+	if err := i.addSSHManifest(ctx); err != nil {
+		i.Log.Warn("nodes will not let the log collection in", "error", err)
+	}
+	if err := i.addController(req); err != nil {
+		return fmt.Errorf("add the controller to the manifests: %w", err)
+	}
+	if err := i.nameHost(ctx, req); err != nil {
+		return err
+	}
+	if err := i.command(ctx, "systemctl", "restart", "NetworkManager.service"); err != nil {
+		return fmt.Errorf("restart the network: %w", err)
+	}
+	if err := i.command(ctx, append([]string{"systemctl", "start"}, bootstrapServices...)...); err != nil {
+		return fmt.Errorf("start the bootstrap services: %w", err)
+	}
+	return nil
+}
+
+// nameHost gives the host a name its kubelet can register with.
+func (i *Installer) nameHost(ctx context.Context, req *wire.InstallCmdRequest) error {
+	content, err := os.ReadFile(i.Root.Path(hostNameFile))
+	if err != nil {
+		return fmt.Errorf("read the host name: %w", err)
+	}
+	name := strings.TrimSpace(string(content))
+	if len(name) <= 63 && usableName.MatchString(name) && !strings.HasPrefix(name, "localhost") {
+		return nil
+	}
+	if err := i.command(ctx, "hostnamectl", "set-hostname", "host-"+req.HostID.String()[:8]); err != nil {
+		return fmt.Errorf("name the host: %w", err)
+	}
+	return nil
+}

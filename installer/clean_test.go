@@ -1,0 +1,114 @@
+package installer_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/run/runtest"
+)
+
+func TestCleanDiskRunsThePlan(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{
+		"dd":  runtest.Prints(""),
+		"pvs": runtest.Prints(`{"report":[{"pv":[{"pv_name":"/dev/sda1","vg_name":"vg0"},{"pv_name":"/dev/sdaa1","vg_name":"other"}]}]}`),
+		"lsblk": runtest.Prints(`{"blockdevices":[{"name":"/dev/sda","kname":"/dev/sda","type":"disk","children":[
+			{"name":"/dev/sda1","kname":"/dev/sda1","type":"part"}]}]}`),
+		"vgremove":                      runtest.Fails(5, "volume group in use"),
+		"pvremove":                      runtest.Prints(""),
+		"wipefs":                        runtest.Prints(""),
+		"wipefs --all --force /dev/sda": runtest.Fails(1, "busy"),
+	})
+	h.write(t, "/dev/sdb", "")
+	require.NoError(t, os.MkdirAll(h.root.Path("/dev/disk/by-id"), 0o755))
+	require.NoError(t, os.Symlink("../../sda", h.root.Path("/dev/disk/by-id/wwn-1")))
+	req := request("master", 3)
+	req.BootDevice, req.DisksToFormat = "/dev/disk/by-id/wwn-1", []string{"/dev/sdb"}
+
+	report, err := newInstaller(newService(t), h, nil).CleanDisk(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"dd if=/dev/zero of=/dev/sdb bs=512 count=1",
+		"lsblk --json --paths --output NAME,KNAME,TYPE,MOUNTPOINT /dev/sda",
+		"pvs --reportformat json --options pv_name,vg_name",
+		"vgremove --yes --force vg0",
+		"pvremove --yes --force --force /dev/sda1",
+		"wipefs --all --force /dev/sda1",
+		"wipefs --all --force /dev/sda",
+		"wipefs --all /dev/sda",
+	}, h.Lines())
+	require.Equal(t, []string{
+		"partition table of /dev/sdb", "physical volume /dev/sda1", "signatures of /dev/sda1", "signatures of /dev/sda",
+	}, report.Cleaned)
+	require.Len(t, report.Warnings, 1)
+	require.Contains(t, report.Warnings[0], "could not remove volume group vg0")
+	require.Empty(t, report.Skipped)
+}
+
+func TestCleanDiskWithoutToolsStillWipes(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{"wipefs": runtest.Prints("")})
+	report, err := newInstaller(newService(t), h, nil).CleanDisk(t.Context(), request("worker", 3))
+	require.NoError(t, err)
+	require.Equal(t, []string{"signatures of /dev/sda"}, report.Cleaned)
+	require.Len(t, report.Warnings, 1)
+}
+
+func TestCleanDiskLeavesWhatItIsToldToLeave(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, nil)
+	req := request("worker", 3)
+	req.SkipInstallationDiskCleanup = true
+	report, err := newInstaller(newService(t), h, nil).CleanDisk(t.Context(), req)
+	require.NoError(t, err)
+	require.Len(t, report.Skipped, 1)
+	require.Empty(t, h.Lines())
+}
+
+func TestCleanDiskEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	h := newHost(t, map[string]runtest.Answer{"lsblk": runtest.Prints(emptyDisk), "pvs": runtest.Prints(`{}`), "wipefs": runtest.Hangs})
+	i := newInstaller(newService(t), h, nil)
+	done := make(chan error)
+	go func() {
+		_, err := i.CleanDisk(ctx, request("worker", 3))
+		done <- err
+	}()
+	require.Eventually(t, func() bool { return h.Count("wipefs") == 1 }, waitMax, tick)
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	require.Equal(t, 1, h.Count("wipefs"), "no fallback after the end")
+}
+
+func TestCheckRequestWantsDevicesOfThisHost(t *testing.T) {
+	t.Parallel()
+	i := newInstaller(newService(t), newHost(t, nil), nil)
+	for name, c := range map[string]struct{ device, format, args, want string }{
+		"a device that is here":      {"/dev/sda", "", `["--append-karg","a=b"]`, ""},
+		"no device":                  {"", "", "", "require a device below /dev"},
+		"a file":                     {"/etc/passwd", "", "", "require a device below /dev"},
+		"a way out of /dev":          {"/dev/../etc/passwd", "", "", "require a device below /dev"},
+		"a device of another host":   {"/dev/sdb", "", "", "look for device /dev/sdb"},
+		"a disk that is not here":    {"/dev/sda", "/dev/sdz", "", "look for device /dev/sdz"},
+		"arguments that are no list": {"/dev/sda", "", `--append-karg`, "read the installer arguments"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req := request("worker", 3)
+			req.BootDevice, req.InstallerArgs = c.device, c.args
+			if c.format != "" {
+				req.DisksToFormat = []string{c.format}
+			}
+			err := i.CheckRequest(req)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}

@@ -1,0 +1,45 @@
+// Package installer turns a host of the live image into a member of a cluster. Each
+// stage is a method of Installer, one file a stage: our agent runs them one by one as
+// the workflow commands them; Install runs them all in the order of
+// contract/installer.md 2.2 and reports the stages itself, as any v2 agent does.
+//
+// # Commands
+//
+// All go through run.Runner, in this order within a stage; [x] marks what depends on
+// the machine or the request.
+//
+//	disk-clean:
+//	  [each disk to format: dd if=/dev/zero of=DISK bs=512 count=1]
+//	  lsblk --json --paths --output NAME,KNAME,TYPE,MOUNTPOINT DEVICE
+//	  pvs --reportformat json --options pv_name,vg_name
+//	  [vgremove --yes --force VG] [pvremove --yes --force --force PV]
+//	  [dmsetup remove --retry NAME] [mdadm --stop MD] [mdadm --zero-superblock MEMBER]
+//	  [each partition: wipefs --all --force PARTITION]
+//	  wipefs --all --force DEVICE                 fallback: wipefs --all DEVICE
+//	bootstrap-start:
+//	  [ssh-keygen -q -t ed25519 -N  -f /root/.ssh/id_ed25519]   when that file is missing
+//	  [hostnamectl set-hostname NAME]             when the host's name is not usable
+//	  systemctl daemon-reload
+//	  [systemctl enable UNIT...] [systemctl disable UNIT...] [systemctl mask UNIT...]   as bootstrap.ign says
+//	  systemctl restart NetworkManager.service
+//	  systemctl start bootkube.service approve-csr.service progress.service
+//	image-write:
+//	  coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
+//	bootkube-wait, every 5 s until it prints inactive:
+//	  systemctl is-active progress.service
+//	reboot:
+//	  the commands of SendLogs
+//	  [efibootmgr -c -d DEVICE -p 2 -L "Red Hat Enterprise Linux" -l \EFI\redhat\shimx64.efi]   with /sys/firmware/efi; shimaa64.efi on arm64
+//	  [bootlist -m normal -o DEVICE]              on ppc64le
+//	  shutdown -r +1                              single node: shutdown -r now
+//	SendLogs; each may fail, its error then stands in the archive:
+//	  journalctl --no-pager --output=short-iso --unit=agent.service
+//	  dmesg | lsblk | findmnt | ip address | ip route | systemctl --no-pager --failed
+//	  [bootstrap: journalctl --no-pager --output=short-iso --unit=UNIT for bootkube, release-image, kubelet, crio, approve-csr]
+//	  [bootstrap, when it exists: /usr/local/bin/installer-gather.sh --id CLUSTERID MASTERIP...]
+//
+// Files, all below the root prefix: reads and writes /opt/install-dir, /opt/openshift
+// (.bootkube.done, master.ign, auth/kubeconfig, manifests/), /root/.docker/config.json,
+// /var/log/containers/*machine-config-server*.log, what bootstrap.ign lists, and checks
+// that the devices of the request exist.
+package installer

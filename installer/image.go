@@ -1,0 +1,58 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+// ImageReport is the output of the step image-write.
+type ImageReport struct {
+	Device string `json:"device"`
+}
+
+// WriteImage writes CoreOS and the host's Ignition to the boot device, once, and reports
+// the percentage as it grows. It never tries again by itself: what was half written may
+// be written again only when whoever commands it says so.
+func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest) (ImageReport, error) {
+	if err := i.CheckRequest(req); err != nil {
+		return ImageReport{}, err
+	}
+	if req.CoreosImage != "" {
+		return ImageReport{}, fmt.Errorf("install image %s beside a running system: not supported by this agent", req.CoreosImage)
+	}
+	device, err := i.device(req)
+	if err != nil {
+		return ImageReport{}, err
+	}
+	extra, err := installerArgs(req)
+	if err != nil {
+		return ImageReport{}, err
+	}
+	args := append([]string{"install", "--insecure", "-i", ignitionPath(req)}, extra...)
+
+	report := i.reportPercent(ctx, req)
+	progress := Progress{Report: report.latest}
+	_, err = i.Runner.Run(ctx, run.Cmd{
+		Name: "coreos-installer", Args: append(args, device), Env: proxyEnvironment(req.Proxy), Output: progress.Write,
+	})
+	report.finish()
+	if err != nil {
+		return ImageReport{}, fmt.Errorf("write the image to %s: %w", device, err)
+	}
+	return ImageReport{Device: device}, nil
+}
+
+func proxyEnvironment(p wire.Proxy) []string {
+	var env []string
+	for _, v := range []struct{ name, value string }{
+		{"HTTP_PROXY", p.HTTPProxy}, {"HTTPS_PROXY", p.HTTPSProxy}, {"NO_PROXY", p.NoProxy},
+	} {
+		if v.value != "" {
+			env = append(env, v.name+"="+v.value)
+		}
+	}
+	return env
+}

@@ -1,0 +1,112 @@
+package installer_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/run"
+	"slipway/internal/run/runtest"
+	"slipway/internal/wire"
+)
+
+const (
+	waitMax = 20 * time.Second
+	tick    = time.Millisecond
+	ignFile = "/opt/install-dir/master-33333333-3333-4333-8333-333333333333.ign"
+)
+
+func TestFetchIgnitionKeepsItForTheImage(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, nil)
+	s.files["ignition"] = `{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://api-int:22623/config/master"}]}}}`
+	report, err := newInstaller(s, h, nil).FetchIgnition(t.Context(), request("bootstrap", 3))
+	require.NoError(t, err)
+	require.Equal(t, s.files["ignition"], h.read(t, ignFile))
+	sum := sha256.Sum256([]byte(s.files["ignition"]))
+	require.Equal(t, hex.EncodeToString(sum[:]), report.SHA256)
+	require.Equal(t, len(s.files["ignition"]), report.Size)
+}
+
+func TestFetchIgnitionOfASingleNodeIsMerged(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, nil)
+	s.files["ignition"] = `{"ignition":{"version":"3.1.0","config":{"merge":[{"source":"https://api-int:22623/config/master"}]}},
+		"storage":{"files":[{"path":"/etc/hostname","contents":{"source":"data:,sno"}}]}}`
+	h.write(t, "/opt/openshift/master.ign", `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/kept"}]}}`)
+	_, err := newInstaller(s, h, nil).FetchIgnition(t.Context(), request("bootstrap", 1))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/kept"},
+		{"path":"/etc/hostname","contents":{"source":"data:,sno"}}]}}`, h.read(t, ignFile))
+}
+
+func TestFetchIgnitionRefusesWhatCannotBoot(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, nil)
+	i := newInstaller(s, h, nil)
+	_, err := i.FetchIgnition(t.Context(), request("master", 3))
+	require.ErrorContains(t, err, "fetch the Ignition of the host")
+	s.files["ignition"] = "<html>"
+	_, err = i.FetchIgnition(t.Context(), request("master", 3))
+	require.ErrorContains(t, err, "check the Ignition of the host")
+	s.files["ignition"] = `{"ignition":{"version":"3.1.0"}}`
+	_, err = i.FetchIgnition(t.Context(), request("bootstrap", 1))
+	require.ErrorContains(t, err, "read the Ignition of the bootstrap services")
+}
+
+// writesImage prints the progress of coreos-installer.
+func writesImage(_ context.Context, c run.Cmd) (run.Result, error) {
+	for _, piece := range []string{"Installing CoreOS\n> Read disk 1 MiB/2 MiB (5", "0%)\r", "> Read disk 2 MiB/2 MiB (100%)\n", "Install complete.\n"} {
+		c.Output([]byte(piece))
+	}
+	return run.Result{}, nil
+}
+
+func TestWriteImageReportsProgress(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer install": writesImage})
+	req := request("master", 3)
+	req.InstallerArgs = `["--append-karg","ip=eth0:dhcp"]`
+	req.Proxy = wire.Proxy{HTTPSProxy: "http://proxy:3128", NoProxy: "localhost"}
+	report, err := newInstaller(s, h, nil).WriteImage(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "/dev/sda", report.Device)
+	command := h.Commands()[0]
+	require.Equal(t, "coreos-installer install --insecure -i "+ignFile+" --append-karg ip=eth0:dhcp /dev/sda", command.String())
+	require.Equal(t, []string{"HTTPS_PROXY=http://proxy:3128", "NO_PROXY=localhost"}, command.Env)
+	stages, _ := s.told()
+	require.Equal(t, "Writing image to disk 100%", stages[len(stages)-1])
+}
+
+func TestWriteImageDoesNotDependOnReports(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer install": writesImage})
+	s.broken = true
+	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
+	require.NoError(t, err)
+}
+
+func TestWriteImageTriesOnce(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, "Error: found busy partitions")})
+	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
+	var exit *run.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.ErrorContains(t, err, "write the image to /dev/sda")
+	require.Equal(t, 1, h.Count("coreos-installer"))
+}
+
+func TestReportsAreJSON(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"wipefs": runtest.Prints(""), "lsblk": runtest.Prints(emptyDisk)})
+	report, err := newInstaller(s, h, nil).CleanDisk(t.Context(), request("worker", 3))
+	require.NoError(t, err)
+	text, err := json.Marshal(report)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"cleaned":["signatures of /dev/sda"],"skipped":[],"warnings":[]}`, string(text))
+}

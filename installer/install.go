@@ -1,0 +1,180 @@
+package installer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+const (
+	// imageTries and imagePause are those of the install step (contract/installer.md 2.2).
+	imageTries = 3
+	imagePause = time.Second
+	// keptOutput is how much of a command's error the service is told, in bytes.
+	keptOutput = 200
+	// failureLimit bounds the last report of a failed installation.
+	failureLimit = time.Minute
+)
+
+// Install runs all stages of the request in the order of contract/installer.md 2.2 and
+// reports them by PUT progress, as one install step of any v2 agent does. It returns once
+// the reboot is ordered; a failure has been reported as the stage Failed.
+func (i *Installer) Install(ctx context.Context, req *wire.InstallCmdRequest) error {
+	err := i.install(ctx, req)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	// The report has to go out even if the service restarts right now.
+	i.report(ctx, req, wire.HostStageFailed, i.failure(err), client.WithRetry(failureLimit))
+	return err
+}
+
+func (i *Installer) install(ctx context.Context, req *wire.InstallCmdRequest) error {
+	if err := i.CheckRequest(req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageStartingInstallation, string(req.Role))
+	cleaned, err := i.CleanDisk(ctx, req)
+	if err != nil {
+		return err
+	}
+	if len(cleaned.Warnings) > 0 {
+		i.report(ctx, req, wire.HostStageStartingInstallation, "The installation goes on: "+strings.Join(cleaned.Warnings, "; "))
+	}
+	switch {
+	case singleNode(req):
+		err = i.installSingleNode(ctx, req)
+	case bootstrapHost(req):
+		err = i.installBootstrap(ctx, req)
+	default:
+		err = i.installOther(ctx, req)
+	}
+	if err != nil {
+		return err
+	}
+	if err := i.PrepareReboot(ctx, req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageRebooting, "")
+	return i.Reboot(ctx, req)
+}
+
+func (i *Installer) installSingleNode(ctx context.Context, req *wire.InstallCmdRequest) error {
+	i.report(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
+	if err := i.StartBootstrap(ctx, req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageWaitingForBootkube, "")
+	if err := i.WaitBootkube(ctx, req); err != nil {
+		return err
+	}
+	return i.installImage(ctx, req)
+}
+
+func (i *Installer) installBootstrap(ctx context.Context, req *wire.InstallCmdRequest) error {
+	if err := i.StartBootstrap(ctx, req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
+	if err := i.installImage(ctx, req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageWaitingForControlPlane, "masters have to join the bootstrap control plane")
+	if _, err := i.WaitControlPlane(ctx, req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageWaitingForBootkube, "")
+	if err := i.WaitBootkube(ctx, req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageWaitingForController, "")
+	return i.WaitController(ctx, req)
+}
+
+func (i *Installer) installOther(ctx context.Context, req *wire.InstallCmdRequest) error {
+	i.report(ctx, req, wire.HostStageInstalling, string(req.Role))
+	if err := i.installImage(ctx, req); err != nil {
+		return err
+	}
+	if finalRole(req) != model.RoleWorker {
+		return nil
+	}
+	i.report(ctx, req, wire.HostStageWaitingForControlPlane, "")
+	return i.waitMasters(ctx, req)
+}
+
+// installImage fetches the Ignition and writes the image, three times at most.
+func (i *Installer) installImage(ctx context.Context, req *wire.InstallCmdRequest) error {
+	if _, err := i.FetchIgnition(ctx, req); err != nil {
+		return err
+	}
+	i.report(ctx, req, wire.HostStageWritingImageToDisk, "")
+	var err error
+	for try := range imageTries {
+		if try > 0 {
+			if err := i.Sleep(ctx, imagePause); err != nil {
+				return fmt.Errorf("write the image again: %w", err)
+			}
+		}
+		if _, err = i.WriteImage(ctx, req); err == nil || ctx.Err() != nil {
+			return err
+		}
+		i.Log.Warn("image not written", "try", try+1, "error", err)
+	}
+	return err
+}
+
+// waitMasters lets a worker go once the control plane can serve its configuration: two
+// masters are done, or the cluster exists already.
+func (i *Installer) waitMasters(ctx context.Context, req *wire.InstallCmdRequest) error {
+	for {
+		if i.mastersDone(ctx, req) {
+			return nil
+		}
+		if err := i.Sleep(ctx, pollPause); err != nil {
+			return fmt.Errorf("wait for the control plane: %w", err)
+		}
+	}
+}
+
+func (i *Installer) mastersDone(ctx context.Context, req *wire.InstallCmdRequest) bool {
+	cluster, err := i.Client.ClusterWithoutHosts(ctx, req.ClusterID)
+	if err == nil && string(cluster.Kind) == string(model.KindAddHostsCluster) {
+		return true
+	}
+	done := 0
+	for _, role := range []model.Role{model.RoleMaster, model.RoleArbiter} {
+		hosts, err := i.Client.ClusterHosts(ctx, req.ClusterID, wire.HostRole(role))
+		if err != nil {
+			return false
+		}
+		for _, host := range hosts {
+			if host.Progress.CurrentStage == wire.HostStageDone {
+				done++
+			}
+		}
+	}
+	return done >= enoughMasters
+}
+
+// failure is what people read beside the stage Failed: the command, its exit status and
+// the end of what it printed, without secrets.
+func (i *Installer) failure(err error) string {
+	text := err.Error()
+	var exit *run.ExitError
+	if errors.As(err, &exit) {
+		said := strings.TrimSpace(exit.Stderr)
+		text = fmt.Sprintf("%s: exit status %d: %s", exit.Cmd, exit.Code, said[max(0, len(said)-keptOutput):])
+	}
+	if token := i.Client.Token().Reveal(); token != "" {
+		text = strings.ReplaceAll(text, token, "[redacted]")
+	}
+	return text
+}

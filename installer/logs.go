@@ -1,0 +1,151 @@
+package installer
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/client"
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+const (
+	gatherScript = "/usr/local/bin/installer-gather.sh"
+	// uploadLimit is how long an upload is tried again while the service does not answer.
+	uploadLimit = 10 * time.Minute
+	// commandLogLimit is how much of the end of one command's output is kept, in bytes.
+	commandLogLimit = 16 << 20
+)
+
+// LogsRequest says whose logs to collect.
+type LogsRequest struct {
+	ClusterID, InfraEnvID, HostID uuid.UUID
+	// Bootstrap adds the bootstrap services; Gather the control plane, by its own script.
+	Bootstrap, Gather bool
+	MasterIPs         []string
+}
+
+// logSource is one file of the archive: what a command prints.
+type logSource struct {
+	file string
+	argv []string
+}
+
+var hostLogs = []logSource{
+	{"agent.log", journal("agent.service")},
+	{"dmesg.log", []string{"dmesg"}},
+	{"lsblk.txt", []string{"lsblk"}},
+	{"findmnt.txt", []string{"findmnt"}},
+	{"addresses.txt", []string{"ip", "address"}},
+	{"routes.txt", []string{"ip", "route"}},
+	{"failed-units.txt", []string{"systemctl", "--no-pager", "--failed"}},
+}
+
+var bootstrapLogs = []logSource{
+	{"bootkube.log", journal("bootkube.service")},
+	{"release-image.log", journal("release-image.service")},
+	{"kubelet.log", journal("kubelet.service")},
+	{"crio.log", journal("crio.service")},
+	{"approve-csr.log", journal("approve-csr.service")},
+}
+
+func journal(unit string) []string {
+	return []string{"journalctl", "--no-pager", "--output=short-iso", "--unit=" + unit}
+}
+
+// SendLogs collects the logs of the host and hands them to the service, telling it how
+// far the collection is. What could not be collected is named in the archive.
+func (i *Installer) SendLogs(ctx context.Context, r LogsRequest) error {
+	i.logsProgress(ctx, r, wire.LogsStateRequested)
+	archive, err := i.collect(ctx, r)
+	if err != nil {
+		return fmt.Errorf("collect the logs: %w", err)
+	}
+	i.logsProgress(ctx, r, wire.LogsStateCollecting)
+	err = i.Client.UploadLogs(ctx, client.LogsUpload{
+		ClusterID: r.ClusterID, Type: wire.LogsTypeHost, InfraEnvID: r.InfraEnvID, HostID: r.HostID, FileName: "logs.tar.gz",
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive)), nil },
+	}, client.WithRetry(uploadLimit))
+	if err != nil {
+		return fmt.Errorf("send the logs: %w", err)
+	}
+	i.logsProgress(ctx, r, wire.LogsStateCompleted)
+	return nil
+}
+
+func (i *Installer) logsProgress(ctx context.Context, r LogsRequest, state wire.LogsState) {
+	err := i.Client.HostLogsProgress(ctx, r.InfraEnvID, r.HostID, state)
+	if err != nil && ctx.Err() == nil {
+		i.Log.Warn("log collection not reported", "state", state, "error", err)
+	}
+}
+
+// collect makes the archive in memory: logs compress to a few megabytes, and the live
+// image has no other place either.
+func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) {
+	var packed bytes.Buffer
+	compressed := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(compressed)
+	add := func(name string, content []byte) error {
+		header := &tar.Header{Name: r.HostID.String() + "/" + name, Mode: 0o644, Size: int64(len(content))}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		_, err := archive.Write(content)
+		return err
+	}
+	sources := hostLogs
+	if r.Bootstrap {
+		sources = append(append([]logSource{}, hostLogs...), bootstrapLogs...)
+	}
+	for _, source := range sources {
+		if err := add(source.file, i.logOf(ctx, source.argv)); err != nil {
+			return nil, err
+		}
+	}
+	if r.Bootstrap && r.Gather && i.exists(gatherScript) {
+		name, content := i.gather(ctx, r)
+		if err := add(name, content); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}
+
+// logOf is what a command prints, and its error when it has one.
+func (i *Installer) logOf(ctx context.Context, argv []string) []byte {
+	result, err := i.Runner.Run(ctx, run.Cmd{Name: argv[0], Args: argv[1:]})
+	content := []byte(result.Stdout)
+	if len(content) > commandLogLimit {
+		content = content[len(content)-commandLogLimit:]
+	}
+	if err != nil {
+		content = fmt.Appendf(content, "\n%s\n", err)
+	}
+	return content
+}
+
+// gather runs the script of the bootstrap services, which collects from all masters.
+func (i *Installer) gather(ctx context.Context, r LogsRequest) (name string, content []byte) {
+	argv := append([]string{gatherScript, "--id", r.ClusterID.String()}, r.MasterIPs...)
+	said := i.logOf(ctx, argv)
+	bundle := "log-bundle-" + r.ClusterID.String() + ".tar.gz"
+	content, err := os.ReadFile(i.Root.Path(path.Join("/root", bundle)))
+	if err != nil {
+		return "installer-gather.log", said
+	}
+	return bundle, content
+}

@@ -1,0 +1,64 @@
+package installer
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"slipway/internal/client"
+	"slipway/internal/run"
+)
+
+// Node is a control plane node of the new cluster.
+type Node struct {
+	Name      string
+	Addresses []netip.Addr // internal ones
+	Ready     bool
+}
+
+// Kube reads what the installer has to know from the API of the new cluster.
+type Kube interface {
+	// Masters lists the control plane nodes.
+	Masters(ctx context.Context) ([]Node, error)
+	// EventExists reports whether an Event of that name is in the namespace.
+	EventExists(ctx context.Context, namespace, name string) (bool, error)
+}
+
+// OpenKube makes a Kube from the content of a kubeconfig file.
+type OpenKube func(kubeconfig []byte) (Kube, error)
+
+// Options configure an Installer.
+type Options struct {
+	Root   run.Root
+	Runner run.Runner
+	Client *client.Client
+	Kube   OpenKube
+	// Sleep waits, or returns the error of ctx early; run.Sleep when nil.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Insecure and CACert (a path on the host) tell the controller how to reach the service.
+	Insecure bool
+	CACert   string
+	// FarewellLimit bounds the sending of logs before a reboot; five minutes when zero.
+	FarewellLimit time.Duration
+	Log           *slog.Logger // slog.Default() when nil
+}
+
+// Installer runs the stages of an installation on one host.
+type Installer struct {
+	Options
+}
+
+// New makes an Installer.
+func New(o Options) *Installer {
+	if o.Sleep == nil {
+		o.Sleep = run.Sleep
+	}
+	if o.FarewellLimit == 0 {
+		o.FarewellLimit = farewellLimit
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Installer{o}
+}

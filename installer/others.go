@@ -1,0 +1,182 @@
+package installer
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// serverLogs are those of the machine config server of the bootstrap control plane.
+const serverLogs = "/var/log/containers/*machine-config-server*.log"
+
+// fetchedBy is the address of a host that asked the machine config server for its
+// Ignition: address:"192.0.2.7:40520" User-Agent:"Ignition/2.19.0".
+var fetchedBy = regexp.MustCompile(`address:"([^"]+)"\s+User-Agent:"Ignition`)
+
+// others are the hosts of the cluster as the bootstrap host sees them. Stages are
+// reported once and only forward.
+type others struct {
+	*Installer
+	req   *wire.InstallCmdRequest
+	hosts []otherHost
+	// settled are the hosts and stages that need no report any more.
+	settled map[settledStage]bool
+}
+
+type otherHost struct {
+	infraEnv, id uuid.UUID
+	role         model.Role
+	stage        model.Stage // when the hosts were listed
+	name         string
+	addresses    []netip.Addr
+}
+
+type settledStage struct {
+	host  uuid.UUID
+	stage model.Stage
+}
+
+func (i *Installer) watchOthers(req *wire.InstallCmdRequest) *others {
+	return &others{Installer: i, req: req, settled: map[settledStage]bool{}}
+}
+
+// load asks the service who the other hosts are.
+func (o *others) load(ctx context.Context) []otherHost {
+	hosts, err := o.Client.ClusterHosts(ctx, o.req.ClusterID, "")
+	if err != nil {
+		if ctx.Err() == nil {
+			o.Log.Warn("hosts of the cluster not listed", "error", err)
+		}
+		return o.hosts
+	}
+	o.hosts = o.hosts[:0]
+	for _, h := range hosts {
+		if h.ID == o.req.HostID {
+			continue
+		}
+		var inventory wire.Inventory
+		_ = json.Unmarshal([]byte(h.Inventory), &inventory) // a host without inventory has no addresses
+		name := h.RequestedHostname
+		if name == "" {
+			name = inventory.Hostname
+		}
+		o.hosts = append(o.hosts, otherHost{
+			infraEnv: h.InfraEnvID, id: h.ID, role: model.Role(h.Role), stage: model.Stage(h.Progress.CurrentStage),
+			name: name, addresses: addresses(&inventory),
+		})
+	}
+	return o.hosts
+}
+
+// find looks for a host, first among those known, then among those the service knows now.
+func (o *others) find(ctx context.Context, is func(otherHost) bool) (otherHost, bool) {
+	if n := slices.IndexFunc(o.hosts, is); n >= 0 {
+		return o.hosts[n], true
+	}
+	if n := slices.IndexFunc(o.load(ctx), is); n >= 0 {
+		return o.hosts[n], true
+	}
+	return otherHost{}, false
+}
+
+func addresses(inventory *wire.Inventory) []netip.Addr {
+	var all []netip.Addr
+	for _, nic := range inventory.Interfaces {
+		for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
+			if prefix, err := netip.ParsePrefix(text); err == nil {
+				all = append(all, prefix.Addr())
+			}
+		}
+	}
+	return all
+}
+
+// joined reports that a host became a node.
+func (o *others) joined(ctx context.Context, node Node) {
+	host, known := o.find(ctx, func(h otherHost) bool {
+		return strings.EqualFold(h.name, node.Name) || shareAddress(h.addresses, node.Addresses)
+	})
+	if known {
+		o.tell(ctx, host, model.StageJoined)
+	}
+}
+
+// fetched reports the hosts that asked the machine config server for their Ignition:
+// masters are configuring, workers wait for theirs from the control plane.
+func (o *others) fetched(ctx context.Context) {
+	for _, address := range o.fetchers() {
+		host, known := o.find(ctx, func(h otherHost) bool { return slices.Contains(h.addresses, address) })
+		switch {
+		case !known:
+		case host.role == model.RoleWorker:
+			o.tell(ctx, host, model.StageWaitingForIgnition)
+		default:
+			o.tell(ctx, host, model.StageConfiguring)
+		}
+	}
+}
+
+// fetchers are the addresses in the logs of the machine config server.
+func (o *others) fetchers() []netip.Addr {
+	names, err := filepath.Glob(o.Root.Path(serverLogs))
+	if err != nil {
+		return nil
+	}
+	var found []netip.Addr
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			continue // rotated away
+		}
+		for _, match := range fetchedBy.FindAllSubmatch(content, -1) {
+			if remote, err := netip.ParseAddrPort(string(match[1])); err == nil {
+				address := remote.Addr().Unmap().WithZone("")
+				if !slices.Contains(found, address) {
+					found = append(found, address)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// tell reports a stage unless the host has it or a later one already: others report
+// stages too, and a log file names a host long after it joined.
+func (o *others) tell(ctx context.Context, host otherHost, stage model.Stage) {
+	this := settledStage{host.id, stage}
+	if o.settled[this] {
+		return
+	}
+	for _, now := range o.load(ctx) {
+		if now.id == host.id {
+			host = now
+		}
+	}
+	stages := model.StagesFor(host.role, false, false)
+	if slices.Index(stages, stage) <= slices.Index(stages, host.stage) {
+		o.settled[this] = true
+		return
+	}
+	err := o.Client.UpdateHostProgress(ctx, host.infraEnv, host.id, wire.HostStage(stage), "")
+	if err != nil {
+		if ctx.Err() == nil {
+			o.Log.Warn("stage of another host not reported", "host", host.id, "stage", stage, "error", err)
+		}
+		return
+	}
+	o.settled[this] = true
+}
+
+func shareAddress(a, b []netip.Addr) bool {
+	return slices.ContainsFunc(a, func(x netip.Addr) bool { return slices.Contains(b, x) })
+}

@@ -1,0 +1,48 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"slipway/internal/wire"
+)
+
+const (
+	// converged is there when another agent owns the host's power; it reboots the host
+	// once our service has ended.
+	converged = "/etc/systemd/system/ironic-agent.service"
+	// farewellLimit bounds the sending of logs, which is only nice to have, before a reboot.
+	farewellLimit = 5 * time.Minute
+)
+
+// PrepareReboot does what should happen before the host leaves the live image: its logs
+// are sent and the boot order is set, both as far as they go.
+func (i *Installer) PrepareReboot(ctx context.Context, req *wire.InstallCmdRequest) error {
+	limited, cancel := context.WithTimeout(ctx, i.FarewellLimit)
+	defer cancel()
+	err := i.SendLogs(limited, LogsRequest{
+		ClusterID: req.ClusterID, InfraEnvID: req.InfraEnvID, HostID: req.HostID, Bootstrap: bootstrapHost(req),
+	})
+	if err != nil && ctx.Err() == nil {
+		i.Log.Warn("logs not sent", "error", err)
+	}
+	i.SetBootOrder(ctx, req)
+	return ctx.Err()
+}
+
+// Reboot asks the host to start again from its disk: in a minute, so that who asked can
+// be answered; at once on a single node, where nobody else waits.
+func (i *Installer) Reboot(ctx context.Context, req *wire.InstallCmdRequest) error {
+	argv := []string{"shutdown", "-r", "+1"}
+	switch {
+	case i.exists(converged):
+		argv = []string{"systemctl", "stop", "agent.service"}
+	case singleNode(req):
+		argv = []string{"shutdown", "-r", "now"}
+	}
+	if err := i.command(ctx, argv...); err != nil {
+		return fmt.Errorf("reboot the host: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+const sshManifest = "/opt/openshift/openshift/99-assisted-installer-master-ssh.yaml"
+
+// sshMachineConfig lets the bootstrap host collect the logs of control plane nodes.
+const sshMachineConfig = `apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata:
+  labels:
+    machineconfiguration.openshift.io/role: master
+  name: 99-assisted-installer-master-ssh
+spec:
+  config:
+    ignition:
+      version: 3.1.0
+    passwd:
+      users:
+        - name: core
+          sshAuthorizedKeys:
+            - %s
+`
+
+// addSSHManifest makes a key of this bootstrap host known to the control plane nodes.
+func (i *Installer) addSSHManifest(ctx context.Context) error {
+	if err := os.MkdirAll(i.Root.Path("/root/.ssh"), 0o700); err != nil {
+		return fmt.Errorf("make the folder of the SSH key: %w", err)
+	}
+	if !i.exists(sshKey + ".pub") {
+		if err := i.command(ctx, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", sshKey); err != nil {
+			return fmt.Errorf("make an SSH key: %w", err)
+		}
+	}
+	public, err := os.ReadFile(i.Root.Path(sshKey + ".pub"))
+	if err != nil {
+		return fmt.Errorf("read the SSH key: %w", err)
+	}
+	return i.writeFile(sshManifest, fmt.Appendf(nil, sshMachineConfig, strings.TrimSpace(string(public))), defaultFileMode)
+}

@@ -1,0 +1,152 @@
+package installer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/installer"
+	"slipway/internal/run/runtest"
+	"slipway/internal/wire"
+)
+
+func node(name, address string, ready bool) installer.Node {
+	return installer.Node{Name: name, Addresses: []netip.Addr{netip.MustParseAddr(address)}, Ready: ready}
+}
+
+func otherHost(t *testing.T, id, name, address string, role wire.HostRole, stage wire.HostStage) wire.Host {
+	t.Helper()
+	inventory, err := json.Marshal(wire.Inventory{Hostname: name, Interfaces: []wire.Interface{{Ipv4Addresses: []string{address + "/24"}}}})
+	require.NoError(t, err)
+	return wire.Host{
+		ID: uuid.MustParse(id), InfraEnvID: envID, Role: role, RequestedHostname: name, Inventory: string(inventory),
+		Progress: wire.HostProgressInfo{CurrentStage: stage},
+	}
+}
+
+const (
+	master1 = "aaaaaaaa-0000-4000-8000-000000000001"
+	master2 = "aaaaaaaa-0000-4000-8000-000000000002"
+	worker1 = "bbbbbbbb-0000-4000-8000-000000000001"
+)
+
+// script runs one change before each pause of a wait, and ends the test's patience.
+func script(t *testing.T, changes ...func()) func(*installer.Options) {
+	return func(o *installer.Options) {
+		next := 0
+		o.Sleep = func(ctx context.Context, d time.Duration) error {
+			if next == len(changes) {
+				return errors.New("nothing more will happen")
+			}
+			changes[next]()
+			next++
+			return ctx.Err()
+		}
+	}
+}
+
+func TestWaitControlPlaneReportsWhatItSees(t *testing.T) {
+	t.Parallel()
+	s, h, k := newService(t), newHost(t, nil), &kube{err: errors.New("connection refused")}
+	h.write(t, "/opt/openshift/auth/kubeconfig", "config")
+	s.hosts = []wire.Host{
+		otherHost(t, master1, "master-1", "192.0.2.11", "master", "Rebooting"),
+		otherHost(t, master2, "master-2", "192.0.2.12", "master", "Rebooting"),
+		otherHost(t, worker1, "worker-1", "192.0.2.21", "worker", "Rebooting"),
+	}
+	log := `I0101 api.go:109] Pool master requested by address:"192.0.2.11:40520" User-Agent:"Ignition/2.19.0" Accept-Header:"x"
+I0101 api.go:109] Pool worker requested by address:"[::ffff:192.0.2.21]:40521" User-Agent:"Ignition/2.19.0"
+I0101 api.go:109] Pool master requested by address:"192.0.2.12:40522" User-Agent:"curl/8"
+`
+	i := newInstaller(s, h, k, script(t,
+		func() { h.write(t, "/var/log/containers/x-machine-config-server-1.log", log) },
+		func() {
+			k.set(func(k *kube) {
+				k.err, k.nodes = nil, []installer.Node{node("master-1", "192.0.2.11", true), node("master-2", "192.0.2.12", false)}
+			})
+		},
+		func() { // the name differs, the address tells who it is
+			k.set(func(k *kube) { k.nodes[1] = node("other-name", "192.0.2.12", true) })
+		},
+	))
+	report, err := i.WaitControlPlane(t.Context(), request("bootstrap", 3))
+	require.NoError(t, err)
+	require.Equal(t, []string{"master-1", "other-name"}, report.Ready)
+	_, others := s.told()
+	require.Equal(t, []string{
+		master1 + ": Configuring", worker1 + ": Waiting for ignition", master1 + ": Joined", master2 + ": Joined",
+	}, others)
+}
+
+func TestWaitControlPlaneReportsNoStageTwiceAndNoneBackwards(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, nil)
+	k := &kube{nodes: []installer.Node{node("master-1", "192.0.2.11", true)}}
+	h.write(t, "/opt/openshift/auth/kubeconfig", "config")
+	h.write(t, "/var/log/containers/machine-config-server.log", `address:"192.0.2.11:1" User-Agent:"Ignition/2"`+"\n")
+	s.hosts = []wire.Host{otherHost(t, master1, "master-1", "192.0.2.11", "master", "Done")}
+	nothing := func() {}
+	_, err := newInstaller(s, h, k, script(t, nothing, nothing)).WaitControlPlane(t.Context(), request("bootstrap", 3))
+	require.ErrorContains(t, err, "wait for 2 ready masters, found 1")
+	_, others := s.told()
+	require.Empty(t, others)
+}
+
+func TestWaitControlPlaneKnowsHowManyMastersThereAre(t *testing.T) {
+	t.Parallel()
+	for count, need := range map[int]int{2: 1, 3: 2, 4: 2, 5: 2} {
+		s, h := newService(t), newHost(t, nil)
+		h.write(t, "/opt/openshift/auth/kubeconfig", "config")
+		k := &kube{}
+		for n := range need {
+			k.nodes = append(k.nodes, node(string(rune('a'+n)), "192.0.2.1", true))
+		}
+		report, err := newInstaller(s, h, k, script(t)).WaitControlPlane(t.Context(), request("bootstrap", count))
+		require.NoError(t, err, "%d masters", count)
+		require.Len(t, report.Ready, need)
+	}
+}
+
+func TestWaitBootkubeWaitsForBothMarks(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{"systemctl is-active progress.service": runtest.Prints("active\n")})
+	i := newInstaller(newService(t), h, nil, script(t,
+		func() { h.write(t, "/opt/openshift/.bootkube.done", "") },
+		func() { h.On("systemctl is-active progress.service", runtest.Fails(1, "bus is away")) },
+		func() {
+			h.On("systemctl is-active progress.service", runtest.Prints("inactive\n"))
+		},
+	))
+	require.NoError(t, i.WaitBootkube(t.Context(), request("bootstrap", 3)))
+}
+
+func TestWaitControllerWaitsForItsEvent(t *testing.T) {
+	t.Parallel()
+	h, k := newHost(t, nil), &kube{err: errors.New("refused")}
+	i := newInstaller(newService(t), h, k, script(t,
+		func() { h.write(t, "/opt/openshift/auth/kubeconfig", "config") },
+		func() { k.set(func(k *kube) { k.err = nil }) },
+		func() {
+			k.set(func(k *kube) { k.events = map[string]bool{"assisted-installer/AssistedControllerIsReady": true} })
+		},
+	))
+	require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
+}
+
+func TestWaitsEndWithTheirContext(t *testing.T) {
+	t.Parallel()
+	why := errors.New("called off")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	i := newInstaller(newService(t), newHost(t, nil), &kube{})
+	_, err := i.WaitControlPlane(ctx, request("bootstrap", 3))
+	require.ErrorIs(t, err, why)
+	require.ErrorIs(t, i.WaitBootkube(ctx, request("bootstrap", 3)), why)
+	require.ErrorIs(t, i.WaitController(ctx, request("bootstrap", 3)), why)
+}

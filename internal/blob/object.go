@@ -1,0 +1,93 @@
+package blob
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"gocloud.dev/blob"
+
+	"slipway/internal/model"
+)
+
+// sealedMagic begins every sealed object. The zero byte keeps it apart from any text.
+var sealedMagic = []byte("\x00slipway-sealed\x00")
+
+// ErrDamaged: an object is not the one its reference was made for.
+var ErrDamaged = errors.New("object is not what its reference says")
+
+// Put stores data under key, in clear, and returns its reference.
+func (s *Store) Put(ctx context.Context, key string, data []byte) (model.BlobRef, error) {
+	if bytes.HasPrefix(data, sealedMagic) {
+		// Data that looks sealed would not be readable again: seal it once more.
+		return s.PutSecret(ctx, key, data)
+	}
+	return s.put(ctx, key, data, data)
+}
+
+// PutSecret stores data under key, sealed for that key: the object cannot be opened
+// under another one. Its reference tells the hash and size of the plain data.
+func (s *Store) PutSecret(ctx context.Context, key string, data []byte) (model.BlobRef, error) {
+	return s.put(ctx, key, data, append(bytes.Clone(sealedMagic), s.sealer.Seal(data, []byte(key))...))
+}
+
+func (s *Store) put(ctx context.Context, key string, plain, stored []byte) (model.BlobRef, error) {
+	if err := checkKey(key); err != nil {
+		return model.BlobRef{}, err
+	}
+	if err := s.bucket.WriteAll(ctx, key, stored, writerOptions()); err != nil {
+		return model.BlobRef{}, fmt.Errorf("write %s: %w", key, err)
+	}
+	return reference(key, plain), nil
+}
+
+// writerOptions name the type, or the driver guesses it from the first bytes.
+func writerOptions() *blob.WriterOptions {
+	return &blob.WriterOptions{ContentType: "application/octet-stream"}
+}
+
+func reference(key string, plain []byte) model.BlobRef {
+	sum := sha256.Sum256(plain)
+	return model.BlobRef{Key: key, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(plain))}
+}
+
+// Get returns the whole object under key, opened when it is sealed; model.ErrNotFound
+// when there is none.
+func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	data, err := s.bucket.ReadAll(ctx, key)
+	if err != nil {
+		return nil, wrap("read", key, err)
+	}
+	return s.unseal(key, data)
+}
+
+// GetRef returns the object of a reference. It returns ErrDamaged when the object was
+// replaced or changed since, and model.ErrNotFound when there is none.
+func (s *Store) GetRef(ctx context.Context, ref model.BlobRef) ([]byte, error) {
+	data, err := s.Get(ctx, ref.Key)
+	if err != nil {
+		return nil, err
+	}
+	if got := reference(ref.Key, data); got != ref {
+		return nil, fmt.Errorf("read %s: require sha256 %s, found %s: %w", ref.Key, ref.SHA256, got.SHA256, ErrDamaged)
+	}
+	return data, nil
+}
+
+func (s *Store) unseal(key string, stored []byte) ([]byte, error) {
+	sealed, ok := bytes.CutPrefix(stored, sealedMagic)
+	if !ok {
+		return stored, nil
+	}
+	plain, err := s.sealer.Open(sealed, []byte(key))
+	if err != nil {
+		return nil, fmt.Errorf("open sealed object %s: %w", key, err)
+	}
+	return plain, nil
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"slipway/internal/cli/view"
+	"slipway/internal/wire"
+)
+
+// ClusterCommands are the commands below "cluster".
+type ClusterCommands struct {
+	Connection
+
+	List        clusterList        `cmd:"" help:"List the clusters."`
+	Show        clusterShow        `cmd:"" help:"Show a cluster, its hosts and what keeps it from being installed."`
+	Create      clusterCreate      `cmd:"" help:"Define a cluster, with a discovery environment for its hosts."`
+	Set         clusterSet         `cmd:"" help:"Change a cluster: virtual addresses, domain."`
+	Install     clusterInstall     `cmd:"" help:"Install a ready cluster."`
+	Cancel      clusterCancel      `cmd:"" help:"Stop an installation."`
+	Reset       clusterReset       `cmd:"" help:"Take a cluster back to discovery after a stopped or failed installation."`
+	Delete      clusterDelete      `cmd:"" help:"Forget a cluster."`
+	Events      clusterEvents      `cmd:"" help:"List what happened to a cluster and its hosts."`
+	Credentials clusterCredentials `cmd:"" help:"Print the console's address and its first user."`
+	Kubeconfig  clusterKubeconfig  `cmd:"" help:"Download the kubeconfig."`
+}
+
+// clusterArgument names the cluster of a command.
+type clusterArgument struct {
+	Cluster string `arg:"" help:"Name or id of the cluster."`
+}
+
+type clusterList struct{}
+
+// Run prints the clusters.
+func (clusterList) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	clusters, err := at.Client().ListClusters(ctx, false)
+	if err != nil {
+		return failed(at.URL, "list the clusters", err)
+	}
+	if at.json() {
+		return t.json(clusters)
+	}
+	table := view.Table{Header: []string{"NAME", "ID", "VERSION", "STATUS", "HOSTS", "DONE", "AGE"}}
+	for _, c := range clusters {
+		table.Add(c.Name, c.ID.String(), c.OpenshiftVersion, string(c.Status), strconv.FormatInt(c.TotalHostCount, 10),
+			percent(c.Progress.TotalPercentage), t.age(c.CreatedAt.Time()))
+	}
+	t.printf("%s", table.String())
+	return nil
+}
+
+func percent(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d%%", n)
+}
+
+type clusterShow struct{ clusterArgument }
+
+// Run prints one cluster.
+func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	c, err := FindCluster(ctx, at.Client(), s.Cluster)
+	if err != nil {
+		return err
+	}
+	if at.json() {
+		return t.json(c)
+	}
+	t.fields(
+		"Name", c.Name, "Id", c.ID.String(), "Status", string(c.Status), "Because", c.StatusInfo, "Done", percent(c.Progress.TotalPercentage),
+		"Finalizing", string(c.Progress.FinalizingStage), "OpenShift", c.OpenshiftVersion, "Domain", c.Name+"."+c.BaseDNSDomain,
+		"Control plane", strconv.Itoa(c.ControlPlaneCount), "API", addresses(c.APIVips, func(v wire.APIVip) string { return string(v.IP) }),
+		"Ingress", addresses(c.IngressVips, func(v wire.IngressVip) string { return string(v.IP) }),
+		"Networks", addresses(c.MachineNetworks, func(n wire.MachineNetwork) string { return string(n.Cidr) }),
+	)
+	if len(c.Hosts) > 0 {
+		t.printf("\n%s", view.Hosts(c.Hosts, t.Now()))
+	}
+	if c.Status != wire.ClusterStatusInstalled {
+		printFailing(t, c)
+	}
+	printOperators(t, c.MonitoredOperators)
+	return nil
+}
+
+func addresses[T any](all []T, text func(T) string) string {
+	texts := make([]string, len(all))
+	for n, v := range all {
+		texts[n] = text(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// printFailing lists the rules that a cluster or its hosts do not meet.
+func printFailing(t *Terminal, c *wire.Cluster) {
+	table := view.Table{Header: []string{"NOT PASSED", "BY", "BECAUSE"}, Limits: []int{0, 0, 100}}
+	for _, v := range view.Failing(c.ValidationsInfo, true) {
+		table.Add(v.ID, "cluster", v.Message)
+	}
+	for n := range c.Hosts {
+		for _, v := range view.Failing(c.Hosts[n].ValidationsInfo, false) {
+			table.Add(v.ID, view.HostName(&c.Hosts[n]), v.Message)
+		}
+	}
+	if len(table.Rows) > 0 {
+		t.printf("\n%s", table.String())
+	}
+}
+
+func printOperators(t *Terminal, operators []wire.MonitoredOperator) {
+	table := view.Table{Header: []string{"OPERATOR", "STATUS", "VERSION", "INFO"}, Limits: []int{0, 0, 0, 80}}
+	for _, o := range operators {
+		if o.Status != "" {
+			table.Add(o.Name, string(o.Status), o.Version, o.StatusInfo)
+		}
+	}
+	if len(table.Rows) > 0 {
+		t.printf("\n%s", table.String())
+	}
+}

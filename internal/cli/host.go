@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"slipway/internal/cli/view"
+	"slipway/internal/wire"
+)
+
+// HostCommands are the commands below "host".
+type HostCommands struct {
+	Connection
+
+	List   hostList   `cmd:"" help:"List hosts."`
+	Show   hostShow   `cmd:"" help:"Show a host, its hardware and the rules it does not meet."`
+	Retry  hostRetry  `cmd:"" help:"Start a failed host again, it alone; before an installation: discover it anew."`
+	Delete hostDelete `cmd:"" help:"Forget a host."`
+	Set    hostSet    `cmd:"" help:"Change a host: its role, its name, the disk it is installed on."`
+}
+
+// hostArgument names the host of a command.
+type hostArgument struct {
+	Host string `arg:"" help:"Name or id of the host."`
+	scope
+}
+
+type hostList struct{ scope }
+
+// Run prints hosts.
+func (k *hostList) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	hosts, err := k.hosts(ctx, at.Client())
+	if err != nil {
+		return err
+	}
+	if at.json() {
+		return t.json(hosts)
+	}
+	t.printf("%s", view.Hosts(hosts, t.Now()))
+	return nil
+}
+
+type hostShow struct{ hostArgument }
+
+// Run prints one host.
+func (k *hostShow) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	h, err := k.find(ctx, at.Client(), k.Host)
+	if err != nil {
+		return err
+	}
+	if at.json() {
+		return t.json(h)
+	}
+	t.fields(
+		"Name", view.HostName(h), "Id", h.ID.String(), "Status", string(h.Status), "Because", h.StatusInfo, "Role", view.HostRole(h),
+		"Stage", string(h.Progress.CurrentStage), "Progress", h.Progress.ProgressInfo, "Installs on", h.InstallationDiskPath,
+		"Agent", h.DiscoveryAgentVersion, "Last seen", ago(t.age(h.CheckedInAt.Time())),
+	)
+	printHardware(t, h.Inventory)
+	table := view.Table{Header: []string{"NOT PASSED", "BECAUSE"}, Limits: []int{0, 120}}
+	for _, v := range view.Failing(h.ValidationsInfo, true) {
+		table.Add(v.ID, v.Message)
+	}
+	if len(table.Rows) > 0 {
+		t.printf("\n%s", table.String())
+	}
+	return nil
+}
+
+func ago(age string) string {
+	if age == "" {
+		return "never"
+	}
+	return age + " ago"
+}
+
+func printHardware(t *Terminal, text string) {
+	var inventory wire.Inventory
+	if json.Unmarshal([]byte(text), &inventory) != nil {
+		return
+	}
+	v := inventory.SystemVendor
+	t.fields("Machine", v.Manufacturer+" "+v.ProductName, "Serial", v.SerialNumber,
+		"CPU", fmt.Sprintf("%d x %s", inventory.CPU.Count, inventory.CPU.ModelName),
+		"Memory", humanize.IBytes(uint64(max(0, inventory.Memory.PhysicalBytes))))
+	table := view.Table{Header: []string{"DISK", "TYPE", "SIZE", "MODEL", "USABLE"}}
+	for _, d := range inventory.Disks {
+		usable := "yes"
+		if !d.InstallationEligibility.Eligible {
+			usable = addresses(d.InstallationEligibility.NotEligibleReasons, func(s string) string { return s })
+		}
+		table.Add(d.Path, string(d.DriveType), humanize.Bytes(uint64(max(0, d.SizeBytes))), d.Model, usable)
+	}
+	t.printf("\n%s", table.String())
+	nics := view.Table{Header: []string{"NIC", "MAC", "MTU", "ADDRESSES"}}
+	for _, n := range inventory.Interfaces {
+		nics.Add(n.Name, n.MacAddress, fmt.Sprint(n.Mtu), addresses(append(n.Ipv4Addresses, n.Ipv6Addresses...), func(s string) string { return s }))
+	}
+	t.printf("\n%s", nics.String())
+}

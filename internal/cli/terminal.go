@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"slipway/internal/cli/view"
+)
+
+// Terminal is where a command prints, and the clock it goes by. Commands get it by
+// kong's bindings.
+type Terminal struct {
+	Out, Err io.Writer
+	Now      func() time.Time
+	// Interactive says that Out is a terminal; Width and Height are its size in characters.
+	Interactive   bool
+	Width, Height int
+}
+
+// Screen is a picture on this terminal.
+func (t *Terminal) Screen() *view.Screen {
+	return &view.Screen{Out: t.Out, Interactive: t.Interactive, Width: t.Width, Height: t.Height}
+}
+
+func (t *Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+
+// json prints a value for machines.
+func (t *Terminal) json(v any) error {
+	encoder := json.NewEncoder(t.Out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// fields prints names and values in two columns; those without a value are left out.
+func (t *Terminal) fields(pairs ...string) {
+	table := view.Table{Header: []string{"", ""}}
+	for n := 0; n+1 < len(pairs); n += 2 {
+		if pairs[n+1] != "" {
+			table.Add(pairs[n]+":", pairs[n+1])
+		}
+	}
+	for _, line := range table.Lines()[1:] {
+		t.printf("%s\n", line)
+	}
+}
+
+// age is how long ago something was.
+func (t *Terminal) age(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	d := t.Now().Sub(at)
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%dd", int(d.Hours())/24)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
+}
+
+// lines splits a flag's content into lines without spaces around them.
+func lines(content []byte) string { return strings.TrimSpace(string(content)) }

@@ -1,0 +1,77 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"slipway/internal/wire"
+)
+
+// Headline is a cluster in one line: its status, how far it is and what it waits for.
+func Headline(c *wire.Cluster) string {
+	line := fmt.Sprintf("cluster %s: %s", c.Name, c.Status)
+	if p := c.Progress.TotalPercentage; p > 0 {
+		line += fmt.Sprintf(", %d%%", p)
+	}
+	if s := c.Progress.FinalizingStage; s != "" && c.Status == wire.ClusterStatusFinalizing {
+		line += ", " + strings.ToLower(string(s)[:1]) + string(s)[1:]
+	}
+	return line
+}
+
+// Picture is a cluster and its hosts as lines for a Screen: the headline and the table
+// on a terminal; elsewhere one line a change, without times that run.
+func Picture(c *wire.Cluster, now time.Time) []Line {
+	lines := []Line{{Place: c.Name, Text: Headline(c)}}
+	for _, text := range Hosts(c.Hosts, now).Lines() {
+		lines = append(lines, Line{Text: "  " + text})
+	}
+	return append(lines, Line{})
+}
+
+// PlainPicture is Picture where nothing can be redrawn.
+func PlainPicture(c *wire.Cluster) []Line {
+	lines := []Line{{Place: c.Name, Text: Headline(c)}}
+	hosts := c.Hosts
+	SortHosts(hosts)
+	for n := range hosts {
+		h := &hosts[n]
+		text := fmt.Sprintf("%s: %s", HostName(h), h.Status)
+		if role := HostRole(h); role != "" {
+			text = fmt.Sprintf("%s (%s): %s", HostName(h), strings.TrimSuffix(role, " *"), h.Status)
+		}
+		if stage := h.Progress.CurrentStage; stage != "" {
+			text += fmt.Sprintf(", %s, %d%%", stage, h.Progress.InstallationPercentage)
+		}
+		if settled(h.Status) && h.Status != wire.HostStatusInstalled {
+			text += ": " + h.StatusInfo
+		}
+		lines = append(lines, Line{Place: c.Name + "/" + h.ID.String(), Text: "  " + text})
+	}
+	return lines
+}
+
+// Validation is a rule that does not pass.
+type Validation struct {
+	ID, Status, Message string
+}
+
+// Failing lists the rules of a validations_info that do not pass; pending ones only
+// when asked for.
+func Failing(info string, pending bool) []Validation {
+	var byCategory map[string][]Validation
+	if json.Unmarshal([]byte(info), &byCategory) != nil {
+		return nil
+	}
+	var failing []Validation
+	for _, category := range []string{"configuration", "hosts-data", "hardware", "network", "operators"} {
+		for _, v := range byCategory[category] {
+			if v.Status == "failure" || v.Status == "error" || pending && v.Status == "pending" {
+				failing = append(failing, v)
+			}
+		}
+	}
+	return failing
+}

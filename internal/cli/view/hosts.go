@@ -1,0 +1,92 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"slipway/internal/wire"
+)
+
+// HostName is what a host is called: the name a user gave it, that of its inventory, or
+// its id.
+func HostName(h *wire.Host) string {
+	if h.RequestedHostname != "" {
+		return h.RequestedHostname
+	}
+	var inventory struct{ Hostname string }
+	if json.Unmarshal([]byte(h.Inventory), &inventory) == nil && inventory.Hostname != "" {
+		return inventory.Hostname
+	}
+	return h.ID.String()
+}
+
+// HostRole is the role of a host, marked when it carries the bootstrap services. A role
+// that was only suggested stands in brackets.
+func HostRole(h *wire.Host) string {
+	role := string(h.Role)
+	if (h.Role == "" || h.Role == wire.HostRoleAutoAssign) && h.SuggestedRole != "" {
+		role = "(" + string(h.SuggestedRole) + ")"
+	}
+	if h.Bootstrap {
+		role += " *"
+	}
+	return role
+}
+
+// SortHosts orders hosts by role, then name: masters first.
+func SortHosts(hosts []wire.Host) {
+	slices.SortFunc(hosts, func(a, b wire.Host) int {
+		return cmp.Or(cmp.Compare(rank(a.Role), rank(b.Role)), cmp.Compare(HostName(&a), HostName(&b)))
+	})
+}
+
+func rank(role wire.HostRole) int {
+	known := []wire.HostRole{wire.HostRoleMaster, wire.HostRoleArbiter, wire.HostRoleWorker}
+	if n := slices.Index(known, role); n >= 0 {
+		return n
+	}
+	return len(known)
+}
+
+// Hosts is the table of hosts of an installation at an instant.
+func Hosts(hosts []wire.Host, now time.Time) *Table {
+	t := &Table{Header: []string{"HOST", "ROLE", "STATUS", "STAGE", "DONE", "ELAPSED", "INFO"}, Limits: []int{0, 0, 0, 0, 0, 0, 60}}
+	hosts = slices.Clone(hosts)
+	SortHosts(hosts)
+	for n := range hosts {
+		h := &hosts[n]
+		p := h.Progress
+		percent, info := "", ""
+		if p.CurrentStage != "" {
+			percent = fmt.Sprintf("%d%%", p.InstallationPercentage)
+			info = p.ProgressInfo
+		}
+		if settled(h.Status) || info == "" {
+			info = h.StatusInfo
+		}
+		t.Add(HostName(h), HostRole(h), string(h.Status), string(p.CurrentStage), percent, Since(p.StageStartedAt, now), info)
+	}
+	return t
+}
+
+// settled says that the status tells more than the progress does.
+func settled(status wire.HostStatus) bool {
+	return slices.Contains([]wire.HostStatus{
+		wire.HostStatusError, wire.HostStatusInstalled, wire.HostStatusInstallingPendingUserAction, wire.HostStatusDisconnected,
+		wire.HostStatusInsufficient, wire.HostStatusCancelled,
+	}, status)
+}
+
+// Since is the time from an instant until now, in whole seconds; empty when it never was.
+func Since(at wire.DateTime, now time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return Duration(now.Sub(at.Time()))
+}
+
+// Duration is a duration in whole seconds: 1h2m3s.
+func Duration(d time.Duration) string { return max(0, d.Round(time.Second)).String() }

@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/wire"
+)
+
+// RegisterHost announces a host; a second time is the same host again.
+func (c *Client) RegisterHost(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option,
+) (*wire.HostRegistrationResponse, error) {
+	params := wire.HostCreateParams{HostID: hostID}
+	if c.options.AgentVersion != "" {
+		params.DiscoveryAgentVersion = &c.options.AgentVersion
+	}
+	var host wire.HostRegistrationResponse
+	err := c.do(ctx, call{
+		method: http.MethodPost, path: hostsPath(infraEnvID), body: params, ok: http.StatusCreated, into: &host,
+	}, options)
+	if err != nil {
+		return nil, err
+	}
+	return &host, nil
+}
+
+// Poll is the answer to a request for steps.
+type Poll struct {
+	wire.Steps
+	// Held says that the service knows WithWait: it answered when a step was due or the
+	// wait was over, and expects the next poll at once.
+	Held bool
+}
+
+// NextSteps fetches the steps a host has to run; at is the host's clock. With WithWait
+// the service may hold the request until a step is due.
+func (c *Client) NextSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, at time.Time, options ...Option) (*Poll, error) {
+	var poll Poll
+	err := c.do(ctx, call{
+		method: http.MethodGet, path: hostPath(infraEnvID, hostID) + "/instructions",
+		query: url.Values{"timestamp": {strconv.FormatInt(at.Unix(), 10)}},
+		ok:    http.StatusOK, into: &poll.Steps,
+		header: func(h http.Header) { poll.Held = strings.Contains(h.Get("Preference-Applied"), "wait") },
+	}, options)
+	if err != nil {
+		return nil, err
+	}
+	return &poll, nil
+}
+
+// PostReply hands in the result of a step; the same reply may be posted again.
+func (c *Client) PostReply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply, options ...Option) error {
+	return c.do(ctx, call{
+		method: http.MethodPost, path: hostPath(infraEnvID, hostID) + "/instructions", body: reply, ok: http.StatusNoContent,
+	}, options)
+}
+
+// UpdateHostProgress reports the stage of a host and, for some stages, how far it is ("42%").
+func (c *Client) UpdateHostProgress(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, stage wire.HostStage, info string, options ...Option,
+) error {
+	return c.do(ctx, call{
+		method: http.MethodPut, path: hostPath(infraEnvID, hostID) + "/progress",
+		body: wire.HostProgress{CurrentStage: &stage, ProgressInfo: &info}, ok: http.StatusOK,
+	}, options)
+}
+
+// HostLogsProgress reports how far the collection of a host's logs is.
+func (c *Client) HostLogsProgress(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, state wire.LogsState, options ...Option,
+) error {
+	return c.do(ctx, call{
+		method: http.MethodPut, path: hostPath(infraEnvID, hostID) + "/logs-progress",
+		body: wire.LogsProgressParams{LogsState: state}, ok: http.StatusNoContent,
+	}, options)
+}

@@ -1,0 +1,55 @@
+// Package client speaks the v2 API of the service: one method an operation, typed by
+// package wire, with the success codes of contract/clients.md W2 and agent.md 1.8. The
+// agent, the installer, the controller and the command line share it.
+package client
+
+import (
+	"net/http"
+	"strings"
+
+	"slipway/internal/model"
+)
+
+// basePath is where the v2 API lives below the root of the service.
+const basePath = "/api/assisted-install"
+
+// Options configure a Client.
+type Options struct {
+	// BaseURL is the root of the service: "https://service.example.com:8090".
+	BaseURL string
+	// Token is what a host or a controller proves itself with; sent as X-Secret-Key.
+	Token model.Secret
+	// UserToken is the whole Authorization header of a user: "Bearer ..." or a bare token.
+	UserToken model.Secret
+	// HTTPClient carries the requests; http.DefaultClient when nil. Time limits are those
+	// of the call's context and of WithTimeout.
+	HTTPClient *http.Client
+	// UserAgent is sent as User-Agent; "slipway" when empty.
+	UserAgent string
+	// AgentVersion is sent as discovery_agent_version by agents.
+	AgentVersion string
+}
+
+// Client calls one service. It is safe for concurrent use.
+type Client struct {
+	options Options
+	root    string // with basePath, without a final slash
+}
+
+// New makes a client; it does not talk to the service.
+func New(o Options) *Client {
+	if o.HTTPClient == nil {
+		o.HTTPClient = http.DefaultClient
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "slipway"
+	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	return &Client{options: o, root: o.BaseURL + basePath}
+}
+
+// BaseURL is the root of the service, without a final slash.
+func (c *Client) BaseURL() string { return c.options.BaseURL }
+
+// Token is what the client proves itself with as a host.
+func (c *Client) Token() model.Secret { return c.options.Token }

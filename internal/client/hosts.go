@@ -1,0 +1,96 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/wire"
+)
+
+func hostsPath(infraEnvID uuid.UUID) string {
+	return "/v2/infra-envs/" + infraEnvID.String() + "/hosts"
+}
+
+func hostPath(infraEnvID, hostID uuid.UUID) string {
+	return hostsPath(infraEnvID) + "/" + hostID.String()
+}
+
+// ListHosts lists the hosts of a discovery environment.
+func (c *Client) ListHosts(ctx context.Context, infraEnvID uuid.UUID, options ...Option) ([]wire.Host, error) {
+	var hosts []wire.Host
+	err := c.do(ctx, call{method: http.MethodGet, path: hostsPath(infraEnvID), ok: http.StatusOK, into: &hosts}, options)
+	return hosts, err
+}
+
+// Host reads one host.
+func (c *Client) Host(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) (*wire.Host, error) {
+	return c.host(ctx, call{method: http.MethodGet, path: hostPath(infraEnvID, hostID), ok: http.StatusOK}, options)
+}
+
+// UpdateHost changes a host.
+func (c *Client) UpdateHost(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, params wire.HostUpdateParams, options ...Option,
+) (*wire.Host, error) {
+	return c.host(ctx, call{
+		method: http.MethodPatch, path: hostPath(infraEnvID, hostID), body: params, ok: http.StatusCreated,
+	}, options)
+}
+
+// DeleteHost forgets a host.
+func (c *Client) DeleteHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: hostPath(infraEnvID, hostID), ok: http.StatusNoContent}, options)
+}
+
+// ResetHost takes a host back to discovery, or starts a failed one again, alone.
+func (c *Client) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) (*wire.Host, error) {
+	return c.hostAction(ctx, infraEnvID, hostID, "reset", http.StatusOK, nil, options)
+}
+
+// InstallHost installs one host into an existing cluster.
+func (c *Client) InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) (*wire.Host, error) {
+	return c.hostAction(ctx, infraEnvID, hostID, "install", http.StatusAccepted, nil, options)
+}
+
+// BindHost gives a host of the pool to a cluster.
+func (c *Client) BindHost(ctx context.Context, infraEnvID, hostID, clusterID uuid.UUID, options ...Option) (*wire.Host, error) {
+	return c.hostAction(ctx, infraEnvID, hostID, "bind", http.StatusOK, wire.BindHostParams{ClusterID: clusterID}, options)
+}
+
+// UnbindHost takes a host back into the pool.
+func (c *Client) UnbindHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) (*wire.Host, error) {
+	return c.hostAction(ctx, infraEnvID, hostID, "unbind", http.StatusOK, nil, options)
+}
+
+func (c *Client) hostAction(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, action string, ok int, body any, options []Option,
+) (*wire.Host, error) {
+	return c.host(ctx, call{
+		method: http.MethodPost, path: hostPath(infraEnvID, hostID) + "/actions/" + action, body: body, ok: ok,
+	}, options)
+}
+
+func (c *Client) host(ctx context.Context, k call, options []Option) (*wire.Host, error) {
+	var host wire.Host
+	k.into = &host
+	if err := c.do(ctx, k, options); err != nil {
+		return nil, err
+	}
+	return &host, nil
+}
+
+// HostIgnition downloads the Ignition a host is installed with. The path says infra-env,
+// in the singular, unlike all others (contract/agent.md 1.8).
+func (c *Client) HostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) ([]byte, error) {
+	return c.download(ctx, "/v2/infra-env/"+infraEnvID.String()+"/hosts/"+hostID.String()+"/downloads/ignition", nil, options)
+}
+
+func (c *Client) download(ctx context.Context, path string, query url.Values, options []Option) ([]byte, error) {
+	var content []byte
+	err := c.do(ctx, call{
+		method: http.MethodGet, path: path, query: query, ok: http.StatusOK, into: &content, timeout: transferTimeout,
+	}, options)
+	return content, err
+}

@@ -1,0 +1,57 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/wire"
+)
+
+func infraEnvPath(id uuid.UUID) string { return "/v2/infra-envs/" + id.String() }
+
+// RegisterInfraEnv makes a discovery environment.
+func (c *Client) RegisterInfraEnv(
+	ctx context.Context, params wire.InfraEnvCreateParams, options ...Option,
+) (*wire.InfraEnv, error) {
+	return c.infraEnv(ctx, call{method: http.MethodPost, path: "/v2/infra-envs", body: params, ok: http.StatusCreated}, options)
+}
+
+// ListInfraEnvs lists the discovery environments, those of one cluster unless clusterID is zero.
+func (c *Client) ListInfraEnvs(ctx context.Context, clusterID uuid.UUID, options ...Option) ([]wire.InfraEnv, error) {
+	query := url.Values{}
+	if clusterID != uuid.Nil {
+		query.Set("cluster_id", clusterID.String())
+	}
+	var envs []wire.InfraEnv
+	err := c.do(ctx, call{
+		method: http.MethodGet, path: "/v2/infra-envs", query: query, ok: http.StatusOK, into: &envs,
+	}, options)
+	return envs, err
+}
+
+// InfraEnv reads one discovery environment.
+func (c *Client) InfraEnv(ctx context.Context, id uuid.UUID, options ...Option) (*wire.InfraEnv, error) {
+	return c.infraEnv(ctx, call{method: http.MethodGet, path: infraEnvPath(id), ok: http.StatusOK}, options)
+}
+
+// DeleteInfraEnv forgets a discovery environment without hosts.
+func (c *Client) DeleteInfraEnv(ctx context.Context, id uuid.UUID, options ...Option) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: infraEnvPath(id), ok: http.StatusNoContent}, options)
+}
+
+// DiscoveryIgnition downloads the Ignition the hosts of a discovery environment boot with.
+func (c *Client) DiscoveryIgnition(ctx context.Context, id uuid.UUID, options ...Option) ([]byte, error) {
+	return c.download(ctx, infraEnvPath(id)+"/downloads/files", url.Values{"file_name": {"discovery.ign"}}, options)
+}
+
+func (c *Client) infraEnv(ctx context.Context, k call, options []Option) (*wire.InfraEnv, error) {
+	var env wire.InfraEnv
+	k.into = &env
+	if err := c.do(ctx, k, options); err != nil {
+		return nil, err
+	}
+	return &env, nil
+}

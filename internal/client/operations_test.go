@@ -1,0 +1,219 @@
+package client_test
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"slipway/internal/client"
+	"slipway/internal/wire"
+)
+
+// operation is a call and what it must look like on the wire (contract/clients.md W2,
+// contract/agent.md 1.8).
+type operation struct {
+	call   func(context.Context, *client.Client) error
+	line   string // method, path and query
+	ok     int
+	answer string
+	body   string // what is sent; empty: nothing
+}
+
+func operations() map[string]operation {
+	return map[string]operation{
+		"RegisterHost": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.RegisterHost(ctx, envID, hostID)
+				return err
+			}, "POST " + envPath + "/hosts", 201, `{}`, `{"discovery_agent_version":"1.2","host_id":"` + hostID.String() + `"}`,
+		},
+		"NextSteps": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.NextSteps(ctx, envID, hostID, time.Unix(1700000000, 0))
+				return err
+			}, "GET " + hostPath + "/instructions?timestamp=1700000000", 200, `{}`, "",
+		},
+		"PostReply": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.PostReply(ctx, envID, hostID, wire.StepReply{StepID: "a-1", StepType: "inventory", Output: "{}"})
+			}, "POST " + hostPath + "/instructions", 204, "", `{"output":"{}","step_id":"a-1","step_type":"inventory"}`,
+		},
+		"UpdateHostProgress": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.UpdateHostProgress(ctx, envID, hostID, wire.HostStageWritingImageToDisk, "5%")
+			}, "PUT " + hostPath + "/progress", 200, "", `{"current_stage":"Writing image to disk","progress_info":"5%"}`,
+		},
+		"HostLogsProgress": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.HostLogsProgress(ctx, envID, hostID, wire.LogsStateRequested)
+			}, "PUT " + hostPath + "/logs-progress", 204, "", `{"logs_state":"requested"}`,
+		},
+		"HostIgnition": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.HostIgnition(ctx, envID, hostID)
+				return err
+			}, "GET " + strings.Replace(hostPath, "infra-envs", "infra-env", 1) + "/downloads/ignition", 200, "bytes", "",
+		},
+		"ClusterFile": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ClusterFile(ctx, clusterID, "bootstrap.ign")
+				return err
+			}, "GET " + clusterPath + "/downloads/files?file_name=bootstrap.ign", 200, "bytes", "",
+		},
+		"ClusterCredentialsFile": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ClusterCredentialsFile(ctx, clusterID, "kubeconfig")
+				return err
+			}, "GET " + clusterPath + "/downloads/credentials?file_name=kubeconfig", 200, "bytes", "",
+		},
+		"Cluster": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Cluster(ctx, clusterID)
+				return err
+			}, "GET " + clusterPath, 200, `{}`, "",
+		},
+		"ClusterWithoutHosts": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ClusterWithoutHosts(ctx, clusterID)
+				return err
+			}, "GET " + clusterPath + "?exclude-hosts=true", 200, `{}`, "",
+		},
+		"ClusterHosts": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ClusterHosts(ctx, clusterID, "master")
+				return err
+			}, "GET " + clusterPath + "/hosts?role=master", 200, `[]`, "",
+		},
+		"UpdateCluster": {
+			func(ctx context.Context, c *client.Client) error {
+				name := "b"
+				_, err := c.UpdateCluster(ctx, clusterID, wire.V2ClusterUpdateParams{Name: &name})
+				return err
+			}, "PATCH " + clusterPath, 201, `{}`, `{"name":"b"}`,
+		},
+		"InstallCluster": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.InstallCluster(ctx, clusterID)
+				return err
+			}, "POST " + clusterPath + "/actions/install", 202, `{}`, "",
+		},
+		"CancelCluster": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.CancelCluster(ctx, clusterID)
+				return err
+			}, "POST " + clusterPath + "/actions/cancel", 202, `{}`, "",
+		},
+		"ResetCluster": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ResetCluster(ctx, clusterID)
+				return err
+			}, "POST " + clusterPath + "/actions/reset", 202, `{}`, "",
+		},
+		"DeleteCluster": {
+			func(ctx context.Context, c *client.Client) error { return c.DeleteCluster(ctx, clusterID) },
+			"DELETE " + clusterPath, 204, "", "",
+		},
+		"ListClusters": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ListClusters(ctx, false)
+				return err
+			}, "GET /v2/clusters?with_hosts=false", 200, `[]`, "",
+		},
+		"ListInfraEnvs": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ListInfraEnvs(ctx, clusterID)
+				return err
+			}, "GET /v2/infra-envs?cluster_id=" + clusterID.String(), 200, `[]`, "",
+		},
+		"DeleteInfraEnv": {
+			func(ctx context.Context, c *client.Client) error { return c.DeleteInfraEnv(ctx, envID) },
+			"DELETE " + envPath, 204, "", "",
+		},
+		"UpdateHost": {
+			func(ctx context.Context, c *client.Client) error {
+				name := "h"
+				_, err := c.UpdateHost(ctx, envID, hostID, wire.HostUpdateParams{HostName: &name})
+				return err
+			}, "PATCH " + hostPath, 201, `{}`, `{"host_name":"h"}`,
+		},
+		"ResetHost": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.ResetHost(ctx, envID, hostID)
+				return err
+			}, "POST " + hostPath + "/actions/reset", 200, `{}`, "",
+		},
+		"InstallHost": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.InstallHost(ctx, envID, hostID)
+				return err
+			}, "POST " + hostPath + "/actions/install", 202, `{}`, "",
+		},
+		"BindHost": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.BindHost(ctx, envID, hostID, clusterID)
+				return err
+			}, "POST " + hostPath + "/actions/bind", 200, `{}`, `{"cluster_id":"` + clusterID.String() + `"}`,
+		},
+		"UnbindHost": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.UnbindHost(ctx, envID, hostID)
+				return err
+			}, "POST " + hostPath + "/actions/unbind", 200, `{}`, "",
+		},
+		"DeleteHost": {
+			func(ctx context.Context, c *client.Client) error { return c.DeleteHost(ctx, envID, hostID) },
+			"DELETE " + hostPath, 204, "", "",
+		},
+		"CreateManifest": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.CreateManifest(ctx, clusterID, wire.CreateManifestParams{FileName: "a.yaml", Content: "eA==", Folder: "manifests"})
+				return err
+			}, "POST " + clusterPath + "/manifests", 201, `{}`, `{"content":"eA==","file_name":"a.yaml","folder":"manifests"}`,
+		},
+		"DeleteManifest": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.DeleteManifest(ctx, clusterID, "openshift", "a.yaml")
+			}, "DELETE " + clusterPath + "/manifests?file_name=a.yaml&folder=openshift", 200, "", "",
+		},
+		"FinalizingProgress": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.FinalizingProgress(ctx, clusterID, "Adding router ca")
+			}, "PUT " + clusterPath + "/progress", 200, "", `{"finalizing_stage":"Adding router ca"}`,
+		},
+		"ReportOperator": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.ReportOperator(ctx, clusterID, wire.OperatorMonitorReport{Name: "cvo", Status: "available"})
+			}, "PUT " + clusterPath + "/monitored-operators", 200, "", `{"name":"cvo","status":"available"}`,
+		},
+		"UploadIngressCert": {
+			func(ctx context.Context, c *client.Client) error { return c.UploadIngressCert(ctx, clusterID, "PEM") },
+			"POST " + clusterPath + "/uploads/ingress-cert", 201, "", `"PEM"`,
+		},
+		"CompleteInstallation": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.CompleteInstallation(ctx, clusterID, wire.CompletionParams{IsSuccess: true})
+			}, "POST " + clusterPath + "/actions/complete-installation", 202, "", `{"is_success":true}`,
+		},
+		"ClusterLogsProgress": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.ClusterLogsProgress(ctx, clusterID, wire.LogsStateCompleted)
+			}, "PUT " + clusterPath + "/logs-progress", 204, "", `{"logs_state":"completed"}`,
+		},
+		"Events": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Events(ctx, client.EventQuery{ClusterID: clusterID, Limit: 5, Descending: true, Severities: []wire.EventSeverity{"error", "critical"}})
+				return err
+			}, "GET /v2/events?cluster_id=" + clusterID.String() + "&limit=5&order=descending&severities=error%2Ccritical", 200, `[]`, "",
+		},
+		"TriggerEvent": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.TriggerEvent(ctx, wire.Event{Message: "m", Severity: "info", Category: "user"})
+			}, "POST /v2/events", 201, "", `{"category":"user","event_time":"0001-01-01T00:00:00.000Z","message":"m","severity":"info"}`,
+		},
+		"UpdateInstallConfig": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.UpdateInstallConfig(ctx, clusterID, `{"fips":true}`)
+			}, "PATCH " + clusterPath + "/install-config", 201, "", `"{\"fips\":true}"`,
+		},
+	}
+}

@@ -1,0 +1,37 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// Transport makes an HTTP client that trusts the certificates in a PEM file besides
+// those of the system, or all when insecure. It goes through the proxies of the
+// environment.
+func Transport(caCert string, insecure bool) (*http.Client, error) {
+	security := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure} //nolint:gosec // asked for by a flag
+	if caCert != "" {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		content, err := os.ReadFile(caCert)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificates: %w", err)
+		}
+		if !pool.AppendCertsFromPEM(content) {
+			return nil, fmt.Errorf("read the certificates: none in %s", caCert)
+		}
+		security.RootCAs = pool
+	}
+	return &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: security, ForceAttemptHTTP2: true,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 8,
+	}}, nil
+}

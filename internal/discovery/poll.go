@@ -1,0 +1,239 @@
+package discovery
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/instructions"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// PollInput is what an agent says when it asks for steps.
+type PollInput struct {
+	InfraEnvID, HostID uuid.UUID
+	Timestamp          int64  // the host's clock in Unix seconds; 0 when it told none
+	AgentVersion       string // empty when it told none
+	// Wait is how long the poll may be held until a step is due; zero answers at once.
+	Wait time.Duration
+}
+
+const (
+	// maxWait is how long a poll is held at most, whatever the agent asks for.
+	maxWait = time.Minute
+	// againToFine and againToForeign are after how long a step without an answer is
+	// handed out again: our agent knows its step ids and ignores it, a foreign one may
+	// start it twice.
+	againToFine    = 10 * time.Second
+	againToForeign = 50 * time.Second
+	// duePrecision is how exactly a held poll meets the time a question becomes due.
+	duePrecision = 200 * time.Millisecond
+)
+
+// NextSteps gives a host its steps: those of a workflow, and the questions of discovery
+// that are due. A poll without either costs one read, and a write at most every
+// store.CheckInEvery. It returns an ErrNotFound for an unknown host.
+func (s *Service) NextSteps(ctx context.Context, in PollInput) (wire.Steps, error) {
+	p := &poll{Service: s, in: in, deadline: s.now().Add(s.hold(in.Wait))}
+	wake, stop := p.subscribe()
+	defer stop()
+	for {
+		steps, next, err := p.once(ctx)
+		left := p.deadline.Sub(s.now())
+		if err != nil || left <= 0 || len(steps.Instructions) > 0 || steps.PostStepAction == wire.Exit {
+			return steps, err
+		}
+		if err := await(ctx, wake, min(left, next)); err != nil {
+			return wire.Steps{}, err
+		}
+	}
+}
+
+// hold limits how long a poll is held, so that a host that is waiting never looks silent.
+func (s *Service) hold(wait time.Duration) time.Duration {
+	if s.signals == nil || wait <= 0 {
+		return 0
+	}
+	return min(wait, maxWait, s.timeouts.Disconnect/3)
+}
+
+func await(ctx context.Context, wake <-chan struct{}, limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// poll is one request for steps.
+type poll struct {
+	*Service
+	in        PollInput
+	deadline  time.Time
+	checkedIn bool
+}
+
+// subscribe begins to listen before the first look, so that no step is missed between
+// looking and waiting.
+func (p *poll) subscribe() (<-chan struct{}, func()) {
+	if p.hold(p.in.Wait) == 0 {
+		return nil, func() {}
+	}
+	return p.signals.Host(p.in.HostID)
+}
+
+// once looks for steps. next is after how long it is worth looking again without a signal.
+func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, err error) {
+	v, err := p.store.Poll(ctx, p.in.InfraEnvID, p.in.HostID)
+	if err != nil {
+		return steps, 0, err
+	}
+	if !p.checkedIn {
+		if err := p.checkIn(ctx, v); err != nil {
+			return steps, 0, err
+		}
+		p.checkedIn = true
+	}
+	view, err := p.view(ctx, v)
+	if err != nil {
+		return steps, 0, err
+	}
+	asked := false
+	if due := p.due(view); len(due) > 0 {
+		asked = true
+		if steps.Instructions, err = p.ask(ctx, v, due); err != nil {
+			return steps, 0, err
+		}
+	}
+	if v.Waiting {
+		sent, err := p.deliver(ctx, v)
+		if err != nil {
+			return steps, 0, err
+		}
+		steps.Instructions = append(steps.Instructions, sent...)
+	}
+	soon := len(steps.Instructions) > 0 || v.Waiting || instructions.Busy(view)
+	steps.NextInstructionSeconds, steps.PostStepAction = instructions.Interval(v.Kind, v.Status, soon)
+	if p.hold(p.in.Wait) > 0 {
+		steps.NextInstructionSeconds = 0 // the agent comes back at once and is held again
+	}
+	if asked {
+		return steps, duePrecision, nil
+	}
+	return steps, p.next(view, v.Waiting), nil
+}
+
+// checkIn records that the host is alive, at most every store.CheckInEvery, and has its
+// cluster evaluated when it was silent before.
+func (p *poll) checkIn(ctx context.Context, v *store.PollView) error {
+	silence := p.now().Sub(v.CheckedInAt)
+	if silence < min(store.CheckInEvery, p.timeouts.Disconnect/3) {
+		return nil
+	}
+	if err := p.store.CheckIn(ctx, p.in.InfraEnvID, p.in.HostID, p.in.Timestamp); err != nil {
+		return err
+	}
+	wasSilent := silence > p.timeouts.Disconnect && !v.CheckedInAt.IsZero()
+	if !wasSilent && v.Status != model.HostDisconnected && v.Status != model.HostDisconnectedUnbound {
+		return nil
+	}
+	return p.store.Write(ctx, func(t *store.Tx) error {
+		t.Refresh(v.ClusterID, p.in.InfraEnvID)
+		return nil
+	})
+}
+
+// statusesWithHistory are those in which questions depend on more of a host than the
+// columns of a poll.
+var statusesWithHistory = []model.HostStatus{
+	model.HostError, model.HostCancelled, model.HostReclaiming, model.HostReclaimingRebooting,
+}
+
+func (p *poll) view(ctx context.Context, v *store.PollView) (instructions.View, error) {
+	view := instructions.View{
+		Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts,
+		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration,
+		UpgradeAgent: p.mustUpgrade(p.in.AgentVersion), Now: p.now(),
+	}
+	if !slices.Contains(statusesWithHistory, v.Status) {
+		return view, nil
+	}
+	h, err := p.store.Host(ctx, p.in.InfraEnvID, p.in.HostID)
+	if err != nil {
+		return view, err
+	}
+	p.history(h, &view)
+	return view, nil
+}
+
+func (s *Service) history(h *model.Host, view *instructions.View) {
+	view.StatusUpdatedAt = h.StatusUpdatedAt
+	view.LogsDone = !h.LogsCollectedAt.IsZero() || h.LogsInfo == model.LogsTimeout
+}
+
+// mustUpgrade reports whether an agent is another one than required; one that does not
+// tell is left alone.
+func (s *Service) mustUpgrade(version string) bool {
+	return s.options.AgentImage != "" && version != "" && version != s.options.AgentImage
+}
+
+// due lists the questions to ask now.
+func (s *Service) due(view instructions.View) []instructions.Step {
+	return slices.DeleteFunc(instructions.Due(view), func(step instructions.Step) bool {
+		return slices.Contains(s.options.DisabledSteps, string(step.Type))
+	})
+}
+
+// next is after how long a held poll looks again: when a question becomes due, or an
+// instruction that was handed out may have been lost.
+func (p *poll) next(view instructions.View, waiting bool) time.Duration {
+	limit := p.deadline.Sub(view.Now)
+	if waiting {
+		limit = min(limit, againToFine)
+	}
+	dueAfter := func(d time.Duration) bool {
+		later := view
+		later.Now = view.Now.Add(d)
+		return len(p.due(later)) > 0
+	}
+	if limit <= 0 || !dueAfter(limit) {
+		return limit
+	}
+	early, late := time.Duration(0), limit
+	for late-early > duePrecision {
+		if middle := (early + late) / 2; dueAfter(middle) {
+			late = middle
+		} else {
+			early = middle
+		}
+	}
+	return late
+}
+
+// deliver hands out the steps of the host's workflow.
+func (p *poll) deliver(ctx context.Context, v *store.PollView) ([]wire.Step, error) {
+	again := time.Time{}
+	switch {
+	case v.Dialect == model.DialectFine:
+		again = p.now().Add(-againToFine)
+	case v.Stage == "": // once it reports stages the step has arrived
+		again = p.now().Add(-againToForeign)
+	}
+	rows, err := p.store.DeliverSteps(ctx, p.in.InfraEnvID, p.in.HostID, again)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]wire.Step, len(rows))
+	for i, row := range rows {
+		out[i] = wire.Step{StepType: wire.StepType(row.Type), StepID: row.ID, Args: row.Args}
+	}
+	return out, nil
+}

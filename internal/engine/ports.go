@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	"go.temporal.io/server/common/primitives"
+)
+
+// loopback is the only address the bundled Temporal server listens on: it has no
+// authentication of its own.
+const loopback = "127.0.0.1"
+
+// services are what one Temporal server consists of, in the order of their ports.
+var services = []primitives.ServiceName{
+	primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService,
+}
+
+// PortTakenError says that a port the Temporal server needs is in use.
+type PortTakenError struct {
+	Port    int
+	Service string // frontend, history, matching or worker
+}
+
+func (e *PortTakenError) Error() string {
+	return fmt.Sprintf("port %d for Temporal's %s service is taken by another process", e.Port, e.Service)
+}
+
+// CheckPorts reports a *PortTakenError when StartTemporal could not listen on base and the
+// three ports after it. Zero is always fine: it means any free ones.
+func CheckPorts(base int) error {
+	_, err := claimPorts(base)
+	return err
+}
+
+// claimPorts checks that the services can listen from base on, or finds free ports when
+// base is zero. The server listens a moment later, so this can only make a clear message
+// out of the usual case.
+func claimPorts(base int) (map[primitives.ServiceName]int, error) {
+	ports := map[primitives.ServiceName]int{}
+	for i, service := range services {
+		port := base
+		if base != 0 {
+			port = base + i
+		}
+		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, &PortTakenError{Port: port, Service: string(service)}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listen for Temporal's %s service: %w", service, err)
+		}
+		// All stay open until the last is found, or the same free port comes twice.
+		defer listener.Close()
+		ports[service] = listener.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}

@@ -1,0 +1,207 @@
+package ignition
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// Agent is the agent's program as the service offers it to a host.
+type Agent struct {
+	URL     string // http or https
+	SHA256  string // hex, of the file
+	Version string // what the agent tells when it registers
+}
+
+// Mirror is where a host finds container images instead of their own registries.
+type Mirror struct {
+	RegistriesConf string // containers-registries.conf(5)
+	CA             string // PEM, of the mirror's certificate
+}
+
+// DiscoveryInput is what the discovery config of an environment is made of.
+type DiscoveryInput struct {
+	InfraEnv   *model.InfraEnv
+	ServiceURL string // base address of the service, without /api
+	// ServiceCA is the certificate authority of an https service, in PEM; Ignition and
+	// the agent trust it. Empty when a public one signed.
+	ServiceCA string
+	// Insecure makes the agent accept any certificate of the service. Ignition never
+	// does: the address of the agent's program must have one it can check, or be http.
+	Insecure bool
+	Agent    Agent
+	// AgentToken authenticates the agent (contract/auth.md); empty without authentication.
+	AgentToken model.Secret
+	Mirror     Mirror
+	// InternalOverride is merged before the user's override. A config there starts an
+	// agent of another kind, so ours is left disabled.
+	InternalOverride string
+}
+
+var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// aspects are the parts of the discovery config, in the order they are merged.
+var aspects = []struct {
+	template string
+	when     func(*discovery) bool // nil: always
+}{
+	{"base", nil},
+	{"agent", nil},
+	{"storage", nil},
+	{"oracle-cloud", nil},
+	{"access", func(d *discovery) bool { return len(d.SSHKeys) > 0 }},
+	{"proxy", func(d *discovery) bool { return d.Proxy != model.Proxy{} }},
+	{"ntp", func(d *discovery) bool { return d.NTPScript != "" }},
+	{"service-ca", func(d *discovery) bool { return d.ServiceCA != "" }},
+	{"trust-bundle", func(d *discovery) bool { return d.TrustBundle != "" }},
+	{"mirror", func(d *discovery) bool { return d.Mirror.RegistriesConf != "" }},
+}
+
+// Discovery builds the Ignition config that hosts of an environment boot with: version
+// 3.1.0, or the one an override needs (contract/ignition.md, 5a). A fault of an
+// override is a model.ErrInvalid.
+func Discovery(in DiscoveryInput) ([]byte, error) {
+	d, err := newDiscovery(in)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, a := range aspects {
+		if a.when == nil || a.when(d) {
+			names = append(names, a.template)
+		}
+	}
+	config, err := render(d, names...)
+	if err != nil {
+		return nil, fmt.Errorf("build discovery config of %s: %w", in.InfraEnv.ID, err)
+	}
+	return apply(config,
+		override{"internal_ignition_config_override", in.InternalOverride},
+		override{"ignition_config_override", in.InfraEnv.IgnitionConfigOverride})
+}
+
+// discovery is what the templates read.
+type discovery struct {
+	InfraEnvID       uuid.UUID
+	PullSecret       string
+	SSHKeys          []string
+	Proxy            model.Proxy
+	NoProxy          []string
+	ProxyProfile     string
+	NTPScript        string
+	ServiceCA        string
+	ServiceCAPath    string
+	TrustBundle      string
+	Mirror           Mirror
+	Agent            Agent
+	AgentHash        string
+	AgentArgs        []string
+	AgentEnvironment string
+	AgentEnabled     bool
+}
+
+func newDiscovery(in DiscoveryInput) (*discovery, error) {
+	if err := requireHTTP("address of the service", in.ServiceURL); err != nil {
+		return nil, err
+	}
+	if err := requireHTTP("address of the agent", in.Agent.URL); err != nil {
+		return nil, err
+	}
+	if !sha256Hex.MatchString(in.Agent.SHA256) {
+		return nil, fmt.Errorf("require the sha256 of the agent in hex, found %q", in.Agent.SHA256)
+	}
+	e := in.InfraEnv
+	return &discovery{
+		InfraEnvID:       e.ID,
+		PullSecret:       e.PullSecret.Reveal(),
+		SSHKeys:          lines(e.SSHAuthorizedKey),
+		Proxy:            e.Proxy,
+		NoProxy:          list(e.Proxy.NoProxy),
+		ProxyProfile:     proxyProfile(e.Proxy),
+		NTPScript:        ntpScript(e.NTPSources),
+		ServiceCA:        in.ServiceCA,
+		ServiceCAPath:    ServiceCAPath,
+		TrustBundle:      e.AdditionalTrustBundle,
+		Mirror:           in.Mirror,
+		Agent:            in.Agent,
+		AgentHash:        "sha256-" + in.Agent.SHA256,
+		AgentArgs:        agentArgs(in),
+		AgentEnvironment: environmentFile(append([][2]string{{"PULL_SECRET_TOKEN", in.AgentToken.Reveal()}}, proxyVariables(e.Proxy)...)),
+		AgentEnabled:     in.InternalOverride == "",
+	}, nil
+}
+
+func requireHTTP(what, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("require an http or https %s, found %q", what, address)
+	}
+	return nil
+}
+
+// agentArgs are the arguments of the agent (contract/agent.md, 1.1).
+func agentArgs(in DiscoveryInput) []string {
+	args := []string{"--url", in.ServiceURL, "--infra-env-id", in.InfraEnv.ID.String(), "--agent-version", in.Agent.Version}
+	if in.ServiceCA != "" {
+		args = append(args, "--cacert", ServiceCAPath)
+	}
+	if in.Insecure {
+		args = append(args, "--insecure")
+	}
+	return args
+}
+
+// proxyVariables are the proxy settings as programs read them: some know only the
+// lower case names, some only the upper case ones.
+func proxyVariables(p model.Proxy) [][2]string {
+	var vars [][2]string
+	for _, v := range [][2]string{{"HTTP_PROXY", p.HTTP}, {"HTTPS_PROXY", p.HTTPS}, {"NO_PROXY", p.NoProxy}} {
+		if v[1] != "" {
+			vars = append(vars, v, [2]string{strings.ToLower(v[0]), v[1]})
+		}
+	}
+	return vars
+}
+
+func proxyProfile(p model.Proxy) string {
+	var b strings.Builder
+	for _, v := range proxyVariables(p) {
+		fmt.Fprintf(&b, "export %s=%s\n", v[0], shellQuote(v[1]))
+	}
+	return b.String()
+}
+
+// ntpScript tells chronyd the sources of an environment. A source that chronyd has
+// already is refused: no reason to miss the others.
+func ntpScript(sources []string) string {
+	if len(sources) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("#!/bin/bash\n")
+	for _, s := range sources {
+		fmt.Fprintf(&b, "chronyc add server %s iburst || true\n", shellQuote(s))
+	}
+	return b.String()
+}
+
+// lines are the lines of a text that say something.
+func lines(text string) []string {
+	var found []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// list are the entries of a text with commas.
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}

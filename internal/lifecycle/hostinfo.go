@@ -1,0 +1,99 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Status infos of more than one row.
+const (
+	infoDiscovering      = "The host is being discovered, its inventory is awaited"
+	infoKnown            = "The host is ready to be installed"
+	infoInstalling       = "The installation of the host begins"
+	infoWrongBootOrder   = "The host booted the discovery image instead of its disk: remove the image, or put the installation disk first in the boot order, and reboot"
+	infoResetWaits       = "The host left the live image: boot it from the discovery image"
+	infoUnbindWaits      = "The host left the live image: boot it from the discovery image to take it out of the cluster"
+	infoMediaGone        = "The discovery media is gone: connect it again and reboot the host"
+	infoSilentInstalling = "The host fell silent while it was installed, there was no sign of it for %s"
+)
+
+// says makes a status info of a sentence and what of the facts it mentions.
+func says(format string, args ...func(*hf) string) func(*hf) string {
+	return func(f *hf) string {
+		values := make([]any, len(args))
+		for i, a := range args {
+			values[i] = a(f)
+		}
+		return fmt.Sprintf(format, values...)
+	}
+}
+
+func stageOf(f *hf) string {
+	if f.Stage == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%q", string(f.Stage))
+}
+
+func stageInfo(f *hf) string {
+	if f.Stage == "" {
+		return infoInstalling
+	}
+	return string(f.Stage)
+}
+
+// span writes a duration the way people do: 40m, 1h20m.
+func span(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+func prepareLimit(f *hf) string    { return span(f.Timeouts.PrepareHost) }
+func pickupLimit(f *hf) string     { return span(f.Timeouts.StepPickup) }
+func disconnectLimit(f *hf) string { return span(f.Timeouts.Disconnect) }
+func actionLimit(f *hf) string     { return span(f.Timeouts.PendingUserAction) }
+func stageLimit(f *hf) string      { return span(f.StageTimeout()) }
+
+var (
+	stageTimeout   = says("The host has been in stage %s for more than %s", stageOf, stageLimit)
+	writingTimeout = says("The image has not been written in %s: the installation disk may be too slow, or the host cannot reach the service", stageLimit)
+	copyingTimeout = says("The registry data has not been copied in %s: the installation disk or the discovery media may be too slow", stageLimit)
+)
+
+func disconnectedInfo(f *hf) string {
+	if !f.Conditions.MediaConnected {
+		return infoMediaGone
+	}
+	return says("The host is silent, there was no sign of it for %s", disconnectLimit)(f)
+}
+
+// because appends what the failing rules say.
+func because(text string, reasons []string) string {
+	if len(reasons) == 0 {
+		return text
+	}
+	return text + ": " + strings.Join(reasons, "; ")
+}
+
+func hardwareInfo(f *hf) string {
+	return because("The hardware is not sufficient for any role", f.Conditions.failedHardware)
+}
+
+func poolHardwareInfo(f *hf) string {
+	return because("The host cannot be bound to a cluster", f.Conditions.failedToBeBound)
+}
+
+func inputInfo(f *hf) string {
+	return because("The cluster lacks input", f.Conditions.failedInput)
+}
+
+func notReady(f *hf) string {
+	return because("The host cannot be installed", f.Conditions.failedForInstallation)
+}

@@ -1,0 +1,245 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"slipway/internal/model"
+)
+
+// Timeouts are how long things may take. They are the input of workflows, so that a
+// change of settings does not change an installation that runs: the JSON is stable,
+// durations are nanoseconds.
+type Timeouts struct {
+	Disconnect        time.Duration `json:"disconnect"`          // of a host that does not poll
+	BootstrapGrace    time.Duration `json:"bootstrap_grace"`     // added for the bootstrap host
+	StepPickup        time.Duration `json:"step_pickup"`         // status installing until the host takes the step
+	Reclaim           time.Duration `json:"reclaim"`             // of a host on its way to the pool
+	PendingUserAction time.Duration `json:"pending_user_action"` // of a host that waits for its user
+	SingleNodeReboot  time.Duration `json:"single_node_reboot"`  // stage Rebooting of a single node
+	PrepareHost       time.Duration `json:"prepare_host"`
+	PrepareCluster    time.Duration `json:"prepare_cluster"`
+	DiskCheck         time.Duration `json:"disk_check"`
+	ImageAvailability time.Duration `json:"image_availability"`
+	Installation      time.Duration `json:"installation"` // from begin to end, with soft time-outs or a user to wait for
+	Finalizing        time.Duration `json:"finalizing"`   // with hard time-outs
+	HostLogPending    time.Duration `json:"host_log_pending"`
+	HostLogCollection time.Duration `json:"host_log_collection"`
+	LogPending        time.Duration `json:"log_pending"`
+	LogCollection     time.Duration `json:"log_collection"`
+	Reset             time.Duration `json:"reset"`
+	VIPLease          time.Duration `json:"vip_lease"`
+	// Soft time-outs report what takes too long and let it go on.
+	Soft bool `json:"soft"`
+	// Stages and FinalizingStages hold what differs from OtherStages and OtherFinalizing.
+	Stages           map[model.Stage]time.Duration           `json:"stages"`
+	FinalizingStages map[model.FinalizingStage]time.Duration `json:"finalizing_stages"`
+	OtherStages      time.Duration                           `json:"other_stages"`
+	OtherFinalizing  time.Duration                           `json:"other_finalizing"`
+}
+
+// setting is one time-out: its name in the environment ("" when the contract has none),
+// its default and where it goes.
+type setting struct {
+	env  string
+	dflt time.Duration
+	at   func(*Timeouts) *time.Duration
+	why  string
+}
+
+// settings is the table of contract/states.md 2a.
+var settings = []setting{
+	{"HOST_MAX_DISCONNECTION_TIME", 3 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Disconnect }, "three missed polls"},
+	{"", 2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.BootstrapGrace }, "it restarts its network for the bootstrap services"},
+	{"", 20 * time.Minute, func(t *Timeouts) *time.Duration { return &t.StepPickup }, "the step is there, the host does not take it"},
+	{"", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reclaim }, "download and reboot of a discovery image"},
+	{"HOST_INSTALLING_PENDING_USER_ACTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PendingUserAction }, "someone has to change a boot order"},
+	{"", 80 * time.Minute, func(t *Timeouts) *time.Duration { return &t.SingleNodeReboot }, "nobody sees a single node between reboot and Joined"},
+	{"PREPARE_FOR_INSTALLATION_HOST_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareHost }, "raised to the checks it contains"},
+	{"PREPARE_FOR_INSTALLATION_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareCluster }, "raised to the checks it contains"},
+	{"DISK_CHECK_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.DiskCheck }, "a slow disk writes 44 MB with syncs"},
+	{"IMAGE_AVAILABILITY_TIMEOUT", 16 * time.Minute, func(t *Timeouts) *time.Duration { return &t.ImageAvailability }, "four images over a slow link"},
+	{"INSTALLATION_TIMEOUT", 24 * time.Hour, func(t *Timeouts) *time.Duration { return &t.Installation }, "certificates of the bootstrap phase expire after a day"},
+	{"FINALIZING_TIMEOUT", 5 * time.Hour, func(t *Timeouts) *time.Duration { return &t.Finalizing }, "all finalizing stages together"},
+	{"HOST_LOG_PENDING_TIMEOUT", 2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.HostLogPending }, "until the host begins to collect"},
+	{"HOST_LOG_COLLECTION_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.HostLogCollection }, "until the host has sent its logs"},
+	{"LOG_PENDING_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.LogPending }, "until the controller begins to collect"},
+	{"LOG_COLLECTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.LogCollection }, "until the controller has sent its logs"},
+	{"RESET_CLUSTER_TIMEOUT", 3 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reset }, "until hosts in the live image are back in discovery"},
+	{"", 2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.VIPLease }, "a DHCP server answers in seconds"},
+}
+
+// stageTimeouts are the host stages that differ from otherStages.
+var stageTimeouts = map[model.Stage]time.Duration{
+	model.StageStartingInstallation: 30 * time.Minute,
+	model.StageWritingImageToDisk:   30 * time.Minute,
+	model.StageCopyingRegistryData:  90 * time.Minute,
+	model.StageRebooting:            40 * time.Minute,
+	model.StageWaitingForIgnition:   24 * time.Hour,
+}
+
+// allStages can be set from the environment.
+var allStages = []model.Stage{
+	model.StageStartingInstallation, model.StageWaitingForControlPlane, model.StageWaitingForController,
+	model.StageWaitingForBootkube, model.StageInstalling, model.StageJoined, model.StageWritingImageToDisk,
+	model.StageCopyingRegistryData, model.StageRebooting, model.StageConfiguring, model.StageWaitingForIgnition,
+}
+
+// finalizingStages, in order; those before Done can be set from the environment.
+var finalizingStages = []model.FinalizingStage{
+	model.FinalizingWaitingForOperators, model.FinalizingAddingRouterCA, model.FinalizingWaitingForCSVInit,
+	model.FinalizingApplyingOLMManifests, model.FinalizingWaitingForCSV, model.FinalizingWaitingForOperatorSetup,
+}
+
+const (
+	otherStages     = 60 * time.Minute
+	otherFinalizing = 70 * time.Minute
+	olmShort        = 10 * time.Minute
+	// operatorsHard is long because FINALIZING_TIMEOUT ends the wait first.
+	operatorsHard = 10 * time.Hour
+	operatorsSoft = 70 * time.Minute
+	// A preparation outlasts its longest check by these.
+	prepareHostMargin    = time.Minute
+	prepareClusterMargin = 2 * time.Minute
+)
+
+// DefaultTimeouts are the contract's.
+func DefaultTimeouts() Timeouts {
+	t, err := ParseTimeouts(nil)
+	if err != nil {
+		panic(fmt.Sprintf("default time-outs: %v", err)) // no input, no error
+	}
+	return t
+}
+
+// ParseTimeouts reads the time-outs from environment values (durations such as "30m",
+// and ENABLE_SOFT_TIMEOUTS); absent and empty ones have their defaults. The error
+// names the variable.
+func ParseTimeouts(env map[string]string) (Timeouts, error) {
+	t := Timeouts{
+		Stages:           map[model.Stage]time.Duration{},
+		FinalizingStages: map[model.FinalizingStage]time.Duration{},
+		OtherStages:      otherStages,
+		OtherFinalizing:  otherFinalizing,
+	}
+	var err error
+	if t.Soft, err = boolSetting(env, "ENABLE_SOFT_TIMEOUTS"); err != nil {
+		return Timeouts{}, err
+	}
+	for _, s := range settings {
+		if *s.at(&t), err = durationSetting(env, s.env, s.dflt); err != nil {
+			return Timeouts{}, err
+		}
+	}
+	checks := max(t.DiskCheck, t.ImageAvailability)
+	t.PrepareHost = max(t.PrepareHost, checks+prepareHostMargin)
+	t.PrepareCluster = max(t.PrepareCluster, checks+prepareClusterMargin)
+	if err := t.parseStages(env); err != nil {
+		return Timeouts{}, err
+	}
+	return t, nil
+}
+
+func (t *Timeouts) parseStages(env map[string]string) (err error) {
+	for _, s := range allStages {
+		dflt, ok := stageTimeouts[s]
+		if !ok {
+			dflt = otherStages
+		}
+		if t.Stages[s], err = durationSetting(env, stageEnv("HOST_STAGE_", string(s)), dflt); err != nil {
+			return err
+		}
+	}
+	for _, s := range finalizingStages {
+		dflt := otherFinalizing
+		switch s {
+		case model.FinalizingWaitingForOperators:
+			dflt = operatorsHard
+			if t.Soft {
+				dflt = operatorsSoft
+			}
+		case model.FinalizingApplyingOLMManifests, model.FinalizingWaitingForOperatorSetup:
+			dflt = olmShort
+		}
+		if t.FinalizingStages[s], err = durationSetting(env, stageEnv("FINALIZING_STAGE_", string(s)), dflt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stageEnv is the variable of a stage: HOST_STAGE_WRITING_IMAGE_TO_DISK_TIMEOUT.
+func stageEnv(prefix, stage string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(stage, " ", "_")) + "_TIMEOUT"
+}
+
+// TimeoutVariables lists the names ParseTimeouts reads.
+func TimeoutVariables() []string {
+	out := []string{"ENABLE_SOFT_TIMEOUTS"}
+	for _, s := range settings {
+		if s.env != "" {
+			out = append(out, s.env)
+		}
+	}
+	for _, s := range allStages {
+		out = append(out, stageEnv("HOST_STAGE_", string(s)))
+	}
+	for _, s := range finalizingStages {
+		out = append(out, stageEnv("FINALIZING_STAGE_", string(s)))
+	}
+	return out
+}
+
+func durationSetting(env map[string]string, name string, dflt time.Duration) (time.Duration, error) {
+	text := env[name]
+	if name == "" || text == "" {
+		return dflt, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("read %s: require a duration such as 30m, found %q", name, text)
+	}
+	return d, nil
+}
+
+func boolSetting(env map[string]string, name string) (bool, error) {
+	switch strings.ToLower(env[name]) {
+	case "", "false", "0":
+		return false, nil
+	case "true", "1":
+		return true, nil
+	}
+	return false, fmt.Errorf("read %s: require true or false, found %q", name, env[name])
+}
+
+// Stage is how long a host may be in a stage, counted from stage_updated_at.
+func (t Timeouts) Stage(stage model.Stage, singleNode bool) time.Duration {
+	if singleNode && stage == model.StageRebooting {
+		return t.SingleNodeReboot
+	}
+	if d, ok := t.Stages[stage]; ok {
+		return d
+	}
+	return t.OtherStages
+}
+
+// FinalizingStage is how long a cluster may be in a finalizing stage. operators is the
+// longest time-out of the cluster's OLM operators: stages that wait for them last as long.
+func (t Timeouts) FinalizingStage(stage model.FinalizingStage, operators time.Duration) time.Duration {
+	d, ok := t.FinalizingStages[stage]
+	if !ok {
+		d = t.OtherFinalizing
+	}
+	if waitsForOLM[stage] {
+		d = max(d, operators)
+	}
+	return d
+}
+
+var waitsForOLM = map[model.FinalizingStage]bool{
+	model.FinalizingWaitingForCSVInit:       true,
+	model.FinalizingWaitingForCSV:           true,
+	model.FinalizingApplyingOLMManifests:    true,
+	model.FinalizingWaitingForOperatorSetup: true,
+}

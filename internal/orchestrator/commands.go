@@ -1,0 +1,195 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"slipway/activities"
+	"slipway/internal/model"
+	"slipway/workflows"
+)
+
+// Install accepts an installation. The cluster is preparing when it returns; the
+// workflow is started at once, or by a sweep when that fails.
+func (o *Orchestrator) Install(ctx context.Context, id uuid.UUID) error {
+	attempt, err := o.Installation.Accept(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := o.start(ctx, id, attempt); err != nil {
+		o.Log.Warn("workflow not started yet", "cluster_id", id, "error", err)
+	}
+	return nil
+}
+
+// startAccepted starts the workflows of accepted installations that have none.
+func (o *Orchestrator) startAccepted(ctx context.Context) error {
+	ids, err := o.Store.UnstartedInstallations(ctx)
+	if err != nil {
+		return err
+	}
+	var first error
+	for _, id := range ids {
+		c, err := o.Store.Cluster(ctx, id)
+		if err == nil {
+			err = o.start(ctx, id, c.InstallAttempt)
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// start starts the workflow of an attempt. One that runs for the same attempt already
+// is the same start done twice; one of an older attempt still has to end.
+func (o *Orchestrator) start(ctx context.Context, id uuid.UUID, attempt int) error {
+	request := activities.InstallRequest{ClusterID: id, Attempt: attempt}
+	_, err := o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.ClusterID(id),
+		TaskQueue:                workflows.TaskQueue,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		Memo:                     map[string]any{"attempt": attempt},
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			workflows.AttributeClusterID.ValueSet(id.String()), workflows.AttributePhase.ValueSet("accepted")),
+	}, workflows.ClusterInstall, request)
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &running) {
+		same, derr := o.runs(ctx, id, attempt)
+		if derr != nil || !same {
+			return errors.Join(fmt.Errorf("start workflow of cluster %s: an older installation still ends", id), derr)
+		}
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("start workflow of cluster %s: %w", id, err)
+	}
+	return o.Store.WorkflowStarted(ctx, id, attempt)
+}
+
+// runs reports whether the running workflow of a cluster belongs to the attempt.
+func (o *Orchestrator) runs(ctx context.Context, id uuid.UUID, attempt int) (bool, error) {
+	description, err := o.Temporal.DescribeWorkflowExecution(ctx, workflows.ClusterID(id), "")
+	if err != nil {
+		return false, err
+	}
+	var have int
+	payload := description.GetWorkflowExecutionInfo().GetMemo().GetFields()["attempt"]
+	if payload == nil {
+		return false, nil
+	}
+	if err := o.Converter.FromPayload(payload, &have); err != nil {
+		return false, err
+	}
+	return have == attempt, nil
+}
+
+// Cancel stops a running installation.
+func (o *Orchestrator) Cancel(ctx context.Context, id uuid.UUID) error {
+	c, err := o.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]model.ClusterStatus{
+		model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction,
+		model.ClusterError, model.ClusterFinalizing,
+	}, c.Status) {
+		return model.Conflictf("cluster %s cannot be cancelled: require a running installation, found status %s", c.Name, c.Status)
+	}
+	err = o.command(ctx, workflows.ClusterID(id), workflows.CommandCancel)
+	if errors.Is(err, model.ErrNotFound) {
+		return model.Conflictf("cluster %s cannot be cancelled: its installation has ended (%s)", c.Name, c.Status)
+	}
+	return err
+}
+
+// Reset takes an installation back to discovery, whether it still runs or has ended.
+func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
+	c, err := o.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]model.ClusterStatus{
+		model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction,
+		model.ClusterError, model.ClusterCancelled, model.ClusterFinalizing,
+	}, c.Status) {
+		return model.Conflictf("cluster %s cannot be reset: require an installation that runs, failed or was cancelled, found status %s", c.Name, c.Status)
+	}
+	err = o.command(ctx, workflows.ClusterID(id), workflows.CommandReset)
+	if !errors.Is(err, model.ErrNotFound) {
+		return err
+	}
+	_, err = o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.ResetID(id),
+		TaskQueue:                workflows.TaskQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.AttributeClusterID.ValueSet(id.String())),
+	}, workflows.ClusterReset, workflows.ResetRequest{ClusterID: id, Timeouts: o.Timeouts})
+	if err != nil {
+		return fmt.Errorf("start reset of cluster %s: %w", id, err)
+	}
+	return nil
+}
+
+// RetryHost begins the installation of one failed host again, alone.
+func (o *Orchestrator) RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
+	return o.HostCommand(ctx, infraEnvID, hostID, workflows.CommandRetry)
+}
+
+// HostCommand sends retry, retry-step or evict to the workflow of a host.
+func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.UUID, name string) error {
+	h, err := o.Store.Host(ctx, infraEnvID, hostID)
+	if err != nil {
+		return err
+	}
+	if !h.DecisionOpen {
+		return model.Conflictf("host %s cannot be retried: require a host that failed in a running installation, found status %s", h.Hostname(), h.Status)
+	}
+	err = o.command(ctx, workflows.HostID(infraEnvID, hostID), name)
+	if errors.Is(err, model.ErrNotFound) {
+		return model.Conflictf("host %s cannot be retried: the installation it belongs to has ended", h.Hostname())
+	}
+	return err
+}
+
+// ClusterCommand sends pause, resume or extend to the workflow of a cluster.
+func (o *Orchestrator) ClusterCommand(ctx context.Context, id uuid.UUID, name string) error {
+	err := o.command(ctx, workflows.ClusterID(id), name)
+	if errors.Is(err, model.ErrNotFound) {
+		return model.Conflictf("cluster %s has no running installation to %s", id, name)
+	}
+	return err
+}
+
+// command sends an update and waits until its workflow has taken or refused it. It
+// returns an ErrNotFound when no such workflow runs, an ErrConflict with the
+// workflow's own words when it refuses.
+func (o *Orchestrator) command(ctx context.Context, workflowID, name string) error {
+	handle, err := o.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: workflowID, UpdateName: name, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	var gone *serviceerror.NotFound
+	var refused *temporal.ApplicationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &gone):
+		return model.NotFoundf("workflow %s does not run", workflowID)
+	case errors.As(err, &refused):
+		return model.Conflictf("%s", refused.Message())
+	}
+	return fmt.Errorf("%w: send %s to %s: %w", model.ErrUnavailable, name, workflowID, err)
+}

@@ -1,0 +1,81 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/temporal"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// forwarders is how many results travel to Temporal at once.
+const forwarders = 4
+
+// forwardAll completes the activities of all reported instructions.
+func (o *Orchestrator) forwardAll(ctx context.Context) error {
+	for ctx.Err() == nil {
+		var failure error
+		found, err := o.Store.ForwardReported(ctx, func(i model.Instruction) error {
+			failure = o.complete(ctx, i)
+			return failure
+		})
+		if err != nil {
+			return err
+		}
+		if failure != nil {
+			return failure
+		}
+		if !found {
+			return nil
+		}
+	}
+	return nil
+}
+
+// complete ends the activity of an instruction. An activity that has ended already, or
+// a workflow that is gone, counts as done: nobody waits for the result any more.
+func (o *Orchestrator) complete(ctx context.Context, i model.Instruction) error {
+	result, failure := outcome(i)
+	err := o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
+	var gone *serviceerror.NotFound
+	if errors.As(err, &gone) {
+		o.Log.Info("result came after its activity ended", "instruction", i.ID, "attempt", i.Attempt)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("complete activity of %s: %w", i.ID, err)
+	}
+	return nil
+}
+
+// outcome is an instruction's result as its activity gives it.
+func outcome(i model.Instruction) (any, error) {
+	return activities.Outcome(i)
+}
+
+// beat tells Temporal that open instructions are looked after: stages and milestones
+// by this service, steps by the host that polls.
+func (o *Orchestrator) beat(ctx context.Context) error {
+	due, err := o.Store.DueHeartbeats(ctx, o.Alive)
+	if err != nil {
+		return err
+	}
+	for _, i := range due {
+		err := o.Temporal.RecordActivityHeartbeat(ctx, i.TaskToken)
+		var gone *serviceerror.NotFound
+		var cancelled *temporal.CanceledError
+		switch {
+		case err == nil:
+		case errors.As(err, &gone), errors.As(err, &cancelled):
+			// The activity was cancelled or its workflow ended; the workflow's own clean-up voids the row.
+		default:
+			return fmt.Errorf("heartbeat of %s: %w", i.ID, err)
+		}
+	}
+	return nil
+}
+

@@ -1,0 +1,141 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// cache keeps programs as files named by what they were extracted from. A file with its
+// final name is always whole: it is written beside, synced and renamed.
+//
+// Beside every program lies a lock file. Who runs the program holds it shared; who
+// writes or evicts it holds it alone.
+type cache struct {
+	dir   string
+	limit int64 // bytes
+	now   func() time.Time
+}
+
+// program is a cached program that stays until it is released.
+type program struct {
+	path string
+	lock *fileLock
+}
+
+func (p *program) release() { p.lock.release() }
+
+func (c *cache) path(name string) string     { return filepath.Join(c.dir, name) }
+func (c *cache) lockPath(name string) string { return filepath.Join(c.dir, "."+name+".lock") }
+func (c *cache) partPath(name string) string { return filepath.Join(c.dir, "."+name+".partial") }
+
+// get returns the program of that name, held; nil when it is not cached.
+func (c *cache) get(ctx context.Context, name string) (*program, error) {
+	lock, err := lockShared(ctx, c.lockPath(name))
+	if err != nil {
+		return nil, err
+	}
+	now := c.now()
+	if err := os.Chtimes(c.path(name), now, now); err != nil { // eviction goes by this time
+		lock.release()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("use cached program: %w", err)
+	}
+	return &program{path: c.path(name), lock: lock}, nil
+}
+
+// add writes a program with what fill gives, unless another process did so meanwhile,
+// and evicts others beyond the limit.
+func (c *cache) add(ctx context.Context, name string, fill func(io.Writer) error) error {
+	lock, err := lockExclusive(ctx, c.lockPath(name))
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if _, err := os.Stat(c.path(name)); err == nil {
+		return nil
+	}
+	if err := c.write(name, fill); err != nil {
+		return err
+	}
+	return c.evict(name)
+}
+
+func (c *cache) write(name string, fill func(io.Writer) error) error {
+	part := c.partPath(name)
+	// What a killed process left under this name is cut off.
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("write cached program: %w", err)
+	}
+	err = fill(f)
+	if err == nil {
+		err = errors.Join(f.Chmod(0o500), f.Sync())
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	now := c.now()
+	if err := errors.Join(os.Chtimes(part, now, now), os.Rename(part, c.path(name))); err != nil {
+		return fmt.Errorf("write cached program: %w", err)
+	}
+	return nil
+}
+
+// evict removes the programs unused longest until the rest is within the limit. The
+// program keep and those that are running stay.
+func (c *cache) evict(keep string) error {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return fmt.Errorf("list cached programs: %w", err)
+	}
+	var programs []fs.FileInfo
+	var total int64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || strings.HasPrefix(e.Name(), ".") {
+			continue // gone meanwhile, or no program
+		}
+		programs = append(programs, info)
+		total += info.Size()
+	}
+	slices.SortFunc(programs, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
+	for _, p := range programs {
+		if total <= c.limit {
+			return nil
+		}
+		if p.Name() == keep {
+			continue
+		}
+		removed, err := c.remove(p.Name())
+		if err != nil {
+			return err
+		}
+		if removed {
+			total -= p.Size()
+		}
+	}
+	return nil
+}
+
+func (c *cache) remove(name string) (bool, error) {
+	lock, ok, err := tryLock(c.lockPath(name))
+	if err != nil || !ok {
+		return false, err
+	}
+	defer lock.release()
+	if err := os.Remove(c.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("evict cached program: %w", err)
+	}
+	return true, nil
+}

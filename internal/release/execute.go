@@ -1,0 +1,62 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// busyTries is how often a program is tried that is "busy" (ETXTBSY): another thread
+// forked while it was written, and its child holds the file open until it executes.
+const (
+	busyTries = 20
+	busyWait  = 25 * time.Millisecond
+)
+
+// process is a program to run.
+type process struct {
+	path   string
+	args   []string
+	env    []string
+	dir    string
+	output io.Writer // stdout and stderr
+}
+
+// execute runs a program to its end. When ctx ends it kills the program and all its
+// children; when this process dies, the kernel kills the program.
+func execute(ctx context.Context, p process) error {
+	for try := 1; ; try++ {
+		err := executeOnce(ctx, p)
+		if !errors.Is(err, syscall.ETXTBSY) || try == busyTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(busyWait):
+		}
+	}
+}
+
+func executeOnce(ctx context.Context, p process) error {
+	// The kernel sends Pdeathsig when the thread that started the program ends.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, p.path, p.args...)
+	cmd.Env, cmd.Dir = p.env, p.dir
+	cmd.Stdout, cmd.Stderr = p.output, p.output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// A child that left the group could hold the output open.
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return fmt.Errorf("killed: %w", context.Cause(ctx))
+	}
+	return err
+}

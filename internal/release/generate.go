@@ -1,0 +1,229 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+
+	"slipway/internal/model"
+)
+
+// maxOutput bounds one generated file, in bytes.
+const maxOutput = 64 << 20
+
+// invoker is how the cluster remembers what installed it; the in-cluster controller and
+// support tools look for it.
+const invoker = "assisted-installer"
+
+// emptyConfig is the config of a role whose nodes are not installed by one.
+const emptyConfig = `{"ignition":{"version":"3.2.0"}}`
+
+// GenerateInput is what the configs of a cluster are generated from.
+type GenerateInput struct {
+	InstallConfig []byte // YAML or JSON
+	// Manifests are the user's and our own, by folder and name: "openshift/99-mine.yaml".
+	// Names with ".patch" in them change generated manifests.
+	Manifests  map[string][]byte
+	SingleNode bool
+	// BootstrapNodeIP is the address of the bootstrap host; the zero value leaves it out.
+	BootstrapNodeIP netip.Addr
+}
+
+// Output is what the installer wrote. Everything but Log is secret.
+type Output struct {
+	Bootstrap, Master, Worker []byte // Ignition configs
+	Arbiter                   []byte // nil without arbiters
+	Kubeconfig                []byte
+	KubeadminPassword         model.Secret
+	Metadata                  []byte // metadata.json
+	// Log is what the installer said, without secrets.
+	Log string
+}
+
+// GenerateError is a failure of the installer, with what it said.
+type GenerateError struct {
+	Command string
+	// ExitCode is the installer's own; -1 when it was killed, or never started. Only
+	// then another try can end differently.
+	ExitCode int
+	Log      string // everything it said, without secrets
+	err      error
+}
+
+// Error ends with the last of what the installer said.
+func (e *GenerateError) Error() string {
+	return fmt.Sprintf("openshift-install %s: %s: %s", e.Command, e.err, lastWords(e.Log))
+}
+
+func (e *GenerateError) Unwrap() error { return e.err }
+
+// Generate runs the installer in a private folder, which is gone afterwards. A failure
+// of the installer is a *GenerateError; a manifest that cannot be used a
+// model.ErrInvalid that names it.
+func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, error) {
+	facts, err := readFacts(in.InstallConfig)
+	if err != nil {
+		return nil, err
+	}
+	manifests, err := sortManifests(in.Manifests)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, i.releases.opts.RunTimeout,
+		fmt.Errorf("took longer than %s", i.releases.opts.RunTimeout))
+	defer cancel()
+	lock, err := lockShared(ctx, i.releases.workLock)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.release()
+	dir, err := os.MkdirTemp(i.releases.work, "generate-")
+	if err != nil {
+		return nil, fmt.Errorf("make folder for installer: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	g := &generation{installer: i, in: in, facts: facts, manifests: manifests, dir: dir, mask: newMask(facts.PullSecret)}
+	return g.run(ctx)
+}
+
+// facts are the parts of an install-config that decide about the generation.
+type facts struct {
+	PullSecret string `json:"pullSecret"`
+	Compute    []struct {
+		Replicas int `json:"replicas"`
+	} `json:"compute"`
+}
+
+func readFacts(installConfig []byte) (facts, error) {
+	var f facts
+	if err := yaml.Unmarshal(installConfig, &f); err != nil {
+		return f, model.Invalidf("require an install-config in YAML: %s", err)
+	}
+	return f, nil
+}
+
+func (f facts) oneWorker() bool { return len(f.Compute) > 0 && f.Compute[0].Replicas == 1 }
+
+// generation is one run.
+type generation struct {
+	installer *Installer
+	in        GenerateInput
+	facts     facts
+	manifests sortedManifests
+	dir       string
+	log       tail
+	mask      mask
+}
+
+func (g *generation) assets(name string) string { return filepath.Join(g.dir, "assets", name) }
+
+func (g *generation) run(ctx context.Context) (*Output, error) {
+	for _, d := range []string{"assets", "home", "tmp"} {
+		if err := os.Mkdir(filepath.Join(g.dir, d), 0o700); err != nil {
+			return nil, fmt.Errorf("make folder for installer: %w", err)
+		}
+	}
+	if err := os.WriteFile(g.assets("install-config.yaml"), g.in.InstallConfig, 0o600); err != nil {
+		return nil, fmt.Errorf("write install-config: %w", err)
+	}
+	if err := g.command(ctx, "manifests"); err != nil {
+		return nil, err
+	}
+	if err := g.changeManifests(); err != nil {
+		return nil, err
+	}
+	if !g.in.SingleNode {
+		if err := g.command(ctx, "ignition-configs"); err != nil {
+			return nil, err
+		}
+		return g.output("bootstrap.ign", "master.ign", "worker.ign")
+	}
+	if err := g.command(ctx, "single-node-ignition-config"); err != nil {
+		return nil, err
+	}
+	// The node writes its own config once the control plane runs on it.
+	return g.output("bootstrap-in-place-for-live-iso.ign", "", "")
+}
+
+// command runs "create <target>".
+func (g *generation) command(ctx context.Context, target string) error {
+	args := []string{"create", target, "--dir", filepath.Join(g.dir, "assets"), "--log-level", "info"}
+	err := execute(ctx, process{path: g.installer.program.path, args: args, env: g.environment(), dir: g.dir, output: &g.log})
+	if err == nil {
+		return nil
+	}
+	failure := &GenerateError{Command: "create " + target, ExitCode: -1, Log: g.mask.text(g.log.String()), err: err}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		failure.ExitCode = exit.ExitCode()
+	}
+	return failure
+}
+
+// environment is all the installer gets: nothing of the service's own leaks into it.
+func (g *generation) environment() []string {
+	env := []string{
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"HOME=" + filepath.Join(g.dir, "home"),
+		"TMPDIR=" + filepath.Join(g.dir, "tmp"),
+		"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=" + g.installer.Release.Image,
+		"OPENSHIFT_INSTALL_INVOKER=" + invoker,
+	}
+	if g.in.BootstrapNodeIP.IsValid() {
+		env = append(env, "OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP="+g.in.BootstrapNodeIP.String())
+	}
+	return append(env, g.installer.releases.opts.Environment...)
+}
+
+// output collects the files of the installer; the names of Ignition configs that it
+// does not write are empty.
+func (g *generation) output(bootstrap, master, worker string) (*Output, error) {
+	out := &Output{Master: []byte(emptyConfig), Worker: []byte(emptyConfig)}
+	var password []byte
+	for _, f := range []struct {
+		name string
+		to   *[]byte
+	}{
+		{bootstrap, &out.Bootstrap},
+		{master, &out.Master},
+		{worker, &out.Worker},
+		{"auth/kubeconfig", &out.Kubeconfig},
+		{"auth/kubeadmin-password", &password},
+		{"metadata.json", &out.Metadata},
+	} {
+		if f.name == "" {
+			continue
+		}
+		data, err := readLimited(g.assets(f.name))
+		if err != nil {
+			return nil, fmt.Errorf("collect %s of installer: %w", f.name, err)
+		}
+		*f.to = data
+	}
+	arbiter, err := readLimited(g.assets("arbiter.ign"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("collect arbiter.ign of installer: %w", err)
+	}
+	out.Arbiter = arbiter
+	out.KubeadminPassword = model.Secret(password)
+	out.Log = g.mask.with(string(password)).text(g.log.String())
+	return out, nil
+}
+
+func readLimited(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxOutput {
+		return nil, fmt.Errorf("require at most %d bytes, found %d", maxOutput, info.Size())
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,138 @@
+package release
+
+import (
+	"archive/tar"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"slipway/internal/model"
+)
+
+const (
+	// referencesPath is the list of a release's images, in the release image.
+	referencesPath = "release-manifests/image-references"
+	// maxReferences bounds it, in bytes; it is some 100 KB in 4.20.
+	maxReferences = 16 << 20
+	// keptInfos bounds how many releases are remembered.
+	keptInfos = 64
+)
+
+// Info is what a release is made of.
+type Info struct {
+	Image        string            // as asked for
+	Digest       string            // sha256:...
+	Version      string            // like 4.20.33
+	Architecture string            // as Go names it
+	Images       map[string]string // by component: machine-config-operator, must-gather, ...
+}
+
+// Component returns the image of a component, by digest; model.ErrNotFound when the
+// release has none of that name.
+func (i Info) Component(name string) (string, error) {
+	image, ok := i.Images[name]
+	if !ok {
+		return "", model.NotFoundf("release %s has no image of %s", i.Version, name)
+	}
+	return image, nil
+}
+
+// Info reads what the release image is made of. It returns a model.ErrNotFound when
+// there is no such image, a model.ErrUnprocessable when the registry does not accept
+// the pull secret, and a model.ErrInvalid when the image is no release.
+func (r *Releases) Info(ctx context.Context, image string, pullSecret model.Secret) (Info, error) {
+	keys, err := newKeychain(pullSecret)
+	if err != nil {
+		return Info{}, err
+	}
+	ref, err := r.parse(image)
+	if err != nil {
+		return Info{}, err
+	}
+	remoteImage, err := remote.Image(ref, r.remoteOptions(ctx, keys)...)
+	if err != nil {
+		return Info{}, explain("read release image", image, err)
+	}
+	digest, err := remoteImage.Digest()
+	if err != nil {
+		return Info{}, explain("read release image", image, err)
+	}
+	info, ok := r.known(digest.String())
+	if !ok {
+		if info, err = readInfo(remoteImage); err != nil {
+			return Info{}, explain("read release image", image, err)
+		}
+		info.Digest = digest.String()
+		r.remember(info)
+	}
+	info.Image = image
+	info.Images = maps.Clone(info.Images)
+	return info, nil
+}
+
+func (r *Releases) known(digest string) (Info, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info, ok := r.infos[digest]
+	return info, ok
+}
+
+func (r *Releases) remember(info Info) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.infos) >= keptInfos {
+		clear(r.infos) // reading one again costs a second
+	}
+	r.infos[info.Digest] = info
+}
+
+// imageStream is the part of image-references that matters.
+type imageStream struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Spec struct {
+		Tags []struct {
+			Name string `json:"name"`
+			From struct {
+				Name string `json:"name"`
+			} `json:"from"`
+		} `json:"tags"`
+	} `json:"spec"`
+}
+
+func readInfo(image v1.Image) (Info, error) {
+	config, err := image.ConfigFile()
+	if err != nil {
+		return Info{}, err
+	}
+	var stream imageStream
+	err = findFile(image, referencesPath, func(_ *tar.Header, data io.Reader) error {
+		return json.NewDecoder(io.LimitReader(data, maxReferences)).Decode(&stream)
+	})
+	if errors.Is(err, errNoFile) {
+		return Info{}, model.Invalidf("require a release image, found one without %s", referencesPath)
+	}
+	if err != nil {
+		return Info{}, fmt.Errorf("read %s: %w", referencesPath, err)
+	}
+	if stream.Kind != "ImageStream" || stream.Metadata.Name == "" {
+		return Info{}, model.Invalidf("require a release image, found one whose %s is no list of images", referencesPath)
+	}
+	info := Info{Version: stream.Metadata.Name, Architecture: config.Architecture, Images: map[string]string{}}
+	for _, tag := range stream.Spec.Tags {
+		info.Images[tag.Name] = tag.From.Name
+	}
+	return info, nil
+}
+
+// Components lists the names of a release's images in order.
+func (i Info) Components() []string { return slices.Sorted(maps.Keys(i.Images)) }

@@ -1,0 +1,111 @@
+package release
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"slipway/internal/model"
+)
+
+// keychain finds the credentials of a registry in a pull secret: the key with the most
+// of the repository's path wins (containers-auth.json(5)).
+type keychain map[string]authn.AuthConfig
+
+// newKeychain reads a pull secret. Its errors never hold a part of it.
+func newKeychain(pullSecret model.Secret) (keychain, error) {
+	var secret struct {
+		Auths map[string]struct {
+			Auth string `json:"auth"`
+		} `json:"auths"`
+	}
+	if err := json.Unmarshal([]byte(pullSecret.Reveal()), &secret); err != nil {
+		return nil, model.Unprocessablef("require a pull secret in JSON with auths")
+	}
+	keys := keychain{}
+	for registry, a := range secret.Auths {
+		decoded, err := base64.StdEncoding.DecodeString(a.Auth)
+		user, password, ok := strings.Cut(strings.TrimSpace(string(decoded)), ":")
+		if err != nil || !ok {
+			return nil, model.Unprocessablef("require user:password in base64 as auth of %s in the pull secret", registry)
+		}
+		keys[place(registry)] = authn.AuthConfig{Username: user, Password: password}
+	}
+	return keys, nil
+}
+
+// place drops what older tools write around the name of a registry.
+func place(registry string) string {
+	registry = strings.TrimPrefix(strings.TrimPrefix(registry, "https://"), "http://")
+	for _, suffix := range []string{"/", "/v2", "/v1"} {
+		registry = strings.TrimSuffix(registry, suffix)
+	}
+	return registry
+}
+
+// Resolve implements authn.Keychain.
+func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
+	for path := target.String(); path != ""; {
+		if config, ok := k[path]; ok {
+			return authn.FromConfig(config), nil
+		}
+		cut := strings.LastIndexByte(path, '/')
+		path = path[:max(cut, 0)]
+	}
+	return authn.Anonymous, nil
+}
+
+// plainHTTPGuard refuses unencrypted requests but to registries that are allowed them:
+// the client tries them on private addresses, where a pull secret could be overheard.
+type plainHTTPGuard struct {
+	next    http.RoundTripper
+	allowed []string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *plainHTTPGuard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != "https" && !slices.Contains(g.allowed, r.URL.Host) {
+		return nil, fmt.Errorf("require https for registry %s", r.URL.Host)
+	}
+	return g.next.RoundTrip(r)
+}
+
+func (r *Releases) parse(image string) (name.Reference, error) {
+	registry, _, _ := strings.Cut(image, "/")
+	opts := []name.Option{name.StrictValidation}
+	if slices.Contains(r.opts.PlainHTTP, registry) {
+		opts = append(opts, name.Insecure)
+	}
+	ref, err := name.ParseReference(image, opts...)
+	if err != nil {
+		return nil, model.Invalidf("require an image with a tag or digest, found %q", image)
+	}
+	return ref, nil
+}
+
+func platform(architecture string) v1.Platform {
+	return v1.Platform{OS: "linux", Architecture: architecture}
+}
+
+// explain turns what a registry answered into what a user can act on.
+func explain(doing, image string, err error) error {
+	var answer *transport.Error
+	if errors.As(err, &answer) {
+		switch answer.StatusCode {
+		case http.StatusUnauthorized, http.StatusForbidden:
+			return model.Unprocessablef("%s %s: the registry does not accept the pull secret (status %d)", doing, image, answer.StatusCode)
+		case http.StatusNotFound:
+			return model.NotFoundf("%s %s: the registry has no such image", doing, image)
+		}
+	}
+	return fmt.Errorf("%s %s: %w", doing, image, err)
+}

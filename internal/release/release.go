@@ -1,0 +1,135 @@
+// Package release reads OpenShift releases from their registries: what a release is
+// made of, and its installer, which is extracted once, cached and run to generate the
+// configs of a cluster (contract/ignition.md, 5b).
+package release
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"golang.org/x/sync/singleflight"
+)
+
+// Options are the limits and surroundings of Releases; a zero field gets the default
+// named beside it.
+type Options struct {
+	// PlainHTTP lists registries, as host:port, that are read without TLS. No other
+	// registry ever is, whatever its address.
+	PlainHTTP []string
+	// Transport reaches the registries; it brings proxies and certificate authorities.
+	Transport http.RoundTripper // http.DefaultTransport
+	// Architecture of the machine this runs on, as Go names it: the installer must run here.
+	Architecture string // required
+	// CacheLimit is how many bytes of installers are kept; those unused longest go first.
+	CacheLimit int64 // 10 GiB
+	// InstallerLimit is the largest installer taken, in bytes.
+	InstallerLimit int64 // 2 GiB
+	// PullTimeout bounds the download of one installer.
+	PullTimeout time.Duration // 30 minutes
+	// RunTimeout bounds one generation.
+	RunTimeout time.Duration // 10 minutes
+	// Environment is added to that of the installer, KEY=value.
+	Environment []string
+	Now         func() time.Time // required
+}
+
+func (o Options) withDefaults() Options {
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	o.CacheLimit = orDefault(o.CacheLimit, 10<<30)
+	o.InstallerLimit = orDefault(o.InstallerLimit, 2<<30)
+	o.PullTimeout = orDefault(o.PullTimeout, 30*time.Minute)
+	o.RunTimeout = orDefault(o.RunTimeout, 10*time.Minute)
+	return o
+}
+
+func orDefault[T int64 | time.Duration](value, otherwise T) T {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+// Releases reads releases and keeps installers in a folder. It is safe for concurrent
+// use, and several processes may share a folder.
+type Releases struct {
+	opts      Options
+	transport http.RoundTripper
+	cache     *cache
+	work      string // folders of running installers
+	workLock  string
+	downloads singleflight.Group
+	stop      context.CancelFunc
+	running   context.Context // ends with Close
+
+	mu    sync.Mutex
+	infos map[string]Info // by digest
+}
+
+// Open returns releases that keep their installers below dir, which is made private to
+// the user of the process. What a killed process left behind is removed, unless another
+// process is at work there.
+func Open(dir string, opts Options) (*Releases, error) {
+	if opts.Architecture == "" || opts.Now == nil {
+		return nil, fmt.Errorf("open release cache: require an architecture and a clock")
+	}
+	opts = opts.withDefaults()
+	r := &Releases{
+		opts:      opts,
+		transport: &plainHTTPGuard{next: opts.Transport, allowed: opts.PlainHTTP},
+		cache:     &cache{dir: filepath.Join(dir, "installers"), limit: opts.CacheLimit, now: opts.Now},
+		work:      filepath.Join(dir, "work"),
+		workLock:  filepath.Join(dir, "work.lock"),
+		infos:     map[string]Info{},
+	}
+	for _, d := range []string{r.cache.dir, r.work} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fmt.Errorf("open release cache: %w", err)
+		}
+	}
+	if err := r.sweep(); err != nil {
+		return nil, fmt.Errorf("sweep release cache: %w", err)
+	}
+	r.running, r.stop = context.WithCancel(context.Background())
+	return r, nil
+}
+
+// Close ends downloads that are under way. Installers that run end with their own context.
+func (r *Releases) Close() { r.stop() }
+
+// sweep empties the work folder when no process uses it: folders there hold secrets.
+func (r *Releases) sweep() error {
+	lock, ok, err := tryLock(r.workLock)
+	if err != nil || !ok {
+		return err
+	}
+	defer lock.release()
+	entries, err := os.ReadDir(r.work)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(r.work, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remoteOptions are how a registry is spoken to with a pull secret.
+func (r *Releases) remoteOptions(ctx context.Context, keys keychain) []remote.Option {
+	return []remote.Option{
+		remote.WithContext(ctx),
+		remote.WithTransport(r.transport),
+		remote.WithAuthFromKeychain(keys),
+		remote.WithPlatform(platform(r.opts.Architecture)),
+		remote.WithUserAgent("slipway"),
+	}
+}

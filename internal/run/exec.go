@@ -1,0 +1,103 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// HostNamespaces is an Exec.Enter for an agent in a container: it runs commands in the
+// namespaces of the host's first process. Without --pid nsenter becomes the command
+// itself, so that killing it kills the command.
+var HostNamespaces = []string{"nsenter", "--target", "1", "--cgroup", "--mount", "--ipc", "--net", "--"}
+
+// ErrNoCommand says that a command does not exist on the host.
+var ErrNoCommand = errors.New("no such command")
+
+// exitNotFound is what nsenter, env and shells end with when there is no such command.
+const exitNotFound = 127
+
+// Missing reports whether err says that the command does not exist on the host.
+func Missing(err error) bool {
+	var exit *ExitError
+	return errors.Is(err, ErrNoCommand) || errors.As(err, &exit) && exit.Code == exitNotFound
+}
+
+const (
+	// keepStderr is how much of stderr an ExitError carries, in bytes.
+	keepStderr = 2 << 10
+	// keepStreamed is how much of each stream a Result carries when Output got it all.
+	keepStreamed = 64 << 10
+	// keepPlain limits each stream of a Result otherwise.
+	keepPlain = 64 << 20
+	// drain is how long a command that was killed may still hold its pipes open.
+	drain = 2 * time.Second
+)
+
+// Exec runs commands on this machine. Each has a process group of its own, killed whole
+// when its context ends, and is killed by the kernel when this process dies, even of
+// SIGKILL. With Cmd.Output set, the Result keeps only the last 64 KiB of each stream.
+type Exec struct {
+	// Enter, when set, goes before each command: HostNamespaces.
+	Enter []string
+}
+
+// Run implements Runner.
+func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
+	// The death signal is sent when the thread that started the command ends, not the
+	// process: this goroutine keeps its thread until the command is over.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	keep := keepPlain
+	if c.Output != nil {
+		keep = keepStreamed
+	}
+	out := &streams{output: c.Output}
+	stdout, stderr := &tail{limit: keep, all: out}, &tail{limit: keep, all: out}
+	command := e.command(ctx, c)
+	command.Stdout, command.Stderr = stdout, stderr
+
+	err := command.Run()
+	result := Result{Stdout: stdout.String(), Stderr: stderr.String()}
+	return result, e.explain(ctx, c, result, err)
+}
+
+func (e Exec) command(ctx context.Context, c Cmd) *exec.Cmd {
+	argv := append(append([]string{}, e.Enter...), append([]string{c.Name}, c.Args...)...)
+	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	command.Env = append(command.Environ(), c.Env...)
+	if c.Stdin != "" {
+		command.Stdin = strings.NewReader(c.Stdin)
+	}
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = drain
+	return command
+}
+
+// explain turns what os/exec says into the errors of Runner.
+func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) error {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("run %s: %w", c, context.Cause(ctx))
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("run %s: %w", c.Name, ErrNoCommand)
+	case errors.As(err, &exit):
+		said := strings.TrimSpace(result.Stderr)
+		if said == "" && exit.ExitCode() < 0 {
+			said = exit.String() // signal: killed
+		}
+		return &ExitError{Cmd: c.String(), Code: exit.ExitCode(), Stderr: last(said, keepStderr)}
+	}
+	return fmt.Errorf("run %s: %w", c, err)
+}

@@ -1,0 +1,44 @@
+package run
+
+import "sync"
+
+// streams hands the chunks of stdout and stderr to one function, one at a time.
+type streams struct {
+	mu     sync.Mutex
+	output func(chunk []byte)
+}
+
+func (s *streams) pass(chunk []byte) {
+	if s.output == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.output(chunk)
+}
+
+// tail keeps the last limit bytes written to it.
+type tail struct {
+	limit int
+	kept  []byte
+	all   *streams
+}
+
+func (t *tail) Write(chunk []byte) (int, error) {
+	t.all.pass(chunk)
+	t.kept = append(t.kept, chunk...)
+	if len(t.kept) > 2*t.limit { // cutting at twice the limit keeps the copying cheap
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-t.limit:]...)
+	}
+	return len(chunk), nil
+}
+
+func (t *tail) String() string { return last(string(t.kept), t.limit) }
+
+// last is the end of s, limit bytes at most.
+func last(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return s[len(s)-limit:]
+}

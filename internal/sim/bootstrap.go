@@ -1,0 +1,205 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	certv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"slipway/internal/sim/kubeapi"
+)
+
+const (
+	bootkubeMark  = "/opt/openshift/.bootkube.done"
+	singleNodeIgn = "/opt/openshift/master.ign"
+	kubeconfig    = "/opt/openshift/auth/kubeconfig"
+	serverLog     = "/var/log/containers/machine-config-server-sim_openshift-machine-config-operator_machine-config-server.log"
+	// look is the time between two looks at the cluster.
+	look = 5 * time.Second
+)
+
+// runBootstrap plays the bootstrap services from the moment they are started: a
+// temporary control plane, to which masters join, and bootkube, which hands over to them.
+func (m *Machine) runBootstrap(ctx context.Context) error {
+	for {
+		state, changed := m.memory.get()
+		if !state.BootkubeAt.IsZero() {
+			break
+		}
+		m.rest(ctx, changed)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	api, err := m.startControlPlane(ctx)
+	if err != nil {
+		return err
+	}
+	go m.approveRequests(ctx, api)
+	go m.serveConfigs(ctx)
+	if err := m.waitMasters(ctx, api); err != nil {
+		return err
+	}
+	return m.finishBootkube(ctx)
+}
+
+// startControlPlane lets the API answer and gives the bootstrap host its kubeconfig.
+func (m *Machine) startControlPlane(ctx context.Context) (string, error) {
+	if err := m.clock.Until(ctx, m.State().BootkubeAt, m.times.ControlPlane, m.options.Now()); err != nil {
+		return "", err
+	}
+	if m.State().ControlPlaneAt.IsZero() {
+		if err := m.options.Site.StartControlPlane(m.State().BootID); err != nil {
+			return "", err
+		}
+		m.note(Entry{Event: EventControlPlane})
+		if err := m.memory.update(func(s *State) { s.ControlPlaneAt = m.options.Now() }); err != nil {
+			return "", err
+		}
+	}
+	api, err := m.waitAPI(ctx)
+	if err != nil {
+		return "", err
+	}
+	config, err := kubeapi.Kubeconfig(api, kubeapi.UserAdmin)
+	if err != nil {
+		return "", err
+	}
+	return api, m.writeRoot(kubeconfig, config)
+}
+
+// waitAPI waits until the API of the cluster answers.
+func (m *Machine) waitAPI(ctx context.Context) (string, error) {
+	for {
+		if api := m.options.Site.API(); api != "" {
+			return api, nil
+		}
+		if err := m.clock.Pause(ctx, look); err != nil {
+			return "", err
+		}
+	}
+}
+
+// waitMasters waits until enough other masters are ready: all, two at most.
+func (m *Machine) waitMasters(ctx context.Context, api string) error {
+	if !m.State().MastersAt.IsZero() {
+		return nil
+	}
+	cluster, err := m.options.Site.Cluster()
+	if err != nil {
+		return err
+	}
+	kube, err := kubernetes.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
+	if err != nil {
+		return fmt.Errorf("make the client of bootkube: %w", err)
+	}
+	for {
+		ready, err := readyMasters(ctx, kube)
+		if err == nil && ready >= min(cluster.ControlPlane-1, 2) {
+			return m.memory.update(func(s *State) { s.MastersAt = m.options.Now() })
+		}
+		if err := m.clock.Pause(ctx, look); err != nil {
+			return err
+		}
+	}
+}
+
+func readyMasters(ctx context.Context, kube kubernetes.Interface) (int, error) {
+	nodes, err := kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "node-role.kubernetes.io/master"})
+	if err != nil {
+		return 0, err
+	}
+	ready := 0
+	for _, node := range nodes.Items {
+		for _, c := range node.Status.Conditions {
+			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+				ready++
+			}
+		}
+	}
+	return ready, nil
+}
+
+// finishBootkube leaves the mark installers wait for, and on a single node the Ignition
+// its disk gets.
+func (m *Machine) finishBootkube(ctx context.Context) error {
+	if err := m.clock.Until(ctx, m.State().MastersAt, m.times.Bootkube, m.options.Now()); err != nil {
+		return err
+	}
+	if !m.State().BootkubeDone.IsZero() {
+		return nil
+	}
+	if _, err := os.Stat(m.options.root().Path(singleNodeIgn)); err != nil {
+		const config = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/kubernetes/bootstrap-in-place",` +
+			`"mode":384,"contents":{"source":"data:,simulated"}}]}}`
+		if err := m.writeRoot(singleNodeIgn, []byte(config)); err != nil {
+			return err
+		}
+	}
+	if err := m.writeRoot(bootkubeMark, nil); err != nil {
+		return err
+	}
+	m.note(Entry{Event: EventBootkubeDone})
+	return m.memory.update(func(s *State) { s.BootkubeDone = m.options.Now() })
+}
+
+func (m *Machine) writeRoot(path string, content []byte) error {
+	path = m.options.root().Path(path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
+}
+
+// serveConfigs keeps the log of the machine config server: who fetched its Ignition.
+func (m *Machine) serveConfigs(ctx context.Context) {
+	for {
+		var lines strings.Builder
+		for _, address := range m.options.Site.Fetches() {
+			fmt.Fprintf(&lines, "I0101 00:00:00.000000 1 api.go:65] Pool requested by address:\"%s:40520\" User-Agent:\"Ignition/2.20.0\"\n", address)
+		}
+		if lines.Len() > 0 {
+			if err := m.writeRoot(serverLog, []byte(lines.String())); err != nil {
+				m.log.Error("log of the machine config server not written", "error", err)
+			}
+		}
+		if m.clock.Pause(ctx, look) != nil {
+			return
+		}
+	}
+}
+
+// approveRequests is approve-csr.service: it approves every request of a node.
+func (m *Machine) approveRequests(ctx context.Context, api string) {
+	kube, err := kubernetes.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
+	if err != nil {
+		m.log.Error("client of approve-csr not made", "error", err)
+		return
+	}
+	requests := kube.CertificatesV1().CertificateSigningRequests()
+	for m.clock.Pause(ctx, look) == nil {
+		list, err := requests.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			continue // the API is coming up
+		}
+		for n := range list.Items {
+			csr := &list.Items[n]
+			if len(csr.Status.Conditions) > 0 {
+				continue
+			}
+			csr.Status.Conditions = append(csr.Status.Conditions, certv1.CertificateSigningRequestCondition{
+				Type: certv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Bootstrap", Message: "approved by the bootstrap host",
+			})
+			if _, err := requests.UpdateApproval(ctx, csr.Name, csr, metav1.UpdateOptions{}); err != nil && ctx.Err() == nil {
+				m.log.Debug("request not approved", "request", csr.Name, "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package sim_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/sim"
+	"slipway/internal/wire"
+)
+
+func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	p.startCluster(t)
+	var hosts []uuid.UUID
+	var roots []string
+	for n := range 3 {
+		o := p.options(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.4%d", n), sim.Faults{})
+		p.start(t, o)
+		hosts = append(hosts, p.host(p.ctx, t, hosts...))
+		roots = append(roots, o.Root)
+		p.know(t, hosts[n])
+	}
+	must := func(reply wire.StepReply) wire.StepReply {
+		require.Zero(t, reply.ExitCode, "%s: %s", reply.StepType, reply.Error)
+		return reply
+	}
+	must(p.do(p.ctx, t, hosts[0], wire.StepBootstrapStart, wire.HostRoleBootstrap))
+	for _, host := range hosts[1:] {
+		for _, step := range []wire.StepType{wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot} {
+			must(p.do(p.ctx, t, host, step, wire.HostRoleMaster))
+		}
+	}
+	ready := must(p.do(p.ctx, t, hosts[0], wire.StepControlPlaneWait, wire.HostRoleBootstrap))
+	var report struct{ Ready []string }
+	require.NoError(t, json.Unmarshal([]byte(ready.Output), &report))
+	require.Len(t, report.Ready, 2)
+	for _, step := range []wire.StepType{
+		wire.StepBootkubeWait, wire.StepControllerWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+	} {
+		must(p.do(p.ctx, t, hosts[0], step, wire.HostRoleBootstrap))
+	}
+	p.seen(t, roots[0], sim.EventNodeReady, 1)
+	require.Contains(t, p.reached(hosts[1]), wire.HostStageJoined, "the bootstrap host or the controller reports for the others")
+}
+
+// know takes the inventory of a host, as discovery does.
+func (p *place) know(t *testing.T, host uuid.UUID) {
+	t.Helper()
+	reply := p.result(p.ctx, t, p.command(host, wire.StepTypeInventory, host.String()))
+	require.Zero(t, reply.ExitCode, reply.Error)
+	p.update(func() {
+		p.hosts[host].Inventory = reply.Output
+		p.hosts[host].RequestedHostname = "node-" + host.String()[:8]
+	})
+}
+
+func (p *place) reached(host uuid.UUID) []wire.HostStage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stages[host]
+}

@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/ignition/document"
+	"slipway/internal/model"
+)
+
+// Discovery is what a discovery Ignition tells the live image about its agent.
+type Discovery struct {
+	ServiceURL   string
+	InfraEnvID   uuid.UUID
+	AgentVersion string
+	Token        model.Secret
+}
+
+const (
+	agentUnit        = "agent.service"
+	agentEnvironment = "/etc/slipway/agent.env"
+)
+
+// ReadDiscovery reads a discovery Ignition as the live image does: the arguments of the
+// agent from its unit, its token from its environment file.
+func ReadDiscovery(config []byte) (Discovery, error) {
+	var d Discovery
+	parsed, err := document.Parse(config)
+	if err != nil {
+		return d, fmt.Errorf("read the discovery Ignition: %w", err)
+	}
+	if file, err := parsed.File(agentEnvironment); err == nil {
+		content, err := file.Content()
+		if err != nil {
+			return d, fmt.Errorf("read %s of the discovery Ignition: %w", agentEnvironment, err)
+		}
+		d.Token = model.Secret(variable(string(content), "PULL_SECRET_TOKEN"))
+	}
+	arguments, err := agentArguments(config)
+	if err != nil {
+		return d, fmt.Errorf("read the discovery Ignition: %w", err)
+	}
+	d.ServiceURL, d.AgentVersion = option(arguments, "--url"), option(arguments, "--agent-version")
+	if d.InfraEnvID, err = uuid.Parse(option(arguments, "--infra-env-id")); err != nil {
+		return d, fmt.Errorf("read the discovery Ignition: infra-env id of the agent: %w", err)
+	}
+	if d.ServiceURL == "" {
+		return d, errors.New("read the discovery Ignition: the agent is not told the address of the service")
+	}
+	return d, nil
+}
+
+// agentArguments are the words of the agent's command line.
+func agentArguments(config []byte) ([]string, error) {
+	var units struct {
+		Systemd struct {
+			Units []struct{ Name, Contents string }
+		}
+	}
+	if err := json.Unmarshal(config, &units); err != nil {
+		return nil, err
+	}
+	for _, unit := range units.Systemd.Units {
+		lines := bufio.NewScanner(strings.NewReader(unit.Contents))
+		for unit.Name == agentUnit && lines.Scan() {
+			if command, found := strings.CutPrefix(lines.Text(), "ExecStart="); found {
+				words := strings.Fields(command)
+				for n := range words {
+					words[n] = strings.Trim(words[n], `"'`)
+				}
+				return words, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("no %s with a command in it", agentUnit)
+}
+
+// variable is a value of an environment file as systemd reads it.
+func variable(content, name string) string {
+	for line := range strings.Lines(content) {
+		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+"="); found {
+			return strings.Trim(value, `"'`)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,132 @@
+package sim_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/sim"
+	"slipway/internal/wire"
+)
+
+func TestParseFail(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text, host, step string
+		times                  int
+		fault                  string
+	}{
+		{"fails once when nothing is said", "worker-1:image-write", "worker-1", "image-write", 1, ""},
+		{"fails as often as asked", "worker-1:ignition-fetch:3", "worker-1", "ignition-fetch", 3, ""},
+		{"refuses a host alone", "worker-1", "", "", 0, "require HOST:STEP"},
+		{"refuses a step that cannot fail and names those that can", "worker-1:reboot", "", "", 0, "these can: "},
+		{"refuses a number that is none", "worker-1:image-write:often", "", "", 0, "require a number"},
+	} {
+		host, step, times, err := sim.ParseFail(c.text)
+		if c.fault != "" {
+			require.ErrorContains(t, err, c.fault, c.name)
+			continue
+		}
+		require.NoError(t, err, c.name)
+		require.Equal(t, []any{c.host, c.step, c.times}, []any{host, step, times}, c.name)
+	}
+}
+
+func TestParseCut(t *testing.T) {
+	t.Parallel()
+	host, d, step, err := sim.ParseCut("worker-1")
+	require.NoError(t, err)
+	require.Equal(t, []any{"worker-1", sim.DefaultCut, "image-write"}, []any{host, d, step})
+	host, d, step, err = sim.ParseCut("master-0:5s:inventory")
+	require.NoError(t, err)
+	require.Equal(t, []any{"master-0", 5 * time.Second, "inventory"}, []any{host, d, step})
+	_, _, _, err = sim.ParseCut("master-0:soon")
+	require.ErrorContains(t, err, "require a duration")
+}
+
+func TestStepFailsAsOftenAsAskedAndThenSucceeds(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	o := p.options("worker-1", "192.0.2.31", sim.Faults{Fail: map[string]int{"image-write": 1, "ignition-fetch": 1}})
+	p.start(t, o)
+	host := p.host(p.ctx, t)
+	require.NotZero(t, p.do(p.ctx, t, host, wire.StepIgnitionFetch, wire.HostRoleWorker).ExitCode)
+	require.Zero(t, p.do(p.ctx, t, host, wire.StepIgnitionFetch, wire.HostRoleWorker).ExitCode)
+
+	failed := p.do(p.ctx, t, host, wire.StepImageWrite, wire.HostRoleWorker)
+	require.NotZero(t, failed.ExitCode)
+	require.Contains(t, failed.Error, "coreos-installer")
+	content, err := sim.ReadDisk(o.Root, "sda")
+	require.NoError(t, err)
+	require.Nil(t, content, "a disk half written does not boot")
+
+	require.Zero(t, p.do(p.ctx, t, host, wire.StepImageWrite, wire.HostRoleWorker).ExitCode)
+	require.Equal(t, 2, count(t, o.Root, sim.EventWriteStarted))
+	require.Equal(t, 1, count(t, o.Root, sim.EventWriteFinished))
+	require.Equal(t, 2, count(t, o.Root, sim.EventCommandFailed))
+}
+
+func TestMachineLosesItsNetworkAndComesBack(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	o := p.options("worker-1", "192.0.2.32", sim.Faults{Cut: 300 * time.Millisecond, CutAt: "disk-clean"})
+	p.start(t, o)
+	host := p.host(p.ctx, t)
+	reply := p.do(p.ctx, t, host, wire.StepDiskClean, wire.HostRoleWorker)
+	require.Zero(t, reply.ExitCode, reply.Error)
+	require.Equal(t, 1, count(t, o.Root, sim.EventDisconnected))
+	p.seen(t, o.Root, sim.EventConnected, 1)
+	require.Equal(t, 1, p.registered(host), "a cut cable is no reboot")
+	require.NotEmpty(t, p.site.Stations(o.Spec.NICs[0].Addresses[0].Addr()))
+}
+
+func TestWrongBootOrderBringsTheLiveImageBackUntilItIsCorrected(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 1)
+	o := p.options("sno", "192.0.2.33", sim.Faults{BootLive: 1})
+	machine, _ := p.start(t, o)
+	p.startCluster(t)
+	host := p.host(p.ctx, t)
+	for _, step := range []wire.StepType{
+		wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+	} {
+		reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
+		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
+	}
+	require.NoError(t, p.wait(p.ctx, func() bool { return p.registrations[host] == 2 }), "the live image registers again")
+	p.seen(t, o.Root, sim.EventNodeReady, 1)
+	require.Equal(t, sim.FromDisk, machine.State().From)
+	require.Equal(t, 3, count(t, o.Root, sim.EventPoweredOn))
+}
+
+func TestPowerCutInTheLiveImageIsAReboot(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	o := p.options("master-0", "192.0.2.34", sim.Faults{})
+	machine, _ := p.start(t, o)
+	host := p.host(p.ctx, t)
+	before := machine.State().BootID
+	require.NoError(t, machine.PowerCycle(""))
+	require.NoError(t, p.wait(p.ctx, func() bool { return p.registrations[host] == 2 }))
+	require.NotEqual(t, before, machine.State().BootID)
+	require.Equal(t, 1, count(t, o.Root, sim.EventPoweredOff))
+}
+
+func TestRestartOfTheProcessIsNoReboot(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	o := p.options("master-0", "192.0.2.35", sim.Faults{})
+	machine, stop := p.start(t, o)
+	host := p.host(p.ctx, t)
+	require.Zero(t, p.result(p.ctx, t, p.command(host, wire.StepTypeInventory, host.String())).ExitCode)
+	before := machine.State().BootID
+	stop()
+	again, _ := p.start(t, o)
+	reply := p.result(p.ctx, t, p.command(host, wire.StepTypeInventory, host.String()))
+	require.Zero(t, reply.ExitCode, reply.Error)
+	require.Equal(t, before, again.State().BootID)
+	require.Equal(t, 1, p.registered(host))
+	require.Equal(t, 2, count(t, o.Root, sim.EventAgentStarted))
+	require.Equal(t, 1, count(t, o.Root, sim.EventPoweredOn))
+}

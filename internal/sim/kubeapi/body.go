@@ -1,0 +1,112 @@
+package kubeapi
+
+import (
+	"io"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+)
+
+// maxBody bounds what a request may carry, as a real API server does (3 MiB).
+const maxBody = 3 << 20
+
+// readObject reads a whole object, as JSON or as what client-go sends of the kinds it knows.
+func readObject(r *http.Request) (object, error) {
+	data, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	if mediaType(r) != runtime.ContentTypeProtobuf {
+		return parseObject(data)
+	}
+	typed, _, err := scheme.Codecs.UniversalDeserializer().Decode(data, nil, nil)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("parse body: " + err.Error())
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return nil, apierrors.NewBadRequest("parse body: " + err.Error())
+	}
+	return &unstructured.Unstructured{Object: fields}, nil
+}
+
+func readBody(r *http.Request) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return nil, apierrors.NewBadRequest("read body: " + err.Error())
+	}
+	if len(data) > maxBody {
+		return nil, apierrors.NewRequestEntityTooLargeError("require at most 3 MiB")
+	}
+	return data, nil
+}
+
+func parseObject(data []byte) (object, error) {
+	obj := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := json.Unmarshal(data, &obj.Object); err != nil {
+		return nil, apierrors.NewBadRequest("parse body: " + err.Error())
+	}
+	return obj, nil
+}
+
+// patch merges what was sent into the object. A strategic merge is treated as a plain
+// one: lists are replaced. An apply creates the object when it does not exist.
+func (s *Server) patch(r *http.Request, to target) (object, error) {
+	data, err := readBody(r)
+	if err != nil {
+		return nil, err
+	}
+	kind := types.PatchType(mediaType(r))
+	switch kind {
+	case types.MergePatchType, types.StrategicMergePatchType:
+	case types.ApplyPatchType:
+		if data, err = yaml.YAMLToJSON(data); err != nil {
+			return nil, apierrors.NewBadRequest("parse body: " + err.Error())
+		}
+	default:
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, r.Method,
+			to.res.groupResource(), to.name, "require a merge patch or an apply, found "+string(kind), 0, false)
+	}
+	sent, err := parseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	if kind == types.ApplyPatchType {
+		obj, err := s.store.create(to.ref, sent.DeepCopy())
+		if !apierrors.IsAlreadyExists(err) {
+			return obj, err
+		}
+	}
+	return s.write(to, func(current object) (object, error) {
+		next := mergePatch(current.DeepCopy().Object, sent.Object)
+		if _, held, _ := unstructured.NestedString(sent.Object, "metadata", "resourceVersion"); !held {
+			unstructured.RemoveNestedField(next, "metadata", "resourceVersion")
+		}
+		return &unstructured.Unstructured{Object: next}, nil
+	})
+}
+
+// mergePatch is RFC 7386 for objects: null removes, objects merge, all else replaces.
+func mergePatch(into, patch map[string]any) map[string]any {
+	if into == nil {
+		into = map[string]any{}
+	}
+	for key, value := range patch {
+		switch value := value.(type) {
+		case nil:
+			delete(into, key)
+		case map[string]any:
+			inner, _ := into[key].(map[string]any)
+			into[key] = mergePatch(inner, value)
+		default:
+			into[key] = value
+		}
+	}
+	return into
+}

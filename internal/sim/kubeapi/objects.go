@@ -1,0 +1,156 @@
+package kubeapi
+
+import (
+	"net/http"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/rand"
+)
+
+func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, to target) {
+	switch r.Method {
+	case http.MethodGet:
+		selected, err := selectorOf(r)
+		if err != nil {
+			replyError(w, err)
+			return
+		}
+		if r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1" {
+			s.watch(w, r, to, selected)
+			return
+		}
+		s.list(w, to, selected)
+	case http.MethodPost:
+		obj, err := s.create(r, to)
+		answer(w, http.StatusCreated, obj, err)
+	default:
+		replyError(w, apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method))
+	}
+}
+
+func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) {
+	var obj object
+	var err error
+	switch r.Method {
+	case http.MethodGet:
+		obj, err = s.store.get(to.ref)
+	case http.MethodPut:
+		obj, err = s.replace(r, to)
+	case http.MethodPatch:
+		obj, err = s.patch(r, to)
+	case http.MethodDelete:
+		obj, err = s.store.delete(to.ref)
+	default:
+		err = apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method)
+	}
+	answer(w, http.StatusOK, obj, err)
+}
+
+func answer(w http.ResponseWriter, code int, obj object, err error) {
+	if err != nil {
+		replyError(w, err)
+		return
+	}
+	reply(w, code, obj)
+}
+
+func (s *Server) list(w http.ResponseWriter, to target, selected selector) {
+	objects, version := s.store.list(to.res, to.namespace)
+	items := make([]any, 0, len(objects))
+	for _, obj := range objects {
+		if selected.matches(obj) {
+			items = append(items, obj.Object)
+		}
+	}
+	reply(w, http.StatusOK, map[string]any{
+		"apiVersion": to.res.GroupVersion().String(),
+		"kind":       to.res.Kind + "List",
+		"metadata":   map[string]any{"resourceVersion": strconv.FormatUint(version, 10)},
+		"items":      items,
+	})
+}
+
+func (s *Server) create(r *http.Request, to target) (object, error) {
+	obj, err := readObject(r)
+	if err != nil {
+		return nil, err
+	}
+	to.name = obj.GetName()
+	if to.name == "" && obj.GetGenerateName() != "" {
+		to.name = obj.GetGenerateName() + rand.String(5)
+	}
+	if to.name == "" {
+		return nil, apierrors.NewBadRequest("require metadata.name or metadata.generateName")
+	}
+	if to.res.namespaced && to.namespace == "" {
+		return nil, apierrors.NewBadRequest("require a namespace for " + to.res.name)
+	}
+	if to.res.hasStatus {
+		unstructured.RemoveNestedField(obj.Object, "status")
+	}
+	if to.res.Kind == csrKind {
+		stampRequester(r, obj)
+	}
+	return s.store.create(to.ref, obj)
+}
+
+func (s *Server) replace(r *http.Request, to target) (object, error) {
+	sent, err := readObject(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.write(to, func(object) (object, error) { return sent, nil })
+}
+
+// write changes an object to what sent gives, or the part of it the subresource stands for.
+func (s *Server) write(to target, sent func(current object) (object, error)) (object, error) {
+	return s.store.update(to.ref, func(current object) (object, error) {
+		body, err := sent(current)
+		if err != nil {
+			return nil, err
+		}
+		next, err := merged(to, current, body)
+		if err != nil || to.res.Kind != csrKind {
+			return next, err
+		}
+		return s.signer.settle(next)
+	})
+}
+
+// merged is the object after body was written to the main resource or a subresource:
+// the main one leaves the status alone, the others leave all but the status alone.
+func merged(to target, current, body object) (object, error) {
+	switch {
+	case to.subresource == "" && !to.res.hasStatus:
+		return body.DeepCopy(), nil
+	case to.subresource == "":
+		next := body.DeepCopy()
+		return next, copyField(current, next, "status")
+	case to.subresource == "status" && to.res.hasStatus:
+		next := current.DeepCopy()
+		next.SetResourceVersion(body.GetResourceVersion())
+		return next, copyField(body, next, "status")
+	case to.subresource == "approval" && to.res.Kind == csrKind:
+		next := current.DeepCopy()
+		next.SetResourceVersion(body.GetResourceVersion())
+		return next, copyField(body, next, "status", "conditions")
+	}
+	return nil, apierrors.NewNotFound(to.res.groupResource(), to.name+"/"+to.subresource)
+}
+
+func copyField(from, into object, path ...string) error {
+	value, found, err := unstructured.NestedFieldCopy(from.Object, path...)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	if !found {
+		unstructured.RemoveNestedField(into.Object, path...)
+		return nil
+	}
+	if err := unstructured.SetNestedField(into.Object, value, path...); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package kubeapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// target is what the path of a request names.
+type target struct {
+	ref
+	subresource string
+}
+
+// Handler serves the API.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	}
+	mux.HandleFunc("GET /version", serveVersion)
+	mux.HandleFunc("GET /api", serveCoreVersions)
+	mux.HandleFunc("GET /apis", serveGroups)
+	mux.HandleFunc("GET /api/{version}", serveResources)
+	mux.HandleFunc("GET /apis/{group}/{version}", serveResources)
+	mux.HandleFunc("/api/{version}/{rest...}", s.serveObjects)
+	mux.HandleFunc("/apis/{group}/{version}/{rest...}", s.serveObjects)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		replyError(w, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", r.URL.Path, 0, false))
+	})
+	return mux
+}
+
+func groupVersion(r *http.Request) schema.GroupVersion {
+	return schema.GroupVersion{Group: r.PathValue("group"), Version: r.PathValue("version")}
+}
+
+func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request) {
+	to, err := parseTarget(groupVersion(r), r.PathValue("rest"))
+	if err != nil {
+		replyError(w, err)
+		return
+	}
+	if to.name == "" {
+		s.serveCollection(w, r, to)
+		return
+	}
+	s.serveObject(w, r, to)
+}
+
+// parseTarget reads resource[/name[/subresource]], within namespaces/<namespace> or not.
+func parseTarget(gv schema.GroupVersion, path string) (target, error) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	var namespace string
+	if parts[0] == "namespaces" && len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
+		namespace, parts = parts[1], parts[2:]
+	}
+	res := resourceNamed(gv, parts[0])
+	if res == nil || len(parts) > 3 {
+		return target{}, apierrors.NewNotFound(schema.GroupResource{Group: gv.Group, Resource: parts[0]}, path)
+	}
+	to := target{ref: ref{res: res, namespace: namespace}}
+	if len(parts) > 1 {
+		to.name = parts[1]
+	}
+	if len(parts) > 2 {
+		to.subresource = parts[2]
+	}
+	if to.name != "" && res.namespaced != (namespace != "") {
+		return target{}, apierrors.NewNotFound(res.groupResource(), to.name)
+	}
+	return to, nil
+}

@@ -1,0 +1,67 @@
+package sim
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"slipway/agent"
+	"slipway/installer"
+	installerkube "slipway/installer/kubeapi"
+	"slipway/internal/client"
+	"slipway/internal/sim/hardware"
+	"slipway/internal/sim/site"
+)
+
+// agentRestart is the pause of agent.service before it starts a failed agent again.
+const agentRestart = 3 * time.Second
+
+// runLive is a boot of the live image: the agent, and the bootstrap services once they
+// are started.
+func (m *Machine) runLive(ctx context.Context) error {
+	if err := m.booted(ctx); err != nil {
+		return err
+	}
+	var units sync.WaitGroup
+	units.Go(func() { m.runAgent(ctx) })
+	units.Go(func() {
+		if err := m.runBootstrap(ctx); err != nil && ctx.Err() == nil {
+			m.log.Error("bootstrap services failed", "error", err)
+		}
+	})
+	units.Wait()
+	return ctx.Err()
+}
+
+// runAgent is agent.service: the real agent, started again whenever it ends.
+func (m *Machine) runAgent(ctx context.Context) {
+	for ctx.Err() == nil {
+		m.note(Entry{Event: EventAgentStarted})
+		if err := m.newAgent().Run(ctx); err != nil {
+			m.log.Error("agent ended", "error", err)
+		}
+		if m.clock.Pause(ctx, agentRestart) != nil {
+			return
+		}
+	}
+}
+
+func (m *Machine) newAgent() *agent.Agent {
+	return agent.New(agent.Options{
+		Client: client.New(client.Options{
+			BaseURL: m.options.ServiceURL, Token: m.options.Token, AgentVersion: m.options.AgentVersion,
+			UserAgent: "slipway-agent", HTTPClient: &http.Client{Transport: m.network},
+		}),
+		Platform: agent.Platform{
+			Root: m.options.root(), Runner: shell{m}, Links: hardware.Links{Spec: &m.options.Spec},
+			Resolver: site.Resolver{Site: m.options.Site}, Kube: openKube, Now: m.options.Now, Sleep: m.clock.Pause,
+			BootID: func() (string, error) { return m.State().BootID, nil },
+		},
+		InfraEnvID: m.options.InfraEnvID,
+		Dialect:    m.options.Dialect,
+		Log:        m.log,
+	})
+}
+
+func openKube(kubeconfig []byte) (installer.Kube, error) { return installerkube.Open(kubeconfig) }

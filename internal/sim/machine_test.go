@@ -1,0 +1,188 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/sim"
+	"slipway/internal/sim/hardware"
+	"slipway/internal/sim/site"
+	"slipway/internal/wire"
+)
+
+// place is a service, a site and the machines in it.
+type place struct {
+	*service
+	site *site.Site
+	dir  string
+	ctx  context.Context
+}
+
+func newPlace(t *testing.T, controlPlane int) *place {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	dir := t.TempDir()
+	s, err := site.Open(filepath.Join(dir, "site"))
+	require.NoError(t, err)
+	require.NoError(t, s.SetCluster(site.Cluster{Name: "test", Domain: "example.com", ControlPlane: controlPlane, Version: "4.20.1"}))
+	return &place{service: newService(t, controlPlane), site: s, dir: dir, ctx: ctx}
+}
+
+func (p *place) options(name, address string, faults sim.Faults) sim.MachineOptions {
+	return sim.MachineOptions{
+		Spec: hardware.New(name, hardware.SingleNode, netip.MustParsePrefix(address+"/24"), netip.MustParseAddr("192.0.2.1")),
+		Root: filepath.Join(p.dir, name), Site: p.site, ServiceURL: p.server.URL, InfraEnvID: p.infraEnvID, AgentVersion: "agent:1",
+		Faults: faults, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// start runs a machine until the returned function is called or the test ends.
+func (p *place) start(t *testing.T, o sim.MachineOptions) (*sim.Machine, func()) {
+	t.Helper()
+	machine, err := sim.NewMachine(o)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(p.ctx)
+	done := make(chan error, 1)
+	go func() { done <- machine.Run(ctx) }()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+	t.Cleanup(stop)
+	return machine, stop
+}
+
+// count is how often something is in a machine's log.
+func count(t *testing.T, dir string, event sim.Event) int {
+	t.Helper()
+	entries, err := sim.ReadLog(dir)
+	require.NoError(t, err)
+	n := 0
+	for _, e := range entries {
+		if e.Event == event {
+			n++
+		}
+	}
+	return n
+}
+
+// seen waits until something is in a machine's log so many times.
+func (p *place) seen(t *testing.T, dir string, event sim.Event, times int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return count(t, dir, event) >= times }, 30*time.Second, 10*time.Millisecond, "%s in %s", event, dir)
+}
+
+func TestMachineShowsItsHardware(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 1)
+	o := p.options("sno", "192.0.2.20", sim.Faults{})
+	p.start(t, o)
+	host := p.host(p.ctx, t)
+
+	reply := p.result(p.ctx, t, p.command(host, wire.StepTypeInventory, host.String()))
+	require.Zero(t, reply.ExitCode, reply.Error)
+	var inventory wire.Inventory
+	require.NoError(t, json.Unmarshal([]byte(reply.Output), &inventory))
+	require.Equal(t, "sno", inventory.Hostname)
+	require.EqualValues(t, 8, inventory.CPU.Count)
+	require.EqualValues(t, 32<<30, inventory.Memory.PhysicalBytes)
+	require.Len(t, inventory.Disks, 2)
+	require.True(t, inventory.Disks[0].InstallationEligibility.Eligible, inventory.Disks[0].InstallationEligibility.NotEligibleReasons)
+	require.Equal(t, wire.DriveTypeSSD, inventory.Disks[0].DriveType)
+	require.EqualValues(t, 240e9, inventory.Disks[0].SizeBytes)
+	require.Len(t, inventory.Interfaces, 1)
+	require.Equal(t, []string{"192.0.2.20/24"}, inventory.Interfaces[0].Ipv4Addresses)
+	require.Equal(t, o.Spec.Serial, inventory.SystemVendor.SerialNumber)
+	require.NotEmpty(t, inventory.Routes)
+}
+
+func TestMachineAnswersTheChecksOfDiscovery(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	p.start(t, p.options("one", "192.0.2.21", sim.Faults{SlowDisk: true}))
+	one := p.host(p.ctx, t)
+	second := p.options("two", "192.0.2.22", sim.Faults{})
+	p.start(t, second)
+	two := p.host(p.ctx, t, one)
+
+	for _, c := range []struct {
+		name string
+		step wire.StepType
+		args []string
+		want string
+	}{
+		{"another machine answers", wire.StepTypeConnectivityCheck,
+			[]string{`[{"host_id":"` + two.String() + `","nics":[{"name":"eno1","mac":"` + second.Spec.NICs[0].MAC + `","ip_addresses":["192.0.2.22"]}]}]`},
+			`"average_rtt_ms":0.4,"remote_ip_address":"192.0.2.22","successful":true`},
+		{"an address nobody has is free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.100","vip_type":"api"}]`}, `"succeeded"`},
+		{"an address of a machine is not free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.22","vip_type":"api"}]`}, `"failed"`},
+		{"the clock is in step", wire.StepTypeNtpSynchronizer, []string{`{"ntp_source":""}`}, `"synced"`},
+		{"a name nobody has does not resolve", wire.StepTypeDomainResolution, []string{`{"domains":[{"domain_name":"api.test.example.com"}]}`},
+			`"domain_name":"api.test.example.com"`},
+		{"an image is pulled", wire.StepTypeContainerImageAvailability, []string{`{"images":["quay.io/x@sha256:1"],"timeout":60}`}, `"success"`},
+		{"a slow disk is slow", wire.StepTypeInstallationDiskSpeedCheck, []string{`{"path":"/dev/sda"}`, "60"}, `"io_sync_duration":38`},
+	} {
+		reply := p.result(p.ctx, t, p.command(one, c.step, c.args...))
+		require.Zero(t, reply.ExitCode, "%s: %s", c.name, reply.Error)
+		require.Contains(t, reply.Output, c.want, c.name)
+	}
+}
+
+func TestSingleNodeBecomesANodeOfItsCluster(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 1)
+	o := p.options("sno", "192.0.2.20", sim.Faults{})
+	machine, _ := p.start(t, o)
+	p.startCluster(t)
+	host := p.host(p.ctx, t)
+	for _, step := range []wire.StepType{
+		wire.StepDiskClean, wire.StepBootstrapStart, wire.StepBootkubeWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+	} {
+		reply := p.do(p.ctx, t, host, step, wire.HostRoleMaster)
+		require.Zero(t, reply.ExitCode, "%s: %s", step, reply.Error)
+	}
+	p.seen(t, o.Root, sim.EventNodeReady, 1)
+	require.Equal(t, sim.FromDisk, machine.State().From)
+	require.Equal(t, 1, count(t, o.Root, sim.EventWriteFinished))
+	require.Equal(t, 1, count(t, o.Root, sim.EventIgnition))
+	require.Equal(t, 2, count(t, o.Root, sim.EventPoweredOn))
+	require.Equal(t, 1, p.registered(host), "a machine that left the live image does not register")
+	content, err := sim.ReadDisk(o.Root, "sda")
+	require.NoError(t, err)
+	require.Contains(t, string(content.Ignition), "node-"+host.String()[:8])
+}
+
+func (s *service) registered(host uuid.UUID) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.registrations[host]
+}
+
+func (p *place) startCluster(t *testing.T) {
+	t.Helper()
+	cluster, err := sim.NewCluster(sim.ClusterOptions{
+		Root: filepath.Join(p.dir, "cluster"), Site: p.site, Log: slog.New(slog.DiscardHandler),
+		Controller: &sim.ControllerOptions{
+			ServiceURL: p.server.URL, ClusterID: p.clusterID, Site: p.site, Root: filepath.Join(p.dir, "controller"),
+			Log: slog.New(slog.DiscardHandler),
+		},
+	})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(p.ctx)
+	done := make(chan error, 1)
+	go func() { done <- cluster.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-done)
+	})
+}

@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/run"
+	"slipway/internal/sim/hardware"
+	"slipway/internal/sim/site"
+)
+
+// MachineOptions say what a machine is and where it stands.
+type MachineOptions struct {
+	Spec hardware.Spec
+	// Root is the folder of the machine, a folder of its own.
+	Root string
+	// Site is the place it stands in.
+	Site *site.Site
+
+	// ServiceURL, InfraEnvID and Token are what the live image was made for.
+	ServiceURL string
+	InfraEnvID uuid.UUID
+	Token      model.Secret
+	// AgentVersion is what the agent registers with.
+	AgentVersion string
+	// Dialect is how the agent behaves: model.DialectFine when empty.
+	Dialect model.Dialect
+
+	// Speed is that of Clock: 60 makes a minute a second, zero lets nothing take time.
+	Speed float64
+	// Times are RealTimes when zero.
+	Times  Times
+	Faults Faults
+
+	Transport http.RoundTripper // http.DefaultTransport when nil
+	Log       *slog.Logger      // slog.Default() when nil
+	Now       func() time.Time  // time.Now when nil
+}
+
+func (o MachineOptions) withDefaults() (MachineOptions, error) {
+	if o.Root == "" || o.Site == nil || o.ServiceURL == "" || o.InfraEnvID == uuid.Nil {
+		return o, errors.New("require a folder, a site, the address of the service and a discovery environment")
+	}
+	if err := o.Spec.Check(); err != nil {
+		return o, err
+	}
+	if o.Times == (Times{}) {
+		o.Times = RealTimes
+	}
+	if o.Dialect == "" {
+		o.Dialect = model.DialectFine
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Log = o.Log.With("machine", o.Spec.Hostname)
+	return o, nil
+}
+
+// root is the file system of the running system.
+func (o MachineOptions) root() run.Root { return run.Root(filepath.Join(o.Root, "root")) }

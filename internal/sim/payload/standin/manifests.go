@@ -1,0 +1,153 @@
+package standin
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+)
+
+// object is a Kubernetes object to be.
+type object map[string]any
+
+func kube(apiVersion, kind, namespace, name string, more object) object {
+	metadata := object{"name": name}
+	if namespace != "" {
+		metadata["namespace"] = namespace
+	}
+	o := object{"apiVersion": apiVersion, "kind": kind, "metadata": metadata}
+	for k, v := range more {
+		o[k] = v
+	}
+	return o
+}
+
+// createManifests writes manifests/ and openshift/.
+func (r *run) createManifests() error {
+	s, err := r.begin()
+	if err != nil {
+		return err
+	}
+	all, err := s.manifests()
+	if err != nil {
+		return err
+	}
+	if err := r.write(all); err != nil {
+		return err
+	}
+	if err := r.save(s); err != nil {
+		return err
+	}
+	r.log.Info(fmt.Sprintf("Manifests created in: %s and %s", filepath.Join(r.dir, "manifests"), filepath.Join(r.dir, "openshift")))
+	return nil
+}
+
+// manifests are the objects a cluster starts from, by path.
+func (s *state) manifests() (files, error) {
+	all := map[string]object{
+		"manifests/cluster-config.yaml": kube("v1", "ConfigMap", "kube-system", "cluster-config-v1",
+			object{"data": object{"install-config": "apiVersion: v1\nmetadata:\n  name: " + s.Config.Metadata.Name + "\n"}}),
+		"manifests/cluster-infrastructure-02-config.yml": s.infrastructure(),
+		"manifests/cluster-dns-02-config.yml": kube("config.openshift.io/v1", "DNS", "", "cluster",
+			object{"spec": object{"baseDomain": s.domain()}}),
+		"manifests/cluster-ingress-02-config.yml": kube("config.openshift.io/v1", "Ingress", "", "cluster",
+			object{"spec": object{"domain": "apps." + s.domain()}}),
+		"manifests/cluster-network-02-config.yml": kube("config.openshift.io/v1", "Network", "", "cluster",
+			object{"spec": object{
+				"networkType": s.Config.Networking.NetworkType, "clusterNetwork": s.Config.Networking.ClusterNetwork,
+				"serviceNetwork": s.Config.Networking.ServiceNetwork,
+			}}),
+		"manifests/cluster-proxy-01-config.yaml": kube("config.openshift.io/v1", "Proxy", "", "cluster", object{"spec": s.Config.Proxy}),
+		"manifests/cluster-scheduler-02-config.yml": kube("config.openshift.io/v1", "Scheduler", "", "cluster",
+			object{"spec": object{"mastersSchedulable": s.Config.Compute[0].Replicas == 0}}),
+		"manifests/cvo-overrides.yaml": kube("config.openshift.io/v1", "ClusterVersion", "openshift-cluster-version", "version",
+			object{"spec": object{"clusterID": s.ClusterID}}),
+		"manifests/kube-system-configmap-root-ca.yaml": kube("v1", "ConfigMap", "kube-system", "root-ca",
+			object{"data": object{"ca.crt": string(s.PKI.Root.Cert)}}),
+		"manifests/machine-config-server-tls-secret.yaml": kube("v1", "Secret", "openshift-machine-config-operator", "machine-config-server-tls",
+			object{"type": "Opaque", "data": object{"tls.crt": encode(s.PKI.MCS.Cert), "tls.key": encode(s.PKI.MCS.Key)}}),
+		"manifests/openshift-config-secret-pull-secret.yaml": kube("v1", "Secret", "openshift-config", "pull-secret",
+			object{"type": "kubernetes.io/dockerconfigjson", "data": object{".dockerconfigjson": encode([]byte(s.Config.PullSecret))}}),
+		"openshift/99_kubeadmin-password-secret.yaml": kube("v1", "Secret", "kube-system", "kubeadmin",
+			object{"data": object{"kubeadmin": encode([]byte(hash(s.Password)))}}),
+		"openshift/openshift-install-manifests.yaml": kube("v1", "ConfigMap", "openshift-config", "openshift-install-manifests",
+			object{"data": object{"invoker": s.Invoker, "version": "stand-in"}}),
+	}
+	for _, role := range []string{"master", "worker"} {
+		all["openshift/99_openshift-machineconfig_99-"+role+"-ssh.yaml"] = s.sshConfig(role)
+	}
+	s.machines(all)
+	out := files{}
+	for path, o := range all {
+		data, err := yaml.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("write manifest %s: %w", path, err)
+		}
+		out[path] = data
+	}
+	return out, nil
+}
+
+func encode(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// infrastructure has the topologies that other operators decide by: one replica of
+// what runs on workers where there is only one.
+func (s *state) infrastructure() object {
+	const many, one = "HighlyAvailable", "SingleReplica"
+	controlPlane, infrastructure := many, many
+	if s.Config.ControlPlane.Replicas == 1 {
+		controlPlane, infrastructure = one, one
+	} else if s.Config.Compute[0].Replicas == 1 {
+		infrastructure = one
+	}
+	platform := "None"
+	if s.Config.Platform.BareMetal != nil {
+		platform = "BareMetal"
+	}
+	return kube("config.openshift.io/v1", "Infrastructure", "", "cluster", object{
+		"spec": object{"platformSpec": object{"type": platform}},
+		"status": object{
+			"apiServerURL": "https://api." + s.domain() + ":6443", "apiServerInternalURI": "https://api-int." + s.domain() + ":6443",
+			"controlPlaneTopology": controlPlane, "infrastructureTopology": infrastructure,
+			"infrastructureName": s.InfraID, "platform": platform, "platformStatus": object{"type": platform},
+		},
+	})
+}
+
+func (s *state) sshConfig(role string) object {
+	return kube("machineconfiguration.openshift.io/v1", "MachineConfig", "", "99-"+role+"-ssh", object{
+		"spec": object{"config": object{
+			"ignition": object{"version": "3.2.0"},
+			"passwd":   object{"users": []object{{"name": "core", "sshAuthorizedKeys": []string{s.Config.SSHKey}}}},
+		}},
+	})
+}
+
+// machines adds what the bare metal operator manages.
+func (s *state) machines(all map[string]object) {
+	if s.Config.Platform.BareMetal == nil {
+		return
+	}
+	const namespace = "openshift-machine-api"
+	for i, m := range s.Config.Platform.BareMetal.Hosts {
+		host := kube("metal3.io/v1alpha1", "BareMetalHost", namespace, m.Name, object{"spec": object{
+			"bmc": object{"address": "", "credentialsName": ""}, "bootMACAddress": m.BootMACAddress, "bootMode": m.BootMode, "online": true,
+		}})
+		all[fmt.Sprintf("openshift/99_openshift-cluster-api_hosts-%d.yaml", i)] = host
+		if m.Role == "master" {
+			name := fmt.Sprintf("%s-master-%d", s.InfraID, i)
+			all[fmt.Sprintf("openshift/99_openshift-cluster-api_master-machines-%d.yaml", i)] = kube("machine.openshift.io/v1beta1", "Machine", namespace, name,
+				object{"spec": object{"providerSpec": object{"value": object{"userData": object{"name": "master-user-data-managed"}}}}})
+		}
+	}
+	all["openshift/99_openshift-cluster-api_worker-machineset-0.yaml"] = kube("machine.openshift.io/v1beta1", "MachineSet", namespace, s.InfraID+"-worker-0",
+		object{"spec": object{"replicas": s.Config.Compute[0].Replicas}})
+}

@@ -1,0 +1,143 @@
+package standin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+)
+
+// folders hold the manifests between the commands; the second command consumes them.
+var folders = []string{"manifests", "openshift"}
+
+// createIgnitionConfigs writes the configs of bootstrap host and roles.
+func (r *run) createIgnitionConfigs() error {
+	return r.create(func(s *state, manifests files) (files, error) {
+		out := files{}
+		var err error
+		if out["bootstrap.ign"], err = s.bootstrap(manifests, false); err != nil {
+			return nil, err
+		}
+		roles := []string{"master", "worker"}
+		if s.Config.Arbiter != nil {
+			roles = append(roles, "arbiter")
+		}
+		for _, role := range roles {
+			if out[role+".ign"], err = s.pointer(role); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	})
+}
+
+// createSingleNodeConfig writes the one config of a node that bootstraps itself.
+func (r *run) createSingleNodeConfig() error {
+	return r.create(func(s *state, manifests files) (files, error) {
+		if s.Config.BootstrapInPlace == nil || s.Config.ControlPlane.Replicas != 1 {
+			return nil, fmt.Errorf("%w: bootstrapInPlace requires exactly one control plane replica", errInstallConfig)
+		}
+		config, err := s.bootstrap(manifests, true)
+		return files{"bootstrap-in-place-for-live-iso.ign": config}, err
+	})
+}
+
+// create consumes the manifests and writes configs, credentials and metadata.
+func (r *run) create(configs func(*state, files) (files, error)) error {
+	s, err := r.resume()
+	if err != nil {
+		return err
+	}
+	manifests, err := r.consumeManifests()
+	if err != nil {
+		return err
+	}
+	if len(manifests) == 0 {
+		if manifests, err = s.manifests(); err != nil {
+			return err
+		}
+	}
+	out, err := configs(s, manifests)
+	if err != nil {
+		return err
+	}
+	if err := s.credentials(out); err != nil {
+		return err
+	}
+	if err := r.write(out); err != nil {
+		return err
+	}
+	r.log.Info(fmt.Sprintf("Ignition-Configs created in: %s and %s", r.dir, filepath.Join(r.dir, "auth")))
+	return r.save(s)
+}
+
+// consumeManifests reads the folders, whatever a user has put there, and removes them.
+func (r *run) consumeManifests() (files, error) {
+	all := files{}
+	for _, folder := range folders {
+		entries, err := os.ReadDir(filepath.Join(r.dir, folder))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("load %s: %w", folder, err)
+		}
+		r.log.Info(fmt.Sprintf("Consuming %s from target directory", folder))
+		for _, e := range entries {
+			path := filepath.Join(folder, e.Name())
+			data, err := os.ReadFile(filepath.Join(r.dir, path))
+			if err != nil {
+				return nil, fmt.Errorf("load manifest: %w", err)
+			}
+			var o object
+			if err := yaml.Unmarshal(data, &o); err != nil || o["kind"] == nil {
+				return nil, fmt.Errorf("load manifest %s: require one Kubernetes object", path)
+			}
+			all[path] = data
+		}
+		if err := os.RemoveAll(filepath.Join(r.dir, folder)); err != nil {
+			return nil, fmt.Errorf("consume %s: %w", folder, err)
+		}
+	}
+	return all, nil
+}
+
+// credentials adds what the administrator gets.
+func (s *state) credentials(out files) error {
+	kubeconfig, err := s.kubeconfig("https://api." + s.domain() + ":6443")
+	if err != nil {
+		return err
+	}
+	metadata, err := json.Marshal(map[string]any{
+		"clusterName": s.Config.Metadata.Name, "clusterID": s.ClusterID, "infraID": s.InfraID,
+		"featureSet": s.Config.FeatureSet, "customFeatureSet": nil,
+	})
+	if err != nil {
+		return fmt.Errorf("write metadata: %w", err)
+	}
+	out["auth/kubeconfig"] = kubeconfig
+	out["auth/kubeadmin-password"] = []byte(s.Password)
+	out["metadata.json"] = metadata
+	return nil
+}
+
+// kubeconfig lets the administrator into the API at server.
+func (s *state) kubeconfig(server string) ([]byte, error) {
+	name := s.Config.Metadata.Name
+	data, err := yaml.Marshal(object{
+		"apiVersion": "v1", "kind": "Config", "preferences": object{}, "current-context": "admin",
+		"clusters": []object{{"name": name, "cluster": object{"server": server, "certificate-authority-data": encode(s.PKI.APISigner.Cert)}}},
+		"contexts": []object{{"name": "admin", "context": object{"cluster": name, "user": "admin"}}},
+		"users": []object{{"name": "admin", "user": object{
+			"client-certificate-data": encode(s.PKI.Admin.Cert), "client-key-data": encode(s.PKI.Admin.Key),
+		}}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write kubeconfig: %w", err)
+	}
+	return data, nil
+}

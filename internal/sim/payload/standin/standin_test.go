@@ -1,0 +1,174 @@
+package standin_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreos/ignition/v2/config/v3_2"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/sim/payload/standin"
+)
+
+const highlyAvailable = `
+apiVersion: v1
+baseDomain: example.com
+metadata: {name: one}
+compute: [{name: worker, replicas: 1}]
+controlPlane: {name: master, replicas: 2}
+networking:
+  networkType: OVNKubernetes
+  clusterNetwork: [{cidr: 10.128.0.0/14, hostPrefix: 23}]
+  machineNetwork: [{cidr: 192.168.10.0/24}]
+  serviceNetwork: [172.30.0.0/16]
+platform:
+  baremetal:
+    apiVIPs: [192.168.10.5]
+    ingressVIPs: [192.168.10.6]
+    hosts:
+    - {name: a, role: master, bootMACAddress: "52:54:00:00:00:01", bootMode: UEFI, hardwareProfile: ""}
+    - {name: b, role: master, bootMACAddress: "52:54:00:00:00:02", bootMode: legacy, hardwareProfile: ""}
+    - {name: c, role: worker, bootMACAddress: "52:54:00:00:00:03", bootMode: legacy, hardwareProfile: ""}
+pullSecret: '{"auths":{"quay.io":{"auth":"eDp5"}}}'
+sshKey: ssh-ed25519 AAAA
+`
+
+// run runs a command over a folder and returns its exit code and what it said.
+func run(dir string, args ...string) (int, string) {
+	var out bytes.Buffer
+	code := standin.Main(standin.Call{
+		Args: append(args, "--dir", dir, "--log-level=debug"),
+		Env:  []string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=old", "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1"},
+		Now:  time.Unix(1_800_000_000, 0), Stdout: &out, Stderr: &out,
+	})
+	return code, out.String()
+}
+
+func prepare(t *testing.T, installConfig string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "install-config.yaml"), []byte(installConfig), 0o600))
+	return dir
+}
+
+func TestManifestsThenIgnition(t *testing.T) {
+	t.Parallel()
+	dir := prepare(t, highlyAvailable)
+	code, out := run(dir, "create", "manifests")
+	require.Zero(t, code, out)
+	require.Contains(t, out, `level=info msg="Consuming Install Config from target directory"`)
+	require.NoFileExists(t, filepath.Join(dir, "install-config.yaml"))
+	infrastructure, err := os.ReadFile(filepath.Join(dir, "manifests/cluster-infrastructure-02-config.yml"))
+	require.NoError(t, err)
+	require.Contains(t, string(infrastructure), "infrastructureTopology: SingleReplica", "one worker")
+	require.FileExists(t, filepath.Join(dir, "openshift/99_openshift-cluster-api_hosts-2.yaml"))
+
+	code, out = run(dir, "create", "ignition-configs")
+	require.Zero(t, code, out)
+	require.NoDirExists(t, filepath.Join(dir, "manifests"))
+	for _, name := range []string{"bootstrap.ign", "master.ign", "worker.ign"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		config, report, err := v3_2.Parse(data)
+		require.NoError(t, err, report.String())
+		if name == "bootstrap.ign" {
+			require.Greater(t, len(data), 3_000_000)
+			require.Equal(t, "bootkube.service", config.Systemd.Units[0].Name)
+		} else {
+			require.Len(t, config.Ignition.Config.Merge, 1)
+			require.Len(t, config.Ignition.Security.TLS.CertificateAuthorities, 1)
+		}
+	}
+	require.FileExists(t, filepath.Join(dir, "auth/kubeconfig"))
+	data, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
+	require.NoError(t, err)
+	var metadata map[string]any
+	require.NoError(t, json.Unmarshal(data, &metadata))
+	require.Equal(t, "one", metadata["clusterName"])
+}
+
+func TestIgnitionWithoutManifestsFirst(t *testing.T) {
+	t.Parallel()
+	dir := prepare(t, highlyAvailable+"arbiter: {name: arbiter, replicas: 1}\n")
+	code, out := run(dir, "create", "ignition-configs")
+	require.Zero(t, code, out)
+	require.FileExists(t, filepath.Join(dir, "arbiter.ign"))
+}
+
+func TestSingleNode(t *testing.T) {
+	t.Parallel()
+	config := strings.NewReplacer("replicas: 1", "replicas: 0", "replicas: 2", "replicas: 1").Replace(highlyAvailable)
+	config = config[:strings.Index(config, "platform:")] + "platform: {none: {}}\n" + config[strings.Index(config, "pullSecret"):]
+	dir := prepare(t, config+"bootstrapInPlace: {installationDisk: /dev/sda}\n")
+	code, out := run(dir, "create", "single-node-ignition-config")
+	require.Zero(t, code, out)
+	require.FileExists(t, filepath.Join(dir, "bootstrap-in-place-for-live-iso.ign"))
+	require.NoFileExists(t, filepath.Join(dir, "master.ign"))
+	require.FileExists(t, filepath.Join(dir, "auth/kubeadmin-password"))
+
+	code, out = run(prepare(t, config), "create", "manifests")
+	require.Equal(t, 3, code)
+	require.Contains(t, out, "bootstrapInPlace.installationDisk: Required value")
+	code, _ = run(prepare(t, highlyAvailable), "create", "single-node-ignition-config")
+	require.Equal(t, 3, code)
+}
+
+func TestInstallConfigsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ old, new, want string }{
+		"an unknown field":       {"sshKey:", "sshkey2:", "unknown field"},
+		"no name":                {"{name: one}", "{}", "metadata.name"},
+		"another version":        {"apiVersion: v1", "apiVersion: v2", "apiVersion"},
+		"a VIP elsewhere":        {"192.168.10.5", "192.168.99.5", "platform.baremetal.apiVIPs"},
+		"a network with a host":  {"192.168.10.0/24", "192.168.10.1/24", "networking.machineNetwork"},
+		"an impossible prefix":   {"hostPrefix: 23", "hostPrefix: 8", "networking.clusterNetwork"},
+		"the same address twice": {"52:54:00:00:00:02", "52:54:00:00:00:01", "platform.baremetal.hosts"},
+		"too few hosts":          {"replicas: 2", "replicas: 3", "not enough hosts found"},
+		"two platforms":          {"platform:", "platform:\n  none: {}", "must specify one of the platforms"},
+		"a bad pull secret":      {`"auth":"eDp5"`, `"auth":""`, "pullSecret"},
+		"no certificate":         {"sshKey:", "additionalTrustBundle: x\nsshKey:", "additionalTrustBundle"},
+		"no control plane":       {"replicas: 2", "replicas: 0", "controlPlane.replicas"},
+		"no workers' pool":       {"[{name: worker, replicas: 1}]", "[{name: other}]", "compute"},
+		"a bad domain":           {"example.com", "example", "baseDomain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Contains(t, highlyAvailable, c.old)
+			code, out := run(prepare(t, strings.Replace(highlyAvailable, c.old, c.new, 1)), "create", "manifests")
+			require.Equal(t, 3, code, out)
+			require.Contains(t, out, c.want)
+			require.Contains(t, out, "level=error")
+		})
+	}
+	code, _ := run(t.TempDir(), "create", "manifests")
+	require.Equal(t, 3, code, "no install-config at all")
+}
+
+func TestCommandLines(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"the version":     {[]string{"version"}, 0, "release image registry/release:1"},
+		"no such command": {[]string{"create", "nothing"}, 1, `unknown command "create nothing"`},
+		"no such option":  {[]string{"create", "manifests", "--nothing"}, 1, "unknown flag: --nothing"},
+		"no such folder":  {[]string{"create", "manifests", "--dir", "/no/such/folder"}, 1, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			code := standin.Main(standin.Call{Args: c.args, Env: []string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1"}, Stdout: &out, Stderr: &out})
+			require.Equal(t, c.code, code)
+			require.Contains(t, out.String(), c.want)
+		})
+	}
+	var out bytes.Buffer
+	require.Equal(t, 1, standin.Main(standin.Call{Args: []string{"create", "manifests", "--dir"}, Stdout: &out, Stderr: &out}))
+}

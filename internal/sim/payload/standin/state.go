@@ -1,0 +1,92 @@
+package standin
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+const stateFile = ".openshift_install_state.json"
+
+// state is what one command leaves to the next.
+type state struct {
+	Config    *config `json:"config"`
+	Release   string  `json:"release"`
+	Invoker   string  `json:"invoker"`
+	ClusterID string  `json:"cluster_id"`
+	InfraID   string  `json:"infra_id"`
+	Password  string  `json:"password"`
+	PKI       *pki    `json:"pki"`
+}
+
+// domain is where the names of the cluster live.
+func (s *state) domain() string { return s.Config.Metadata.Name + "." + s.Config.BaseDomain }
+
+// begin consumes the install-config and makes what all later files depend on.
+func (r *run) begin() (*state, error) {
+	c, err := r.readConfig()
+	if err != nil {
+		return nil, err
+	}
+	r.log.Info("Consuming Install Config from target directory")
+	s := &state{Config: c, Release: r.release, Invoker: r.invoker, ClusterID: uuid.NewString()}
+	s.InfraID = c.Metadata.Name + "-" + letters(5, "abcdefghijklmnopqrstuvwxyz0123456789")
+	s.Password = password()
+	if s.PKI, err = newPKI(s.domain(), r.now); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(filepath.Join(r.dir, installConfigFile)); err != nil {
+		return nil, fmt.Errorf("consume install-config: %w", err)
+	}
+	return s, nil
+}
+
+// resume continues from the last command in the folder, or begins.
+func (r *run) resume() (*state, error) {
+	data, err := os.ReadFile(filepath.Join(r.dir, stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r.begin()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load state: %w", err)
+	}
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("load state: %w", err)
+	}
+	return &s, nil
+}
+
+func (r *run) save(s *state) error {
+	data, err := json.MarshalIndent(s, "", "    ")
+	if err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	return r.write(files{stateFile: data})
+}
+
+// password is four groups of five letters and digits, without those that look alike.
+func password() string {
+	groups := make([]string, 4)
+	for i := range groups {
+		groups[i] = letters(5, "abcdefghijkmnopqrstuvwxyzABCDEFGHIJKLMNPQRSTUVWXYZ23456789")
+	}
+	return strings.Join(groups, "-")
+}
+
+func letters(n int, from string) string {
+	b := make([]byte, n)
+	for i := range b {
+		k, _ := rand.Int(rand.Reader, big.NewInt(int64(len(from)))) // rand.Reader never fails
+		b[i] = from[k.Int64()]
+	}
+	return string(b)
+}

@@ -1,0 +1,146 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"slipway/internal/run"
+)
+
+// shell is the command runner of a simulated machine. It knows the commands listed in
+// the documentation of packages agent, agent/inventory and installer.
+type shell struct{ *Machine }
+
+var _ run.Runner = shell{}
+
+// command plays one command: it prints to the reply and returns the exit code.
+type command func(s shell, ctx context.Context, c run.Cmd, out *reply) int
+
+// commands are those of the live image, by the first word.
+var commands = map[string]command{
+	"arping": shell.arping, "bootlist": succeed, "chronyc": shell.chronyc, "coreos-installer": shell.coreosInstaller, "dd": shell.dd,
+	"dmesg": printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"), "dmidecode": shell.dmidecode,
+	"dmsetup": succeed, "efibootmgr": shell.efibootmgr, "findmnt": shell.findmnt, "fio": shell.fio,
+	"hostnamectl": shell.hostnamectl, "ip": shell.ip, "ipmitool": shell.ipmitool, "journalctl": shell.journalctl,
+	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "nmap": shell.nmap, "ping": shell.ping, "podman": shell.podman,
+	"pvremove": succeed, "pvs": shell.pvs, "shutdown": shell.shutdown, "ssh-keygen": shell.sshKeygen, "systemctl": shell.systemctl,
+	"systemd-detect-virt": shell.detectVirt, "vgremove": succeed, "vgs": succeed, "wipefs": shell.wipefs,
+}
+
+// Run implements run.Runner.
+func (s shell) Run(ctx context.Context, c run.Cmd) (run.Result, error) {
+	c = unwrap(c)
+	play, known := commands[path.Base(c.Name)]
+	if !known {
+		return run.Result{}, fmt.Errorf("%s: %w", c.Name, run.ErrNoCommand)
+	}
+	if err := ctx.Err(); err != nil {
+		return run.Result{}, err
+	}
+	out := &reply{stream: c.Output}
+	code := play(s, ctx, c, out)
+	result := run.Result{Stdout: out.stdout.String(), Stderr: out.stderr.String()}
+	if err := context.Cause(ctx); err != nil {
+		return result, fmt.Errorf("%s: %w", c, err)
+	}
+	if code != 0 {
+		return result, &run.ExitError{Cmd: c.String(), Code: code, Stderr: result.Stderr}
+	}
+	return result, nil
+}
+
+// unwrap takes away what only changes where or how long a command runs.
+func unwrap(c run.Cmd) run.Cmd {
+	for {
+		args := c.Args
+		switch path.Base(c.Name) {
+		case "timeout":
+			args = args[min(1, len(args)):]
+		case "nsenter":
+			for len(args) > 0 && args[0] != "--" {
+				args = args[1:]
+			}
+			args = args[min(1, len(args)):]
+		default:
+			return c
+		}
+		if len(args) == 0 {
+			return c
+		}
+		c.Name, c.Args = args[0], args[1:]
+	}
+}
+
+// reply is what a command prints.
+type reply struct {
+	stdout, stderr strings.Builder
+	stream         func([]byte)
+}
+
+func (r *reply) printf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.stdout.WriteString(text)
+	r.pass(text)
+}
+
+// complain prints to stderr and gives the exit code back.
+func (r *reply) complain(code int, format string, args ...any) int {
+	text := fmt.Sprintf(format, args...)
+	r.stderr.WriteString(text)
+	r.pass(text)
+	return code
+}
+
+func (r *reply) pass(text string) {
+	if r.stream != nil {
+		r.stream([]byte(text))
+	}
+}
+
+func succeed(shell, context.Context, run.Cmd, *reply) int { return 0 }
+
+func printed(text string) command {
+	return func(_ shell, _ context.Context, _ run.Cmd, out *reply) int {
+		out.printf("%s", text)
+		return 0
+	}
+}
+
+// option is the value after a flag; empty when the flag is not there.
+func option(args []string, flag string) string {
+	for n, a := range args {
+		if a == flag && n+1 < len(args) {
+			return args[n+1]
+		}
+		if value, found := strings.CutPrefix(a, flag+"="); found && strings.HasPrefix(flag, "--") {
+			return value
+		}
+	}
+	return ""
+}
+
+func last(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[len(args)-1]
+}
+
+// spend lets a command take its time, cut short when it is killed.
+func (s shell) spend(ctx context.Context, d time.Duration) { _ = s.clock.Wait(ctx, d) }
+
+// fails uses up one of the failures that were asked for a step.
+func (s shell) fails(step string) bool {
+	state, _ := s.memory.get()
+	if state.Failed[step] >= s.options.Faults.Fail[step] {
+		return false
+	}
+	if err := s.memory.update(func(st *State) { st.Failed[step]++ }); err != nil {
+		s.log.Error("fault not kept", "error", err)
+	}
+	s.note(Entry{Event: EventCommandFailed, StepType: step, Detail: failing[step]})
+	return true
+}

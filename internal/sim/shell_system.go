@@ -1,0 +1,123 @@
+package sim
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+// systemctl knows the bootstrap services; all other units obey.
+func (s shell) systemctl(_ context.Context, c run.Cmd, out *reply) int {
+	if len(c.Args) == 0 {
+		return 0
+	}
+	state, _ := s.memory.get()
+	switch c.Args[0] {
+	case "start":
+		return s.startUnits(c.Args[1:], out)
+	case "is-active":
+		unit := last(c.Args)
+		running := !state.BootkubeAt.IsZero() && state.BootkubeDone.IsZero()
+		if slices.Contains(bootstrapUnits, unit) && running || unit == "agent.service" {
+			out.printf("active\n")
+			return 0
+		}
+		out.printf("inactive\n")
+		return 3
+	case "reboot":
+		return s.shutdown(context.Background(), run.Cmd{Name: "systemctl", Args: c.Args}, out)
+	case "--no-pager":
+		out.printf("  UNIT LOAD ACTIVE SUB DESCRIPTION\n0 loaded units listed.\n")
+	}
+	return 0
+}
+
+// bootstrapUnits make a host the temporary control plane.
+var bootstrapUnits = []string{"bootkube.service", "approve-csr.service", "progress.service"}
+
+func (s shell) startUnits(units []string, out *reply) int {
+	if !slices.Contains(units, bootstrapUnits[0]) {
+		return 0
+	}
+	if s.fails(string(wire.StepBootstrapStart)) {
+		return out.complain(1, "Job for %s failed because the control process exited with error code.\n", bootstrapUnits[0])
+	}
+	state, _ := s.memory.get()
+	if !state.BootkubeAt.IsZero() {
+		return 0
+	}
+	s.note(Entry{Event: EventServices})
+	if err := s.memory.update(func(st *State) { st.BootkubeAt = s.options.Now() }); err != nil {
+		return out.complain(1, "%s\n", err)
+	}
+	return 0
+}
+
+func (s shell) journalctl(_ context.Context, c run.Cmd, out *reply) int {
+	unit := option(c.Args, "--unit")
+	out.printf("2026-01-01T00:00:00+0000 %s systemd[1]: Started %s.\n", s.options.Spec.Hostname, unit)
+	return 0
+}
+
+func (s shell) hostnamectl(_ context.Context, c run.Cmd, out *reply) int {
+	if len(c.Args) != 2 || c.Args[0] != "set-hostname" {
+		return 0
+	}
+	for _, file := range []string{"/proc/sys/kernel/hostname", "/etc/hostname"} {
+		if err := os.WriteFile(s.options.root().Path(file), []byte(c.Args[1]+"\n"), 0o644); err != nil {
+			return out.complain(1, "Could not set static hostname: %s\n", err)
+		}
+	}
+	return 0
+}
+
+// sshKeygen makes files that look like a key pair and open nothing.
+func (s shell) sshKeygen(_ context.Context, c run.Cmd, out *reply) int {
+	file := s.options.root().Path(option(c.Args, "-f"))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return out.complain(1, "%s\n", err)
+	}
+	public := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + strings.Repeat("A", 43) + " root@" + s.options.Spec.Hostname + "\n"
+	for name, content := range map[string]string{file: "simulated private key\n", file + ".pub": public} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			return out.complain(1, "%s\n", err)
+		}
+	}
+	return 0
+}
+
+func (s shell) detectVirt(_ context.Context, _ run.Cmd, out *reply) int {
+	out.printf("none\n")
+	return 1
+}
+
+// dmidecode prints the memory modules: two halves.
+func (s shell) dmidecode(_ context.Context, _ run.Cmd, out *reply) int {
+	out.printf("# dmidecode 3.6\nGetting SMBIOS data from sysfs.\nSMBIOS 3.2.0 present.\n")
+	for _, slot := range []string{"A1", "A2"} {
+		out.printf("\nHandle 0x1100, DMI type 17, 84 bytes\nMemory Device\n\tTotal Width: 72 bits\n\tData Width: 64 bits\n\tSize: %d MB\n"+
+			"\tForm Factor: DIMM\n\tLocator: %s\n\tType: DDR4\n\tSpeed: 3200 MT/s\n", s.options.Spec.MemoryMiB/2, slot)
+	}
+	return 0
+}
+
+func (s shell) lscpu(_ context.Context, _ run.Cmd, out *reply) int {
+	out.printf("{\"lscpu\":[{\"field\":\"Architecture:\",\"data\":\"x86_64\"},{\"field\":\"CPU(s):\",\"data\":\"%d\"},"+
+		"{\"field\":\"Model name:\",\"data\":%q}]}\n", s.options.Spec.CPUs, s.options.Spec.CPUModel)
+	return 0
+}
+
+// ipmitool finds no board controller: the machine has no /dev/ipmi0.
+func (s shell) ipmitool(_ context.Context, _ run.Cmd, out *reply) int {
+	return out.complain(1, "Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory\n")
+}
+
+func (s shell) efibootmgr(_ context.Context, _ run.Cmd, out *reply) int {
+	out.printf("BootCurrent: 0001\nTimeout: 3 seconds\nBootOrder: 0002,0001\nBoot0001* CD/DVD Drive\nBoot0002* Red Hat Enterprise Linux\n")
+	return 0
+}

@@ -1,0 +1,111 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const addressFolder = "addresses"
+
+// Station is an interface that answers on the network of a site.
+type Station struct {
+	Machine string       `json:"machine"`
+	MAC     string       `json:"mac"`
+	Address netip.Prefix `json:"address"`
+	MTU     int          `json:"mtu"`  // bytes; larger packets are lost
+	Loss    int          `json:"loss"` // percent of the packets to it that are lost
+}
+
+// Attach lets stations answer. An address may be attached with several MACs: a
+// collision.
+func (s *Site) Attach(stations ...Station) error {
+	for _, st := range stations {
+		folder := filepath.Join(addressFolder, st.Address.Addr().String())
+		if err := os.MkdirAll(filepath.Join(s.dir, folder), 0o755); err != nil {
+			return fmt.Errorf("attach %s to the network: %w", st.Machine, err)
+		}
+		if err := s.write(filepath.Join(folder, st.MAC), st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Detach silences stations; those that do not answer already are no error.
+func (s *Site) Detach(stations ...Station) error {
+	for _, st := range stations {
+		err := os.Remove(filepath.Join(s.dir, addressFolder, st.Address.Addr().String(), st.MAC))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("detach %s from the network: %w", st.Machine, err)
+		}
+	}
+	return nil
+}
+
+// Stations are those that answer for an address, by MAC.
+func (s *Site) Stations(address netip.Addr) []Station {
+	folder := filepath.Join(addressFolder, address.String())
+	entries, err := os.ReadDir(filepath.Join(s.dir, folder))
+	if err != nil {
+		return nil
+	}
+	var found []Station
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") { // being written
+			continue
+		}
+		var st Station
+		if s.read(filepath.Join(folder, e.Name()), &st) == nil && st.MAC != "" {
+			found = append(found, st)
+		}
+	}
+	return found
+}
+
+// Addresses are those of a network that are in use, in order.
+func (s *Site) Addresses(network netip.Prefix) []netip.Addr {
+	entries, err := os.ReadDir(filepath.Join(s.dir, addressFolder))
+	if err != nil {
+		return nil
+	}
+	var used []netip.Addr
+	for _, e := range entries {
+		address, err := netip.ParseAddr(e.Name())
+		if err == nil && network.Contains(address) && len(s.Stations(address)) > 0 {
+			used = append(used, address)
+		}
+	}
+	slices.SortFunc(used, netip.Addr.Compare)
+	return used
+}
+
+const fetchFolder = "fetches"
+
+// NoteFetch says that the machine at an address fetched its Ignition from the cluster.
+func (s *Site) NoteFetch(address netip.Addr) error {
+	if err := os.MkdirAll(filepath.Join(s.dir, fetchFolder), 0o755); err != nil {
+		return fmt.Errorf("note a fetch of Ignition: %w", err)
+	}
+	return s.writeText(filepath.Join(fetchFolder, address.String()), "")
+}
+
+// Fetches are the addresses of the machines that fetched their Ignition.
+func (s *Site) Fetches() []netip.Addr {
+	entries, err := os.ReadDir(filepath.Join(s.dir, fetchFolder))
+	if err != nil {
+		return nil
+	}
+	var fetched []netip.Addr
+	for _, e := range entries {
+		if address, err := netip.ParseAddr(e.Name()); err == nil {
+			fetched = append(fetched, address)
+		}
+	}
+	return fetched
+}

@@ -1,0 +1,128 @@
+package site
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// Site is a folder shared by simulated machines.
+type Site struct{ dir string }
+
+// Cluster is the cluster the machines of a site become.
+type Cluster struct {
+	Name         string `json:"name"`
+	Domain       string `json:"domain"`        // of the user: example.com
+	ControlPlane int    `json:"control_plane"` // masters, 1 for a single node
+	Version      string `json:"version"`       // of OpenShift
+}
+
+// Open makes the folder of a site unless it exists.
+func Open(dir string) (*Site, error) {
+	if err := os.MkdirAll(filepath.Join(dir, addressFolder), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of a site: %w", err)
+	}
+	return &Site{dir: dir}, nil
+}
+
+// Dir is the folder of the site.
+func (s *Site) Dir() string { return s.dir }
+
+// SetCluster says what the machines become.
+func (s *Site) SetCluster(c Cluster) error { return s.write("cluster.json", c) }
+
+// Cluster is what the machines become; ControlPlane is 1 when nobody said.
+func (s *Site) Cluster() (Cluster, error) {
+	c := Cluster{ControlPlane: 1}
+	return c, s.read("cluster.json", &c)
+}
+
+const (
+	apiFile   = "kube-api.json"
+	startFile = "control-plane.json"
+)
+
+// ControlPlane is one life of the cluster's control plane: an installation that begins
+// anew begins a new one.
+type ControlPlane struct {
+	Life string `json:"life"`
+	URL  string `json:"url,omitempty"`
+}
+
+// StartControlPlane is called by a bootstrap host whose temporary control plane comes
+// up; life names it, and a repeated one changes nothing.
+func (s *Site) StartControlPlane(life string) error {
+	before, err := s.Started()
+	if err != nil || before == life {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(s.dir, fetchFolder)); err != nil {
+		return fmt.Errorf("forget the former control plane: %w", err)
+	}
+	return s.write(startFile, ControlPlane{Life: life})
+}
+
+// Started is the life that a bootstrap host started last; empty before.
+func (s *Site) Started() (string, error) {
+	var started ControlPlane
+	err := s.read(startFile, &started)
+	return started.Life, err
+}
+
+// PublishAPI says where the API of the control plane listens.
+func (s *Site) PublishAPI(p ControlPlane) error { return s.write(apiFile, p) }
+
+// Published is what PublishAPI said last.
+func (s *Site) Published() (ControlPlane, error) {
+	var published ControlPlane
+	err := s.read(apiFile, &published)
+	return published, err
+}
+
+// API is the address of the API of the present control plane; empty while it does not answer.
+func (s *Site) API() string {
+	started, err := s.Started()
+	if err != nil || started == "" {
+		return ""
+	}
+	published, err := s.Published()
+	if err != nil || published.Life != started {
+		return ""
+	}
+	return published.URL
+}
+
+func (s *Site) write(name string, v any) error {
+	content, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write %s of a site: %w", name, err)
+	}
+	return s.writeText(name, string(content))
+}
+
+func (s *Site) writeText(name, content string) error {
+	if err := renameio.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o644); err != nil {
+		return fmt.Errorf("write %s of a site: %w", name, err)
+	}
+	return nil
+}
+
+// read fills v from a file; a file that is missing leaves it as it is.
+func (s *Site) read(name string, v any) error {
+	content, err := os.ReadFile(filepath.Join(s.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s of a site: %w", name, err)
+	}
+	if err := json.Unmarshal(content, v); err != nil {
+		return fmt.Errorf("read %s of a site: %w", name, err)
+	}
+	return nil
+}

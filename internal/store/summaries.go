@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"slipway/internal/model"
+)
+
+// HostCounts are the numbers a cluster shows of its hosts.
+type HostCounts struct {
+	Total   int
+	Enabled int // not disabled
+	Ready   int // known
+}
+
+// HostCounts counts the hosts of the given clusters, of all clusters when none is given.
+// A cluster without hosts has no entry.
+func (s *Store) HostCounts(ctx context.Context, clusters ...uuid.UUID) (map[uuid.UUID]HostCounts, error) {
+	rows, err := s.pool.Query(ctx, `
+		select cluster_id, count(*), count(*) filter (where status <> 'disabled'), count(*) filter (where status = 'known')
+		from hosts
+		where deleted_at is null and cluster_id is not null and ($1::uuid[] is null or cluster_id = any ($1))
+		group by cluster_id`, nilIfEmpty(clusters))
+	if err != nil {
+		return nil, fmt.Errorf("count hosts: %w", err)
+	}
+	out := map[uuid.UUID]HostCounts{}
+	var id uuid.UUID
+	var n HostCounts
+	_, err = pgx.ForEachRow(rows, []any{&id, &n.Total, &n.Enabled, &n.Ready}, func() error {
+		out[id] = n
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count hosts: %w", err)
+	}
+	return out, nil
+}
+
+// OperatorsByCluster lists the operators of all clusters that are not deleted, by name.
+func (s *Store) OperatorsByCluster(ctx context.Context) (map[uuid.UUID][]model.MonitoredOperator, error) {
+	rows, err := s.pool.Query(ctx, `
+		select o.cluster_id, o.name, o.type, o.version, o.namespace, o.subscription_name, o.properties, o.timeout_seconds,
+		  o.status, o.status_info, o.status_updated_at
+		from monitored_operators o
+		join clusters c on c.id = o.cluster_id and c.deleted_at is null
+		order by o.cluster_id, o.name`)
+	if err != nil {
+		return nil, fmt.Errorf("list monitored operators: %w", err)
+	}
+	out := map[uuid.UUID][]model.MonitoredOperator{}
+	var o model.MonitoredOperator
+	var seconds int64
+	var updated *time.Time
+	_, err = pgx.ForEachRow(rows, []any{
+		&o.ClusterID, &o.Name, &o.Type, &o.Version, &o.Namespace, &o.SubscriptionName, &o.Properties, &seconds,
+		&o.Status, &o.StatusInfo, &updated,
+	}, func() error {
+		o.Timeout, o.StatusUpdatedAt = time.Duration(seconds)*time.Second, orZero(updated)
+		out[o.ClusterID] = append(out[o.ClusterID], o)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list monitored operators: %w", err)
+	}
+	return out, nil
+}
+
+// SingleNodeClusters tells which clusters of the hosts of a discovery environment have
+// one control plane host: the stages of a host depend on it.
+func (s *Store) SingleNodeClusters(ctx context.Context, infraEnvID uuid.UUID) (map[uuid.UUID]bool, error) {
+	rows, err := s.pool.Query(ctx, `
+		select c.id from clusters c
+		where c.doc->>'control_plane_count' = '1'
+		  and c.id in (select h.cluster_id from hosts h where h.infra_env_id = $1 and h.bootstrap and h.deleted_at is null)`, infraEnvID)
+	if err != nil {
+		return nil, fmt.Errorf("look for single-node clusters: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return nil, fmt.Errorf("look for single-node clusters: %w", err)
+	}
+	out := map[uuid.UUID]bool{}
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package validation
+
+import (
+	"slices"
+	"time"
+
+	"slipway/internal/model"
+)
+
+// maxClockSpread is how far the clocks of two hosts may be apart (contract/validations.md 3b).
+const maxClockSpread = 4 * time.Minute
+
+// readyStatuses are those of a host that can be, or just is, installed.
+var readyStatuses = []model.HostStatus{
+	model.HostKnown, model.HostPreparingForInstallation, model.HostPreparingSuccessful,
+}
+
+func pullSecretSet(c *clusterCase) verdict {
+	if c.Cluster.PullSecret == "" {
+		return failure("Require a pull secret, found none")
+	}
+	return success("The pull secret is set")
+}
+
+func platformRequirements(c *clusterCase) verdict {
+	p := c.Cluster.Platform
+	if p.Type == platformExternal && p.ExternalName == externalOCI && !c.CustomManifests {
+		return failure("Require the manifests of the Oracle cloud's drivers, found none")
+	}
+	return success("The platform %s needs nothing else", platformName(p))
+}
+
+func allHostsReady(c *clusterCase) verdict {
+	var waiting []string
+	for _, h := range c.Hosts {
+		if !slices.Contains(readyStatuses, h.Status) {
+			waiting = append(waiting, hostLabel(h)+" is "+string(h.Status))
+		}
+	}
+	if len(waiting) > 0 {
+		return failure("Require every host to be ready, %d of %d are not: %s", len(waiting), len(c.Hosts), some(waiting))
+	}
+	return success("All %d hosts are ready", len(c.Hosts))
+}
+
+func hostLabel(h *model.Host) string {
+	if name := h.Hostname(); name != "" {
+		return name
+	}
+	return h.ID.String()
+}
+
+// roleCount is how many hosts have each role, with the roles suggested to those that
+// chose none counted when they could take them.
+type roleCount struct{ masters, arbiters, workers int }
+
+func (c *clusterCase) roles() roleCount {
+	var n roleCount
+	for _, h := range c.Hosts {
+		switch h.EffectiveRole() {
+		case model.RoleMaster, model.RoleBootstrap:
+			if h.Role != model.RoleAutoAssign || c.fitsMaster(h) {
+				n.masters++
+			}
+		case model.RoleArbiter:
+			n.arbiters++
+		case model.RoleWorker:
+			n.workers++
+		}
+	}
+	return n
+}
+
+func (c *clusterCase) fitsMaster(h *model.Host) bool {
+	req := RequirementsOf(c.Requirements, model.RoleMaster, c.Cluster, h.Inventory, c.Options)
+	return Meets(h.Inventory, req)
+}
+
+func mastersCount(c *clusterCase) verdict {
+	n, required := c.roles(), c.Cluster.ControlPlaneCount
+	switch {
+	case c.Cluster.DayTwo():
+		return success("The cluster has a control plane already")
+	case n.masters != required:
+		return failure("Require %d control plane hosts, found %d", required, n.masters)
+	case required == fencingControlPlanes && n.arbiters == 0 && !c.Fencing:
+		return failure("Require an arbiter or fencing credentials for a control plane of %d, found neither", required)
+	case required == 1 && n.workers > 0:
+		return failure("Require a single node without workers, found %d", n.workers)
+	}
+	return success("Found %d control plane hosts", n.masters)
+}
+
+func clocksAgree(c *clusterCase) verdict {
+	var first, last int64
+	seen := false
+	for _, h := range c.Hosts {
+		if h.Timestamp == 0 || h.CheckedInAt.IsZero() {
+			continue
+		}
+		// Hosts check in at different times: what counts is how far each is from the service.
+		offset := h.Timestamp - h.CheckedInAt.Unix()
+		if !seen {
+			first, last, seen = offset, offset, true
+		}
+		first, last = min(first, offset), max(last, offset)
+	}
+	if spread := time.Duration(last-first) * time.Second; spread > maxClockSpread {
+		return failure("Require the clocks of the hosts within %s, they are %s apart", maxClockSpread, spread)
+	}
+	return success("The clocks of the hosts agree")
+}

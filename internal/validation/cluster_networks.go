@@ -1,0 +1,159 @@
+package validation
+
+import (
+	"net/netip"
+	"slices"
+
+	"slipway/internal/model"
+)
+
+// selfNetworked are clusters that need no VIPs: the user's networking, and single nodes.
+func (c *clusterCase) selfNetworked() bool {
+	return c.Cluster.UserManagedNetworking || c.Cluster.SingleNode()
+}
+
+func clusterNetworkDefined(c *clusterCase) verdict {
+	return defined(len(c.Cluster.ClusterNetworks) > 0, "cluster network")
+}
+
+func serviceNetworkDefined(c *clusterCase) verdict {
+	return defined(len(c.Cluster.ServiceNetworks) > 0, "service network")
+}
+
+func domainDefined(c *clusterCase) verdict {
+	return defined(c.Cluster.BaseDNSDomain != "", "base DNS domain")
+}
+
+func defined(ok bool, what string) verdict {
+	if !ok {
+		return failure("Require a %s, found none", what)
+	}
+	return success("The %s is set", what)
+}
+
+func clusterMachineNetwork(c *clusterCase) verdict {
+	switch {
+	case c.Cluster.UserManagedNetworking && !c.Cluster.SingleNode():
+		return success("Networking is the user's, no machine network is needed")
+	case len(c.Cluster.MachineNetworks) > 0:
+		return success("The machine network is %s", networkList(c.Cluster.MachineNetworks))
+	case c.Peers.withInventory == 0:
+		return pending("No host has sent its inventory yet")
+	}
+	return failure("Require a machine network, found none: set it, or a virtual address in a network of the hosts")
+}
+
+func networkAsCalculated(c *clusterCase) verdict {
+	if c.selfNetworked() || externalBalancer(c.Cluster) {
+		return success("Any machine network will do")
+	}
+	vips := firstOf(c.Cluster.APIVIPs, c.Cluster.IngressVIPs)
+	if c.Peers.withInventory == 0 || len(vips) == 0 || len(c.Cluster.MachineNetworks) == 0 {
+		return pending("The machine network, a virtual address or an inventory is missing")
+	}
+	networks := c.Cluster.HostNetworks
+	if len(networks) == 0 {
+		networks = HostNetworks(c.Hosts)
+	}
+	for i, vip := range vips {
+		calculated, ok := CalculatedNetwork(vip.IP, networks)
+		if !ok {
+			return failure("Require virtual addresses in a network of the hosts, %s is in none", vip.IP)
+		}
+		if i >= len(c.Cluster.MachineNetworks) {
+			return failure("Require a machine network for each virtual address, %s has none", vip.IP)
+		}
+		// Dual-stack VIPs may come in the other order than the networks.
+		if !slices.Contains(c.Cluster.MachineNetworks, calculated) {
+			return failure("Require the machine network %s that holds %s, found %s", calculated, vip.IP, networkList(c.Cluster.MachineNetworks))
+		}
+	}
+	return success("The machine network is the one that holds the virtual addresses")
+}
+
+// clusterPrefixes are the pod networks without their host prefixes.
+func clusterPrefixes(networks []model.ClusterNetwork) []netip.Prefix {
+	out := make([]netip.Prefix, len(networks))
+	for i, n := range networks {
+		out[i] = n.CIDR
+	}
+	return out
+}
+
+func networksApart(c *clusterCase) verdict {
+	pods, services, machines := clusterPrefixes(c.Cluster.ClusterNetworks), c.Cluster.ServiceNetworks, c.Cluster.MachineNetworks
+	if len(pods) == 0 || len(services) == 0 || len(machines) == 0 && !c.selfNetworked() {
+		return pending("A cluster, service or machine network is missing")
+	}
+	if len(pods) != len(services) {
+		return broken("Require as many service networks as cluster networks, found %d and %d", len(services), len(pods))
+	}
+	all := slices.Concat(machines, pods, services)
+	for i, a := range all {
+		for _, b := range all[:i] {
+			// The same machine network twice is no clash, two pod networks are.
+			if a.Overlaps(b) && !(slices.Contains(machines, a) && slices.Contains(machines, b)) {
+				return failure("Require networks apart, %s overlaps %s", b, a)
+			}
+		}
+	}
+	return success("No two networks overlap")
+}
+
+func sameFamilies(c *clusterCase) verdict {
+	pods, services := familiesOf(clusterPrefixes(c.Cluster.ClusterNetworks)), familiesOf(c.Cluster.ServiceNetworks)
+	machines := familiesOf(c.Cluster.MachineNetworks)
+	needMachines := !c.Cluster.UserManagedNetworking || c.Cluster.SingleNode()
+	if len(pods) == 0 || len(services) == 0 || needMachines && len(machines) == 0 {
+		return pending("A cluster, service or machine network is missing")
+	}
+	if !sameSet(services, pods) {
+		return failure("Require service networks of the families of the cluster networks %v, found %v", pods, services)
+	}
+	if needMachines && !sameSet(services, machines) {
+		return failure("Require machine networks of the families of the service networks %v, found %v", services, machines)
+	}
+	return success("All networks have the same families")
+}
+
+func sameSet(a, b []Family) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b)
+}
+
+// Host prefixes of network plug-ins that give hosts parts of one size (contract/validations.md 3b).
+const thirdPartyPrefixV4, thirdPartyPrefixV6 = 23, 64
+
+func hostPrefixValid(c *clusterCase) verdict {
+	if len(c.Cluster.ClusterNetworks) == 0 {
+		return pending("The cluster network is missing")
+	}
+	hosts := max(len(c.Hosts), c.Cluster.ControlPlaneCount)
+	for _, n := range c.Cluster.ClusterNetworks {
+		prefix := n.HostPrefix
+		if thirdParty(c.Cluster.NetworkType) {
+			prefix = thirdPartyPrefixV4
+			if n.CIDR.Addr().Is6() {
+				prefix = thirdPartyPrefixV6
+			}
+		}
+		if prefix < 1 || prefix > n.CIDR.Addr().BitLen() {
+			return failure("Require a host prefix between 1 and %d, found %d", n.CIDR.Addr().BitLen(), prefix)
+		}
+		if parts := partsIn(prefix - n.CIDR.Bits()); parts < hosts {
+			return failure("Require a cluster network with a /%d for each of %d hosts, %s has %d", prefix, hosts, n.CIDR, parts)
+		}
+	}
+	return success("The cluster network is large enough for %d hosts", hosts)
+}
+
+// partsIn is 2 to the power of bits, or as much as matters.
+func partsIn(bits int) int {
+	switch {
+	case bits < 0:
+		return 0
+	case bits > 30:
+		return 1 << 30
+	}
+	return 1 << bits
+}

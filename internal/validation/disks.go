@@ -1,0 +1,175 @@
+package validation
+
+import (
+	"cmp"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// DiskID is what a disk is known by: its persistent id, else its path on the bus, else
+// its device (contract/agent.md 1.7).
+func DiskID(d *wire.Disk) string { return cmp.Or(d.ByID, d.ByPath, d.Path, devicePath(d)) }
+
+func devicePath(d *wire.Disk) string {
+	if d.Name == "" {
+		return ""
+	}
+	return path.Join("/dev", d.Name)
+}
+
+// FindDisk looks a disk up by id, by-id path, by-path path, device path or name, the
+// ways clients name disks (contract/clients.md 2.1). Nil when there is none.
+func FindDisk(inv *wire.Inventory, ref string) *wire.Disk {
+	if inv == nil || ref == "" {
+		return nil
+	}
+	for _, key := range diskKeys {
+		for i := range inv.Disks {
+			if key(&inv.Disks[i]) == ref {
+				return &inv.Disks[i]
+			}
+		}
+	}
+	return nil
+}
+
+// diskKeys are the names of a disk, the most persistent first.
+var diskKeys = []func(*wire.Disk) string{
+	func(d *wire.Disk) string { return d.ID },
+	func(d *wire.Disk) string { return d.ByID },
+	func(d *wire.Disk) string { return d.ByPath },
+	func(d *wire.Disk) string { return d.Path },
+	devicePath,
+	func(d *wire.Disk) string { return d.Name },
+}
+
+// SetDiskIDs fills the id of every disk.
+func SetDiskIDs(inv *wire.Inventory) {
+	for i := range inv.Disks {
+		inv.Disks[i].ID = DiskID(&inv.Disks[i])
+	}
+}
+
+// DefaultInstallationDisk is the eligible disk installed to when the user chose none:
+// bootable ones first, NVMe last, then by drive type, size and address on the bus
+// (contract/validations.md 3c). Nil when none is eligible.
+func DefaultInstallationDisk(inv *wire.Inventory) *wire.Disk {
+	if inv == nil {
+		return nil
+	}
+	var best *wire.Disk
+	for i := range inv.Disks {
+		d := &inv.Disks[i]
+		if d.InstallationEligibility.Eligible && (best == nil || compareDisks(d, best) < 0) {
+			best = d
+		}
+	}
+	return best
+}
+
+func compareDisks(a, b *wire.Disk) int {
+	return cmp.Or(
+		compareBool(b.Bootable, a.Bootable), // bootable first
+		compareBool(isNVMe(a), isNVMe(b)),
+		cmp.Compare(string(a.DriveType), string(b.DriveType)),
+		cmp.Compare(a.SizeBytes, b.SizeBytes),
+		cmp.Compare(a.Hctl, b.Hctl),
+	)
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func isNVMe(d *wire.Disk) bool { return strings.HasPrefix(d.Name, "nvme") }
+
+// holdersOf lists the devices built on a disk.
+func holdersOf(d *wire.Disk) []string {
+	var out []string
+	for name := range strings.SplitSeq(d.Holders, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// members lists the disks a multipath device is built on.
+func members(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
+	var out []*wire.Disk
+	for i := range inv.Disks {
+		if slices.Contains(holdersOf(&inv.Disks[i]), multipath.Name) {
+			out = append(out, &inv.Disks[i])
+		}
+	}
+	return out
+}
+
+// iscsiAddresses are the addresses of the host that an iSCSI disk, or the iSCSI paths
+// of a multipath disk, are reached from.
+func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
+	disks := []*wire.Disk{d}
+	if d.DriveType == wire.DriveTypeMultipath {
+		disks = members(inv, d)
+	}
+	var out []netip.Addr
+	for _, m := range disks {
+		if m.DriveType != wire.DriveTypeISCSI {
+			continue
+		}
+		if a, ok := parseAddr(m.Iscsi.HostIPAddress); ok {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// DiskSpeedExempt reports whether the speed check of a host's installation disk is left
+// out: the check writes to the disk, and what a host boots from or is told to keep must
+// survive (contract/steps.md 4b).
+func DiskSpeedExempt(h *model.Host) bool {
+	if h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent {
+		return true
+	}
+	return slices.ContainsFunc(h.InstallerArgs, func(arg string) bool {
+		return strings.HasPrefix(arg, "--save-part")
+	})
+}
+
+// keptDrives are never formatted unasked: other machines may use them.
+var keptDrives = []wire.DriveType{
+	wire.DriveTypeFC, wire.DriveTypeISCSI, wire.DriveTypeMultipath, wire.DriveTypeRAID, wire.DriveTypeLVM,
+}
+
+// DisksToFormat are the disks whose boot sector is cleared before the installation, so
+// that the host does not boot an older system from them: the bootable ones that the
+// user does not keep.
+func DisksToFormat(h *model.Host) []*wire.Disk {
+	if h.Inventory == nil {
+		return nil
+	}
+	var out []*wire.Disk
+	for i := range h.Inventory.Disks {
+		d := &h.Inventory.Disks[i]
+		if !d.Bootable || d.Removable || d.IsInstallationMedia || slices.Contains(keptDrives, d.DriveType) {
+			continue
+		}
+		kept := slices.ContainsFunc(h.SkipFormattingDisks, func(ref string) bool { return FindDisk(h.Inventory, ref) == d })
+		if !kept {
+			out = append(out, d)
+		}
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package validation
+
+import (
+	"net/netip"
+	"strings"
+
+	"slipway/internal/model"
+)
+
+// Names of a cluster that hosts resolve (contract/validations.md 3a).
+const (
+	apiLabel      = "api"
+	apiIntLabel   = "api-int"
+	appsLabel     = "console-openshift-console.apps"
+	wildcardLabel = "validateNoWildcardDNS"
+)
+
+func apiName(c *model.Cluster) string    { return clusterDomain(apiLabel, c) }
+func apiIntName(c *model.Cluster) string { return clusterDomain(apiIntLabel, c) }
+func appsName(c *model.Cluster) string   { return clusterDomain(appsLabel, c) }
+
+func clusterDomain(label string, c *model.Cluster) string {
+	return strings.Join([]string{label, c.Name, c.BaseDNSDomain}, ".")
+}
+
+// ClusterDomains are the names a host is asked to resolve, in the contract's order:
+// api, api-int, console, and a name that must not exist, with and without the final
+// dot. Nil while the cluster has no name or domain.
+func ClusterDomains(c *model.Cluster) []string {
+	if c.Name == "" || c.BaseDNSDomain == "" {
+		return nil
+	}
+	wildcard := clusterDomain(wildcardLabel, c)
+	return []string{apiName(c), apiIntName(c), appsName(c), wildcard + ".", wildcard}
+}
+
+// resolves makes the rule that a name of the cluster leads somewhere else than to the host itself.
+func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
+	return func(c *hostCase) verdict {
+		switch {
+		case c.dayTwo() && c.IgnitionDownload == nil:
+			return pending("Whether the cluster manages its networking is not known yet")
+		case !c.Cluster.UserManagedNetworking && !c.singleNode():
+			return success("Networking is managed, the cluster resolves its own names")
+		case c.singleNode() && c.Options.SingleNodeDNS:
+			return success("The node resolves the names of the cluster itself")
+		case c.Cluster.BaseDNSDomain == "":
+			return broken("Require a base DNS domain, found none")
+		case c.Host.DomainResolution == nil:
+			return pending("The host has not resolved the names of the cluster yet")
+		}
+		return c.resolved(name(c.Cluster))
+	}
+}
+
+func (c *hostCase) resolved(name string) verdict {
+	addrs, _ := c.answers(name)
+	if len(addrs) == 0 {
+		return failure("Require %s to resolve, found no address", name)
+	}
+	for _, a := range addrs {
+		if owns(c.nics, a) {
+			return failure("Require %s to lead to the cluster, it leads to the host itself (%s)", name, a)
+		}
+	}
+	return success("%s resolves", name)
+}
+
+// answers gives the addresses of a name in the host's reply, and whether the name is in it.
+func (c *hostCase) answers(name string) (addrs []netip.Addr, found bool) {
+	for i := range c.Host.DomainResolution.Resolutions {
+		r := &c.Host.DomainResolution.Resolutions[i]
+		if r.DomainName != name {
+			continue
+		}
+		found = true
+		for _, texts := range [][]string{r.Ipv4Addresses, r.Ipv6Addresses} {
+			for _, text := range texts {
+				if a, ok := parseAddr(text); ok {
+					addrs = append(addrs, a)
+				}
+			}
+		}
+	}
+	return addrs, found
+}
+
+func parseAddr(text string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(text)
+	return a.Unmap(), err == nil
+}
+
+func noWildcardDNS(c *hostCase) verdict {
+	switch {
+	case c.dayTwo():
+		return success("The cluster exists already")
+	case c.Cluster.BaseDNSDomain == "":
+		return broken("Require a base DNS domain, found none")
+	case c.Host.DomainResolution == nil:
+		return pending("The host has not resolved the names of the cluster yet")
+	}
+	plain := clusterDomain(wildcardLabel, c.Cluster)
+	for _, name := range []string{plain + ".", plain} {
+		addrs, found := c.answers(name)
+		if !found {
+			return broken("Require an answer about %s, the host sent none", name)
+		}
+		if len(addrs) > 0 {
+			return failure("Require no wildcard in %s.%s, %s resolves to %s", c.Cluster.Name, c.Cluster.BaseDNSDomain, name, addrs[0])
+		}
+	}
+	return success("No wildcard is configured")
+}

@@ -1,0 +1,74 @@
+package validation_test
+
+import (
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+var dnsCases = []hostCase{
+	{"needs no DNS with managed networking", "api-domain-name-resolved-correctly", nil, ok, ""},
+	{"needs no DNS on a single node that serves its own", "api-domain-name-resolved-correctly", func(w *world) { userNetworking(w); singleNode(w) }, ok, ""},
+	{"waits for the reply", "api-domain-name-resolved-correctly", func(w *world) { userNetworking(w); w.h.DomainResolution = nil }, waits, ""},
+	{"errs without a domain", "api-domain-name-resolved-correctly", func(w *world) { userNetworking(w); w.c.BaseDNSDomain = "" }, errs, ""},
+	{"fails when the name does not resolve", "api-domain-name-resolved-correctly", userNetworking, fails, "api.test.example.com"},
+	{"passes when it does", "api-domain-name-resolved-correctly", resolving("api.test.example.com", "10.1.1.1"), ok, ""},
+	{"fails when it leads to the host itself", "api-domain-name-resolved-correctly", resolving("api.test.example.com", hostIP(0)), fails, "itself"},
+	{"waits on day two", "api-domain-name-resolved-correctly", dayTwo, waits, ""},
+	{"passes when the internal name resolves", "api-int-domain-name-resolved-correctly", resolving("api-int.test.example.com", "10.1.1.1"), ok, ""},
+	{"fails when the internal name does not", "api-int-domain-name-resolved-correctly", userNetworking, fails, "api-int."},
+	{"passes when the console resolves", "apps-domain-name-resolved-correctly", resolving("console-openshift-console.apps.test.example.com", "10.1.1.1"), ok, ""},
+	{"fails when the console does not", "apps-domain-name-resolved-correctly", userNetworking, fails, "apps."},
+	{"passes without a wildcard", "dns-wildcard-not-configured", nil, ok, ""},
+	{"waits for the reply", "dns-wildcard-not-configured", func(w *world) { w.h.DomainResolution = nil }, waits, ""},
+	{"errs when the reply lacks the name", "dns-wildcard-not-configured", func(w *world) { w.h.DomainResolution = answers(nil) }, errs, ""},
+	{"fails with a wildcard", "dns-wildcard-not-configured", func(w *world) {
+		w.h.DomainResolution = answers(map[string]string{"validateNoWildcardDNS.test.example.com.": "10.1.1.1"})
+	}, fails, "10.1.1.1"},
+	{"is fine on day two", "dns-wildcard-not-configured", dayTwo, ok, ""},
+}
+
+func resolving(name, addr string) func(*world) {
+	return func(w *world) {
+		userNetworking(w)
+		w.h.DomainResolution = answers(map[string]string{name: addr})
+	}
+}
+
+var connectivityCases = []hostCase{
+	{"passes in the group", "belongs-to-majority-group", nil, ok, ""},
+	{"fails outside the group", "belongs-to-majority-group", func(w *world) { w.c.Connectivity.Majority["192.168.8.0/21"] = nil }, fails, "192.168.8.0/21"},
+	{"waits for its own check", "belongs-to-majority-group", func(w *world) { w.h.Connectivity = nil }, waits, ""},
+	{"waits for more hosts", "belongs-to-majority-group", func(w *world) { w.hosts = w.hosts[:2]; w.c.Connectivity.Majority = nil }, waits, "found 2"},
+	{"waits for the machine network", "belongs-to-majority-group", func(w *world) { w.c.MachineNetworks = nil }, waits, ""},
+	{"fails with two hosts that are enough with fencing", "belongs-to-majority-group", func(w *world) {
+		w.hosts, w.c.ControlPlaneCount = w.hosts[:2], 2
+		w.c.Connectivity.Majority = nil
+	}, fails, ""},
+	{"needs no group on a single node", "belongs-to-majority-group", func(w *world) { singleNode(w); w.h.Connectivity = nil }, ok, ""},
+	{"passes with an address others reach", "belongs-to-majority-group", userNetworking, ok, ""},
+	{"fails without an address others reach", "belongs-to-majority-group", func(w *world) { userNetworking(w); w.c.Connectivity.L3ConnectedAddresses = nil }, fails, "IPv4"},
+	{"passes when large packets arrive", "mtu-valid", nil, ok, ""},
+	{"waits for its own check", "mtu-valid", func(w *world) { w.h.Connectivity = nil }, waits, ""},
+	{"fails when large packets are lost", "mtu-valid", func(w *world) { w.h.Connectivity.RemoteHosts[0].MtuReport[0].MtuSuccessful = false }, fails, "node-1 over eth0"},
+	{"ignores networks the cluster does not use", "mtu-valid", func(w *world) {
+		w.h.Connectivity.RemoteHosts[0].MtuReport[0] = wire.MtuReport{OutgoingNic: "eth7", RemoteIPAddress: "10.3.3.3"}
+	}, ok, ""},
+	{"does not concern a single node", "mtu-valid", singleNode, absent, ""},
+	{"passes on fast links", "sufficient-network-latency-requirement-for-role", nil, ok, ""},
+	{"fails on a slow link to a master", "sufficient-network-latency-requirement-for-role", func(w *world) { w.h.Connectivity.RemoteHosts[1].L3Connectivity[0].AverageRttMs = 101 }, fails, "node-2"},
+	{"ignores slow links to other roles", "sufficient-network-latency-requirement-for-role", func(w *world) { w.h.Connectivity.RemoteHosts[3].L3Connectivity[0].AverageRttMs = 900 }, ok, ""},
+	{"allows workers more", "sufficient-network-latency-requirement-for-role", func(w *world) {
+		for _, h := range w.hosts {
+			h.Role = model.RoleWorker
+		}
+		w.h.Connectivity.RemoteHosts[1].L3Connectivity[0].AverageRttMs = 900
+	}, ok, ""},
+	{"waits for its own check", "sufficient-network-latency-requirement-for-role", func(w *world) { w.h.Connectivity = nil }, waits, ""},
+	{"needs no check without another host", "sufficient-network-latency-requirement-for-role", func(w *world) { w.hosts = w.hosts[:1]; w.h.Connectivity = nil }, ok, ""},
+	{"passes without loss", "sufficient-packet-loss-requirement-for-role", nil, ok, ""},
+	{"fails with any loss between masters", "sufficient-packet-loss-requirement-for-role", func(w *world) { w.h.Connectivity.RemoteHosts[0].L3Connectivity[0].PacketLossPercentage = 1 }, fails, "at most 0 %"},
+	{"is not limited before the role is known", "sufficient-packet-loss-requirement-for-role", func(w *world) {
+		w.h.Role = model.RoleAutoAssign
+		w.h.Connectivity = nil
+	}, ok, ""},
+}

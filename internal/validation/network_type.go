@@ -1,0 +1,65 @@
+package validation
+
+import (
+	"slices"
+
+	"slipway/internal/wire"
+)
+
+// networkType is what a cluster network plug-in can do.
+type networkType struct {
+	name string
+	// custom plug-ins come as manifests of the user and give hosts parts of one size.
+	custom bool
+	// ipv6, singleNode and leasedVIPs tell which shapes of clusters it supports.
+	ipv6, singleNode, leasedVIPs bool
+}
+
+// networkTypes is the closed list of contract/validations.md 3b.
+var networkTypes = []networkType{
+	{name: string(wire.ClusterNetworkTypeOVNKubernetes), ipv6: true, singleNode: true},
+	{name: string(wire.ClusterNetworkTypeOpenShiftSDN), leasedVIPs: true},
+	{name: string(wire.ClusterNetworkTypeCilium), custom: true, ipv6: true, singleNode: true, leasedVIPs: true},
+	{name: string(wire.ClusterNetworkTypeCalico), custom: true, ipv6: true, singleNode: true, leasedVIPs: true},
+	{name: string(wire.ClusterNetworkTypeCiscoACI), custom: true, ipv6: true, singleNode: true, leasedVIPs: true},
+	{name: string(wire.ClusterNetworkTypeNone), custom: true, ipv6: true, singleNode: true, leasedVIPs: true},
+}
+
+func findNetworkType(name string) (networkType, bool) {
+	i := slices.IndexFunc(networkTypes, func(t networkType) bool { return t.name == name })
+	if i < 0 {
+		return networkType{}, false
+	}
+	return networkTypes[i], true
+}
+
+func thirdParty(name string) bool {
+	t, ok := findNetworkType(name)
+	return ok && t.custom
+}
+
+func networkTypeValid(c *clusterCase) verdict {
+	name := c.Cluster.NetworkType
+	t, ok := findNetworkType(name)
+	v6 := slices.Contains(familiesOf(clusterPrefixes(c.Cluster.ClusterNetworks)), FamilyIPv6) ||
+		slices.Contains(familiesOf(c.Cluster.MachineNetworks), FamilyIPv6) ||
+		slices.Contains(familiesOf(c.Cluster.ServiceNetworks), FamilyIPv6)
+	switch {
+	case !ok:
+		return failure("Require a network type that is known, found %q", name)
+	case v6 && !t.ipv6:
+		return failure("Require IPv4 networks only with %s, found IPv6", name)
+	case c.Cluster.SingleNode() && !t.singleNode:
+		return failure("Require more than a single node with %s, found one", name)
+	case c.Cluster.VIPDHCPAllocation && !t.leasedVIPs:
+		return failure("Require virtual addresses that are set with %s, found leased ones", name)
+	}
+	return success("The network type %s supports this cluster", name)
+}
+
+func customManifests(c *clusterCase) verdict {
+	if thirdParty(c.Cluster.NetworkType) && !c.CustomManifests {
+		return failure("Require the manifests of the network type %s, found none", c.Cluster.NetworkType)
+	}
+	return success("No manifests are missing")
+}

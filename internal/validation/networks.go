@@ -1,0 +1,133 @@
+package validation
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// HostNetworks lists the networks the hosts have addresses in, each with its hosts,
+// ordered by network.
+func HostNetworks(hosts []*model.Host) []model.HostNetwork {
+	members := map[netip.Prefix][]uuid.UUID{}
+	for _, h := range hosts {
+		for _, n := range networksOf(NICs(h.Inventory)) {
+			members[n] = append(members[n], h.ID)
+		}
+	}
+	out := make([]model.HostNetwork, 0, len(members))
+	for n, ids := range members {
+		slices.SortFunc(ids, func(a, b uuid.UUID) int { return cmp.Compare(a.String(), b.String()) })
+		out = append(out, model.HostNetwork{CIDR: n, HostIDs: ids})
+	}
+	slices.SortFunc(out, func(a, b model.HostNetwork) int { return a.CIDR.Compare(b.CIDR) })
+	return out
+}
+
+// networksOf lists the networks of a host, each once.
+func networksOf(nics []NIC) []netip.Prefix {
+	var out []netip.Prefix
+	for i := range nics {
+		for _, a := range nics[i].Addresses {
+			if n := a.Masked(); !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// MachineNetworks derives the machine networks of a cluster whose user gave none: for
+// each API VIP the network of the hosts that holds it, for a single node the network of
+// its default route. Nil while that cannot be told.
+func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix {
+	if cluster.SingleNode() {
+		return singleNodeNetworks(hosts)
+	}
+	if cluster.UserManagedNetworking {
+		return nil
+	}
+	networks := HostNetworks(hosts)
+	var out []netip.Prefix
+	for _, vip := range firstOf(cluster.APIVIPs, cluster.IngressVIPs) {
+		n, ok := CalculatedNetwork(vip.IP, networks)
+		if !ok {
+			return nil
+		}
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func firstOf(lists ...[]model.VIP) []model.VIP {
+	for _, l := range lists {
+		if len(l) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// CalculatedNetwork is the network of the hosts that holds an address: the one most
+// hosts are in, the narrower one of two equals.
+func CalculatedNetwork(vip netip.Addr, networks []model.HostNetwork) (netip.Prefix, bool) {
+	var best *model.HostNetwork
+	for i := range networks {
+		n := &networks[i]
+		if !n.CIDR.Contains(vip) {
+			continue
+		}
+		if best == nil || len(n.HostIDs) > len(best.HostIDs) ||
+			len(n.HostIDs) == len(best.HostIDs) && n.CIDR.Bits() > best.CIDR.Bits() {
+			best = n
+		}
+	}
+	if best == nil {
+		return netip.Prefix{}, false
+	}
+	return best.CIDR, true
+}
+
+// singleNodeNetworks are those of the NIC with the default route, one of each family.
+func singleNodeNetworks(hosts []*model.Host) []netip.Prefix {
+	for _, h := range hosts {
+		if !validInventory(h.Inventory) || h.EffectiveRole() == model.RoleWorker {
+			continue
+		}
+		var out []netip.Prefix
+		for _, f := range families {
+			if n, ok := firstNetwork(defaultRouteNICs(h.Inventory), f); ok {
+				out = append(out, n)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+func firstNetwork(nics []NIC, f Family) (netip.Prefix, bool) {
+	for i := range nics {
+		for _, a := range nics[i].Addresses {
+			if familyOf(a.Addr()) == f {
+				return a.Masked(), true
+			}
+		}
+	}
+	return netip.Prefix{}, false
+}
+
+// lastAddress is the highest address of a network, its broadcast address in IPv4.
+func lastAddress(n netip.Prefix) netip.Addr {
+	raw := n.Masked().Addr().AsSlice()
+	for i := n.Bits(); i < len(raw)*8; i++ {
+		raw[i/8] |= 1 << (7 - i%8)
+	}
+	a, _ := netip.AddrFromSlice(raw)
+	return a
+}

@@ -1,0 +1,79 @@
+package validation
+
+import (
+	"slices"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// HostRule is one rule of the host table.
+type HostRule struct {
+	ID       wire.HostValidationID
+	Category string
+	// Why tells what goes wrong on a host that breaks the rule.
+	Why string
+	// Unbound rules are evaluated for hosts without a cluster too.
+	Unbound bool
+	// HiddenIn are the stages in which the rule says nothing, because its data is not
+	// collected any more; HiddenOnceStaged hides it from the first stage on.
+	HiddenIn         []model.Stage
+	HiddenOnceStaged bool
+
+	check func(*hostCase) verdict
+}
+
+// Host evaluates every rule for one host, in the order of the table. Rules that do
+// not concern the host are left out: an absent rule passes.
+func Host(facts HostFacts) []model.ValidationResult {
+	c := newHostCase(facts)
+	out := make([]model.ValidationResult, 0, len(hostRules))
+	for i := range hostRules {
+		r := &hostRules[i]
+		if r.hidden(facts.Host) || facts.Cluster == nil && !r.Unbound {
+			continue
+		}
+		v := r.check(c)
+		if v.silent {
+			continue
+		}
+		out = append(out, model.ValidationResult{ID: string(r.ID), Category: r.Category, Status: v.status, Message: v.message})
+	}
+	return out
+}
+
+// HostRules is the host table, for documentation and tests.
+func HostRules() []HostRule { return slices.Clone(hostRules) }
+
+func (r *HostRule) hidden(h *model.Host) bool {
+	return r.HiddenOnceStaged && h.Stage != "" || slices.Contains(r.HiddenIn, h.Stage)
+}
+
+// ClusterRule is one rule of the cluster table.
+type ClusterRule struct {
+	ID       wire.ClusterValidationID
+	Category string
+	// Why tells what goes wrong in a cluster that breaks the rule.
+	Why string
+
+	check func(*clusterCase) verdict
+}
+
+// Cluster evaluates every rule for a cluster. Results are ordered by category and id,
+// as clients of the contract see them.
+func Cluster(facts ClusterFacts) []model.ValidationResult {
+	c := newClusterCase(facts)
+	out := make([]model.ValidationResult, 0, len(clusterRules))
+	for i := range clusterRules {
+		r := &clusterRules[i]
+		v := r.check(c)
+		if v.silent {
+			continue
+		}
+		out = append(out, model.ValidationResult{ID: string(r.ID), Category: r.Category, Status: v.status, Message: v.message})
+	}
+	return out
+}
+
+// ClusterRules is the cluster table, for documentation and tests.
+func ClusterRules() []ClusterRule { return slices.Clone(clusterRules) }

@@ -1,0 +1,51 @@
+// Package worker runs workflows and activities. Its list of both is shared with the
+// replay tests, so that nothing runs that was not replayed.
+package worker
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"slipway/activities"
+	"slipway/workflows"
+)
+
+// Dependencies are the activity structs.
+type Dependencies struct {
+	Clusters *activities.Clusters
+	Hosts    *activities.Hosts
+	Steps    *activities.Steps
+	Files    *activities.Files
+}
+
+// RegisterWorkflows registers every workflow.
+func RegisterWorkflows(r worker.WorkflowRegistry) {
+	r.RegisterWorkflow(workflows.ClusterInstall)
+	r.RegisterWorkflow(workflows.HostInstall)
+	r.RegisterWorkflow(workflows.ClusterReset)
+}
+
+// RegisterActivities registers every activity.
+func RegisterActivities(r worker.ActivityRegistry, d Dependencies) {
+	r.RegisterActivity(d.Clusters)
+	r.RegisterActivity(d.Hosts)
+	r.RegisterActivity(d.Steps)
+	r.RegisterActivity(d.Files)
+}
+
+// pollers: the SDK's two of each miss synchronous matches and double the commits.
+const pollers = 16
+
+// New makes a worker; Start it.
+func New(c client.Client, d Dependencies) worker.Worker {
+	w := worker.New(c, workflows.TaskQueue, worker.Options{
+		MaxConcurrentActivityTaskPollers: pollers,
+		MaxConcurrentWorkflowTaskPollers: pollers,
+		WorkerStopTimeout:                5 * time.Second,
+	})
+	RegisterWorkflows(w)
+	RegisterActivities(w, d)
+	return w
+}

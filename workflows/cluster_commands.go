@@ -1,0 +1,119 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// rejectionType marks the errors of validators: the caller's answer is 409.
+const rejectionType = "Conflict"
+
+func reject(format string) error { return temporal.NewApplicationError(format, rejectionType) }
+
+// setup registers every handler before anything blocks.
+func (w *clusterInstall) setup(ctx workflow.Context) error {
+	if err := workflow.SetQueryHandler(ctx, QueryState, func() (ClusterState, error) {
+		return ClusterState{Phase: w.phase, Paused: w.paused, Hosts: w.hosts}, nil
+	}); err != nil {
+		return err
+	}
+	commands := map[string]struct {
+		check func() error
+		do    func(workflow.Context)
+	}{
+		CommandCancel: {w.checkStop, func(workflow.Context) { w.stopFor(stopCancel) }},
+		CommandReset:  {w.checkStop, func(workflow.Context) { w.stopFor(stopReset) }},
+		CommandPause:  {w.checkPause, func(ctx workflow.Context) { w.hold(ctx, true) }},
+		CommandResume: {w.checkResume, func(ctx workflow.Context) { w.hold(ctx, false) }},
+		CommandExtend: {w.checkExtend, func(workflow.Context) { w.extended++ }},
+	}
+	for _, name := range []string{CommandCancel, CommandReset, CommandPause, CommandResume, CommandExtend} {
+		if err := command(ctx, name, commands[name].check, commands[name].do); err != nil {
+			return err
+		}
+	}
+	workflow.Go(ctx, w.listen)
+	return nil
+}
+
+// command registers an update with its validator, and a signal of the same name that
+// is ignored where the update would be refused.
+func command(ctx workflow.Context, name string, check func() error, do func(workflow.Context)) error {
+	err := workflow.SetUpdateHandlerWithOptions(ctx, name, func(ctx workflow.Context) error {
+		do(ctx)
+		return nil
+	}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context) error { return check() }})
+	if err != nil {
+		return err
+	}
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		signals := workflow.GetSignalChannel(ctx, name)
+		for {
+			if !signals.Receive(ctx, nil) {
+				return
+			}
+			if check() == nil {
+				do(ctx)
+			}
+		}
+	})
+	return nil
+}
+
+// listen takes news from hosts until the workflow ends.
+func (w *clusterInstall) listen(ctx workflow.Context) {
+	news := workflow.GetSignalChannel(ctx, SignalHostNews)
+	for {
+		var n HostNews
+		if !news.Receive(ctx, &n) {
+			return
+		}
+		w.hosts[n.HostID] = n
+	}
+}
+
+func (w *clusterInstall) stopFor(c clusterCommand) {
+	w.stop = c
+	w.cancel()
+}
+
+func (w *clusterInstall) checkStop() error {
+	if w.stop != stopNone {
+		return reject("the installation is being stopped already (" + string(w.stop) + ")")
+	}
+	if w.phase == "done" {
+		return reject("the installation has ended")
+	}
+	return nil
+}
+
+func (w *clusterInstall) checkPause() error {
+	if w.paused {
+		return reject("the installation is paused already")
+	}
+	return w.checkStop()
+}
+
+func (w *clusterInstall) checkResume() error {
+	if !w.paused {
+		return reject("the installation is not paused")
+	}
+	return nil
+}
+
+func (w *clusterInstall) checkExtend() error {
+	if !w.waiting {
+		return reject("no phase of the installation has timed out")
+	}
+	return nil
+}
+
+// hold tells every host to wait before its next stage, or to go on.
+func (w *clusterInstall) hold(ctx workflow.Context, on bool) {
+	w.paused = on
+	for _, h := range w.plan.Hosts {
+		if child, ok := w.children[h.ID]; ok && w.host(h.ID) != HostDone {
+			_ = child.SignalChildWorkflow(ctx, SignalHold, on).Get(ctx, nil)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package workflows
+
+import (
+	"errors"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// clusterInstall is the state of one running installation.
+type clusterInstall struct {
+	request  activities.InstallRequest
+	plan     activities.Plan
+	phase    string
+	stop     clusterCommand
+	cancel   workflow.CancelFunc
+	paused   bool
+	extended int
+	waiting  bool // for a command after a time-out of the cluster
+	hosts    map[uuid.UUID]HostNews
+	children map[uuid.UUID]workflow.ChildWorkflowFuture
+}
+
+// ClusterInstall installs one cluster: it prepares every host, runs a HostInstall for
+// each, orders them, and finalizes. It ends when the cluster is installed, cancelled,
+// reset, or could not be prepared.
+func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) error {
+	w := &clusterInstall{
+		request: request, hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},
+	}
+	work, cancel := workflow.WithCancel(ctx)
+	w.cancel = cancel
+	if err := w.setup(ctx); err != nil {
+		return err
+	}
+	err := w.run(work)
+	return w.conclude(ctx, err)
+}
+
+// run is the story of an installation.
+func (w *clusterInstall) run(ctx workflow.Context) error {
+	if err := w.enter(ctx, "preparing"); err != nil {
+		return err
+	}
+	ready, err := w.prepare(ctx)
+	if err != nil || !ready {
+		return err
+	}
+	if err := w.enter(ctx, "installing"); err != nil {
+		return err
+	}
+	if err := w.install(ctx); err != nil {
+		return err
+	}
+	if err := w.enter(ctx, "finalizing"); err != nil {
+		return err
+	}
+	return w.finalize(ctx)
+}
+
+func (w *clusterInstall) enter(ctx workflow.Context, phase string) error {
+	w.phase = phase
+	return workflow.UpsertTypedSearchAttributes(ctx, AttributePhase.ValueSet(phase))
+}
+
+// conclude ends what run left behind. Commands win over whatever error the
+// cancellation they caused came out as.
+func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
+	cancelled := temporal.IsCanceledError(err) || ctx.Err() != nil
+	clean, done := workflow.NewDisconnectedContext(ctx)
+	defer done()
+	var clusters *activities.Clusters
+	switch {
+	case w.stop == stopReset:
+		w.phase = "resetting"
+		w.awaitChildren(clean)
+		return resetCluster(clean, w.request.ClusterID, w.plan.Timeouts)
+	case w.stop == stopCancel || cancelled:
+		w.phase = "cancelling"
+		w.awaitChildren(clean)
+		if cerr := workflow.ExecuteActivity(record(clean, "Cancel installation"), clusters.CancelInstallation, w.request).Get(clean, nil); cerr != nil {
+			return cerr
+		}
+		return temporal.NewCanceledError("installation cancelled")
+	case err != nil:
+		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: reason(err)}
+		_ = workflow.ExecuteActivity(record(clean, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(clean, nil)
+		return err
+	}
+	return nil
+}
+
+// awaitChildren lets cancelled hosts end before their rows are written: the cluster's
+// clean-up has the last word.
+func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
+	for _, h := range w.plan.Hosts {
+		if child, ok := w.children[h.ID]; ok {
+			_ = child.Get(ctx, nil)
+		}
+	}
+}
+
+// host is what the cluster's workflow knows of a host.
+func (w *clusterInstall) host(id uuid.UUID) HostState { return w.hosts[id].State }
+
+// count counts the hosts of a role in a state.
+func (w *clusterInstall) count(role model.Role, state HostState) int {
+	n := 0
+	for _, h := range w.plan.Hosts {
+		if h.Role == role && w.host(h.ID) == state {
+			n++
+		}
+	}
+	return n
+}
+
+// every reports whether all hosts are in one of the states.
+func (w *clusterInstall) every(states ...HostState) bool {
+	for _, h := range w.plan.Hosts {
+		found := false
+		for _, s := range states {
+			found = found || w.host(h.ID) == s
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// reason is the innermost sentence of an error, for people.
+func reason(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Message()
+	}
+	var timeout *temporal.TimeoutError
+	if errors.As(err, &timeout) {
+		return "time ran out"
+	}
+	return err.Error()
+}
+
+func isTimeout(err error) bool {
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &timeout)
+}
+
+func isFailure(err error, kind string) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.Type() == kind
+}

@@ -1,0 +1,259 @@
+package workflows_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"slipway/internal/model"
+	"slipway/workflows"
+
+	enumspb "go.temporal.io/api/enums/v1"
+)
+
+func TestClusterIsInstalledInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	for _, h := range w.plan.Hosts {
+		require.Equal(t, 1, count(lines, h.Name+" image-write"), "each disk is written once")
+		require.Less(t, indexOf(t, lines, "conclude true "), indexOf(t, lines, h.Name+" disk-clean"), "no disk is touched before the preparation is over")
+		require.Less(t, indexOf(t, lines, h.Name+" reached Done"), indexOf(t, lines, "milestone completion"))
+	}
+	for _, worker := range []string{"worker-0", "worker-1"} {
+		require.Less(t, indexOf(t, lines, "master-1 reached Done"), indexOf(t, lines, worker+" reboot"))
+		require.Less(t, indexOf(t, lines, "master-2 reached Done"), indexOf(t, lines, worker+" reboot"))
+	}
+	require.Less(t, indexOf(t, lines, "master-0 bootstrap-start"), indexOf(t, lines, "master-0 image-write"))
+	require.Less(t, indexOf(t, lines, "master-0 controller-wait"), indexOf(t, lines, "master-0 reboot"))
+	require.Equal(t, "complete", lines[len(lines)-1])
+}
+
+func TestSingleNodeHasItsOwnPath(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 0)
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Less(t, indexOf(t, lines, "master-0 bootkube-wait"), indexOf(t, lines, "master-0 image-write"))
+	require.Equal(t, 0, count(lines, "master-0 control-plane-wait"))
+	require.Equal(t, 0, count(lines, "master-0 reached Configuring"))
+}
+
+func TestV2AgentGetsOneStepAndIsFollowedByItsStages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.plan.Hosts = hosts(3, 2, model.DialectInstall)
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	for _, h := range w.plan.Hosts {
+		require.Equal(t, 1, count(lines, h.Name+" install"))
+		require.Equal(t, 0, count(lines, h.Name+" image-write"))
+		require.Less(t, indexOf(t, lines, h.Name+" reached Writing image to disk"), indexOf(t, lines, h.Name+" reached Rebooting"))
+	}
+}
+
+func TestV2AgentThatFailsStopsTheWaitForItsStages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 0)
+	w.plan.Hosts = hosts(1, 0, model.DialectInstall)
+	w.fails["master-0 install"] = []error{stepFailed("no disk")}
+	env := environment(t, w)
+	decideOnFailure(env, w, 0, workflows.CommandRetry)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 2, count(w.lines(), "master-0 install"))
+}
+
+// decideOnFailure sends a command to a host a minute after the start of the test.
+func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *world, host int, command string) {
+	h := w.plan.Hosts[host]
+	env.RegisterDelayedCallback(func() {
+		_ = env.SignalWorkflowByID(workflows.HostID(h.InfraEnvID, h.ID), command, nil)
+	}, time.Minute)
+}
+
+func TestRetryOfOneFailedHostLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")}
+	env := environment(t, w)
+	decideOnFailure(env, w, 4, workflows.CommandRetry)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	indexOf(t, lines, "worker-1 failed: Writing image to disk: I/O error")
+	require.Equal(t, 2, count(lines, "worker-1 image-write"))
+	require.Equal(t, 2, count(lines, "worker-1 disk-clean"))
+	for _, other := range []string{"master-0", "master-1", "master-2", "worker-0"} {
+		require.Equal(t, 1, count(lines, other+" image-write"))
+		require.Equal(t, 1, count(lines, other+" disk-clean"))
+	}
+	require.Equal(t, "complete", lines[len(lines)-1])
+}
+
+func TestRetryOfOneStepGoesOnFromThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")}
+	env := environment(t, w)
+	decideOnFailure(env, w, 4, workflows.CommandRetryStep)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 2, count(w.lines(), "worker-1 image-write"))
+	require.Equal(t, 1, count(w.lines(), "worker-1 disk-clean"))
+}
+
+func TestInterruptedStepIsCommandedAgainByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["master-1 image-write"] = []error{interrupted(), interrupted()}
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 3, count(w.lines(), "master-1 image-write"))
+}
+
+func TestHostThatNeverComesBackFailsOnlyAfterTheUserHadTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	late := temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)
+	w.fails["master-2 Configuring"] = []error{late}
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Less(t, indexOf(t, lines, "master-2 asks for the boot order"), indexOf(t, lines, "master-2 reached Configuring"))
+}
+
+func TestHostThatLeftTheLiveImageIsRediscoveredBeforeARetry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["worker-0 Joined"] = []error{stepFailed("gone")}
+	env := environment(t, w)
+	decideOnFailure(env, w, 3, workflows.CommandRetry)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Less(t, indexOf(t, lines, "worker-0 is back in the live image"), indexOf(t, lines, "worker-0 begins attempt 2"))
+	require.Equal(t, 2, count(lines, "worker-0 image-write"))
+}
+
+func TestFailedIgnitionTakesTheClusterBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["ignition"] = []error{stepFailed("bad override")}
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	indexOf(t, lines, "conclude false bad override")
+	require.Equal(t, 0, count(lines, "master-0 disk-clean"))
+}
+
+func TestUnansweredDecisionEndsTheHostAndTheCluster(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")}
+	env := environment(t, w)
+	env.RegisterDelayedCallback(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.status = model.ClusterError
+	}, 20*time.Hour)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.Error(t, env.GetWorkflowError())
+	lines := w.lines()
+	indexOf(t, lines, "worker-1 given up")
+	indexOf(t, lines, "cluster failed: too many hosts failed for the cluster to come up")
+}
+
+func TestCancelAndResetCleanUp(t *testing.T) {
+	t.Parallel()
+	for command, last := range map[string]string{workflows.CommandCancel: "cancelled", workflows.CommandReset: "finish reset"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(3, 2)
+			w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")} // keeps the installation waiting
+			env := environment(t, w)
+			var refused error
+			env.RegisterDelayedCallback(func() {
+				env.UpdateWorkflow(command, "first", &testsuite.TestUpdateCallback{
+					OnAccept: func() {}, OnReject: func(err error) { refused = err }, OnComplete: func(any, error) {},
+				})
+			}, time.Hour)
+			env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+			require.NoError(t, refused)
+			lines := w.lines()
+			require.Equal(t, last, lines[len(lines)-1])
+			err := env.GetWorkflowError()
+			if command == workflows.CommandCancel {
+				var cancelled *temporal.CanceledError
+				require.True(t, errors.As(err, &cancelled), "%v", err)
+				return
+			}
+			require.NoError(t, err)
+			indexOf(t, lines, "master-0 stop-installation")
+		})
+	}
+}
+
+func TestTimedOutFinalizingWaitsForACommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 0)
+	w.fails["milestone operators-available"] = []error{temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)}
+	env := environment(t, w)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandExtend, nil) }, time.Hour)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Less(t, indexOf(t, lines, "cluster failed: finalizing stopped while waiting for operators-available: time ran out"),
+		indexOf(t, lines, "resume finalizing"))
+	require.Equal(t, "complete", lines[len(lines)-1])
+}
+
+func TestPausedHostsWaitBeforeTheirNextStage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 0)
+	w.fails["master-0 image-write"] = []error{stepFailed("I/O error")}
+	env := environment(t, w)
+	decideOnFailure(env, w, 0, workflows.CommandRetry)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandPause, nil) }, 30*time.Second)
+	env.RegisterDelayedCallback(func() {
+		require.Equal(t, 1, count(w.lines(), "master-0 disk-clean"), "a paused host starts nothing")
+		env.SignalWorkflow(workflows.CommandResume, nil)
+	}, time.Hour)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 2, count(w.lines(), "master-0 disk-clean"))
+}
+
+func TestCommandsAreRefusedWhereTheyMakeNoSense(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 0)
+	w.fails["master-0 image-write"] = []error{stepFailed("I/O error")}
+	env := environment(t, w)
+	rejections := map[string]error{}
+	env.RegisterDelayedCallback(func() {
+		for _, command := range []string{workflows.CommandResume, workflows.CommandExtend} {
+			env.UpdateWorkflow(command, command, &testsuite.TestUpdateCallback{
+				OnAccept: func() {}, OnReject: func(err error) { rejections[command] = err }, OnComplete: func(any, error) {},
+			})
+		}
+	}, 30*time.Second)
+	decideOnFailure(env, w, 0, workflows.CommandRetry)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.ErrorContains(t, rejections[workflows.CommandResume], "not paused")
+	require.ErrorContains(t, rejections[workflows.CommandExtend], "timed out")
+}

@@ -1,0 +1,102 @@
+package workflows
+
+import (
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+)
+
+// prepare freezes the plan, starts a child for each host, and generates Ignition while
+// the hosts check their disks and images. It is false when the cluster went back to
+// discovery; the reason is in the cluster's last preparation.
+func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
+	var clusters *activities.Clusters
+	err := workflow.ExecuteActivity(record(ctx, "Freeze the plan"), clusters.BeginPreparation, w.request).Get(ctx, &w.plan)
+	if isFailure(err, activities.FailureRefused) {
+		return false, nil // BeginPreparation has taken the cluster back itself
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := w.startHosts(ctx); err != nil {
+		return false, err
+	}
+	ignition := w.generate(ctx)
+	prepared, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.PrepareCluster, func() bool {
+		return w.every(HostPrepared, HostWaiting, HostGone) && (ignition.done || ignition.err != nil)
+	})
+	if err != nil {
+		return false, err
+	}
+	outcome := activities.PreparationOutcome{Ready: prepared && ignition.err == nil}
+	switch {
+	case ignition.err != nil:
+		outcome.Reason = reason(ignition.err)
+	case !prepared:
+		outcome.Reason = "the preparation took too long"
+	}
+	conclude := activities.PreparationConclusion{InstallRequest: w.request, Outcome: outcome}
+	if err := workflow.ExecuteActivity(record(ctx, "Conclude preparation"), clusters.ConcludePreparation, conclude).Get(ctx, &outcome); err != nil {
+		return false, err
+	}
+	if !outcome.Ready {
+		w.cancel() // ends the children; the cluster is back in discovery
+		w.awaitChildren(workflowDisconnected(ctx))
+		w.phase = "done"
+	}
+	return outcome.Ready, nil
+}
+
+// generation is how far the installer files are.
+type generation struct {
+	done bool
+	err  error
+}
+
+// generate makes install-config, manifests and Ignition in the background.
+func (w *clusterInstall) generate(ctx workflow.Context) *generation {
+	g := &generation{}
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		var files *activities.Files
+		options := generate(ctx, w.plan.Timeouts, "Extract the installer")
+		if g.err = workflow.ExecuteActivity(options, files.ExtractInstaller, w.request).Get(ctx, nil); g.err != nil {
+			return
+		}
+		options = generate(ctx, w.plan.Timeouts, "Generate Ignition")
+		g.err = workflow.ExecuteActivity(options, files.GenerateIgnition, w.request).Get(ctx, nil)
+		g.done = g.err == nil
+	})
+	return g
+}
+
+// startHosts starts one child for each host and waits until all run.
+func (w *clusterInstall) startHosts(ctx workflow.Context) error {
+	for _, h := range w.plan.Hosts {
+		w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostPreparing}
+		options := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+			WorkflowID:            HostID(h.InfraEnvID, h.ID),
+			ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+			WaitForCancellation:   true,
+			StaticSummary:         string(h.Role) + " " + h.Name,
+			TypedSearchAttributes: temporal.NewSearchAttributes(
+				AttributeClusterID.ValueSet(w.request.ClusterID.String()), AttributeHostID.ValueSet(h.ID.String())),
+		})
+		request := HostInstallRequest{ClusterID: w.request.ClusterID, SingleNode: w.plan.SingleNode, Host: h, Timeouts: w.plan.Timeouts}
+		w.children[h.ID] = workflow.ExecuteChildWorkflow(options, HostInstall, request)
+	}
+	for _, h := range w.plan.Hosts {
+		if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workflowDisconnected is a context that outlives the cancellation of ctx.
+func workflowDisconnected(ctx workflow.Context) workflow.Context {
+	clean, _ := workflow.NewDisconnectedContext(ctx)
+	return clean
+}

@@ -1,0 +1,45 @@
+package workflows
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+)
+
+// ResetRequest resets a cluster that has no running installation.
+type ResetRequest struct {
+	ClusterID uuid.UUID
+	Timeouts  activities.Timeouts
+}
+
+// ClusterReset takes a failed or cancelled cluster back to discovery.
+func ClusterReset(ctx workflow.Context, request ResetRequest) error {
+	return resetCluster(ctx, request.ClusterID, request.Timeouts)
+}
+
+// resetCluster stops the agents that may still be at work, then takes cluster and
+// hosts back to discovery. Hosts that have left the live image wait for their user.
+func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts) error {
+	var clusters *activities.Clusters
+	var plan activities.ResetPlan
+	if err := workflow.ExecuteActivity(record(ctx, "Begin reset"), clusters.BeginReset, cluster).Get(ctx, &plan); err != nil {
+		return err
+	}
+	limit := t.Reset
+	if limit == 0 {
+		limit = 3 * time.Minute
+	}
+	var steps *activities.Steps
+	stops := make([]workflow.Future, len(plan.Stop))
+	for i, host := range plan.Stop {
+		options := ask(ctx, limit, limit, "stop-installation")
+		stops[i] = workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: host, Type: "stop-installation"})
+	}
+	for _, f := range stops {
+		_ = f.Get(ctx, nil) // a host that does not answer is taken back all the same
+	}
+	return workflow.ExecuteActivity(record(ctx, "Finish reset"), clusters.FinishReset, cluster).Get(ctx, nil)
+}

@@ -1,0 +1,155 @@
+package workflows
+
+import (
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// install lets all hosts go, opens the gate for workers when the control plane stands,
+// and returns when enough hosts are installed for the cluster to be finalized.
+func (w *clusterInstall) install(ctx workflow.Context) error {
+	for _, h := range w.plan.Hosts {
+		if w.host(h.ID) != HostGone {
+			_ = w.children[h.ID].SignalChildWorkflow(ctx, SignalInstall, nil).Get(ctx, nil)
+		}
+	}
+	workflow.Go(ctx, w.openGate)
+	var clusters *activities.Clusters
+	for settled := -1; ; {
+		err := workflow.Await(ctx, func() bool { return w.settled() != settled })
+		if err != nil {
+			return err
+		}
+		settled = w.settled()
+		var review activities.Review
+		if err := workflow.ExecuteActivity(record(ctx, "Review installation"), clusters.ReviewInstallation, w.request).Get(ctx, &review); err != nil {
+			return err
+		}
+		switch review.Status {
+		case model.ClusterFinalizing:
+			return nil
+		case model.ClusterError:
+			return temporal.NewNonRetryableApplicationError("too many hosts failed for the cluster to come up", activities.FailureRefused, nil)
+		}
+	}
+}
+
+// settled changes whenever a review could tell something new.
+func (w *clusterInstall) settled() int {
+	n := 0
+	for _, h := range w.plan.Hosts {
+		switch w.host(h.ID) {
+		case HostDone:
+			n += 1
+		case HostWaiting:
+			n += 1000
+		case HostGone:
+			n += 1000000
+		}
+	}
+	return n
+}
+
+// openGate tells the workers that two masters (or the only ones there are) are done.
+func (w *clusterInstall) openGate(ctx workflow.Context) {
+	masters := 0
+	for _, h := range w.plan.Hosts {
+		if h.Role == model.RoleMaster && !h.Bootstrap {
+			masters++
+		}
+	}
+	need := min(2, masters)
+	if err := workflow.Await(ctx, func() bool { return w.count(model.RoleMaster, HostDone) >= need }); err != nil {
+		return
+	}
+	for _, h := range w.plan.Hosts {
+		if h.Role == model.RoleWorker && w.host(h.ID) != HostGone {
+			_ = w.children[h.ID].SignalChildWorkflow(ctx, SignalControlPlane, nil).Get(ctx, nil)
+		}
+	}
+}
+
+// finalize waits for operators, the ingress certificate and the controller's word,
+// then for the hosts that are still at work, and completes the cluster.
+func (w *clusterInstall) finalize(ctx workflow.Context) error {
+	for _, m := range []model.Milestone{
+		model.MilestoneOperatorsAvailable, model.MilestoneIngressCertificate, model.MilestoneCompletion,
+	} {
+		for {
+			err := w.awaitMilestone(ctx, m)
+			if err == nil {
+				break
+			}
+			if temporal.IsCanceledError(err) || ctx.Err() != nil {
+				return err
+			}
+			if err := w.awaitExtension(ctx, m, err); err != nil {
+				return err
+			}
+		}
+	}
+	if err := workflow.Await(ctx, func() bool { return w.every(HostDone, HostWaiting, HostGone) }); err != nil {
+		return err
+	}
+	var clusters *activities.Clusters
+	if err := workflow.ExecuteActivity(record(ctx, "Complete installation"), clusters.CompleteInstallation, w.request).Get(ctx, nil); err != nil {
+		return err
+	}
+	w.phase = "done"
+	w.releaseWaiting(ctx)
+	return nil
+}
+
+func (w *clusterInstall) awaitMilestone(ctx workflow.Context, m model.Milestone) error {
+	var steps *activities.Steps
+	options := ask(ctx, w.plan.Timeouts.Finalizing, w.plan.Timeouts.Heartbeat, "Wait for "+string(m))
+	return workflow.ExecuteActivity(options, steps.AwaitMilestone, activities.MilestoneRequest{
+		ClusterID: w.request.ClusterID, Milestone: m,
+	}).Get(ctx, nil)
+}
+
+// awaitExtension marks the cluster as failed and waits for a command: extend waits for
+// the milestone once more; cancel and reset end the installation from outside.
+func (w *clusterInstall) awaitExtension(ctx workflow.Context, m model.Milestone, cause error) error {
+	var clusters *activities.Clusters
+	text := "finalizing stopped while waiting for " + string(m) + ": " + reason(cause)
+	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: text}
+	if err := workflow.ExecuteActivity(record(ctx, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(ctx, nil); err != nil {
+		return err
+	}
+	before := w.extended
+	w.waiting = true
+	defer func() { w.waiting = false }()
+	extended, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.Decision, func() bool { return w.extended > before })
+	if err != nil {
+		return err
+	}
+	if !extended {
+		return cause
+	}
+	return workflow.ExecuteActivity(record(ctx, "Resume finalizing"), clusters.ResumeFinalizing, w.request).Get(ctx, nil)
+}
+
+// releaseWaiting ends the workflows of hosts that failed while the cluster came up
+// without them, and lets them write their last lines.
+func (w *clusterInstall) releaseWaiting(ctx workflow.Context) {
+	var left []uuid.UUID
+	for _, h := range w.plan.Hosts {
+		if w.host(h.ID) == HostWaiting {
+			_ = w.children[h.ID].SignalChildWorkflow(ctx, CommandEvict, nil).Get(ctx, nil)
+			left = append(left, h.ID)
+		}
+	}
+	for _, id := range left {
+		_ = w.children[id].Get(ctx, nil)
+	}
+	for _, h := range w.plan.Hosts {
+		if w.host(h.ID) == HostDone {
+			_ = w.children[h.ID].Get(ctx, nil)
+		}
+	}
+}

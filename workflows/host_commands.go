@@ -1,0 +1,43 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+)
+
+// setup registers every handler before anything blocks.
+func (w *hostInstall) setup(ctx workflow.Context) error {
+	err := workflow.SetQueryHandler(ctx, QueryState, func() (HostView, error) {
+		return HostView{State: w.state, Stage: w.stage, Attempt: w.attempt, Reason: w.reason}, nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range []decision{decideRetry, decideRetryStep, decideEvict} {
+		if err := command(ctx, string(d), w.checkDecision, func(workflow.Context) { w.decision = d }); err != nil {
+			return err
+		}
+	}
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for workflow.GetSignalChannel(ctx, SignalInstall).Receive(ctx, nil) {
+			w.installing = true
+		}
+	})
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for workflow.GetSignalChannel(ctx, SignalControlPlane).Receive(ctx, nil) {
+			w.controlPlane = true
+		}
+	})
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		for workflow.GetSignalChannel(ctx, SignalHold).Receive(ctx, &w.held) {
+			continue
+		}
+	})
+	return nil
+}
+
+func (w *hostInstall) checkDecision() error {
+	if w.state != HostWaiting || w.decision != decideNone {
+		return reject("the host does not wait for a decision: it is " + string(w.state))
+	}
+	return nil
+}

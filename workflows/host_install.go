@@ -1,0 +1,169 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// hostInstall is the state of one host's installation.
+type hostInstall struct {
+	request      HostInstallRequest
+	ref          activities.HostRef
+	state        HostState
+	stage        model.Stage
+	attempt      int
+	reason       string
+	installing   bool // the cluster's preparation is over
+	controlPlane bool // two masters are done
+	held         bool
+	decision     decision
+}
+
+// decision is what a user chose for a failed host.
+type decision string
+
+const (
+	decideNone      decision = ""
+	decideRetry     decision = CommandRetry
+	decideRetryStep decision = CommandRetryStep
+	decideEvict     decision = CommandEvict
+)
+
+// HostInstall installs one host: it checks disk and images, waits for its cluster,
+// runs the stages of its role, and on a failure waits for a decision. Its parent is
+// the ClusterInstall that started it.
+func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
+	w := &hostInstall{
+		request: request, state: HostPreparing,
+		ref: activities.HostRef{ClusterID: request.ClusterID, InfraEnvID: request.Host.InfraEnvID, HostID: request.Host.ID},
+	}
+	if err := w.setup(ctx); err != nil {
+		return err
+	}
+	return w.run(ctx)
+}
+
+// run is the story of a host's installation.
+func (w *hostInstall) run(ctx workflow.Context) error {
+	if err := w.prepare(ctx); err != nil {
+		return err
+	}
+	if err := workflow.Await(ctx, func() bool { return w.installing }); err != nil {
+		return err
+	}
+	from := 0
+	for {
+		at, err := w.attemptFrom(ctx, from)
+		if err == nil {
+			return w.tell(ctx, HostDone, "")
+		}
+		if temporal.IsCanceledError(err) || ctx.Err() != nil {
+			return err
+		}
+		if from, err = w.decide(ctx, at, err); err != nil {
+			return err
+		}
+	}
+}
+
+// prepare checks the installation disk and the images; a failure shows in the host's
+// validations, and the cluster decides what it means.
+func (w *hostInstall) prepare(ctx workflow.Context) error {
+	limit := w.request.Timeouts.PrepareHost
+	speed := w.step(ctx, "installation-disk-speed-check", "", limit)
+	images := w.step(ctx, "container-image-availability", "", limit)
+	for _, f := range []workflow.Future{speed, images} {
+		if err := f.Get(ctx, nil); temporal.IsCanceledError(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return w.tell(ctx, HostPrepared, "")
+}
+
+// attemptFrom runs the stages of the host from one on, and returns the stage it failed in.
+func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
+	w.attempt++
+	if err := w.tell(ctx, HostRunning, ""); err != nil {
+		return from, err
+	}
+	var hosts *activities.Hosts
+	begin := activities.AttemptRequest{HostRef: w.ref, Attempt: w.attempt, FromStart: from == 0}
+	if err := workflow.ExecuteActivity(record(ctx, "Begin attempt"), hosts.BeginAttempt, begin).Get(ctx, nil); err != nil {
+		return from, err
+	}
+	stages := stagesOf(w.request)
+	for at := from; at < len(stages); at++ {
+		if err := workflow.Await(ctx, func() bool { return !w.held }); err != nil {
+			return at, err
+		}
+		w.stage = stages[at].stage
+		if err := stages[at].run(ctx, w, stages[at]); err != nil {
+			return at, err
+		}
+	}
+	return len(stages), nil
+}
+
+// decide marks the host as failed and waits for a command. It returns the stage to go
+// on from, or the failure when the host is given up.
+func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, error) {
+	stages := stagesOf(w.request)
+	left := stages[at].afterReboot
+	w.reason = string(stages[at].stage) + ": " + reason(cause)
+	w.decision = decideNone
+	var hosts *activities.Hosts
+	failure := activities.HostFailure{HostRef: w.ref, Reason: w.reason, LeftLiveImage: left}
+	if err := workflow.ExecuteActivity(record(ctx, "Mark host as failed"), hosts.FailHost, failure).Get(ctx, nil); err != nil {
+		return 0, err
+	}
+	if err := w.tell(ctx, HostWaiting, w.reason); err != nil {
+		return 0, err
+	}
+	decided, err := workflow.AwaitWithTimeout(ctx, w.request.Timeouts.Decision, func() bool { return w.decision != decideNone })
+	if err != nil {
+		return 0, err
+	}
+	if !decided || w.decision == decideEvict {
+		if err := workflow.ExecuteActivity(record(ctx, "Give host up"), hosts.GiveUpHost, failure).Get(ctx, nil); err != nil {
+			return 0, err
+		}
+		_ = w.tell(ctx, HostGone, w.reason)
+		return 0, temporal.NewNonRetryableApplicationError(w.reason, activities.FailureStep, nil)
+	}
+	if w.decision == decideRetryStep {
+		return at, nil
+	}
+	return 0, w.rediscover(ctx, left)
+}
+
+// rediscover waits until a host that has left the live image is booted into it again.
+func (w *hostInstall) rediscover(ctx workflow.Context, left bool) error {
+	var hosts *activities.Hosts
+	request := activities.RetryRequest{HostRef: w.ref, LeftLiveImage: left}
+	if err := workflow.ExecuteActivity(record(ctx, "Retry host"), hosts.RetryHost, request).Get(ctx, nil); err != nil {
+		return err
+	}
+	if !left {
+		return nil
+	}
+	options := ask(ctx, w.request.Timeouts.Decision, w.request.Timeouts.Heartbeat, "Wait for the host in the live image")
+	return workflow.ExecuteActivity(options, hosts.AwaitRediscovery, w.ref).Get(ctx, nil)
+}
+
+// tell sends news to the cluster's workflow.
+func (w *hostInstall) tell(ctx workflow.Context, state HostState, why string) error {
+	w.state = state
+	parent := workflow.GetInfo(ctx).ParentWorkflowExecution
+	if parent == nil {
+		return nil
+	}
+	news := HostNews{HostID: w.request.Host.ID, State: state, Reason: why}
+	err := workflow.SignalExternalWorkflow(ctx, parent.ID, parent.RunID, SignalHostNews, news).Get(ctx, nil)
+	if temporal.IsCanceledError(err) || ctx.Err() != nil {
+		return err
+	}
+	return nil // a parent that has ended needs no news
+}

@@ -1,0 +1,251 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// maxInterruptions is how often a step is commanded again by itself after the agent
+// was restarted in the middle of it; the v2 installer tries an image three times too.
+const maxInterruptions = 3
+
+// hostStage is one stage of a host and how it is done.
+type hostStage struct {
+	stage       model.Stage
+	steps       []string // fine steps, in order
+	gate        bool     // wait for the control plane first
+	afterReboot bool     // the machine has left the live image by now
+	run         func(workflow.Context, *hostInstall, hostStage) error
+}
+
+// The stages by role for agents that take fine steps. The order is that of
+// contract/states.md; the bootstrap host writes its disk early and pivots last.
+var (
+	fineBootstrap = []hostStage{
+		{stage: model.StageStartingInstallation, steps: []string{"disk-clean", "bootstrap-start"}, run: runSteps},
+		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
+		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
+		{stage: model.StageWaitingForControlPlane, steps: []string{"control-plane-wait"}, run: runSteps},
+		{stage: model.StageWaitingForBootkube, steps: []string{"bootkube-wait"}, run: runSteps},
+		{stage: model.StageWaitingForController, steps: []string{"controller-wait"}, run: runSteps},
+		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
+		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
+		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
+		{stage: model.StageDone, afterReboot: true, run: awaitStage},
+	}
+	fineMaster = []hostStage{
+		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
+		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
+		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
+		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
+		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
+		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
+		{stage: model.StageDone, afterReboot: true, run: awaitStage},
+	}
+	fineWorker = []hostStage{
+		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
+		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
+		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
+		{stage: model.StageWaitingForControlPlane, gate: true, run: runSteps},
+		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
+		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
+		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
+		{stage: model.StageDone, afterReboot: true, run: awaitStage},
+	}
+	fineSingleNode = []hostStage{
+		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
+		{stage: model.StageInstalling, steps: []string{"bootstrap-start"}, run: runSteps},
+		{stage: model.StageWaitingForBootkube, steps: []string{"bootkube-wait", "ignition-fetch"}, run: runSteps},
+		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
+		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
+		{stage: model.StageJoined, afterReboot: true, run: awaitBoot},
+		{stage: model.StageDone, afterReboot: true, run: awaitStage},
+	}
+	// A v2 agent takes one step for everything up to the reboot.
+	installOnly = []hostStage{
+		{stage: model.StageRebooting, run: runInstall},
+		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
+		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
+		{stage: model.StageDone, afterReboot: true, run: awaitStage},
+	}
+	installOnlySingleNode = []hostStage{
+		{stage: model.StageRebooting, run: runInstall},
+		{stage: model.StageJoined, afterReboot: true, run: awaitBoot},
+		{stage: model.StageDone, afterReboot: true, run: awaitStage},
+	}
+)
+
+func stagesOf(r HostInstallRequest) []hostStage {
+	switch {
+	case r.Host.Dialect == model.DialectInstall && r.SingleNode:
+		return installOnlySingleNode
+	case r.Host.Dialect == model.DialectInstall:
+		return installOnly
+	case r.SingleNode:
+		return fineSingleNode
+	case r.Host.Bootstrap:
+		return fineBootstrap
+	case r.Host.Role == model.RoleWorker:
+		return fineWorker
+	}
+	return fineMaster
+}
+
+// runSteps does a stage step by step, within the limit of the stage.
+func runSteps(ctx workflow.Context, w *hostInstall, s hostStage) error {
+	limit := w.request.Timeouts.Stage(s.stage, w.request.SingleNode)
+	if s.gate {
+		return w.passGate(ctx, s.stage, limit)
+	}
+	for _, step := range s.steps {
+		if err := w.runStep(ctx, step, s.stage, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runStep runs one step, and again when the host does not know how far it came.
+func (w *hostInstall) runStep(ctx workflow.Context, step string, stage model.Stage, limit time.Duration) error {
+	for try := 1; ; try++ {
+		err := w.step(ctx, step, stage, limit).Get(ctx, nil)
+		if err == nil {
+			return nil
+		}
+		again := isFailure(err, activities.FailureInterrupted) || w.neverSent(ctx, step, err)
+		if !again || try == maxInterruptions {
+			return err
+		}
+	}
+}
+
+// neverSent tells, after a heartbeat time-out of a step that is asked once only,
+// whether the step never left the service: then asking again writes nothing twice.
+func (w *hostInstall) neverSent(ctx workflow.Context, step string, err error) bool {
+	if !isTimeout(err) || ctx.Err() != nil {
+		return false
+	}
+	var steps *activities.Steps
+	var sent bool
+	request := activities.StepRequest{HostRef: w.ref, Type: step}
+	if err := workflow.ExecuteActivity(record(ctx, "Was "+step+" sent"), steps.WasSent, request).Get(ctx, &sent); err != nil {
+		return false
+	}
+	return !sent
+}
+
+// step schedules a step on the host.
+func (w *hostInstall) step(ctx workflow.Context, step string, stage model.Stage, limit time.Duration) workflow.Future {
+	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, step)
+	if writesDisk[step] {
+		options = askOnce(ctx, limit, w.request.Timeouts.Heartbeat, step)
+	}
+	var steps *activities.Steps
+	return workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: w.ref, Type: step, Stage: stage})
+}
+
+// writesDisk lists the steps that change a disk.
+var writesDisk = map[string]bool{
+	"disk-clean": true, "image-write": true, "install": true, "installation-disk-speed-check": true,
+}
+
+// passGate shows the stage and waits until the control plane stands.
+func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage, limit time.Duration) error {
+	var hosts *activities.Hosts
+	show := activities.StageRequest{HostRef: w.ref, Stage: stage}
+	if err := workflow.ExecuteActivity(record(ctx, "Show stage"), hosts.ShowStage, show).Get(ctx, nil); err != nil {
+		return err
+	}
+	open, err := workflow.AwaitWithTimeout(ctx, limit, func() bool { return w.controlPlane })
+	if err != nil {
+		return err
+	}
+	if !open {
+		return temporal.NewNonRetryableApplicationError("require two masters to be done, time ran out", activities.FailureStep, nil)
+	}
+	return nil
+}
+
+// awaitStage waits for a report that the host reached a stage, within the limit of the
+// stage before it.
+func awaitStage(ctx workflow.Context, w *hostInstall, s hostStage) error {
+	limit := w.request.Timeouts.Stage(model.StageConfiguring, w.request.SingleNode)
+	if s.stage == model.StageDone {
+		limit = w.request.Timeouts.Stage(model.StageJoined, w.request.SingleNode)
+	}
+	return w.await(ctx, s.stage, limit)
+}
+
+// awaitBoot waits for the first sign of life from the disk. When it takes too long the
+// user is told to look at the boot order, and gets time for it.
+func awaitBoot(ctx workflow.Context, w *hostInstall, s hostStage) error {
+	limit := w.request.Timeouts.Stage(model.StageRebooting, w.request.SingleNode)
+	err := w.await(ctx, s.stage, limit)
+	if !isTimeout(err) {
+		return err
+	}
+	var hosts *activities.Hosts
+	if err := workflow.ExecuteActivity(record(ctx, "Ask for the boot order"), hosts.RebootTimedOut, w.ref).Get(ctx, nil); err != nil {
+		return err
+	}
+	return w.await(ctx, s.stage, w.request.Timeouts.PendingUserAction)
+}
+
+func (w *hostInstall) await(ctx workflow.Context, stage model.Stage, limit time.Duration) error {
+	var steps *activities.Steps
+	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, "Wait for "+string(stage))
+	return workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage}).Get(ctx, nil)
+}
+
+// runInstall gives a v2 agent its one step and follows the stages it reports, each
+// within its own limit, until the host reboots.
+func runInstall(ctx workflow.Context, w *hostInstall, _ hostStage) error {
+	inner, stop := workflow.WithCancel(ctx)
+	defer stop()
+	role := w.request.Host.Role
+	stages := model.StagesFor(role, w.request.Host.Bootstrap, w.request.SingleNode)
+	total := w.request.Timeouts.StepPickup
+	for _, s := range stages {
+		total += w.request.Timeouts.Stage(s, w.request.SingleNode)
+	}
+	install := w.step(inner, "install", "", total)
+	limit := w.request.Timeouts.StepPickup
+	for _, stage := range stages {
+		if stage == model.StageCopyingRegistryData {
+			continue // only with a registry on the installation medium
+		}
+		w.stage = stage
+		if err := w.awaitUnlessFailed(inner, install, stage, limit); err != nil {
+			return err
+		}
+		if stage == model.StageRebooting {
+			return nil
+		}
+		limit = w.request.Timeouts.Stage(stage, w.request.SingleNode)
+	}
+	return nil
+}
+
+// awaitUnlessFailed waits for a stage; a failed install step ends the wait.
+func (w *hostInstall) awaitUnlessFailed(ctx workflow.Context, install workflow.Future, stage model.Stage, limit time.Duration) error {
+	var steps *activities.Steps
+	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, "Wait for "+string(stage))
+	reached := workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage})
+	var failure error
+	watch := !install.IsReady()
+	selector := workflow.NewSelector(ctx)
+	if watch {
+		selector.AddFuture(install, func(f workflow.Future) { failure = f.Get(ctx, nil) })
+	}
+	selector.AddFuture(reached, func(workflow.Future) {})
+	selector.Select(ctx)
+	if failure != nil {
+		return failure
+	}
+	return reached.Get(ctx, nil)
+}

@@ -1,0 +1,78 @@
+package workflows
+
+import (
+	"github.com/google/uuid"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// Names of commands (updates) and signals. Each command also exists as a signal of the
+// same name, for scripts, the command line and the web UI of Temporal.
+const (
+	CommandCancel      = "cancel"              // cluster: stop the installation
+	CommandReset       = "reset"               // cluster: stop and go back to discovery
+	CommandExtend      = "extend"              // cluster: wait for a timed-out phase once more
+	CommandPause       = "pause"               // cluster: hosts finish their step and wait
+	CommandResume      = "resume"              // cluster: paused hosts go on
+	CommandRetry       = "retry"               // host: begin its installation again
+	CommandRetryStep   = "retry-step"          // host: only the failed stage again
+	CommandEvict       = "evict"               // host: give it up
+	SignalHostNews     = "host-news"           // host to cluster
+	SignalInstall      = "install"             // cluster to host: preparation is over
+	SignalControlPlane = "control-plane-ready" // cluster to host: two masters are done
+	SignalHold         = "hold"                // cluster to host: pause (true) or go on (false)
+	QueryState         = "state"
+)
+
+// HostInstallRequest starts the workflow of one host.
+type HostInstallRequest struct {
+	ClusterID  uuid.UUID
+	SingleNode bool
+	Host       activities.HostPlan
+	Timeouts   activities.Timeouts
+}
+
+// HostState is where a host's workflow stands.
+type HostState string
+
+// The states of a host's workflow, as its cluster's workflow sees them.
+const (
+	HostPreparing HostState = "preparing"
+	HostPrepared  HostState = "prepared"
+	HostRunning   HostState = "running"
+	HostWaiting   HostState = "waiting-for-decision"
+	HostDone      HostState = "done"
+	HostGone      HostState = "gone"
+)
+
+// HostNews tells the cluster's workflow that a host reached a state.
+type HostNews struct {
+	HostID uuid.UUID
+	State  HostState
+	Reason string
+}
+
+// ClusterState answers the state query of a cluster's workflow.
+type ClusterState struct {
+	Phase  string
+	Paused bool
+	Hosts  map[uuid.UUID]HostNews
+}
+
+// HostView answers the state query of a host's workflow.
+type HostView struct {
+	State   HostState
+	Stage   model.Stage
+	Attempt int
+	Reason  string
+}
+
+// ClusterCommand is what a running installation was told to stop for.
+type clusterCommand string
+
+const (
+	stopNone   clusterCommand = ""
+	stopCancel clusterCommand = CommandCancel
+	stopReset  clusterCommand = CommandReset
+)

@@ -1,0 +1,60 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+)
+
+// TaskQueue is where workflows and activities wait for workers.
+const TaskQueue = "slipway"
+
+// Search attributes, created with the namespace; Phase changes with the phase only.
+var (
+	AttributeClusterID = temporal.NewSearchAttributeKeyKeyword("ClusterID")
+	AttributeHostID    = temporal.NewSearchAttributeKeyKeyword("HostID")
+	AttributePhase     = temporal.NewSearchAttributeKeyKeyword("Phase")
+)
+
+// retryForever suits activities that only fail while something they need is down;
+// refusals are final at once.
+var retryForever = &temporal.RetryPolicy{
+	InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second,
+	NonRetryableErrorTypes: []string{activities.FailureRefused, activities.FailureStep, activities.FailureInterrupted},
+}
+
+// record is for short writes to the database.
+func record(ctx workflow.Context, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute, RetryPolicy: retryForever, Summary: summary,
+	})
+}
+
+// generate is for the installer, which may load a large release first. A failure of
+// the installer itself is final; the user has to change something.
+func generate(ctx workflow.Context, t activities.Timeouts, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: t.PrepareCluster, StartToCloseTimeout: t.PrepareCluster, HeartbeatTimeout: 30 * time.Second,
+		RetryPolicy: retryForever, Summary: summary,
+	})
+}
+
+// askOnce is for steps that write to a disk: only the workflow decides to do one again.
+func askOnce(ctx workflow.Context, limit, heartbeat time.Duration, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: summary,
+	})
+}
+
+// ask is for steps that may be asked again: the step id stays the same, so that a host
+// which has run it answers from memory.
+func ask(ctx workflow.Context, limit, heartbeat time.Duration, summary string) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat,
+		RetryPolicy: retryForever, Summary: summary,
+	})
+}

@@ -1,0 +1,37 @@
+package workflows_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/worker"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	historypb "go.temporal.io/api/history/v1"
+
+	slipway "slipway/worker"
+)
+
+// TestRecordedHistoriesReplay replays histories of real installations, recorded by
+// `make record-histories` from a released version: a change of a workflow that an
+// installation under way could not survive fails here.
+func TestRecordedHistoriesReplay(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/replay/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files, "no recorded history was found")
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var history historypb.History
+			require.NoError(t, protojson.Unmarshal(data, &history))
+			replayer := worker.NewWorkflowReplayer()
+			slipway.RegisterWorkflows(replayer)
+			require.NoError(t, replayer.ReplayWorkflowHistory(nil, &history))
+		})
+	}
+}

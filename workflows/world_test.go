@@ -1,0 +1,263 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"slipway/activities"
+	"slipway/internal/lifecycle"
+	"slipway/internal/model"
+	"slipway/workflows"
+)
+
+// world stands in for the database and the hosts: its methods have the names of the
+// activities, and it writes down what it was asked for, in order.
+type world struct {
+	mu     sync.Mutex
+	plan   activities.Plan
+	log    []string
+	fails  map[string][]error // "worker-0 image-write" -> one error a call, then success
+	status model.ClusterStatus
+	done   map[uuid.UUID]bool
+}
+
+func hosts(masters, workers int, dialect model.Dialect) []activities.HostPlan {
+	var list []activities.HostPlan
+	for i := range masters {
+		list = append(list, activities.HostPlan{
+			ID: uuid.New(), InfraEnvID: uuid.New(), Name: fmt.Sprintf("master-%d", i), Role: model.RoleMaster, Bootstrap: i == 0, Dialect: dialect,
+		})
+	}
+	for i := range workers {
+		list = append(list, activities.HostPlan{
+			ID: uuid.New(), InfraEnvID: uuid.New(), Name: fmt.Sprintf("worker-%d", i), Role: model.RoleWorker, Dialect: dialect,
+		})
+	}
+	return list
+}
+
+func newWorld(masters, workers int) *world {
+	return &world{
+		plan: activities.Plan{
+			ClusterID: uuid.New(), Attempt: 1, SingleNode: masters == 1, Hosts: hosts(masters, workers, model.DialectFine),
+			Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts(), Decision: 24 * time.Hour, Heartbeat: 3 * time.Minute},
+		},
+		fails: map[string][]error{}, status: model.ClusterInstalling, done: map[uuid.UUID]bool{},
+	}
+}
+
+func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
+
+func (w *world) lines() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.log)
+}
+
+func (w *world) name(id uuid.UUID) string {
+	for _, h := range w.plan.Hosts {
+		if h.ID == id {
+			return h.Name
+		}
+	}
+	return id.String()
+}
+
+func (w *world) fail(key string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if list := w.fails[key]; len(list) > 0 {
+		w.fails[key] = list[1:]
+		return list[0]
+	}
+	return nil
+}
+
+func stepFailed(text string) error {
+	return temporal.NewNonRetryableApplicationError(text, activities.FailureStep, nil)
+}
+
+func interrupted() error {
+	return temporal.NewNonRetryableApplicationError("interrupted", activities.FailureInterrupted, nil)
+}
+
+// The activities of activities.Clusters.
+
+func (w *world) BeginPreparation(context.Context, activities.InstallRequest) (activities.Plan, error) {
+	w.note("freeze")
+	return w.plan, w.fail("freeze")
+}
+
+func (w *world) ConcludePreparation(_ context.Context, r activities.PreparationConclusion) (activities.PreparationOutcome, error) {
+	w.note("conclude %t %s", r.Outcome.Ready, r.Outcome.Reason)
+	return r.Outcome, nil
+}
+
+func (w *world) ReviewInstallation(context.Context, activities.InstallRequest) (activities.Review, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	masters, workers := 0, 0
+	for _, h := range w.plan.Hosts {
+		if w.done[h.ID] && h.Role == model.RoleMaster {
+			masters++
+		}
+		if w.done[h.ID] && h.Role == model.RoleWorker {
+			workers++
+		}
+	}
+	if w.status == model.ClusterInstalling && (w.plan.SingleNode && masters == 1 || masters == 3 && workers >= 2) {
+		return activities.Review{Status: model.ClusterFinalizing}, nil
+	}
+	return activities.Review{Status: w.status}, nil
+}
+
+func (w *world) CompleteInstallation(context.Context, activities.InstallRequest) error {
+	w.note("complete")
+	return nil
+}
+
+func (w *world) FailInstallation(_ context.Context, f activities.ClusterFailure) error {
+	w.note("cluster failed: %s", f.Reason)
+	return nil
+}
+
+func (w *world) ResumeFinalizing(context.Context, activities.InstallRequest) error {
+	w.note("resume finalizing")
+	return nil
+}
+
+func (w *world) CancelInstallation(context.Context, activities.InstallRequest) error {
+	w.note("cancelled")
+	return nil
+}
+
+func (w *world) BeginReset(context.Context, uuid.UUID) (activities.ResetPlan, error) {
+	w.note("begin reset")
+	h := w.plan.Hosts[0]
+	return activities.ResetPlan{Stop: []activities.HostRef{{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}}}, nil
+}
+
+func (w *world) FinishReset(context.Context, uuid.UUID) error {
+	w.note("finish reset")
+	return nil
+}
+
+// The activities of activities.Hosts.
+
+func (w *world) BeginAttempt(_ context.Context, r activities.AttemptRequest) error {
+	w.note("%s begins attempt %d", w.name(r.HostID), r.Attempt)
+	return nil
+}
+
+func (w *world) FailHost(_ context.Context, f activities.HostFailure) error {
+	w.note("%s failed: %s", w.name(f.HostID), f.Reason)
+	return nil
+}
+
+func (w *world) GiveUpHost(_ context.Context, f activities.HostFailure) error {
+	w.note("%s given up", w.name(f.HostID))
+	return nil
+}
+
+func (w *world) RetryHost(_ context.Context, r activities.RetryRequest) error {
+	w.note("%s retried, left live image: %t", w.name(r.HostID), r.LeftLiveImage)
+	return nil
+}
+
+func (w *world) AwaitRediscovery(_ context.Context, r activities.HostRef) error {
+	w.note("%s is back in the live image", w.name(r.HostID))
+	return nil
+}
+
+func (w *world) ShowStage(_ context.Context, r activities.StageRequest) error {
+	w.note("%s shows %s", w.name(r.HostID), r.Stage)
+	return nil
+}
+
+func (w *world) RebootTimedOut(_ context.Context, r activities.HostRef) error {
+	w.note("%s asks for the boot order", w.name(r.HostID))
+	return nil
+}
+
+// The activities of activities.Steps and activities.Files.
+
+func (w *world) RunStep(_ context.Context, r activities.StepRequest) (activities.StepResult, error) {
+	w.note("%s %s", w.name(r.HostID), r.Type)
+	return activities.StepResult{StepID: r.Type}, w.fail(w.name(r.HostID) + " " + r.Type)
+}
+
+func (w *world) AwaitStage(_ context.Context, r activities.StageRequest) (activities.StepResult, error) {
+	if err := w.fail(w.name(r.HostID) + " " + string(r.Stage)); err != nil {
+		return activities.StepResult{}, err
+	}
+	w.note("%s reached %s", w.name(r.HostID), r.Stage)
+	if r.Stage == model.StageDone {
+		w.mu.Lock()
+		w.done[r.HostID] = true
+		w.mu.Unlock()
+	}
+	return activities.StepResult{}, nil
+}
+
+func (w *world) AwaitMilestone(_ context.Context, r activities.MilestoneRequest) (activities.StepResult, error) {
+	w.note("milestone %s", r.Milestone)
+	return activities.StepResult{}, w.fail("milestone " + string(r.Milestone))
+}
+
+func (w *world) WasSent(context.Context, activities.StepRequest) (bool, error) { return true, nil }
+
+func (w *world) ExtractInstaller(context.Context, activities.InstallRequest) error {
+	return w.fail("extract")
+}
+
+func (w *world) GenerateIgnition(context.Context, activities.InstallRequest) error {
+	w.note("ignition")
+	return w.fail("ignition")
+}
+
+// environment runs workflows against the world, with time skipped.
+func environment(t *testing.T, w *world) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(30 * time.Second)
+	env.RegisterWorkflow(workflows.ClusterInstall)
+	env.RegisterWorkflow(workflows.HostInstall)
+	env.RegisterWorkflow(workflows.ClusterReset)
+	env.RegisterActivity(w)
+	return env
+}
+
+func (w *world) request() activities.InstallRequest {
+	return activities.InstallRequest{ClusterID: w.plan.ClusterID, Attempt: 1}
+}
+
+func indexOf(t *testing.T, lines []string, line string) int {
+	t.Helper()
+	at := slices.Index(lines, line)
+	require.GreaterOrEqual(t, at, 0, "%q was not done; done was %q", line, lines)
+	return at
+}
+
+func count(lines []string, line string) int {
+	n := 0
+	for _, l := range lines {
+		if l == line {
+			n++
+		}
+	}
+	return n
+}
