@@ -20,7 +20,7 @@ type domainRequest struct {
 func (a *Agent) domainResolution(ctx context.Context, req *domainRequest) (wire.DomainResolutionResponse, error) {
 	var response wire.DomainResolutionResponse
 	for _, domain := range req.Domains {
-		entry := resolution{DomainName: domain.Name, Ipv4Addresses: []string{}, Ipv6Addresses: []string{}}
+		entry := resolution{DomainName: domain.Name}
 		addresses, err := a.host.Resolver.LookupNetIP(ctx, "ip", domain.Name)
 		if err != nil {
 			a.log.Debug("name not resolved", "name", domain.Name, "error", err)

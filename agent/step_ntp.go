@@ -57,15 +57,18 @@ func (a *Agent) ntpSources(ctx context.Context) ([]wire.NtpSource, error) {
 	}
 	sources := []wire.NtpSource{}
 	for line := range strings.Lines(output) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 || len(fields[0]) != 2 || !strings.ContainsRune("^=#", rune(fields[0][0])) {
+		if len(line) < 2 || !strings.ContainsRune("^=#", rune(line[0])) {
 			continue
 		}
-		state, marked := ntpStates[fields[0][1]]
+		fields := strings.Fields(line[2:])
+		if len(fields) < 2 {
+			continue // the rule below the heading
+		}
+		state, marked := ntpStates[line[1]]
 		if !marked {
 			state = wire.SourceStateUnreachable // a space: just added
 		}
-		sources = append(sources, wire.NtpSource{SourceName: fields[1], SourceState: state})
+		sources = append(sources, wire.NtpSource{SourceName: fields[0], SourceState: state})
 	}
 	return sources, nil
 }

@@ -72,9 +72,11 @@ func closeSchema(s *openapi3.Schema) {
 	open := false
 	s.AdditionalProperties.Has = &open
 	for _, property := range s.Properties {
-		if property.Ref == "" && property.Value != nil {
-			closeSchema(property.Value)
+		if wrapped := property.Value.AllOf; len(wrapped) == 1 {
+			// A reference beside marks of the code generator: errors read better without the wrapping.
+			property.Value = wrapped[0].Value
 		}
+		closeSchema(property.Value)
 	}
 }
 

@@ -77,7 +77,7 @@ func (s *server) observed(next http.Handler) http.Handler {
 
 func (s *server) log(r *http.Request, known *request, status int, start time.Time) {
 	level := slog.LevelDebug
-	if broken(status) && known.err != nil {
+	if broken(status) && known.err != nil && r.Context().Err() == nil {
 		level = slog.LevelError
 	}
 	if !s.Log.Enabled(r.Context(), level) {

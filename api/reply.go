@@ -44,6 +44,7 @@ var statuses = []struct {
 	{model.ErrNotBuilt, http.StatusNotImplemented},
 	{model.ErrUnavailable, http.StatusServiceUnavailable},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable},
+	{context.Canceled, http.StatusServiceUnavailable}, // the service stops, or the client has gone and reads nothing
 }
 
 // reason is an error of a kind whose text is only its own sentence.
@@ -81,12 +82,10 @@ func broken(status int) bool {
 	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented
 }
 
-// fail answers with an error. Nobody is answered when the client has gone.
+// fail answers with an error. Of faults of the service it says nothing but where to
+// find more.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	about(r).err = err
-	if r.Context().Err() != nil && errors.Is(err, context.Canceled) {
-		return
-	}
 	status := statusOf(err)
 	text := err.Error()
 	var size *http.MaxBytesError

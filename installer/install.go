@@ -19,8 +19,9 @@ const (
 	imagePause = time.Second
 	// keptOutput is how much of a command's error the service is told, in bytes.
 	keptOutput = 200
-	// failureLimit bounds the last report of a failed installation.
-	failureLimit = time.Minute
+	// stageLimit is how long the report of a stage is tried again: whoever follows the
+	// installation by its stages must not miss one because the service restarts.
+	stageLimit = 10 * time.Minute
 )
 
 // Install runs all stages of the request in the order of contract/installer.md 2.2 and
@@ -31,8 +32,7 @@ func (i *Installer) Install(ctx context.Context, req *wire.InstallCmdRequest) er
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// The report has to go out even if the service restarts right now.
-	i.report(ctx, req, wire.HostStageFailed, i.failure(err), client.WithRetry(failureLimit))
+	i.stage(ctx, req, wire.HostStageFailed, i.failure(err))
 	return err
 }
 
@@ -40,13 +40,13 @@ func (i *Installer) install(ctx context.Context, req *wire.InstallCmdRequest) er
 	if err := i.CheckRequest(req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageStartingInstallation, string(req.Role))
+	i.stage(ctx, req, wire.HostStageStartingInstallation, string(req.Role))
 	cleaned, err := i.CleanDisk(ctx, req)
 	if err != nil {
 		return err
 	}
 	if len(cleaned.Warnings) > 0 {
-		i.report(ctx, req, wire.HostStageStartingInstallation, "The installation goes on: "+strings.Join(cleaned.Warnings, "; "))
+		i.stage(ctx, req, wire.HostStageStartingInstallation, "The installation goes on: "+strings.Join(cleaned.Warnings, "; "))
 	}
 	switch {
 	case singleNode(req):
@@ -62,16 +62,20 @@ func (i *Installer) install(ctx context.Context, req *wire.InstallCmdRequest) er
 	if err := i.PrepareReboot(ctx, req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageRebooting, "")
+	i.stage(ctx, req, wire.HostStageRebooting, "")
 	return i.Reboot(ctx, req)
 }
 
+func (i *Installer) stage(ctx context.Context, req *wire.InstallCmdRequest, stage wire.HostStage, info string) {
+	i.report(ctx, req, stage, info, client.WithRetry(stageLimit))
+}
+
 func (i *Installer) installSingleNode(ctx context.Context, req *wire.InstallCmdRequest) error {
-	i.report(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
+	i.stage(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
 	if err := i.StartBootstrap(ctx, req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageWaitingForBootkube, "")
+	i.stage(ctx, req, wire.HostStageWaitingForBootkube, "")
 	if err := i.WaitBootkube(ctx, req); err != nil {
 		return err
 	}
@@ -82,31 +86,31 @@ func (i *Installer) installBootstrap(ctx context.Context, req *wire.InstallCmdRe
 	if err := i.StartBootstrap(ctx, req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
+	i.stage(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
 	if err := i.installImage(ctx, req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageWaitingForControlPlane, "masters have to join the bootstrap control plane")
+	i.stage(ctx, req, wire.HostStageWaitingForControlPlane, "masters have to join the bootstrap control plane")
 	if _, err := i.WaitControlPlane(ctx, req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageWaitingForBootkube, "")
+	i.stage(ctx, req, wire.HostStageWaitingForBootkube, "")
 	if err := i.WaitBootkube(ctx, req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageWaitingForController, "")
+	i.stage(ctx, req, wire.HostStageWaitingForController, "")
 	return i.WaitController(ctx, req)
 }
 
 func (i *Installer) installOther(ctx context.Context, req *wire.InstallCmdRequest) error {
-	i.report(ctx, req, wire.HostStageInstalling, string(req.Role))
+	i.stage(ctx, req, wire.HostStageInstalling, string(req.Role))
 	if err := i.installImage(ctx, req); err != nil {
 		return err
 	}
 	if finalRole(req) != model.RoleWorker {
 		return nil
 	}
-	i.report(ctx, req, wire.HostStageWaitingForControlPlane, "")
+	i.stage(ctx, req, wire.HostStageWaitingForControlPlane, "")
 	return i.waitMasters(ctx, req)
 }
 
@@ -115,7 +119,7 @@ func (i *Installer) installImage(ctx context.Context, req *wire.InstallCmdReques
 	if _, err := i.FetchIgnition(ctx, req); err != nil {
 		return err
 	}
-	i.report(ctx, req, wire.HostStageWritingImageToDisk, "")
+	i.stage(ctx, req, wire.HostStageWritingImageToDisk, "")
 	var err error
 	for try := range imageTries {
 		if try > 0 {

@@ -36,8 +36,7 @@ func (m Machine) networkInterface(link Link) wire.Interface {
 	}
 	nic := wire.Interface{
 		Name: link.Name, MacAddress: link.MAC.String(), Mtu: link.MTU, Type: kind, HasCarrier: link.HasCarrier,
-		Flags: flags(link.Flags), Ipv4Addresses: []string{}, Ipv6Addresses: []string{},
-		Vendor: m.text(sys + "/device/vendor"), Product: m.text(sys + "/device/device"),
+		Flags: flags(link.Flags), Vendor: m.text(sys + "/device/vendor"), Product: m.text(sys + "/device/device"),
 	}
 	if speed, err := strconv.Atoi(m.text(sys + "/speed")); err == nil && speed > 0 {
 		nic.SpeedMbps = speed

@@ -14,6 +14,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.temporal.io/sdk/contrib/envconfig"
+
+	usercli "slipway/internal/cli"
 )
 
 // cli is the command line: one field a command, each with its Run method in a file of its own.
@@ -25,6 +27,8 @@ type cli struct {
 	Worker  workerCommand  `cmd:"" help:"Run a worker alone, against a database and a Temporal of your own."`
 	Migrate migrateCommand `cmd:"" help:"Bring a database of your own up to date, and run nothing."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	userCommands
 }
 
 // process is what commands get from the process they run in.
@@ -46,7 +50,7 @@ func run(args []string) int {
 	p := &process{stdout: os.Stdout, stderr: os.Stderr, env: envconfig.EnvLookupOS, now: time.Now}
 	if err := p.execute(ctx, args); err != nil {
 		fmt.Fprintln(p.stderr, "slipway:", oneLine(err))
-		return 1
+		return usercli.ExitCode(err)
 	}
 	return 0
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// requestGrace is what requests get to finish once the service ends; long polls are told
-// to return at its beginning, all others at its end.
+// requestGrace is what requests get to finish once the service ends. Those that only wait
+// are ended at its beginning.
 const requestGrace = 2 * time.Second
 
 // server is the one HTTP listener of the process. It answers from the moment it is there,
@@ -59,7 +59,26 @@ func listen(address string, logger *slog.Logger, fail func(error)) (*server, err
 
 func (s *server) address() string { return s.listener.Addr().String() }
 
-func (s *server) use(handler http.Handler) { s.handler.Store(&handler) }
+// use answers requests with handler from here on.
+func (s *server) use(handler http.Handler) {
+	handler = s.endWaits(handler)
+	s.handler.Store(&handler)
+}
+
+// endWaits ends the context of requests that prefer to be held (RFC 7240) as soon as the
+// service begins to end. An agent asks again, and finds the next process or none.
+func (s *server) endWaits(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Prefer") == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(s.draining, cancel)()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
 
 // stop takes no more requests and lets those that run finish.
 func (s *server) stop(ctx context.Context) error {

@@ -84,11 +84,13 @@ func (s *service) serve(ctx context.Context) error {
 	ui, err := engine.UI(engine.UIOptions{
 		Frontend:        s.frontend,
 		InsecureCookies: !strings.HasPrefix(s.options.BaseURL, "https://"),
+		CodecEndpoint:   s.options.BaseURL + codecPath,
 	})
 	if err != nil {
 		return err
 	}
 	routes.Mount(engine.UIPath, ui)
+	routes.Mount(codecPath, s.codec())
 	addProbes(routes, s.server.draining, s.checks, s.metrics)
 	s.server.use(routes)
 	// Opened first, to find a port taken before anything is started; added last, to be

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"slipway/activities"
 	"slipway/api"
@@ -90,6 +92,15 @@ func (s *service) openStores(ctx context.Context) error {
 // sealPayloads encrypts what workflows and activities are given.
 func (s *service) sealPayloads(o *client.Options) {
 	o.DataConverter, o.FailureConverter = orchestrator.Converters(s.sealer)
+}
+
+// codecPath is where the web UI has payloads opened.
+const codecPath = "/temporal-codec"
+
+// codec opens payloads for the pages of the web UI. Payloads hold no secrets, only
+// names and references; the UI has the same visitors as the API.
+func (s *service) codec() http.Handler {
+	return converter.NewPayloadCodecHTTPHandler(orchestrator.Codec{Sealer: s.sealer})
 }
 
 // assemble makes the parts; Temporal is connected.

@@ -71,7 +71,7 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 		return t.json(c)
 	}
 	t.fields(
-		"Name", c.Name, "Id", c.ID.String(), "Status", string(c.Status), "Because", c.StatusInfo, "Done", percent(c.Progress.TotalPercentage),
+		"Name", c.Name, "Id", c.ID.String(), "Status", string(c.Status), "Because", view.OneLine(c.StatusInfo), "Done", percent(c.Progress.TotalPercentage),
 		"Finalizing", string(c.Progress.FinalizingStage), "OpenShift", c.OpenshiftVersion, "Domain", c.Name+"."+c.BaseDNSDomain,
 		"Control plane", strconv.Itoa(c.ControlPlaneCount), "API", addresses(c.APIVips, func(v wire.APIVip) string { return string(v.IP) }),
 		"Ingress", addresses(c.IngressVips, func(v wire.IngressVip) string { return string(v.IP) }),

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/alecthomas/kong"
+
 	"slipway/internal/client"
 	"slipway/internal/model"
 )
@@ -11,6 +13,7 @@ import (
 // Exit codes, as the documentation of the package lists them.
 const (
 	exitFailed      = 1
+	exitUsage       = 2
 	exitNotFound    = 3
 	exitConflict    = 4
 	exitUnreachable = 5
@@ -28,6 +31,21 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // ExitCode implements kong.ExitCoder.
 func (f *Failure) ExitCode() int { return f.Code }
+
+// ExitCode is the exit code of the process for what a command returned.
+func ExitCode(err error) int {
+	var usage *kong.ParseError
+	var coder interface{ ExitCode() int }
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &coder):
+		return coder.ExitCode()
+	}
+	return exitFailed
+}
 
 // failed gives an error of the service its exit code and says what was tried; a service
 // that does not answer is named.

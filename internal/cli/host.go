@@ -55,7 +55,7 @@ func (k *hostShow) Run(ctx context.Context, at *HostCommands, t *Terminal) error
 		return t.json(h)
 	}
 	t.fields(
-		"Name", view.HostName(h), "Id", h.ID.String(), "Status", string(h.Status), "Because", h.StatusInfo, "Role", view.HostRole(h),
+		"Name", view.HostName(h), "Id", h.ID.String(), "Status", string(h.Status), "Because", view.OneLine(h.StatusInfo), "Role", view.HostRole(h),
 		"Stage", string(h.Progress.CurrentStage), "Progress", h.Progress.ProgressInfo, "Installs on", h.InstallationDiskPath,
 		"Agent", h.DiscoveryAgentVersion, "Last seen", ago(t.age(h.CheckedInAt.Time())),
 	)

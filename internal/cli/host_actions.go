@@ -20,14 +20,14 @@ func (k *hostRetry) Run(ctx context.Context, at *HostCommands, t *Terminal) erro
 	if h, err = c.ResetHost(ctx, h.InfraEnvID, h.ID); err != nil {
 		return failed(at.URL, "retry host "+k.Host, err)
 	}
-	return k.print(at, t, h)
+	return k.print(at, t, h, "starts again")
 }
 
-func (k *hostArgument) print(at *HostCommands, t *Terminal, h *wire.Host) error {
+func (k *hostArgument) print(at *HostCommands, t *Terminal, h *wire.Host, does string) error {
 	if at.json() {
 		return t.json(h)
 	}
-	t.printf("host %s: %s\n", view.HostName(h), h.Status)
+	t.printf("host %s %s\n", view.HostName(h), does)
 	return nil
 }
 
@@ -81,5 +81,5 @@ func (k *hostSet) Run(ctx context.Context, at *HostCommands, t *Terminal) error 
 	if h, err = c.UpdateHost(ctx, h.InfraEnvID, h.ID, params); err != nil {
 		return failed(at.URL, "change host "+k.Host, err)
 	}
-	return k.print(at, t, h)
+	return k.print(at, t, h, "is changed")
 }

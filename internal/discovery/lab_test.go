@@ -22,6 +22,7 @@ import (
 
 // lab is a service on a database of its own with a clock that tests can move.
 type lab struct {
+	url     string
 	store   *store.Store
 	service *discovery.Service
 	signals *store.Signals
@@ -49,23 +50,33 @@ func newLab(t testing.TB, options ...labOption) *lab {
 	t.Helper()
 	url := pgtest.URL(t)
 	require.NoError(t, store.Migrate(t.Context(), url))
-	key, err := seal.NewKey()
-	require.NoError(t, err)
-	sealer, err := seal.New(key)
-	require.NoError(t, err)
-	l := &lab{}
-	l.store, err = store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: l.now})
-	require.NoError(t, err)
-	t.Cleanup(l.store.Close)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	l.signals = store.NewSignals(l.store, log)
-	o := discovery.Options{Store: l.store, Signals: l.signals, Log: log, Now: l.now, Timeouts: lifecycle.DefaultTimeouts()}
+	l := &lab{url: url}
+	l.store = l.later(t, 0)
+	l.signals = store.NewSignals(l.store, discard())
+	o := discovery.Options{Store: l.store, Signals: l.signals, Log: discard(), Now: l.now, Timeouts: timeouts()}
 	for _, option := range options {
 		option(&o)
 	}
 	l.service = discovery.New(o)
 	return l
 }
+
+// later opens the database with a clock that is ahead of the lab's.
+func (l *lab) later(t testing.TB, ahead time.Duration) *store.Store {
+	t.Helper()
+	sealer, err := seal.New(make([]byte, seal.KeySize))
+	require.NoError(t, err)
+	s, err := store.Open(t.Context(), store.Options{
+		URL: l.url, Sealer: sealer, Now: func() time.Time { return l.now().Add(ahead) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func discard() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+func timeouts() lifecycle.Timeouts { return lifecycle.DefaultTimeouts() }
 
 // run lets the service evaluate and sweep until the test ends.
 func (l *lab) run(t testing.TB) {

@@ -135,7 +135,8 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 // cluster evaluated when it was silent before.
 func (p *poll) checkIn(ctx context.Context, v *store.PollView) error {
 	silence := p.now().Sub(v.CheckedInAt)
-	if silence < min(store.CheckInEvery, p.timeouts.Disconnect/3) {
+	first := len(v.Facts) == 0 // registering was a sign of life too, but did not tell the host's clock
+	if !first && silence < min(store.CheckInEvery, p.timeouts.Disconnect/3) {
 		return nil
 	}
 	if err := p.store.CheckIn(ctx, p.in.InfraEnvID, p.in.HostID, p.in.Timestamp); err != nil {

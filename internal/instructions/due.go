@@ -19,6 +19,9 @@ type View struct {
 	// NetworkGeneration and HostsGeneration are the cluster's; zero while unbound.
 	NetworkGeneration int64
 	HostsGeneration   int64
+	// Hosts is how many hosts the cluster has, as far as known: checks of a large cluster
+	// are spread over time.
+	Hosts int
 	// LogsDone is set when the logs of the host were collected or are given up.
 	LogsDone bool
 	// UpgradeAgent is set when the host must run another agent first.

@@ -18,6 +18,8 @@ type policy struct {
 	retry time.Duration
 	// spacing is the least time between two questions, whatever changed.
 	spacing time.Duration
+	// crowded questions are spaced further in clusters of more than crowd hosts.
+	crowded bool
 	// perStatus questions are asked once each time the host comes into its status.
 	perStatus bool
 	// done suppresses the question.
@@ -39,13 +41,16 @@ const (
 	// replyMemory is how long a foreign agent remembers its last reply and leaves an
 	// equal one out (contract/agent.md 1.4).
 	replyMemory = time.Hour
+	// crowd is how many hosts of a cluster may check their connectivity in a minute
+	// (contract/steps.md 4b).
+	crowd = 150
 )
 
 // policies is the table of facts.
 var policies = map[wire.StepType]policy{
 	wire.StepTypeInventory: {fresh: 30 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
 		why: "disks and addresses change rarely, but a user who mends hardware wants to see it"},
-	wire.StepTypeConnectivityCheck: {of: onHosts, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter, spacing: time.Minute,
+	wire.StepTypeConnectivityCheck: {of: onHosts, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter, spacing: time.Minute, crowded: true,
 		why: "a check of a thousand hosts is expensive; many hosts that come up together are checked once"},
 	wire.StepTypeFreeNetworkAddresses: {of: onNetworks, fresh: time.Hour, retry: retryAfter,
 		why: "a scan of a whole network, offered as a list to choose from"},
@@ -92,17 +97,13 @@ func (p *policy) due(v *View, rec model.FactRecord, generation int64, eager bool
 		return true
 	}
 	sinceAsked := v.Now.Sub(rec.AskedAt)
-	if sinceAsked < p.spacing {
+	if sinceAsked < p.spaced(v) {
 		return false
 	}
 	if rec.Generation != generation {
 		return true
 	}
-	answered := !rec.AnsweredAt.Before(rec.AskedAt)
-	if !answered && p.unchanged(v, rec) {
-		answered = true
-	}
-	if !answered {
+	if answered := !rec.AnsweredAt.Before(rec.AskedAt); !answered && !unchanged(v, rec) {
 		return sinceAsked >= p.retry
 	}
 	limit := p.fresh
@@ -112,9 +113,18 @@ func (p *policy) due(v *View, rec model.FactRecord, generation int64, eager bool
 	return limit > 0 && sinceAsked >= limit
 }
 
+// spaced is the spacing for the size of the cluster: with 450 hosts each is asked every
+// three minutes, so that 150 are in any one.
+func (p *policy) spaced(v *View) time.Duration {
+	if !p.crowded || v.Hosts <= crowd {
+		return p.spacing
+	}
+	return p.spacing * time.Duration((v.Hosts+crowd-1)/crowd)
+}
+
 // unchanged takes the silence of a foreign agent for an answer: it does not repeat a
 // reply that equals its last one.
-func (p *policy) unchanged(v *View, rec model.FactRecord) bool {
-	return v.Dialect != model.DialectFine && !p.perStatus &&
-		!rec.AnsweredAt.IsZero() && rec.AskedAt.Sub(rec.AnsweredAt) < replyMemory
+func unchanged(v *View, rec model.FactRecord) bool {
+	return v.Dialect != model.DialectFine && !rec.AnsweredAt.IsZero() &&
+		rec.AskedAt.Sub(rec.AnsweredAt) < replyMemory
 }

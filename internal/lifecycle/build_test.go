@@ -50,7 +50,7 @@ func host(i int, role model.Role, status model.HostStatus, hardware ...int) *mod
 func hosts(role model.Role, statuses ...model.HostStatus) []*model.Host {
 	out := make([]*model.Host, len(statuses))
 	for i, s := range statuses {
-		out[i] = host(len(role)*100+i, role, s)
+		out[i] = host(int(role[0])*100+i, role, s)
 	}
 	return out
 }

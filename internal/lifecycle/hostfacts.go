@@ -89,10 +89,16 @@ func NewHostFacts(in HostInput) HostFacts {
 	return f
 }
 
+// viableWithout counts the host as failed: it stays defined.
 func viableWithout(h *model.Host, c *model.Cluster, hosts []*model.Host) bool {
-	others := slices.DeleteFunc(slices.Clone(hosts), func(o *model.Host) bool {
-		return o.ID == h.ID && o.InfraEnvID == h.InfraEnvID
-	})
+	others := slices.Clone(hosts)
+	for i, o := range others {
+		if o.ID == h.ID && o.InfraEnvID == h.InfraEnvID {
+			failing := *o
+			failing.Status = model.HostError
+			others[i] = &failing
+		}
+	}
 	return HasEnough(c, others, installingStatuses...)
 }
 

@@ -77,6 +77,7 @@ var lastHostRows = []hostRow{
 		name: "Nothing changes", event: RefreshHost,
 		from: append(statuses{
 			discovering, known, disconnected, lacking, pendingInput, preparing, prepFailed, prepared, added,
+			installing, inProgress, installed, waitsForUser, resetWaits,
 			model.HostDisabled, model.HostDisabledUnbound, unbindWaits,
 		}, poolDiscovery...),
 		why: "a refresh is no command: a host that fits no row stays what it is",

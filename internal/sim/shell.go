@@ -30,6 +30,9 @@ var commands = map[string]command{
 	"systemd-detect-virt": shell.detectVirt, "vgremove": succeed, "vgs": succeed, "wipefs": shell.wipefs,
 }
 
+// keptStderr is how much of stderr an error carries, as with run.Exec.
+const keptStderr = 2 << 10
+
 // Run implements run.Runner.
 func (s shell) Run(ctx context.Context, c run.Cmd) (run.Result, error) {
 	c = unwrap(c)
@@ -47,7 +50,7 @@ func (s shell) Run(ctx context.Context, c run.Cmd) (run.Result, error) {
 		return result, fmt.Errorf("%s: %w", c, err)
 	}
 	if code != 0 {
-		return result, &run.ExitError{Cmd: c.String(), Code: code, Stderr: result.Stderr}
+		return result, &run.ExitError{Cmd: c.String(), Code: code, Stderr: result.Stderr[max(0, len(result.Stderr)-keptStderr):]}
 	}
 	return result, nil
 }

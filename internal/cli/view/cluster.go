@@ -38,15 +38,16 @@ func PlainPicture(c *wire.Cluster) []Line {
 	SortHosts(hosts)
 	for n := range hosts {
 		h := &hosts[n]
-		text := fmt.Sprintf("%s: %s", HostName(h), h.Status)
-		if role := HostRole(h); role != "" {
-			text = fmt.Sprintf("%s (%s): %s", HostName(h), strings.TrimSuffix(role, " *"), h.Status)
+		name := HostName(h)
+		if role := strings.Trim(HostRole(h), "()* "); role != "" {
+			name += " (" + role + ")"
 		}
+		text := fmt.Sprintf("%s: %s", name, h.Status)
 		if stage := h.Progress.CurrentStage; stage != "" {
 			text += fmt.Sprintf(", %s, %d%%", stage, h.Progress.InstallationPercentage)
 		}
 		if settled(h.Status) && h.Status != wire.HostStatusInstalled {
-			text += ": " + h.StatusInfo
+			text += ": " + OneLine(h.StatusInfo)
 		}
 		lines = append(lines, Line{Place: c.Name + "/" + h.ID.String(), Text: "  " + text})
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"slipway/internal/wire"
@@ -51,7 +52,8 @@ func rank(role wire.HostRole) int {
 	return len(known)
 }
 
-// Hosts is the table of hosts of an installation at an instant.
+// Hosts is the table of hosts of an installation at an instant; ELAPSED is the time in
+// the stage.
 func Hosts(hosts []wire.Host, now time.Time) *Table {
 	t := &Table{Header: []string{"HOST", "ROLE", "STATUS", "STAGE", "DONE", "ELAPSED", "INFO"}, Limits: []int{0, 0, 0, 0, 0, 0, 60}}
 	hosts = slices.Clone(hosts)
@@ -59,17 +61,30 @@ func Hosts(hosts []wire.Host, now time.Time) *Table {
 	for n := range hosts {
 		h := &hosts[n]
 		p := h.Progress
-		percent, info := "", ""
+		percent, info, elapsed := "", "", ""
 		if p.CurrentStage != "" {
-			percent = fmt.Sprintf("%d%%", p.InstallationPercentage)
-			info = p.ProgressInfo
+			percent, info = fmt.Sprintf("%d%%", p.InstallationPercentage), p.ProgressInfo
+		}
+		if h.Status != wire.HostStatusInstalled {
+			elapsed = Since(p.StageStartedAt, now)
 		}
 		if settled(h.Status) || info == "" {
-			info = h.StatusInfo
+			info = OneLine(h.StatusInfo)
 		}
-		t.Add(HostName(h), HostRole(h), string(h.Status), string(p.CurrentStage), percent, Since(p.StageStartedAt, now), info)
+		t.Add(HostName(h), HostRole(h), string(h.Status), string(p.CurrentStage), percent, elapsed, info)
 	}
 	return t
+}
+
+// OneLine makes one line of what a service says: of progress that a command printed over
+// itself only the last is kept.
+func OneLine(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n ")
+		kept = append(kept, strings.TrimSpace(line[strings.LastIndex(line, "\r")+1:]))
+	}
+	return strings.Join(strings.Fields(strings.Join(kept, " ")), " ")
 }
 
 // settled says that the status tells more than the progress does.

@@ -49,6 +49,9 @@ func (s *Screen) Say(format string, args ...any) {
 	fmt.Fprintln(s.Out, text)
 }
 
+// Freeze lets the picture stay as it is; what is said or drawn next goes below it.
+func (s *Screen) Freeze() { s.drawn = 0 }
+
 func (s *Screen) redraw(lines []Line) {
 	if s.Height > 1 && len(lines) >= s.Height {
 		lines = lines[:s.Height-1] // what scrolls away cannot be redrawn

@@ -7,11 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"slipway/internal/cli"
+	"slipway/internal/wire"
 )
 
 // Command is "slipway demo".
@@ -53,17 +56,16 @@ func (k *Command) Run(ctx context.Context, env *Environment) error {
 		return err
 	}
 	d := &demo{
-		Command: k, terminal: env.Terminal, dir: dir, executable: env.Executable, board: newBoard(k, env.Terminal), began: env.Terminal.Now(),
+		Command: k, terminal: env.Terminal, dir: dir, executable: env.Executable, board: newBoard(k, env.Terminal),
 	}
 	err = d.run(ctx, plan)
-	if ctx.Err() != nil {
-		remove()
-		return errors.New("interrupted")
-	}
-	if err != nil {
-		return fmt.Errorf("%w; logs and machines are in %s", err, dir)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w; the logs of the service and the machines are in %s", err, dir)
 	}
 	remove()
+	if err != nil {
+		return errors.New("interrupted")
+	}
 	return nil
 }
 
@@ -87,10 +89,11 @@ type demo struct {
 	dir        string
 	executable string
 	board      *board
-	began      time.Time
-	service    *service
-	releases   *releases
 	log        *slog.Logger
+	releases   *releases
+	service    *service
+	// playing are the machines and clusters that run.
+	playing sync.WaitGroup
 }
 
 func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
@@ -101,31 +104,42 @@ func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
 	defer logFile.Close()
 	d.log = slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug}))
 
-	if d.releases, err = serveReleases(ctx, d.executable, d.log); err != nil {
+	if d.releases, err = serveReleases(ctx, d.executable); err != nil {
 		return err
 	}
-	defer d.releases.Close()
-	d.board.say("starting the service (data in %s)", d.dir)
+	defer d.releases.Close() //nolint:errcheck // the process ends
+	d.board.say("starting the service, with its data in %s", d.dir)
 	if d.service, err = startService(ctx, d); err != nil {
 		return err
 	}
 	defer d.service.stop()
-	d.board.say("the service is ready: API %s, Temporal UI %s", d.service.url, d.service.temporal)
+	d.board.say("service: %s   Temporal UI: %s", d.service.url, d.service.temporal)
 
-	machines, stopMachines := context.WithCancel(ctx)
-	defer stopMachines()
-	err = d.installAll(machines, ctx, plan)
-	if err == nil || ctx.Err() == nil {
-		d.finish(ctx, err)
+	machines, stop := context.WithCancel(ctx)
+	defer d.playing.Wait()
+	defer stop()
+	began := d.terminal.Now()
+	results, err := d.installAll(ctx, machines, plan)
+	if err != nil {
+		return err
 	}
-	return err
+	d.board.summary(results, d.terminal.Now().Sub(began), d.service)
+	if d.Keep {
+		d.board.say("everything keeps running until Ctrl-C")
+		<-ctx.Done()
+	}
+	return nil
 }
 
-// installAll installs the clusters of the plan at the same time; machines is the context
-// of what has to go on until the end.
-func (d *demo) installAll(machines, ctx context.Context, plan []clusterPlan) error {
-	limited, cancel := context.WithTimeoutCause(ctx, d.Timeout, fmt.Errorf("not done after %s", d.Timeout))
+// installAll installs the clusters of the plan at the same time. machines is the context
+// of what has to go on until the end of the demo.
+func (d *demo) installAll(ctx, machines context.Context, plan []clusterPlan) ([]result, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, fmt.Errorf("not done after %s", d.Timeout))
 	defer cancel()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	context.AfterFunc(d.service.ended, func() { fail(context.Cause(d.service.ended)) })
+
 	drawing, stopDrawing := context.WithCancel(ctx)
 	drawn := make(chan struct{})
 	go func() {
@@ -134,15 +148,17 @@ func (d *demo) installAll(machines, ctx context.Context, plan []clusterPlan) err
 	}()
 	defer func() { stopDrawing(); <-drawn }()
 
-	group, limited := errgroup.WithContext(limited)
+	results := make([]result, len(plan))
+	group, ctx := errgroup.WithContext(ctx)
 	for n := range plan {
-		c := d.newInstallation(plan[n])
-		group.Go(func() error { return d.guard(limited, c.run(machines, limited)) })
-		group.Go(func() error { return d.service.died(limited) })
+		c := &installation{demo: d, plan: plan[n], machines: machines, told: map[uuid.UUID]wire.DateTime{}}
+		group.Go(func() (err error) {
+			results[n], err = c.run(ctx)
+			if cause := context.Cause(ctx); err != nil && cause != nil {
+				err = cause
+			}
+			return err
+		})
 	}
-	err := group.Wait()
-	if errors.Is(err, errAllDone) {
-		return nil
-	}
-	return err
+	return results, group.Wait()
 }

@@ -77,8 +77,8 @@ func New(name string, shape Shape, address netip.Prefix, gateway netip.Addr) Spe
 				WWN: fmt.Sprintf("0x5000c500%x", id[:4]),
 			},
 			{
-				Name: "sdb", SizeGB: 4 * shape.DiskGB, Vendor: "ATA", Model: "SIMDISK_HDD", Serial: fmt.Sprintf("H%X", id[:5]),
-				WWN: fmt.Sprintf("0x5000c501%x", id[:4]), Rotational: true,
+				Name: "sdb", SizeGB: 4 * shape.DiskGB, Vendor: "ATA", Model: "SIMDISK_SSD", Serial: fmt.Sprintf("D%X", id[:5]),
+				WWN: fmt.Sprintf("0x5000c501%x", id[:4]),
 			},
 		},
 		NICs: []NIC{{

@@ -1,0 +1,229 @@
+package agent_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/agent"
+	"slipway/internal/model"
+	"slipway/internal/run/runtest"
+	"slipway/internal/wire"
+)
+
+func TestAgentRegistersAndHoldsAPoll(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.start(t, s)
+	s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
+	require.Equal(t, "fine", s.seen().registrations[0].Get("Slipway-Steps"))
+	require.Equal(t, token, s.seen().registrations[0].Get("X-Secret-Key"))
+	require.Equal(t, "1.0", s.seen().registrations[0].Get("discovery_agent_version"))
+	require.Equal(t, "wait=30", s.seen().polls[0].Get("Prefer"))
+	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	require.Zero(t, s.awaitReply(t, "domain-1").ExitCode)
+}
+
+func TestAForeignAgentAnnouncesNothing(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	s.next = 7
+	h.start(t, s, func(o *agent.Options) { o.Dialect = model.DialectInstall })
+	s.wait(t, "polls", func() bool { return len(s.polls) > 3 })
+	require.Empty(t, s.seen().registrations[0].Get("Slipway-Steps"))
+	require.Empty(t, s.seen().polls[0].Get("Prefer"))
+	require.Contains(t, h.slept(), 7*time.Second)
+}
+
+func TestAgentPollsAtThePaceOfTheService(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		next    int
+		atLeast time.Duration
+		atMost  time.Duration
+	}{
+		"the interval it asks for":           {60, time.Minute, time.Minute},
+		"a second, if it asks for none":      {0, 0, time.Second},
+		"a second, if it asks for less":      {-5, 0, time.Second},
+		"ten minutes, if it asks for a week": {604800, 10 * time.Minute, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t)
+			s.ignoresWait, s.next = true, c.next
+			h.start(t, s)
+			s.wait(t, "polls", func() bool { return len(s.polls) > 20 })
+			pauses := h.slept()
+			for _, pause := range pauses {
+				require.GreaterOrEqual(t, pause, c.atLeast)
+				require.LessOrEqual(t, pause, c.atMost)
+			}
+			require.Equal(t, c.atMost, pauses[len(pauses)-1], "it never polls without end")
+		})
+	}
+}
+
+func TestAgentRegistersAgain(t *testing.T) {
+	t.Parallel()
+	t.Run("when the service forgot the host", func(t *testing.T) {
+		t.Parallel()
+		s, h := newService(t), newHost(t)
+		s.ignoresWait, s.next = true, 1
+		h.start(t, s)
+		s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
+		s.change(func() { s.registered = false })
+		s.wait(t, "a second registration", func() bool { return len(s.registrations) == 2 })
+	})
+	t.Run("when the service says so", func(t *testing.T) {
+		t.Parallel()
+		s, h := newService(t), newHost(t)
+		h.start(t, s)
+		s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
+		s.change(func() { s.exit = true })
+		s.wait(t, "a second registration", func() bool { return len(s.registrations) == 2 })
+	})
+	t.Run("with growing pauses, when it does not last", func(t *testing.T) {
+		t.Parallel()
+		s, h := newService(t), newHost(t)
+		s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+			if isPoll(r) {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			return isPoll(r)
+		})
+		h.start(t, s)
+		s.wait(t, "registrations", func() bool { return len(s.registrations) > 12 })
+		require.Greater(t, longest(h.slept()), 2*time.Minute)
+		s.setFault(nil)
+		s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
+	})
+}
+
+func longest(pauses []time.Duration) time.Duration {
+	var found time.Duration
+	for _, pause := range pauses {
+		found = max(found, pause)
+	}
+	return found
+}
+
+func TestNoAnswerStopsTheAgent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter, r *http.Request)
+		atMost time.Duration
+	}{
+		"401":                 {status(http.StatusUnauthorized), 5 * time.Minute * 13 / 10},
+		"403":                 {status(http.StatusForbidden), 5 * time.Minute * 13 / 10},
+		"404":                 {status(http.StatusNotFound), 5 * time.Minute * 13 / 10},
+		"409":                 {status(http.StatusConflict), 5 * time.Minute * 13 / 10},
+		"422":                 {status(http.StatusUnprocessableEntity), 5 * time.Minute * 13 / 10},
+		"500":                 {status(http.StatusInternalServerError), 15 * time.Second},
+		"503":                 {status(http.StatusServiceUnavailable), 15 * time.Second},
+		"200 as 201":          {status(http.StatusAccepted), 5 * time.Minute * 13 / 10},
+		"HTML":                {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 5 * time.Minute * 13 / 10},
+		"a broken connection": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t)
+			for _, hits := range []func(*http.Request) bool{isRegistration, isPoll} {
+				count := make(chan struct{}, 8)
+				s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+					if !hits(r) {
+						return false
+					}
+					select {
+					case count <- struct{}{}:
+					default:
+					}
+					c.answer(w, r)
+					return true
+				})
+				if len(s.seen().registrations) == 0 {
+					h.start(t, s)
+				}
+				for range 8 {
+					<-count
+				}
+				s.setFault(nil)
+				s.wait(t, "a registration", func() bool { return len(s.registrations) > 0 })
+			}
+			s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+			s.awaitReply(t, "domain-1")
+			require.LessOrEqual(t, longest(h.slept()), c.atMost)
+		})
+	}
+}
+
+func status(code int) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+func TestAgentFindsItsIDInTheHardware(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	paths := make(chan string, 100)
+	s.setFault(func(_ http.ResponseWriter, r *http.Request) bool {
+		if isPoll(r) {
+			select {
+			case paths <- r.URL.Path:
+			default:
+			}
+		}
+		return false
+	})
+	h.write(t, "/sys/class/dmi/id/product_uuid", "4c4c4544-0051-3510-8052-b4c04f564432\n")
+	h.start(t, s, func(o *agent.Options) { o.HostID = uuid.Nil })
+	require.Contains(t, <-paths, "/hosts/4c4c4544-0051-3510-8052-b4c04f564432/")
+}
+
+func TestAgentNeedsAFolderForItsState(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	require.NoError(t, os.Remove(h.root.Path("/proc/sys/kernel/random/boot_id")))
+	a := agent.New(agent.Options{Platform: agent.Platform{Root: h.root, Now: time.Now}})
+	require.ErrorContains(t, a.Run(t.Context()), "read the id of this boot")
+	_ = s
+}
+
+func TestSecondAgentWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	first := h.start(t, s)
+	s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
+	before := len(h.slept())
+	h.start(t, s)
+	require.Eventually(t, func() bool { return len(h.slept()) > before+3 }, waitMax, time.Millisecond)
+	first.stop(t)
+	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.awaitReply(t, "domain-1")
+	require.Len(t, s.seen().registrations, 1, "the host stays registered")
+}
+
+func TestMediaThatIsGoneFailsSteps(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	require.NoError(t, os.MkdirAll(h.root.Path("/run/media/iso"), 0o755))
+	h.On("findmnt", runtest.Prints("/dev/sr0 /run/media/iso\n"))
+	h.start(t, s)
+	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	reply := s.awaitReply(t, "domain-1")
+	require.Equal(t, 256, reply.ExitCode)
+	require.Contains(t, reply.Error, "cannot read from the media (ISO) - media was likely disconnected")
+	s.give("stop-1", wire.StepTypeStopInstallation)
+	require.Zero(t, s.awaitReply(t, "stop-1").ExitCode, "an installation can always be stopped")
+
+	h.write(t, "/dev/sr0", strings.Repeat("iso", 2000))
+	s.give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	require.Zero(t, s.awaitReply(t, "domain-2").ExitCode)
+	h.On("findmnt", runtest.Prints("/dev/sr9 /run\n"))
+	s.give("domain-3", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	require.Zero(t, s.awaitReply(t, "domain-3").ExitCode, "nothing is mounted there")
+}

@@ -1,0 +1,237 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/run"
+	"slipway/internal/run/runtest"
+	"slipway/internal/wire"
+)
+
+const pingOutput = `PING 192.0.2.11 (192.0.2.11) 56(84) bytes of data.
+
+--- 192.0.2.11 ping statistics ---
+10 packets transmitted, 9 received, 10% packet loss, time 1802ms
+rtt min/avg/max/mdev = 0.100/0.345/0.600/0.010 ms
+`
+
+func nmapOutput(hosts ...string) string {
+	var up strings.Builder
+	for _, host := range hosts {
+		address, mac, _ := strings.Cut(host, " ")
+		fmt.Fprintf(&up, `<host><status state="up"/><address addr="%s" addrtype="ipv4"/><address addr="%s" addrtype="mac"/></host>`, address, mac)
+	}
+	return `<?xml version="1.0"?><!DOCTYPE nmaprun><nmaprun><host><status state="down"/><address addr="192.0.2.99" addrtype="ipv4"/></host>` +
+		up.String() + `</nmaprun>`
+}
+
+// discoveryStep is a step, the commands it meets and the output it must have.
+type discoveryStep struct {
+	kind     wire.StepType
+	args     []string
+	commands map[string]runtest.Answer
+	names    names
+	code     int
+	output   string
+}
+
+func discoverySteps() map[string]discoveryStep {
+	const remote = `[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"name":"eth0","mac":"52:54:00:AA:BB:01","ip_addresses":["192.0.2.11"]}]}]`
+	return map[string]discoveryStep{
+		"connectivity to a host on the link": {
+			kind: wire.StepTypeConnectivityCheck, args: []string{remote},
+			commands: map[string]runtest.Answer{
+				"ping -c 10 -i 0.2 -W 3 -q 192.0.2.11":               runtest.Prints(pingOutput),
+				"ping -c 3 -W 3 -q -M do -s 8972 -I eth0 192.0.2.11": runtest.Fails(1, "message too long"),
+				"arping -c 3 -w 3 -I eth0 192.0.2.11": runtest.Prints("ARPING 192.0.2.11 from 192.0.2.10 eth0\n" +
+					"Unicast reply from 192.0.2.11 [52:54:00:AA:BB:01]  0.7ms\nUnicast reply from 192.0.2.11 [52:54:00:aa:bb:01]  0.8ms\n" +
+					"Unicast reply from 192.0.2.11 [52:54:00:FF:FF:FF]  0.9ms\n"),
+			},
+			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
+				"l2_connectivity":[
+					{"outgoing_ip_address":"192.0.2.10","outgoing_nic":"eth0","remote_ip_address":"192.0.2.11","remote_mac":"52:54:00:aa:bb:01","successful":true},
+					{"outgoing_ip_address":"192.0.2.10","outgoing_nic":"eth0","remote_ip_address":"192.0.2.11","remote_mac":"52:54:00:ff:ff:ff"}],
+				"l3_connectivity":[{"average_rtt_ms":0.345,"packet_loss_percentage":10,"remote_ip_address":"192.0.2.11","successful":true}],
+				"mtu_report":[{"outgoing_nic":"eth0","remote_ip_address":"192.0.2.11"}]}]}`,
+		},
+		"connectivity to a host that is away": {
+			kind: wire.StepTypeConnectivityCheck,
+			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"ip_addresses":["203.0.113.1","203.0.113.1","nonsense"]}]}]`},
+			commands: map[string]runtest.Answer{
+				"ping": runtest.Fails(1, ""),
+			},
+			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
+				"l3_connectivity":[{"packet_loss_percentage":100,"remote_ip_address":"203.0.113.1"}]}]}`,
+		},
+		"connectivity over IPv6": {
+			kind: wire.StepTypeConnectivityCheck,
+			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`},
+			commands: map[string]runtest.Answer{
+				"ping": runtest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
+				"nmap -6 -sn -n -oX - -e eth0 2001:db8::11": runtest.Prints(nmapOutput("2001:db8::11 52:54:00:AA:BB:01")),
+			},
+			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
+				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:aa:bb:01","successful":true}],
+				"l3_connectivity":[{"average_rtt_ms":2,"remote_ip_address":"2001:db8::11","successful":true}],
+				"mtu_report":[{"mtu_successful":true,"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
+		},
+		"free addresses": {
+			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
+			commands: map[string]runtest.Answer{
+				"nmap -sn -PR -n -oX - 192.0.2.8/29": runtest.Prints(nmapOutput("192.0.2.12 52:54:00:00:00:01")),
+			},
+			output: `[{"network":"192.0.2.8/29","free_addresses":["192.0.2.9","192.0.2.11","192.0.2.13","192.0.2.14"]}]`,
+		},
+		"free addresses without nmap": {
+			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
+			commands: map[string]runtest.Answer{
+				"arping -f -c 2 -w 2 -I eth0":            runtest.Fails(1, ""),
+				"arping -f -c 2 -w 2 -I eth0 192.0.2.13": runtest.Prints("reply"),
+			},
+			output: `[{"network":"192.0.2.8/29","free_addresses":["192.0.2.9","192.0.2.11","192.0.2.12","192.0.2.14"]}]`,
+		},
+		"virtual addresses": {
+			kind: wire.StepTypeVerifyVips,
+			args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"192.0.2.101","vip_type":"ingress"},{"vip":"2001:db8::100","vip_type":"api"}]`},
+			commands: map[string]runtest.Answer{
+				"nmap -sn -n -oX - 192.0.2.100":      runtest.Prints(nmapOutput()),
+				"nmap -sn -n -oX - 192.0.2.101":      runtest.Prints(nmapOutput("192.0.2.101 52:54:00:00:00:01")),
+				"nmap -6 -sn -n -oX - 2001:db8::100": runtest.Prints(nmapOutput()),
+			},
+			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"succeeded"},{"vip":"192.0.2.101","vip_type":"ingress","verification":"failed"},
+				{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
+		},
+		"virtual addresses without nmap": {
+			kind: wire.StepTypeVerifyVips, args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"2001:db8::100","vip_type":"api"}]`},
+			commands: map[string]runtest.Answer{
+				"ping -c 2 -W 2 -q 192.0.2.100":      runtest.Prints(""),
+				"ping -6 -c 2 -W 2 -q 2001:db8::100": runtest.Fails(1, ""),
+			},
+			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"failed"},{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
+		},
+		"domain names": {
+			kind: wire.StepTypeDomainResolution, args: []string{`{"domains":[{"domain_name":"api.c.example.com"},{"domain_name":"x.apps.c.example.com"},{"domain_name":"no.such.name"}]}`},
+			names: names{"api.c.example.com": "192.0.2.100", "x.apps.c.example.com": "2001:db8::101", "=x.apps.c.example.com": "lb.example.com."},
+			output: `{"resolutions":[{"domain_name":"api.c.example.com","ipv4_addresses":["192.0.2.100"]},
+				{"domain_name":"x.apps.c.example.com","ipv6_addresses":["2001:db8::101"],"cnames":["lb.example.com."]},
+				{"domain_name":"no.such.name"}]}`,
+		},
+		"images": {
+			kind: wire.StepTypeContainerImageAvailability, args: []string{`{"images":["local","broken"],"timeout":60}`},
+			commands: map[string]runtest.Answer{
+				"podman images --quiet local": runtest.Prints("0123\n"), "podman images": runtest.Prints("\n"),
+				"podman pull --quiet broken": runtest.Fails(125, "manifest unknown"),
+			},
+			code:   2,
+			output: `{"images":[{"name":"local","result":"success"},{"name":"broken","result":"failure"}]}`,
+		},
+		"disk speed": {
+			kind: wire.StepTypeInstallationDiskSpeedCheck, args: []string{`{"path":"/dev/sda"}`, "480.00"},
+			commands: map[string]runtest.Answer{
+				"fio --filename /dev/sda --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json": runtest.Prints(
+					`fio: a warning
+{"jobs":[{"sync":{"lat_ns":{"percentile":{"50.000000":1000000,"99.000000":7900000}}}}]}`),
+			},
+			output: `{"io_sync_duration":7,"path":"/dev/sda"}`,
+		},
+	}
+}
+
+func TestDiscoverySteps(t *testing.T) {
+	t.Parallel()
+	for name, c := range discoverySteps() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t)
+			for line, answer := range c.commands {
+				h.On(line, answer)
+			}
+			if c.names != nil {
+				h.names = c.names
+			}
+			h.start(t, s)
+			s.give("step-1", c.kind, c.args...)
+			reply := s.awaitReply(t, "step-1")
+			require.Equal(t, c.code, reply.ExitCode, reply.Error)
+			require.JSONEq(t, c.output, reply.Output)
+			if c.kind == wire.StepTypeInstallationDiskSpeedCheck {
+				require.Equal(t, 2, h.Count("fio"), "two writers")
+			}
+		})
+	}
+}
+
+func TestNTPSynchronizerAddsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.names = names{"known.example.com": "192.0.2.1", "192.0.2.1": "known.example.com."}
+	const before = "MS Name/IP address         Stratum Poll Reach LastRx Last sample\n" +
+		"===============================================================================\n" +
+		"^* 192.0.2.1                     2   6   377    34    +15us[  +20us] +/-   10ms\n"
+	h.On("chronyc -n sources", runtest.Prints(before))
+	h.On("chronyc add server broken iburst", runtest.Fails(1, "506 Cannot talk to daemon"))
+	h.On("chronyc add server new.example.com iburst", func(context.Context, run.Cmd) (run.Result, error) {
+		h.On("chronyc -n sources", runtest.Prints(before+"^? 192.0.2.2 0 6 0 - +0ns\n^  192.0.2.3 0 6 0 - +0ns\n^x 192.0.2.4 0 6 0 - +0ns\n"))
+		return run.Result{}, nil
+	})
+	h.start(t, s)
+	s.give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":"known.example.com,new.example.com, broken"}`)
+	reply := s.awaitReply(t, "ntp-1")
+	require.Zero(t, reply.ExitCode, reply.Error)
+	require.JSONEq(t, `{"ntp_sources":[{"source_name":"known.example.com","source_state":"synced"},{"source_name":"192.0.2.2","source_state":"unreachable"},
+		{"source_name":"192.0.2.3","source_state":"unreachable"},{"source_name":"192.0.2.4","source_state":"error"}]}`, reply.Output)
+	require.Zero(t, h.Count("chronyc add server known"))
+}
+
+func TestImageAvailabilityMeasuresPulls(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.On("podman images", runtest.Prints(""))
+	h.On("podman pull", runtest.Prints("0123\n"))
+	h.On("podman image inspect --format={{.Size}} new", runtest.Prints("400000000\n"))
+	h.start(t, s)
+	s.give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["new"]}`)
+	var response wire.ContainerImageAvailabilityResponse
+	require.NoError(t, json.Unmarshal([]byte(s.awaitReply(t, "images-1").Output), &response))
+	require.Equal(t, wire.ContainerImageAvailabilityResultSuccess, response.Images[0].Result)
+	require.InDelta(t, 4e8, response.Images[0].SizeBytes, 1)
+	require.Positive(t, response.Images[0].DownloadRate)
+}
+
+func TestDiskSpeedIsMeasuredWithoutFio(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.start(t, s)
+	s.give("speed-1", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sda"}`, "0.001")
+	require.Equal(t, 124, s.awaitReply(t, "speed-1").ExitCode)
+	s.give("speed-2", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")
+	require.Contains(t, s.awaitReply(t, "speed-2").Error, "measure /dev/sdz")
+}
+
+func TestInventoryLeavesOutSmallDisks(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.write(t, "/sys/block/sda/size", "1000\n")
+	h.write(t, "/sys/block/sdb/size", "10\n")
+	h.start(t, s)
+	s.give("inventory-1", wire.StepTypeInventory, hostID.String(), "--output-max-size=100", "--disk-min-size=100000")
+	var inventory wire.Inventory
+	require.NoError(t, json.Unmarshal([]byte(s.awaitReply(t, "inventory-1").Output), &inventory))
+	require.Len(t, inventory.Disks, 1)
+	require.Equal(t, "master-0", inventory.Hostname)
+}
+
+func TestLogsGatherSendsTheLogs(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.start(t, s)
+	s.give("logs-1", wire.StepTypeLogsGather, fmt.Sprintf(`{"cluster_id":%q,"host_id":%q,"infra_env_id":%q,"bootstrap":true,"installer_gather":true}`, clusterID, hostID, envID))
+	require.Zero(t, s.awaitReply(t, "logs-1").ExitCode)
+	require.Equal(t, 1, h.Count("journalctl --no-pager --output=short-iso --unit=bootkube.service"))
+}

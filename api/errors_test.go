@@ -1,0 +1,157 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+func TestBadRequestBodiesAreRefusedWithRequiredAndFound(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	least := `"openshift_version":"4.22","pull_secret":` + quoted(pullSecret)
+	for name, call := range map[string]struct {
+		method, path, body string
+		status             int
+		want               []string
+	}{
+		"an unknown field":          {"POST", "/v2/clusters", `{"name":"x","bogus":1,` + least + `}`, 400, []string{"bogus"}},
+		"an unknown field below":    {"PATCH", clusterPath(c.ID), `{"platform":{"type":"none","bogus":1}}`, 400, []string{"platform.bogus"}},
+		"an unknown field in lists": {"PATCH", clusterPath(c.ID), `{"api_vips":[{"ip":"192.0.2.1","bogus":1}]}`, 400, []string{"api_vips.0.bogus"}},
+		"a field in another case":   {"PATCH", clusterPath(c.ID), `{"Name":"x"}`, 400, []string{"Name"}},
+		"a missing field":           {"POST", "/v2/clusters", `{"name":"x","openshift_version":"4.22"}`, 422, []string{"pull_secret", "none"}},
+		"a name that is too long":   {"POST", "/v2/clusters", `{"name":"` + strings.Repeat("x", 55) + `",` + least + `}`, 422, []string{"name", "at most 54", "found 55"}},
+		"an empty name":             {"POST", "/v2/clusters", `{"name":"",` + least + `}`, 422, []string{"name", "at least 1"}},
+		"another type":              {"PATCH", clusterPath(c.ID), `{"schedulable_masters":"yes"}`, 422, []string{"schedulable_masters", "boolean", `"yes"`}},
+		"a number out of limits":    {"PATCH", clusterPath(c.ID), `{"cluster_network_host_prefix":129}`, 422, []string{"cluster_network_host_prefix", "at most 128", "129"}},
+		"a value outside the set":   {"PATCH", hostPath(e.ID, h.ID), `{"host_role":"boss"}`, 422, []string{"host_role", "auto-assign, master, arbiter, worker", `"boss"`}},
+		"an id that is none":        {"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"17"}`, 422, []string{"host_id", "uuid", `"17"`}},
+		"a zero host id":            {"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"00000000-0000-0000-0000-000000000000"}`, 422, []string{"host_id"}},
+		"a pattern that fails":      {"PATCH", clusterPath(c.ID), `{"api_vips":[{"ip":"nowhere"}]}`, 422, []string{"api_vips.0.ip", `"nowhere"`}},
+		"broken JSON":               {"PATCH", clusterPath(c.ID), `{"name":`, 400, []string{"valid JSON"}},
+		"two values":                {"PATCH", clusterPath(c.ID), `{} {}`, 400, []string{"valid JSON"}},
+		"a list for an object":      {"PATCH", clusterPath(c.ID), `[]`, 422, []string{"object", "a list"}},
+		"no body":                   {"PATCH", clusterPath(c.ID), ``, 400, []string{"JSON body", "none"}},
+	} {
+		got := s.send(call.method, call.path, call.body).reason(call.status)
+		for _, want := range call.want {
+			require.Contains(t, got, want, name)
+		}
+	}
+	require.Equal(t, c.Name, s.readCluster(c.ID).Name)
+}
+
+func quoted(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
+
+func TestBodiesOfAnotherKindAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`, "Content-Type", "text/plain").reason(http.StatusUnsupportedMediaType)
+	require.Contains(t, got, "application/json")
+	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), strings.NewReader(`{"tags":"x"}`))
+	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`, "Content-Type", "application/json; charset=utf-8")
+}
+
+func TestBodiesOverTheLimitAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	big := `{"tags":"` + strings.Repeat("x", 4<<20) + `"}`
+	got := s.send(http.MethodPatch, clusterPath(c.ID), big).reason(http.StatusRequestEntityTooLarge)
+	require.Contains(t, got, "at most 4194304 bytes")
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	report := `{"step_type":"ntp-synchronizer","step_id":"x","output":"{}","error":"` + strings.Repeat("x", 5<<20) + `"}`
+	s.want(http.StatusNoContent, http.MethodPost, hostPath(e.ID, h.ID)+"/instructions", report)
+}
+
+func TestAddressesThatAreNoneAreAnsweredInJSON(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	require.Contains(t, s.send(http.MethodGet, "/v2/clusters/17", nil).reason(http.StatusUnprocessableEntity), `cluster_id: require a UUID, found "17"`)
+	require.Contains(t, s.send(http.MethodGet, "/v2/events?cluster_id=17", nil).reason(http.StatusUnprocessableEntity), `"17"`)
+	require.Contains(t, s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files", nil).reason(http.StatusUnprocessableEntity), "file_name")
+	require.Contains(t, s.send(http.MethodGet, "/v2/nowhere", nil).reason(http.StatusNotFound), "/v2/nowhere")
+	require.Contains(t, s.send(http.MethodGet, "/v1/clusters", nil).reason(http.StatusNotFound), "/v1/clusters")
+	r := s.send(http.MethodPut, "/v2/clusters", nil)
+	require.Contains(t, r.reason(http.StatusMethodNotAllowed), "PUT")
+	require.Equal(t, "GET, HEAD, POST", r.header.Get("Allow"))
+}
+
+func TestRefusedCallersGetTheOtherShapeOfError(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	s := newService(t, func(o *api.Options) {
+		o.Authorize = func(_ context.Context, actor api.Actor, operation string, object api.Object) error {
+			asked = append(asked, actor.Name+" "+operation+" "+object.ClusterID)
+			if operation == "v2ListClusters" {
+				return api.ErrUnauthenticated
+			}
+			return api.ErrForbidden
+		}
+	})
+	id := uuid.New()
+	for path, status := range map[string]int{"/v2/clusters": http.StatusUnauthorized, clusterPath(id): http.StatusForbidden} {
+		got := s.want(status, http.MethodGet, path, nil).object()
+		require.EqualValues(t, status, got["code"], "a number, unlike other errors")
+		require.NotEmpty(t, got["message"])
+	}
+	require.ElementsMatch(t, []string{"admin v2ListClusters ", "admin v2GetCluster " + id.String()}, asked)
+}
+
+func TestFaultsOfTheServiceTellNothingInternalButTheirRequestID(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	s.orchestrator.panics = true
+	r := s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil, "X-Request-Id", "my-request-1")
+	got := r.reason(http.StatusInternalServerError)
+	require.Contains(t, got, "my-request-1")
+	require.NotContains(t, got, "secret of the implementation")
+	require.Equal(t, "my-request-1", r.header.Get("X-Request-Id"))
+	require.Contains(t, s.logged.String(), "my-request-1")
+	require.Contains(t, s.logged.String(), "a secret of the implementation")
+
+	s.store.Close()
+	r = s.send(http.MethodGet, "/v2/clusters", nil, "X-Request-Id", "not one\tword")
+	got = r.reason(http.StatusInternalServerError)
+	require.NotContains(t, got, "pool")
+	require.Contains(t, got, r.header.Get("X-Request-Id"))
+	require.NoError(t, uuid.Validate(r.header.Get("X-Request-Id")), "an id that is no word is replaced")
+	require.Contains(t, s.logged.String(), "closed pool")
+}
+
+func TestABusyServiceAsksToTryAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	s.orchestrator.err = model.ErrUnavailable
+	r := s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil)
+	r.reason(http.StatusServiceUnavailable)
+	require.NotEmpty(t, r.header.Get("Retry-After"))
+}
+
+func TestSecretsAreNotInErrorsOrTheLog(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	for _, secret := range []string{"hunter2", `{"auths":{"quay.io":{"auth":"hunter2"}}}`, `{"auths":{"quay.io":{"auth":"aHVudGVyMg=="}}}`} {
+		got := s.send(http.MethodPost, "/v2/clusters", wire.ClusterCreateParams{Name: "x", OpenshiftVersion: "4.22", PullSecret: secret}).
+			reason(http.StatusBadRequest)
+		require.Contains(t, got, "pull_secret")
+		require.NotContains(t, got, "hunter2")
+		require.NotContains(t, got, "aHVudGVyMg")
+	}
+	require.NotContains(t, s.logged.String(), "hunter2")
+}

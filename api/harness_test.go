@@ -1,0 +1,311 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/blob"
+	"slipway/internal/discovery"
+	"slipway/internal/installation"
+	"slipway/internal/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/pgtest"
+	"slipway/internal/seal"
+	"slipway/internal/store"
+	"slipway/internal/support"
+	"slipway/internal/wire"
+)
+
+const (
+	base       = "/api/assisted-install"
+	pullSecret = `{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNzd29yZAo=","email":"r@r.com"}}}`
+)
+
+// service is the API over HTTP with everything behind it but the workflows.
+type service struct {
+	t            testing.TB
+	url          string
+	store        *store.Store
+	blob         *blob.Store
+	orchestrator *recordingOrchestrator
+	logged       *logBuffer
+}
+
+// newService starts the API; options may change what it works with.
+func newService(t testing.TB, change ...func(*api.Options)) *service {
+	t.Helper()
+	database := pgtest.URL(t)
+	require.NoError(t, store.Migrate(t.Context(), database))
+	sealer, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
+	require.NoError(t, err)
+	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}}
+	s.store, err = store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
+	require.NoError(t, err)
+	t.Cleanup(s.store.Close)
+	s.blob, err = blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
+	require.NoError(t, err)
+	log := slog.New(slog.NewJSONHandler(s.logged, nil))
+	agents := discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
+	options := api.Options{
+		Store: s.store, Blob: s.blob, Discovery: agents, Orchestrator: s.orchestrator, Log: log, Now: time.Now,
+		Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents, Log: log}),
+		BaseURL:      "http://service.example:8090", Releases: releases(t), AgentVersion: "slipway-agent 1.0",
+		Version: "1.0.0", ComponentVersions: map[string]string{"discovery-agent": "slipway-agent 1.0"},
+		AgentBinaries: fs.FS(fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}}),
+	}
+	for _, c := range change {
+		c(&options)
+	}
+	server := httptest.NewServer(api.NewServer(options))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+func releases(t testing.TB) support.Releases {
+	t.Helper()
+	list, err := support.ParseReleases([]byte(`[
+		{"version":"4.22.9","cpu_architectures":["x86_64","arm64"],"support_level":"production","default":true,"url":"quay.io/ocp/release:4.22.9-x86_64"},
+		{"version":"4.22.1","cpu_architectures":["x86_64","arm64"],"support_level":"production","url":"quay.io/ocp/release:4.22.1-x86_64"},
+		{"version":"4.16.68","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.16.68-x86_64"}]`))
+	require.NoError(t, err)
+	return list
+}
+
+// reply is an answer, read whole.
+type reply struct {
+	t      testing.TB
+	status int
+	header http.Header
+	body   []byte
+}
+
+// json reads the body into a value.
+func (r reply) json(into any) {
+	r.t.Helper()
+	require.NoError(r.t, json.Unmarshal(r.body, into), "body: %s", r.body)
+}
+
+// object reads the body as a JSON object.
+func (r reply) object() map[string]any {
+	r.t.Helper()
+	out := map[string]any{}
+	r.json(&out)
+	return out
+}
+
+// list reads the body as a JSON array of objects.
+func (r reply) list() []map[string]any {
+	r.t.Helper()
+	out := []map[string]any{}
+	r.json(&out)
+	return out
+}
+
+// reason requires an error of a status and returns its sentence.
+func (r reply) reason(status int) string {
+	r.t.Helper()
+	require.Equal(r.t, status, r.status, "body: %s", r.body)
+	var e wire.Error
+	r.json(&e)
+	require.Equal(r.t, int32(status), e.ID)
+	require.Equal(r.t, "Error", string(e.Kind))
+	require.NotEmpty(r.t, e.Reason)
+	return e.Reason
+}
+
+// send makes a request; a body that is no text is sent as JSON. Headers come in pairs.
+func (s *service) send(method, path string, body any, headers ...string) reply {
+	s.t.Helper()
+	var content io.Reader = http.NoBody
+	kind := ""
+	switch b := body.(type) {
+	case nil:
+	case io.Reader:
+		content = b
+	case string:
+		content, kind = bytes.NewReader([]byte(b)), "application/json"
+	default:
+		text, err := json.Marshal(b)
+		require.NoError(s.t, err)
+		content, kind = bytes.NewReader(text), "application/json"
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+base+path, content)
+	require.NoError(s.t, err)
+	if kind != "" {
+		request.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	require.NoError(s.t, err)
+	return readReply(s.t, response)
+}
+
+func readReply(t testing.TB, response *http.Response) reply {
+	t.Helper()
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return reply{t, response.StatusCode, response.Header, text}
+}
+
+// want makes a request that must have a status.
+func (s *service) want(status int, method, path string, body any, headers ...string) reply {
+	s.t.Helper()
+	r := s.send(method, path, body, headers...)
+	require.Equal(s.t, status, r.status, "%s %s: %s", method, path, r.body)
+	return r
+}
+
+// cluster registers a cluster with the given fields on top of the least there must be.
+func (s *service) cluster(fields map[string]any) wire.Cluster {
+	s.t.Helper()
+	body := map[string]any{"name": "prod", "openshift_version": "4.22", "pull_secret": pullSecret, "base_dns_domain": "example.com"}
+	for key, value := range fields {
+		body[key] = value
+	}
+	var c wire.Cluster
+	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).json(&c)
+	return c
+}
+
+// infraEnv registers a discovery environment, of a cluster unless its id is zero.
+func (s *service) infraEnv(clusterID uuid.UUID) wire.InfraEnv {
+	s.t.Helper()
+	body := map[string]any{"name": "env", "pull_secret": pullSecret}
+	if clusterID != uuid.Nil {
+		body["cluster_id"] = clusterID
+	}
+	var e wire.InfraEnv
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).json(&e)
+	return e
+}
+
+// host registers a host and tells its inventory.
+func (s *service) host(infraEnvID uuid.UUID) wire.Host {
+	s.t.Helper()
+	id := uuid.New()
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+infraEnvID.String()+"/hosts", map[string]any{"host_id": id})
+	s.changeHost(infraEnvID, id, func(h *model.Host) {
+		h.Inventory = &wire.Inventory{
+			Hostname: "master-0", CPU: wire.CPU{Count: 8, Architecture: "x86_64"}, Memory: wire.Memory{PhysicalBytes: 32 << 30},
+			Disks: []wire.Disk{disk("wwn-0x1", "sda", true), disk("wwn-0x2", "sdb", false)},
+		}
+	})
+	return s.readHost(infraEnvID, id)
+}
+
+func disk(id, name string, bootable bool) wire.Disk {
+	d := wire.Disk{ID: id, ByID: id, Name: name, Path: "/dev/" + name, Bootable: bootable, SizeBytes: 256e9, DriveType: wire.DriveTypeSSD}
+	d.InstallationEligibility.Eligible = true
+	return d
+}
+
+func (s *service) readHost(infraEnvID, id uuid.UUID) wire.Host {
+	s.t.Helper()
+	var h wire.Host
+	s.want(http.StatusOK, http.MethodGet, hostPath(infraEnvID, id), nil).json(&h)
+	return h
+}
+
+func (s *service) readCluster(id uuid.UUID) wire.Cluster {
+	s.t.Helper()
+	var c wire.Cluster
+	s.want(http.StatusOK, http.MethodGet, clusterPath(id), nil).json(&c)
+	return c
+}
+
+// changeHost puts a host into a state that takes an installation to reach.
+func (s *service) changeHost(infraEnvID, id uuid.UUID, fn func(*model.Host)) {
+	s.t.Helper()
+	_, err := s.store.UpdateHost(s.t.Context(), infraEnvID, id, func(h *model.Host, _ *store.Tx) error {
+		fn(h)
+		return nil
+	})
+	require.NoError(s.t, err)
+}
+
+// changeCluster puts a cluster into a state that takes an installation to reach.
+func (s *service) changeCluster(id uuid.UUID, fn func(*model.Cluster)) {
+	s.t.Helper()
+	_, err := s.store.UpdateCluster(s.t.Context(), id, func(c *model.Cluster, _ *store.Tx) error {
+		fn(c)
+		return nil
+	})
+	require.NoError(s.t, err)
+}
+
+func clusterPath(id uuid.UUID) string { return "/v2/clusters/" + id.String() }
+
+func hostPath(infraEnvID, id uuid.UUID) string {
+	return "/v2/infra-envs/" + infraEnvID.String() + "/hosts/" + id.String()
+}
+
+// recordingOrchestrator takes commands and does nothing but remember them; err refuses.
+type recordingOrchestrator struct {
+	mu       sync.Mutex
+	err      error
+	panics   bool
+	commands []string
+}
+
+func (o *recordingOrchestrator) take(command string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.panics {
+		panic("a secret of the implementation")
+	}
+	o.commands = append(o.commands, command)
+	return o.err
+}
+
+func (o *recordingOrchestrator) Install(_ context.Context, id uuid.UUID) error {
+	return o.take("install " + id.String())
+}
+
+func (o *recordingOrchestrator) Cancel(_ context.Context, id uuid.UUID) error {
+	return o.take("cancel " + id.String())
+}
+
+func (o *recordingOrchestrator) Reset(_ context.Context, id uuid.UUID) error {
+	return o.take("reset " + id.String())
+}
+
+func (o *recordingOrchestrator) RetryHost(_ context.Context, _, id uuid.UUID) error {
+	return o.take("retry " + id.String())
+}
+
+// logBuffer keeps what is logged.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

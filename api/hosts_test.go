@@ -1,0 +1,207 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+func TestSettingsOfAHostComeBackAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	h := s.host(e.ID)
+	require.Equal(t, "master-0", h.RequestedHostname)
+	require.Equal(t, "wwn-0x1", h.DisksToBeFormatted)
+	var got wire.Host
+	s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), map[string]any{
+		"host_name": "node-1.example.com", "host_role": "master", "machine_config_pool_name": "infra",
+		"node_labels":           []any{map[string]any{"key": "example.com/rack", "value": "r1"}},
+		"disks_selected_config": []any{map[string]any{"id": "wwn-0x1", "role": "none"}, map[string]any{"id": "/dev/sdb", "role": "install"}},
+		"disks_skip_formatting": []any{map[string]any{"disk_id": "wwn-0x1", "skip_formatting": true}},
+	}).json(&got)
+	require.Equal(t, "node-1.example.com", got.RequestedHostname)
+	require.Equal(t, wire.HostRole("master"), got.Role)
+	require.Equal(t, "infra", got.MachineConfigPoolName)
+	require.JSONEq(t, `{"example.com/rack":"r1"}`, got.NodeLabels)
+	require.Equal(t, "wwn-0x2", got.InstallationDiskID)
+	require.Equal(t, "/dev/sdb", got.InstallationDiskPath)
+	require.Equal(t, "wwn-0x1", got.SkipFormattingDisks)
+	require.Empty(t, got.DisksToBeFormatted)
+	require.Len(t, got.ProgressStages, len(model.StagesFor(model.RoleMaster, false, false)))
+	s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), `{"disks_skip_formatting":[{"disk_id":"wwn-0x1","skip_formatting":false}]}`)
+	got = s.readHost(e.ID, h.ID)
+	require.Empty(t, got.SkipFormattingDisks)
+	require.Equal(t, "node-1.example.com", got.RequestedHostname, "absent fields change nothing")
+}
+
+func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	h := s.host(e.ID)
+	s.changeHost(e.ID, h.ID, func(h *model.Host) {
+		h.Inventory.Disks[1].InstallationEligibility.Eligible = false
+		h.Inventory.Disks[1].InstallationEligibility.NotEligibleReasons = []string{"Disk is too small"}
+	})
+	for name, call := range map[string]struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		"a name every machine has":    {"", `{"host_name":"localhost"}`, 400, "localhost"},
+		"a name that is none":         {"", `{"host_name":"Node_1"}`, 400, "host_name"},
+		"a disk the host has not":     {"", `{"disks_selected_config":[{"id":"wwn-9","role":"install"}]}`, 400, "wwn-9"},
+		"a disk that cannot be used":  {"", `{"disks_selected_config":[{"id":"wwn-0x2","role":"install"}]}`, 400, "Disk is too small"},
+		"two disks":                   {"", `{"disks_selected_config":[{"id":"wwn-0x1","role":"install"},{"id":"sdb","role":"install"}]}`, 400, "found 2"},
+		"keeping a disk it has not":   {"", `{"disks_skip_formatting":[{"disk_id":"wwn-9","skip_formatting":true}]}`, 400, "wwn-9"},
+		"a label that is none":        {"", `{"node_labels":[{"key":"a b","value":"c"}]}`, 400, `"a b"`},
+		"a value that is none":        {"", `{"node_labels":[{"key":"a","value":"b c"}]}`, 400, `"b c"`},
+		"a pool that is none":         {"", `{"machine_config_pool_name":"A b"}`, 400, "machine_config_pool_name"},
+		"credentials for fencing":     {"", `{"fencing_credentials":{"address":"a","username":"b","password":"c"}}`, 501, "fencing_credentials"},
+		"an argument of another tool": {"/installer-args", `{"args":["--ignition-url","http://x"]}`, 400, "--ignition-url"},
+		"a disk as an argument":       {"/installer-args", `{"args":["/dev/sdb"]}`, 400, "/dev/sdb"},
+		"an argument without a value": {"/installer-args", `{"args":["--append-karg"]}`, 400, "--append-karg"},
+		"an Ignition config of air":   {"/ignition", `{"config":"{}"}`, 400, "gnition"},
+	} {
+		require.Contains(t, s.send(http.MethodPatch, hostPath(e.ID, h.ID)+call.path, call.body).reason(call.status), call.want, name)
+	}
+}
+
+func TestHostInAnInstallationIsNotChangedOrRemoved(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostInstallingInProgress })
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
+	path := hostPath(e.ID, h.ID)
+	require.Contains(t, s.send(http.MethodPatch, path, `{"host_role":"worker"}`).reason(http.StatusConflict), "installing-in-progress")
+	require.Contains(t, s.send(http.MethodPatch, path+"/installer-args", `{"args":[]}`).reason(http.StatusConflict), "installing-in-progress")
+	require.Contains(t, s.send(http.MethodPatch, path+"/ignition", `{"config":""}`).reason(http.StatusConflict), "installing-in-progress")
+	require.Contains(t, s.send(http.MethodDelete, path, nil).reason(http.StatusConflict), "installing")
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostKnown })
+	require.Contains(t, s.send(http.MethodDelete, path, nil).reason(http.StatusConflict), "cluster prod is installing")
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterCancelled })
+	s.want(http.StatusNoContent, http.MethodDelete, path, nil)
+	s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)
+}
+
+func TestFailedHostIsRetriedThroughTheOrchestrator(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	h := s.host(e.ID)
+	got := s.want(http.StatusOK, http.MethodPost, hostPath(e.ID, h.ID)+"/actions/reset", nil).object()
+	require.Equal(t, h.ID.String(), got["id"])
+	require.Equal(t, []string{"retry " + h.ID.String()}, s.orchestrator.commands)
+	s.orchestrator.err = model.Conflictf("host master-0 cannot be retried: require status error, found known")
+	s.send(http.MethodPost, hostPath(e.ID, h.ID)+"/actions/reset", nil).reason(http.StatusConflict)
+}
+
+func TestUnboundHostJoinsAClusterAndLeavesIt(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(uuid.Nil)
+	h := s.host(e.ID)
+	require.Equal(t, wire.HostStatus("discovering-unbound"), h.Status)
+	require.Equal(t, uuid.Nil, h.ClusterID)
+	bind := map[string]any{"cluster_id": c.ID}
+	path := hostPath(e.ID, h.ID) + "/actions/"
+	require.Contains(t, s.send(http.MethodPost, path+"bind", bind).reason(http.StatusConflict), "discovering-unbound")
+	require.Contains(t, s.send(http.MethodPost, path+"unbind", nil).reason(http.StatusConflict), "host of a cluster")
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostKnownUnbound })
+	s.send(http.MethodPost, path+"bind", map[string]any{"cluster_id": uuid.New()}).reason(http.StatusNotFound)
+
+	got := s.want(http.StatusOK, http.MethodPost, path+"bind", bind).object()
+	require.Equal(t, "binding", got["status"])
+	require.Equal(t, c.ID.String(), got["cluster_id"])
+	require.Contains(t, s.send(http.MethodPost, path+"bind", bind).reason(http.StatusConflict), "without a cluster")
+	steps := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/instructions", nil).object()
+	require.Equal(t, "exit", steps["post_step_action"], "the agent registers again, for its cluster")
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": h.ID})
+	require.Equal(t, wire.HostStatus("discovering"), s.readHost(e.ID, h.ID).Status)
+	require.Len(t, s.readCluster(c.ID).Hosts, 1)
+
+	got = s.want(http.StatusOK, http.MethodPost, path+"unbind", nil).object()
+	require.Equal(t, "unbinding", got["status"])
+	require.NotContains(t, got, "cluster_id")
+	require.Empty(t, s.readCluster(c.ID).Hosts)
+	names := map[any]bool{}
+	for _, event := range s.want(http.StatusOK, http.MethodGet, "/v2/events?host_id="+h.ID.String(), nil).list() {
+		names[event["name"]] = true
+	}
+	require.True(t, names["host_bind_succeeded"] && names["host_unbind_succeeded"], "events: %v", names)
+}
+
+func TestHostsOfABoundEnvironmentStayInItsCluster(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	require.Equal(t, c.ID, h.ClusterID)
+	path := hostPath(e.ID, h.ID) + "/actions/"
+	require.Contains(t, s.send(http.MethodPost, path+"unbind", nil).reason(http.StatusConflict), c.ID.String())
+	require.Contains(t, s.send(http.MethodPost, path+"bind", map[string]any{"cluster_id": c.ID}).reason(http.StatusConflict), c.ID.String())
+}
+
+func TestHostOfAnotherArchitectureIsNotBound(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(uuid.Nil)
+	h := s.host(e.ID)
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status, h.Inventory.CPU.Architecture = model.HostKnownUnbound, "aarch64" })
+	got := s.send(http.MethodPost, hostPath(e.ID, h.ID)+"/actions/bind", map[string]any{"cluster_id": c.ID}).reason(http.StatusBadRequest)
+	require.Contains(t, got, "x86_64")
+	require.Contains(t, got, "aarch64")
+}
+
+func TestListsOfHostsAreFilteredAndInventoriesOnRequest(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	path := clusterPath(c.ID) + "/hosts"
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	first, second := s.host(e.ID), s.host(e.ID)
+	s.changeHost(e.ID, first.ID, func(h *model.Host) {
+		h.Role, h.Connectivity = model.RoleMaster, &wire.ConnectivityReport{}
+	})
+	s.changeHost(e.ID, second.ID, func(h *model.Host) { h.Role, h.Status = model.RoleWorker, model.HostInsufficient })
+	list := s.want(http.StatusOK, http.MethodGet, path, nil).list()
+	require.Len(t, list, 2)
+	require.Equal(t, first.ID.String(), list[0]["id"], "in the order of registration")
+	require.Empty(t, list[0]["inventory"])
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?role=master", nil).list(), 1)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?status=insufficient", nil).list(), 1)
+	list = s.want(http.StatusOK, http.MethodGet, path+"?with-inventory=true&with-connectivity=true", nil).list()
+	requireJSONText(t, list[0], "inventory")
+	requireJSONText(t, list[0], "connectivity")
+	list = s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).list()
+	require.Len(t, list, 2)
+	requireJSONText(t, list[0], "inventory")
+	s.send(http.MethodGet, clusterPath(uuid.New())+"/hosts", nil).reason(http.StatusNotFound)
+	s.send(http.MethodGet, "/v2/infra-envs/"+uuid.NewString()+"/hosts", nil).reason(http.StatusNotFound)
+}
+
+func TestBootstrapHostOfASingleNodeHasItsOwnStages(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(map[string]any{"control_plane_count": 1})
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Role, h.Bootstrap = model.RoleMaster, true })
+	want := len(model.StagesFor(model.RoleMaster, true, true))
+	require.Len(t, s.readHost(e.ID, h.ID).ProgressStages, want)
+	require.Len(t, s.readCluster(c.ID).Hosts[0].ProgressStages, want)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).list()[0]["progress_stages"], want)
+}

@@ -1,0 +1,153 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/model"
+)
+
+func TestSettingsOfAnInfraEnvComeBackAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	settings := map[string]any{
+		"proxy":                  map[string]any{"http_proxy": "http://proxy.example:3128", "no_proxy": "example.com"},
+		"additional_ntp_sources": "ntp.example.com", "ssh_authorized_key": sshKey, "rendezvous_ip": "192.0.2.7",
+		"ignition_config_override":        `{"ignition":{"version":"3.1.0"}}`,
+		"network_discovery_delay_seconds": 30, "openshift_version": "4.22.1", "additional_trust_bundle": "",
+	}
+	body := map[string]any{"name": "env", "pull_secret": pullSecret, "image_type": "minimal-iso", "cpu_architecture": "arm64"}
+	for key, value := range settings {
+		body[key] = value
+	}
+	created := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()
+	other := s.infraEnv(uuid.Nil)
+	s.want(http.StatusCreated, http.MethodPatch, "/v2/infra-envs/"+other.ID.String(), settings)
+	changed := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+other.ID.String(), nil).object()
+	delete(settings, "additional_trust_bundle") // empty values are left out
+	for field, sent := range settings {
+		require.Equal(t, plain(t, sent), created[field], field)
+		require.Equal(t, plain(t, sent), changed[field], field)
+	}
+	require.Equal(t, "http://service.example:8090/byid/"+created["id"].(string)+"/4.22.1/arm64/minimal.iso", created["download_url"])
+	require.Equal(t, true, created["pull_secret_set"])
+	require.NotContains(t, created, "pull_secret")
+}
+
+func TestInfraEnvOfAClusterTakesItsSettings(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(map[string]any{"cpu_architecture": "arm64"})
+	e := s.infraEnv(c.ID)
+	require.Equal(t, c.ID, e.ClusterID)
+	require.Equal(t, "arm64", string(e.CPUArchitecture))
+	require.Equal(t, "4.22.9", e.OpenshiftVersion)
+	body := map[string]any{"name": "x", "pull_secret": pullSecret, "cluster_id": c.ID, "cpu_architecture": "x86_64"}
+	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", body).reason(http.StatusBadRequest), "require arm64")
+	body["cluster_id"] = uuid.New()
+	s.send(http.MethodPost, "/v2/infra-envs", body).reason(http.StatusNotFound)
+}
+
+func TestInfraEnvsAreListedByCluster(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).body))
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	s.infraEnv(uuid.Nil)
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).list(), 2)
+	list := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs?cluster_id="+c.ID.String(), nil).list()
+	require.Len(t, list, 1)
+	require.Equal(t, e.ID.String(), list[0]["id"])
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs?owner=somebody", nil).list())
+}
+
+func TestInfraEnvWithHostsOfAClusterStays(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	h := s.host(e.ID)
+	path := "/v2/infra-envs/" + e.ID.String()
+	require.Contains(t, s.send(http.MethodDelete, path, nil).reason(http.StatusConflict), "found 1")
+	s.want(http.StatusNoContent, http.MethodDelete, hostPath(e.ID, h.ID), nil)
+	s.want(http.StatusNoContent, http.MethodDelete, path, nil)
+	s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)
+}
+
+func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	path := "/v2/infra-envs/" + s.infraEnv(uuid.Nil).ID.String()
+	for name, call := range map[string]struct {
+		body   string
+		status int
+		want   string
+	}{
+		"an override of air":          {`{"ignition_config_override":"{}"}`, 400, "ignition_config_override"},
+		"certificates that are none":  {`{"additional_trust_bundle":"hello"}`, 400, "additional_trust_bundle"},
+		"a meeting point of air":      {`{"rendezvous_ip":"here"}`, 422, "rendezvous_ip"},
+		"a network that is no YAML":   {`{"static_network_config":[{"network_yaml":"a: [","mac_interface_map":[]}]}`, 400, "network_yaml"},
+		"one address for two hosts":   {`{"static_network_config":[` + staticHost + `,` + staticHost + `]}`, 400, "52:54:00:aa:bb:01"},
+		"a kernel argument of quotes": {`{"kernel_arguments":[{"operation":"append","value":"a\"b"}]}`, 422, "kernel_arguments.0.value"},
+		"another kind of image":       {`{"image_type":"floppy"}`, 422, "full-iso"},
+		"a version not on offer":      {`{"openshift_version":"3.11"}`, 400, "4.22.9"},
+		"a proxy that is none":        {`{"proxy":{"https_proxy":"proxy"}}`, 400, "https_proxy"},
+		"a key that is none":          {`{"ssh_authorized_key":"hello"}`, 400, "ssh_authorized_key"},
+		"a pull secret that is none":  {`{"pull_secret":"hello"}`, 400, "pull_secret"},
+		"a time source that is none":  {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
+	} {
+		require.Contains(t, s.send(http.MethodPatch, path, call.body).reason(call.status), call.want, name)
+	}
+}
+
+const staticHost = `{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"52:54:00:AA:BB:01","logical_nic_name":"eth0"}]}`
+
+func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testing.T) {
+	t.Parallel()
+	folder := fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}, "secrets": {Data: []byte("x")}}
+	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
+	e := s.infraEnv(uuid.Nil)
+	config := string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/files?file_name=discovery.ign", nil).body)
+	require.True(t, json.Valid([]byte(config)))
+	require.Contains(t, config, "http://service.example:8090/agent/slipway-agent-x86_64")
+	require.Contains(t, config, "sha256-9a356d2213d73ffbbd89db46efe7bbdf6f1c3a09dbb13d8432d1de7edb98df7a")
+
+	got := s.agentFile("slipway-agent-x86_64")
+	require.Equal(t, http.StatusOK, got.status)
+	require.Equal(t, "agent program", string(got.body))
+	require.Equal(t, http.StatusNotFound, s.agentFile("secrets").status)
+	require.Equal(t, http.StatusNotFound, s.agentFile("slipway-agent-s390x").status)
+	require.Equal(t, http.StatusNotFound, s.agentFile("..%2fsecrets").status)
+
+	body := map[string]any{"name": "x", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
+	id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()["id"].(string)
+	require.Contains(t, s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).reason(http.StatusConflict), "s390x")
+	require.Contains(t, s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=ipxe-script", nil).reason(http.StatusNotImplemented), "ipxe-script")
+}
+
+// agentFile downloads a program of the agent, which is not below the base path.
+func (s *service) agentFile(name string) reply {
+	s.t.Helper()
+	response, err := http.Get(s.url + "/agent/" + name) //nolint:gosec,noctx // the test server
+	require.NoError(s.t, err)
+	return readReply(s.t, response)
+}
+
+func TestAddressOfTheImageIsTold(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(uuid.Nil)
+	got := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/image-url", nil).object()
+	require.Equal(t, e.DownloadURL, got["url"])
+	require.Equal(t, "0001-01-01T00:00:00.000Z", got["expires_at"])
+	stored, err := s.store.InfraEnv(t.Context(), e.ID)
+	require.NoError(t, err)
+	require.NotEqual(t, model.Secret(""), stored.TokenKey)
+}

@@ -1,0 +1,87 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"slipway/internal/sim"
+	"slipway/internal/sim/site"
+	"slipway/internal/wire"
+)
+
+// folder is where the machines of the installation are.
+func (c *installation) folder() string { return filepath.Join(c.dir, "clusters", c.id.String()) }
+
+// define makes the cluster and its discovery environment in the service, and starts the
+// machines with what the discovery image tells them.
+func (c *installation) define(ctx context.Context) error {
+	secret, base, count := c.releases.pullSecret().Reveal(), c.plan.Domain, c.plan.ControlPlane
+	cluster, err := c.client.RegisterCluster(ctx, wire.ClusterCreateParams{
+		Name: c.plan.Name, OpenshiftVersion: version, PullSecret: secret, BaseDNSDomain: &base, ControlPlaneCount: &count,
+	})
+	if err != nil {
+		return err
+	}
+	c.id = cluster.ID
+	release := version
+	env, err := c.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{
+		Name: c.plan.Name + "_infra-env", PullSecret: secret, ClusterID: &c.id, OpenshiftVersion: &release,
+	})
+	if err != nil {
+		return fmt.Errorf("make a discovery environment: %w", err)
+	}
+	config, err := c.client.DiscoveryIgnition(ctx, env.ID)
+	if err != nil {
+		return fmt.Errorf("download the discovery Ignition: %w", err)
+	}
+	image, err := sim.ReadDiscovery(config)
+	if err != nil {
+		return err
+	}
+	return c.play(image)
+}
+
+// play starts the machines and the simulated cluster.
+func (c *installation) play(image sim.Discovery) error {
+	place, err := site.Open(filepath.Join(c.folder(), "site"))
+	if err != nil {
+		return err
+	}
+	if err := place.SetCluster(c.plan.Cluster); err != nil {
+		return err
+	}
+	log := c.log.With("cluster", c.plan.Name)
+	cluster, err := sim.NewCluster(sim.ClusterOptions{
+		Root: filepath.Join(c.folder(), "cluster"), Site: place, Speed: c.Speed, Log: log,
+		Controller: &sim.ControllerOptions{
+			ServiceURL: image.ServiceURL, ClusterID: c.id, Token: image.Token, Site: place, Speed: c.Speed,
+			Root: filepath.Join(c.folder(), "controller"), Log: log,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	c.goOn("cluster "+c.plan.Name, cluster.Run)
+	for _, host := range c.plan.hosts {
+		machine, err := sim.NewMachine(sim.MachineOptions{
+			Spec: host.spec, Root: filepath.Join(c.folder(), host.spec.Hostname), Site: place,
+			ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token, AgentVersion: image.AgentVersion,
+			Speed: c.Speed, Faults: host.faults, Log: log,
+		})
+		if err != nil {
+			return err
+		}
+		c.goOn("machine "+host.spec.Hostname, machine.Run)
+	}
+	return nil
+}
+
+// goOn runs a part until the end of the demo.
+func (c *installation) goOn(what string, play func(context.Context) error) {
+	c.playing.Go(func() {
+		if err := play(c.machines); err != nil {
+			c.board.say("%s has stopped: %s", what, err)
+		}
+	})
+}

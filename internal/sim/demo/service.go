@@ -1,0 +1,158 @@
+package demo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// service is the child process that is the real service.
+type service struct {
+	url, temporal string
+	command       *exec.Cmd
+	// ended is done when the process is; its cause says how.
+	ended context.Context
+}
+
+const (
+	// startLimit is how long the service may take to be ready, its first start included.
+	startLimit = 3 * time.Minute
+	// stopLimit is how long it may drain; it promises 10 s.
+	stopLimit = 15 * time.Second
+)
+
+// ready is the line the service prints when it is.
+var ready = regexp.MustCompile(`is ready after [^:]+: API ([^,\s]+), Temporal UI ([^,\s]+)`)
+
+// startService starts the service on free ports and waits until it is ready.
+func startService(ctx context.Context, d *demo) (*service, error) {
+	agents, err := agentFolder(d)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(filepath.Join(d.dir, "service.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of the service: %w", err)
+	}
+	s := &service{command: exec.Command(d.executable, "up", "--data-dir", filepath.Join(d.dir, "service"), "--listen", d.Listen,
+		"--temporal-port", "0", "--insecure-registry", d.releases.Address(), "--agent-binaries", agents)}
+	s.command.Env = append(s.command.Environ(), "RELEASE_IMAGES="+d.releases.list)
+	s.command.Stderr = log
+	// A group of its own: Ctrl-C is for the demo, which then ends the service in order.
+	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	stdout, err := s.command.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start the service: %w", err)
+	}
+	if err := s.start(log); err != nil {
+		return nil, fmt.Errorf("start the service: %w", err)
+	}
+	if err := s.waitReady(ctx, stdout); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("start the service: %w%s", err, lastLines(log.Name()))
+	}
+	return s, nil
+}
+
+// start runs the process on a thread that lives as long as it does: the death of that
+// thread is what the kernel tells the process.
+func (s *service) start(log io.Closer) error {
+	started := make(chan error)
+	ended, end := context.WithCancelCause(context.Background())
+	s.ended = ended
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer log.Close()
+		err := s.command.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		_, err = s.command.Process.Wait()
+		end(errors.Join(errors.New("the service has ended"), err))
+	}()
+	return <-started
+}
+
+// waitReady reads what the service prints until it is ready, and goes on reading.
+func (s *service) waitReady(ctx context.Context, stdout io.Reader) error {
+	found := make(chan struct{})
+	go func() {
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			if m := ready.FindStringSubmatch(lines.Text()); m != nil && s.url == "" {
+				s.url, s.temporal = m[1], m[2]
+				close(found)
+			}
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("not ready after %s", startLimit))
+	defer cancel()
+	select {
+	case <-found:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.ended.Done():
+		return context.Cause(s.ended)
+	}
+}
+
+// stop ends the service in order, or by force when that takes too long.
+func (s *service) stop() {
+	if s.ended.Err() != nil {
+		return
+	}
+	_ = s.command.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.ended.Done():
+	case <-time.After(stopLimit):
+		_ = s.command.Process.Kill()
+		<-s.ended.Done()
+	}
+}
+
+// lastLines are the end of a log, for people.
+func lastLines(path string) string {
+	content, err := os.ReadFile(path)
+	if err != nil || len(content) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return "\n  " + strings.Join(lines[max(0, len(lines)-10):], "\n  ")
+}
+
+// agentFolder is where the service finds the agent's program for its discovery image:
+// beside this program. The machines of the demo do not start it, they run the same code
+// in this process; where it was not built, this program stands in.
+func agentFolder(d *demo) (string, error) {
+	beside := filepath.Dir(d.executable)
+	name := "slipway-agent-" + runtime.GOARCH
+	if _, err := os.Stat(filepath.Join(beside, name)); err == nil {
+		return beside, nil
+	}
+	program := filepath.Join(beside, "slipway-agent")
+	if _, err := os.Stat(program); err != nil {
+		program = d.executable
+	}
+	folder := filepath.Join(d.dir, "agents")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", fmt.Errorf("offer the agent: %w", err)
+	}
+	if err := os.Symlink(program, filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("offer the agent: %w", err)
+	}
+	return folder, nil
+}

@@ -1,0 +1,125 @@
+package bench_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/client"
+)
+
+// program is what is measured; another build can be named to compare the two.
+var program = flag.String("slipway", "../../bin/slipway", "program to measure")
+
+// service is `slipway up` with a data folder of its own.
+type service struct {
+	tb       testing.TB
+	dir      string
+	command  *exec.Cmd
+	api      string // base URL
+	temporal string // host:port
+	// took is the time from the start of the process to its line that it is ready.
+	took   time.Duration
+	stderr bytes.Buffer
+	// tables reads what the API does not tell.
+	tables *pgxpool.Pool
+	client *client.Client
+}
+
+// needs skips a benchmark where something it runs is missing.
+func needs(tb testing.TB) {
+	tb.Helper()
+	if _, err := os.Stat(*program); err != nil {
+		tb.Skipf("SKIP: this benchmark needs %s (make build)", *program)
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if _, err := exec.LookPath("initdb"); err != nil && len(found) == 0 {
+		tb.Skip("SKIP: this benchmark needs PostgreSQL (apt-get install postgresql)")
+	}
+}
+
+// newService starts a service on a new data folder, until the benchmark ends.
+func newService(tb testing.TB) *service {
+	tb.Helper()
+	needs(tb)
+	// Not TempDir: the folder above it is closed to the user of the database.
+	dir, err := os.MkdirTemp("", "slipway-bench-")
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s := &service{tb: tb, dir: dir}
+	s.start()
+	tb.Cleanup(s.stop)
+	return s
+}
+
+var readyLine = regexp.MustCompile(`API (http://[^ ,]+),.* Temporal ([0-9.]+:[0-9]+)`)
+
+func (s *service) start() {
+	s.tb.Helper()
+	s.command = exec.Command(*program, "up", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--temporal-port", "0")
+	s.stderr.Reset()
+	s.command.Stderr = &s.stderr
+	out, err := s.command.StdoutPipe()
+	require.NoError(s.tb, err)
+	begun := time.Now()
+	require.NoError(s.tb, s.command.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	s.took = time.Since(begun)
+	require.NoError(s.tb, err, "it said: %s", &s.stderr)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	found := readyLine.FindStringSubmatch(line)
+	require.NotNil(s.tb, found, line)
+	s.api, s.temporal = found[1], found[2]
+	s.client = client.New(client.Options{BaseURL: s.api})
+	s.tables, err = pgxpool.New(context.Background(),
+		"host="+filepath.Join(s.dir, "run")+" port=5432 user=slipway dbname=slipway sslmode=disable search_path=slipway")
+	require.NoError(s.tb, err)
+}
+
+// stop ends the service as its user would.
+func (s *service) stop() {
+	s.tb.Helper()
+	if s.command == nil {
+		return
+	}
+	s.tables.Close()
+	require.NoError(s.tb, s.command.Process.Signal(syscall.SIGTERM))
+	require.NoError(s.tb, s.command.Wait(), "it said: %s", &s.stderr)
+	s.command = nil
+}
+
+// settled waits until no cluster is waiting to be evaluated, so that what follows is
+// not charged for what came before.
+func (s *service) settled() {
+	s.tb.Helper()
+	const query = `select count(*) from pulses where refresh_at is not null`
+	eventually(s.tb, "clusters evaluated", 5*time.Minute, func() bool { return count(s, query) == 0 })
+}
+
+func count(s *service, query string, args ...any) (n int) {
+	s.tb.Helper()
+	require.NoError(s.tb, s.tables.QueryRow(s.tb.Context(), query, args...).Scan(&n))
+	return n
+}
+
+// eventually waits for a condition that nothing announces.
+func eventually(tb testing.TB, what string, limit time.Duration, met func() bool) {
+	tb.Helper()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(limit); !met(); <-ticker.C {
+		require.True(tb, time.Now().Before(deadline), "not within %s: %s", limit, what)
+	}
+}
