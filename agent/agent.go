@@ -93,12 +93,12 @@ func (a *Agent) Run(ctx context.Context) error {
 	return ended(ctx, errors.Join(err, a.journal.Close()))
 }
 
-// ended makes the end of ctx no error.
+// ended is err, unless ctx has ended: then nothing went wrong.
 func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // identify finds the host's id: the one it was given, the one it registered with in this

@@ -186,11 +186,10 @@ func TestAgentFindsItsIDInTheHardware(t *testing.T) {
 
 func TestAgentNeedsAFolderForItsState(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t)
+	h := newHost(t)
 	require.NoError(t, os.Remove(h.root.Path("/proc/sys/kernel/random/boot_id")))
 	a := agent.New(agent.Options{Platform: agent.Platform{Root: h.root, Now: time.Now}})
 	require.ErrorContains(t, a.Run(t.Context()), "read the id of this boot")
-	_ = s
 }
 
 func TestSecondAgentWaitsForTheFirst(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 func datasync(file *os.File) error {
 	for {
 		err := syscall.Fdatasync(int(file.Fd()))
-		if err != syscall.EINTR { //nolint:errorlint // an errno as the kernel gave it
+		if err != syscall.EINTR {
 			return err
 		}
 	}

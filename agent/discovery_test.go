@@ -81,6 +81,18 @@ func discoverySteps() map[string]discoveryStep {
 				"l3_connectivity":[{"average_rtt_ms":2,"remote_ip_address":"2001:db8::11","successful":true}],
 				"mtu_report":[{"mtu_successful":true,"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
 		},
+		"connectivity over IPv6 without nmap": {
+			kind: wire.StepTypeConnectivityCheck,
+			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`},
+			commands: map[string]runtest.Answer{
+				"ping": runtest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
+				"ip -6 neigh show to 2001:db8::11 dev eth0": runtest.Prints("2001:db8::11 lladdr 52:54:00:AA:BB:01 REACHABLE\n"),
+			},
+			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
+				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:aa:bb:01","successful":true}],
+				"l3_connectivity":[{"average_rtt_ms":2,"remote_ip_address":"2001:db8::11","successful":true}],
+				"mtu_report":[{"mtu_successful":true,"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
+		},
 		"free addresses": {
 			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
 			commands: map[string]runtest.Answer{

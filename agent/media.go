@@ -30,20 +30,29 @@ func (e *mediaError) Unwrap() error { return e.err }
 
 // checkMedia reads from the virtual medium the host booted from, if it did.
 func (a *Agent) checkMedia(ctx context.Context, t *task) error {
-	if _, err := os.Stat(a.host.Root.Path(mediaMount)); err != nil || t.spec.always {
+	device, mounted := a.medium(ctx)
+	if !mounted || t.spec.always {
 		return nil
+	}
+	if err := a.readMedia(ctx, device); err != nil {
+		return &mediaError{err}
+	}
+	return nil
+}
+
+// medium is the device of the medium, when one is mounted.
+func (a *Agent) medium(ctx context.Context) (device string, mounted bool) {
+	if _, err := os.Stat(a.host.Root.Path(mediaMount)); err != nil {
+		return "", false
 	}
 	result, err := a.host.Runner.Run(ctx, run.Cmd{
 		Name: "findmnt", Args: []string{"--raw", "--noheadings", "--output", "SOURCE,TARGET", "--target", mediaMount},
 	})
 	fields := strings.Fields(result.Stdout)
 	if err != nil || len(fields) != 2 || fields[1] != mediaMount || !strings.HasPrefix(fields[0], "/dev/") {
-		return nil // nothing is mounted there
+		return "", false
 	}
-	if err := a.readMedia(ctx, fields[0]); err != nil {
-		return &mediaError{err}
-	}
-	return nil
+	return fields[0], true
 }
 
 // readMedia reads from a device that may never answer; one reader at a time waits for it.
@@ -78,7 +87,7 @@ func readDirect(device string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	buffer := make([]byte, 2*mediaBlock)
 	shift := mediaBlock - int(uintptr(unsafe.Pointer(&buffer[0]))%mediaBlock) //nolint:gosec // alignment for O_DIRECT
 	if n, err := file.ReadAt(buffer[shift:shift+mediaBlock], 0); n == 0 {

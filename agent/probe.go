@@ -17,6 +17,8 @@ var (
 	pingAverage = regexp.MustCompile(`= [\d.]+/([\d.]+)/`)
 	// arpReply is a line of iputils' arping: Unicast reply from 192.0.2.1 [52:54:00:0A:0B:0C]  0.7ms.
 	arpReply = regexp.MustCompile(`reply from (\S+) \[([0-9A-Fa-f:]{17})\]`)
+	// linkAddress is in a line of ip neigh: 2001:db8::1 lladdr 52:54:00:0a:0b:0c REACHABLE.
+	linkAddress = regexp.MustCompile(`lladdr ([0-9A-Fa-f:]{17})`)
 )
 
 // echo is what ping found out.
@@ -44,8 +46,8 @@ func (a *Agent) ping(ctx context.Context, args ...string) echo {
 func (a *Agent) neighbours(ctx context.Context, nic string, address netip.Addr) []string {
 	if address.Is6() {
 		hosts, err := a.nmap(ctx, "-6", "-sn", "-n", "-oX", "-", "-e", nic, address.String())
-		if err != nil {
-			return nil
+		if run.Missing(err) {
+			return a.neighbourTable(ctx, nic, address)
 		}
 		return hosts[address]
 	}
@@ -61,6 +63,21 @@ func (a *Agent) neighbours(ctx context.Context, nic string, address netip.Addr) 
 		}
 	}
 	return macs
+}
+
+// neighbourTable asks the kernel who answered for an address, after making it ask.
+func (a *Agent) neighbourTable(ctx context.Context, nic string, address netip.Addr) []string {
+	if !a.ping(ctx, "-6", "-c", "2", "-W", "2", "-q", "-I", nic, address.String()).answered {
+		return nil
+	}
+	result, err := a.host.Runner.Run(ctx, run.Cmd{
+		Name: "ip", Args: []string{"-6", "neigh", "show", "to", address.String(), "dev", nic},
+	})
+	match := linkAddress.FindStringSubmatch(result.Stdout)
+	if err != nil || match == nil {
+		return nil
+	}
+	return []string{strings.ToLower(match[1])}
 }
 
 // nmapRun is the part of nmap's XML that tells which hosts are up.

@@ -109,7 +109,7 @@ func (a *Agent) writeSynced(ctx context.Context, path string) (time.Duration, er
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	block := make([]byte, speedBlock)
 	latencies := make([]time.Duration, 0, speedBytes/speedBlock)
 	for offset := int64(0); offset+speedBlock <= speedBytes; offset += speedBlock {

@@ -37,7 +37,7 @@ func (a *Agent) take(ctx context.Context, steps *sync.WaitGroup, step wire.Step)
 	steps.Go(func() {
 		reply := a.perform(taskCtx, task)
 		a.tasks.remove(task)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && reply.ExitCode != 0 {
 			return // the journal still says started: the next agent reports it as interrupted
 		}
 		followUp := what.then != nil && reply.ExitCode == 0

@@ -39,6 +39,7 @@ const (
 type service struct {
 	t            testing.TB
 	url          string
+	database     string
 	store        *store.Store
 	blob         *blob.Store
 	orchestrator *recordingOrchestrator
@@ -52,7 +53,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	require.NoError(t, store.Migrate(t.Context(), database))
 	sealer, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
 	require.NoError(t, err)
-	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}}
+	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}, database: database}
 	s.store, err = store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(s.store.Close)

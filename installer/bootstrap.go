@@ -49,6 +49,9 @@ func (i *Installer) StartBootstrap(ctx context.Context, req *wire.InstallCmdRequ
 	if err := i.command(ctx, "systemctl", "restart", "NetworkManager.service"); err != nil {
 		return fmt.Errorf("restart the network: %w", err)
 	}
+	if err := i.overlayNodeImage(ctx); err != nil {
+		return err
+	}
 	if err := i.command(ctx, append([]string{"systemctl", "start"}, bootstrapServices...)...); err != nil {
 		return fmt.Errorf("start the bootstrap services: %w", err)
 	}

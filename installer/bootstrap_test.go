@@ -127,6 +127,27 @@ func TestStartBootstrapNamesANamelessHost(t *testing.T) {
 	}
 }
 
+func TestStartBootstrapOverlaysTheNodeImageOnSmallLiveImages(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, nil)
+	services(h, t)
+	s.files["bootstrap.ign"] = `{"ignition":{"version":"3.2.0"},"systemd":{"units":[{"name":"node-image-overlay.service","contents":"[Unit]\n"}]}}`
+	h.On("systemctl is-active node-image-overlay.service", runtest.Fails(3, ""))
+	i := newInstaller(s, h, nil, script(t, func() {
+		h.On("systemctl is-active node-image-overlay.service", runtest.Prints("active\n"))
+	}))
+	require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
+	lines := h.Lines()
+	require.Equal(t, []string{
+		"systemctl start --no-block node-image-pull.service node-image-overlay.service",
+		"systemctl is-active node-image-overlay.service", "systemctl is-active node-image-overlay.service",
+		"systemctl start bootkube.service approve-csr.service progress.service",
+	}, lines[len(lines)-4:])
+	h.write(t, "/usr/bin/oc", "")
+	require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
+	require.Equal(t, 1, h.Count("systemctl start --no-block"))
+}
+
 func TestStartBootstrapTellsWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	t.Run("the file is missing", func(t *testing.T) {

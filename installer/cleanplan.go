@@ -89,7 +89,8 @@ func onDisk(disk *Block, device string) bool {
 // disk that is a multipath device stays, and so do its partitions: wiping it drops them.
 func (p *CleanPlan) removeMapped(disk *Block) {
 	disk.walk(func(b *Block) {
-		if b.mapped() && b != disk && !(b.partition() && disk.mapped()) {
+		ownPartition := b.partition() && disk.mapped()
+		if b.mapped() && b != disk && !ownPartition {
 			name := path.Base(b.Name)
 			p.add("device "+name, "dmsetup", "remove", "--retry", name)
 		}

@@ -22,6 +22,8 @@
 //	  systemctl daemon-reload
 //	  [systemctl enable UNIT...] [systemctl disable UNIT...] [systemctl mask UNIT...]   as bootstrap.ign says
 //	  systemctl restart NetworkManager.service
+//	  [systemctl start --no-block node-image-pull.service node-image-overlay.service]   without /usr/bin/oc, when bootstrap.ign has them; then every 5 s:
+//	  [systemctl is-active node-image-overlay.service]   until it prints active
 //	  systemctl start bootkube.service approve-csr.service progress.service
 //	image-write:
 //	  coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE

@@ -36,7 +36,8 @@ func TestInstallReportsTheStagesOfEachRole(t *testing.T) {
 	}{
 		"a master": {
 			"master", 3,
-			[]string{"Starting installation master", "Installing master", "Writing image to disk", "Rebooting"}, "shutdown -r +1",
+			[]string{"Starting installation master", "Installing master", "Writing image to disk", "Rebooting"},
+			"shutdown -r +1",
 		},
 		"a worker waits for the control plane": {
 			"worker", 0,
@@ -49,7 +50,8 @@ func TestInstallReportsTheStagesOfEachRole(t *testing.T) {
 				"Starting installation bootstrap", "Installing master", "Writing image to disk",
 				"Waiting for control plane masters have to join the bootstrap control plane",
 				"Waiting for bootkube", "Waiting for controller", "Rebooting",
-			}, "shutdown -r +1",
+			},
+			"shutdown -r +1",
 		},
 		"a single node writes its image after its bootstrap": {
 			"bootstrap", 1,

@@ -88,7 +88,7 @@ func (m Machine) bootable(name string) bool {
 	if err != nil {
 		return false
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	sector := make([]byte, 512)
 	if n, err := file.ReadAt(sector, 0); err != nil || n != len(sector) {
 		return false

@@ -83,6 +83,7 @@ func printHardware(t *Terminal, text string) {
 		return
 	}
 	v := inventory.SystemVendor
+	t.printf("\n")
 	t.fields("Machine", v.Manufacturer+" "+v.ProductName, "Serial", v.SerialNumber,
 		"CPU", fmt.Sprintf("%d x %s", inventory.CPU.Count, inventory.CPU.ModelName),
 		"Memory", humanize.IBytes(uint64(max(0, inventory.Memory.PhysicalBytes))))

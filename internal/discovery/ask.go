@@ -105,7 +105,7 @@ func headStart(step wire.StepType, args []string) time.Duration {
 func (p *poll) viewOf(h *model.Host, v *store.PollView, now time.Time) instructions.View {
 	view := instructions.View{
 		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts,
-		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration,
+		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration, Hosts: p.peers.size(v.ClusterID),
 		UpgradeAgent: p.mustUpgrade(p.in.AgentVersion), Now: now,
 	}
 	p.history(h, &view)

@@ -110,7 +110,7 @@ func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bo
 		UpgradeAgent: s.mustUpgrade(h.DiscoveryAgentVersion), Now: now,
 	}
 	if c != nil {
-		view.NetworkGeneration, view.HostsGeneration = c.NetworkGeneration, c.HostsGeneration
+		view.NetworkGeneration, view.HostsGeneration, view.Hosts = c.NetworkGeneration, c.HostsGeneration, s.peers.size(&c.ID)
 	}
 	s.history(h, &view)
 	return len(s.due(view)) > 0

@@ -25,7 +25,18 @@ type peerCache struct {
 
 type peerList struct {
 	generation int64
+	hosts      int // of the cluster
 	remotes    *instructions.Remotes
+}
+
+// size is how many hosts a cluster had when its list was made; 0 when it never was.
+func (c *peerCache) size(cluster *uuid.UUID) int {
+	if cluster == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lists[*cluster].hosts
 }
 
 func (c *peerCache) remotes(ctx context.Context, s *store.Store, cluster uuid.UUID, generation int64) (*instructions.Remotes, error) {
@@ -45,7 +56,7 @@ func (c *peerCache) remotes(ctx context.Context, s *store.Store, cluster uuid.UU
 		if err != nil {
 			return nil, err
 		}
-		c.keep(cluster, peerList{generation, remotes})
+		c.keep(cluster, peerList{generation, len(hosts), remotes})
 		return remotes, nil
 	})
 	if err != nil {

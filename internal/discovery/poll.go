@@ -161,7 +161,7 @@ var statusesWithHistory = []model.HostStatus{
 func (p *poll) view(ctx context.Context, v *store.PollView) (instructions.View, error) {
 	view := instructions.View{
 		Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts,
-		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration,
+		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration, Hosts: p.peers.size(v.ClusterID),
 		UpgradeAgent: p.mustUpgrade(p.in.AgentVersion), Now: p.now(),
 	}
 	if !slices.Contains(statusesWithHistory, v.Status) {

@@ -7,7 +7,9 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 )
 
 // role owns the bundled cluster; database holds everything of Slipway in it.
@@ -33,6 +35,10 @@ func (p *Postgres) initCluster(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, p.binaries.path("initdb"), "--pgdata="+unfinished, "--username="+role,
 		"--auth-local=peer", "--auth-host=reject", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-instructions")
 	cmd.SysProcAttr, cmd.Dir, cmd.Env = p.account.attr(), unfinished, childEnv
+	// One that outlived us would write into the folder of the next attempt.
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	runtime.LockOSThread() // see run
+	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("create database in %s: %w: %s", p.folder.data, err, lastLine(out))
 	}

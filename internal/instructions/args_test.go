@@ -71,8 +71,10 @@ func TestArgs(t *testing.T) {
 		want   []string // nil: skipped
 	}{
 		{"name the host", "inventory", nil, single(hostID(0).String())},
-		{"limit the inventory", "inventory", func(i *in) { i.MaxInventoryBytes, i.MinDiskBytes = 1000, 5 },
-			[]string{hostID(0).String(), "--output-max-size=1000", "--disk-min-size=5"}},
+		{
+			"limit the inventory", "inventory", func(i *in) { i.MaxInventoryBytes, i.MinDiskBytes = 1000, 5 },
+			[]string{hostID(0).String(), "--output-max-size=1000", "--disk-min-size=5"},
+		},
 		{"list networks small enough to scan", "free-network-addresses", nil, single(`["192.168.10.0/24"]`)},
 		{"skip networks too large to scan", "free-network-addresses", func(i *in) { i.Host.Inventory.Interfaces = i.Host.Inventory.Interfaces[1:] }, nil},
 		{"send no source by default", "ntp-synchronizer", nil, single(`{"ntp_source":""}`)},

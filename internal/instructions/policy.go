@@ -48,34 +48,62 @@ const (
 
 // policies is the table of facts.
 var policies = map[wire.StepType]policy{
-	wire.StepTypeInventory: {fresh: 30 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
-		why: "disks and addresses change rarely, but a user who mends hardware wants to see it"},
-	wire.StepTypeConnectivityCheck: {of: onHosts, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter, spacing: time.Minute, crowded: true,
-		why: "a check of a thousand hosts is expensive; many hosts that come up together are checked once"},
-	wire.StepTypeFreeNetworkAddresses: {of: onNetworks, fresh: time.Hour, retry: retryAfter,
-		why: "a scan of a whole network, offered as a list to choose from"},
-	wire.StepTypeNtpSynchronizer: {of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
-		why: "a clock takes minutes to follow a new source"},
-	wire.StepTypeDomainResolution: {of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
-		why: "records are set by someone else meanwhile"},
-	wire.StepTypeVerifyVips: {of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
-		why: "an address that is free may be taken"},
-	wire.StepTypeTangConnectivityCheck: {of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
-		why: "servers are mended by someone else meanwhile"},
-	wire.StepTypeAPIVipConnectivityCheck: {of: onNetworks, fresh: 10 * time.Minute, eager: time.Minute, retry: retryAfter,
-		why: "firewalls and names are mended by someone else meanwhile"},
-	wire.StepTypeDhcpLeaseAllocate: {of: onNetworks, fresh: time.Minute, retry: time.Minute,
-		why: "keeps the lease of the virtual addresses"},
-	wire.StepTypeLogsGather: {perStatus: true, fresh: 10 * time.Minute, retry: 10 * time.Minute, done: func(v *View) bool { return v.LogsDone },
-		why: "gathering takes minutes and must not run twice at once"},
-	wire.StepTypeStopInstallation: {perStatus: true, retry: retryAfter,
-		why: "an installer that still runs must not go on"},
-	wire.StepTypeUpgradeAgent: {retry: retryAfter, fresh: retryAfter,
-		why: "the agent restarts when it is done"},
-	wire.StepTypeDownloadBootArtifacts: {perStatus: true, retry: 20 * time.Minute,
-		why: "a download of a gigabyte"},
-	wire.StepTypeRebootForReclaim: {perStatus: true, retry: 10 * time.Minute,
-		why: "a reboot is not answered"},
+	wire.StepTypeInventory: {
+		fresh: 30 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
+		why: "disks and addresses change rarely, but a user who mends hardware wants to see it",
+	},
+	wire.StepTypeConnectivityCheck: {
+		of: onHosts, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter, spacing: time.Minute, crowded: true,
+		why: "a check of a thousand hosts is expensive; many hosts that come up together are checked once",
+	},
+	wire.StepTypeFreeNetworkAddresses: {
+		of: onNetworks, fresh: time.Hour, retry: retryAfter,
+		why: "a scan of a whole network, offered as a list to choose from",
+	},
+	wire.StepTypeNtpSynchronizer: {
+		of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
+		why: "a clock takes minutes to follow a new source",
+	},
+	wire.StepTypeDomainResolution: {
+		of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
+		why: "records are set by someone else meanwhile",
+	},
+	wire.StepTypeVerifyVips: {
+		of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
+		why: "an address that is free may be taken",
+	},
+	wire.StepTypeTangConnectivityCheck: {
+		of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
+		why: "servers are mended by someone else meanwhile",
+	},
+	wire.StepTypeAPIVipConnectivityCheck: {
+		of: onNetworks, fresh: 10 * time.Minute, eager: time.Minute, retry: retryAfter,
+		why: "firewalls and names are mended by someone else meanwhile",
+	},
+	wire.StepTypeDhcpLeaseAllocate: {
+		of: onNetworks, fresh: time.Minute, retry: time.Minute,
+		why: "keeps the lease of the virtual addresses",
+	},
+	wire.StepTypeLogsGather: {
+		perStatus: true, fresh: 10 * time.Minute, retry: 10 * time.Minute, done: func(v *View) bool { return v.LogsDone },
+		why: "gathering takes minutes and must not run twice at once",
+	},
+	wire.StepTypeStopInstallation: {
+		perStatus: true, retry: retryAfter,
+		why: "an installer that still runs must not go on",
+	},
+	wire.StepTypeUpgradeAgent: {
+		retry: retryAfter, fresh: retryAfter,
+		why: "the agent restarts when it is done",
+	},
+	wire.StepTypeDownloadBootArtifacts: {
+		perStatus: true, retry: 20 * time.Minute,
+		why: "a download of a gigabyte",
+	},
+	wire.StepTypeRebootForReclaim: {
+		perStatus: true, retry: 10 * time.Minute,
+		why: "a reboot is not answered",
+	},
 }
 
 func (p *policy) generation(v *View) int64 {

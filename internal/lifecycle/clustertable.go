@@ -78,10 +78,14 @@ var clusterRows = []clusterRow{
 	{no: 2, name: "Cancel preparation", event: CancelCluster, from: clusterStatuses{cPreparing}, to: cReady, effect: EffectCancelled, info: tells(infoClusterReady)},
 	{no: 3, name: "Reset installation", event: ResetCluster, from: clusterStatuses{cPreparing, cInstalling, cPending, cError, cCancelled, cFinalizing}, to: cInsufficient, effect: EffectReset, info: tells("The installation was reset, hosts return to discovery")},
 	{no: 4, name: "Begin installation", event: PrepareCluster, from: clusterStatuses{cReady}, to: cPreparing, effect: EffectPrepared, info: tells("The installation is being prepared")},
-	{name: "Resume installation", event: ResumeCluster, from: clusterStatuses{cError, cInstalling, cPending}, to: cInstalling, when: cRetry, info: tells(infoClusterInstalling),
-		why: "the retried host is installed by the workflow that still runs"},
-	{name: "Resume finalizing", event: ResumeCluster, from: clusterStatuses{cFinalizing}, when: cRetry,
-		why: "a worker may be retried while the cluster finalizes"},
+	{
+		name: "Resume installation", event: ResumeCluster, from: clusterStatuses{cError, cInstalling, cPending}, to: cInstalling, when: cRetry, info: tells(infoClusterInstalling),
+		why: "the retried host is installed by the workflow that still runs",
+	},
+	{
+		name: "Resume finalizing", event: ResumeCluster, from: clusterStatuses{cFinalizing}, when: cRetry,
+		why: "a worker may be retried while the cluster finalizes",
+	},
 
 	{no: 5, name: "Input missing", event: RefreshCluster, from: beforeInstalling, to: cInput, when: and(not(vipDHCP), not(cInputNonDHCP)), info: clusterInputInfo},
 	{no: 6, name: "Cluster insufficient", event: RefreshCluster, from: beforeInstalling, to: cInsufficient, when: and(not(vipDHCP), cInputNonDHCP, not(cRequired)), info: insufficientInfo},

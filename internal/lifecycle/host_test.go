@@ -33,12 +33,15 @@ func slowStatus(d time.Duration) func(*hf)    { return func(f *hf) { f.StatusSin
 func slowStage(s model.Stage, d time.Duration) func(*hf) {
 	return func(f *hf) { f.Stage, f.StageSince = s, now.Add(-d) }
 }
+
 func failing(id string) func(*hf) {
 	return func(f *hf) { f.Conditions = lifecycle.HostConditionsOf(failed(id)) }
 }
+
 func checks(disk, images lifecycle.Outcome) func(*hf) {
 	return func(f *hf) { f.DiskSpeed, f.Images = disk, images }
 }
+
 func all(changes ...func(*hf)) func(*hf) {
 	return func(f *hf) {
 		for _, c := range changes {

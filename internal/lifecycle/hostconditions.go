@@ -58,10 +58,9 @@ var (
 	actionTimedOut    = cond("HasPendingUserActionTimedOut", func(f *hf) bool { return over(f.StatusSince, f.Timeouts.PendingUserAction, f.Now) })
 	progressTimedOut  = cond("HasInstallationInProgressTimedOut", func(f *hf) bool { return over(f.StageSince, f.StageTimeout(), f.Now) })
 
-	connectedWithMedia = and(isConnected, mediaConnected)
-	allPassed          = and(diskSpeedPassed, imagesPassed)
-	nonFailed          = and(diskSpeedNotFailed, imagesNotFailed)
-	someUnknown        = or(diskSpeedUnknown, imagesUnknown)
+	allPassed   = and(diskSpeedPassed, imagesPassed)
+	nonFailed   = and(diskSpeedNotFailed, imagesNotFailed)
+	someUnknown = or(diskSpeedUnknown, imagesUnknown)
 	// ignoreProgress: these stages wait for other hosts, one of which waits for its user.
 	ignoreProgress = and(clusterWaits, stageIs(
 		model.StageWaitingForControlPlane, model.StageWaitingForController,

@@ -46,8 +46,10 @@ var eventRows = []hostRow{
 	{no: 2, name: "Rebooting day-2 host stays in progress", event: HostProgressed, from: statuses{inProgress, installing}, to: inProgress, when: and(inReboot, isDayTwo), info: stageInfo},
 	{no: 3, name: "Day-2 host joined its cluster", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser}, to: added, when: and(inDone, isDayTwo), info: says("The host is part of the cluster")},
 	{no: 4, name: "Host is done", event: HostProgressed, from: statuses{inProgress, installing}, to: installed, when: inDone, info: says("The host is installed")},
-	{name: "Host is done although it waited for its user", event: HostProgressed, from: statuses{waitsForUser}, to: installed, when: inDone, info: says("The host is installed"),
-		why: "a node that is ready needs no second report to count as installed"},
+	{
+		name: "Host is done although it waited for its user", event: HostProgressed, from: statuses{waitsForUser}, to: installed, when: inDone, info: says("The host is installed"),
+		why: "a node that is ready needs no second report to count as installed",
+	},
 	{no: 5, name: "Host progresses", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser}, to: inProgress, info: stageInfo},
 	{no: 6, name: "Progress changes nothing", event: HostProgressed, from: statuses{installed, waitsForUser, resetWaits}},
 	{no: 7, name: "Registration again while preparing", event: RegisterHost, from: statuses{preparing, prepared}, to: known, effect: EffectRegistered, info: says("The host restarted while it was prepared, preparation begins again")},
@@ -74,16 +76,26 @@ var eventRows = []hostRow{
 	{no: 41, name: "Media gone before installation", event: MediaDisconnect, from: statuses{discovering, lacking, known, pendingInput, disconnected, binding}, to: disconnected, info: says(infoMediaGone)},
 	{no: 42, name: "Media gone during installation", event: MediaDisconnect, from: statuses{preparing, prepFailed, prepared, installing, inProgress, failed}, to: failed, effect: EffectFailed, info: says(infoMediaGone)},
 
-	{name: "Retry failed host", event: RetryHost, from: statuses{failed}, to: installing, when: and(not(isDayTwo), inLiveImage, installationOpen), effect: EffectReset, info: says(infoInstalling),
-		why: "a host that still runs the live image can be installed again at once, without touching the others"},
-	{name: "Retry needs a reboot", event: RetryHost, from: statuses{failed, waitsForUser}, to: resetWaits, when: and(not(isDayTwo), not(inLiveImage), installationOpen), effect: EffectReset, info: says(infoResetWaits),
-		why: "a host that left the live image has no agent to take steps"},
-	{name: "Retry rediscovered host", event: RetryHost, from: statuses{known}, to: installing, when: and(not(isDayTwo), installationOpen), effect: EffectReset, info: says(infoInstalling),
-		why: "after its reboot the host is known again and goes on where the others are"},
-	{name: "Reset in the live image", event: ResetHost, from: resettable, to: discovering, when: inLiveImage, effect: EffectReset, info: says(infoDiscovering),
-		why: "the agent is still there: nobody has to walk to the machine"},
-	{name: "Reset after the live image", event: ResetHost, from: rebootable, to: resetWaits, when: not(inLiveImage), effect: EffectReset, info: says(infoResetWaits),
-		why: "the same as the contract's row for hosts without an agent"},
+	{
+		name: "Retry failed host", event: RetryHost, from: statuses{failed}, to: installing, when: and(not(isDayTwo), inLiveImage, installationOpen), effect: EffectReset, info: says(infoInstalling),
+		why: "a host that still runs the live image can be installed again at once, without touching the others",
+	},
+	{
+		name: "Retry needs a reboot", event: RetryHost, from: statuses{failed, waitsForUser}, to: resetWaits, when: and(not(isDayTwo), not(inLiveImage), installationOpen), effect: EffectReset, info: says(infoResetWaits),
+		why: "a host that left the live image has no agent to take steps",
+	},
+	{
+		name: "Retry rediscovered host", event: RetryHost, from: statuses{known}, to: installing, when: and(not(isDayTwo), installationOpen), effect: EffectReset, info: says(infoInstalling),
+		why: "after its reboot the host is known again and goes on where the others are",
+	},
+	{
+		name: "Reset in the live image", event: ResetHost, from: resettable, to: discovering, when: inLiveImage, effect: EffectReset, info: says(infoDiscovering),
+		why: "the agent is still there: nobody has to walk to the machine",
+	},
+	{
+		name: "Reset after the live image", event: ResetHost, from: rebootable, to: resetWaits, when: not(inLiveImage), effect: EffectReset, info: says(infoResetWaits),
+		why: "the same as the contract's row for hosts without an agent",
+	},
 }
 
 // rebootable are the statuses of row 20.

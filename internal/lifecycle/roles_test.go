@@ -47,31 +47,52 @@ func TestSuggestRoles(t *testing.T) {
 		hosts   []*model.Host
 		want    map[int]model.Role
 	}{
-		{"the smallest sufficient hosts become masters", three,
+		{
+			"the smallest sufficient hosts become masters", three,
 			[]*model.Host{free(1, 32, 128, 500), free(2, 8, 32, 200), free(3, 4, 16, 120), free(4, 16, 64, 200)},
-			map[int]model.Role{1: w, 2: m, 3: m, 4: m}},
-		{"hosts too small for a master become workers", three,
+			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
+		},
+		{
+			"hosts too small for a master become workers", three,
 			[]*model.Host{free(1, 2, 8, 120), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
-			map[int]model.Role{1: w, 2: m, 3: m, 4: m}},
+			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
+		},
 		{"a small disk makes no master", three, []*model.Host{free(1, 8, 32, 90)}, map[int]model.Role{1: w}},
-		{"hosts with a GPU are left for work", three,
+		{
+			"hosts with a GPU are left for work", three,
 			[]*model.Host{gpu, free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
-			map[int]model.Role{5: w, 2: m, 3: m, 4: m}},
-		{"masters chosen by the user count", three,
+			map[int]model.Role{5: w, 2: m, 3: m, 4: m},
+		},
+		{
+			"masters chosen by the user count", three,
 			[]*model.Host{chosen, free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
-			map[int]model.Role{2: m, 3: m, 4: w}},
-		{"equal hosts are taken by id", three,
+			map[int]model.Role{2: m, 3: m, 4: w},
+		},
+		{
+			"equal hosts are taken by id", three,
 			[]*model.Host{free(4, 8, 32, 200), free(3, 8, 32, 200), free(2, 8, 32, 200), free(1, 8, 32, 200)},
-			map[int]model.Role{1: m, 2: m, 3: m, 4: w}},
-		{"two masters get an arbiter", &model.Cluster{ControlPlaneCount: 2},
+			map[int]model.Role{1: m, 2: m, 3: m, 4: w},
+		},
+		{
+			"two masters get an arbiter", &model.Cluster{ControlPlaneCount: 2},
 			[]*model.Host{free(1, 8, 32, 200), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
-			map[int]model.Role{1: m, 2: m, 3: a, 4: w}},
-		{"a single node is a master when it meets its own requirements", &model.Cluster{ControlPlaneCount: 1},
-			[]*model.Host{free(1, 8, 16, 120)}, map[int]model.Role{1: m}},
-		{"a single node needs eight cores before 4.22", &model.Cluster{ControlPlaneCount: 1},
-			[]*model.Host{free(1, 7, 16, 120)}, map[int]model.Role{1: w}},
-		{"hosts of an existing cluster are workers", &model.Cluster{Kind: model.KindAddHostsCluster, ControlPlaneCount: 3},
-			[]*model.Host{dayTwo}, map[int]model.Role{7: w}},
+			map[int]model.Role{1: m, 2: m, 3: a, 4: w},
+		},
+		{
+			"a single node is a master when it meets its own requirements", &model.Cluster{ControlPlaneCount: 1},
+			[]*model.Host{free(1, 8, 16, 120)},
+			map[int]model.Role{1: m},
+		},
+		{
+			"a single node needs eight cores before 4.22", &model.Cluster{ControlPlaneCount: 1},
+			[]*model.Host{free(1, 7, 16, 120)},
+			map[int]model.Role{1: w},
+		},
+		{
+			"hosts of an existing cluster are workers", &model.Cluster{Kind: model.KindAddHostsCluster, ControlPlaneCount: 3},
+			[]*model.Host{dayTwo},
+			map[int]model.Role{7: w},
+		},
 		{"hosts without an inventory get none", three, []*model.Host{free(1)}, map[int]model.Role{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,7 +36,7 @@ const (
 	keepStreamed = 64 << 10
 	// keepPlain limits each stream of a Result otherwise.
 	keepPlain = 64 << 20
-	// drain is how long a command that was killed may still hold its pipes open.
+	// drain is how long the pipes of a command that has ended may be held open.
 	drain = 2 * time.Second
 )
 
@@ -86,8 +86,8 @@ func (e Exec) command(ctx context.Context, c Cmd) *exec.Cmd {
 func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) error {
 	var exit *exec.ExitError
 	switch {
-	case err == nil:
-		return nil
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return nil // also when it left somebody behind who holds its pipes
 	case ctx.Err() != nil:
 		return fmt.Errorf("run %s: %w", c, context.Cause(ctx))
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):

@@ -93,6 +93,19 @@ func TestExecKillsTheWholeGroupWhenTheContextEnds(t *testing.T) {
 	requireDead(t, pids)
 }
 
+func TestExecDoesNotWaitForWhomACommandLeavesBehind(t *testing.T) {
+	t.Parallel()
+	pids := filepath.Join(t.TempDir(), "pids")
+	result, err := run.Exec{}.Run(t.Context(), run.Cmd{Name: "sh", Args: []string{"-c", "sleep 1000 & echo $! > " + pids + "; echo done"}})
+	require.NoError(t, err)
+	require.Equal(t, "done\n", result.Stdout)
+	content, err := os.ReadFile(pids)
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+}
+
 func TestExecLetsNoCommandOutliveItsProcess(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")

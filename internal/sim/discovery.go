@@ -69,15 +69,46 @@ func agentArguments(config []byte) ([]string, error) {
 		lines := bufio.NewScanner(strings.NewReader(unit.Contents))
 		for unit.Name == agentUnit && lines.Scan() {
 			if command, found := strings.CutPrefix(lines.Text(), "ExecStart="); found {
-				words := strings.Fields(command)
-				for n := range words {
-					words[n] = strings.Trim(words[n], `"'`)
-				}
-				return words, nil
+				return words(command), nil
 			}
 		}
 	}
 	return nil, fmt.Errorf("no %s with a command in it", agentUnit)
+}
+
+// words splits a command line as systemd does (systemd.service(5), "Command lines"):
+// quotes keep spaces, a backslash keeps the character after it.
+func words(command string) []string {
+	var all []string
+	var word strings.Builder
+	quote, begun := rune(0), false
+	escaped := false
+	for _, r := range command {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, begun = r, true
+		case quote == 0 && r == ' ':
+			if begun {
+				all = append(all, word.String())
+				word.Reset()
+			}
+			begun = false
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	if begun {
+		all = append(all, word.String())
+	}
+	return all
 }
 
 // variable is a value of an environment file as systemd reads it.

@@ -92,7 +92,7 @@ func networksApart(c *clusterCase) verdict {
 	for i, a := range all {
 		for _, b := range all[:i] {
 			// The same machine network twice is no clash, two pod networks are.
-			if a.Overlaps(b) && !(slices.Contains(machines, a) && slices.Contains(machines, b)) {
+			if a.Overlaps(b) && (!slices.Contains(machines, a) || !slices.Contains(machines, b)) {
 				return failure("Require networks apart, %s overlaps %s", b, a)
 			}
 		}

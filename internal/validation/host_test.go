@@ -186,10 +186,14 @@ var diskCases = []hostCase{
 		w.facts = func(f *validation.HostFacts) { f.Tang = &wire.TangConnectivityResponse{IsSuccess: true} }
 	}, ok, ""},
 	{"waits for the configuration of an existing cluster", "disk-encryption-requirements-satisfied", dayTwo, waits, ""},
-	{"follows the workers of an existing cluster", "disk-encryption-requirements-satisfied",
-		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{"storage":{"luks":[{"clevis":{"tpm2":true}}]}}`}), ok, ""},
-	{"does not concern an existing cluster without encryption", "disk-encryption-requirements-satisfied",
-		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{}`}), absent, ""},
+	{
+		"follows the workers of an existing cluster", "disk-encryption-requirements-satisfied",
+		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{"storage":{"luks":[{"clevis":{"tpm2":true}}]}}`}), ok, "",
+	},
+	{
+		"does not concern an existing cluster without encryption", "disk-encryption-requirements-satisfied",
+		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{}`}), absent, "",
+	},
 }
 
 var networkCases = []hostCase{

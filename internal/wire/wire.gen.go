@@ -3380,7 +3380,7 @@ type ClusterDefaultConfig struct {
 	ClusterNetworksIpv4      []ClusterNetwork `json:"cluster_networks_ipv4,omitempty,omitzero"`
 	ForbiddenHostnames       []string         `json:"forbidden_hostnames,omitempty,omitzero"`
 	InactiveDeletionHours    int              `json:"inactive_deletion_hours,omitempty,omitzero"`
-	NtpSource                string           `json:"ntp_source,omitzero"`
+	NtpSource                string           `json:"ntp_source"`
 	ServiceNetworkCidr       string           `json:"service_network_cidr,omitempty,omitzero"`
 	ServiceNetworksDualstack []ServiceNetwork `json:"service_networks_dualstack,omitempty,omitzero"`
 	ServiceNetworksIpv4      []ServiceNetwork `json:"service_networks_ipv4,omitempty,omitzero"`

@@ -1,3 +1,5 @@
+// Package bench_test measures the built program with its own PostgreSQL, asked over HTTP:
+// costs per unit and ratios within one run (docs/performance.md).
 package bench_test
 
 import (
@@ -122,4 +124,12 @@ func eventually(tb testing.TB, what string, limit time.Duration, met func() bool
 	for deadline := time.Now().Add(limit); !met(); <-ticker.C {
 		require.True(tb, time.Now().Before(deadline), "not within %s: %s", limit, what)
 	}
+}
+
+// statuses tells how many hosts have which status.
+func (s *service) statuses() (text string) {
+	s.tb.Helper()
+	const query = `select string_agg(status || ' ' || n, ', ') from (select status, count(*) as n from hosts where deleted_at is null group by status) s`
+	require.NoError(s.tb, s.tables.QueryRow(s.tb.Context(), query).Scan(&text))
+	return text
 }

@@ -92,4 +92,3 @@ func text(t *testing.T, h *historypb.History) string {
 	require.NoError(t, err)
 	return string(data)
 }
-

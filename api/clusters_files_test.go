@@ -1,0 +1,129 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+)
+
+func (s *service) secretFile(id uuid.UUID, name, content string) {
+	s.t.Helper()
+	_, err := s.blob.PutSecret(s.t.Context(), "clusters/"+id.String()+"/"+name, []byte(content))
+	require.NoError(s.t, err)
+}
+
+func TestCredentialsAreGivenWhenTheClusterHasThem(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	path := clusterPath(c.ID)
+	for _, address := range []string{
+		"/credentials", "/downloads/credentials?file_name=kubeconfig", "/downloads/credentials?file_name=kubeadmin-password",
+		"/downloads/files?file_name=bootstrap.ign",
+	} {
+		require.Contains(t, s.send(http.MethodGet, path+address, nil).reason(http.StatusConflict), "insufficient", address)
+	}
+	s.secretFile(c.ID, "kubeadmin-password", "pass-word\n")
+	s.secretFile(c.ID, "kubeconfig-noingress", "early")
+	s.secretFile(c.ID, "bootstrap.ign", "{}")
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
+	got := s.want(http.StatusOK, http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig-noingress", nil)
+	require.Equal(t, "early", string(got.body))
+	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+	require.Equal(t, "{}", string(s.want(http.StatusOK, http.MethodGet, path+"/downloads/files?file_name=bootstrap.ign", nil).body))
+	s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusConflict)
+	s.send(http.MethodGet, path+"/credentials", nil).reason(http.StatusConflict)
+
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterFinalizing })
+	require.Contains(t, s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusConflict), "finalizing")
+	s.secretFile(c.ID, "kubeconfig", "whole")
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
+	require.Equal(t, "whole", string(s.want(http.StatusOK, http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).body))
+	require.Equal(t, map[string]any{
+		"username": "kubeadmin", "password": "pass-word",
+		"console_url": "https://console-openshift-console.apps.prod.example.com",
+	}, s.want(http.StatusOK, http.MethodGet, path+"/credentials", nil).object())
+	s.send(http.MethodGet, path+"/downloads/files?file_name=custom_manifests.json", nil).reason(http.StatusNotFound)
+	s.send(http.MethodGet, path+"/downloads/files?file_name=..%2Fx", nil).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodGet, clusterPath(uuid.New())+"/credentials", nil).reason(http.StatusNotFound)
+}
+
+func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Role, h.Bootstrap = model.RoleMaster, true })
+	// The installer asks below "infra-env", in the singular.
+	download := "/v2/infra-env/" + e.ID.String() + "/hosts/" + h.ID.String() + "/downloads/ignition"
+	require.Contains(t, s.send(http.MethodGet, download, nil).reason(http.StatusConflict), "prepared")
+	require.Contains(t, s.send(http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).reason(http.StatusConflict), "prepared")
+	s.secretFile(c.ID, "master-"+h.ID.String()+".ign", `{"ignition":{}}`)
+	got := s.want(http.StatusOK, http.MethodGet, download, nil)
+	require.Equal(t, `{"ignition":{}}`, string(got.body))
+	require.Equal(t, "attachment; filename=master-"+h.ID.String()+".ign", got.header.Get("Content-Disposition"))
+	require.Equal(t, map[string]any{"config": `{"ignition":{}}`}, s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).object())
+
+	pool := s.infraEnv(uuid.Nil)
+	unbound := s.host(pool.ID)
+	s.send(http.MethodGet, hostPath(pool.ID, unbound.ID)+"/ignition", nil).reason(http.StatusConflict)
+}
+
+func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(map[string]any{
+		"api_vips": []any{map[string]any{"ip": "192.0.2.1"}}, "ingress_vips": []any{map[string]any{"ip": "192.0.2.2"}},
+	})
+	path := clusterPath(c.ID) + "/install-config"
+	read := func() map[string]any {
+		var text string
+		s.want(http.StatusOK, http.MethodGet, path, nil).json(&text)
+		config := map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(text), &config))
+		return config
+	}
+	require.Equal(t, "example.com", read()["baseDomain"])
+	require.Equal(t, false, read()["fips"])
+	require.Empty(t, s.want(http.StatusCreated, http.MethodPatch, path, `"{\"fips\":true}"`).body)
+	require.Equal(t, true, read()["fips"])
+	require.JSONEq(t, `{"fips":true}`, s.readCluster(c.ID).InstallConfigOverrides)
+	require.Contains(t, s.send(http.MethodPatch, path, `"{\"flips\":true}"`).reason(http.StatusBadRequest), "flips")
+	s.send(http.MethodPatch, path, `"{"`).reason(http.StatusBadRequest)
+	require.Contains(t, s.send(http.MethodPatch, path, `{"fips":true}`).reason(http.StatusUnprocessableEntity), "string")
+	require.Equal(t, true, read()["fips"])
+}
+
+func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	path := clusterPath(c.ID)
+	completion := map[string]any{"is_success": true, "error_info": "", "data": map[string]any{"controller": map[string]any{"a": 1}}}
+	require.Contains(t, s.send(http.MethodPost, path+"/actions/complete-installation", completion).reason(http.StatusConflict), "insufficient")
+	s.send(http.MethodPost, path+"/uploads/ingress-cert", `"pem"`).reason(http.StatusConflict)
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterFinalizing })
+
+	s.want(http.StatusOK, http.MethodPut, path+"/progress", `{"finalizing_stage":"Adding router ca"}`)
+	require.Equal(t, "Adding router ca", string(s.readCluster(c.ID).Progress.FinalizingStage))
+	s.send(http.MethodPut, path+"/progress", `{"finalizing_stage":"Dancing"}`).reason(http.StatusUnprocessableEntity)
+
+	s.want(http.StatusOK, http.MethodPut, path+"/monitored-operators", `{"name":"console","status":"progressing","status_info":"soon","version":"4.22.9"}`)
+	list := s.want(http.StatusOK, http.MethodGet, path+"/monitored-operators", nil).list()
+	require.Len(t, list, 1)
+	require.Equal(t, "progressing", list[0]["status"])
+	require.Equal(t, "4.22.9", list[0]["version"])
+	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"/monitored-operators?operator_name=console", nil).list(), 1)
+	s.send(http.MethodGet, path+"/monitored-operators?operator_name=other", nil).reason(http.StatusNotFound)
+	s.send(http.MethodPut, path+"/monitored-operators", `{"name":"other","status":"available"}`).reason(http.StatusNotFound)
+	s.send(http.MethodPut, path+"/monitored-operators", `{"status":"available"}`).reason(http.StatusBadRequest)
+
+	require.Equal(t, c.ID.String(), s.want(http.StatusAccepted, http.MethodPost, path+"/actions/complete-installation", completion).object()["id"])
+	s.send(http.MethodPost, path+"/actions/complete-installation", `{}`).reason(http.StatusUnprocessableEntity)
+}

@@ -1,0 +1,116 @@
+package api_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+)
+
+// history writes events of a cluster: two infos, one warning, one of a host, one of metrics.
+func (s *service) history(clusterID, hostID uuid.UUID) {
+	s.t.Helper()
+	require.NoError(s.t, s.store.Write(s.t.Context(), func(tx *store.Tx) error {
+		for i, e := range []model.Event{
+			{Name: "one", Severity: model.SeverityInfo, Message: "First Event"},
+			{Name: "two", Severity: model.SeverityWarning, Message: "second event"},
+			{Name: "three", Severity: model.SeverityInfo, Message: "third", Props: map[string]any{"a": 1}},
+			{Name: "four", Severity: model.SeverityError, Message: "of a host", HostID: &hostID},
+			{Name: "five", Severity: model.SeverityInfo, Message: "a number", Category: "metrics"},
+		} {
+			if e.Category == "" {
+				e.Category = "user"
+			}
+			e.ClusterID, e.At = &clusterID, tx.Now().Add(time.Duration(i)*time.Millisecond)
+			tx.Event(e)
+		}
+		return nil
+	}))
+}
+
+func TestW11EventsAreFilteredOrderedAndCounted(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	cluster, host := uuid.New(), uuid.New()
+	s.history(cluster, host)
+	for query, want := range map[string][]any{
+		"":                                       {"one", "two", "three", "four"},
+		"&order=descending":                      {"four", "three", "two", "one"},
+		"&order=descending&limit=2":              {"four", "three"},
+		"&limit=2&offset=1":                      {"two", "three"},
+		"&severities=warning,error":              {"two", "four"},
+		"&message=EVENT":                         {"one", "two"},
+		"&host_id=" + host.String():              {"four"},
+		"&host_ids=" + host.String():             {"four"},
+		"&cluster_level=true":                    {"one", "two", "three"},
+		"&cluster_level=false":                   {"four"},
+		"&deleted_hosts=false":                   {"one", "two", "three"},
+		"&categories=metrics":                    {"five"},
+		"&categories=user,metrics&limit=1":       {"one"},
+		"&infra_env_id=" + uuid.NewString():      {},
+		"&order=ascending&message=no such words": {},
+	} {
+		names := []any{}
+		for _, e := range s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+cluster.String()+escaped(query), nil).list() {
+			names = append(names, e["name"])
+		}
+		require.Equal(t, want, names, query)
+	}
+	header := s.want(http.StatusOK, http.MethodGet, "/v2/events?limit=1&cluster_id="+cluster.String(), nil).header
+	for name, n := range map[string]int{
+		"Event-Count": 4, "Severity-Count-Info": 2, "Severity-Count-Warning": 1, "Severity-Count-Error": 1, "Severity-Count-Critical": 0,
+	} {
+		require.Equal(t, strconv.Itoa(n), header.Get(name), "all that match, not the page: %s", name)
+		require.Contains(t, header.Get("Access-Control-Expose-Headers"), name)
+	}
+}
+
+func escaped(query string) string {
+	out := []byte{}
+	for i := range len(query) {
+		if query[i] == ' ' {
+			out = append(out, '+')
+			continue
+		}
+		out = append(out, query[i])
+	}
+	return string(out)
+}
+
+func TestControllerAddsAnEvent(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	event := map[string]any{
+		"cluster_id": c.ID, "name": "reboots_for_node", "severity": "info", "message": "Node a rebooted 2 times",
+		"event_time": "2026-11-20T16:28:32.123Z", "category": "user",
+	}
+	s.want(http.StatusCreated, http.MethodPost, "/v2/events", event)
+	list := s.want(http.StatusOK, http.MethodGet, "/v2/events?message=rebooted&cluster_id="+c.ID.String(), nil).list()
+	require.Len(t, list, 1)
+	require.Equal(t, "reboots_for_node", list[0]["name"])
+	for name, call := range map[string]struct {
+		field  string
+		value  any
+		status int
+	}{
+		"of no cluster":        {"cluster_id", uuid.New(), http.StatusNotFound},
+		"of nothing":           {"cluster_id", nil, http.StatusBadRequest},
+		"of no severity":       {"severity", "loud", http.StatusUnprocessableEntity},
+		"at no time":           {"event_time", "yesterday", http.StatusUnprocessableEntity},
+		"with an unknown word": {"bogus", 1, http.StatusBadRequest},
+	} {
+		body := map[string]any{}
+		for key, value := range event {
+			body[key] = value
+		}
+		body[call.field] = call.value
+		require.Equal(t, call.status, s.send(http.MethodPost, "/v2/events", body).status, name)
+	}
+}

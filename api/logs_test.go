@@ -1,0 +1,99 @@
+package api_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// form is a file as agents upload it.
+func form(t testing.TB, field, content string) (body io.Reader, kind string) {
+	t.Helper()
+	var out bytes.Buffer
+	w := multipart.NewWriter(&out)
+	part, err := w.CreateFormFile(field, "logs.tar.gz")
+	require.NoError(t, err)
+	_, err = part.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return &out, w.FormDataContentType()
+}
+
+func (s *service) upload(path, content string) reply {
+	s.t.Helper()
+	body, kind := form(s.t, "upfile", content)
+	return s.send(http.MethodPost, path, body, "Content-Type", kind)
+}
+
+func TestLogsAreUploadedAndDownloaded(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	path := clusterPath(c.ID) + "/logs"
+	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusNotFound), "none were collected")
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String()+"&infra_env_id="+e.ID.String(), "old logs of a host").status)
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").status)
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").status)
+	require.False(t, s.readHost(e.ID, h.ID).LogsCollectedAt.IsZero())
+	require.False(t, s.readCluster(c.ID).ControllerLogsCollectedAt.IsZero())
+
+	got := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=host&host_id="+h.ID.String(), nil)
+	require.Equal(t, "logs of a host", string(got.body))
+	require.Equal(t, "attachment; filename=prod_auto-assign_master-0.tar.gz", got.header.Get("Content-Disposition"))
+	require.Equal(t, "logs of the controller", string(s.want(http.StatusOK, http.MethodGet, path+"?logs_type=controller", nil).body))
+	all := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil)
+	require.Equal(t, map[string]string{
+		"prod_auto-assign_master-0.tar.gz": "logs of a host", "prod_controller.tar.gz": "logs of the controller",
+	}, unpack(t, all.body))
+	require.Contains(t, all.header.Get("Content-Disposition"), ".tar")
+
+	s.want(http.StatusNoContent, http.MethodPut, clusterPath(c.ID)+"/logs-progress", `{"logs_state":"completed"}`)
+	require.Equal(t, "completed", string(s.readCluster(c.ID).LogsInfo))
+}
+
+func unpack(t *testing.T, archive []byte) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	in := tar.NewReader(bytes.NewReader(archive))
+	for {
+		file, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		require.NoError(t, err)
+		content, err := io.ReadAll(in)
+		require.NoError(t, err)
+		files[file.Name] = string(content)
+	}
+}
+
+func TestUploadsThatAreNoLogsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	path := clusterPath(c.ID) + "/logs"
+	host := path + "?logs_type=host&host_id=" + h.ID.String()
+	require.Contains(t, s.upload(path+"?logs_type=host", "x").reason(http.StatusBadRequest), "host_id")
+	require.Contains(t, s.upload(path+"?logs_type=host&host_id="+uuid.NewString(), "x").reason(http.StatusNotFound), "host")
+	require.Contains(t, s.upload(path+"?logs_type=other", "x").reason(http.StatusUnprocessableEntity), "host, controller")
+	require.Contains(t, s.upload(path, "x").reason(http.StatusUnprocessableEntity), "logs_type")
+	require.Contains(t, s.send(http.MethodPost, host, "x").reason(http.StatusUnsupportedMediaType), "multipart/form-data")
+	body, kind := form(t, "other", "x")
+	require.Contains(t, s.send(http.MethodPost, host, body, "Content-Type", kind).reason(http.StatusBadRequest), "upfile")
+	body, kind = form(t, "upfile", strings.Repeat("x", 1000))
+	broken := io.LimitReader(body, 500)
+	require.Contains(t, s.send(http.MethodPost, host, broken, "Content-Type", kind).reason(http.StatusBadRequest), "breaks off")
+	s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)
+}

@@ -1,0 +1,36 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// The units that lay the image of a node over the live system (contract/installer.md 2.2).
+const (
+	nodeImagePull    = "node-image-pull.service"
+	nodeImageOverlay = "node-image-overlay.service"
+	ocBinary         = "/usr/bin/oc"
+)
+
+// overlayNodeImage brings the tools of a node into live images that come without them:
+// the bootstrap services need them. It waits until they are there, or ctx ends.
+func (i *Installer) overlayNodeImage(ctx context.Context) error {
+	if i.exists(ocBinary) || !i.exists(path.Join(unitDir, nodeImageOverlay)) {
+		return nil
+	}
+	if err := i.command(ctx, "systemctl", "start", "--no-block", nodeImagePull, nodeImageOverlay); err != nil {
+		return fmt.Errorf("start %s: %w", nodeImageOverlay, err)
+	}
+	for {
+		// is-active ends with a code other than zero for everything but active.
+		state, _ := i.output(ctx, "systemctl", "is-active", nodeImageOverlay)
+		if strings.TrimSpace(state) == "active" {
+			return nil
+		}
+		if err := i.Sleep(ctx, pollPause); err != nil {
+			return fmt.Errorf("wait for %s: %w", nodeImageOverlay, err)
+		}
+	}
+}

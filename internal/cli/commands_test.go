@@ -1,0 +1,129 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cli"
+	"slipway/internal/wire"
+)
+
+func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"lists clusters", []string{"cluster", "list"}, []string{"green", clusterID.String(), "4.20.5", "installing", "42%", "3h"}},
+		{"shows a cluster by name with what is missing", []string{"cluster", "show", "green"},
+			[]string{"green.example.com", "worker-0", "api-vips-defined", "require an API address", "has-min-memory", "console", "on its way"}},
+		{"shows a cluster by id", []string{"cluster", "show", clusterID.String()}, []string{"Control plane:", "3"}},
+		{"lists hosts, masters first, one line each", []string{"host", "list"},
+			[]string{"master-0  master *", "worker-0  worker", "Waiting for bootkube", "54%", "1m30s", "write the image: input/output error"}},
+		{"shows the hardware of a host", []string{"host", "show", "master-0"}, []string{"8 x Quick", "16 GiB", "/dev/sda", "120 GB", "192.0.2.1/24"}},
+		{"retries a host", []string{"host", "retry", "worker-0", "--cluster", "green"}, []string{"host worker-0 starts again"}},
+		{"lists events with the names of hosts", []string{"cluster", "events", "green"}, []string{"cluster created", "error", "worker-0", "host failed"}},
+		{"prints credentials", []string{"cluster", "credentials", "green"}, []string{"kubeadmin", "secret"}},
+		{"prints the kubeconfig", []string{"cluster", "kubeconfig", "green"}, []string{"apiVersion: v1"}},
+		{"lists discovery environments", []string{"infra-env", "list"}, []string{"green_infra-env", clusterID.String()}},
+		{"cancels", []string{"cluster", "cancel", "green"}, []string{"cluster green: installing"}},
+		{"deletes", []string{"cluster", "delete", "green"}, []string{"cluster green deleted"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			out, err := run(t, new(fake).serve(t), c.args...)
+			require.NoError(t, err)
+			for _, want := range c.want {
+				require.Contains(t, out, want)
+			}
+		})
+	}
+}
+
+func TestCommandsPrintJSONForMachines(t *testing.T) {
+	t.Parallel()
+	out, err := run(t, new(fake).serve(t), "host", "show", "worker-0", "--output", "json")
+	require.NoError(t, err)
+	var host wire.Host
+	require.NoError(t, json.Unmarshal([]byte(out), &host))
+	require.Equal(t, workerID, host.ID)
+}
+
+func TestCommandsFailWithTheirExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, want string
+		code       int
+		args       []string
+	}{
+		{"no such name", "there is no cluster blue", 3, []string{"cluster", "show", "blue"}},
+		{"no such id", "no cluster of that id", 3, []string{"cluster", "show", otherID.String()}},
+		{"a name that two have", "give the id: " + otherID.String(), 1, []string{"cluster", "show", "twin"}},
+		{"a state that does not allow it", "require status ready, found installing", 4, []string{"cluster", "install", "green"}},
+		{"nothing to change", "require --role, --hostname or --disk", 1, []string{"host", "set", "worker-0"}},
+		{"a role nobody knows", "must be one of", 2, []string{"host", "set", "worker-0", "--role", "king"}},
+		{"a status nobody knows", "require a cluster status", 1, []string{"wait", "cluster", "green", "--for", "happy"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := run(t, new(fake).serve(t), c.args...)
+			require.ErrorContains(t, err, c.want)
+			require.Equal(t, c.code, cli.ExitCode(err))
+		})
+	}
+	_, err := run(t, "http://127.0.0.1:1", "cluster", "list")
+	require.ErrorContains(t, err, "the service at http://127.0.0.1:1 does not answer")
+	require.Equal(t, 5, cli.ExitCode(err))
+}
+
+func TestCreateDefinesAClusterWithItsDiscoveryEnvironment(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "pull-secret.json")
+	require.NoError(t, os.WriteFile(secret, []byte("{\"auths\":{}}\n"), 0o600))
+	service := new(fake)
+	out, err := run(t, service.serve(t), "cluster", "create", "green", "--base-domain", "example.com", "--pull-secret", secret,
+		"--api-vip", "192.0.2.5", "--ingress-vip", "192.0.2.6")
+	require.NoError(t, err)
+	require.Contains(t, out, clusterID.String())
+	require.Len(t, service.requests, 2)
+	require.Contains(t, service.requests[0], `"openshift_version":"4.20.5"`, "the default version")
+	require.Contains(t, service.requests[0], `"api_vips":[{"ip":"192.0.2.5"}]`)
+	require.Contains(t, service.requests[0], `"pull_secret":"{\"auths\":{}}"`)
+	require.Contains(t, service.requests[1], `"name":"green_infra-env"`)
+}
+
+func TestSetChangesAHost(t *testing.T) {
+	t.Parallel()
+	service := new(fake)
+	_, err := run(t, service.serve(t), "host", "set", "worker-0", "--role", "master", "--hostname", "m3", "--disk", "/dev/sdb")
+	require.NoError(t, err)
+	require.JSONEq(t, `{"host_role":"master","host_name":"m3","disks_selected_config":[{"id":"/dev/sdb","role":"install"}]}`,
+		service.requests[0][len("PATCH /v2/infra-envs//hosts/ ")+2*36:])
+}
+
+func TestWait(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		statuses []wire.ClusterStatus
+		code     int
+		want     string
+	}{
+		{"ends when the cluster is installed", []wire.ClusterStatus{"installing", "finalizing", "installed"}, 0, "cluster green: installed"},
+		{"fails when the cluster failed", []wire.ClusterStatus{"installing", "error"}, 1, ""},
+		{"fails when time is over", []wire.ClusterStatus{"installing"}, 6, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			service := &fake{statuses: c.statuses}
+			out, err := run(t, service.serve(t), "wait", "cluster", clusterID.String(), "--for", "installed", "--timeout", "4s")
+			require.Equal(t, c.code, cli.ExitCode(err))
+			require.Contains(t, out, c.want)
+		})
+	}
+}

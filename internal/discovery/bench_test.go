@@ -1,0 +1,173 @@
+package discovery_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/discovery"
+	"slipway/internal/instructions"
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// pollers is how many agents poll at the same time in the benchmarks.
+const pollers = 50
+
+func BenchmarkIdlePoll10(b *testing.B)   { benchmarkIdlePoll(b, 10) }
+func BenchmarkIdlePoll2000(b *testing.B) { benchmarkIdlePoll(b, 2000) }
+
+// benchmarkIdlePoll measures polls of hosts of one cluster of which nothing is asked,
+// with the service running beside them.
+func benchmarkIdlePoll(b *testing.B, hosts int) {
+	l := newLab(b)
+	machines := l.settled(b, hosts)
+	l.run(b)
+	b.SetParallelism(max(pollers/runtime.GOMAXPROCS(0), 1))
+	begun := time.Now()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			m := machines[rand.IntN(len(machines))]
+			steps, err := l.service.NextSteps(b.Context(), m.pollInput(0))
+			if err != nil || len(steps.Instructions) > 0 {
+				b.Errorf("poll was not idle: %v %v", steps.Instructions, err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "polls/s")
+}
+
+// settled registers hosts that are known and were asked everything a moment ago.
+func (l *lab) settled(b *testing.B, n int) []*machine {
+	b.Helper()
+	c, env := l.cluster(b)
+	machines := make([]*machine, n)
+	for i := range machines {
+		m := l.machine(env, i)
+		m.address = fmt.Sprintf("198.51.%d.%d/16", i/250, i%250+2)
+		_, err := l.service.Register(b.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: m.id, Dialect: model.DialectFine})
+		require.NoError(b, err)
+		inventory := m.inventory()
+		m.set(b, func(h *model.Host) {
+			h.Status, h.Inventory, h.Facts = model.HostKnown, &inventory, model.Facts{}
+			for _, fact := range []model.Fact{
+				"inventory", "connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate",
+				"ntp-synchronizer", "domain-resolution", "verify-vips",
+			} {
+				h.Facts[fact] = model.FactRecord{AskedAt: l.now(), AnsweredAt: l.now().Add(time.Hour), Generation: 0, StepID: string(fact) + "-00000001"}
+			}
+		})
+		machines[i] = m
+	}
+	// Nothing is evaluated: statuses and generations stay what they are.
+	l.setCluster(b, c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
+	for {
+		p, ok, err := l.store.TakePulse(b.Context(), time.Hour)
+		require.NoError(b, err)
+		if !ok {
+			return machines
+		}
+		require.NoError(b, l.store.FinishPulse(b.Context(), p, l.now()))
+	}
+}
+
+// BenchmarkRegister registers a thousand hosts into one cluster, with the service
+// evaluating it all the time, and takes them out again. It reports the cost of a host
+// when the cluster has about ten and when it has about a thousand.
+func BenchmarkRegister(b *testing.B) {
+	const hosts, window = 1000, 50
+	l := newLab(b)
+	l.run(b)
+	var registered, removed [2]time.Duration
+	for b.Loop() {
+		_, env := l.cluster(b)
+		ids := make([]uuid.UUID, hosts)
+		for i := range ids {
+			ids[i] = uuid.New()
+			begun := time.Now()
+			_, err := l.service.Register(b.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: ids[i]})
+			require.NoError(b, err)
+			count(&registered, i, hosts, window, time.Since(begun))
+		}
+		for i, id := range ids {
+			begun := time.Now()
+			require.NoError(b, l.store.DeleteHost(b.Context(), env.ID, id, func(*model.Host, *store.Tx) error { return nil }))
+			count(&removed, hosts-1-i, hosts, window, time.Since(begun))
+		}
+	}
+	each := float64(window * b.N)
+	report := func(what string, d [2]time.Duration) {
+		b.ReportMetric(float64(d[0].Microseconds())/each, "us/"+what+"@10")
+		b.ReportMetric(float64(d[1].Microseconds())/each, "us/"+what+"@1000")
+		b.ReportMetric(float64(d[1])/float64(d[0]), what+"-ratio")
+	}
+	report("registered", registered)
+	report("removed", removed)
+}
+
+// count adds the time of the i-th host when it is one of the first, or of the last.
+func count(sums *[2]time.Duration, i, hosts, window int, took time.Duration) {
+	switch {
+	case i >= 10 && i < 10+window:
+		sums[0] += took
+	case i >= hosts-window:
+		sums[1] += took
+	}
+}
+
+// BenchmarkList streams the hosts of a cluster; the cost of a host must not grow with
+// their number.
+func BenchmarkList(b *testing.B) {
+	for _, hosts := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
+			l := newLab(b)
+			first := l.settled(b, hosts)[0]
+			h, err := l.store.Host(b.Context(), first.infraEnv, first.id)
+			require.NoError(b, err)
+			n := 0
+			for b.Loop() {
+				require.NoError(b, l.store.Hosts(b.Context(), store.HostFilter{ClusterID: *h.ClusterID}, func(*model.Host) error {
+					n++
+					return nil
+				}))
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(n), "us/host")
+		})
+	}
+}
+
+// BenchmarkRefresh evaluates a cluster whose hosts all reach each other.
+func BenchmarkRefresh(b *testing.B) {
+	for _, hosts := range []int{10, 100, 500} {
+		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
+			l := newLab(b)
+			machines := l.settled(b, hosts)
+			h, err := l.store.Host(b.Context(), machines[0].infraEnv, machines[0].id)
+			require.NoError(b, err)
+			all, err := l.store.ClusterHosts(b.Context(), *h.ClusterID)
+			require.NoError(b, err)
+			remotes, err := instructions.NewRemotes(all)
+			require.NoError(b, err)
+			for i, m := range machines {
+				args, err := instructions.Args(wire.StepTypeConnectivityCheck, instructions.ArgsInput{Host: all[i], Remotes: remotes})
+				require.NoError(b, err)
+				report := reached(arg[wire.ConnectivityCheckParams](wire.Step{Args: args}))
+				m.set(b, func(h *model.Host) { h.Connectivity = &report })
+			}
+			l.setCluster(b, *h.ClusterID, func(c *model.Cluster) { c.Status = model.ClusterInsufficient })
+			l.refresh(b, *h.ClusterID)
+			for b.Loop() {
+				l.refresh(b, *h.ClusterID)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*hosts), "us/host")
+		})
+	}
+}

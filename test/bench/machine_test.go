@@ -1,0 +1,172 @@
+package bench_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/wire"
+)
+
+// machine is a host that answers what discovery asks as a healthy one would.
+type machine struct {
+	infraEnv, id uuid.UUID
+	number       int
+	poll         []byte // the request for steps, answered at once
+	wait         []byte // the request for steps, held by the service
+	path         string // of its instructions
+}
+
+// waitSeconds is how long our agent asks a poll to be held.
+const waitSeconds = 30
+
+func newMachine(infraEnv uuid.UUID, number int) *machine {
+	m := &machine{infraEnv: infraEnv, id: uuid.New(), number: number}
+	m.path = fmt.Sprintf("/api/assisted-install/v2/infra-envs/%s/hosts/%s/instructions", m.infraEnv, m.id)
+	const headers = "Host: service.example\r\nAccept: application/json\r\nUser-Agent: slipway\r\ndiscovery_agent_version: bench\r\n"
+	now := time.Now().Unix() // a clock that lags by the minutes of a benchmark is no fault
+	m.poll = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%s\r\n", m.path, now, headers)
+	m.wait = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%sPrefer: wait=%d\r\n\r\n", m.path, now, headers, waitSeconds)
+	return m
+}
+
+// register is the request that takes the machine in.
+func (m *machine) register() []byte {
+	return post(fmt.Sprintf("/api/assisted-install/v2/infra-envs/%s/hosts", m.infraEnv), wire.HostCreateParams{HostID: m.id})
+}
+
+func (m *machine) deregister() []byte {
+	return fmt.Appendf(nil, "DELETE /api/assisted-install/v2/infra-envs/%s/hosts/%s HTTP/1.1\r\nHost: service.example\r\n\r\n", m.infraEnv, m.id)
+}
+
+func post(path string, body any) []byte {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // wire types can be encoded
+	}
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: service.example\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: %d\r\n\r\n",
+		path, wire.HeaderSteps, wire.StepsFine, len(text))
+	return append([]byte(head), text...)
+}
+
+// reply is the request that hands in the result of a step.
+func (m *machine) reply(step wire.Step) []byte {
+	r := wire.StepReply{StepType: step.StepType, StepID: step.StepID}
+	if output := m.output(step); output != nil {
+		text, err := json.Marshal(output)
+		if err != nil {
+			panic(err)
+		}
+		r.Output = string(text)
+	}
+	return post(m.path, r)
+}
+
+func (m *machine) output(step wire.Step) any {
+	switch step.StepType {
+	case wire.StepTypeInventory:
+		return m.inventory()
+	case wire.StepTypeConnectivityCheck:
+		return reached(arg[wire.ConnectivityCheckParams](step))
+	case wire.StepTypeNtpSynchronizer:
+		return wire.NtpSynchronizationResponse{NtpSources: []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}}}
+	case wire.StepTypeDomainResolution:
+		return resolved(arg[wire.DomainResolutionRequest](step))
+	case wire.StepTypeVerifyVips:
+		var out wire.VerifyVipsResponse
+		for _, v := range arg[wire.VerifyVipsRequest](step) {
+			out = append(out, wire.VerifiedVip{Vip: v.Vip, VipType: v.VipType, Verification: wire.VipVerificationSucceeded})
+		}
+		return out
+	}
+	return nil
+}
+
+func arg[T any](step wire.Step) (out T) {
+	if err := json.Unmarshal([]byte(step.Args[0]), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// reportedPeers limits connectivity reports: in a cluster of thousands those of real
+// hosts would be most of what is measured.
+const reportedPeers = 100
+
+func reached(others wire.ConnectivityCheckParams) wire.ConnectivityReport {
+	report := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}
+	for _, other := range others[:min(len(others), reportedPeers)] {
+		remote := wire.ConnectivityRemoteHost{HostID: other.HostID}
+		for _, nic := range other.Nics {
+			for _, ip := range nic.IPAddresses {
+				remote.L2Connectivity = append(remote.L2Connectivity, wire.L2Connectivity{
+					OutgoingNic: "eth0", RemoteIPAddress: ip, RemoteMac: nic.Mac, Successful: true,
+				})
+				remote.L3Connectivity = append(remote.L3Connectivity, wire.L3Connectivity{
+					RemoteIPAddress: ip, AverageRttMs: 0.4, Successful: true,
+				})
+			}
+		}
+		report.RemoteHosts = append(report.RemoteHosts, remote)
+	}
+	return report
+}
+
+func resolved(request wire.DomainResolutionRequest) any {
+	type resolution struct {
+		DomainName    string   `json:"domain_name"`
+		IPv4Addresses []string `json:"ipv4_addresses"`
+	}
+	var out struct {
+		Resolutions []resolution `json:"resolutions"`
+	}
+	for _, d := range request.Domains {
+		name, _ := d["domain_name"].(string)
+		out.Resolutions = append(out.Resolutions, resolution{DomainName: name})
+	}
+	return out
+}
+
+// inventory is that of a server with four disks and four network ports, one of them used.
+func (m *machine) inventory() wire.Inventory {
+	inv := wire.Inventory{
+		Hostname:     fmt.Sprintf("host-%d", m.number),
+		BmcAddress:   "0.0.0.0",
+		BmcV6Address: "::/0",
+		CPU:          wire.CPU{Architecture: "x86_64", Count: 64, Frequency: 2900, ModelName: "Example Platinum 8000", Flags: flags},
+		Memory:       wire.Memory{PhysicalBytes: 256 << 30, UsableBytes: 255 << 30},
+		Routes:       []wire.Route{{Destination: "0.0.0.0", Gateway: "10.0.0.1", Interface: "eth0", Family: 2}},
+		SystemVendor: wire.SystemVendor{Manufacturer: "Acme", ProductName: "Server", SerialNumber: fmt.Sprintf("SN%06d", m.number)},
+	}
+	for i := range 4 {
+		disk := wire.Disk{
+			ByID: fmt.Sprintf("/dev/disk/by-id/wwn-0x%08d%d", m.number, i), Name: fmt.Sprintf("sd%c", 'a'+i),
+			ByPath: fmt.Sprintf("/dev/disk/by-path/pci-0000:00:1f.2-ata-%d", i+1), Hctl: fmt.Sprintf("%d:0:0:0", i),
+			DriveType: wire.DriveTypeSSD, SizeBytes: 960_000_000_000, Bootable: i == 0, Model: "Example 960", Vendor: "ATA",
+			Serial: fmt.Sprintf("S%08d%d", m.number, i), Smart: smart,
+		}
+		disk.Path = "/dev/" + disk.Name
+		disk.InstallationEligibility.Eligible = true
+		inv.Disks = append(inv.Disks, disk)
+		nic := wire.Interface{
+			Name: fmt.Sprintf("eth%d", i), Type: "physical", HasCarrier: i == 0, Mtu: 1500, SpeedMbps: 25000,
+			MacAddress: fmt.Sprintf("52:54:%02x:%02x:%02x:%02x", i, m.number>>16&0xff, m.number>>8&0xff, m.number&0xff),
+			Product:    "0x158b", Vendor: "0x8086", Biosdevname: fmt.Sprintf("em%d", i+1),
+		}
+		if i == 0 {
+			nic.Ipv4Addresses = []string{fmt.Sprintf("10.0.%d.%d/16", 1+m.number/250, 1+m.number%250)}
+		}
+		inv.Interfaces = append(inv.Interfaces, nic)
+	}
+	return inv
+}
+
+var flags = []string{
+	"fpu", "vme", "de", "pse", "tsc", "msr", "pae", "mce", "cx8", "apic", "sep", "mtrr", "pge", "mca", "cmov", "pat", "pse36", "clflush",
+	"mmx", "fxsr", "sse", "sse2", "ss", "ht", "syscall", "nx", "pdpe1gb", "rdtscp", "lm", "constant_tsc", "rep_good", "nopl", "xtopology",
+	"pni", "pclmulqdq", "vmx", "ssse3", "fma", "cx16", "pcid", "sse4_1", "sse4_2", "x2apic", "movbe", "popcnt", "aes", "xsave", "avx", "f16c",
+}
+
+const smart = `{"json_format_version":[1,0],"smartctl":{"version":[7,2],"exit_status":0},"smart_status":{"passed":true},"power_on_time":{"hours":9000}}`

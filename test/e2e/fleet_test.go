@@ -1,0 +1,258 @@
+package e2e_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/client"
+	"slipway/internal/seal"
+	"slipway/internal/sim"
+	"slipway/internal/sim/payload"
+	"slipway/internal/sim/site"
+	"slipway/internal/store"
+	"slipway/internal/support"
+	"slipway/internal/wire"
+)
+
+const release = "4.20.5"
+
+// fleet is a service, a cluster of simulated machines and all that belongs to it, each
+// part a process of its own.
+type fleet struct {
+	dir        string
+	dataDir    string
+	url        string
+	program    string
+	pullSecret string
+	registry   *payload.Payload
+	client     *client.Client
+	store      *store.Store
+
+	service    *part
+	cluster    *part
+	controller *part
+	machines   map[string]*part
+	id         uuid.UUID
+}
+
+// shape is what a test installs.
+type shape struct {
+	masters, workers int
+	speed            float64
+	dialect          string
+	flags            map[string][]string // of single machines, by name
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	program := binary(t)
+	// Not t.TempDir: its path is too long for the database's socket.
+	dir, err := os.MkdirTemp("", "slipway-e2e-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	f := &fleet{dir: dir, dataDir: filepath.Join(dir, "service"), program: program, machines: map[string]*part{}}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("everything is kept in %s\n%s", dir, lastLines(dir))
+			return
+		}
+		_ = os.RemoveAll(dir)
+	})
+	f.registry, err = payload.Serve(t.Context(), payload.Options{
+		Versions: []string{release}, Architecture: runtime.GOARCH, InstallerCommand: []string{program, "sim", "installer"},
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.registry.Close() })
+	auth := base64.StdEncoding.EncodeToString([]byte("e2e:the-pull-secret-of-this-test"))
+	f.pullSecret = fmt.Sprintf(`{"auths":{%q:{"auth":%q},"cloud.openshift.com":{"auth":%[2]q}}}`, f.registry.Address(), auth)
+	f.startService(t)
+	return f
+}
+
+func (f *fleet) startService(t *testing.T) {
+	t.Helper()
+	offers, err := json.Marshal([]support.Release{{
+		Version: release, DisplayName: release, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
+		Image: f.registry.ReleaseImage(release),
+	}})
+	require.NoError(t, err)
+	address := freeAddress(t)
+	f.url = "http://" + address
+	f.service = &part{
+		name: "service", log: filepath.Join(f.dir, "service.log"), env: []string{"RELEASE_IMAGES=" + string(offers)},
+		args: []string{
+			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", "0", "--insecure-registry", f.registry.Address(),
+			"--heartbeat", "20s",
+		},
+	}
+	f.service.run(t, f.program)
+	waitReady(t, f.url)
+	f.client = client.New(client.Options{BaseURL: f.url, UserAgent: "slipway-e2e"})
+	sealer, err := seal.LoadOrCreate(filepath.Join(f.dataDir, "keys"))
+	require.NoError(t, err)
+	f.store, err = store.Open(t.Context(), store.Options{URL: f.databaseURL(), Sealer: sealer, Now: time.Now})
+	require.NoError(t, err)
+	t.Cleanup(f.store.Close)
+}
+
+// databaseURL reaches the bundled database through its socket.
+func (f *fleet) databaseURL() string {
+	query := url.Values{"host": {filepath.Join(f.dataDir, "run")}, "port": {"5432"}, "user": {"slipway"}, "sslmode": {"disable"}}
+	return "postgres:///slipway?" + query.Encode()
+}
+
+// define makes the cluster in the service and starts its machines.
+func (f *fleet) define(t *testing.T, s shape) {
+	t.Helper()
+	ctx := t.Context()
+	domain := "example.com"
+	cluster, err := f.client.RegisterCluster(ctx, wire.ClusterCreateParams{
+		Name: "e2e", OpenshiftVersion: release, PullSecret: f.pullSecret, BaseDNSDomain: &domain, ControlPlaneCount: &s.masters,
+	})
+	require.NoError(t, err)
+	f.id = cluster.ID
+	env, err := f.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{Name: "e2e_infra-env", PullSecret: f.pullSecret, ClusterID: &f.id})
+	require.NoError(t, err)
+	config, err := f.client.DiscoveryIgnition(ctx, env.ID)
+	require.NoError(t, err)
+	image, err := sim.ReadDiscovery(config)
+	require.NoError(t, err)
+	place, err := site.Open(filepath.Join(f.dir, "site"))
+	require.NoError(t, err)
+	require.NoError(t, place.SetCluster(site.Cluster{Name: "e2e", Domain: domain, ControlPlane: s.masters, Version: release}))
+	f.startCluster(t, s, domain)
+	for i := range s.masters {
+		f.startMachine(t, s, image, fmt.Sprintf("master-%d", i), 20+i)
+	}
+	for i := range s.workers {
+		f.startMachine(t, s, image, fmt.Sprintf("worker-%d", i), 120+i)
+	}
+}
+
+func (f *fleet) startCluster(t *testing.T, s shape, domain string) {
+	t.Helper()
+	speed := fmt.Sprint(s.speed)
+	place := filepath.Join(f.dir, "site")
+	f.cluster = &part{name: "cluster", log: filepath.Join(f.dir, "cluster.log"), args: []string{
+		"sim", "cluster", "--root", filepath.Join(f.dir, "cluster"), "--site", place, "--speed", speed,
+		"--name", "e2e", "--domain", domain, "--control-plane", fmt.Sprint(s.masters), "--version", release,
+	}}
+	f.cluster.run(t, f.program)
+	f.controller = &part{name: "controller", log: filepath.Join(f.dir, "controller.log"), args: []string{
+		"sim", "controller", "--root", filepath.Join(f.dir, "controller"), "--site", place, "--speed", speed,
+		"--url", f.url, "--cluster-id", f.id.String(),
+	}}
+	f.controller.run(t, f.program)
+}
+
+func (f *fleet) startMachine(t *testing.T, s shape, image sim.Discovery, name string, last int) {
+	t.Helper()
+	kind := map[bool]string{true: "worker", false: "master"}[regexp.MustCompile(`^worker`).MatchString(name)]
+	if s.masters == 1 {
+		kind = "single-node"
+	}
+	dialect := s.dialect
+	if dialect == "" {
+		dialect = "fine"
+	}
+	address := netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, 111, byte(last)}), 24)
+	p := &part{name: name, log: filepath.Join(f.dir, name+".log"), args: append([]string{
+		"sim", "machine", "--root", f.machineDir(name), "--site", filepath.Join(f.dir, "site"), "--speed", fmt.Sprint(s.speed),
+		"--url", f.url, "--infra-env-id", image.InfraEnvID.String(), "--agent-version", image.AgentVersion, "--dialect", dialect,
+		"--name", name, "--shape", kind, "--address", address.String(),
+	}, s.flags[name]...)}
+	f.machines[name] = p
+	p.run(t, f.program)
+}
+
+func (f *fleet) machineDir(name string) string { return filepath.Join(f.dir, "machines", name) }
+
+// discover waits until the cluster is ready to be installed.
+func (f *fleet) discover(t *testing.T, s shape) {
+	t.Helper()
+	f.await(t, 2*time.Minute, "all hosts to send their inventory", func(c *wire.Cluster) bool {
+		n := 0
+		for i := range c.Hosts {
+			if c.Hosts[i].Inventory != "" {
+				n++
+			}
+		}
+		return n == s.masters+s.workers
+	})
+	if s.masters > 1 {
+		_, err := f.client.UpdateCluster(t.Context(), f.id, wire.V2ClusterUpdateParams{
+			APIVips: &[]wire.APIVip{{IP: "192.168.111.5"}}, IngressVips: &[]wire.IngressVip{{IP: "192.168.111.6"}},
+		})
+		require.NoError(t, err)
+	}
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusReady)
+}
+
+// install gives the command; it is tried again while the service is away.
+func (f *fleet) install(t *testing.T) {
+	t.Helper()
+	_, err := f.client.InstallCluster(t.Context(), f.id)
+	require.NoError(t, err)
+}
+
+// await looks at the cluster until something holds; the service may be away meanwhile.
+func (f *fleet) await(t *testing.T, limit time.Duration, what string, holds func(*wire.Cluster) bool) {
+	t.Helper()
+	var last *wire.Cluster
+	deadline := time.Now().Add(limit)
+	for time.Now().Before(deadline) {
+		if c, err := f.client.Cluster(t.Context(), f.id); err == nil {
+			if last = c; holds(c) {
+				return
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	require.Fail(t, "waited too long for "+what, describe(last))
+}
+
+func (f *fleet) awaitStatus(t *testing.T, limit time.Duration, status wire.ClusterStatus) {
+	t.Helper()
+	f.await(t, limit, "status "+string(status), func(c *wire.Cluster) bool { return c.Status == status })
+}
+
+func describe(c *wire.Cluster) string {
+	if c == nil {
+		return "the service never answered"
+	}
+	text := fmt.Sprintf("cluster is %s (%s)\n%s\n", c.Status, c.StatusInfo, c.ValidationsInfo)
+	for i := range c.Hosts {
+		h := &c.Hosts[i]
+		text += fmt.Sprintf("  %s %s: %s (%s), stage %q\n", h.RequestedHostname, h.Role, h.Status, h.StatusInfo, h.Progress.CurrentStage)
+	}
+	return text
+}
+
+// host finds a host of the cluster by name.
+func (f *fleet) host(t *testing.T, name string) *wire.Host {
+	t.Helper()
+	c, err := f.client.Cluster(t.Context(), f.id, client.WithRetry(time.Minute))
+	require.NoError(t, err)
+	for i := range c.Hosts {
+		if c.Hosts[i].RequestedHostname == name {
+			return &c.Hosts[i]
+		}
+	}
+	require.Fail(t, "no host "+name)
+	return nil
+}

@@ -1,0 +1,182 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"slipway/internal/client"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// fast lets nothing take time on the machines.
+var fast = shape{masters: 3, workers: 2, speed: 0}
+
+// temporalAddress is where the service of the fleet says its Temporal is.
+func (f *fleet) temporalAddress(t *testing.T) string {
+	t.Helper()
+	_, after, found := strings.Cut(lastLines(f.dir), "Temporal 127.0.0.1:")
+	require.True(t, found)
+	port, _, _ := strings.Cut(after, "\n")
+	return "127.0.0.1:" + strings.TrimSpace(port)
+}
+
+func TestClusterIsInstalledAndItsHistoryTellsEverythingButSecrets(t *testing.T) {
+	f := newFleet(t)
+	f.define(t, fast)
+	f.discover(t, fast)
+	f.install(t)
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.nothingLost(t, true)
+
+	password, err := f.client.ClusterCredentialsFile(t.Context(), f.id, "kubeadmin-password")
+	require.NoError(t, err)
+	require.NotEmpty(t, password)
+	all := histories(t, f.temporalAddress(t), f.dataDir)
+	record(t, "ha", all)
+	children := 0
+	for _, h := range all {
+		for _, says := range []string{text(t, h.raw), text(t, h.opened)} {
+			require.NotContains(t, says, "the-pull-secret-of-this-test", "history of %s", h.id)
+			require.NotContains(t, says, f.pullSecret)
+			require.NotContains(t, says, string(password), "history of %s", h.id)
+		}
+		if strings.HasPrefix(h.id, "host:") {
+			children++
+			stages := scheduled(h)
+			for _, stage := range []string{"image-write", "reboot", "Wait for Configuring", "Wait for Joined", "Wait for Done"} {
+				require.Equal(t, 1, stages[stage], "activities of %s: %v", h.id, stages)
+			}
+		}
+	}
+	require.Equal(t, 5, children, "one child for each host")
+}
+
+// scheduled counts the activities of a history by what they are for.
+func scheduled(h history) map[string]int {
+	counts := map[string]int{}
+	for _, e := range h.opened.GetEvents() {
+		if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
+			counts[strings.Trim(string(e.GetUserMetadata().GetSummary().GetData()), `"`)]++
+		}
+	}
+	return counts
+}
+
+func TestSingleNodeIsInstalled(t *testing.T) {
+	f := newFleet(t)
+	s := shape{masters: 1, speed: 0}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.nothingLost(t, true)
+	record(t, "sno", histories(t, f.temporalAddress(t), f.dataDir))
+}
+
+func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
+	f := newFleet(t)
+	s := shape{masters: 3, workers: 2, speed: 600, dialect: "install"}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.awaitStatus(t, 4*time.Minute, wire.ClusterStatusInstalled)
+	f.nothingLost(t, true)
+	for name, a := range f.accounts(t) {
+		require.Equal(t, 1, a.commanded["install"], name)
+		require.Zero(t, a.commanded["image-write"], name)
+	}
+	record(t, "v2", histories(t, f.temporalAddress(t), f.dataDir))
+}
+
+func TestOneFailedHostIsRetriedAlone(t *testing.T) {
+	f := newFleet(t)
+	s := fast
+	s.flags = map[string][]string{"worker-1": {"--fail", "image-write"}}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.await(t, 2*time.Minute, "worker-1 to fail", func(c *wire.Cluster) bool {
+		for i := range c.Hosts {
+			if c.Hosts[i].RequestedHostname == "worker-1" && c.Hosts[i].Status == wire.HostStatusError {
+				return c.Status == wire.ClusterStatusInstallingPendingUserAction
+			}
+		}
+		return false
+	})
+	before := f.accounts(t)
+	failed := before["worker-1"].host
+	require.Contains(t, failed.StatusInfo, "coreos-installer")
+	other := before["master-1"].host
+	_, err := f.client.ResetHost(t.Context(), other.InfraEnvID, other.ID)
+	require.ErrorIs(t, err, model.ErrConflict, "a host that did not fail cannot be retried")
+
+	_, err = f.client.ResetHost(t.Context(), failed.InfraEnvID, failed.ID)
+	require.NoError(t, err)
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	for name, a := range f.accounts(t) {
+		want := 1
+		if name == "worker-1" {
+			want = 2
+		}
+		require.Equal(t, want, a.commanded["image-write"], name)
+		require.Equal(t, want, a.commanded["disk-clean"], name)
+		require.Equal(t, want, a.writes, name)
+	}
+	record(t, "retry", histories(t, f.temporalAddress(t), f.dataDir))
+}
+
+func TestWrongBootOrderIsDetectedAndLeftAgain(t *testing.T) {
+	f := newFleet(t)
+	s := fast
+	s.flags = map[string][]string{"master-1": {"--boot-live", "1"}}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.awaitStatus(t, 3*time.Minute, wire.ClusterStatusInstalled)
+	events, err := f.client.Events(t.Context(), client.EventQuery{ClusterID: f.id})
+	require.NoError(t, err)
+	pending := false
+	for _, e := range events {
+		pending = pending || strings.Contains(e.Message, "master-1 went from installing-in-progress to installing-pending-user-action")
+	}
+	require.True(t, pending, "the wrong boot order was not noticed")
+}
+
+func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
+	f := newFleet(t)
+	s := shape{masters: 3, workers: 2, speed: 60}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	_, err := f.client.InstallCluster(t.Context(), f.id)
+	require.ErrorIs(t, err, model.ErrConflict, "a second install command")
+	f.await(t, 2*time.Minute, "a host that writes its disk", func(c *wire.Cluster) bool {
+		for i := range c.Hosts {
+			if c.Hosts[i].Progress.CurrentStage == wire.HostStage(model.StageWritingImageToDisk) {
+				return true
+			}
+		}
+		return false
+	})
+	_, err = f.client.CancelCluster(t.Context(), f.id)
+	require.NoError(t, err)
+	f.awaitStatus(t, time.Minute, wire.ClusterStatusCancelled)
+	_, err = f.client.ResetCluster(t.Context(), f.id)
+	require.NoError(t, err)
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusReady)
+	for name, a := range f.accounts(t) {
+		require.Equal(t, wire.HostStatusKnown, a.host.Status, name)
+	}
+	record(t, "cancel", histories(t, f.temporalAddress(t), f.dataDir))
+	f.install(t)
+	f.await(t, 2*time.Minute, "a host that writes its disk again", func(c *wire.Cluster) bool { return c.Progress.TotalPercentage > 20 })
+	_, err = f.client.ResetCluster(t.Context(), f.id)
+	require.NoError(t, err)
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusReady)
+	record(t, "reset", histories(t, f.temporalAddress(t), f.dataDir))
+}

@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/wire"
+)
+
+// kills is how often each part is killed in one installation; E2E_KILLS overrides it.
+const kills = 10
+
+// killShape takes half a minute when nobody disturbs it.
+var killShape = shape{masters: 3, workers: 2, speed: 100}
+
+// TestKilledPartsLoseNothing kills one part again and again, at random moments of an
+// installation, and holds the instructions table against the machines' own logs.
+func TestKilledPartsLoseNothing(t *testing.T) {
+	cases := []struct {
+		name  string
+		exact bool // every command is one write; not so when the writing agent dies
+		kill  func(*testing.T, *fleet) bool
+	}{
+		{"the whole service", true, func(_ *testing.T, f *fleet) bool { return f.service.signal(syscall.SIGKILL) }},
+		{"the database", true, func(t *testing.T, f *fleet) bool { return killDatabase(t, f) }},
+		{"an agent", false, func(_ *testing.T, f *fleet) bool { return f.machines[anyMachine(f)].signal(syscall.SIGKILL) }},
+		{"the controller", true, func(_ *testing.T, f *fleet) bool { return f.controller.signal(syscall.SIGKILL) }},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFleet(t)
+			f.define(t, killShape)
+			f.discover(t, killShape)
+			f.install(t)
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed %d", seed)
+			f.killAtRandom(t, rand.New(rand.NewPCG(seed, 0)), c.kill)
+			f.awaitStatus(t, 8*time.Minute, wire.ClusterStatusInstalled)
+			f.nothingLost(t, c.exact)
+		})
+	}
+}
+
+// killAtRandom spreads the kills over the installation.
+func (f *fleet) killAtRandom(t *testing.T, random *rand.Rand, kill func(*testing.T, *fleet) bool) {
+	t.Helper()
+	n := kills
+	if text := os.Getenv("E2E_KILLS"); text != "" {
+		var err error
+		n, err = strconv.Atoi(text)
+		require.NoError(t, err)
+	}
+	for done := 0; done < n; {
+		time.Sleep(time.Duration(500+random.IntN(4500)) * time.Millisecond)
+		c, err := f.client.Cluster(t.Context(), f.id)
+		if err == nil && c.Status == wire.ClusterStatusInstalled {
+			t.Logf("the installation ended after %d kills", done)
+			return
+		}
+		where := "while the service was away"
+		if err == nil {
+			where = fmt.Sprintf("at %d%% (%s)", c.Progress.TotalPercentage, c.Status)
+		}
+		if kill(t, f) {
+			done++
+			t.Logf("kill %d %s", done, where)
+		}
+	}
+}
+
+func anyMachine(f *fleet) string {
+	for name := range f.machines { // the order of a map is random
+		return name
+	}
+	return ""
+}
+
+// killDatabase kills the postmaster; the service's supervisor starts it again.
+func killDatabase(t *testing.T, f *fleet) bool {
+	t.Helper()
+	pid, err := postmaster(f.dataDir)
+	if err != nil {
+		return false // it is being started
+	}
+	return syscall.Kill(pid, syscall.SIGKILL) == nil
+}

@@ -1,0 +1,155 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// binary is the program under test, built by `make build`.
+func binary(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../../bin/slipway")
+	require.NoError(t, err)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("SKIP: this test needs bin/slipway (make build)")
+	}
+	return path
+}
+
+// part is a process that is started again whenever it ends, until the test does.
+type part struct {
+	name string
+	args []string
+	env  []string
+	log  string
+
+	mu      sync.Mutex
+	process *os.Process
+	starts  int
+}
+
+// run keeps the part running; the process dies with this one.
+func (p *part) run(t *testing.T, program string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // the death signal follows the thread
+		for ctx.Err() == nil {
+			if err := p.once(program); err != nil {
+				t.Errorf("%s: %v", p.name, err)
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		p.signal(syscall.SIGTERM)
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			p.signal(syscall.SIGKILL)
+			<-done
+		}
+	})
+}
+
+// once runs the process to its end.
+func (p *part) once(program string) error {
+	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cmd := exec.Command(program, p.args...)
+	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.process = cmd.Process
+	p.starts++
+	p.mu.Unlock()
+	_ = cmd.Wait()
+	p.mu.Lock()
+	p.process = nil
+	p.mu.Unlock()
+	return nil
+}
+
+// signal sends a signal to the process, if it runs now.
+func (p *part) signal(s syscall.Signal) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.process != nil && p.process.Signal(s) == nil
+}
+
+func (p *part) started() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.starts
+}
+
+// freeAddress is a loopback address nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// waitReady waits until the service answers.
+func waitReady(t *testing.T, url string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		response, err := http.Get(url + "/ready")
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}, 2*time.Minute, 50*time.Millisecond, "the service is not ready")
+}
+
+// postmaster is the process id of the bundled database.
+func postmaster(dataDir string) (int, error) {
+	data, err := os.ReadFile(filepath.Join(dataDir, "postgres", "postmaster.pid"))
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	return strconv.Atoi(first)
+}
+
+// lastLines are the ends of all logs of a folder, for a failed test.
+func lastLines(dir string) string {
+	var out bytes.Buffer
+	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+	for _, path := range logs {
+		data, _ := os.ReadFile(path)
+		if len(data) > 3000 {
+			data = data[len(data)-3000:]
+		}
+		fmt.Fprintf(&out, "== %s\n%s\n", filepath.Base(path), data)
+	}
+	return out.String()
+}
