@@ -20,7 +20,7 @@ WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: help build demo test test-race test-engine test-e2e check generate bench clean deps
+.PHONY: record-histories help build demo test test-race test-engine test-e2e check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,9 @@ generate-clean:
 bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
 	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/discovery ./internal/store ./api
 	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
+
+record-histories: build ## record the histories that the replay tests hold workflows against (on a released version only)
+	RECORD_HISTORIES=$(CURDIR)/workflows/testdata/replay $(NICE) $(GO) test -count=1 -timeout 20m -run 'History|SingleNode|V2API|Retried|Cancelled' ./test/e2e
 
 clean: ## remove what was built here; the cache outside stays
 	rm -rf bin dist

@@ -70,7 +70,7 @@ func (a *agentFiles) sha256(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("open %s: %w", name, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
 		return "", fmt.Errorf("look at %s: %w", name, err)

@@ -113,5 +113,5 @@ func withoutMarks(tree any) any {
 }
 
 func (s *server) serveDocument(w http.ResponseWriter, r *http.Request) {
-	write(w, http.StatusOK, "application/json", s.document.served)
+	okText(w, "application/json", s.document.served)
 }

@@ -16,7 +16,7 @@ import (
 // download answers with a file (contract/clients.md, W13).
 func download(w http.ResponseWriter, name string, changed time.Time, content []byte) {
 	fileHeaders(w, name, changed)
-	write(w, http.StatusOK, "application/octet-stream", content)
+	okText(w, "application/octet-stream", content)
 }
 
 // fileHeaders name a file that a browser is to save. Nothing between the service and

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -71,7 +72,10 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	for _, c := range change {
 		c(&options)
 	}
-	server := httptest.NewServer(api.NewServer(options))
+	// As in the service, where health and metrics stand beside the API.
+	router := chi.NewRouter()
+	router.Mount("/", api.NewServer(options))
+	server := httptest.NewServer(router)
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s

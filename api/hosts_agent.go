@@ -50,12 +50,14 @@ func (s *server) V2GetNextSteps(w http.ResponseWriter, r *http.Request, infraEnv
 		client := newPatient(w, s.Now)
 		client.allow(wait + streamPatience)
 		defer client.done()
-		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	}
 	steps, err := s.Discovery.NextSteps(r.Context(), discovery.PollInput{
 		InfraEnvID: infraEnvID, HostID: hostID, Timestamp: int64(params.Timestamp),
 		AgentVersion: params.DiscoveryAgentVersion, Wait: wait,
 	})
+	if held := wait > 0 && steps.NextInstructionSeconds == 0; held && err == nil {
+		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
+	}
 	steps.Instructions = orEmpty(steps.Instructions)
 	ok(w, r, steps, err)
 }

@@ -80,27 +80,32 @@ func TestPollGetsStepsAndTheirReplyIsTaken(t *testing.T) {
 type waitingDiscovery struct {
 	api.Discovery
 	waits []time.Duration
+	next  int // seconds; above zero when it does not hold polls
 }
 
 func (d *waitingDiscovery) NextSteps(_ context.Context, in discovery.PollInput) (wire.Steps, error) {
 	d.waits = append(d.waits, in.Wait)
-	return wire.Steps{PostStepAction: wire.Continue}, nil
+	return wire.Steps{PostStepAction: wire.Continue, NextInstructionSeconds: d.next}, nil
 }
 
 func TestPollIsHeldAsLongAsTheAgentPrefers(t *testing.T) {
 	t.Parallel()
 	agents := &waitingDiscovery{}
 	s := newService(t, func(o *api.Options) { o.Discovery = agents })
+	path := hostPath(uuid.New(), uuid.New()) + "/instructions"
 	for header, want := range map[string]time.Duration{
 		"wait=30": 30 * time.Second, "respond-async, wait=10": 10 * time.Second, `WAIT="5"`: 5 * time.Second,
 		"wait=3600": time.Minute, "wait=-1": 0, "wait=soon": 0, "handling=lenient": 0, "wait=99999999999999": time.Minute,
 	} {
 		agents.waits = nil
-		r := s.want(http.StatusOK, http.MethodGet, hostPath(uuid.New(), uuid.New())+"/instructions", nil, wire.HeaderPrefer, header)
+		r := s.want(http.StatusOK, http.MethodGet, path, nil, wire.HeaderPrefer, header)
 		require.Equal(t, []time.Duration{want}, agents.waits, header)
 		require.Equal(t, want > 0, r.header.Get("Preference-Applied") != "", header)
 		require.JSONEq(t, `{"instructions":[],"next_instruction_seconds":0,"post_step_action":"continue"}`, string(r.body))
 	}
+	agents.next = 60
+	require.Empty(t, s.want(http.StatusOK, http.MethodGet, path, nil, wire.HeaderPrefer, "wait=30").header.Get("Preference-Applied"),
+		"an agent that is not held must not come back at once")
 }
 
 func TestProgressOfAHostIsReported(t *testing.T) {

@@ -137,7 +137,7 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 // agentFile downloads a program of the agent, which is not below the base path.
 func (s *service) agentFile(name string) reply {
 	s.t.Helper()
-	response, err := http.Get(s.url + "/agent/" + name) //nolint:gosec,noctx // the test server
+	response, err := http.Get(s.url + "/agent/" + name)
 	require.NoError(s.t, err)
 	return readReply(s.t, response)
 }

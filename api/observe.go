@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/google/uuid"
 )
@@ -53,31 +54,37 @@ func (s *server) observed(next http.Handler) http.Handler {
 			known.id = uuid.NewString()
 		}
 		w.Header().Set(headerRequestID, known.id)
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, known))
+		ctx := context.WithValue(r.Context(), requestKey{}, known)
+		// A router above has its own idea of the path, from before it was cleaned.
+		r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, nil))
 		out := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		start := s.Now()
-		defer func() {
-			panicked := recover()
-			if panicked == http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
-				s.log(r, known, out.Status(), start)
-				panic(panicked)
-			}
-			if panicked != nil {
-				s.Log.ErrorContext(r.Context(), "request handler panicked", "request_id", known.id,
-					"method", r.Method, "path", r.URL.Path, "panic", panicked, "stack", string(debug.Stack()))
-				if out.Status() == 0 {
-					fail(out, r, errPanicked)
-				}
-			}
-			s.log(r, known, out.Status(), start)
-		}()
+		defer func() { s.conclude(out, r, start, recover()) }()
 		next.ServeHTTP(out, r)
 	})
 }
 
+// conclude ends a request: with an answer when its handler panicked before it gave one,
+// and in the log.
+func (s *server) conclude(out middleware.WrapResponseWriter, r *http.Request, start time.Time, panicked any) {
+	known := about(r)
+	defer func() { s.log(r, known, out.Status(), start) }()
+	if panicked == nil {
+		return
+	}
+	if panicked == http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
+		panic(panicked)
+	}
+	s.Log.ErrorContext(r.Context(), "request handler panicked", "request_id", known.id,
+		"method", r.Method, "path", r.URL.Path, "panic", panicked, "stack", string(debug.Stack()))
+	if out.Status() == 0 {
+		fail(out, r, errPanicked)
+	}
+}
+
 func (s *server) log(r *http.Request, known *request, status int, start time.Time) {
 	level := slog.LevelDebug
-	if broken(status) && known.err != nil && r.Context().Err() == nil {
+	if known.err != nil && broken(statusOf(known.err)) && r.Context().Err() == nil {
 		level = slog.LevelError
 	}
 	if !s.Log.Enabled(r.Context(), level) {

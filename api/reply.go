@@ -125,6 +125,11 @@ func noContent(w http.ResponseWriter, r *http.Request, err error) {
 	answer(w, r, http.StatusNoContent, nil, err)
 }
 
+// okText answers with bytes of a content type.
+func okText(w http.ResponseWriter, contentType string, body []byte) {
+	write(w, http.StatusOK, contentType, body)
+}
+
 func answer(w http.ResponseWriter, r *http.Request, status int, body any, err error) {
 	switch {
 	case err != nil:

@@ -65,7 +65,7 @@ func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(
 		about(r).err = err
 		panic(http.ErrAbortHandler)
 	case separator == '[':
-		write(w, http.StatusOK, "application/json", []byte("[]\n"))
+		okText(w, "application/json", []byte("[]\n"))
 		return
 	}
 	_, _ = out.WriteString("]\n")

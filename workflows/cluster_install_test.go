@@ -124,6 +124,16 @@ func TestInterruptedStepIsCommandedAgainByItself(t *testing.T) {
 	require.Equal(t, 3, count(w.lines(), "master-1 image-write"))
 }
 
+func TestInterruptedCheckIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["master-1 container-image-availability"] = []error{interrupted()}
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 2, count(w.lines(), "master-1 container-image-availability"))
+}
+
 func TestHostThatNeverComesBackFailsOnlyAfterTheUserHadTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3, 2)

@@ -72,13 +72,17 @@ func (w *hostInstall) run(ctx workflow.Context) error {
 // prepare checks the installation disk and the images; a failure shows in the host's
 // validations, and the cluster decides what it means.
 func (w *hostInstall) prepare(ctx workflow.Context) error {
-	limit := w.request.Timeouts.PrepareHost
-	speed := w.step(ctx, "installation-disk-speed-check", "", limit)
-	images := w.step(ctx, "container-image-availability", "", limit)
-	for _, f := range []workflow.Future{speed, images} {
-		if err := f.Get(ctx, nil); temporal.IsCanceledError(err) || ctx.Err() != nil {
-			return err
-		}
+	checks := workflow.NewWaitGroup(ctx)
+	for _, step := range []string{"installation-disk-speed-check", "container-image-availability"} {
+		checks.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer checks.Done()
+			_ = w.runStep(ctx, step, "", w.request.Timeouts.PrepareHost) // what it found is in the host's facts
+		})
+	}
+	checks.Wait(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return w.tell(ctx, HostPrepared, "")
 }

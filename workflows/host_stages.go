@@ -10,9 +10,13 @@ import (
 	"slipway/internal/model"
 )
 
-// maxInterruptions is how often a step is commanded again by itself after the agent
-// was restarted in the middle of it; the v2 installer tries an image three times too.
-const maxInterruptions = 3
+// How often a step is commanded again by itself after the agent was restarted in the
+// middle of it. The v2 installer tries an image three times too; steps that write
+// nothing may be repeated more often, and end with their stage's time.
+const (
+	maxDiskTries = 3
+	maxTries     = 20
+)
 
 // hostStage is one stage of a host and how it is done.
 type hostStage struct {
@@ -112,13 +116,17 @@ func runSteps(ctx workflow.Context, w *hostInstall, s hostStage) error {
 
 // runStep runs one step, and again when the host does not know how far it came.
 func (w *hostInstall) runStep(ctx workflow.Context, step string, stage model.Stage, limit time.Duration) error {
+	tries := maxTries
+	if writesDisk[step] {
+		tries = maxDiskTries
+	}
 	for try := 1; ; try++ {
 		err := w.step(ctx, step, stage, limit).Get(ctx, nil)
 		if err == nil {
 			return nil
 		}
 		again := isFailure(err, activities.FailureInterrupted) || w.neverSent(ctx, step, err)
-		if !again || try == maxInterruptions {
+		if !again || try == tries {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -42,11 +43,17 @@ func generate(ctx workflow.Context, t activities.Timeouts, summary string) workf
 	})
 }
 
-// askOnce is for steps that write to a disk: only the workflow decides to do one again.
+// askOnce is for steps that write to a disk. A failure of the service itself, such as
+// a database that is away, is tried again under the same step id, which a host runs
+// once only; after a time-out nothing is, and the workflow decides.
 func askOnce(ctx workflow.Context, limit, heartbeat time.Duration, summary string) workflow.Context {
+	once := *retryForever
+	once.NonRetryableErrorTypes = slices.Concat(retryForever.NonRetryableErrorTypes, []string{
+		// Names of time-outs in the server's retry policy (go.temporal.io/server/common/retrypolicy).
+		"TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose",
+	})
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat,
-		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: summary,
+		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: &once, Summary: summary,
 	})
 }
 

@@ -73,9 +73,9 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 	t.fields(
 		"Name", c.Name, "Id", c.ID.String(), "Status", string(c.Status), "Because", view.OneLine(c.StatusInfo), "Done", percent(c.Progress.TotalPercentage),
 		"Finalizing", string(c.Progress.FinalizingStage), "OpenShift", c.OpenshiftVersion, "Domain", c.Name+"."+c.BaseDNSDomain,
-		"Control plane", strconv.Itoa(c.ControlPlaneCount), "API", addresses(c.APIVips, func(v wire.APIVip) string { return string(v.IP) }),
-		"Ingress", addresses(c.IngressVips, func(v wire.IngressVip) string { return string(v.IP) }),
-		"Networks", addresses(c.MachineNetworks, func(n wire.MachineNetwork) string { return string(n.Cidr) }),
+		"Control plane", strconv.Itoa(c.ControlPlaneCount), "API", addresses(c.APIVips, func(v wire.APIVip) string { return v.IP }),
+		"Ingress", addresses(c.IngressVips, func(v wire.IngressVip) string { return v.IP }),
+		"Networks", addresses(c.MachineNetworks, func(n wire.MachineNetwork) string { return n.Cidr }),
 	)
 	if len(c.Hosts) > 0 {
 		t.printf("\n%s", view.Hosts(c.Hosts, t.Now()))

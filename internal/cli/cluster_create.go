@@ -99,7 +99,7 @@ func apiVIPs(addresses []string) *[]wire.APIVip {
 	}
 	vips := make([]wire.APIVip, len(addresses))
 	for n, a := range addresses {
-		vips[n].IP = wire.IP(a)
+		vips[n].IP = a
 	}
 	return &vips
 }
@@ -110,7 +110,7 @@ func ingressVIPs(addresses []string) *[]wire.IngressVip {
 	}
 	vips := make([]wire.IngressVip, len(addresses))
 	for n, a := range addresses {
-		vips[n].IP = wire.IP(a)
+		vips[n].IP = a
 	}
 	return &vips
 }

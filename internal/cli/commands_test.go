@@ -20,11 +20,17 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 		want []string
 	}{
 		{"lists clusters", []string{"cluster", "list"}, []string{"green", clusterID.String(), "4.20.5", "installing", "42%", "3h"}},
-		{"shows a cluster by name with what is missing", []string{"cluster", "show", "green"},
-			[]string{"green.example.com", "worker-0", "api-vips-defined", "require an API address", "has-min-memory", "console", "on its way"}},
+		{
+			"shows a cluster by name with what is missing",
+			[]string{"cluster", "show", "green"},
+			[]string{"green.example.com", "worker-0", "api-vips-defined", "require an API address", "has-min-memory", "console", "on its way"},
+		},
 		{"shows a cluster by id", []string{"cluster", "show", clusterID.String()}, []string{"Control plane:", "3"}},
-		{"lists hosts, masters first, one line each", []string{"host", "list"},
-			[]string{"master-0  master *", "worker-0  worker", "Waiting for bootkube", "54%", "1m30s", "write the image: input/output error"}},
+		{
+			"lists hosts, masters first, one line each",
+			[]string{"host", "list"},
+			[]string{"master-0  master *", "worker-0  worker", "Waiting for bootkube", "54%", "1m30s", "write the image: input/output error"},
+		},
 		{"shows the hardware of a host", []string{"host", "show", "master-0"}, []string{"8 x Quick", "16 GiB", "/dev/sda", "120 GB", "192.0.2.1/24"}},
 		{"retries a host", []string{"host", "retry", "worker-0", "--cluster", "green"}, []string{"host worker-0 starts again"}},
 		{"lists events with the names of hosts", []string{"cluster", "events", "green"}, []string{"cluster created", "error", "worker-0", "host failed"}},

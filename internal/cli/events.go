@@ -42,8 +42,8 @@ func (k *clusterEvents) Run(ctx context.Context, at *ClusterCommands, t *Termina
 			return err
 		}
 		query.Offset += len(events)
-		if err := run.Sleep(ctx, eventsPause); err != nil {
-			return nil
+		if run.Sleep(ctx, eventsPause) != nil {
+			return nil //nolint:nilerr // Ctrl-C is how following ends
 		}
 	}
 }

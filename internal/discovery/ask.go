@@ -43,7 +43,7 @@ func (p *poll) ask(ctx context.Context, v *store.PollView, due []instructions.St
 		if h.Facts == nil {
 			h.Facts = model.Facts{}
 		}
-		for _, step := range p.due(p.viewOf(h, v, t.Now())) {
+		for _, step := range p.due(h.ClusterID, p.viewOf(h, v, t.Now())) {
 			if result, ok := made[step.Fact]; ok {
 				out = append(out, p.record(h, step, result, t.Now())...)
 			}
@@ -131,6 +131,9 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 	}
 	if in.Cluster, err = p.store.Cluster(ctx, *h.ClusterID); err != nil {
 		return in, err
+	}
+	if !in.Cluster.VIPDHCPAllocation {
+		p.peers.noLease(in.Cluster.ID, in.Cluster.NetworkGeneration)
 	}
 	if asks(wire.StepTypeConnectivityCheck) {
 		if in.Remotes, err = p.peers.remotes(ctx, p.store, *h.ClusterID, v.HostsGeneration); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +47,42 @@ func benchmarkIdlePoll(b *testing.B, hosts int) {
 	b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "polls/s")
 }
 
+// BenchmarkIdlePollRatio alternates between a cluster of ten hosts and one of two
+// thousand, so that whatever else the machine does weighs on both, and reports what a
+// poll costs in each.
+func BenchmarkIdlePollRatio(b *testing.B) {
+	const polls = 40 // of each poller in a turn
+	sizes, spent := [2]int{10, 2000}, [2]time.Duration{}
+	var labs [2]*lab
+	var machines [2][]*machine
+	for i, hosts := range sizes {
+		labs[i] = newLab(b)
+		machines[i] = labs[i].settled(b, hosts)
+		labs[i].run(b)
+	}
+	for b.Loop() {
+		for i, l := range labs {
+			begun := time.Now()
+			var wg sync.WaitGroup
+			for range pollers {
+				wg.Go(func() {
+					for range polls {
+						if _, err := l.service.NextSteps(b.Context(), machines[i][rand.IntN(sizes[i])].pollInput(0)); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			spent[i] += time.Since(begun)
+		}
+	}
+	each := float64(b.N * pollers * polls)
+	b.ReportMetric(float64(spent[0].Nanoseconds())/each, "ns/poll@10")
+	b.ReportMetric(float64(spent[1].Nanoseconds())/each, "ns/poll@2000")
+	b.ReportMetric(float64(spent[1])/float64(spent[0]), "ratio")
+}
+
 // settled registers hosts that are known and were asked everything a moment ago.
 func (l *lab) settled(b *testing.B, n int) []*machine {
 	b.Helper()
@@ -53,7 +91,9 @@ func (l *lab) settled(b *testing.B, n int) []*machine {
 	for i := range machines {
 		m := l.machine(env, i)
 		m.address = fmt.Sprintf("198.51.%d.%d/16", i/250, i%250+2)
-		_, err := l.service.Register(b.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: m.id, Dialect: model.DialectFine})
+		_, err := l.service.Register(b.Context(), discovery.RegisterInput{
+			InfraEnvID: env.ID, HostID: m.id, AgentVersion: "agent:1", Dialect: model.DialectFine,
+		})
 		require.NoError(b, err)
 		inventory := m.inventory()
 		m.set(b, func(h *model.Host) {
@@ -62,7 +102,7 @@ func (l *lab) settled(b *testing.B, n int) []*machine {
 				"inventory", "connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate",
 				"ntp-synchronizer", "domain-resolution", "verify-vips",
 			} {
-				h.Facts[fact] = model.FactRecord{AskedAt: l.now(), AnsweredAt: l.now().Add(time.Hour), Generation: 0, StepID: string(fact) + "-00000001"}
+				h.Facts[fact] = model.FactRecord{AskedAt: l.now().Add(time.Hour), AnsweredAt: l.now().Add(time.Hour)} // not due for long
 			}
 		})
 		machines[i] = m
@@ -77,6 +117,39 @@ func (l *lab) settled(b *testing.B, n int) []*machine {
 		}
 		require.NoError(b, l.store.FinishPulse(b.Context(), p, l.now()))
 	}
+}
+
+// BenchmarkHeldPolls holds the polls of a thousand hosts again and again and reports
+// what the process spends on one, and what that is of one core when each host polls
+// every thirty seconds.
+func BenchmarkHeldPolls(b *testing.B) {
+	const hosts, every = 1000, 30
+	l := newLab(b)
+	machines := l.settled(b, hosts)
+	l.run(b)
+	spent := cpuTime()
+	for b.Loop() {
+		l.pass(store.CheckInEvery + time.Second) // each poll checks in
+		var wg sync.WaitGroup
+		for _, m := range machines {
+			wg.Go(func() {
+				if _, err := l.service.NextSteps(b.Context(), m.pollInput(50*time.Millisecond)); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	each := float64((cpuTime() - spent).Microseconds()) / float64(b.N*hosts)
+	b.ReportMetric(each, "cpu-us/poll")
+	b.ReportMetric(each*hosts/every/1e6*100, "%-of-a-core")
+}
+
+// cpuTime is what this process has spent, without PostgreSQL.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // BenchmarkRegister registers a thousand hosts into one cluster, with the service

@@ -113,5 +113,5 @@ func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bo
 		view.NetworkGeneration, view.HostsGeneration, view.Hosts = c.NetworkGeneration, c.HostsGeneration, s.peers.size(&c.ID)
 	}
 	s.history(h, &view)
-	return len(s.due(view)) > 0
+	return len(s.due(h.ClusterID, view)) > 0
 }

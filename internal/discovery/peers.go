@@ -12,15 +12,17 @@ import (
 	"slipway/internal/store"
 )
 
-// cachedClusters is how many clusters a process keeps the list for connectivity checks of.
-const cachedClusters = 128
+// cachedClusters is how many clusters a process remembers things about.
+const cachedClusters = 1024
 
 // peerCache makes the list of a cluster's hosts for connectivity checks once for each
-// generation of them, however many hosts ask at the same time.
+// generation of them, however many hosts ask at the same time. It also remembers which
+// clusters lease no virtual addresses, so that their hosts do not look every minute.
 type peerCache struct {
-	group singleflight.Group
-	mu    sync.Mutex
-	lists map[uuid.UUID]peerList
+	group     singleflight.Group
+	mu        sync.Mutex
+	lists     map[uuid.UUID]peerList
+	leaseless map[uuid.UUID]int64 // network generation in which nothing is leased
 }
 
 type peerList struct {
@@ -71,11 +73,37 @@ func (c *peerCache) keep(cluster uuid.UUID, list peerList) {
 	if c.lists == nil {
 		c.lists = map[uuid.UUID]peerList{}
 	}
-	if _, known := c.lists[cluster]; !known && len(c.lists) >= cachedClusters {
-		for other := range c.lists { // any one: it is made again when it is needed
-			delete(c.lists, other)
+	put(c.lists, cluster, list)
+}
+
+// noLease remembers that a cluster leases no addresses in a generation of its networks.
+func (c *peerCache) noLease(cluster uuid.UUID, generation int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leaseless == nil {
+		c.leaseless = map[uuid.UUID]int64{}
+	}
+	put(c.leaseless, cluster, generation)
+}
+
+// leases is false when it is known that the cluster leases no addresses.
+func (c *peerCache) leases(cluster *uuid.UUID, generation int64) bool {
+	if cluster == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.leaseless[*cluster]
+	return !ok || known != generation
+}
+
+// put adds an entry to a map of limited size.
+func put[V any](to map[uuid.UUID]V, id uuid.UUID, value V) {
+	if _, known := to[id]; !known && len(to) >= cachedClusters {
+		for other := range to { // any one: it is made again when it is needed
+			delete(to, other)
 			break
 		}
 	}
-	c.lists[cluster] = list
+	to[id] = value
 }

@@ -107,7 +107,7 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 		return steps, 0, err
 	}
 	asked := false
-	if due := p.due(view); len(due) > 0 {
+	if due := p.due(v.ClusterID, view); len(due) > 0 {
 		asked = true
 		if steps.Instructions, err = p.ask(ctx, v, due); err != nil {
 			return steps, 0, err
@@ -128,28 +128,7 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 	if asked {
 		return steps, duePrecision, nil
 	}
-	return steps, p.next(view, v.Waiting), nil
-}
-
-// checkIn records that the host is alive, at most every store.CheckInEvery, and has its
-// cluster evaluated when it was silent before.
-func (p *poll) checkIn(ctx context.Context, v *store.PollView) error {
-	silence := p.now().Sub(v.CheckedInAt)
-	first := len(v.Facts) == 0 // registering was a sign of life too, but did not tell the host's clock
-	if !first && silence < min(store.CheckInEvery, p.timeouts.Disconnect/3) {
-		return nil
-	}
-	if err := p.store.CheckIn(ctx, p.in.InfraEnvID, p.in.HostID, p.in.Timestamp); err != nil {
-		return err
-	}
-	wasSilent := silence > p.timeouts.Disconnect && !v.CheckedInAt.IsZero()
-	if !wasSilent && v.Status != model.HostDisconnected && v.Status != model.HostDisconnectedUnbound {
-		return nil
-	}
-	return p.store.Write(ctx, func(t *store.Tx) error {
-		t.Refresh(v.ClusterID, p.in.InfraEnvID)
-		return nil
-	})
+	return steps, p.next(v, view), nil
 }
 
 // statusesWithHistory are those in which questions depend on more of a host than the
@@ -186,24 +165,25 @@ func (s *Service) mustUpgrade(version string) bool {
 	return s.options.AgentImage != "" && version != "" && version != s.options.AgentImage
 }
 
-// due lists the questions to ask now.
-func (s *Service) due(view instructions.View) []instructions.Step {
+// due lists the questions to ask a host of a cluster now.
+func (s *Service) due(cluster *uuid.UUID, view instructions.View) []instructions.Step {
 	return slices.DeleteFunc(instructions.Due(view), func(step instructions.Step) bool {
-		return slices.Contains(s.options.DisabledSteps, string(step.Type))
+		return slices.Contains(s.options.DisabledSteps, string(step.Type)) ||
+			step.Type == wire.StepTypeDhcpLeaseAllocate && !s.peers.leases(cluster, view.NetworkGeneration)
 	})
 }
 
 // next is after how long a held poll looks again: when a question becomes due, or an
 // instruction that was handed out may have been lost.
-func (p *poll) next(view instructions.View, waiting bool) time.Duration {
+func (p *poll) next(v *store.PollView, view instructions.View) time.Duration {
 	limit := p.deadline.Sub(view.Now)
-	if waiting {
+	if v.Waiting {
 		limit = min(limit, againToFine)
 	}
 	dueAfter := func(d time.Duration) bool {
 		later := view
 		later.Now = view.Now.Add(d)
-		return len(p.due(later)) > 0
+		return len(p.due(v.ClusterID, later)) > 0
 	}
 	if limit <= 0 || !dueAfter(limit) {
 		return limit

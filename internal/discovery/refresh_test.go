@@ -196,3 +196,16 @@ func TestMarksAreEvaluatedByTheRunningService(t *testing.T) {
 		return err == nil && !pending
 	}, "the mark stays", func() any { return nil })
 }
+
+func TestMarksAreEvaluatedByTheClockWithoutSignals(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, func(o *discovery.Options) { o.Signals = nil })
+	l.run(t)
+	_, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.register(t)
+	steps, err := l.service.NextSteps(t.Context(), m.pollInput(time.Minute))
+	require.NoError(t, err)
+	require.Positive(t, steps.NextInstructionSeconds, "a poll that cannot be held tells when to come back")
+	eventually(t, func() bool { return len(m.read(t).Validations) > 0 }, "nothing was evaluated", func() any { return m.read(t) })
+}

@@ -46,8 +46,9 @@ type Service struct {
 	options      Options
 	// started is when this process began to listen: silence before it says nothing about
 	// a host.
-	started time.Time
-	peers   peerCache
+	started  time.Time
+	peers    peerCache
+	checkIns checkIns
 }
 
 // New makes a Service.
@@ -61,5 +62,6 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, signals: o.Signals, log: o.Log, now: o.Now, requirements: o.Requirements,
 		timeouts: o.Timeouts, rules: rules, options: o, started: o.Now(),
+		checkIns: checkIns{store: o.Store, log: o.Log},
 	}
 }

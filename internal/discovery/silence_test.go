@@ -99,6 +99,19 @@ func TestBootstrapHostMayBeSilentLonger(t *testing.T) {
 	}
 }
 
+func TestLogsThatDoNotComeAreGivenUp(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, func(o *discovery.Options) { o.Timeouts.HostLogPending = time.Second })
+	l.run(t)
+	c, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.register(t)
+	m.set(t, func(h *model.Host) { h.Status = model.HostError })
+	l.setCluster(t, c.ID, func(c *model.Cluster) { c.Status = model.ClusterError })
+	require.NoError(t, l.service.LogsProgress(t.Context(), env.ID, m.id, model.LogsRequested))
+	eventually(t, func() bool { return m.read(t).LogsInfo == model.LogsTimeout }, "logs are still awaited", func() any { return m.read(t).LogsInfo })
+}
+
 func TestMediaThatIsGone(t *testing.T) {
 	t.Parallel()
 	gone := wire.StepReply{StepType: wire.StepTypeNtpSynchronizer, StepID: "ntp-synchronizer-00000001", ExitCode: 256, Error: "cannot read from the media"}

@@ -10,17 +10,27 @@ const (
 	// is the longest pause between two.
 	sweepShare = 20
 	sweepEvery = 5 * time.Second
+	// logsShare is how many looks for overdue logs there are in the shortest time they may take.
+	logsShare = 4
 )
 
-// sweepUntil looks for hosts that fell silent and marks what they belong to, until ctx ends.
+// sweepUntil looks for what only the clock tells, hosts that fell silent and logs that
+// do not come, and marks the clusters concerned, until ctx ends.
 func (s *Service) sweepUntil(ctx context.Context) {
 	ticker := time.NewTicker(max(min(s.timeouts.Disconnect/sweepShare, sweepEvery), time.Millisecond))
 	defer ticker.Stop()
+	logs := time.NewTicker(max(min(s.timeouts.HostLogPending, s.timeouts.LogPending)/logsShare, time.Millisecond))
+	defer logs.Stop()
 	limits := []*silence{{limit: s.timeouts.Disconnect}, {limit: s.timeouts.Disconnect + s.timeouts.BootstrapGrace}}
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-logs.C:
+			if err := s.store.MarkAwaitedLogs(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("sweep for overdue logs failed", "error", err)
+			}
+			continue
 		case <-ticker.C:
 		}
 		for _, l := range limits {

@@ -54,11 +54,11 @@ func (o *Orchestrator) startAccepted(ctx context.Context) error {
 func (o *Orchestrator) start(ctx context.Context, id uuid.UUID, attempt int) error {
 	request := activities.InstallRequest{ClusterID: id, Attempt: attempt}
 	_, err := o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID:                       workflows.ClusterID(id),
-		TaskQueue:                workflows.TaskQueue,
-		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
-		Memo:                     map[string]any{"attempt": attempt},
+		ID:                                       workflows.ClusterID(id),
+		TaskQueue:                                workflows.TaskQueue,
+		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		Memo:                                     map[string]any{"attempt": attempt},
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			workflows.AttributeClusterID.ValueSet(id.String()), workflows.AttributePhase.ValueSet("accepted")),

@@ -78,4 +78,3 @@ func (o *Orchestrator) beat(ctx context.Context) error {
 	}
 	return nil
 }
-

@@ -86,10 +86,10 @@ func (c *Cluster) Run(ctx context.Context) error {
 		if err == nil {
 			err = c.live(ctx, life)
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // that it was told to end is no failure
+		case err != nil:
 			return fmt.Errorf("simulated cluster: %w", err)
 		}
 	}

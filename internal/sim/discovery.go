@@ -115,7 +115,7 @@ func words(command string) []string {
 func variable(content, name string) string {
 	for line := range strings.Lines(content) {
 		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+"="); found {
-			return strings.Trim(value, `"'`)
+			return strings.Join(words(value), " ")
 		}
 	}
 	return ""

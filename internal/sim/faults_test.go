@@ -67,6 +67,22 @@ func TestStepFailsAsOftenAsAskedAndThenSucceeds(t *testing.T) {
 	require.Equal(t, 2, count(t, o.Root, sim.EventCommandFailed))
 }
 
+func TestAddressOfTwoMachinesIsAnsweredTwice(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	p.start(t, p.options("master-0", "192.0.2.36", sim.Faults{}))
+	one := p.host(p.ctx, t)
+	other := p.options("master-1", "192.0.2.37", sim.Faults{DuplicateIP: true, Loss: 20})
+	p.start(t, other)
+	two := p.host(p.ctx, t, one)
+	reply := p.result(p.ctx, t, p.command(one, wire.StepTypeConnectivityCheck,
+		`[{"host_id":"`+two.String()+`","nics":[{"name":"eno1","mac":"`+other.Spec.NICs[0].MAC+`","ip_addresses":["192.0.2.37"]}]}]`))
+	require.Zero(t, reply.ExitCode, reply.Error)
+	require.Contains(t, reply.Output, `"remote_mac":"`+other.Spec.NICs[0].MAC+`"`)
+	require.Contains(t, reply.Output, `"remote_mac":"02`+other.Spec.NICs[0].MAC[2:]+`"`)
+	require.Contains(t, reply.Output, `"packet_loss_percentage":20`)
+}
+
 func TestMachineLosesItsNetworkAndComesBack(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 3)

@@ -61,7 +61,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 // Run powers the machine on, or goes on in the boot in which a former process was
 // killed, until ctx ends; it returns nil then.
 func (m *Machine) Run(ctx context.Context) error {
-	defer m.journal.close()
+	defer m.journal.close() //nolint:errcheck // every line was synced
 	for {
 		err := m.cycle(ctx)
 		if ctx.Err() != nil {
@@ -213,9 +213,14 @@ func (m *Machine) addresses() []site.Station {
 	var stations []site.Station
 	for _, nic := range m.options.Spec.NICs {
 		for _, a := range nic.Addresses {
-			stations = append(stations, site.Station{
+			station := site.Station{
 				Machine: m.options.Spec.Hostname, MAC: nic.MAC, Address: a, MTU: nic.MTU, Loss: m.options.Faults.Loss,
-			})
+			}
+			stations = append(stations, station)
+			if m.options.Faults.DuplicateIP {
+				station.Machine, station.MAC = "unknown", "02"+nic.MAC[2:]
+				stations = append(stations, station)
+			}
 		}
 	}
 	return stations

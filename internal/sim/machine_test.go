@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
 	"slipway/internal/sim/site"
@@ -104,6 +105,7 @@ func TestMachineShowsItsHardware(t *testing.T) {
 	require.Equal(t, []string{"192.0.2.20/24"}, inventory.Interfaces[0].Ipv4Addresses)
 	require.Equal(t, o.Spec.Serial, inventory.SystemVendor.SerialNumber)
 	require.NotEmpty(t, inventory.Routes)
+	require.Equal(t, wire.Ephemeral, inventory.Boot.DeviceType, "a live image")
 }
 
 func TestMachineAnswersTheChecksOfDiscovery(t *testing.T) {
@@ -121,14 +123,19 @@ func TestMachineAnswersTheChecksOfDiscovery(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"another machine answers", wire.StepTypeConnectivityCheck,
+		{
+			"another machine answers", wire.StepTypeConnectivityCheck,
 			[]string{`[{"host_id":"` + two.String() + `","nics":[{"name":"eno1","mac":"` + second.Spec.NICs[0].MAC + `","ip_addresses":["192.0.2.22"]}]}]`},
-			`"average_rtt_ms":0.4,"remote_ip_address":"192.0.2.22","successful":true`},
+			`"average_rtt_ms":0.4,"remote_ip_address":"192.0.2.22","successful":true`,
+		},
 		{"an address nobody has is free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.100","vip_type":"api"}]`}, `"succeeded"`},
 		{"an address of a machine is not free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.22","vip_type":"api"}]`}, `"failed"`},
 		{"the clock is in step", wire.StepTypeNtpSynchronizer, []string{`{"ntp_source":""}`}, `"synced"`},
-		{"a name nobody has does not resolve", wire.StepTypeDomainResolution, []string{`{"domains":[{"domain_name":"api.test.example.com"}]}`},
-			`"domain_name":"api.test.example.com"`},
+		{
+			"a name nobody has does not resolve", wire.StepTypeDomainResolution,
+			[]string{`{"domains":[{"domain_name":"api.test.example.com"}]}`},
+			`"domain_name":"api.test.example.com"`,
+		},
 		{"an image is pulled", wire.StepTypeContainerImageAvailability, []string{`{"images":["quay.io/x@sha256:1"],"timeout":60}`}, `"success"`},
 		{"a slow disk is slow", wire.StepTypeInstallationDiskSpeedCheck, []string{`{"path":"/dev/sda"}`, "60"}, `"io_sync_duration":38`},
 	} {
@@ -160,6 +167,21 @@ func TestSingleNodeBecomesANodeOfItsCluster(t *testing.T) {
 	content, err := sim.ReadDisk(o.Root, "sda")
 	require.NoError(t, err)
 	require.Contains(t, string(content.Ignition), "node-"+host.String()[:8])
+}
+
+func TestForeignAgentInstallsInOneStep(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 1)
+	o := p.options("sno", "192.0.2.23", sim.Faults{})
+	o.Dialect = model.DialectInstall
+	p.start(t, o)
+	p.startCluster(t)
+	host := p.host(p.ctx, t)
+	p.command(host, wire.StepTypeInstall, p.installArgs(t, host, wire.HostRoleMaster)) // its reply is lost in the reboot
+	p.seen(t, o.Root, sim.EventNodeReady, 1)
+	require.Subset(t, p.reached(host), []wire.HostStage{
+		wire.HostStageStartingInstallation, wire.HostStageWaitingForBootkube, wire.HostStageWritingImageToDisk, wire.HostStageRebooting,
+	})
 }
 
 func (s *service) registered(host uuid.UUID) int {

@@ -177,3 +177,26 @@ func TestJoiningTellsWhereHostsBelong(t *testing.T) {
 	_, err = s.Joining(t.Context(), uuid.New(), uuid.New())
 	require.ErrorIs(t, err, model.ErrNotFound)
 }
+
+func TestManyCheckInsAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	a, b := newHost(t, s, nil), newHost(t, s, nil)
+	later := s.Now().Add(time.Minute)
+	require.NoError(t, s.CheckIns(t.Context(), []store.HostCheckIn{
+		{InfraEnvID: a.InfraEnvID, HostID: a.ID, At: later, Timestamp: 7},
+		{InfraEnvID: b.InfraEnvID, HostID: b.ID, At: s.Now().Add(-time.Hour), Timestamp: 7},
+		{InfraEnvID: uuid.New(), HostID: uuid.New(), At: later},
+	}))
+	got, err := s.Host(t.Context(), a.InfraEnvID, a.ID)
+	require.NoError(t, err)
+	require.Equal(t, later, got.CheckedInAt)
+	require.Equal(t, int64(7), got.Timestamp)
+	got, err = s.Host(t.Context(), b.InfraEnvID, b.ID)
+	require.NoError(t, err)
+	require.Zero(t, got.Timestamp, "a host is never heard of earlier than it was")
+	require.NoError(t, s.CheckIns(t.Context(), []store.HostCheckIn{{InfraEnvID: a.InfraEnvID, HostID: a.ID, At: later.Add(time.Second)}}))
+	got, err = s.Host(t.Context(), a.InfraEnvID, a.ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(7), got.Timestamp, "a poll without a clock keeps the one told before")
+}

@@ -23,6 +23,7 @@ func BenchmarkIdlePoll(b *testing.B) {
 	s := newService(b)
 	large := s.newCluster()
 	large.discover(2000)
+	large.pretend()
 	small := s.newCluster()
 	small.discover(10)
 	b.Logf("hosts by status: %s", s.statuses())

@@ -19,6 +19,8 @@ type line struct {
 	conn net.Conn
 	in   *bufio.Reader
 	body []byte
+	// arrived is told of every step that is handed out; nil: nobody asks.
+	arrived func(stepID string)
 }
 
 func dial(api string) (*line, error) {

@@ -91,9 +91,9 @@ func arg[T any](step wire.Step) (out T) {
 	return out
 }
 
-// reportedPeers limits connectivity reports: in a cluster of thousands those of real
+// reportedPeers limits connectivity reports: in a cluster of thousands, those of real
 // hosts would be most of what is measured.
-const reportedPeers = 100
+var reportedPeers = 50
 
 func reached(others wire.ConnectivityCheckParams) wire.ConnectivityReport {
 	report := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}

@@ -1,8 +1,9 @@
 package bench_test
 
 import ("testing";"time";"flag")
-var nhosts = flag.Int("hosts", 10, "")
+var nhosts = flag.Int("hosts", 10, ""); var npeers = flag.Int("peers", 50, "")
 func BenchmarkScratch(b *testing.B) {
+	reportedPeers = *npeers
 	s := newService(b)
 	c := s.newCluster()
 	begun, u := time.Now(), s.usage()

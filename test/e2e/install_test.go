@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,13 +18,14 @@ import (
 // fast lets nothing take time on the machines.
 var fast = shape{masters: 3, workers: 2, speed: 0}
 
-// temporalAddress is where the service of the fleet says its Temporal is.
+// temporalAddress is where the service of the fleet said last that its Temporal is.
 func (f *fleet) temporalAddress(t *testing.T) string {
 	t.Helper()
-	_, after, found := strings.Cut(lastLines(f.dir), "Temporal 127.0.0.1:")
-	require.True(t, found)
-	port, _, _ := strings.Cut(after, "\n")
-	return "127.0.0.1:" + strings.TrimSpace(port)
+	log, err := os.ReadFile(f.service.log)
+	require.NoError(t, err)
+	found := regexp.MustCompile(`Temporal (127\.0\.0\.1:\d+)\n`).FindAllSubmatch(log, -1)
+	require.NotEmpty(t, found)
+	return string(found[len(found)-1][1])
 }
 
 func TestClusterIsInstalledAndItsHistoryTellsEverythingButSecrets(t *testing.T) {

@@ -146,8 +146,8 @@ func lastLines(dir string) string {
 	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 	for _, path := range logs {
 		data, _ := os.ReadFile(path)
-		if len(data) > 3000 {
-			data = data[len(data)-3000:]
+		if len(data) > 1500 {
+			data = data[len(data)-1500:]
 		}
 		fmt.Fprintf(&out, "== %s\n%s\n", filepath.Base(path), data)
 	}

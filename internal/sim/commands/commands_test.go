@@ -80,7 +80,7 @@ func (s *writer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		var reply wire.StepReply
 		_ = json.NewDecoder(r.Body).Decode(&reply)
-		s.exits = append(s.exits, int(reply.ExitCode))
+		s.exits = append(s.exits, reply.ExitCode)
 		if reply.StepType == wire.StepImageWrite && reply.ExitCode == 0 {
 			s.left--
 		}

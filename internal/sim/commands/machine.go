@@ -54,6 +54,7 @@ type Faults struct {
 	SlowDisk   bool     `help:"Make the disks slow."`
 	BootLive   int      `help:"Boot the live image that many times although the disk is installed."`
 	Loss       int      `help:"Part of the packets to the machine that is lost, in percent."`
+	Duplicate  bool     `name:"duplicate-ip" help:"Let another machine answer for the same address."`
 }
 
 var shapes = map[string]hardware.Shape{
@@ -61,7 +62,7 @@ var shapes = map[string]hardware.Shape{
 }
 
 func (f Faults) parse(host string) (sim.Faults, error) {
-	faults := sim.Faults{Fail: map[string]int{}, SlowDisk: f.SlowDisk, BootLive: f.BootLive, Loss: f.Loss}
+	faults := sim.Faults{Fail: map[string]int{}, SlowDisk: f.SlowDisk, BootLive: f.BootLive, Loss: f.Loss, DuplicateIP: f.Duplicate}
 	for _, text := range f.Fail {
 		_, step, times, err := sim.ParseFail(host + ":" + text)
 		if err != nil {
@@ -83,7 +84,7 @@ func (k *Machine) options() (sim.MachineOptions, error) {
 	if err != nil {
 		return sim.MachineOptions{}, err
 	}
-	faults, err := k.Faults.parse(k.Name)
+	faults, err := k.parse(k.Name)
 	if err != nil {
 		return sim.MachineOptions{}, err
 	}

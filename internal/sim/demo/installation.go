@@ -41,6 +41,9 @@ const (
 	lookEvery = 300 * time.Millisecond
 	// patience is how long discovery may stand still before what is missing is shown.
 	patience = 30 * time.Second
+	// idleLooks are those after which a cluster that is not being installed has left its
+	// preparation, rather than not begun it yet.
+	idleLooks = 10
 	// callLimit is how long a call is tried again while the service does not answer.
 	callLimit = time.Minute
 )
@@ -98,7 +101,7 @@ func (c *installation) discover(ctx context.Context) error {
 	return c.until(ctx, "the cluster to be ready", func(cluster *wire.Cluster) bool { return cluster.Status == wire.ClusterStatusReady })
 }
 
-func ip(a netip.Addr) wire.IP { return wire.IP(a.String()) }
+func ip(a netip.Addr) wire.IP { return a.String() }
 
 // until waits until something holds; when that takes long it says what is missing.
 func (c *installation) until(ctx context.Context, what string, holds func(*wire.Cluster) bool) error {
@@ -138,16 +141,24 @@ func missing(cluster *wire.Cluster) string {
 // watch follows the installation to its end. A host that fails is shown with the command
 // that starts it again; when its failure was asked for, the wait goes on for that.
 func (c *installation) watch(ctx context.Context) error {
+	idle := 0 // looks in a row that saw no installation
 	for {
 		cluster, err := c.look(ctx)
 		if err != nil {
 			return fmt.Errorf("watch cluster %s: %w", c.plan.Name, err)
 		}
+		idle++
 		switch cluster.Status {
 		case wire.ClusterStatusInstalled:
 			return nil
 		case wire.ClusterStatusCancelled:
 			return fmt.Errorf("cluster %s: the installation was cancelled", cluster.Name)
+		case wire.ClusterStatusReady, wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput:
+			if idle >= idleLooks {
+				return fmt.Errorf("cluster %s was not installed, its preparation failed%s", cluster.Name, missing(cluster))
+			}
+		default:
+			idle = 0
 		}
 		failed, err := c.failures(ctx, cluster)
 		if err != nil {

@@ -48,14 +48,14 @@ func (k *Command) plan() ([]clusterPlan, error) {
 	var plan []clusterPlan
 	if masters > 0 {
 		c := newPlan("demo", "192.168.111", masters)
-		c.add(c.Cluster.Name, "master", hardware.Master, masters, 20)
-		c.add(c.Cluster.Name, "worker", hardware.Worker, workers, 120)
+		c.add("master", hardware.Master, masters, 20)
+		c.add("worker", hardware.Worker, workers, 120)
 		c.api, c.ingress = netip.MustParseAddr("192.168.111.5"), netip.MustParseAddr("192.168.111.6")
 		plan = append(plan, c.clusterPlan)
 	}
 	if k.SNO {
 		c := newPlan("demo-sno", "192.168.112", 1)
-		c.add(c.Cluster.Name, "sno", hardware.SingleNode, 1, 20)
+		c.add("sno", hardware.SingleNode, 1, 20)
 		plan = append(plan, c.clusterPlan)
 	}
 	if len(plan) == 0 {
@@ -91,13 +91,13 @@ func newPlan(name, network string, controlPlane int) *planner {
 }
 
 // add makes machines called master-0, master-1..., one alone without a number.
-func (p *planner) add(cluster, role string, shape hardware.Shape, count, first int) {
+func (p *planner) add(role string, shape hardware.Shape, count, first int) {
 	for n := range count {
 		name := fmt.Sprintf("%s-%d", role, n)
 		if role == "sno" {
 			name = role
 		}
-		spec := hardware.New(name+"."+cluster, shape, netip.MustParsePrefix(fmt.Sprintf("%s.%d/24", p.network, first+n)),
+		spec := hardware.New(name+"."+p.Name, shape, netip.MustParsePrefix(fmt.Sprintf("%s.%d/24", p.network, first+n)),
 			netip.MustParseAddr(p.network+".1"))
 		spec.Hostname = name
 		p.hosts = append(p.hosts, hostPlan{spec: spec, faults: sim.Faults{Fail: map[string]int{}}})

@@ -82,9 +82,16 @@ func (d Disk) udev() string {
 		lines = append(lines, "S:"+strings.TrimPrefix(link, "/dev/"))
 	}
 	for _, p := range [][2]string{
-		{"ID_ATA", "1"}, {"ID_TYPE", "disk"}, {"ID_BUS", "ata"}, {"ID_MODEL", d.Model}, {"ID_VENDOR", d.Vendor},
-		{"ID_SERIAL", d.Model + "_" + d.Serial}, {"ID_SERIAL_SHORT", d.Serial}, {"ID_WWN", d.WWN},
-		{"ID_WWN_WITH_EXTENSION", d.WWN}, {"ID_PATH", d.busPath()},
+		{"ID_ATA", "1"},
+		{"ID_TYPE", "disk"},
+		{"ID_BUS", "ata"},
+		{"ID_MODEL", d.Model},
+		{"ID_VENDOR", d.Vendor},
+		{"ID_SERIAL", d.Model + "_" + d.Serial},
+		{"ID_SERIAL_SHORT", d.Serial},
+		{"ID_WWN", d.WWN},
+		{"ID_WWN_WITH_EXTENSION", d.WWN},
+		{"ID_PATH", d.busPath()},
 	} {
 		lines = append(lines, "E:"+p[0]+"="+p[1])
 	}
@@ -111,6 +118,7 @@ func (s *Spec) system(files map[string]string, bootID string) {
 	files["/proc/sys/kernel/hostname"] = s.Hostname + "\n"
 	files["/proc/sys/kernel/osrelease"] = "5.14.0-570.el9.x86_64\n"
 	mounts := "proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0\nsysfs /sys sysfs ro,nosuid,nodev,noexec 0 0\n" +
+		"/dev/loop1 /sysroot squashfs ro,relatime 0 0\n" + // a live image: a reboot forgets it
 		"tmpfs / tmpfs rw,relatime 0 0\ntmpfs /run tmpfs rw,nosuid,nodev 0 0\n"
 	files["/proc/self/mounts"], files["/proc/mounts"], files["/etc/mtab"] = mounts, mounts, mounts
 	files["/etc/hostname"] = s.Hostname + "\n"
