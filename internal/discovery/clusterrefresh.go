@@ -23,6 +23,7 @@ type evaluation struct {
 	cluster         *model.Cluster
 	hostsBefore     []*model.Host
 	hosts           []*model.Host
+	parts           []*store.Tx // what is written with each host
 	by              standard
 	operators       []model.MonitoredOperator
 	customManifests bool
@@ -31,9 +32,9 @@ type evaluation struct {
 func (s *Service) evaluate(c *model.Cluster, hosts []*model.Host, t *store.Tx) *evaluation {
 	cluster := *c
 	e := &evaluation{Service: s, t: t, before: c, cluster: &cluster, hostsBefore: hosts, by: s.standardOf(&cluster)}
-	e.hosts = make([]*model.Host, len(hosts))
+	e.hosts, e.parts = make([]*model.Host, len(hosts)), make([]*store.Tx, len(hosts))
 	for i, h := range hosts {
-		e.hosts[i] = s.copyOf(h)
+		e.hosts[i], e.parts[i] = s.copyOf(h), t.Part()
 	}
 	return e
 }
@@ -52,7 +53,7 @@ func (e *evaluation) run() store.Decision {
 	var d store.Decision
 	for i, h := range e.hosts {
 		if hostChanged(e.hostsBefore[i], h) {
-			d.Hosts = append(d.Hosts, h)
+			d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: e.parts[i]})
 		}
 		if e.worthWaking(e.hostsBefore[i], h, e.cluster, moved, e.t.Now()) {
 			e.t.WakeHosts(h.ID)
@@ -79,14 +80,14 @@ func (e *evaluation) derive() {
 	}
 	c.Connectivity = validation.Connectivity(c, e.hosts)
 	roles := lifecycle.SuggestRoles(c, e.hosts, lifecycle.RoleOptions{Requirements: e.by.requirements, Validation: e.rules})
-	for _, h := range e.hosts {
+	for i, h := range e.hosts {
 		suggested := roles[h.ID]
 		if h.SuggestedRole == suggested {
 			continue
 		}
 		h.SuggestedRole = suggested
 		if suggested != "" {
-			e.t.Event(events.New(events.HostRoleUpdated, aboutHost(h), events.Props{"suggested_role": string(suggested)}, e.t.Now()))
+			e.parts[i].Event(events.New(events.HostRoleUpdated, aboutHost(h), events.Props{"suggested_role": string(suggested)}, e.t.Now()))
 		}
 		e.judge(h, e.by) // the size of disk a host needs depends on its role
 	}
@@ -106,8 +107,8 @@ func (e *evaluation) deriveMachineNetworks() {
 
 func (e *evaluation) refreshHosts(peers *validation.Peers) {
 	in := hostContext{by: e.by, hosts: e.hosts, peers: peers, timeouts: e.timeLimits(), awaitingRetry: e.awaitingRetry()}
-	for _, h := range e.hosts {
-		e.refreshHost(h, in, e.t)
+	for i, h := range e.hosts {
+		e.refreshHost(h, in, e.parts[i])
 	}
 }
 

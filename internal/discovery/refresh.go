@@ -15,8 +15,8 @@ const sourceUser = "user"
 
 // RefreshCluster evaluates a cluster: host networks, machine networks, connectivity
 // groups and suggested roles while it can still be changed, then every rule and the
-// Refresh rows of the tables. What changed is written with its events in one
-// transaction. It returns an ErrNotFound for an unknown cluster.
+// Refresh rows of the tables. What changed is written with its events, a large cluster
+// in parts (see store.EvaluateCluster). It returns an ErrNotFound for an unknown cluster.
 func (s *Service) RefreshCluster(ctx context.Context, id uuid.UUID) error {
 	operators, err := s.store.MonitoredOperators(ctx, id)
 	if err != nil {
@@ -45,10 +45,11 @@ func (s *Service) RefreshInfraEnv(ctx context.Context, id uuid.UUID) error {
 		var d store.Decision
 		for _, before := range hosts {
 			h := s.copyOf(before)
+			part := t.Part()
 			s.judge(h, by)
-			s.refreshHost(h, hostContext{by: by, timeouts: s.timeouts}, t)
+			s.refreshHost(h, hostContext{by: by, timeouts: s.timeouts}, part)
 			if hostChanged(before, h) {
-				d.Hosts = append(d.Hosts, h)
+				d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: part})
 			}
 			if s.worthWaking(before, h, nil, false, t.Now()) {
 				t.WakeHosts(h.ID)

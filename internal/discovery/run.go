@@ -14,9 +14,9 @@ const (
 	// refreshWorkers is how many clusters a process evaluates at the same time.
 	refreshWorkers = 2
 	// An evaluation is followed by a pause of restShare times its own duration, so that a
-	// cluster that changes all the time takes a sixth of one core at most; minRest
+	// cluster that changes all the time takes a tenth of one core at most; minRest
 	// gathers what changes together, maxRest bounds how old the picture gets.
-	restShare = 5
+	restShare = 10
 	minRest   = 200 * time.Millisecond
 	maxRest   = 20 * time.Second
 	// refreshLease is after how long the evaluation of a process that died is taken over.

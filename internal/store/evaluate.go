@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -13,25 +14,42 @@ import (
 )
 
 // Decision is what an evaluation changes: copies of rows, never the rows it was given.
-// Of a host only the status and the document are written; Cluster is nil when it stays
-// as it is.
 type Decision struct {
-	Cluster *model.Cluster
-	Hosts   []*model.Host
+	Cluster *model.Cluster // nil when it stays as it is
+	Hosts   []HostChange
+}
+
+// HostChange is a changed host, of which only the status and the document are written,
+// and what is written with it (see Tx.Part).
+type HostChange struct {
+	Host *model.Host
+	Tx   *Tx
 }
 
 // Decide looks at a cluster (nil for unbound hosts) and its hosts, ordered by discovery
-// environment and id, and tells what is to be changed. It may run twice and must not
-// change what it is given.
+// environment and id, and tells what is to be changed; t takes what is written with the
+// cluster. It may run several times and must not change what it is given.
 type Decide func(c *model.Cluster, hosts []*model.Host, t *Tx) (Decision, error)
+
+const (
+	// evaluationTries is how often an evaluation runs without locks before it takes them.
+	evaluationTries = 3
+	// evaluationChunk is how many hosts are written in one transaction: nobody waits for
+	// a thousand hosts to be written to report about one.
+	evaluationChunk = 50
+)
 
 // errStale says that a row was written while it was being decided on.
 var errStale = errors.New("rows changed during the evaluation")
 
-// EvaluateCluster runs decide on a cluster and its hosts and writes what it decides.
-// The first try holds no lock while it reads and decides, so that hosts register and
-// report meanwhile; rows written by others meanwhile void it, and the second try
-// locks first.
+// Part makes a Tx for what belongs to one host of an evaluation.
+func (t *Tx) Part() *Tx { return &Tx{now: t.now} }
+
+// EvaluateCluster runs decide on a cluster and its hosts and writes what it decides, the
+// cluster last. No lock is held while it reads and decides, so that hosts register and
+// report meanwhile; when others wrote the same rows it starts over, in the end with
+// locks. Many hosts are written in parts: an evaluation that was cut short is made good
+// by the next one.
 func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide) error {
 	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*picture, error) {
 		p := &picture{}
@@ -59,6 +77,30 @@ func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, 
 type reader func(tx pgx.Tx, lock string) (*picture, error)
 
 func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error {
+	for range evaluationTries {
+		err := s.evaluateFreely(ctx, read, decide)
+		if !errors.Is(err, errStale) {
+			return err
+		}
+	}
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		p, err := read(tx, "for no key update of")
+		if err != nil {
+			return err
+		}
+		t := &Tx{now: s.Now()}
+		d, err := decide(p.cluster, p.hosts, t)
+		if err != nil {
+			return err
+		}
+		if err := s.writeHosts(ctx, tx, p, d.Hosts); err != nil {
+			return err
+		}
+		return s.writeRest(ctx, tx, t, p, d)
+	})
+}
+
+func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) error {
 	var p *picture
 	err := s.inTx(ctx, func(tx pgx.Tx) (err error) {
 		p, err = read(tx, "")
@@ -72,34 +114,54 @@ func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error 
 	if err != nil {
 		return err
 	}
-	if d.Cluster == nil && len(d.Hosts) == 0 && len(t.batch.QueuedQueries) == 0 {
-		return nil
+	chunks := slices.Collect(slices.Chunk(d.Hosts, evaluationChunk))
+	last := d.Cluster != nil || len(t.batch.QueuedQueries) > 0
+	if len(chunks) == 0 && last {
+		chunks = append(chunks, nil)
 	}
-	err = s.inTx(ctx, func(tx pgx.Tx) error {
-		if err := p.verify(ctx, tx, d); err != nil {
-			return err
-		}
-		return s.writeDecision(ctx, tx, t, p, d)
-	})
-	if !errors.Is(err, errStale) {
-		return err
-	}
-	return s.inTx(ctx, func(tx pgx.Tx) error {
-		p, err := read(tx, "for no key update of")
+	for i, chunk := range chunks {
+		err := s.inTx(ctx, func(tx pgx.Tx) error {
+			if err := p.verify(ctx, tx, chunk); err != nil {
+				return err
+			}
+			if err := s.writeHosts(ctx, tx, p, chunk); err != nil || i < len(chunks)-1 {
+				return err
+			}
+			return s.writeRest(ctx, tx, t, p, d)
+		})
 		if err != nil {
 			return err
 		}
-		t := &Tx{now: s.Now()}
-		d, err := decide(p.cluster, p.hosts, t)
-		if err != nil {
-			return err
-		}
-		return s.writeDecision(ctx, tx, t, p, d)
-	})
+	}
+	return nil
 }
 
-// writeDecision writes rows that are locked, or verified, by tx.
-func (s *Store) writeDecision(ctx context.Context, tx pgx.Tx, t *Tx, p *picture, d Decision) error {
+// writeHosts writes rows that are locked by tx.
+func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *picture, changes []HostChange) error {
+	all := &Tx{now: s.Now()}
+	for _, change := range changes {
+		h := change.Host
+		doc, err := json.Marshal(h)
+		if err != nil {
+			return fmt.Errorf("encode host %s: %w", h.ID, err)
+		}
+		if old, ok := p.host(h); ok && old.Status != h.Status {
+			h.StatusUpdatedAt = all.now
+		}
+		h.UpdatedAt = all.now
+		all.batch.Queue(`
+			update hosts set status = $3, status_info = $4, status_updated_at = $5, doc = $6, updated_at = $7
+			where infra_env_id = $1 and id = $2`,
+			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, doc, all.now)
+		if change.Tx != nil {
+			all.batch.QueuedQueries = append(all.batch.QueuedQueries, change.Tx.batch.QueuedQueries...)
+		}
+	}
+	return all.flush(ctx, tx)
+}
+
+// writeRest writes the cluster, which is locked by tx, and what belongs to it.
+func (s *Store) writeRest(ctx context.Context, tx pgx.Tx, t *Tx, p *picture, d Decision) error {
 	if d.Cluster != nil {
 		before, err := s.clusterState(p.cluster)
 		if err != nil {
@@ -108,20 +170,6 @@ func (s *Store) writeDecision(ctx context.Context, tx pgx.Tx, t *Tx, p *picture,
 		if err := s.writeCluster(ctx, tx, t.now, d.Cluster, before); err != nil {
 			return err
 		}
-	}
-	for _, h := range d.Hosts {
-		doc, err := json.Marshal(h)
-		if err != nil {
-			return fmt.Errorf("encode host %s: %w", h.ID, err)
-		}
-		if old, ok := p.host(h); ok && old.Status != h.Status {
-			h.StatusUpdatedAt = t.now
-		}
-		h.UpdatedAt = t.now
-		t.batch.Queue(`
-			update hosts set status = $3, status_info = $4, status_updated_at = $5, doc = $6, updated_at = $7
-			where infra_env_id = $1 and id = $2`,
-			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, doc, t.now)
 	}
 	return t.flush(ctx, tx)
 }
@@ -167,9 +215,9 @@ func (p *picture) readHosts(ctx context.Context, tx pgx.Tx, lock, where string, 
 	return rows.Err()
 }
 
-// verify locks the cluster and the rows to be written and compares their versions with
+// verify locks the cluster and rows to be written and compares their versions with
 // those decided on.
-func (p *picture) verify(ctx context.Context, tx pgx.Tx, d Decision) error {
+func (p *picture) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) error {
 	if p.cluster != nil {
 		var version string
 		err := tx.QueryRow(ctx, `
@@ -181,9 +229,9 @@ func (p *picture) verify(ctx context.Context, tx pgx.Tx, d Decision) error {
 			return fmt.Errorf("lock cluster %s: %w", p.cluster.ID, err)
 		}
 	}
-	infraEnvs, ids := make([]uuid.UUID, len(d.Hosts)), make([]uuid.UUID, len(d.Hosts))
-	for i, h := range d.Hosts {
-		infraEnvs[i], ids[i] = h.InfraEnvID, h.ID
+	infraEnvs, ids := make([]uuid.UUID, len(changes)), make([]uuid.UUID, len(changes))
+	for i, change := range changes {
+		infraEnvs[i], ids[i] = change.Host.InfraEnvID, change.Host.ID
 	}
 	rows, err := tx.Query(ctx, `
 		select h.infra_env_id, h.id, h.xmin::text from hosts h
@@ -202,7 +250,7 @@ func (p *picture) verify(ctx context.Context, tx pgx.Tx, d Decision) error {
 		}
 		return nil
 	})
-	if err == nil && fresh != len(d.Hosts) {
+	if err == nil && fresh != len(changes) {
 		return errStale
 	}
 	return err

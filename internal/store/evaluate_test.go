@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -20,8 +21,9 @@ func becomeKnown(c *model.Cluster, hosts []*model.Host, t *store.Tx) (store.Deci
 		}
 		changed := *h
 		changed.Status, changed.StatusInfo = model.HostKnown, "fine"
-		d.Hosts = append(d.Hosts, &changed)
-		t.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, HostID: &h.ID, Message: "m", At: t.Now()})
+		part := t.Part()
+		d.Hosts = append(d.Hosts, store.HostChange{Host: &changed, Tx: part})
+		part.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, HostID: &h.ID, Message: "m", At: t.Now()})
 	}
 	if c != nil && len(d.Hosts) > 0 {
 		changed := *c
@@ -105,9 +107,9 @@ func TestHostsRegisterWhileTheirClusterIsEvaluated(t *testing.T) {
 	h := newHost(t, s, &c.ID)
 	runs := 0
 	err := s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
-		if runs++; runs == 1 {
+		if runs++; runs <= 3 {
 			_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
-				h.RequestedHostname = "new-name"
+				h.RequestedHostname = fmt.Sprintf("name-%d", runs)
 				return nil
 			})
 			require.NoError(t, err)
@@ -117,7 +119,50 @@ func TestHostsRegisterWhileTheirClusterIsEvaluated(t *testing.T) {
 		return becomeKnown(c, hosts, tx)
 	})
 	require.NoError(t, err)
+	require.Equal(t, 4, runs)
+}
+
+func TestManyHostsAreWrittenInPartsAndTheClusterLast(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	const hosts = 120
+	all := make([]*model.Host, hosts)
+	for i := range all {
+		all[i] = newHost(t, s, &c.ID)
+	}
+	runs := 0
+	err := s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, read []*model.Host, tx *store.Tx) (store.Decision, error) {
+		d, err := becomeKnown(c, read, tx)
+		if runs++; runs == 1 {
+			require.Len(t, d.Hosts, hosts)
+			late := d.Hosts[hosts-1].Host
+			_, err := s.UpdateHost(t.Context(), late.InfraEnvID, late.ID, func(h *model.Host, _ *store.Tx) error {
+				h.RequestedHostname = "new-name"
+				return nil
+			})
+			require.NoError(t, err)
+		} else {
+			require.Len(t, d.Hosts, 20, "the first two parts are written")
+			require.Equal(t, model.ClusterInsufficient, c.Status)
+		}
+		return d, err
+	})
+	require.NoError(t, err)
 	require.Equal(t, 2, runs)
+	_, known, err := s.CountHosts(t.Context(), c.ID, model.HostKnown)
+	require.NoError(t, err)
+	require.Equal(t, hosts, known)
+	cluster, err := s.Cluster(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Equal(t, model.ClusterReady, cluster.Status)
+	require.NoError(t, s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) (store.Decision, error) {
+		tx.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, ClusterID: &c.ID, Message: "m", At: tx.Now()})
+		return store.Decision{}, nil
+	}), "what belongs to the cluster alone is written too")
+	page, err := s.Events(t.Context(), store.EventFilter{ClusterID: c.ID})
+	require.NoError(t, err)
+	require.Equal(t, 1, page.Total)
 }
 
 func TestEvaluationOfUnboundHostsLeavesBoundOnesAlone(t *testing.T) {

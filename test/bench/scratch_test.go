@@ -1,6 +1,6 @@
 package bench_test
 
-import ("testing";"time";"flag")
+import ("testing";"time";"flag";"os")
 var nhosts = flag.Int("hosts", 10, ""); var npeers = flag.Int("peers", 50, "")
 func BenchmarkScratch(b *testing.B) {
 	reportedPeers = *npeers
@@ -25,5 +25,8 @@ func BenchmarkScratch(b *testing.B) {
 	for rows.Next() { var a,c,d string; var n int; rows.Scan(&a,&c,&d,&n); b.Log(a,c,d,n) }
 	rows, _ = s.tables.Query(b.Context(), `select relname||' '||pg_total_relation_size(oid) from pg_class where relname in ('hosts','clusters','events')`)
 	for rows.Next() { var a string; rows.Scan(&a); b.Log(a) }
+	for i := range 12 { time.Sleep(10*time.Second); b.Log(i, s.residentMB()) }
+	s.stop()
+	os.WriteFile("/tmp/bench/gctrace", s.stderr.Bytes(), 0o644)
 	for b.Loop() {}
 }

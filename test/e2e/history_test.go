@@ -2,8 +2,10 @@ package e2e_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,19 +72,33 @@ func open(t *testing.T, sealer *seal.Sealer, sealed *historypb.History) *history
 	return plain
 }
 
-// record writes opened histories for the replay tests, when RECORD_HISTORIES names a folder.
+// record writes opened histories for the replay tests, when RECORD_HISTORIES names a
+// folder; of histories that tell the same story it writes one.
 func record(t *testing.T, name string, all []history) {
 	t.Helper()
 	dir := os.Getenv("RECORD_HISTORIES")
 	if dir == "" {
 		return
 	}
-	for i, h := range all {
+	stories := map[string]bool{}
+	for _, h := range all {
 		kind, _, _ := strings.Cut(h.id, ":")
-		data, err := protojson.MarshalOptions{Indent: " "}.Marshal(h.opened)
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s-%d.json", name, kind, i)), data, 0o644))
+		if s := story(h); !stories[s] {
+			stories[s] = true
+			data, err := protojson.Marshal(h.opened)
+			require.NoError(t, err)
+			file := fmt.Sprintf("%s-%s-%d.json", name, kind, len(stories))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, file), data, 0o644))
+		}
 	}
+}
+
+// story is what a history did, without ids and times.
+func story(h history) string {
+	kind, _, _ := strings.Cut(h.id, ":")
+	done := slices.Sorted(maps.Keys(scheduled(h)))
+	last := h.opened.GetEvents()[len(h.opened.GetEvents())-1]
+	return fmt.Sprint(kind, done, last.GetEventType())
 }
 
 // text is everything a history says, sealed or not, for searches.
