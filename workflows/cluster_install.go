@@ -20,6 +20,7 @@ type clusterInstall struct {
 	cancel   workflow.CancelFunc
 	paused   bool
 	extended int
+	asked    int // milestones waited for so far
 	waiting  bool // for a command after a time-out of the cluster
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture

@@ -35,7 +35,7 @@ func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts
 	var steps *activities.Steps
 	stops := make([]workflow.Future, len(plan.Stop))
 	for i, host := range plan.Stop {
-		options := ask(ctx, limit, limit, "stop-installation")
+		options := ask(ctx, limit, limit, question{text: "stop-installation", number: i + 1})
 		stops[i] = workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: host, Type: "stop-installation"})
 	}
 	for _, f := range stops {

@@ -106,7 +106,9 @@ func (w *clusterInstall) finalize(ctx workflow.Context) error {
 
 func (w *clusterInstall) awaitMilestone(ctx workflow.Context, m model.Milestone) error {
 	var steps *activities.Steps
-	options := ask(ctx, w.plan.Timeouts.Finalizing, w.plan.Timeouts.Heartbeat, "Wait for "+string(m))
+	w.asked++
+	what := question{text: "Wait for " + string(m), number: w.asked}
+	options := ask(ctx, w.plan.Timeouts.Finalizing, w.plan.Timeouts.Heartbeat, what)
 	return workflow.ExecuteActivity(options, steps.AwaitMilestone, activities.MilestoneRequest{
 		ClusterID: w.request.ClusterID, Milestone: m,
 	}).Get(ctx, nil)

@@ -15,6 +15,7 @@ type hostInstall struct {
 	state        HostState
 	stage        model.Stage
 	attempt      int
+	asked        int // questions so far
 	reason       string
 	installing   bool // the cluster's preparation is over
 	controlPlane bool // two masters are done
@@ -153,7 +154,7 @@ func (w *hostInstall) rediscover(ctx workflow.Context, left bool) error {
 	if !left {
 		return nil
 	}
-	options := ask(ctx, w.request.Timeouts.Decision, w.request.Timeouts.Heartbeat, "Wait for the host in the live image")
+	options := ask(ctx, w.request.Timeouts.Decision, w.request.Timeouts.Heartbeat, w.question("Wait for the host in the live image"))
 	return workflow.ExecuteActivity(options, hosts.AwaitRediscovery, w.ref).Get(ctx, nil)
 }
 

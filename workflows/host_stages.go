@@ -149,12 +149,19 @@ func (w *hostInstall) neverSent(ctx workflow.Context, step string, err error) bo
 
 // step schedules a step on the host.
 func (w *hostInstall) step(ctx workflow.Context, step string, stage model.Stage, limit time.Duration) workflow.Future {
-	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, step)
+	what := w.question(step)
+	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, what)
 	if writesDisk[step] {
-		options = askOnce(ctx, limit, w.request.Timeouts.Heartbeat, step)
+		options = askOnce(ctx, limit, w.request.Timeouts.Heartbeat, what)
 	}
 	var steps *activities.Steps
 	return workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: w.ref, Type: step, Stage: stage})
+}
+
+// question numbers what is asked of the host.
+func (w *hostInstall) question(text string) question {
+	w.asked++
+	return question{text: text, number: w.asked}
 }
 
 // writesDisk lists the steps that change a disk.
@@ -206,7 +213,7 @@ func awaitBoot(ctx workflow.Context, w *hostInstall, s hostStage) error {
 
 func (w *hostInstall) await(ctx workflow.Context, stage model.Stage, limit time.Duration) error {
 	var steps *activities.Steps
-	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, "Wait for "+string(stage))
+	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, w.question("Wait for "+string(stage)))
 	return workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage}).Get(ctx, nil)
 }
 
@@ -242,7 +249,7 @@ func runInstall(ctx workflow.Context, w *hostInstall, _ hostStage) error {
 // awaitUnlessFailed waits for a stage; a failed install step ends the wait.
 func (w *hostInstall) awaitUnlessFailed(ctx workflow.Context, install workflow.Future, stage model.Stage, limit time.Duration) error {
 	var steps *activities.Steps
-	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, "Wait for "+string(stage))
+	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, w.question("Wait for "+string(stage)))
 	reached := workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage})
 	var failure error
 	watch := !install.IsReady()

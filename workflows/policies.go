@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -46,22 +47,34 @@ func generate(ctx workflow.Context, t activities.Timeouts, summary string) workf
 // askOnce is for steps that write to a disk. A failure of the service itself, such as
 // a database that is away, is tried again under the same step id, which a host runs
 // once only; after a time-out nothing is, and the workflow decides.
-func askOnce(ctx workflow.Context, limit, heartbeat time.Duration, summary string) workflow.Context {
+func askOnce(ctx workflow.Context, limit, heartbeat time.Duration, what question) workflow.Context {
 	once := *retryForever
 	once.NonRetryableErrorTypes = slices.Concat(retryForever.NonRetryableErrorTypes, []string{
 		// Names of time-outs in the server's retry policy (go.temporal.io/server/common/retrypolicy).
 		"TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose",
 	})
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: &once, Summary: summary,
+		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: &once,
+		ActivityID: what.id(), Summary: what.text,
 	})
 }
 
 // ask is for steps that may be asked again: the step id stays the same, so that a host
 // which has run it answers from memory.
-func ask(ctx workflow.Context, limit, heartbeat time.Duration, summary string) workflow.Context {
+func ask(ctx workflow.Context, limit, heartbeat time.Duration, what question) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat,
-		RetryPolicy: retryForever, Summary: summary,
+		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: retryForever,
+		ActivityID: what.id(), Summary: what.text,
 	})
+}
+
+// question names something asked of a host or awaited. Its text is the activity's id
+// in the history, so that a replay notices a changed order: it compares ids, not arguments.
+type question struct {
+	text   string
+	number int // counts the questions of a workflow; ids are unique
+}
+
+func (q question) id() string {
+	return fmt.Sprintf("%s %d", q.text, q.number)
 }

@@ -68,7 +68,7 @@ func installations(folders []string) []binaries {
 		if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 			continue
 		}
-		out, err := exec.Command(filepath.Join(dir, "postgres"), "--version").Output()
+		out, err := exec.Command(filepath.Join(dir, "postgres"), "--version").Output() //nolint:noctx // prints a line and ends
 		if err != nil {
 			continue
 		}

@@ -39,7 +39,7 @@ type BootstrapOptions struct {
 // returns when they can be used. It may run in several processes at once.
 func Bootstrap(ctx context.Context, c client.Client, o BootstrapOptions) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bootstrapPatience,
-		fmt.Errorf("Temporal did not answer within %s", bootstrapPatience)) //nolint:staticcheck // a proper name
+		fmt.Errorf("Temporal did not answer within %s", bootstrapPatience))
 	defer cancel()
 	for _, step := range []struct {
 		what string

@@ -71,7 +71,7 @@ func (f *folder) acquire() error {
 		text, _ := os.ReadFile(path)
 		return fmt.Errorf("%w: %s, pid %s", ErrFolderHeld, f.root, strings.TrimSpace(string(text)))
 	}
-	if err := file.Truncate(0); err == nil {
+	if err = file.Truncate(0); err == nil {
 		_, err = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
 	if err != nil {

@@ -46,7 +46,7 @@ func claimPorts(base int) (map[primitives.ServiceName]int, error) {
 		if base != 0 {
 			port = base + i
 		}
-		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port))) //nolint:noctx // returns at once
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return nil, &PortTakenError{Port: port, Service: string(service)}
 		}

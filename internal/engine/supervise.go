@@ -55,7 +55,7 @@ func (p *Postgres) restart(life context.Context, least time.Duration) (*postmast
 			return server, nil
 		}
 		if life.Err() != nil {
-			return nil, nil
+			return nil, nil //nolint:nilerr // the end of the service is no failure of the database
 		}
 		p.logger.Warn("database could not be started", "error", err)
 		failure = err

@@ -138,7 +138,7 @@ func (t *Temporal) guard(ctx context.Context, part func() error) error {
 
 func (t *Temporal) fail(err error) {
 	t.once.Do(func() {
-		t.err = fmt.Errorf("Temporal server: %w", err) //nolint:staticcheck // a proper name
+		t.err = fmt.Errorf("Temporal server: %w", err)
 		close(t.done)
 	})
 }

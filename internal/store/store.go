@@ -84,13 +84,6 @@ func notFound(err error, what string, id any) error {
 	return err
 }
 
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
 func orZero(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -177,15 +176,5 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 			return err
 		}
 		return t.flush(ctx, tx)
-	})
-}
-
-// hostOrder sorts hosts the way all their locks are taken.
-func hostOrder(hosts []*model.Host) {
-	slices.SortFunc(hosts, func(a, b *model.Host) int {
-		if c := slices.Compare(a.InfraEnvID[:], b.InfraEnvID[:]); c != 0 {
-			return c
-		}
-		return slices.Compare(a.ID[:], b.ID[:])
 	})
 }

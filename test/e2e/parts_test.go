@@ -40,7 +40,6 @@ type part struct {
 
 	mu      sync.Mutex
 	process *os.Process
-	starts  int
 }
 
 // run keeps the part running; the process dies with this one.
@@ -86,7 +85,6 @@ func (p *part) once(program string) error {
 	}
 	p.mu.Lock()
 	p.process = cmd.Process
-	p.starts++
 	p.mu.Unlock()
 	_ = cmd.Wait()
 	p.mu.Lock()
@@ -100,12 +98,6 @@ func (p *part) signal(s syscall.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.process != nil && p.process.Signal(s) == nil
-}
-
-func (p *part) started() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.starts
 }
 
 // freeAddress is a loopback address nobody listens on now.

@@ -37,7 +37,7 @@ type config struct {
 	ControlPlane     pool      `json:"controlPlane"`
 	Arbiter          *pool     `json:"arbiter"`
 	Platform         platform  `json:"platform"`
-	BootstrapInPlace *struct { //nolint:govet // in the order of the document
+	BootstrapInPlace *struct {
 		InstallationDisk string `json:"installationDisk"`
 	} `json:"bootstrapInPlace"`
 	Proxy *struct {
