@@ -36,16 +36,19 @@ type ArgsBuilder interface {
 // is made of the workflow, run and activity ids, so that a second try of this activity
 // asks for the same step and the host answers from memory.
 func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) {
+	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if err != nil {
+		return StepResult{}, final(err)
+	}
+	if h.Status == model.HostError {
+		return StepResult{}, temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
+	}
 	if r.Stage != "" {
 		if err := a.Discovery.Progress(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
 			return StepResult{}, final(err)
 		}
 	}
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
-	if err != nil {
-		return StepResult{}, final(err)
-	}
-	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {
 		return StepResult{}, final(err)
 	}

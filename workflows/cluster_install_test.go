@@ -159,6 +159,22 @@ func TestHostThatLeftTheLiveImageIsRediscoveredBeforeARetry(t *testing.T) {
 	require.Equal(t, 2, count(lines, "worker-0 image-write"))
 }
 
+func TestHostThatIsLostAtTheGateWaitsForADecision(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["worker-0 Rebooting"] = []error{stepFailed("not heard of for 3 minutes")}
+	w.fails["master-1 image-write"] = []error{stepFailed("I/O error")} // keeps the gate shut
+	env := environment(t, w)
+	decideOnFailure(env, w, 3, workflows.CommandRetry)
+	decideOnFailure(env, w, 1, workflows.CommandRetry)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	indexOf(t, lines, "worker-0 failed: Waiting for control plane: not heard of for 3 minutes")
+	require.Equal(t, 2, count(lines, "worker-0 disk-clean"))
+	require.Equal(t, 1, count(lines, "worker-1 disk-clean"))
+}
+
 func TestFailedIgnitionTakesTheClusterBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3, 2)

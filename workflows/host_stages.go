@@ -169,16 +169,24 @@ var writesDisk = map[string]bool{
 	"disk-clean": true, "image-write": true, "install": true, "installation-disk-speed-check": true,
 }
 
-// passGate shows the stage and waits until the control plane stands.
+// passGate shows the stage and waits until the control plane stands. The host is
+// watched meanwhile: one that is lost ends the wait.
 func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage, limit time.Duration) error {
 	var hosts *activities.Hosts
 	show := activities.StageRequest{HostRef: w.ref, Stage: stage}
 	if err := workflow.ExecuteActivity(record(ctx, "Show stage"), hosts.ShowStage, show).Get(ctx, nil); err != nil {
 		return err
 	}
-	open, err := workflow.AwaitWithTimeout(ctx, limit, func() bool { return w.controlPlane })
+	watched, stop := workflow.WithCancel(ctx)
+	defer stop()
+	var lost error
+	workflow.Go(watched, func(watched workflow.Context) { lost = w.await(watched, model.StageRebooting, limit) })
+	open, err := workflow.AwaitWithTimeout(ctx, limit, func() bool { return w.controlPlane || lost != nil })
 	if err != nil {
 		return err
+	}
+	if lost != nil && !w.controlPlane {
+		return lost
 	}
 	if !open {
 		return temporal.NewNonRetryableApplicationError("require two masters to be done, time ran out", activities.FailureStep, nil)

@@ -47,8 +47,12 @@ func (s *Service) NextSteps(ctx context.Context, in PollInput) (wire.Steps, erro
 		if err != nil || left <= 0 || len(steps.Instructions) > 0 || steps.PostStepAction == wire.Exit {
 			return steps, err
 		}
-		if err := await(ctx, wake, min(left, next)); err != nil {
+		woken, err := await(ctx, wake, min(left, next))
+		if err != nil {
 			return wire.Steps{}, err
+		}
+		if !woken && next >= left {
+			return steps, nil // the agent's next poll, which follows at once, is the next look
 		}
 	}
 }
@@ -61,16 +65,18 @@ func (s *Service) hold(wait time.Duration) time.Duration {
 	return min(wait, maxWait, s.timeouts.Disconnect/3)
 }
 
-func await(ctx context.Context, wake <-chan struct{}, limit time.Duration) error {
+// await returns when woken, or else when the limit has passed.
+func await(ctx context.Context, wake <-chan struct{}, limit time.Duration) (woken bool, err error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	case <-wake:
+		return true, nil
 	case <-timer.C:
+		return false, nil
 	}
-	return nil
 }
 
 // poll is one request for steps.

@@ -113,7 +113,7 @@ func (r *refresher) evaluate(ctx context.Context, p store.Pulse) {
 		r.log.Warn("evaluation failed", "subject", p.SubjectID, "cluster", p.Cluster, "error", err)
 		r.markAgain(ctx, p)
 	}
-	_ = await(ctx, nil, rest) // cut short when the process ends
+	_, _ = await(ctx, nil, rest) // cut short when the process ends
 	r.finish(ctx, p)
 }
 

@@ -68,6 +68,7 @@ func contentPolicy(scripts []string, codec string) string {
 	}
 	return strings.Join([]string{
 		"default-src 'self'",
+		"manifest-src 'self' data:", // the start page has it inline
 		"script-src 'self' " + strings.Join(scripts, " "),
 		"style-src 'self' 'unsafe-inline'", // the UI sets style attributes
 		"img-src 'self' data: blob:",

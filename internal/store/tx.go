@@ -92,11 +92,11 @@ func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
 	t.notify(channelReported, h.ID.String())
 }
 
-// FailSteps ends the open steps of a host with an exit code and an error.
+// FailSteps ends everything a workflow waits for of a host with an exit code and an error.
 func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
 	t.batch.Queue(`
 		update instructions set state = 'reported', reported_at = $5, exit_code = $3, error = $4
-		where infra_env_id = $1 and host_id = $2 and kind = 'step' and state in ('pending', 'sent')`,
+		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent')`,
 		h.InfraEnvID, h.ID, exitCode, reason, t.now)
 	t.notify(channelReported, h.ID.String())
 }

@@ -114,6 +114,14 @@ func TestOneFailedHostIsRetriedAlone(t *testing.T) {
 	before := f.accounts(t)
 	failed := before["worker-1"].host
 	require.Contains(t, failed.StatusInfo, "coreos-installer")
+	f.await(t, time.Minute, "the logs of the failed host", func(c *wire.Cluster) bool {
+		for i := range c.Hosts {
+			if c.Hosts[i].RequestedHostname == "worker-1" {
+				return c.Hosts[i].LogsInfo == wire.LogsStateCompleted
+			}
+		}
+		return false
+	})
 	other := before["master-1"].host
 	_, err := f.client.ResetHost(t.Context(), other.InfraEnvID, other.ID)
 	require.ErrorIs(t, err, model.ErrConflict, "a host that did not fail cannot be retried")

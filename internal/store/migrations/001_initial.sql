@@ -69,7 +69,6 @@ create table host_checkins (
   primary key (infra_env_id, host_id),
   foreign key (infra_env_id, host_id) references hosts (infra_env_id, id) on delete cascade
 ) with (fillfactor = 50);
-create index host_checkins_at on host_checkins (checked_in_at);
 
 -- What is to be evaluated again, and since when: a cluster, or the unbound hosts of a
 -- discovery environment.
