@@ -72,7 +72,7 @@ bench: deps build ## benchmarks; ratios and costs per unit, compared within one 
 	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
 
 record-histories: build ## record the histories that the replay tests hold workflows against (on a released version only)
-	RECORD_HISTORIES=$(CURDIR)/workflows/testdata/replay $(NICE) $(GO) test -count=1 -timeout 20m -run 'History|SingleNode|V2API|Retried|Cancelled' ./test/e2e
+	RECORD_HISTORIES=$(CURDIR)/workflows/testdata/replay $(NICE) $(GO) test -count=1 -timeout 20m -run 'History|SingleNode|V2API|Retried|Cancelled|Paused|FailedStep|Evicted' ./test/e2e
 
 clean: ## remove what was built here; the cache outside stays
 	rm -rf bin dist

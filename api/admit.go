@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -42,7 +43,8 @@ func operationOf(r *http.Request) *operation {
 // with parameters as the document has them and a body of bounded size.
 func (s *server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		o := s.document.operations[patternMethod(r)+" "+chi.RouteContext(r.Context()).RoutePattern()]
+		address := patternMethod(r) + " " + chi.RouteContext(r.Context()).RoutePattern()
+		o := cmp.Or(s.document.operations[address], s.own.operations[address])
 		switch {
 		case o == nil:
 			fail(w, r, model.NotFoundf("no such operation: %s %s", r.Method, r.URL.Path))

@@ -88,7 +88,7 @@ func (s *server) clustersWithHosts(ctx context.Context, f store.ClusterFilter, s
 		return err
 	}
 	for _, c := range clusters {
-		hosts, err := s.Store.ClusterHosts(ctx, c.ID)
+		hosts, err := s.Store.WholeClusterHosts(ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *server) clusterView(ctx context.Context, id uuid.UUID, withHosts bool) 
 	}
 	view.counts = counts[id]
 	if withHosts {
-		if view.hosts, err = s.Store.ClusterHosts(ctx, id); err != nil {
+		if view.hosts, err = s.Store.WholeClusterHosts(ctx, id); err != nil {
 			return wire.Cluster{}, err
 		}
 	}

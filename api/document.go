@@ -14,7 +14,7 @@ import (
 //go:embed openapi.yaml
 var openapiYAML []byte
 
-// document is openapi.yaml as the service uses it.
+// document is the description of an API as the service uses it.
 type document struct {
 	served []byte // JSON, without the marks of the code generator
 	// operations by method and pattern: "GET /api/assisted-install/v2/clusters/{cluster_id}".
@@ -29,8 +29,9 @@ type operation struct {
 	limit  int64 // bytes of the body
 }
 
-func loadDocument() (*document, error) {
-	api, err := openapi3.NewLoader().LoadFromData(openapiYAML)
+// readDocument reads the description of an API that begins at base.
+func readDocument(text []byte, base string) (*document, error) {
+	api, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		return nil, fmt.Errorf("read the API document: %w", err)
 	}
@@ -40,10 +41,10 @@ func loadDocument() (*document, error) {
 	d := &document{operations: map[string]*operation{}}
 	for path, item := range api.Paths.Map() {
 		for method, o := range item.Operations() {
-			d.operations[method+" "+BasePath+path] = newOperation(o)
+			d.operations[method+" "+base+path] = newOperation(o)
 		}
 	}
-	d.served, err = servedDocument()
+	d.served, err = servedDocument(text)
 	return d, err
 }
 
@@ -81,9 +82,9 @@ func closeSchema(s *openapi3.Schema) {
 }
 
 // servedDocument is the document as JSON for clients.
-func servedDocument() ([]byte, error) {
+func servedDocument(document []byte) ([]byte, error) {
 	var tree any
-	if err := yaml.Unmarshal(openapiYAML, &tree); err != nil {
+	if err := yaml.Unmarshal(document, &tree); err != nil {
 		return nil, fmt.Errorf("read the API document: %w", err)
 	}
 	text, err := json.Marshal(withoutMarks(tree))
@@ -112,6 +113,6 @@ func withoutMarks(tree any) any {
 	return tree
 }
 
-func (s *server) serveDocument(w http.ResponseWriter, r *http.Request) {
-	okText(w, "application/json", s.document.served)
+func (d *document) serve(w http.ResponseWriter, _ *http.Request) {
+	okText(w, "application/json", d.served)
 }

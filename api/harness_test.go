@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -133,7 +134,8 @@ func (r reply) reason(status int) string {
 	return e.Reason
 }
 
-// send makes a request; a body that is no text is sent as JSON. Headers come in pairs.
+// send makes a request below base, or below our own path when it begins with that. A
+// body that is no text is sent as JSON. Headers come in pairs.
 func (s *service) send(method, path string, body any, headers ...string) reply {
 	s.t.Helper()
 	var content io.Reader = http.NoBody
@@ -149,7 +151,11 @@ func (s *service) send(method, path string, body any, headers ...string) reply {
 		require.NoError(s.t, err)
 		content, kind = bytes.NewReader(text), "application/json"
 	}
-	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+base+path, content)
+	root := base
+	if strings.HasPrefix(path, api.OwnPath) {
+		root = ""
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+root+path, content)
 	require.NoError(s.t, err)
 	if kind != "" {
 		request.Header.Set("Content-Type", kind)
@@ -268,6 +274,7 @@ type recordingOrchestrator struct {
 	mu       sync.Mutex
 	err      error
 	panics   bool
+	state    wire.WorkflowState
 	commands []string
 }
 
@@ -295,6 +302,18 @@ func (o *recordingOrchestrator) Reset(_ context.Context, id uuid.UUID) error {
 
 func (o *recordingOrchestrator) RetryHost(_ context.Context, _, id uuid.UUID) error {
 	return o.take("retry " + id.String())
+}
+
+func (o *recordingOrchestrator) ClusterCommand(_ context.Context, id uuid.UUID, command string) error {
+	return o.take(command + " cluster " + id.String())
+}
+
+func (o *recordingOrchestrator) HostCommand(_ context.Context, _, id uuid.UUID, command string) error {
+	return o.take(command + " host " + id.String())
+}
+
+func (o *recordingOrchestrator) State(_ context.Context, id uuid.UUID) (wire.WorkflowState, error) {
+	return o.state, o.take("state " + id.String())
 }
 
 // logBuffer keeps what is logged.

@@ -22,7 +22,7 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 			return err
 		}
 		view := hostView{singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity}
-		filter := store.HostFilter{ClusterID: id, Role: string(params.Role), Status: params.Status}
+		filter := store.HostFilter{ClusterID: id, Role: string(params.Role), Status: params.Status, Connectivity: params.WithConnectivity}
 		return s.Store.Hosts(r.Context(), filter, func(h *model.Host) error { return yield(hostToWire(h, view)) })
 	})
 }
@@ -37,7 +37,7 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 		if err != nil {
 			return err
 		}
-		return s.Store.Hosts(r.Context(), store.HostFilter{InfraEnvID: id}, func(h *model.Host) error {
+		return s.Store.Hosts(r.Context(), store.HostFilter{InfraEnvID: id, Connectivity: true}, func(h *model.Host) error {
 			return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true}))
 		})
 	})

@@ -174,7 +174,7 @@ func TestListsOfHostsAreFilteredAndInventoriesOnRequest(t *testing.T) {
 	require.JSONEq(t, "[]", string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
 	first, second := s.host(e.ID), s.host(e.ID)
 	s.changeHost(e.ID, first.ID, func(h *model.Host) {
-		h.Role, h.Connectivity = model.RoleMaster, &wire.ConnectivityReport{}
+		h.Role, h.Connectivity = model.RoleMaster, model.PackConnectivity(wire.ConnectivityReport{})
 	})
 	s.changeHost(e.ID, second.ID, func(h *model.Host) { h.Role, h.Status = model.RoleWorker, model.HostInsufficient })
 	list := s.want(http.StatusOK, http.MethodGet, path, nil).list()

@@ -66,7 +66,7 @@ func addHostFacts(out *wire.Host, h *model.Host, view hostView) {
 		out.Inventory = jsonText(h.Inventory)
 	}
 	if view.connectivity && h.Connectivity != nil {
-		out.Connectivity = jsonText(h.Connectivity)
+		out.Connectivity = jsonText(h.Connectivity.Unpack())
 	}
 	if h.DomainResolution != nil {
 		out.DomainNameResolutions = jsonText(h.DomainResolution)

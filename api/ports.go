@@ -34,4 +34,14 @@ type Orchestrator interface {
 	Cancel(ctx context.Context, clusterID uuid.UUID) error
 	Reset(ctx context.Context, clusterID uuid.UUID) error
 	RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
+	Commands
+}
+
+// Commands are those of our own API. A command that there is not is a model.ErrInvalid
+// that names those there are; State of a cluster without a running workflow is a
+// model.ErrNotFound.
+type Commands interface {
+	ClusterCommand(ctx context.Context, clusterID uuid.UUID, command string) error
+	HostCommand(ctx context.Context, infraEnvID, hostID uuid.UUID, command string) error
+	State(ctx context.Context, clusterID uuid.UUID) (wire.WorkflowState, error)
 }

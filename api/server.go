@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -65,11 +66,12 @@ type server struct {
 	Unimplemented
 	Options
 	document *document
+	own      *document // of the commands that the contract does not have
 	agents   *agentFiles
 }
 
-// NewServer builds the handler of everything below BasePath and /agent/. It panics when
-// the document built into the program cannot be read.
+// NewServer builds the handler of everything below BasePath, OwnPath and /agent/. It
+// panics when a document built into the program cannot be read.
 func NewServer(o Options) http.Handler {
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
 	if len(o.Releases) == 0 {
@@ -81,11 +83,12 @@ func NewServer(o Options) http.Handler {
 	if o.Authorize == nil {
 		o.Authorize = allowAll
 	}
-	document, err := loadDocument()
-	if err != nil {
-		panic(err) // an embedded file, held by a test
+	document, err := readDocument(openapiYAML, BasePath)
+	own, oerr := readDocument(ownYAML, OwnPath)
+	if err := errors.Join(err, oerr); err != nil {
+		panic(err) // embedded files, held by a test
 	}
-	s := &server{Options: o, document: document, agents: newAgentFiles(o.AgentBinaries)}
+	s := &server{Options: o, document: document, own: own, agents: newAgentFiles(o.AgentBinaries)}
 	return s.observed(cleanPaths(s.routes()))
 }
 
@@ -99,9 +102,10 @@ func (s *server) routes() http.Handler {
 		w.Header().Set("Allow", strings.Join(allowed(r, req.URL.Path), ", "))
 		fail(w, req, errMethod(req.Method))
 	})
-	r.Get(BasePath+"/openapi", s.serveDocument)
-	r.Get(BasePath+"/v2/openapi", s.serveDocument)
+	r.Get(BasePath+"/openapi", s.document.serve)
+	r.Get(BasePath+"/v2/openapi", s.document.serve)
 	r.Get("/agent/{file}", s.downloadAgent)
+	s.ownRoutes(r)
 	return HandlerWithOptions(s, ChiServerOptions{
 		BaseURL: BasePath, BaseRouter: r,
 		Middlewares:      []MiddlewareFunc{s.admit},

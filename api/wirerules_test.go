@@ -125,7 +125,7 @@ func TestW6FieldsOfJSONTextAreStrings(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	s.changeHost(e.ID, h.ID, func(h *model.Host) {
-		h.Connectivity = &wire.ConnectivityReport{}
+		h.Connectivity = model.PackConnectivity(wire.ConnectivityReport{})
 		h.FreeAddresses = wire.FreeNetworksAddresses{{Network: "192.0.2.0/24"}}
 		h.NTPSources = []wire.NtpSource{{SourceName: "ntp", SourceState: "synced"}}
 		h.DomainResolution = &wire.DomainResolutionResponse{}

@@ -13,7 +13,7 @@ func reject(format string) error { return temporal.NewApplicationError(format, r
 // setup registers every handler before anything blocks.
 func (w *clusterInstall) setup(ctx workflow.Context) error {
 	if err := workflow.SetQueryHandler(ctx, QueryState, func() (ClusterState, error) {
-		return ClusterState{Phase: w.phase, Paused: w.paused, Hosts: w.hosts}, nil
+		return ClusterState{Phase: w.phase, Paused: w.paused, TimedOut: w.waiting, Hosts: w.hosts}, nil
 	}); err != nil {
 		return err
 	}
@@ -108,12 +108,17 @@ func (w *clusterInstall) checkExtend() error {
 	return nil
 }
 
-// hold tells every host to wait before its next stage, or to go on.
+// hold tells every host to wait before its next stage, or to go on. A command that comes
+// while hosts are still being told of the one before waits, so that the last one wins.
 func (w *clusterInstall) hold(ctx workflow.Context, on bool) {
 	w.paused = on
+	if err := w.holding.Lock(ctx); err != nil {
+		return
+	}
+	defer w.holding.Unlock()
 	for _, h := range w.plan.Hosts {
 		if child, ok := w.children[h.ID]; ok && w.host(h.ID) != HostDone {
-			_ = child.SignalChildWorkflow(ctx, SignalHold, on).Get(ctx, nil)
+			_ = child.SignalChildWorkflow(ctx, SignalHold, w.paused).Get(ctx, nil)
 		}
 	}
 }

@@ -19,8 +19,9 @@ type clusterInstall struct {
 	stop     clusterCommand
 	cancel   workflow.CancelFunc
 	paused   bool
+	holding  workflow.Mutex // held by the command that tells hosts to wait or go on
 	extended int
-	asked    int // milestones waited for so far
+	asked    int  // milestones waited for so far
 	waiting  bool // for a command after a time-out of the cluster
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture
@@ -32,6 +33,7 @@ type clusterInstall struct {
 func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) error {
 	w := &clusterInstall{
 		request: request, hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},
+		holding: workflow.NewMutex(ctx),
 	}
 	work, cancel := workflow.WithCancel(ctx)
 	w.cancel = cancel

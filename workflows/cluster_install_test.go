@@ -264,6 +264,26 @@ func TestPausedHostsWaitBeforeTheirNextStage(t *testing.T) {
 	require.Equal(t, 2, count(w.lines(), "master-0 disk-clean"))
 }
 
+func TestPauseBeforeThereAreHostsHoldsThemToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(1, 0)
+	env := environment(t, w)
+	for range 9 { // tries that take three quarters of a minute
+		w.fails["freeze"] = append(w.fails["freeze"], errors.New("the database is away"))
+	}
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandPause, nil) }, 30*time.Second)
+	looked := false
+	env.RegisterDelayedCallback(func() {
+		looked = true
+		require.Equal(t, 0, count(w.lines(), "master-0 disk-clean"), "a paused host starts nothing")
+		env.SignalWorkflow(workflows.CommandResume, nil)
+	}, time.Hour)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.True(t, looked)
+	require.Equal(t, 1, count(w.lines(), "master-0 disk-clean"))
+}
+
 func TestCommandsAreRefusedWhereTheyMakeNoSense(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1, 0)

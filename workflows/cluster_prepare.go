@@ -87,6 +87,9 @@ func (w *clusterInstall) startHosts(ctx workflow.Context) error {
 		request := HostInstallRequest{ClusterID: w.request.ClusterID, SingleNode: w.plan.SingleNode, Host: h, Timeouts: w.plan.Timeouts}
 		w.children[h.ID] = workflow.ExecuteChildWorkflow(options, HostInstall, request)
 	}
+	if w.paused && workflow.GetVersion(ctx, "hold-hosts-from-the-start", workflow.DefaultVersion, 1) >= 1 {
+		w.hold(ctx, true) // the command came when there was nobody to tell
+	}
 	for _, h := range w.plan.Hosts {
 		if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
 			return err

@@ -55,9 +55,10 @@ type HostNews struct {
 
 // ClusterState answers the state query of a cluster's workflow.
 type ClusterState struct {
-	Phase  string
-	Paused bool
-	Hosts  map[uuid.UUID]HostNews
+	Phase    string
+	Paused   bool
+	TimedOut bool // the phase waits for extend
+	Hosts    map[uuid.UUID]HostNews
 }
 
 // HostView answers the state query of a host's workflow.

@@ -53,6 +53,9 @@ func newService(p *process, o serviceOptions) *service {
 // run starts the service and ends it again, whether the start succeeds or not. A signal
 // during the start is no failure.
 func (s *service) run(ctx context.Context, start func(context.Context) error) error {
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	go s.process.limitMemory(life)
 	err := start(ctx)
 	if err == nil {
 		err = s.shutdown.wait(ctx)

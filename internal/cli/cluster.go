@@ -21,6 +21,9 @@ type ClusterCommands struct {
 	Install     clusterInstall     `cmd:"" help:"Install a ready cluster."`
 	Cancel      clusterCancel      `cmd:"" help:"Stop an installation."`
 	Reset       clusterReset       `cmd:"" help:"Take a cluster back to discovery after a stopped or failed installation."`
+	Pause       clusterPause       `cmd:"" help:"Let every host of an installation finish its stage and wait."`
+	Resume      clusterResume      `cmd:"" help:"Let the hosts of a paused installation go on."`
+	Extend      clusterExtend      `cmd:"" help:"Give an installation whose finalizing timed out its time once more."`
 	Delete      clusterDelete      `cmd:"" help:"Forget a cluster."`
 	Events      clusterEvents      `cmd:"" help:"List what happened to a cluster and its hosts."`
 	Credentials clusterCredentials `cmd:"" help:"Print the console's address and its first user."`
@@ -80,6 +83,7 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 	if len(c.Hosts) > 0 {
 		t.printf("\n%s", view.Hosts(c.Hosts, t.Now()))
 	}
+	printWaits(ctx, at, t, c)
 	if c.Status != wire.ClusterStatusInstalled {
 		printFailing(t, c)
 	}

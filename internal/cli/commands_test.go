@@ -33,6 +33,20 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 		},
 		{"shows the hardware of a host", []string{"host", "show", "master-0"}, []string{"8 x Quick", "16 GiB", "/dev/sda", "120 GB", "192.0.2.1/24"}},
 		{"retries a host", []string{"host", "retry", "worker-0", "--cluster", "green"}, []string{"host worker-0 starts again"}},
+		{"pauses", []string{"cluster", "pause", "green"}, []string{"cluster green pauses"}},
+		{"resumes", []string{"cluster", "resume", "green"}, []string{"cluster green goes on"}},
+		{"prints the workflow it paused for machines", []string{"cluster", "pause", "green", "-o", "json"}, []string{`"phase": "installing"`}},
+		{"retries the failed stage of a host", []string{"host", "retry-step", "worker-0"}, []string{"host worker-0 starts its failed stage again"}},
+		{"evicts a host", []string{"host", "evict", "worker-0"}, []string{"host worker-0 is given up"}},
+		{
+			"shows what an installation waits for with the commands that help",
+			[]string{"cluster", "show", "green"},
+			[]string{
+				"is paused", "slipway cluster resume green --url http://", "slipway cluster extend green --url http://",
+				"Host worker-0 waits for a decision: Writing image to disk: I/O error",
+				"slipway host retry-step worker-0 --cluster green --url http://", "slipway host retry worker-0", "slipway host evict worker-0",
+			},
+		},
 		{"lists events with the names of hosts", []string{"cluster", "events", "green"}, []string{"cluster created", "error", "worker-0", "host failed"}},
 		{"prints credentials", []string{"cluster", "credentials", "green"}, []string{"kubeadmin", "secret"}},
 		{"prints the kubeconfig", []string{"cluster", "kubeconfig", "green"}, []string{"apiVersion: v1"}},
@@ -71,6 +85,7 @@ func TestCommandsFailWithTheirExitCodes(t *testing.T) {
 		{"no such id", "no cluster of that id", 3, []string{"cluster", "show", otherID.String()}},
 		{"a name that two have", "give the id: " + otherID.String(), 1, []string{"cluster", "show", "twin"}},
 		{"a state that does not allow it", "require status ready, found installing", 4, []string{"cluster", "install", "green"}},
+		{"a phase that did not time out", "no phase of the installation has timed out", 4, []string{"cluster", "extend", "green"}},
 		{"nothing to change", "require --role, --hostname or --disk", 1, []string{"host", "set", "worker-0"}},
 		{"a role nobody knows", "must be one of", 2, []string{"host", "set", "worker-0", "--role", "king"}},
 		{"a status nobody knows", "require a cluster status", 1, []string{"wait", "cluster", "green", "--for", "happy"}},
@@ -85,6 +100,14 @@ func TestCommandsFailWithTheirExitCodes(t *testing.T) {
 	_, err := run(t, "http://127.0.0.1:1", "cluster", "list")
 	require.ErrorContains(t, err, "the service at http://127.0.0.1:1 does not answer")
 	require.Equal(t, 5, cli.ExitCode(err))
+}
+
+func TestShowIsSilentAboutAWorkflowThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	out, err := run(t, (&fake{silent: true}).serve(t), "cluster", "show", "green")
+	require.NoError(t, err)
+	require.Contains(t, out, "worker-0")
+	require.NotContains(t, out, "waits for a decision")
 }
 
 func TestCreateDefinesAClusterWithItsDiscoveryEnvironment(t *testing.T) {

@@ -15,11 +15,13 @@ import (
 type HostCommands struct {
 	Connection
 
-	List   hostList   `cmd:"" help:"List hosts."`
-	Show   hostShow   `cmd:"" help:"Show a host, its hardware and the rules it does not meet."`
-	Retry  hostRetry  `cmd:"" help:"Start a failed host again, it alone; before an installation: discover it anew."`
-	Delete hostDelete `cmd:"" help:"Forget a host."`
-	Set    hostSet    `cmd:"" help:"Change a host: its role, its name, the disk it is installed on."`
+	List      hostList      `cmd:"" help:"List hosts."`
+	Show      hostShow      `cmd:"" help:"Show a host, its hardware and the rules it does not meet."`
+	Retry     hostRetry     `cmd:"" help:"Start a failed host again, it alone; before an installation: discover it anew."`
+	RetryStep hostRetryStep `cmd:"" name:"retry-step" help:"Start only the stage again that a host failed in."`
+	Evict     hostEvict     `cmd:"" help:"Let an installation go on without a host that failed."`
+	Delete    hostDelete    `cmd:"" help:"Forget a host."`
+	Set       hostSet       `cmd:"" help:"Change a host: its role, its name, the disk it is installed on."`
 }
 
 // hostArgument names the host of a command.

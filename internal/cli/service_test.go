@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -43,6 +44,8 @@ type fake struct {
 	requests []string // METHOD path body
 	// statuses are those the first cluster has, one after the other, as it is read.
 	statuses []wire.ClusterStatus
+	// silent keeps the workflow from answering.
+	silent bool
 }
 
 func (f *fake) cluster() wire.Cluster {
@@ -90,12 +93,13 @@ func (f *fake) serve(t *testing.T) string {
 			var body bytes.Buffer
 			_, _ = body.ReadFrom(r.Body)
 			if r.Method != http.MethodGet {
-				f.requests = append(f.requests, r.Method+" "+r.URL.Path[len("/api/assisted-install"):]+" "+body.String())
+				f.requests = append(f.requests, r.Method+" "+strings.TrimPrefix(r.URL.Path, "/api/assisted-install")+" "+body.String())
 			}
 			next.ServeHTTP(w, r)
 		})
 	})
 	routes.Route("/api/assisted-install/v2", f.routes)
+	routes.Route("/api/slipway/v1", f.ownRoutes)
 	server := httptest.NewServer(routes)
 	t.Cleanup(server.Close)
 	return server.URL
@@ -145,6 +149,32 @@ func (f *fake) routes(r chi.Router) {
 			{EventTime: wire.DateTime(now), Severity: wire.EventSeverityError, HostID: workerID, Message: "host failed"},
 		}
 	}))
+}
+
+// ownRoutes take every command but extend.
+func (f *fake) ownRoutes(r chi.Router) {
+	answer := func(code int, v any) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_ = json.NewEncoder(w).Encode(v)
+		}
+	}
+	r.Post("/clusters/{id}/commands/extend", answer(409, wire.Error{Reason: "no phase of the installation has timed out"}))
+	r.Post("/clusters/{id}/commands/{command}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) })
+	r.Post("/infra-envs/{ie}/hosts/{h}/commands/{command}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) })
+	r.Get("/clusters/{id}/workflow", func(w http.ResponseWriter, r *http.Request) {
+		if f.silent {
+			answer(503, wire.Error{Reason: "try again"})(w, r)
+			return
+		}
+		answer(200, wire.WorkflowState{
+			Phase: "installing", Paused: true, TimedOut: true,
+			Hosts: []wire.WorkflowHost{
+				{HostID: workerID, State: wire.WorkflowWaiting, Reason: "Writing image to disk: I/O error"},
+				{HostID: masterID, State: "running"},
+			},
+		})(w, r)
+	})
 }
 
 // run types a command and returns what it prints.

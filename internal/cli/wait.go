@@ -97,5 +97,13 @@ func show(screen *view.Screen, at *Connection, t *Terminal, c *wire.Cluster) {
 
 // RetryCommand is what a user types to start a failed host again.
 func RetryCommand(url string, c *wire.Cluster, h *wire.Host) string {
-	return strings.Join([]string{"slipway host retry", view.HostName(h), "--cluster", c.Name, "--url", url}, " ")
+	return hostCommand(url, c, h, "retry")
+}
+
+func hostCommand(url string, c *wire.Cluster, h *wire.Host, command string) string {
+	return strings.Join([]string{"slipway host", command, view.HostName(h), "--cluster", c.Name, "--url", url}, " ")
+}
+
+func clusterCommand(url string, c *wire.Cluster, command string) string {
+	return strings.Join([]string{"slipway cluster", command, c.Name, "--url", url}, " ")
 }

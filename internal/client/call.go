@@ -19,7 +19,8 @@ import (
 // call is one operation on its way.
 type call struct {
 	method string
-	path   string // below basePath
+	path   string // below basePath, or ownPath when own is set
+	own    bool
 	query  url.Values
 	body   any // sent as JSON; nil sends none
 	// upload, when set, makes the body anew for each attempt.
@@ -103,6 +104,9 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 		return nil, err
 	}
 	address := c.root + k.path
+	if k.own {
+		address = c.own + k.path
+	}
 	if len(k.query) > 0 {
 		address += "?" + k.query.Encode()
 	}

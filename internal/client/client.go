@@ -13,6 +13,9 @@ import (
 // basePath is where the v2 API lives below the root of the service.
 const basePath = "/api/assisted-install"
 
+// ownPath is where the API is that Slipway has besides.
+const ownPath = "/api/slipway"
+
 // Options configure a Client.
 type Options struct {
 	// BaseURL is the root of the service: "https://service.example.com:8090".
@@ -34,6 +37,7 @@ type Options struct {
 type Client struct {
 	options Options
 	root    string // with basePath, without a final slash
+	own     string // with ownPath
 }
 
 // New makes a client; it does not talk to the service.
@@ -45,7 +49,7 @@ func New(o Options) *Client {
 		o.UserAgent = "slipway"
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	return &Client{options: o, root: o.BaseURL + basePath}
+	return &Client{options: o, root: o.BaseURL + basePath, own: o.BaseURL + ownPath}
 }
 
 // BaseURL is the root of the service, without a final slash.

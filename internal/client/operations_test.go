@@ -215,5 +215,31 @@ func operations() map[string]operation {
 				return c.UpdateInstallConfig(ctx, clusterID, `{"fips":true}`)
 			}, "PATCH " + clusterPath + "/install-config", 201, "", `"{\"fips\":true}"`,
 		},
+		"PauseCluster": {
+			func(ctx context.Context, c *client.Client) error { return c.PauseCluster(ctx, clusterID) },
+			"POST /api/slipway/v1" + clusterPath[len("/v2"):] + "/commands/pause", 202, "", "",
+		},
+		"ResumeCluster": {
+			func(ctx context.Context, c *client.Client) error { return c.ResumeCluster(ctx, clusterID) },
+			"POST /api/slipway/v1" + clusterPath[len("/v2"):] + "/commands/resume", 202, "", "",
+		},
+		"ExtendCluster": {
+			func(ctx context.Context, c *client.Client) error { return c.ExtendCluster(ctx, clusterID) },
+			"POST /api/slipway/v1" + clusterPath[len("/v2"):] + "/commands/extend", 202, "", "",
+		},
+		"RetryHostStep": {
+			func(ctx context.Context, c *client.Client) error { return c.RetryHostStep(ctx, envID, hostID) },
+			"POST /api/slipway/v1" + hostPath[len("/v2"):] + "/commands/retry-step", 202, "", "",
+		},
+		"EvictHost": {
+			func(ctx context.Context, c *client.Client) error { return c.EvictHost(ctx, envID, hostID) },
+			"POST /api/slipway/v1" + hostPath[len("/v2"):] + "/commands/evict", 202, "", "",
+		},
+		"Workflow": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Workflow(ctx, clusterID)
+				return err
+			}, "GET /api/slipway/v1" + clusterPath[len("/v2"):] + "/workflow", 200, `{"phase":"installing","hosts":[]}`, "",
+		},
 	}
 }

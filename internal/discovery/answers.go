@@ -76,7 +76,7 @@ func readInventory(ctx context.Context, s *Service, from sender, r wire.StepRepl
 
 func readConnectivity(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answer, error) {
 	return whenSucceeded(r, func(h *model.Host, report wire.ConnectivityReport) bool {
-		return differs(&h.Connectivity, &report)
+		return differs(&h.Connectivity, model.PackConnectivity(report))
 	})
 }
 

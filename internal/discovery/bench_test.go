@@ -240,7 +240,7 @@ func BenchmarkRefresh(b *testing.B) {
 				args, err := instructions.Args(wire.StepTypeConnectivityCheck, instructions.ArgsInput{Host: all[i], Remotes: remotes})
 				require.NoError(b, err)
 				report := reached(arg[wire.ConnectivityCheckParams](wire.Step{Args: args}))
-				m.set(b, func(h *model.Host) { h.Connectivity = &report })
+				m.set(b, func(h *model.Host) { h.Connectivity = model.PackConnectivity(report) })
 			}
 			l.setCluster(b, *h.ClusterID, func(c *model.Cluster) { c.Status = model.ClusterInsufficient })
 			l.refresh(b, *h.ClusterID)

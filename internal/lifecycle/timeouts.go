@@ -174,23 +174,6 @@ func stageEnv(prefix, stage string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(stage, " ", "_")) + "_TIMEOUT"
 }
 
-// TimeoutVariables lists the names ParseTimeouts reads.
-func TimeoutVariables() []string {
-	out := []string{"ENABLE_SOFT_TIMEOUTS"}
-	for _, s := range settings {
-		if s.env != "" {
-			out = append(out, s.env)
-		}
-	}
-	for _, s := range allStages {
-		out = append(out, stageEnv("HOST_STAGE_", string(s)))
-	}
-	for _, s := range finalizingStages {
-		out = append(out, stageEnv("FINALIZING_STAGE_", string(s)))
-	}
-	return out
-}
-
 func durationSetting(env map[string]string, name string, dflt time.Duration) (time.Duration, error) {
 	text := env[name]
 	if name == "" || text == "" {

@@ -30,6 +30,8 @@ type Host struct {
 	// table of their own and written at most every ten seconds.
 	CheckedInAt time.Time `json:"-"`
 	Timestamp   int64     `json:"-"`
+	// Connectivity has a column of its own, too: it is larger than all the rest.
+	Connectivity ConnectivityReport `json:"-"`
 	// Facts records what was asked of the host and answered, by name of the fact.
 	Facts Facts `json:"-"`
 
@@ -52,7 +54,6 @@ type Host struct {
 	Attempt int `json:"attempt,omitempty"`
 
 	Inventory        *wire.Inventory                   `json:"inventory,omitempty"`
-	Connectivity     *wire.ConnectivityReport          `json:"connectivity,omitempty"`
 	FreeAddresses    wire.FreeNetworksAddresses        `json:"free_addresses,omitempty"`
 	NTPSources       []wire.NtpSource                  `json:"ntp_sources,omitempty"`
 	DomainResolution *wire.DomainResolutionResponse    `json:"domain_resolution,omitempty"`

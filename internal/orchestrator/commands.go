@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -141,34 +143,65 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
+// The commands that ClusterCommand and HostCommand take.
+var (
+	ClusterCommands = []string{workflows.CommandPause, workflows.CommandResume, workflows.CommandExtend}
+	HostCommands    = []string{workflows.CommandRetry, workflows.CommandRetryStep, workflows.CommandEvict}
+)
+
 // RetryHost begins the installation of one failed host again, alone.
 func (o *Orchestrator) RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
 	return o.HostCommand(ctx, infraEnvID, hostID, workflows.CommandRetry)
 }
 
-// HostCommand sends retry, retry-step or evict to the workflow of a host.
+// HostCommand sends one of HostCommands to the workflow of a host. Another name is an
+// ErrInvalid; a host that does not wait for a decision, an ErrConflict.
 func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.UUID, name string) error {
+	if err := known(name, HostCommands); err != nil {
+		return err
+	}
 	h, err := o.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {
 		return err
 	}
 	if !h.DecisionOpen {
-		return model.Conflictf("host %s cannot be retried: require a host that failed in a running installation, found status %s", h.Hostname(), h.Status)
+		return model.Conflictf("host %s cannot take the command %s: require a host that failed in a running installation, found status %s",
+			h.Hostname(), name, h.Status)
+	}
+	silence := o.Store.Now().Sub(h.CheckedInAt)
+	if name != workflows.CommandEvict && !h.Stage.LeftLiveImage() && silence > o.Timeouts.Disconnect {
+		return model.Conflictf("host %s cannot be retried yet: require a sign of it within %s, the last one was %s ago; bring it back or evict it",
+			h.Hostname(), o.Timeouts.Disconnect, silence.Round(time.Second))
 	}
 	err = o.command(ctx, workflows.HostID(infraEnvID, hostID), name)
 	if errors.Is(err, model.ErrNotFound) {
-		return model.Conflictf("host %s cannot be retried: the installation it belongs to has ended", h.Hostname())
+		return model.Conflictf("host %s cannot take the command %s: the installation it belongs to has ended", h.Hostname(), name)
 	}
 	return err
 }
 
-// ClusterCommand sends pause, resume or extend to the workflow of a cluster.
+// ClusterCommand sends one of ClusterCommands to the workflow of a cluster. Another name
+// is an ErrInvalid; a cluster that is not being installed, an ErrConflict.
 func (o *Orchestrator) ClusterCommand(ctx context.Context, id uuid.UUID, name string) error {
-	err := o.command(ctx, workflows.ClusterID(id), name)
+	if err := known(name, ClusterCommands); err != nil {
+		return err
+	}
+	c, err := o.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	err = o.command(ctx, workflows.ClusterID(id), name)
 	if errors.Is(err, model.ErrNotFound) {
-		return model.Conflictf("cluster %s has no running installation to %s", id, name)
+		return model.Conflictf("cluster %s cannot take the command %s: require a running installation, found status %s", c.Name, name, c.Status)
 	}
 	return err
+}
+
+func known(name string, commands []string) error {
+	if slices.Contains(commands, name) {
+		return nil
+	}
+	return model.Invalidf("command: require one of %s, found %q", strings.Join(commands, ", "), name)
 }
 
 // command sends an update and waits until its workflow has taken or refused it. It

@@ -174,7 +174,9 @@ type rowState struct {
 	facts   []byte
 	secrets []byte
 	plain   []byte // secrets before sealing
-	status  string
+	// connectivity is a report as it is stored, see model.ConnectivityReport.
+	connectivity []byte
+	status       string
 }
 
 func (s *Store) lockCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*model.Cluster, rowState, error) {

@@ -13,7 +13,9 @@ import (
 	"slipway/internal/model"
 )
 
-const hostColumns = `
+const hostColumns = narrowHostColumns + `, h.connectivity`
+
+const narrowHostColumns = `
 	h.infra_env_id, h.id, h.cluster_id, h.kind, h.status, h.status_info, h.status_updated_at, h.role, h.bootstrap, h.dialect,
 	h.stage, h.facts, h.doc, h.created_at, h.updated_at, h.deleted_at, k.checked_in_at, coalesce(k.host_timestamp, 0)`
 
@@ -26,6 +28,8 @@ type HostFilter struct {
 	Role       string
 	Status     string
 	Unbound    bool // only hosts without a cluster
+	// Connectivity reads the connectivity reports too, by far the largest part of hosts.
+	Connectivity bool
 }
 
 // RegisterHost creates a host, or runs fn on the existing one (a deleted one counts
@@ -70,7 +74,7 @@ func (s *Store) Host(ctx context.Context, infraEnvID, id uuid.UUID) (*model.Host
 // Hosts calls yield for each host in order of registration, while rows stream.
 func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host) error) error {
 	rows, err := s.pool.Query(ctx, `
-		select `+hostColumns+` from `+hostTables+`
+		select `+narrowHostColumns+`, case when $6 then h.connectivity end from `+hostTables+`
 		where h.deleted_at is null
 		  and ($1::uuid is null or h.cluster_id = $1)
 		  and ($2::uuid is null or h.infra_env_id = $2)
@@ -78,7 +82,7 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 		  and ($4 = '' or h.status = $4)
 		  and (not $5 or h.cluster_id is null)
 		order by h.created_at, h.id`,
-		uuidOrNull(f.ClusterID), uuidOrNull(f.InfraEnvID), f.Role, f.Status, f.Unbound)
+		uuidOrNull(f.ClusterID), uuidOrNull(f.InfraEnvID), f.Role, f.Status, f.Unbound, f.Connectivity)
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
@@ -95,9 +99,15 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 	return rows.Err()
 }
 
-// ClusterHosts reads all hosts of a cluster in order of registration.
+// ClusterHosts reads all hosts of a cluster in order of registration, without their
+// connectivity reports.
 func (s *Store) ClusterHosts(ctx context.Context, clusterID uuid.UUID) ([]*model.Host, error) {
 	return s.collectHosts(ctx, HostFilter{ClusterID: clusterID})
+}
+
+// WholeClusterHosts is ClusterHosts with the connectivity reports.
+func (s *Store) WholeClusterHosts(ctx context.Context, clusterID uuid.UUID) ([]*model.Host, error) {
+	return s.collectHosts(ctx, HostFilter{ClusterID: clusterID, Connectivity: true})
 }
 
 // UnboundHosts reads the hosts of a discovery environment that have no cluster.
@@ -240,7 +250,7 @@ func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mod
 		  cluster_id = excluded.cluster_id, kind = excluded.kind, status = excluded.status, status_info = excluded.status_info,
 		  status_updated_at = excluded.status_updated_at, role = excluded.role, bootstrap = excluded.bootstrap,
 		  dialect = excluded.dialect, stage = excluded.stage, facts = excluded.facts, doc = excluded.doc,
-		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null
+		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null, connectivity = null
 		where h.deleted_at is not null`,
 		h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, h.Dialect,
 		h.Stage, state.facts, state.doc, now)
@@ -260,7 +270,8 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 	if err != nil {
 		return err
 	}
-	same := bytes.Equal(before.columns, after.columns) && bytes.Equal(before.doc, after.doc)
+	reported := !bytes.Equal(before.connectivity, after.connectivity)
+	same := !reported && bytes.Equal(before.columns, after.columns) && bytes.Equal(before.doc, after.doc)
 	switch {
 	case same && bytes.Equal(before.facts, after.facts):
 		return nil
@@ -271,13 +282,18 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 			h.StatusUpdatedAt = now
 		}
 		h.UpdatedAt = now
+		var report []byte
+		if reported {
+			report = after.connectivity
+		}
 		_, err = tx.Exec(ctx, `
 			update hosts set
 			  cluster_id = $3, kind = $4, status = $5, status_info = $6, status_updated_at = $7, role = $8, bootstrap = $9,
-			  dialect = $10, stage = $11, facts = $12, doc = $13, updated_at = $14
+			  dialect = $10, stage = $11, facts = $12, doc = $13, updated_at = $14,
+			  connectivity = case when $15 then $16 else connectivity end
 			where infra_env_id = $1 and id = $2`,
 			h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap,
-			h.Dialect, h.Stage, after.facts, after.doc, now)
+			h.Dialect, h.Stage, after.facts, after.doc, now, reported, report)
 	}
 	if err != nil {
 		return fmt.Errorf("update host %s: %w", h.ID, err)
@@ -302,15 +318,15 @@ func hostState(h *model.Host) (rowState, error) {
 	}
 	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%s|%t|%s|%s",
 		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.Dialect, h.Stage)
-	return rowState{columns: columns, doc: doc, facts: facts, status: string(h.Status)}, nil
+	return rowState{columns: columns, doc: doc, facts: facts, connectivity: h.Connectivity, status: string(h.Status)}, nil
 }
 
 func scanHost(row pgx.Row) (*model.Host, error) {
 	var h model.Host
-	var facts, doc []byte
+	var facts, doc, report []byte
 	var deleted, checkedIn *time.Time
 	err := row.Scan(&h.InfraEnvID, &h.ID, &h.ClusterID, &h.Kind, &h.Status, &h.StatusInfo, &h.StatusUpdatedAt, &h.Role, &h.Bootstrap,
-		&h.Dialect, &h.Stage, &facts, &doc, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp)
+		&h.Dialect, &h.Stage, &facts, &doc, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
 	if err != nil {
 		return nil, err
 	}
@@ -320,6 +336,7 @@ func scanHost(row pgx.Row) (*model.Host, error) {
 	if err := json.Unmarshal(facts, &h.Facts); err != nil {
 		return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
 	}
+	h.Connectivity = report
 	h.DeletedAt, h.CheckedInAt = orZero(deleted), orZero(checkedIn)
 	return &h, nil
 }

@@ -106,16 +106,22 @@ func fleet(n int) (*model.Cluster, []*model.Host) {
 		hosts[i] = newHost(i)
 	}
 	for i, h := range hosts {
-		h.Connectivity = &wire.ConnectivityReport{}
+		var report wire.ConnectivityReport
 		for j, other := range hosts {
 			if i != j {
-				h.Connectivity.RemoteHosts = append(h.Connectivity.RemoteHosts, link(other, hostIP(j)))
+				report.RemoteHosts = append(report.RemoteHosts, link(other, hostIP(j)))
 			}
 		}
+		h.Connectivity = model.PackConnectivity(report)
 	}
 	c := newCluster()
 	c.Connectivity = validation.Connectivity(c, hosts)
 	return c, hosts
+}
+
+// report changes what a host reports of its links.
+func report(h *model.Host, change func([]wire.ConnectivityRemoteHost) []wire.ConnectivityRemoteHost) {
+	h.Connectivity = model.PackConnectivity(wire.ConnectivityReport{RemoteHosts: change(h.Connectivity.Unpack().RemoteHosts)})
 }
 
 func link(to *model.Host, addr string) wire.ConnectivityRemoteHost {

@@ -89,11 +89,7 @@ func newLinks(cluster *model.Cluster, hosts []*model.Host) *links {
 
 func (l *links) read() {
 	for from, h := range l.hosts {
-		if h.Connectivity == nil {
-			continue
-		}
-		for i := range h.Connectivity.RemoteHosts {
-			remote := &h.Connectivity.RemoteHosts[i]
+		for remote := range h.Connectivity.Remotes() {
 			l.readMACs(remote.L2Connectivity)
 			to, known := l.index[remote.HostID]
 			if !known || to == from {

@@ -27,8 +27,9 @@ func ids(numbers ...int) []uuid.UUID {
 
 // cut removes all links between two hosts, in the given directions.
 func cut(hosts []*model.Host, from, to int) {
-	hosts[from].Connectivity.RemoteHosts = slices.DeleteFunc(hosts[from].Connectivity.RemoteHosts,
-		func(r wire.ConnectivityRemoteHost) bool { return r.HostID == hostID(to) })
+	report(hosts[from], func(links []wire.ConnectivityRemoteHost) []wire.ConnectivityRemoteHost {
+		return slices.DeleteFunc(links, func(r wire.ConnectivityRemoteHost) bool { return r.HostID == hostID(to) })
+	})
 }
 
 func TestConnectivityGroups(t *testing.T) {
@@ -51,12 +52,16 @@ func TestConnectivityGroups(t *testing.T) {
 				cut(h, i, 4)
 			}
 		}, ids(0, 1, 2, 3)},
-		{"leaves out a host that reaches nobody", 5, func(h []*model.Host) { h[2].Connectivity.RemoteHosts = nil }, ids(0, 1, 3, 4)},
+		{"leaves out a host that reaches nobody", 5, func(h []*model.Host) {
+			h[2].Connectivity = model.PackConnectivity(wire.ConnectivityReport{})
+		}, ids(0, 1, 3, 4)},
 		{"leaves out one end of a broken link", 4, func(h []*model.Host) { cut(h, 3, 0) }, ids(0, 1, 2)},
 		{"takes the larger of two islands", 7, func(h []*model.Host) { islands(h, 3) }, ids(3, 4, 5, 6)},
 		{"is empty when islands are too small", 4, func(h []*model.Host) { islands(h, 2) }, ids()},
 		{"ignores hosts that left the cluster", 3, func(h []*model.Host) {
-			h[0].Connectivity.RemoteHosts = append(h[0].Connectivity.RemoteHosts, link(newHost(9), hostIP(9)))
+			report(h[0], func(links []wire.ConnectivityRemoteHost) []wire.ConnectivityRemoteHost {
+				return append(links, link(newHost(9), hostIP(9)))
+			})
 		}, ids(0, 1, 2)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,8 +101,10 @@ func TestConnectedAddressesAreReachedByAll(t *testing.T) {
 	t.Parallel()
 	c, hosts := fleet(3)
 	// The second address of host 0 is reached by host 1 only.
-	hosts[1].Connectivity.RemoteHosts[0].L3Connectivity = append(hosts[1].Connectivity.RemoteHosts[0].L3Connectivity,
-		wire.L3Connectivity{RemoteIPAddress: "10.0.0.1", Successful: true})
+	report(hosts[1], func(links []wire.ConnectivityRemoteHost) []wire.ConnectivityRemoteHost {
+		links[0].L3Connectivity = append(links[0].L3Connectivity, wire.L3Connectivity{RemoteIPAddress: "10.0.0.1", Successful: true})
+		return links
+	})
 	got := validation.Connectivity(c, hosts)
 	require.Equal(t, []string{hostIP(0)}, got.L3ConnectedAddresses[hostID(0)])
 }
@@ -106,12 +113,15 @@ func TestIPCollisions(t *testing.T) {
 	t.Parallel()
 	c, hosts := fleet(3)
 	require.Empty(t, validation.Connectivity(c, hosts).IPCollisions)
-	l2 := hosts[1].Connectivity.RemoteHosts[0].L2Connectivity
-	same := l2[0]
-	same.RemoteMac = "52:54:00:00:00:00" // the same in other letters
-	other := l2[0]
-	other.RemoteMac = "AA:00:00:00:00:01"
-	hosts[1].Connectivity.RemoteHosts[0].L2Connectivity = append(l2, same, other)
+	report(hosts[1], func(links []wire.ConnectivityRemoteHost) []wire.ConnectivityRemoteHost {
+		l2 := links[0].L2Connectivity
+		same := l2[0]
+		same.RemoteMac = "52:54:00:00:00:00" // the same in other letters
+		other := l2[0]
+		other.RemoteMac = "AA:00:00:00:00:01"
+		links[0].L2Connectivity = append(l2, same, other)
+		return links
+	})
 	require.Equal(t, map[string][]string{hostIP(0): {"52:54:00:00:00:00", "aa:00:00:00:00:01"}}, validation.Connectivity(c, hosts).IPCollisions)
 }
 
@@ -149,7 +159,7 @@ func mutual(hosts []*model.Host, a, b uuid.UUID) bool {
 
 func reach(hosts []*model.Host, from, to uuid.UUID) bool {
 	i := slices.IndexFunc(hosts, func(h *model.Host) bool { return h.ID == from })
-	return slices.ContainsFunc(hosts[i].Connectivity.RemoteHosts, func(r wire.ConnectivityRemoteHost) bool { return r.HostID == to })
+	return slices.ContainsFunc(hosts[i].Connectivity.Unpack().RemoteHosts, func(r wire.ConnectivityRemoteHost) bool { return r.HostID == to })
 }
 
 func largestBySearch(hosts []*model.Host) int {

@@ -71,8 +71,7 @@ func mtuValid(c *hostCase) verdict {
 		return pending(missingConnectivity)
 	}
 	var broken []string
-	for i := range c.Host.Connectivity.RemoteHosts {
-		remote := &c.Host.Connectivity.RemoteHosts[i]
+	for remote := range c.Host.Connectivity.Remotes() {
 		for j := range remote.MtuReport {
 			r := &remote.MtuReport[j]
 			if !r.MtuSuccessful && c.mtuMatters(r) {
@@ -131,8 +130,7 @@ func sameRole(c *hostCase, limited bool, bad func(*wire.L3Connectivity) bool, wh
 		return pending(missingConnectivity)
 	}
 	var over []string
-	for i := range c.Host.Connectivity.RemoteHosts {
-		remote := &c.Host.Connectivity.RemoteHosts[i]
+	for remote := range c.Host.Connectivity.Remotes() {
 		peer := c.Peers.host(remote.HostID)
 		if peer == nil || peer.EffectiveRole() != c.role {
 			continue

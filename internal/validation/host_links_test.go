@@ -34,6 +34,18 @@ func resolving(name, addr string) func(*world) {
 	}
 }
 
+// relink changes what the host reports of one of the others.
+func relink(w *world, other int, change func(*wire.ConnectivityRemoteHost)) {
+	report(w.h, func(links []wire.ConnectivityRemoteHost) []wire.ConnectivityRemoteHost {
+		change(&links[other])
+		return links
+	})
+}
+
+func slow(w *world, other int, ms float64) {
+	relink(w, other, func(r *wire.ConnectivityRemoteHost) { r.L3Connectivity[0].AverageRttMs = ms })
+}
+
 var connectivityCases = []hostCase{
 	{"passes in the group", "belongs-to-majority-group", nil, ok, ""},
 	{"fails outside the group", "belongs-to-majority-group", func(w *world) { w.c.Connectivity.Majority["192.168.8.0/21"] = nil }, fails, "192.168.8.0/21"},
@@ -49,24 +61,30 @@ var connectivityCases = []hostCase{
 	{"fails without an address others reach", "belongs-to-majority-group", func(w *world) { userNetworking(w); w.c.Connectivity.L3ConnectedAddresses = nil }, fails, "IPv4"},
 	{"passes when large packets arrive", "mtu-valid", nil, ok, ""},
 	{"waits for its own check", "mtu-valid", func(w *world) { w.h.Connectivity = nil }, waits, ""},
-	{"fails when large packets are lost", "mtu-valid", func(w *world) { w.h.Connectivity.RemoteHosts[0].MtuReport[0].MtuSuccessful = false }, fails, "node-1 over eth0"},
+	{"fails when large packets are lost", "mtu-valid", func(w *world) {
+		relink(w, 0, func(r *wire.ConnectivityRemoteHost) { r.MtuReport[0].MtuSuccessful = false })
+	}, fails, "node-1 over eth0"},
 	{"ignores networks the cluster does not use", "mtu-valid", func(w *world) {
-		w.h.Connectivity.RemoteHosts[0].MtuReport[0] = wire.MtuReport{OutgoingNic: "eth7", RemoteIPAddress: "10.3.3.3"}
+		relink(w, 0, func(r *wire.ConnectivityRemoteHost) {
+			r.MtuReport[0] = wire.MtuReport{OutgoingNic: "eth7", RemoteIPAddress: "10.3.3.3"}
+		})
 	}, ok, ""},
 	{"does not concern a single node", "mtu-valid", singleNode, absent, ""},
 	{"passes on fast links", "sufficient-network-latency-requirement-for-role", nil, ok, ""},
-	{"fails on a slow link to a master", "sufficient-network-latency-requirement-for-role", func(w *world) { w.h.Connectivity.RemoteHosts[1].L3Connectivity[0].AverageRttMs = 101 }, fails, "node-2"},
-	{"ignores slow links to other roles", "sufficient-network-latency-requirement-for-role", func(w *world) { w.h.Connectivity.RemoteHosts[3].L3Connectivity[0].AverageRttMs = 900 }, ok, ""},
+	{"fails on a slow link to a master", "sufficient-network-latency-requirement-for-role", func(w *world) { slow(w, 1, 101) }, fails, "node-2"},
+	{"ignores slow links to other roles", "sufficient-network-latency-requirement-for-role", func(w *world) { slow(w, 3, 900) }, ok, ""},
 	{"allows workers more", "sufficient-network-latency-requirement-for-role", func(w *world) {
 		for _, h := range w.hosts {
 			h.Role = model.RoleWorker
 		}
-		w.h.Connectivity.RemoteHosts[1].L3Connectivity[0].AverageRttMs = 900
+		slow(w, 1, 900)
 	}, ok, ""},
 	{"waits for its own check", "sufficient-network-latency-requirement-for-role", func(w *world) { w.h.Connectivity = nil }, waits, ""},
 	{"needs no check without another host", "sufficient-network-latency-requirement-for-role", func(w *world) { w.hosts = w.hosts[:1]; w.h.Connectivity = nil }, ok, ""},
 	{"passes without loss", "sufficient-packet-loss-requirement-for-role", nil, ok, ""},
-	{"fails with any loss between masters", "sufficient-packet-loss-requirement-for-role", func(w *world) { w.h.Connectivity.RemoteHosts[0].L3Connectivity[0].PacketLossPercentage = 1 }, fails, "at most 0 %"},
+	{"fails with any loss between masters", "sufficient-packet-loss-requirement-for-role", func(w *world) {
+		relink(w, 0, func(r *wire.ConnectivityRemoteHost) { r.L3Connectivity[0].PacketLossPercentage = 1 })
+	}, fails, "at most 0 %"},
 	{"is not limited before the role is known", "sufficient-packet-loss-requirement-for-role", func(w *world) {
 		w.h.Role = model.RoleAutoAssign
 		w.h.Connectivity = nil

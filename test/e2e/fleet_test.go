@@ -57,7 +57,8 @@ type shape struct {
 	flags            map[string][]string // of single machines, by name
 }
 
-func newFleet(t *testing.T) *fleet {
+// newFleet starts a service; env is added to its environment.
+func newFleet(t *testing.T, env ...string) *fleet {
 	t.Helper()
 	program := binary(t)
 	// Not t.TempDir: its path is too long for the database's socket.
@@ -80,11 +81,11 @@ func newFleet(t *testing.T) *fleet {
 	t.Cleanup(func() { _ = f.registry.Close() })
 	auth := base64.StdEncoding.EncodeToString([]byte("e2e:the-pull-secret-of-this-test"))
 	f.pullSecret = fmt.Sprintf(`{"auths":{%q:{"auth":%q},"cloud.openshift.com":{"auth":%[2]q}}}`, f.registry.Address(), auth)
-	f.startService(t)
+	f.startService(t, env)
 	return f
 }
 
-func (f *fleet) startService(t *testing.T) {
+func (f *fleet) startService(t *testing.T, env []string) {
 	t.Helper()
 	offers, err := json.Marshal([]support.Release{{
 		Version: release, DisplayName: release, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
@@ -94,7 +95,7 @@ func (f *fleet) startService(t *testing.T) {
 	address := freeAddress(t)
 	f.url = "http://" + address
 	f.service = &part{
-		name: "service", log: filepath.Join(f.dir, "service.log"), env: []string{"RELEASE_IMAGES=" + string(offers)},
+		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
 		args: []string{
 			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", "0", "--insecure-registry", f.registry.Address(),
 			"--heartbeat", "20s",

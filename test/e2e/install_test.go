@@ -141,6 +141,40 @@ func TestOneFailedHostIsRetriedAlone(t *testing.T) {
 	record(t, "retry", histories(t, f.temporalAddress(t), f.dataDir))
 }
 
+func TestHostThatLosesItsNetworkIsRetriedOnceItIsBack(t *testing.T) {
+	f := newFleet(t, "HOST_MAX_DISCONNECTION_TIME=5s")
+	s := shape{masters: 3, workers: 2, speed: 200, flags: map[string][]string{"worker-1": {"--disconnect", "15s:image-write"}}}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	status := func(want wire.HostStatus) func(*wire.Cluster) bool {
+		return func(c *wire.Cluster) bool {
+			for i := range c.Hosts {
+				if c.Hosts[i].RequestedHostname == "worker-1" {
+					return c.Hosts[i].Status == want
+				}
+			}
+			return false
+		}
+	}
+	f.await(t, 2*time.Minute, "worker-1 to be missed", status(wire.HostStatusError))
+	lost := f.host(t, "worker-1")
+	_, err := f.client.ResetHost(t.Context(), lost.InfraEnvID, lost.ID)
+	require.ErrorIs(t, err, model.ErrConflict)
+	require.ErrorContains(t, err, "require a sign of it within 5s")
+	require.Eventually(t, func() bool {
+		_, err = f.client.ResetHost(t.Context(), lost.InfraEnvID, lost.ID)
+		return err == nil
+	}, time.Minute, 500*time.Millisecond, "the host is not back")
+	f.awaitStatus(t, 3*time.Minute, wire.ClusterStatusInstalled)
+	for name, a := range f.accounts(t) {
+		require.LessOrEqual(t, a.writes, a.commanded["image-write"], name)
+		if name != "worker-1" {
+			require.Equal(t, 1, a.commanded["image-write"], name)
+		}
+	}
+}
+
 func TestWrongBootOrderIsDetectedAndLeftAgain(t *testing.T) {
 	f := newFleet(t)
 	s := fast

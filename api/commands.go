@@ -1,0 +1,68 @@
+package api
+
+import (
+	_ "embed"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+)
+
+// OwnPath is where our own API begins: what the contract has no operation for.
+const OwnPath = "/api/slipway"
+
+//go:embed slipway.yaml
+var ownYAML []byte
+
+// ownRoutes are the operations of slipway.yaml. They pass the same checks as those of
+// the contract, except that their handlers read the address themselves.
+func (s *server) ownRoutes(r chi.Router) {
+	clusters, hosts := OwnPath+"/v1/clusters/{cluster_id}", OwnPath+"/v1/infra-envs/{infra_env_id}/hosts/{host_id}"
+	r.Get(OwnPath+"/openapi", s.own.serve)
+	r.With(s.admit).Post(clusters+"/commands/{command}", s.commandCluster)
+	r.With(s.admit).Get(clusters+"/workflow", s.showWorkflow)
+	r.With(s.admit).Post(hosts+"/commands/{command}", s.commandHost)
+}
+
+// commandCluster pauses, resumes or extends a running installation.
+func (s *server) commandCluster(w http.ResponseWriter, r *http.Request) {
+	id, err := idOf(r, "cluster_id")
+	if err == nil {
+		err = s.Orchestrator.ClusterCommand(r.Context(), id, chi.URLParam(r, "command"))
+	}
+	accepted(w, r, nil, err)
+}
+
+// commandHost decides what becomes of a failed host.
+func (s *server) commandHost(w http.ResponseWriter, r *http.Request) {
+	infraEnvID, err := idOf(r, "infra_env_id")
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	hostID, err := idOf(r, "host_id")
+	if err == nil {
+		err = s.Orchestrator.HostCommand(r.Context(), infraEnvID, hostID, chi.URLParam(r, "command"))
+	}
+	accepted(w, r, nil, err)
+}
+
+// showWorkflow tells where a running installation stands.
+func (s *server) showWorkflow(w http.ResponseWriter, r *http.Request) {
+	id, err := idOf(r, "cluster_id")
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	state, err := s.Orchestrator.State(r.Context(), id)
+	ok(w, r, state, err)
+}
+
+// idOf reads an id out of the address.
+func idOf(r *http.Request, name string) (uuid.UUID, error) {
+	id, err := uuid.Parse(chi.URLParam(r, name))
+	if err != nil {
+		return uuid.Nil, badParameter(r, &InvalidParamFormatError{ParamName: name, Err: err})
+	}
+	return id, nil
+}

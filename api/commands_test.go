@@ -1,0 +1,131 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+const own = api.OwnPath + "/v1"
+
+func ownClusterPath(id uuid.UUID) string { return own + "/clusters/" + id.String() }
+
+func ownHostPath(infraEnvID, id uuid.UUID) string {
+	return own + "/infra-envs/" + infraEnvID.String() + "/hosts/" + id.String()
+}
+
+func TestCommandsReachTheOrchestrator(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	for _, path := range []string{
+		ownClusterPath(c.ID) + "/commands/pause", ownClusterPath(c.ID) + "/commands/resume/",
+		own + "//clusters/" + c.ID.String() + "/commands/extend", ownHostPath(e.ID, h.ID) + "/commands/retry-step",
+		ownHostPath(e.ID, h.ID) + "/commands/evict", ownHostPath(e.ID, h.ID) + "/commands/retry",
+	} {
+		require.Empty(t, s.want(http.StatusAccepted, http.MethodPost, path, nil).body)
+	}
+	cluster, host := c.ID.String(), h.ID.String()
+	require.Equal(t, []string{
+		"pause cluster " + cluster, "resume cluster " + cluster, "extend cluster " + cluster,
+		"retry-step host " + host, "evict host " + host, "retry host " + host,
+	}, s.orchestrator.commands)
+}
+
+func TestRefusedCommandsSayWhy(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	id := uuid.New()
+	for name, refusal := range map[string]struct {
+		err    error
+		status int
+	}{
+		"a command that there is not":     {model.Invalidf(`command: require one of pause, resume, extend, found "stop"`), http.StatusBadRequest},
+		"a cluster that there is not":     {model.NotFoundf("cluster %s does not exist", id), http.StatusNotFound},
+		"a state that does not allow it":  {model.Conflictf("the installation is paused already"), http.StatusConflict},
+		"a workflow that does not answer": {model.ErrUnavailable, http.StatusServiceUnavailable},
+	} {
+		s.orchestrator.err = refusal.err
+		for _, path := range []string{ownClusterPath(id) + "/commands/x", ownHostPath(id, id) + "/commands/x"} {
+			got := s.send(http.MethodPost, path, nil).reason(refusal.status)
+			if refusal.status != http.StatusServiceUnavailable {
+				require.Equal(t, refusal.err.Error(), got, name)
+			}
+		}
+		s.send(http.MethodGet, ownClusterPath(id)+"/workflow", nil).reason(refusal.status)
+	}
+}
+
+func TestWorkflowOfARunningInstallationIsShown(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	host := uuid.New()
+	s.orchestrator.state = wire.WorkflowState{
+		Phase: "installing", Paused: true,
+		Hosts: []wire.WorkflowHost{{HostID: host, State: wire.WorkflowWaiting, Reason: "Writing image to disk: I/O error"}},
+	}
+	got := s.want(http.StatusOK, http.MethodGet, ownClusterPath(uuid.New())+"/workflow", nil).object()
+	require.Equal(t, map[string]any{
+		"phase": "installing", "paused": true, "timed_out": false,
+		"hosts": []any{map[string]any{"host_id": host.String(), "state": "waiting-for-decision", "reason": "Writing image to disk: I/O error"}},
+	}, got)
+}
+
+func TestOwnAddressesAreCheckedLikeThoseOfTheContract(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	id := uuid.NewString()
+	for path, want := range map[string]string{
+		own + "/clusters/17/commands/pause":                        `cluster_id: require a UUID, found "17"`,
+		own + "/infra-envs/17/hosts/" + id + "/commands/retry":     `infra_env_id: require a UUID, found "17"`,
+		own + "/infra-envs/" + id + "/hosts/17/commands/retry":     `host_id: require a UUID, found "17"`,
+		own + "/infra-envs/" + id + "/hosts/sev-en/commands/evict": `host_id: require a UUID, found "sev-en"`,
+	} {
+		require.Contains(t, s.send(http.MethodPost, path, nil).reason(http.StatusUnprocessableEntity), want)
+	}
+	s.send(http.MethodGet, own+"/clusters/17/workflow", nil).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodGet, own+"/nowhere", nil).reason(http.StatusNotFound)
+	r := s.send(http.MethodGet, own+"/clusters/"+id+"/commands/pause", nil)
+	r.reason(http.StatusMethodNotAllowed)
+	require.Equal(t, "POST", r.header.Get("Allow"))
+	require.Empty(t, s.orchestrator.commands)
+}
+
+func TestCommandsAskForLeave(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	s := newService(t, func(o *api.Options) {
+		o.Authorize = func(_ context.Context, _ api.Actor, operation string, object api.Object) error {
+			asked = append(asked, operation+" "+object.ClusterID+object.InfraEnvID+object.HostID)
+			return api.ErrForbidden
+		}
+	})
+	id := uuid.New()
+	s.want(http.StatusForbidden, http.MethodPost, ownClusterPath(id)+"/commands/pause", nil)
+	s.want(http.StatusForbidden, http.MethodGet, ownClusterPath(id)+"/workflow", nil)
+	s.want(http.StatusForbidden, http.MethodPost, ownHostPath(id, id)+"/commands/retry", nil)
+	require.Equal(t, []string{
+		"CommandCluster " + id.String(), "ShowWorkflow " + id.String(), "CommandHost " + id.String() + id.String(),
+	}, asked)
+	require.Empty(t, s.orchestrator.commands)
+}
+
+func TestOwnDocumentIsValidAndServed(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromFile("slipway.yaml")
+	require.NoError(t, err)
+	require.NoError(t, doc.Validate(t.Context()))
+	s := newService(t)
+	served := s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/openapi", nil).object()
+	require.Len(t, served["paths"], doc.Paths.Len())
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/docpage"
+	"slipway/internal/lifecycle"
+)
+
+var update = flag.Bool("update", false, "write the page in docs/")
+
+const configurationIntro = "A flag wins over its variable, a variable over the default. `slipway api` and `slipway worker` have the same settings without the two " +
+	"for Temporal;\nwith them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` and `SLIPWAY_TOKEN`.\n\n"
+
+const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (host:port) names it, and none is started. The other variables are those of Temporal's own tools: " +
+	"`TEMPORAL_NAMESPACE`\n(default `slipway`), `TEMPORAL_API_KEY`, `TEMPORAL_TLS`, `TEMPORAL_TLS_CLIENT_CERT_PATH`, `TEMPORAL_TLS_CLIENT_KEY_PATH`,\n" +
+	"`TEMPORAL_TLS_SERVER_CA_CERT_PATH`, `TEMPORAL_TLS_SERVER_NAME`, and `TEMPORAL_CONFIG_FILE` for a file with profiles.\n\n"
+
+const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it began with. What happens at each: [states](states.md),\n" +
+	"[workflows](workflows.md). While its workflow runs an installation has no limit as a whole: INSTALLATION_TIMEOUT and FINALIZING_STAGE_* are read but end\n" +
+	"nothing, FINALIZING_TIMEOUT holds for each of the three things finalizing waits for.\n\n"
+
+func TestDocsOfConfiguration(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&cli{}, kong.Name("slipway"))
+	require.NoError(t, err)
+	context, err := kong.Trace(parser, []string{"up"})
+	require.NoError(t, err)
+	var flags, timeouts [][]string
+	for _, f := range context.Flags() {
+		if f.Name != "help" {
+			flags = append(flags, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
+		}
+	}
+	for _, s := range lifecycle.TimeoutSettings() {
+		timeouts = append(timeouts, []string{"`" + s.Name + "`", limit(s.Default), s.Why})
+	}
+	text := docpage.Title("Settings of `slipway up`", "cmd/slipway and internal/lifecycle") + configurationIntro +
+		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
+		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts)
+	docpage.Check(t, *update, "configuration.md", text[:len(text)-1])
+}
+
+func codeOrNone(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+// limit prints a duration without zero seconds.
+func limit(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "`false`"
+	case d%time.Hour == 0:
+		return fmt.Sprintf("`%dh`", d/time.Hour)
+	}
+	return "`" + strings.TrimSuffix(d.String(), "0s") + "`"
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cli/view"
+	"slipway/internal/client"
+	"slipway/internal/wire"
+)
+
+type clusterPause struct{ clusterArgument }
+
+// Run pauses an installation.
+func (k *clusterPause) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	return k.command(ctx, at, t, "pause", "pauses: its hosts finish the stage they are in", (*client.Client).PauseCluster)
+}
+
+type clusterResume struct{ clusterArgument }
+
+// Run lets a paused installation go on.
+func (k *clusterResume) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	return k.command(ctx, at, t, "resume", "goes on", (*client.Client).ResumeCluster)
+}
+
+type clusterExtend struct{ clusterArgument }
+
+// Run waits once more for a phase that timed out.
+func (k *clusterExtend) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	return k.command(ctx, at, t, "extend", "is waited for once more", (*client.Client).ExtendCluster)
+}
+
+// command sends a command to the workflow of a cluster; verb is its name, does what follows.
+func (a clusterArgument) command(ctx context.Context, at *ClusterCommands, t *Terminal, verb, does string,
+	send func(c *client.Client, ctx context.Context, id uuid.UUID, options ...client.Option) error,
+) error {
+	c := at.Client()
+	cluster, err := FindCluster(ctx, c, a.Cluster)
+	if err != nil {
+		return err
+	}
+	if err := send(c, ctx, cluster.ID); err != nil {
+		return failed(at.URL, verb+" cluster "+a.Cluster, err)
+	}
+	if !at.json() {
+		t.printf("cluster %s %s\n", cluster.Name, does)
+		return nil
+	}
+	state, err := c.Workflow(ctx, cluster.ID)
+	if err != nil {
+		return failed(at.URL, "read the workflow of cluster "+a.Cluster, err)
+	}
+	return t.json(state)
+}
+
+type hostRetryStep struct{ hostArgument }
+
+// Run starts the failed stage of a host again.
+func (k *hostRetryStep) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.command(ctx, at, t, "retry the stage of", "starts its failed stage again", (*client.Client).RetryHostStep)
+}
+
+type hostEvict struct{ hostArgument }
+
+// Run gives a failed host up.
+func (k *hostEvict) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.command(ctx, at, t, "evict", "is given up: the installation goes on without it", (*client.Client).EvictHost)
+}
+
+// command sends a command to the workflow of a host; verb and does say it in sentences.
+func (k *hostArgument) command(ctx context.Context, at *HostCommands, t *Terminal, verb, does string,
+	send func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error,
+) error {
+	c := at.Client()
+	h, err := k.find(ctx, c, k.Host)
+	if err != nil {
+		return err
+	}
+	if err := send(c, ctx, h.InfraEnvID, h.ID); err != nil {
+		return failed(at.URL, fmt.Sprintf("%s host %s", verb, k.Host), err)
+	}
+	if at.json() {
+		if h, err = c.Host(ctx, h.InfraEnvID, h.ID); err != nil {
+			return failed(at.URL, "read host "+k.Host, err)
+		}
+	}
+	return k.print(at, t, h, does)
+}
+
+// workflowTime is how long a command that only shows waits for the workflow's answer.
+const workflowTime = 3 * time.Second
+
+// withWorkflow are the statuses in which a cluster may have a running workflow.
+var withWorkflow = []wire.ClusterStatus{
+	wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction,
+	wire.ClusterStatusFinalizing, wire.ClusterStatusError,
+}
+
+// printWaits lists what a running installation waits for and the commands that let it
+// go on. A workflow that does not answer has nothing to say here.
+func printWaits(ctx context.Context, at *ClusterCommands, t *Terminal, c *wire.Cluster) {
+	if !slices.Contains(withWorkflow, c.Status) {
+		return
+	}
+	state, err := at.Client().Workflow(ctx, c.ID, client.WithTimeout(workflowTime))
+	if err != nil {
+		return
+	}
+	if state.Paused {
+		t.printf("\nThe installation is paused: hosts wait before their next stage. To go on:\n  %s\n", clusterCommand(at.URL, c, "resume"))
+	}
+	if state.TimedOut {
+		t.printf("\nThe installation was not finalized in time. To wait once more:\n  %s\n", clusterCommand(at.URL, c, "extend"))
+	}
+	for _, waiting := range state.Hosts {
+		n := slices.IndexFunc(c.Hosts, func(h wire.Host) bool { return h.ID == waiting.HostID })
+		if waiting.State != wire.WorkflowWaiting || n < 0 {
+			continue
+		}
+		h := &c.Hosts[n]
+		t.printf("\nHost %s waits for a decision: %s\n", view.HostName(h), view.OneLine(waiting.Reason))
+		t.fields(
+			"To try the failed stage again", hostCommand(at.URL, c, h, "retry-step"),
+			"To start the host again", hostCommand(at.URL, c, h, "retry"),
+			"To go on without it", hostCommand(at.URL, c, h, "evict"),
+		)
+	}
+}

@@ -1,0 +1,69 @@
+// Package docpage keeps the pages of docs/ that are printed from tables of the code as
+// those tables are. Only tests import it.
+package docpage
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Check compares docs/name with text, or with update set writes it.
+func Check(t *testing.T, update bool, name, text string) {
+	t.Helper()
+	path := filepath.Join(root(t), "docs", name)
+	if update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	have, err := os.ReadFile(path)
+	require.NoError(t, err, "run make generate and commit what it writes")
+	require.Equal(t, text, string(have), "docs/%s is out of date: run make generate and commit what it writes", name)
+}
+
+// root is the folder of the module, above that of the package under test.
+func root(t *testing.T) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	require.NoError(t, err)
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		require.NotEqual(t, folder, filepath.Dir(folder), "no go.mod above the package")
+		folder = filepath.Dir(folder)
+	}
+}
+
+// Title begins a page: what it is about, and the package whose tables it is printed from.
+func Title(title, source string) string {
+	return "# " + title + "\n<!-- Printed from the tables of " + source + " by make generate: edit those. -->\n\n"
+}
+
+// Table is a table in Markdown; every row has as many cells as head.
+func Table(head []string, rows [][]string) string {
+	var out strings.Builder
+	line := func(cells []string) {
+		out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+	}
+	line(head)
+	out.WriteString(strings.Repeat("|---", len(head)) + "|\n")
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = strings.ReplaceAll(cell, "|", `\|`)
+		}
+		line(cells)
+	}
+	return out.String() + "\n"
+}
+
+// Code sets names as code, separated by commas; none are the text none.
+func Code(names []string, none string) string {
+	if len(names) == 0 {
+		return none
+	}
+	return "`" + strings.Join(names, "`, `") + "`"
+}

@@ -1,0 +1,27 @@
+package events
+
+import (
+	"maps"
+	"slices"
+
+	"slipway/internal/model"
+)
+
+// Entry is an event of the catalogue, for documentation.
+type Entry struct {
+	Name     Name
+	Severity model.Severity
+	Category string
+	Props    []string // in the order of the contract
+	Message  string   // words in braces are properties
+}
+
+// Catalogue lists every event, by name.
+func Catalogue() []Entry {
+	var out []Entry
+	for _, name := range slices.Sorted(maps.Keys(catalogue)) {
+		e := catalogue[name]
+		out = append(out, Entry{name, e.severity, e.category, slices.Clone(e.props), e.message})
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package validation_test
+
+import (
+	"flag"
+	"testing"
+
+	"slipway/internal/docpage"
+	"slipway/internal/validation"
+)
+
+var update = flag.Bool("update", false, "write the page in docs/")
+
+func TestDocsOfValidations(t *testing.T) {
+	t.Parallel()
+	var hosts, clusters [][]string
+	for _, r := range validation.HostRules() {
+		pool := "in a cluster"
+		if r.Unbound {
+			pool = "always"
+		}
+		if r.HiddenOnceStaged {
+			pool += ", until it is installed"
+		}
+		if len(r.HiddenIn) > 0 {
+			pool += ", until it reboots"
+		}
+		hosts = append(hosts, []string{"`" + string(r.ID) + "`", r.Category, pool, r.Why})
+	}
+	for _, r := range validation.ClusterRules() {
+		clusters = append(clusters, []string{"`" + string(r.ID) + "`", r.Category, r.Why})
+	}
+	text := docpage.Title("Validations", "internal/validation") +
+		"Rules that hosts and clusters must pass before a disk is touched. Each result is `success`, `failure`, `pending` (a fact is still missing),\n" +
+		"`error` or `disabled`, with a sentence that says what is required and what was found; a rule that does not concern a host is left out\n" +
+		"and passes. `slipway cluster show` and `slipway host show` list those that did not pass. Limits of CPU, memory and disks are in\n" +
+		"`GET /v2/clusters/{cluster_id}/preflight-requirements`; set others with `HW_VALIDATOR_REQUIREMENTS`.\n\n" +
+		"## Of a host\n" + docpage.Table([]string{"id", "category", "judged", "why it is required"}, hosts) +
+		"## Of a cluster\n" + docpage.Table([]string{"id", "category", "why it is required"}, clusters)
+	docpage.Check(t, *update, "validations.md", text[:len(text)-1])
+}
