@@ -16,6 +16,9 @@ GOLANGCI      := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT       := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 
+# Where generate-clean keeps what was there before.
+GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
+
 # Packages that link the embedded Temporal server: never with -race, which would
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
@@ -59,13 +62,14 @@ check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files
 generate: ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
 	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
+	$(NICE) $(GO) test ./internal/lifecycle ./internal/validation ./internal/events ./internal/instructions ./api ./cmd/slipway -run Docs -update
 
 .PHONY: generate-clean
 generate-clean:
-	@cp api/api.gen.go $(or $(TMPDIR),/tmp)/slipway-api.gen.go && cp internal/wire/wire.gen.go $(or $(TMPDIR),/tmp)/slipway-wire.gen.go
+	@rm -rf $(GENERATED) && mkdir -p $(GENERATED) && cp api/api.gen.go internal/wire/wire.gen.go docs/*.md $(GENERATED)
 	@$(MAKE) --no-print-directory generate
-	@cmp api/api.gen.go $(or $(TMPDIR),/tmp)/slipway-api.gen.go && cmp internal/wire/wire.gen.go $(or $(TMPDIR),/tmp)/slipway-wire.gen.go \
-	  || { echo 'generated files were out of date: commit what make generate wrote'; exit 1; }
+	@stale=; for file in api/api.gen.go internal/wire/wire.gen.go docs/*.md; do cmp $$file $(GENERATED)/$${file##*/} || stale=yes; done; \
+	  test -z "$$stale" || { echo 'generated files were out of date: commit what make generate wrote'; exit 1; }
 
 bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
 	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/discovery ./internal/store ./api

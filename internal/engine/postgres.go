@@ -94,7 +94,7 @@ func (p *Postgres) start(ctx context.Context) error {
 	if err := p.writeAccess(); err != nil {
 		return err
 	}
-	if p.messages, err = newMessages(p.logger); err != nil {
+	if p.messages, err = newMessages(p.logger); err != nil { //nolint:contextcheck // lives as long as the server, not as its start
 		return err
 	}
 	server, err := p.launch(ctx)

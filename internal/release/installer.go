@@ -86,7 +86,7 @@ func (i *Installer) Close() { i.program.release() }
 func (r *Releases) fetchOnce(ctx context.Context, name, source, path string, pullSecret model.Secret) error {
 	// Who brings another pull secret must not fail for this one's.
 	key := fmt.Sprintf("%s %x", name, sha256.Sum256([]byte(pullSecret.Reveal())))
-	done := r.downloads.DoChan(key, func() (any, error) {
+	done := r.downloads.DoChan(key, func() (any, error) { //nolint:contextcheck // the download outlives the caller who began it
 		// Not the context of the caller: others wait for the same download.
 		ctx, cancel := context.WithTimeout(r.running, r.opts.PullTimeout)
 		defer cancel()

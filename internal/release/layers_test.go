@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -36,7 +35,7 @@ func link(kind byte, path, target string) entry {
 // push stores an image of layers and returns it by digest.
 func push(t *testing.T, p *payload.Payload, repository string, layers ...[]entry) string {
 	t.Helper()
-	image := v1.Image(empty.Image)
+	image := empty.Image
 	for _, entries := range layers {
 		var b bytes.Buffer
 		w := tar.NewWriter(&b)

@@ -125,7 +125,7 @@ type file struct {
 
 // build makes an image out of layers. The same input makes the same image, byte by byte.
 func build(version, component, architecture string, layers ...[]file) (v1.Image, error) {
-	image := v1.Image(empty.Image)
+	image := empty.Image
 	for _, files := range layers {
 		data, err := archive(files)
 		if err != nil {

@@ -33,10 +33,10 @@ type config struct {
 		ClusterNetworkMTU   int            `json:"clusterNetworkMTU"`
 		OVNKubernetesConfig map[string]any `json:"ovnKubernetesConfig"`
 	} `json:"networking"`
-	Compute          []pool    `json:"compute"`
-	ControlPlane     pool      `json:"controlPlane"`
-	Arbiter          *pool     `json:"arbiter"`
-	Platform         platform  `json:"platform"`
+	Compute          []pool   `json:"compute"`
+	ControlPlane     pool     `json:"controlPlane"`
+	Arbiter          *pool    `json:"arbiter"`
+	Platform         platform `json:"platform"`
 	BootstrapInPlace *struct {
 		InstallationDisk string `json:"installationDisk"`
 	} `json:"bootstrapInPlace"`
