@@ -121,7 +121,7 @@ func tail(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.Size() > logTail {
 		if _, err := file.Seek(-logTail, io.SeekEnd); err != nil {
 			return nil, err

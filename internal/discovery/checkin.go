@@ -14,7 +14,7 @@ import (
 
 const (
 	// checkInPause gathers the check-ins of many hosts into one statement.
-	checkInPause = 250 * time.Millisecond
+	checkInPause = time.Second
 	// checkInLimit bounds how long writing them may take.
 	checkInLimit = 10 * time.Second
 )

@@ -83,7 +83,7 @@ func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 	if err != nil {
 		return fmt.Errorf("open the log of the controller: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // every line was written already
+	defer file.Close()
 	return controller.Run(ctx, controller.Options{
 		ClusterID: o.ClusterID,
 		Service: client.New(client.Options{

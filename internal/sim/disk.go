@@ -43,7 +43,7 @@ func ReadDisk(dir, name string) (*DiskContent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read disk %s: %w", name, err)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	sector := make([]byte, sectorSize)
 	if _, err := file.ReadAt(sector, 0); err != nil {
 		return nil, fmt.Errorf("read disk %s: %w", name, err)
@@ -76,7 +76,7 @@ func wipeDisk(dir, name string) error {
 	if err != nil {
 		return fmt.Errorf("wipe disk %s: %w", name, err)
 	}
-	defer file.Close() //nolint:errcheck // what was written needs no more of it
+	defer file.Close()
 	if _, err := file.WriteAt(make([]byte, sectorSize), 0); err != nil {
 		return fmt.Errorf("wipe disk %s: %w", name, err)
 	}
@@ -94,7 +94,7 @@ func writeDisk(dir, name string, content *DiskContent) error {
 	if err != nil {
 		return fmt.Errorf("write disk %s: %w", name, err)
 	}
-	defer file.Close() //nolint:errcheck // what was written was synced
+	defer file.Close()
 	sector := make([]byte, sectorSize)
 	sector[510], sector[511] = 0x55, 0xAA
 	for _, part := range []struct {

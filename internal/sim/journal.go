@@ -116,7 +116,7 @@ func ReadLog(dir string) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the log of a machine: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	var entries []Entry
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)

@@ -18,7 +18,7 @@ type HostCheckIn struct {
 // CheckIns records many polls with one statement. A host that is gone, or was heard of
 // later, is left alone.
 func (s *Store) CheckIns(ctx context.Context, list []HostCheckIn) error {
-	infraEnvs, hosts := make([]uuid.UUID, len(list)), make([]uuid.UUID, len(list))
+	infraEnvs, hosts := make([][16]byte, len(list)), make([][16]byte, len(list)) // plain, as in Poll
 	ats, timestamps := make([]time.Time, len(list)), make([]int64, len(list))
 	for i, c := range list {
 		infraEnvs[i], hosts[i], ats[i], timestamps[i] = c.InfraEnvID, c.HostID, c.At, c.Timestamp

@@ -101,7 +101,7 @@ func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
 	if err != nil {
 		return fmt.Errorf("open the log of the machines: %w", err)
 	}
-	defer logFile.Close() //nolint:errcheck // every line was written already
+	defer logFile.Close()
 	d.log = slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug}))
 
 	if d.releases, err = serveReleases(ctx, d.executable); err != nil {

@@ -78,7 +78,7 @@ func (s *store) replay(path string) error {
 	if err != nil {
 		return fmt.Errorf("read journal %s: %w", path, err)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	lines := bufio.NewReader(file)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
