@@ -22,7 +22,7 @@ func (w *clusterInstall) setup(ctx workflow.Context) error {
 		do    func(workflow.Context)
 	}{
 		CommandCancel: {w.checkStop, func(workflow.Context) { w.stopFor(stopCancel) }},
-		CommandReset:  {w.checkStop, func(workflow.Context) { w.stopFor(stopReset) }},
+		CommandReset:  {w.checkReset, func(workflow.Context) { w.stopFor(stopReset) }},
 		CommandPause:  {w.checkPause, func(ctx workflow.Context) { w.hold(ctx, true) }},
 		CommandResume: {w.checkResume, func(ctx workflow.Context) { w.hold(ctx, false) }},
 		CommandExtend: {w.checkExtend, func(workflow.Context) { w.extended++ }},
@@ -85,6 +85,14 @@ func (w *clusterInstall) checkStop() error {
 		return reject("the installation has ended")
 	}
 	return nil
+}
+
+// checkReset also lets a reset follow a cancel that is still at work.
+func (w *clusterInstall) checkReset() error {
+	if w.stop == stopCancel {
+		return nil
+	}
+	return w.checkStop()
 }
 
 func (w *clusterInstall) checkPause() error {

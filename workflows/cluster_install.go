@@ -88,6 +88,10 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 		if cerr := workflow.ExecuteActivity(record(clean, "Cancel installation"), clusters.CancelInstallation, w.request).Get(clean, nil); cerr != nil {
 			return cerr
 		}
+		if w.stop == stopReset { // the command came while the installation was being cancelled
+			w.phase = "resetting"
+			return resetCluster(clean, w.request.ClusterID, w.plan.Timeouts)
+		}
 		return temporal.NewCanceledError("installation cancelled")
 	case err != nil:
 		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: reason(err)}

@@ -234,6 +234,26 @@ func TestCancelAndResetCleanUp(t *testing.T) {
 	}
 }
 
+func TestResetMayFollowACancelThatIsStillAtWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, 2)
+	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")} // keeps the installation waiting
+	env := environment(t, w)
+	var refused error
+	env.RegisterDelayedCallback(func() {
+		for _, command := range []string{workflows.CommandCancel, workflows.CommandReset} {
+			env.UpdateWorkflow(command, command, &testsuite.TestUpdateCallback{
+				OnAccept: func() {}, OnReject: func(err error) { refused = err }, OnComplete: func(any, error) {},
+			})
+		}
+	}, time.Hour)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, refused)
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Equal(t, "finish reset", lines[len(lines)-1])
+}
+
 func TestTimedOutFinalizingWaitsForACommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1, 0)

@@ -204,6 +204,10 @@ func known(name string, commands []string) error {
 	return model.Invalidf("command: require one of %s, found %q", strings.Join(commands, ", "), name)
 }
 
+// endedMeanwhile is the type of the server's failure for an update whose workflow ended
+// before it was done.
+const endedMeanwhile = "AcceptedUpdateCompletedWorkflow"
+
 // command sends an update and waits until its workflow has taken or refused it. It
 // returns an ErrNotFound when no such workflow runs, an ErrConflict with the
 // workflow's own words when it refuses.
@@ -219,7 +223,7 @@ func (o *Orchestrator) command(ctx context.Context, workflowID, name string) err
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &gone):
+	case errors.As(err, &gone), errors.As(err, &refused) && refused.Type() == endedMeanwhile:
 		return model.NotFoundf("workflow %s does not run", workflowID)
 	case errors.As(err, &refused):
 		return model.Conflictf("%s", refused.Message())
