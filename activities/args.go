@@ -27,6 +27,10 @@ var needsRelease = []wire.StepType{
 	wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepControlPlaneWait, wire.StepBootkubeWait, wire.StepControllerWait, wire.StepReboot,
 }
 
+// needsHosts lists the steps that name other hosts of the cluster. Reading all of them
+// for every step of every host would make an installation cost the square of its size.
+var needsHosts = []wire.StepType{wire.StepTypeLogsGather, wire.StepTypeConnectivityCheck}
+
 // StepArgs implements ArgsBuilder.
 func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Cluster, h *model.Host) ([]string, error) {
 	step := wire.StepType(stepType)
@@ -37,8 +41,10 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {
 		return nil, err
 	}
-	if in.Hosts, err = a.Store.ClusterHosts(ctx, c.ID); err != nil {
-		return nil, err
+	if slices.Contains(needsHosts, step) {
+		if in.Hosts, err = a.Store.ClusterHosts(ctx, c.ID); err != nil {
+			return nil, err
+		}
 	}
 	if slices.Contains(needsRelease, step) {
 		if in.Images, err = a.images(ctx, c); err != nil {

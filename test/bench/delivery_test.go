@@ -21,8 +21,9 @@ func (s *service) delivery(b *testing.B, fleet []*cluster, machines []*machine) 
 	defer history.Close()
 	for b.Loop() {
 		var armed, handed, held []time.Duration
+		var resets effort
 		for _, c := range fleet[:deliveryClusters] {
-			c.reset()
+			resets.add(s.measure(len(c.machines), c.reset))
 			for _, d := range c.deliveries(history, a) {
 				armed, handed, held = append(armed, d.armed), append(handed, d.sent), append(held, d.arrived)
 			}
@@ -34,6 +35,7 @@ func (s *service) delivery(b *testing.B, fleet []*cluster, machines []*machine) 
 		b.ReportMetric(percentile(held, 100).Seconds(), "s-max")
 		b.ReportMetric(percentile(armed, 95).Seconds(), "s-p95-activity-began")
 		b.ReportMetric(percentile(handed, 95).Seconds(), "s-p95-handed-out")
+		b.ReportMetric(microseconds(resets.used.total())/1000/float64(resets.requests), "cpu-ms/step")
 		b.ReportMetric(float64(len(held)), "samples")
 	}
 	a.end()
