@@ -28,6 +28,8 @@ type world struct {
 	fails  map[string][]error // "worker-0 image-write" -> one error a call, then success
 	status model.ClusterStatus
 	done   map[uuid.UUID]bool
+	// installing is closed when a v2 host has got its step: it reports stages only then.
+	installing map[uuid.UUID]chan struct{}
 }
 
 func hosts(masters, workers int, dialect model.Dialect) []activities.HostPlan {
@@ -51,7 +53,7 @@ func newWorld(masters, workers int) *world {
 			ClusterID: uuid.New(), Attempt: 1, SingleNode: masters == 1, Hosts: hosts(masters, workers, model.DialectFine),
 			Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts(), Decision: 24 * time.Hour, Heartbeat: 3 * time.Minute},
 		},
-		fails: map[string][]error{}, status: model.ClusterInstalling, done: map[uuid.UUID]bool{},
+		fails: map[string][]error{}, status: model.ClusterInstalling, done: map[uuid.UUID]bool{}, installing: map[uuid.UUID]chan struct{}{},
 	}
 }
 
@@ -74,6 +76,32 @@ func (w *world) name(id uuid.UUID) string {
 		}
 	}
 	return id.String()
+}
+
+func (w *world) dialect(id uuid.UUID) model.Dialect {
+	at := slices.IndexFunc(w.plan.Hosts, func(h activities.HostPlan) bool { return h.ID == id })
+	return w.plan.Hosts[at].Dialect
+}
+
+// step is closed once the host has its install step.
+func (w *world) step(id uuid.UUID) chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.installing[id] == nil {
+		w.installing[id] = make(chan struct{})
+	}
+	return w.installing[id]
+}
+
+func (w *world) begun(id uuid.UUID) {
+	ch := w.step(id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-ch:
+	default:
+		close(ch)
+	}
 }
 
 func (w *world) fail(key string) error {
@@ -196,10 +224,16 @@ func (w *world) RebootTimedOut(_ context.Context, r activities.HostRef) error {
 
 func (w *world) RunStep(_ context.Context, r activities.StepRequest) (activities.StepResult, error) {
 	w.note("%s %s", w.name(r.HostID), r.Type)
+	if r.Type == "install" {
+		w.begun(r.HostID)
+	}
 	return activities.StepResult{StepID: r.Type}, w.fail(w.name(r.HostID) + " " + r.Type)
 }
 
 func (w *world) AwaitStage(_ context.Context, r activities.StageRequest) (activities.StepResult, error) {
+	if w.dialect(r.HostID) == model.DialectInstall {
+		<-w.step(r.HostID)
+	}
 	if err := w.fail(w.name(r.HostID) + " " + string(r.Stage)); err != nil {
 		return activities.StepResult{}, err
 	}
