@@ -2,7 +2,10 @@ package installer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"slipway/internal/run"
 	"slipway/internal/wire"
@@ -40,9 +43,23 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 	})
 	report.finish()
 	if err != nil {
-		return ImageReport{}, fmt.Errorf("write the image to %s: %w", device, err)
+		return ImageReport{}, fmt.Errorf("write the image to %s: %w", device, withoutProgress(err))
 	}
 	return ImageReport{Device: device}, nil
+}
+
+// withoutProgress leaves only what a user wants to read of a failure: of dozens of
+// progress lines none.
+func withoutProgress(err error) error {
+	var exit *run.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	lines := strings.FieldsFunc(exit.Stderr, func(r rune) bool { return r == '\r' || r == '\n' })
+	lines = slices.DeleteFunc(lines, func(line string) bool { return percentage.MatchString(line) })
+	clean := *exit
+	clean.Stderr = strings.Join(lines, "\n")
+	return &clean
 }
 
 func proxyEnvironment(p wire.Proxy) []string {

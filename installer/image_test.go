@@ -91,6 +91,15 @@ func TestWriteImageDoesNotDependOnReports(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestFailedWriteTellsTheCauseWithoutProgress(t *testing.T) {
+	t.Parallel()
+	said := "Reading image\n> Read disk 1.0 GiB/3.6 GiB (27%)\r> Read disk 1.4 GiB/3.6 GiB (38%)\rError: copying image to target\nCaused by:\n    Input/output error"
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, said)})
+	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
+	require.ErrorContains(t, err, "Input/output error")
+	require.NotContains(t, err.Error(), "Read disk")
+}
+
 func TestWriteImageTriesOnce(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, "Error: found busy partitions")})

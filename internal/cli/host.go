@@ -17,7 +17,7 @@ type HostCommands struct {
 
 	List      hostList      `cmd:"" help:"List hosts."`
 	Show      hostShow      `cmd:"" help:"Show a host, its hardware and the rules it does not meet."`
-	Retry     hostRetry     `cmd:"" help:"Start a failed host again, it alone; before an installation: discover it anew."`
+	Retry     hostRetry     `cmd:"" help:"Start a host that failed in a running installation again, it alone."`
 	RetryStep hostRetryStep `cmd:"" name:"retry-step" help:"Start only the stage again that a host failed in."`
 	Evict     hostEvict     `cmd:"" help:"Let an installation go on without a host that failed."`
 	Delete    hostDelete    `cmd:"" help:"Forget a host."`
