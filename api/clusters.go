@@ -48,12 +48,12 @@ func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	s.replyCluster(created, w, r, c.ID)
+	s.replyCluster(http.StatusCreated, w, r, c.ID)
 }
 
 // V2ListClusters lists clusters, newest first, with their hosts on request only.
 func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params wire.V2ListClustersParams) {
-	stream(s, w, r, func(yield func(wire.Cluster) error) error {
+	stream(s, w, r, func(yield func(any) error) error {
 		if len(params.AmsSubscriptionIds) > 0 {
 			return nil // no cluster has a subscription
 		}
@@ -66,43 +66,41 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 			return err
 		}
 		filter := store.ClusterFilter{OpenShiftClusterID: params.OpenshiftClusterID, Owner: params.Owner}
-		show := func(c *model.Cluster, hosts []*model.Host) error {
-			return yield(clusterView{c, hosts, counts[c.ID], operators[c.ID]}.toWire())
-		}
+		view := func(c *model.Cluster) clusterView { return clusterView{c, counts[c.ID], operators[c.ID]} }
 		if !params.WithHosts {
-			return s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error { return show(c, nil) })
+			return s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error { return yield(view(c).toWire()) })
 		}
-		return s.clustersWithHosts(r.Context(), filter, show)
-	})
-}
-
-// clustersWithHosts reads the clusters first: reading hosts while they stream would take
-// a second connection of the pool for every list.
-func (s *server) clustersWithHosts(ctx context.Context, f store.ClusterFilter, show func(*model.Cluster, []*model.Host) error) error {
-	var clusters []*model.Cluster
-	err := s.Store.Clusters(ctx, f, func(c *model.Cluster) error {
-		clusters = append(clusters, c)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, c := range clusters {
-		hosts, err := s.Store.WholeClusterHosts(ctx, c.ID)
+		// Read first: reading hosts while clusters stream would take a second connection of
+		// the pool for every list.
+		var clusters []*model.Cluster
+		err = s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error {
+			clusters = append(clusters, c)
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		if err := show(c, hosts); err != nil {
-			return err
+		for _, c := range clusters {
+			if err := yield(s.wholeCluster(r.Context(), view(c))); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // V2GetCluster reads one cluster, with its hosts unless they are excluded.
 func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetClusterParams) {
-	view, err := s.clusterView(r.Context(), id, !params.ExcludeHosts)
-	ok(w, r, view, err)
+	if !params.ExcludeHosts {
+		s.replyCluster(http.StatusOK, w, r, id)
+		return
+	}
+	view, err := s.clusterView(r.Context(), id)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	ok(w, r, view.toWire(), nil)
 }
 
 // V2UpdateCluster changes the settings of a cluster that is not being installed.
@@ -122,7 +120,7 @@ func (s *server) V2UpdateCluster(w http.ResponseWriter, r *http.Request, id uuid
 		fail(w, r, err)
 		return
 	}
-	s.replyCluster(created, w, r, id)
+	s.replyCluster(http.StatusCreated, w, r, id)
 }
 
 func (s *server) changeCluster(r *http.Request, tx *store.Tx, c *model.Cluster, params wire.V2ClusterUpdateParams) error {
@@ -184,33 +182,17 @@ func requireStatus(verb string, c *model.Cluster, allowed []model.ClusterStatus)
 	return model.Conflictf("cluster %s cannot be %s: require status %s, found %s", c.Name, verb, strings.Join(names, " or "), c.Status)
 }
 
-// clusterView reads what the API shows of a cluster.
-func (s *server) clusterView(ctx context.Context, id uuid.UUID, withHosts bool) (wire.Cluster, error) {
-	c, err := s.Store.Cluster(ctx, id)
-	if err != nil {
-		return wire.Cluster{}, err
+// clusterView reads what the API shows of a cluster besides its hosts.
+func (s *server) clusterView(ctx context.Context, id uuid.UUID) (view clusterView, err error) {
+	if view.cluster, err = s.Store.Cluster(ctx, id); err != nil {
+		return view, err
 	}
-	view := clusterView{cluster: c}
 	if view.operators, err = s.Store.MonitoredOperators(ctx, id); err != nil {
-		return wire.Cluster{}, err
+		return view, err
 	}
 	counts, err := s.Store.HostCounts(ctx, id)
-	if err != nil {
-		return wire.Cluster{}, err
-	}
 	view.counts = counts[id]
-	if withHosts {
-		if view.hosts, err = s.Store.WholeClusterHosts(ctx, id); err != nil {
-			return wire.Cluster{}, err
-		}
-	}
-	return view.toWire(), nil
-}
-
-// replyCluster answers with a cluster as it now stands.
-func (s *server) replyCluster(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	view, err := s.clusterView(r.Context(), id, true)
-	how(w, r, view, err)
+	return view, err
 }
 
 func vipText(c *model.Cluster) string { return vipList(c.APIVIPs) + " " + vipList(c.IngressVIPs) }

@@ -30,7 +30,7 @@ func (s *server) command(w http.ResponseWriter, r *http.Request, id uuid.UUID, d
 		fail(w, r, err)
 		return
 	}
-	s.replyCluster(accepted, w, r, id)
+	s.replyCluster(http.StatusAccepted, w, r, id)
 }
 
 // V2UpdateClusterFinalizingProgress takes the stage a new cluster has reached.
@@ -64,7 +64,7 @@ func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, 
 		fail(w, r, err)
 		return
 	}
-	s.replyCluster(accepted, w, r, id)
+	s.replyCluster(http.StatusAccepted, w, r, id)
 }
 
 // V2ListOfClusterOperators lists what the installation waits for.

@@ -14,10 +14,9 @@ import (
 // the control plane can be kept free of other work.
 const workersToFreeMasters = 2
 
-// clusterView is all that the API shows of a cluster.
+// clusterView is what the API shows of a cluster besides its hosts.
 type clusterView struct {
 	cluster   *model.Cluster
-	hosts     []*model.Host // nil: left out
 	counts    store.HostCounts
 	operators []model.MonitoredOperator
 }
@@ -30,10 +29,7 @@ func (v clusterView) toWire() wire.Cluster {
 	out.TotalHostCount, out.EnabledHostCount = int64(v.counts.Total), int64(v.counts.Enabled)
 	out.ReadyHostCount = int64(v.counts.Ready)
 	out.SchedulableMastersForcedTrue = v.counts.Total < v.cluster.ControlPlaneCount+workersToFreeMasters
-	out.Hosts = make([]wire.Host, len(v.hosts))
-	for i, h := range v.hosts {
-		out.Hosts[i] = hostToWire(h, hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true})
-	}
+	out.Hosts = []wire.Host{} // see wholeCluster
 	out.MonitoredOperators = make([]wire.MonitoredOperator, len(v.operators))
 	for i, o := range v.operators {
 		out.MonitoredOperators[i] = operatorToWire(o)

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"net/http"
 	"time"
 )
@@ -16,6 +17,8 @@ type patient struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
 	now     func() time.Time
+	status  int  // sent before the first part; 0: 200
+	begun   bool // a part was sent
 }
 
 func newPatient(w http.ResponseWriter, now func() time.Time) *patient {
@@ -24,6 +27,10 @@ func newPatient(w http.ResponseWriter, now func() time.Time) *patient {
 
 // Write implements io.Writer.
 func (p *patient) Write(text []byte) (int, error) {
+	if !p.begun && p.status != 0 {
+		p.out.WriteHeader(p.status)
+	}
+	p.begun = true
 	p.allow(streamPatience) // what the client does not take within it is lost
 	return p.out.Write(text)
 }
@@ -45,7 +52,7 @@ func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(
 	out := bufio.NewWriterSize(client, 64<<10)
 	separator := byte('[')
 	err := list(func(item T) error {
-		text, err := json.Marshal(item)
+		text, err := encoded(item)
 		if err != nil {
 			return err
 		}
@@ -54,8 +61,7 @@ func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(
 		}
 		_ = out.WriteByte(separator) // a bufio.Writer keeps its error for the next write
 		separator = ','
-		_, err = out.Write(text)
-		return err
+		return text(out)
 	})
 	switch {
 	case err != nil && separator == '[':
@@ -70,4 +76,19 @@ func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(
 	}
 	_, _ = out.WriteString("]\n")
 	_ = out.Flush()
+}
+
+// written is JSON that is written part by part, because it is large.
+type written func(out io.Writer) error
+
+// encoded is how an item is written.
+func encoded(item any) (written, error) {
+	if large, ok := item.(written); ok {
+		return large, nil
+	}
+	text, err := json.Marshal(item)
+	return func(out io.Writer) error {
+		_, err := out.Write(text)
+		return err
+	}, err
 }

@@ -48,9 +48,11 @@ func TestConnectivityReportsAreKeptBesideTheDocument(t *testing.T) {
 	without, err := s.ClusterHosts(t.Context(), c.ID)
 	require.NoError(t, err)
 	require.Nil(t, without[0].Connectivity)
-	whole, err := s.WholeClusterHosts(t.Context(), c.ID)
+	err = s.Hosts(t.Context(), store.HostFilter{ClusterID: c.ID, Connectivity: true}, func(h *model.Host) error {
+		require.Equal(t, report, h.Connectivity.Unpack())
+		return nil
+	})
 	require.NoError(t, err)
-	require.Equal(t, report, whole[0].Connectivity.Unpack())
 
 	change(func(h *model.Host) { h.Connectivity = model.PackConnectivity(wire.ConnectivityReport{}) })
 	require.NotNil(t, stored(), "a report on nobody is a report")

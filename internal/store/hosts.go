@@ -105,11 +105,6 @@ func (s *Store) ClusterHosts(ctx context.Context, clusterID uuid.UUID) ([]*model
 	return s.collectHosts(ctx, HostFilter{ClusterID: clusterID})
 }
 
-// WholeClusterHosts is ClusterHosts with the connectivity reports.
-func (s *Store) WholeClusterHosts(ctx context.Context, clusterID uuid.UUID) ([]*model.Host, error) {
-	return s.collectHosts(ctx, HostFilter{ClusterID: clusterID, Connectivity: true})
-}
-
 // UnboundHosts reads the hosts of a discovery environment that have no cluster.
 func (s *Store) UnboundHosts(ctx context.Context, infraEnvID uuid.UUID) ([]*model.Host, error) {
 	return s.collectHosts(ctx, HostFilter{InfraEnvID: infraEnvID, Unbound: true})

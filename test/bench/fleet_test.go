@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,9 @@ type cluster struct {
 	*service
 	id, infraEnv uuid.UUID
 	machines     []*machine
+	// peers limits connectivity reports, where those of thousands of hosts would be most
+	// of what is measured.
+	peers int
 }
 
 const pullSecret = `{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNzd29yZAo="},"quay.io":{"auth":"dXNlcjpwYXNzd29yZAo="}}}`
@@ -40,7 +44,7 @@ func (s *service) newCluster() *cluster {
 		Name: "bench", PullSecret: pullSecret, ClusterID: &defined.ID,
 	})
 	require.NoError(s.tb, err)
-	return &cluster{service: s, id: defined.ID, infraEnv: env.ID}
+	return &cluster{service: s, id: defined.ID, infraEnv: env.ID, peers: math.MaxInt}
 }
 
 // dial connects to the service until the benchmark ends.
@@ -65,7 +69,7 @@ func (l *line) send(tb testing.TB, request []byte, want int) []byte {
 func (c *cluster) register(l *line, n int) {
 	c.tb.Helper()
 	for range n {
-		m := newMachine(c.infraEnv, len(c.machines))
+		m := newMachine(c.infraEnv, len(c.machines), c.peers)
 		l.send(c.tb, m.register(), http.StatusCreated)
 		c.machines = append(c.machines, m)
 	}
@@ -82,7 +86,7 @@ func (c *cluster) discover(n int) {
 	c.settled()
 }
 
-// pretend makes the hosts of a cluster known whatever their reports lack (reportedPeers):
+// pretend makes the hosts of a cluster known whatever their reports lack (see peers):
 // of hosts that need attention more is asked, every two minutes.
 func (c *cluster) pretend() {
 	c.tb.Helper()

@@ -22,6 +22,7 @@ const (
 func BenchmarkIdlePoll(b *testing.B) {
 	s := newService(b)
 	large := s.newCluster()
+	large.peers = 50
 	large.discover(2000)
 	large.pretend()
 	small := s.newCluster()

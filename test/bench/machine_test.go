@@ -14,6 +14,7 @@ import (
 type machine struct {
 	infraEnv, id uuid.UUID
 	number       int
+	peers        int    // on how many others it reports at most
 	poll         []byte // the request for steps, answered at once
 	wait         []byte // the request for steps, held by the service
 	path         string // of its instructions
@@ -22,8 +23,8 @@ type machine struct {
 // waitSeconds is how long our agent asks a poll to be held.
 const waitSeconds = 30
 
-func newMachine(infraEnv uuid.UUID, number int) *machine {
-	m := &machine{infraEnv: infraEnv, id: uuid.New(), number: number}
+func newMachine(infraEnv uuid.UUID, number, peers int) *machine {
+	m := &machine{infraEnv: infraEnv, id: uuid.New(), number: number, peers: peers}
 	m.path = fmt.Sprintf("/api/assisted-install/v2/infra-envs/%s/hosts/%s/instructions", m.infraEnv, m.id)
 	const headers = "Host: service.example\r\nAccept: application/json\r\nUser-Agent: slipway\r\ndiscovery_agent_version: bench\r\n"
 	now := time.Now().Unix() // a clock that lags by the minutes of a benchmark is no fault
@@ -69,7 +70,7 @@ func (m *machine) output(step wire.Step) any {
 	case wire.StepTypeInventory:
 		return m.inventory()
 	case wire.StepTypeConnectivityCheck:
-		return reached(arg[wire.ConnectivityCheckParams](step))
+		return reached(arg[wire.ConnectivityCheckParams](step), m.peers)
 	case wire.StepTypeNtpSynchronizer:
 		return wire.NtpSynchronizationResponse{NtpSources: []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}}}
 	case wire.StepTypeDomainResolution:
@@ -91,13 +92,9 @@ func arg[T any](step wire.Step) (out T) {
 	return out
 }
 
-// reportedPeers limits connectivity reports: in a cluster of thousands, those of real
-// hosts would be most of what is measured.
-var reportedPeers = 50
-
-func reached(others wire.ConnectivityCheckParams) wire.ConnectivityReport {
+func reached(others wire.ConnectivityCheckParams, most int) wire.ConnectivityReport {
 	report := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}
-	for _, other := range others[:min(len(others), reportedPeers)] {
+	for _, other := range others[:min(len(others), most)] {
 		remote := wire.ConnectivityRemoteHost{HostID: other.HostID}
 		for _, nic := range other.Nics {
 			for _, ip := range nic.IPAddresses {

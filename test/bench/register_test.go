@@ -1,15 +1,9 @@
 package bench_test
 
 import (
-	"encoding/json"
-	"io"
 	"net/http"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
-
-	"slipway/internal/wire"
 )
 
 const (
@@ -80,45 +74,4 @@ func (c comparison) report(b *testing.B, what string) {
 	b.ReportMetric(microseconds(c.first.used.total()/time.Duration(c.first.requests)), "cpu-us/"+what)
 	b.ReportMetric(float64(c.last.used.total())/float64(c.first.used.total()), what+"-cost-1000th/10th")
 	b.ReportMetric(float64(c.last.took)/float64(c.first.took), what+"-time-1000th/10th")
-}
-
-// BenchmarkList reads the hosts of a cluster of 1,000 and of one of 100, with inventories.
-func BenchmarkList(b *testing.B) {
-	s := newService(b)
-	large, small := s.newCluster(), s.newCluster()
-	large.discover(largeCluster)
-	small.discover(largeCluster / 10)
-	resident := s.residentMB()
-	for b.Loop() {
-		var many, few effort
-		var begin, whole time.Duration
-		for range clusters {
-			few.add(s.measure(len(small.machines), func() { small.list() }))
-			many.add(s.measure(len(large.machines), func() { begin, whole = large.list() }))
-		}
-		b.ReportMetric(microseconds(few.used.total()/time.Duration(few.requests)), "cpu-us/host")
-		b.ReportMetric((float64(many.used.total())/float64(many.requests))/(float64(few.used.total())/float64(few.requests)), "cost-per-host-1000/100")
-		b.ReportMetric(float64(begin)/float64(whole), "first-host/whole-list")
-		b.ReportMetric(s.residentMB()-resident, "MB-grown")
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// list reads all hosts as they arrive. It tells when the first one was there, and the last.
-func (c *cluster) list() (first, last time.Duration) {
-	c.tb.Helper()
-	begun := time.Now()
-	answer, err := http.Get(c.api + "/api/assisted-install/v2/infra-envs/" + c.infraEnv.String() + "/hosts")
-	require.NoError(c.tb, err)
-	defer answer.Body.Close()
-	require.Equal(c.tb, http.StatusOK, answer.StatusCode)
-	decoder := json.NewDecoder(answer.Body)
-	_, err = decoder.Token()
-	require.NoError(c.tb, err)
-	var host wire.Host
-	require.NoError(c.tb, decoder.Decode(&host))
-	first = time.Since(begun)
-	_, err = io.Copy(io.Discard, io.MultiReader(decoder.Buffered(), answer.Body))
-	require.NoError(c.tb, err)
-	return first, time.Since(begun)
 }

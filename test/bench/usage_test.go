@@ -89,19 +89,23 @@ func childrenWaitedFor(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// residentMB is the memory of the service in use, without its database, in 10^6 bytes.
-func (s *service) residentMB() float64 {
+// residentMB is the memory of the service in use, without its database, in 10^6 bytes;
+// peakMB is the most it was.
+func (s *service) residentMB() float64 { return s.memoryMB("VmRSS:") }
+func (s *service) peakMB() float64     { return s.memoryMB("VmHWM:") }
+
+func (s *service) memoryMB(name string) float64 {
 	s.tb.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.command.Process.Pid))
 	require.NoError(s.tb, err)
 	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if value, ok := strings.CutPrefix(line, name); ok {
 			kib, err := strconv.ParseFloat(strings.Fields(value)[0], 64)
 			require.NoError(s.tb, err)
 			return kib * 1024 / 1e6
 		}
 	}
-	require.Fail(s.tb, "no VmRSS")
+	require.Fail(s.tb, "no "+name)
 	return 0
 }
 

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+)
+
+// hostsField is where hosts go in the JSON of a cluster without any. It is found once:
+// quotes inside of texts are escaped.
+const hostsField = `"hosts":[]`
+
+// wholeCluster writes a cluster with its hosts, which are read meanwhile, one by one: a
+// thousand hosts that reach each other fill 300 MB.
+func (s *server) wholeCluster(ctx context.Context, v clusterView) written {
+	return func(out io.Writer) error {
+		text, err := json.Marshal(v.toWire())
+		if err != nil {
+			return err
+		}
+		before, after, _ := strings.Cut(string(text), hostsField)
+		if _, err := io.WriteString(out, before+strings.TrimSuffix(hostsField, "]")); err != nil {
+			return err
+		}
+		view := hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true}
+		separator := ""
+		err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: v.cluster.ID, Connectivity: true}, func(h *model.Host) error {
+			text, err := json.Marshal(hostToWire(h, view))
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(out, separator)
+			separator = ","
+			if err == nil {
+				_, err = out.Write(text)
+			}
+			return err
+		})
+		if err == nil {
+			_, err = io.WriteString(out, "]"+after)
+		}
+		return err
+	}
+}
+
+// replyCluster answers with a cluster as it now stands, with its hosts.
+func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	view, err := s.clusterView(r.Context(), id)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	client := newPatient(w, s.Now)
+	client.status = status
+	defer client.done()
+	out := bufio.NewWriterSize(client, 64<<10)
+	w.Header().Set("Content-Type", "application/json")
+	switch err := s.wholeCluster(r.Context(), view)(out); {
+	case err == nil:
+		_ = out.WriteByte('\n')
+		_ = out.Flush() // a client that has gone is no error of ours
+	case client.begun:
+		about(r).err = err
+		panic(http.ErrAbortHandler) // the client must not take a part for the whole
+	default:
+		fail(w, r, err)
+	}
+}
