@@ -85,7 +85,7 @@ type MilestoneRequest struct {
 type HostFailure struct {
 	HostRef
 	Reason string
-	// Media is set when the machine is no longer in the live image, so that a new
+	// LeftLiveImage is set when the machine is no longer in the live image, so that a new
 	// attempt needs the user to boot it there.
 	LeftLiveImage bool
 }

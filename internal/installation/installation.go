@@ -4,7 +4,6 @@ package installation
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -41,9 +40,6 @@ func New(o Options) *Service {
 
 // Key is the place of a cluster's file in the blob store.
 func Key(cluster uuid.UUID, file string) string { return "clusters/" + cluster.String() + "/" + file }
-
-// HostIgnition is the file name of a host's Ignition.
-func HostIgnition(h *model.Host) string { return fmt.Sprintf("%s-%s.ign", h.Role, h.ID) }
 
 func about(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID} }
 

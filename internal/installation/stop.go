@@ -11,12 +11,6 @@ import (
 	"slipway/internal/store"
 )
 
-// Stoppable are the statuses a cluster can be reset from (row 3 of the cluster table).
-var Stoppable = []model.ClusterStatus{
-	model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction,
-	model.ClusterError, model.ClusterCancelled, model.ClusterFinalizing,
-}
-
 // Cancel stops an installation in the database: rows 1 and 2 of the cluster table,
 // rows 16 to 18 of the host table.
 func (s *Service) Cancel(ctx context.Context, id uuid.UUID) error {
