@@ -151,8 +151,8 @@ func applyNodes(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 		if o.Name == nil || !operatorName.MatchString(*o.Name) {
 			return model.Invalidf("olm_operators: require the name of an operator, found %q", or(deref(o.Name), "none"))
 		}
-		if !slices.Contains(c.OLMOperators, *o.Name) {
-			c.OLMOperators = append(c.OLMOperators, *o.Name)
+		if !slices.ContainsFunc(c.OLMOperators, func(have model.OLMOperator) bool { return have.Name == *o.Name }) {
+			c.OLMOperators = append(c.OLMOperators, model.OLMOperator{Name: *o.Name, Properties: deref(o.Properties)})
 		}
 	}
 	return nil

@@ -30,6 +30,12 @@ type Cluster struct {
 
 	PullSecret Secret `json:"-"` // sealed
 
+	// Imported clusters exist already and were never installed by this service; APIVIPDNSName
+	// and IgnitionEndpoint are how hosts that join one reach it.
+	Imported         bool             `json:"imported,omitempty"`
+	APIVIPDNSName    string           `json:"api_vip_dns_name,omitempty"`
+	IgnitionEndpoint IgnitionEndpoint `json:"ignition_endpoint"`
+
 	UserName         string `json:"user_name,omitempty"`
 	OrgID            string `json:"org_id,omitempty"`
 	OpenShiftVersion string `json:"openshift_version,omitempty"`
@@ -43,15 +49,25 @@ type Cluster struct {
 	ControlPlaneCount  int               `json:"control_plane_count"`
 	SSHPublicKey       string            `json:"ssh_public_key,omitempty"`
 	Tags               string            `json:"tags,omitempty"`
+	UISettings         string            `json:"ui_settings,omitempty"` // opaque, of a user interface
+	// OrgSoftTimeouts is set when the organisation of the cluster wants soft time-outs.
+	OrgSoftTimeouts bool `json:"org_soft_timeouts,omitempty"`
+	// IgnoredHostValidations and IgnoredClusterValidations are ids, or "all"; nil when
+	// nothing was set, and then what the deployment disables holds.
+	IgnoredHostValidations    []string `json:"ignored_host_validations,omitzero"`
+	IgnoredClusterValidations []string `json:"ignored_cluster_validations,omitzero"`
 
-	Platform              Platform       `json:"platform"`
-	LoadBalancer          string         `json:"load_balancer,omitempty"` // cluster-managed | user-managed
-	UserManagedNetworking bool           `json:"user_managed_networking,omitempty"`
-	VIPDHCPAllocation     bool           `json:"vip_dhcp_allocation,omitempty"`
-	NetworkType           string         `json:"network_type,omitempty"`
-	APIVIPs               []VIP          `json:"api_vips,omitempty"`
-	IngressVIPs           []VIP          `json:"ingress_vips,omitempty"`
-	MachineNetworks       []netip.Prefix `json:"machine_networks,omitempty"`
+	Platform              Platform `json:"platform"`
+	LoadBalancer          string   `json:"load_balancer,omitempty"` // cluster-managed | user-managed
+	UserManagedNetworking bool     `json:"user_managed_networking,omitempty"`
+	VIPDHCPAllocation     bool     `json:"vip_dhcp_allocation,omitempty"`
+	NetworkType           string   `json:"network_type,omitempty"`
+	// APIVIPLease and IngressVIPLease are the leases of addresses a DHCP server gave.
+	APIVIPLease     string         `json:"api_vip_lease,omitempty"`
+	IngressVIPLease string         `json:"ingress_vip_lease,omitempty"`
+	APIVIPs         []VIP          `json:"api_vips,omitempty"`
+	IngressVIPs     []VIP          `json:"ingress_vips,omitempty"`
+	MachineNetworks []netip.Prefix `json:"machine_networks,omitempty"`
 	// MachineNetworksAuto is set while the machine networks are derived from the VIPs or hosts, not given by the user.
 	MachineNetworksAuto   bool             `json:"machine_networks_auto,omitempty"`
 	ClusterNetworks       []ClusterNetwork `json:"cluster_networks,omitempty"`
@@ -61,7 +77,7 @@ type Cluster struct {
 	Hyperthreading        string           `json:"hyperthreading,omitempty"`
 	SchedulableMasters    bool             `json:"schedulable_masters,omitempty"`
 	DiskEncryption        DiskEncryption   `json:"disk_encryption"`
-	OLMOperators          []string         `json:"olm_operators,omitempty"`
+	OLMOperators          []OLMOperator    `json:"operators,omitempty"`
 	InstallConfigOverride string           `json:"install_config_override,omitempty"` // JSON object
 
 	Progress                  ClusterProgress    `json:"progress"`
@@ -158,4 +174,20 @@ type ConnectivityGroups struct {
 	L3ConnectedAddresses map[uuid.UUID][]string `json:"l3_connected_addresses,omitempty"`
 	// IPCollisions maps an address to the MACs that answered for it, two or more.
 	IPCollisions map[string][]string `json:"ip_collisions,omitempty"`
+}
+
+// OLMOperator is an operator that is installed once the cluster runs.
+type OLMOperator struct {
+	Name       string `json:"name"`
+	Properties string `json:"properties,omitempty"` // JSON object
+	// DependencyOnly operators were not asked for; another one needs them.
+	DependencyOnly bool `json:"dependency_only,omitempty"`
+	// Bundles are those the user chose that brought it.
+	Bundles []string `json:"bundles,omitempty"`
+}
+
+// IgnitionEndpoint is where hosts that join a cluster get their configuration.
+type IgnitionEndpoint struct {
+	URL           string `json:"url,omitempty"`
+	CACertificate string `json:"ca_certificate,omitempty"` // base64 of PEM
 }

@@ -35,6 +35,13 @@ type Host struct {
 	// Facts records what was asked of the host and answered, by name of the fact.
 	Facts Facts `json:"-"`
 
+	// Fencing is how the machine's power is controlled by its cluster; nil when not set.
+	Fencing *FencingCredentials `json:"-"` // sealed
+	// IgnitionEndpointToken and IgnitionEndpointHeaders are sent to the ignition endpoint
+	// of the cluster a day-2 host joins.
+	IgnitionEndpointToken   Secret            `json:"-"` // sealed
+	IgnitionEndpointHeaders map[string]Secret `json:"-"` // sealed
+
 	RegisteredAt          time.Time   `json:"registered_at"`
 	SuggestedRole         Role        `json:"suggested_role,omitempty"`
 	RequestedHostname     string      `json:"requested_hostname,omitempty"`
@@ -53,10 +60,13 @@ type Host struct {
 	// Attempt counts the times the host's installation was begun in this run.
 	Attempt int `json:"attempt,omitempty"`
 
-	Inventory        *wire.Inventory                   `json:"inventory,omitempty"`
-	FreeAddresses    wire.FreeNetworksAddresses        `json:"free_addresses,omitempty"`
-	NTPSources       []wire.NtpSource                  `json:"ntp_sources,omitempty"`
-	DomainResolution *wire.DomainResolutionResponse    `json:"domain_resolution,omitempty"`
+	Inventory        *wire.Inventory                `json:"inventory,omitempty"`
+	FreeAddresses    wire.FreeNetworksAddresses     `json:"free_addresses,omitempty"`
+	NTPSources       []wire.NtpSource               `json:"ntp_sources,omitempty"`
+	DomainResolution *wire.DomainResolutionResponse `json:"domain_resolution,omitempty"`
+	Tang             *wire.TangConnectivityResponse `json:"tang,omitempty"`
+	// IgnitionDownload is the reply of the api-vip-connectivity-check of a day-2 host.
+	IgnitionDownload *wire.APIVipConnectivityResponse  `json:"ignition_download,omitempty"`
 	Images           []wire.ContainerImageAvailability `json:"images,omitempty"`
 	// DiskSpeed maps a disk path to the outcome of its speed check.
 	DiskSpeed map[string]DiskSpeed `json:"disk_speed,omitempty"`
@@ -82,6 +92,14 @@ type HostProgress struct {
 	StageStartedAt time.Time `json:"stage_started_at"`
 	StageUpdatedAt time.Time `json:"stage_updated_at"`
 	StageTimedOut  bool      `json:"stage_timed_out,omitempty"`
+}
+
+// FencingCredentials are those of a machine's management controller.
+type FencingCredentials struct {
+	Address                 string
+	Username                string
+	Password                Secret
+	CertificateVerification string // Enabled or Disabled
 }
 
 // DiskSpeed is the outcome of an installation disk speed check.

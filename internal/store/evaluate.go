@@ -61,7 +61,7 @@ func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide
 			return nil, notFound(err, "cluster", id)
 		}
 		p.cluster = c
-		return p, p.readHosts(ctx, tx, lock, `h.cluster_id = $1`, id)
+		return p, s.readPictured(ctx, tx, p, lock, `h.cluster_id = $1`, id)
 	}, decide)
 }
 
@@ -70,7 +70,7 @@ func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide
 func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, decide Decide) error {
 	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*picture, error) {
 		p := &picture{}
-		return p, p.readHosts(ctx, tx, lock, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
+		return p, s.readPictured(ctx, tx, p, lock, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
 	}, decide)
 }
 
@@ -193,7 +193,7 @@ func (p *picture) host(h *model.Host) (*model.Host, bool) {
 	return p.hosts[i], true
 }
 
-func (p *picture) readHosts(ctx context.Context, tx pgx.Tx, lock, where string, arg any) error {
+func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *picture, lock, where string, arg any) error {
 	rows, err := tx.Query(ctx, `
 		select `+hostColumns+`, h.xmin::text from `+hostTables+`
 		where `+where+` and h.deleted_at is null
@@ -205,7 +205,7 @@ func (p *picture) readHosts(ctx context.Context, tx pgx.Tx, lock, where string, 
 	p.index = map[hostKey]int{}
 	for rows.Next() {
 		var version string
-		h, err := scanHost(versioned{rows, &version})
+		h, err := s.scanHost(versioned{rows, &version})
 		if err != nil {
 			return err
 		}

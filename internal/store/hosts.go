@@ -17,7 +17,7 @@ const hostColumns = narrowHostColumns + `, h.connectivity`
 
 const narrowHostColumns = `
 	h.infra_env_id, h.id, h.cluster_id, h.kind, h.status, h.status_info, h.status_updated_at, h.role, h.bootstrap, h.dialect,
-	h.stage, h.facts, h.doc, h.created_at, h.updated_at, h.deleted_at, k.checked_in_at, coalesce(k.host_timestamp, 0)`
+	h.stage, h.facts, h.doc, h.secrets, h.created_at, h.updated_at, h.deleted_at, k.checked_in_at, coalesce(k.host_timestamp, 0)`
 
 const hostTables = `hosts h left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id`
 
@@ -67,7 +67,7 @@ func (s *Store) Host(ctx context.Context, infraEnvID, id uuid.UUID) (*model.Host
 	row := s.pool.QueryRow(ctx, `
 		select `+hostColumns+` from `+hostTables+`
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, infraEnvID, id)
-	h, err := scanHost(row)
+	h, err := s.scanHost(row)
 	return h, notFound(err, "host", id)
 }
 
@@ -88,7 +88,7 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		h, err := scanHost(rows)
+		h, err := s.scanHost(rows)
 		if err != nil {
 			return err
 		}
@@ -197,11 +197,11 @@ func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUI
 		select `+hostColumns+` from `+hostTables+`
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null
 		for update of h`, infraEnvID, id)
-	h, err := scanHost(row)
+	h, err := s.scanHost(row)
 	if err != nil {
 		return nil, rowState{}, notFound(err, "host", id)
 	}
-	before, err := hostState(h)
+	before, err := s.hostState(h)
 	return h, before, err
 }
 
@@ -218,13 +218,13 @@ func (s *Store) lockHostsWhere(ctx context.Context, tx pgx.Tx, where string, arg
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock hosts: %w", err)
 	}
-	hosts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*model.Host, error) { return scanHost(row) })
+	hosts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*model.Host, error) { return s.scanHost(row) })
 	if err != nil {
 		return nil, nil, err
 	}
 	before := make([]rowState, len(hosts))
 	for i, h := range hosts {
-		if before[i], err = hostState(h); err != nil {
+		if before[i], err = s.hostState(h); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -233,7 +233,7 @@ func (s *Store) lockHostsWhere(ctx context.Context, tx pgx.Tx, where string, arg
 
 // insertHost writes the first version of a host over a deleted one, if there is one.
 func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host) (rowState, error) {
-	state, err := hostState(h)
+	state, err := s.hostState(h)
 	if err != nil {
 		return rowState{}, err
 	}
@@ -245,7 +245,7 @@ func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mod
 		  cluster_id = excluded.cluster_id, kind = excluded.kind, status = excluded.status, status_info = excluded.status_info,
 		  status_updated_at = excluded.status_updated_at, role = excluded.role, bootstrap = excluded.bootstrap,
 		  dialect = excluded.dialect, stage = excluded.stage, facts = excluded.facts, doc = excluded.doc,
-		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null, connectivity = null
+		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null, connectivity = null, secrets = null
 		where h.deleted_at is not null`,
 		h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, h.Dialect,
 		h.Stage, state.facts, state.doc, now)
@@ -261,12 +261,13 @@ func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mod
 // writeHost updates only the columns that changed, so that asking a question does not
 // rewrite the document.
 func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host, before rowState) error {
-	after, err := hostState(h)
+	after, err := s.hostState(h)
 	if err != nil {
 		return err
 	}
 	reported := !bytes.Equal(before.connectivity, after.connectivity)
-	same := !reported && bytes.Equal(before.columns, after.columns) && bytes.Equal(before.doc, after.doc)
+	same := !reported && bytes.Equal(before.columns, after.columns) && bytes.Equal(before.doc, after.doc) &&
+		bytes.Equal(before.plain, after.plain)
 	switch {
 	case same && bytes.Equal(before.facts, after.facts):
 		return nil
@@ -285,10 +286,10 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 			update hosts set
 			  cluster_id = $3, kind = $4, status = $5, status_info = $6, status_updated_at = $7, role = $8, bootstrap = $9,
 			  dialect = $10, stage = $11, facts = $12, doc = $13, updated_at = $14,
-			  connectivity = case when $15 then $16 else connectivity end
+			  connectivity = case when $15 then $16 else connectivity end, secrets = $17
 			where infra_env_id = $1 and id = $2`,
 			h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap,
-			h.Dialect, h.Stage, after.facts, after.doc, now, reported, report)
+			h.Dialect, h.Stage, after.facts, after.doc, now, reported, report, s.sealHost(h, after.plain))
 	}
 	if err != nil {
 		return fmt.Errorf("update host %s: %w", h.ID, err)
@@ -296,7 +297,7 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 	return nil
 }
 
-func hostState(h *model.Host) (rowState, error) {
+func (s *Store) hostState(h *model.Host) (rowState, error) {
 	doc, err := json.Marshal(h)
 	if err != nil {
 		return rowState{}, fmt.Errorf("encode host %s: %w", h.ID, err)
@@ -307,21 +308,25 @@ func hostState(h *model.Host) (rowState, error) {
 			return rowState{}, fmt.Errorf("encode facts of host %s: %w", h.ID, err)
 		}
 	}
+	plain, err := hostPlain(h)
+	if err != nil {
+		return rowState{}, err
+	}
 	cluster := uuid.Nil
 	if h.ClusterID != nil {
 		cluster = *h.ClusterID
 	}
 	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%s|%t|%s|%s",
 		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.Dialect, h.Stage)
-	return rowState{columns: columns, doc: doc, facts: facts, connectivity: h.Connectivity, status: string(h.Status)}, nil
+	return rowState{columns: columns, doc: doc, plain: plain, facts: facts, connectivity: h.Connectivity, status: string(h.Status)}, nil
 }
 
-func scanHost(row pgx.Row) (*model.Host, error) {
+func (s *Store) scanHost(row pgx.Row) (*model.Host, error) {
 	var h model.Host
-	var facts, doc, report []byte
+	var facts, doc, sealed, report []byte
 	var deleted, checkedIn *time.Time
 	err := row.Scan(&h.InfraEnvID, &h.ID, &h.ClusterID, &h.Kind, &h.Status, &h.StatusInfo, &h.StatusUpdatedAt, &h.Role, &h.Bootstrap,
-		&h.Dialect, &h.Stage, &facts, &doc, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
+		&h.Dialect, &h.Stage, &facts, &doc, &sealed, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
 	if err != nil {
 		return nil, err
 	}
@@ -330,6 +335,9 @@ func scanHost(row pgx.Row) (*model.Host, error) {
 	}
 	if err := json.Unmarshal(facts, &h.Facts); err != nil {
 		return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
+	}
+	if err := s.openHost(&h, sealed); err != nil {
+		return nil, err
 	}
 	h.Connectivity = report
 	h.DeletedAt, h.CheckedInAt = orZero(deleted), orZero(checkedIn)
