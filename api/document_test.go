@@ -1,66 +1,16 @@
 package api_test
 
 import (
-	"encoding/json"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
 )
-
-// contract is the folder of the contract, beside the checkout of those who have it.
-const contract = "../../shared/contract/"
-
-// operationsOf lists what a document promises: method, path, operationId and the codes of success.
-func operationsOf(t *testing.T, file string) []string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var doc struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
-	}
-	require.NoError(t, yaml.Unmarshal(text, &doc))
-	var out []string
-	for path, item := range doc.Paths {
-		for method, raw := range item {
-			var operation struct {
-				OperationID string         `json:"operationId"`
-				Responses   map[string]any `json:"responses"`
-			}
-			if method == "parameters" {
-				continue
-			}
-			require.NoError(t, json.Unmarshal(raw, &operation))
-			var codes []string
-			for code := range operation.Responses {
-				if strings.HasPrefix(code, "2") {
-					codes = append(codes, code)
-				}
-			}
-			sort.Strings(codes)
-			out = append(out, strings.ToUpper(method)+" "+path+" "+operation.OperationID+" "+strings.Join(codes, "/"))
-		}
-	}
-	sort.Strings(out)
-	return out
-}
-
-func TestDocumentPromisesWhatTheContractDoes(t *testing.T) {
-	t.Parallel()
-	file := contract + "v2-api.swagger.yaml"
-	if _, err := os.Stat(file); err != nil {
-		t.Skipf("SKIP: the contract is not beside this checkout (%s)", file)
-	}
-	require.Equal(t, operationsOf(t, file), operationsOf(t, "openapi.yaml"))
-}
 
 func TestDocumentIsServedWithoutTheMarksOfTheGenerator(t *testing.T) {
 	t.Parallel()

@@ -106,6 +106,7 @@ func (s *server) routes() http.Handler {
 	r.Get(BasePath+"/v2/openapi", s.document.serve)
 	r.Get("/agent/{file}", s.downloadAgent)
 	s.ownRoutes(r)
+	s.referenceRoutes(r)
 	return HandlerWithOptions(s, ChiServerOptions{
 		BaseURL: BasePath, BaseRouter: r,
 		Middlewares:      []MiddlewareFunc{s.admit},

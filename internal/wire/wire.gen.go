@@ -4733,14 +4733,20 @@ type MethodNotAllowed = Error
 // NotFound defines model for NotFound.
 type NotFound = Error
 
-// NotImplemented defines model for NotImplemented.
-type NotImplemented = Error
+// TooLarge defines model for TooLarge.
+type TooLarge = Error
 
 // Unauthorized defines model for Unauthorized.
 type Unauthorized = InfraError
 
 // Unavailable defines model for Unavailable.
 type Unavailable = Error
+
+// Unprocessable defines model for Unprocessable.
+type Unprocessable = Error
+
+// UnsupportedMedia defines model for UnsupportedMedia.
+type UnsupportedMedia = Error
 
 // V2ListClustersParams defines parameters for V2ListClusters.
 type V2ListClustersParams struct {

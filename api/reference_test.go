@@ -1,0 +1,33 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReferencePageIsWholeWithoutAnotherNetwork(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	fetch := func(path string) reply {
+		response, err := http.Get(s.url + path) //nolint:noctx // a page, as a browser asks for it
+		require.NoError(t, err)
+		return readReply(t, response)
+	}
+	for _, path := range []string{"/docs", "/docs/"} {
+		page := fetch(path)
+		require.Equal(t, http.StatusOK, page.status)
+		require.Contains(t, string(page.body), base+"/v2/openapi")
+		require.Contains(t, string(page.body), "/api/slipway/openapi")
+		require.NotContains(t, string(page.body), "//cdn")
+	}
+	for _, asset := range []string{"/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"} {
+		got := fetch(asset)
+		require.Equal(t, http.StatusOK, got.status, asset)
+		require.Greater(t, len(got.body), 10_000, asset)
+	}
+	for _, document := range []string{base + "/v2/openapi", "/api/slipway/openapi"} {
+		require.Equal(t, http.StatusOK, fetch(document).status)
+	}
+}
