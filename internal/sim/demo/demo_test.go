@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +27,23 @@ func TestPlanHasTheMachinesThatWereAskedFor(t *testing.T) {
 		{Cluster: "demo", Host: "worker-1", Address: "192.168.111.121", Troubled: true},
 		{Cluster: "demo-sno", Host: "sno", Address: "192.168.112.20"},
 	}, machines)
+}
+
+func TestEveryScenarioHasAPlanAndIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/demo.md")
+	require.NoError(t, err)
+	help, found := reflect.TypeFor[demo.Command]().FieldByName("Scenario")
+	require.True(t, found)
+	require.Contains(t, string(help.Tag), strings.Join(demo.ScenarioNames(), ", "))
+	for _, name := range demo.ScenarioNames() {
+		machines, err := (&demo.Command{Scenario: []string{name}}).Plan()
+		require.NoError(t, err, name)
+		require.NotEmpty(t, machines, name)
+		require.Contains(t, string(page), "| `"+name+"` |")
+	}
+	_, err = (&demo.Command{Scenario: []string{"huge"}}).Plan()
+	require.ErrorContains(t, err, `found "huge"`)
 }
 
 func TestPlanRefusesWhatCannotBe(t *testing.T) {

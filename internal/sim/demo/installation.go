@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +24,8 @@ type installation struct {
 	machines context.Context //nolint:containedctx // machines outlive the installation
 	client   *client.Client
 	id       uuid.UUID
+	infraEnv uuid.UUID
+	boot     func(hostPlan) error // starts a machine with the discovery image
 	// told are the failures of hosts that were shown: when each came.
 	told map[uuid.UUID]wire.DateTime
 }
@@ -87,21 +88,26 @@ func (c *installation) discover(ctx context.Context) error {
 		return len(cluster.Hosts) == len(c.plan.hosts) &&
 			!slices.ContainsFunc(cluster.Hosts, func(h wire.Host) bool { return h.Inventory == "" })
 	}
+	if c.plan.lateBinding {
+		if err := c.bindAll(ctx); err != nil {
+			return err
+		}
+	}
 	if err := c.until(ctx, "all hosts to be discovered", known); err != nil {
 		return err
 	}
-	if c.plan.api.IsValid() {
-		_, err := c.client.UpdateCluster(ctx, c.id, wire.V2ClusterUpdateParams{
-			APIVips: &[]wire.APIVip{{IP: ip(c.plan.api)}}, IngressVips: &[]wire.IngressVip{{IP: ip(c.plan.ingress)}},
-		})
+	if len(c.plan.api) > 0 {
+		api, ingress := []wire.APIVip{}, []wire.IngressVip{}
+		for n := range c.plan.api {
+			api, ingress = append(api, wire.APIVip{IP: c.plan.api[n].String()}), append(ingress, wire.IngressVip{IP: c.plan.ingress[n].String()})
+		}
+		_, err := c.client.UpdateCluster(ctx, c.id, wire.V2ClusterUpdateParams{APIVips: &api, IngressVips: &ingress})
 		if err != nil {
 			return fmt.Errorf("set the virtual addresses: %w", err)
 		}
 	}
 	return c.until(ctx, "the cluster to be ready", func(cluster *wire.Cluster) bool { return cluster.Status == wire.ClusterStatusReady })
 }
-
-func ip(a netip.Addr) wire.IP { return a.String() }
 
 // until waits until something holds; when that takes long it says what is missing.
 func (c *installation) until(ctx context.Context, what string, holds func(*wire.Cluster) bool) error {

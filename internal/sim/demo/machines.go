@@ -16,30 +16,43 @@ func (c *installation) folder() string { return filepath.Join(c.dir, "clusters",
 // define makes the cluster and its discovery environment in the service, and starts the
 // machines with what the discovery image tells them.
 func (c *installation) define(ctx context.Context) error {
-	secret, base, count := c.releases.pullSecret().Reveal(), c.plan.Domain, c.plan.ControlPlane
-	cluster, err := c.client.RegisterCluster(ctx, wire.ClusterCreateParams{
-		Name: c.plan.Name, OpenshiftVersion: version, PullSecret: secret, BaseDNSDomain: &base, ControlPlaneCount: &count,
-	})
+	base, count := c.plan.Domain, c.plan.ControlPlane
+	params := wire.ClusterCreateParams{
+		Name: c.plan.Name, OpenshiftVersion: version, PullSecret: c.releases.pullSecret().Reveal(), BaseDNSDomain: &base, ControlPlaneCount: &count,
+	}
+	for _, configure := range c.plan.configure {
+		configure(&params)
+	}
+	cluster, err := c.client.RegisterCluster(ctx, params)
 	if err != nil {
 		return err
 	}
 	c.id = cluster.ID
-	release := version
-	env, err := c.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{
-		Name: c.plan.Name + "_infra-env", PullSecret: secret, ClusterID: &c.id, OpenshiftVersion: &release,
-	})
-	if err != nil {
-		return fmt.Errorf("make a discovery environment: %w", err)
-	}
-	config, err := c.client.DiscoveryIgnition(ctx, env.ID)
-	if err != nil {
-		return fmt.Errorf("download the discovery Ignition: %w", err)
-	}
-	image, err := sim.ReadDiscovery(config)
+	image, err := c.discoveryImage(ctx)
 	if err != nil {
 		return err
 	}
 	return c.play(image)
+}
+
+// discoveryImage makes a discovery environment and reads what its image tells machines.
+func (c *installation) discoveryImage(ctx context.Context) (sim.Discovery, error) {
+	release, bound := version, &c.id
+	if c.plan.lateBinding {
+		bound = nil
+	}
+	env, err := c.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{
+		Name: c.plan.Name + "_infra-env", PullSecret: c.releases.pullSecret().Reveal(), ClusterID: bound, OpenshiftVersion: &release,
+	})
+	if err != nil {
+		return sim.Discovery{}, fmt.Errorf("make a discovery environment: %w", err)
+	}
+	c.infraEnv = env.ID
+	config, err := c.client.DiscoveryIgnition(ctx, env.ID)
+	if err != nil {
+		return sim.Discovery{}, fmt.Errorf("download the discovery Ignition: %w", err)
+	}
+	return sim.ReadDiscovery(config)
 }
 
 // play starts the machines and the simulated cluster.
@@ -49,6 +62,9 @@ func (c *installation) play(image sim.Discovery) error {
 		return err
 	}
 	if err := place.SetCluster(c.plan.Cluster); err != nil {
+		return err
+	}
+	if err := place.SetNames(c.plan.names); err != nil {
 		return err
 	}
 	log := c.log.With("cluster", c.plan.Name)
@@ -63,16 +79,21 @@ func (c *installation) play(image sim.Discovery) error {
 		return err
 	}
 	c.goOn("cluster "+c.plan.Name, cluster.Run)
-	for _, host := range c.plan.hosts {
+	c.boot = func(host hostPlan) error {
 		machine, err := sim.NewMachine(sim.MachineOptions{
 			Spec: host.spec, Root: filepath.Join(c.folder(), host.spec.Hostname), Site: place,
 			ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token, AgentVersion: image.AgentVersion,
 			Speed: c.Speed, Faults: host.faults, Log: log,
 		})
-		if err != nil {
+		if err == nil {
+			c.goOn("machine "+host.spec.Hostname, machine.Run)
+		}
+		return err
+	}
+	for _, host := range c.plan.hosts {
+		if err := c.boot(host); err != nil {
 			return err
 		}
-		c.goOn("machine "+host.spec.Hostname, machine.Run)
 	}
 	return nil
 }

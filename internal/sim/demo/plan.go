@@ -11,6 +11,7 @@ import (
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
 	"slipway/internal/sim/site"
+	"slipway/internal/wire"
 )
 
 const domain = "example.com"
@@ -19,8 +20,16 @@ const domain = "example.com"
 type clusterPlan struct {
 	site.Cluster
 	hosts []hostPlan
-	// api and ingress are its virtual addresses; not valid on a single node.
-	api, ingress netip.Addr
+	// added join the cluster once it is installed.
+	added []hostPlan
+	// api and ingress are its virtual addresses; none where the user manages the network.
+	api, ingress []netip.Addr
+	// names are what the user's DNS answers.
+	names map[string][]netip.Addr
+	// lateBinding hosts belong to no cluster until they are bound.
+	lateBinding bool
+	// configure changes the definition of the cluster.
+	configure []func(*wire.ClusterCreateParams)
 }
 
 // hostPlan is a machine and what goes wrong with it.
@@ -41,27 +50,43 @@ func (p clusterPlan) troubled(name string) bool {
 
 // plan says what is installed, and refuses faults of hosts that are not there.
 func (k *Command) plan() ([]clusterPlan, error) {
-	masters, workers, err := k.counts()
+	plan, err := k.clusters()
 	if err != nil {
 		return nil, err
 	}
-	var plan []clusterPlan
-	if masters > 0 {
-		c := newPlan("demo", "192.168.111", masters)
-		c.add("master", hardware.Master, masters, 20)
-		c.add("worker", hardware.Worker, workers, 120)
-		c.api, c.ingress = netip.MustParseAddr("192.168.111.5"), netip.MustParseAddr("192.168.111.6")
-		plan = append(plan, c.clusterPlan)
-	}
-	if k.SNO {
-		c := newPlan("demo-sno", "192.168.112", 1)
-		c.add("sno", hardware.SingleNode, 1, 20)
-		plan = append(plan, c.clusterPlan)
-	}
 	if len(plan) == 0 {
-		return nil, errors.New("nothing to install: require --hosts or --sno")
+		return nil, errors.New("nothing to install: require --scenario, --hosts or --sno")
 	}
 	return plan, k.addFaults(plan)
+}
+
+func (k *Command) clusters() ([]clusterPlan, error) {
+	var plan []clusterPlan
+	names := k.Scenario
+	if len(names) == 0 {
+		masters, workers, err := k.counts()
+		if err != nil {
+			return nil, err
+		}
+		if masters > 0 {
+			p := newPlanner("demo", 111)
+			p.controlPlane(masters)
+			p.add("worker", hardware.Worker, workers, 120)
+			p.virtualAddresses()
+			plan = append(plan, p.clusterPlan)
+		}
+		if k.SNO {
+			names = []string{"sno"}
+		}
+	}
+	for _, name := range names {
+		c, err := planScenario(name)
+		if err != nil {
+			return nil, err
+		}
+		plan = append(plan, c)
+	}
+	return plan, nil
 }
 
 // counts are the masters and workers of --hosts.
@@ -78,18 +103,6 @@ func (k *Command) counts() (masters, workers int, err error) {
 	return int(m), int(w), nil
 }
 
-// planner makes the machines of a plan.
-type planner struct {
-	clusterPlan
-	network string // its first three bytes
-}
-
-func newPlan(name, network string, controlPlane int) *planner {
-	return &planner{network: network, clusterPlan: clusterPlan{
-		Cluster: site.Cluster{Name: name, Domain: domain, ControlPlane: controlPlane, Version: version},
-	}}
-}
-
 // add makes machines called master-0, master-1..., one alone without a number.
 func (p *planner) add(role string, shape hardware.Shape, count, first int) {
 	for n := range count {
@@ -100,6 +113,9 @@ func (p *planner) add(role string, shape hardware.Shape, count, first int) {
 		spec := hardware.New(name+"."+p.Name, shape, netip.MustParsePrefix(fmt.Sprintf("%s.%d/24", p.network, first+n)),
 			netip.MustParseAddr(p.network+".1"))
 		spec.Hostname = name
+		if p.six != "" {
+			spec.NICs[0].Addresses = append(spec.NICs[0].Addresses, netip.MustParsePrefix(fmt.Sprintf("%s%x/64", p.six, first+n)))
+		}
 		p.hosts = append(p.hosts, hostPlan{spec: spec, faults: sim.Faults{Fail: map[string]int{}}})
 	}
 }

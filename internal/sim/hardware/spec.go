@@ -62,6 +62,7 @@ var (
 	Master     = Shape{CPUs: 8, MemoryMiB: 16384, DiskGB: 120}
 	Worker     = Shape{CPUs: 16, MemoryMiB: 32768, DiskGB: 240}
 	SingleNode = Shape{CPUs: 8, MemoryMiB: 32768, DiskGB: 240}
+	Arbiter    = Shape{CPUs: 2, MemoryMiB: 8192, DiskGB: 60}
 )
 
 // New makes a machine of a shape: one NIC with one address, one disk to install on and

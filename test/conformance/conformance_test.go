@@ -1,0 +1,141 @@
+package conformance_test
+
+import (
+	"bytes"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/client"
+	"slipway/internal/wire"
+)
+
+const pullSecret = `{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNzd29yZAo=","email":"r@r.com"}}}`
+
+// tester is the program, put into the cache by `make schemathesis`.
+func tester(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("SCHEMATHESIS")
+	if _, err := os.Stat(path); path == "" || err != nil {
+		t.Skip("SKIP: this test needs Schemathesis (make test-conformance installs it)")
+	}
+	return path
+}
+
+// TestAPIKeepsWhatItsDocumentPromises sends what the document allows and what it does
+// not: no answer may be a fault of the service, have a status or a shape that is not in
+// the document, or take what the document refuses. The time spent is MAX_TIME seconds.
+func TestAPIKeepsWhatItsDocumentPromises(t *testing.T) {
+	program, err := filepath.Abs("../../bin/slipway")
+	require.NoError(t, err)
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("SKIP: this test needs bin/slipway (make build)")
+	}
+	st := tester(t)
+	// Not t.TempDir: its path is too long for the database's socket.
+	dir, err := os.MkdirTemp("", "slipway-conf-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	url := startService(t, program, dir)
+	for name, document := range map[string]string{
+		"v2": "/api/assisted-install/openapi", "own": "/api/slipway/openapi",
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := filepath.Join(dir, name+".toml")
+			require.NoError(t, os.WriteFile(config, settings(t, url), 0o600))
+			cmd := exec.Command(st, "--config-file", config, "run", url+document,
+				"--phases", "examples,coverage,fuzzing", "--max-time", seconds(), "--seed", "1", "--max-failures", "40",
+				"--report", "ndjson", "--report-ndjson-path", filepath.Join(dir, name+".ndjson"), "--no-color")
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
+			out, err := cmd.CombinedOutput()
+			summary := out
+			if at := bytes.LastIndex(out, []byte("= SUMMARY =")); at >= 0 && err == nil {
+				summary = out[at:]
+			}
+			t.Logf("%s", summary)
+			require.NoError(t, err, "kept in %s", dir)
+		})
+	}
+	if !t.Failed() {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	}
+}
+
+// seconds is how long to look for faults; CI looks shortly.
+func seconds() string {
+	if s := os.Getenv("MAX_TIME"); s != "" {
+		return s
+	}
+	return "60"
+}
+
+// startService runs the binary until the test ends.
+func startService(t *testing.T, program, dir string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	require.NoError(t, l.Close())
+	log, err := os.Create(filepath.Join(dir, "service.log"))
+	require.NoError(t, err)
+	cmd := exec.Command(program, "up", "--data-dir", filepath.Join(dir, "service"), "--listen", address, "--temporal-port", "0")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+		_ = log.Close()
+	})
+	url := "http://" + address
+	require.Eventually(t, func() bool {
+		response, err := http.Get(url + "/ready")
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}, 2*time.Minute, 50*time.Millisecond, "the service is not ready")
+	return url
+}
+
+// settings point the tester at objects that exist, so that it gets beyond 404. What it
+// deletes are others.
+func settings(t *testing.T, url string) []byte {
+	t.Helper()
+	c := client.New(client.Options{BaseURL: url, UserAgent: "slipway-conformance"})
+	cluster, env, host := define(t, c)
+	doomedCluster, doomedEnv, doomedHost := define(t, c)
+	text, err := os.ReadFile("schemathesis.toml")
+	require.NoError(t, err)
+	return []byte(strings.NewReplacer(
+		"DOOMED_CLUSTER", doomedCluster, "DOOMED_ENV", doomedEnv, "DOOMED_HOST", doomedHost,
+		"CLUSTER_ID", cluster, "INFRA_ENV_ID", env, "HOST_ID", host,
+	).Replace(string(text)))
+}
+
+// define makes a cluster with a discovery environment and a host in it.
+func define(t *testing.T, c *client.Client) (cluster, infraEnv, host string) {
+	t.Helper()
+	domain := "example.com"
+	made, err := c.RegisterCluster(t.Context(), wire.ClusterCreateParams{
+		Name: "conformance", OpenshiftVersion: "4.22", PullSecret: pullSecret, BaseDNSDomain: &domain,
+	})
+	require.NoError(t, err)
+	env, err := c.RegisterInfraEnv(t.Context(), wire.InfraEnvCreateParams{Name: "conformance", PullSecret: pullSecret, ClusterID: &made.ID})
+	require.NoError(t, err)
+	id := uuid.New()
+	_, err = c.RegisterHost(t.Context(), env.ID, id)
+	require.NoError(t, err)
+	return made.ID.String(), env.ID.String(), id.String()
+}
