@@ -2,28 +2,58 @@ package api
 
 import (
 	"net/http"
-	"strings"
 
+	"slipway/internal/model"
+	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
 // V2ListSupportedOpenshiftVersions lists what can be installed, by version.
 func (s *server) V2ListSupportedOpenshiftVersions(w http.ResponseWriter, r *http.Request, params wire.V2ListSupportedOpenshiftVersionsParams) {
-	releases := s.Releases
+	releases := s.Releases.List()
+	if len(releases) == 0 {
+		fail(w, r, model.ErrUnavailable) // release sources were not read yet
+		return
+	}
 	if params.OnlyLatest {
 		releases = releases.Latest()
 	}
+	releases, err := releases.Matching(params.Version)
 	out := wire.OpenshiftVersions{}
 	for _, release := range releases {
-		if release.Version != params.Version && !strings.HasPrefix(release.Version, params.Version) {
-			continue
-		}
 		out[release.Version] = wire.OpenshiftVersion{
 			DisplayName: release.DisplayName, SupportLevel: wire.OpenshiftVersionSupportLevel(release.SupportLevel),
 			Default: release.Default, CPUArchitectures: release.CPUArchitectures,
 		}
 	}
+	ok(w, r, out, err)
+}
+
+// V2ListReleaseSources lists where releases are looked for.
+func (s *server) V2ListReleaseSources(w http.ResponseWriter, r *http.Request) {
+	out := make(wire.ReleaseSources, len(s.ReleaseSources))
+	for i, source := range s.ReleaseSources {
+		out[i] = releaseSourceToWire(source)
+	}
 	ok(w, r, out, nil)
+}
+
+func releaseSourceToWire(s support.ReleaseSource) wire.ReleaseSource {
+	out := wire.ReleaseSource{
+		OpenshiftVersion:      s.OpenShiftVersion,
+		MultiCPUArchitectures: []wire.ReleaseSourceMultiCPUArchitectures{}, UpgradeChannels: []wire.UpgradeChannel{},
+	}
+	for _, name := range s.MultiCPUArchitectures {
+		out.MultiCPUArchitectures = append(out.MultiCPUArchitectures, wire.ReleaseSourceMultiCPUArchitectures(name))
+	}
+	for _, c := range s.UpgradeChannels {
+		channel := wire.UpgradeChannel{CPUArchitecture: wire.UpgradeChannelCPUArchitecture(c.CPUArchitecture), Channels: []wire.ReleaseChannel{}}
+		for _, name := range c.Channels {
+			channel.Channels = append(channel.Channels, wire.ReleaseChannel(name))
+		}
+		out.UpgradeChannels = append(out.UpgradeChannels, channel)
+	}
+	return out
 }
 
 // V2ListComponentVersions lists the versions of the service and its parts.

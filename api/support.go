@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/support"
+	"slipway/internal/validation"
+	"slipway/internal/wire"
+)
+
+// GetSupportedFeatures tells how well a version, architecture and platform support each feature.
+func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedFeaturesParams) {
+	levels, err := support.Levels(support.Setting{
+		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
+		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
+	})
+	out := wire.SupportLevels{}
+	for id, level := range levels {
+		out[string(id)] = wire.SupportLevel(level)
+	}
+	ok(w, r, map[string]wire.SupportLevels{"features": out}, err)
+}
+
+// GetDetailedSupportedFeatures tells it with reasons and with what excludes each other.
+func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetDetailedSupportedFeaturesParams) {
+	list, err := support.Detailed(support.Setting{
+		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
+		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
+	})
+	out := struct {
+		Features  []wire.Feature  `json:"features"`
+		Operators []wire.Operator `json:"operators"`
+	}{[]wire.Feature{}, []wire.Operator{}}
+	for _, f := range list {
+		id, level, reason := wire.FeatureSupportLevelID(f.ID), wire.SupportLevel(f.Level), wire.IncompatibilityReason(f.Reason)
+		if f.Operator == "" {
+			out.Features = append(out.Features, wire.Feature{
+				FeatureSupportLevelID: id, SupportLevel: level, Reason: reason, Incompatibilities: featureIDs(f.Incompatibilities),
+			})
+			continue
+		}
+		out.Operators = append(out.Operators, wire.Operator{
+			FeatureSupportLevelID: id, SupportLevel: level, Reason: reason, Incompatibilities: featureIDs(f.Incompatibilities),
+			Name: f.Operator, Dependencies: featureIDs(f.Dependencies),
+		})
+	}
+	ok(w, r, out, err)
+}
+
+func featureIDs(list []support.FeatureID) []wire.FeatureSupportLevelID {
+	out := make([]wire.FeatureSupportLevelID, len(list))
+	for i, id := range list {
+		out[i] = wire.FeatureSupportLevelID(id)
+	}
+	return out
+}
+
+// GetSupportedArchitectures tells how well a version supports each architecture.
+func (s *server) GetSupportedArchitectures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedArchitecturesParams) {
+	levels, err := support.Architectures(params.OpenshiftVersion)
+	out := wire.SupportLevels{}
+	for id, level := range levels {
+		out[string(id)] = wire.SupportLevel(level)
+	}
+	ok(w, r, map[string]wire.SupportLevels{"architectures": out}, err)
+}
+
+// GetClusterSupportedPlatforms lists the platforms that fit the hosts and settings of a cluster.
+func (s *server) GetClusterSupportedPlatforms(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	platforms, err := s.supportedPlatforms(r.Context(), id)
+	ok(w, r, platforms, err)
+}
+
+func (s *server) supportedPlatforms(ctx context.Context, id uuid.UUID) ([]wire.PlatformType, error) {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var hosts []*model.Host
+	err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: id}, func(h *model.Host) error {
+		hosts = append(hosts, h)
+		return nil
+	})
+	out := []wire.PlatformType{}
+	for _, name := range validation.SupportedPlatforms(c, hosts) {
+		out = append(out, wire.PlatformType(name))
+	}
+	return out, err
+}
+
+// V2ListManagedDomains lists the DNS domains whose records are kept for clusters.
+func (s *server) V2ListManagedDomains(w http.ResponseWriter, r *http.Request) {
+	out := wire.ListManagedDomains{}
+	for _, d := range s.Domains {
+		out = append(out, wire.ManagedDomain{Domain: d.Name, Provider: wire.ManagedDomainProvider(d.Provider)})
+	}
+	ok(w, r, out, nil)
+}

@@ -1,0 +1,232 @@
+package support_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/support"
+)
+
+// deployed is a list as deployments have it: an item for each image.
+const deployed = `[
+	{"openshift_version":"4.21","cpu_architecture":"x86_64","version":"4.21.28","url":"reg/ocp:4.21.28-x86_64","support_level":"maintenance"},
+	{"openshift_version":"4.21","cpu_architecture":"arm64","version":"4.21.27","url":"reg/ocp:4.21.27-aarch64"},
+	{"openshift_version":"4.22","cpu_architecture":"aarch64","version":"4.22.9","url":"reg/ocp:4.22.9-aarch64"},
+	{"openshift_version":"4.22","cpu_architecture":"x86_64","cpu_architectures":["x86_64"],"version":"4.22.9","url":"reg/ocp:4.22.9-x86_64","default":true},
+	{"openshift_version":"4.22-multi","cpu_architecture":"multi","cpu_architectures":["x86_64","arm64","ppc64le","s390x"],"version":"4.22.9-multi","url":"reg/ocp:4.22.9-multi"},
+	{"openshift_version":"5.0","cpu_architecture":"x86_64","version":"5.0.0-ec.5","url":"reg/ocp:5.0.0-ec.5-x86_64"}]`
+
+func catalogue(t *testing.T) *support.Catalogue {
+	t.Helper()
+	list, err := support.ParseReleases([]byte(deployed))
+	require.NoError(t, err)
+	return support.NewCatalogue(list)
+}
+
+func TestReleasesOfADeployment(t *testing.T) {
+	t.Parallel()
+	list := catalogue(t).List()
+	require.Equal(t, []string{"5.0.0-ec.5", "4.22.9", "4.22.9-multi", "4.21.28", "4.21.27"}, versions(list))
+	require.Equal(t, []string{"5.0.0-ec.5", "4.22.9", "4.22.9-multi", "4.21.28"}, versions(list.Latest()))
+	require.Equal(t, "beta", list[0].SupportLevel)
+	require.Equal(t, []string{"arm64", "x86_64"}, list[1].CPUArchitectures)
+	require.Equal(t, "reg/ocp:4.22.9-x86_64", list[1].Image, "the image of a cluster of which nothing is said")
+	require.True(t, list[1].Default)
+	require.Equal(t, "production", list[2].SupportLevel)
+	require.True(t, list[2].Multi())
+	require.Equal(t, "maintenance", list[3].SupportLevel)
+	require.Equal(t, "4.21", list[4].OpenShiftVersion)
+}
+
+func TestReleasesMatchingAVersion(t *testing.T) {
+	t.Parallel()
+	list := catalogue(t).List()
+	for asked, want := range map[string][]string{
+		"":       versions(list),
+		"4.22":   {"4.22.9", "4.22.9-multi"},
+		"4.22.9": {"4.22.9", "4.22.9-multi"},
+		"4":      {"4.22.9", "4.22.9-multi", "4.21.28", "4.21.27"},
+		"4.2":    {},
+	} {
+		got, err := list.Matching(asked)
+		require.NoError(t, err)
+		require.Equal(t, want, versions(got), asked)
+	}
+	_, err := list.Matching("latest")
+	require.ErrorIs(t, err, model.ErrInvalid)
+}
+
+func TestChooseARelease(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name                         string
+		wish                         support.Wish
+		version, architecture, image string
+	}{
+		{"takes the default", support.Wish{}, "4.22.9", "x86_64", "reg/ocp:4.22.9-x86_64"},
+		{"takes the newest of a minor version", support.Wish{Version: "4.21"}, "4.21.28", "x86_64", "reg/ocp:4.21.28-x86_64"},
+		{"takes the newest for the architecture", support.Wish{Version: "4.21", Architecture: "arm64"}, "4.21.27", "arm64", "reg/ocp:4.21.27-aarch64"},
+		{"keeps the name of the architecture", support.Wish{Version: "4.22.9", Architecture: "aarch64"}, "4.22.9", "aarch64", "reg/ocp:4.22.9-aarch64"},
+		{"takes the build for several", support.Wish{Version: "4.22", Architecture: "multi"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
+		{"takes it for an architecture that no other has", support.Wish{Version: "4.22", Architecture: "s390x"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
+		{"makes a cluster of it one for several", support.Wish{Version: "4.22.9-multi", Architecture: "x86_64"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
+		{"finds it by its minor version", support.Wish{Version: "4.22-multi"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
+		{"finds an image", support.Wish{Version: "4.22", Image: "reg/ocp:4.22.9-aarch64"}, "4.22.9", "arm64", "reg/ocp:4.22.9-aarch64"},
+		{"finds an image for several", support.Wish{Image: "reg/ocp:4.22.9-multi", Architecture: "x86_64"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
+		{"takes any image where that is allowed", support.Wish{Version: "4.22", Image: "mine/ocp:1", AnyImage: true}, "4.22.9", "x86_64", "mine/ocp:1"},
+		{"takes any version with it", support.Wish{Version: "4.30.1", Architecture: "arm64", Image: "mine/ocp:1", AnyImage: true}, "4.30.1", "arm64", "mine/ocp:1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, architecture, err := catalogue(t).Choose(tt.wish)
+			require.NoError(t, err)
+			require.Equal(t, []string{tt.version, tt.architecture, tt.image}, []string{r.Version, architecture, r.Image})
+		})
+	}
+	for name, wish := range map[string]support.Wish{
+		"an architecture without a release":  {Version: "4.21.28", Architecture: "s390x"},
+		"several where no build is for them": {Version: "4.21", Architecture: "multi"},
+		"a version that is not on offer":     {Version: "4.9"},
+		"an image that is not on offer":      {Version: "4.22", Image: "mine/ocp:1"},
+		"an image of another version":        {Version: "4.21", Image: "reg/ocp:4.22.9-x86_64"},
+		"a minor version with any image":     {Version: "4.30", Image: "mine/ocp:1", AnyImage: true},
+		"an image of another architecture":   {Image: "reg/ocp:4.21.28-x86_64", Architecture: "s390x"},
+	} {
+		_, _, err := catalogue(t).Choose(wish)
+		require.ErrorIs(t, err, model.ErrInvalid, name)
+	}
+}
+
+func TestChooseTheOneImageOfAReleaseForAnyOfItsArchitectures(t *testing.T) {
+	t.Parallel()
+	list, err := support.ParseReleases([]byte(`[{"version":"4.22.0","cpu_architectures":["x86_64","arm64"],"url":"reg/ocp:4.22.0"}]`))
+	require.NoError(t, err)
+	for _, architecture := range []string{"x86_64", "arm64", "multi"} {
+		r, got, err := support.NewCatalogue(list).Choose(support.Wish{Version: "4.22", Architecture: architecture})
+		require.NoError(t, err)
+		require.Equal(t, architecture, got)
+		require.Equal(t, "reg/ocp:4.22.0", r.Image)
+	}
+}
+
+func TestReleasesOfADeploymentAreRefused(t *testing.T) {
+	t.Parallel()
+	for want, item := range map[string]string{
+		"openshift_version: require":      `{"openshift_version":"new","version":"4.22.0","cpu_architecture":"x86_64"}`,
+		"found \"vax\"":                   `{"version":"4.22.0","cpu_architecture":"vax"}`,
+		"support_level: require":          `{"version":"4.22.0","cpu_architecture":"x86_64","support_level":"best"}`,
+		"those that image multi serves":   `{"version":"4.22.0","cpu_architecture":"multi"}`,
+		"multi or one of":                 `{"version":"4.22.0","cpu_architecture":"arm64","cpu_architectures":["x86_64"]}`,
+		"4.22.0 for x86_64 twice":         `{"version":"4.22.0","cpu_architecture":"x86_64"},{"version":"4.22.0","cpu_architecture":"x86_64"}`,
+		"at most one default, found 2":    `{"version":"4.22.0","cpu_architecture":"x86_64","default":true},{"version":"4.22.1","cpu_architecture":"x86_64","default":true}`,
+		"version: require one such as":    `{"openshift_version":"4.22","cpu_architecture":"x86_64"}`,
+		"require at least one, found non": `{"version":"4.22.0"}`,
+	} {
+		_, err := support.ParseReleases([]byte("[" + item + "]"))
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestCatalogueIsExtended(t *testing.T) {
+	t.Parallel()
+	c := catalogue(t)
+	sources, err := support.ParseReleaseSources([]byte(`[{"openshift_version":"4.22","multi_cpu_architectures":["x86_64"],"upgrade_channels":[
+		{"cpu_architecture":"x86_64","channels":["candidate","stable"]},{"cpu_architecture":"ppc64le","channels":["fast"]},{"cpu_architecture":"multi","channels":["stable"]}]}]`))
+	require.NoError(t, err)
+	questions := support.Questions(sources)
+	require.Len(t, questions, 4)
+	require.Equal(t, "candidate-4.22", questions[0].ChannelName())
+	require.Equal(t, "amd64", questions[0].GraphArchitecture())
+	c.Extend(support.ReleasesIn([]support.Answer{
+		{Question: questions[0], Versions: []string{"4.22.10", "4.22.11"}},
+		{Question: questions[1], Versions: []string{"4.22.10", "4.22.9", "4.21.28"}},
+		{Question: questions[2], Versions: []string{"4.22.9"}},
+		{Question: questions[3], Versions: []string{"4.22.10"}},
+	}, nil))
+	list := c.List()
+	require.Equal(t, []string{"5.0.0-ec.5", "4.22.11", "4.22.10", "4.22.10-multi", "4.22.9", "4.22.9-multi", "4.21.28", "4.21.27"}, versions(list))
+	require.Equal(t, "beta", list[1].SupportLevel)
+	require.Equal(t, "production", list[2].SupportLevel, "it is in a stable channel too")
+	require.Equal(t, []string{"arm64", "x86_64", "ppc64le"}, list[4].CPUArchitectures)
+	require.True(t, list[4].Default, "the settings decide")
+	r, _, err := c.Choose(support.Wish{Version: "4.22.9"})
+	require.NoError(t, err)
+	require.Equal(t, "reg/ocp:4.22.9-x86_64", r.Image, "the settings win")
+	c.Extend(nil)
+	require.Len(t, c.List(), 5, "what was found before is replaced")
+}
+
+func TestReleaseSourcesAreRefused(t *testing.T) {
+	t.Parallel()
+	for want, text := range map[string]string{
+		"read release sources":             `{`,
+		"openshift_version: require":       `[{"openshift_version":"4.22.1"}]`,
+		"multi_cpu_architectures: require": `[{"openshift_version":"4.22","upgrade_channels":[{"cpu_architecture":"multi","channels":["stable"]}]}]`,
+		"found \"vax\"":                    `[{"openshift_version":"4.22","upgrade_channels":[{"cpu_architecture":"vax","channels":["stable"]}]}]`,
+		"found \"sparc\"":                  `[{"openshift_version":"4.22","multi_cpu_architectures":["sparc"]}]`,
+		"found \"slow\"":                   `[{"openshift_version":"4.22","upgrade_channels":[{"cpu_architecture":"x86_64","channels":["slow"]}]}]`,
+		"found 4.22 twice":                 `[{"openshift_version":"4.22"},{"openshift_version":"4.22"}]`,
+	} {
+		_, err := support.ParseReleaseSources([]byte(text))
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestOSImages(t *testing.T) {
+	t.Parallel()
+	list, err := support.ParseOSImages([]byte(`[
+		{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"https://mirror.example/4.20.iso","version":"9.6.20250"},
+		{"openshift_version":"4.22","cpu_architecture":"x86_64","url":"https://mirror.example/4.22.iso","version":"9.8.1"},
+		{"openshift_version":"4.22.5","cpu_architecture":"x86_64","url":"https://mirror.example/4.22.5.iso","version":"9.8.2"},
+		{"openshift_version":"4.22","cpu_architecture":"aarch64","url":"https://mirror.example/4.22-arm.iso","version":"9.8.1"}]`))
+	require.NoError(t, err)
+	for asked, want := range map[string]string{"4.22": "4.22.iso", "4.22.5": "4.22.5.iso", "4.22.9-multi": "4.22.5.iso", "4.21.3": "4.20.iso", "": "4.22.5.iso", "4.22.1": "4.22.iso"} {
+		image, err := list.Find(asked, "")
+		require.NoError(t, err, asked)
+		require.Equal(t, "https://mirror.example/"+want, image.URL, asked)
+	}
+	image, err := list.Find("4.22", "arm64")
+	require.NoError(t, err)
+	require.Equal(t, "arm64", image.CPUArchitecture)
+	for _, asked := range [][2]string{{"4.19", "x86_64"}, {"4.22", "s390x"}, {"new", "x86_64"}} {
+		_, err = list.Find(asked[0], asked[1])
+		require.ErrorIs(t, err, model.ErrInvalid)
+	}
+}
+
+func TestOSImagesAreRefused(t *testing.T) {
+	t.Parallel()
+	const good = `{"openshift_version":"4.22","cpu_architecture":"arm64","url":"https://mirror.example/a.iso","version":"9"}`
+	for want, text := range map[string]string{
+		"read operating system images": `{`,
+		"openshift_version: require":   `[{"cpu_architecture":"x86_64","url":"https://a/b","version":"9"}]`,
+		"found \"\"":                   `[{"openshift_version":"4.22","url":"https://a/b","version":"9"}]`,
+		"found \"vax\"":                `[{"openshift_version":"4.22","cpu_architecture":"vax","url":"https://a/b","version":"9"}]`,
+		"url of version 4.22":          `[{"openshift_version":"4.22","cpu_architecture":"x86_64","url":"/a.iso","version":"9"}]`,
+		"require one, found none":      `[{"openshift_version":"4.22","cpu_architecture":"x86_64","url":"https://a/b"}]`,
+		"4.22 for arm64 twice":         "[" + good + "," + good + "]",
+	} {
+		_, err := support.ParseOSImages([]byte(text))
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestDomains(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", `""`, " , "} {
+		got, err := support.ParseDomains(text)
+		require.NoError(t, err)
+		require.Empty(t, got)
+	}
+	got, err := support.ParseDomains("example.com:Z01/route53, lab.example.org:Z02/route53")
+	require.NoError(t, err)
+	require.Equal(t, []support.ManagedDomain{
+		{Name: "example.com", ID: "Z01", Provider: "route53"}, {Name: "lab.example.org", ID: "Z02", Provider: "route53"},
+	}, got)
+	for _, text := range []string{"example.com", "example.com:Z01", "example.com:Z01/bind", ":Z01/route53", "a.b:1/route53,a.b:2/route53"} {
+		_, err := support.ParseDomains(text)
+		require.Error(t, err, text)
+	}
+}
