@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/operators"
 	"slipway/internal/support"
 	"slipway/internal/wire"
 )
@@ -40,12 +41,50 @@ func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Reque
 	if c.SingleNode() {
 		master = required.SNO
 	}
-	ok(w, r, wire.PreflightHardwareRequirements{
-		Ocp: wire.HostTypeHardwareRequirementsWrapper{
-			Master: requirementsToWire(master), Worker: requirementsToWire(required.Worker),
-		},
-		Operators: []wire.OperatorHardwareRequirements{},
-	}, nil)
+	out := preflight{Ocp: wire.HostTypeHardwareRequirementsWrapper{
+		Master: requirementsToWire(master), Worker: requirementsToWire(required.Worker),
+	}}
+	plan := operators.NewPlan(c, nil)
+	for _, o := range operators.All() {
+		var entry operatorPreflight
+		entry.Name, entry.Dependencies = o.Name, orEmpty(o.Dependencies)
+		entry.Requirements.Master, entry.Requirements.Worker = needsToWire(plan.Preflight(o))
+		out.Operators = append(out.Operators, entry)
+	}
+	ok(w, r, out, nil)
+}
+
+// preflight is preflight-hardware-requirements of the document, with what is empty in it:
+// clients read the numbers of every operator without looking whether there are any.
+type preflight struct {
+	Ocp       wire.HostTypeHardwareRequirementsWrapper `json:"ocp"`
+	Operators []operatorPreflight                      `json:"operators"`
+}
+
+type operatorPreflight struct {
+	Name         string   `json:"operator_name"`
+	Dependencies []string `json:"dependencies"`
+	Requirements struct {
+		Master needPreflight `json:"master"`
+		Worker needPreflight `json:"worker"`
+	} `json:"requirements"`
+}
+
+type needPreflight struct {
+	Qualitative  []string `json:"qualitative"`
+	Quantitative struct {
+		CPUCores int   `json:"cpu_cores,omitempty"`
+		RAMMiB   int64 `json:"ram_mib,omitempty"`
+	} `json:"quantitative"`
+}
+
+func needsToWire(master, worker operators.Need) (m, w needPreflight) {
+	one := func(n operators.Need) (out needPreflight) {
+		out.Qualitative = orEmpty(n.Also)
+		out.Quantitative.CPUCores, out.Quantitative.RAMMiB = n.CPUCores, n.RAMMiB
+		return out
+	}
+	return one(master), one(worker)
 }
 
 func requirementsToWire(q model.Requirements) wire.HostTypeHardwareRequirements {

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"slipway/internal/model"
+	"slipway/internal/operators"
+	"slipway/internal/support"
+	"slipway/internal/wire"
+)
+
+// singleNodeFeature is the only feature that changes a bundle.
+const singleNodeFeature = string(support.FeatureSNO)
+
+// V2ListSupportedOperators lists the names of the operators on offer.
+func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request) {
+	ok(w, r, operators.Names(), nil)
+}
+
+// V2ListOperatorProperties lists what can be set of an operator.
+func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request, operatorName string) {
+	o := operators.Find(operatorName)
+	if o == nil {
+		fail(w, r, model.NotFoundf("operator %q is not on offer", operatorName))
+		return
+	}
+	out := wire.OperatorProperties{}
+	for _, p := range o.Properties {
+		out = append(out, wire.OperatorProperty{
+			Name: p.Name, DataType: wire.OperatorPropertyDataType(p.Type), Mandatory: p.Mandatory,
+			Options: p.Options, Description: p.Description, DefaultValue: p.Default,
+		})
+	}
+	ok(w, r, out, nil)
+}
+
+// V2ListBundles lists the bundles of operators that can be used in a setting.
+func (s *server) V2ListBundles(w http.ResponseWriter, r *http.Request, params wire.V2ListBundlesParams) {
+	bundles, err := operators.Bundles(support.Setting{
+		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
+		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
+	}, hasSingleNode(params.FeatureIds))
+	out := []wire.Bundle{}
+	for _, b := range bundles {
+		out = append(out, bundleToWire(b))
+	}
+	ok(w, r, out, err)
+}
+
+// V2GetBundle reads one bundle of operators.
+func (s *server) V2GetBundle(w http.ResponseWriter, r *http.Request, id string, params wire.V2GetBundleParams) {
+	bundle, err := operators.FindBundle(id, hasSingleNode(params.FeatureIds))
+	ok(w, r, bundleToWire(bundle), err)
+}
+
+func hasSingleNode[T ~string](features []T) bool {
+	return slices.Contains(features, T(singleNodeFeature))
+}
+
+func bundleToWire(b operators.Bundle) wire.Bundle {
+	return wire.Bundle{
+		ID: b.ID, Title: b.Title, Description: b.Description, Operators: orEmpty(b.Operators), OptionalOperators: orEmpty(b.Optional),
+	}
+}

@@ -1,0 +1,91 @@
+package operators
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+const (
+	mib = int64(1) << 20
+	gib = int64(1) << 30
+	gb  = int64(1_000_000_000)
+)
+
+func hasInventory(h *model.Host) bool {
+	return h.Inventory != nil && h.Inventory.CPU.Count > 0 && h.Inventory.Memory.PhysicalBytes > 0
+}
+
+// dataDrives are the kinds of disks that storage is built on.
+var dataDrives = []wire.DriveType{wire.DriveTypeSSD, wire.DriveTypeHDD, wire.DriveTypeMultipath}
+
+// dataDisks counts the disks of a host, of a size or larger, that the system is not
+// installed to, and gives the size of the largest disk of any size among those.
+func dataDisks(h *model.Host, minBytes int64) (count int, largest int64) {
+	eachDataDisk(h, func(d *wire.Disk) {
+		largest = max(largest, int64(d.SizeBytes))
+		if int64(d.SizeBytes) >= minBytes {
+			count++
+		}
+	})
+	return count, largest
+}
+
+func eachDataDisk(h *model.Host, see func(*wire.Disk)) {
+	if h.Inventory == nil {
+		return
+	}
+	for i := range h.Inventory.Disks {
+		d := &h.Inventory.Disks[i]
+		if !installed(h, d) && !d.Removable && !d.IsInstallationMedia && d.Holders == "" && slices.Contains(dataDrives, d.DriveType) {
+			see(d)
+		}
+	}
+}
+
+// device is the path of a disk that stays the same across boots, where it has one.
+func device(d *wire.Disk) string {
+	if d.ByID != "" {
+		return path.Join("/dev/disk/by-id", path.Base(d.ByID))
+	}
+	return cmp.Or(d.ByPath, d.Path, "/dev/"+d.Name)
+}
+
+func installed(h *model.Host, d *wire.Disk) bool {
+	id := cmp.Or(d.ID, d.ByID, d.ByPath, d.Path)
+	return id != "" && id == h.InstallationDiskID ||
+		h.InstallationDiskPath != "" && (d.Path == h.InstallationDiskPath || "/dev/"+d.Name == h.InstallationDiskPath)
+}
+
+// Makers of GPUs, as PCI knows them.
+const (
+	vendorNVIDIA = "10de"
+	vendorAMD    = "1002"
+)
+
+func pciID(text string) string { return strings.TrimPrefix(strings.ToLower(text), "0x") }
+
+// gpusOf counts the GPUs of a host by one maker.
+func gpusOf(h *model.Host, vendor string) int {
+	if h.Inventory == nil {
+		return 0
+	}
+	n := 0
+	for _, g := range h.Inventory.Gpus {
+		if pciID(g.VendorID) == vendor {
+			n++
+		}
+	}
+	return n
+}
+
+// anyGPU reports whether a host of the cluster has a GPU of one of the makers.
+func (p *Plan) anyGPU(vendors ...string) bool {
+	return slices.ContainsFunc(p.hosts, func(h *model.Host) bool {
+		return slices.ContainsFunc(vendors, func(v string) bool { return gpusOf(h, v) > 0 })
+	})
+}
