@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // KeySize is the length of a key in bytes (AES-256).
@@ -41,13 +42,14 @@ var (
 type Sealer struct {
 	current byte
 	aeads   map[byte]cipher.AEAD
+	source  []byte // of derived keys
 }
 
 // New returns a sealer that seals with key and still opens what was sealed with the
 // old ones. Keys are KeySize bytes of randomness. Two keys whose ids collide are an
 // error: replace the newer one by another random key.
 func New(key []byte, old ...[]byte) (*Sealer, error) {
-	s := &Sealer{current: keyID(key), aeads: map[byte]cipher.AEAD{}}
+	s := &Sealer{current: keyID(key), aeads: map[byte]cipher.AEAD{}, source: slices.Clone(key)}
 	for _, k := range append([][]byte{key}, old...) {
 		if len(k) != KeySize {
 			return nil, fmt.Errorf("require a key of %d bytes, found %d", KeySize, len(k))

@@ -1,0 +1,79 @@
+// Package auth tells who a request comes from: the modes, credentials and claims of
+// contract/auth.md. What a caller may do is decided by the door of the API.
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Mode is how callers prove who they are, the value of AUTH_TYPE.
+type Mode string
+
+// The modes there are.
+const (
+	// ModeNone takes every caller for the administrator.
+	ModeNone Mode = "none"
+	// ModeLocal signs the tokens of agents with a key pair of the service.
+	ModeLocal Mode = "local"
+	// ModeAgentInstaller takes tokens that the agent-based installer signed; the service
+	// has the public key only.
+	ModeAgentInstaller Mode = "agent-installer-local"
+)
+
+// Modes lists the modes there are.
+var Modes = []Mode{ModeNone, ModeLocal, ModeAgentInstaller}
+
+// ParseMode reads the value of AUTH_TYPE; another one is an error that names those there are.
+func ParseMode(text string) (Mode, error) {
+	if slices.Contains(Modes, Mode(text)) {
+		return Mode(text), nil
+	}
+	names := make([]string, len(Modes))
+	for i, m := range Modes {
+		names[i] = string(m)
+	}
+	return "", fmt.Errorf("AUTH_TYPE: require one of %s, found %q", strings.Join(names, ", "), text)
+}
+
+// Scheme is a place of a request that a credential may be in, by its name in the API document.
+type Scheme string
+
+// The schemes of the contract.
+const (
+	SchemeUser     Scheme = "userAuth"     // header Authorization
+	SchemeAgent    Scheme = "agentAuth"    // header X-Secret-Key
+	SchemeURL      Scheme = "urlAuth"      // query api_key
+	SchemeImage    Scheme = "imageAuth"    // header Image-Token
+	SchemeImageURL Scheme = "imageURLAuth" // query image_token
+	SchemeWatcher  Scheme = "watcherAuth"  // header Watcher-Authorization
+)
+
+// ErrRefused says that a credential proves nothing; the text tells why.
+var ErrRefused = errors.New("credential refused")
+
+func refusedf(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
+}
+
+// Caller is who a credential belongs to.
+type Caller struct {
+	Name  string
+	OrgID string
+	// Admin sees what belongs to everybody.
+	Admin bool
+	// Scheme is where the credential was.
+	Scheme Scheme
+	// InfraEnvID or ClusterID is the only object a bound caller may touch; zero: any.
+	InfraEnvID, ClusterID uuid.UUID
+}
+
+// Bound reports whether the caller is held to one object.
+func (c Caller) Bound() bool { return c.InfraEnvID != uuid.Nil || c.ClusterID != uuid.Nil }
+
+// Admin is the caller of mode none.
+var Admin = Caller{Name: "admin", Admin: true}

@@ -1,0 +1,57 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// Grant is what a token of the service allows: either a scheme, with everything a user
+// or an agent may do, or one object.
+type Grant struct {
+	Scheme                Scheme // SchemeUser, SchemeAgent or SchemeWatcher
+	Name                  string // who it is for; empty: the administrator
+	InfraEnvID, ClusterID uuid.UUID
+	Expires               time.Time // zero: never
+}
+
+// Token signs a grant (ES256). It needs the private key.
+func (l *Local) Token(g Grant) (model.Secret, error) {
+	c := claims{AuthScheme: g.Scheme, RegisteredClaims: jwt.RegisteredClaims{Subject: g.Name}}
+	if g.InfraEnvID != uuid.Nil {
+		c.InfraEnvID = g.InfraEnvID.String()
+	}
+	if g.ClusterID != uuid.Nil {
+		c.ClusterID = g.ClusterID.String()
+	}
+	if !g.Expires.IsZero() {
+		c.ExpiresAt = jwt.NewNumericDate(g.Expires)
+	}
+	return l.sign(c)
+}
+
+func (l *Local) sign(c claims) (model.Secret, error) {
+	if l.keys.private == nil {
+		return "", errors.New("sign a token: require EC_PRIVATE_KEY_PEM, found none")
+	}
+	text, err := jwt.NewWithClaims(jwt.SigningMethodES256, c).SignedString(l.keys.private)
+	if err != nil {
+		return "", fmt.Errorf("sign a token: %w", err)
+	}
+	return model.Secret(text), nil
+}
+
+// AgentToken is what the agents of a discovery environment prove themselves with. It
+// never expires: a host may be found again years later. Where somebody else signs, the
+// agents have their token from there, and this one is empty.
+func (l *Local) AgentToken(e *model.InfraEnv) (model.Secret, error) {
+	if l.Mode == ModeAgentInstaller {
+		return "", nil
+	}
+	return l.Token(Grant{InfraEnvID: e.ID})
+}

@@ -1,0 +1,66 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// ImageToken opens the files of a discovery environment until it expires: HS256 with
+// the environment's own key, the environment's id in sub (contract/auth.md).
+func ImageToken(key model.Secret, infraEnvID uuid.UUID, expires time.Time) (string, error) {
+	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
+		Subject: infraEnvID.String(), ExpiresAt: jwt.NewNumericDate(expires),
+	}).SignedString([]byte(key.Reveal()))
+	if err != nil {
+		return "", fmt.Errorf("sign an image token: %w", err)
+	}
+	return text, nil
+}
+
+// imageCaller is somebody with an image token.
+func (l *Local) imageCaller(ctx context.Context, scheme Scheme, credential string) (Caller, error) {
+	var sent jwt.RegisteredClaims
+	// The key depends on the environment: its id is read first and believed only afterwards.
+	if _, _, err := jwt.NewParser().ParseUnverified(credential, &sent); err != nil {
+		return Caller{}, refusedf("require an image token: %s", plain(err))
+	}
+	id, err := uuid.Parse(sent.Subject)
+	if err != nil || id == uuid.Nil {
+		return Caller{}, refusedf("require an image token with the id of an infra-env in sub, found %q", sent.Subject)
+	}
+	key, err := l.tokenKey(ctx, id)
+	if err != nil {
+		return Caller{}, err
+	}
+	if key == "" {
+		return Caller{}, refusedf("infra-env %s has no signing key", id)
+	}
+	_, err = jwt.ParseWithClaims(credential, &jwt.RegisteredClaims{}, func(*jwt.Token) (any, error) { return []byte(key.Reveal()), nil },
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithTimeFunc(l.Now), jwt.WithExpirationRequired())
+	if err != nil {
+		return Caller{}, refusedf("require an image token of infra-env %s: %s", id, plain(err))
+	}
+	return Caller{Name: string(scheme), Scheme: scheme, Admin: true, InfraEnvID: id}, nil
+}
+
+// ImageLink opens the image of an environment for ImageExpiration. In mode local it is a
+// token like an agent's that ends with the environment's signing key; without a private
+// key it is an image token.
+func (l *Local) ImageLink(e *model.InfraEnv) (ImageLink, error) {
+	expires := l.Now().Add(l.ImageExpiration).UTC().Truncate(time.Second)
+	if l.Mode == ModeAgentInstaller {
+		text, err := ImageToken(e.TokenKey, e.ID, expires)
+		return ImageLink{ByToken, text, expires}, err
+	}
+	token, err := l.sign(claims{
+		InfraEnvID: e.ID.String(), ImageKey: keyName(e.TokenKey),
+		RegisteredClaims: jwt.RegisteredClaims{ExpiresAt: jwt.NewNumericDate(expires)},
+	})
+	return ImageLink{ByAPIKey, token.Reveal(), expires}, err
+}

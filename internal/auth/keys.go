@@ -1,0 +1,55 @@
+package auth
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"strings"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"slipway/internal/model"
+)
+
+// keyPair signs and checks tokens (ES256, RFC 7518 section 3.4); private is nil where
+// somebody else signs.
+type keyPair struct {
+	private *ecdsa.PrivateKey
+	public  *ecdsa.PublicKey
+}
+
+// readKeys takes keys in PEM, or in base64 of PEM as the agent-based installer writes
+// them. The private key may be missing.
+func readKeys(private model.Secret, public string) (keyPair, error) {
+	var keys keyPair
+	var err error
+	if keys.public, err = jwt.ParseECPublicKeyFromPEM(pemText(public)); err != nil {
+		return keys, fmt.Errorf("EC_PUBLIC_KEY_PEM: require a public key of an elliptic curve in PEM: %w", err)
+	}
+	if keys.public.Curve != elliptic.P256() {
+		return keys, fmt.Errorf("EC_PUBLIC_KEY_PEM: require curve P-256, found %s", keys.public.Curve.Params().Name)
+	}
+	if private == "" {
+		return keys, nil
+	}
+	if keys.private, err = jwt.ParseECPrivateKeyFromPEM(pemText(private.Reveal())); err != nil {
+		// The parser's error may quote the key.
+		return keys, fmt.Errorf("EC_PRIVATE_KEY_PEM: require a private key of an elliptic curve in PEM, found something else")
+	}
+	if !keys.private.PublicKey.Equal(keys.public) {
+		return keys, fmt.Errorf("EC_PRIVATE_KEY_PEM: require the private key of EC_PUBLIC_KEY_PEM, found another")
+	}
+	return keys, nil
+}
+
+func pemText(text string) []byte {
+	if block, _ := pem.Decode([]byte(text)); block != nil {
+		return []byte(text)
+	}
+	if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil {
+		return plain
+	}
+	return []byte(text)
+}

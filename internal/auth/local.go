@@ -1,0 +1,183 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// DefaultImageExpiration is how long the address of an image is good (contract/auth.md).
+const DefaultImageExpiration = 4 * time.Hour
+
+// LocalOptions are what Local works with.
+type LocalOptions struct {
+	Mode Mode // ModeLocal or ModeAgentInstaller
+	// PrivateKey and PublicKey are PEM, or base64 of PEM. Mode local needs both.
+	PrivateKey model.Secret
+	PublicKey  string
+	// TokenKey finds the key that signs the image addresses of a discovery environment;
+	// its errors of kind model.ErrNotFound refuse the credential.
+	TokenKey func(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error)
+	// ImageExpiration is how long the address of an image is good; zero: DefaultImageExpiration.
+	ImageExpiration time.Duration
+	Now             func() time.Time
+}
+
+// Local knows callers by tokens of a key pair (ES256).
+type Local struct {
+	LocalOptions
+	keys keyPair
+}
+
+// NewLocal reads the keys; faults name the setting they are in.
+func NewLocal(o LocalOptions) (*Local, error) {
+	keys, err := readKeys(o.PrivateKey, o.PublicKey)
+	if err != nil {
+		return nil, err
+	}
+	if o.Mode == ModeLocal && keys.private == nil {
+		return nil, errors.New("EC_PRIVATE_KEY_PEM: require the key that signs tokens of agents with AUTH_TYPE=local, found none")
+	}
+	if o.ImageExpiration <= 0 {
+		o.ImageExpiration = DefaultImageExpiration
+	}
+	return &Local{o, keys}, nil
+}
+
+// Open reports that callers need a credential.
+func (l *Local) Open() bool { return false }
+
+// claims are what a token says (contract/auth.md).
+type claims struct {
+	jwt.RegisteredClaims
+	InfraEnvID string `json:"infra_env_id,omitempty"`
+	ClusterID  string `json:"cluster_id,omitempty"`
+	AuthScheme Scheme `json:"auth_scheme,omitempty"`
+	// ImageKey names the signing key of the environment that the token was made with: a
+	// token in the address of an image ends with it.
+	ImageKey string `json:"image_key,omitempty"`
+}
+
+// Caller tells who a credential of a scheme belongs to. What is no valid token of the
+// scheme is an ErrRefused.
+func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (Caller, error) {
+	switch {
+	case scheme == SchemeImage || scheme == SchemeImageURL:
+		return l.imageCaller(ctx, scheme, credential)
+	case l.Mode == ModeLocal && scheme == SchemeWatcher, l.Mode == ModeAgentInstaller && scheme == SchemeURL:
+		return Caller{}, refusedf("mode %s takes no %s", l.Mode, scheme)
+	}
+	var c claims
+	if err := l.parse(credential, &c); err != nil {
+		return Caller{}, err
+	}
+	bound := scheme == SchemeURL || scheme == SchemeAgent && l.Mode == ModeLocal
+	if bound {
+		return l.boundCaller(ctx, scheme, c)
+	}
+	if c.AuthScheme != scheme {
+		return Caller{}, refusedf("require a token with auth_scheme %s, found %q", scheme, c.AuthScheme)
+	}
+	caller := Admin
+	caller.Scheme, caller.Admin = scheme, true
+	if c.Subject != "" {
+		caller.Name = c.Subject
+	}
+	return caller, nil
+}
+
+func (l *Local) parse(credential string, into *claims) error {
+	text := strings.TrimSpace(strings.TrimPrefix(credential, "Bearer "))
+	_, err := jwt.ParseWithClaims(text, into, func(*jwt.Token) (any, error) { return l.keys.public, nil },
+		jwt.WithValidMethods([]string{jwt.SigningMethodES256.Alg()}), jwt.WithTimeFunc(l.Now))
+	if err != nil {
+		return refusedf("require a token that this service trusts: %s", plain(err))
+	}
+	return nil
+}
+
+// plain is why a token was not taken, without the layers of the library.
+func plain(err error) string {
+	for _, known := range []struct {
+		is   error
+		text string
+	}{
+		{jwt.ErrTokenExpired, "it has expired"},
+		{jwt.ErrTokenNotValidYet, "it is not valid yet"},
+		{jwt.ErrTokenRequiredClaimMissing, "it lacks a claim"},
+		{jwt.ErrTokenInvalidSubject, "it is of another object"},
+		{jwt.ErrTokenSignatureInvalid, "its signature is wrong"},
+	} {
+		if errors.Is(err, known.is) {
+			return known.text
+		}
+	}
+	return "it cannot be read"
+}
+
+// boundCaller is an agent, or an address that was given out: held to one object.
+func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Caller, error) {
+	if scheme == SchemeAgent && c.ImageKey != "" {
+		return Caller{}, refusedf("the token of an image's address is no agent's")
+	}
+	if (c.InfraEnvID == "") == (c.ClusterID == "") {
+		return Caller{}, refusedf("require a token with one of the claims infra_env_id and cluster_id")
+	}
+	text, name := c.InfraEnvID, "infra_env_id"
+	if text == "" {
+		text, name = c.ClusterID, "cluster_id"
+	}
+	id, err := uuid.Parse(text)
+	if err != nil || id == uuid.Nil {
+		return Caller{}, refusedf("require a UUID in the claim %s, found %q", name, text)
+	}
+	caller := Caller{Name: string(scheme), Scheme: scheme, Admin: true}
+	if c.ClusterID != "" {
+		caller.ClusterID = id
+		return caller, nil
+	}
+	caller.InfraEnvID = id
+	return caller, l.checkImageKey(ctx, id, c.ImageKey)
+}
+
+// checkImageKey ends the tokens of image addresses when the signing key is replaced.
+func (l *Local) checkImageKey(ctx context.Context, infraEnvID uuid.UUID, name string) error {
+	if name == "" {
+		return nil
+	}
+	key, err := l.tokenKey(ctx, infraEnvID)
+	if err != nil {
+		return err
+	}
+	if subtle.ConstantTimeCompare([]byte(name), []byte(keyName(key))) == 0 {
+		return refusedf("the signing key of infra-env %s was replaced", infraEnvID)
+	}
+	return nil
+}
+
+func (l *Local) tokenKey(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error) {
+	key, err := l.TokenKey(ctx, infraEnvID)
+	if errors.Is(err, model.ErrNotFound) {
+		return "", refusedf("there is no infra-env %s", infraEnvID)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the signing key of infra-env %s: %w", infraEnvID, err)
+	}
+	return key, nil
+}
+
+// keyName tells signing keys apart and nothing about them.
+func keyName(key model.Secret) string {
+	sum := sha256.Sum256([]byte("slipway image key\x00" + key.Reveal()))
+	return hex.EncodeToString(sum[:8])
+}

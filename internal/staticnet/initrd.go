@@ -1,0 +1,116 @@
+package staticnet
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cavaliergopher/cpio"
+
+	"slipway/internal/model"
+)
+
+// hookPath runs the script before the initramfs brings the network up (dracut.modules(7)).
+// Dracut sources its hooks: the script must have a shell of its own, or its exit would be
+// that of the whole initramfs.
+const (
+	hookPath = "/usr/lib/dracut/hooks/initqueue/settled/10-slipway-static-network.sh"
+	hook     = "[ -e /run/slipway-static-network ] || {\n" +
+		"\t: >/run/slipway-static-network\n" +
+		"\t/bin/sh " + ScriptPath + "\n" +
+		"\tcommand -v nmcli >/dev/null && nmcli connection reload\n" +
+		"}\n"
+)
+
+// rootfsProxyPath has the service that fetches the rest of a minimal image use a proxy.
+const rootfsProxyPath = "/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf"
+
+// maxInitrd is the room that a minimal image has for the archive, in bytes
+// (contract/image-service.md, 4.3).
+const maxInitrd = 1 << 20
+
+// MinimalInitrd is what an image needs before it can fetch its root file system: network
+// settings and a proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is
+// needed, and a model.ErrConflict when the archive is larger than an image has room for.
+func MinimalInitrd(hosts []Host, proxy model.Proxy) ([]byte, error) {
+	files, err := Files(hosts)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) > 0 {
+		files = append(files, File{ScriptPath, 0o755, Script}, File{hookPath, 0o755, []byte(hook)})
+	}
+	if text := rootfsProxy(proxy); text != "" {
+		files = append(files, File{rootfsProxyPath, 0o644, []byte(text)})
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	if err := archive(packed, files); err != nil {
+		return nil, err
+	}
+	if err := packed.Close(); err != nil {
+		return nil, fmt.Errorf("pack the initramfs: %w", err)
+	}
+	if out.Len() > maxInitrd {
+		return nil, model.Conflictf("network settings cannot be put into an image: require at most %d bytes packed, found %d", maxInitrd, out.Len())
+	}
+	return out.Bytes(), nil
+}
+
+// archive writes files after the folders they are in, which the kernel does not make itself.
+func archive(to *gzip.Writer, files []File) error {
+	writer := cpio.NewWriter(to)
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	made := map[string]bool{}
+	for _, f := range files {
+		for _, folder := range folders(f.Path) {
+			if made[folder] {
+				continue
+			}
+			made[folder] = true
+			if err := writer.WriteHeader(&cpio.Header{Name: folder, Mode: cpio.TypeDir | 0o755, Links: 2}); err != nil {
+				return fmt.Errorf("pack folder %s: %w", folder, err)
+			}
+		}
+		header := &cpio.Header{Name: strings.TrimPrefix(f.Path, "/"), Mode: cpio.TypeReg | cpio.FileMode(f.Mode), Size: int64(len(f.Content)), Links: 1} //nolint:gosec // nine bits
+		if err := writer.WriteHeader(header); err != nil {
+			return fmt.Errorf("pack %s: %w", f.Path, err)
+		}
+		if _, err := writer.Write(f.Content); err != nil {
+			return fmt.Errorf("pack %s: %w", f.Path, err)
+		}
+	}
+	return writer.Close()
+}
+
+// folders are those above a file, the outermost first, without a slash at their beginning.
+func folders(file string) []string {
+	var out []string
+	for at := path.Dir(file); at != "/"; at = path.Dir(at) {
+		out = append(out, strings.TrimPrefix(at, "/"))
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// rootfsProxy is the drop-in of a unit (systemd.exec(5), Environment=).
+func rootfsProxy(p model.Proxy) string {
+	var out strings.Builder
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%")
+	for _, v := range [][2]string{{"http_proxy", p.HTTP}, {"https_proxy", p.HTTPS}, {"no_proxy", p.NoProxy}} {
+		if v[1] != "" {
+			fmt.Fprintf(&out, "Environment=\"%s=%s\"\n", v[0], escape.Replace(v[1]))
+		}
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "[Service]\n" + out.String()
+}

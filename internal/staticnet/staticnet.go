@@ -1,0 +1,108 @@
+// Package staticnet reads the network settings that a client gives for hosts without
+// DHCP, a subset of NMState's YAML with the MAC addresses of the interfaces, and turns
+// them into keyfiles of NetworkManager (nm-settings-keyfile(5)).
+//
+// An Ethernet interface is found by its MAC address, never by its name: the same file
+// fits the live system and the installed one, whatever they call the interface.
+package staticnet
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+
+	"slipway/internal/model"
+)
+
+// Host is the network of one host.
+type Host struct {
+	NICs  []NIC
+	state state
+}
+
+// NIC ties a name in the settings to a machine's interface.
+type NIC struct {
+	MAC  string // lower case
+	Name string // as the settings call it
+}
+
+// Parse reads static_network_config of the API: a JSON list of network_yaml and
+// mac_interface_map. A fault is a model.ErrInvalid that tells its place, what is
+// required there and what was found.
+func Parse(text string) ([]Host, error) {
+	var list []struct {
+		NetworkYAML string `json:"network_yaml"`
+		Map         []struct {
+			MAC  string `json:"mac_address"`
+			Name string `json:"logical_nic_name"`
+		} `json:"mac_interface_map"`
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, model.Invalidf("static_network_config: require a JSON list of network_yaml and mac_interface_map, found something else")
+	}
+	hosts, owners := make([]Host, 0, len(list)), map[string]int{}
+	for i, item := range list {
+		at := fmt.Sprintf("static_network_config[%d]", i)
+		var h Host
+		for _, nic := range item.Map {
+			h.NICs = append(h.NICs, NIC{strings.ToLower(nic.MAC), nic.Name})
+		}
+		if err := checkNICs(at, i, h.NICs, owners); err != nil {
+			return nil, err
+		}
+		var err error
+		if h.state, err = readState(item.NetworkYAML); err == nil {
+			_, err = Keyfiles(h)
+		}
+		if err != nil {
+			return nil, model.Invalidf("%s.network_yaml: %s", at, err)
+		}
+		hosts = append(hosts, h)
+	}
+	return hosts, nil
+}
+
+// nicName keeps names out of trouble as names of files and in keyfiles.
+var nicName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,62}$`)
+
+// checkNICs holds the map of one host: each address and name once, and no address that
+// another host has, because hosts are told apart by them.
+func checkNICs(at string, host int, nics []NIC, owners map[string]int) error {
+	if len(nics) == 0 {
+		return model.Invalidf("%s.mac_interface_map: require the MAC address of at least one interface, found none", at)
+	}
+	names := map[string]bool{}
+	for i, nic := range nics {
+		place := fmt.Sprintf("%s.mac_interface_map[%d]", at, i)
+		if mac, err := net.ParseMAC(nic.MAC); err != nil || len(mac) != 6 {
+			return model.Invalidf("%s.mac_address: require a MAC address such as 52:54:00:aa:bb:01, found %q", place, nic.MAC)
+		}
+		if !nicName.MatchString(nic.Name) {
+			return model.Invalidf("%s.logical_nic_name: require the name of an interface, found %q", place, nic.Name)
+		}
+		if names[nic.Name] {
+			return model.Invalidf("%s.logical_nic_name: require each name once, found %q again", place, nic.Name)
+		}
+		if owner, taken := owners[nic.MAC]; taken {
+			return model.Invalidf("%s.mac_address: require each MAC address once, found %s again, first for host %d", place, nic.MAC, owner)
+		}
+		names[nic.Name], owners[nic.MAC] = true, host
+	}
+	return nil
+}
+
+// mac is the address of the interface that the settings call name; empty when they do
+// not tell.
+func (h Host) mac(name string) string {
+	for _, nic := range h.NICs {
+		if nic.Name == name {
+			return nic.MAC
+		}
+	}
+	return ""
+}
