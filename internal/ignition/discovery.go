@@ -5,10 +5,12 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/staticnet"
 )
 
 // Agent is the agent's program as the service offers it to a host.
@@ -24,6 +26,18 @@ type Mirror struct {
 	CA             string // PEM, of the mirror's certificate
 }
 
+// Deployment is what all hosts of a service need that it runs beside.
+type Deployment struct {
+	Mirror Mirror
+	// RootCA is a certificate in PEM that hosts trust besides the public ones; empty without.
+	RootCA string
+	// InsecurePolicy lets hosts run images without signatures (FORCE_INSECURE_POLICY_JSON).
+	InsecurePolicy bool
+	// OKDPackages is the image with the programs that hosts of an OKD release lack
+	// (OKD_RPMS_IMAGE); empty for OpenShift.
+	OKDPackages string
+}
+
 // DiscoveryInput is what the discovery config of an environment is made of.
 type DiscoveryInput struct {
 	InfraEnv   *model.InfraEnv
@@ -37,7 +51,9 @@ type DiscoveryInput struct {
 	Agent    Agent
 	// AgentToken authenticates the agent (contract/auth.md); empty without authentication.
 	AgentToken model.Secret
-	Mirror     Mirror
+	Deployment Deployment
+	// StaticNetwork are the network settings of all hosts; empty with a minimal image.
+	StaticNetwork []staticnet.File
 	// InternalOverride is merged before the user's override. A config there starts an
 	// agent of another kind, so ours is left disabled.
 	InternalOverride string
@@ -52,14 +68,19 @@ var aspects = []struct {
 }{
 	{"base", nil},
 	{"agent", nil},
-	{"storage", nil},
-	{"oracle-cloud", nil},
+	{"storage", (*discovery).openShift},
+	{"oracle-cloud", (*discovery).openShift},
+	{"okd", func(d *discovery) bool { return d.OKDPackages != "" }},
 	{"access", func(d *discovery) bool { return len(d.SSHKeys) > 0 }},
 	{"proxy", func(d *discovery) bool { return d.Proxy != model.Proxy{} }},
 	{"ntp", func(d *discovery) bool { return d.NTPScript != "" }},
 	{"service-ca", func(d *discovery) bool { return d.ServiceCA != "" }},
 	{"trust-bundle", func(d *discovery) bool { return d.TrustBundle != "" }},
+	{"root-ca", func(d *discovery) bool { return d.RootCA != "" }},
 	{"mirror", func(d *discovery) bool { return d.Mirror.RegistriesConf != "" }},
+	{"insecure-policy", func(d *discovery) bool { return d.InsecurePolicy }},
+	{"static-network", (*discovery).hasStaticNetwork},
+	{"delay", func(d *discovery) bool { return d.DelaySeconds > 0 }},
 }
 
 // Discovery builds the Ignition config that hosts of an environment boot with: version
@@ -87,23 +108,28 @@ func Discovery(in DiscoveryInput) ([]byte, error) {
 
 // discovery is what the templates read.
 type discovery struct {
-	InfraEnvID       uuid.UUID
-	PullSecret       string
-	SSHKeys          []string
-	Proxy            model.Proxy
-	NoProxy          []string
-	ProxyProfile     string
-	NTPScript        string
-	ServiceCA        string
-	ServiceCAPath    string
-	TrustBundle      string
-	Mirror           Mirror
+	InfraEnvID    uuid.UUID
+	PullSecret    string
+	SSHKeys       []string
+	Proxy         model.Proxy
+	NoProxy       []string
+	ProxyProfile  string
+	NTPScript     string
+	ServiceCA     string
+	ServiceCAPath string
+	TrustBundle   string
+	Deployment
 	Agent            Agent
 	AgentHash        string
 	AgentArgs        []string
 	AgentEnvironment string
 	AgentEnabled     bool
+	StaticNetwork    []networkFile
+	DelaySeconds     int64
 }
+
+// openShift tells Red Hat's system, which has these programs, from that of OKD.
+func (d *discovery) openShift() bool { return d.OKDPackages == "" }
 
 func newDiscovery(in DiscoveryInput) (*discovery, error) {
 	if err := requireHTTP("address of the service", in.ServiceURL); err != nil {
@@ -123,16 +149,18 @@ func newDiscovery(in DiscoveryInput) (*discovery, error) {
 		Proxy:            e.Proxy,
 		NoProxy:          list(e.Proxy.NoProxy),
 		ProxyProfile:     proxyProfile(e.Proxy),
-		NTPScript:        ntpScript(e.NTPSources),
+		NTPScript:        ntpScript(e.NTPSources, e.NTPSourcesOnly),
 		ServiceCA:        in.ServiceCA,
 		ServiceCAPath:    ServiceCAPath,
 		TrustBundle:      e.AdditionalTrustBundle,
-		Mirror:           in.Mirror,
+		Deployment:       in.Deployment,
 		Agent:            in.Agent,
 		AgentHash:        "sha256-" + in.Agent.SHA256,
 		AgentArgs:        agentArgs(in),
 		AgentEnvironment: environmentFile(append([][2]string{{"PULL_SECRET_TOKEN", in.AgentToken.Reveal()}}, proxyVariables(e.Proxy)...)),
 		AgentEnabled:     in.InternalOverride == "",
+		StaticNetwork:    networkFiles(in.StaticNetwork),
+		DelaySeconds:     int64(e.DiscoveryDelay / time.Second),
 	}, nil
 }
 
@@ -176,14 +204,18 @@ func proxyProfile(p model.Proxy) string {
 	return b.String()
 }
 
-// ntpScript tells chronyd the sources of an environment. A source that chronyd has
+// ntpScript tells chronyd the sources of an environment, instead of its own when they
+// are to be the only ones. A source that chronyd has
 // already is refused: no reason to miss the others.
-func ntpScript(sources []string) string {
+func ntpScript(sources []string, only bool) string {
 	if len(sources) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\n")
+	if only {
+		b.WriteString("chronyc -n -c sources | cut -d, -f3 | while read -r known; do chronyc delete \"$known\" || true; done\n")
+	}
 	for _, s := range sources {
 		fmt.Fprintf(&b, "chronyc add server %s iburst || true\n", shellQuote(s))
 	}

@@ -37,7 +37,7 @@ func full() ignition.DiscoveryInput {
 	in.ServiceCA = ca
 	in.Insecure = true
 	in.AgentToken = `to"ken$1\%`
-	in.Mirror = ignition.Mirror{RegistriesConf: "[[registry]]\n", CA: ca}
+	in.Deployment.Mirror = ignition.Mirror{RegistriesConf: "[[registry]]\n", CA: ca}
 	e := in.InfraEnv
 	e.SSHAuthorizedKey = "ssh-ed25519 AAAA one\n\n# comment\nssh-ed25519 BBBB: \"two\"\n"
 	e.Proxy = model.Proxy{HTTP: "http://proxy:3128", HTTPS: "http://user:p'w@proxy:3128", NoProxy: ".example.com,10.0.0.0/8"}
@@ -149,6 +149,30 @@ func TestDiscoveryOfAFullEnvironment(t *testing.T) {
 	env := content(t, c, "/etc/slipway/agent.env")
 	require.Contains(t, env, `PULL_SECRET_TOKEN="to\"ken\$1\\%"`+"\n")
 	require.Contains(t, env, `NO_PROXY=".example.com,10.0.0.0/8"`+"\n"+`no_proxy=`)
+}
+
+func TestDiscoveryOfADeploymentWithItsOwnTrust(t *testing.T) {
+	t.Parallel()
+	in := minimal()
+	in.Deployment.RootCA, in.Deployment.InsecurePolicy = ca, true
+	c := discover(t, in)
+	require.Equal(t, ca, content(t, c, "/etc/pki/ca-trust/source/anchors/rh-it-root-ca.crt"))
+	var policy struct{ Default []struct{ Type string } }
+	require.NoError(t, json.Unmarshal([]byte(content(t, c, "/etc/containers/policy.json")), &policy))
+	require.Equal(t, "insecureAcceptAnything", policy.Default[0].Type)
+}
+
+func TestDiscoveryOfOKDLaysProgramsOverTheSystem(t *testing.T) {
+	t.Parallel()
+	in := minimal()
+	in.Deployment.OKDPackages = "quay.io/okd/rpms:4.20'"
+	c := discover(t, in)
+	require.Contains(t, content(t, c, "/usr/local/bin/okd-overlay"), `image='quay.io/okd/rpms:4.20'\''`+"'\n")
+	require.True(t, *unit(t, c, "okd-overlay.service").Enabled)
+	require.True(t, *unit(t, c, "systemd-journal-gatewayd.socket").Enabled)
+	for _, u := range c.Systemd.Units {
+		require.NotContains(t, []string{"multipathd.service", "iscsistart.service", "oci-eval-user-data.service"}, u.Name)
+	}
 }
 
 func TestDiscoveryMergesOverrides(t *testing.T) {

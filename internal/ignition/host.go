@@ -7,6 +7,7 @@ import (
 
 	"slipway/internal/ignition/document"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // RoleInput is what the config of a role is made of.
@@ -14,25 +15,45 @@ type RoleInput struct {
 	Config    []byte // master.ign, arbiter.ign or worker.ign of the installer
 	ServiceCA string // PEM; empty without
 	IPv6      bool   // the machine networks hold an IPv6 one
+	// VIPLeases are set where a DHCP server gives the virtual addresses; masters only.
+	VIPLeases *VIPLeases
+}
+
+// VIPLeases are the virtual addresses that hosts keep alive at a DHCP server.
+type VIPLeases struct{ API, Ingress VIPLease }
+
+// VIPLease is one of them.
+type VIPLease struct {
+	IP    netip.Addr
+	MAC   string // of the client that the address is given to
+	Lease string // as the DHCP client wrote it (dhclient.leases(5)); empty when unknown
 }
 
 // Role completes the config that all hosts of a role share (contract/ignition.md, 5b).
 func Role(in RoleInput) ([]byte, error) {
-	var parts []string
-	if in.ServiceCA != "" {
-		parts = append(parts, "ca-file")
+	configs := [][]byte{in.Config}
+	for _, part := range []struct {
+		template string
+		when     bool
+		data     any
+	}{
+		{"ca-file", in.ServiceCA != "", map[string]string{"ServiceCA": in.ServiceCA, "ServiceCAPath": ServiceCAPath}},
+		{"ipv6", in.IPv6, nil},
+		{"vip-leases", in.VIPLeases != nil, in.VIPLeases},
+	} {
+		if !part.when {
+			continue
+		}
+		ours, err := render(part.data, part.template)
+		if err != nil {
+			return nil, fmt.Errorf("build role config: %w", err)
+		}
+		configs = append(configs, ours)
 	}
-	if in.IPv6 {
-		parts = append(parts, "ipv6")
+	if len(configs) == 1 {
+		return in.Config, document.Check(in.Config) // as the installer wrote it, byte by byte
 	}
-	if len(parts) == 0 {
-		return in.Config, document.Check(in.Config)
-	}
-	ours, err := render(map[string]string{"ServiceCA": in.ServiceCA, "ServiceCAPath": ServiceCAPath}, parts...)
-	if err != nil {
-		return nil, fmt.Errorf("build role config: %w", err)
-	}
-	merged, err := document.Merge(in.Config, ours)
+	merged, err := document.Merge(configs...)
 	if err != nil {
 		return nil, fmt.Errorf("merge role config: %w", err)
 	}
@@ -61,6 +82,9 @@ func Host(in HostInput) ([]byte, error) {
 	if in.NodeIPHint.IsValid() {
 		parts = append(parts, "node-ip-hint")
 	}
+	if besideOldRoot(in.Host) {
+		parts = append(parts, "old-root")
+	}
 	ours, err := render(data, parts...)
 	if err != nil {
 		return nil, fmt.Errorf("build config of host %s: %w", in.Host.ID, err)
@@ -70,6 +94,12 @@ func Host(in HostInput) ([]byte, error) {
 		return nil, fmt.Errorf("merge config of host %s: %w", in.Host.ID, err)
 	}
 	return apply(merged, override{"ignition_config_overrides", in.Host.IgnitionConfigOverrides})
+}
+
+// besideOldRoot reports whether a host is installed into the system it was discovered
+// with, which booted from a disk and not from an image in memory.
+func besideOldRoot(h *model.Host) bool {
+	return h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent
 }
 
 // workerPath is where the machine config server offers the config of plain workers.

@@ -104,6 +104,37 @@ func TestRoleConfig(t *testing.T) {
 	require.ErrorIs(t, err, model.ErrInvalid)
 }
 
+func TestRoleConfigKeepsVirtualAddressesOfDHCPAlive(t *testing.T) {
+	t.Parallel()
+	config, err := ignition.Role(ignition.RoleInput{Config: []byte(pointer), VIPLeases: &ignition.VIPLeases{
+		API:     ignition.VIPLease{IP: netip.MustParseAddr("192.168.10.5"), MAC: "02:00:00:00:00:01", Lease: "lease {\n  fixed-address 192.168.10.5;\n}\n"},
+		Ingress: ignition.VIPLease{IP: netip.MustParseAddr("192.168.10.6"), MAC: "02:00:00:00:00:02"},
+	}})
+	require.NoError(t, err)
+	var monitor map[string]map[string]string
+	require.NoError(t, yaml.Unmarshal([]byte(fileContent(t, config, "/etc/keepalived/unsupported-monitor.conf")), &monitor))
+	require.Equal(t, map[string]map[string]string{
+		"api-vip":     {"name": "api", "mac-address": "02:00:00:00:00:01", "ip-address": "192.168.10.5"},
+		"ingress-vip": {"name": "ingress", "mac-address": "02:00:00:00:00:02", "ip-address": "192.168.10.6"},
+	}, monitor)
+	require.Equal(t, "lease {\n  fixed-address 192.168.10.5;\n}\n", fileContent(t, config, "/etc/keepalived/lease-api"))
+	require.NotContains(t, string(config), "lease-ingress", "nothing is known of that lease")
+}
+
+func TestHostConfigRemovesTheSystemItWasDiscoveredWith(t *testing.T) {
+	t.Parallel()
+	h := host()
+	h.Inventory.Boot.DeviceType = wire.Persistent
+	config, err := ignition.Host(ignition.HostInput{Host: h, Role: []byte(pointer)})
+	require.NoError(t, err)
+	require.Contains(t, fileContent(t, config, "/usr/local/bin/remove-old-root"), "/sysroot/ostree/deploy")
+	require.Contains(t, string(config), "remove-old-root.service")
+	h.Inventory.Boot.DeviceType = wire.Ephemeral
+	config, err = ignition.Host(ignition.HostInput{Host: h, Role: []byte(pointer)})
+	require.NoError(t, err)
+	require.NotContains(t, string(config), "remove-old-root")
+}
+
 func TestHostFileName(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "master-860a83fc-0331-4664-97de-c650a7c77e9b.ign", ignition.HostFileName(model.RoleMaster, host().ID))

@@ -20,6 +20,7 @@ var templateFiles embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"quote":    quote,
+	"shell":    shellQuote,
 	"unitArgs": unitArgs,
 }).ParseFS(templateFiles, "templates/*.bu"))
 

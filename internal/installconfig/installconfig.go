@@ -16,15 +16,6 @@ import (
 	"slipway/internal/wire"
 )
 
-// Options are settings that belong to the service, not to the cluster.
-type Options struct {
-	// TrustBundles are certificates in PEM that nodes trust besides the public ones;
-	// each certificate is written once.
-	TrustBundles []string
-	// Mirrors tell where registries are mirrored.
-	Mirrors []ImageSource
-}
-
 // Build writes the install-config of a cluster with the hosts that will be its nodes.
 // The cluster's override is laid over it. It returns a model.ErrUnprocessable when
 // something needed is missing, and a model.ErrInvalid for a fault of the override.
@@ -49,22 +40,18 @@ func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallC
 		SSHKey:                cluster.SSHPublicKey,
 		AdditionalTrustBundle: mergeBundles(opts.TrustBundles),
 	}
-	masters := b.pool(model.RoleMaster, "masters")
-	cfg.ControlPlane = &masters
-	if arbiters := b.pool(model.RoleArbiter, "arbiters"); arbiters.Replicas > 0 {
-		cfg.Arbiter = &arbiters
-		if !b.atLeast("4.20") { // 4.19 has them as a preview only
-			cfg.FeatureSet = "TechPreviewNoUpgrade"
-		}
-	}
+	b.setControlPlane(cfg)
 	if cluster.SingleNode() {
 		cfg.BootstrapInPlace = b.bootstrapInPlace()
 	}
 	b.setMirrors(cfg, opts.Mirrors)
+	if strings.TrimSpace(cluster.InstallConfigOverride) == "" {
+		return cfg, nil
+	}
 	if err := cfg.override(cluster.InstallConfigOverride); err != nil {
 		return nil, err
 	}
-	return cfg, nil
+	return cfg, cfg.check(cluster)
 }
 
 // JSON is the install-config as the API answers it; YAML readers take it too.
@@ -137,33 +124,6 @@ func (b *builder) bootstrapInPlace() *BootstrapInPlace {
 	return nil
 }
 
-func (b *builder) setMirrors(cfg *InstallConfig, mirrors []ImageSource) {
-	if !b.atLeast("4.14") {
-		cfg.ImageContentSources = mirrors
-		return
-	}
-	for _, m := range mirrors {
-		cfg.ImageDigestSources = append(cfg.ImageDigestSources, ImageDigestSource{Mirrors: m.Mirrors, Source: m.Source})
-	}
-}
-
-// mergeBundles joins certificates and drops those that were there before.
-func mergeBundles(bundles []string) string {
-	const end = "-----END CERTIFICATE-----"
-	var merged []string
-	for _, bundle := range bundles {
-		for part := range strings.SplitSeq(bundle, end) {
-			if part = strings.TrimSpace(part); part != "" && !slices.Contains(merged, part) {
-				merged = append(merged, part)
-			}
-		}
-	}
-	if len(merged) == 0 {
-		return ""
-	}
-	return strings.Join(merged, "\n"+end+"\n") + "\n" + end + "\n"
-}
-
 func inNetwork(nic wire.Interface, network netip.Prefix) bool {
 	for _, cidr := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
 		if p, err := netip.ParsePrefix(cidr); err == nil && network.Contains(p.Addr()) {
@@ -171,27 +131,4 @@ func inNetwork(nic wire.Interface, network netip.Prefix) bool {
 		}
 	}
 	return false
-}
-
-// override lays a user's JSON object over the install-config: objects are merged, lists
-// element by element. Fields that the install-config does not have are refused.
-func (c *InstallConfig) override(overrides string) error {
-	if strings.TrimSpace(overrides) == "" {
-		return nil
-	}
-	d := json.NewDecoder(strings.NewReader(overrides))
-	d.DisallowUnknownFields()
-	if err := d.Decode(c); err != nil {
-		return model.Invalidf("install_config_overrides: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if d.More() {
-		return model.Invalidf("install_config_overrides: require one JSON object, found more after byte %d", d.InputOffset())
-	}
-	return nil
-}
-
-// CheckOverride tells whether a user's override can be laid over an install-config;
-// empty is fine. The error is a model.ErrInvalid that names the field.
-func CheckOverride(overrides string) error {
-	return (&InstallConfig{}).override(overrides)
 }

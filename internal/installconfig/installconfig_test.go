@@ -121,6 +121,22 @@ func TestShapes(t *testing.T) {
 			TrustBundles: []string{pem("one") + pem("two"), pem("two") + "\n", pem("three")},
 			Mirrors:      []installconfig.ImageSource{{Source: "quay.io/openshift-release-dev", Mirrors: []string{"mirror.example.com/ocp"}}},
 		}},
+		"two-nodes-with-fencing": {func(c *model.Cluster) { c.ControlPlaneCount = 2 }, fenced(hosts(model.RoleMaster, 2, 10)), installconfig.Options{}},
+		"two-nodes-with-arbiter-preview": {func(c *model.Cluster) {
+			c.ControlPlaneCount = 2
+			c.OpenShiftVersion = "4.19.9"
+		}, append(hosts(model.RoleMaster, 2, 10), hosts(model.RoleArbiter, 1, 30)...), installconfig.Options{}},
+		"vsphere": {func(c *model.Cluster) { c.Platform.Type = "vsphere" }, ha, installconfig.Options{}},
+		"vsphere-own": {func(c *model.Cluster) {
+			c.Platform.Type = "vsphere"
+			c.InstallConfigOverride = `{"platform":{"vsphere":{"vcenters":[{"server":"vc.example.com","user":"u"}],"failureDomains":[{"server":"vc.example.com"}]}}}`
+		}, ha, installconfig.Options{}},
+		"vsphere-old": {func(c *model.Cluster) {
+			c.Platform.Type = "vsphere"
+			c.OpenShiftVersion = "4.12.1"
+			c.LoadBalancer = "user-managed"
+		}, ha, installconfig.Options{}},
+		"nutanix": {func(c *model.Cluster) { c.Platform.Type = "nutanix" }, ha, installconfig.Options{}},
 		"external": {func(c *model.Cluster) {
 			c.Platform = model.Platform{Type: "external", ExternalName: "oci", CloudControllerManager: "External"}
 			c.APIVIPs, c.IngressVIPs = nil, nil
@@ -150,6 +166,49 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// fenced gives hosts a management controller each.
+func fenced(all []*model.Host) []*model.Host {
+	for i, h := range all {
+		h.Fencing = &model.FencingCredentials{
+			Address: fmt.Sprintf("https://bmc-%d.example.com/redfish/v1/Systems/1", i), Username: "admin", Password: "secret", CertificateVerification: "Disabled",
+		}
+	}
+	return all
+}
+
+func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ override, want string }{
+		"another name":             {`{"metadata":{"name":"two"}}`, `metadata.name: require "one", found "two"`},
+		"another domain":           {`{"baseDomain":"example.org"}`, `baseDomain: require "example.com"`},
+		"another version":          {`{"apiVersion":"v2"}`, `apiVersion: require "v1"`},
+		"two platforms":            {`{"platform":{"none":{}}}`, "platform: require one platform, found 2"},
+		"no platform":              {`{"platform":{"baremetal":null}}`, "platform: require one platform, found 0"},
+		"no control plane":         {`{"controlPlane":null}`, "controlPlane: require"},
+		"a larger control plane":   {`{"controlPlane":{"replicas":5}}`, "controlPlane.replicas: require at most the 3"},
+		"fewer than no workers":    {`{"compute":[{"replicas":-1}]}`, "compute.replicas: require 0 or more"},
+		"no pool of workers":       {`{"compute":[]}`, "compute: require"},
+		"a network that is none":   {`{"networking":{"serviceNetwork":["x"]}}`, `networking.serviceNetwork: require a network such as 10.128.0.0/14, found "x"`},
+		"a network with a host":    {`{"networking":{"machineNetwork":[{"cidr":"10.0.0.1/8"}]}}`, "networking.machineNetwork"},
+		"a part larger than all":   {`{"networking":{"clusterNetwork":[{"hostPrefix":8}]}}`, "networking.clusterNetwork: require a hostPrefix between 14 and 32, found 8"},
+		"a choice there is not":    {`{"cpuPartitioningMode":"Some"}`, "cpuPartitioningMode: require one of None, AllNodes"},
+		"a set there is not":       {`{"featureSet":"Everything"}`, "featureSet"},
+		"a bundle that is none":    {`{"additionalTrustBundle":"x"}`, "additionalTrustBundle: require certificates in PEM"},
+		"a pull secret of nothing": {`{"pullSecret":"{}"}`, "pullSecret: require a JSON object with auths"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, c.override)
+			require.ErrorIs(t, err, model.ErrInvalid)
+			require.ErrorContains(t, err, "install_config_overrides: "+c.want)
+		})
+	}
+	unfinished := cluster(func(c *model.Cluster) { c.OpenShiftVersion = "" })
+	require.NoError(t, installconfig.CheckOverrideOf(unfinished, nil, `{"fips":true}`), "what the cluster lacks is no fault of the override")
+	require.Error(t, installconfig.CheckOverrideOf(unfinished, nil, `{"flips":true}`))
+	require.NoError(t, installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, `{"controlPlane":{"replicas":3}}`))
+}
+
 func pem(text string) string {
 	return "-----BEGIN CERTIFICATE-----\n" + text + "\n-----END CERTIFICATE-----\n"
 }
@@ -159,9 +218,10 @@ func TestOverridesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ override, want string }{
 		"an unknown field":        {`{"flips":true}`, `install_config_overrides: unknown field "flips"`},
 		"an unknown nested field": {`{"networking":{"networkTyp":"x"}}`, `unknown field "networkTyp"`},
-		"a value of another type": {`{"fips":"yes"}`, "cannot unmarshal string into Go struct field"},
-		"no object":               {`[]`, "cannot unmarshal array"},
-		"no JSON":                 {`fips: true`, "invalid character"},
+		"a value of another type": {`{"fips":"yes"}`, "require fips to be of type bool, found string"},
+		"no object":               {`[]`, "require a JSON object"},
+		"no JSON":                 {`fips: true`, "require a JSON object"},
+		"broken JSON":             {`{"fips":tru}`, "require JSON, found a fault"},
 		"two objects":             {`{} {}`, "require one JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,15 +233,16 @@ func TestOverridesThatAreRefused(t *testing.T) {
 			require.ErrorIs(t, err, model.ErrInvalid)
 		})
 	}
+	require.Error(t, installconfig.CheckOverride("{}}"))
 	require.NoError(t, installconfig.CheckOverride(""))
 	require.NoError(t, installconfig.CheckOverride(`{"controlPlane":{"hyperthreading":"Disabled"}}`))
 }
 
 func TestClustersThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	_, err := installconfig.Build(cluster(func(c *model.Cluster) { c.Platform.Type = "vsphere" }), nil, installconfig.Options{})
+	_, err := installconfig.Build(cluster(func(c *model.Cluster) { c.Platform.Type = "openstack" }), nil, installconfig.Options{})
 	require.ErrorIs(t, err, model.ErrUnprocessable)
-	require.ErrorContains(t, err, `found "vsphere"`)
+	require.ErrorContains(t, err, `found "openstack"`)
 	_, err = installconfig.Build(cluster(func(c *model.Cluster) { c.OpenShiftVersion = "" }), nil, installconfig.Options{})
 	require.ErrorIs(t, err, model.ErrUnprocessable)
 }
@@ -227,4 +288,45 @@ func TestReplyHasTheFieldsOfTheContract(t *testing.T) {
 		require.NoError(t, err)
 		require.JSONEq(t, string(e.Reply), string(again))
 	}
+}
+
+func TestMirrorsAreReadFromTheConfigurationOfContainers(t *testing.T) {
+	t.Parallel()
+	mirrors, err := installconfig.ParseMirrors(`
+unqualified-search-registries = ["registry.access.redhat.com"]
+
+[[registry]]
+location = "quay.io/openshift-release-dev/ocp-release"
+mirror-by-digest-only = true
+  [[registry.mirror]]
+  location = "mirror.example.com/release"
+  [[registry.mirror]]
+  location = "mirror2.example.com/release"
+
+[[registry]]
+prefix = "quay.io/other"
+  [[registry.mirror]]
+  location = "mirror.example.com/other"
+
+[[registry]]
+location = "blocked.example.com"
+blocked = true
+`)
+	require.NoError(t, err)
+	require.Equal(t, []installconfig.ImageSource{
+		{Source: "quay.io/openshift-release-dev/ocp-release", Mirrors: []string{"mirror.example.com/release", "mirror2.example.com/release"}},
+		{Source: "quay.io/other", Mirrors: []string{"mirror.example.com/other"}},
+	}, mirrors)
+	for _, bad := range []string{"[[registry", "[[registry]]\n[[registry.mirror]]\nlocation = \"a\"", "[[registry]]\nlocation = \"a\"\n[[registry.mirror]]\n"} {
+		_, err := installconfig.ParseMirrors(bad)
+		require.ErrorIs(t, err, model.ErrInvalid, bad)
+	}
+}
+
+func TestTrustOfEnvironmentsIsAdded(t *testing.T) {
+	t.Parallel()
+	service := installconfig.Options{TrustBundles: []string{pem("one")}}
+	all := service.With([]*model.InfraEnv{{AdditionalTrustBundle: pem("two")}, {}})
+	require.Equal(t, []string{pem("one"), pem("two")}, all.TrustBundles)
+	require.Len(t, service.TrustBundles, 1)
 }

@@ -12,6 +12,8 @@ import (
 type Platform struct {
 	BareMetal *BareMetal `json:"baremetal,omitempty"`
 	None      *struct{}  `json:"none,omitempty"`
+	VSphere   *VSphere   `json:"vsphere,omitempty"`
+	Nutanix   *Nutanix   `json:"nutanix,omitempty"`
 	External  *External  `json:"external,omitempty"`
 }
 
@@ -69,13 +71,15 @@ type BMC struct {
 var platforms = map[string]func(*builder) (Platform, error){
 	"baremetal": (*builder).bareMetal,
 	"none":      func(*builder) (Platform, error) { return Platform{None: &struct{}{}}, nil },
+	"vsphere":   (*builder).vSphere,
+	"nutanix":   (*builder).nutanix,
 	"external":  (*builder).external,
 }
 
 func (b *builder) platform() (Platform, error) {
 	build, ok := platforms[b.cluster.Platform.Type]
 	if !ok {
-		return Platform{}, model.Unprocessablef("require platform baremetal, none or external, found %q", b.cluster.Platform.Type)
+		return Platform{}, model.Unprocessablef("require platform baremetal, none, vsphere, nutanix or external, found %q", b.cluster.Platform.Type)
 	}
 	return build(b)
 }
@@ -86,13 +90,10 @@ func (b *builder) external() (Platform, error) {
 }
 
 func (b *builder) bareMetal() (Platform, error) {
-	p := &BareMetal{ProvisioningNetwork: "Disabled", Hosts: []BareMetalHost{}}
-	b.setVIPs(p)
+	p := &BareMetal{ProvisioningNetwork: "Disabled", Hosts: []BareMetalHost{}, LoadBalancer: b.loadBalancer()}
+	p.APIVIP, p.APIVIPs, p.IngressVIP, p.IngressVIPs = b.vips()
 	if b.atLeast("4.18") {
 		p.AdditionalNTPServers = b.cluster.NTPSources
-	}
-	if b.cluster.LoadBalancer == "user-managed" {
-		p.LoadBalancer = &LoadBalancer{Type: "UserManaged"}
 	}
 	for _, h := range b.hosts {
 		p.Hosts = append(p.Hosts, b.bareMetalHost(h))
@@ -101,19 +102,27 @@ func (b *builder) bareMetal() (Platform, error) {
 	return Platform{BareMetal: p}, nil
 }
 
-// setVIPs uses the fields for one VIP before 4.12, which does not know the lists.
-func (b *builder) setVIPs(p *BareMetal) {
-	api, ingress := vips(b.cluster.APIVIPs), vips(b.cluster.IngressVIPs)
+// vips are the virtual addresses: one of each before 4.12, which does not know lists.
+func (b *builder) vips() (api string, apis []string, ingress string, ingresses []string) {
+	apis, ingresses = vips(b.cluster.APIVIPs), vips(b.cluster.IngressVIPs)
 	if b.atLeast("4.12") {
-		p.APIVIPs, p.IngressVIPs = api, ingress
-		return
+		return "", apis, "", ingresses
 	}
-	if len(api) > 0 {
-		p.APIVIP = api[0]
+	if len(apis) > 0 {
+		api = apis[0]
 	}
-	if len(ingress) > 0 {
-		p.IngressVIP = ingress[0]
+	if len(ingresses) > 0 {
+		ingress = ingresses[0]
 	}
+	return api, nil, ingress, nil
+}
+
+// loadBalancer is set where it is not the cluster itself that balances the load.
+func (b *builder) loadBalancer() *LoadBalancer {
+	if b.cluster.LoadBalancer != "user-managed" {
+		return nil
+	}
+	return &LoadBalancer{Type: "UserManaged"}
 }
 
 func vips(all []model.VIP) []string {

@@ -82,8 +82,23 @@ type MachinePool struct {
 	Name           string          `json:"name"`
 	Replicas       int             `json:"replicas"`
 	Platform       json.RawMessage `json:"platform,omitempty"`
-	Fencing        json.RawMessage `json:"fencing,omitempty"`
+	Fencing        *Fencing        `json:"fencing,omitempty"`
 	DiskSetup      json.RawMessage `json:"diskSetup,omitempty"`
+}
+
+// Fencing is how two control plane nodes switch each other off when they lose sight of
+// each other.
+type Fencing struct {
+	Credentials []FencingCredential `json:"credentials,omitempty"`
+}
+
+// FencingCredential opens the management controller of a machine.
+type FencingCredential struct {
+	HostName                string `json:"hostName,omitempty"`
+	Username                string `json:"username"`
+	Password                string `json:"password"`
+	Address                 string `json:"address"`
+	CertificateVerification string `json:"certificateVerification,omitempty"` // Enabled or Disabled
 }
 
 // BootstrapInPlace is where a single node installs itself to.

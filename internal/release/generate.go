@@ -72,7 +72,7 @@ func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, er
 	if err != nil {
 		return nil, err
 	}
-	manifests, err := sortManifests(in.Manifests)
+	sorted, err := sortManifests(in.Manifests)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, er
 		return nil, fmt.Errorf("make folder for installer: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	g := &generation{installer: i, in: in, facts: facts, manifests: manifests, dir: dir, mask: newMask(facts.PullSecret)}
+	g := &generation{installer: i, in: in, facts: facts, manifests: sorted, dir: dir, mask: newMask(facts.PullSecret)}
 	return g.run(ctx)
 }
 

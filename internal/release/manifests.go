@@ -1,11 +1,7 @@
 package release
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path"
@@ -13,17 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	yamlstream "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
-
+	"slipway/internal/manifests"
 	"slipway/internal/model"
 )
 
 // manifestPath is where a manifest can be: folder, then name.
 var manifestPath = regexp.MustCompile(`^(manifests|openshift)/([^/\\]+)$`)
-
-// patchName splits the name of a patch: cluster-scheduler-02-config.yml.patch_mine.
-var patchName = regexp.MustCompile(`^(.+\.(?:ya?ml|json))\.patch`)
 
 // sortedManifests are manifests by what happens to them.
 type sortedManifests struct {
@@ -47,7 +38,7 @@ func sortManifests(all map[string][]byte) (sortedManifests, error) {
 		if match == nil || strings.HasPrefix(match[2], ".") {
 			return sorted, model.Invalidf("require a manifest in manifests/ or openshift/, found %q", p)
 		}
-		if strings.Contains(match[2], ".patch") {
+		if manifests.IsPatch(match[2]) {
 			made, err := newPatch(match[1], match[2], all[p])
 			if err != nil {
 				return sorted, err
@@ -65,27 +56,9 @@ func sortManifests(all map[string][]byte) (sortedManifests, error) {
 // splitDocuments adds the documents of a file to files, under the file's own name when
 // there is one, else numbered before the extension.
 func splitDocuments(name string, data []byte, files map[string][]byte) error {
-	if path.Ext(name) == ".json" {
-		files[name] = data
-		return nil
-	}
-	var documents [][]byte
-	reader := yamlstream.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return model.Invalidf("read manifest %s: %s", name, err)
-		}
-		var content any
-		if err := yaml.Unmarshal(document, &content); err != nil {
-			return model.Invalidf("read manifest %s, document %d: %s", name, len(documents)+1, err)
-		}
-		if content != nil { // nothing, or only comments
-			documents = append(documents, document)
-		}
+	documents, err := manifests.Documents(name, data)
+	if err != nil {
+		return err
 	}
 	if len(documents) == 1 {
 		files[name] = documents[0]
@@ -114,7 +87,11 @@ func (g *generation) changeManifests() error {
 		}
 	}
 	if g.facts.oneWorker() && !g.in.SingleNode {
-		return g.apply(oneWorkerPatch)
+		p, err := newPatch(manifests.FolderManifests, "cluster-infrastructure-02-config.yml.patch_one_worker", []byte(oneWorkerPatch))
+		if err != nil {
+			return err
+		}
+		return g.apply(p)
 	}
 	return nil
 }

@@ -1,111 +1,57 @@
 package release
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	"sigs.k8s.io/yaml"
-
+	"slipway/internal/manifests"
 	"slipway/internal/model"
 )
 
-// maxCopies bounds the copy operations of a patch: each can double a manifest.
-const maxCopies = 8
-
-// patch changes a generated manifest by operations of RFC 6902.
+// patch changes a generated manifest.
 type patch struct {
-	name       string // of the patch itself, for errors
-	folders    []string
-	target     string // file name
-	operations jsonpatch.Patch
+	manifests.Patch
+	folders []string // where its target can be; the first that has it counts
 }
 
 // oneWorkerPatch keeps two routers and the like where the installer counts one worker:
 // control plane hosts run them too.
-var oneWorkerPatch = patch{
-	name:    "infrastructure topology",
-	folders: []string{"manifests"},
-	target:  "cluster-infrastructure-02-config.yml",
-	operations: jsonpatch.Patch{{
-		"op": raw(`"replace"`), "path": raw(`"/status/infrastructureTopology"`), "value": raw(`"HighlyAvailable"`),
-	}},
-}
+const oneWorkerPatch = `[{"op":"replace","path":"/status/infrastructureTopology","value":"HighlyAvailable"}]`
 
-func raw(text string) *json.RawMessage {
-	m := json.RawMessage(text)
-	return &m
-}
-
-// newPatch reads a patch, written in YAML or JSON, for the manifest its name begins
-// with: in its own folder, or else in the other one.
+// newPatch reads a patch for the manifest its name begins with: in its own folder, or
+// else in the other one.
 func newPatch(folder, name string, data []byte) (patch, error) {
-	match := patchName.FindStringSubmatch(name)
-	if match == nil {
-		return patch{}, model.Invalidf("require a patch named after a manifest (name.yaml.patch), found %q", name)
-	}
-	asJSON, err := yaml.YAMLToJSON(data)
+	parsed, err := manifests.ParsePatch(name, data)
 	if err != nil {
-		return patch{}, model.Invalidf("read patch %s: %s", name, err)
+		return patch{}, fmt.Errorf("read patch: %w", err)
 	}
-	operations, err := jsonpatch.DecodePatch(asJSON)
-	if err != nil {
-		return patch{}, model.Invalidf("read patch %s: require a list of operations (RFC 6902): %s", name, err)
+	folders := []string{manifests.FolderOpenShift, manifests.FolderManifests}
+	if folder == manifests.FolderManifests {
+		folders = []string{manifests.FolderManifests, manifests.FolderOpenShift}
 	}
-	if copies := slices.IndexFunc(operations, nthCopy(maxCopies+1)); copies >= 0 {
-		return patch{}, model.Invalidf("read patch %s: require at most %d copy operations", name, maxCopies)
-	}
-	folders := []string{"openshift", "manifests"}
-	if folder == "manifests" {
-		folders = []string{"manifests", "openshift"}
-	}
-	return patch{name: name, folders: folders, target: match[1], operations: operations}, nil
-}
-
-// nthCopy is true for the nth copy operation it is given.
-func nthCopy(n int) func(jsonpatch.Operation) bool {
-	return func(o jsonpatch.Operation) bool {
-		if o.Kind() == "copy" {
-			n--
-		}
-		return n == 0
-	}
+	return patch{parsed, folders}, nil
 }
 
 func (g *generation) apply(p patch) error {
 	for _, folder := range p.folders {
-		file := g.assets(folder + "/" + p.target)
+		file := g.assets(folder + "/" + p.Target)
 		data, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("apply patch %s: %w", p.name, err)
+			return fmt.Errorf("apply patch %s: %w", p.Name, err)
 		}
-		changed, err := p.apply(data)
+		changed, err := p.Apply(data)
 		if err != nil {
-			return model.Invalidf("apply patch %s: %s", p.name, err)
+			return model.Invalidf("apply patch %s: %s", p.Name, err)
 		}
 		if err := os.WriteFile(file, changed, 0o600); err != nil {
-			return fmt.Errorf("apply patch %s: %w", p.name, err)
+			return fmt.Errorf("apply patch %s: %w", p.Name, err)
 		}
 		return nil
 	}
-	return model.Invalidf("apply patch %s: the installer made no manifest %s", p.name, p.target)
-}
-
-func (p patch) apply(manifest []byte) ([]byte, error) {
-	asJSON, err := yaml.YAMLToJSON(manifest)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := p.operations.Apply(asJSON)
-	if err != nil {
-		return nil, err
-	}
-	return yaml.JSONToYAML(changed)
+	return model.Invalidf("apply patch %s: the installer made no manifest %s", p.Name, p.Target)
 }

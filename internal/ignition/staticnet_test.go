@@ -1,0 +1,70 @@
+package ignition_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vincent-petithory/dataurl"
+
+	"slipway/internal/staticnet"
+)
+
+func TestNetworkSettingsAreInPlaceBeforeNetworkManagerStarts(t *testing.T) {
+	t.Parallel()
+	in := minimal()
+	in.StaticNetwork = []staticnet.File{{Path: "/etc/assisted/network/host0/eth0.nmconnection", Mode: 0o600, Content: []byte("[connection]\nid=\"eth0\"\n")}}
+	config := discover(t, in)
+	contents := map[string]string{}
+	for _, f := range config.Storage.Files {
+		if f.Contents.Source != nil {
+			contents[f.Path] = *f.Contents.Source
+		}
+	}
+	require.Contains(t, contents, staticnet.ScriptPath)
+	require.Contains(t, contents, "/etc/assisted/network/host0/eth0.nmconnection")
+	for _, u := range config.Systemd.Units {
+		if u.Name == "pre-network-manager-config.service" {
+			require.True(t, *u.Enabled)
+			require.Contains(t, *u.Contents, "Before=NetworkManager.service")
+			require.Contains(t, *u.Contents, "ExecStart="+staticnet.ScriptPath)
+			return
+		}
+	}
+	require.Fail(t, "the unit is missing")
+}
+
+func TestAgentWaitsForTheNetworkAsLongAsItsEnvironmentSays(t *testing.T) {
+	t.Parallel()
+	in := minimal()
+	in.InfraEnv.DiscoveryDelay = 45 * time.Second
+	for _, u := range discover(t, in).Systemd.Units {
+		if u.Name == "agent.service" {
+			require.True(t, *u.Enabled, "the drop-in leaves the unit as it was")
+			require.NotNil(t, u.Contents)
+			require.Len(t, u.Dropins, 1)
+			require.Contains(t, *u.Dropins[0].Contents, "ExecStartPre=/usr/bin/sleep 45")
+			return
+		}
+	}
+	require.Fail(t, "the unit is missing")
+}
+
+func TestTimeSourcesThatAreTheOnlyOnesReplaceTheOthers(t *testing.T) {
+	t.Parallel()
+	in := minimal()
+	in.InfraEnv.NTPSources = []string{"192.0.2.1"}
+	script := func() string {
+		for _, f := range discover(t, in).Storage.Files {
+			if f.Path == "/usr/local/bin/add-ntp-sources.sh" {
+				decoded, err := dataurl.DecodeString(*f.Contents.Source)
+				require.NoError(t, err)
+				return string(decoded.Data)
+			}
+		}
+		return ""
+	}
+	require.NotContains(t, script(), "chronyc delete")
+	in.InfraEnv.NTPSourcesOnly = true
+	require.Contains(t, script(), "chronyc delete")
+}

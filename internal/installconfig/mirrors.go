@@ -1,0 +1,41 @@
+package installconfig
+
+import (
+	"github.com/BurntSushi/toml"
+
+	"slipway/internal/model"
+)
+
+// ParseMirrors reads where registries are mirrored out of a containers-registries.conf(5)
+// of version 2. Registries without mirrors are left out. An error is a model.ErrInvalid.
+func ParseMirrors(registriesConf string) ([]ImageSource, error) {
+	var conf struct {
+		Registry []struct {
+			Prefix   string `toml:"prefix"`
+			Location string `toml:"location"`
+			Mirror   []struct {
+				Location string `toml:"location"`
+			} `toml:"mirror"`
+		} `toml:"registry"`
+	}
+	if _, err := toml.Decode(registriesConf, &conf); err != nil {
+		return nil, model.Invalidf("require a registries.conf in TOML: %s", err)
+	}
+	var sources []ImageSource
+	for i, r := range conf.Registry {
+		source := ImageSource{Source: r.Location}
+		if source.Source == "" {
+			source.Source = r.Prefix
+		}
+		for _, m := range r.Mirror {
+			if m.Location == "" || source.Source == "" {
+				return nil, model.Invalidf("require the location of registry %d and of its mirrors in registries.conf, found none", i+1)
+			}
+			source.Mirrors = append(source.Mirrors, m.Location)
+		}
+		if len(source.Mirrors) > 0 {
+			sources = append(sources, source)
+		}
+	}
+	return sources, nil
+}

@@ -1,0 +1,68 @@
+package installconfig
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"slipway/internal/model"
+)
+
+// override lays a user's JSON object over the install-config: objects are merged, lists
+// element by element. Fields that the install-config does not have are refused.
+func (c *InstallConfig) override(overrides string) error {
+	if strings.TrimSpace(overrides) == "" {
+		return nil
+	}
+	if !utf8.ValidString(overrides) {
+		return model.Invalidf("install_config_overrides: require text in UTF-8, found something else")
+	}
+	if !strings.HasPrefix(strings.TrimSpace(overrides), "{") {
+		return model.Invalidf("install_config_overrides: require a JSON object, found %.20q", strings.TrimSpace(overrides))
+	}
+	d := json.NewDecoder(strings.NewReader(overrides))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		return model.Invalidf("install_config_overrides: %s", describe(err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return model.Invalidf("install_config_overrides: require one JSON object, found more after byte %d", d.InputOffset())
+	}
+	return nil
+}
+
+// describe tells what is wrong with an override by the names of its own fields.
+func describe(err error) string {
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return "require " + mistyped.Field + " to be of type " + mistyped.Type.String() + ", found " + mistyped.Value
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return "require JSON, found a fault: " + syntax.Error()
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// CheckOverride tells whether a user's override can be laid over an install-config;
+// empty is fine. The error is a model.ErrInvalid that names the field.
+func CheckOverride(overrides string) error {
+	return (&InstallConfig{}).override(overrides)
+}
+
+// CheckOverrideOf tells whether an override fits a cluster as it is now. What the
+// cluster still lacks is no fault of the override.
+func CheckOverrideOf(cluster *model.Cluster, hosts []*model.Host, overrides string) error {
+	if err := CheckOverride(overrides); err != nil {
+		return err
+	}
+	changed := *cluster
+	changed.InstallConfigOverride = overrides
+	_, err := Build(&changed, hosts, Options{})
+	if errors.Is(err, model.ErrUnprocessable) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package manifests
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+)
+
+// maxPlaces bounds what one operation changes.
+const maxPlaces = 100
+
+// locate makes an operation exact: one for each place that its path means in document.
+func locate(document []byte, o jsonpatch.Operation) (jsonpatch.Patch, error) {
+	path, err := o.Path()
+	if err != nil {
+		return nil, err
+	}
+	from := ""
+	if operations[o.Kind()] == "from" {
+		if from, err = o.From(); err != nil {
+			return nil, err
+		}
+	}
+	if !strings.Contains(path+from, "=") {
+		return jsonpatch.Patch{o}, nil
+	}
+	var value any
+	if err := json.Unmarshal(document, &value); err != nil {
+		return nil, err
+	}
+	paths, err := pointers(value, path)
+	if err != nil {
+		return nil, err
+	}
+	exact := jsonpatch.Operation{}
+	for name, member := range o {
+		exact[name] = member
+	}
+	if from != "" {
+		sources, err := pointers(value, from)
+		if err != nil {
+			return nil, err
+		}
+		if len(sources) != 1 {
+			return nil, fmt.Errorf("require one place that %q means, found %d", from, len(sources))
+		}
+		exact["from"] = rawText(sources[0])
+	}
+	if len(paths) > maxPlaces || from != "" && len(paths) > 1 {
+		return nil, fmt.Errorf("require a path that means at most %d places, or one to move or copy to, found %d: %s", maxPlaces, len(paths), path)
+	}
+	// From the end: what is removed or added moves only what comes after it.
+	slices.Reverse(paths)
+	all := make(jsonpatch.Patch, 0, len(paths))
+	for _, p := range paths {
+		one := jsonpatch.Operation{}
+		for name, member := range exact {
+			one[name] = member
+		}
+		one["path"] = rawText(p)
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func rawText(text string) *json.RawMessage {
+	data, _ := json.Marshal(text) // a string always marshals
+	raw := json.RawMessage(data)
+	return &raw
+}
+
+// pointers are the JSON pointers (RFC 6901) that a path means, at least one. A part
+// name=value stands for the elements of a list that have it.
+func pointers(value any, path string) ([]string, error) {
+	type place struct {
+		pointer string
+		value   any
+	}
+	places := []place{{"", value}}
+	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		var next []place
+		for _, at := range places {
+			switch v := at.value.(type) {
+			case map[string]any:
+				next = append(next, place{at.pointer + "/" + part, v[unescape(part)]})
+			case []any:
+				name, wanted, selects := strings.Cut(unescape(part), "=")
+				if !selects {
+					next = append(next, place{at.pointer + "/" + part, element(v, part)})
+					continue
+				}
+				for i, e := range v {
+					if object, ok := e.(map[string]any); ok && fmt.Sprint(object[name]) == wanted {
+						next = append(next, place{at.pointer + "/" + strconv.Itoa(i), e})
+					}
+				}
+			default: // the operation itself says what is missing
+				next = append(next, place{at.pointer + "/" + part, nil})
+			}
+		}
+		if len(next) == 0 {
+			return nil, fmt.Errorf("require an element with %s below %s, found none", part, path)
+		}
+		places = next
+	}
+	found := make([]string, len(places))
+	for i, p := range places {
+		found[i] = p.pointer
+	}
+	return found, nil
+}
+
+func unescape(part string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(part) }
+
+func element(list []any, part string) any {
+	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(list) {
+		return list[i]
+	}
+	return nil
+}
