@@ -18,6 +18,9 @@ type Subject struct {
 	HostID     *uuid.UUID
 	InfraEnvID *uuid.UUID
 	HostName   string
+	// Cluster and Host, when given, are for those who count (model.Counted).
+	Cluster *model.Cluster
+	Host    *model.Host
 }
 
 // Props are the properties of an event beyond its subject.
@@ -40,7 +43,8 @@ func New(name Name, about Subject, props Props, at time.Time) model.Event {
 	return model.Event{
 		Name: string(name), Category: e.category, Severity: severity(name, e, all),
 		ClusterID: about.ClusterID, HostID: about.HostID, InfraEnvID: about.InfraEnvID,
-		Message: fill(e.message, all), Props: all, At: at,
+		Message: fill(e.message, all), Props: all, At: at, Quiet: quiet[name].every,
+		Counted: model.Counted{Cluster: about.Cluster, Host: about.Host},
 	}
 }
 

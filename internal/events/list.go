@@ -3,6 +3,7 @@ package events
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"slipway/internal/model"
 )
@@ -12,8 +13,10 @@ type Entry struct {
 	Name     Name
 	Severity model.Severity
 	Category string
-	Props    []string // in the order of the contract
-	Message  string   // words in braces are properties
+	Props    []string      // in the order of the contract
+	Message  string        // words in braces are properties
+	Every    time.Duration // written at most once in that time with the same message; 0: always
+	Why      string        // of Every
 }
 
 // Catalogue lists every event, by name.
@@ -21,7 +24,7 @@ func Catalogue() []Entry {
 	var out []Entry
 	for _, name := range slices.Sorted(maps.Keys(catalogue)) {
 		e := catalogue[name]
-		out = append(out, Entry{name, e.severity, e.category, slices.Clone(e.props), e.message})
+		out = append(out, Entry{name, e.severity, e.category, slices.Clone(e.props), e.message, quiet[name].every, quiet[name].why})
 	}
 	return out
 }

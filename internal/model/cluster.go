@@ -63,8 +63,11 @@ type Cluster struct {
 	VIPDHCPAllocation     bool     `json:"vip_dhcp_allocation,omitempty"`
 	NetworkType           string   `json:"network_type,omitempty"`
 	// APIVIPLease and IngressVIPLease are the leases of addresses a DHCP server gave.
-	APIVIPLease     string         `json:"api_vip_lease,omitempty"`
-	IngressVIPLease string         `json:"ingress_vip_lease,omitempty"`
+	APIVIPLease     string `json:"api_vip_lease,omitempty"`
+	IngressVIPLease string `json:"ingress_vip_lease,omitempty"`
+	// LeaseSince is since when hosts ask a DHCP server in LeaseNetwork for virtual addresses.
+	LeaseSince      time.Time      `json:"lease_since,omitzero"`
+	LeaseNetwork    netip.Prefix   `json:"lease_network,omitzero"`
 	APIVIPs         []VIP          `json:"api_vips,omitempty"`
 	IngressVIPs     []VIP          `json:"ingress_vips,omitempty"`
 	MachineNetworks []netip.Prefix `json:"machine_networks,omitempty"`
@@ -74,16 +77,19 @@ type Cluster struct {
 	ServiceNetworks       []netip.Prefix   `json:"service_networks,omitempty"`
 	Proxy                 Proxy            `json:"proxy"`
 	NTPSources            []string         `json:"ntp_sources,omitempty"`
+	NTPSourcesOnly        bool             `json:"ntp_sources_only,omitempty"` // they replace what hosts have of their own
 	Hyperthreading        string           `json:"hyperthreading,omitempty"`
 	SchedulableMasters    bool             `json:"schedulable_masters,omitempty"`
 	DiskEncryption        DiskEncryption   `json:"disk_encryption"`
 	OLMOperators          []OLMOperator    `json:"operators,omitempty"`
+	OperatorBundles       []OperatorBundle `json:"operator_bundles,omitempty"`
 	InstallConfigOverride string           `json:"install_config_override,omitempty"` // JSON object
 
 	Progress                  ClusterProgress    `json:"progress"`
 	Validations               []ValidationResult `json:"validations,omitempty"`
 	Connectivity              ConnectivityGroups `json:"connectivity"`
 	HostNetworks              []HostNetwork      `json:"host_networks,omitempty"`
+	Uses                      Uses               `json:"uses,omitzero"` // counted when the cluster is evaluated
 	LastPreparation           Preparation        `json:"last_preparation"`
 	InstallStartedAt          time.Time          `json:"install_started_at"`
 	InstallCompletedAt        time.Time          `json:"install_completed_at"`
@@ -94,6 +100,9 @@ type Cluster struct {
 	IngressCertAt time.Time `json:"ingress_cert_at"`
 	// Completion is what the controller reported at the end; nil before.
 	Completion *Completion `json:"completion,omitempty"`
+	// DecisionOpen is set while the workflow has stopped at a time-out and waits for a command
+	// (extend, cancel, reset): the hosts keep their states meanwhile.
+	DecisionOpen bool `json:"decision_open,omitempty"`
 	// ApprovalGates are the points where the workflow pauses for an approve command.
 	ApprovalGates []string `json:"approval_gates,omitempty"`
 }
@@ -182,8 +191,15 @@ type OLMOperator struct {
 	Properties string `json:"properties,omitempty"` // JSON object
 	// DependencyOnly operators were not asked for; another one needs them.
 	DependencyOnly bool `json:"dependency_only,omitempty"`
-	// Bundles are those the user chose that brought it.
-	Bundles []string `json:"bundles,omitempty"`
+	// Bundles are those the user chose that brought it; BundleOnly when nothing else did.
+	Bundles    []string `json:"bundles,omitempty"`
+	BundleOnly bool     `json:"bundle_only,omitempty"`
+}
+
+// OperatorBundle is a bundle of operators that the user chose.
+type OperatorBundle struct {
+	ID       string   `json:"id"`
+	Optional []string `json:"optional,omitempty"` // operators it can bring besides
 }
 
 // IgnitionEndpoint is where hosts that join a cluster get their configuration.

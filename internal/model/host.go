@@ -59,12 +59,20 @@ type Host struct {
 	AutoRole bool `json:"auto_role,omitempty"`
 	// Attempt counts the times the host's installation was begun in this run.
 	Attempt int `json:"attempt,omitempty"`
+	// PendingWorkflow was accepted for this host alone and is not started yet: the sweeper
+	// mends that. WorkflowAttempt counts what was accepted, and is never taken back.
+	PendingWorkflow HostWorkflow `json:"pending_workflow,omitempty"`
+	WorkflowAttempt int          `json:"workflow_attempt,omitempty"`
+	// FormerClusterID is the cluster a reclaimed host was in.
+	FormerClusterID *uuid.UUID `json:"former_cluster_id,omitempty"`
 
 	Inventory        *wire.Inventory                `json:"inventory,omitempty"`
 	FreeAddresses    wire.FreeNetworksAddresses     `json:"free_addresses,omitempty"`
 	NTPSources       []wire.NtpSource               `json:"ntp_sources,omitempty"`
 	DomainResolution *wire.DomainResolutionResponse `json:"domain_resolution,omitempty"`
-	Tang             *wire.TangConnectivityResponse `json:"tang,omitempty"`
+	// Tang is whether the servers of disk encryption answered, TangError why not.
+	Tang      *wire.TangConnectivityResponse `json:"tang,omitempty"`
+	TangError string                         `json:"tang_error,omitempty"`
 	// IgnitionDownload is the reply of the api-vip-connectivity-check of a day-2 host.
 	IgnitionDownload *wire.APIVipConnectivityResponse  `json:"ignition_download,omitempty"`
 	Images           []wire.ContainerImageAvailability `json:"images,omitempty"`
@@ -100,6 +108,7 @@ type FencingCredentials struct {
 	Username                string
 	Password                Secret
 	CertificateVerification string // Enabled or Disabled
+	MACAddress              string // of the boot interface; empty when not told
 }
 
 // DiskSpeed is the outcome of an installation disk speed check.
@@ -130,6 +139,16 @@ func (h *Host) EffectiveRole() Role {
 
 // DayTwo reports whether the host joins a cluster that exists already.
 func (h *Host) DayTwo() bool { return h.Kind == KindAddToExistingClusterHost }
+
+// HostWorkflow is a workflow that a host has for itself, without its cluster's.
+type HostWorkflow string
+
+// The workflows of single hosts.
+const (
+	WorkflowNone    HostWorkflow = ""
+	WorkflowAdd     HostWorkflow = "add"     // it joins a cluster that exists
+	WorkflowReclaim HostWorkflow = "reclaim" // it goes back to its discovery environment
+)
 
 // Fact names something asked of a host in discovery; the names are those of the steps.
 type Fact string

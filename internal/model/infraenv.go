@@ -26,6 +26,7 @@ type InfraEnv struct {
 	ImageType              string           `json:"image_type,omitempty"` // full-iso, minimal-iso, disconnected-iso
 	Proxy                  Proxy            `json:"proxy"`
 	NTPSources             []string         `json:"ntp_sources,omitempty"`
+	NTPSourcesOnly         bool             `json:"ntp_sources_only,omitempty"` // they replace what hosts have of their own
 	SSHAuthorizedKey       string           `json:"ssh_authorized_key,omitempty"`
 	StaticNetworkConfig    string           `json:"static_network_config,omitempty"` // JSON, as the client sent it
 	RendezvousIP           string           `json:"rendezvous_ip,omitempty"`
@@ -33,8 +34,6 @@ type InfraEnv struct {
 	KernelArguments        []KernelArgument `json:"kernel_arguments,omitempty"`
 	AdditionalTrustBundle  string           `json:"additional_trust_bundle,omitempty"`
 	DiscoveryDelay         time.Duration    `json:"discovery_delay,omitempty"`
-	DownloadURL            string           `json:"download_url,omitempty"`
-	ExpiresAt              time.Time        `json:"expires_at"`
 }
 
 // KernelArgument changes the kernel command line of the discovery image.

@@ -77,3 +77,7 @@ const (
 	MilestoneIngressCertificate Milestone = "ingress-certificate"
 	MilestoneCompletion         Milestone = "completion"
 )
+
+// MilestoneLeft is reached when the controller reports a later finalizing stage than the
+// given one; the empty stage is that before the first report.
+func MilestoneLeft(stage FinalizingStage) Milestone { return Milestone("left " + string(stage)) }

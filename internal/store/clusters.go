@@ -23,6 +23,8 @@ const clusterTables = `clusters c left join pulses p on p.subject_id = c.id`
 type ClusterFilter struct {
 	OpenShiftClusterID uuid.UUID
 	Owner              string
+	Tenant             Tenant
+	Deleted            bool // also those that were deleted and not yet removed for good
 }
 
 // CreateCluster adds a cluster; fn adds events and marks.
@@ -43,7 +45,9 @@ func (s *Store) CreateCluster(ctx context.Context, c *model.Cluster, fn func(*Tx
 		if err != nil {
 			return fmt.Errorf("insert cluster %s: %w", c.ID, err)
 		}
-		t.RefreshCluster(c.ID)
+		if c.Status != model.ClusterUnmonitored { // nobody watches the others
+			t.RefreshCluster(c.ID)
+		}
 		fn(t)
 		return t.flush(ctx, tx)
 	})
@@ -61,10 +65,13 @@ func (s *Store) Cluster(ctx context.Context, id uuid.UUID) (*model.Cluster, erro
 func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model.Cluster) error) error {
 	rows, err := s.pool.Query(ctx, `
 		select `+clusterColumns+` from `+clusterTables+`
-		where c.deleted_at is null
+		where (c.deleted_at is null or $5)
 		  and ($1::uuid is null or c.doc->>'openshift_cluster_id' = $1::text)
 		  and ($2 = '' or c.doc->>'user_name' = $2)
-		order by c.created_at desc, c.id`, uuidOrNull(f.OpenShiftClusterID), f.Owner)
+		  and ($3 = '' or c.doc->>'user_name' = $3)
+		  and ($4 = '' or c.doc->>'org_id' = $4)
+		order by c.created_at desc, c.id`,
+		uuidOrNull(f.OpenShiftClusterID), f.Owner, f.Tenant.Owner, f.Tenant.OrgID, f.Deleted)
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}
@@ -149,22 +156,27 @@ func (s *Store) WorkflowStarted(ctx context.Context, id uuid.UUID, attempt int) 
 // DeleteCluster marks a cluster as deleted and takes its hosts and discovery
 // environments out of it; fn may refuse and adds events.
 func (s *Store) DeleteCluster(ctx context.Context, id uuid.UUID, fn func(*model.Cluster, *Tx) error) error {
-	return s.inTx(ctx, func(tx pgx.Tx) error {
-		c, _, err := s.lockCluster(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		t := &Tx{now: s.Now()}
-		if err := fn(c, t); err != nil {
-			return err
-		}
-		t.SupersedeCluster(id)
-		t.batch.Queue(`update hosts set deleted_at = $2 where cluster_id = $1 and deleted_at is null`, id, t.now)
-		t.batch.Queue(`update infra_envs set cluster_id = null where cluster_id = $1`, id)
-		t.batch.Queue(`delete from pulses where subject_id = $1`, id)
-		t.batch.Queue(`update clusters set deleted_at = $2 where id = $1`, id, t.now)
-		return t.flush(ctx, tx)
-	})
+	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteCluster(ctx, tx, id, fn) })
+}
+
+func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn func(*model.Cluster, *Tx) error) error {
+	c, _, err := s.lockCluster(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	t := &Tx{now: s.Now()}
+	if err := fn(c, t); err != nil {
+		return err
+	}
+	if err := s.countFailedValidations(ctx, tx, id, t); err != nil {
+		return err
+	}
+	t.SupersedeCluster(id)
+	t.batch.Queue(`update hosts set deleted_at = $2 where cluster_id = $1 and deleted_at is null`, id, t.now)
+	t.batch.Queue(`update infra_envs set cluster_id = null where cluster_id = $1`, id)
+	t.batch.Queue(`delete from pulses where subject_id = $1`, id)
+	t.batch.Queue(`update clusters set deleted_at = $2 where id = $1`, id, t.now)
+	return t.flush(ctx, tx)
 }
 
 // rowState is what a row held before the closure ran, to write only what changed.

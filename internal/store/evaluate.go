@@ -155,6 +155,7 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *picture, changes [
 			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, doc, all.now)
 		if change.Tx != nil {
 			all.batch.QueuedQueries = append(all.batch.QueuedQueries, change.Tx.batch.QueuedQueries...)
+			all.events = append(all.events, change.Tx.events...)
 		}
 	}
 	return all.flush(ctx, tx)

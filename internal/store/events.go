@@ -11,7 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// EventFilter narrows a list of events; zero fields do not.
+// EventFilter narrows a list of events; zero fields do not. What HostIDs, ClusterLevel
+// and DeletedHosts ask for is put together: an event that one of them wants is there.
 type EventFilter struct {
 	ClusterID    uuid.UUID
 	HostIDs      []uuid.UUID
@@ -19,38 +20,64 @@ type EventFilter struct {
 	Severities   []string
 	Categories   []string // none: user
 	Message      string   // part of the message, any case
-	ClusterLevel *bool    // true: only events without a host; false: only those with one
-	DeletedHosts *bool    // with false, events of deleted hosts are left out
+	ClusterLevel *bool    // true: events without a host; false: none of them
+	DeletedHosts *bool    // true: events of deleted hosts; false: none of them
 	Descending   bool
 	Limit        int // 0: all
 	Offset       int
+	Tenant       Tenant
 }
 
-// EventPage is a part of the history, with counts over all that the filter matches.
-type EventPage struct {
-	Events     []model.Event
+// EventCounts are how many events a filter matches, whatever its limit.
+type EventCounts struct {
 	Total      int
 	BySeverity map[model.Severity]int
 }
 
+// EventPage is a part of the history, with counts over all that the filter matches.
+type EventPage struct {
+	EventCounts
+	Events []model.Event
+}
+
 // Events reads a page of the history.
 func (s *Store) Events(ctx context.Context, f EventFilter) (EventPage, error) {
-	page := EventPage{BySeverity: map[model.Severity]int{}}
+	var page EventPage
+	var err error
+	if page.EventCounts, err = s.CountEvents(ctx, f); err != nil {
+		return page, err
+	}
+	err = s.EachEvent(ctx, f, func(e model.Event) error {
+		page.Events = append(page.Events, e)
+		return nil
+	})
+	return page, err
+}
+
+// CountEvents counts what a filter matches.
+func (s *Store) CountEvents(ctx context.Context, f EventFilter) (EventCounts, error) {
+	counts := EventCounts{BySeverity: map[model.Severity]int{}}
 	where, args := f.where()
 	rows, err := s.pool.Query(ctx, `select severity, count(*) from events e where `+where+` group by severity`, args)
 	if err != nil {
-		return page, fmt.Errorf("count events: %w", err)
+		return counts, fmt.Errorf("count events: %w", err)
 	}
 	var severity model.Severity
 	var n int
 	_, err = pgx.ForEachRow(rows, []any{&severity, &n}, func() error {
-		page.BySeverity[severity] = n
-		page.Total += n
+		counts.BySeverity[severity] = n
+		counts.Total += n
 		return nil
 	})
 	if err != nil {
-		return page, fmt.Errorf("count events: %w", err)
+		return counts, fmt.Errorf("count events: %w", err)
 	}
+	return counts, nil
+}
+
+// EachEvent visits the events of a page one by one, so that a long history needs no room.
+func (s *Store) EachEvent(ctx context.Context, f EventFilter, visit func(model.Event) error) error {
+	where, args := f.where()
 	order := "asc"
 	if f.Descending {
 		order = "desc"
@@ -59,36 +86,57 @@ func (s *Store) Events(ctx context.Context, f EventFilter) (EventPage, error) {
 	if f.Limit > 0 {
 		args["limit"] = f.Limit
 	}
-	rows, err = s.pool.Query(ctx, `
+	rows, err := s.pool.Query(ctx, `
 		select id, name, category, severity, cluster_id, host_id, infra_env_id, request_id, message, props, at
 		from events e where `+where+`
 		order by id `+order+`
-		limit @limit::int offset @offset`, args)
+		limit @limit::bigint offset @offset::bigint`, args)
 	if err != nil {
-		return page, fmt.Errorf("list events: %w", err)
+		return fmt.Errorf("list events: %w", err)
 	}
-	page.Events, err = pgx.CollectRows(rows, scanEvent)
-	return page, err
+	defer rows.Close()
+	for rows.Next() {
+		e, err := scanEvent(rows)
+		if err != nil {
+			return err
+		}
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("list events: %w", err)
+	}
+	return nil
 }
+
+// hostIsThere tells whether the host of an event e is not deleted.
+const hostIsThere = `exists (select from hosts h where h.id = e.host_id and h.deleted_at is null)`
 
 func (f EventFilter) where() (string, pgx.NamedArgs) {
 	categories := f.Categories
 	if len(categories) == 0 {
 		categories = []string{"user"}
 	}
+	wanted := func(flag *bool) bool { return flag != nil && *flag }
+	refused := func(flag *bool) bool { return flag != nil && !*flag }
 	return `(@cluster::uuid is null or e.cluster_id = @cluster)
-		and (@hosts::uuid[] is null or e.host_id = any (@hosts))
 		and (@infra_env::uuid is null or e.infra_env_id = @infra_env)
 		and (@severities::text[] is null or e.severity = any (@severities))
 		and e.category = any (@categories)
 		and (@message = '' or position(lower(@message) in lower(e.message)) > 0)
-		and (@cluster_level::boolean is null or (e.host_id is null) = @cluster_level)
-		and (coalesce(@deleted_hosts::boolean, true) or e.host_id is null
-		  or exists (select from hosts h where h.id = e.host_id and h.deleted_at is null))`,
+		and case when @choosing
+		  then e.host_id = any (@hosts) or @cluster_level and e.host_id is null or @deleted_hosts and e.host_id is not null and not ` + hostIsThere + `
+		  else (e.host_id is not null or not @no_cluster_level) and (e.host_id is null or not @no_deleted_hosts or ` + hostIsThere + `)
+		end
+		and ` + eventTenant,
 		pgx.NamedArgs{
-			"cluster": uuidOrNull(f.ClusterID), "hosts": nilIfEmpty(f.HostIDs), "infra_env": uuidOrNull(f.InfraEnvID),
+			"owner": f.Tenant.Owner, "org": f.Tenant.OrgID,
+			"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID),
 			"severities": nilIfEmpty(f.Severities), "categories": categories, "message": f.Message,
-			"cluster_level": f.ClusterLevel, "deleted_hosts": f.DeletedHosts,
+			"choosing": len(f.HostIDs) > 0 || wanted(f.ClusterLevel) || wanted(f.DeletedHosts), "hosts": append([]uuid.UUID{}, f.HostIDs...),
+			"cluster_level": wanted(f.ClusterLevel), "no_cluster_level": refused(f.ClusterLevel),
+			"deleted_hosts": wanted(f.DeletedHosts), "no_deleted_hosts": refused(f.DeletedHosts),
 		}
 }
 

@@ -30,6 +30,7 @@ type HostFilter struct {
 	Unbound    bool // only hosts without a cluster
 	// Connectivity reads the connectivity reports too, by far the largest part of hosts.
 	Connectivity bool
+	Tenant       Tenant
 }
 
 // RegisterHost creates a host, or runs fn on the existing one (a deleted one counts
@@ -81,8 +82,11 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 		  and ($3 = '' or h.role = $3)
 		  and ($4 = '' or h.status = $4)
 		  and (not $5 or h.cluster_id is null)
+		  and ($7 = '' and $8 = '' or exists (
+		    select from infra_envs e where e.id = h.infra_env_id
+		      and ($7 = '' or e.doc->>'user_name' = $7) and ($8 = '' or e.doc->>'org_id' = $8)))
 		order by h.created_at, h.id`,
-		uuidOrNull(f.ClusterID), uuidOrNull(f.InfraEnvID), f.Role, f.Status, f.Unbound, f.Connectivity)
+		uuidOrNull(f.ClusterID), uuidOrNull(f.InfraEnvID), f.Role, f.Status, f.Unbound, f.Connectivity, f.Tenant.Owner, f.Tenant.OrgID)
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}

@@ -19,6 +19,7 @@ type fencing struct {
 	Username     string `json:"username"`
 	Password     string `json:"password"`
 	Verification string `json:"verification,omitempty"`
+	MAC          string `json:"mac,omitempty"`
 }
 
 // hostPlain are the secrets of a host, nil without any.
@@ -28,7 +29,7 @@ func hostPlain(h *model.Host) ([]byte, error) {
 	}
 	secrets := hostSecrets{IgnitionToken: h.IgnitionEndpointToken.Reveal()}
 	if f := h.Fencing; f != nil {
-		secrets.Fencing = &fencing{f.Address, f.Username, f.Password.Reveal(), f.CertificateVerification}
+		secrets.Fencing = &fencing{f.Address, f.Username, f.Password.Reveal(), f.CertificateVerification, f.MACAddress}
 	}
 	if len(h.IgnitionEndpointHeaders) > 0 {
 		secrets.IgnitionHeaders = make(map[string]string, len(h.IgnitionEndpointHeaders))
@@ -62,6 +63,7 @@ func (s *Store) openHost(h *model.Host, sealed []byte) error {
 	if f := secrets.Fencing; f != nil {
 		h.Fencing = &model.FencingCredentials{
 			Address: f.Address, Username: f.Username, Password: model.Secret(f.Password), CertificateVerification: f.Verification,
+			MACAddress: f.MAC,
 		}
 	}
 	for name, value := range secrets.IgnitionHeaders {

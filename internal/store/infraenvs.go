@@ -41,14 +41,23 @@ func (s *Store) InfraEnv(ctx context.Context, id uuid.UUID) (*model.InfraEnv, er
 	return e, notFound(err, "infra-env", id)
 }
 
-// InfraEnvs lists discovery environments, newest first; a cluster id narrows the list.
-func (s *Store) InfraEnvs(ctx context.Context, clusterID uuid.UUID, owner string) ([]*model.InfraEnv, error) {
+// InfraEnvFilter narrows a list of discovery environments; zero fields do not.
+type InfraEnvFilter struct {
+	ClusterID uuid.UUID
+	Owner     string
+	Tenant    Tenant
+}
+
+// InfraEnvs lists discovery environments, newest first.
+func (s *Store) InfraEnvs(ctx context.Context, f InfraEnvFilter) ([]*model.InfraEnv, error) {
 	rows, err := s.pool.Query(ctx, `
 		select `+infraEnvColumns+` from infra_envs
 		where deleted_at is null
 		  and ($1::uuid is null or cluster_id = $1)
 		  and ($2 = '' or doc->>'user_name' = $2)
-		order by created_at desc, id`, uuidOrNull(clusterID), owner)
+		  and ($3 = '' or doc->>'user_name' = $3)
+		  and ($4 = '' or doc->>'org_id' = $4)
+		order by created_at desc, id`, uuidOrNull(f.ClusterID), f.Owner, f.Tenant.Owner, f.Tenant.OrgID)
 	if err != nil {
 		return nil, fmt.Errorf("list infra-envs: %w", err)
 	}
@@ -86,27 +95,29 @@ func (s *Store) UpdateInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model
 // DeleteInfraEnv marks a discovery environment and its hosts as deleted; it returns an
 // ErrConflict while one of its hosts belongs to a cluster.
 func (s *Store) DeleteInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model.InfraEnv, *Tx)) error {
-	return s.inTx(ctx, func(tx pgx.Tx) error {
-		e, err := s.lockInfraEnv(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		var bound int
-		err = tx.QueryRow(ctx, `
-			select count(*) from hosts where infra_env_id = $1 and cluster_id is not null and deleted_at is null`, id).Scan(&bound)
-		if err != nil {
-			return fmt.Errorf("count bound hosts: %w", err)
-		}
-		if bound > 0 {
-			return model.Conflictf("infra-env %s cannot be deleted: require no host bound to a cluster, found %d", id, bound)
-		}
-		t := &Tx{now: s.Now()}
-		fn(e, t)
-		t.batch.Queue(`update hosts set deleted_at = $2 where infra_env_id = $1 and deleted_at is null`, id, t.now)
-		t.batch.Queue(`delete from pulses where subject_id = $1`, id)
-		t.batch.Queue(`update infra_envs set deleted_at = $2 where id = $1`, id, t.now)
-		return t.flush(ctx, tx)
-	})
+	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteInfraEnv(ctx, tx, id, fn) })
+}
+
+func (s *Store) deleteInfraEnv(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn func(*model.InfraEnv, *Tx)) error {
+	e, err := s.lockInfraEnv(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	var bound int
+	err = tx.QueryRow(ctx, `
+		select count(*) from hosts where infra_env_id = $1 and cluster_id is not null and deleted_at is null`, id).Scan(&bound)
+	if err != nil {
+		return fmt.Errorf("count bound hosts: %w", err)
+	}
+	if bound > 0 {
+		return model.Conflictf("infra-env %s cannot be deleted: require no host bound to a cluster, found %d", id, bound)
+	}
+	t := &Tx{now: s.Now()}
+	fn(e, t)
+	t.batch.Queue(`update hosts set deleted_at = $2 where infra_env_id = $1 and deleted_at is null`, id, t.now)
+	t.batch.Queue(`delete from pulses where subject_id = $1`, id)
+	t.batch.Queue(`update infra_envs set deleted_at = $2 where id = $1`, id, t.now)
+	return t.flush(ctx, tx)
 }
 
 func (s *Store) lockInfraEnv(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*model.InfraEnv, error) {

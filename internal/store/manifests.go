@@ -11,29 +11,21 @@ import (
 	"slipway/internal/model"
 )
 
-// PutManifest adds or replaces a manifest. It returns an ErrInvalid when the same name
-// stands in the other folder.
+// PutManifest adds or replaces a manifest. It returns an ErrInvalid when a manifest of a
+// user with the same name stands in the other folder.
 func (s *Store) PutManifest(ctx context.Context, m model.Manifest) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		var elsewhere int
 		err := tx.QueryRow(ctx, `
-			select count(*) from manifests where cluster_id = $1 and file_name = $2 and folder <> $3`,
-			m.ClusterID, m.FileName, m.Folder).Scan(&elsewhere)
+			select count(*) from manifests where cluster_id = $1 and file_name = $2 and folder <> $3 and source = $4`,
+			m.ClusterID, m.FileName, m.Folder, SourceUser).Scan(&elsewhere)
 		if err != nil {
 			return fmt.Errorf("look for manifest %s: %w", m.FileName, err)
 		}
 		if elsewhere > 0 {
-			return model.Invalidf("manifest %s exists in the other folder already: require one folder for a name", m.FileName)
+			return errOtherFolder(m)
 		}
-		_, err = tx.Exec(ctx, `
-			insert into manifests (cluster_id, folder, file_name, source, blob_key, sha256, size)
-			values ($1, $2, $3, $4, $5, $6, $7)
-			on conflict (cluster_id, folder, file_name) do update set source = $4, blob_key = $5, sha256 = $6, size = $7`,
-			m.ClusterID, m.Folder, m.FileName, m.Source, m.Blob.Key, m.Blob.SHA256, m.Blob.Size)
-		if err != nil {
-			return fmt.Errorf("write manifest %s: %w", m.FileName, err)
-		}
-		return nil
+		return putManifest(ctx, tx, m)
 	})
 }
 

@@ -31,6 +31,9 @@ type Options struct {
 	Sealer   Sealer
 	Now      func() time.Time
 	MaxConns int32 // 0: 16
+	// Observe is given the events of every transaction of this process after its commit,
+	// also those that were left out because they came before. It must not wait; nil: nobody.
+	Observe func([]model.Event)
 }
 
 // Store is the database. It is safe for concurrent use.
@@ -38,6 +41,8 @@ type Store struct {
 	pool   *pgxpool.Pool
 	sealer Sealer
 	now    func() time.Time
+	// observe is Options.Observe.
+	observe func([]model.Event)
 }
 
 // Open connects to a database that Migrate has brought up to date.
@@ -60,7 +65,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to database: %w", err)
 	}
-	return &Store{pool: pool, sealer: o.Sealer, now: o.Now}, nil
+	return &Store{pool: pool, sealer: o.Sealer, now: o.Now, observe: o.Observe}, nil
 }
 
 // Close ends all connections.
@@ -73,7 +78,18 @@ func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 func (s *Store) Now() time.Time { return s.now().UTC().Truncate(time.Microsecond) }
 
 func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, s.pool, fn)
+	if s.observe == nil {
+		return pgx.BeginFunc(ctx, s.pool, fn)
+	}
+	var w watched
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		w = watched{Tx: tx}
+		return fn(&w)
+	})
+	if err == nil && len(w.events) > 0 {
+		s.observe(w.events)
+	}
+	return err
 }
 
 // notFound turns "no rows" into the model's error, which names what was looked for.

@@ -22,8 +22,9 @@ const (
 // Tx collects what an update closure adds to its own row. Everything is written
 // together with the row, or not at all.
 type Tx struct {
-	now   time.Time
-	batch pgx.Batch
+	now    time.Time
+	batch  pgx.Batch
+	events []model.Event // those in the batch
 }
 
 // Now is the instant of the transaction.
@@ -36,12 +37,14 @@ func (t *Tx) Event(events ...model.Event) {
 		if len(e.Props) > 0 {
 			props, _ = json.Marshal(e.Props) // values come from the catalogue: strings, numbers, ids
 		}
-		t.batch.Queue(`
-			insert into events (name, category, severity, cluster_id, host_id, infra_env_id, request_id, message, props, at)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		t.events = append(t.events, e)
+		t.batch.Queue(eventSQL(e),
 			e.Name, e.Category, e.Severity, e.ClusterID, e.HostID, e.InfraEnvID, e.RequestID, e.Message, props, e.At)
 	}
 }
+
+// Count is Event for those who observe events only: nobody reads it later.
+func (t *Tx) Count(e model.Event) { t.events = append(t.events, e) }
 
 // Refresh marks the cluster of a host, or the unbound hosts of its discovery
 // environment, for evaluation.
@@ -142,7 +145,8 @@ func (t *Tx) Operators(operators ...model.MonitoredOperator) {
 		t.batch.Queue(`
 			insert into monitored_operators (cluster_id, name, type, namespace, subscription_name, properties, timeout_seconds)
 			values ($1, $2, $3, $4, $5, $6, $7)
-			on conflict (cluster_id, name) do nothing`,
+			on conflict (cluster_id, name) do update set
+			  namespace = $4, subscription_name = $5, properties = $6, timeout_seconds = $7`,
 			o.ClusterID, o.Name, o.Type, o.Namespace, o.SubscriptionName, o.Properties, int64(o.Timeout/time.Second))
 	}
 }
@@ -159,11 +163,13 @@ func (t *Tx) notify(channel, payload string) {
 }
 
 func (t *Tx) flush(ctx context.Context, tx pgx.Tx) error {
-	if len(t.batch.QueuedQueries) == 0 {
-		return nil
+	if len(t.batch.QueuedQueries) > 0 {
+		if err := tx.SendBatch(ctx, &t.batch).Close(); err != nil {
+			return fmt.Errorf("write changes: %w", err)
+		}
 	}
-	if err := tx.SendBatch(ctx, &t.batch).Close(); err != nil {
-		return fmt.Errorf("write changes: %w", err)
+	if w, ok := tx.(*watched); ok {
+		w.events = append(w.events, t.events...)
 	}
 	return nil
 }

@@ -26,3 +26,16 @@ const (
 	// HeaderPrefer asks the service to hold a poll until a step is due: "wait=30" (RFC 7240, section 4.3).
 	HeaderPrefer = "Prefer"
 )
+
+// AgentUpgrade is the argument of the step upgrade-agent for an agent of ours: what it is
+// to become, and where its program is for each architecture ("x86_64", "arm64"...).
+type AgentUpgrade struct {
+	AgentImage string                  `json:"agent_image"`
+	Programs   map[string]AgentProgram `json:"programs"`
+}
+
+// AgentProgram is a program the service offers below its root, and its hash in hex.
+type AgentProgram struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}

@@ -1,0 +1,46 @@
+package model
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+)
+
+// machineConfigPort is that of an existing cluster's machine config server for hosts
+// that are not nodes yet.
+const machineConfigPort = 22624
+
+// MachineConfigPool is the pool a host's configuration comes from: the user's choice,
+// else that of its role.
+func (h *Host) MachineConfigPool() string {
+	switch {
+	case h.MachineConfigPoolName != "":
+		return h.MachineConfigPoolName
+	case h.EffectiveRole() == RoleMaster:
+		return string(RoleMaster)
+	}
+	return string(RoleWorker)
+}
+
+// NodeConfigURL is where a host that joins the cluster gets its configuration: at the
+// ignition endpoint of its user, or at the cluster's machine config server. An endpoint
+// that is no URL is given back as it is.
+func (c *Cluster) NodeConfigURL(h *Host) string {
+	pool := h.MachineConfigPool()
+	if endpoint := c.IgnitionEndpoint.URL; endpoint != "" {
+		u, err := url.Parse(endpoint)
+		if err != nil {
+			return endpoint
+		}
+		return u.JoinPath(pool).String()
+	}
+	host := c.APIVIPDNSName
+	switch {
+	case host != "":
+	case len(c.APIVIPs) > 0:
+		host = c.APIVIPs[0].IP.String()
+	default:
+		host = "api." + c.Name + "." + c.BaseDNSDomain
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(machineConfigPort)) + "/config/" + url.PathEscape(pool)
+}

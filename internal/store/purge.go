@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// goneHosts removes hosts for good, with their instructions; check-ins follow by
+// themselves. A host that registered again meanwhile is not deleted any more and stays.
+var goneHosts = []string{
+	`delete from instructions i using hosts h
+	 where h.infra_env_id = i.infra_env_id and h.id = i.host_id and h.deleted_at is not null and %s`,
+	`delete from hosts h where h.deleted_at is not null and %s`,
+}
+
+// PurgeCluster removes everything the database holds of a deleted cluster; false when
+// there is no such cluster any more. Files are the caller's.
+func (s *Store) PurgeCluster(ctx context.Context, id uuid.UUID) (bool, error) {
+	return s.purge(ctx, `select id from clusters where id = @id and deleted_at is not null for update`, id, append([]string{
+		`delete from instructions where cluster_id = @id`,
+	}, append(of(goneHosts, `h.cluster_id = @id`),
+		`delete from manifests where cluster_id = @id`,
+		`delete from monitored_operators where cluster_id = @id`,
+		`delete from pulses where subject_id = @id`,
+		`delete from events where cluster_id = @id`,
+		`update infra_envs set cluster_id = null where cluster_id = @id`,
+		`delete from clusters where id = @id`)...))
+}
+
+// PurgeInfraEnv removes everything the database holds of a deleted discovery
+// environment and its hosts; what happened to them in a cluster stays in its history.
+func (s *Store) PurgeInfraEnv(ctx context.Context, id uuid.UUID) (bool, error) {
+	return s.purge(ctx, `select id from infra_envs where id = @id and deleted_at is not null for update`, id, append(
+		of(goneHosts, `h.infra_env_id = @id`),
+		`delete from pulses where subject_id = @id`,
+		`delete from events where infra_env_id = @id and cluster_id is null`,
+		`delete from infra_envs where id = @id`))
+}
+
+func of(statements []string, hosts string) []string {
+	out := make([]string, len(statements))
+	for i, sql := range statements {
+		out[i] = fmt.Sprintf(sql, hosts)
+	}
+	return out
+}
+
+func (s *Store) purge(ctx context.Context, lock string, id uuid.UUID, statements []string) (bool, error) {
+	found := false
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		arg := pgx.NamedArgs{"id": id}
+		tag, err := tx.Exec(ctx, lock, arg)
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", id, err)
+		}
+		if found = tag.RowsAffected() > 0; !found {
+			return nil
+		}
+		for _, sql := range statements {
+			if _, err := tx.Exec(ctx, sql, arg); err != nil {
+				return fmt.Errorf("remove what is left of %s: %w", id, err)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// PurgeHosts removes hosts that were deleted before an instant, at most so many, and
+// tells how many there were. Their events stay with their cluster or environment.
+func (s *Store) PurgeHosts(ctx context.Context, before time.Time, limit int) (int, error) {
+	purged := 0
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
+			select infra_env_id, id from hosts
+			where deleted_at < $1
+			order by infra_env_id, id
+			limit $2
+			for update skip locked`, before, limit)
+		if err != nil {
+			return fmt.Errorf("find deleted hosts: %w", err)
+		}
+		var envs, ids []uuid.UUID
+		var env, id uuid.UUID
+		_, err = pgx.ForEachRow(rows, []any{&env, &id}, func() error {
+			envs, ids = append(envs, env), append(ids, id)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("find deleted hosts: %w", err)
+		}
+		purged = len(ids)
+		for _, sql := range of(goneHosts, `(h.infra_env_id, h.id) in (select * from unnest(@envs::uuid[], @ids::uuid[]))`) {
+			if _, err := tx.Exec(ctx, sql, pgx.NamedArgs{"envs": envs, "ids": ids}); err != nil {
+				return fmt.Errorf("remove deleted hosts: %w", err)
+			}
+		}
+		return nil
+	})
+	return purged, err
+}
