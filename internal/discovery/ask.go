@@ -45,7 +45,9 @@ func (p *poll) ask(ctx context.Context, v *store.PollView, due []instructions.St
 		}
 		for _, step := range p.due(h.ClusterID, p.viewOf(h, v, t.Now())) {
 			if result, ok := made[step.Fact]; ok {
-				out = append(out, p.record(h, step, result, t.Now())...)
+				asked := p.record(h, step, result, t.Now())
+				p.upgradeStarted(h, asked, t)
+				out = append(out, asked...)
 			}
 		}
 		return nil
@@ -106,7 +108,7 @@ func (p *poll) viewOf(h *model.Host, v *store.PollView, now time.Time) instructi
 	view := instructions.View{
 		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts,
 		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration, Hosts: p.peers.size(v.ClusterID),
-		UpgradeAgent: p.mustUpgrade(p.in.AgentVersion), Now: now,
+		UpgradeAgent: p.mustUpgrade(h.Dialect, p.in.AgentVersion), Now: now,
 	}
 	p.history(h, &view)
 	return view
@@ -115,11 +117,16 @@ func (p *poll) viewOf(h *model.Host, v *store.PollView, now time.Time) instructi
 // argsInput loads what the arguments of some questions are made of.
 func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, due []instructions.Step) (in instructions.ArgsInput, err error) {
 	in = instructions.ArgsInput{
-		Host: h, Images: instructions.Images{Agent: p.options.AgentImage},
+		Host: h, Images: instructions.Images{Agent: p.options.AgentImage}, MaxInventoryBytes: p.options.MaxInventoryBytes,
 		DiskCheck: p.timeouts.DiskCheck, ImageAvailability: p.timeouts.ImageAvailability,
 	}
 	asks := func(t wire.StepType) bool {
 		return slices.ContainsFunc(due, func(step instructions.Step) bool { return step.Type == t })
+	}
+	if asks(wire.StepTypeUpgradeAgent) && h.Dialect == model.DialectFine {
+		if in.AgentUpgrade, err = p.options.Agent.upgrade(); err != nil {
+			return in, err
+		}
 	}
 	if asks(wire.StepTypeNtpSynchronizer) {
 		if in.InfraEnv, err = p.store.InfraEnv(ctx, h.InfraEnvID); err != nil {

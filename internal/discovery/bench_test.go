@@ -14,10 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/discovery"
-	"slipway/internal/instructions"
 	"slipway/internal/model"
 	"slipway/internal/store"
-	"slipway/internal/wire"
 )
 
 // pollers is how many agents poll at the same time in the benchmarks.
@@ -229,21 +227,9 @@ func BenchmarkRefresh(b *testing.B) {
 	for _, hosts := range []int{10, 100, 500} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
 			l := newLab(b)
-			machines := l.settled(b, hosts)
-			h, err := l.store.Host(b.Context(), machines[0].infraEnv, machines[0].id)
+			first := l.connected(b, hosts)[0]
+			h, err := l.store.Host(b.Context(), first.infraEnv, first.id)
 			require.NoError(b, err)
-			all, err := l.store.ClusterHosts(b.Context(), *h.ClusterID)
-			require.NoError(b, err)
-			remotes, err := instructions.NewRemotes(all)
-			require.NoError(b, err)
-			for i, m := range machines {
-				args, err := instructions.Args(wire.StepTypeConnectivityCheck, instructions.ArgsInput{Host: all[i], Remotes: remotes})
-				require.NoError(b, err)
-				report := reached(arg[wire.ConnectivityCheckParams](wire.Step{Args: args}))
-				m.set(b, func(h *model.Host) { h.Connectivity = model.PackConnectivity(report) })
-			}
-			l.setCluster(b, *h.ClusterID, func(c *model.Cluster) { c.Status = model.ClusterInsufficient })
-			l.refresh(b, *h.ClusterID)
 			for b.Loop() {
 				l.refresh(b, *h.ClusterID)
 			}

@@ -14,10 +14,12 @@ func aboutHost(h *model.Host) events.Subject {
 	if name == "" {
 		name = h.ID.String()
 	}
-	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: name}
+	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: name, Host: h}
 }
 
-func aboutCluster(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID} }
+func aboutCluster(c *model.Cluster) events.Subject {
+	return events.Subject{ClusterID: &c.ID, Cluster: c}
+}
 
 // moveHost carries a transition out on a host: status, info and the event. An empty
 // info keeps the one there is.
@@ -55,7 +57,7 @@ func moveCluster(c *model.Cluster, tr lifecycle.ClusterTransition, t *store.Tx) 
 // judged as if the failure were final.
 func failedInWorkflow(h *model.Host, cluster model.ClusterStatus, exitCode int, reason string, t *store.Tx) {
 	t.FailSteps(h, exitCode, reason)
-	if slices.Contains(workflowStatuses, cluster) {
+	if slices.Contains(workflowStatuses, cluster) || h.DayTwo() && h.Attempt > 0 {
 		h.DecisionOpen = true
 	}
 }

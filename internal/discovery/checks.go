@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"slices"
+	"time"
 
 	"slipway/internal/events"
 	"slipway/internal/model"
@@ -37,6 +38,9 @@ func readDiskSpeed(_ context.Context, s *Service, _ sender, r wire.StepReply) (a
 			h.DiskSpeed = map[string]model.DiskSpeed{}
 		}
 		h.DiskSpeed[path] = result
+		t.Count(model.Event{Name: events.DiskSpeedMeasured, Counted: model.Counted{
+			Host: h, Duration: time.Duration(result.SyncDurationMS) * time.Millisecond,
+		}})
 		s.warnOfSlowDisk(h, path, result, t)
 		return true
 	}}, nil

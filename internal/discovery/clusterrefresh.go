@@ -11,6 +11,7 @@ import (
 	"slipway/internal/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/store"
+	"slipway/internal/support"
 	"slipway/internal/validation"
 )
 
@@ -18,15 +19,15 @@ import (
 // differ from what was read.
 type evaluation struct {
 	*Service
-	t               *store.Tx
-	before          *model.Cluster
-	cluster         *model.Cluster
-	hostsBefore     []*model.Host
-	hosts           []*model.Host
-	parts           []*store.Tx // what is written with each host
-	by              standard
-	operators       []model.MonitoredOperator
-	customManifests bool
+	t           *store.Tx
+	before      *model.Cluster
+	cluster     *model.Cluster
+	hostsBefore []*model.Host
+	hosts       []*model.Host
+	parts       []*store.Tx // what is written with each host
+	by          standard
+	operators   []model.MonitoredOperator
+	uses        model.Uses // of manifests and discovery environments
 }
 
 func (s *Service) evaluate(c *model.Cluster, hosts []*model.Host, t *store.Tx) *evaluation {
@@ -43,6 +44,7 @@ func (e *evaluation) run() store.Decision {
 	if slices.Contains(takesHosts, e.cluster.Status) {
 		e.derive()
 	}
+	e.cluster.Uses = support.CountUses(e.uses, e.hosts)
 	peers := validation.NewPeers(e.cluster, e.hosts)
 	e.refreshHosts(peers)
 	e.refreshCluster(peers)
@@ -78,6 +80,7 @@ func (e *evaluation) derive() {
 	if !c.DayTwo() && (c.MachineNetworksAuto || len(c.MachineNetworks) == 0) {
 		e.deriveMachineNetworks()
 	}
+	e.waitForLease()
 	c.Connectivity = validation.Connectivity(c, e.hosts)
 	roles := lifecycle.SuggestRoles(c, e.hosts, lifecycle.RoleOptions{Requirements: e.by.requirements, Validation: e.rules})
 	for i, h := range e.hosts {
@@ -114,7 +117,8 @@ func (e *evaluation) refreshHosts(peers *validation.Peers) {
 
 // timeLimits leaves the limits of an installation to its workflow.
 func (e *evaluation) timeLimits() lifecycle.Timeouts {
-	if e.cluster.Status != model.ClusterPreparingForInstallation && !slices.Contains(workflowStatuses, e.cluster.Status) {
+	if e.cluster.Status != model.ClusterPreparingForInstallation && e.cluster.Status != model.ClusterAddingHosts &&
+		!slices.Contains(workflowStatuses, e.cluster.Status) && !e.cluster.DecisionOpen {
 		return e.timeouts
 	}
 	const never = time.Duration(math.MaxInt64)
@@ -125,9 +129,10 @@ func (e *evaluation) timeLimits() lifecycle.Timeouts {
 	return t
 }
 
-// awaitingRetry reports whether a workflow waits for a decision about a failed host.
+// awaitingRetry reports whether a workflow waits for a decision about a failed host, or
+// about a time-out of the whole installation.
 func (e *evaluation) awaitingRetry() bool {
-	return slices.ContainsFunc(e.hosts, func(h *model.Host) bool { return h.DecisionOpen })
+	return e.cluster.DecisionOpen || slices.ContainsFunc(e.hosts, func(h *model.Host) bool { return h.DecisionOpen })
 }
 
 // refreshCluster evaluates the rules of the cluster and its Refresh row, with what just
@@ -135,10 +140,10 @@ func (e *evaluation) awaitingRetry() bool {
 // workflow takes it.
 func (e *evaluation) refreshCluster(peers *validation.Peers) {
 	c, t := e.cluster, e.t
-	c.Validations = disable(validation.Cluster(validation.ClusterFacts{
+	c.Validations = validation.Cluster(validation.ClusterFacts{
 		Cluster: c, Hosts: e.hosts, Peers: peers, Requirements: e.by.requirements,
-		CustomManifests: e.customManifests, Options: e.rules, Now: t.Now(),
-	}), e.options.DisabledClusterValidations)
+		CustomManifests: e.uses.CustomManifests > 0, Options: e.rules, Now: t.Now(),
+	})
 	clusterValidationEvents(c, e.before.Validations, t)
 	if c.Status != model.ClusterPreparingForInstallation {
 		e.moveCluster()
@@ -183,8 +188,8 @@ var unreachable = []model.HostStatus{model.HostDiscovering, model.HostDisconnect
 
 // clusterChanged compares what an evaluation may change.
 func clusterChanged(a, b *model.Cluster) bool {
-	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || a.LogsInfo != b.LogsInfo || a.Progress != b.Progress ||
-		a.NetworkGeneration != b.NetworkGeneration || a.MachineNetworksAuto != b.MachineNetworksAuto ||
+	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || a.Uses != b.Uses || a.LogsInfo != b.LogsInfo || a.Progress != b.Progress ||
+		a.LeaseSince != b.LeaseSince || a.LeaseNetwork != b.LeaseNetwork || a.NetworkGeneration != b.NetworkGeneration || a.MachineNetworksAuto != b.MachineNetworksAuto ||
 		!slices.Equal(a.MachineNetworks, b.MachineNetworks) || !slices.Equal(a.Validations, b.Validations) ||
 		!slices.EqualFunc(a.HostNetworks, b.HostNetworks, equalHostNetworks) || !equalConnectivity(a.Connectivity, b.Connectivity)
 }

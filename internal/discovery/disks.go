@@ -25,22 +25,17 @@ func (s *Service) standardOf(c *model.Cluster) standard {
 // standardFor reads what a host is judged by: its cluster, or the version its discovery
 // environment is for.
 func (s *Service) standardFor(ctx context.Context, infraEnvID, hostID uuid.UUID) (standard, error) {
-	v, err := s.store.Poll(ctx, infraEnvID, hostID)
+	found, err := s.store.Standard(ctx, infraEnvID, hostID)
 	if err != nil {
 		return standard{}, err
 	}
-	if v.ClusterID != nil {
-		c, err := s.store.Cluster(ctx, *v.ClusterID)
-		if err != nil {
-			return standard{}, err
+	by := standard{version: found.OpenShiftVersion, requirements: s.requirements(found.OpenShiftVersion)}
+	if found.Bound {
+		by.cluster = &model.Cluster{
+			Kind: found.ClusterKind, ControlPlaneCount: found.ControlPlaneCount, OpenShiftVersion: found.OpenShiftVersion,
 		}
-		return s.standardOf(c), nil
 	}
-	e, err := s.store.InfraEnv(ctx, infraEnvID)
-	if err != nil {
-		return standard{}, err
-	}
-	return standard{version: e.OpenShiftVersion, requirements: s.requirements(e.OpenShiftVersion)}, nil
+	return by, nil
 }
 
 // judgeDisks decides which disks of an inventory can be installed to.

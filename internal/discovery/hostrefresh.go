@@ -41,9 +41,9 @@ func (s *Service) judge(h *model.Host, by standard) {
 // refreshHost evaluates the rules of a host and its Refresh row.
 func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 	before := h.Validations
-	h.Validations = disable(validation.Host(validation.HostFacts{
+	h.Validations = validation.Host(validation.HostFacts{
 		Host: h, Cluster: in.by.cluster, Peers: in.peers, Requirements: in.by.requirements, Options: s.rules, Now: t.Now(),
-	}), s.options.DisabledHostValidations)
+	})
 	hostValidationEvents(h, before, t)
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{
 		Host: h, Cluster: in.by.cluster, Hosts: in.hosts, Results: h.Validations,
@@ -77,16 +77,6 @@ func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 	}
 }
 
-// disable shows rules as disabled, whatever they said.
-func disable(results []model.ValidationResult, ids []string) []model.ValidationResult {
-	for i := range results {
-		if slices.Contains(ids, results[i].ID) {
-			results[i].Status, results[i].Message = model.ValidationDisabled, "The validation is switched off"
-		}
-	}
-	return results
-}
-
 // hostChanged compares what an evaluation may change.
 func hostChanged(a, b *model.Host) bool {
 	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || a.SuggestedRole != b.SuggestedRole ||
@@ -107,7 +97,7 @@ func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bo
 	}
 	view := instructions.View{
 		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts,
-		UpgradeAgent: s.mustUpgrade(h.DiscoveryAgentVersion), Now: now,
+		UpgradeAgent: s.mustUpgrade(h.Dialect, h.DiscoveryAgentVersion), Now: now,
 	}
 	if c != nil {
 		view.NetworkGeneration, view.HostsGeneration, view.Hosts = c.NetworkGeneration, c.HostsGeneration, s.peers.size(&c.ID)

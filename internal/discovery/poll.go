@@ -38,6 +38,14 @@ const (
 // that are due. A poll without either costs one read, and a write at most every
 // store.CheckInEvery. It returns an ErrNotFound for an unknown host.
 func (s *Service) NextSteps(ctx context.Context, in PollInput) (wire.Steps, error) {
+	steps, err := s.nextSteps(ctx, in)
+	if err == nil {
+		s.options.Meter.Polled(len(steps.Instructions))
+	}
+	return steps, err
+}
+
+func (s *Service) nextSteps(ctx context.Context, in PollInput) (wire.Steps, error) {
 	p := &poll{Service: s, in: in, deadline: s.now().Add(s.hold(in.Wait))}
 	wake, stop := p.subscribe()
 	defer stop()
@@ -147,7 +155,7 @@ func (p *poll) view(ctx context.Context, v *store.PollView) (instructions.View, 
 	view := instructions.View{
 		Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts,
 		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration, Hosts: p.peers.size(v.ClusterID),
-		UpgradeAgent: p.mustUpgrade(p.in.AgentVersion), Now: p.now(),
+		UpgradeAgent: p.mustUpgrade(v.Dialect, p.in.AgentVersion), Now: p.now(),
 	}
 	if !slices.Contains(statusesWithHistory, v.Status) {
 		return view, nil
@@ -163,12 +171,6 @@ func (p *poll) view(ctx context.Context, v *store.PollView) (instructions.View, 
 func (s *Service) history(h *model.Host, view *instructions.View) {
 	view.StatusUpdatedAt = h.StatusUpdatedAt
 	view.LogsDone = !h.LogsCollectedAt.IsZero() || h.LogsInfo == model.LogsTimeout
-}
-
-// mustUpgrade reports whether an agent is another one than required; one that does not
-// tell is left alone.
-func (s *Service) mustUpgrade(version string) bool {
-	return s.options.AgentImage != "" && version != "" && version != s.options.AgentImage
 }
 
 // due lists the questions to ask a host of a cluster now.

@@ -254,6 +254,7 @@ func TestOtherAgentsAreUpgradedFirst(t *testing.T) {
 	l := newLab(t, func(o *discovery.Options) { o.AgentImage = "agent:2" })
 	_, env := l.cluster(t)
 	m := l.machine(env, 0)
+	m.dialect = model.DialectInstall
 	m.register(t)
 	steps := m.poll(t)
 	require.Len(t, steps.Instructions, 1)

@@ -68,10 +68,13 @@ func (s *Service) progressed(h *model.Host, c *model.Cluster, stage model.Stage,
 		return nil
 	}
 	if h.Stage != stage {
+		before := model.Counted{Host: h, Stage: h.Stage, Duration: t.Now().Sub(h.Progress.StageStartedAt)}
 		h.Stage, h.Progress.StageStartedAt, h.Progress.StageTimedOut = stage, t.Now(), false
 		h.Progress.Percentage = lifecycle.HostPercentage(h.EffectiveRole(), h.Bootstrap, single, stage, h.Progress.Percentage)
 		t.StageReached(h, passes[:at+1])
-		t.Event(events.New(events.HostInstallProgressUpdated, aboutHost(h), events.Props{"event": stageText(stage, info)}, t.Now()))
+		e := events.New(events.HostInstallProgressUpdated, aboutHost(h), events.Props{"event": stageText(stage, info)}, t.Now())
+		e.Counted = before
+		t.Event(e)
 	}
 	h.Progress.StageUpdatedAt, h.Progress.Info = t.Now(), info
 	moveHost(h, tr, t)

@@ -2,16 +2,12 @@ package discovery
 
 import (
 	"context"
-	"slices"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
 	"slipway/internal/store"
 )
-
-// sourceUser marks manifests a user added.
-const sourceUser = "user"
 
 // RefreshCluster evaluates a cluster: host networks, machine networks, connectivity
 // groups and suggested roles while it can still be changed, then every rule and the
@@ -22,14 +18,13 @@ func (s *Service) RefreshCluster(ctx context.Context, id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	manifests, err := s.store.Manifests(ctx, id)
+	uses, err := s.store.ClusterUses(ctx, id)
 	if err != nil {
 		return err
 	}
-	custom := slices.ContainsFunc(manifests, func(m model.Manifest) bool { return m.Source == sourceUser })
 	return s.store.EvaluateCluster(ctx, id, func(c *model.Cluster, hosts []*model.Host, t *store.Tx) (store.Decision, error) {
 		e := s.evaluate(c, hosts, t)
-		e.operators, e.customManifests = operators, custom
+		e.operators, e.uses = operators, uses
 		return e.run(), nil
 	})
 }

@@ -119,6 +119,7 @@ func discoverAgain(h *model.Host, now time.Time) {
 	h.Stage, h.Progress = "", model.HostProgress{}
 	h.Facts, h.Inventory, h.Connectivity = nil, nil, nil
 	h.FreeAddresses, h.NTPSources, h.DomainResolution = nil, nil, nil
+	h.Tang, h.TangError, h.IgnitionDownload = nil, "", nil
 	h.LogsInfo, h.LogsStartedAt, h.LogsCollectedAt = model.LogsNone, time.Time{}, time.Time{}
 	h.Timestamp = 0
 }

@@ -46,7 +46,11 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 	if malformed != nil && !errors.Is(malformed, model.ErrInvalid) {
 		return malformed
 	}
-	h, err := s.store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
+	update := s.store.UpdateHostFacts
+	if r.StepType == wire.StepTypeConnectivityCheck {
+		update = s.store.UpdateHost
+	}
+	h, err := update(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
 		if !a.nothing && !stillRunning(r) {
 			handOn(h, r, malformed, t)
 		}
@@ -54,7 +58,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		if h.Status == model.HostDisconnected || h.Status == model.HostDisconnectedUnbound {
 			changed = true // a sign of life
 		}
-		if a.apply != nil && slices.Contains(q.in, h.Status) {
+		if a.apply != nil && q.takes(r.StepType, h) {
 			changed = a.apply(h, t) || changed
 		}
 		if r.ExitCode == 0 && malformed == nil && !a.nothing {
@@ -70,7 +74,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		return err
 	case malformed != nil:
 		return malformed
-	case a.cluster != nil && h.ClusterID != nil && slices.Contains(q.in, h.Status):
+	case a.cluster != nil && h.ClusterID != nil && q.takes(r.StepType, h):
 		return a.cluster(ctx, *h.ClusterID)
 	}
 	return nil
@@ -122,6 +126,15 @@ type question struct {
 	in []model.HostStatus
 }
 
+// checks run before a disk is written. A host that joins an existing cluster is
+// installing meanwhile (row 19 of the host table).
+var checks = []wire.StepType{wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeContainerImageAvailability}
+
+// takes reports whether the answer of a host to a step counts now.
+func (q question) takes(step wire.StepType, h *model.Host) bool {
+	return slices.Contains(q.in, h.Status) || h.DayTwo() && h.Status == model.HostInstalling && slices.Contains(checks, step)
+}
+
 // undecided are the statuses in which answers of discovery count: later ones must not
 // change what an installation was based on.
 var undecided = []model.HostStatus{
@@ -152,9 +165,9 @@ var questions = map[wire.StepType]question{
 	wire.StepTypeInstallationDiskSpeedCheck: {readDiskSpeed, prepared},
 	wire.StepTypeContainerImageAvailability: {readImages, prepared},
 	wire.StepTypeUpgradeAgent:               {readUpgrade, anytime},
-	wire.StepTypeAPIVipConnectivityCheck:    noFact,
-	wire.StepTypeTangConnectivityCheck:      noFact,
-	wire.StepTypeDhcpLeaseAllocate:          noFact,
+	wire.StepTypeAPIVipConnectivityCheck:    {readIgnitionDownload, undecided},
+	wire.StepTypeTangConnectivityCheck:      {readTang, undecided},
+	wire.StepTypeDhcpLeaseAllocate:          {readLease, undecided},
 	wire.StepTypeInstall:                    noFact,
 	wire.StepTypeLogsGather:                 noFact,
 	wire.StepTypeStopInstallation:           noFact,

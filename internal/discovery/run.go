@@ -72,7 +72,7 @@ func (s *Service) refreshUntil(ctx context.Context) {
 
 // wait returns when a mark may be due; false when ctx has ended.
 func (r *refresher) wait(ctx context.Context, failed bool) bool {
-	limit := lookEvery
+	limit := r.options.LookEvery
 	var signal <-chan struct{}
 	switch {
 	case failed:
@@ -107,6 +107,7 @@ func (r *refresher) evaluate(ctx context.Context, p store.Pulse) {
 	} else {
 		err = r.RefreshInfraEnv(ctx, p.SubjectID)
 	}
+	r.options.Meter.Evaluated(r.now().Sub(begun))
 	rest := min(max(restShare*r.now().Sub(begun), minRest), maxRest)
 	<-r.slots
 	if err != nil && !errors.Is(err, model.ErrNotFound) && ctx.Err() == nil {

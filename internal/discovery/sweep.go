@@ -7,7 +7,7 @@ import (
 
 const (
 	// sweepShare is how many sweeps there are in the time a host may be silent; sweepEvery
-	// is the longest pause between two.
+	// is the longest pause between two, unless Options say otherwise.
 	sweepShare = 20
 	sweepEvery = 5 * time.Second
 	// logsShare is how many looks for overdue logs there are in the shortest time they may take.
@@ -17,7 +17,7 @@ const (
 // sweepUntil looks for what only the clock tells, hosts that fell silent and logs that
 // do not come, and marks the clusters concerned, until ctx ends.
 func (s *Service) sweepUntil(ctx context.Context) {
-	ticker := time.NewTicker(max(min(s.timeouts.Disconnect/sweepShare, sweepEvery), time.Millisecond))
+	ticker := time.NewTicker(max(min(s.timeouts.Disconnect/sweepShare, s.options.SweepEvery), time.Millisecond))
 	defer ticker.Stop()
 	logs := time.NewTicker(max(min(s.timeouts.HostLogPending, s.timeouts.LogPending)/logsShare, time.Millisecond))
 	defer logs.Stop()

@@ -46,6 +46,8 @@ type ArgsInput struct {
 	// ServiceIPs are addresses of this service for hosts without DNS.
 	ServiceIPs    []string
 	BootArtifacts BootArtifacts
+	// AgentUpgrade is what an agent of ours must become; nil for agents of other makes.
+	AgentUpgrade *wire.AgentUpgrade
 	// MaxInventoryBytes and MinDiskBytes limit the inventory; zero sets no limit.
 	MaxInventoryBytes, MinDiskBytes int64
 }
@@ -203,16 +205,20 @@ func vipArgs(in *ArgsInput) ([]string, error) {
 }
 
 func tangArgs(in *ArgsInput) ([]string, error) {
-	if in.Cluster == nil || in.Cluster.DiskEncryption.Mode != string(wire.Tang) {
+	if in.Cluster == nil {
 		return nil, ErrSkip
 	}
-	if concerned, _ := validation.EncryptionConcerns(in.Cluster.DiskEncryption.EnableOn, in.Host.EffectiveRole()); !concerned {
+	servers := validation.TangServers(in.Cluster, in.Host)
+	if servers == "" {
 		return nil, ErrSkip
 	}
-	return one(wire.TangConnectivityRequest{TangServers: in.Cluster.DiskEncryption.TangServers})
+	return one(wire.TangConnectivityRequest{TangServers: servers})
 }
 
 func upgradeArgs(in *ArgsInput) ([]string, error) {
+	if in.AgentUpgrade != nil {
+		return one(in.AgentUpgrade)
+	}
 	if in.Images.Agent == "" {
 		return nil, ErrSkip
 	}

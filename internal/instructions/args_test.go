@@ -91,7 +91,8 @@ func TestArgs(t *testing.T) {
 			i.Cluster.DiskEncryption = model.DiskEncryption{EnableOn: "masters", Mode: "tang", TangServers: `[{"url":"http://t"}]`}
 		}, single(`{"tang_servers":"[{\"url\":\"http://t\"}]"}`)},
 		{"skip Tang for other roles", "tang-connectivity-check", func(i *in) { i.Cluster.DiskEncryption = model.DiskEncryption{EnableOn: "workers", Mode: "tang"} }, nil},
-		{"lead to the API of an existing cluster", "api-vip-connectivity-check", nil, single(`{"url":"http://192.168.10.5:22624/config/worker"}`)},
+		{"lead to the API of an existing cluster", "api-vip-connectivity-check", func(i *in) { i.Host.Role = model.RoleWorker }, single(`{"url":"http://192.168.10.5:22624/config/worker"}`)},
+		{"lead a master to the pool of masters", "api-vip-connectivity-check", nil, single(`{"url":"http://192.168.10.5:22624/config/master"}`)},
 		{"lead to the host's own pool by name", "api-vip-connectivity-check", func(i *in) { i.Cluster.APIVIPs = nil; i.Host.MachineConfigPoolName = "infra" }, single(`{"url":"http://api.smoke.example.com:22624/config/infra"}`)},
 		{"skip leases", "dhcp-lease-allocate", nil, nil},
 		{"name disk and limit", "installation-disk-speed-check", nil, []string{`{"path":"/dev/sda"}`, "480.00"}},

@@ -143,7 +143,7 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 		BootDevice: device, DisksToFormat: formatPaths(h),
 		ControllerImage: in.Images.Controller, InstallerImage: in.Images.Installer,
 		McoImage: in.Images.MCO, MustGatherImage: mustGather, CoreosImage: in.Images.CoreOS,
-		ControlPlaneCount: c.ControlPlaneCount, CheckCvo: in.CheckClusterVersion,
+		ControlPlaneCount: controlPlaneCount(c, h), CheckCvo: in.CheckClusterVersion,
 		OpenshiftVersion: c.OpenShiftVersion, InstallerArgs: args,
 		// What keeps partitions must not be wiped.
 		SkipInstallationDiskCleanup: validation.DiskSpeedExempt(h),
@@ -153,6 +153,15 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 		ServiceIps:                  in.ServiceIPs,
 	}
 	return request, nil
+}
+
+// controlPlaneCount is none for a host that joins an existing cluster: it must not take
+// itself for a single node.
+func controlPlaneCount(c *model.Cluster, h *model.Host) int {
+	if h.DayTwo() {
+		return 0
+	}
+	return c.ControlPlaneCount
 }
 
 // installRole names the bootstrap host's role, which no host has in the store.

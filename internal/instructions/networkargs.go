@@ -2,7 +2,7 @@ package instructions
 
 import (
 	"crypto/sha256"
-	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -11,27 +11,20 @@ import (
 	"slipway/internal/wire"
 )
 
-// Ports and paths of the machine config server of an existing cluster.
-const (
-	machineConfigPort = 22624
-	workerPool        = "worker"
-)
-
 func apiVIPArgs(in *ArgsInput) ([]string, error) {
 	if in.Cluster == nil {
 		return nil, ErrSkip
 	}
-	host := "api." + in.Cluster.Name + "." + in.Cluster.BaseDNSDomain
-	if len(in.Cluster.APIVIPs) > 0 {
-		host = in.Cluster.APIVIPs[0].IP.String()
+	request := wire.APIVipConnectivityRequest{
+		URL: in.Cluster.NodeConfigURL(in.Host), CaCertificate: in.Cluster.IgnitionEndpoint.CACertificate,
+		IgnitionEndpointToken: in.Host.IgnitionEndpointToken.Reveal(),
 	}
-	pool := workerPool
-	if in.Host.MachineConfigPoolName != "" {
-		pool = in.Host.MachineConfigPoolName
+	for _, name := range slices.Sorted(maps.Keys(in.Host.IgnitionEndpointHeaders)) {
+		request.RequestHeaders = append(request.RequestHeaders, wire.APIVipConnectivityAdditionalRequestHeader{
+			Key: name, Value: in.Host.IgnitionEndpointHeaders[name].Reveal(),
+		})
 	}
-	return one(wire.APIVipConnectivityRequest{
-		URL: fmt.Sprintf("http://%s/config/%s", net.JoinHostPort(host, fmt.Sprint(machineConfigPort)), pool),
-	})
+	return one(request)
 }
 
 func leaseArgs(in *ArgsInput) ([]string, error) {
@@ -45,6 +38,7 @@ func leaseArgs(in *ArgsInput) ([]string, error) {
 				Interface:     nic.Name,
 				APIVipMac:     vipMAC(c.ID.String(), "api"),
 				IngressVipMac: vipMAC(c.ID.String(), "ingress"),
+				APIVipLease:   c.APIVIPLease, IngressVipLease: c.IngressVIPLease,
 			})
 		}
 	}

@@ -96,14 +96,6 @@ var policies = map[wire.StepType]policy{
 		retry: retryAfter, fresh: retryAfter,
 		why: "the agent restarts when it is done",
 	},
-	wire.StepTypeDownloadBootArtifacts: {
-		perStatus: true, retry: 20 * time.Minute,
-		why: "a download of a gigabyte",
-	},
-	wire.StepTypeRebootForReclaim: {
-		perStatus: true, retry: 10 * time.Minute,
-		why: "a reboot is not answered",
-	},
 }
 
 func (p *policy) generation(v *View) int64 {

@@ -114,13 +114,11 @@ var stateRows = []stateRow{
 	},
 	{
 		statuses: on(model.HostReclaiming), seconds: idleSeconds,
-		steps: ask(wire.StepTypeDownloadBootArtifacts),
-		why:   "the discovery image is put beside the installed system",
+		why: "the workflow has the discovery image put beside the installed system",
 	},
 	{
 		statuses: on(model.HostReclaimingRebooting), seconds: backOffSeconds, exit: true,
-		steps: ask(wire.StepTypeRebootForReclaim),
-		why:   "the host comes back from the discovery image",
+		why: "the workflow reboots the host, which comes back from the discovery image",
 	},
 }
 

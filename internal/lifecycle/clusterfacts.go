@@ -78,7 +78,7 @@ func NewClusterFacts(in ClusterInput) ClusterFacts {
 		results = c.Validations
 	}
 	f := ClusterFacts{
-		Now: in.Now, Timeouts: in.Timeouts, AwaitingRetry: in.AwaitingRetry || decisionOpen(in.Hosts),
+		Now: in.Now, Timeouts: in.Timeouts.Of(in.Cluster), AwaitingRetry: in.AwaitingRetry || decisionOpen(in.Hosts),
 		Conditions:        ClusterConditionsOf(results),
 		VIPDHCPAllocation: c.VIPDHCPAllocation,
 		StatusSince:       c.StatusUpdatedAt, InstallStartedAt: c.InstallStartedAt,

@@ -37,6 +37,14 @@ func TestHostFactsAreReadFromTheHost(t *testing.T) {
 	require.Equal(t, lifecycle.Passed, facts().DiskSpeed)
 	require.Equal(t, lifecycle.Failed, facts().Images)
 
+	off := []model.ValidationResult{
+		{ID: "sufficient-installation-disk-speed", Status: model.ValidationDisabled},
+		{ID: "container-images-available", Status: model.ValidationDisabled},
+	}
+	h.DiskSpeed["/dev/sda"] = model.DiskSpeed{Tested: true, ExitCode: 1}
+	ignoring := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Results: off, Timeouts: lifecycle.DefaultTimeouts(), Now: now})
+	require.Equal(t, []lifecycle.Outcome{lifecycle.Passed, lifecycle.Passed}, []lifecycle.Outcome{ignoring.DiskSpeed, ignoring.Images}, "nobody waits for a check that is switched off")
+
 	h.DiskSpeed, h.InstallerArgs = nil, []string{"--save-partindex", "5"}
 	require.Equal(t, lifecycle.Passed, facts().DiskSpeed, "a disk that keeps partitions is not checked")
 
@@ -169,4 +177,27 @@ func TestHasEnough(t *testing.T) {
 			require.Equal(t, tt.want, lifecycle.Installing(c, all))
 		})
 	}
+}
+
+func TestSoftTimeoutsNeedTheServiceAndTheOrganisation(t *testing.T) {
+	t.Parallel()
+	soft, err := lifecycle.ParseTimeouts(map[string]string{"ENABLE_SOFT_TIMEOUTS": "true"})
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		name     string
+		timeouts lifecycle.Timeouts
+		wanted   bool
+		soft     bool
+		limit    time.Duration
+	}{
+		{"both", soft, true, true, 70 * time.Minute},
+		{"the service alone", soft, false, false, 10 * time.Hour},
+		{"the organisation alone", lifecycle.DefaultTimeouts(), true, false, 10 * time.Hour},
+	} {
+		got := tt.timeouts.Of(&model.Cluster{OrgSoftTimeouts: tt.wanted})
+		require.Equal(t, tt.soft, got.Soft, tt.name)
+		require.Equal(t, tt.limit, got.FinalizingStage(model.FinalizingWaitingForOperators, 0), tt.name)
+	}
+	require.True(t, soft.Of(nil).Soft, "a host without a cluster")
+	require.Equal(t, 70*time.Minute, soft.FinalizingStages[model.FinalizingWaitingForOperators], "the service's own are left alone")
 }

@@ -6,6 +6,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/validation"
+	"slipway/internal/wire"
 )
 
 // Outcome is what is known of a check.
@@ -70,12 +71,13 @@ func NewHostFacts(in HostInput) HostFacts {
 		results = h.Validations
 	}
 	f := HostFacts{
-		Now: in.Now, Timeouts: in.Timeouts, AwaitingRetry: in.AwaitingRetry || h.DecisionOpen || decisionOpen(in.Hosts),
+		Now: in.Now, Timeouts: in.Timeouts.Of(in.Cluster), AwaitingRetry: in.AwaitingRetry || h.DecisionOpen || decisionOpen(in.Hosts),
 		Unbound: h.ClusterID == nil, DayTwo: h.DayTwo(),
 		Role: h.Role, Stage: h.Stage,
 		StageSince: h.Progress.StageUpdatedAt, StatusSince: h.StatusUpdatedAt,
 		Conditions: HostConditionsOf(results),
-		DiskSpeed:  diskSpeedOutcome(h), Images: imagesOutcome(h),
+		DiskSpeed:  unlessDisabled(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
+		Images:     unlessDisabled(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
 		LogsTimedOut:       HostLogsTimedOut(h, in.Timeouts, in.Now),
 		ConnectionTimedOut: h.ConnectionTimedOut, StageTimedOut: h.Progress.StageTimedOut,
 	}
@@ -100,6 +102,17 @@ func viableWithout(h *model.Host, c *model.Cluster, hosts []*model.Host) bool {
 		}
 	}
 	return HasEnough(c, others, installingStatuses...)
+}
+
+// unlessDisabled takes a check for passed whose rule is switched off: nobody wants to
+// know how it ends.
+func unlessDisabled(results []model.ValidationResult, id wire.HostValidationID, found Outcome) Outcome {
+	for _, r := range results {
+		if r.ID == string(id) && r.Status == model.ValidationDisabled {
+			return Passed
+		}
+	}
+	return found
 }
 
 func diskSpeedOutcome(h *model.Host) Outcome {

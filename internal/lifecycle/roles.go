@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/operators"
 	"slipway/internal/validation"
 )
 
@@ -70,6 +71,11 @@ func SuggestRoles(cluster *model.Cluster, hosts []*model.Host, opts RoleOptions)
 		arbiters += one(h.Role == model.RoleArbiter)
 	}
 	wantArbiters := one(cluster.ControlPlaneCount == arbiterControlPlanes)
+	plan := operators.NewPlan(cluster, hosts)
+	meets := func(h *model.Host, role model.Role) bool {
+		base := validation.RequirementsOf(opts.Requirements, role, cluster, h.Inventory, opts.Validation)
+		return validation.Meets(h.Inventory, plan.Requirements(base, h, role))
+	}
 	for _, h := range SortHosts(hosts) {
 		if h.Role != model.RoleAutoAssign || h.Inventory == nil {
 			continue
@@ -77,10 +83,10 @@ func SuggestRoles(cluster *model.Cluster, hosts []*model.Host, opts RoleOptions)
 		switch {
 		case cluster.DayTwo() || h.DayTwo():
 			out[h.ID] = defaultDayTwoRole
-		case masters < cluster.ControlPlaneCount && meets(h, model.RoleMaster, cluster, opts):
+		case masters < cluster.ControlPlaneCount && meets(h, model.RoleMaster):
 			out[h.ID] = model.RoleMaster
 			masters++
-		case arbiters < wantArbiters && meets(h, model.RoleArbiter, cluster, opts):
+		case arbiters < wantArbiters && meets(h, model.RoleArbiter):
 			out[h.ID] = model.RoleArbiter
 			arbiters++
 		default:
@@ -88,10 +94,6 @@ func SuggestRoles(cluster *model.Cluster, hosts []*model.Host, opts RoleOptions)
 		}
 	}
 	return out
-}
-
-func meets(h *model.Host, role model.Role, cluster *model.Cluster, opts RoleOptions) bool {
-	return validation.Meets(h.Inventory, validation.RequirementsOf(opts.Requirements, role, cluster, h.Inventory, opts.Validation))
 }
 
 // ElectBootstrap chooses the control plane host that carries the bootstrap services:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"slipway/internal/model"
+	"slipway/internal/operators"
 	"slipway/internal/wire"
 )
 
@@ -15,10 +16,11 @@ const userManaged = "user-managed"
 // hostCase is a host under evaluation with what several rules derive from its facts.
 type hostCase struct {
 	HostFacts
-	inv  *wire.Inventory // nil until it has CPU and memory
-	nics []NIC
-	role model.Role
-	req  model.Requirements // of the role
+	inv   *wire.Inventory // nil until it has CPU and memory
+	nics  []NIC
+	role  model.Role
+	req   model.Requirements // of the role, with what operators add
+	links *linkFaults        // read when a rule needs them, see faults
 }
 
 func newHostCase(f HostFacts) *hostCase {
@@ -36,6 +38,9 @@ func newHostCase(f HostFacts) *hostCase {
 		c.nics = NICs(f.Host.Inventory)
 	}
 	c.req = RequirementsOf(f.Requirements, c.role, f.Cluster, f.Host.Inventory, f.Options)
+	if c.Peers != nil {
+		c.req = c.Peers.operators.Requirements(c.req, f.Host, c.role)
+	}
 	return c
 }
 
@@ -77,13 +82,14 @@ func externalBalancer(c *model.Cluster) bool { return c.LoadBalancer == userMana
 // clusterCase is a cluster under evaluation.
 type clusterCase struct {
 	ClusterFacts
+	operators *operators.Plan
 }
 
 func newClusterCase(f ClusterFacts) *clusterCase {
 	if f.Peers == nil {
 		f.Peers = NewPeers(f.Cluster, f.Hosts)
 	}
-	return &clusterCase{ClusterFacts: f}
+	return &clusterCase{ClusterFacts: f, operators: f.Peers.operators.With(f.Options.Operators)}
 }
 
 // networkList writes networks for a message.

@@ -83,7 +83,7 @@ func mastersCount(c *clusterCase) verdict {
 		return success("The cluster has a control plane already")
 	case n.masters != required:
 		return failure("Require %d control plane hosts, found %d", required, n.masters)
-	case required == fencingControlPlanes && n.arbiters == 0 && !c.Fencing:
+	case required == fencingControlPlanes && n.arbiters == 0 && !Fenced(c.Hosts):
 		return failure("Require an arbiter or fencing credentials for a control plane of %d, found neither", required)
 	case required == 1 && n.workers > 0:
 		return failure("Require a single node without workers, found %d", n.workers)

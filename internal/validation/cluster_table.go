@@ -2,9 +2,9 @@ package validation
 
 import "slipway/internal/wire"
 
-// clusterRules is the table of contract/validations.md 3b without the operators' rules,
+// clusterTable is the table of contract/validations.md 3b without the operators' rules,
 // ordered by category and id as clients see them.
-var clusterRules = []ClusterRule{
+var clusterTable = []ClusterRule{
 	{
 		ID: wire.ClusterValidationIDPlatformRequirementsSatisfied, Category: CategoryConfiguration, check: platformRequirements,
 		Why: "Oracle's cloud needs the manifests of its drivers; reported only",

@@ -3,6 +3,7 @@ package validation
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -23,10 +24,18 @@ func (c *clusterCase) vipsDefined(name string, vips []model.VIP) verdict {
 		return success("The %s virtual address is set", name)
 	case c.Cluster.VIPDHCPAllocation && len(c.Cluster.MachineNetworks) == 0:
 		return pending("The %s virtual address is leased once the machine network is set", name)
+	case c.Cluster.VIPDHCPAllocation && LeaseOverdue(c.Cluster, c.Options.VIPLease, c.Now):
+		return failure("Require an %s virtual address from the DHCP server within %s, none has come", name, c.Options.VIPLease)
 	case c.Cluster.VIPDHCPAllocation:
 		return pending("The %s virtual address is being leased", name)
 	}
 	return failure("Require an %s virtual address, found none", name)
+}
+
+// LeaseOverdue reports whether a DHCP server should have given the virtual addresses of a
+// cluster by now.
+func LeaseOverdue(c *model.Cluster, limit time.Duration, now time.Time) bool {
+	return !c.LeaseSince.IsZero() && now.Sub(c.LeaseSince) > limit
 }
 
 func (c *clusterCase) vipsValid(name string, vips []model.VIP) verdict {

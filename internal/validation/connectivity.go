@@ -15,7 +15,7 @@ import (
 // Connectivity computes from the connectivity reports of a cluster's hosts which of
 // them reach each other. Majority has one group for each machine network (layer 2) and
 // one for each address family (layer 3); a group is empty while it would have fewer
-// than three members (two in a control plane of two). L3ConnectedAddresses are the
+// than three members (two in a control plane of two with fencing). L3ConnectedAddresses are the
 // addresses of a host that all others of its family's group reach. IPCollisions are
 // addresses that more than one MAC answered for.
 //
@@ -24,10 +24,7 @@ import (
 func Connectivity(cluster *model.Cluster, hosts []*model.Host) model.ConnectivityGroups {
 	l := newLinks(cluster, hosts)
 	l.read()
-	minimum := majorityMinimum
-	if cluster.ControlPlaneCount == fencingControlPlanes {
-		minimum = fencingMinimum
-	}
+	minimum := groupMinimum(cluster, hosts)
 	out := model.ConnectivityGroups{
 		Majority:             make(map[string][]uuid.UUID, len(l.graphs)),
 		L3ConnectedAddresses: map[uuid.UUID][]string{},

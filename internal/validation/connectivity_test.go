@@ -94,6 +94,10 @@ func TestConnectivityOfTwoWithFencing(t *testing.T) {
 	t.Parallel()
 	c, hosts := fleet(2)
 	c.ControlPlaneCount = 2
+	require.Empty(t, validation.Connectivity(c, hosts).Majority[machineNetwork], "an arbiter is still to come")
+	for _, h := range hosts {
+		h.Fencing = &model.FencingCredentials{}
+	}
 	require.Equal(t, ids(0, 1), validation.Connectivity(c, hosts).Majority[machineNetwork])
 }
 

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/validation"
 )
 
-var update = flag.Bool("update", false, "write the page in docs/")
+var update = flag.Bool("update", false, "write docs/validations.md and the files in testdata/")
 
 func TestDocsOfValidations(t *testing.T) {
 	t.Parallel()

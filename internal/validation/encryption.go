@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"encoding/json"
 	"strings"
 
 	"slipway/internal/model"
@@ -37,37 +36,21 @@ func EncryptionConcerns(enableOn string, role model.Role) (concerned, known bool
 	return false, true
 }
 
-// workerIgnition is what tells how the workers of an existing cluster are encrypted
-// (Ignition 3.2, storage.luks.clevis).
-type workerIgnition struct {
-	Storage struct {
-		LUKS []struct {
-			Clevis struct {
-				TPM2 bool              `json:"tpm2"`
-				Tang []json.RawMessage `json:"tang"`
-			} `json:"clevis"`
-		} `json:"luks"`
-	} `json:"storage"`
-}
-
+// dayTwoEncryption follows the workers of the existing cluster: the keys of a host that
+// joins it are kept the same way.
 func dayTwoEncryption(c *hostCase) verdict {
-	if c.IgnitionDownload == nil || !c.IgnitionDownload.IsSuccess {
+	d := c.Host.IgnitionDownload
+	if d == nil || !d.IsSuccess {
 		return pending("Whether the cluster encrypts disks is not known yet")
 	}
-	var config workerIgnition
-	if err := json.Unmarshal([]byte(c.IgnitionDownload.Ignition), &config); err != nil || len(config.Storage.LUKS) == 0 {
+	workers := readWorkerIgnition(d.Ignition)
+	switch {
+	case !workers.tpm2() && len(workers.tang()) == 0:
 		return irrelevant()
-	}
-	if c.inv == nil {
+	case c.inv == nil:
 		return pending(missingInventory)
+	case workers.tpm2():
+		return hasTPM2(c)
 	}
-	for _, l := range config.Storage.LUKS {
-		if l.Clevis.TPM2 {
-			return hasTPM2(c)
-		}
-		if len(l.Clevis.Tang) > 0 {
-			return tangReached(c)
-		}
-	}
-	return irrelevant()
+	return tangReached(c, workers.tang())
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"slipway/internal/model"
-	"slipway/internal/wire"
+	"slipway/internal/operators"
 )
 
 // HostFacts are what the rules of one host see.
@@ -14,14 +14,10 @@ type HostFacts struct {
 	Cluster *model.Cluster
 	// Peers is the index of the cluster's hosts, this one included; nil while unbound.
 	Peers *Peers
-	// Requirements are those of the cluster's version, additions of operators included.
+	// Requirements are those of the cluster's version; what operators add is added here.
 	Requirements model.RoleRequirements
-	// IgnitionDownload is the reply of the api-vip-connectivity-check of a day-2 host; nil before.
-	IgnitionDownload *wire.APIVipConnectivityResponse
-	// Tang is the reply of the tang-connectivity-check; nil before.
-	Tang    *wire.TangConnectivityResponse
-	Options Options
-	Now     time.Time
+	Options      Options
+	Now          time.Time
 }
 
 // ClusterFacts are what the rules of a cluster see.
@@ -33,10 +29,8 @@ type ClusterFacts struct {
 	Requirements model.RoleRequirements
 	// CustomManifests is set when the user added manifests.
 	CustomManifests bool
-	// Fencing is set when the control plane hosts have fencing credentials.
-	Fencing bool
-	Options Options
-	Now     time.Time
+	Options         Options
+	Now             time.Time
 }
 
 // Options are the settings of a deployment that rules depend on.
@@ -46,10 +40,19 @@ type Options struct {
 	DisconnectAfter, BootstrapGrace time.Duration
 	// RequiredAgent is the agent every host must run, compared as it is; empty takes any.
 	RequiredAgent string
+	// RequiredFineAgent is the same for agents of ours.
+	RequiredFineAgent string
 	// SingleNodeDNS is set when the service configures DNS on single nodes itself.
 	SingleNodeDNS bool
+	// VIPLease is how long a DHCP server has to give the virtual addresses (default 2 min).
+	VIPLease time.Duration
 	// EdgeProducts are product names of small workers ("BlueField SoC").
 	EdgeProducts []string
+	// Operators are the settings of the rules of operators.
+	Operators operators.Options
+	// DisabledHost and DisabledCluster are ids that are not evaluated, for clusters whose
+	// user did not choose what to ignore.
+	DisabledHost, DisabledCluster []string
 }
 
 // DefaultOptions are the contract's.
@@ -58,6 +61,7 @@ func DefaultOptions() Options {
 		DisconnectAfter: 3 * time.Minute,
 		BootstrapGrace:  2 * time.Minute,
 		SingleNodeDNS:   true,
+		VIPLease:        2 * time.Minute,
 		EdgeProducts:    []string{"BlueField SoC"},
 	}
 }

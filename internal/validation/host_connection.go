@@ -84,6 +84,9 @@ func ImageFailed(img *wire.ContainerImageAvailability) bool {
 
 func agentVersion(c *hostCase) verdict {
 	want := c.Options.RequiredAgent
+	if c.Host.Dialect == model.DialectFine {
+		want = c.Options.RequiredFineAgent
+	}
 	if want == "" || c.Host.DiscoveryAgentVersion == want {
 		return success("The agent is the one this service works with")
 	}

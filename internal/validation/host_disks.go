@@ -79,7 +79,7 @@ func diskEncryption(c *hostCase) verdict {
 		return pending(missingInventory)
 	}
 	if e.Mode == encryptionTang {
-		return tangReached(c)
+		return tangReached(c, parseTangServers(e.TangServers))
 	}
 	return hasTPM2(c)
 }
@@ -98,12 +98,24 @@ func orNone(text string) string {
 	return text
 }
 
-func tangReached(c *hostCase) verdict {
-	if c.Tang == nil {
+func tangReached(c *hostCase, servers []tangServer) verdict {
+	answer := c.Host.Tang
+	switch {
+	case answer == nil:
 		return pending("The host has not tried to reach the Tang servers yet")
-	}
-	if !c.Tang.IsSuccess {
+	case !answer.IsSuccess && c.Host.TangError != "":
+		return failure("Require every Tang server to answer, at least one did not: %s", c.Host.TangError)
+	case !answer.IsSuccess:
 		return failure("Require every Tang server to answer, at least one did not")
+	}
+	asked := make([]string, len(answer.TangServerResponse))
+	for i := range answer.TangServerResponse {
+		asked[i] = answer.TangServerResponse[i].TangURL
+	}
+	for _, s := range servers {
+		if len(asked) > 0 && !slices.Contains(asked, s.URL) {
+			return pending("The host has not tried to reach the Tang server %s yet", s.URL) // it was added since
+		}
 	}
 	return success("Every Tang server answers")
 }

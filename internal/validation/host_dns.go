@@ -38,9 +38,9 @@ func ClusterDomains(c *model.Cluster) []string {
 func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
 	return func(c *hostCase) verdict {
 		switch {
-		case c.dayTwo() && c.IgnitionDownload == nil:
+		case c.Cluster.Imported && c.Host.IgnitionDownload == nil:
 			return pending("Whether the cluster manages its networking is not known yet")
-		case !c.Cluster.UserManagedNetworking && !c.singleNode():
+		case c.managedNetworking():
 			return success("Networking is managed, the cluster resolves its own names")
 		case c.singleNode() && c.Options.SingleNodeDNS:
 			return success("The node resolves the names of the cluster itself")
@@ -51,6 +51,15 @@ func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
 		}
 		return c.resolved(name(c.Cluster))
 	}
+}
+
+// managedNetworking reports whether the cluster answers for its own names; that of an
+// imported cluster shows in the configuration of its workers.
+func (c *hostCase) managedNetworking() bool {
+	if c.Cluster.Imported {
+		return readWorkerIgnition(c.Host.IgnitionDownload.Ignition).managesNetworking()
+	}
+	return !c.Cluster.UserManagedNetworking && !c.singleNode()
 }
 
 func (c *hostCase) resolved(name string) verdict {

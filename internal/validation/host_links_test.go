@@ -13,7 +13,17 @@ var dnsCases = []hostCase{
 	{"fails when the name does not resolve", "api-domain-name-resolved-correctly", userNetworking, fails, "api.test.example.com"},
 	{"passes when it does", "api-domain-name-resolved-correctly", resolving("api.test.example.com", "10.1.1.1"), ok, ""},
 	{"fails when it leads to the host itself", "api-domain-name-resolved-correctly", resolving("api.test.example.com", hostIP(0)), fails, "itself"},
-	{"waits on day two", "api-domain-name-resolved-correctly", dayTwo, waits, ""},
+	{"follows the cluster on day two", "api-domain-name-resolved-correctly", dayTwo, ok, ""},
+	{"waits for what an imported cluster tells", "api-domain-name-resolved-correctly", imported(nil), waits, ""},
+	{"needs no DNS in an imported cluster with managed networking", "api-domain-name-resolved-correctly", imported(&wire.APIVipConnectivityResponse{
+		IsSuccess: true, Ignition: `{"storage":{"files":[{"path":"/etc/kubernetes/manifests/keepalived.yaml"}]}}`,
+	}), ok, "managed"},
+	{"fails in an imported cluster that resolves nothing", "api-domain-name-resolved-correctly",
+		imported(&wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{}`}), fails, "api.test.example.com"},
+	{"errs in an imported cluster without a domain", "api-domain-name-resolved-correctly", func(w *world) {
+		imported(&wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{}`})(w)
+		w.c.BaseDNSDomain = ""
+	}, errs, ""},
 	{"passes when the internal name resolves", "api-int-domain-name-resolved-correctly", resolving("api-int.test.example.com", "10.1.1.1"), ok, ""},
 	{"fails when the internal name does not", "api-int-domain-name-resolved-correctly", userNetworking, fails, "api-int."},
 	{"passes when the console resolves", "apps-domain-name-resolved-correctly", resolving("console-openshift-console.apps.test.example.com", "10.1.1.1"), ok, ""},
@@ -25,6 +35,14 @@ var dnsCases = []hostCase{
 		w.h.DomainResolution = answers(map[string]string{"validateNoWildcardDNS.test.example.com.": "10.1.1.1"})
 	}, fails, "10.1.1.1"},
 	{"is fine on day two", "dns-wildcard-not-configured", dayTwo, ok, ""},
+}
+
+// imported makes the cluster one that exists already and was not installed here.
+func imported(reply *wire.APIVipConnectivityResponse) func(*world) {
+	return func(w *world) {
+		dayTwo(w)
+		w.c.Imported, w.c.Kind, w.h.IgnitionDownload = true, model.KindAddHostsCluster, reply
+	}
 }
 
 func resolving(name, addr string) func(*world) {
@@ -54,6 +72,9 @@ var connectivityCases = []hostCase{
 	{"waits for the machine network", "belongs-to-majority-group", func(w *world) { w.c.MachineNetworks = nil }, waits, ""},
 	{"fails with two hosts that are enough with fencing", "belongs-to-majority-group", func(w *world) {
 		w.hosts, w.c.ControlPlaneCount = w.hosts[:2], 2
+		for _, h := range w.hosts {
+			h.Fencing = &model.FencingCredentials{}
+		}
 		w.c.Connectivity.Majority = nil
 	}, fails, ""},
 	{"needs no group on a single node", "belongs-to-majority-group", func(w *world) { singleNode(w); w.h.Connectivity = nil }, ok, ""},

@@ -10,7 +10,7 @@ func machineNetworkDefined(c *hostCase) verdict {
 	switch {
 	case c.dayTwo():
 		return success("The cluster exists already, no machine network is needed")
-	case c.Cluster.UserManagedNetworking && !c.singleNode():
+	case c.Cluster.UserManagedNetworking:
 		return success("Networking is the user's, no machine network is needed")
 	case len(c.Cluster.MachineNetworks) > 0:
 		return success("The machine network is %s", networkList(c.Cluster.MachineNetworks))
@@ -46,7 +46,7 @@ func ignitionDownloadable(c *hostCase) verdict {
 	if !c.dayTwo() {
 		return irrelevant()
 	}
-	switch d := c.IgnitionDownload; {
+	switch d := c.Host.IgnitionDownload; {
 	case d == nil:
 		return pending("The host has not tried to reach the cluster yet")
 	case !d.IsSuccess:

@@ -12,9 +12,9 @@ var silentStages = []model.Stage{
 	model.StageJoined, model.StageDone,
 }
 
-// hostRules is the table of contract/validations.md 3a without the operators' rules,
+// hostTable is the table of contract/validations.md 3a without the operators' rules,
 // in its order: clients show results in it.
-var hostRules = []HostRule{
+var hostTable = []HostRule{
 	{
 		ID: wire.HostValidationIDConnected, Category: CategoryNetwork, Unbound: true, HiddenIn: silentStages, check: connected,
 		Why: "a silent host takes no instructions",

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/operators"
 )
 
 // Peers is what rules need of the other hosts of a cluster, looked up instead of
@@ -25,6 +26,7 @@ type Peers struct {
 	connected map[uuid.UUID]map[Family]bool
 	// collisions are the addresses that more than one machine answers for.
 	collisions map[netip.Addr][]string
+	operators  *operators.Plan
 }
 
 // NewPeers indexes the hosts of a cluster. The cluster's connectivity groups must be
@@ -35,6 +37,8 @@ func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 		byID:  make(map[uuid.UUID]int, len(hosts)),
 		nics:  make([][]NIC, len(hosts)),
 		names: make(map[string]int, len(hosts)),
+
+		operators: operators.NewPlan(cluster, hosts),
 	}
 	for i, h := range hosts {
 		p.byID[h.ID] = i

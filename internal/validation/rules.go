@@ -24,13 +24,19 @@ type HostRule struct {
 }
 
 // Host evaluates every rule for one host, in the order of the table. Rules that do
-// not concern the host are left out: an absent rule passes.
+// not concern the host are left out: an absent rule passes. Rules that are switched off,
+// by the deployment or by the cluster, are not evaluated and shown as disabled.
 func Host(facts HostFacts) []model.ValidationResult {
 	c := newHostCase(facts)
+	off := hostsOff(facts.Cluster, facts.Options)
 	out := make([]model.ValidationResult, 0, len(hostRules))
 	for i := range hostRules {
 		r := &hostRules[i]
 		if r.hidden(facts.Host) || facts.Cluster == nil && !r.Unbound {
+			continue
+		}
+		if off.has(string(r.ID)) {
+			out = append(out, off.result(string(r.ID), r.Category))
 			continue
 		}
 		v := r.check(c)
@@ -60,12 +66,17 @@ type ClusterRule struct {
 }
 
 // Cluster evaluates every rule for a cluster. Results are ordered by category and id,
-// as clients of the contract see them.
+// as clients of the contract see them; those that are switched off are disabled.
 func Cluster(facts ClusterFacts) []model.ValidationResult {
 	c := newClusterCase(facts)
+	off := clustersOff(facts.Cluster, facts.Options)
 	out := make([]model.ValidationResult, 0, len(clusterRules))
 	for i := range clusterRules {
 		r := &clusterRules[i]
+		if off.has(string(r.ID)) {
+			out = append(out, off.result(string(r.ID), r.Category))
+			continue
+		}
 		v := r.check(c)
 		if v.silent {
 			continue

@@ -1,0 +1,21 @@
+package lifecycle
+
+import (
+	"maps"
+
+	"slipway/internal/model"
+)
+
+// Of is the time-outs that hold for a cluster: soft ones need both the service
+// (ENABLE_SOFT_TIMEOUTS) and the organisation of the cluster to want them.
+func (t Timeouts) Of(c *model.Cluster) Timeouts {
+	if !t.Soft || c == nil || c.OrgSoftTimeouts {
+		return t
+	}
+	t.Soft = false
+	if t.FinalizingStages[model.FinalizingWaitingForOperators] == operatorsSoft { // nobody set another one
+		t.FinalizingStages = maps.Clone(t.FinalizingStages)
+		t.FinalizingStages[model.FinalizingWaitingForOperators] = operatorsHard
+	}
+	return t
+}

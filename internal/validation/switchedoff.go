@@ -1,0 +1,50 @@
+package validation
+
+import (
+	"slices"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// off are the rules that are not evaluated, and why.
+type off struct {
+	ids    []string
+	except func(id string) bool // those that stay on whatever the list says; nil: none
+	why    string
+}
+
+const (
+	offByDeployment = "The validation is switched off in this deployment"
+	offByCluster    = "The cluster ignores the validation"
+)
+
+// hostsOff are the rules of hosts that are off: what the cluster ignores, or what the
+// deployment disables as long as its user set nothing. c is nil for unbound hosts.
+func hostsOff(c *model.Cluster, opts Options) off {
+	if c == nil || c.IgnoredHostValidations == nil {
+		return off{ids: opts.DisabledHost, why: offByDeployment}
+	}
+	never := func(id string) bool { return slices.Contains(neverIgnoredOfHosts, wire.HostValidationID(id)) }
+	return off{ids: c.IgnoredHostValidations, except: never, why: offByCluster}
+}
+
+// clustersOff is hostsOff for the rules of the cluster itself.
+func clustersOff(c *model.Cluster, opts Options) off {
+	if c.IgnoredClusterValidations == nil {
+		return off{ids: opts.DisabledCluster, why: offByDeployment}
+	}
+	never := func(id string) bool { return slices.Contains(neverIgnoredOfClusters, wire.ClusterValidationID(id)) }
+	return off{ids: c.IgnoredClusterValidations, except: never, why: offByCluster}
+}
+
+func (o off) has(id string) bool {
+	if len(o.ids) == 0 || o.except != nil && o.except(id) {
+		return false
+	}
+	return slices.Contains(o.ids, IgnoreAll) || slices.Contains(o.ids, id)
+}
+
+func (o off) result(id, category string) model.ValidationResult {
+	return model.ValidationResult{ID: id, Category: category, Status: model.ValidationDisabled, Message: o.why}
+}

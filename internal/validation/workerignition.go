@@ -1,0 +1,109 @@
+package validation
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+
+	"slipway/internal/model"
+)
+
+// workerIgnition is what the configuration of an existing cluster's workers tells about
+// it (Ignition 3.2; the agent leaves the rest out, contract/agent.md 1.6).
+type workerIgnition struct {
+	Storage struct {
+		LUKS []struct {
+			Clevis struct {
+				TPM2 bool         `json:"tpm2"`
+				Tang []tangServer `json:"tang"`
+			} `json:"clevis"`
+		} `json:"luks"`
+		Files []struct {
+			Path string `json:"path"`
+		} `json:"files"`
+	} `json:"storage"`
+}
+
+type tangServer struct {
+	URL        string `json:"url"`
+	Thumbprint string `json:"thumbprint"`
+}
+
+// readWorkerIgnition takes what is no configuration for an empty one.
+func readWorkerIgnition(text string) workerIgnition {
+	var out workerIgnition
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		return workerIgnition{}
+	}
+	return out
+}
+
+func (w workerIgnition) tpm2() bool {
+	for _, l := range w.Storage.LUKS {
+		if l.Clevis.TPM2 {
+			return true
+		}
+	}
+	return false
+}
+
+func (w workerIgnition) tang() []tangServer {
+	var out []tangServer
+	for _, l := range w.Storage.LUKS {
+		out = append(out, l.Clevis.Tang...)
+	}
+	return out
+}
+
+// managedFiles are the pods that move the virtual addresses and answer for the names of
+// a cluster that manages its own networking.
+var managedFiles = []string{"coredns.yaml", "keepalived.yaml"}
+
+func (w workerIgnition) managesNetworking() bool {
+	for _, f := range w.Storage.Files {
+		if slices.Contains(managedFiles, path.Base(f.Path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TangServers are the servers a host must reach for the encryption of its disk, as the
+// JSON list of contract/steps.md 4b: those of the cluster, or of a host that joins an
+// existing cluster those of the cluster's workers. Empty without any.
+func TangServers(c *model.Cluster, h *model.Host) string {
+	if h.DayTwo() || c.DayTwo() {
+		return WorkerTangServers(h)
+	}
+	if c.DiskEncryption.Mode != encryptionTang {
+		return ""
+	}
+	if concerned, _ := EncryptionConcerns(c.DiskEncryption.EnableOn, h.EffectiveRole()); !concerned {
+		return ""
+	}
+	return c.DiskEncryption.TangServers
+}
+
+// WorkerTangServers are those of the workers of the cluster a host joins.
+func WorkerTangServers(h *model.Host) string {
+	if h.IgnitionDownload == nil {
+		return ""
+	}
+	servers := readWorkerIgnition(h.IgnitionDownload.Ignition).tang()
+	if len(servers) == 0 {
+		return ""
+	}
+	out, err := json.Marshal(servers)
+	if err != nil {
+		return "" // strings always marshal
+	}
+	return string(out)
+}
+
+func parseTangServers(text string) []tangServer {
+	var out []tangServer
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		return nil
+	}
+	return out
+}
