@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,6 +20,18 @@ type StepArgs struct {
 	// InstallerImage and ControllerImage are told to v2 agents; ours brings both itself.
 	InstallerImage, ControllerImage string
 	Timeouts                        Timeouts
+	// Dummy leaves the components of the release out, see Files.
+	Dummy bool
+	// BootArtifacts says where the discovery image of an environment is, in parts; nil when
+	// no image is served.
+	BootArtifacts func(*model.InfraEnv) (instructions.BootArtifacts, error)
+}
+
+func (a *StepArgs) bootArtifacts(e *model.InfraEnv) (instructions.BootArtifacts, error) {
+	if a.BootArtifacts == nil {
+		return instructions.BootArtifacts{}, model.Invalidf("require an image service to take hosts back, found none")
+	}
+	return a.BootArtifacts(e)
 }
 
 // needsRelease lists the steps that name images of the release.
@@ -41,13 +54,18 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {
 		return nil, err
 	}
+	if step == wire.StepTypeDownloadBootArtifacts {
+		if in.BootArtifacts, err = a.bootArtifacts(in.InfraEnv); err != nil {
+			return nil, err
+		}
+	}
 	if slices.Contains(needsHosts, step) {
 		if in.Hosts, err = a.Store.ClusterHosts(ctx, c.ID); err != nil {
 			return nil, err
 		}
 	}
 	if slices.Contains(needsRelease, step) {
-		if in.Images, err = a.images(ctx, c); err != nil {
+		if in.Images, err = a.images(ctx, c, in.InfraEnv); err != nil {
 			return nil, err
 		}
 	}
@@ -68,13 +86,14 @@ const (
 )
 
 // images come from the cluster once they are frozen, from the registry before.
-func (a *StepArgs) images(ctx context.Context, c *model.Cluster) (instructions.Images, error) {
+func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraEnv) (instructions.Images, error) {
 	images := instructions.Images{
 		Installer: a.InstallerImage, Controller: a.ControllerImage, Release: c.ReleaseImage, MustGather: map[string]string{},
 	}
 	components := c.ReleaseComponents
-	if components == nil {
-		info, err := a.Releases.Info(ctx, c.ReleaseImage, c.PullSecret)
+	if components == nil && c.ReleaseImage != "" && !a.Dummy { // an imported cluster has a release of its own
+		secret := cmp.Or(c.PullSecret, e.PullSecret) // an imported cluster has none
+		info, err := a.Releases.Info(ctx, c.ReleaseImage, secret)
 		if err != nil {
 			return images, err
 		}

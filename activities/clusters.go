@@ -37,6 +37,7 @@ func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan
 		return Plan{}, temporal.NewNonRetryableApplicationError(refused, FailureRefused, nil)
 	}
 	plan := Plan{ClusterID: c.ID, Attempt: r.Attempt, SingleNode: c.SingleNode(), Timeouts: a.Timeouts}
+	plan.Timeouts.Timeouts = a.Timeouts.Of(c)
 	for _, h := range hosts {
 		plan.Hosts = append(plan.Hosts, HostPlan{
 			ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Bootstrap: h.Bootstrap, Dialect: h.Dialect,
@@ -74,12 +75,7 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 
 // FailInstallation marks the cluster as failed.
 func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error {
-	return final(a.Installation.FailCluster(ctx, f.ClusterID, f.Reason))
-}
-
-// ResumeFinalizing takes a timed-out cluster back to finalizing.
-func (a *Clusters) ResumeFinalizing(ctx context.Context, r InstallRequest) error {
-	return final(a.Installation.ResumeFinalizing(ctx, r.ClusterID))
+	return final(a.Installation.FailCluster(ctx, f.ClusterID, f.Reason, f.Waiting))
 }
 
 // CancelInstallation writes what a cancelled installation leaves.

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"slipway/internal/blob"
-	"slipway/internal/ignition"
 	"slipway/internal/installation"
 	"slipway/internal/installconfig"
+	"slipway/internal/manifests"
 	"slipway/internal/model"
 	"slipway/internal/release"
 	"slipway/internal/store"
@@ -26,12 +25,21 @@ type Files struct {
 	Releases *release.Releases
 	// ServiceCA is the certificate authority of this service in PEM, if hosts need it.
 	ServiceCA string
+	// Manifests are what the service adds to every installation.
+	Manifests manifests.Options
+	// InstallConfig are the mirrors and certificates of the service's own.
+	InstallConfig installconfig.Options
+	// Dummy runs no installer and needs no release: for test environments.
+	Dummy bool
 }
 
 // ExtractInstaller loads the installer of the cluster's release into the cache of the
 // machine this runs on. GenerateIgnition finds it there, or loads it itself when it
 // runs elsewhere.
 func (a *Files) ExtractInstaller(ctx context.Context, r InstallRequest) error {
+	if a.Dummy {
+		return nil
+	}
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
 		return final(err)
@@ -67,13 +75,20 @@ func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 	if err != nil {
 		return err
 	}
-	config, err := a.installConfig(ctx, c, hosts)
+	envs, err := a.Store.InfraEnvsOf(ctx, c.ID, hosts)
+	if err != nil {
+		return err
+	}
+	config, err := a.installConfig(c, hosts, envs)
 	if err != nil {
 		return refuse(err)
 	}
-	manifests, err := a.manifests(ctx, c)
+	files, err := a.manifests(ctx, c, hosts, envs)
 	if err != nil {
 		return refuse(err)
+	}
+	if a.Dummy {
+		return a.store(ctx, c, hosts, config, dummyFiles(c))
 	}
 	installer, err := a.installer(ctx, c)
 	if err != nil {
@@ -81,7 +96,7 @@ func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 	}
 	defer installer.Close()
 	out, err := installer.Generate(ctx, release.GenerateInput{
-		InstallConfig: config, Manifests: manifests, SingleNode: c.SingleNode(), BootstrapNodeIP: bootstrapIP(c, hosts),
+		InstallConfig: config, Manifests: files, SingleNode: c.SingleNode(), BootstrapNodeIP: bootstrapIP(c, hosts),
 	})
 	if err != nil {
 		return a.failed(ctx, c, err)
@@ -114,72 +129,12 @@ func (a *Files) failed(ctx context.Context, c *model.Cluster, err error) error {
 	return temporal.NewNonRetryableApplicationError(ran.Error(), FailureRefused, nil)
 }
 
-func (a *Files) installConfig(ctx context.Context, c *model.Cluster, hosts []*model.Host) ([]byte, error) {
-	envs, err := a.Store.InfraEnvs(ctx, c.ID, "")
-	if err != nil {
-		return nil, err
-	}
-	var options installconfig.Options
-	for _, e := range envs {
-		if e.AdditionalTrustBundle != "" {
-			options.TrustBundles = append(options.TrustBundles, e.AdditionalTrustBundle)
-		}
-	}
-	config, err := installconfig.Build(c, hosts, options)
+func (a *Files) installConfig(c *model.Cluster, hosts []*model.Host, envs []*model.InfraEnv) ([]byte, error) {
+	config, err := installconfig.Build(c, hosts, a.InstallConfig.With(envs))
 	if err != nil {
 		return nil, err
 	}
 	return config.YAML()
-}
-
-func (a *Files) manifests(ctx context.Context, c *model.Cluster) (map[string][]byte, error) {
-	list, err := a.Store.Manifests(ctx, c.ID)
-	if err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{}
-	for _, m := range list {
-		if files[m.Folder+"/"+m.FileName], err = a.Blob.GetRef(ctx, m.Blob); err != nil {
-			return nil, fmt.Errorf("read manifest %s/%s: %w", m.Folder, m.FileName, err)
-		}
-	}
-	return files, nil
-}
-
-// store writes everything hosts and users download. Writing it again is harmless.
-func (a *Files) store(ctx context.Context, c *model.Cluster, hosts []*model.Host, config []byte, out *release.Output) error {
-	bootstrap, err := ignition.Bootstrap(ignition.BootstrapInput{Config: out.Bootstrap, Hosts: hosts, SingleNode: c.SingleNode()})
-	if err != nil {
-		return refuse(err)
-	}
-	files := map[string][]byte{
-		"install-config.yaml": config, "bootstrap.ign": bootstrap, "metadata.json": out.Metadata,
-		"kubeconfig-noingress": out.Kubeconfig, "kubeadmin-password": []byte(out.KubeadminPassword.Reveal()),
-		"installer.log": []byte(out.Log),
-	}
-	roles := map[model.Role][]byte{}
-	for role, raw := range map[model.Role][]byte{model.RoleMaster: out.Master, model.RoleWorker: out.Worker, model.RoleArbiter: out.Arbiter} {
-		if len(raw) == 0 {
-			continue
-		}
-		if roles[role], err = ignition.Role(ignition.RoleInput{Config: raw, ServiceCA: a.ServiceCA, IPv6: hasIPv6(c)}); err != nil {
-			return refuse(err)
-		}
-		files[string(role)+".ign"] = roles[role]
-	}
-	for _, h := range hosts {
-		config, err := ignition.Host(ignition.HostInput{Host: h, Role: roles[h.Role], NodeIPHint: ignition.NodeIPHint(c, h)})
-		if err != nil {
-			return refuse(err)
-		}
-		files[ignition.HostFileName(h.Role, h.ID)] = config
-	}
-	for name, data := range files {
-		if _, err := a.Blob.PutSecret(ctx, installation.Key(c.ID, name), data); err != nil {
-			return fmt.Errorf("store %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // refuse ends the activity for good when only a change by the user can help.
@@ -211,30 +166,4 @@ func beat(ctx context.Context) (stop func()) {
 		}
 	}()
 	return cancel
-}
-
-// bootstrapIP is the address of the bootstrap host in the first machine network.
-func bootstrapIP(c *model.Cluster, hosts []*model.Host) netip.Addr {
-	for _, h := range hosts {
-		if !h.Bootstrap || h.Inventory == nil || len(c.MachineNetworks) == 0 {
-			continue
-		}
-		for _, nic := range h.Inventory.Interfaces {
-			for _, text := range append(append([]string{}, nic.Ipv4Addresses...), nic.Ipv6Addresses...) {
-				if p, err := netip.ParsePrefix(text); err == nil && c.MachineNetworks[0].Contains(p.Addr()) {
-					return p.Addr()
-				}
-			}
-		}
-	}
-	return netip.Addr{}
-}
-
-func hasIPv6(c *model.Cluster) bool {
-	for _, n := range c.MachineNetworks {
-		if n.Addr().Is6() {
-			return true
-		}
-	}
-	return false
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"go.temporal.io/sdk/activity"
-
 	"slipway/internal/installation"
 	"slipway/internal/model"
 	"slipway/internal/store"
@@ -17,6 +15,7 @@ type Hosts struct {
 	Store        *store.Store
 	Installation *installation.Service
 	Discovery    Discovery
+	Timeouts     Timeouts
 }
 
 // BeginAttempt puts the host to work.
@@ -53,30 +52,14 @@ func (a *Hosts) RebootTimedOut(ctx context.Context, r HostRef) error {
 	return final(a.Installation.RebootTimedOut(ctx, r.InfraEnvID, r.HostID))
 }
 
-// rediscoveryEvery is how often AwaitRediscovery looks.
+// rediscoveryEvery is how often the status of an awaited host is looked at.
 const rediscoveryEvery = time.Second
 
 // AwaitRediscovery returns when the host runs the live image again and has passed its
 // checks. It looks itself, because nothing else waits for it.
 func (a *Hosts) AwaitRediscovery(ctx context.Context, r HostRef) error {
-	ticker := time.NewTicker(rediscoveryEvery)
-	defer ticker.Stop()
 	ready := []model.HostStatus{
 		model.HostKnown, model.HostPreparingForInstallation, model.HostPreparingSuccessful, model.HostInstalling,
 	}
-	for {
-		h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
-		if err != nil {
-			return final(err)
-		}
-		if slices.Contains(ready, h.Status) {
-			return nil
-		}
-		activity.RecordHeartbeat(ctx)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
+	return a.await(ctx, r, func(s model.HostStatus) bool { return slices.Contains(ready, s) })
 }

@@ -117,6 +117,8 @@ const (
 type ClusterFailure struct {
 	ClusterID uuid.UUID
 	Reason    string
+	// Waiting is set when the workflow waits for a command: the hosts keep their states.
+	Waiting bool
 }
 
 // PreparationConclusion is the workflow's side of how a preparation went.
@@ -136,4 +138,63 @@ type AttemptRequest struct {
 type RetryRequest struct {
 	HostRef
 	LeftLiveImage bool
+}
+
+// AddRequest names one attempt to install a host into a cluster that exists.
+type AddRequest struct {
+	HostRef
+	Attempt int
+}
+
+// AddPlan is such an attempt frozen at its start.
+type AddPlan struct {
+	Host     HostPlan
+	Timeouts Timeouts
+}
+
+// ReclaimRequest names one attempt to take a host back to its discovery environment.
+// ClusterID is the cluster it was in.
+type ReclaimRequest struct {
+	HostRef
+	Attempt int
+}
+
+// ReclaimPlan is such an attempt frozen at its start.
+type ReclaimPlan struct {
+	Timeouts Timeouts
+}
+
+// StageClock says that a host has been in a stage for as long as it may.
+type StageClock struct {
+	HostRef
+	Limit time.Duration
+	Soft  bool
+}
+
+// StageVerdict is what the rules say of a stage that takes too long: Failure ends it,
+// Again gives it its time once more, neither lets it go on for as long as it takes.
+type StageVerdict struct {
+	Failure string
+	Again   bool
+}
+
+// FinalizingStage is where a cluster is in its finalizing.
+type FinalizingStage struct {
+	Stage     model.FinalizingStage // empty before the first one was reported
+	Age       time.Duration
+	Operators time.Duration // the longest time-out of its OLM operators
+}
+
+// FinalizingClock says that a cluster has been in a stage for as long as it may.
+type FinalizingClock struct {
+	ClusterID uuid.UUID
+	Stage     model.FinalizingStage
+	Limit     time.Duration
+	Soft      bool
+}
+
+// FinalizingRequest waits for a cluster to leave a finalizing stage.
+type FinalizingRequest struct {
+	ClusterID uuid.UUID
+	Stage     model.FinalizingStage
 }

@@ -26,8 +26,8 @@ type Steps struct {
 	Builder      ArgsBuilder
 }
 
-// ArgsBuilder makes the arguments of a step from what is known of a host now. It
-// returns nil arguments when there is nothing to ask.
+// ArgsBuilder makes the arguments of a step from what is known of a host now; the
+// cluster is nil for one that has left its cluster. It returns nil arguments when there is nothing to ask.
 type ArgsBuilder interface {
 	StepArgs(ctx context.Context, stepType string, c *model.Cluster, h *model.Host) ([]string, error)
 }
@@ -48,9 +48,11 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 			return StepResult{}, final(err)
 		}
 	}
-	c, err := a.Store.Cluster(ctx, r.ClusterID)
-	if err != nil {
-		return StepResult{}, final(err)
+	var c *model.Cluster
+	if h.ClusterID != nil {
+		if c, err = a.Store.Cluster(ctx, *h.ClusterID); err != nil {
+			return StepResult{}, final(err)
+		}
 	}
 	args, err := a.Builder.StepArgs(ctx, r.Type, c, h)
 	if err != nil {

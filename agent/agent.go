@@ -125,7 +125,7 @@ func (a *Agent) identify(ctx context.Context) error {
 func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 	pauses := newPauses() // of registrations that do not last
 	for {
-		if !a.state.registered(a.registration()) {
+		if !a.options.Reclaim && !a.state.registered(a.registration()) {
 			if err := a.register(ctx); err != nil {
 				return err
 			}

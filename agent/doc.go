@@ -29,6 +29,11 @@
 //	ntp-synchronizer:
 //	  chronyc -n sources
 //	  chronyc add server SOURCE iburst
+//	dhcp-lease-allocate, for the names api and ingress:
+//	  ip link add NAME link NIC address MAC type macvlan
+//	  ip link set NAME up
+//	  timeout 28 dhclient -v -H MAC-NAME -sf /bin/true -lf /etc/keepalived/lease-NAME --no-pid -1 NAME
+//	  ip link delete NAME
 //	installation-disk-speed-check:
 //	  fio --filename PATH --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json
 //	                                              two at a time; else the same writes by the agent itself
@@ -36,4 +41,9 @@
 //	  podman images --quiet IMAGE
 //	  podman pull --quiet IMAGE
 //	  podman image inspect --format={{.Size}} IMAGE
+//	download-boot-artifacts, reboot-for-reclaim:
+//	  mount -o remount,rw /boot
+//	  sync
+//	  rpm-ostree cleanup --os=rhcos -r            when /boot is full
+//	  systemctl reboot
 package agent

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -36,6 +37,9 @@ type Platform struct {
 	Now  func() time.Time
 	// Sleep waits, or returns the error of ctx early; run.Sleep when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// HTTP reaches other servers than the service: the cluster a host joins, images;
+	// http.DefaultTransport when nil.
+	HTTP http.RoundTripper
 	// BootID names the boot; when nil /proc/sys/kernel/random/boot_id below the root does.
 	BootID func() (string, error)
 }
@@ -53,10 +57,15 @@ type Options struct {
 	// Dialect is model.DialectFine when empty. With model.DialectInstall the agent behaves
 	// like any v2 agent: it announces nothing and asks for no wait.
 	Dialect model.Dialect
+	// Reclaim makes the agent serve a host that runs its installed system, until it boots
+	// the discovery image: it polls without registering.
+	Reclaim bool
 	// Wait is how long the service is asked to hold a poll; 30 s when zero.
 	Wait time.Duration
 	// Insecure and CACert (a path on the host) are handed on to the controller of the new cluster.
 	Insecure bool
 	CACert   string
-	Log      *slog.Logger // slog.Default() when nil
+	// Replace is how the agent becomes another version; the zero value: not at all.
+	Replace Replace
+	Log     *slog.Logger // slog.Default() when nil
 }

@@ -44,7 +44,7 @@ func (a *Agent) poll(ctx context.Context, steps *sync.WaitGroup, registrations *
 		for _, step := range answer.Instructions {
 			a.take(ctx, steps, step)
 		}
-		if answer.PostStepAction == wire.Exit {
+		if answer.PostStepAction == wire.Exit && !a.options.Reclaim { // then the reboot ends it
 			return errExit
 		}
 		registrations.reset()

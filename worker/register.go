@@ -18,6 +18,8 @@ type Dependencies struct {
 	Hosts    *activities.Hosts
 	Steps    *activities.Steps
 	Files    *activities.Files
+
+	Housekeeping *activities.Housekeeping
 }
 
 // RegisterWorkflows registers every workflow.
@@ -25,6 +27,12 @@ func RegisterWorkflows(r worker.WorkflowRegistry) {
 	r.RegisterWorkflow(workflows.ClusterInstall)
 	r.RegisterWorkflow(workflows.HostInstall)
 	r.RegisterWorkflow(workflows.ClusterReset)
+	r.RegisterWorkflow(workflows.HostAdd)
+	r.RegisterWorkflow(workflows.HostReset)
+	r.RegisterWorkflow(workflows.HostReclaim)
+	r.RegisterWorkflow(workflows.DeregisterIdleClusters)
+	r.RegisterWorkflow(workflows.DeregisterIdleInfraEnvs)
+	r.RegisterWorkflow(workflows.PurgeDeleted)
 }
 
 // RegisterActivities registers every activity.
@@ -33,6 +41,7 @@ func RegisterActivities(r worker.ActivityRegistry, d Dependencies) {
 	r.RegisterActivity(d.Hosts)
 	r.RegisterActivity(d.Steps)
 	r.RegisterActivity(d.Files)
+	r.RegisterActivity(d.Housekeeping)
 }
 
 // pollers: the SDK's two of each miss synchronous matches and double the commits.

@@ -21,8 +21,10 @@ type clusterInstall struct {
 	paused   bool
 	holding  workflow.Mutex // held by the command that tells hosts to wait or go on
 	extended int
-	asked    int  // milestones waited for so far
-	waiting  bool // for a command after a time-out of the cluster
+	asked    int            // milestones waited for so far
+	waiting  bool           // for a command after a time-out of the cluster
+	deciding workflow.Mutex // held by what waits
+	expired  error          // time is over and nobody gave more
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture
 }
@@ -33,7 +35,7 @@ type clusterInstall struct {
 func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) error {
 	w := &clusterInstall{
 		request: request, hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},
-		holding: workflow.NewMutex(ctx),
+		holding: workflow.NewMutex(ctx), deciding: workflow.NewMutex(ctx),
 	}
 	work, cancel := workflow.WithCancel(ctx)
 	w.cancel = cancel
@@ -56,12 +58,17 @@ func (w *clusterInstall) run(ctx workflow.Context) error {
 	if err := w.enter(ctx, "installing"); err != nil {
 		return err
 	}
+	clocks, stop := workflow.WithCancel(ctx)
+	defer stop()
+	w.clock(clocks, w.installationClock)
 	if err := w.install(ctx); err != nil {
 		return err
 	}
 	if err := w.enter(ctx, "finalizing"); err != nil {
 		return err
 	}
+	w.clock(clocks, w.finalizingClock)
+	w.clock(clocks, w.stageClock)
 	return w.finalize(ctx)
 }
 
@@ -82,6 +89,11 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 		w.phase = "resetting"
 		w.awaitChildren(clean)
 		return resetCluster(clean, w.request.ClusterID, w.plan.Timeouts)
+	case w.expired != nil && w.stop == stopNone:
+		w.awaitChildren(clean)
+		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: reason(w.expired)}
+		_ = workflow.ExecuteActivity(record(clean, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(clean, nil)
+		return w.expired
 	case w.stop == stopCancel || cancelled:
 		w.phase = "cancelling"
 		w.awaitChildren(clean)

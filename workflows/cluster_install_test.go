@@ -268,7 +268,7 @@ func TestTimedOutFinalizingWaitsForACommand(t *testing.T) {
 	require.NoError(t, env.GetWorkflowError())
 	lines := w.lines()
 	require.Less(t, indexOf(t, lines, "cluster failed: finalizing stopped while waiting for operators-available: time ran out"),
-		indexOf(t, lines, "resume finalizing"))
+		indexOf(t, lines, "resume"))
 	require.Equal(t, "complete", lines[len(lines)-1])
 }
 

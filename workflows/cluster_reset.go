@@ -1,7 +1,7 @@
 package workflows
 
 import (
-	"time"
+	"cmp"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/workflow"
@@ -28,10 +28,7 @@ func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts
 	if err := workflow.ExecuteActivity(record(ctx, "Begin reset"), clusters.BeginReset, cluster).Get(ctx, &plan); err != nil {
 		return err
 	}
-	limit := t.Reset
-	if limit == 0 {
-		limit = 3 * time.Minute
-	}
+	limit := cmp.Or(t.Reset, defaultReset)
 	var steps *activities.Steps
 	stops := make([]workflow.Future, len(plan.Stop))
 	for i, host := range plan.Stop {

@@ -24,15 +24,20 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := w.goOn(ctx); err != nil {
+			return err
+		}
 		settled = w.settled()
 		var review activities.Review
 		if err := workflow.ExecuteActivity(record(ctx, "Review installation"), clusters.ReviewInstallation, w.request).Get(ctx, &review); err != nil {
 			return err
 		}
-		switch review.Status {
-		case model.ClusterFinalizing:
+		switch {
+		case w.waiting:
+			settled = -1 // it stalled meanwhile: look again when it goes on
+		case review.Status == model.ClusterFinalizing:
 			return nil
-		case model.ClusterError:
+		case review.Status == model.ClusterError:
 			return temporal.NewNonRetryableApplicationError("too many hosts failed for the cluster to come up", activities.FailureRefused, nil)
 		}
 	}
@@ -87,12 +92,12 @@ func (w *clusterInstall) finalize(ctx workflow.Context) error {
 			if temporal.IsCanceledError(err) || ctx.Err() != nil {
 				return err
 			}
-			if err := w.awaitExtension(ctx, m, err); err != nil {
+			if err := w.stall(ctx, "finalizing stopped while waiting for "+string(m)+": "+reason(err)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := workflow.Await(ctx, func() bool { return w.every(HostDone, HostWaiting, HostGone) }); err != nil {
+	if err := workflow.Await(ctx, func() bool { return !w.waiting && w.every(HostDone, HostWaiting, HostGone) }); err != nil {
 		return err
 	}
 	var clusters *activities.Clusters
@@ -108,32 +113,10 @@ func (w *clusterInstall) awaitMilestone(ctx workflow.Context, m model.Milestone)
 	var steps *activities.Steps
 	w.asked++
 	what := question{text: "Wait for " + string(m), number: w.asked}
-	options := ask(ctx, w.plan.Timeouts.Finalizing, w.plan.Timeouts.Heartbeat, what)
+	options := ask(ctx, endless, w.plan.Timeouts.Heartbeat, what) // finalizing has clocks of its own
 	return workflow.ExecuteActivity(options, steps.AwaitMilestone, activities.MilestoneRequest{
 		ClusterID: w.request.ClusterID, Milestone: m,
 	}).Get(ctx, nil)
-}
-
-// awaitExtension marks the cluster as failed and waits for a command: extend waits for
-// the milestone once more; cancel and reset end the installation from outside.
-func (w *clusterInstall) awaitExtension(ctx workflow.Context, m model.Milestone, cause error) error {
-	var clusters *activities.Clusters
-	text := "finalizing stopped while waiting for " + string(m) + ": " + reason(cause)
-	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: text}
-	if err := workflow.ExecuteActivity(record(ctx, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(ctx, nil); err != nil {
-		return err
-	}
-	before := w.extended
-	w.waiting = true
-	defer func() { w.waiting = false }()
-	extended, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.Decision, func() bool { return w.extended > before })
-	if err != nil {
-		return err
-	}
-	if !extended {
-		return cause
-	}
-	return workflow.ExecuteActivity(record(ctx, "Resume finalizing"), clusters.ResumeFinalizing, w.request).Get(ctx, nil)
 }
 
 // releaseWaiting ends the workflows of hosts that failed while the cluster came up

@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"cmp"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -55,6 +57,11 @@ func (w *hostInstall) run(ctx workflow.Context) error {
 	if err := workflow.Await(ctx, func() bool { return w.installing }); err != nil {
 		return err
 	}
+	return w.attempts(ctx)
+}
+
+// attempts runs the stages until all are done or the host is given up.
+func (w *hostInstall) attempts(ctx workflow.Context) error {
 	from := 0
 	for {
 		at, err := w.attemptFrom(ctx, from)
@@ -73,19 +80,25 @@ func (w *hostInstall) run(ctx workflow.Context) error {
 // prepare checks the installation disk and the images; a failure shows in the host's
 // validations, and the cluster decides what it means.
 func (w *hostInstall) prepare(ctx workflow.Context) error {
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	return w.tell(ctx, HostPrepared, "")
+}
+
+// check asks for the speed of the installation disk and for the images; what was found
+// is in the host's facts, and only a cancellation is an error.
+func (w *hostInstall) check(ctx workflow.Context) error {
 	checks := workflow.NewWaitGroup(ctx)
 	for _, step := range []string{"installation-disk-speed-check", "container-image-availability"} {
 		checks.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer checks.Done()
-			_ = w.runStep(ctx, step, "", w.request.Timeouts.PrepareHost) // what it found is in the host's facts
+			_ = w.runStep(ctx, step, "", w.request.Timeouts.PrepareHost)
 		})
 	}
 	checks.Wait(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return w.tell(ctx, HostPrepared, "")
+	return ctx.Err()
 }
 
 // attemptFrom runs the stages of the host from one on, and returns the stage it failed in.
@@ -117,7 +130,7 @@ func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, error) {
 	stages := stagesOf(w.request)
 	left := stages[at].afterReboot
-	w.reason = string(stages[at].stage) + ": " + reason(cause)
+	w.reason = cmp.Or(string(stages[at].stage), "Preparation") + ": " + reason(cause)
 	w.decision = decideNone
 	var hosts *activities.Hosts
 	failure := activities.HostFailure{HostRef: w.ref, Reason: w.reason, LeftLiveImage: left}

@@ -3,7 +3,6 @@ package workflows
 import (
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
@@ -86,6 +85,10 @@ var (
 
 func stagesOf(r HostInstallRequest) []hostStage {
 	switch {
+	case r.DayTwo && r.Host.Dialect == model.DialectInstall:
+		return installOnlyDayTwo
+	case r.DayTwo:
+		return fineDayTwo
 	case r.Host.Dialect == model.DialectInstall && r.SingleNode:
 		return installOnlySingleNode
 	case r.Host.Dialect == model.DialectInstall:
@@ -121,7 +124,9 @@ func (w *hostInstall) runStep(ctx workflow.Context, step string, stage model.Sta
 		tries = maxDiskTries
 	}
 	for try := 1; ; try++ {
-		err := w.step(ctx, step, stage, limit).Get(ctx, nil)
+		err := w.bounded(ctx, stage, limit, func(ctx workflow.Context, limit time.Duration) workflow.Future {
+			return w.step(ctx, step, stage, limit)
+		})
 		if err == nil {
 			return nil
 		}
@@ -151,7 +156,7 @@ func (w *hostInstall) neverSent(ctx workflow.Context, step string, err error) bo
 func (w *hostInstall) step(ctx workflow.Context, step string, stage model.Stage, limit time.Duration) workflow.Future {
 	what := w.question(step)
 	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, what)
-	if writesDisk[step] {
+	if writesDisk[step] && !w.forgives() {
 		options = askOnce(ctx, limit, w.request.Timeouts.Heartbeat, what)
 	}
 	var steps *activities.Steps
@@ -177,21 +182,25 @@ func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage, limit ti
 	if err := workflow.ExecuteActivity(record(ctx, "Show stage"), hosts.ShowStage, show).Get(ctx, nil); err != nil {
 		return err
 	}
-	watched, stop := workflow.WithCancel(ctx)
-	defer stop()
-	var lost error
-	workflow.Go(watched, func(watched workflow.Context) { lost = w.await(watched, model.StageRebooting, limit) })
-	open, err := workflow.AwaitWithTimeout(ctx, limit, func() bool { return w.controlPlane || lost != nil })
-	if err != nil {
-		return err
-	}
-	if lost != nil && !w.controlPlane {
-		return lost
-	}
-	if !open {
-		return temporal.NewNonRetryableApplicationError("require two masters to be done, time ran out", activities.FailureStep, nil)
-	}
-	return nil
+	return w.bounded(ctx, stage, limit, w.gate)
+}
+
+// gate is open when the control plane stands; a host that is lost meanwhile fails it.
+func (w *hostInstall) gate(ctx workflow.Context, limit time.Duration) workflow.Future {
+	opened, set := workflow.NewFuture(ctx)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		lost := w.awaiting(ctx, model.StageRebooting, limit)
+		var failure error
+		err := workflow.Await(ctx, func() bool {
+			failure = failed(ctx, lost)
+			return w.controlPlane || failure != nil
+		})
+		if err == nil && !w.controlPlane {
+			err = failure
+		}
+		set.Set(nil, err)
+	})
+	return opened
 }
 
 // awaitStage waits for a report that the host reached a stage, within the limit of the
@@ -201,14 +210,16 @@ func awaitStage(ctx workflow.Context, w *hostInstall, s hostStage) error {
 	if s.stage == model.StageDone {
 		limit = w.request.Timeouts.Stage(model.StageJoined, w.request.SingleNode)
 	}
-	return w.await(ctx, s.stage, limit)
+	return w.bounded(ctx, s.stage, limit, func(ctx workflow.Context, limit time.Duration) workflow.Future {
+		return w.awaiting(ctx, s.stage, limit)
+	})
 }
 
 // awaitBoot waits for the first sign of life from the disk. When it takes too long the
 // user is told to look at the boot order, and gets time for it.
 func awaitBoot(ctx workflow.Context, w *hostInstall, s hostStage) error {
 	limit := w.request.Timeouts.Stage(model.StageRebooting, w.request.SingleNode)
-	err := w.await(ctx, s.stage, limit)
+	err := w.awaiting(ctx, s.stage, limit).Get(ctx, nil)
 	if !isTimeout(err) {
 		return err
 	}
@@ -216,59 +227,11 @@ func awaitBoot(ctx workflow.Context, w *hostInstall, s hostStage) error {
 	if err := workflow.ExecuteActivity(record(ctx, "Ask for the boot order"), hosts.RebootTimedOut, w.ref).Get(ctx, nil); err != nil {
 		return err
 	}
-	return w.await(ctx, s.stage, w.request.Timeouts.PendingUserAction)
+	return w.awaiting(ctx, s.stage, w.request.Timeouts.PendingUserAction).Get(ctx, nil)
 }
 
-func (w *hostInstall) await(ctx workflow.Context, stage model.Stage, limit time.Duration) error {
+func (w *hostInstall) awaiting(ctx workflow.Context, stage model.Stage, limit time.Duration) workflow.Future {
 	var steps *activities.Steps
 	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, w.question("Wait for "+string(stage)))
-	return workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage}).Get(ctx, nil)
-}
-
-// runInstall gives a v2 agent its one step and follows the stages it reports, each
-// within its own limit, until the host reboots.
-func runInstall(ctx workflow.Context, w *hostInstall, _ hostStage) error {
-	inner, stop := workflow.WithCancel(ctx)
-	defer stop()
-	role := w.request.Host.Role
-	stages := model.StagesFor(role, w.request.Host.Bootstrap, w.request.SingleNode)
-	total := w.request.Timeouts.StepPickup
-	for _, s := range stages {
-		total += w.request.Timeouts.Stage(s, w.request.SingleNode)
-	}
-	install := w.step(inner, "install", "", total)
-	limit := w.request.Timeouts.StepPickup
-	for _, stage := range stages {
-		if stage == model.StageCopyingRegistryData {
-			continue // only with a registry on the installation medium
-		}
-		w.stage = stage
-		if err := w.awaitUnlessFailed(inner, install, stage, limit); err != nil {
-			return err
-		}
-		if stage == model.StageRebooting {
-			return nil
-		}
-		limit = w.request.Timeouts.Stage(stage, w.request.SingleNode)
-	}
-	return nil
-}
-
-// awaitUnlessFailed waits for a stage; a failed install step ends the wait.
-func (w *hostInstall) awaitUnlessFailed(ctx workflow.Context, install workflow.Future, stage model.Stage, limit time.Duration) error {
-	var steps *activities.Steps
-	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, w.question("Wait for "+string(stage)))
-	reached := workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage})
-	var failure error
-	watch := !install.IsReady()
-	selector := workflow.NewSelector(ctx)
-	if watch {
-		selector.AddFuture(install, func(f workflow.Future) { failure = f.Get(ctx, nil) })
-	}
-	selector.AddFuture(reached, func(workflow.Future) {})
-	selector.Select(ctx)
-	if failure != nil {
-		return failure
-	}
-	return reached.Get(ctx, nil)
+	return workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage})
 }

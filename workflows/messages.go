@@ -11,13 +11,14 @@ import (
 // same name, for scripts, the command line and the web UI of Temporal.
 const (
 	CommandCancel      = "cancel"              // cluster: stop the installation
-	CommandReset       = "reset"               // cluster: stop and go back to discovery
+	CommandReset       = "reset"               // cluster, day-2 host: stop and go back to discovery
 	CommandExtend      = "extend"              // cluster: wait for a timed-out phase once more
 	CommandPause       = "pause"               // cluster: hosts finish their step and wait
 	CommandResume      = "resume"              // cluster: paused hosts go on
 	CommandRetry       = "retry"               // host: begin its installation again
 	CommandRetryStep   = "retry-step"          // host: only the failed stage again
 	CommandEvict       = "evict"               // host: give it up
+	CommandReclaim     = "reclaim"             // installed host: back to its discovery environment, by a workflow of its own
 	SignalHostNews     = "host-news"           // host to cluster
 	SignalInstall      = "install"             // cluster to host: preparation is over
 	SignalControlPlane = "control-plane-ready" // cluster to host: two masters are done
@@ -29,6 +30,7 @@ const (
 type HostInstallRequest struct {
 	ClusterID  uuid.UUID
 	SingleNode bool
+	DayTwo     bool // the host joins a cluster that exists already
 	Host       activities.HostPlan
 	Timeouts   activities.Timeouts
 }

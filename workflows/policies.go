@@ -28,6 +28,10 @@ var retryForever = &temporal.RetryPolicy{
 	NonRetryableErrorTypes: []string{activities.FailureRefused, activities.FailureStep, activities.FailureInterrupted},
 }
 
+// endless is the limit of what is bounded from outside: by a soft time-out, a clock of
+// the whole installation, or a command.
+const endless = 10 * 365 * 24 * time.Hour
+
 // record is for short writes to the database.
 func record(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -65,6 +69,16 @@ func ask(ctx workflow.Context, limit, heartbeat time.Duration, what question) wo
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: retryForever,
 		ActivityID: what.id(), Summary: what.text,
+	})
+}
+
+// clean is for batches of housekeeping: one that fails is tried a few times, and left to
+// the next run of its schedule.
+func clean(ctx workflow.Context, summary string) workflow.Context {
+	patient := *retryForever
+	patient.MaximumAttempts = 10
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Minute, HeartbeatTimeout: time.Minute, RetryPolicy: &patient, Summary: summary,
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -30,6 +31,11 @@ type world struct {
 	done   map[uuid.UUID]bool
 	// installing is closed when a v2 host has got its step: it reports stages only then.
 	installing map[uuid.UUID]chan struct{}
+	// stages are what the controller reports of finalizing, one after the other.
+	stages []activities.FinalizingStage
+	// blocked are activities whose answer a test gives, tokens those that wait for it.
+	blocked map[string]bool
+	tokens  map[string][]byte
 }
 
 func hosts(masters, workers int, dialect model.Dialect) []activities.HostPlan {
@@ -53,6 +59,7 @@ func newWorld(masters, workers int) *world {
 			ClusterID: uuid.New(), Attempt: 1, SingleNode: masters == 1, Hosts: hosts(masters, workers, model.DialectFine),
 			Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts(), Decision: 24 * time.Hour, Heartbeat: 3 * time.Minute},
 		},
+		blocked: map[string]bool{"user": true}, tokens: map[string][]byte{},
 		fails: map[string][]error{}, status: model.ClusterInstalling, done: map[uuid.UUID]bool{}, installing: map[uuid.UUID]chan struct{}{},
 	}
 }
@@ -101,6 +108,31 @@ func (w *world) begun(id uuid.UUID) {
 	case <-ch:
 	default:
 		close(ch)
+	}
+}
+
+// pending is what an activity returns whose answer comes from outside, by release.
+func (w *world) pending(ctx context.Context, key string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.blocked[key]; !ok {
+		return nil
+	}
+	w.tokens[key] = activity.GetInfo(ctx).TaskToken
+	return activity.ErrResultPending
+}
+
+// release answers what is pending.
+func (w *world) release(t *testing.T, env *testsuite.TestWorkflowEnvironment, key string) {
+	t.Helper()
+	w.mu.Lock()
+	token := w.tokens[key]
+	delete(w.blocked, key)
+	w.mu.Unlock()
+	require.NotNil(t, token, "nobody waits for %s; done was %q", key, w.lines())
+	require.NoError(t, env.CompleteActivity(token, activities.StepResult{}, nil))
+	for _, h := range w.plan.Hosts { // the test environment does not wake children for this
+		_ = env.SignalWorkflowByID(workflows.HostID(h.InfraEnvID, h.ID), workflows.SignalHold, false)
 	}
 }
 
@@ -162,8 +194,8 @@ func (w *world) FailInstallation(_ context.Context, f activities.ClusterFailure)
 	return nil
 }
 
-func (w *world) ResumeFinalizing(context.Context, activities.InstallRequest) error {
-	w.note("resume finalizing")
+func (w *world) ResumeInstallation(context.Context, activities.InstallRequest) error {
+	w.note("resume")
 	return nil
 }
 
@@ -222,10 +254,13 @@ func (w *world) RebootTimedOut(_ context.Context, r activities.HostRef) error {
 
 // The activities of activities.Steps and activities.Files.
 
-func (w *world) RunStep(_ context.Context, r activities.StepRequest) (activities.StepResult, error) {
+func (w *world) RunStep(ctx context.Context, r activities.StepRequest) (activities.StepResult, error) {
 	w.note("%s %s", w.name(r.HostID), r.Type)
 	if r.Type == "install" {
 		w.begun(r.HostID)
+	}
+	if err := w.pending(ctx, w.name(r.HostID)+" "+r.Type); err != nil {
+		return activities.StepResult{}, err
 	}
 	return activities.StepResult{StepID: r.Type}, w.fail(w.name(r.HostID) + " " + r.Type)
 }
@@ -246,8 +281,11 @@ func (w *world) AwaitStage(_ context.Context, r activities.StageRequest) (activi
 	return activities.StepResult{}, nil
 }
 
-func (w *world) AwaitMilestone(_ context.Context, r activities.MilestoneRequest) (activities.StepResult, error) {
+func (w *world) AwaitMilestone(ctx context.Context, r activities.MilestoneRequest) (activities.StepResult, error) {
 	w.note("milestone %s", r.Milestone)
+	if err := w.pending(ctx, "milestone "+string(r.Milestone)); err != nil {
+		return activities.StepResult{}, err
+	}
 	return activities.StepResult{}, w.fail("milestone " + string(r.Milestone))
 }
 
@@ -271,6 +309,9 @@ func environment(t *testing.T, w *world) *testsuite.TestWorkflowEnvironment {
 	env.RegisterWorkflow(workflows.ClusterInstall)
 	env.RegisterWorkflow(workflows.HostInstall)
 	env.RegisterWorkflow(workflows.ClusterReset)
+	env.RegisterWorkflow(workflows.HostAdd)
+	env.RegisterWorkflow(workflows.HostReset)
+	env.RegisterWorkflow(workflows.HostReclaim)
 	env.RegisterActivity(w)
 	return env
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -33,9 +32,19 @@ func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 		c.Progress.FinalizingStageTimedOut = false
 		c.Progress.Finalizing = max(c.Progress.Finalizing, (at+1)*100/len(finalizingOrder))
 		total(c)
+		tx.MilestonesReached(id, leftBefore(at))
 		tx.Event(events.New(events.ClusterFinalizingStageUpdated, about(c), events.Props{"finalizing_stage": string(stage)}, tx.Now()))
 		return nil
 	})
+}
+
+// leftBefore are the milestones of the stages before one.
+func leftBefore(at int) []model.Milestone {
+	left := []model.Milestone{model.MilestoneLeft("")}
+	for _, stage := range finalizingOrder[:at] {
+		left = append(left, model.MilestoneLeft(stage))
+	}
+	return left
 }
 
 // total weighs the phases as the API's clients know them: 10, 70 and 20 percent.
@@ -174,6 +183,10 @@ func (s *Service) CheckMilestones(ctx context.Context, id uuid.UUID) error {
 // Finish makes a finalized cluster installed (row 27 of the cluster table): every host
 // is installed or failed, and the milestones are reached.
 func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
+	monitored, err := s.store.MonitoredOperators(ctx, id)
+	if err != nil {
+		return err
+	}
 	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if c.Status == model.ClusterInstalled {
 			return nil
@@ -186,15 +199,17 @@ func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
 		c.InstallCompletedAt = tx.Now()
 		c.Progress.Finalizing, c.Progress.Installing, c.Progress.Preparing, c.Progress.Total = 100, 100, 100, 100
 		c.Progress.FinalizingStage = model.FinalizingDone
-		setCluster(tx, c, model.ClusterInstalled, "Cluster is installed")
+		setCluster(tx, c, model.ClusterInstalled, installed(c, monitored, tx))
 		tx.Event(events.New(events.ClusterInstallationCompleted, about(c), nil, tx.Now()))
 		return nil
 	})
 }
 
-// FailCluster marks a cluster as failed.
-func (s *Service) FailCluster(ctx context.Context, id uuid.UUID, why string) error {
+// FailCluster marks a cluster as failed. While its workflow waits for a command the hosts
+// keep their states.
+func (s *Service) FailCluster(ctx context.Context, id uuid.UUID, why string, waiting bool) error {
 	return s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+		c.DecisionOpen = waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
 		switch c.Status {
 		case model.ClusterInstalled, model.ClusterCancelled, model.ClusterError:
 			return nil
@@ -204,25 +219,6 @@ func (s *Service) FailCluster(ctx context.Context, id uuid.UUID, why string) err
 		}
 		setCluster(tx, c, model.ClusterError, why)
 		tx.Event(events.New(events.ClusterInstallationFailed, about(c), events.Props{"failure_reason": why}, tx.Now()))
-		return nil
-	})
-}
-
-// ResumeFinalizing takes a cluster whose finalizing timed out back to it, and hosts
-// that were marked with it back to installed.
-func (s *Service) ResumeFinalizing(ctx context.Context, id uuid.UUID) error {
-	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
-		if c.Status != model.ClusterError {
-			return nil
-		}
-		c.Progress.FinalizingStageTimedOut, c.Completion = false, nil
-		c.Progress.FinalizingStageStartedAt = time.Time{}
-		setCluster(tx, c, model.ClusterFinalizing, "Finalizing goes on")
-		for _, h := range hosts {
-			if h.Status == model.HostError && h.Stage == model.StageDone {
-				setHost(tx, h, model.HostInstalled, "Host is installed")
-			}
-		}
 		return nil
 	})
 }

@@ -39,12 +39,15 @@ func New(o Options) *Service {
 }
 
 // Key is the place of a cluster's file in the blob store.
-func Key(cluster uuid.UUID, file string) string { return "clusters/" + cluster.String() + "/" + file }
+func Key(cluster uuid.UUID, file string) string { return Folder(cluster) + "/" + file }
 
-func about(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID} }
+// Folder is where all files of a cluster are in the blob store.
+func Folder(cluster uuid.UUID) string { return "clusters/" + cluster.String() }
+
+func about(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID, Cluster: c} }
 
 func aboutHost(h *model.Host) events.Subject {
-	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: h.Hostname()}
+	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: h.Hostname(), Host: h}
 }
 
 // setCluster moves a cluster to a status and writes the event of it.

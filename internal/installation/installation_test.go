@@ -206,6 +206,9 @@ func TestMilestonesAreReachedByReports(t *testing.T) {
 	require.True(t, reached(model.MilestoneCompletion))
 	require.NoError(t, b.Finish(t.Context(), c.ID))
 	require.Equal(t, model.ClusterInstalled, b.status(t, c))
+	finished, err := b.store.Cluster(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Equal(t, "Cluster is installed, but these operators failed: odf", finished.StatusInfo)
 }
 
 func TestUnknownOperatorAndStageAreRefused(t *testing.T) {

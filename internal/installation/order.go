@@ -3,13 +3,9 @@ package installation
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"slipway/internal/model"
 )
-
-// operatorTimeout is how long a built-in operator may take (contract/operators: one hour).
-const operatorTimeout = time.Hour
 
 // planOrder sorts hosts the way a plan lists them: bootstrap, masters, arbiters,
 // workers, each by name.

@@ -10,6 +10,7 @@ import (
 	"slipway/internal/events"
 	"slipway/internal/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/operators"
 	"slipway/internal/store"
 )
 
@@ -121,7 +122,7 @@ func (s *Service) ConcludePreparation(ctx context.Context, id uuid.UUID, attempt
 			setHost(tx, h, model.HostInstalling, "Installation is starting")
 			tx.Event(events.New(events.HostInstallationStarted, aboutHost(h), nil, tx.Now()))
 		}
-		tx.Operators(builtinOperators(c)...)
+		tx.Operators(operators.Builtin(c, true)...)
 		return nil
 	})
 	return problem, err
@@ -160,12 +161,4 @@ func (s *Service) abandon(tx *store.Tx, c *model.Cluster, hosts []*model.Host, p
 	setCluster(tx, c, status, "The preparation of the installation failed: "+problem)
 	tx.SupersedeCluster(c.ID)
 	tx.Event(events.New(events.PrepareInstallationFailed, about(c), events.Props{"error": problem}, tx.Now()))
-}
-
-// builtinOperators are those every cluster waits for.
-func builtinOperators(c *model.Cluster) []model.MonitoredOperator {
-	return []model.MonitoredOperator{
-		{ClusterID: c.ID, Name: "console", Type: "builtin", Timeout: operatorTimeout},
-		{ClusterID: c.ID, Name: "cvo", Type: "builtin", Timeout: operatorTimeout},
-	}
 }

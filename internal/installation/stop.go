@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +17,7 @@ import (
 func (s *Service) Cancel(ctx context.Context, id uuid.UUID) error {
 	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		tx.SupersedeCluster(id)
+		c.DecisionOpen = false
 		switch c.Status {
 		case model.ClusterPreparingForInstallation:
 			s.abandon(tx, c, hosts, "the installation was cancelled")
@@ -40,17 +42,10 @@ func (s *Service) Cancel(ctx context.Context, id uuid.UUID) error {
 func (s *Service) BeginReset(ctx context.Context, id uuid.UUID) ([]*model.Host, error) {
 	var stop []*model.Host
 	err := s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
-		stop = nil
+		stop, c.DecisionOpen = nil, false
 		tx.SupersedeCluster(id)
 		for _, h := range hosts {
-			h.DecisionOpen = false
-			if h.Stage.LeftLiveImage() || h.Status == model.HostInstalled || h.Status == model.HostResettingPendingUserAction {
-				setHost(tx, h, model.HostResettingPendingUserAction, "Boot the host from the discovery image again to go on with the reset")
-				tx.Event(events.New(events.UserRequiredCompleteInstallationReset, aboutHost(h), nil, tx.Now()))
-				continue
-			}
-			setHost(tx, h, model.HostResetting, "The installation is being reset")
-			if since(tx.Now(), h.CheckedInAt) < time.Minute {
+			if beginReset(tx, h) {
 				stop = append(stop, h)
 			}
 		}
@@ -59,10 +54,43 @@ func (s *Service) BeginReset(ctx context.Context, id uuid.UUID) ([]*model.Host, 
 	return stop, err
 }
 
+// beginReset takes a host out of its installation and reports whether its agent may
+// still be at work. One that has left the live image waits for its user (row 20).
+func beginReset(tx *store.Tx, h *model.Host) (stop bool) {
+	h.DecisionOpen = false
+	if h.Stage.LeftLiveImage() || slices.Contains(outOfLiveImage, h.Status) {
+		setHost(tx, h, model.HostResettingPendingUserAction, "Boot the host from the discovery image again to go on with the reset")
+		tx.Event(events.New(events.UserRequiredCompleteInstallationReset, aboutHost(h), nil, tx.Now()))
+		return false
+	}
+	setHost(tx, h, model.HostResetting, "The installation is being reset")
+	return since(tx.Now(), h.CheckedInAt) < time.Minute
+}
+
+// outOfLiveImage are the statuses of hosts without an agent.
+var outOfLiveImage = []model.HostStatus{
+	model.HostInstalled, model.HostAddedToExistingCluster, model.HostResettingPendingUserAction,
+}
+
+// finishReset takes a host that is still in the live image back to discovery.
+func finishReset(tx *store.Tx, h *model.Host) {
+	forget(h)
+	if h.Status == model.HostResetting {
+		setHost(tx, h, model.HostDiscovering, "Waiting for the host to send its inventory")
+	}
+	tx.Event(events.New(events.HostInstallationReset, aboutHost(h), nil, tx.Now()))
+}
+
+// generatedFiles are what an installation made for hosts, controller and users.
+var generatedFiles = []string{
+	"kubeconfig", "kubeconfig-noingress", "kubeadmin-password", "bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign",
+	"install-config.yaml", "metadata.json", "custom_manifests.json", "custom_manifests.yaml",
+}
+
 // FinishReset takes the cluster and the hosts that are still in the live image back to
 // discovery. What the installation generated is deleted.
 func (s *Service) FinishReset(ctx context.Context, id uuid.UUID) error {
-	for _, file := range []string{"kubeconfig", "kubeconfig-noingress", "kubeadmin-password", "bootstrap.ign", "master.ign", "worker.ign"} {
+	for _, file := range generatedFiles {
 		if err := s.blob.Delete(ctx, Key(id, file)); err != nil {
 			return err
 		}
@@ -70,11 +98,7 @@ func (s *Service) FinishReset(ctx context.Context, id uuid.UUID) error {
 	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		tx.SupersedeCluster(id)
 		for _, h := range hosts {
-			forget(h)
-			if h.Status == model.HostResetting {
-				setHost(tx, h, model.HostDiscovering, "Waiting for the host to send its inventory")
-			}
-			tx.Event(events.New(events.HostInstallationReset, aboutHost(h), nil, tx.Now()))
+			finishReset(tx, h)
 		}
 		c.Progress, c.LastPreparation = model.ClusterProgress{}, model.Preparation{}
 		c.InstallStartedAt, c.InstallCompletedAt, c.IngressCertAt = time.Time{}, time.Time{}, time.Time{}

@@ -32,8 +32,12 @@ func (o *Orchestrator) Install(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// startAccepted starts the workflows of accepted installations that have none.
+// startAccepted starts the workflows of what was accepted and has none.
 func (o *Orchestrator) startAccepted(ctx context.Context) error {
+	return errors.Join(o.startAcceptedClusters(ctx), o.startAcceptedHosts(ctx))
+}
+
+func (o *Orchestrator) startAcceptedClusters(ctx context.Context) error {
 	ids, err := o.Store.UnstartedInstallations(ctx)
 	if err != nil {
 		return err
@@ -51,49 +55,18 @@ func (o *Orchestrator) startAccepted(ctx context.Context) error {
 	return first
 }
 
-// start starts the workflow of an attempt. One that runs for the same attempt already
-// is the same start done twice; one of an older attempt still has to end.
+// start starts the workflow of an attempt, once.
 func (o *Orchestrator) start(ctx context.Context, id uuid.UUID, attempt int) error {
-	request := activities.InstallRequest{ClusterID: id, Attempt: attempt}
-	_, err := o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID:                                       workflows.ClusterID(id),
-		TaskQueue:                                workflows.TaskQueue,
-		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
-		Memo:                                     map[string]any{"attempt": attempt},
-		WorkflowExecutionErrorWhenAlreadyStarted: true,
-		TypedSearchAttributes: temporal.NewSearchAttributes(
+	err := o.startOnce(ctx, starting{
+		id: workflows.ClusterID(id), attempt: attempt, workflow: workflows.ClusterInstall,
+		request: activities.InstallRequest{ClusterID: id, Attempt: attempt},
+		attributes: temporal.NewSearchAttributes(
 			workflows.AttributeClusterID.ValueSet(id.String()), workflows.AttributePhase.ValueSet("accepted")),
-	}, workflows.ClusterInstall, request)
-	var running *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &running) {
-		same, derr := o.runs(ctx, id, attempt)
-		if derr != nil || !same {
-			return errors.Join(fmt.Errorf("start workflow of cluster %s: an older installation still ends", id), derr)
-		}
-		err = nil
-	}
+	})
 	if err != nil {
-		return fmt.Errorf("start workflow of cluster %s: %w", id, err)
+		return err
 	}
 	return o.Store.WorkflowStarted(ctx, id, attempt)
-}
-
-// runs reports whether the running workflow of a cluster belongs to the attempt.
-func (o *Orchestrator) runs(ctx context.Context, id uuid.UUID, attempt int) (bool, error) {
-	description, err := o.Temporal.DescribeWorkflowExecution(ctx, workflows.ClusterID(id), "")
-	if err != nil {
-		return false, err
-	}
-	var have int
-	payload := description.GetWorkflowExecutionInfo().GetMemo().GetFields()["attempt"]
-	if payload == nil {
-		return false, nil
-	}
-	if err := o.Converter.FromPayload(payload, &have); err != nil {
-		return false, err
-	}
-	return have == attempt, nil
 }
 
 // Cancel stops a running installation.
@@ -146,19 +119,18 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 // The commands that ClusterCommand and HostCommand take.
 var (
 	ClusterCommands = []string{workflows.CommandPause, workflows.CommandResume, workflows.CommandExtend}
-	HostCommands    = []string{workflows.CommandRetry, workflows.CommandRetryStep, workflows.CommandEvict}
+	HostCommands    = []string{workflows.CommandRetry, workflows.CommandRetryStep, workflows.CommandEvict, workflows.CommandReclaim}
 )
 
-// RetryHost begins the installation of one failed host again, alone.
-func (o *Orchestrator) RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
-	return o.HostCommand(ctx, infraEnvID, hostID, workflows.CommandRetry)
-}
-
-// HostCommand sends one of HostCommands to the workflow of a host. Another name is an
-// ErrInvalid; a host that does not wait for a decision, an ErrConflict.
+// HostCommand sends one of HostCommands to the workflow of a host, or starts the one that
+// reclaims it. Another name is an ErrInvalid; a host that does not wait for a decision,
+// or cannot be reclaimed, an ErrConflict.
 func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.UUID, name string) error {
 	if err := known(name, HostCommands); err != nil {
 		return err
+	}
+	if name == workflows.CommandReclaim {
+		return o.ReclaimHost(ctx, infraEnvID, hostID)
 	}
 	h, err := o.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {

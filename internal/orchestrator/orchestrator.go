@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"slipway/activities"
+	"slipway/internal/model"
 	"slipway/internal/store"
 )
 
@@ -21,6 +22,9 @@ import (
 type Installation interface {
 	Accept(ctx context.Context, id uuid.UUID) (attempt int, err error)
 	CheckMilestones(ctx context.Context, id uuid.UUID) error
+	AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+	AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+	CheckHostReset(h *model.Host) error
 }
 
 // Options are what an Orchestrator works with.

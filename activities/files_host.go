@@ -1,0 +1,30 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"slipway/internal/ignition"
+	"slipway/internal/installation"
+)
+
+// GenerateHostIgnition stores the config a host is installed with that joins an existing
+// cluster. A fault of what the user gave is final.
+func (a *Files) GenerateHostIgnition(ctx context.Context, r HostRef) error {
+	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if err != nil {
+		return final(err)
+	}
+	c, err := a.Store.Cluster(ctx, r.ClusterID)
+	if err != nil {
+		return final(err)
+	}
+	config, err := ignition.DayTwo(c, h)
+	if err != nil {
+		return refuse(err)
+	}
+	if _, err := a.Blob.PutSecret(ctx, installation.Key(c.ID, ignition.HostFileName(h.EffectiveRole(), h.ID)), config); err != nil {
+		return fmt.Errorf("store the Ignition of host %s: %w", h.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"slipway/internal/ignition"
+	"slipway/internal/installation"
+	"slipway/internal/instructions"
+	"slipway/internal/manifests"
+	"slipway/internal/model"
+	"slipway/internal/release"
+)
+
+// store writes everything hosts and users download. Writing it again is harmless.
+func (a *Files) store(ctx context.Context, c *model.Cluster, hosts []*model.Host, config []byte, out *release.Output) error {
+	bootstrap, err := ignition.Bootstrap(ignition.BootstrapInput{Config: out.Bootstrap, Hosts: hosts, SingleNode: c.SingleNode()})
+	if err != nil {
+		return refuse(err)
+	}
+	files := map[string][]byte{
+		"install-config.yaml": config, "bootstrap.ign": bootstrap, "metadata.json": out.Metadata,
+		"kubeconfig-noingress": out.Kubeconfig, "kubeadmin-password": []byte(out.KubeadminPassword.Reveal()),
+		"installer.log": []byte(out.Log),
+	}
+	if err := lateManifests(c, hosts, files); err != nil {
+		return refuse(err)
+	}
+	roles := map[model.Role][]byte{}
+	for role, raw := range map[model.Role][]byte{model.RoleMaster: out.Master, model.RoleWorker: out.Worker, model.RoleArbiter: out.Arbiter} {
+		if len(raw) == 0 {
+			continue
+		}
+		if roles[role], err = ignition.Role(roleInput(c, role, raw, a.ServiceCA)); err != nil {
+			return refuse(err)
+		}
+		files[string(role)+".ign"] = roles[role]
+	}
+	for _, h := range hosts {
+		config, err := ignition.Host(ignition.HostInput{Host: h, Role: roles[h.Role], NodeIPHint: ignition.NodeIPHint(c, h)})
+		if err != nil {
+			return refuse(err)
+		}
+		files[ignition.HostFileName(h.Role, h.ID)] = config
+	}
+	for name, data := range files {
+		if _, err := a.Blob.PutSecret(ctx, installation.Key(c.ID, name), data); err != nil {
+			return fmt.Errorf("store %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// lateManifests adds the files with what the controller applies at the end.
+func lateManifests(c *model.Cluster, hosts []*model.Host, files map[string][]byte) error {
+	late, err := manifests.LateManifests(c, hosts)
+	if err != nil {
+		return err
+	}
+	files["custom_manifests.json"], files["custom_manifests.yaml"], err = manifests.LateFiles(late)
+	return err
+}
+
+// roleInput is what the config of a role is made of.
+func roleInput(c *model.Cluster, role model.Role, config []byte, serviceCA string) ignition.RoleInput {
+	in := ignition.RoleInput{Config: config, ServiceCA: serviceCA, IPv6: hasIPv6(c)}
+	if role == model.RoleMaster && c.VIPDHCPAllocation && len(c.APIVIPs) > 0 && len(c.IngressVIPs) > 0 {
+		in.VIPLeases = &ignition.VIPLeases{
+			API:     ignition.VIPLease{IP: c.APIVIPs[0].IP, MAC: instructions.VIPMAC(c.ID, "api"), Lease: c.APIVIPLease},
+			Ingress: ignition.VIPLease{IP: c.IngressVIPs[0].IP, MAC: instructions.VIPMAC(c.ID, "ingress"), Lease: c.IngressVIPLease},
+		}
+	}
+	return in
+}
+
+// bootstrapIP is the address of the bootstrap host in the first machine network.
+func bootstrapIP(c *model.Cluster, hosts []*model.Host) netip.Addr {
+	for _, h := range hosts {
+		if !h.Bootstrap || h.Inventory == nil || len(c.MachineNetworks) == 0 {
+			continue
+		}
+		for _, nic := range h.Inventory.Interfaces {
+			for _, text := range append(append([]string{}, nic.Ipv4Addresses...), nic.Ipv6Addresses...) {
+				if p, err := netip.ParsePrefix(text); err == nil && c.MachineNetworks[0].Contains(p.Addr()) {
+					return p.Addr()
+				}
+			}
+		}
+	}
+	return netip.Addr{}
+}
+
+func hasIPv6(c *model.Cluster) bool {
+	for _, n := range c.MachineNetworks {
+		if n.Addr().Is6() {
+			return true
+		}
+	}
+	return false
+}

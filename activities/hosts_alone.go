@@ -1,0 +1,101 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"slipway/internal/model"
+)
+
+// BeginAddition freezes the role of a host that joins an existing cluster. It fails with
+// FailureRefused when another attempt was accepted meanwhile, or the host has gone.
+func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error) {
+	h, err := a.Installation.BeginAddition(ctx, r.InfraEnvID, r.HostID, r.Attempt)
+	if err != nil {
+		return AddPlan{}, refuse(err)
+	}
+	host := HostPlan{ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Dialect: h.Dialect}
+	return AddPlan{Host: host, Timeouts: a.Timeouts}, nil
+}
+
+// JudgeChecks fails with FailureRefused and the reason when the disk or the images of a
+// host that joins an existing cluster did not pass their checks.
+func (a *Hosts) JudgeChecks(ctx context.Context, r HostRef) error {
+	problem, err := a.Installation.JudgeChecks(ctx, r.InfraEnvID, r.HostID)
+	if err == nil && problem != "" {
+		return temporal.NewNonRetryableApplicationError(problem, FailureRefused, nil)
+	}
+	return final(err)
+}
+
+// CancelHost writes what the cancelled installation of a single host leaves.
+func (a *Hosts) CancelHost(ctx context.Context, r HostRef) error {
+	return final(a.Installation.CancelHost(ctx, r.InfraEnvID, r.HostID))
+}
+
+// BeginHostReset voids what a host was told and says whether its agent has to stop.
+func (a *Hosts) BeginHostReset(ctx context.Context, r HostRef) (stop bool, err error) {
+	stop, err = a.Installation.BeginHostReset(ctx, r.InfraEnvID, r.HostID)
+	return stop, final(err)
+}
+
+// FinishHostReset takes a host back to discovery.
+func (a *Hosts) FinishHostReset(ctx context.Context, r HostRef) error {
+	return final(a.Installation.FinishHostReset(ctx, r.InfraEnvID, r.HostID))
+}
+
+// BeginReclaim checks that the host is still to be reclaimed. It fails with
+// FailureRefused when it is not.
+func (a *Hosts) BeginReclaim(ctx context.Context, r ReclaimRequest) (ReclaimPlan, error) {
+	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if err != nil {
+		return ReclaimPlan{}, final(err)
+	}
+	if h.WorkflowAttempt != r.Attempt || !slices.Contains(reclaimed, h.Status) {
+		return ReclaimPlan{}, temporal.NewNonRetryableApplicationError("the host is "+string(h.Status), FailureRefused, nil)
+	}
+	return ReclaimPlan{Timeouts: a.Timeouts}, nil
+}
+
+// reclaimed are the statuses of a host on its way back to its discovery environment.
+var reclaimed = []model.HostStatus{model.HostReclaiming, model.HostReclaimingRebooting}
+
+// RebootForReclaim shows that a host boots the discovery image it has fetched.
+func (a *Hosts) RebootForReclaim(ctx context.Context, r HostRef) error {
+	return final(a.Installation.RebootForReclaim(ctx, r.InfraEnvID, r.HostID))
+}
+
+// FailReclaim leaves a host to its user.
+func (a *Hosts) FailReclaim(ctx context.Context, f HostFailure) error {
+	return final(a.Installation.FailReclaim(ctx, f.InfraEnvID, f.HostID, f.Reason))
+}
+
+// AwaitPool returns when a reclaimed host has registered from the discovery image.
+func (a *Hosts) AwaitPool(ctx context.Context, r HostRef) error {
+	return a.await(ctx, r, func(s model.HostStatus) bool { return !slices.Contains(reclaimed, s) })
+}
+
+// await looks at the status of a host until it is what is waited for.
+func (a *Hosts) await(ctx context.Context, r HostRef, reached func(model.HostStatus) bool) error {
+	ticker := time.NewTicker(rediscoveryEvery)
+	defer ticker.Stop()
+	for {
+		h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+		if err != nil {
+			return final(err)
+		}
+		if reached(h.Status) {
+			return nil
+		}
+		activity.RecordHeartbeat(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package activities_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"slipway/activities"
+	"slipway/internal/blob"
+	"slipway/internal/discovery"
+	"slipway/internal/installation"
+	"slipway/internal/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/seal"
+	"slipway/internal/store"
+)
+
+// alone is a scene whose host joins an existing cluster.
+type alone struct {
+	*scene
+	hosts *activities.Hosts
+	files *activities.Files
+}
+
+func newAlone(t *testing.T) *alone {
+	t.Helper()
+	x := newScene(t)
+	sealer, err := seal.New(make([]byte, seal.KeySize))
+	require.NoError(t, err)
+	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	limits := lifecycle.DefaultTimeouts()
+	d := discovery.New(discovery.Options{Store: x.store, Log: log, Now: time.Now, Timeouts: limits})
+	service := installation.New(installation.Options{Store: x.store, Blob: blobs, Discovery: d, Log: log})
+	x.steps.Installation = service
+	_, err = x.store.UpdateCluster(t.Context(), x.ref.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
+		c.Kind, c.Status, c.APIVIPDNSName = model.KindAddHostsCluster, model.ClusterAddingHosts, "api.prod.example.com"
+		return nil
+	})
+	require.NoError(t, err)
+	a := &alone{
+		scene: x,
+		hosts: &activities.Hosts{Store: x.store, Installation: service, Discovery: d, Timeouts: activities.Timeouts{Timeouts: limits}},
+		files: &activities.Files{Store: x.store, Blob: blobs},
+	}
+	a.change(t, func(h *model.Host) {
+		h.Kind, h.Role, h.RequestedHostname = model.KindAddToExistingClusterHost, model.RoleWorker, "extra-0"
+		h.WorkflowAttempt, h.PendingWorkflow = 1, model.WorkflowAdd
+	})
+	return a
+}
+
+func (a *alone) change(t *testing.T, fn func(*model.Host)) {
+	t.Helper()
+	_, err := a.store.UpdateHost(t.Context(), a.ref.InfraEnvID, a.ref.HostID, func(h *model.Host, _ *store.Tx) error {
+		fn(h)
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func (a *alone) do(fn, request any) error {
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	for _, s := range []any{a.hosts, a.files, a.steps} {
+		env.RegisterActivity(s)
+	}
+	_, err := env.ExecuteActivity(fn, request)
+	return err
+}
+
+func requireRefused(t *testing.T, err error) {
+	t.Helper()
+	var failure *temporal.ApplicationError
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, activities.FailureRefused, failure.Type())
+}
+
+func TestAdditionOfAnOlderAttemptIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAlone(t)
+	require.NoError(t, a.do(a.hosts.BeginAddition, activities.AddRequest{HostRef: a.ref, Attempt: 1}))
+	requireRefused(t, a.do(a.hosts.BeginAddition, activities.AddRequest{HostRef: a.ref, Attempt: 0}))
+	requireRefused(t, a.do(a.hosts.BeginReclaim, activities.ReclaimRequest{HostRef: a.ref, Attempt: 1}))
+}
+
+func TestIgnitionOfAnAddedHostIsStoredOrRefused(t *testing.T) {
+	t.Parallel()
+	a := newAlone(t)
+	require.NoError(t, a.do(a.files.GenerateHostIgnition, a.ref))
+	config, err := a.files.Blob.Get(t.Context(), installation.Key(a.ref.ClusterID, "worker-"+a.ref.HostID.String()+".ign"))
+	require.NoError(t, err)
+	require.Contains(t, string(config), "http://api.prod.example.com:22624/config/worker")
+	a.change(t, func(h *model.Host) { h.IgnitionConfigOverrides = "{" })
+	requireRefused(t, a.do(a.files.GenerateHostIgnition, a.ref))
+}
+
+// clusterless remembers whether steps were made with a cluster.
+type clusterless struct{ without bool }
+
+func (c *clusterless) StepArgs(_ context.Context, _ string, cluster *model.Cluster, _ *model.Host) ([]string, error) {
+	c.without = cluster == nil
+	return []string{"{}"}, nil
+}
+
+func TestHostThatLeftItsClusterIsStillCommanded(t *testing.T) {
+	t.Parallel()
+	a := newAlone(t)
+	builder := &clusterless{}
+	a.steps.Builder = builder
+	a.change(t, func(h *model.Host) {
+		h.LeaveCluster()
+		h.Status = model.HostReclaiming
+	})
+	step := activities.StepRequest{HostRef: a.ref, Type: "download-boot-artifacts"}
+	require.ErrorIs(t, a.do(a.steps.RunStep, step), activity.ErrResultPending)
+	require.True(t, builder.without)
+	view, err := a.store.Poll(t.Context(), a.ref.InfraEnvID, a.ref.HostID)
+	require.NoError(t, err)
+	require.True(t, view.Waiting, "the step waits for the host")
+}
+
+func TestFinalizingStageIsWaitedForUntilALaterOneIsReported(t *testing.T) {
+	t.Parallel()
+	a, late := newAlone(t), newAlone(t)
+	wait := func(a *alone, stage model.FinalizingStage) error {
+		return a.do(a.steps.AwaitFinalizingStage, activities.FinalizingRequest{ClusterID: a.ref.ClusterID, Stage: stage})
+	}
+	require.ErrorIs(t, wait(a, ""), activity.ErrResultPending)
+	require.NoError(t, a.steps.Installation.FinalizingProgress(t.Context(), a.ref.ClusterID, model.FinalizingAddingRouterCA))
+	rows, err := a.store.Instructions(t.Context(), a.ref.ClusterID)
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Equal(t, model.InstructionReported, rows[0].State, "the report itself ends the wait")
+
+	require.NoError(t, late.steps.Installation.FinalizingProgress(t.Context(), late.ref.ClusterID, model.FinalizingAddingRouterCA))
+	require.NoError(t, wait(late, model.FinalizingWaitingForOperators), "that one was left before anybody waited")
+}

@@ -1,0 +1,137 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+
+	"slipway/internal/blob"
+	"slipway/internal/events"
+	"slipway/internal/installation"
+	"slipway/internal/model"
+	"slipway/internal/store"
+)
+
+// Housekeeping removes what nobody uses any more. Every activity does one batch; done
+// again, it finds nothing of it left.
+type Housekeeping struct {
+	Store *store.Store
+	Blob  *blob.Store
+	// Running reports whether a workflow installs a cluster now.
+	Running func(ctx context.Context, clusterID uuid.UUID) (bool, error)
+}
+
+// Batch is one look at what is old.
+type Batch struct {
+	OlderThan time.Duration // untouched, or deleted, for longer than that
+	After     uuid.UUID     // what the batch before looked at last; zero at first
+}
+
+// BatchDone is what became of a batch.
+type BatchDone struct {
+	Removed int
+	Last    uuid.UUID // to go on after
+	More    bool      // there may be more
+}
+
+// Sizes of batches: one ends within seconds, and its heartbeats come far more often.
+const (
+	idleBatch  = 100
+	purgeBatch = 20
+	hostBatch  = 500
+)
+
+// DeregisterIdleClusters deletes clusters that were never installed, or failed, and that
+// nobody touched and no host of which was heard of for long.
+func (a *Housekeeping) DeregisterIdleClusters(ctx context.Context, b Batch) (BatchDone, error) {
+	since := a.Store.Now().Add(-b.OlderThan)
+	ids, err := a.Store.IdleClusters(ctx, since, b.After, idleBatch)
+	if err != nil {
+		return BatchDone{}, err
+	}
+	return batch(ctx, ids, idleBatch, func(id uuid.UUID) (bool, error) {
+		if running, err := a.Running(ctx, id); running || err != nil {
+			return false, err
+		}
+		return a.Store.DeleteIdleCluster(ctx, id, since, func(c *model.Cluster, t *store.Tx) {
+			about := events.Subject{ClusterID: &c.ID, Cluster: c}
+			t.Event(events.New(events.AfterInactivityClusterDeregistered, about, nil, t.Now()))
+			t.Event(events.New(events.InactiveClustersDeregistered, about, events.Props{
+				"message": fmt.Sprintf("%s was last touched %s", c.Name, c.UpdatedAt.UTC().Format(time.RFC3339)),
+			}, t.Now()))
+		})
+	})
+}
+
+// DeregisterIdleInfraEnvs deletes discovery environments that belong to no cluster, with
+// hosts that were silent for long, if any.
+func (a *Housekeeping) DeregisterIdleInfraEnvs(ctx context.Context, b Batch) (BatchDone, error) {
+	since := a.Store.Now().Add(-b.OlderThan)
+	ids, err := a.Store.IdleInfraEnvs(ctx, since, b.After, idleBatch)
+	if err != nil {
+		return BatchDone{}, err
+	}
+	return batch(ctx, ids, idleBatch, func(id uuid.UUID) (bool, error) {
+		return a.Store.DeleteIdleInfraEnv(ctx, id, since, func(e *model.InfraEnv, t *store.Tx) {
+			t.Event(events.New(events.InfraEnvDeregistered, events.Subject{InfraEnvID: &e.ID}, nil, t.Now()))
+		})
+	})
+}
+
+// PurgeClusters removes deleted clusters for good: their files first, then their rows, so
+// that a crash in between leaves something to find them by.
+func (a *Housekeeping) PurgeClusters(ctx context.Context, b Batch) (BatchDone, error) {
+	ids, err := a.Store.DeletedClusters(ctx, a.Store.Now().Add(-b.OlderThan), b.After, purgeBatch)
+	if err != nil {
+		return BatchDone{}, err
+	}
+	done, err := batch(ctx, ids, purgeBatch, func(id uuid.UUID) (bool, error) {
+		if err := a.Blob.DeletePrefix(ctx, installation.Folder(id)); err != nil {
+			return false, err
+		}
+		return a.Store.PurgeCluster(ctx, id)
+	})
+	if err == nil && done.Removed > 0 {
+		err = a.Store.Write(ctx, func(t *store.Tx) error {
+			t.Event(events.New(events.ClustersPermanentlyDeleted, events.Subject{}, events.Props{
+				"message": fmt.Sprintf("%d of those deleted for longer than %s", done.Removed, b.OlderThan),
+			}, t.Now()))
+			return nil
+		})
+	}
+	return done, err
+}
+
+// PurgeInfraEnvs removes deleted discovery environments for good.
+func (a *Housekeeping) PurgeInfraEnvs(ctx context.Context, b Batch) (BatchDone, error) {
+	ids, err := a.Store.DeletedInfraEnvs(ctx, a.Store.Now().Add(-b.OlderThan), b.After, purgeBatch)
+	if err != nil {
+		return BatchDone{}, err
+	}
+	return batch(ctx, ids, purgeBatch, func(id uuid.UUID) (bool, error) { return a.Store.PurgeInfraEnv(ctx, id) })
+}
+
+// PurgeHosts removes deleted hosts for good.
+func (a *Housekeeping) PurgeHosts(ctx context.Context, b Batch) (BatchDone, error) {
+	n, err := a.Store.PurgeHosts(ctx, a.Store.Now().Add(-b.OlderThan), hostBatch)
+	return BatchDone{Removed: n, More: n == hostBatch}, err
+}
+
+func batch(ctx context.Context, ids []uuid.UUID, size int, remove func(uuid.UUID) (bool, error)) (BatchDone, error) {
+	done := BatchDone{More: len(ids) == size}
+	for _, id := range ids {
+		activity.RecordHeartbeat(ctx)
+		removed, err := remove(id)
+		if err != nil {
+			return done, fmt.Errorf("remove %s: %w", id, err)
+		}
+		if removed {
+			done.Removed++
+		}
+		done.Last = id
+	}
+	return done, nil
+}

@@ -1,0 +1,118 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/agent"
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+const bootEntry = "/boot/loader/entries/00-assisted-discovery.conf"
+
+func artifacts(url string) string {
+	return fmt.Sprintf(`{"host_fs_mount_dir":"/host","kernel_url":"%[1]s/kernel","initrd_url":"%[1]s/initrd","rootfs_url":"%[1]s/rootfs"}`, url)
+}
+
+func TestInstalledHostFetchesTheDiscoveryImageAndBootsIt(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		_, _ = w.Write([]byte("content of " + r.URL.Path))
+	}))
+	t.Cleanup(images.Close)
+	s, h := newService(t), newHost(t)
+	rebooted := make(chan struct{})
+	h.On("systemctl", func(context.Context, run.Cmd) (run.Result, error) {
+		close(rebooted)
+		return run.Result{}, nil
+	})
+	s.change(func() { s.registered = true }) // when it was discovered
+	h.start(t, s, func(o *agent.Options) { o.Reclaim = true })
+	s.give("reboot-0", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
+	require.NotZero(t, s.awaitReply(t, "reboot-0").ExitCode, "there is no discovery image yet")
+	s.give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	reply := s.awaitReply(t, "download-1")
+	require.Zero(t, reply.ExitCode, reply.Error)
+	kernel, err := os.ReadFile(h.root.Path("/boot/discovery/vmlinuz"))
+	require.NoError(t, err)
+	require.Equal(t, "content of /kernel", string(kernel))
+	entry, err := os.ReadFile(h.root.Path(bootEntry))
+	require.NoError(t, err)
+	require.Contains(t, string(entry), "coreos.live.rootfs_url="+images.URL+"/rootfs")
+	require.Zero(t, h.Count("systemctl"))
+
+	s.give("reboot-1", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
+	require.Zero(t, s.awaitReply(t, "reboot-1").ExitCode)
+	select {
+	case <-rebooted:
+	case <-time.After(waitMax):
+		require.Fail(t, "the host does not reboot")
+	}
+	require.Empty(t, s.seen().registrations, "an installed host does not register")
+}
+
+func TestImageThatCannotBeFetchedFailsTheStep(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	images := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(images.Close)
+	h.start(t, s)
+	s.give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	reply := s.awaitReply(t, "download-1")
+	require.NotZero(t, reply.ExitCode)
+	require.Contains(t, reply.Error, "require status 200, found 404")
+	require.NoFileExists(t, h.root.Path(bootEntry))
+}
+
+func TestConfigurationOfAnExistingClusterIsFetched(t *testing.T) {
+	t.Parallel()
+	const config = `{"ignition":{"version":"3.2.0"},"storage":{"luks":[{"name":"root","device":"/dev/x"}],"files":[` +
+		`{"path":"/etc/kubernetes/kubeconfig","contents":{"source":"data:,k"}},{"path":"/etc/secret","contents":{"source":"data:,s"}}]}}`
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer t0ken" || r.Header.Get("X-Pool") != "blue" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write([]byte(config))
+	}))
+	t.Cleanup(server.Close)
+	authority := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	for name, tt := range map[string]struct {
+		authority, token string
+		is, isNot        string
+	}{
+		"with its certificate authority and token": {authority, "t0ken", `"is_success":true`, "/etc/secret"},
+		"not from a server nobody vouches for":     {"", "t0ken", "certificate", `"is_success"`},
+		"not without the token":                    {authority, "", "found 401", `"is_success"`},
+		"not with an authority that is none":       {"%", "t0ken", "certificate authority", `"is_success"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t)
+			h.start(t, s)
+			s.give("api-vip-1", wire.StepTypeAPIVipConnectivityCheck, fmt.Sprintf(
+				`{"url":%q,"ca_certificate":%q,"ignition_endpoint_token":%q,"request_headers":[{"key":"X-Pool","value":"blue"}]}`,
+				server.URL+"/config/worker", tt.authority, tt.token))
+			reply := s.awaitReply(t, "api-vip-1")
+			require.Zero(t, reply.ExitCode, "that it cannot be fetched is an answer")
+			require.Contains(t, reply.Output, tt.is)
+			require.NotContains(t, reply.Output, tt.isNot)
+		})
+	}
+}

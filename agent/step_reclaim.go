@@ -1,0 +1,123 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"slipway/internal/run"
+	"slipway/internal/wire"
+)
+
+// Where the discovery image goes on an installed host (contract/agent.md 1.6).
+const (
+	bootDir        = "/boot"
+	discoveryDir   = "/boot/discovery"
+	discoveryEntry = "/boot/loader/entries/00-assisted-discovery.conf"
+	// A download is tried as often, with as long a pause.
+	artifactTries = 5
+	artifactPause = time.Minute
+)
+
+// downloadBootArtifacts puts the discovery image beside the installed system and makes it
+// what the machine starts next. The root of the host is where this agent was told; the
+// folder in the request is where containers of other makes have it.
+func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBootArtifactsRequest) (nothing, error) {
+	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil && !run.Missing(err) {
+		return nothing{}, fmt.Errorf("make %s writable: %w", bootDir, err)
+	}
+	if err := os.MkdirAll(a.host.Root.Path(discoveryDir), 0o755); err != nil {
+		return nothing{}, fmt.Errorf("make %s: %w", discoveryDir, err)
+	}
+	for _, part := range []struct{ name, url string }{{"vmlinuz", req.KernelURL}, {"initrd", req.InitrdURL}} {
+		if err := a.fetchArtifact(ctx, part.url, path.Join(discoveryDir, part.name)); err != nil {
+			return nothing{}, err
+		}
+	}
+	entry := "title Discovery image\nversion 999\nlinux /discovery/vmlinuz\ninitrd /discovery/initrd\n" +
+		"options ignition.firstboot ignition.platform.id=metal coreos.live.rootfs_url=" + req.RootfsURL + "\n"
+	file := a.host.Root.Path(discoveryEntry)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nothing{}, fmt.Errorf("make the folder of boot entries: %w", err)
+	}
+	if err := os.WriteFile(file, []byte(entry), 0o644); err != nil {
+		return nothing{}, fmt.Errorf("write the boot entry: %w", err)
+	}
+	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "sync"}); err != nil && !run.Missing(err) {
+		return nothing{}, fmt.Errorf("write the discovery image out: %w", err)
+	}
+	return nothing{}, nil
+}
+
+// fetchArtifact downloads a file, and again when the network or the server fails. When
+// the partition is full the operating system the host would roll back to makes room.
+func (a *Agent) fetchArtifact(ctx context.Context, url, to string) error {
+	var err error
+	for try := range artifactTries {
+		if try > 0 {
+			if err := a.host.Sleep(ctx, artifactPause); err != nil {
+				return err
+			}
+		}
+		if err = a.download(ctx, url, a.host.Root.Path(to)); err == nil || ctx.Err() != nil {
+			return err
+		}
+		a.log.Warn("part of the discovery image not fetched", "file", to, "try", try+1, "error", err)
+		if errors.Is(err, syscall.ENOSPC) {
+			cleanup := run.Cmd{Name: "rpm-ostree", Args: []string{"cleanup", "--os=rhcos", "-r"}}
+			if _, cerr := a.host.Runner.Run(ctx, cleanup); cerr != nil {
+				return fmt.Errorf("%w; make room in %s: %w", err, bootDir, cerr)
+			}
+		}
+	}
+	return err
+}
+
+// download writes a file that is whole once it has its name.
+func (a *Agent) download(ctx context.Context, url, to string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("fetch %s: %w", url, err)
+	}
+	answer, err := (&http.Client{Transport: a.host.HTTP}).Do(request)
+	if err != nil {
+		return fmt.Errorf("fetch %s: %w", url, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetch %s: require status 200, found %s", url, answer.Status)
+	}
+	part, err := os.Create(to + ".part")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	defer os.Remove(part.Name()) //nolint:errcheck // gone once it has its name
+	_, err = io.Copy(part, answer.Body)
+	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	return os.Rename(part.Name(), to)
+}
+
+// acceptReclaim is the part of the step reboot-for-reclaim before its reply, reclaim the
+// one after it: the service must know before the host is gone.
+func (a *Agent) acceptReclaim(context.Context, *wire.RebootForReclaimRequest) (nothing, error) {
+	if _, err := os.Stat(a.host.Root.Path(discoveryEntry)); err != nil {
+		return nothing{}, fmt.Errorf("look for the discovery image: %w", err)
+	}
+	return nothing{}, nil
+}
+
+func (a *Agent) reclaim(ctx context.Context, _ []string) error {
+	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "systemctl", Args: []string{"reboot"}}); err != nil {
+		return fmt.Errorf("reboot the host: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"slipway/activities"
+	"slipway/internal/model"
+	"slipway/workflows"
+)
+
+// InstallHost accepts the installation of a host that joins an existing cluster. The
+// host is installing when it returns; the workflow is started at once, or by a sweep
+// when that fails. An ErrConflict says why the host cannot be installed.
+func (o *Orchestrator) InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
+	if _, err := o.Installation.AcceptHost(ctx, infraEnvID, hostID); err != nil {
+		return err
+	}
+	o.startSoon(ctx, infraEnvID, hostID)
+	return nil
+}
+
+// ReclaimHost takes a host out of its cluster and back to its discovery environment; an
+// installed one by a workflow, which is started like that of InstallHost.
+func (o *Orchestrator) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
+	attempt, err := o.Installation.AcceptReclaim(ctx, infraEnvID, hostID)
+	if err == nil && attempt > 0 {
+		o.startSoon(ctx, infraEnvID, hostID)
+	}
+	return err
+}
+
+// ResetHost takes a host of an existing cluster back to discovery, whether it is being
+// installed or not. A failed host of a running installation is installed again, alone.
+func (o *Orchestrator) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
+	h, err := o.Store.Host(ctx, infraEnvID, hostID)
+	if err != nil {
+		return err
+	}
+	if !h.DayTwo() {
+		return o.HostCommand(ctx, infraEnvID, hostID, workflows.CommandRetry)
+	}
+	if err := o.Installation.CheckHostReset(h); err != nil {
+		return err
+	}
+	err = o.command(ctx, workflows.HostID(infraEnvID, hostID), workflows.CommandReset)
+	if !errors.Is(err, model.ErrNotFound) {
+		return err
+	}
+	ref := activities.HostRef{ClusterID: *h.ClusterID, InfraEnvID: infraEnvID, HostID: hostID}
+	_, err = o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                       workflows.HostResetID(infraEnvID, hostID),
+		TaskQueue:                workflows.TaskQueue,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		TypedSearchAttributes:    ofHost(ref),
+	}, workflows.HostReset, workflows.HostResetRequest{HostRef: ref, Timeouts: o.Timeouts})
+	if err != nil {
+		return fmt.Errorf("start reset of host %s: %w", hostID, err)
+	}
+	return nil
+}
+
+func (o *Orchestrator) startSoon(ctx context.Context, infraEnvID, hostID uuid.UUID) {
+	if err := o.startHost(ctx, infraEnvID, hostID); err != nil {
+		o.Log.Warn("workflow not started yet", "host_id", hostID, "error", err)
+	}
+}
+
+// startAcceptedHosts starts the workflows of single hosts that were accepted and have none.
+func (o *Orchestrator) startAcceptedHosts(ctx context.Context) error {
+	hosts, err := o.Store.UnstartedHostWorkflows(ctx)
+	if err != nil {
+		return err
+	}
+	var first error
+	for _, h := range hosts {
+		if err := o.startHost(ctx, h.InfraEnvID, h.HostID); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// startHost starts the workflow that was accepted for a host; none is fine.
+func (o *Orchestrator) startHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
+	h, err := o.Store.Host(ctx, infraEnvID, hostID)
+	if err != nil {
+		return err
+	}
+	s := starting{attempt: h.WorkflowAttempt}
+	ref := activities.HostRef{InfraEnvID: infraEnvID, HostID: hostID}
+	switch {
+	case h.PendingWorkflow == model.WorkflowAdd && h.ClusterID != nil:
+		ref.ClusterID = *h.ClusterID
+		s.id, s.workflow = workflows.HostID(infraEnvID, hostID), workflows.HostAdd
+		s.request = activities.AddRequest{HostRef: ref, Attempt: s.attempt}
+	case h.PendingWorkflow == model.WorkflowReclaim && h.FormerClusterID != nil:
+		ref.ClusterID = *h.FormerClusterID
+		s.id, s.workflow = workflows.ReclaimID(infraEnvID, hostID), workflows.HostReclaim
+		s.request = activities.ReclaimRequest{HostRef: ref, Attempt: s.attempt}
+	}
+	if s.workflow != nil {
+		s.attributes = ofHost(ref)
+		if err := o.startOnce(ctx, s); err != nil {
+			return err
+		}
+	}
+	return o.Store.HostWorkflowStarted(ctx, infraEnvID, hostID, s.attempt)
+}
+
+func ofHost(ref activities.HostRef) temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(
+		workflows.AttributeClusterID.ValueSet(ref.ClusterID.String()), workflows.AttributeHostID.ValueSet(ref.HostID.String()))
+}

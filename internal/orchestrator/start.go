@@ -1,0 +1,68 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"slipway/workflows"
+)
+
+// starting is a workflow that was accepted in the database.
+type starting struct {
+	id         string
+	attempt    int // kept in the workflow's memo
+	workflow   any
+	request    any
+	attributes temporal.SearchAttributes
+}
+
+const memoAttempt = "attempt"
+
+// startOnce starts a workflow. One that runs for the same attempt already is the same
+// start done twice; one of an older attempt still has to end.
+func (o *Orchestrator) startOnce(ctx context.Context, s starting) error {
+	_, err := o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID:                                       s.id,
+		TaskQueue:                                workflows.TaskQueue,
+		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		Memo:                                     map[string]any{memoAttempt: s.attempt},
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		TypedSearchAttributes:                    s.attributes,
+	}, s.workflow, s.request)
+	var running *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &running) {
+		same, derr := o.runs(ctx, s.id, s.attempt)
+		if derr != nil || !same {
+			return errors.Join(fmt.Errorf("start workflow %s: an older one still ends", s.id), derr)
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("start workflow %s: %w", s.id, err)
+	}
+	return nil
+}
+
+// runs reports whether the running workflow of an id belongs to the attempt.
+func (o *Orchestrator) runs(ctx context.Context, id string, attempt int) (bool, error) {
+	description, err := o.Temporal.DescribeWorkflowExecution(ctx, id, "")
+	if err != nil {
+		return false, err
+	}
+	var have int
+	payload := description.GetWorkflowExecutionInfo().GetMemo().GetFields()[memoAttempt]
+	if payload == nil {
+		return false, nil
+	}
+	if err := o.Converter.FromPayload(payload, &have); err != nil {
+		return false, err
+	}
+	return have == attempt, nil
+}

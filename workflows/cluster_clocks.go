@@ -1,0 +1,148 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// clock runs beside the story of an installation and stops it when time is over and
+// nobody gave it more.
+func (w *clusterInstall) clock(ctx workflow.Context, run func(workflow.Context) error) {
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		if err := run(ctx); err != nil && ctx.Err() == nil {
+			w.expired = err
+			w.cancel()
+		}
+	})
+}
+
+// installationClock is INSTALLATION_TIMEOUT: with soft time-outs the limit of the whole
+// installation, else of one that waits for its user (rows 15 and 16 of the cluster table).
+func (w *clusterInstall) installationClock(ctx workflow.Context) error {
+	t := w.plan.Timeouts
+	for {
+		if err := workflow.Sleep(ctx, t.Installation); err != nil {
+			return err
+		}
+		if !t.Soft {
+			var clusters *activities.Clusters
+			w.asked++
+			options := ask(ctx, endless, t.Heartbeat, question{text: "Wait for a cluster that waits for its user", number: w.asked})
+			if err := workflow.ExecuteActivity(options, clusters.AwaitUserNeeded, w.request).Get(ctx, nil); err != nil {
+				return err
+			}
+		}
+		if err := w.stall(ctx, fmt.Sprintf("the installation took more than %s", t.Installation)); err != nil {
+			return err
+		}
+	}
+}
+
+// finalizingClock is FINALIZING_TIMEOUT, of finalizing as a whole (row 17).
+func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
+	t := w.plan.Timeouts
+	for !t.Soft {
+		if err := workflow.Sleep(ctx, t.Finalizing); err != nil {
+			return err
+		}
+		if err := w.stall(ctx, fmt.Sprintf("finalizing took more than %s", t.Finalizing)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stageClock is FINALIZING_STAGE_*, of each stage the controller reports (rows 18 and 19).
+func (w *clusterInstall) stageClock(ctx workflow.Context) error {
+	var clusters *activities.Clusters
+	for {
+		var at activities.FinalizingStage
+		err := workflow.ExecuteActivity(record(ctx, "Look at the finalizing stage"), clusters.FinalizingStage, w.request.ClusterID).Get(ctx, &at)
+		if err != nil || at.Stage == model.FinalizingDone {
+			return err
+		}
+		limit := endless
+		if at.Stage != "" {
+			limit = w.plan.Timeouts.FinalizingStage(at.Stage, at.Operators)
+		}
+		if err := w.timeStage(ctx, at, limit); err != nil {
+			return err
+		}
+	}
+}
+
+// timeStage waits until a stage is left, or until the rules stop the installation in it
+// and it is extended.
+func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.FinalizingStage, limit time.Duration) error {
+	inner, stop := workflow.WithCancel(ctx)
+	defer stop()
+	var steps *activities.Steps
+	w.asked++
+	options := ask(inner, endless, w.plan.Timeouts.Heartbeat, question{text: "Wait for the end of " + stageName(at.Stage), number: w.asked})
+	left := workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, activities.FinalizingRequest{ClusterID: w.request.ClusterID, Stage: at.Stage})
+	inTime, err := within(ctx, max(limit-at.Age, time.Second), left.IsReady)
+	if err != nil || inTime {
+		return firstError(err, left, ctx)
+	}
+	var clusters *activities.Clusters
+	var verdict activities.StageVerdict
+	over := activities.FinalizingClock{ClusterID: w.request.ClusterID, Stage: at.Stage, Limit: limit, Soft: w.plan.Timeouts.Soft}
+	if err := workflow.ExecuteActivity(record(ctx, "Judge time-out"), clusters.JudgeFinalizing, over).Get(ctx, &verdict); err != nil {
+		return err
+	}
+	if verdict.Failure == "" {
+		return left.Get(ctx, nil) // it was reported, and goes on
+	}
+	return w.stall(ctx, verdict.Failure)
+}
+
+func firstError(err error, f workflow.Future, ctx workflow.Context) error {
+	if err != nil {
+		return err
+	}
+	return f.Get(ctx, nil)
+}
+
+func stageName(s model.FinalizingStage) string {
+	if s == "" {
+		return "nothing reported yet"
+	}
+	return string(s)
+}
+
+// stall marks the cluster as failed and waits for a command: extend gives it its time
+// once more; cancel and reset end the installation from outside. Nothing that is under
+// way stops meanwhile, and nothing new begins.
+func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
+	if err := w.deciding.Lock(ctx); err != nil {
+		return err
+	}
+	defer w.deciding.Unlock()
+	before := w.extended
+	w.waiting = true
+	defer func() { w.waiting = false }()
+	var clusters *activities.Clusters
+	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: why, Waiting: true}
+	if err := workflow.ExecuteActivity(record(ctx, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(ctx, nil); err != nil {
+		return err
+	}
+	extended, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.Decision, func() bool { return w.extended > before })
+	if err != nil {
+		return err
+	}
+	if !extended {
+		return temporal.NewNonRetryableApplicationError(why, activities.FailureRefused, nil)
+	}
+	return workflow.ExecuteActivity(record(ctx, "Resume installation"), clusters.ResumeInstallation, w.request).Get(ctx, nil)
+}
+
+// goOn waits while the cluster is stalled.
+func (w *clusterInstall) goOn(ctx workflow.Context) error {
+	return workflow.Await(ctx, func() bool { return !w.waiting })
+}

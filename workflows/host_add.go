@@ -1,0 +1,119 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// The stages of a host that joins a cluster which exists already. Nobody in that cluster
+// reports to this service: the host is done when it reboots into its disk.
+var (
+	fineDayTwo = []hostStage{
+		{run: runChecks},
+		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
+		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
+		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
+		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
+		{stage: model.StageDone, afterReboot: true, run: showStage},
+	}
+	installOnlyDayTwo = []hostStage{
+		{run: runChecks},
+		{stage: model.StageRebooting, run: runInstall},
+		{stage: model.StageDone, afterReboot: true, run: showStage},
+	}
+)
+
+// hostAdd is a host's installation that has no cluster's workflow above it.
+type hostAdd struct {
+	hostInstall
+	reset  bool // it was told to go back to discovery
+	cancel workflow.CancelFunc
+}
+
+// HostAdd installs one host into a cluster that exists already: it checks disk and
+// images, runs the stages, and on a failure waits for a decision. It ends when the host
+// is part of the cluster, was given up, cancelled or reset.
+func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
+	w := &hostAdd{hostInstall: hostInstall{state: HostPreparing, ref: request.HostRef}}
+	work, cancel := workflow.WithCancel(ctx)
+	w.cancel = cancel
+	if err := w.setup(ctx); err != nil {
+		return err
+	}
+	if err := command(ctx, CommandReset, w.checkReset, w.stop); err != nil {
+		return err
+	}
+	return w.conclude(ctx, w.run(work, request))
+}
+
+// run freezes the plan and runs the stages by it.
+func (w *hostAdd) run(ctx workflow.Context, request activities.AddRequest) error {
+	var hosts *activities.Hosts
+	var plan activities.AddPlan
+	err := workflow.ExecuteActivity(record(ctx, "Freeze the plan"), hosts.BeginAddition, request).Get(ctx, &plan)
+	if isFailure(err, activities.FailureRefused) {
+		return nil // the host is not what the command was about any more
+	}
+	if err != nil {
+		return err
+	}
+	w.request = HostInstallRequest{ClusterID: request.ClusterID, DayTwo: true, Host: plan.Host, Timeouts: plan.Timeouts}
+	return w.attempts(ctx)
+}
+
+// conclude ends what run left behind; a reset has the last word.
+func (w *hostAdd) conclude(ctx workflow.Context, err error) error {
+	cancelled := temporal.IsCanceledError(err) || ctx.Err() != nil
+	clean := workflowDisconnected(ctx)
+	switch {
+	case w.reset:
+		return resetHost(clean, HostResetRequest{HostRef: w.ref, Timeouts: w.request.Timeouts})
+	case cancelled:
+		var hosts *activities.Hosts
+		if cerr := workflow.ExecuteActivity(record(clean, "Cancel installation"), hosts.CancelHost, w.ref).Get(clean, nil); cerr != nil {
+			return cerr
+		}
+		return temporal.NewCanceledError("installation cancelled")
+	}
+	return err
+}
+
+func (w *hostAdd) stop(workflow.Context) {
+	w.reset = true
+	w.cancel()
+}
+
+func (w *hostAdd) checkReset() error {
+	if w.reset {
+		return reject("the host is being reset already")
+	}
+	if w.state == HostDone {
+		return reject("the host is part of its cluster")
+	}
+	return nil
+}
+
+// runChecks is the preparation of a host without a cluster's: its Ignition is made while
+// disk and images are looked at, and no disk is written before all are in order.
+func runChecks(ctx workflow.Context, w *hostInstall, _ hostStage) error {
+	var files *activities.Files
+	ignition := workflow.ExecuteActivity(record(ctx, "Generate Ignition"), files.GenerateHostIgnition, w.ref)
+	if err := w.check(ctx); err != nil {
+		return err
+	}
+	if err := ignition.Get(ctx, nil); err != nil {
+		return err
+	}
+	var hosts *activities.Hosts
+	return workflow.ExecuteActivity(record(ctx, "Judge checks"), hosts.JudgeChecks, w.ref).Get(ctx, nil)
+}
+
+// showStage reports a stage for the host.
+func showStage(ctx workflow.Context, w *hostInstall, s hostStage) error {
+	var hosts *activities.Hosts
+	show := activities.StageRequest{HostRef: w.ref, Stage: s.stage}
+	return workflow.ExecuteActivity(record(ctx, "Show stage"), hosts.ShowStage, show).Get(ctx, nil)
+}

@@ -1,0 +1,63 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+	"slipway/internal/model"
+)
+
+// bounded waits for something that belongs to a stage. When the stage takes longer than
+// it may, the rules say what becomes of it: it fails, it is reported and goes on (soft
+// time-outs), or it gets its time once more because another host waits for its user.
+// What belongs to no stage simply ends with its limit.
+func (w *hostInstall) bounded(
+	ctx workflow.Context, stage model.Stage, limit time.Duration, begin func(workflow.Context, time.Duration) workflow.Future,
+) error {
+	if stage == "" {
+		return begin(ctx, limit).Get(ctx, nil)
+	}
+	inner, stop := workflow.WithCancel(ctx)
+	defer stop()
+	ended := begin(inner, endless)
+	for {
+		inTime, err := within(ctx, limit, ended.IsReady)
+		if err != nil {
+			return err
+		}
+		if inTime {
+			return ended.Get(ctx, nil)
+		}
+		var hosts *activities.Hosts
+		var verdict activities.StageVerdict
+		clock := activities.StageClock{HostRef: w.ref, Limit: limit, Soft: w.request.Timeouts.Soft}
+		if err := workflow.ExecuteActivity(record(ctx, "Judge time-out"), hosts.JudgeStage, clock).Get(ctx, &verdict); err != nil {
+			return err
+		}
+		switch {
+		case verdict.Failure != "":
+			return temporal.NewNonRetryableApplicationError(verdict.Failure, activities.FailureStep, nil)
+		case !verdict.Again:
+			limit = endless // it was reported; only the clock of the whole installation is left
+		}
+	}
+}
+
+// within waits until something holds, at most for limit, and takes its timer back.
+func within(ctx workflow.Context, limit time.Duration, holds func() bool) (bool, error) {
+	timing, stop := workflow.WithCancel(ctx)
+	defer stop()
+	timer := workflow.NewTimer(timing, limit)
+	err := workflow.Await(ctx, func() bool { return holds() || timer.IsReady() })
+	return holds(), err
+}
+
+// forgives reports whether a host may fall silent in the middle of a step that writes:
+// with soft time-outs our agent is waited for, and asked again under the same step id,
+// which it runs once only.
+func (w *hostInstall) forgives() bool {
+	return w.request.Timeouts.Soft && w.request.Host.Dialect == model.DialectFine
+}

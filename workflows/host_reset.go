@@ -1,0 +1,40 @@
+package workflows
+
+import (
+	"cmp"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+)
+
+// HostResetRequest resets one host of a cluster that exists already.
+type HostResetRequest struct {
+	activities.HostRef
+	Timeouts activities.Timeouts
+}
+
+// defaultReset is how long agents get to stop when no plan was frozen yet.
+const defaultReset = 3 * time.Minute
+
+// HostReset takes a host whose installation has ended back to discovery.
+func HostReset(ctx workflow.Context, request HostResetRequest) error { return resetHost(ctx, request) }
+
+// resetHost stops the agent, if it may still be at work, and takes the host back to
+// discovery. One that has left the live image waits for its user.
+func resetHost(ctx workflow.Context, request HostResetRequest) error {
+	var hosts *activities.Hosts
+	var stop bool
+	if err := workflow.ExecuteActivity(record(ctx, "Begin reset"), hosts.BeginHostReset, request.HostRef).Get(ctx, &stop); err != nil {
+		return err
+	}
+	if stop {
+		var steps *activities.Steps
+		limit := cmp.Or(request.Timeouts.Reset, defaultReset)
+		options := ask(ctx, limit, limit, question{text: "stop-installation", number: 1})
+		step := activities.StepRequest{HostRef: request.HostRef, Type: "stop-installation"}
+		_ = workflow.ExecuteActivity(options, steps.RunStep, step).Get(ctx, nil) // a host that does not answer is taken back all the same
+	}
+	return workflow.ExecuteActivity(record(ctx, "Finish reset"), hosts.FinishHostReset, request.HostRef).Get(ctx, nil)
+}

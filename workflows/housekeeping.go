@@ -1,0 +1,77 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+)
+
+// Ids of the schedules that keep house. Each starts its workflow every so often, and
+// never while the one before still runs.
+const (
+	ScheduleIdleClusters  = "housekeeping:idle-clusters"
+	ScheduleIdleInfraEnvs = "housekeeping:idle-infra-envs"
+	SchedulePurge         = "housekeeping:purge"
+)
+
+// HousekeepingRequest says what is old.
+type HousekeepingRequest struct {
+	OlderThan time.Duration
+}
+
+// HousekeepingReport is what a run removed.
+type HousekeepingReport struct {
+	Clusters  int
+	InfraEnvs int
+	Hosts     int
+}
+
+// maxBatches bounds a run and its history; the next one goes on.
+const maxBatches = 200
+
+// DeregisterIdleClusters deletes clusters that were left alone for long.
+func DeregisterIdleClusters(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
+	var h *activities.Housekeeping
+	report.Clusters, err = inBatches(ctx, "delete idle clusters", h.DeregisterIdleClusters, r)
+	return report, err
+}
+
+// DeregisterIdleInfraEnvs deletes discovery environments that were left alone for long.
+func DeregisterIdleInfraEnvs(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
+	var h *activities.Housekeeping
+	report.InfraEnvs, err = inBatches(ctx, "delete idle discovery environments", h.DeregisterIdleInfraEnvs, r)
+	return report, err
+}
+
+// PurgeDeleted removes for good what was deleted long ago. Clusters come first: their
+// hosts go with them, and with those what holds discovery environments back.
+func PurgeDeleted(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
+	var h *activities.Housekeeping
+	if report.Clusters, err = inBatches(ctx, "remove deleted clusters", h.PurgeClusters, r); err != nil {
+		return report, err
+	}
+	if report.Hosts, err = inBatches(ctx, "remove deleted hosts", h.PurgeHosts, r); err != nil {
+		return report, err
+	}
+	report.InfraEnvs, err = inBatches(ctx, "remove deleted discovery environments", h.PurgeInfraEnvs, r)
+	return report, err
+}
+
+func inBatches(ctx workflow.Context, summary string, step any, r HousekeepingRequest) (removed int, err error) {
+	ctx = clean(ctx, summary)
+	next := activities.Batch{OlderThan: r.OlderThan}
+	for range maxBatches {
+		var done activities.BatchDone
+		if err := workflow.ExecuteActivity(ctx, step, next).Get(ctx, &done); err != nil {
+			return removed, err
+		}
+		removed += done.Removed
+		if !done.More {
+			return removed, nil
+		}
+		next.After = done.Last
+	}
+	return removed, nil
+}
