@@ -19,6 +19,7 @@ const (
 	defaultLimit = 4 << 20
 	replyLimit   = 32 << 20  // a connectivity report of a thousand hosts
 	logsLimit    = 250 << 20 // contract/rest-api.md: 262144000
+	uiLimit      = 64 << 10  // they are read and written with their cluster
 )
 
 func bodyLimit(operationID string) int64 {
@@ -27,6 +28,8 @@ func bodyLimit(operationID string) int64 {
 		return replyLimit
 	case "V2UploadLogs":
 		return logsLimit
+	case "V2UpdateClusterUISettings":
+		return uiLimit
 	}
 	return defaultLimit
 }
@@ -39,21 +42,19 @@ func operationOf(r *http.Request) *operation {
 	return o
 }
 
-// admit lets a request through to its operation: known, built, allowed to the caller,
+// admit lets a request through to its operation: known, allowed to the caller,
 // with parameters as the document has them and a body of bounded size.
 func (s *server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		address := patternMethod(r) + " " + chi.RouteContext(r.Context()).RoutePattern()
 		o := cmp.Or(s.document.operations[address], s.own.operations[address])
-		switch {
-		case o == nil:
+		if o == nil {
 			fail(w, r, model.NotFoundf("no such operation: %s %s", r.Method, r.URL.Path))
 			return
-		case notBuilt[o.id] != "":
-			fail(w, r, errNotBuilt(o.id, notBuilt[o.id]))
-			return
 		}
-		if err := s.authorize(r, o.id); err != nil {
+		about(r).operation = o.id
+		caller, err := s.authorize(r, o)
+		if err != nil {
 			fail(w, r, err)
 			return
 		}
@@ -64,7 +65,8 @@ func (s *server) admit(next http.Handler) http.Handler {
 		if r.Body != nil {
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), operationKey{}, o)))
+		ctx := context.WithValue(r.Context(), operationKey{}, o)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey{}, caller)))
 	})
 }
 
@@ -85,6 +87,9 @@ func checkParameters(o *operation, r *http.Request) error {
 		text := query.Get(p.Name)
 		if text == "" {
 			continue
+		}
+		if err := refuseNUL(p.Name, text); err != nil {
+			return err
 		}
 		if err := checkParameter(p.Schema.Value, text); err != nil {
 			return explain(p.Name, err)

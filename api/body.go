@@ -42,6 +42,9 @@ func read(r *http.Request, into any) error {
 	if err := json.Unmarshal(text, &tree); err != nil {
 		return reasonf(errMalformed, "require a body of valid JSON, found a fault: %s", err)
 	}
+	if err := refuseNUL("", tree); err != nil {
+		return err
+	}
 	if schema := operationOf(r).body; schema != nil {
 		if err := schema.VisitJSON(withoutNulls(tree), openapi3.EnableFormatValidation(), formats); err != nil {
 			return explain("", err)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -14,9 +13,6 @@ import (
 	"slipway/internal/store"
 	"slipway/internal/wire"
 )
-
-// builtinOperatorTimeout is how long a built-in operator may take (contract/operators-and-features.md, 9a).
-const builtinOperatorTimeout = time.Hour
 
 // changeable are the statuses in which the settings of a cluster can change.
 var changeable = []model.ClusterStatus{
@@ -31,16 +27,22 @@ var running = []model.ClusterStatus{
 // V2RegisterCluster defines a new cluster.
 func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) {
 	var params wire.ClusterCreateParams
-	if err := read(r, &params); err != nil {
-		fail(w, r, err)
-		return
-	}
-	c, err := s.newCluster(params)
+	err := read(r, &params)
+	var c *model.Cluster
 	if err == nil {
+		c, err = s.newCluster(params)
+	}
+	s.register(w, r, c, err)
+}
+
+// register stores a new cluster of any kind as its caller's, unless it could not be made.
+func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Cluster, err error) {
+	if err == nil {
+		c.UserName, c.OrgID = callerOf(r).Name, callerOf(r).OrgID
 		err = s.Store.CreateCluster(r.Context(), c, func(tx *store.Tx) {
-			tx.Operators(model.MonitoredOperator{
-				ClusterID: c.ID, Name: "console", Type: "builtin", Timeout: builtinOperatorTimeout,
-			})
+			if c.Kind == model.KindCluster {
+				monitor(tx, c)
+			}
 			record(r, tx, events.ClusterRegistrationSucceeded, ofCluster(c), events.Props{"cluster_kind": string(c.Kind)})
 		})
 	}
@@ -49,107 +51,6 @@ func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.replyCluster(http.StatusCreated, w, r, c.ID)
-}
-
-// V2ListClusters lists clusters, newest first, with their hosts on request only.
-func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params wire.V2ListClustersParams) {
-	stream(s, w, r, func(yield func(any) error) error {
-		if len(params.AmsSubscriptionIds) > 0 {
-			return nil // no cluster has a subscription
-		}
-		counts, err := s.Store.HostCounts(r.Context())
-		if err != nil {
-			return err
-		}
-		operators, err := s.Store.OperatorsByCluster(r.Context())
-		if err != nil {
-			return err
-		}
-		filter := store.ClusterFilter{OpenShiftClusterID: params.OpenshiftClusterID, Owner: params.Owner}
-		view := func(c *model.Cluster) clusterView { return clusterView{c, counts[c.ID], operators[c.ID]} }
-		if !params.WithHosts {
-			return s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error { return yield(view(c).toWire()) })
-		}
-		// Read first: reading hosts while clusters stream would take a second connection of
-		// the pool for every list.
-		var clusters []*model.Cluster
-		err = s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error {
-			clusters = append(clusters, c)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for _, c := range clusters {
-			if err := yield(s.wholeCluster(r.Context(), view(c))); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// V2GetCluster reads one cluster, with its hosts unless they are excluded.
-func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetClusterParams) {
-	if !params.ExcludeHosts {
-		s.replyCluster(http.StatusOK, w, r, id)
-		return
-	}
-	view, err := s.clusterView(r.Context(), id)
-	if err != nil {
-		fail(w, r, err)
-		return
-	}
-	ok(w, r, view.toWire(), nil)
-}
-
-// V2UpdateCluster changes the settings of a cluster that is not being installed.
-func (s *server) V2UpdateCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	var params wire.V2ClusterUpdateParams
-	if err := read(r, &params); err != nil {
-		fail(w, r, err)
-		return
-	}
-	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-		if err := requireStatus("changed", c, changeable); err != nil {
-			return err
-		}
-		return s.changeCluster(r, tx, c, params)
-	})
-	if err != nil {
-		fail(w, r, err)
-		return
-	}
-	s.replyCluster(http.StatusCreated, w, r, id)
-}
-
-func (s *server) changeCluster(r *http.Request, tx *store.Tx, c *model.Cluster, params wire.V2ClusterUpdateParams) error {
-	before, vips, proxy := fingerprint(c), vipText(c), c.Proxy
-	if params.PullSecret != nil {
-		if err := checkPullSecret(*params.PullSecret, s.privateRegistries(c.ReleaseImage)...); err != nil {
-			return err
-		}
-		c.PullSecret = model.Secret(*params.PullSecret)
-	}
-	if err := applySettings(c, params); err != nil {
-		return err
-	}
-	if err := checkControlPlane(c); err != nil {
-		return err
-	}
-	if fingerprint(c) != before {
-		c.NetworkGeneration++
-	}
-	if vipText(c) != vips {
-		record(r, tx, events.ApiIngressVIPUpdated, ofCluster(c), events.Props{
-			"api_vip": vipList(c.APIVIPs), "ingress_vip": vipList(c.IngressVIPs),
-		})
-	}
-	if c.Proxy != proxy {
-		record(r, tx, events.ProxySettingsChanged, ofCluster(c), nil)
-	}
-	tx.RefreshCluster(c.ID)
-	return nil
 }
 
 // V2DeregisterCluster forgets a cluster, its hosts and its files.
@@ -183,15 +84,21 @@ func requireStatus(verb string, c *model.Cluster, allowed []model.ClusterStatus)
 }
 
 // clusterView reads what the API shows of a cluster besides its hosts.
-func (s *server) clusterView(ctx context.Context, id uuid.UUID) (view clusterView, err error) {
-	if view.cluster, err = s.Store.Cluster(ctx, id); err != nil {
+func (s *server) clusterView(ctx context.Context, id uuid.UUID) (clusterView, error) {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
+		return clusterView{}, err
+	}
+	return s.viewOf(ctx, c)
+}
+
+func (s *server) viewOf(ctx context.Context, c *model.Cluster) (view clusterView, err error) {
+	view.cluster = c
+	if view.operators, err = s.Store.MonitoredOperators(ctx, c.ID); err != nil {
 		return view, err
 	}
-	if view.operators, err = s.Store.MonitoredOperators(ctx, id); err != nil {
-		return view, err
-	}
-	counts, err := s.Store.HostCounts(ctx, id)
-	view.counts = counts[id]
+	counts, err := s.Store.HostCounts(ctx, c.ID)
+	view.counts = counts[c.ID]
 	return view, err
 }
 

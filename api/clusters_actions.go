@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -74,16 +75,14 @@ func (s *server) V2ListOfClusterOperators(w http.ResponseWriter, r *http.Request
 }
 
 func (s *server) operators(ctx context.Context, id uuid.UUID, name string) ([]wire.MonitoredOperator, error) {
-	if _, err := s.Store.Cluster(ctx, id); err != nil {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	operators, err := s.Store.MonitoredOperators(ctx, id)
-	list := []wire.MonitoredOperator{}
-	for _, o := range operators {
-		if name == "" || o.Name == name {
-			list = append(list, operatorToWire(o))
-		}
-	}
+	monitored, err := s.Store.MonitoredOperators(ctx, id)
+	list := slices.DeleteFunc(operatorsToWire(c, monitored), func(o wire.MonitoredOperator) bool {
+		return name != "" && o.Name != name
+	})
 	if err == nil && name != "" && len(list) == 0 {
 		err = model.NotFoundf("operator %s is not monitored in cluster %s", name, id)
 	}

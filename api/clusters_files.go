@@ -108,7 +108,11 @@ func (s *server) installConfig(ctx context.Context, id uuid.UUID) (string, error
 	if err != nil {
 		return "", err
 	}
-	config, err := installconfig.Build(c, hosts, installconfig.Options{})
+	envs, err := s.Store.InfraEnvs(ctx, store.InfraEnvFilter{ClusterID: id})
+	if err != nil {
+		return "", err
+	}
+	config, err := installconfig.Build(c, hosts, s.InstallConfig.With(envs))
 	if err != nil {
 		return "", err
 	}
@@ -127,11 +131,15 @@ func (s *server) V2UpdateClusterInstallConfig(w http.ResponseWriter, r *http.Req
 }
 
 func (s *server) overrideInstallConfig(r *http.Request, id uuid.UUID, override string) error {
-	if err := installconfig.CheckOverride(override); err != nil {
+	hosts, err := s.Store.ClusterHosts(r.Context(), id)
+	if err != nil {
 		return err
 	}
-	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+	_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
 		if err := requireStatus("changed", c, changeable); err != nil {
+			return err
+		}
+		if err := installconfig.CheckOverrideOf(c, hosts, override); err != nil {
 			return err
 		}
 		c.InstallConfigOverride = override

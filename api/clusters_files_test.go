@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/store"
 )
 
 func (s *service) secretFile(id uuid.UUID, name, content string) {
@@ -51,6 +52,39 @@ func TestCredentialsAreGivenWhenTheClusterHasThem(t *testing.T) {
 	s.send(http.MethodGet, path+"/downloads/files?file_name=custom_manifests.json", nil).reason(http.StatusNotFound)
 	s.send(http.MethodGet, path+"/downloads/files?file_name=..%2Fx", nil).reason(http.StatusUnprocessableEntity)
 	s.send(http.MethodGet, clusterPath(uuid.New())+"/credentials", nil).reason(http.StatusNotFound)
+}
+
+func TestFilesOfAnInstallationAreDownloaded(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	path := clusterPath(c.ID) + "/downloads/files?file_name="
+	names := []string{
+		"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml", "custom_manifests.json", "custom_manifests.yaml",
+	}
+	for _, name := range names {
+		require.Contains(t, s.send(http.MethodGet, path+name, nil).reason(http.StatusConflict), name)
+	}
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
+	for _, name := range names {
+		require.Contains(t, s.send(http.MethodGet, path+name, nil).reason(http.StatusNotFound), name)
+		s.secretFile(c.ID, name, "content of "+name)
+		got := s.want(http.StatusOK, http.MethodGet, path+name, nil)
+		require.Equal(t, "content of "+name, string(got.body))
+		require.Equal(t, "attachment; filename="+name, got.header.Get("Content-Disposition"))
+		require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"))
+		head := s.want(http.StatusOK, http.MethodHead, path+name, nil)
+		require.Empty(t, head.body)
+		require.Equal(t, got.header.Get("Content-Length"), head.header.Get("Content-Length"))
+		require.NotContains(t, s.logged.String(), "content of")
+	}
+	for _, status := range []model.ClusterStatus{model.ClusterFinalizing, model.ClusterInstalled, model.ClusterError, model.ClusterCancelled} {
+		s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = status })
+		s.want(http.StatusOK, http.MethodGet, path+"metadata.json", nil)
+	}
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterReady })
+	s.send(http.MethodGet, path+"metadata.json", nil).reason(http.StatusConflict)
+	s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files?file_name=metadata.json", nil).reason(http.StatusNotFound)
 }
 
 func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
@@ -96,8 +130,21 @@ func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
 	require.JSONEq(t, `{"fips":true}`, s.readCluster(c.ID).InstallConfigOverrides)
 	require.Contains(t, s.send(http.MethodPatch, path, `"{\"flips\":true}"`).reason(http.StatusBadRequest), "flips")
 	s.send(http.MethodPatch, path, `"{"`).reason(http.StatusBadRequest)
+	require.Contains(t, s.send(http.MethodPatch, path, `"{\"metadata\":{\"name\":\"other\"}}"`).reason(http.StatusBadRequest), "metadata.name")
+	s.send(http.MethodPatch, clusterPath(uuid.New())+"/install-config", `"{}"`).reason(http.StatusNotFound)
+	e := s.infraEnv(c.ID)
+	_, err := s.store.UpdateInfraEnv(t.Context(), e.ID, func(e *model.InfraEnv, _ *store.Tx) error {
+		e.AdditionalTrustBundle = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+		return nil
+	})
+	require.NoError(t, err)
+	require.Contains(t, read()["additionalTrustBundle"], "MIIB", "what the environments of hosts trust")
 	require.Contains(t, s.send(http.MethodPatch, path, `{"fips":true}`).reason(http.StatusUnprocessableEntity), "string")
 	require.Equal(t, true, read()["fips"])
+	s.want(http.StatusCreated, http.MethodPatch, path, `""`)
+	require.Equal(t, false, read()["fips"])
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
+	s.send(http.MethodPatch, path, `"{}"`).reason(http.StatusConflict)
 }
 
 func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {

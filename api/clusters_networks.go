@@ -1,9 +1,17 @@
 package api
 
 import (
+	"net/netip"
+	"slices"
+	"strings"
+
 	"slipway/internal/model"
+	"slipway/internal/support"
 	"slipway/internal/wire"
 )
+
+// networkTypeSDN is the only network type that takes virtual addresses of a DHCP server.
+const networkTypeSDN = "OpenShiftSDN"
 
 // applyNetworks sets the networks of a cluster. A single network has a field of its own
 // from the time before dual-stack; the list wins.
@@ -39,13 +47,7 @@ func applyNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 func applyClusterNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	list := p.ClusterNetworks
 	if list == nil && (p.ClusterNetworkCidr != nil || p.ClusterNetworkHostPrefix != nil) {
-		one := wire.ClusterNetwork{}
-		if len(c.ClusterNetworks) > 0 {
-			one = wire.ClusterNetwork{Cidr: c.ClusterNetworks[0].CIDR.String(), HostPrefix: c.ClusterNetworks[0].HostPrefix}
-		}
-		set(&one.Cidr, p.ClusterNetworkCidr)
-		set(&one.HostPrefix, p.ClusterNetworkHostPrefix)
-		list = &[]wire.ClusterNetwork{one}
+		list = &[]wire.ClusterNetwork{singleClusterNetwork(c, p)}
 	}
 	if list == nil {
 		return nil
@@ -55,6 +57,21 @@ func applyClusterNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error 
 		c.ClusterNetworks = networks
 	}
 	return err
+}
+
+// singleClusterNetwork is the pod network of the older fields: one of them may be absent.
+func singleClusterNetwork(c *model.Cluster, p wire.V2ClusterUpdateParams) wire.ClusterNetwork {
+	before := support.DefaultClusterNetworks(false)[0]
+	if len(c.ClusterNetworks) > 0 {
+		before = c.ClusterNetworks[0]
+	}
+	one := wire.ClusterNetwork{Cidr: before.CIDR.String(), HostPrefix: before.HostPrefix}
+	set(&one.Cidr, p.ClusterNetworkCidr)
+	if strings.Contains(one.Cidr, ":") != before.CIDR.Addr().Is6() {
+		one.HostPrefix = 0 // that of the other family says nothing
+	}
+	set(&one.HostPrefix, p.ClusterNetworkHostPrefix)
+	return one
 }
 
 func applyServiceNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
@@ -72,27 +89,47 @@ func applyServiceNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error 
 	return err
 }
 
-func applyVIPs(c *model.Cluster, p wire.V2ClusterUpdateParams) (err error) {
-	if p.APIVips != nil {
-		var list []string
-		for _, v := range *p.APIVips {
-			list = append(list, v.IP)
-		}
-		if c.APIVIPs, err = parseVIPs("api_vips", list, c.APIVIPs); err != nil {
-			return err
+// defaultNetworks gives a cluster the pod and service networks it has not: one of each
+// address family its other networks have, in their order.
+func defaultNetworks(c *model.Cluster) {
+	families := familyOrder(slices.Concat(
+		addresses(c.MachineNetworks), podAddresses(c), addresses(c.ServiceNetworks), vipAddresses(c.APIVIPs), vipAddresses(c.IngressVIPs),
+	))
+	if len(families) == 0 {
+		families = []family{v4}
+	}
+	if len(c.ClusterNetworks) == 0 {
+		for _, f := range families {
+			c.ClusterNetworks = append(c.ClusterNetworks, support.DefaultClusterNetworks(true)[f])
 		}
 	}
-	if p.IngressVips != nil {
-		var list []string
-		for _, v := range *p.IngressVips {
-			list = append(list, v.IP)
-		}
-		if c.IngressVIPs, err = parseVIPs("ingress_vips", list, c.IngressVIPs); err != nil {
-			return err
+	if len(c.ServiceNetworks) == 0 {
+		for _, f := range families {
+			c.ServiceNetworks = append(c.ServiceNetworks, support.DefaultServiceNetworks(true)[f])
 		}
 	}
-	if c.UserManagedNetworking && p.APIVips == nil && p.IngressVips == nil {
-		c.APIVIPs, c.IngressVIPs = nil, nil // what the network was before does not matter any more
+}
+
+func addresses(networks []netip.Prefix) []netip.Addr {
+	out := make([]netip.Addr, len(networks))
+	for i, n := range networks {
+		out[i] = n.Addr()
 	}
-	return checkVIPs(c)
+	return out
+}
+
+func podAddresses(c *model.Cluster) []netip.Addr {
+	out := make([]netip.Addr, len(c.ClusterNetworks))
+	for i, n := range c.ClusterNetworks {
+		out[i] = n.CIDR.Addr()
+	}
+	return out
+}
+
+func vipAddresses(vips []model.VIP) []netip.Addr {
+	out := make([]netip.Addr, len(vips))
+	for i, v := range vips {
+		out[i] = v.IP
+	}
+	return out
 }

@@ -40,12 +40,25 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		"an exception that is none":            {`{"no_proxy":"example.com, a b"}`, 400, "no_proxy"},
 		"a time source that is none":           {`{"additional_ntp_source":"ntp example"}`, 400, "additional_ntp_source"},
 		"tang without servers":                 {`{"disk_encryption":{"enable_on":"all","mode":"tang"}}`, 400, "tang_servers"},
+		"tang servers that are no list":        {`{"disk_encryption":{"mode":"tang","tang_servers":"http://tang.example.com"}}`, 400, "JSON list"},
+		"an empty list of tang servers":        {`{"disk_encryption":{"mode":"tang","tang_servers":"[]"}}`, 400, "at least one server"},
+		"a tang server without an address":     {`{"disk_encryption":{"tang_servers":"[{\"thumbprint\":\"PLjNyRdGw03zlRoGjQYMahSZGu9\"}]"}}`, 400, "http://"},
+		"a tang server without a thumbprint":   {`{"disk_encryption":{"tang_servers":"[{\"url\":\"http://tang.example.com\"}]"}}`, 400, "thumbprint"},
+		"an endpoint that is no address":       {`{"ignition_endpoint":{"url":"example.com/config"}}`, 400, "ignition_endpoint.url"},
+		"an endpoint of another kind":          {`{"ignition_endpoint":{"url":"ftp://example.com"}}`, 400, "ignition_endpoint.url"},
+		"an authority that is no base64":       {`{"ignition_endpoint":{"ca_certificate":"-----BEGIN"}}`, 400, "base64"},
+		"an authority that is no certificate":  {`{"ignition_endpoint":{"ca_certificate":"aGVsbG8="}}`, 400, "certificates in PEM"},
+		"a name of the API that is none":       {`{"api_vip_dns_name":"api prod"}`, 400, "api_vip_dns_name"},
+		"two lists of time sources":            {`{"additional_ntp_source":"192.0.2.1","ntp_sources":"192.0.2.2"}`, 400, "one of them"},
+		"another time source that is none":     {`{"ntp_sources":"ntp example"}`, 400, "ntp_sources"},
+		"a platform name of no platform":       {`{"platform":{"type":"none","external":{"platform_name":"oci"}}}`, 400, "platform_name"},
+		"a manager of no external platform":    {`{"platform":{"type":"none","external":{"cloud_controller_manager":"External"}}}`, 400, "cloud_controller_manager"},
+		"managed networking on another's site": {`{"platform":{"type":"external","external":{"platform_name":"x"}},"user_managed_networking":false}`, 400, "platform external"},
+		"a control plane of none":              {`{"control_plane_count":0}`, 400, "1 to 5"},
+		"a control plane below none":           {`{"control_plane_count":-3}`, 400, "1 to 5"},
 		"an operator without a name":           {`{"olm_operators":[{"properties":"{}"}]}`, 400, "olm_operators"},
 		"a control plane of seven":             {`{"control_plane_count":7}`, 400, "1 to 5"},
 		"a pull secret that is none":           {`{"pull_secret":"{}"}`, 400, "pull_secret"},
-		"addresses by DHCP":                    {`{"vip_dhcp_allocation":true}`, 501, "vip_dhcp_allocation"},
-		"bundles of operators":                 {`{"operator_bundles":[{"id":"virtualization"}]}`, 501, "operator_bundles"},
-		"an endpoint for Ignition":             {`{"ignition_endpoint":{"url":"https://example.com"}}`, 501, "ignition_endpoint"},
 	} {
 		require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), call.body).reason(call.status), call.want, name)
 	}
@@ -73,7 +86,9 @@ func TestClustersThatCannotBeAreNotRegistered(t *testing.T) {
 
 func TestPrivateRegistriesMustBeInThePullSecret(t *testing.T) {
 	t.Parallel()
-	s := newService(t, func(o *api.Options) { o.PublicRegistries = []string{"registry.example"} })
+	s := newService(t, func(o *api.Options) {
+		o.PublicRegistries, o.AnyReleaseImage = []string{"registry.example"}, true
+	})
 	body := map[string]any{"name": "x", "openshift_version": "4.22", "pull_secret": pullSecret}
 	require.Contains(t, s.send(http.MethodPost, "/v2/clusters", body).reason(http.StatusBadRequest), `"quay.io"`)
 	body["ocp_release_image"] = "registry.example/ocp/release:4.22.9"

@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,20 +9,25 @@ import (
 	"slipway/internal/wire"
 )
 
-// Values of the load balancer setting.
-const (
-	clusterManaged = "cluster-managed"
-	userManaged    = "user-managed"
-)
+// setting lays one part of what a client sent over a cluster.
+type setting func(*model.Cluster, wire.V2ClusterUpdateParams) error
 
-var operatorName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+// settings are the parts of a definition, in the order they depend on each other.
+var settings = []setting{
+	applyPlatform, applyIdentity, applyNetworks, applyVIPs, applyProxy, applyTime, applyNodes, applyEndpoint, applyOperators,
+}
+
+// joiningSettings are the parts that concern hosts which join a cluster that runs.
+var joiningSettings = []setting{applyIdentity, applyProxy, applyTime, applyEndpoint}
 
 // applySettings lays what a client sent over a cluster; absent fields change nothing.
 // Registration and update share it.
 func applySettings(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	for _, part := range []func(*model.Cluster, wire.V2ClusterUpdateParams) error{
-		refuseUnsupported, applyPlatform, applyIdentity, applyNetworks, applyVIPs, applyProxy, applyTime, applyNodes,
-	} {
+	parts := settings
+	if c.DayTwo() {
+		parts = joiningSettings
+	}
+	for _, part := range parts {
 		if err := part(c, p); err != nil {
 			return err
 		}
@@ -31,64 +35,12 @@ func applySettings(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return nil
 }
 
-// refuseUnsupported answers fields whose effect is not built; empty ones say nothing.
-func refuseUnsupported(_ *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	switch {
-	case p.VipDhcpAllocation != nil && *p.VipDhcpAllocation:
-		return errUnsupported("vip_dhcp_allocation")
-	case p.IgnitionEndpoint != nil && *p.IgnitionEndpoint != (wire.IgnitionEndpoint{}):
-		return errUnsupported("ignition_endpoint")
-	case p.OperatorBundles != nil && len(*p.OperatorBundles) > 0:
-		return errUnsupported("operator_bundles")
-	case p.APIVipDNSName != nil && *p.APIVipDNSName != "":
-		return errUnsupported("api_vip_dns_name")
-	}
-	return nil
-}
-
-// applyPlatform decides platform, load balancer and who manages the network: on no
-// platform, an external one and a single node the user does.
-func applyPlatform(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	set(&c.ControlPlaneCount, p.ControlPlaneCount)
-	switch {
-	case p.Platform != nil:
-		c.Platform = model.Platform{
-			Type: string(p.Platform.Type), ExternalName: p.Platform.External.PlatformName,
-			CloudControllerManager: string(p.Platform.External.CloudControllerManager),
-		}
-	case p.UserManagedNetworking != nil && *p.UserManagedNetworking && c.Platform.Type == "baremetal":
-		c.Platform.Type = "none"
-	case p.UserManagedNetworking != nil && !*p.UserManagedNetworking && c.Platform.Type == "none":
-		c.Platform.Type = "baremetal"
-	}
-	if c.SingleNode() && c.Platform.Type == "baremetal" {
-		c.Platform.Type = "none"
-	}
-	c.UserManagedNetworking = c.SingleNode() || c.Platform.Type == "none" || c.Platform.Type == "external"
-	if p.UserManagedNetworking != nil && *p.UserManagedNetworking != c.UserManagedNetworking {
-		return model.Invalidf("user_managed_networking: require %t on platform %s with %d control plane hosts, found %t",
-			c.UserManagedNetworking, c.Platform.Type, c.ControlPlaneCount, *p.UserManagedNetworking)
-	}
-	if c.Platform.Type == "external" && c.Platform.ExternalName == "" {
-		return model.Invalidf("platform.external.platform_name: require a name on platform external, found none")
-	}
-	return applyLoadBalancer(c, p)
-}
-
-func applyLoadBalancer(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	if p.LoadBalancer != nil && p.LoadBalancer.Type != "" {
-		c.LoadBalancer = string(p.LoadBalancer.Type)
-	}
-	if c.LoadBalancer == userManaged && (c.UserManagedNetworking || c.Platform.Type != "baremetal" && c.Platform.Type != "vsphere") {
-		return model.Invalidf("load_balancer.type: require cluster-managed on platform %s, found %s", c.Platform.Type, c.LoadBalancer)
-	}
-	return nil
-}
-
 func applyIdentity(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	set(&c.Name, p.Name)
-	if err := checkClusterName(c.Name, c.Platform.Type); err != nil {
-		return err
+	if p.Name != nil || !c.DayTwo() { // names of imported clusters were chosen elsewhere
+		if err := checkClusterName(c.Name, c.Platform.Type); err != nil {
+			return err
+		}
 	}
 	set(&c.BaseDNSDomain, p.BaseDNSDomain)
 	if c.BaseDNSDomain != "" {
@@ -113,48 +65,49 @@ func applyProxy(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return checkProxy(c.Proxy)
 }
 
+// applyTime sets the sources of time: additional_ntp_source adds to those the hosts
+// have, ntp_sources takes their place.
 func applyTime(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	for field, text := range map[string]*string{"additional_ntp_source": p.AdditionalNtpSource, "ntp_sources": p.NtpSources} {
-		if text == nil {
-			continue
+	if deref(p.AdditionalNtpSource) != "" && deref(p.NtpSources) != "" {
+		return model.Invalidf("additional_ntp_source, ntp_sources: require one of them, found both")
+	}
+	for _, field := range []struct {
+		name string
+		text *string
+		only bool
+	}{
+		{"additional_ntp_source", p.AdditionalNtpSource, false},
+		{"ntp_sources", p.NtpSources, true},
+	} {
+		if field.text == nil || *field.text == "" && c.NTPSourcesOnly != field.only {
+			continue // an empty field takes back its own sources only
 		}
-		sources, err := splitNTP(field, *text)
+		sources, err := splitNTP(field.name, *field.text)
 		if err != nil {
 			return err
 		}
-		c.NTPSources = sources
+		c.NTPSources, c.NTPSourcesOnly = sources, field.only && len(sources) > 0
 	}
 	return nil
 }
 
-// applyNodes sets what nodes are made with.
-func applyNodes(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	if p.Hyperthreading != nil {
-		c.Hyperthreading = string(*p.Hyperthreading)
-	}
-	set(&c.SchedulableMasters, p.SchedulableMasters)
-	if e := p.DiskEncryption; e != nil {
-		c.DiskEncryption = model.DiskEncryption{
-			EnableOn:    or(string(e.EnableOn), c.DiskEncryption.EnableOn),
-			Mode:        or(string(e.Mode), c.DiskEncryption.Mode),
-			TangServers: e.TangServers,
+// applyEndpoint sets where hosts that join a running cluster get their configuration.
+func applyEndpoint(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
+	if e := p.IgnitionEndpoint; e != nil {
+		if err := checkIgnitionEndpoint(e.URL, e.CaCertificate); err != nil {
+			return err
 		}
-		if c.DiskEncryption.Mode == "tang" && c.DiskEncryption.EnableOn != "none" && e.TangServers == "" {
-			return model.Invalidf("disk_encryption.tang_servers: require servers with mode tang, found none")
-		}
+		c.IgnitionEndpoint = model.IgnitionEndpoint{URL: e.URL, CACertificate: e.CaCertificate}
 	}
-	if p.OlmOperators == nil {
+	if p.APIVipDNSName == nil {
 		return nil
 	}
-	c.OLMOperators = nil
-	for _, o := range *p.OlmOperators {
-		if o.Name == nil || !operatorName.MatchString(*o.Name) {
-			return model.Invalidf("olm_operators: require the name of an operator, found %q", or(deref(o.Name), "none"))
-		}
-		if !slices.ContainsFunc(c.OLMOperators, func(have model.OLMOperator) bool { return have.Name == *o.Name }) {
-			c.OLMOperators = append(c.OLMOperators, model.OLMOperator{Name: *o.Name, Properties: deref(o.Properties)})
+	if *p.APIVipDNSName != "" {
+		if err := checkHostOrAddress("api_vip_dns_name", *p.APIVipDNSName); err != nil {
+			return err
 		}
 	}
+	c.APIVIPDNSName = *p.APIVipDNSName
 	return nil
 }
 
@@ -164,8 +117,8 @@ func fingerprint(c *model.Cluster) string {
 	for _, v := range slices.Concat(c.APIVIPs, c.IngressVIPs) {
 		vips = append(vips, v.IP.String())
 	}
-	return fmt.Sprint(c.Name, c.BaseDNSDomain, c.UserManagedNetworking, vips, c.MachineNetworks, c.MachineNetworksAuto,
-		c.ClusterNetworks, c.ServiceNetworks, c.NTPSources)
+	return fmt.Sprint(c.Name, c.BaseDNSDomain, c.UserManagedNetworking, c.VIPDHCPAllocation, vips, c.MachineNetworks, c.MachineNetworksAuto,
+		c.ClusterNetworks, c.ServiceNetworks, c.NTPSources, c.DiskEncryption, c.IgnitionEndpoint, c.APIVIPDNSName)
 }
 
 // set changes a value when a client sent another one.

@@ -61,7 +61,7 @@ func TestSettingsOfAClusterComeBackAsTheyWereSent(t *testing.T) {
 		"ingress_vips":        []any{map[string]any{"ip": "192.0.2.11"}, map[string]any{"ip": "2001:db8::11"}},
 		"platform":            map[string]any{"type": "baremetal"},
 		"load_balancer":       map[string]any{"type": "cluster-managed"},
-		"disk_encryption":     map[string]any{"enable_on": "all", "mode": "tang", "tang_servers": "[]"},
+		"disk_encryption":     map[string]any{"enable_on": "all", "mode": "tang", "tang_servers": tangServers},
 		"control_plane_count": 5,
 	}
 	registered := s.cluster(settings)

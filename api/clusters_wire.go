@@ -2,10 +2,12 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"slipway/internal/model"
 	"slipway/internal/store"
+	"slipway/internal/support"
 	"slipway/internal/validation"
 	"slipway/internal/wire"
 )
@@ -24,23 +26,21 @@ type clusterView struct {
 // toWire maps a cluster to its format in the API.
 func (v clusterView) toWire() wire.Cluster {
 	out := clusterIdentity(v.cluster)
+	addClusterJoining(&out, v.cluster)
 	addClusterNetworks(&out, v.cluster)
 	addClusterInstallation(&out, v.cluster)
 	out.TotalHostCount, out.EnabledHostCount = int64(v.counts.Total), int64(v.counts.Enabled)
 	out.ReadyHostCount = int64(v.counts.Ready)
 	out.SchedulableMastersForcedTrue = v.counts.Total < v.cluster.ControlPlaneCount+workersToFreeMasters
 	out.Hosts = []wire.Host{} // see wholeCluster
-	out.MonitoredOperators = make([]wire.MonitoredOperator, len(v.operators))
-	for i, o := range v.operators {
-		out.MonitoredOperators[i] = operatorToWire(o)
-	}
+	out.MonitoredOperators = operatorsToWire(v.cluster, v.operators)
 	return out
 }
 
 func clusterIdentity(c *model.Cluster) wire.Cluster {
 	out := wire.Cluster{
 		Kind: wire.ClusterKind(c.Kind), ID: c.ID, Href: BasePath + "/v2/clusters/" + c.ID.String(), Name: c.Name,
-		UserName: c.UserName, OrgID: c.OrgID, Tags: c.Tags,
+		UserName: c.UserName, OrgID: c.OrgID, EmailDomain: emailDomain(c.UserName), Tags: c.Tags,
 		OpenshiftVersion: c.OpenShiftVersion, OcpReleaseImage: c.ReleaseImage, OpenshiftClusterID: deref(c.OpenShiftClusterID),
 		CPUArchitecture: wire.ClusterCPUArchitecture(c.CPUArchitecture),
 		BaseDNSDomain:   c.BaseDNSDomain, SSHPublicKey: c.SSHPublicKey, PullSecretSet: c.PullSecret.Reveal() != "",
@@ -57,8 +57,8 @@ func clusterIdentity(c *model.Cluster) wire.Cluster {
 			EnableOn: wire.DiskEncryptionEnableOn(c.DiskEncryption.EnableOn),
 			Mode:     wire.DiskEncryptionMode(c.DiskEncryption.Mode), TangServers: c.DiskEncryption.TangServers,
 		},
-		InstallConfigOverrides: c.InstallConfigOverride, OperatorBundles: []wire.BundleCreateParams{},
-		FeatureUsage: "{}",
+		InstallConfigOverrides: c.InstallConfigOverride, OperatorBundles: chosenBundles(c),
+		FeatureUsage: support.UsageText(c),
 	}
 	if c.SingleNode() {
 		out.HighAvailabilityMode = wire.ClusterHighAvailabilityModeNone
@@ -69,12 +69,37 @@ func clusterIdentity(c *model.Cluster) wire.Cluster {
 	return out
 }
 
+// emailDomain is where the mail of a user goes, if that can be told from the name.
+func emailDomain(user string) string {
+	if _, domain, found := strings.Cut(user, "@"); found {
+		return domain
+	}
+	return "Unknown"
+}
+
+// addClusterJoining adds what concerns hosts that join, and what the cluster ignores.
+func addClusterJoining(out *wire.Cluster, c *model.Cluster) {
+	out.Imported, out.APIVipDNSName = c.Imported, c.APIVIPDNSName
+	out.IgnitionEndpoint = wire.IgnitionEndpoint{URL: c.IgnitionEndpoint.URL, CaCertificate: c.IgnitionEndpoint.CACertificate}
+	out.OrgSoftTimeoutsEnabled = c.OrgSoftTimeouts
+	if c.IgnoredHostValidations != nil {
+		out.IgnoredHostValidations = jsonText(c.IgnoredHostValidations)
+	}
+	if c.IgnoredClusterValidations != nil {
+		out.IgnoredClusterValidations = jsonText(c.IgnoredClusterValidations)
+	}
+}
+
 func addClusterNetworks(out *wire.Cluster, c *model.Cluster) {
 	out.UserManagedNetworking, out.VipDhcpAllocation = c.UserManagedNetworking, c.VIPDHCPAllocation
 	out.LoadBalancer.Type = wire.LoadBalancerType(c.LoadBalancer)
 	out.NetworkType = wire.ClusterNetworkType(c.NetworkType)
 	out.HTTPProxy, out.HTTPSProxy, out.NoProxy = c.Proxy.HTTP, c.Proxy.HTTPS, c.Proxy.NoProxy
-	out.AdditionalNtpSource = joined(c.NTPSources)
+	if sources := joined(c.NTPSources); c.NTPSourcesOnly {
+		out.NtpSources = sources
+	} else {
+		out.AdditionalNtpSource = sources
+	}
 	out.APIVips, out.IngressVips = []wire.APIVip{}, []wire.IngressVip{}
 	for _, v := range c.APIVIPs {
 		out.APIVips = append(out.APIVips, wire.APIVip{
@@ -134,7 +159,7 @@ func operatorToWire(o model.MonitoredOperator) wire.MonitoredOperator {
 		ClusterID: o.ClusterID, Name: o.Name, OperatorType: wire.OperatorType(o.Type), Version: o.Version,
 		Namespace: o.Namespace, SubscriptionName: o.SubscriptionName, Properties: o.Properties,
 		TimeoutSeconds: int(o.Timeout / time.Second), Status: wire.OperatorStatus(o.Status), StatusInfo: o.StatusInfo,
-		StatusUpdatedAt: wire.DateTime(o.StatusUpdatedAt), Bundles: []string{}, SourceBundles: []string{},
+		StatusUpdatedAt: wire.DateTime(o.StatusUpdatedAt),
 	}
 }
 

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -16,11 +15,13 @@ import (
 // contract is the folder of the contract, beside the checkout of those who have it.
 const contract = "../../shared/contract/"
 
-// differences from the contract that are meant, and why. A line that begins with "-" is
-// of the contract alone, one with "+" of ours alone.
+// differences from the contract that are meant, and why: how their lines begin. A line
+// that begins with "-" is of the contract alone, one with "+" of ours alone.
 var differences = map[string]string{
 	"-schema step-reply.step_type is step-type": "our agent answers its own finer steps too, and an unknown step is a 400 that names it",
 	"+schema step-reply.step_type is string":    "the other side of the same",
+	"-GET /v2/supported-operators answers 200":  "the contract's document says numa-resources where its service and all others say numaresources",
+	"+GET /v2/supported-operators answers 200":  "the other side of the same",
 }
 
 // node is a part of an API document, of either version of the format.
@@ -174,6 +175,15 @@ func promises(document node) (operations int, lines []string) {
 	return operations, slices.Compact(lines)
 }
 
+func isListed(line string) bool {
+	for beginning := range differences {
+		if strings.HasPrefix(line, beginning) {
+			return true
+		}
+	}
+	return false
+}
+
 func TestDocumentPromisesWhatTheContractDoes(t *testing.T) {
 	t.Parallel()
 	file := contract + "v2-api.swagger.yaml"
@@ -186,9 +196,9 @@ func TestDocumentPromisesWhatTheContractDoes(t *testing.T) {
 	listed := 0
 	compare := func(mark string, lines, others []string) {
 		for _, line := range lines {
-			switch _, known := differences[mark+line]; {
+			switch {
 			case slices.Contains(others, line):
-			case known:
+			case isListed(mark + line):
 				listed++
 			default:
 				unlisted = append(unlisted, mark+line)
@@ -201,35 +211,4 @@ func TestDocumentPromisesWhatTheContractDoes(t *testing.T) {
 	require.Equal(t, len(differences), listed, "a listed difference is none any more")
 	require.Equal(t, wanted, found)
 	t.Logf("operations as the contract has them: %d of %d; promises held: %d; differences with a reason: %d", found, wanted, len(theirs), listed)
-}
-
-// operationsOf lists what a document promises: method, path, operationId and the codes of success.
-func operationsOf(t *testing.T, file string) []string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var doc struct {
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
-	}
-	require.NoError(t, yaml.Unmarshal(text, &doc))
-	var out []string
-	for path, item := range doc.Paths {
-		for method, raw := range item {
-			var operation struct {
-				OperationID string         `json:"operationId"`
-				Responses   map[string]any `json:"responses"`
-			}
-			require.NoError(t, json.Unmarshal(raw, &operation))
-			var codes []string
-			for code := range operation.Responses {
-				if strings.HasPrefix(code, "2") {
-					codes = append(codes, code)
-				}
-			}
-			sort.Strings(codes)
-			out = append(out, strings.ToUpper(method)+" "+path+" "+operation.OperationID+" "+strings.Join(codes, "/"))
-		}
-	}
-	sort.Strings(out)
-	return out
 }

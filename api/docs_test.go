@@ -18,23 +18,18 @@ func TestDocsOfOperations(t *testing.T) {
 	t.Parallel()
 	operations, err := api.Operations()
 	require.NoError(t, err)
-	var built, missing, own [][]string
+	var contract, own [][]string
 	for _, o := range operations {
 		row := []string{"`" + o.Method + " " + strings.TrimPrefix(o.Path, api.BasePath) + "`", o.ID}
-		switch {
-		case o.Own:
+		if o.Own {
 			own = append(own, row)
-		case o.Instead == "":
-			built = append(built, row)
-		default:
-			missing = append(missing, append(row, o.Instead))
+		} else {
+			contract = append(contract, row)
 		}
 	}
 	text := docpage.Title("Operations of the API", "api") +
-		fmt.Sprintf("Of the %d operations of the v2 document %d work; the others answer 501 with the sentence shown here. How to call them: [api](api.md).\n\n",
-			len(built)+len(missing), len(built)) +
-		"## Built, below `" + api.BasePath + "`\n" + docpage.Table([]string{"operation", "id"}, built) +
-		"## Our own\n" + docpage.Table([]string{"operation", "id"}, own) +
-		"## Not built yet\n" + docpage.Table([]string{"operation", "id", "instead"}, missing)
+		fmt.Sprintf("The v2 document has %d operations. How to call them: [api](api.md); parameters and answers: `/docs` of a service.\n\n", len(contract)) +
+		"## Of the contract, below `" + api.BasePath + "`\n" + docpage.Table([]string{"operation", "id"}, contract) +
+		"## Our own\n" + docpage.Table([]string{"operation", "id"}, own)
 	docpage.Check(t, *update, "operations.md", text[:len(text)-1])
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"sigs.k8s.io/yaml"
+
+	"slipway/internal/auth"
 )
 
 //go:embed openapi.yaml
@@ -19,6 +21,8 @@ type document struct {
 	served []byte // JSON, without the marks of the code generator
 	// operations by method and pattern: "GET /api/assisted-install/v2/clusters/{cluster_id}".
 	operations map[string]*operation
+	// fixed are the addresses without parameters, which no pattern may answer for.
+	fixed map[string]bool
 }
 
 // operation is what the document says of one operation.
@@ -27,6 +31,8 @@ type operation struct {
 	body   *openapi3.Schema // nil without a JSON body
 	params []*openapi3.Parameter
 	limit  int64 // bytes of the body
+	// schemes are the credentials the operation takes, in the order of the document.
+	schemes []auth.Scheme
 }
 
 // readDocument reads the description of an API that begins at base.
@@ -38,8 +44,9 @@ func readDocument(text []byte, base string) (*document, error) {
 	for _, schema := range api.Components.Schemas {
 		closeSchema(schema.Value)
 	}
-	d := &document{operations: map[string]*operation{}}
+	d := &document{operations: map[string]*operation{}, fixed: map[string]bool{}}
 	for path, item := range api.Paths.Map() {
+		d.fixed[base+path] = !strings.Contains(path, "{")
 		for method, o := range item.Operations() {
 			d.operations[method+" "+base+path] = newOperation(o)
 		}
@@ -55,6 +62,7 @@ func newOperation(o *openapi3.Operation) *operation {
 			out.params = append(out.params, p.Value)
 		}
 	}
+	out.schemes = schemesOf(o)
 	if o.RequestBody == nil {
 		return out
 	}
@@ -64,10 +72,28 @@ func newOperation(o *openapi3.Operation) *operation {
 	return out
 }
 
+// schemesOf are the credentials an operation takes. The contract has a user's for all
+// that say nothing else (contract/rest-api.md).
+func schemesOf(o *openapi3.Operation) []auth.Scheme {
+	var out []auth.Scheme
+	if o.Security != nil {
+		for _, requirement := range *o.Security {
+			for name := range requirement {
+				out = append(out, auth.Scheme(name))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return []auth.Scheme{auth.SchemeUser}
+	}
+	return out
+}
+
 // closeSchema refuses fields an object does not have: clients of the contract are told
 // of a misspelt field instead of wondering why it has no effect.
 func closeSchema(s *openapi3.Schema) {
-	if !s.Type.Is("object") || len(s.Properties) == 0 || s.AdditionalProperties.Schema != nil || s.AdditionalProperties.Has != nil {
+	// The contract leaves out the type of some objects.
+	if s.Type != nil && !s.Type.Is("object") || len(s.Properties) == 0 || s.AdditionalProperties.Schema != nil || s.AdditionalProperties.Has != nil {
 		return
 	}
 	open := false

@@ -95,7 +95,7 @@ func TestRefusedCallersGetTheOtherShapeOfError(t *testing.T) {
 	var asked []string
 	s := newService(t, func(o *api.Options) {
 		o.Authorize = func(_ context.Context, actor api.Actor, operation string, object api.Object) error {
-			asked = append(asked, actor.Name+" "+operation+" "+object.ClusterID)
+			asked = append(asked, actor.Name+" "+operation+" "+object.ClusterID.String())
 			if operation == "v2ListClusters" {
 				return api.ErrUnauthenticated
 			}
@@ -108,7 +108,7 @@ func TestRefusedCallersGetTheOtherShapeOfError(t *testing.T) {
 		require.EqualValues(t, status, got["code"], "a number, unlike other errors")
 		require.NotEmpty(t, got["message"])
 	}
-	require.ElementsMatch(t, []string{"admin v2ListClusters ", "admin v2GetCluster " + id.String()}, asked)
+	require.ElementsMatch(t, []string{"admin v2ListClusters " + uuid.Nil.String(), "admin v2GetCluster " + id.String()}, asked)
 }
 
 func TestFaultsOfTheServiceTellNothingInternalButTheirRequestID(t *testing.T) {

@@ -71,6 +71,50 @@ func TestW11EventsAreFilteredOrderedAndCounted(t *testing.T) {
 	}
 }
 
+// tell writes an event of a cluster, or of one of its hosts.
+func (s *service) tell(clusterID uuid.UUID, hostID *uuid.UUID, message string) {
+	s.t.Helper()
+	require.NoError(s.t, s.store.Write(s.t.Context(), func(tx *store.Tx) error {
+		tx.Event(model.Event{
+			Name: "told", Category: "user", Severity: model.SeverityInfo, ClusterID: &clusterID, HostID: hostID, Message: message, At: tx.Now(),
+		})
+		return nil
+	}))
+}
+
+func TestEventsThatAnyOfTheChoicesWantsAreListed(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	kept, deleted := s.host(e.ID), s.host(e.ID)
+	s.tell(c.ID, nil, "of the cluster")
+	s.tell(c.ID, &kept.ID, "of a kept host")
+	s.tell(c.ID, &deleted.ID, "of a deleted host")
+	s.want(http.StatusNoContent, http.MethodDelete, hostPath(e.ID, deleted.ID), nil)
+	for query, want := range map[string][]any{
+		"":                                       {"of the cluster", "of a kept host", "of a deleted host"},
+		"&cluster_level=true":                    {"of the cluster"},
+		"&deleted_hosts=true":                    {"of a deleted host"},
+		"&deleted_hosts=false":                   {"of the cluster", "of a kept host"},
+		"&cluster_level=true&deleted_hosts=true": {"of the cluster", "of a deleted host"},
+		"&cluster_level=true&host_ids=" + kept.ID.String():                                    {"of the cluster", "of a kept host"},
+		"&cluster_level=false&deleted_hosts=false&host_ids=" + kept.ID.String():               {"of a kept host"},
+		"&deleted_hosts=true&host_ids=" + kept.ID.String() + "," + deleted.ID.String():        {"of a kept host", "of a deleted host"},
+		"&cluster_level=true&deleted_hosts=true&host_id=" + kept.ID.String():                  {"of the cluster", "of a kept host", "of a deleted host"},
+		"&cluster_level=true&deleted_hosts=true&severities=critical&order=descending":         {},
+		"&cluster_level=true&host_ids=" + uuid.NewString() + "&infra_env_id=" + e.ID.String(): {},
+	} {
+		messages := []any{}
+		for _, e := range s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String()+query, nil).list() {
+			if e["name"] == "told" {
+				messages = append(messages, e["message"])
+			}
+		}
+		require.ElementsMatch(t, want, messages, query)
+	}
+}
+
 func escaped(query string) string {
 	out := []byte{}
 	for i := range len(query) {
@@ -95,6 +139,11 @@ func TestControllerAddsAnEvent(t *testing.T) {
 	list := s.want(http.StatusOK, http.MethodGet, "/v2/events?message=rebooted&cluster_id="+c.ID.String(), nil).list()
 	require.Len(t, list, 1)
 	require.Equal(t, "reboots_for_node", list[0]["name"])
+	require.NotContains(t, list[0], "props")
+	event["props"] = `{"reboots":2}`
+	s.want(http.StatusCreated, http.MethodPost, "/v2/events", event)
+	list = s.want(http.StatusOK, http.MethodGet, "/v2/events?order=descending&message=rebooted&cluster_id="+c.ID.String(), nil).list()
+	require.JSONEq(t, `{"reboots":2}`, list[0]["props"].(string), "as it was sent")
 	for name, call := range map[string]struct {
 		field  string
 		value  any

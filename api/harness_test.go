@@ -45,6 +45,7 @@ type service struct {
 	store        *store.Store
 	blob         *blob.Store
 	orchestrator *recordingOrchestrator
+	discovery    *discovery.Service
 	logged       *logBuffer
 }
 
@@ -63,23 +64,29 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(s.logged, nil))
 	agents := discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
+	s.discovery = agents
 	options := api.Options{
 		Store: s.store, Blob: s.blob, Discovery: agents, Orchestrator: s.orchestrator, Log: log, Now: time.Now,
 		Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents, Log: log}),
-		BaseURL:      "http://service.example:8090", Releases: releases(t), AgentVersion: "slipway-agent 1.0",
+		BaseURL:      "http://service.example:8090", Releases: support.NewCatalogue(releases(t)), AgentVersion: "slipway-agent 1.0",
 		Version: "1.0.0", ComponentVersions: map[string]string{"discovery-agent": "slipway-agent 1.0"},
 		AgentBinaries: fs.FS(fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}}),
 	}
 	for _, c := range change {
 		c(&options)
 	}
-	// As in the service, where health and metrics stand beside the API.
+	s.url = serve(t, options)
+	return s
+}
+
+// serve starts the API as in the service, where health and metrics stand beside it.
+func serve(t testing.TB, options api.Options) string {
+	t.Helper()
 	router := chi.NewRouter()
 	router.Mount("/", api.NewServer(options))
 	server := httptest.NewServer(router)
 	t.Cleanup(server.Close)
-	s.url = server.URL
-	return s
+	return server.URL
 }
 
 func releases(t testing.TB) support.Releases {
@@ -300,8 +307,12 @@ func (o *recordingOrchestrator) Reset(_ context.Context, id uuid.UUID) error {
 	return o.take("reset " + id.String())
 }
 
-func (o *recordingOrchestrator) RetryHost(_ context.Context, _, id uuid.UUID) error {
-	return o.take("retry " + id.String())
+func (o *recordingOrchestrator) InstallHost(_ context.Context, _, id uuid.UUID) error {
+	return o.take("install host " + id.String())
+}
+
+func (o *recordingOrchestrator) ResetHost(_ context.Context, _, id uuid.UUID) error {
+	return o.take("reset host " + id.String())
 }
 
 func (o *recordingOrchestrator) ClusterCommand(_ context.Context, id uuid.UUID, command string) error {

@@ -22,7 +22,7 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 			return err
 		}
 		view := hostView{singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity}
-		filter := store.HostFilter{ClusterID: id, Role: string(params.Role), Status: params.Status, Connectivity: params.WithConnectivity}
+		filter := store.HostFilter{ClusterID: id, Role: string(params.Role), Status: params.Status, Connectivity: params.WithConnectivity, Tenant: tenant(r)}
 		return s.Store.Hosts(r.Context(), filter, func(h *model.Host) error { return yield(hostToWire(h, view)) })
 	})
 }
@@ -37,7 +37,7 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 		if err != nil {
 			return err
 		}
-		return s.Store.Hosts(r.Context(), store.HostFilter{InfraEnvID: id, Connectivity: true}, func(h *model.Host) error {
+		return s.Store.Hosts(r.Context(), store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: tenant(r)}, func(h *model.Host) error {
 			return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true}))
 		})
 	})
@@ -86,9 +86,19 @@ func (s *server) mayLeave(ctx context.Context, infraEnvID, hostID uuid.UUID, ver
 	return nil
 }
 
-// V2ResetHost installs one failed host of a running installation again, alone.
+// V2InstallHost installs a host into the existing cluster it belongs to.
+func (s *server) V2InstallHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+	if err := s.Orchestrator.InstallHost(r.Context(), infraEnvID, hostID); err != nil {
+		fail(w, r, err)
+		return
+	}
+	s.replyHost(accepted, w, r, infraEnvID, hostID)
+}
+
+// V2ResetHost takes a host of an existing cluster back to discovery. A failed host of a
+// running installation is installed again, alone.
 func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
-	if err := s.Orchestrator.RetryHost(r.Context(), infraEnvID, hostID); err != nil {
+	if err := s.Orchestrator.ResetHost(r.Context(), infraEnvID, hostID); err != nil {
 		fail(w, r, err)
 		return
 	}

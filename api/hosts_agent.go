@@ -39,7 +39,7 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		fail(w, r, err)
 		return
 	}
-	created(w, r, registrationToWire(h, s.AgentVersion), nil)
+	created(w, r, registrationToWire(h, s.agentFor(h)), nil)
 }
 
 // V2GetNextSteps gives a host the steps it has to run. An agent that prefers to wait is

@@ -18,7 +18,7 @@ import (
 
 func TestRegisteringAgentIsToldWhatToRunNext(t *testing.T) {
 	t.Parallel()
-	s := newService(t)
+	s := newService(t, func(o *api.Options) { o.ForeignAgent = "agent:2" })
 	c := s.cluster(nil)
 	e := s.infraEnv(c.ID)
 	id := uuid.New()
@@ -35,7 +35,7 @@ func TestRegisteringAgentIsToldWhatToRunNext(t *testing.T) {
 	require.EqualValues(t, 60, command["retry_seconds"])
 	args := command["args"].([]any)
 	require.Len(t, args, 1)
-	require.JSONEq(t, `{"infra_env_id":"`+e.ID.String()+`","host_id":"`+id.String()+`","agent_version":"slipway-agent 1.0"}`, args[0].(string))
+	require.JSONEq(t, `{"infra_env_id":"`+e.ID.String()+`","host_id":"`+id.String()+`","agent_version":"agent:2"}`, args[0].(string))
 	s.send(http.MethodPost, "/v2/infra-envs/"+uuid.NewString()+"/hosts", body).reason(http.StatusNotFound)
 }
 

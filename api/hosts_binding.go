@@ -91,7 +91,7 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 		record(r, tx, events.HostUnbindSucceeded, ofHost(h), nil)
 		tx.SupersedeHost(h)
 		tx.HostsChanged(*h.ClusterID)
-		leaveCluster(h)
+		h.LeaveCluster()
 		tx.Refresh(nil, infraEnvID)
 		return nil
 	})
@@ -133,13 +133,6 @@ func move(h *model.Host, event lifecycle.HostEvent, tx *store.Tx) error {
 	tx.Event(events.New(events.HostStatusUpdated, ofHost(h), events.Props{
 		"src_status": string(from), "new_status": string(h.Status), "info": h.StatusInfo,
 	}, tx.Now()))
+	tx.WakeHost(h)
 	return nil
-}
-
-// leaveCluster forgets what a host was in its cluster.
-func leaveCluster(h *model.Host) {
-	h.ClusterID, h.Kind = nil, model.KindHost
-	h.Role, h.SuggestedRole, h.Bootstrap = model.RoleAutoAssign, "", false
-	h.Stage, h.Progress = "", model.HostProgress{}
-	h.Validations, h.Connectivity = nil, nil
 }

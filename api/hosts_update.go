@@ -56,13 +56,11 @@ func (s *server) changeHost(how func(http.ResponseWriter, *http.Request, any, er
 
 // applyHost lays what a client sent over a host; absent fields change nothing.
 func applyHost(h *model.Host, p wire.HostUpdateParams) error {
-	switch {
-	case p.FencingCredentials != nil && *p.FencingCredentials != (wire.FencingCredentialsParams{}):
-		return errUnsupported("fencing_credentials")
-	case deref(p.IgnitionEndpointToken) != "":
-		return errUnsupported("ignition_endpoint_token")
-	case len(deref(p.IgnitionEndpointHTTPHeaders)) > 0:
-		return errUnsupported("ignition_endpoint_http_headers")
+	if err := applyFencing(h, p.FencingCredentials); err != nil {
+		return err
+	}
+	if err := applyIgnitionEndpoint(h, p); err != nil {
+		return err
 	}
 	if p.HostName != nil {
 		if err := checkHostname(*p.HostName); err != nil {

@@ -68,6 +68,12 @@ func addHostFacts(out *wire.Host, h *model.Host, view hostView) {
 	if view.connectivity && h.Connectivity != nil {
 		out.Connectivity = jsonText(h.Connectivity.Unpack())
 	}
+	if h.Tang != nil {
+		out.TangConnectivity = jsonText(h.Tang)
+	}
+	if h.IgnitionDownload != nil {
+		out.APIVipConnectivity = jsonText(h.IgnitionDownload)
+	}
 	if h.DomainResolution != nil {
 		out.DomainNameResolutions = jsonText(h.DomainResolution)
 	}
@@ -111,6 +117,8 @@ func addHostChoices(out *wire.Host, h *model.Host) {
 		out.NodeLabels = jsonText(h.NodeLabels)
 	}
 	out.IgnitionConfigOverrides, out.MachineConfigPoolName = h.IgnitionConfigOverrides, h.MachineConfigPoolName
+	out.IgnitionEndpointTokenSet = h.IgnitionEndpointToken != ""
+	out.FencingCredentials = fencingToWire(h.Fencing)
 }
 
 // hostName is what a host is called from its registration on: the name it will have,

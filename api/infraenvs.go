@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"net/http"
@@ -20,7 +19,7 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) {
 	err := read(r, &params)
 	var e *model.InfraEnv
 	if err == nil {
-		e, err = s.newInfraEnv(r.Context(), params)
+		e, err = s.newInfraEnv(r, params)
 	}
 	if err == nil {
 		err = s.Store.CreateInfraEnv(r.Context(), e, func(tx *store.Tx) {
@@ -31,12 +30,13 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, err)
 		return
 	}
-	created(w, r, s.infraEnvToWire(e), nil)
+	out, err := s.infraEnvToWire(e)
+	created(w, r, out, err)
 }
 
-func (s *server) newInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (*model.InfraEnv, error) {
+func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*model.InfraEnv, error) {
 	e := &model.InfraEnv{
-		ID: uuid.New(), Name: p.Name, ClusterID: p.ClusterID, UserName: anyone.Name,
+		ID: uuid.New(), Name: p.Name, ClusterID: p.ClusterID, UserName: callerOf(r).Name, OrgID: callerOf(r).OrgID,
 		PullSecret: model.Secret(p.PullSecret), TokenKey: newTokenKey(),
 		ImageType: string(wire.ImageTypeFullIso), OpenShiftVersion: deref(p.OpenshiftVersion), CPUArchitecture: "x86_64",
 	}
@@ -50,7 +50,7 @@ func (s *server) newInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (
 		e.CPUArchitecture = string(*p.CPUArchitecture)
 	}
 	if p.ClusterID != nil {
-		c, err := s.Store.Cluster(ctx, *p.ClusterID)
+		c, err := s.Store.Cluster(r.Context(), *p.ClusterID)
 		if err != nil {
 			return nil, err
 		}
@@ -96,10 +96,12 @@ func newTokenKey() model.Secret {
 
 // ListInfraEnvs lists discovery environments, newest first.
 func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wire.ListInfraEnvsParams) {
-	list, err := s.Store.InfraEnvs(r.Context(), params.ClusterID, params.Owner)
+	list, err := s.Store.InfraEnvs(r.Context(), store.InfraEnvFilter{ClusterID: params.ClusterID, Owner: params.Owner, Tenant: tenant(r)})
 	out := make([]wire.InfraEnv, len(list))
 	for i, e := range list {
-		out[i] = s.infraEnvToWire(e)
+		if err == nil {
+			out[i], err = s.infraEnvToWire(e)
+		}
 	}
 	ok(w, r, out, err)
 }
@@ -163,5 +165,6 @@ func (s *server) replyInfraEnv(how func(http.ResponseWriter, *http.Request, any,
 		fail(w, r, err)
 		return
 	}
-	how(w, r, s.infraEnvToWire(e), nil)
+	out, err := s.infraEnvToWire(e)
+	how(w, r, out, err)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -92,24 +93,35 @@ func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 		status int
 		want   string
 	}{
-		"an override of air":          {`{"ignition_config_override":"{}"}`, 400, "ignition_config_override"},
-		"certificates that are none":  {`{"additional_trust_bundle":"hello"}`, 400, "additional_trust_bundle"},
-		"a meeting point of air":      {`{"rendezvous_ip":"here"}`, 422, "rendezvous_ip"},
-		"a network that is no YAML":   {`{"static_network_config":[{"network_yaml":"a: [","mac_interface_map":[]}]}`, 400, "network_yaml"},
-		"one address for two hosts":   {`{"static_network_config":[` + staticHost + `,` + staticHost + `]}`, 400, "52:54:00:aa:bb:01"},
-		"a kernel argument of quotes": {`{"kernel_arguments":[{"operation":"append","value":"a\"b"}]}`, 422, "kernel_arguments.0.value"},
-		"another kind of image":       {`{"image_type":"floppy"}`, 422, "full-iso"},
-		"a version not on offer":      {`{"openshift_version":"3.11"}`, 400, "4.22.9"},
-		"a proxy that is none":        {`{"proxy":{"https_proxy":"proxy"}}`, 400, "https_proxy"},
-		"a key that is none":          {`{"ssh_authorized_key":"hello"}`, 400, "ssh_authorized_key"},
-		"a pull secret that is none":  {`{"pull_secret":"hello"}`, 400, "pull_secret"},
-		"a time source that is none":  {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
+		"an override of air":              {`{"ignition_config_override":"{}"}`, 400, "ignition_config_override"},
+		"certificates that are none":      {`{"additional_trust_bundle":"hello"}`, 400, "additional_trust_bundle"},
+		"a meeting point of air":          {`{"rendezvous_ip":"here"}`, 422, "rendezvous_ip"},
+		"a network that is no YAML":       {`{"static_network_config":[{"network_yaml":"a: [","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}]}`, 400, "network_yaml"},
+		"one address for two hosts":       {`{"static_network_config":[` + staticHost + `,` + staticHost + `]}`, 400, "52:54:00:aa:bb:01"},
+		"a kernel argument of quotes":     {`{"kernel_arguments":[{"operation":"append","value":"a\"b"}]}`, 422, "kernel_arguments.0.value"},
+		"a network that is not supported": {`{"static_network_config":[` + strings.Replace(staticHost, "ethernet", "ovs-bridge", 1) + `]}`, 400, "static_network_config[0].network_yaml: interfaces[0].type: require one of"},
+		"hosts without MAC addresses":     {`{"static_network_config":[{"network_yaml":"interfaces: []"}]}`, 400, "mac_interface_map"},
+		"a kernel argument of blanks":     {`{"kernel_arguments":[{"operation":"append","value":"a b"}]}`, 422, "kernel_arguments.0.value"},
+		"an empty kernel argument":        {`{"kernel_arguments":[{"operation":"append","value":""}]}`, 422, "kernel_arguments.0.value"},
+		"no kernel argument at all":       {`{"kernel_arguments":[{"operation":"append"}]}`, 400, "kernel_arguments[0].value"},
+		"no operation":                    {`{"kernel_arguments":[{"value":"a"}]}`, 400, "kernel_arguments[0].operation"},
+		"an operation there is not":       {`{"kernel_arguments":[{"operation":"add","value":"a"}]}`, 422, "append"},
+		"a replacement of nothing":        {`{"kernel_arguments":[{"operation":"replace","value":"a=b"}]}`, 400, "require KEY=OLD=NEW"},
+		"two lists of time sources":       {`{"ntp_sources":"a.example","additional_ntp_sources":"b.example"}`, 400, "found both"},
+		"a delay into the past":           {`{"network_discovery_delay_seconds":-1}`, 422, "network_discovery_delay_seconds"},
+		"another cluster":                 {`{"cluster_id":"` + uuid.NewString() + `"}`, 400, "cluster_id"},
+		"another kind of image":           {`{"image_type":"floppy"}`, 422, "full-iso"},
+		"a version not on offer":          {`{"openshift_version":"3.11"}`, 400, "4.22.9"},
+		"a proxy that is none":            {`{"proxy":{"https_proxy":"proxy"}}`, 400, "https_proxy"},
+		"a key that is none":              {`{"ssh_authorized_key":"hello"}`, 400, "ssh_authorized_key"},
+		"a pull secret that is none":      {`{"pull_secret":"hello"}`, 400, "pull_secret"},
+		"a time source that is none":      {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
 	} {
 		require.Contains(t, s.send(http.MethodPatch, path, call.body).reason(call.status), call.want, name)
 	}
 }
 
-const staticHost = `{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"52:54:00:AA:BB:01","logical_nic_name":"eth0"}]}`
+const staticHost = `{"network_yaml":"interfaces: [{name: eth0, type: ethernet, ipv4: {enabled: true, dhcp: true}}]","mac_interface_map":[{"mac_address":"52:54:00:AA:BB:01","logical_nic_name":"eth0"}]}`
 
 func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testing.T) {
 	t.Parallel()
@@ -131,7 +143,6 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 	body := map[string]any{"name": "x", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
 	id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()["id"].(string)
 	require.Contains(t, s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).reason(http.StatusConflict), "s390x")
-	require.Contains(t, s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=ipxe-script", nil).reason(http.StatusNotImplemented), "ipxe-script")
 }
 
 // agentFile downloads a program of the agent, which is not below the base path.

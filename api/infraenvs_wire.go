@@ -1,17 +1,18 @@
 package api
 
 import (
-	"fmt"
 	"net/netip"
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"slipway/internal/ignition"
 	"slipway/internal/model"
+	"slipway/internal/staticnet"
 	"slipway/internal/wire"
 )
+
+// maxDiscoveryDelay is a day, in seconds: a host that waits longer looks dead.
+const maxDiscoveryDelay = 86400
 
 // infraEnvSettings are the fields that registration and update of a discovery
 // environment have in common; nil ones change nothing.
@@ -40,6 +41,9 @@ func applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
 		}
 	}
 	if p.delay != nil {
+		if *p.delay > maxDiscoveryDelay {
+			return model.Invalidf("network_discovery_delay_seconds: require at most %d, found %d", maxDiscoveryDelay, *p.delay)
+		}
 		e.DiscoveryDelay = time.Duration(*p.delay) * time.Second
 	}
 	for _, part := range []func(*model.InfraEnv, infraEnvSettings) error{
@@ -53,15 +57,22 @@ func applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
 }
 
 func applyInfraEnvTime(e *model.InfraEnv, p infraEnvSettings) error {
-	for field, text := range map[string]*string{"additional_ntp_sources": p.ntp, "ntp_sources": p.ntpSources} {
-		if text == nil {
+	if deref(p.ntp) != "" && deref(p.ntpSources) != "" {
+		return model.Invalidf("additional_ntp_sources, ntp_sources: require one of them, found both")
+	}
+	for _, field := range []struct {
+		name string
+		text *string
+		only bool // instead of what hosts have of their own
+	}{{"additional_ntp_sources", p.ntp, false}, {"ntp_sources", p.ntpSources, true}} {
+		if field.text == nil || *field.text == "" && e.NTPSourcesOnly != field.only {
 			continue
 		}
-		sources, err := splitNTP(field, *text)
+		sources, err := splitNTP(field.name, *field.text)
 		if err != nil {
 			return err
 		}
-		e.NTPSources = sources
+		e.NTPSources, e.NTPSourcesOnly = sources, field.only && len(sources) > 0
 	}
 	return nil
 }
@@ -102,21 +113,11 @@ func applyStaticNetwork(e *model.InfraEnv, p infraEnvSettings) error {
 		e.StaticNetworkConfig = ""
 		return nil
 	}
-	seen := map[string]bool{}
-	for i, host := range *p.static {
-		var state map[string]any
-		if err := yaml.Unmarshal([]byte(host.NetworkYaml), &state); err != nil || len(state) == 0 {
-			return model.Invalidf("static_network_config[%d].network_yaml: require a network state in YAML, found something else", i)
-		}
-		for _, nic := range host.MacInterfaceMap {
-			mac := strings.ToLower(nic.MacAddress)
-			if seen[mac] {
-				return model.Invalidf("static_network_config[%d]: require each MAC address once, found %s again", i, mac)
-			}
-			seen[mac] = true
-		}
+	text := jsonText(*p.static)
+	if _, err := staticnet.Parse(text); err != nil {
+		return err
 	}
-	e.StaticNetworkConfig = jsonText(*p.static)
+	e.StaticNetworkConfig = text
 	return nil
 }
 
@@ -125,41 +126,52 @@ func applyKernelArguments(e *model.InfraEnv, p infraEnvSettings) error {
 		return nil
 	}
 	e.KernelArguments = nil
-	for _, a := range *p.kernelArguments {
+	for i, a := range *p.kernelArguments {
+		if err := checkKernelArgument(i, a); err != nil {
+			return err
+		}
 		e.KernelArguments = append(e.KernelArguments, model.KernelArgument{Operation: string(a.Operation), Value: a.Value})
 	}
 	return nil
 }
 
+// checkKernelArgument holds what the document cannot: both parts are there, and replace
+// names what it replaces. The pattern of the value is the document's.
+func checkKernelArgument(i int, a wire.KernelArgument) error {
+	switch {
+	case a.Operation == "":
+		return model.Invalidf("kernel_arguments[%d].operation: require append, replace or delete, found none", i)
+	case a.Value == "":
+		return model.Invalidf("kernel_arguments[%d].value: require an argument of the kernel, found none", i)
+	case a.Operation == wire.Replace && strings.Count(a.Value, "=") < 2:
+		return model.Invalidf("kernel_arguments[%d].value: require KEY=OLD=NEW with replace, found %q", i, a.Value)
+	}
+	return nil
+}
+
 // infraEnvToWire maps a discovery environment to its format in the API.
-func (s *server) infraEnvToWire(e *model.InfraEnv) wire.InfraEnv {
+func (s *server) infraEnvToWire(e *model.InfraEnv) (wire.InfraEnv, error) {
+	address, expires, err := s.imageURL(e)
 	out := wire.InfraEnv{
 		Kind: wire.InfraEnvKindInfraEnv, ID: e.ID, Href: BasePath + "/v2/infra-envs/" + e.ID.String(), Name: e.Name,
 		ClusterID: deref(e.ClusterID), UserName: e.UserName, OrgID: e.OrgID,
 		OpenshiftVersion: e.OpenShiftVersion, CPUArchitecture: wire.InfraEnvCPUArchitecture(e.CPUArchitecture),
 		Type: wire.ImageType(e.ImageType), PullSecretSet: e.PullSecret.Reveal() != "",
-		Proxy:                wire.Proxy{HTTPProxy: e.Proxy.HTTP, HTTPSProxy: e.Proxy.HTTPS, NoProxy: e.Proxy.NoProxy},
-		AdditionalNtpSources: joined(e.NTPSources), SSHAuthorizedKey: e.SSHAuthorizedKey,
+		Proxy:               wire.Proxy{HTTPProxy: e.Proxy.HTTP, HTTPSProxy: e.Proxy.HTTPS, NoProxy: e.Proxy.NoProxy},
+		SSHAuthorizedKey:    e.SSHAuthorizedKey,
 		StaticNetworkConfig: e.StaticNetworkConfig, RendezvousIP: e.RendezvousIP,
 		IgnitionConfigOverride: e.IgnitionConfigOverride, AdditionalTrustBundle: e.AdditionalTrustBundle,
 		NetworkDiscoveryDelaySeconds: int64(e.DiscoveryDelay / time.Second),
-		DownloadURL:                  s.imageURL(e), ExpiresAt: wire.DateTime(e.ExpiresAt),
+		DownloadURL:                  address, ExpiresAt: wire.DateTime(expires),
 		CreatedAt: wire.DateTime(e.CreatedAt), UpdatedAt: wire.DateTime(e.UpdatedAt),
+	}
+	if sources := joined(e.NTPSources); e.NTPSourcesOnly {
+		out.NtpSources = sources
+	} else {
+		out.AdditionalNtpSources = sources
 	}
 	if len(e.KernelArguments) > 0 {
 		out.KernelArguments = jsonText(e.KernelArguments)
 	}
-	return out
-}
-
-// imageURL is where the discovery image of an environment is offered
-// (contract/image-service.md, 4.1).
-func (s *server) imageURL(e *model.InfraEnv) string {
-	version := e.OpenShiftVersion
-	if version == "" {
-		if release, err := s.Releases.Find(""); err == nil {
-			version = release.Version
-		}
-	}
-	return fmt.Sprintf("%s/byid/%s/%s/%s/%s.iso", s.BaseURL, e.ID, version, e.CPUArchitecture, strings.TrimSuffix(e.ImageType, "-iso"))
+	return out, err
 }

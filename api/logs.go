@@ -88,7 +88,7 @@ func (s *server) storeLogs(r *http.Request, clusterID uuid.UUID, source string) 
 			return model.Invalidf("upfile: require a file, found none")
 		}
 		if err != nil {
-			return uploadError(err)
+			return formError(err)
 		}
 		if part.FormName() != "upfile" {
 			continue
@@ -103,18 +103,33 @@ func (s *server) storeFile(ctx context.Context, key string, content io.Reader) e
 		return err
 	}
 	defer file.Abort()
-	if _, err := io.Copy(file, content); err != nil {
-		return uploadError(err)
+	if _, err := io.Copy(file, formReader{content}); err != nil {
+		return err
 	}
 	return file.Close()
 }
 
-// uploadError tells a body that broke off, the client's fault, from faults of storage.
-func uploadError(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+// formReader marks what cannot be read of a form as the client's fault, not one of storage.
+type formReader struct{ io.Reader }
+
+func (r formReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = formError(err)
+	}
+	return n, err
+}
+
+// formError explains a form that cannot be read; one that is too large explains itself.
+func formError(err error) error {
+	var size *http.MaxBytesError
+	switch {
+	case errors.As(err, &size):
+		return err
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return reasonf(errMalformed, "require a whole form, found one that breaks off")
 	}
-	return err
+	return reasonf(errMalformed, "require a form of type multipart/form-data, found a fault: %s", err)
 }
 
 // V2UpdateClusterLogsProgress takes how far the collection of the controller's logs is.

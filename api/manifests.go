@@ -7,13 +7,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/manifests"
 	"slipway/internal/model"
 	"slipway/internal/store"
 	"slipway/internal/wire"
 )
-
-// manifestFolder is the folder of manifests whose client names none.
-const manifestFolder = "manifests"
 
 // V2ListClusterManifests lists the manifests of a cluster; those the service made itself
 // on request only.
@@ -21,7 +19,7 @@ func (s *server) V2ListClusterManifests(w http.ResponseWriter, r *http.Request, 
 	list, err := s.manifests(r.Context(), id)
 	out := []wire.Manifest{}
 	for _, m := range list {
-		if m.Source == "user" || params.IncludeSystemGenerated {
+		if m.Source == store.SourceUser || params.IncludeSystemGenerated {
 			out = append(out, manifestToWire(m))
 		}
 	}
@@ -35,26 +33,36 @@ func (s *server) manifests(ctx context.Context, id uuid.UUID) ([]model.Manifest,
 	return s.Store.Manifests(ctx, id)
 }
 
-// V2CreateClusterManifest adds a manifest to the installation.
+// V2CreateClusterManifest adds a manifest to the installation, or replaces the user's
+// one of that folder and name: clients that start again send what they sent before.
 func (s *server) V2CreateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	var params wire.CreateManifestParams
 	err := read(r, &params)
 	var m model.Manifest
 	if err == nil {
-		m = model.Manifest{ClusterID: id, Folder: or(string(params.Folder), manifestFolder), FileName: params.FileName, Source: "user"}
-		_, err = s.manifests(r.Context(), id)
-	}
-	var content []byte
-	if err == nil {
-		content, err = manifestContent(m.FileName, params.Content)
-	}
-	if err == nil {
-		err = s.putManifest(r.Context(), m, content)
+		m = model.Manifest{
+			ClusterID: id, Folder: or(string(params.Folder), manifests.FolderManifests), FileName: params.FileName, Source: store.SourceUser,
+		}
+		err = s.createManifest(r.Context(), m, params.Content)
 	}
 	created(w, r, manifestToWire(m), err)
 }
 
-// V2UpdateClusterManifest changes the content of a manifest, or moves it.
+func (s *server) createManifest(ctx context.Context, m model.Manifest, text string) error {
+	if _, err := s.Store.Cluster(ctx, m.ClusterID); err != nil {
+		return err
+	}
+	if err := manifests.CheckName(m.FileName); err != nil {
+		return err
+	}
+	content, err := manifests.Decode(m.FileName, text)
+	if err != nil {
+		return err
+	}
+	return s.putManifest(ctx, m, content)
+}
+
+// V2UpdateClusterManifest changes the content of a manifest, renames or moves it.
 func (s *server) V2UpdateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	var params wire.UpdateManifestParams
 	err := read(r, &params)
@@ -66,129 +74,63 @@ func (s *server) V2UpdateClusterManifest(w http.ResponseWriter, r *http.Request,
 }
 
 func (s *server) changeManifest(ctx context.Context, id uuid.UUID, p wire.UpdateManifestParams) (model.Manifest, error) {
-	before, err := s.changeableManifest(ctx, id, string(p.Folder), p.FileName)
+	if err := s.requireManifestsOpen(ctx, id, p.FileName); err != nil {
+		return model.Manifest{}, err
+	}
+	before, err := s.usersManifest(ctx, id, or(string(p.Folder), manifests.FolderManifests), p.FileName)
 	if err != nil {
 		return before, err
 	}
 	after := before
 	after.Folder, after.FileName = or(string(deref(p.UpdatedFolder)), before.Folder), or(deref(p.UpdatedFileName), before.FileName)
-	moved := after.Folder != before.Folder || after.FileName != before.FileName
-	var content []byte
-	if text := deref(p.UpdatedContent); text != "" {
-		content, err = manifestContent(after.FileName, text)
-	} else {
-		content, err = s.Blob.Get(ctx, before.Blob.Key)
+	if err := manifests.CheckName(after.FileName); err != nil {
+		return before, err
 	}
-	if err == nil {
-		err = checkManifestName(after.FileName)
-	}
+	content, err := s.changedContent(ctx, before, after.FileName, deref(p.UpdatedContent))
 	if err != nil {
 		return before, err
 	}
-	if moved && after.FileName == before.FileName {
-		// The same name may not stand in both folders, not even for a moment.
-		if _, err := s.Store.DeleteManifest(ctx, id, before.Folder, before.FileName); err != nil {
-			return before, err
-		}
+	if after.Folder == before.Folder && after.FileName == before.FileName {
+		return after, s.putManifest(ctx, after, content)
 	}
-	if err := s.putManifest(ctx, after, content); err != nil || !moved {
-		return after, err
-	}
-	return after, s.removeManifest(ctx, before)
+	return after, s.moveManifest(ctx, before, after, content)
 }
 
-// V2DeleteClusterManifest removes a manifest.
+// changedContent is the new content of a manifest, or the one it has when text is empty;
+// under a new name that has to be readable too.
+func (s *server) changedContent(ctx context.Context, m model.Manifest, name, text string) ([]byte, error) {
+	if text != "" {
+		return manifests.Decode(name, text)
+	}
+	content, err := s.Blob.GetRef(ctx, m.Blob)
+	if err != nil {
+		return nil, err
+	}
+	return content, manifests.CheckContent(name, content)
+}
+
+// V2DeleteClusterManifest removes a manifest; one that is not there needs nothing.
 func (s *server) V2DeleteClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DeleteClusterManifestParams) {
-	m, err := s.changeableManifest(r.Context(), id, or(string(params.Folder), manifestFolder), params.FileName)
+	err := s.requireManifestsOpen(r.Context(), id, params.FileName)
+	var m model.Manifest
 	if err == nil {
+		m, err = s.usersManifest(r.Context(), id, or(string(params.Folder), manifests.FolderManifests), params.FileName)
+	}
+	switch {
+	case err == nil:
 		err = s.removeManifest(r.Context(), m)
+	case errors.Is(err, errManifestMissing):
+		err = nil
 	}
 	ok(w, r, nil, err)
 }
 
 // V2DownloadClusterManifest gives the content of a manifest.
 func (s *server) V2DownloadClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterManifestParams) {
-	m, err := s.findManifest(r.Context(), id, or(string(params.Folder), manifestFolder), params.FileName)
+	m, err := s.findManifest(r.Context(), id, or(string(params.Folder), manifests.FolderManifests), params.FileName)
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	s.downloadBlob(w, r, m.Blob.Key, m.FileName, errNoManifest(m.Folder, m.FileName))
-}
-
-func (s *server) findManifest(ctx context.Context, id uuid.UUID, folder, name string) (model.Manifest, error) {
-	list, err := s.manifests(ctx, id)
-	if err != nil {
-		return model.Manifest{}, err
-	}
-	for _, m := range list {
-		if m.Folder == folder && m.FileName == name {
-			return m, nil
-		}
-	}
-	return model.Manifest{}, errNoManifest(folder, name)
-}
-
-// changeableManifest finds a manifest of a user whose cluster is not being installed.
-func (s *server) changeableManifest(ctx context.Context, id uuid.UUID, folder, name string) (model.Manifest, error) {
-	m, err := s.findManifest(ctx, id, folder, name)
-	if err != nil {
-		return m, err
-	}
-	if m.Source != "user" {
-		return m, model.Invalidf("manifest %s cannot be changed: require one of a user, found one of the service", name)
-	}
-	c, err := s.Store.Cluster(ctx, id)
-	if err != nil {
-		return m, err
-	}
-	if err := requireStatus("changed", c, changeable); err != nil {
-		return m, model.Invalidf("manifest %s: %s", name, err) // 400 by the contract (ignition.md, 5d)
-	}
-	return m, nil
-}
-
-// putManifest stores the content first: a row without content would break the installation.
-func (s *server) putManifest(ctx context.Context, m model.Manifest, content []byte) (err error) {
-	if err := checkManifestName(m.FileName); err != nil {
-		return err
-	}
-	if m.Blob, err = s.Blob.PutSecret(ctx, blobKey(m.ClusterID, manifestKey(m.Folder, m.FileName)), content); err != nil {
-		return err
-	}
-	if err := s.Store.PutManifest(ctx, m); err != nil {
-		if errors.Is(err, model.ErrInvalid) { // the name stands in the other folder, so this folder had none
-			err = errors.Join(err, s.Blob.Delete(ctx, m.Blob.Key))
-		}
-		return err
-	}
-	return s.manifestsChanged(ctx, m.ClusterID)
-}
-
-func (s *server) removeManifest(ctx context.Context, m model.Manifest) error {
-	if _, err := s.Store.DeleteManifest(ctx, m.ClusterID, m.Folder, m.FileName); err != nil {
-		return err
-	}
-	if err := s.Blob.Delete(ctx, m.Blob.Key); err != nil {
-		return err
-	}
-	return s.manifestsChanged(ctx, m.ClusterID)
-}
-
-// manifestsChanged has the cluster evaluated again: some networks need manifests.
-func (s *server) manifestsChanged(ctx context.Context, id uuid.UUID) error {
-	return s.Store.Write(ctx, func(tx *store.Tx) error {
-		tx.RefreshCluster(id)
-		return nil
-	})
-}
-
-func errNoManifest(folder, name string) error {
-	return model.NotFoundf("manifest %s was not found in folder %s", name, folder)
-}
-
-func manifestToWire(m model.Manifest) wire.Manifest {
-	return wire.Manifest{
-		Folder: wire.ManifestFolder(m.Folder), FileName: m.FileName, ManifestSource: wire.ManifestManifestSource(m.Source),
-	}
+	s.downloadBlob(w, r, m.Blob.Key, m.FileName, noManifest(m.Folder, m.FileName))
 }

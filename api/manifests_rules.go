@@ -1,63 +1,117 @@
 package api
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/base64"
+	"context"
 	"errors"
-	"io"
-	"regexp"
-	"strings"
+	"fmt"
 
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
+	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
 )
 
-// maxManifest bounds the content of a manifest, in bytes (contract/ignition.md, 5d).
-const maxManifest = 1 << 20
+// errManifestMissing marks that a manifest is not there, of a cluster that is.
+var errManifestMissing = fmt.Errorf("manifest %w", model.ErrNotFound)
 
-// manifestName is a file the installer takes: YAML, JSON, or a patch of one.
-var manifestName = regexp.MustCompile(`\.(json|ya?ml(\.patch_?[a-zA-Z0-9_]*)?)$`)
+func noManifest(folder, name string) error {
+	return reasonf(errManifestMissing, "manifest %s was not found in folder %s", name, folder)
+}
 
-func checkManifestName(name string) error {
-	switch {
-	case strings.ContainsAny(name, `/\`):
-		return model.Unprocessablef("file_name: require a name without a path, found %q", name)
-	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return model.Unprocessablef("file_name: require a name without spaces, found %q", name)
-	case strings.HasPrefix(name, "."):
-		return model.Unprocessablef("file_name: require a name that does not begin with a dot, found %q", name)
-	case len(name) > 200 || !manifestName.MatchString(name):
-		return model.Unprocessablef("file_name: require a name of at most 200 characters that ends in .yaml, .yml, .json or a patch of these, found %q", name)
+func (s *server) findManifest(ctx context.Context, id uuid.UUID, folder, name string) (model.Manifest, error) {
+	list, err := s.manifests(ctx, id)
+	if err != nil {
+		return model.Manifest{}, err
+	}
+	for _, m := range list {
+		if m.Folder == folder && m.FileName == name {
+			return m, nil
+		}
+	}
+	return model.Manifest{}, noManifest(folder, name)
+}
+
+// usersManifest finds a manifest that users may change.
+func (s *server) usersManifest(ctx context.Context, id uuid.UUID, folder, name string) (model.Manifest, error) {
+	m, err := s.findManifest(ctx, id, folder, name)
+	if err == nil && m.Source != store.SourceUser {
+		err = model.Invalidf("manifest %s cannot be changed: require one of a user, found one of the service; add one of that name to replace it", name)
+	}
+	return m, err
+}
+
+// requireManifestsOpen refuses changes while the installation may have read a manifest:
+// 400 by the contract (ignition.md, 5d).
+func (s *server) requireManifestsOpen(ctx context.Context, id uuid.UUID, name string) error {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := requireStatus("changed", c, changeable); err != nil {
+		return model.Invalidf("manifest %s: %s", name, err)
 	}
 	return nil
 }
 
-// manifestContent decodes the content of a manifest and checks that it can be read.
-func manifestContent(name, text string) ([]byte, error) {
-	content, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, model.Invalidf("content: require base64, found something else")
-	}
-	if len(content) == 0 || len(content) > maxManifest {
-		return nil, model.Invalidf("content: require 1 to %d bytes, found %d", maxManifest, len(content))
-	}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for n := 1; ; n++ {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return content, nil
-		}
-		var any any
-		if err == nil {
-			err = yaml.Unmarshal(document, &any) // JSON is YAML
-		}
-		if err != nil {
-			return nil, model.Invalidf("content: require YAML or JSON in %s, found a fault in document %d", name, n)
-		}
-	}
+// manifestKey is where the content of a user's manifest is kept.
+func manifestKey(m model.Manifest) string {
+	return blobKey(m.ClusterID, "manifests/"+m.Folder+"/"+m.FileName)
 }
 
-func manifestKey(folder, name string) string { return "manifests/" + folder + "/" + name }
+// putManifest stores the content first: a row without content would break the installation.
+func (s *server) putManifest(ctx context.Context, m model.Manifest, content []byte) (err error) {
+	if m.Blob, err = s.Blob.PutSecret(ctx, manifestKey(m), content); err != nil {
+		return err
+	}
+	if err := s.Store.PutManifest(ctx, m); err != nil {
+		if errors.Is(err, model.ErrInvalid) { // the name stands in the other folder, so this folder had none
+			err = errors.Join(err, s.Blob.Delete(ctx, m.Blob.Key))
+		}
+		return err
+	}
+	return s.manifestsChanged(ctx, m.ClusterID)
+}
+
+// moveManifest gives a manifest another place; content that was written for a move that
+// was refused is overwritten by whoever takes the place.
+func (s *server) moveManifest(ctx context.Context, before, after model.Manifest, content []byte) error {
+	there, err := s.findManifest(ctx, after.ClusterID, after.Folder, after.FileName)
+	if err == nil && there.Source == store.SourceUser { // its content must not be overwritten
+		return store.ErrManifestTaken(before, after)
+	}
+	if after.Blob, err = s.Blob.PutSecret(ctx, manifestKey(after), content); err != nil {
+		return err
+	}
+	if err := s.Store.MoveManifest(ctx, before, after); err != nil {
+		return err
+	}
+	if err := s.Blob.Delete(ctx, before.Blob.Key); err != nil {
+		return err
+	}
+	return s.manifestsChanged(ctx, after.ClusterID)
+}
+
+func (s *server) removeManifest(ctx context.Context, m model.Manifest) error {
+	if _, err := s.Store.DeleteManifest(ctx, m.ClusterID, m.Folder, m.FileName); err != nil {
+		return err
+	}
+	if err := s.Blob.Delete(ctx, m.Blob.Key); err != nil {
+		return err
+	}
+	return s.manifestsChanged(ctx, m.ClusterID)
+}
+
+// manifestsChanged has the cluster evaluated again: some networks need manifests.
+func (s *server) manifestsChanged(ctx context.Context, id uuid.UUID) error {
+	return s.Store.Write(ctx, func(tx *store.Tx) error {
+		tx.RefreshCluster(id)
+		return nil
+	})
+}
+
+func manifestToWire(m model.Manifest) wire.Manifest {
+	return wire.Manifest{
+		Folder: wire.ManifestFolder(m.Folder), FileName: m.FileName, ManifestSource: wire.ManifestManifestSource(m.Source),
+	}
+}

@@ -41,7 +41,8 @@ func TestManifestIsAddedReadChangedMovedAndRemoved(t *testing.T) {
 	require.Len(t, objects, 1, "nothing is left where the manifest was")
 
 	s.want(http.StatusOK, http.MethodDelete, path+"?folder=openshift&file_name=b.yml", nil)
-	s.send(http.MethodDelete, path+"?folder=openshift&file_name=b.yml", nil).reason(http.StatusNotFound)
+	s.want(http.StatusOK, http.MethodDelete, path+"?folder=openshift&file_name=b.yml", nil) // a second time changes nothing
+	s.send(http.MethodDelete, clusterPath(uuid.New())+"/manifests?folder=openshift&file_name=b.yml", nil).reason(http.StatusNotFound)
 	s.send(http.MethodGet, path+"/files?folder=openshift&file_name=b.yml", nil).reason(http.StatusNotFound)
 }
 
@@ -64,6 +65,8 @@ func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
 		"content that is no YAML":    {"a.yaml", encoded("a: 1\n---\nb: ["), 400, "document 2"},
 		"no content":                 {"a.yaml", "", 400, "found 0"},
 		"too much content":           {"a.yaml", encoded(strings.Repeat("#", 1<<20) + "\n"), 400, "1048576"},
+		"a patch without a path":     {"a.yaml.patch", encoded("- op: remove"), 400, "operation 1"},
+		"JSON that is YAML":          {"a.json", encoded("a: 1"), 400, "line 1"},
 		"a name of the other folder": {"taken.yaml", encoded("a: 1"), 400, "other folder"},
 	} {
 		body := map[string]any{"folder": "manifests", "file_name": call.file, "content": call.content}
@@ -72,7 +75,7 @@ func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
 	objects, err := s.blob.List(t.Context(), "clusters/"+c.ID.String())
 	require.NoError(t, err)
 	require.Len(t, objects, 1, "refused manifests leave nothing behind")
-	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "a.yaml.patch_1", "content": encoded("- op: remove")})
+	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "a.yaml.patch_1", "content": encoded("- {op: remove, path: /a}")})
 	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "a.json", "content": encoded(`{"a":1}`)})
 	s.send(http.MethodPost, clusterPath(uuid.New())+"/manifests", map[string]any{"file_name": "a.yaml", "content": encoded("a: 1")}).reason(http.StatusNotFound)
 }
@@ -88,6 +91,35 @@ func TestManifestsOfTheServiceAreHiddenAndStay(t *testing.T) {
 	require.Empty(t, s.want(http.StatusOK, http.MethodGet, path, nil).list())
 	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?include_system_generated=true", nil).list(), 1)
 	s.send(http.MethodDelete, path+"?folder=openshift&file_name=50-x.yaml", nil).reason(http.StatusBadRequest)
+
+	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "50-x.yaml", "content": encoded("b: 2")})
+	require.Equal(t, []map[string]any{{"folder": "manifests", "file_name": "50-x.yaml", "manifest_source": "user"}},
+		s.want(http.StatusOK, http.MethodGet, path+"?include_system_generated=true", nil).list(), "a user's manifest takes the place")
+}
+
+func TestManifestIsNotMovedOverAnother(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	path := clusterPath(c.ID) + "/manifests"
+	for _, m := range []map[string]any{{"file_name": "a.yaml"}, {"file_name": "b.yaml"}, {"file_name": "c.yaml", "folder": "openshift"}} {
+		m["content"] = encoded("name: " + m["file_name"].(string))
+		s.want(http.StatusCreated, http.MethodPost, path, m)
+	}
+	move := map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_file_name": "b.yaml"}
+	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusConflict), "manifests/b.yaml")
+	move["updated_file_name"] = "c.yaml"
+	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest), "other folder")
+	move["updated_file_name"] = "a.json"
+	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest), "require JSON in a.json", "the old content under a new name")
+	move["updated_file_name"] = "a b.yaml"
+	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusUnprocessableEntity), "spaces")
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		require.Equal(t, "name: "+name, string(s.want(http.StatusOK, http.MethodGet, path+"/files?file_name="+name, nil).body))
+	}
+	require.Empty(t, s.want(http.StatusOK, http.MethodHead, path+"/files?file_name=a.yaml", nil).body)
+	s.send(http.MethodPatch, path, map[string]any{"folder": "openshift", "file_name": "a.yaml"}).reason(http.StatusNotFound)
+	s.want(http.StatusOK, http.MethodPatch, path, map[string]any{"folder": "manifests", "file_name": "a.yaml"})
 }
 
 func TestManifestsOfAnInstallationCanBeAddedButNotChanged(t *testing.T) {

@@ -1,16 +1,20 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/google/uuid"
+
+	"slipway/internal/wire"
 )
 
 // headerRequestID carries the id of a request, from the client or made here, into the
@@ -23,6 +27,8 @@ var requestIDText = regexp.MustCompile(`^[0-9A-Za-z._:-]{1,64}$`)
 type request struct {
 	id  string
 	err error // why it failed; set by fail
+	// operation is what the document calls it; empty for an address that is none.
+	operation string
 }
 
 type requestKey struct{}
@@ -68,7 +74,13 @@ func (s *server) observed(next http.Handler) http.Handler {
 // and in the log.
 func (s *server) conclude(out middleware.WrapResponseWriter, r *http.Request, start time.Time, panicked any) {
 	known := about(r)
-	defer func() { s.log(r, known, out.Status(), start) }()
+	defer func() {
+		s.log(r, known, out.Status(), start)
+		if s.Observe != nil && known.operation != "" {
+			held := preferredWait(r.Header.Values(wire.HeaderPrefer)) > 0
+			s.Observe(known.operation, strconv.Itoa(cmp.Or(out.Status(), http.StatusOK)), s.Now().Sub(start), held)
+		}
+	}()
 	if panicked == nil {
 		return
 	}

@@ -12,8 +12,6 @@ type Operation struct {
 	ID           string
 	// Own says that the operation is not of the contract.
 	Own bool
-	// Instead is what users can do where the operation is not built yet; empty when it is.
-	Instead string
 }
 
 // Operations lists the operations of the contract's document and of our own, by path.
@@ -29,7 +27,7 @@ func Operations() ([]Operation, error) {
 		}
 		for address, o := range d.operations {
 			method, path, _ := strings.Cut(address, " ")
-			out = append(out, Operation{method, path, o.id, from.base == OwnPath, notBuilt[o.id]})
+			out = append(out, Operation{method, path, o.id, from.base == OwnPath})
 		}
 	}
 	slices.SortFunc(out, func(a, b Operation) int {

@@ -33,7 +33,8 @@ type Orchestrator interface {
 	Install(ctx context.Context, clusterID uuid.UUID) error
 	Cancel(ctx context.Context, clusterID uuid.UUID) error
 	Reset(ctx context.Context, clusterID uuid.UUID) error
-	RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
+	InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
+	ResetHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
 	Commands
 }
 

@@ -15,10 +15,10 @@ func record(r *http.Request, tx *store.Tx, name events.Name, subject events.Subj
 	tx.Event(e)
 }
 
-func ofCluster(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID} }
+func ofCluster(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID, Cluster: c} }
 
 func ofHost(h *model.Host) events.Subject {
-	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: hostName(h)}
+	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: hostName(h), Host: h}
 }
 
 func ofInfraEnv(e *model.InfraEnv) events.Subject {

@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Errors of HTTP itself, and those an Authorize refuses with.
+// Errors of HTTP itself, and those the door refuses with.
 var (
 	ErrUnauthenticated = errors.New("unauthenticated")
 	ErrForbidden       = errors.New("forbidden")
@@ -41,7 +41,6 @@ var statuses = []struct {
 	{model.ErrConflict, http.StatusConflict},
 	{errMedia, http.StatusUnsupportedMediaType},
 	{model.ErrUnprocessable, http.StatusUnprocessableEntity},
-	{model.ErrNotBuilt, http.StatusNotImplemented},
 	{model.ErrUnavailable, http.StatusServiceUnavailable},
 	{context.DeadlineExceeded, http.StatusServiceUnavailable},
 	{context.Canceled, http.StatusServiceUnavailable}, // the service stops, or the client has gone and reads nothing
@@ -79,7 +78,7 @@ func statusOf(err error) int {
 
 // broken tells the statuses that are the service's fault.
 func broken(status int) bool {
-	return status >= http.StatusInternalServerError && status != http.StatusNotImplemented
+	return status >= http.StatusInternalServerError
 }
 
 // fail answers with an error. Of faults of the service it says nothing but where to

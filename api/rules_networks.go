@@ -2,15 +2,45 @@ package api
 
 import (
 	"net/netip"
+	"slices"
 
 	"slipway/internal/model"
+	"slipway/internal/support"
 	"slipway/internal/wire"
 )
+
+// family is an address family; its number is its place in lists of defaults.
+type family int
+
+const (
+	v4 family = iota
+	v6
+)
+
+func (f family) String() string { return [...]string{"IPv4", "IPv6"}[f] }
+
+func familyOf(a netip.Addr) family {
+	if a.Is4() {
+		return v4
+	}
+	return v6
+}
+
+// familyOrder lists the families of addresses in the order they come in.
+func familyOrder(list []netip.Addr) []family {
+	var out []family
+	for _, a := range list {
+		if f := familyOf(a); !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
 
 // parseNetwork reads a network; its address must be the network's own.
 func parseNetwork(field, text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
-	if err != nil {
+	if err != nil || network.Addr().Is4In6() {
 		return netip.Prefix{}, model.Invalidf("%s: require a network such as 192.0.2.0/24, found %q", field, text)
 	}
 	if network != network.Masked() {
@@ -25,6 +55,9 @@ func machineNetworks(list []wire.MachineNetwork) ([]netip.Prefix, error) {
 		network, err := parseNetwork("machine_networks", n.Cidr)
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(out, network) {
+			return nil, model.Invalidf("machine_networks: require each network once, found %s twice", network)
 		}
 		out = append(out, network)
 	}
@@ -43,6 +76,8 @@ func serviceNetworks(list []wire.ServiceNetwork) ([]netip.Prefix, error) {
 	return out, onePerFamily("service_networks", addresses(out))
 }
 
+// clusterNetworks reads pod networks; without a host prefix each host gets a part of the
+// usual size.
 func clusterNetworks(list []wire.ClusterNetwork) ([]model.ClusterNetwork, error) {
 	out := make([]model.ClusterNetwork, 0, len(list))
 	var families []netip.Addr
@@ -51,11 +86,15 @@ func clusterNetworks(list []wire.ClusterNetwork) ([]model.ClusterNetwork, error)
 		if err != nil {
 			return nil, err
 		}
-		if n.HostPrefix < network.Bits() || n.HostPrefix > network.Addr().BitLen() {
-			return nil, model.Invalidf("cluster_networks: require a host_prefix from %d to %d for %s, found %d",
-				network.Bits(), network.Addr().BitLen(), network, n.HostPrefix)
+		prefix := n.HostPrefix
+		if prefix == 0 {
+			prefix = support.DefaultClusterNetworks(true)[familyOf(network.Addr())].HostPrefix
 		}
-		out = append(out, model.ClusterNetwork{CIDR: network, HostPrefix: n.HostPrefix})
+		if prefix < network.Bits() || prefix > network.Addr().BitLen() {
+			return nil, model.Invalidf("cluster_networks: require a host_prefix from %d to %d for %s, found %d",
+				network.Bits(), network.Addr().BitLen(), network, prefix)
+		}
+		out = append(out, model.ClusterNetwork{CIDR: network, HostPrefix: prefix})
 		families = append(families, network.Addr())
 	}
 	return out, onePerFamily("cluster_networks", families)
@@ -64,44 +103,35 @@ func clusterNetworks(list []wire.ClusterNetwork) ([]model.ClusterNetwork, error)
 // parseVIPs reads virtual addresses and keeps what is known of those a cluster has.
 func parseVIPs(field string, list []string, before []model.VIP) ([]model.VIP, error) {
 	out := make([]model.VIP, 0, len(list))
-	var families []netip.Addr
 	for _, text := range list {
 		address, err := netip.ParseAddr(text)
 		if err != nil || address.Zone() != "" {
 			return nil, model.Invalidf("%s: require an address, found %q", field, text)
 		}
 		vip := model.VIP{IP: address.Unmap()}
+		if vip.IP.IsUnspecified() || vip.IP.IsLoopback() || vip.IP.IsMulticast() || vip.IP.IsLinkLocalUnicast() {
+			return nil, model.Invalidf("%s: require the address of a machine, found %s", field, vip.IP)
+		}
 		for _, known := range before {
 			if known.IP == vip.IP {
 				vip = known
 			}
 		}
 		out = append(out, vip)
-		families = append(families, vip.IP)
 	}
-	return out, onePerFamily(field, families)
+	return out, onePerFamily(field, vipAddresses(out))
 }
 
 // onePerFamily lets a dual-stack cluster have one value for IPv4 and one for IPv6.
 func onePerFamily(field string, list []netip.Addr) error {
-	v4 := 0
+	n := [2]int{}
 	for _, a := range list {
-		if a.Is4() {
-			v4++
-		}
+		n[familyOf(a)]++
 	}
-	if v6 := len(list) - v4; v4 > 1 || v6 > 1 {
-		return model.Invalidf("%s: require at most one value for IPv4 and one for IPv6, found %d and %d", field, v4, v6)
+	if n[v4] > 1 || n[v6] > 1 {
+		return model.Invalidf("%s: require at most one value for IPv4 and one for IPv6, found %d and %d", field, n[v4], n[v6])
 	}
 	return nil
-}
-
-func addresses(networks []netip.Prefix) []netip.Addr {
-	out := make([]netip.Addr, len(networks))
-	for i, n := range networks {
-		out[i] = n.Addr()
-	}
-	return out
 }
 
 // checkVIPs holds the virtual addresses of a cluster against each other.
@@ -112,6 +142,9 @@ func checkVIPs(c *model.Cluster) error {
 	if len(c.APIVIPs) != len(c.IngressVIPs) && len(c.APIVIPs) > 0 && len(c.IngressVIPs) > 0 {
 		return model.Invalidf("api_vips, ingress_vips: require as many of each, found %d and %d", len(c.APIVIPs), len(c.IngressVIPs))
 	}
+	if len(c.APIVIPs) == 1 && len(c.IngressVIPs) == 1 && familyOf(c.APIVIPs[0].IP) != familyOf(c.IngressVIPs[0].IP) {
+		return model.Invalidf("api_vips, ingress_vips: require addresses of one family, found %s and %s", c.APIVIPs[0].IP, c.IngressVIPs[0].IP)
+	}
 	if c.LoadBalancer == userManaged { // one load balancer may answer for both
 		return nil
 	}
@@ -120,6 +153,36 @@ func checkVIPs(c *model.Cluster) error {
 			if api.IP == ingress.IP {
 				return model.Invalidf("api_vips, ingress_vips: require different addresses, found %s in both", api.IP)
 			}
+		}
+	}
+	return nil
+}
+
+// checkFamilyOrder holds the lists of a dual-stack cluster against each other: the
+// family that comes first is the one nodes prefer, and it is one for all of them.
+func checkFamilyOrder(c *model.Cluster) error {
+	machines := addresses(c.MachineNetworks)
+	if c.MachineNetworksAuto {
+		machines = nil // these follow the virtual addresses
+	}
+	decides, first := "", v4
+	for _, l := range []struct {
+		field string
+		list  []netip.Addr
+	}{
+		{"cluster_networks", podAddresses(c)},
+		{"service_networks", addresses(c.ServiceNetworks)},
+		{"machine_networks", machines},
+		{"api_vips", vipAddresses(c.APIVIPs)},
+		{"ingress_vips", vipAddresses(c.IngressVIPs)},
+	} {
+		families := familyOrder(l.list)
+		switch {
+		case len(families) < 2:
+		case decides == "":
+			decides, first = l.field, families[0]
+		case families[0] != first:
+			return model.Invalidf("%s: require %s first as in %s, found %s", l.field, first, decides, families[0])
 		}
 	}
 	return nil

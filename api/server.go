@@ -11,7 +11,10 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"slipway/internal/auth"
 	"slipway/internal/blob"
+	"slipway/internal/ignition"
+	"slipway/internal/installconfig"
 	"slipway/internal/model"
 	"slipway/internal/store"
 	"slipway/internal/support"
@@ -39,12 +42,25 @@ type Options struct {
 	ServiceCA string
 	Insecure  bool
 
-	// Releases are the OpenShift versions on offer; empty: support.DefaultReleases.
-	Releases support.Releases
+	// Releases are the OpenShift versions on offer; nil: support.DefaultReleases.
+	// ReleaseSources are where more are looked for.
+	Releases       *support.Catalogue
+	ReleaseSources []support.ReleaseSource
+	// AnyReleaseImage takes release images of users that are not on offer.
+	AnyReleaseImage bool
+	// OSImages are those that discovery images are made of.
+	OSImages support.OSImages
+	// Domains are DNS domains whose records are kept for clusters.
+	Domains []support.ManagedDomain
 	// Requirements are the hardware requirements; nil: those shipped.
 	Requirements *support.Requirements
 	// PublicRegistries need no entry in a pull secret. Empty: no registry does.
 	PublicRegistries []string
+
+	// InstallConfig are the mirrors and certificates that every cluster gets.
+	InstallConfig installconfig.Options
+	// Deployment is what every host gets when it is discovered.
+	Deployment ignition.Deployment
 
 	// Version is the version of the service; ComponentVersions are those of its parts,
 	// by the names clients know ("discovery-agent").
@@ -53,17 +69,29 @@ type Options struct {
 
 	// AgentVersion is what agents of the discovery images call themselves. AgentBinaries
 	// is the folder with slipway-agent-<architecture>, offered below /agent/.
-	AgentVersion  string
+	AgentVersion string
+	// ForeignAgent is what agents of other makes have to run; empty: what they are.
+	ForeignAgent  string
 	AgentBinaries fs.FS
 
-	// Authorize decides whether an actor may do something; nil allows everything (mode none).
+	// Observe is told of every answer to an operation: its id, the status code, how long it
+	// took, and whether the client had asked to wait; nil: nobody is.
+	Observe func(operation, code string, took time.Duration, held bool)
+
+	// Identity tells who a request comes from; nil: auth.None, which takes everybody.
+	Identity Identity
+	// Authorize decides whether an actor may do something; nil holds actors that are bound
+	// to one object to it, and lets all others do everything.
 	Authorize Authorize
+	// SigningKey signs addresses of single files, 32 bytes; the same in every process that
+	// serves the API. Empty: one that only this process knows.
+	SigningKey []byte
+	// ImageServiceURL is where discovery images are offered; empty: BaseURL.
+	ImageServiceURL string
 }
 
-// server answers the operations of the API. Operations of the document that it does
-// not have fall through to Unimplemented, which no request reaches (see notBuilt).
+// server answers the operations of the API.
 type server struct {
-	Unimplemented
 	Options
 	document *document
 	own      *document // of the commands that the contract does not have
@@ -74,21 +102,33 @@ type server struct {
 // panics when a document built into the program cannot be read.
 func NewServer(o Options) http.Handler {
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
-	if len(o.Releases) == 0 {
-		o.Releases = support.DefaultReleases()
+	if o.Releases == nil {
+		o.Releases = support.NewCatalogue(support.DefaultReleases())
 	}
 	if o.Requirements == nil {
 		o.Requirements = support.DefaultRequirements()
 	}
-	if o.Authorize == nil {
-		o.Authorize = allowAll
+	if o.Identity == nil {
+		o.Identity = auth.None{}
 	}
+	if len(o.SigningKey) == 0 {
+		o.SigningKey = []byte(newTokenKey().Reveal())
+	}
+	o.ImageServiceURL = strings.TrimSuffix(or(o.ImageServiceURL, o.BaseURL), "/")
 	document, err := readDocument(openapiYAML, BasePath)
 	own, oerr := readDocument(ownYAML, OwnPath)
 	if err := errors.Join(err, oerr); err != nil {
 		panic(err) // embedded files, held by a test
 	}
+	if o.Identity.Open() {
+		if err := errors.Join(document.takesAnybody(), own.takesAnybody()); err != nil {
+			panic(err) // the same
+		}
+	}
 	s := &server{Options: o, document: document, own: own, agents: newAgentFiles(o.AgentBinaries)}
+	if s.Authorize == nil {
+		s.Authorize = s.checkScope
+	}
 	return s.observed(cleanPaths(s.routes()))
 }
 
@@ -98,33 +138,51 @@ func (s *server) routes() http.Handler {
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, model.NotFoundf("no such address: %s", r.URL.Path))
 	})
-	r.MethodNotAllowed(func(w http.ResponseWriter, req *http.Request) {
-		w.Header().Set("Allow", strings.Join(allowed(r, req.URL.Path), ", "))
-		fail(w, req, errMethod(req.Method))
-	})
+	r.MethodNotAllowed(s.refuseMethod(r))
 	r.Get(BasePath+"/openapi", s.document.serve)
 	r.Get(BasePath+"/v2/openapi", s.document.serve)
-	r.Get("/agent/{file}", s.downloadAgent)
+	r.Get(agentPath+"{file}", s.downloadAgent)
 	s.ownRoutes(r)
 	s.referenceRoutes(r)
 	return HandlerWithOptions(s, ChiServerOptions{
 		BaseURL: BasePath, BaseRouter: r,
-		Middlewares:      []MiddlewareFunc{s.admit},
-		ErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, badParameter(r, err)) },
+		Middlewares: []MiddlewareFunc{s.admit},
+		ErrorHandlerFunc: func(w http.ResponseWriter, req *http.Request, err error) {
+			if s.document.fixed[req.URL.Path] && s.document.operations[patternMethod(req)+" "+req.URL.Path] == nil {
+				s.refuseMethod(r)(w, req)
+				return
+			}
+			fail(w, req, badParameter(req, err))
+		},
 	})
 }
 
+// refuseMethod answers a request whose method the address does not take.
+func (s *server) refuseMethod(r chi.Router) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Allow", strings.Join(s.allowed(r, req.URL.Path), ", "))
+		fail(w, req, errMethod(req.Method))
+	}
+}
+
 // allowed lists the methods an address takes.
-func allowed(r chi.Router, path string) []string {
+func (s *server) allowed(r chi.Router, path string) []string {
 	var methods []string
 	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		probe := m
 		if m == http.MethodHead {
 			probe = http.MethodGet
 		}
-		if r.Match(chi.NewRouteContext(), probe, path) {
+		found := chi.NewRouteContext()
+		if r.Match(found, probe, path) && s.belongs(found.RoutePattern(), path) {
 			methods = append(methods, m)
 		}
 	}
 	return methods
+}
+
+// belongs tells whether a pattern may answer for an address. The router tries
+// /clusters/{cluster_id} where /clusters/import has no such method.
+func (s *server) belongs(pattern, path string) bool {
+	return pattern == path || !s.document.fixed[path]
 }

@@ -146,7 +146,7 @@ func TestW6FieldsOfJSONTextAreStrings(t *testing.T) {
 		requireJSONText(t, cluster, field)
 	}
 	s.want(http.StatusCreated, http.MethodPatch, "/v2/infra-envs/"+e.ID.String(),
-		`{"static_network_config":[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}],
+		`{"static_network_config":[{"network_yaml":"interfaces: [{name: eth0, type: ethernet}]","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}],
 		"kernel_arguments":[{"operation":"append","value":"a=b"}]}`)
 	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).object()
 	requireJSONText(t, env, "static_network_config")

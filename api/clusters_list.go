@@ -1,0 +1,82 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+	"slipway/internal/wire"
+)
+
+// V2ListClusters lists clusters, newest first, with their hosts on request only.
+// Administrators may ask for deleted ones too, until those are removed for good.
+func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params wire.V2ListClustersParams) {
+	stream(s, w, r, func(yield func(any) error) error {
+		if len(params.AmsSubscriptionIds) > 0 {
+			return nil // no cluster has a subscription
+		}
+		counts, err := s.Store.HostCounts(r.Context())
+		if err != nil {
+			return err
+		}
+		operators, err := s.Store.OperatorsByCluster(r.Context())
+		if err != nil {
+			return err
+		}
+		filter := store.ClusterFilter{
+			OpenShiftClusterID: params.OpenshiftClusterID, Owner: params.Owner, Tenant: tenant(r),
+			Deleted: params.GetUnregisteredClusters && callerOf(r).Admin,
+		}
+		view := func(c *model.Cluster) clusterView { return clusterView{c, counts[c.ID], operators[c.ID]} }
+		if !params.WithHosts {
+			return s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error { return yield(view(c).toWire()) })
+		}
+		// Read first: reading hosts while clusters stream would take a second connection of
+		// the pool for every list.
+		var clusters []*model.Cluster
+		err = s.Store.Clusters(r.Context(), filter, func(c *model.Cluster) error {
+			clusters = append(clusters, c)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, c := range clusters {
+			if err := yield(s.wholeCluster(r.Context(), view(c))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// V2GetCluster reads one cluster, with its hosts unless they are excluded. An
+// administrator may read a deleted one, which has no hosts.
+func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetClusterParams) {
+	deleted := params.GetUnregisteredClusters && callerOf(r).Admin
+	if !params.ExcludeHosts && !deleted {
+		s.replyCluster(http.StatusOK, w, r, id)
+		return
+	}
+	read := s.Store.Cluster
+	if deleted {
+		read = s.Store.KeptCluster
+	}
+	c, err := read(r.Context(), id)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	if c.DeletedAt.IsZero() && !params.ExcludeHosts {
+		s.replyCluster(http.StatusOK, w, r, id)
+		return
+	}
+	view, err := s.viewOf(r.Context(), c)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	ok(w, r, view.toWire(), nil)
+}

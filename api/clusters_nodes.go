@@ -1,0 +1,48 @@
+package api
+
+import (
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// Values of the disk encryption setting.
+const (
+	encryptionOff  = "none"
+	encryptionTPM  = "tpmv2"
+	encryptionTang = "tang"
+)
+
+// applyNodes sets what nodes are made with.
+func applyNodes(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
+	if p.Hyperthreading != nil {
+		c.Hyperthreading = string(*p.Hyperthreading)
+	}
+	set(&c.SchedulableMasters, p.SchedulableMasters)
+	return applyEncryption(c, p.DiskEncryption)
+}
+
+// applyEncryption sets the encryption of disks. Parts that were not sent stay; servers
+// stay only with the mode that asks them.
+func applyEncryption(c *model.Cluster, sent *wire.DiskEncryption) error {
+	if sent == nil {
+		return nil
+	}
+	e := model.DiskEncryption{
+		EnableOn:    or(string(sent.EnableOn), c.DiskEncryption.EnableOn),
+		Mode:        or(string(sent.Mode), c.DiskEncryption.Mode),
+		TangServers: sent.TangServers,
+	}
+	if e.Mode == encryptionTang && e.TangServers == "" {
+		e.TangServers = c.DiskEncryption.TangServers
+	}
+	if e.TangServers != "" {
+		if err := checkTangServers(e.TangServers); err != nil {
+			return err
+		}
+	}
+	if e.Mode == encryptionTang && e.EnableOn != encryptionOff && e.TangServers == "" {
+		return model.Invalidf("disk_encryption.tang_servers: require servers with mode tang, found none")
+	}
+	c.DiskEncryption = e
+	return nil
+}

@@ -1,0 +1,35 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
+)
+
+// V2GetClusterUISettings reads what a user interface keeps with a cluster; an empty text
+// when it keeps nothing.
+func (s *server) V2GetClusterUISettings(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	c, err := s.Store.Cluster(r.Context(), id)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	ok(w, r, c.UISettings, nil)
+}
+
+// V2UpdateClusterUISettings keeps a text of a user interface with a cluster, whatever
+// its state. The service never looks into it.
+func (s *server) V2UpdateClusterUISettings(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+	var settings string
+	err := read(r, &settings)
+	if err == nil {
+		_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, _ *store.Tx) error {
+			c.UISettings = settings
+			return nil
+		})
+	}
+	ok(w, r, settings, err)
+}

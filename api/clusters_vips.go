@@ -1,0 +1,85 @@
+package api
+
+import (
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// applyVIPs sets the virtual addresses of a cluster, or who gives them.
+func applyVIPs(c *model.Cluster, p wire.V2ClusterUpdateParams) (err error) {
+	if err := applyLeasing(c, p); err != nil {
+		return err
+	}
+	if c.VIPDHCPAllocation {
+		return nil
+	}
+	if p.APIVips != nil {
+		var list []string
+		for _, v := range *p.APIVips {
+			list = append(list, v.IP)
+		}
+		if c.APIVIPs, err = parseVIPs("api_vips", list, c.APIVIPs); err != nil {
+			return err
+		}
+	}
+	if p.IngressVips != nil {
+		var list []string
+		for _, v := range *p.IngressVips {
+			list = append(list, v.IP)
+		}
+		if c.IngressVIPs, err = parseVIPs("ingress_vips", list, c.IngressVIPs); err != nil {
+			return err
+		}
+	}
+	if c.UserManagedNetworking && p.APIVips == nil && p.IngressVips == nil {
+		c.APIVIPs, c.IngressVIPs = nil, nil // what the network was before does not matter any more
+	}
+	return checkVIPs(c)
+}
+
+// applyLeasing turns on or off that a DHCP server gives the virtual addresses. What was
+// set or leased before means nothing in the other mode, and a lease nothing in another
+// network.
+func applyLeasing(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
+	moved := c.VIPDHCPAllocation && (p.MachineNetworks != nil || p.MachineNetworkCidr != nil) && !leasedWithin(c)
+	if p.VipDhcpAllocation != nil && *p.VipDhcpAllocation != c.VIPDHCPAllocation {
+		c.VIPDHCPAllocation, moved = *p.VipDhcpAllocation, true
+	}
+	if moved {
+		c.APIVIPs, c.IngressVIPs, c.APIVIPLease, c.IngressVIPLease = nil, nil, "", ""
+	}
+	if sent := len(deref(p.APIVips)) + len(deref(p.IngressVips)); c.VIPDHCPAllocation && sent > 0 {
+		return model.Invalidf("api_vips, ingress_vips: require none with vip_dhcp_allocation, found %d", sent)
+	}
+	return nil
+}
+
+// leasedWithin reports whether the leased addresses are in the machine networks.
+func leasedWithin(c *model.Cluster) bool {
+	for _, vips := range [][]model.VIP{c.APIVIPs, c.IngressVIPs} {
+		for _, v := range vips {
+			if len(c.MachineNetworks) == 0 || !c.MachineNetworks[0].Contains(v.IP) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkLeasing holds what a lease of virtual addresses needs: a network plug-in that
+// takes them, and the one network to ask in.
+func checkLeasing(c *model.Cluster) error {
+	switch {
+	case !c.VIPDHCPAllocation:
+		return nil
+	case c.UserManagedNetworking:
+		return model.Invalidf("vip_dhcp_allocation: require a network that the cluster manages, found user_managed_networking")
+	case c.NetworkType != networkTypeSDN:
+		return model.Invalidf("vip_dhcp_allocation: require network_type %s, found %s", networkTypeSDN, c.NetworkType)
+	case len(c.MachineNetworks) > 1:
+		return model.Invalidf("vip_dhcp_allocation: require one machine network, found %d", len(c.MachineNetworks))
+	case len(c.MachineNetworks) == 1 && !c.MachineNetworks[0].Addr().Is4():
+		return model.Invalidf("vip_dhcp_allocation: require an IPv4 machine network, found %s", c.MachineNetworks[0])
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package api_test
+
+import (
+	"maps"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// call is a request below base.
+type call struct {
+	method, path string
+	body         any
+	headers      []string
+}
+
+// exercise is how an operation succeeds and how it is refused. What every operation
+// does alike is not in the table: one with an id in its address answers 404 for another
+// id, one with a JSON body answers 400 for a body that is not of the document.
+type exercise struct {
+	ok func(*world) call
+	// bad is refused with 400, missing with 404, conflict with 409.
+	bad, missing, conflict func(*world) call
+}
+
+// exercises are of all operations, by their operationId.
+func exercises() map[string]exercise {
+	out := map[string]exercise{}
+	for _, part := range []map[string]exercise{clusterExercises, installExercises, fileExercises, infraEnvExercises, hostExercises, catalogueExercises} {
+		for id, e := range part {
+			out[id] = e
+		}
+	}
+	return out
+}
+
+var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// elsewhere is the same request for objects that do not exist.
+func (c call) elsewhere() call {
+	path, query, _ := strings.Cut(c.path, "?")
+	c.path = anyID.ReplaceAllStringFunc(path, func(string) string { return uuid.NewString() })
+	if query != "" {
+		c.path += "?" + query
+	}
+	return c
+}
+
+// broken is the same request with a body that is not of the document.
+func (c call) broken() call {
+	fields, isObject := c.body.(object)
+	if !isObject {
+		c.body = `{`
+		return c
+	}
+	broken := maps.Clone(fields)
+	broken["no_such_field"] = 1
+	c.body = broken
+	return c
+}
+
+func (w *world) do(c call) reply {
+	w.t.Helper()
+	return w.send(c.method, c.path, c.body, c.headers...)
+}
+
+// refusals are the requests an operation refuses, by the status it does so with.
+func refusals(e exercise, operation *openapi3.Operation, path string) map[int]func(*world) call {
+	out := map[int]func(*world) call{}
+	add := func(status int, how func(*world) call) {
+		if how != nil {
+			out[status] = how
+		}
+	}
+	if strings.Contains(path, "_id}") {
+		add(http.StatusNotFound, func(w *world) call { return e.ok(w).elsewhere() })
+	}
+	if operation.RequestBody != nil && operation.RequestBody.Value.Content.Get("application/json") != nil {
+		add(http.StatusBadRequest, func(w *world) call { return e.ok(w).broken() })
+	}
+	add(http.StatusBadRequest, e.bad)
+	add(http.StatusNotFound, e.missing)
+	add(http.StatusConflict, e.conflict)
+	return out
+}
+
+// TestEveryOperationSucceedsAndRefuses calls each operation of the document in the state
+// it succeeds in and in those it refuses with 400, 404 and 409. A status that is
+// documented must be reached, and one that is reached documented.
+func TestEveryOperationSucceedsAndRefuses(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
+	require.NoError(t, err)
+	table := exercises()
+	tested := 0
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			e, found := table[operation.OperationID]
+			require.True(t, found, "no exercise of %s", operation.OperationID)
+			delete(table, operation.OperationID)
+			tested++
+			t.Run(operation.OperationID, func(t *testing.T) {
+				t.Parallel()
+				w := &world{service: newService(t)}
+				for status, how := range refusals(e, operation, path) {
+					require.NotNil(t, operation.Responses.Status(status), "status %d is not documented", status)
+					c := how(w)
+					w.do(c).reason(status)
+					w.orchestrator.err = nil
+				}
+				for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict} {
+					if _, reached := refusals(e, operation, path)[status]; !reached {
+						require.Nil(t, operation.Responses.Status(status), "status %d is documented, but never the answer", status)
+					}
+				}
+				c := e.ok(w)
+				require.Equal(t, method, c.method)
+				r := w.do(c)
+				require.NotNil(t, operation.Responses.Status(r.status), "%d: %s", r.status, r.body)
+				require.Less(t, r.status, 300, "%s", r.body)
+			})
+		}
+	}
+	require.Empty(t, table, "exercises of operations that there are not")
+	require.Equal(t, 81, tested)
+}

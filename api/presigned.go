@@ -1,0 +1,174 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/auth"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// Signed addresses open one file for whoever has them. The service signs them itself
+// instead of having its store of files do it: that may be a folder, and what is in it
+// may be sealed.
+
+// signatureParam is the query parameter with the signature of an address.
+const signatureParam = "signature"
+
+// signedFor is how long the signed address of a cluster's file is good: time enough to
+// follow a link. Those of a discovery environment are given to firmware, which boots
+// when somebody switches it on.
+const (
+	signedFor     = 10 * time.Minute
+	signedForBoot = auth.DefaultImageExpiration
+)
+
+func (s *server) addresses() auth.Addresses { return auth.Addresses{Key: s.SigningKey, Now: s.Now} }
+
+// signedAddress is what is signed of an address: the path and all parameters, sorted. A
+// MAC address may be added, because only the machine that boots knows it.
+func signedAddress(path string, query url.Values) string {
+	rest := url.Values{}
+	for name, values := range query {
+		if name != signatureParam && name != "mac" {
+			rest[name] = values
+		}
+	}
+	return path + "?" + rest.Encode()
+}
+
+// checkSignature holds a request against the signature in its address.
+func (s *server) checkSignature(r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return errors.New("require a download")
+	}
+	query := r.URL.Query()
+	return s.addresses().Verify(signedAddress(r.URL.Path, query), query.Get(signatureParam))
+}
+
+// signed makes an address below BasePath that opens itself for a while.
+func (s *server) signed(good time.Duration, path string, query url.Values) (wire.PresignedURL, error) {
+	for name := range query {
+		if query.Get(name) == "" {
+			query.Del(name)
+		}
+	}
+	expires := s.Now().Add(good).UTC().Truncate(time.Second)
+	signature, err := s.addresses().Sign(signedAddress(BasePath+path, query), expires)
+	if err != nil {
+		return wire.PresignedURL{}, err
+	}
+	query.Set(signatureParam, signature)
+	return wire.PresignedURL{URL: s.BaseURL + BasePath + path + "?" + query.Encode(), ExpiresAt: wire.DateTime(expires)}, nil
+}
+
+// GetInfraEnvPresignedFileURL makes an address that opens a file of a discovery environment.
+func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.GetInfraEnvPresignedFileURLParams) {
+	if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
+		fail(w, r, err)
+		return
+	}
+	address, err := s.signed(signedForBoot, "/v2/infra-envs/"+id.String()+"/downloads/files", url.Values{
+		"file_name": {string(params.FileName)}, "ipxe_script_type": {string(params.IpxeScriptType)},
+	})
+	ok(w, r, address, err)
+}
+
+// V2GetPresignedForClusterCredentials makes an address that opens a credential of a cluster.
+func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterCredentialsParams) {
+	allowed := afterPreparation
+	if params.FileName == wire.V2GetPresignedForClusterCredentialsParamsFileNameKubeconfig {
+		allowed = withConsole
+	}
+	err := s.haveClusterFile(r.Context(), id, string(params.FileName), allowed)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+"/downloads/credentials", url.Values{"file_name": {string(params.FileName)}})
+	ok(w, r, address, err)
+}
+
+// V2GetPresignedForClusterFiles makes an address that opens a file of a cluster, its
+// logs or one of its manifests.
+func (s *server) V2GetPresignedForClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterFilesParams) {
+	path, query, err := s.clusterFileAddress(r.Context(), id, params)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+path, query)
+	ok(w, r, address, err)
+}
+
+func (s *server) clusterFileAddress(ctx context.Context, id uuid.UUID, p wire.V2GetPresignedForClusterFilesParams) (string, url.Values, error) {
+	switch p.FileName {
+	case wire.V2GetPresignedForClusterFilesParamsFileNameLogs:
+		query := url.Values{"logs_type": {string(p.LogsType)}}
+		if p.HostID != uuid.Nil {
+			query.Set("host_id", p.HostID.String())
+		}
+		return "/logs", query, s.haveLogs(ctx, id, p)
+	case wire.V2GetPresignedForClusterFilesParamsFileNameManifests:
+		folder, name, found := strings.Cut(p.AdditionalName, "/")
+		if !found || name == "" {
+			return "", nil, model.Invalidf("additional_name: require the folder and name of a manifest such as openshift/a.yaml, found %q", p.AdditionalName)
+		}
+		_, err := s.findManifest(ctx, id, folder, name)
+		return "/manifests/files", url.Values{"folder": {folder}, "file_name": {name}}, err
+	}
+	name := string(p.FileName)
+	return "/downloads/files", url.Values{"file_name": {name}}, s.haveClusterFile(ctx, id, name, afterPreparation)
+}
+
+// haveClusterFile refuses to sign the address of a file that there is not.
+func (s *server) haveClusterFile(ctx context.Context, id uuid.UUID, name string, allowed []model.ClusterStatus) error {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(allowed, c.Status) {
+		return errNoFile(c, name)
+	}
+	return s.haveBlob(ctx, blobKey(id, name), errNoFile(c, name))
+}
+
+func (s *server) haveLogs(ctx context.Context, id uuid.UUID, p wire.V2GetPresignedForClusterFilesParams) error {
+	c, err := s.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.LogsType == wire.V2GetPresignedForClusterFilesParamsLogsTypeController:
+		return s.haveBlob(ctx, logsKey(id, controllerLogs), errNoLogs(c))
+	case p.HostID != uuid.Nil:
+		return s.haveBlob(ctx, logsKey(id, p.HostID.String()), errNoLogs(c))
+	case p.LogsType == wire.V2GetPresignedForClusterFilesParamsLogsTypeHost:
+		return model.Invalidf("host_id: require the host the logs are of, found none")
+	}
+	files, err := s.logFiles(ctx, c)
+	if err == nil && len(files) == 0 {
+		err = errNoLogs(c)
+	}
+	return err
+}
+
+func (s *server) haveBlob(ctx context.Context, key string, missing error) error {
+	object, err := s.Blob.Reader(ctx, key)
+	if errors.Is(err, model.ErrNotFound) {
+		return missing
+	}
+	if err != nil {
+		return err
+	}
+	object.Close()
+	return nil
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"slipway/internal/model"
+)
+
+// tangServer is one entry of disk_encryption.tang_servers.
+type tangServer struct {
+	URL        string `json:"url"`
+	Thumbprint string `json:"thumbprint"`
+}
+
+// thumbprint is the digest of a signing key (RFC 7638) in base64url without padding.
+var thumbprint = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
+
+// checkTangServers takes a JSON list of servers with the thumbprints of their keys.
+func checkTangServers(text string) error {
+	const field = "disk_encryption.tang_servers"
+	var servers []tangServer
+	if err := json.Unmarshal([]byte(text), &servers); err != nil {
+		return model.Invalidf(`%s: require a JSON list such as [{"url":"http://tang.example.com","thumbprint":"..."}], found something else`, field)
+	}
+	if len(servers) == 0 {
+		return model.Invalidf("%s: require at least one server, found none", field)
+	}
+	for i, server := range servers {
+		if err := checkWebAddress(field, server.URL); err != nil {
+			return err
+		}
+		if !thumbprint.MatchString(server.Thumbprint) {
+			return model.Invalidf("%s: require the thumbprint of a key of server %d, found %q", field, i+1, abridged(server.Thumbprint))
+		}
+	}
+	return nil
+}
+
+// checkIgnitionEndpoint takes an address and certificates in PEM, in base64; each may be
+// absent.
+func checkIgnitionEndpoint(address, certificate string) error {
+	if address != "" {
+		if err := checkWebAddress("ignition_endpoint.url", address); err != nil {
+			return err
+		}
+	}
+	if certificate == "" {
+		return nil
+	}
+	const field = "ignition_endpoint.ca_certificate"
+	text, err := base64.StdEncoding.DecodeString(certificate)
+	if err != nil {
+		return model.Invalidf("%s: require base64 of certificates in PEM, found something else", field)
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return model.Invalidf("%s: require certificates in PEM, found none", field)
+	}
+	return checkCertificates(field, string(text))
+}
+
+// checkWebAddress takes an absolute http or https address of a host.
+func checkWebAddress(field, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
+		return model.Invalidf("%s: require an address that begins with http:// or https://, found %q", field, abridged(address))
+	}
+	return checkHostOrAddress(field, u.Hostname())
+}
+
+// checkHostOrAddress takes a DNS name or an address.
+func checkHostOrAddress(field, text string) error {
+	if _, err := netip.ParseAddr(text); err == nil {
+		return nil
+	}
+	if checkDomain(field, strings.ToLower(text)) != nil {
+		return model.Invalidf("%s: require a DNS name or an address, found %q", field, abridged(text))
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"slipway/internal/auth"
+	"slipway/internal/store"
+)
+
+// Object is what an operation acts on: the ids of its address, zero where it has none.
+type Object struct {
+	ClusterID, InfraEnvID, HostID uuid.UUID
+}
+
+// objectOf reads the ids in the path of a request, and those in its query that the
+// operation takes: others would only pretend that it acts on something.
+func objectOf(r *http.Request, o *operation) Object {
+	query := r.URL.Query()
+	id := func(name string) uuid.UUID {
+		text := chi.URLParam(r, name)
+		if text == "" && slices.ContainsFunc(o.params, func(p *openapi3.Parameter) bool { return p.Name == name }) {
+			text = query.Get(name)
+		}
+		parsed, _ := uuid.Parse(text) // what is no id is told by the handler
+		return parsed
+	}
+	return Object{id("cluster_id"), id("infra_env_id"), id("host_id")}
+}
+
+// selfScoped are operations without an object in their address that bound callers may
+// use: their handlers hold what is asked to the caller's object.
+var selfScoped = map[string]bool{
+	"v2ListEvents":   true, // the list has the caller's object only
+	"v2TriggerEvent": true, // the object is in the body
+}
+
+// checkScope holds a caller that is bound to one object to it: the ids in the address
+// must be the caller's. An agent may also touch the clusters that hosts of its discovery
+// environment belong to, because it installs them. What has no object is denied.
+func (s *server) checkScope(ctx context.Context, actor Actor, operation string, o Object) error {
+	if actor.Bound() && o.ClusterID == uuid.Nil && o.InfraEnvID == uuid.Nil && !selfScoped[operation] {
+		return reasonf(ErrForbidden, "require a credential that is not bound to one object for %s", operation)
+	}
+	return s.mayTouch(ctx, actor, o)
+}
+
+// mayTouch refuses an object that a bound caller has nothing to do with.
+func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
+	if !caller.Bound() {
+		return nil
+	}
+	for _, pair := range []struct {
+		what       string
+		found, own uuid.UUID
+		infraEnvID uuid.UUID
+		clusterID  uuid.UUID
+	}{
+		{"infra-env", o.InfraEnvID, caller.InfraEnvID, o.InfraEnvID, caller.ClusterID},
+		{"cluster", o.ClusterID, caller.ClusterID, caller.InfraEnvID, o.ClusterID},
+	} {
+		if pair.found == uuid.Nil || pair.found == pair.own {
+			continue
+		}
+		related := false
+		if pair.own == uuid.Nil && caller.Scheme == auth.SchemeAgent {
+			var err error
+			if related, err = s.Store.Related(ctx, pair.infraEnvID, pair.clusterID); err != nil {
+				return err
+			}
+		}
+		if !related {
+			return reasonf(ErrForbidden, "%s %s is not open to this credential", pair.what, pair.found)
+		}
+	}
+	return nil
+}
+
+// tenant narrows lists to what the caller of a request may see.
+func tenant(r *http.Request) store.Tenant {
+	caller := callerOf(r)
+	switch {
+	case caller.Admin:
+		return store.Tenant{}
+	case caller.OrgID != "":
+		return store.Tenant{OrgID: caller.OrgID}
+	}
+	return store.Tenant{Owner: caller.Name}
+}
