@@ -12,9 +12,14 @@ GOLANGCI_VERSION      := v2.14.0
 GOFUMPT_VERSION       := v0.12.0
 WORKFLOWCHECK_VERSION := v0.6.0
 
+SCHEMATHESIS_VERSION  := 4.32.5
+HYPOTHESIS_VERSION    := 6.170.15
+
 GOLANGCI      := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT       := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
+
+SCHEMATHESIS  := $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
 
 # Where generate-clean keeps what was there before.
 GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
@@ -23,7 +28,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: record-histories help build demo test test-race test-engine test-e2e check generate bench clean deps
+.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-conformance check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,16 +46,21 @@ demo: deps build ## install a five-host cluster and a single node on simulated m
 	bin/slipway demo $(DEMO)
 
 test: deps build ## all tests
-	@$(MAKE) --no-print-directory test-race test-engine test-e2e
+	@$(MAKE) --no-print-directory test-race test-engine test-e2e test-conformance
 
 test-race: ## every package that does not link the Temporal server, with the race detector
 	$(NICE) $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
+	@$(GO) test -race -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/validation | grep '^validation ids covered'
 
 test-engine: ## the packages that link the Temporal server
 	$(NICE) $(GO) test -timeout 15m $(ENGINE)
 
 test-e2e: build ## end to end, with the built binary
-	$(NICE) $(GO) test -timeout 30m -count=1 ./test/...
+	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/bench
+
+test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
+	@$(MAKE) --no-print-directory $(SCHEMATHESIS) || echo 'Schemathesis cannot be installed here: its test is skipped'
+	SCHEMATHESIS=$(SCHEMATHESIS) $(NICE) $(GO) test -timeout 30m -count=1 -v ./test/conformance
 
 check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files, format, vet, lint, workflow determinism, imports
 	@test -z "$$($(GOFUMPT) -l $$(git ls-files '*.go' | grep -v '\.gen\.go$$'))" || { $(GOFUMPT) -l $$(git ls-files '*.go' | grep -v '\.gen\.go$$'); echo 'the files above are not formatted: run gofumpt -w on them'; exit 1; }
@@ -62,7 +72,7 @@ check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files
 generate: ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
 	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
-	$(NICE) $(GO) test ./internal/lifecycle ./internal/validation ./internal/events ./internal/instructions ./api ./cmd/slipway -run Docs -update
+	$(NICE) $(GO) test ./internal/lifecycle ./internal/operators ./internal/validation ./internal/events ./internal/metrics ./internal/instructions ./internal/support ./api ./cmd/slipway -run Docs -update
 
 .PHONY: generate-clean
 generate-clean:
@@ -70,6 +80,14 @@ generate-clean:
 	@$(MAKE) --no-print-directory generate
 	@stale=; for file in api/api.gen.go internal/wire/wire.gen.go docs/*.md; do cmp $$file $(GENERATED)/$${file##*/} || stale=yes; done; \
 	  test -z "$$stale" || { echo 'generated files were out of date: commit what make generate wrote'; exit 1; }
+
+fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTIME (2m)
+	@for package in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    echo "== $$package $$target"; \
+	    $(NICE) $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FUZZTIME),2m) -fuzzminimizetime 10x -parallel 1 $$package || exit 1; \
+	  done; \
+	done
 
 bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
 	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/discovery ./internal/store ./api
@@ -81,6 +99,10 @@ record-histories: build ## record the histories that the replay tests hold workf
 clean: ## remove what was built here; the cache outside stays
 	rm -rf bin dist
 
+$(SCHEMATHESIS):
+	@echo "installing Schemathesis $(SCHEMATHESIS_VERSION) into $(TOOLS)"
+	@rm -rf $(patsubst %/bin/st,%,$@) && mkdir -p $(TOOLS) && python3 -m venv $(patsubst %/bin/st,%,$@)
+	@$(@D)/pip --quiet --disable-pip-version-check install schemathesis==$(SCHEMATHESIS_VERSION) hypothesis==$(HYPOTHESIS_VERSION) || { rm -f $@; exit 1; }
 $(GOLANGCI):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(GOFUMPT):

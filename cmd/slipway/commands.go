@@ -14,12 +14,15 @@ import (
 // userCommands are those that do not run a part of the service: they speak to one, or
 // show one at work.
 type userCommands struct {
-	Cluster  usercli.ClusterCommands  `cmd:"" help:"Define, install and look at clusters."`
-	Host     usercli.HostCommands     `cmd:"" help:"Look at hosts, change them, start failed ones again."`
-	InfraEnv usercli.InfraEnvCommands `cmd:"" name:"infra-env" help:"Discovery environments: what hosts boot with."`
-	Wait     usercli.WaitCommands     `cmd:"" help:"Wait for a cluster."`
-	Demo     demo.Command             `cmd:"" help:"Install clusters on simulated machines, with the real service."`
-	Sim      commands.Commands        `cmd:"" hidden:"" help:"Play one part of a simulated cluster."`
+	Cluster   usercli.ClusterCommands   `cmd:"" help:"Define, install and look at clusters."`
+	Host      usercli.HostCommands      `cmd:"" help:"Look at hosts, change them, add them to clusters, start failed ones again."`
+	InfraEnv  usercli.InfraEnvCommands  `cmd:"" name:"infra-env" help:"Discovery environments: what hosts boot with."`
+	Wait      usercli.WaitCommands      `cmd:"" help:"Wait for a cluster or a host."`
+	Versions  usercli.VersionsCommand   `cmd:"" help:"List the OpenShift versions on offer."`
+	Operators usercli.OperatorsCommands `cmd:"" help:"Operators that can be installed with a cluster."`
+	Features  usercli.FeaturesCommand   `cmd:"" help:"Tell which features a version does not have."`
+	Demo      demo.Command              `cmd:"" help:"Install clusters on simulated machines, with the real service."`
+	Sim       commands.Commands         `cmd:"" hidden:"" help:"Play one part of a simulated cluster."`
 }
 
 // ProvideTerminal gives the commands where they print.

@@ -24,8 +24,12 @@ const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (ho
 	"`TEMPORAL_TLS_SERVER_CA_CERT_PATH`, `TEMPORAL_TLS_SERVER_NAME`, and `TEMPORAL_CONFIG_FILE` for a file with profiles.\n\n"
 
 const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it began with. What happens at each: [states](states.md),\n" +
-	"[workflows](workflows.md). While its workflow runs an installation has no limit as a whole: INSTALLATION_TIMEOUT and FINALIZING_STAGE_* are read but end\n" +
-	"nothing, FINALIZING_TIMEOUT holds for each of the three things finalizing waits for.\n\n"
+	"[workflows](workflows.md). None of them ends an installation by itself: what takes too long stops, and waits for a decision.\n\n"
+
+const configurationSwitches = "## Variables of other deployments\nRead by the names that deployments of the v2 API set; variables only. A value that cannot be read stops the start, with the variable, what is\n" +
+	"required and what was found. See [housekeeping](housekeeping.md) for what is deleted when.\n\n"
+
+const configurationWithoutEffect = "Accepted, and told in the log at the start, because there is nothing they could change:\n\n"
 
 func TestDocsOfConfiguration(t *testing.T) {
 	t.Parallel()
@@ -33,7 +37,7 @@ func TestDocsOfConfiguration(t *testing.T) {
 	require.NoError(t, err)
 	context, err := kong.Trace(parser, []string{"up"})
 	require.NoError(t, err)
-	var flags, timeouts [][]string
+	var flags, timeouts, others, nothing [][]string
 	for _, f := range context.Flags() {
 		if f.Name != "help" {
 			flags = append(flags, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
@@ -42,9 +46,17 @@ func TestDocsOfConfiguration(t *testing.T) {
 	for _, s := range lifecycle.TimeoutSettings() {
 		timeouts = append(timeouts, []string{"`" + s.Name + "`", limit(s.Default), s.Why})
 	}
+	for _, row := range switchRows {
+		others = append(others, []string{"`" + row.name + "`", codeOrNone(row.dflt), row.why})
+	}
+	for _, row := range withoutEffect {
+		nothing = append(nothing, []string{"`" + row.name + "`", row.why})
+	}
 	text := docpage.Title("Settings of `slipway up`", "cmd/slipway and internal/lifecycle") + configurationIntro +
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
-		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts)
+		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
+		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, others) +
+		configurationWithoutEffect + docpage.Table([]string{"variable", "why it changes nothing"}, nothing)
 	docpage.Check(t, *update, "configuration.md", text[:len(text)-1])
 }
 

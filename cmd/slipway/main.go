@@ -26,6 +26,7 @@ type cli struct {
 	API     apiCommand     `cmd:"" name:"api" help:"Run the API alone, against a database and a Temporal of your own."`
 	Worker  workerCommand  `cmd:"" help:"Run a worker alone, against a database and a Temporal of your own."`
 	Migrate migrateCommand `cmd:"" help:"Bring a database of your own up to date, and run nothing."`
+	Token   tokenCommand   `cmd:"" help:"Sign a token for AUTH_TYPE=local with the service's keys."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	userCommands

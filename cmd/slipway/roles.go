@@ -1,10 +1,6 @@
 package main
 
-import (
-	"context"
-
-	"slipway/internal/engine"
-)
+import "context"
 
 // apiCommand runs the API alone. Any number of them may share a database.
 type apiCommand struct {
@@ -34,7 +30,7 @@ func (c *apiCommand) Run(ctx context.Context, p *process) error {
 		if err := s.serve(ctx); err != nil {
 			return err
 		}
-		s.announce(begin, "Temporal UI "+s.options.BaseURL+engine.UIPath)
+		s.announce(begin, s.uiAddress()...)
 		return nil
 	})
 }

@@ -13,14 +13,17 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"slipway/api"
 	"slipway/internal/engine"
+	"slipway/internal/metrics"
 )
 
 // serviceOptions are the flags that every command running a part of the service has.
 type serviceOptions struct {
 	installOptions
+	authOptions
 	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
-	BaseURL string `env:"SLIPWAY_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
+	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
 }
 
 // service is what the parts of one process share.
@@ -30,10 +33,12 @@ type service struct {
 	logger   *slog.Logger
 	shutdown *shutdown
 	registry *prometheus.Registry // for metrics of our own
+	recorder *metrics.Recorder
 	metrics  prometheus.Gatherers // all that /metrics shows
 
 	databaseURL string
 	frontend    engine.Frontend
+	identity    api.Identity
 
 	stores
 	parts
@@ -46,13 +51,16 @@ func newService(p *process, o serviceOptions) *service {
 	registry := newRegistry()
 	return &service{
 		process: p, options: o, logger: p.logger, shutdown: newShutdown(p.logger),
-		registry: registry, metrics: prometheus.Gatherers{registry},
+		registry: registry, recorder: metrics.New(registry), metrics: prometheus.Gatherers{registry},
 	}
 }
 
 // run starts the service and ends it again, whether the start succeeds or not. A signal
 // during the start is no failure.
 func (s *service) run(ctx context.Context, start func(context.Context) error) error {
+	if err := s.identify(); err != nil {
+		return err
+	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	go s.process.limitMemory(life)
@@ -84,6 +92,22 @@ func (s *service) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.identity.Open() {
+		// Temporal's pages ask nobody who they are: with tokens they stay closed.
+		if err := s.mountUI(routes); err != nil {
+			return err
+		}
+	}
+	addProbes(routes, s.server.draining, s.checks, s.metrics)
+	s.server.use(routes)
+	// Opened first, to find a port taken before anything is started; added last, to be
+	// the first to end.
+	s.shutdown.add("API", requestGrace+time.Second, s.server.stop)
+	return nil
+}
+
+// mountUI puts Temporal's web UI, and what opens payloads for it, beside the API.
+func (s *service) mountUI(routes chi.Router) error {
 	ui, err := engine.UI(engine.UIOptions{
 		Frontend:        s.frontend,
 		InsecureCookies: !strings.HasPrefix(s.options.BaseURL, "https://"),
@@ -94,12 +118,15 @@ func (s *service) serve(ctx context.Context) error {
 	}
 	routes.Mount(engine.UIPath, ui)
 	routes.Mount(codecPath, s.codec())
-	addProbes(routes, s.server.draining, s.checks, s.metrics)
-	s.server.use(routes)
-	// Opened first, to find a port taken before anything is started; added last, to be
-	// the first to end.
-	s.shutdown.add("API", requestGrace+time.Second, s.server.stop)
 	return nil
+}
+
+// uiAddress says where Temporal's pages are, when they are.
+func (s *service) uiAddress() []string {
+	if !s.identity.Open() {
+		return nil
+	}
+	return []string{"Temporal UI " + s.options.BaseURL + engine.UIPath}
 }
 
 // announce prints the line that says where everything is.

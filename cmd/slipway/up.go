@@ -59,7 +59,7 @@ func (c *upCommand) start(ctx context.Context, s *service) error {
 	if err := s.serve(ctx); err != nil {
 		return err
 	}
-	s.announce(begin, "Temporal UI "+s.options.BaseURL+engine.UIPath, "Temporal "+s.frontend.Options.HostPort)
+	s.announce(begin, append(s.uiAddress(), "Temporal "+s.frontend.Options.HostPort)...)
 	return nil
 }
 

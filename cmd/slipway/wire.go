@@ -21,6 +21,7 @@ import (
 	"slipway/internal/discovery"
 	"slipway/internal/installation"
 	"slipway/internal/lifecycle"
+	"slipway/internal/metrics"
 	"slipway/internal/orchestrator"
 	"slipway/internal/release"
 	"slipway/internal/seal"
@@ -35,7 +36,9 @@ import (
 // installOptions say what is installed, and how long things may take. The names in
 // capitals are those that deployments of the v2 API set already.
 type installOptions struct {
-	ReleaseImages    string        `env:"RELEASE_IMAGES" help:"OpenShift releases on offer, a JSON list." placeholder:"JSON"`
+	operatorOptions
+	releaseOptions
+	deploymentOptions
 	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
 	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
 	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent binaries for hosts; by default that of this program." placeholder:"FOLDER"`
@@ -55,7 +58,9 @@ type stores struct {
 type parts struct {
 	timeouts     activities.Timeouts
 	releases     *release.Releases
-	offers       support.Releases
+	offers       offers
+	deployment   deployment
+	switches     switches
 	requirements *support.Requirements
 	signals      *store.Signals
 	discovery    *discovery.Service
@@ -72,10 +77,13 @@ func (s *service) openStores(ctx context.Context) error {
 	if s.sealer, err = seal.LoadOrCreate(filepath.Join(s.options.DataDir, "keys")); err != nil {
 		return err
 	}
-	s.store, err = store.Open(ctx, store.Options{URL: s.databaseURL, Sealer: s.sealer, Now: s.process.now})
+	s.store, err = store.Open(ctx, store.Options{
+		URL: s.databaseURL, Sealer: s.sealer, Now: s.process.now, Observe: s.recorder.Events,
+	})
 	if err != nil {
 		return err
 	}
+	s.registry.MustRegister(metrics.NewState(s.store, s.options.DataDir, s.process.now))
 	s.shutdown.add("store", time.Second, func(context.Context) error { s.store.Close(); return nil })
 	s.checks = append(s.checks, check{"database", s.store.Ping})
 	address := s.options.BlobURL
@@ -117,9 +125,17 @@ func (s *service) assemble() error {
 	}
 	s.shutdown.add("releases", time.Second, func(context.Context) error { s.releases.Close(); return nil })
 	s.signals = store.NewSignals(s.store, s.logger)
+	agentRelease, err := s.agentRelease()
+	if err != nil {
+		return err
+	}
 	s.discovery = discovery.New(discovery.Options{
 		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.now,
-		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts,
+		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Operators: s.options.rules(),
+		Meter: s.recorder, AgentImage: s.switches.foreignAgent(), Agent: agentRelease, MaxInventoryBytes: s.switches.inventoryBytes,
+		SweepEvery: s.switches.hostMonitor, LookEvery: s.switches.clusterMonitor,
+		EdgeProducts: s.switches.edgeProducts, KeepVirtualNICs: s.switches.virtualNICs, DisabledSteps: s.switches.disabledSteps,
+		DisabledHostValidations: s.switches.disabledHost, DisabledClusterValidations: s.switches.disabledCluster,
 	})
 	s.installation = installation.New(installation.Options{
 		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger,
@@ -161,34 +177,46 @@ func (s *service) readSettings() error {
 			return fmt.Errorf("read HW_VALIDATOR_REQUIREMENTS: %w", err)
 		}
 	}
-	if s.offers = support.DefaultReleases(); s.options.ReleaseImages != "" {
-		if s.offers, err = support.ParseReleases([]byte(s.options.ReleaseImages)); err != nil {
-			return fmt.Errorf("read RELEASE_IMAGES: %w", err)
-		}
+	if s.offers, err = s.options.releaseOptions.read(); err != nil {
+		return err
 	}
+	if s.deployment, err = s.options.deploymentOptions.read(); err != nil {
+		return err
+	}
+	if s.switches, err = readSwitches(s.process.env); err != nil {
+		return err
+	}
+	warnOfSwitches(s.process.env, s.logger)
 	return nil
 }
 
 // startWorker runs workflows and activities in this process.
-func (s *service) startWorker(context.Context) error {
-	components := componentVersions()
+func (s *service) startWorker(ctx context.Context) error {
+	components := s.components()
 	w := worker.New(s.temporal, worker.Dependencies{
 		Clusters: &activities.Clusters{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
-		Hosts:    &activities.Hosts{Store: s.store, Installation: s.installation, Discovery: s.discovery},
+		Hosts:    &activities.Hosts{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
 		Steps: &activities.Steps{
 			Store: s.store, Installation: s.installation, Discovery: s.discovery,
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
-				InstallerImage: components[componentInstaller], ControllerImage: components[componentController],
+				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
+				BootArtifacts: api.BootArtifacts(api.Options{
+					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
+				}),
 			},
 		},
-		Files: &activities.Files{Store: s.store, Blob: s.blobs, Releases: s.releases},
+		Files: &activities.Files{
+			Store: s.store, Blob: s.blobs, Releases: s.releases,
+			Manifests: s.deployment.manifests, InstallConfig: s.deployment.installConfig, Dummy: s.switches.dummyIgnition,
+		},
+		Housekeeping: &activities.Housekeeping{Store: s.store, Blob: s.blobs, Running: s.orchestrator.Running},
 	})
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	s.shutdown.add("worker", workerGrace, func(context.Context) error { w.Stop(); return nil })
-	return nil
+	return s.orchestrator.KeepHouse(ctx, s.switches.housekeeping())
 }
 
 // workerGrace is more than the worker gives activities to end.
@@ -217,21 +245,23 @@ func componentVersions() map[string]string {
 // api is the router of the facade. Rules run in the process that serves it.
 func (s *service) api(context.Context) (chi.Router, error) {
 	s.background("discovery", s.discovery.Run)
-	binaries := s.options.AgentBinaries
-	if binaries == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("find agent binaries: %w", err)
-		}
-		binaries = filepath.Dir(self)
+	if err := s.readReleaseSources(); err != nil {
+		return nil, err
 	}
-	components := componentVersions()
+	binaries, err := s.agentFolder()
+	if err != nil {
+		return nil, err
+	}
 	handler := api.NewServer(api.Options{
 		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Installation: s.installation, Orchestrator: s.orchestrator,
 		Log: s.logger, Now: s.process.now, BaseURL: strings.TrimSuffix(s.options.BaseURL, "/"),
-		Releases: s.offers, Requirements: s.requirements,
-		Version: version(), ComponentVersions: components,
-		AgentVersion: components[componentAgent], AgentBinaries: os.DirFS(binaries),
+		Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
+		OSImages: s.offers.osImages, Domains: s.offers.domains, Requirements: s.requirements,
+		InstallConfig: s.deployment.installConfig, Deployment: s.deployment.discovery,
+		Version: version(), ComponentVersions: s.components(),
+		AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.switches.foreignAgent(), AgentBinaries: binaries,
+		PublicRegistries: s.switches.publicRegistries, Observe: s.recorder.Request,
+		Identity: s.identity, SigningKey: s.sealer.Derive(signingPurpose), ImageServiceURL: s.options.ImageServiceURL,
 	})
 	router := chi.NewRouter()
 	router.Mount("/", handler)

@@ -14,25 +14,29 @@ import (
 type ClusterCommands struct {
 	Connection
 
-	List        clusterList        `cmd:"" help:"List the clusters."`
-	Show        clusterShow        `cmd:"" help:"Show a cluster, its hosts and what keeps it from being installed."`
-	Create      clusterCreate      `cmd:"" help:"Define a cluster, with a discovery environment for its hosts."`
-	Set         clusterSet         `cmd:"" help:"Change a cluster: virtual addresses, domain."`
-	Install     clusterInstall     `cmd:"" help:"Install a ready cluster."`
-	Cancel      clusterCancel      `cmd:"" help:"Stop an installation."`
-	Reset       clusterReset       `cmd:"" help:"Take a cluster back to discovery after a stopped or failed installation."`
-	Pause       clusterPause       `cmd:"" help:"Let every host of an installation finish its stage and wait."`
-	Resume      clusterResume      `cmd:"" help:"Let the hosts of a paused installation go on."`
-	Extend      clusterExtend      `cmd:"" help:"Give an installation whose finalizing timed out its time once more."`
-	Delete      clusterDelete      `cmd:"" help:"Forget a cluster."`
-	Events      clusterEvents      `cmd:"" help:"List what happened to a cluster and its hosts."`
-	Credentials clusterCredentials `cmd:"" help:"Print the console's address and its first user."`
-	Kubeconfig  clusterKubeconfig  `cmd:"" help:"Download the kubeconfig."`
-}
-
-// clusterArgument names the cluster of a command.
-type clusterArgument struct {
-	Cluster string `arg:"" help:"Name or id of the cluster."`
+	List          clusterList          `cmd:"" help:"List the clusters."`
+	Show          clusterShow          `cmd:"" help:"Show a cluster, its hosts and what keeps it from being installed."`
+	Create        clusterCreate        `cmd:"" help:"Define a cluster, with a discovery environment for its hosts."`
+	Import        clusterImport        `cmd:"" help:"Take in a cluster that was installed elsewhere, to add hosts to it."`
+	Set           clusterSet           `cmd:"" help:"Change the definition of a cluster."`
+	Ignore        clusterIgnore        `cmd:"" help:"Ignore validations of a cluster and its hosts."`
+	Platforms     clusterPlatforms     `cmd:"" help:"List the platforms that fit the hosts of a cluster."`
+	Requirements  clusterRequirements  `cmd:"" help:"Show what the hosts of a cluster must have."`
+	Operators     clusterOperators     `cmd:"" help:"List the operators of a cluster."`
+	Manifests     clusterManifests     `cmd:"" help:"Add manifests to an installation."`
+	InstallConfig clusterInstallConfig `cmd:"" name:"install-config" help:"Show or change the install-config."`
+	Install       clusterInstall       `cmd:"" help:"Install a ready cluster."`
+	Cancel        clusterCancel        `cmd:"" help:"Stop an installation."`
+	Reset         clusterReset         `cmd:"" help:"Take a cluster back to discovery after a stopped or failed installation."`
+	Pause         clusterPause         `cmd:"" help:"Let every host of an installation finish its stage and wait."`
+	Resume        clusterResume        `cmd:"" help:"Let the hosts of a paused installation go on."`
+	Extend        clusterExtend        `cmd:"" help:"Give an installation whose finalizing timed out its time once more."`
+	AddHosts      clusterAddHosts      `cmd:"" name:"add-hosts" help:"Open an installed cluster for more hosts."`
+	Delete        clusterDelete        `cmd:"" help:"Forget a cluster."`
+	Events        clusterEvents        `cmd:"" help:"List what happened to a cluster and its hosts."`
+	Logs          clusterLogs          `cmd:"" help:"Download the logs of a cluster and its hosts."`
+	Credentials   clusterCredentials   `cmd:"" help:"Print the console's address and its first user."`
+	Kubeconfig    clusterKubeconfig    `cmd:"" help:"Download the kubeconfig."`
 }
 
 type clusterList struct{}
@@ -66,7 +70,7 @@ type clusterShow struct{ clusterArgument }
 
 // Run prints one cluster.
 func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	c, err := FindCluster(ctx, at.Client(), s.Cluster)
+	c, err := s.find(ctx, at.Client())
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,13 +14,11 @@ import (
 type action func(c *client.Client, ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 
 func (a clusterArgument) act(ctx context.Context, at *ClusterCommands, t *Terminal, verb string, do action) error {
-	c := at.Client()
-	cluster, err := FindCluster(ctx, c, a.Cluster)
+	cluster, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Cluster) (*wire.Cluster, error) {
+		return do(c, ctx, found.ID)
+	})
 	if err != nil {
 		return err
-	}
-	if cluster, err = do(c, ctx, cluster.ID); err != nil {
-		return failed(at.URL, verb+" cluster "+a.Cluster, err)
 	}
 	if at.json() {
 		return t.json(cluster)
@@ -42,7 +38,7 @@ func (k *clusterInstall) Run(ctx context.Context, at *ClusterCommands, t *Termin
 	if err := k.act(ctx, at, t, "install", (*client.Client).InstallCluster); err != nil || !k.Wait {
 		return err
 	}
-	return waitCluster{Cluster: k.Cluster, For: string(wire.ClusterStatusInstalled), Timeout: k.Timeout}.wait(ctx, &at.Connection, t)
+	return waitCluster{k.clusterArgument, waitFlags{string(wire.ClusterStatusInstalled), k.Timeout}}.wait(ctx, &at.Connection, t)
 }
 
 type clusterCancel struct{ clusterArgument }
@@ -59,67 +55,44 @@ func (k *clusterReset) Run(ctx context.Context, at *ClusterCommands, t *Terminal
 	return k.act(ctx, at, t, "reset", (*client.Client).ResetCluster)
 }
 
+type clusterAddHosts struct{ clusterArgument }
+
+// Run opens an installed cluster for more hosts.
+func (k *clusterAddHosts) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	return k.act(ctx, at, t, "add hosts to", (*client.Client).AllowAddHosts)
+}
+
 type clusterDelete struct{ clusterArgument }
 
 // Run forgets a cluster.
 func (k *clusterDelete) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	c := at.Client()
-	cluster, err := FindCluster(ctx, c, k.Cluster)
-	if err != nil {
-		return err
-	}
-	if err := c.DeleteCluster(ctx, cluster.ID); err != nil {
-		return failed(at.URL, "delete cluster "+k.Cluster, err)
-	}
-	if !at.json() {
+	cluster, err := ask(ctx, &at.Connection, k, "delete", func(c *client.Client, found *wire.Cluster) (*wire.Cluster, error) {
+		return found, c.DeleteCluster(ctx, found.ID)
+	})
+	if err == nil && !at.json() {
 		t.printf("cluster %s deleted\n", cluster.Name)
 	}
-	return nil
+	return err
 }
 
-type clusterCredentials struct{ clusterArgument }
+type clusterImport struct {
+	Name    string    `arg:"" help:"Name of the cluster."`
+	APIName string    `name:"api-name" required:"" help:"Name or address of its API: api.lab.example.com." placeholder:"NAME"`
+	ID      uuid.UUID `name:"id" required:"" help:"Its own id: oc get clusterversion version -o jsonpath={.spec.clusterID}" placeholder:"UUID"`
+	Version *string   `help:"Its OpenShift version." placeholder:"4.20"`
+}
 
-// Run prints the console's address and its first user.
-func (k *clusterCredentials) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	c := at.Client()
-	cluster, err := FindCluster(ctx, c, k.Cluster)
+// Run takes in a cluster that was installed elsewhere.
+func (k *clusterImport) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
+	cluster, err := at.Client().ImportCluster(ctx, wire.ImportClusterParams{
+		Name: k.Name, APIVipDnsname: k.APIName, OpenshiftClusterID: k.ID, OpenshiftVersion: k.Version,
+	})
 	if err != nil {
-		return err
-	}
-	credentials, err := c.Credentials(ctx, cluster.ID)
-	if err != nil {
-		return failed(at.URL, "read the credentials of "+k.Cluster, err)
+		return failed(at.URL, "import cluster "+k.Name, err)
 	}
 	if at.json() {
-		return t.json(credentials)
+		return t.json(cluster)
 	}
-	t.fields("Console", credentials.ConsoleURL, "User", credentials.Username, "Password", credentials.Password)
-	return nil
-}
-
-type clusterKubeconfig struct {
-	clusterArgument
-	File string `short:"f" type:"path" help:"File to write to; standard output if not given."`
-}
-
-// Run downloads the kubeconfig.
-func (k *clusterKubeconfig) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	c := at.Client()
-	cluster, err := FindCluster(ctx, c, k.Cluster)
-	if err != nil {
-		return err
-	}
-	content, err := c.ClusterCredentialsFile(ctx, cluster.ID, "kubeconfig")
-	if err != nil {
-		return failed(at.URL, "download the kubeconfig of "+k.Cluster, err)
-	}
-	if k.File == "" {
-		t.printf("%s", content)
-		return nil
-	}
-	if err := os.WriteFile(k.File, content, 0o600); err != nil {
-		return fmt.Errorf("write the kubeconfig: %w", err)
-	}
-	t.printf("kubeconfig of cluster %s: %s\n", cluster.Name, k.File)
+	t.printf("cluster %s imported: %s\n", cluster.Name, cluster.ID)
 	return nil
 }

@@ -12,16 +12,19 @@ import (
 )
 
 type clusterCreate struct {
-	Name         string   `arg:"" help:"Name of the cluster."`
-	Version      string   `help:"OpenShift version; the service's default if not given." placeholder:"4.20"`
-	BaseDomain   string   `required:"" help:"Domain below which the cluster's names are: example.com."`
-	PullSecret   []byte   `required:"" type:"filecontent" help:"File with the pull secret." placeholder:"FILE"`
-	SSHKey       []byte   `name:"ssh-key" type:"filecontent" help:"File with public SSH keys that may log in to the hosts." placeholder:"FILE"`
-	ControlPlane int      `default:"3" help:"Hosts of the control plane; 1 makes a single-node cluster."`
-	APIVIP       []string `name:"api-vip" help:"Virtual address of the API." placeholder:"ADDRESS"`
-	IngressVIP   []string `name:"ingress-vip" help:"Virtual address of the applications." placeholder:"ADDRESS"`
-	NTP          string   `help:"NTP servers of the hosts, separated by commas."`
-	NoInfraEnv   bool     `help:"Do not make a discovery environment."`
+	Name       string  `arg:"" optional:"" help:"Name of the cluster; may come from --from."`
+	Version    *string `help:"OpenShift version; the service's default if not given." placeholder:"4.20"`
+	Arch       *string `help:"CPU architecture of the hosts: x86_64, arm64, ppc64le, s390x or multi." placeholder:"x86_64"`
+	NoInfraEnv bool    `help:"Do not make a discovery environment."`
+	clusterFlags
+}
+
+// Validate says what a new cluster lacks.
+func (k *clusterCreate) Validate() error {
+	if k.From == nil && (k.Name == "" || k.BaseDomain == nil || k.PullSecret == nil) {
+		return fmt.Errorf("require a name, --base-domain and --pull-secret, or --from with them")
+	}
+	return nil
 }
 
 // created is what clusterCreate prints for machines.
@@ -33,53 +36,68 @@ type created struct {
 // Run defines a cluster and its discovery environment.
 func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	c := at.Client()
-	params, err := k.params(ctx, c)
+	params, err := k.definition(ctx, c)
 	if err != nil {
 		return err
 	}
 	made := created{}
 	if made.Cluster, err = c.RegisterCluster(ctx, params); err != nil {
-		return failed(at.URL, "create cluster "+k.Name, err)
+		return failed(at.URL, "create cluster "+params.Name, err)
 	}
 	if !k.NoInfraEnv {
-		made.InfraEnv, err = createInfraEnv(ctx, c, infraEnvInput{
-			Name: k.Name + "_infra-env", Cluster: made.Cluster, Version: params.OpenshiftVersion, PullSecret: k.PullSecret,
-			SSHKey: k.SSHKey, NTP: k.NTP,
-		})
-		if err != nil {
-			return err
+		env := infraEnvOf(&params)
+		env.ClusterID = &made.Cluster.ID
+		if made.InfraEnv, err = c.RegisterInfraEnv(ctx, env); err != nil {
+			return failed(at.URL, "create discovery environment "+env.Name, err)
 		}
 	}
 	if at.json() {
 		return t.json(made)
 	}
-	t.printf("cluster %s created: %s\n", k.Name, made.Cluster.ID)
+	t.printf("cluster %s created: %s\n", made.Cluster.Name, made.Cluster.ID)
 	if made.InfraEnv != nil {
 		t.printf("discovery environment %s created: %s\n", made.InfraEnv.Name, made.InfraEnv.ID)
 	}
 	return nil
 }
 
-func (k *clusterCreate) params(ctx context.Context, c *client.Client) (wire.ClusterCreateParams, error) {
-	version, err := k.version(ctx, c)
-	params := wire.ClusterCreateParams{
-		Name: k.Name, OpenshiftVersion: version, PullSecret: lines(k.PullSecret), BaseDNSDomain: &k.BaseDomain,
-		ControlPlaneCount: &k.ControlPlane, APIVips: apiVIPs(k.APIVIP), IngressVips: ingressVIPs(k.IngressVIP),
+// definition is the file with the flags over it.
+func (k *clusterCreate) definition(ctx context.Context, c *client.Client) (wire.ClusterCreateParams, error) {
+	flags, err := k.params()
+	if err != nil {
+		return wire.ClusterCreateParams{}, err
 	}
-	if key := lines(k.SSHKey); key != "" {
-		params.SSHPublicKey = &key
+	if k.Name != "" {
+		flags.Name = &k.Name
 	}
-	if k.NTP != "" {
-		params.AdditionalNtpSource = &k.NTP
+	only := struct {
+		Version *string `json:"openshift_version,omitempty"`
+		Arch    *string `json:"cpu_architecture,omitempty"`
+	}{k.Version, k.Arch}
+	params, err := define[wire.ClusterCreateParams](k.From, flags, only)
+	if err == nil && params.OpenshiftVersion == "" {
+		params.OpenshiftVersion, err = defaultVersion(ctx, c)
 	}
 	return params, err
 }
 
-// version is the one asked for, or the service's default.
-func (k *clusterCreate) version(ctx context.Context, c *client.Client) (string, error) {
-	if k.Version != "" {
-		return k.Version, nil
+// infraEnvOf is the discovery environment of a new cluster: what its hosts boot reaches
+// the service and the time as the cluster does.
+func infraEnvOf(p *wire.ClusterCreateParams) wire.InfraEnvCreateParams {
+	env := wire.InfraEnvCreateParams{
+		Name: p.Name + "_infra-env", PullSecret: p.PullSecret, OpenshiftVersion: &p.OpenshiftVersion, SSHAuthorizedKey: p.SSHPublicKey,
+		AdditionalNtpSources: p.AdditionalNtpSource, NtpSources: p.NtpSources,
 	}
+	if a := p.CPUArchitecture; a != nil && *a != wire.ClusterCreateParamsCPUArchitectureMulti {
+		arch := wire.InfraEnvCreateParamsCPUArchitecture(*a)
+		env.CPUArchitecture = &arch
+	}
+	env.Proxy = proxy(p.HTTPProxy, p.HTTPSProxy, p.NoProxy)
+	return env
+}
+
+// defaultVersion is the version the service offers first.
+func defaultVersion(ctx context.Context, c *client.Client) (string, error) {
 	versions, err := c.OpenShiftVersions(ctx, false)
 	if err != nil {
 		return "", failed(c.BaseURL(), "ask for the versions", err)
@@ -91,55 +109,4 @@ func (k *clusterCreate) version(ctx context.Context, c *client.Client) (string, 
 	}
 	return "", &Failure{fmt.Errorf("the service has no default version; choose one with --version: %s",
 		strings.Join(slices.Sorted(maps.Keys(versions)), ", ")), exitFailed}
-}
-
-func apiVIPs(addresses []string) *[]wire.APIVip {
-	if addresses == nil {
-		return nil
-	}
-	vips := make([]wire.APIVip, len(addresses))
-	for n, a := range addresses {
-		vips[n].IP = a
-	}
-	return &vips
-}
-
-func ingressVIPs(addresses []string) *[]wire.IngressVip {
-	if addresses == nil {
-		return nil
-	}
-	vips := make([]wire.IngressVip, len(addresses))
-	for n, a := range addresses {
-		vips[n].IP = a
-	}
-	return &vips
-}
-
-type clusterSet struct {
-	clusterArgument
-	APIVIP     []string `name:"api-vip" help:"Virtual address of the API." placeholder:"ADDRESS"`
-	IngressVIP []string `name:"ingress-vip" help:"Virtual address of the applications." placeholder:"ADDRESS"`
-	BaseDomain string   `help:"Domain below which the cluster's names are."`
-}
-
-// Run changes a cluster.
-func (k *clusterSet) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	c := at.Client()
-	cluster, err := FindCluster(ctx, c, k.Cluster)
-	if err != nil {
-		return err
-	}
-	params := wire.V2ClusterUpdateParams{APIVips: apiVIPs(k.APIVIP), IngressVips: ingressVIPs(k.IngressVIP)}
-	if k.BaseDomain != "" {
-		params.BaseDNSDomain = &k.BaseDomain
-	}
-	cluster, err = c.UpdateCluster(ctx, cluster.ID, params)
-	if err != nil {
-		return failed(at.URL, "change cluster "+k.Cluster, err)
-	}
-	if at.json() {
-		return t.json(cluster)
-	}
-	t.printf("cluster %s changed\n", cluster.Name)
-	return nil
 }

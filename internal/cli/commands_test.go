@@ -33,6 +33,9 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 		},
 		{"shows the hardware of a host", []string{"host", "show", "master-0"}, []string{"8 x Quick", "16 GiB", "/dev/sda", "120 GB", "192.0.2.1/24"}},
 		{"retries a host", []string{"host", "retry", "worker-0", "--cluster", "green"}, []string{"host worker-0 starts again"}},
+		{"installs a host", []string{"host", "install", "worker-0"}, []string{"host worker-0 is being installed"}},
+		{"resets a host", []string{"host", "reset", "worker-0"}, []string{"host worker-0 is being reset"}},
+		{"reclaims a host", []string{"host", "reclaim", "worker-0"}, []string{"host worker-0 goes back to its discovery environment"}},
 		{"pauses", []string{"cluster", "pause", "green"}, []string{"cluster green pauses"}},
 		{"resumes", []string{"cluster", "resume", "green"}, []string{"cluster green goes on"}},
 		{"prints the workflow it paused for machines", []string{"cluster", "pause", "green", "-o", "json"}, []string{`"phase": "installing"`}},
@@ -86,9 +89,9 @@ func TestCommandsFailWithTheirExitCodes(t *testing.T) {
 		{"a name that two have", "give the id: " + otherID.String(), 1, []string{"cluster", "show", "twin"}},
 		{"a state that does not allow it", "require status ready, found installing", 4, []string{"cluster", "install", "green"}},
 		{"a phase that did not time out", "no phase of the installation has timed out", 4, []string{"cluster", "extend", "green"}},
-		{"nothing to change", "require --role, --hostname or --disk", 1, []string{"host", "set", "worker-0"}},
+		{"nothing to change", "require a flag", 2, []string{"host", "set", "worker-0"}},
 		{"a role nobody knows", "must be one of", 2, []string{"host", "set", "worker-0", "--role", "king"}},
-		{"a status nobody knows", "require a cluster status", 1, []string{"wait", "cluster", "green", "--for", "happy"}},
+		{"a status nobody knows", "require a cluster status", 2, []string{"wait", "cluster", "green", "--for", "happy"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +148,7 @@ func TestWait(t *testing.T) {
 	}{
 		{"ends when the cluster is installed", []wire.ClusterStatus{"installing", "finalizing", "installed"}, 0, "cluster green: installed"},
 		{"fails when the cluster failed", []wire.ClusterStatus{"installing", "error"}, 1, ""},
+		{"goes on while a reset that was just accepted does not show", []wire.ClusterStatus{"error", "error", "insufficient", "installed"}, 0, "cluster green: installed"},
 		{"fails when time is over", []wire.ClusterStatus{"installing"}, 6, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

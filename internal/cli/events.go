@@ -24,7 +24,7 @@ const eventsPause = time.Second
 // Run prints the events of a cluster, oldest first.
 func (k *clusterEvents) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	c := at.Client()
-	cluster, err := FindCluster(ctx, c, k.Cluster)
+	cluster, err := k.find(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -97,8 +97,8 @@ func (s scope) hosts(ctx context.Context, c *client.Client) ([]wire.Host, error)
 	return hosts, nil
 }
 
-// find reads the one host of the scope that has a name or id.
-func (s scope) find(ctx context.Context, c *client.Client, name string) (*wire.Host, error) {
+// host reads the one host of the scope that has a name or id.
+func (s scope) host(ctx context.Context, c *client.Client, name string) (*wire.Host, error) {
 	hosts, err := s.hosts(ctx, c)
 	if err != nil {
 		return nil, err

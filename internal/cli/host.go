@@ -17,17 +17,17 @@ type HostCommands struct {
 
 	List      hostList      `cmd:"" help:"List hosts."`
 	Show      hostShow      `cmd:"" help:"Show a host, its hardware and the rules it does not meet."`
+	Set       hostSet       `cmd:"" help:"Change a host: its role, name, disks, labels, pool, fencing."`
+	Recheck   hostRecheck   `cmd:"" help:"Ask a host again for what a validation keeps."`
+	Bind      hostBind      `cmd:"" help:"Give a host that belongs to no cluster to one."`
+	Unbind    hostUnbind    `cmd:"" help:"Take a host out of its cluster."`
+	Install   hostInstall   `cmd:"" help:"Add a host to a cluster that runs."`
+	Reset     hostReset     `cmd:"" help:"Stop the installation of a host that is added, and take it back to discovery."`
 	Retry     hostRetry     `cmd:"" help:"Start a host that failed in a running installation again, it alone."`
 	RetryStep hostRetryStep `cmd:"" name:"retry-step" help:"Start only the stage again that a host failed in."`
 	Evict     hostEvict     `cmd:"" help:"Let an installation go on without a host that failed."`
+	Reclaim   hostReclaim   `cmd:"" help:"Take a host out of its cluster, back to its discovery environment."`
 	Delete    hostDelete    `cmd:"" help:"Forget a host."`
-	Set       hostSet       `cmd:"" help:"Change a host: its role, its name, the disk it is installed on."`
-}
-
-// hostArgument names the host of a command.
-type hostArgument struct {
-	Host string `arg:"" help:"Name or id of the host."`
-	scope
 }
 
 type hostList struct{ scope }
@@ -49,7 +49,7 @@ type hostShow struct{ hostArgument }
 
 // Run prints one host.
 func (k *hostShow) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	h, err := k.find(ctx, at.Client(), k.Host)
+	h, err := k.find(ctx, at.Client())
 	if err != nil {
 		return err
 	}

@@ -2,84 +2,113 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"time"
+
+	"github.com/google/uuid"
 
 	"slipway/internal/cli/view"
+	"slipway/internal/client"
 	"slipway/internal/wire"
 )
 
-type hostRetry struct{ hostArgument }
+// hostAction is an operation on one host that answers with it.
+type hostAction func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error)
 
-// Run starts a failed host again.
-func (k *hostRetry) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	c := at.Client()
-	h, err := k.find(ctx, c, k.Host)
-	if err != nil {
-		return err
-	}
-	if h, err = c.ResetHost(ctx, h.InfraEnvID, h.ID); err != nil {
-		return failed(at.URL, "retry host "+k.Host, err)
-	}
-	return k.print(at, t, h, "starts again")
+// act does something with a host; verb and does say it in sentences.
+func (a hostArgument) act(ctx context.Context, at *HostCommands, t *Terminal, verb, does string, do hostAction) error {
+	h, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Host) (*wire.Host, error) {
+		return do(c, ctx, found.InfraEnvID, found.ID)
+	})
+	return at.printHost(t, h, does, err)
 }
 
-func (k *hostArgument) print(at *HostCommands, t *Terminal, h *wire.Host, does string) error {
-	if at.json() {
+// printHost says what a host does now, unless what was asked of it failed.
+func (at *HostCommands) printHost(t *Terminal, h *wire.Host, does string, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case at.json():
 		return t.json(h)
 	}
 	t.printf("host %s %s\n", view.HostName(h), does)
 	return nil
 }
 
+type hostRetry struct{ hostArgument }
+
+// Run starts a failed host again.
+func (k *hostRetry) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.act(ctx, at, t, "retry", "starts again", (*client.Client).ResetHost)
+}
+
+type hostReset struct{ hostArgument }
+
+// Run takes a host that was added back to discovery.
+func (k *hostReset) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.act(ctx, at, t, "reset", "is being reset", (*client.Client).ResetHost)
+}
+
 type hostDelete struct{ hostArgument }
 
 // Run forgets a host.
 func (k *hostDelete) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	c := at.Client()
-	h, err := k.find(ctx, c, k.Host)
-	if err != nil {
-		return err
-	}
-	if err := c.DeleteHost(ctx, h.InfraEnvID, h.ID); err != nil {
-		return failed(at.URL, "delete host "+k.Host, err)
-	}
-	if !at.json() {
+	h, err := ask(ctx, &at.Connection, k, "delete", func(c *client.Client, found *wire.Host) (*wire.Host, error) {
+		return found, c.DeleteHost(ctx, found.InfraEnvID, found.ID)
+	})
+	if err == nil && !at.json() {
 		t.printf("host %s deleted\n", view.HostName(h))
 	}
-	return nil
+	return err
 }
 
-type hostSet struct {
+type hostInstall struct {
 	hostArgument
-	Role     string `enum:"auto-assign,master,arbiter,worker," default:"" help:"Role: auto-assign, master, arbiter or worker."`
-	Hostname string `help:"Name the host gets."`
-	Disk     string `help:"Disk to install on: its id, path or name."`
+	Wait    bool          `help:"Wait until the host has joined its cluster."`
+	Timeout time.Duration `default:"4h" help:"How long to wait."`
 }
 
-// Run changes a host.
-func (k *hostSet) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	if k.Role == "" && k.Hostname == "" && k.Disk == "" {
-		return errors.New("require --role, --hostname or --disk")
+// Run adds a host to a running cluster.
+func (k *hostInstall) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	if err := k.act(ctx, at, t, "install", "is being installed", (*client.Client).InstallHost); err != nil || !k.Wait {
+		return err
 	}
-	c := at.Client()
-	h, err := k.find(ctx, c, k.Host)
+	return waitHost{k.hostArgument, waitFlags{string(wire.HostStatusAddedToExistingCluster), k.Timeout}}.wait(ctx, &at.Connection, t)
+}
+
+type hostBind struct {
+	Host     string `arg:"" help:"Name or id of the host."`
+	Cluster  string `arg:"" help:"Name or id of the cluster."`
+	InfraEnv string `name:"infra-env" help:"Only hosts of this discovery environment: its name or id."`
+}
+
+// Run gives a host to a cluster.
+func (k *hostBind) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	cluster, err := FindCluster(ctx, at.Client(), k.Cluster)
 	if err != nil {
 		return err
 	}
-	var params wire.HostUpdateParams
-	if k.Role != "" {
-		role := wire.HostUpdateParamsHostRole(k.Role)
-		params.HostRole = &role
-	}
-	if k.Hostname != "" {
-		params.HostName = &k.Hostname
-	}
-	if k.Disk != "" {
-		install := wire.DiskRoleInstall
-		params.DisksSelectedConfig = &[]wire.DiskConfigParams{{ID: k.Disk, Role: &install}}
-	}
-	if h, err = c.UpdateHost(ctx, h.InfraEnvID, h.ID, params); err != nil {
-		return failed(at.URL, "change host "+k.Host, err)
-	}
-	return k.print(at, t, h, "is changed")
+	return hostArgument{k.Host, scope{InfraEnv: k.InfraEnv}}.act(ctx, at, t, "bind", "is bound to cluster "+cluster.Name,
+		func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
+			return c.BindHost(ctx, infraEnvID, hostID, cluster.ID, options...)
+		})
+}
+
+type hostUnbind struct{ hostArgument }
+
+// Run takes a host out of its cluster.
+func (k *hostUnbind) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.act(ctx, at, t, "unbind", "leaves its cluster", (*client.Client).UnbindHost)
+}
+
+type hostRecheck struct {
+	hostArgument
+	Validation wire.HostValidationID `arg:"" help:"Id of the validation: sufficient-installation-disk-speed or container-images-available."`
+}
+
+// Run has a host asked again.
+func (k *hostRecheck) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.act(ctx, at, t, "recheck", "is asked again for "+string(k.Validation),
+		func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
+			return c.RecheckHost(ctx, infraEnvID, hostID, k.Validation, options...)
+		})
 }

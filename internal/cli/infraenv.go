@@ -2,8 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,66 +15,62 @@ import (
 type InfraEnvCommands struct {
 	Connection
 
-	Create   infraEnvCreate   `cmd:"" help:"Make a discovery environment, for a cluster or for hosts without one."`
-	List     infraEnvList     `cmd:"" help:"List the discovery environments."`
-	Ignition infraEnvIgnition `cmd:"" help:"Download the Ignition hosts of a discovery environment boot with."`
+	Create    infraEnvCreate   `cmd:"" help:"Make a discovery environment, for a cluster or for hosts without one."`
+	List      infraEnvList     `cmd:"" help:"List the discovery environments."`
+	Set       infraEnvSet      `cmd:"" help:"Change a discovery environment."`
+	Address   infraEnvURL      `cmd:"" name:"url" help:"Make an address of the discovery image, or of a file, that needs no password."`
+	RotateKey infraEnvRotate   `cmd:"" name:"rotate-key" help:"Replace the key that signs addresses: those made before stop working."`
+	Ignition  infraEnvIgnition `cmd:"" help:"Download the Ignition hosts of a discovery environment boot with."`
+	Delete    infraEnvDelete   `cmd:"" help:"Forget a discovery environment without hosts."`
 }
 
 type infraEnvCreate struct {
-	Name       string `arg:"" help:"Name of the discovery environment."`
-	Cluster    string `help:"Cluster its hosts belong to: name or id."`
-	Version    string `help:"OpenShift version of the live image."`
-	PullSecret []byte `required:"" type:"filecontent" help:"File with the pull secret." placeholder:"FILE"`
-	SSHKey     []byte `name:"ssh-key" type:"filecontent" help:"File with public SSH keys that may log in to the live image." placeholder:"FILE"`
-	NTP        string `help:"NTP servers of the hosts, separated by commas."`
+	Name    string  `arg:"" help:"Name of the discovery environment."`
+	Cluster string  `help:"Cluster its hosts belong to: name or id. Without, they wait for 'host bind'."`
+	Arch    *string `help:"CPU architecture of the hosts." placeholder:"x86_64"`
+	infraEnvFlags
+}
+
+// Validate says what a new discovery environment lacks.
+func (k *infraEnvCreate) Validate() error {
+	if k.PullSecret == nil {
+		return usagef("require --pull-secret")
+	}
+	return nil
 }
 
 // Run makes a discovery environment.
 func (k *infraEnvCreate) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	c := at.Client()
-	input := infraEnvInput{Name: k.Name, Version: k.Version, PullSecret: k.PullSecret, SSHKey: k.SSHKey, NTP: k.NTP}
+	flags, err := k.params()
+	if err != nil {
+		return err
+	}
+	only := struct {
+		Name    string     `json:"name"`
+		Cluster *uuid.UUID `json:"cluster_id,omitempty"`
+		Arch    *string    `json:"cpu_architecture,omitempty"`
+	}{k.Name, nil, k.Arch}
 	if k.Cluster != "" {
 		cluster, err := FindCluster(ctx, c, k.Cluster)
 		if err != nil {
 			return err
 		}
-		input.Cluster = cluster
+		only.Cluster = &cluster.ID
 	}
-	env, err := createInfraEnv(ctx, c, input)
+	params, err := define[wire.InfraEnvCreateParams](nil, flags, only)
 	if err != nil {
 		return err
+	}
+	env, err := c.RegisterInfraEnv(ctx, params)
+	if err != nil {
+		return failed(at.URL, "create discovery environment "+k.Name, err)
 	}
 	if at.json() {
 		return t.json(env)
 	}
 	t.printf("discovery environment %s created: %s\n", env.Name, env.ID)
 	return nil
-}
-
-// infraEnvInput is what a discovery environment is made of.
-type infraEnvInput struct {
-	Name, Version      string
-	Cluster            *wire.Cluster // nil for hosts without one
-	PullSecret, SSHKey []byte
-	NTP                string
-}
-
-func createInfraEnv(ctx context.Context, c *client.Client, in infraEnvInput) (*wire.InfraEnv, error) {
-	params := wire.InfraEnvCreateParams{Name: in.Name, PullSecret: lines(in.PullSecret)}
-	if in.Cluster != nil {
-		params.ClusterID = &in.Cluster.ID
-	}
-	if in.Version != "" {
-		params.OpenshiftVersion = &in.Version
-	}
-	if key := lines(in.SSHKey); key != "" {
-		params.SSHAuthorizedKey = &key
-	}
-	if in.NTP != "" {
-		params.AdditionalNtpSources = &in.NTP
-	}
-	env, err := c.RegisterInfraEnv(ctx, params)
-	return env, failed(c.BaseURL(), "create discovery environment "+in.Name, err)
 }
 
 type infraEnvList struct {
@@ -113,28 +108,43 @@ func (k *infraEnvList) Run(ctx context.Context, at *InfraEnvCommands, t *Termina
 }
 
 type infraEnvIgnition struct {
-	InfraEnv string `arg:"" help:"Name or id of the discovery environment."`
-	File     string `short:"f" type:"path" help:"File to write to; standard output if not given."`
+	infraEnvArgument
+	fileFlag
 }
 
 // Run downloads a discovery Ignition.
 func (k *infraEnvIgnition) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
-	c := at.Client()
-	env, err := FindInfraEnv(ctx, c, k.InfraEnv)
+	content, err := ask(ctx, &at.Connection, k, "download the Ignition of", func(c *client.Client, found *wire.InfraEnv) ([]byte, error) {
+		return c.DiscoveryIgnition(ctx, found.ID)
+	})
 	if err != nil {
 		return err
 	}
-	content, err := c.DiscoveryIgnition(ctx, env.ID)
+	return k.write(t, "Ignition of "+k.InfraEnv, content)
+}
+
+type infraEnvURL struct {
+	infraEnvArgument
+	Of string `name:"of" enum:"image,discovery.ign,ipxe-script" default:"image" help:"What is there: image, discovery.ign or ipxe-script."`
+}
+
+// Run prints an address.
+func (k *infraEnvURL) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
+	made, err := ask(ctx, &at.Connection, k, "make an address for", func(c *client.Client, found *wire.InfraEnv) (wire.PresignedURL, error) {
+		if k.Of == "image" {
+			return c.ImageURL(ctx, found.ID)
+		}
+		return c.InfraEnvFileURL(ctx, found.ID, k.Of)
+	})
 	if err != nil {
-		return failed(at.URL, "download the Ignition of "+k.InfraEnv, err)
+		return err
 	}
-	if k.File == "" {
-		t.printf("%s", content)
-		return nil
+	if at.json() {
+		return t.json(made)
 	}
-	if err := os.WriteFile(k.File, content, 0o600); err != nil {
-		return fmt.Errorf("write the Ignition: %w", err)
+	t.printf("%s\n", made.URL)
+	if end := made.ExpiresAt.Time(); end.Unix() > 0 { // the zero time is never
+		t.note("until %s", end.Local().Format(time.DateTime))
 	}
-	t.printf("Ignition of %s: %s\n", env.Name, k.File)
 	return nil
 }

@@ -22,10 +22,13 @@ import (
 
 // line is the command line under test.
 type line struct {
-	Cluster  cli.ClusterCommands  `cmd:""`
-	Host     cli.HostCommands     `cmd:""`
-	InfraEnv cli.InfraEnvCommands `cmd:"" name:"infra-env"`
-	Wait     cli.WaitCommands     `cmd:""`
+	Cluster   cli.ClusterCommands   `cmd:""`
+	Host      cli.HostCommands      `cmd:""`
+	InfraEnv  cli.InfraEnvCommands  `cmd:"" name:"infra-env"`
+	Wait      cli.WaitCommands      `cmd:""`
+	Versions  cli.VersionsCommand   `cmd:""`
+	Operators cli.OperatorsCommands `cmd:""`
+	Features  cli.FeaturesCommand   `cmd:""`
 }
 
 var (
@@ -143,6 +146,7 @@ func (f *fake) routes(r chi.Router) {
 	r.Patch("/infra-envs/{ie}/hosts/{h}", answer(201, host))
 	r.Delete("/infra-envs/{ie}/hosts/{h}", answer(204, nil))
 	r.Post("/infra-envs/{ie}/hosts/{h}/actions/reset", answer(200, host))
+	r.Post("/infra-envs/{ie}/hosts/{h}/actions/install", answer(202, host))
 	r.Get("/events", answer(200, func() any {
 		return []wire.Event{
 			{EventTime: wire.DateTime(now), Severity: wire.EventSeverityInfo, Message: "cluster created"},

@@ -27,6 +27,9 @@ func (t *Terminal) Screen() *view.Screen {
 
 func (t *Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
 
+// note prints a line beside what a command is asked for, which scripts read.
+func (t *Terminal) note(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
+
 // json prints a value for machines.
 func (t *Terminal) json(v any) error {
 	encoder := json.NewEncoder(t.Out)

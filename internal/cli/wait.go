@@ -2,15 +2,11 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
-	"slipway/internal/run"
 	"slipway/internal/wire"
 )
 
@@ -18,19 +14,29 @@ import (
 type WaitCommands struct {
 	Connection
 	Cluster waitCluster `cmd:"" help:"Wait until a cluster has a status."`
+	Host    waitHost    `cmd:"" help:"Wait until a host has a status."`
 }
 
-type waitCluster struct {
-	Cluster string        `arg:"" help:"Name or id of the cluster."`
-	For     string        `required:"" help:"Status to wait for: ready, installed, ..." placeholder:"STATUS"`
+// waitFlags say what is waited for and how long.
+type waitFlags struct {
+	For     string        `required:"" help:"Status to wait for: ready, installed, known, added-to-existing-cluster, ..." placeholder:"STATUS"`
 	Timeout time.Duration `default:"4h" help:"How long to wait."`
 }
 
 // waitPause is the time between two looks.
 const waitPause = time.Second
 
-// ends are the statuses a cluster does not leave by itself, and so end a wait for another.
-var ends = []wire.ClusterStatus{wire.ClusterStatusError, wire.ClusterStatusCancelled, wire.ClusterStatusInstalled}
+type waitCluster struct {
+	clusterArgument
+	waitFlags
+}
+
+// clusterEnds are the statuses a cluster does not leave by itself, and so end a wait for
+// another.
+var clusterEnds = []string{
+	string(wire.ClusterStatusError), string(wire.ClusterStatusCancelled), string(wire.ClusterStatusInstalled),
+	string(wire.ClusterStatusAddingHosts), string(wire.ClusterStatusUnmonitored),
+}
 
 // Run waits.
 func (k *waitCluster) Run(ctx context.Context, at *WaitCommands, t *Terminal) error {
@@ -39,60 +45,57 @@ func (k *waitCluster) Run(ctx context.Context, at *WaitCommands, t *Terminal) er
 
 func (k waitCluster) wait(ctx context.Context, at *Connection, t *Terminal) error {
 	if !wire.ClusterStatus(k.For).Valid() {
-		return fmt.Errorf("require a cluster status, found %q", k.For)
+		return usagef("require a cluster status, found %q", k.For)
 	}
-	c := at.Client()
-	cluster, err := FindCluster(ctx, c, k.Cluster)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, k.Timeout, errWaitOver)
-	defer cancel()
 	screen := t.Screen()
-	for {
-		show(screen, at, t, cluster)
-		switch {
-		case cluster.Status == wire.ClusterStatus(k.For):
-			if at.json() {
-				return t.json(cluster)
+	return wait(ctx, at, t, k.waitFlags, k, waited[wire.Cluster]{
+		ends: clusterEnds,
+		read: func(c *client.Client, found *wire.Cluster) (*wire.Cluster, error) { return c.Cluster(ctx, found.ID) },
+		state: func(found *wire.Cluster) (string, string) {
+			return string(found.Status), found.StatusInfo
+		},
+		show: func(found *wire.Cluster) {
+			if t.Interactive {
+				screen.Draw(view.Picture(found, t.Now()))
+				return
 			}
-			return nil
-		case slices.Contains(ends, cluster.Status):
-			return &Failure{fmt.Errorf("cluster %s is %s: %s", cluster.Name, cluster.Status, cluster.StatusInfo), exitFailed}
-		}
-		if err := run.Sleep(ctx, waitPause); err != nil {
-			return waitEnded(ctx, cluster, err)
-		}
-		next, err := c.Cluster(ctx, cluster.ID)
-		switch {
-		case err == nil:
-			cluster = next
-		case ctx.Err() != nil:
-			return waitEnded(ctx, cluster, err)
-		case !client.Passing(err):
-			return failed(at.URL, "wait for cluster "+k.Cluster, err)
-		}
-	}
+			screen.Draw(view.PlainPicture(found))
+		},
+	})
 }
 
-var errWaitOver = errors.New("time is over")
-
-func waitEnded(ctx context.Context, c *wire.Cluster, err error) error {
-	if errors.Is(context.Cause(ctx), errWaitOver) {
-		return &Failure{fmt.Errorf("cluster %s is still %s: time is over", c.Name, c.Status), exitTimeout}
-	}
-	return fmt.Errorf("wait for cluster %s: %w", c.Name, err)
+type waitHost struct {
+	hostArgument
+	waitFlags
 }
 
-// show draws a cluster that is waited for; JSON goes out alone.
-func show(screen *view.Screen, at *Connection, t *Terminal, c *wire.Cluster) {
-	switch {
-	case at.json():
-	case t.Interactive:
-		screen.Draw(view.Picture(c, t.Now()))
-	default:
-		screen.Draw(view.PlainPicture(c))
+// hostEnds are the statuses a host does not leave by itself.
+var hostEnds = []string{
+	string(wire.HostStatusError), string(wire.HostStatusCancelled), string(wire.HostStatusInstalled), string(wire.HostStatusAddedToExistingCluster),
+}
+
+// Run waits.
+func (k *waitHost) Run(ctx context.Context, at *WaitCommands, t *Terminal) error {
+	return k.wait(ctx, &at.Connection, t)
+}
+
+func (k waitHost) wait(ctx context.Context, at *Connection, t *Terminal) error {
+	if !wire.HostStatus(k.For).Valid() {
+		return usagef("require a host status, found %q", k.For)
 	}
+	screen := t.Screen()
+	return wait(ctx, at, t, k.waitFlags, k, waited[wire.Host]{
+		ends: hostEnds,
+		read: func(c *client.Client, found *wire.Host) (*wire.Host, error) {
+			return c.Host(ctx, found.InfraEnvID, found.ID)
+		},
+		state: func(found *wire.Host) (string, string) {
+			return string(found.Status), found.StatusInfo
+		},
+		show: func(found *wire.Host) {
+			screen.Draw([]view.Line{{Place: found.ID.String(), Text: view.HostLine(found)}})
+		},
+	})
 }
 
 // RetryCommand is what a user types to start a failed host again.

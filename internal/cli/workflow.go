@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -38,23 +37,20 @@ func (k *clusterExtend) Run(ctx context.Context, at *ClusterCommands, t *Termina
 func (a clusterArgument) command(ctx context.Context, at *ClusterCommands, t *Terminal, verb, does string,
 	send func(c *client.Client, ctx context.Context, id uuid.UUID, options ...client.Option) error,
 ) error {
-	c := at.Client()
-	cluster, err := FindCluster(ctx, c, a.Cluster)
+	state, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Cluster) (*wire.WorkflowState, error) {
+		if err := send(c, ctx, found.ID); err != nil || !at.json() {
+			return nil, err
+		}
+		return c.Workflow(ctx, found.ID)
+	})
 	if err != nil {
 		return err
 	}
-	if err := send(c, ctx, cluster.ID); err != nil {
-		return failed(at.URL, verb+" cluster "+a.Cluster, err)
+	if at.json() {
+		return t.json(state)
 	}
-	if !at.json() {
-		t.printf("cluster %s %s\n", cluster.Name, does)
-		return nil
-	}
-	state, err := c.Workflow(ctx, cluster.ID)
-	if err != nil {
-		return failed(at.URL, "read the workflow of cluster "+a.Cluster, err)
-	}
-	return t.json(state)
+	t.printf("%s %s\n", a.name(), does)
+	return nil
 }
 
 type hostRetryStep struct{ hostArgument }
@@ -71,24 +67,24 @@ func (k *hostEvict) Run(ctx context.Context, at *HostCommands, t *Terminal) erro
 	return k.command(ctx, at, t, "evict", "is given up: the installation goes on without it", (*client.Client).EvictHost)
 }
 
-// command sends a command to the workflow of a host; verb and does say it in sentences.
-func (k *hostArgument) command(ctx context.Context, at *HostCommands, t *Terminal, verb, does string,
+type hostReclaim struct{ hostArgument }
+
+// Run takes a host back to its discovery environment.
+func (k *hostReclaim) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
+	return k.command(ctx, at, t, "reclaim", "goes back to its discovery environment", (*client.Client).ReclaimHost)
+}
+
+// command sends a command for a host; verb and does say it in sentences.
+func (a hostArgument) command(ctx context.Context, at *HostCommands, t *Terminal, verb, does string,
 	send func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error,
 ) error {
-	c := at.Client()
-	h, err := k.find(ctx, c, k.Host)
-	if err != nil {
-		return err
-	}
-	if err := send(c, ctx, h.InfraEnvID, h.ID); err != nil {
-		return failed(at.URL, fmt.Sprintf("%s host %s", verb, k.Host), err)
-	}
-	if at.json() {
-		if h, err = c.Host(ctx, h.InfraEnvID, h.ID); err != nil {
-			return failed(at.URL, "read host "+k.Host, err)
+	h, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Host) (*wire.Host, error) {
+		if err := send(c, ctx, found.InfraEnvID, found.ID); err != nil || !at.json() {
+			return found, err
 		}
-	}
-	return k.print(at, t, h, does)
+		return c.Host(ctx, found.InfraEnvID, found.ID)
+	})
+	return at.printHost(t, h, does, err)
 }
 
 // workflowTime is how long a command that only shows waits for the workflow's answer.

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -29,9 +30,16 @@ const (
 	hostPath    = envPath + "/hosts/33333333-3333-4333-8333-333333333333"
 )
 
+// all are the operations of every file.
+func all() map[string]operation {
+	list := operations()
+	maps.Copy(list, settings())
+	return list
+}
+
 func TestOperationsLookLikeTheContract(t *testing.T) {
 	t.Parallel()
-	for name, op := range operations() {
+	for name, op := range all() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var line, body, contentType string
@@ -61,7 +69,7 @@ func TestOperationsLookLikeTheContract(t *testing.T) {
 
 func TestAnyOtherSuccessCodeIsAnError(t *testing.T) {
 	t.Parallel()
-	for name, op := range operations() {
+	for name, op := range all() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			other := http.StatusOK

@@ -20,12 +20,7 @@ func (c *Client) RegisterCluster(ctx context.Context, params wire.ClusterCreateP
 
 // ListClusters lists all clusters, without their hosts unless withHosts.
 func (c *Client) ListClusters(ctx context.Context, withHosts bool, options ...Option) ([]wire.Cluster, error) {
-	var clusters []wire.Cluster
-	err := c.do(ctx, call{
-		method: http.MethodGet, path: "/v2/clusters", query: url.Values{"with_hosts": {strconv.FormatBool(withHosts)}},
-		ok: http.StatusOK, into: &clusters,
-	}, options)
-	return clusters, err
+	return read[[]wire.Cluster](ctx, c, "/v2/clusters", url.Values{"with_hosts": {strconv.FormatBool(withHosts)}}, options)
 }
 
 // Cluster reads one cluster with its hosts.
@@ -46,11 +41,7 @@ func (c *Client) ClusterHosts(ctx context.Context, id uuid.UUID, role wire.HostR
 	if role != "" {
 		query.Set("role", string(role))
 	}
-	var hosts []wire.Host
-	err := c.do(ctx, call{
-		method: http.MethodGet, path: clusterPath(id) + "/hosts", query: query, ok: http.StatusOK, into: &hosts,
-	}, options)
-	return hosts, err
+	return read[[]wire.Host](ctx, c, clusterPath(id)+"/hosts", query, options)
 }
 
 // UpdateCluster changes a cluster.
@@ -80,6 +71,11 @@ func (c *Client) CancelCluster(ctx context.Context, id uuid.UUID, options ...Opt
 // ResetCluster takes a stopped or failed installation back to discovery.
 func (c *Client) ResetCluster(ctx context.Context, id uuid.UUID, options ...Option) (*wire.Cluster, error) {
 	return c.clusterAction(ctx, id, "reset", options)
+}
+
+// AllowAddHosts opens an installed cluster for more hosts.
+func (c *Client) AllowAddHosts(ctx context.Context, id uuid.UUID, options ...Option) (*wire.Cluster, error) {
+	return c.clusterAction(ctx, id, "allow-add-hosts", options)
 }
 
 func (c *Client) clusterAction(ctx context.Context, id uuid.UUID, action string, options []Option) (*wire.Cluster, error) {

@@ -25,6 +25,11 @@ func (c *Client) ExtendCluster(ctx context.Context, id uuid.UUID, options ...Opt
 	return c.command(ctx, clusterPath(id), "extend", options)
 }
 
+// RetryHost starts a host again that failed, from its first stage.
+func (c *Client) RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
+	return c.command(ctx, hostPath(infraEnvID, hostID), "retry", options)
+}
+
 // RetryHostStep starts only the stage again that a host failed in.
 func (c *Client) RetryHostStep(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "retry-step", options)
@@ -33,6 +38,12 @@ func (c *Client) RetryHostStep(ctx context.Context, infraEnvID, hostID uuid.UUID
 // EvictHost lets the installation go on without a host that failed.
 func (c *Client) EvictHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "evict", options)
+}
+
+// ReclaimHost takes a host out of its cluster; an installed one boots the discovery image
+// it fetches, back to its discovery environment.
+func (c *Client) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
+	return c.command(ctx, hostPath(infraEnvID, hostID), "reclaim", options)
 }
 
 // Workflow tells where the workflow of a running installation stands; a model.ErrNotFound

@@ -52,11 +52,7 @@ func (q EventQuery) values() url.Values {
 
 // Events lists events, oldest first unless asked otherwise.
 func (c *Client) Events(ctx context.Context, query EventQuery, options ...Option) ([]wire.Event, error) {
-	var events []wire.Event
-	err := c.do(ctx, call{
-		method: http.MethodGet, path: "/v2/events", query: query.values(), ok: http.StatusOK, into: &events,
-	}, options)
-	return events, err
+	return read[[]wire.Event](ctx, c, "/v2/events", query.values(), options)
 }
 
 // TriggerEvent adds an event to the history.

@@ -36,11 +36,7 @@ func (c *Client) Credentials(ctx context.Context, clusterID uuid.UUID, options .
 
 // InstallConfig reads the install-config of a cluster.
 func (c *Client) InstallConfig(ctx context.Context, clusterID uuid.UUID, options ...Option) (string, error) {
-	var config string
-	err := c.do(ctx, call{
-		method: http.MethodGet, path: clusterPath(clusterID) + "/install-config", ok: http.StatusOK, into: &config,
-	}, options)
-	return config, err
+	return read[string](ctx, c, clusterPath(clusterID)+"/install-config", nil, options)
 }
 
 // UpdateInstallConfig sets the overrides of an install-config; overrides is a JSON object.

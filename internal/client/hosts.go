@@ -20,9 +20,7 @@ func hostPath(infraEnvID, hostID uuid.UUID) string {
 
 // ListHosts lists the hosts of a discovery environment.
 func (c *Client) ListHosts(ctx context.Context, infraEnvID uuid.UUID, options ...Option) ([]wire.Host, error) {
-	var hosts []wire.Host
-	err := c.do(ctx, call{method: http.MethodGet, path: hostsPath(infraEnvID), ok: http.StatusOK, into: &hosts}, options)
-	return hosts, err
+	return read[[]wire.Host](ctx, c, hostsPath(infraEnvID), nil, options)
 }
 
 // Host reads one host.
@@ -62,6 +60,31 @@ func (c *Client) BindHost(ctx context.Context, infraEnvID, hostID, clusterID uui
 // UnbindHost takes a host back into the pool.
 func (c *Client) UnbindHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) (*wire.Host, error) {
 	return c.hostAction(ctx, infraEnvID, hostID, "unbind", http.StatusOK, nil, options)
+}
+
+// RecheckHost forgets the result of a validation that is kept, so that the host is asked
+// again.
+func (c *Client) RecheckHost(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, id wire.HostValidationID, options ...Option,
+) (*wire.Host, error) {
+	return c.host(ctx, call{
+		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/actions/reset-validation/" + url.PathEscape(string(id)), ok: http.StatusOK,
+	}, options)
+}
+
+// SetInstallerArgs sets the arguments of the image writer for a host.
+func (c *Client) SetInstallerArgs(ctx context.Context, infraEnvID, hostID uuid.UUID, args []string, options ...Option) (*wire.Host, error) {
+	return c.host(ctx, call{
+		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/installer-args", body: wire.InstallerArgsParams{Args: &args}, ok: http.StatusCreated,
+	}, options)
+}
+
+// SetHostIgnition sets what is merged with the Ignition a host is installed with; empty
+// text takes it back.
+func (c *Client) SetHostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID, config string, options ...Option) error {
+	return c.do(ctx, call{
+		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/ignition", body: wire.HostIgnitionParams{Config: &config}, ok: http.StatusCreated,
+	}, options)
 }
 
 func (c *Client) hostAction(

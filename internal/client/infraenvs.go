@@ -25,16 +25,35 @@ func (c *Client) ListInfraEnvs(ctx context.Context, clusterID uuid.UUID, options
 	if clusterID != uuid.Nil {
 		query.Set("cluster_id", clusterID.String())
 	}
-	var envs []wire.InfraEnv
-	err := c.do(ctx, call{
-		method: http.MethodGet, path: "/v2/infra-envs", query: query, ok: http.StatusOK, into: &envs,
-	}, options)
-	return envs, err
+	return read[[]wire.InfraEnv](ctx, c, "/v2/infra-envs", query, options)
 }
 
 // InfraEnv reads one discovery environment.
 func (c *Client) InfraEnv(ctx context.Context, id uuid.UUID, options ...Option) (*wire.InfraEnv, error) {
 	return c.infraEnv(ctx, call{method: http.MethodGet, path: infraEnvPath(id), ok: http.StatusOK}, options)
+}
+
+// UpdateInfraEnv changes a discovery environment.
+func (c *Client) UpdateInfraEnv(
+	ctx context.Context, id uuid.UUID, params wire.InfraEnvUpdateParams, options ...Option,
+) (*wire.InfraEnv, error) {
+	return c.infraEnv(ctx, call{method: http.MethodPatch, path: infraEnvPath(id), body: params, ok: http.StatusCreated}, options)
+}
+
+// ImageURL makes an address at which the discovery image can be downloaded until it expires.
+func (c *Client) ImageURL(ctx context.Context, id uuid.UUID, options ...Option) (wire.PresignedURL, error) {
+	return read[wire.PresignedURL](ctx, c, infraEnvPath(id)+"/downloads/image-url", nil, options)
+}
+
+// InfraEnvFileURL makes an address at which one file can be downloaded until it expires:
+// discovery.ign or ipxe-script.
+func (c *Client) InfraEnvFileURL(ctx context.Context, id uuid.UUID, file string, options ...Option) (wire.PresignedURL, error) {
+	return read[wire.PresignedURL](ctx, c, infraEnvPath(id)+"/downloads/files-presigned", url.Values{"file_name": {file}}, options)
+}
+
+// RotateKey replaces the key that signs addresses of images; those before stop working.
+func (c *Client) RotateKey(ctx context.Context, id uuid.UUID, options ...Option) error {
+	return c.do(ctx, call{method: http.MethodPost, path: infraEnvPath(id) + "/regenerate-signing-key", ok: http.StatusNoContent}, options)
 }
 
 // DeleteInfraEnv forgets a discovery environment without hosts.

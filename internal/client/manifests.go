@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -12,13 +13,16 @@ import (
 
 func manifestsPath(clusterID uuid.UUID) string { return clusterPath(clusterID) + "/manifests" }
 
-// ListManifests lists the manifests users added to an installation.
-func (c *Client) ListManifests(ctx context.Context, clusterID uuid.UUID, options ...Option) ([]wire.Manifest, error) {
-	var manifests []wire.Manifest
-	err := c.do(ctx, call{
-		method: http.MethodGet, path: manifestsPath(clusterID), ok: http.StatusOK, into: &manifests,
-	}, options)
-	return manifests, err
+// ListManifests lists the manifests users added to an installation, with generated those
+// of the service too.
+func (c *Client) ListManifests(ctx context.Context, clusterID uuid.UUID, generated bool, options ...Option) ([]wire.Manifest, error) {
+	return read[[]wire.Manifest](ctx, c, manifestsPath(clusterID),
+		url.Values{"include_system_generated": {strconv.FormatBool(generated)}}, options)
+}
+
+// Manifest downloads the content of a manifest from its folder, manifests or openshift.
+func (c *Client) Manifest(ctx context.Context, clusterID uuid.UUID, folder, name string, options ...Option) ([]byte, error) {
+	return c.download(ctx, manifestsPath(clusterID)+"/files", url.Values{"folder": {folder}, "file_name": {name}}, options)
 }
 
 // CreateManifest adds a manifest; its content is base64.

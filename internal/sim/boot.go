@@ -54,8 +54,12 @@ func (m *Machine) chooseBoot() (from BootFrom, wrong bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
+	reclaimed, err := m.reclaimed()
+	if err != nil {
+		return "", false, err
+	}
 	switch {
-	case content == nil:
+	case content == nil, reclaimed && state.NextFrom == "":
 		return FromLive, false, nil
 	case state.NextFrom == "" && state.WrongBoots < m.options.Faults.BootLive:
 		return FromLive, true, nil

@@ -44,6 +44,12 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 	}
 	go m.approveRequests(ctx, api)
 	go m.serveConfigs(ctx)
+	for err := m.applyManifests(ctx, api); err != nil; err = m.applyManifests(ctx, api) {
+		m.log.Warn("manifests of the installation not applied", "error", err)
+		if err := m.clock.Pause(ctx, look); err != nil {
+			return err
+		}
+	}
 	if err := m.waitMasters(ctx, api); err != nil {
 		return err
 	}

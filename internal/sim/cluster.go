@@ -131,10 +131,14 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 		return errNewLife
 	})
 	group.Go(func() error {
-		return kubeapi.RunRollout(ctx, api, kubeapi.Rollout{
+		err := kubeapi.RunRollout(ctx, api, kubeapi.Rollout{
 			ControlPlane: cluster.ControlPlane, Duration: c.clock.Real(c.options.Times.Rollout), Version: cluster.Version,
 			Domain: cluster.Name + "." + cluster.Domain,
 		})
+		if err != nil {
+			return err
+		}
+		return kubeapi.RunOLM(ctx, api, c.clock.Real(look))
 	})
 	if c.options.Controller != nil {
 		group.Go(func() error { return RunController(ctx, *c.options.Controller) })

@@ -7,8 +7,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 
 	"slipway/internal/sim"
+	"slipway/internal/sim/kubeapi"
 	"slipway/internal/wire"
 )
 
@@ -39,6 +43,7 @@ func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
 	var report struct{ Ready []string }
 	require.NoError(t, json.Unmarshal([]byte(ready.Output), &report))
 	require.Len(t, report.Ready, 2)
+	p.subscribed(t, "metallb-system", "metallb-operator")
 	for _, step := range []wire.StepType{
 		wire.StepBootkubeWait, wire.StepControllerWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
 	} {
@@ -46,6 +51,16 @@ func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
 	}
 	p.seen(t, roots[0], sim.EventNodeReady, 1)
 	require.Contains(t, p.reached(hosts[1]), wire.HostStageJoined, "the bootstrap host or the controller reports for the others")
+}
+
+// subscribed requires a manifest of the installation in the cluster.
+func (p *place) subscribed(t *testing.T, namespace, name string) {
+	t.Helper()
+	objects, err := dynamic.NewForConfig(kubeapi.Config(p.site.API(), kubeapi.UserAdmin))
+	require.NoError(t, err)
+	subscriptions := schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"}
+	_, err = objects.Resource(subscriptions).Namespace(namespace).Get(p.ctx, name, metav1.GetOptions{})
+	require.NoError(t, err)
 }
 
 // know takes the inventory of a host, as discovery does.

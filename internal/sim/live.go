@@ -24,7 +24,7 @@ func (m *Machine) runLive(ctx context.Context) error {
 		return err
 	}
 	var units sync.WaitGroup
-	units.Go(func() { m.runAgent(ctx) })
+	units.Go(func() { m.runAgent(ctx, false) })
 	units.Go(func() {
 		if err := m.runBootstrap(ctx); err != nil && ctx.Err() == nil {
 			m.log.Error("bootstrap services failed", "error", err)
@@ -34,11 +34,12 @@ func (m *Machine) runLive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runAgent is agent.service: the real agent, started again whenever it ends.
-func (m *Machine) runAgent(ctx context.Context) {
+// runAgent is agent.service: the real agent, started again whenever it ends. With reclaim
+// it serves the installed system.
+func (m *Machine) runAgent(ctx context.Context, reclaim bool) {
 	for ctx.Err() == nil {
 		m.note(Entry{Event: EventAgentStarted})
-		if err := m.newAgent().Run(ctx); err != nil {
+		if err := m.newAgent(reclaim).Run(ctx); err != nil {
 			m.log.Error("agent ended", "error", err)
 		}
 		if m.clock.Pause(ctx, agentRestart) != nil {
@@ -47,7 +48,7 @@ func (m *Machine) runAgent(ctx context.Context) {
 	}
 }
 
-func (m *Machine) newAgent() *agent.Agent {
+func (m *Machine) newAgent(reclaim bool) *agent.Agent {
 	return agent.New(agent.Options{
 		Client: client.New(client.Options{
 			BaseURL: m.options.ServiceURL, Token: m.options.Token, AgentVersion: m.options.AgentVersion,
@@ -56,10 +57,12 @@ func (m *Machine) newAgent() *agent.Agent {
 		Platform: agent.Platform{
 			Root: m.options.root(), Runner: shell{m}, Links: hardware.Links{Spec: &m.options.Spec},
 			Resolver: site.Resolver{Site: m.options.Site}, Kube: openKube, Now: m.options.Now, Sleep: m.clock.Pause,
+			HTTP:   elsewhere{m},
 			BootID: func() (string, error) { return m.State().BootID, nil },
 		},
 		InfraEnvID: m.options.InfraEnvID,
 		Dialect:    m.options.Dialect,
+		Reclaim:    reclaim,
 		Log:        m.log,
 	})
 }

@@ -71,24 +71,33 @@ func (m *Machine) runDisk(ctx context.Context) error {
 	if err := m.booted(ctx); err != nil {
 		return err
 	}
+	config, err := dayTwoConfig(content)
+	if err != nil {
+		return err
+	}
 	if m.State().Applied != content.ID {
-		if err := m.firstBoot(ctx, content.ID); err != nil {
+		if err := m.firstBoot(ctx, content.ID, config); err != nil {
 			return err
 		}
 	}
-	if err := m.join(ctx, who); err != nil {
+	if err := m.join(ctx, who, config != ""); err != nil {
 		return err
 	}
-	<-ctx.Done()
-	return ctx.Err()
+	return m.takeBack(ctx)
 }
 
 // firstBoot is Ignition: it asks the machine config server of the cluster, which the
-// bootstrap host sees, and changes the operating system.
-func (m *Machine) firstBoot(ctx context.Context, content string) error {
+// bootstrap host sees, and changes the operating system. config is where a machine asks
+// that joins an existing cluster.
+func (m *Machine) firstBoot(ctx context.Context, content, config string) error {
 	if m.State().FetchedAt.IsZero() {
 		if _, err := m.waitAPI(ctx); err != nil {
 			return err
+		}
+		if config != "" {
+			if err := m.fetchConfig(ctx, config); err != nil {
+				return err
+			}
 		}
 		for _, st := range m.addresses() {
 			if err := m.options.Site.NoteFetch(st.Address.Addr()); err != nil {
@@ -109,8 +118,9 @@ func (m *Machine) firstBoot(ctx context.Context, content string) error {
 	return nil
 }
 
-// join runs the kubelet until the node is ready.
-func (m *Machine) join(ctx context.Context, who identity) error {
+// join runs the kubelet until the node is ready. A node that was added to an existing
+// cluster is admitted by whoever adds it.
+func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 	api, err := m.waitAPI(ctx)
 	if err != nil {
 		return err
@@ -125,7 +135,7 @@ func (m *Machine) join(ctx context.Context, who identity) error {
 	}
 	joining, stop := context.WithCancel(ctx)
 	defer stop()
-	if cluster, err := m.options.Site.Cluster(); err == nil && cluster.ControlPlane == 1 {
+	if cluster, err := m.options.Site.Cluster(); added || err == nil && cluster.ControlPlane == 1 {
 		go m.approveRequests(joining, api) // a single node has nobody else to do this
 	}
 	err = kubeapi.RunKubelet(ctx, api, kubeapi.NodeSpec{

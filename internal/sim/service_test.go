@@ -33,10 +33,14 @@ type service struct {
 	replies       map[string][]wire.StepReply // by step id
 	stages        map[uuid.UUID][]wire.HostStage
 	controlPlane  int
+	// ignitions replace what hosts are installed with.
+	ignitions map[uuid.UUID]string
 }
 
 const bootstrapIgnition = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/opt/openshift/openshift/cluster.yaml",` +
-	`"mode":420,"contents":{"source":"data:,simulated"}}]},"systemd":{"units":[{"name":"bootkube.service","enabled":false,` +
+	`"mode":420,"contents":{"source":"data:,simulated"}},{"path":"/opt/openshift/openshift/operator.yaml","mode":420,` +
+	`"contents":{"source":"data:,%7B%22apiVersion%22%3A%22operators.coreos.com%2Fv1alpha1%22%2C%22kind%22%3A%22Subscription%22%2C` +
+	`%22metadata%22%3A%7B%22name%22%3A%22metallb-operator%22%2C%22namespace%22%3A%22metallb-system%22%7D%7D"}}]},"systemd":{"units":[{"name":"bootkube.service","enabled":false,` +
 	`"contents":"[Service]\nExecStart=/usr/local/bin/bootkube.sh\n"}]}}`
 
 func newService(t *testing.T, controlPlane int) *service {
@@ -45,6 +49,7 @@ func newService(t *testing.T, controlPlane int) *service {
 		clusterID: uuid.New(), infraEnvID: uuid.New(), changed: make(chan struct{}), hosts: map[uuid.UUID]*wire.Host{},
 		registrations: map[uuid.UUID]int{}, steps: map[uuid.UUID][]wire.Step{}, replies: map[string][]wire.StepReply{},
 		stages: map[uuid.UUID][]wire.HostStage{}, controlPlane: controlPlane,
+		ignitions: map[uuid.UUID]string{},
 	}
 	routes := chi.NewRouter()
 	routes.Route("/api/assisted-install/v2", s.routes)
@@ -193,6 +198,13 @@ func (s *service) progress(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) ignition(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	own := s.ignitions[hostOf(r)]
+	s.mu.Unlock()
+	if own != "" {
+		_, _ = w.Write([]byte(own))
+		return
+	}
 	_, _ = w.Write([]byte(`{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://api-int.test.example.com:22623/config/master"}]}},` +
 		`"storage":{"files":[{"path":"/etc/hostname","mode":420,"overwrite":true,"contents":{"source":"data:,node-` +
 		path.Base(hostOf(r).String())[:8] + `"}}]}}`))
@@ -250,9 +262,13 @@ func (s *service) do(ctx context.Context, t *testing.T, host uuid.UUID, step wir
 
 func (s *service) installArgs(t *testing.T, host uuid.UUID, role wire.HostRole) string {
 	t.Helper()
+	count := s.controlPlane
+	if role == wire.HostRoleWorker {
+		count = 0 // it joins a cluster that exists
+	}
 	args, err := json.Marshal(wire.InstallCmdRequest{
 		BootDevice: "/dev/sda", ClusterID: s.clusterID, HostID: host, InfraEnvID: s.infraEnvID, Role: role,
-		ControlPlaneCount: s.controlPlane, ControllerImage: "controller", InstallerImage: "installer",
+		ControlPlaneCount: count, ControllerImage: "controller", InstallerImage: "installer",
 	})
 	require.NoError(t, err)
 	return string(args)

@@ -118,9 +118,11 @@ func settings(t *testing.T, url string) []byte {
 	doomedCluster, doomedEnv, doomedHost := define(t, c)
 	text, err := os.ReadFile("schemathesis.toml")
 	require.NoError(t, err)
+	hooks, err := filepath.Abs("hooks.py")
+	require.NoError(t, err)
 	return []byte(strings.NewReplacer(
 		"DOOMED_CLUSTER", doomedCluster, "DOOMED_ENV", doomedEnv, "DOOMED_HOST", doomedHost,
-		"CLUSTER_ID", cluster, "INFRA_ENV_ID", env, "HOST_ID", host,
+		"CLUSTER_ID", cluster, "INFRA_ENV_ID", env, "HOST_ID", host, "HOOKS", hooks,
 	).Replace(string(text)))
 }
 

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -20,10 +21,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binary is the program under test, built by `make build`.
+// binary is the program under test, built by `make build`; SLIPWAY_BINARY names another.
 func binary(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs("../../bin/slipway")
+	path, err := filepath.Abs(cmp.Or(os.Getenv("SLIPWAY_BINARY"), "../../bin/slipway"))
 	require.NoError(t, err)
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("SKIP: this test needs bin/slipway (make build)")

@@ -37,21 +37,25 @@ func PlainPicture(c *wire.Cluster) []Line {
 	hosts := c.Hosts
 	SortHosts(hosts)
 	for n := range hosts {
-		h := &hosts[n]
-		name := HostName(h)
-		if role := strings.Trim(HostRole(h), "()* "); role != "" {
-			name += " (" + role + ")"
-		}
-		text := fmt.Sprintf("%s: %s", name, h.Status)
-		if stage := h.Progress.CurrentStage; stage != "" {
-			text += fmt.Sprintf(", %s, %d%%", stage, h.Progress.InstallationPercentage)
-		}
-		if settled(h.Status) && h.Status != wire.HostStatusInstalled {
-			text += ": " + OneLine(h.StatusInfo)
-		}
-		lines = append(lines, Line{Place: c.Name + "/" + h.ID.String(), Text: "  " + text})
+		lines = append(lines, Line{Place: c.Name + "/" + hosts[n].ID.String(), Text: "  " + HostLine(&hosts[n])})
 	}
 	return lines
+}
+
+// HostLine is a host in one line: its role, status and how far it is.
+func HostLine(h *wire.Host) string {
+	text := HostName(h)
+	if role := strings.Trim(HostRole(h), "()* "); role != "" {
+		text += " (" + role + ")"
+	}
+	text += ": " + string(h.Status)
+	if stage := h.Progress.CurrentStage; stage != "" {
+		text += fmt.Sprintf(", %s, %d%%", stage, h.Progress.InstallationPercentage)
+	}
+	if settled(h.Status) && h.Status != wire.HostStatusInstalled {
+		text += ": " + OneLine(h.StatusInfo)
+	}
+	return text
 }
 
 // Validation is a rule that does not pass.

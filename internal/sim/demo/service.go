@@ -33,7 +33,7 @@ const (
 )
 
 // ready is the line the service prints when it is.
-var ready = regexp.MustCompile(`is ready after [^:]+: API ([^,\s]+), Temporal UI ([^,\s]+)`)
+var ready = regexp.MustCompile(`is ready after [^:]+: API ([^,\s]+)(?:, Temporal UI ([^,\s]+))?`)
 
 // startService starts the service on free ports and waits until it is ready.
 func startService(ctx context.Context, d *demo) (*service, error) {

@@ -24,9 +24,12 @@ const (
 	withStatus = true
 )
 
-// resources is everything the API serves: what an installation reads or writes, and
-// the kinds users put into manifests most often.
-var resources = []*resource{
+// resources is everything the API serves.
+var resources = append(append([]*resource{}, installationResources...), operatorResources...)
+
+// installationResources are what an installation reads or writes, and the kinds users
+// put into manifests most often.
+var installationResources = []*resource{
 	{kind("", "v1", "Namespace"), "namespaces", cluster, plain},
 	{kind("", "v1", "Node"), "nodes", cluster, withStatus},
 	{kind("", "v1", "Pod"), "pods", namespaced, withStatus},

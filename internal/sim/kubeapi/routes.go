@@ -28,6 +28,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /apis/{group}/{version}", serveResources)
 	mux.HandleFunc("/api/{version}/{rest...}", s.serveObjects)
 	mux.HandleFunc("/apis/{group}/{version}/{rest...}", s.serveObjects)
+	mux.HandleFunc("GET /config/{pool}", serveNodeConfig)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		replyError(w, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", r.URL.Path, 0, false))
 	})

@@ -5,7 +5,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -65,43 +64,6 @@ type clusterNetwork struct {
 	HostPrefix int    `json:"hostPrefix"`
 }
 
-type pool struct {
-	Name           string         `json:"name"`
-	Replicas       int            `json:"replicas"`
-	Hyperthreading string         `json:"hyperthreading"`
-	Architecture   string         `json:"architecture"`
-	Platform       map[string]any `json:"platform"`
-	Fencing        map[string]any `json:"fencing"`
-}
-
-type platform struct {
-	None      *struct{}      `json:"none"`
-	External  map[string]any `json:"external"`
-	BareMetal *bareMetal     `json:"baremetal"`
-}
-
-type bareMetal struct {
-	ProvisioningNetwork  string         `json:"provisioningNetwork"`
-	APIVIP               string         `json:"apiVIP"`
-	IngressVIP           string         `json:"ingressVIP"`
-	APIVIPs              []string       `json:"apiVIPs"`
-	IngressVIPs          []string       `json:"ingressVIPs"`
-	Hosts                []machine      `json:"hosts"`
-	LoadBalancer         map[string]any `json:"loadBalancer"`
-	AdditionalNTPServers []string       `json:"additionalNTPServers"`
-}
-
-type machine struct {
-	Name            string         `json:"name"`
-	Role            string         `json:"role"`
-	BootMACAddress  string         `json:"bootMACAddress"`
-	BootMode        string         `json:"bootMode"`
-	BMC             map[string]any `json:"bmc"`
-	HardwareProfile string         `json:"hardwareProfile"`
-	RootDeviceHints map[string]any `json:"rootDeviceHints"`
-	NetworkConfig   map[string]any `json:"networkConfig"`
-}
-
 const installConfigFile = "install-config.yaml"
 
 // readConfig reads and checks the install-config.
@@ -137,6 +99,7 @@ func (c *config) check() error {
 	require(c.APIVersion == "v1", "apiVersion", "Unsupported value: %q", c.APIVersion)
 	require(clusterName.MatchString(c.Metadata.Name), "metadata.name", "Invalid value: %q", c.Metadata.Name)
 	require(strings.Contains(c.BaseDomain, "."), "baseDomain", "Invalid value: %q", c.BaseDomain)
+	require(len(c.FeatureGates) == 0 || c.FeatureSet == "CustomNoUpgrade", "featureGates", "require featureSet CustomNoUpgrade")
 	require(c.ControlPlane.Replicas > 0, "controlPlane.replicas", "number of control plane replicas must be positive")
 	require(len(c.Compute) == 1 && c.Compute[0].Name == "worker", "compute", "require one pool named worker")
 	require(validPullSecret(c.PullSecret), "pullSecret", "Invalid value: auths required")
@@ -145,7 +108,7 @@ func (c *config) check() error {
 		require(c.BootstrapInPlace != nil && c.BootstrapInPlace.InstallationDisk != "",
 			"bootstrapInPlace.installationDisk", "Required value for a single node")
 	}
-	return errors.Join(append(faults, c.checkNetworks(), c.checkPlatform())...)
+	return errors.Join(append(faults, c.checkNetworks(), c.checkFamilies(), c.checkPlatform(), c.checkControlPlane())...)
 }
 
 func validPullSecret(secret string) bool {
@@ -196,53 +159,4 @@ func (c *config) checkNetworks() error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-func (c *config) checkPlatform() error {
-	n := 0
-	for _, set := range []bool{c.Platform.None != nil, c.Platform.External != nil, c.Platform.BareMetal != nil} {
-		if set {
-			n++
-		}
-	}
-	if n != 1 {
-		return fault("platform", "must specify one of the platforms (baremetal, external, none), found %d", n)
-	}
-	if c.Platform.BareMetal == nil {
-		return nil
-	}
-	b := c.Platform.BareMetal
-	var faults []error
-	for field, vips := range map[string][]string{"apiVIPs": append(b.APIVIPs, b.APIVIP), "ingressVIPs": append(b.IngressVIPs, b.IngressVIP)} {
-		if addr, err := netip.ParseAddr(vips[0]); err != nil || !c.inMachineNetwork(addr) {
-			faults = append(faults, fault("platform.baremetal."+field, "Invalid value: %q: IP expected to be in one of the machine networks", vips[0]))
-		}
-	}
-	return errors.Join(append(faults, c.checkMachines(b.Hosts))...)
-}
-
-func (c *config) inMachineNetwork(addr netip.Addr) bool {
-	for _, n := range c.Networking.MachineNetwork {
-		if p, err := netip.ParsePrefix(n.CIDR); err == nil && p.Contains(addr) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *config) checkMachines(machines []machine) error {
-	const field = "platform.baremetal.hosts"
-	if len(machines) < c.ControlPlane.Replicas+c.Compute[0].Replicas {
-		return fault(field, "not enough hosts found (%d) to support all the configured ControlPlane (%d) and Compute (%d) replicas",
-			len(machines), c.ControlPlane.Replicas, c.Compute[0].Replicas)
-	}
-	seen := map[string]bool{}
-	for _, m := range machines {
-		mac, err := net.ParseMAC(m.BootMACAddress)
-		if err != nil || m.Name == "" || seen[mac.String()] || seen[m.Name] {
-			return fault(field, "Invalid or duplicate value: %q %q", m.Name, m.BootMACAddress)
-		}
-		seen[mac.String()], seen[m.Name] = true, true
-	}
-	return nil
 }

@@ -76,7 +76,7 @@ func (s *state) manifests() (files, error) {
 		"openshift/openshift-install-manifests.yaml": kube("v1", "ConfigMap", "openshift-config", "openshift-install-manifests",
 			object{"data": object{"invoker": s.Invoker, "version": "stand-in"}}),
 	}
-	for _, role := range []string{"master", "worker"} {
+	for _, role := range s.roles() {
 		all["openshift/99_openshift-machineconfig_99-"+role+"-ssh.yaml"] = s.sshConfig(role)
 	}
 	s.machines(all)
@@ -98,20 +98,9 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// infrastructure has the topologies that other operators decide by: one replica of
-// what runs on workers where there is only one.
 func (s *state) infrastructure() object {
-	const many, one = "HighlyAvailable", "SingleReplica"
-	controlPlane, infrastructure := many, many
-	if s.Config.ControlPlane.Replicas == 1 {
-		controlPlane, infrastructure = one, one
-	} else if s.Config.Compute[0].Replicas == 1 {
-		infrastructure = one
-	}
-	platform := "None"
-	if s.Config.Platform.BareMetal != nil {
-		platform = "BareMetal"
-	}
+	controlPlane, infrastructure := s.topologies()
+	platform := s.platformType()
 	return kube("config.openshift.io/v1", "Infrastructure", "", "cluster", object{
 		"spec": object{"platformSpec": object{"type": platform}},
 		"status": object{

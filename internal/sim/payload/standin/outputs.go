@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/coreos/ignition/v2/config/v3_2"
 	"sigs.k8s.io/yaml"
 )
 
@@ -22,11 +23,7 @@ func (r *run) createIgnitionConfigs() error {
 		if out["bootstrap.ign"], err = s.bootstrap(manifests, false); err != nil {
 			return nil, err
 		}
-		roles := []string{"master", "worker"}
-		if s.Config.Arbiter != nil {
-			roles = append(roles, "arbiter")
-		}
-		for _, role := range roles {
+		for _, role := range s.roles() {
 			if out[role+".ign"], err = s.pointer(role); err != nil {
 				return nil, err
 			}
@@ -97,6 +94,9 @@ func (r *run) consumeManifests() (files, error) {
 			if err := yaml.Unmarshal(data, &o); err != nil || o["kind"] == nil {
 				return nil, fmt.Errorf("load manifest %s: require one Kubernetes object", path)
 			}
+			if err := checkMachineConfig(o); err != nil {
+				return nil, fmt.Errorf("load manifest %s: %w", path, err)
+			}
 			all[path] = data
 		}
 		if err := os.RemoveAll(filepath.Join(r.dir, folder)); err != nil {
@@ -104,6 +104,26 @@ func (r *run) consumeManifests() (files, error) {
 		}
 	}
 	return all, nil
+}
+
+// checkMachineConfig reads the Ignition of a machine config, as the bootstrap's operator
+// would, which stops there when it cannot.
+func checkMachineConfig(o object) error {
+	if o["kind"] != "MachineConfig" {
+		return nil
+	}
+	spec, _ := o["spec"].(map[string]any)
+	if spec["config"] == nil {
+		return nil
+	}
+	config, err := json.Marshal(spec["config"])
+	if err != nil {
+		return fmt.Errorf("write Ignition: %w", err)
+	}
+	if _, report, err := v3_2.ParseCompatibleVersion(config); err != nil {
+		return fmt.Errorf("read Ignition: %w: %s", err, report.String())
+	}
+	return nil
 }
 
 // credentials adds what the administrator gets.

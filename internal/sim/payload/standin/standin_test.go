@@ -20,7 +20,7 @@ apiVersion: v1
 baseDomain: example.com
 metadata: {name: one}
 compute: [{name: worker, replicas: 1}]
-controlPlane: {name: master, replicas: 2}
+controlPlane: {name: master, replicas: 3}
 networking:
   networkType: OVNKubernetes
   clusterNetwork: [{cidr: 10.128.0.0/14, hostPrefix: 23}]
@@ -33,6 +33,7 @@ platform:
     hosts:
     - {name: a, role: master, bootMACAddress: "52:54:00:00:00:01", bootMode: UEFI, hardwareProfile: ""}
     - {name: b, role: master, bootMACAddress: "52:54:00:00:00:02", bootMode: legacy, hardwareProfile: ""}
+    - {name: d, role: master, bootMACAddress: "52:54:00:00:00:04", bootMode: UEFI, hardwareProfile: ""}
     - {name: c, role: worker, bootMACAddress: "52:54:00:00:00:03", bootMode: legacy, hardwareProfile: ""}
 pullSecret: '{"auths":{"quay.io":{"auth":"eDp5"}}}'
 sshKey: ssh-ed25519 AAAA
@@ -66,7 +67,7 @@ func TestManifestsThenIgnition(t *testing.T) {
 	infrastructure, err := os.ReadFile(filepath.Join(dir, "manifests/cluster-infrastructure-02-config.yml"))
 	require.NoError(t, err)
 	require.Contains(t, string(infrastructure), "infrastructureTopology: SingleReplica", "one worker")
-	require.FileExists(t, filepath.Join(dir, "openshift/99_openshift-cluster-api_hosts-2.yaml"))
+	require.FileExists(t, filepath.Join(dir, "openshift/99_openshift-cluster-api_hosts-3.yaml"))
 
 	code, out = run(dir, "create", "ignition-configs")
 	require.Zero(t, code, out)
@@ -94,7 +95,7 @@ func TestManifestsThenIgnition(t *testing.T) {
 
 func TestIgnitionWithoutManifestsFirst(t *testing.T) {
 	t.Parallel()
-	dir := prepare(t, highlyAvailable+"arbiter: {name: arbiter, replicas: 1}\n")
+	dir := prepare(t, strings.Replace(highlyAvailable, "replicas: 3", "replicas: 2", 1)+"arbiter: {name: arbiter, replicas: 1}\n")
 	code, out := run(dir, "create", "ignition-configs")
 	require.Zero(t, code, out)
 	require.FileExists(t, filepath.Join(dir, "arbiter.ign"))
@@ -102,7 +103,7 @@ func TestIgnitionWithoutManifestsFirst(t *testing.T) {
 
 func TestSingleNode(t *testing.T) {
 	t.Parallel()
-	config := strings.NewReplacer("replicas: 1", "replicas: 0", "replicas: 2", "replicas: 1").Replace(highlyAvailable)
+	config := strings.NewReplacer("replicas: 1", "replicas: 0", "replicas: 3", "replicas: 1").Replace(highlyAvailable)
 	config = config[:strings.Index(config, "platform:")] + "platform: {none: {}}\n" + config[strings.Index(config, "pullSecret"):]
 	dir := prepare(t, config+"bootstrapInPlace: {installationDisk: /dev/sda}\n")
 	code, out := run(dir, "create", "single-node-ignition-config")
@@ -118,6 +119,46 @@ func TestSingleNode(t *testing.T) {
 	require.Equal(t, 3, code)
 }
 
+func TestPlatformsAndTopologies(t *testing.T) {
+	t.Parallel()
+	begin, end := strings.Index(highlyAvailable, "platform:"), strings.Index(highlyAvailable, "pullSecret")
+	on := func(platform string) string { return highlyAvailable[:begin] + platform + "\n" + highlyAvailable[end:] }
+	two := func(more string) string {
+		return strings.Replace(highlyAvailable, "replicas: 3", "replicas: 2"+more, 1)
+	}
+	for name, c := range map[string]struct{ config, want string }{
+		"none":     {on("platform: {none: {}}"), "type: None"},
+		"external": {on("platform: {external: {platformName: oci, cloudControllerManager: External}}"), "type: External"},
+		"vsphere":  {on("platform: {vsphere: {apiVIPs: [192.168.10.5], ingressVIPs: [192.168.10.6], vcenters: [{server: a, user: b, password: c, datacenters: [d]}], failureDomains: [{name: e, region: f, zone: g, server: a, topology: {}}]}}"), "type: VSphere"},
+		"nutanix":  {on("platform: {nutanix: {prismCentral: {username: a}, prismElements: [{uuid: b}], subnetUUIDs: [c]}}"), "type: Nutanix"},
+		"arbiter":  {two("") + "arbiter: {name: arbiter, replicas: 1}\n", "controlPlaneTopology: HighlyAvailableArbiter"},
+		"fencing":  {two(", fencing: {credentials: [{hostName: a, address: x, username: u, password: p}, {hostName: b, address: y, username: u, password: p}]}"), "controlPlaneTopology: DualReplica"},
+		"dual stack": {strings.NewReplacer("hostPrefix: 23}]", "hostPrefix: 23}, {cidr: 'fd01::/48', hostPrefix: 64}]", "192.168.10.0/24}]", "192.168.10.0/24}, {cidr: 'fd00:10::/64'}]",
+			"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']", "[192.168.10.5]", "[192.168.10.5, 'fd00:10::5']").Replace(highlyAvailable), "type: BareMetal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := prepare(t, c.config)
+			code, out := run(dir, "create", "manifests")
+			require.Zero(t, code, out)
+			infrastructure, err := os.ReadFile(filepath.Join(dir, "manifests/cluster-infrastructure-02-config.yml"))
+			require.NoError(t, err)
+			require.Contains(t, string(infrastructure), c.want)
+		})
+	}
+}
+
+func TestMachineConfigsMustHoldIgnition(t *testing.T) {
+	t.Parallel()
+	dir := prepare(t, highlyAvailable)
+	code, out := run(dir, "create", "manifests")
+	require.Zero(t, code, out)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "openshift/x.yaml"), []byte("kind: MachineConfig\nspec: {config: {ignition: {version: 3.2.0}, storage: {files: [{path: relative}]}}}\n"), 0o600))
+	code, out = run(dir, "create", "ignition-configs")
+	require.Equal(t, 1, code)
+	require.Contains(t, out, "load manifest openshift/x.yaml: read Ignition")
+}
+
 func TestInstallConfigsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, want string }{
@@ -128,12 +169,18 @@ func TestInstallConfigsThatAreRefused(t *testing.T) {
 		"a network with a host":  {"192.168.10.0/24", "192.168.10.1/24", "networking.machineNetwork"},
 		"an impossible prefix":   {"hostPrefix: 23", "hostPrefix: 8", "networking.clusterNetwork"},
 		"the same address twice": {"52:54:00:00:00:02", "52:54:00:00:00:01", "platform.baremetal.hosts"},
-		"too few hosts":          {"replicas: 2", "replicas: 3", "not enough hosts found"},
+		"too few hosts":          {"replicas: 3", "replicas: 4", "not enough hosts found"},
 		"two platforms":          {"platform:", "platform:\n  none: {}", "must specify one of the platforms"},
 		"a bad pull secret":      {`"auth":"eDp5"`, `"auth":""`, "pullSecret"},
 		"no certificate":         {"sshKey:", "additionalTrustBundle: x\nsshKey:", "additionalTrustBundle"},
-		"no control plane":       {"replicas: 2", "replicas: 0", "controlPlane.replicas"},
+		"no control plane":       {"replicas: 3", "replicas: 0", "controlPlane.replicas"},
 		"no workers' pool":       {"[{name: worker, replicas: 1}]", "[{name: other}]", "compute"},
+		"two without fencing":    {"replicas: 3", "replicas: 2", "controlPlane.fencing.credentials"},
+		"an arbiter of three":    {"sshKey:", "arbiter: {name: arbiter, replicas: 1}\nsshKey:", "arbiter: require one replica"},
+		"fencing of three":       {"replicas: 3", "replicas: 3, fencing: {credentials: [{address: a}]}", "controlPlane.fencing: fencing is only supported"},
+		"half a dual stack":      {"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']", "dual-stack"},
+		"two VIPs of a family":   {"[192.168.10.5]", "[192.168.10.5, 192.168.10.7]", "only one VIP of a family"},
+		"no VIP":                 {"[192.168.10.5]", "[]", "at least one VIP"},
 		"a bad domain":           {"example.com", "example", "baseDomain"},
 	} {
 		t.Run(name, func(t *testing.T) {

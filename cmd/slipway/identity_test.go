@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/auth"
+	"slipway/internal/model"
+)
+
+// keyPair makes the two settings of a deployment.
+func keyPair(t *testing.T) (private, public string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	secret, err := x509.MarshalECPrivateKey(key)
+	require.NoError(t, err)
+	open, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	require.NoError(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: open}))
+}
+
+// ran is a command that ended, with what it printed.
+func ran(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0], args...)
+	c.Env = append(append(os.Environ(), commandEnv+"=1"), env...)
+	var out, complaints bytes.Buffer
+	c.Stdout, c.Stderr = &out, &complaints
+	_ = c.Run() // the code tells
+	return out.String(), complaints.String(), c.ProcessState.ExitCode()
+}
+
+func TestTokensAreSignedWithTheKeysOfTheService(t *testing.T) {
+	t.Parallel()
+	private, public := keyPair(t)
+	env := []string{"EC_PRIVATE_KEY_PEM=" + private, "EC_PUBLIC_KEY_PEM=" + public}
+	local, err := auth.NewLocal(auth.LocalOptions{Mode: auth.ModeLocal, PrivateKey: model.Secret(private), PublicKey: public, Now: time.Now})
+	require.NoError(t, err)
+	out, complaints, code := ran(t, env, "token", "--user", "ann", "--expires", "1h")
+	require.Zero(t, code, complaints)
+	caller, err := local.Caller(t.Context(), auth.SchemeUser, strings.TrimSpace(out))
+	require.NoError(t, err)
+	require.Equal(t, "ann", caller.Name)
+	id := uuid.New()
+	out, complaints, code = ran(t, env, "token", "--infra-env", id.String())
+	require.Zero(t, code, complaints)
+	caller, err = local.Caller(t.Context(), auth.SchemeAgent, strings.TrimSpace(out))
+	require.NoError(t, err)
+	require.Equal(t, id, caller.InfraEnvID)
+	_, complaints, code = ran(t, env, "token")
+	require.NotZero(t, code)
+	require.Contains(t, complaints, "require one of --user, --infra-env and --cluster")
+}
+
+func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
+	t.Parallel()
+	private, public := keyPair(t)
+	_, other := keyPair(t)
+	for name, c := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"a mode there is not":      {[]string{"AUTH_TYPE=rhsso"}, "rhsso"},
+		"local without keys":       {[]string{"AUTH_TYPE=local"}, "EC_PUBLIC_KEY_PEM"},
+		"local with one key":       {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM: require the key that signs"},
+		"local with another's key": {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + other, "EC_PRIVATE_KEY_PEM=" + private}, "found another"},
+	} {
+		_, complaints, code := ran(t, append(c.env, "SLIPWAY_DATA_DIR="+t.TempDir()), "up", "--listen", "127.0.0.1:0")
+		require.NotZero(t, code, name)
+		require.Contains(t, complaints, c.want, name)
+		require.NotContains(t, complaints, private, name)
+	}
+}

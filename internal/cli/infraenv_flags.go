@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"slipway/internal/wire"
+)
+
+// infraEnvFlags are the settings of a discovery environment that can be given when it is
+// made and changed later. A flag that is not given leaves its setting alone; an empty
+// value takes it back.
+type infraEnvFlags struct {
+	Version       *string         `help:"OpenShift version of the live image." placeholder:"4.20"`
+	PullSecret    []byte          `type:"filecontent" help:"File with the pull secret." placeholder:"FILE"`
+	SSHKey        []byte          `name:"ssh-key" type:"filecontent" help:"File with public SSH keys that may log in to the live image." placeholder:"FILE"`
+	NTP           *string         `help:"NTP servers of the hosts, separated by commas."`
+	StaticNetwork []byte          `type:"filecontent" help:"File with the addresses of the hosts: a list of network_yaml and mac_interface_map, JSON or YAML." placeholder:"FILE"`
+	KernelArg     []string        `sep:"none" help:"Kernel argument of the live image: ARG appends, -ARG takes away, ARG=VALUE too; repeatable." placeholder:"[-]ARG"`
+	Ignition      []byte          `type:"filecontent" help:"File with what is merged with the discovery Ignition." placeholder:"FILE"`
+	TrustBundle   []byte          `type:"filecontent" help:"File with certificates (PEM) the hosts trust." placeholder:"FILE"`
+	ImageType     *wire.ImageType `enum:"full-iso,minimal-iso" help:"Kind of live image: full-iso or minimal-iso." placeholder:"TYPE"`
+	HTTPProxy     *string         `name:"http-proxy" help:"Proxy for http." placeholder:"URL"`
+	HTTPSProxy    *string         `name:"https-proxy" help:"Proxy for https." placeholder:"URL"`
+	NoProxy       *string         `name:"no-proxy" help:"Domains, addresses and networks that are reached without a proxy, separated by commas."`
+}
+
+// params are the fields of the API that the flags set.
+func (f *infraEnvFlags) params() (wire.InfraEnvUpdateParams, error) {
+	p := wire.InfraEnvUpdateParams{
+		OpenshiftVersion: f.Version, PullSecret: content(f.PullSecret), SSHAuthorizedKey: content(f.SSHKey), AdditionalNtpSources: f.NTP,
+		KernelArguments: each(f.KernelArg, kernelArgument), IgnitionConfigOverride: content(f.Ignition),
+		AdditionalTrustBundle: content(f.TrustBundle), ImageType: f.ImageType, Proxy: proxy(f.HTTPProxy, f.HTTPSProxy, f.NoProxy),
+	}
+	if f.StaticNetwork != nil {
+		list := []wire.HostStaticNetworkConfig{}
+		if err := yaml.UnmarshalStrict(f.StaticNetwork, &list); err != nil {
+			return p, usagef("--static-network: require a list of network_yaml and mac_interface_map: %w", err)
+		}
+		p.StaticNetworkConfig = &list
+	}
+	return p, nil
+}
+
+func kernelArgument(text string) wire.KernelArgument {
+	if arg, taken := strings.CutPrefix(text, "-"); taken {
+		return wire.KernelArgument{Operation: wire.Delete, Value: arg}
+	}
+	return wire.KernelArgument{Operation: wire.Append, Value: text}
+}
+
+// proxy is nil when none of its parts is given.
+func proxy(http, https, no *string) *wire.Proxy {
+	if http == nil && https == nil && no == nil {
+		return nil
+	}
+	var p wire.Proxy
+	for to, from := range map[*string]*string{&p.HTTPProxy: http, &p.HTTPSProxy: https, &p.NoProxy: no} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	return &p
+}

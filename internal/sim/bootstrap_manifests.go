@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+
+	"slipway/internal/sim/kubeapi"
+)
+
+// bootkubeApplies are the kinds that the cluster's own programs act on here; bootkube
+// applies all manifests, of which the others would change nothing.
+var bootkubeApplies = map[string]schema.GroupVersionResource{
+	"Namespace":     {Version: "v1", Resource: "namespaces"},
+	"OperatorGroup": {Group: "operators.coreos.com", Version: "v1", Resource: "operatorgroups"},
+	"Subscription":  {Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"},
+}
+
+// applyManifests gives the cluster the manifests of its installation, from the
+// bootstrap Ignition; namespaces first.
+func (m *Machine) applyManifests(ctx context.Context, api string) error {
+	objects, err := dynamic.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
+	if err != nil {
+		return fmt.Errorf("make the client of bootkube: %w", err)
+	}
+	found, err := m.installationManifests()
+	if err != nil {
+		return err
+	}
+	for _, obj := range found {
+		var target dynamic.ResourceInterface = objects.Resource(bootkubeApplies[obj.GetKind()])
+		if obj.GetNamespace() != "" {
+			target = objects.Resource(bootkubeApplies[obj.GetKind()]).Namespace(obj.GetNamespace())
+		}
+		if _, err := target.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "bootkube", Force: true}); err != nil {
+			return fmt.Errorf("apply %s %s: %w", obj.GetKind(), obj.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func (m *Machine) installationManifests() ([]*unstructured.Unstructured, error) {
+	files, err := filepath.Glob(m.options.root().Path("/opt/openshift/openshift/*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var found []*unstructured.Unstructured
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read manifest: %w", err)
+		}
+		documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+		for {
+			obj := &unstructured.Unstructured{}
+			if documents.Decode(&obj.Object) != nil { // the end, or what the cluster would refuse
+				break
+			}
+			gvr, known := bootkubeApplies[obj.GetKind()]
+			if known && obj.GetAPIVersion() == gvr.GroupVersion().String() && obj.GetName() != "" {
+				found = append(found, obj)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
+	return found, nil
+}
+
+func rank(obj *unstructured.Unstructured) int {
+	if obj.GetKind() == "Namespace" {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,151 @@
+package e2e_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/sim"
+	"slipway/internal/sim/site"
+	"slipway/internal/wire"
+)
+
+// opened is a fleet whose single node is installed and takes hosts, with the discovery
+// image of an environment for them; pooled ones belong to no cluster.
+func opened(t *testing.T, pooled bool, env ...string) (*fleet, sim.Discovery, *site.Site) {
+	t.Helper()
+	f := newFleet(t, env...)
+	s := shape{masters: 1, speed: 0}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	_, err := f.client.AllowAddHosts(t.Context(), f.id)
+	require.NoError(t, err)
+	place, err := site.Open(filepath.Join(f.dir, "site"))
+	require.NoError(t, err)
+	node := []netip.Addr{netip.MustParseAddr("192.168.111.20")}
+	require.NoError(t, place.SetNames(map[string][]netip.Addr{
+		"api.e2e.example.com": node, "api-int.e2e.example.com": node, "console-openshift-console.apps.e2e.example.com": node,
+	}))
+	params := wire.InfraEnvCreateParams{Name: "more", PullSecret: f.pullSecret}
+	if !pooled {
+		params.ClusterID = &f.id
+	}
+	infraEnv, err := f.client.RegisterInfraEnv(t.Context(), params)
+	require.NoError(t, err)
+	config, err := f.client.DiscoveryIgnition(t.Context(), infraEnv.ID)
+	require.NoError(t, err)
+	image, err := sim.ReadDiscovery(config)
+	require.NoError(t, err)
+	return f, image, place
+}
+
+// awaitHost waits until a host of an environment, by its name or id, is in a status.
+func (f *fleet) awaitHost(t *testing.T, infraEnvID uuid.UUID, name string, status wire.HostStatus) wire.Host {
+	t.Helper()
+	told := "the service never answered"
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		list, err := f.client.ListHosts(t.Context(), infraEnvID)
+		if err != nil {
+			continue
+		}
+		told = "it is not registered"
+		for i := range list {
+			if h := list[i]; h.RequestedHostname == name || h.ID.String() == name {
+				if h.Status == status {
+					return h
+				}
+				told = string(h.Status) + " (" + h.StatusInfo + ")\n" + h.ValidationsInfo
+			}
+		}
+	}
+	require.Fail(t, "waited too long for "+name+" to be "+string(status), told)
+	return wire.Host{}
+}
+
+func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
+	f, image, place := opened(t, false)
+	workers := shape{masters: 3, speed: 0, flags: map[string][]string{"worker-1": {"--fail", "image-write"}}}
+	f.startMachine(t, workers, image, "worker-0", 120)
+	f.startMachine(t, workers, image, "worker-1", 121)
+	v2 := shape{masters: 3, speed: 600, dialect: "install"}
+	f.startMachine(t, v2, image, "worker-2", 122)
+	names := []string{"worker-0", "worker-1", "worker-2"}
+	for _, name := range names {
+		h := f.awaitHost(t, image.InfraEnvID, name, wire.HostStatusKnown)
+		require.Equal(t, wire.HostKindAddToExistingClusterHost, h.Kind)
+		_, err := f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
+		require.NoError(t, err)
+		_, err = f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
+		require.ErrorIs(t, err, model.ErrConflict, "it is being installed")
+	}
+	require.True(t, f.service.signal(syscall.SIGKILL), "what was accepted survives")
+
+	failed := f.awaitHost(t, image.InfraEnvID, "worker-1", wire.HostStatusError)
+	require.Contains(t, failed.StatusInfo, "Writing image to disk")
+	require.Eventually(t, func() bool {
+		return f.client.RetryHostStep(t.Context(), failed.InfraEnvID, failed.ID) == nil
+	}, time.Minute, 200*time.Millisecond, "the host does not wait for a decision")
+	for _, name := range names {
+		f.awaitHost(t, image.InfraEnvID, name, wire.HostStatusAddedToExistingCluster)
+	}
+	require.NoError(t, sim.AwaitNodes(t.Context(), place, 100*time.Millisecond, names...))
+	for name, a := range f.accounts(t) {
+		writes := map[bool]int{true: 2, false: 1}[name == "worker-1"]
+		require.Equal(t, writes, a.writes, name)
+		require.Equal(t, writes, a.commanded["image-write"]+a.commanded["install"], name)
+	}
+	f.awaitStatus(t, time.Minute, wire.ClusterStatusAddingHosts)
+	record(t, "add", histories(t, f.temporalAddress(t), f.dataDir))
+
+	done := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusAddedToExistingCluster)
+	_, err := f.client.ResetHost(t.Context(), done.InfraEnvID, done.ID)
+	require.NoError(t, err)
+	f.awaitHost(t, image.InfraEnvID, done.ID.String(), wire.HostStatusResettingPendingUserAction)
+	require.True(t, f.machines["worker-0"].signal(syscall.SIGUSR2), "boot the live image")
+	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+}
+
+func TestAddedHostIsResetInTheMiddleOfItsInstallation(t *testing.T) {
+	f, image, _ := opened(t, false)
+	f.startMachine(t, shape{masters: 3, speed: 60}, image, "worker-0", 120)
+	h := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+	_, err := f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		return f.host(t, "worker-0").Progress.CurrentStage == wire.HostStageWritingImageToDisk
+	}, time.Minute, 100*time.Millisecond, "it does not write its disk")
+	_, err = f.client.ResetHost(t.Context(), h.InfraEnvID, h.ID)
+	require.NoError(t, err)
+	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+}
+
+func TestInstalledHostIsReclaimed(t *testing.T) {
+	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.URL.Path)) }))
+	defer images.Close()
+	f, image, place := opened(t, true, "IMAGE_SERVICE_BASE_URL="+images.URL)
+	f.startMachine(t, shape{masters: 3, speed: 0}, image, "worker-0", 120)
+	h := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnownUnbound)
+	_, err := f.client.BindHost(t.Context(), h.InfraEnvID, h.ID, f.id)
+	require.NoError(t, err)
+	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+	_, err = f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
+	require.NoError(t, err)
+	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusAddedToExistingCluster)
+	require.NoError(t, sim.AwaitNodes(t.Context(), place, 100*time.Millisecond, "worker-0"))
+
+	require.NoError(t, f.client.ReclaimHost(t.Context(), h.InfraEnvID, h.ID))
+	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusReclaiming)
+	require.NoError(t, place.TakeBack(true))
+	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnownUnbound)
+	record(t, "reclaim", histories(t, f.temporalAddress(t), f.dataDir))
+}

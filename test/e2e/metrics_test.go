@@ -1,0 +1,42 @@
+package e2e_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/wire"
+)
+
+func TestMetricsTellOfAnInstallation(t *testing.T) {
+	f := newFleet(t, "DUMMY_IGNITION=true")
+	s := shape{masters: 1, speed: 0}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	response, err := http.Get(f.url + "/metrics")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	for _, line := range []string{
+		`service_assisted_installer_cluster_creations{openshiftVersion="` + release + `"} 1`,
+		`service_assisted_installer_host_creations 1`,
+		`service_assisted_installer_cluster_installation_started{openshiftVersion="` + release + `"} 1`,
+		`service_assisted_installer_cluster_installation_seconds_count{openshiftVersion="` + release + `",result="installed"} 1`,
+		`service_assisted_installer_host_installation_phase_seconds_count{phase="Writing image to disk",result="success",role="bootstrap"} 1`,
+		`service_assisted_installer_cluster_hosts{result="installed",role="bootstrap"} 1`,
+		`service_assisted_installer_host_validation_changed{hostValidationType=`,
+		`service_assisted_installer_operation_duration_miliseconds_count{operation="v2InstallCluster"} 1`,
+		`service_assisted_installer_monitored_hosts 1`,
+		`service_assisted_installer_filesystem_usage_percentage`,
+		`slipway_requests_total{code="202",operation="v2InstallCluster"} 1`,
+		`slipway_evaluation_seconds_count`,
+	} {
+		require.Contains(t, string(page), line)
+	}
+}
