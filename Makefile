@@ -15,11 +15,17 @@ WORKFLOWCHECK_VERSION := v0.6.0
 SCHEMATHESIS_VERSION  := 4.32.5
 HYPOTHESIS_VERSION    := 6.170.15
 
+# A client that others wrote, and the client generated from the contract that it is made with.
+AICLI_VERSION            := 99.0.202609281010
+ASSISTED_CLIENT_VERSION  := 2.56.0.post94
+
 GOLANGCI      := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT       := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 
 SCHEMATHESIS  := $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
+
+AICLI         := $(TOOLS)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/bin/aicli
 
 # Where generate-clean keeps what was there before.
 GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
@@ -46,7 +52,7 @@ demo: deps build ## install a five-host cluster and a single node on simulated m
 	bin/slipway demo $(DEMO)
 
 test: deps build ## all tests
-	@$(MAKE) --no-print-directory test-race test-engine test-e2e test-conformance
+	@$(MAKE) --no-print-directory test-race test-engine test-e2e test-clients test-conformance
 
 test-race: ## every package that does not link the Temporal server, with the race detector
 	$(NICE) $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
@@ -57,6 +63,10 @@ test-engine: ## the packages that link the Temporal server
 
 test-e2e: build ## end to end, with the built binary
 	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/bench
+
+test-clients: build ## clients that others wrote for the v2 API, unmodified
+	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
+	AICLI=$(AICLI) $(NICE) $(GO) test -timeout 15m -count=1 ./test/clients
 
 test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
 	@$(MAKE) --no-print-directory $(SCHEMATHESIS) || echo 'Schemathesis cannot be installed here: its test is skipped'
@@ -103,6 +113,10 @@ $(SCHEMATHESIS):
 	@echo "installing Schemathesis $(SCHEMATHESIS_VERSION) into $(TOOLS)"
 	@rm -rf $(patsubst %/bin/st,%,$@) && mkdir -p $(TOOLS) && python3 -m venv $(patsubst %/bin/st,%,$@)
 	@$(@D)/pip --quiet --disable-pip-version-check install schemathesis==$(SCHEMATHESIS_VERSION) hypothesis==$(HYPOTHESIS_VERSION) || { rm -f $@; exit 1; }
+$(AICLI):
+	@echo "installing aicli $(AICLI_VERSION) into $(TOOLS)"
+	@rm -rf $(patsubst %/bin/aicli,%,$@) && mkdir -p $(TOOLS) && python3 -m venv $(patsubst %/bin/aicli,%,$@)
+	@$(@D)/pip --quiet --disable-pip-version-check install aicli==$(AICLI_VERSION) assisted-service-client==$(ASSISTED_CLIENT_VERSION) || { rm -f $@; exit 1; }
 $(GOLANGCI):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(GOFUMPT):

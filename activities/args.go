@@ -22,6 +22,9 @@ type StepArgs struct {
 	Timeouts                        Timeouts
 	// Dummy leaves the components of the release out, see Files.
 	Dummy bool
+	// Disabled are types of steps that are not asked of hosts, among those that can be left
+	// out: the checks before an installation.
+	Disabled []string
 	// BootArtifacts says where the discovery image of an environment is, in parts; nil when
 	// no image is served.
 	BootArtifacts func(*model.InfraEnv) (instructions.BootArtifacts, error)
@@ -40,6 +43,9 @@ var needsRelease = []wire.StepType{
 	wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepControlPlaneWait, wire.StepBootkubeWait, wire.StepControllerWait, wire.StepReboot,
 }
 
+// optional lists the steps an installation can do without.
+var optional = []wire.StepType{wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeContainerImageAvailability}
+
 // needsHosts lists the steps that name other hosts of the cluster. Reading all of them
 // for every step of every host would make an installation cost the square of its size.
 var needsHosts = []wire.StepType{wire.StepTypeLogsGather, wire.StepTypeConnectivityCheck}
@@ -47,6 +53,9 @@ var needsHosts = []wire.StepType{wire.StepTypeLogsGather, wire.StepTypeConnectiv
 // StepArgs implements ArgsBuilder.
 func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Cluster, h *model.Host) ([]string, error) {
 	step := wire.StepType(stepType)
+	if slices.Contains(optional, step) && slices.Contains(a.Disabled, stepType) {
+		return nil, nil
+	}
 	in := instructions.ArgsInput{
 		Host: h, Cluster: c, DiskCheck: a.Timeouts.DiskCheck, ImageAvailability: a.Timeouts.ImageAvailability, CheckClusterVersion: true,
 	}

@@ -81,6 +81,32 @@ func (a *Housekeeping) DeregisterIdleInfraEnvs(ctx context.Context, b Batch) (Ba
 	})
 }
 
+// DeregisterIdleHosts deletes hosts that belong to no cluster and were silent for long, in
+// discovery environments that others still use.
+func (a *Housekeeping) DeregisterIdleHosts(ctx context.Context, b Batch) (BatchDone, error) {
+	since := a.Store.Now().Add(-b.OlderThan)
+	hosts, err := a.Store.IdleHosts(ctx, since, hostBatch)
+	if err != nil {
+		return BatchDone{}, err
+	}
+	var done BatchDone
+	for _, key := range hosts {
+		activity.RecordHeartbeat(ctx)
+		removed, err := a.Store.DeleteIdleHost(ctx, key, since, func(h *model.Host, t *store.Tx) {
+			t.Event(events.New(events.HostDeregistered, events.Subject{InfraEnvID: &h.InfraEnvID, HostID: &h.ID, HostName: h.Hostname(), Host: h}, nil, t.Now()))
+		})
+		if err != nil {
+			return done, fmt.Errorf("remove host %s: %w", key.HostID, err)
+		}
+		if removed {
+			done.Removed++
+		}
+	}
+	// Those that spoke up again are not found next time; a batch of only such ends it.
+	done.More = len(hosts) == hostBatch && done.Removed > 0
+	return done, nil
+}
+
 // PurgeClusters removes deleted clusters for good: their files first, then their rows, so
 // that a crash in between leaves something to find them by.
 func (a *Housekeeping) PurgeClusters(ctx context.Context, b Batch) (BatchDone, error) {

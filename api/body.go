@@ -42,6 +42,9 @@ func read(r *http.Request, into any) error {
 	if err := json.Unmarshal(text, &tree); err != nil {
 		return reasonf(errMalformed, "require a body of valid JSON, found a fault: %s", err)
 	}
+	if err := refuseLong("", tree); err != nil {
+		return err
+	}
 	if err := refuseNUL("", tree); err != nil {
 		return err
 	}

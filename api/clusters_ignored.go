@@ -59,6 +59,9 @@ func (s *server) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request,
 
 func knownID[ID interface{ Valid() bool }](id ID) bool { return id.Valid() }
 
+// maxIgnored bounds a list of validation ids: there are fewer.
+const maxIgnored = 1000
+
 // ignoredIDs reads a list of validation ids: JSON in a string, or the word for all of
 // them. Nil for empty text.
 func ignoredIDs[ID ~string](field, text string, known, ignorable func(ID) bool) ([]string, error) {
@@ -71,6 +74,9 @@ func ignoredIDs[ID ~string](field, text string, known, ignorable func(ID) bool) 
 	var list []string
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return nil, model.Invalidf(`%s: require a JSON list of ids or "all", found %q`, field, abridged(text))
+	}
+	if len(list) > maxIgnored {
+		return nil, model.Invalidf("%s: require at most %d ids, found %d", field, maxIgnored, len(list))
 	}
 	out := []string{}
 	var unknown, needed []string

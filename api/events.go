@@ -28,8 +28,8 @@ var countHeaders = []struct {
 
 // V2ListEvents reads a page of the history, oldest first unless asked otherwise.
 func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wire.V2ListEventsParams) {
-	filter := eventFilter(r, params)
-	counts, err := s.Store.CountEvents(r.Context(), filter)
+	ctx, filter := r.Context(), eventFilter(r, params)
+	counts, err := s.Store.CountEvents(ctx, filter)
 	if err != nil {
 		fail(w, r, err)
 		return
@@ -42,7 +42,7 @@ func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wir
 	}
 	w.Header().Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
 	stream(s, w, r, func(yield func(wire.Event) error) error {
-		return s.Store.EachEvent(r.Context(), filter, func(e model.Event) error { return yield(eventToWire(e)) })
+		return s.Store.EachEvent(ctx, filter, func(e model.Event) error { return yield(eventToWire(e)) })
 	})
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/binary"
@@ -129,7 +130,7 @@ func checkNoProxy(text string) error {
 
 // checkCertificates takes certificates in PEM, one after the other.
 func checkCertificates(field, text string) error {
-	rest, found := []byte(strings.TrimSpace(text)), 0
+	rest, found := bytes.TrimSpace([]byte(text)), 0
 	for len(rest) > 0 {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
@@ -138,7 +139,7 @@ func checkCertificates(field, text string) error {
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil || block.Type != "CERTIFICATE" {
 			return model.Invalidf("%s: require certificates in PEM, found something else in block %d", field, found+1)
 		}
-		rest, found = []byte(strings.TrimSpace(string(rest))), found+1
+		rest, found = bytes.TrimSpace(rest), found+1
 	}
 	if len(rest) > 0 || found == 0 && text != "" {
 		return model.Invalidf("%s: require certificates in PEM, found something else after certificate %d", field, found)

@@ -49,6 +49,9 @@ func checkHostname(name string) error {
 	return nil
 }
 
+// maxSources bounds the sources of time; chrony asks each of them.
+const maxSources = 100
+
 // splitNTP reads NTP sources separated by commas: addresses or DNS names.
 func splitNTP(field, text string) ([]string, error) {
 	var sources []string
@@ -60,9 +63,13 @@ func splitNTP(field, text string) ([]string, error) {
 		if _, err := netip.ParseAddr(source); err != nil && checkDomain(field, strings.ToLower(source)) != nil {
 			return nil, model.Invalidf("%s: require addresses or names separated by commas, found %q", field, source)
 		}
-		if !slices.Contains(sources, source) {
-			sources = append(sources, source)
+		if slices.Contains(sources, source) {
+			continue
 		}
+		if len(sources) == maxSources {
+			return nil, model.Invalidf("%s: require at most %d sources, found more", field, maxSources)
+		}
+		sources = append(sources, source)
 	}
 	return sources, nil
 }

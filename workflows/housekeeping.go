@@ -38,10 +38,14 @@ func DeregisterIdleClusters(ctx workflow.Context, r HousekeepingRequest) (report
 	return report, err
 }
 
-// DeregisterIdleInfraEnvs deletes discovery environments that were left alone for long.
+// DeregisterIdleInfraEnvs deletes discovery environments that were left alone for long, and
+// such hosts in those that were not.
 func DeregisterIdleInfraEnvs(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
 	var h *activities.Housekeeping
-	report.InfraEnvs, err = inBatches(ctx, "delete idle discovery environments", h.DeregisterIdleInfraEnvs, r)
+	if report.InfraEnvs, err = inBatches(ctx, "delete idle discovery environments", h.DeregisterIdleInfraEnvs, r); err != nil {
+		return report, err
+	}
+	report.Hosts, err = inBatches(ctx, "delete silent hosts", h.DeregisterIdleHosts, r)
 	return report, err
 }
 

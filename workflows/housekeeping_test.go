@@ -43,7 +43,7 @@ func (h *heap) run(t *testing.T, workflow any) (workflows.HousekeepingReport, er
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	h.after = map[uuid.UUID]bool{}
-	for _, name := range []string{"DeregisterIdleClusters", "DeregisterIdleInfraEnvs", "PurgeClusters", "PurgeInfraEnvs", "PurgeHosts"} {
+	for _, name := range []string{"DeregisterIdleClusters", "DeregisterIdleInfraEnvs", "DeregisterIdleHosts", "PurgeClusters", "PurgeInfraEnvs", "PurgeHosts"} {
 		env.RegisterActivityWithOptions(h.take(name), activity.RegisterOptions{Name: name})
 	}
 	env.ExecuteWorkflow(workflow, workflows.HousekeepingRequest{OlderThan: 72 * time.Hour})
@@ -76,10 +76,10 @@ func TestClustersArePurgedBeforeWhatTheyHoldBack(t *testing.T) {
 
 func TestHousekeepingLeavesTheRestToItsNextRun(t *testing.T) {
 	t.Parallel()
-	h := &heap{left: map[string]int{"DeregisterIdleInfraEnvs": 100_000}}
+	h := &heap{left: map[string]int{"DeregisterIdleInfraEnvs": 100_000, "DeregisterIdleHosts": 3}}
 	report, err := h.run(t, workflows.DeregisterIdleInfraEnvs)
 	require.NoError(t, err)
-	require.Equal(t, 2000, report.InfraEnvs)
+	require.Equal(t, workflows.HousekeepingReport{InfraEnvs: 2000, Hosts: 3}, report)
 
 	h = &heap{left: map[string]int{}, fails: 100}
 	_, err = h.run(t, workflows.DeregisterIdleInfraEnvs)

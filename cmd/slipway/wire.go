@@ -201,6 +201,7 @@ func (s *service) startWorker(ctx context.Context) error {
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
 				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
+				Disabled: s.switches.disabledSteps,
 				BootArtifacts: api.BootArtifacts(api.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 				}),

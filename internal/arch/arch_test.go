@@ -18,6 +18,7 @@ const module = "slipway/"
 var nouns = []string{
 	"internal/lifecycle", "internal/validation", "internal/support", "internal/operators", "internal/instructions",
 	"internal/installconfig", "internal/manifests", "internal/ignition", "internal/image", "internal/staticnet", "internal/release", "internal/events",
+	"internal/boundedyaml",
 }
 
 // allowed lists, for each package (or folder, ending in a slash), what else of ours it

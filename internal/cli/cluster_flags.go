@@ -147,14 +147,14 @@ func operator(text string) wire.OperatorCreateParams {
 
 // each makes a list of the API from the values of a flag: nil when it was not given, an
 // empty one when all that was given is empty.
-func each[T any](values []string, make func(string) T) *[]T {
+func each[T any](values []string, one func(string) T) *[]T {
 	if values == nil {
 		return nil
 	}
 	list := []T{}
 	for _, v := range values {
 		if v != "" {
-			list = append(list, make(v))
+			list = append(list, one(v))
 		}
 	}
 	return &list

@@ -23,7 +23,7 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 			require.Equal(t, 3, c.ControlPlaneCount)
 			require.Equal(t, wire.PlatformTypeBaremetal, c.Platform.Type)
 		}},
-		{"two hosts with an arbiter", []string{"--control-plane", "2"}, func(t *testing.T, c *wire.Cluster) {
+		{"two hosts with an arbiter", []string{"--control-plane", "2", "--operator", "lso", "--bundle", "virtualization"}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, 2, c.ControlPlaneCount)
 		}},
 		{"a single node that encrypts its disk", []string{"--control-plane", "1", "--disk-encryption", "all", "--disk-encryption-mode", "tang", "--tang", "http://tang.example.com=PLjNyRdGw03zlRoGjQYMahSZGu9vXKAa7nLtvwsYIaM"}, func(t *testing.T, c *wire.Cluster) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,11 +112,18 @@ func (s scope) host(ctx context.Context, c *client.Client, name string) (*wire.H
 			at = n
 		}
 	}
-	if len(ids) != 1 {
+	if len(ids) == 0 {
+		return nil, &Failure{fmt.Errorf("%w %s", errNoHost, name), exitNotFound}
+	}
+	if len(ids) > 1 {
 		return nil, ambiguous("host", name, ids)
 	}
 	return &hosts[at], nil
 }
+
+// errNoHost says that no host of the scope has a name; one may still get it, when its
+// agent tells it.
+var errNoHost = errors.New("there is no host")
 
 // ambiguous says that a name stands for none or for several.
 func ambiguous(kind, name string, ids []string) error {

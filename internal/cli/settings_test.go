@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cli"
 	"slipway/internal/model"
 	"slipway/internal/store"
 	"slipway/internal/wire"
@@ -164,8 +165,12 @@ func TestClustersThatRunTakeHosts(t *testing.T) {
 	s.changeHost(t, e.ID, id, func(h *model.Host) { h.Status = model.HostAddedToExistingCluster })
 	require.Contains(t, s.run(t, "wait", "host", "w3", "--for", "added-to-existing-cluster"), "w3 (auto-assign): added-to-existing-cluster")
 
+	_, err := run(t, s.url, "wait", "host", "w4", "--for", "known", "--timeout", "100ms")
+	require.ErrorContains(t, err, "there is no host w4: time is over", "it might still have come")
+	require.Equal(t, 6, cli.ExitCode(err))
+
 	c := s.create(t, "lab")
-	_, err := s.store.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
+	_, err = s.store.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
 		c.Status = model.ClusterInstalled
 		return nil
 	})

@@ -50,7 +50,9 @@ func (k waitCluster) wait(ctx context.Context, at *Connection, t *Terminal) erro
 	screen := t.Screen()
 	return wait(ctx, at, t, k.waitFlags, k, waited[wire.Cluster]{
 		ends: clusterEnds,
-		read: func(c *client.Client, found *wire.Cluster) (*wire.Cluster, error) { return c.Cluster(ctx, found.ID) },
+		read: func(ctx context.Context, c *client.Client, found *wire.Cluster) (*wire.Cluster, error) {
+			return c.Cluster(ctx, found.ID)
+		},
 		state: func(found *wire.Cluster) (string, string) {
 			return string(found.Status), found.StatusInfo
 		},
@@ -86,7 +88,7 @@ func (k waitHost) wait(ctx context.Context, at *Connection, t *Terminal) error {
 	screen := t.Screen()
 	return wait(ctx, at, t, k.waitFlags, k, waited[wire.Host]{
 		ends: hostEnds,
-		read: func(c *client.Client, found *wire.Host) (*wire.Host, error) {
+		read: func(ctx context.Context, c *client.Client, found *wire.Host) (*wire.Host, error) {
 			return c.Host(ctx, found.InfraEnvID, found.ID)
 		},
 		state: func(found *wire.Host) (string, string) {

@@ -75,9 +75,9 @@ func NewHostFacts(in HostInput) HostFacts {
 		Unbound: h.ClusterID == nil, DayTwo: h.DayTwo(),
 		Role: h.Role, Stage: h.Stage,
 		StageSince: h.Progress.StageUpdatedAt, StatusSince: h.StatusUpdatedAt,
-		Conditions: HostConditionsOf(results),
-		DiskSpeed:  unlessDisabled(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
-		Images:     unlessDisabled(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
+		Conditions:         HostConditionsOf(results),
+		DiskSpeed:          unlessDisabled(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
+		Images:             unlessDisabled(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
 		LogsTimedOut:       HostLogsTimedOut(h, in.Timeouts, in.Now),
 		ConnectionTimedOut: h.ConnectionTimedOut, StageTimedOut: h.Progress.StageTimedOut,
 	}

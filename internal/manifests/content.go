@@ -12,11 +12,15 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"slipway/internal/boundedyaml"
 	"slipway/internal/model"
 )
 
 // MaxContent bounds the content of a manifest, in bytes (contract/ignition.md, 5d).
 const MaxContent = 1 << 20
+
+// maxExpanded bounds what a document is once its aliases are replaced, in bytes.
+const maxExpanded = 8 << 20
 
 // Decode reads the content of a manifest as a client sends it, in base64, and checks it.
 // An error is a model.ErrInvalid that begins with "content" and names the line.
@@ -61,7 +65,7 @@ func Documents(name string, content []byte) ([][]byte, error) {
 	}
 	var found [][]byte
 	for i, d := range split(content) {
-		if err := checkExpansion(d.text); err != nil {
+		if err := boundedyaml.Check(d.text, maxExpanded); err != nil {
 			return nil, model.Invalidf("document %d of %s at line %d: %s", i+1, name, d.line, err)
 		}
 		var value any

@@ -7,6 +7,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"sigs.k8s.io/yaml"
 
+	"slipway/internal/boundedyaml"
 	"slipway/internal/model"
 )
 
@@ -42,7 +43,7 @@ func ParsePatch(name string, content []byte) (Patch, error) {
 	if match == nil {
 		return Patch{}, model.Invalidf("require a patch named after a manifest (name.yaml.patch), found %q", name)
 	}
-	if err := checkExpansion(content); err != nil {
+	if err := boundedyaml.Check(content, maxExpanded); err != nil {
 		return Patch{}, model.Invalidf("patch %s: %s", name, err)
 	}
 	var list jsonpatch.Patch

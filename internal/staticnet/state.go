@@ -1,12 +1,16 @@
 package staticnet
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"slipway/internal/boundedyaml"
+	"slipway/internal/model"
 )
 
 // state is the part of NMState's schema (nmstate.io, version 2) that is understood.
@@ -125,11 +129,18 @@ type rule struct {
 	Family   string `json:"family"`
 }
 
+// maxState bounds the settings of one host once aliases are replaced, in bytes: thousands
+// of routes, and little enough for a list of many hosts.
+const maxState = 256 << 10
+
 // readState reads the YAML; a key that is not understood is a fault that names it.
 func readState(text string) (state, error) {
 	var s state
 	var tree map[string]any
-	if err := yaml.Unmarshal([]byte(text), &tree); err != nil {
+	if err := boundedyaml.Unmarshal([]byte(text), maxState, &tree); err != nil {
+		if errors.Is(err, model.ErrInvalid) {
+			return s, err
+		}
 		return s, fmt.Errorf("require a network state in YAML, found a fault: %s", strings.TrimPrefix(firstLine(err.Error()), "error converting YAML to JSON: "))
 	}
 	if len(tree) == 0 {

@@ -76,6 +76,17 @@ func TestStatesBecomeKeyfiles(t *testing.T) {
 	}
 }
 
+// bomb is half a mebibyte, and gigabytes once its aliases are replaced.
+var bomb = "interfaces: []\ndns-resolver: {config: {search: [&a \"" + strings.Repeat("x", 300_000) + "\"" + strings.Repeat(",*a", 60_000) + "]}}\n"
+
+func TestStatesThatGrowBeyondReasonAreRefused(t *testing.T) {
+	t.Parallel()
+	_, err := staticnet.Parse(config(t, bomb))
+	require.ErrorIs(t, err, model.ErrInvalid)
+	require.ErrorContains(t, err, "static_network_config[0].network_yaml: ")
+	require.ErrorContains(t, err, "after aliases are replaced")
+}
+
 func TestNetworkManagerReadsTheKeyfiles(t *testing.T) {
 	t.Parallel()
 	nmcli, err := exec.LookPath("nmcli")

@@ -118,3 +118,36 @@ func stillIdle(ctx context.Context, tx pgx.Tx, sql string, id uuid.UUID, since t
 	}
 	return nil
 }
+
+// IdleHosts lists hosts in no cluster that fell silent before an instant, at most so many.
+func (s *Store) IdleHosts(ctx context.Context, since time.Time, limit int) ([]HostKey, error) {
+	rows, err := s.pool.Query(ctx, `
+		select h.infra_env_id, h.id from hosts h
+		join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id
+		where h.cluster_id is null and h.deleted_at is null and h.status = 'disconnected-unbound' and k.checked_in_at < $1
+		order by h.infra_env_id, h.id
+		limit $2`, since, limit)
+	if err != nil {
+		return nil, fmt.Errorf("find idle hosts: %w", err)
+	}
+	hosts, err := pgx.CollectRows(rows, pgx.RowToStructByPos[HostKey])
+	if err != nil {
+		return nil, fmt.Errorf("find idle hosts: %w", err)
+	}
+	return hosts, nil
+}
+
+// DeleteIdleHost is DeleteIdleCluster for a host in no cluster.
+func (s *Store) DeleteIdleHost(ctx context.Context, key HostKey, since time.Time, fn func(*model.Host, *Tx)) (bool, error) {
+	err := s.DeleteHost(ctx, key.InfraEnvID, key.HostID, func(h *model.Host, t *Tx) error {
+		if h.ClusterID != nil || h.Status != model.HostDisconnectedUnbound || !h.CheckedInAt.Before(since) {
+			return errBusy
+		}
+		fn(h, t)
+		return nil
+	})
+	if errors.Is(err, errBusy) || errors.Is(err, model.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

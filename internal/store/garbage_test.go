@@ -110,6 +110,30 @@ func TestDiscoveryEnvironmentsAreIdleWithoutClustersAndHosts(t *testing.T) {
 	require.False(t, deleted)
 }
 
+func TestHostsInNoClusterAreIdleOnceSilent(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	ctx := t.Context()
+	c := newCluster(t, y.before)
+	silent, speaking, discovering, bound := newHost(t, y.before, nil), newHost(t, y.before, nil), newHost(t, y.before, nil), newHost(t, y.before, &c.ID)
+	for _, h := range []*model.Host{silent, speaking, bound} {
+		_, err := y.before.UpdateHost(ctx, h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+			h.Status = model.HostDisconnectedUnbound
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	require.NoError(t, y.today.Write(ctx, func(tx *store.Tx) error { tx.CheckIn(speaking); return nil }))
+	idle, err := y.today.IdleHosts(ctx, y.since, 10)
+	require.NoError(t, err)
+	require.Equal(t, []store.HostKey{{InfraEnvID: silent.InfraEnvID, HostID: silent.ID}}, idle)
+	for h, want := range map[*model.Host]bool{silent: true, speaking: false, discovering: false, bound: false} {
+		deleted, err := y.today.DeleteIdleHost(ctx, store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID}, y.since, func(*model.Host, *store.Tx) {})
+		require.NoError(t, err)
+		require.Equal(t, want, deleted)
+	}
+}
+
 func TestPurgeLeavesNothingOfWhatWasDeletedAndEverythingElse(t *testing.T) {
 	t.Parallel()
 	y := newYard(t)

@@ -18,8 +18,10 @@ var dnsCases = []hostCase{
 	{"needs no DNS in an imported cluster with managed networking", "api-domain-name-resolved-correctly", imported(&wire.APIVipConnectivityResponse{
 		IsSuccess: true, Ignition: `{"storage":{"files":[{"path":"/etc/kubernetes/manifests/keepalived.yaml"}]}}`,
 	}), ok, "managed"},
-	{"fails in an imported cluster that resolves nothing", "api-domain-name-resolved-correctly",
-		imported(&wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{}`}), fails, "api.test.example.com"},
+	{
+		"fails in an imported cluster that resolves nothing", "api-domain-name-resolved-correctly",
+		imported(&wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{}`}), fails, "api.test.example.com",
+	},
 	{"errs in an imported cluster without a domain", "api-domain-name-resolved-correctly", func(w *world) {
 		imported(&wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{}`})(w)
 		w.c.BaseDNSDomain = ""

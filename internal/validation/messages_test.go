@@ -159,10 +159,12 @@ func lacks(kind, id string, list []said) []string {
 	if !found[ok] {
 		out = append(out, "a case that passes")
 	}
-	if !found[fails] && !(kind == "host" && listed(hostsNeverMind, id)) {
+	minds := kind == "cluster" || !listed(hostsNeverMind, id)
+	if !found[fails] && minds {
 		out = append(out, "a case that fails")
 	}
-	if !found[waits] && !found[errs] && neverWaits[kind+" "+id] == "" && !(kind == "cluster" && listed(clustersNeverWait, id)) {
+	asks := kind == "host" || !listed(clustersNeverWait, id)
+	if !found[waits] && !found[errs] && neverWaits[kind+" "+id] == "" && asks {
 		out = append(out, "a case that waits or errs")
 	}
 	return out

@@ -24,7 +24,8 @@ func TestRulesThatAreSwitchedOffAreNotEvaluated(t *testing.T) {
 		{"the list of a cluster replaces it", []string{"ntp-synced"}, []string{"mtu-valid"}, []string{"mtu-valid"}, []string{"ntp-synced"}},
 		{"an empty list of a cluster replaces it", []string{"ntp-synced"}, []string{}, nil, []string{"ntp-synced"}},
 		{
-			"a cluster cannot ignore what every installation needs", nil, []string{"all"},
+			"a cluster cannot ignore what every installation needs", nil,
+			[]string{"all"},
 			[]string{"ntp-synced", "has-min-cpu-cores", "lso-requirements-satisfied", "release-domain-name-resolved-correctly"},
 			[]string{"connected", "has-inventory", "inventory-not-fully-truncated", "machine-cidr-defined", "hostname-unique", "hostname-valid"},
 		},

@@ -26,6 +26,7 @@ import (
 	"slipway/internal/store"
 	"slipway/internal/support"
 	"slipway/internal/wire"
+	"slipway/test/built"
 )
 
 const release = "4.20.5"
@@ -60,7 +61,7 @@ type shape struct {
 // newFleet starts a service; env is added to its environment.
 func newFleet(t *testing.T, env ...string) *fleet {
 	t.Helper()
-	program := binary(t)
+	program := built.Binary(t)
 	// Not t.TempDir: its path is too long for the database's socket.
 	dir, err := os.MkdirTemp("", "slipway-e2e-")
 	require.NoError(t, err)
@@ -92,7 +93,7 @@ func (f *fleet) startService(t *testing.T, env []string) {
 		Image: f.registry.ReleaseImage(release),
 	}})
 	require.NoError(t, err)
-	address := freeAddress(t)
+	address := built.FreeAddress(t)
 	f.url = "http://" + address
 	f.service = &part{
 		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
@@ -102,7 +103,7 @@ func (f *fleet) startService(t *testing.T, env []string) {
 		},
 	}
 	f.service.run(t, f.program)
-	waitReady(t, f.url)
+	built.WaitReady(t, f.url)
 	f.client = client.New(client.Options{BaseURL: f.url, UserAgent: "slipway-e2e"})
 	sealer, err := seal.LoadOrCreate(filepath.Join(f.dataDir, "keys"))
 	require.NoError(t, err)

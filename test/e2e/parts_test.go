@@ -2,11 +2,8 @@ package e2e_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,20 +14,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
-
-// binary is the program under test, built by `make build`; SLIPWAY_BINARY names another.
-func binary(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs(cmp.Or(os.Getenv("SLIPWAY_BINARY"), "../../bin/slipway"))
-	require.NoError(t, err)
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("SKIP: this test needs bin/slipway (make build)")
-	}
-	return path
-}
 
 // part is a process that is started again whenever it ends, until the test does.
 type part struct {
@@ -99,28 +83,6 @@ func (p *part) signal(s syscall.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.process != nil && p.process.Signal(s) == nil
-}
-
-// freeAddress is a loopback address nobody listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// waitReady waits until the service answers.
-func waitReady(t *testing.T, url string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		response, err := http.Get(url + "/ready")
-		if err != nil {
-			return false
-		}
-		defer response.Body.Close()
-		return response.StatusCode == http.StatusOK
-	}, 2*time.Minute, 50*time.Millisecond, "the service is not ready")
 }
 
 // postmaster is the process id of the bundled database.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"slipway/test/built"
 )
 
 // documented is the address of the service in the written session.
@@ -24,14 +26,14 @@ var fence = regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$")
 // TestWrittenSessionIsTrue runs the commands of docs/session.md against `slipway demo`,
 // as the page says, and compares what they print with what the page shows.
 func TestWrittenSessionIsTrue(t *testing.T) {
-	program := binary(t)
+	program := built.Binary(t)
 	for _, tool := range []string{"curl", "jq"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("SKIP: the written session needs %s", tool)
 		}
 	}
-	address := freeAddress(t)
-	startDemo(t, program, address)
+	address := built.FreeAddress(t)
+	built.StartDemo(t, program, address)
 	page, err := os.ReadFile("../../docs/session.md")
 	require.NoError(t, err)
 	script := filepath.Join(t.TempDir(), "session.txtar")
@@ -55,29 +57,6 @@ func endBackground(file string) {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
-}
-
-// startDemo serves releases and the API until the test ends.
-func startDemo(t *testing.T, program, address string) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "slipway-session-")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711))
-	demo := exec.Command(program, "demo", "--hosts", "0", "--keep", "--plain", "--listen", address, "--data-dir", dir)
-	log, err := os.Create(filepath.Join(dir, "demo.log"))
-	require.NoError(t, err)
-	demo.Stdout, demo.Stderr = log, log
-	demo.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	require.NoError(t, demo.Start())
-	t.Cleanup(func() {
-		_ = demo.Process.Signal(syscall.SIGTERM)
-		_ = demo.Wait()
-		_ = log.Close()
-		if !t.Failed() {
-			_ = os.RemoveAll(dir)
-		}
-	})
-	waitReady(t, "http://"+address)
 }
 
 // sessionScript turns the parts of a page into a testscript. The parts are one shell

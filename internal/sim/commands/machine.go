@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 
+	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
@@ -38,7 +40,7 @@ type Machine struct {
 	URL          string        `required:"" name:"url" help:"Address of the service."`
 	InfraEnvID   uuid.UUID     `required:"" name:"infra-env-id" help:"Discovery environment its live image was made for."`
 	Token        model.Secret  `env:"PULL_SECRET_TOKEN" help:"What the agent proves itself with."`
-	AgentVersion string        `help:"What the agent registers with."`
+	AgentVersion string        `help:"What the agent registers with; by default what the discovery image says."`
 	Dialect      model.Dialect `enum:"fine,install" default:"fine" help:"Steps the agent takes: fine or install."`
 	Name         string        `required:"" help:"Host name."`
 	Shape        string        `enum:"master,worker,single-node" default:"master" help:"Size of the machine: master, worker or single-node."`
@@ -98,8 +100,28 @@ func (k *Machine) options() (sim.MachineOptions, error) {
 	}, nil
 }
 
+// readImage takes from the discovery image what was not given.
+func (k *Machine) readImage(ctx context.Context) error {
+	if k.AgentVersion != "" {
+		return nil
+	}
+	service := client.New(client.Options{BaseURL: k.URL, UserAgent: "slipway-sim", Token: k.Token})
+	config, err := service.DiscoveryIgnition(ctx, k.InfraEnvID, client.WithRetry(time.Minute))
+	if err != nil {
+		return fmt.Errorf("read the discovery image: %w", err)
+	}
+	image, err := sim.ReadDiscovery(config)
+	if err == nil {
+		k.AgentVersion = image.AgentVersion
+	}
+	return err
+}
+
 // Run plays the machine until ctx ends.
 func (k *Machine) Run(ctx context.Context) error {
+	if err := k.readImage(ctx); err != nil {
+		return err
+	}
 	options, err := k.options()
 	if err != nil {
 		return err

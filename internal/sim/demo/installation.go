@@ -14,6 +14,7 @@ import (
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
 	"slipway/internal/run"
+	"slipway/internal/sim/site"
 	"slipway/internal/wire"
 )
 
@@ -25,6 +26,7 @@ type installation struct {
 	client   *client.Client
 	id       uuid.UUID
 	infraEnv uuid.UUID
+	place    *site.Site
 	boot     func(hostPlan) error // starts a machine with the discovery image
 	// told are the failures of hosts that were shown: when each came.
 	told map[uuid.UUID]wire.DateTime
@@ -70,6 +72,9 @@ func (c *installation) run(ctx context.Context) (result, error) {
 		return result{}, fmt.Errorf("download the kubeconfig of cluster %s: %w", c.plan.Name, err)
 	}
 	path, err := c.keep(c.plan.Name, content)
+	if err == nil {
+		err = c.addHosts(ctx)
+	}
 	return result{name: c.plan.Name, took: took, kubeconfig: path}, err
 }
 

@@ -67,6 +67,7 @@ func (c *installation) play(image sim.Discovery) error {
 	if err := place.SetNames(c.plan.names); err != nil {
 		return err
 	}
+	c.place = place
 	log := c.log.With("cluster", c.plan.Name)
 	cluster, err := sim.NewCluster(sim.ClusterOptions{
 		Root: filepath.Join(c.folder(), "cluster"), Site: place, Speed: c.Speed, Log: log,

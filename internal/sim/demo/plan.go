@@ -45,7 +45,7 @@ func (h hostPlan) troubled() bool {
 
 // troubled says that something is made to go wrong on a host of that name.
 func (p clusterPlan) troubled(name string) bool {
-	return slices.ContainsFunc(p.hosts, func(h hostPlan) bool { return h.spec.Hostname == name && h.troubled() })
+	return slices.ContainsFunc(slices.Concat(p.hosts, p.added), func(h hostPlan) bool { return h.spec.Hostname == name && h.troubled() })
 }
 
 // plan says what is installed, and refuses faults of hosts that are not there.

@@ -48,6 +48,7 @@ var scenarios = []scenario{
 		p.virtualAddresses()
 		p.add("worker", hardware.Worker, 2, 120)
 		p.hosts, p.added = p.hosts[:3], p.hosts[3:]
+		p.resolve() // hosts that join reach the cluster by its names
 	}},
 	{"dual-stack", "three masters and two workers with IPv4 and IPv6", func(p *planner) {
 		p.six = fmt.Sprintf("fd00:%d::", p.number)
@@ -65,10 +66,7 @@ var scenarios = []scenario{
 			managed := true
 			c.UserManagedNetworking = &managed
 		})
-		p.names = map[string][]netip.Addr{}
-		for _, name := range []string{"api", "api-int", "console-openshift-console.apps"} {
-			p.names[name+"."+p.Name+"."+domain] = []netip.Addr{netip.MustParseAddr(p.network + ".5")}
-		}
+		p.resolve()
 	}},
 }
 
@@ -113,6 +111,14 @@ func newPlanner(name string, number int) *planner {
 func (p *planner) controlPlane(count int) {
 	p.ControlPlane = count
 	p.add("master", hardware.Master, count, 20)
+}
+
+// resolve has the user's DNS know the names of the cluster.
+func (p *planner) resolve() {
+	p.names = map[string][]netip.Addr{}
+	for _, name := range []string{"api", "api-int", "console-openshift-console.apps"} {
+		p.names[name+"."+p.Name+"."+domain] = []netip.Addr{netip.MustParseAddr(p.network + ".5")}
+	}
 }
 
 // virtualAddresses are those of the API and of the ingress, one of each family.

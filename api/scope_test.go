@@ -1,0 +1,75 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/auth"
+	"slipway/internal/model"
+)
+
+// ownExercises are requests of our own API, which the document of the contract has not.
+var ownExercises = map[string]exercise{
+	"commandCluster": {ok: func(w *world) call {
+		return post("/api/slipway/v1"+strings.TrimPrefix(clusterPath(w.defined()), "/v2")+"/commands/pause", nil)
+	}},
+	"showWorkflow": {ok: func(w *world) call {
+		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/workflow")
+	}},
+	"commandHost": {ok: func(w *world) call {
+		return post("/api/slipway/v1"+strings.TrimPrefix(with(w.member(w.defined(), model.HostError), ""), "/v2")+"/commands/retry", nil)
+	}},
+}
+
+// TestCredentialsOfOtherObjectsOpenNothing makes the request of every operation that
+// succeeds for a user with credentials that are bound to other objects, in every place
+// that a credential may be in.
+func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t, auth.ModeLocal)
+	w := &world{l.service}
+	other := l.cluster(map[string]any{"name": "foreign"})
+	env := l.infraEnv(other.ID)
+	l.host(env.ID)
+	image := l.want(http.StatusOK, http.MethodGet, envPath(env.ID)+"/downloads/image-url", nil).object()
+	require.NotEmpty(t, image["url"])
+	link, err := l.tokens.ImageLink(&model.InfraEnv{ID: env.ID, TokenKey: must(l.store.TokenKey(t.Context(), env.ID))})
+	require.NoError(t, err)
+	foreign := map[string]string{
+		"the agent of another environment":   l.token(auth.Grant{InfraEnvID: env.ID}),
+		"the controller of another cluster":  l.token(auth.Grant{ClusterID: other.ID}),
+		"the image of another environment":   link.Value,
+		"an environment that does not exist": l.token(auth.Grant{InfraEnvID: uuid.New()}),
+	}
+	table := exercises()
+	for id, e := range ownExercises {
+		table[id] = e
+	}
+	for id, e := range table {
+		for whose, token := range foreign {
+			c := e.ok(w)
+			c.headers = append(c.headers, "X-Secret-Key", token, "Authorization", "Bearer "+token, "Watcher-Authorization", token, "Image-Token", token)
+			separator := "?"
+			if strings.Contains(c.path, "?") {
+				separator = "&"
+			}
+			c.path += separator + "api_key=" + token + "&image_token=" + token
+			before := len(l.orchestrator.commands)
+			r := l.closed.send(c.method, c.path, c.body, c.headers...)
+			require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.status, "%s with %s: %s", id, whose, r.body)
+			require.Len(t, l.orchestrator.commands, before, "%s with %s", id, whose)
+		}
+	}
+	require.Len(t, table, 81+len(ownExercises))
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,74 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cli/view"
+	"slipway/internal/client"
+	"slipway/internal/run"
+	"slipway/internal/sim"
+	"slipway/internal/wire"
+)
+
+// addHosts opens the installed cluster and brings the added machines into it, one by one
+// as each is known.
+func (c *installation) addHosts(ctx context.Context) error {
+	if len(c.plan.added) == 0 {
+		return nil
+	}
+	if _, err := c.client.AllowAddHosts(ctx, c.id); err != nil {
+		return fmt.Errorf("open cluster %s for more hosts: %w", c.plan.Name, err)
+	}
+	c.board.say("cluster %s takes more hosts", c.plan.Name)
+	var names []string
+	for _, host := range c.plan.added {
+		if err := c.boot(host); err != nil {
+			return err
+		}
+		names = append(names, host.spec.Hostname)
+	}
+	if err := c.installAdded(ctx); err != nil {
+		return err
+	}
+	if err := sim.AwaitNodes(ctx, c.place, lookEvery, names...); err != nil {
+		return err
+	}
+	c.board.say("cluster %s has %d more nodes", c.plan.Name, len(names))
+	return nil
+}
+
+// installAdded gives each host the order to install when it is known, until all joined.
+func (c *installation) installAdded(ctx context.Context) error {
+	told := map[uuid.UUID]bool{}
+	for added := 0; added < len(c.plan.added); {
+		hosts, err := c.client.ListHosts(ctx, c.infraEnv, client.WithRetry(callLimit))
+		if err != nil {
+			return err
+		}
+		added = 0
+		for n := range hosts {
+			switch h := &hosts[n]; {
+			case h.Kind != wire.HostKindAddToExistingClusterHost:
+			case h.Status == wire.HostStatusAddedToExistingCluster:
+				added++
+			case h.Status == wire.HostStatusError && !c.plan.troubled(view.HostName(h)):
+				return fmt.Errorf("add host %s: %s", view.HostName(h), view.OneLine(h.StatusInfo))
+			case h.Status == wire.HostStatusKnown && !told[h.ID]:
+				if _, err := c.client.InstallHost(ctx, h.InfraEnvID, h.ID); err != nil {
+					return fmt.Errorf("install host %s: %w", view.HostName(h), err)
+				}
+				told[h.ID] = true
+			}
+		}
+		if _, err := c.look(ctx); err != nil {
+			return err
+		}
+		if err := run.Sleep(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package clients_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"slipway/test/built"
+)
+
+// aicli is the program, put into the cache by `make test-clients`.
+func aicli(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("AICLI")
+	if _, err := os.Stat(path); path == "" || err != nil {
+		t.Skip("SKIP: this test needs aicli (make test-clients installs it)")
+	}
+	return path
+}
+
+// TestAicliWorksUnmodified plays testdata/*.txtar: aicli defines clusters, gives
+// commands and installs a single node on a simulated machine.
+func TestAicliWorksUnmodified(t *testing.T) {
+	program, tool := built.Binary(t), aicli(t)
+	address := built.FreeAddress(t)
+	built.StartDemo(t, program, address)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			dirs := []string{filepath.Dir(tool), filepath.Dir(program), os.Getenv("PATH")}
+			env.Setenv("PATH", strings.Join(dirs, string(os.PathListSeparator)))
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("AI_URL", "http://"+address)
+			env.Setenv("URL", "http://"+address+"/api/assisted-install")
+			env.Defer(func() { endBackground(t, filepath.Join(env.WorkDir, "pids")) })
+			return nil
+		},
+		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "until": until},
+		Deadline: time.Now().Add(6 * time.Minute),
+	})
+}
+
+// keep puts what the last command printed into a variable: keep NAME.
+func keep(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: keep NAME")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// until repeats a command until it prints a text, a minute at most: until TEXT COMMAND...
+func until(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: until TEXT COMMAND...")
+	}
+	last := ""
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		err := ts.Exec(args[1], args[2:]...)
+		if last = ts.ReadFile("stdout") + ts.ReadFile("stderr"); err == nil && strings.Contains(last, args[0]) {
+			return
+		}
+	}
+	ts.Fatalf("waited too long for %q, found:\n%s", args[0], last)
+}
+
+// endBackground ends what a script started by its list of process ids.
+func endBackground(t *testing.T, file string) {
+	t.Helper()
+	list, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return
+	}
+	require.NoError(t, err)
+	for word := range strings.FieldsSeq(string(list)) {
+		if pid, err := strconv.Atoi(word); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
+}
