@@ -25,6 +25,8 @@ type StepArgs struct {
 	// Disabled are types of steps that are not asked of hosts, among those that can be left
 	// out: the checks before an installation.
 	Disabled []string
+	// WithoutClusterVersion has the controllers of new clusters not wait for their version.
+	WithoutClusterVersion bool
 	// BootArtifacts says where the discovery image of an environment is, in parts; nil when
 	// no image is served.
 	BootArtifacts func(*model.InfraEnv) (instructions.BootArtifacts, error)
@@ -57,7 +59,8 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 		return nil, nil
 	}
 	in := instructions.ArgsInput{
-		Host: h, Cluster: c, DiskCheck: a.Timeouts.DiskCheck, ImageAvailability: a.Timeouts.ImageAvailability, CheckClusterVersion: true,
+		Host: h, Cluster: c, DiskCheck: a.Timeouts.DiskCheck, ImageAvailability: a.Timeouts.ImageAvailability,
+		CheckClusterVersion: !a.WithoutClusterVersion,
 	}
 	var err error
 	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {

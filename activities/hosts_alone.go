@@ -18,8 +18,14 @@ func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error
 	if err != nil {
 		return AddPlan{}, refuse(err)
 	}
-	host := HostPlan{ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Dialect: h.Dialect}
-	return AddPlan{Host: host, Timeouts: a.Timeouts}, nil
+	c, err := a.Store.Cluster(ctx, *h.ClusterID)
+	if err != nil {
+		return AddPlan{}, final(err)
+	}
+	plan := AddPlan{Timeouts: a.Timeouts}
+	plan.Host = HostPlan{ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Dialect: h.Dialect}
+	plan.Timeouts.Timeouts = a.Timeouts.Of(c)
+	return plan, nil
 }
 
 // JudgeChecks fails with FailureRefused and the reason when the disk or the images of a
@@ -33,19 +39,20 @@ func (a *Hosts) JudgeChecks(ctx context.Context, r HostRef) error {
 }
 
 // CancelHost writes what the cancelled installation of a single host leaves.
-func (a *Hosts) CancelHost(ctx context.Context, r HostRef) error {
-	return final(a.Installation.CancelHost(ctx, r.InfraEnvID, r.HostID))
+func (a *Hosts) CancelHost(ctx context.Context, r AddRequest) error {
+	return final(a.Installation.CancelHost(ctx, r.InfraEnvID, r.HostID, r.Attempt))
 }
 
-// BeginHostReset voids what a host was told and says whether its agent has to stop.
-func (a *Hosts) BeginHostReset(ctx context.Context, r HostRef) (stop bool, err error) {
-	stop, err = a.Installation.BeginHostReset(ctx, r.InfraEnvID, r.HostID)
+// BeginHostReset voids what a host was told and says whether its agent has to stop. It
+// fails with FailureRefused when another attempt was accepted meanwhile.
+func (a *Hosts) BeginHostReset(ctx context.Context, r AddRequest) (stop bool, err error) {
+	stop, err = a.Installation.BeginHostReset(ctx, r.InfraEnvID, r.HostID, r.Attempt)
 	return stop, final(err)
 }
 
 // FinishHostReset takes a host back to discovery.
-func (a *Hosts) FinishHostReset(ctx context.Context, r HostRef) error {
-	return final(a.Installation.FinishHostReset(ctx, r.InfraEnvID, r.HostID))
+func (a *Hosts) FinishHostReset(ctx context.Context, r AddRequest) error {
+	return final(a.Installation.FinishHostReset(ctx, r.InfraEnvID, r.HostID, r.Attempt))
 }
 
 // BeginReclaim checks that the host is still to be reclaimed. It fails with
@@ -70,8 +77,8 @@ func (a *Hosts) RebootForReclaim(ctx context.Context, r HostRef) error {
 }
 
 // FailReclaim leaves a host to its user.
-func (a *Hosts) FailReclaim(ctx context.Context, f HostFailure) error {
-	return final(a.Installation.FailReclaim(ctx, f.InfraEnvID, f.HostID, f.Reason))
+func (a *Hosts) FailReclaim(ctx context.Context, f ReclaimFailure) error {
+	return final(a.Installation.FailReclaim(ctx, f.InfraEnvID, f.HostID, f.Attempt, f.Reason))
 }
 
 // AwaitPool returns when a reclaimed host has registered from the discovery image.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
@@ -142,4 +143,42 @@ func TestFinalizingStageIsWaitedForUntilALaterOneIsReported(t *testing.T) {
 
 	require.NoError(t, late.steps.Installation.FinalizingProgress(t.Context(), late.ref.ClusterID, model.FinalizingAddingRouterCA))
 	require.NoError(t, wait(late, model.FinalizingWaitingForOperators), "that one was left before anybody waited")
+}
+
+func TestStepsOfAWorkflowThatLostItsHostAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*model.Host){
+		"it left its cluster":         func(h *model.Host) { h.LeaveCluster(); h.Status = model.HostKnownUnbound },
+		"it belongs to another's now": func(h *model.Host) { h.Status = model.HostInstalling },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAlone(t)
+			a.steps.Builder = &clusterless{}
+			a.change(t, change)
+			step := activities.StepRequest{HostRef: a.ref, Type: "reboot-for-reclaim"}
+			if h, err := a.store.Host(t.Context(), a.ref.InfraEnvID, a.ref.HostID); err == nil && h.ClusterID != nil {
+				other := &model.Cluster{ID: uuid.New(), Kind: model.KindCluster, Name: "other", Status: model.ClusterInstalling, WorkflowStarted: true}
+				require.NoError(t, a.store.CreateCluster(t.Context(), other, func(*store.Tx) {}))
+				a.change(t, func(h *model.Host) { h.ClusterID = &other.ID })
+			}
+			requireRefused(t, a.do(a.steps.RunStep, step))
+		})
+	}
+}
+
+func TestAddedHostHasTheTimeoutsOfItsCluster(t *testing.T) {
+	t.Parallel()
+	for _, wanted := range []bool{true, false} {
+		a := newAlone(t)
+		a.hosts.Timeouts.Soft = true
+		_, err := a.store.UpdateCluster(t.Context(), a.ref.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
+			c.OrgSoftTimeouts = wanted
+			return nil
+		})
+		require.NoError(t, err)
+		plan, err := a.hosts.BeginAddition(t.Context(), activities.AddRequest{HostRef: a.ref, Attempt: 1})
+		require.NoError(t, err)
+		require.Equal(t, wanted, plan.Timeouts.Soft)
+	}
 }

@@ -140,7 +140,8 @@ type RetryRequest struct {
 	LeftLiveImage bool
 }
 
-// AddRequest names one attempt to install a host into a cluster that exists.
+// AddRequest names one attempt to install a host into a cluster that exists. A reset
+// names the one it ends.
 type AddRequest struct {
 	HostRef
 	Attempt int
@@ -162,6 +163,12 @@ type ReclaimRequest struct {
 // ReclaimPlan is such an attempt frozen at its start.
 type ReclaimPlan struct {
 	Timeouts Timeouts
+}
+
+// ReclaimFailure says why an attempt to take a host back stopped.
+type ReclaimFailure struct {
+	ReclaimRequest
+	Reason string
 }
 
 // StageClock says that a host has been in a stage for as long as it may.

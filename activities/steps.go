@@ -40,6 +40,9 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	if err != nil {
 		return StepResult{}, final(err)
 	}
+	if !commands(r.ClusterID, h) {
+		return StepResult{}, temporal.NewNonRetryableApplicationError("the host has left the cluster", FailureRefused, nil)
+	}
 	if h.Status == model.HostError {
 		return StepResult{}, temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
 	}
@@ -64,6 +67,15 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	row := instruction(ctx, r.ClusterID, model.InstructionStep, r.Type)
 	row.InfraEnvID, row.HostID, row.Args = &r.InfraEnvID, &r.HostID, args
 	return a.arm(ctx, row)
+}
+
+// commands reports whether workflows of a cluster may still command a host: one that
+// belongs to it, or is on its way back from it.
+func commands(clusterID uuid.UUID, h *model.Host) bool {
+	if h.ClusterID == nil {
+		return slices.Contains(reclaimed, h.Status)
+	}
+	return *h.ClusterID == clusterID
 }
 
 // AwaitStage waits until a host has reported a stage or a later one.

@@ -19,11 +19,6 @@ var changeable = []model.ClusterStatus{
 	model.ClusterPendingForInput, model.ClusterInsufficient, model.ClusterReady, model.ClusterAddingHosts,
 }
 
-// running are the statuses in which a workflow has the cluster in its hands.
-var running = []model.ClusterStatus{
-	model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction, model.ClusterFinalizing,
-}
-
 // V2RegisterCluster defines a new cluster.
 func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) {
 	var params wire.ClusterCreateParams
@@ -53,22 +48,43 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 	s.replyCluster(http.StatusCreated, w, r, c.ID)
 }
 
-// V2DeregisterCluster forgets a cluster, its hosts and its files.
+// V2DeregisterCluster forgets a cluster, its hosts and its files. What waits for a decision
+// about it or a host that was to join it ends with it.
 func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	err := s.Store.DeleteCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-		if slices.Contains(running, c.Status) {
+	waiting, err := s.waiting(r.Context(), id)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	err = s.Store.DeleteCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+		if c.Running() {
 			return model.Conflictf("cluster %s cannot be deleted while it is %s: cancel its installation first", c.Name, c.Status)
 		}
 		record(r, tx, events.ClusterDeregistered, ofCluster(c), nil)
 		return nil
 	})
 	if err == nil {
+		s.Orchestrator.ReleaseCluster(r.Context(), id)
+		for _, h := range waiting {
+			s.Orchestrator.ReleaseHost(r.Context(), h.InfraEnvID, h.ID)
+		}
 		// Files left behind cost space but harm nobody: the cluster is gone for its user.
 		if err := s.Blob.DeletePrefix(r.Context(), blobKey(id, "")); err != nil {
 			s.Log.WarnContext(r.Context(), "files of deleted cluster left behind", "cluster_id", id, "error", err)
 		}
 	}
 	noContent(w, r, err)
+}
+
+// waiting are the hosts of an existing cluster whose workflows wait for a decision.
+func (s *server) waiting(ctx context.Context, id uuid.UUID) (hosts []*model.Host, err error) {
+	err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: id, Status: string(model.HostError)}, func(h *model.Host) error {
+		if h.DayTwo() && h.DecisionOpen {
+			hosts = append(hosts, h)
+		}
+		return nil
+	})
+	return hosts, err
 }
 
 // requireStatus refuses what a status does not allow and names it.

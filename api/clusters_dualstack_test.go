@@ -41,10 +41,10 @@ func TestFamiliesOfADualStackClusterKeepTheirOrder(t *testing.T) {
 		c := s.cluster(call.fields)
 		var pods, service []string
 		for _, n := range c.ClusterNetworks {
-			pods = append(pods, string(n.Cidr))
+			pods = append(pods, n.Cidr)
 		}
 		for _, n := range c.ServiceNetworks {
-			service = append(service, string(n.Cidr))
+			service = append(service, n.Cidr)
 		}
 		require.Equal(t, call.pods, pods, name)
 		require.Equal(t, call.service, service, name)

@@ -93,7 +93,9 @@ func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
 	c := s.cluster(nil)
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
-	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Role, h.Bootstrap = model.RoleMaster, true })
+	s.changeHost(e.ID, h.ID, func(h *model.Host) {
+		h.Role, h.Bootstrap, h.Status = model.RoleMaster, true, model.HostInstalling
+	})
 	// The installer asks below "infra-env", in the singular.
 	download := "/v2/infra-env/" + e.ID.String() + "/hosts/" + h.ID.String() + "/downloads/ignition"
 	require.Contains(t, s.send(http.MethodGet, download, nil).reason(http.StatusConflict), "prepared")

@@ -38,7 +38,7 @@ func (s *server) importedCluster(p wire.ImportClusterParams) (*model.Cluster, er
 	}
 	c := &model.Cluster{
 		ID: uuid.New(), Kind: model.KindAddHostsCluster, Status: model.ClusterAddingHosts, StatusInfo: takesHosts,
-		Name: name, WorkflowStarted: true, Imported: true,
+		Name: name, WorkflowStarted: true, Imported: true, OrgSoftTimeouts: true, // no organisation forbids them
 		OpenShiftClusterID: &p.OpenshiftClusterID, APIVIPDNSName: p.APIVipDnsname,
 		CPUArchitecture: anyArchitecture, Platform: model.Platform{Type: platformBaremetal}, LoadBalancer: clusterManaged,
 		DiskEncryption: model.DiskEncryption{EnableOn: encryptionOff, Mode: encryptionTPM},

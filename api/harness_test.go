@@ -315,6 +315,14 @@ func (o *recordingOrchestrator) ResetHost(_ context.Context, _, id uuid.UUID) er
 	return o.take("reset host " + id.String())
 }
 
+func (o *recordingOrchestrator) ReleaseHost(_ context.Context, _, id uuid.UUID) {
+	_ = o.take("release host " + id.String())
+}
+
+func (o *recordingOrchestrator) ReleaseCluster(_ context.Context, id uuid.UUID) {
+	_ = o.take("release " + id.String())
+}
+
 func (o *recordingOrchestrator) ClusterCommand(_ context.Context, id uuid.UUID, command string) error {
 	return o.take(command + " cluster " + id.String())
 }

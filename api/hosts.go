@@ -51,17 +51,10 @@ func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, h
 
 // V2DeregisterHost removes a host that no installation has in its hands.
 func (s *server) V2DeregisterHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
-	err := s.mayLeave(r.Context(), infraEnvID, hostID, "removed")
-	if err == nil {
-		err = s.Store.DeleteHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
-			if slices.Contains(inInstallation, h.Status) {
-				return model.Conflictf("host %s cannot be removed while it is %s: cancel the installation first", hostName(h), h.Status)
-			}
-			record(r, tx, events.HostDeregistered, ofHost(h), nil)
-			return nil
-		})
-	}
-	noContent(w, r, err)
+	noContent(w, r, s.leave(r.Context(), infraEnvID, hostID, "removed", s.Store.DeleteHostOf, func(h *model.Host, tx *store.Tx) error {
+		record(r, tx, events.HostDeregistered, ofHost(h), nil)
+		return nil
+	}))
 }
 
 // inInstallation are the statuses in which a workflow has the host in its hands.
@@ -70,18 +63,41 @@ var inInstallation = []model.HostStatus{
 	model.HostInstallingInProgress, model.HostInstallingPendingUserAction,
 }
 
-// mayLeave refuses to take a host out of a cluster that is being installed.
-func (s *server) mayLeave(ctx context.Context, infraEnvID, hostID uuid.UUID, verb string) error {
-	h, err := s.Store.Host(ctx, infraEnvID, hostID)
-	if err != nil || h.ClusterID == nil {
-		return err
-	}
-	c, err := s.Store.Cluster(ctx, *h.ClusterID)
+// leaving changes a host while the state of its cluster cannot change.
+type leaving = func(
+	ctx context.Context, clusterID *uuid.UUID, infraEnvID, hostID uuid.UUID, fn func(*model.Cluster, *model.Host, *store.Tx) error,
+) error
+
+// leave takes a host out of its cluster, unless that is being installed, and ends what
+// waited for a decision about it.
+func (s *server) leave(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, verb string, change leaving, fn func(*model.Host, *store.Tx) error,
+) error {
+	before, err := s.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(running, c.Status) {
+	err = change(ctx, before.ClusterID, infraEnvID, hostID, func(c *model.Cluster, h *model.Host, tx *store.Tx) error {
+		if err := mayLeave(c, h, verb); err != nil {
+			return err
+		}
+		return fn(h, tx)
+	})
+	if err == nil && before.DayTwo() && before.DecisionOpen {
+		s.Orchestrator.ReleaseHost(ctx, infraEnvID, hostID)
+	}
+	return err
+}
+
+// mayLeave refuses to take a host out of a cluster that is being installed.
+func mayLeave(c *model.Cluster, h *model.Host, verb string) error {
+	switch {
+	case (c == nil) != (h.ClusterID == nil), c != nil && c.ID != *h.ClusterID:
+		return model.Conflictf("host %s cannot be %s: it changed its cluster in this moment", hostName(h), verb)
+	case c != nil && c.InstallationRuns():
 		return model.Conflictf("host %s cannot be %s while cluster %s is %s: cancel the installation first", hostName(h), verb, c.Name, c.Status)
+	case slices.Contains(inInstallation, h.Status):
+		return model.Conflictf("host %s cannot be %s while it is %s: cancel the installation first", hostName(h), verb, h.Status)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -37,10 +36,10 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 	if err != nil {
 		return err
 	}
-	if err := requireStatus("given a host", c, changeable); err != nil {
-		return err
-	}
-	_, err = s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+	return s.Store.UpdateHostOf(r.Context(), &clusterID, infraEnvID, hostID, func(now *model.Cluster, h *model.Host, tx *store.Tx) error {
+		if err := requireStatus("given a host", now, changeable); err != nil {
+			return err
+		}
 		if h.ClusterID != nil {
 			return model.Conflictf("host %s cannot be bound: require a host without a cluster, found cluster %s", hostName(h), h.ClusterID)
 		}
@@ -59,7 +58,6 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 		record(r, tx, events.HostBindSucceeded, ofHost(h), nil)
 		return nil
 	})
-	return err
 }
 
 // UnbindHost takes a host out of its cluster, back to the pool of its environment.
@@ -75,15 +73,9 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	if err := s.requireLateBinding(r.Context(), infraEnvID); err != nil {
 		return err
 	}
-	if err := s.mayLeave(r.Context(), infraEnvID, hostID, "unbound"); err != nil {
-		return err
-	}
-	_, err := s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+	return s.leave(r.Context(), infraEnvID, hostID, "unbound", s.Store.UpdateHostOf, func(h *model.Host, tx *store.Tx) error {
 		if h.ClusterID == nil {
 			return model.Conflictf("host %s cannot be unbound: require a host of a cluster, found status %s", hostName(h), h.Status)
-		}
-		if slices.Contains(inInstallation, h.Status) {
-			return model.Conflictf("host %s cannot be unbound while it is %s: cancel the installation first", hostName(h), h.Status)
 		}
 		if err := move(h, lifecycle.UnbindHost, tx); err != nil {
 			return err
@@ -95,7 +87,6 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 		tx.Refresh(nil, infraEnvID)
 		return nil
 	})
-	return err
 }
 
 // requireLateBinding refuses to bind or unbind hosts of an environment that belongs to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -104,6 +105,13 @@ func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, 
 	s.downloadBlob(w, r, key, name, missing)
 }
 
+// withIgnition are the statuses of hosts whose config is that of their installation. In
+// all others there is none, or one that an earlier installation left behind.
+var withIgnition = []model.HostStatus{
+	model.HostPreparingSuccessful, model.HostInstalling, model.HostInstallingInProgress, model.HostInstallingPendingUserAction,
+	model.HostInstalled, model.HostAddedToExistingCluster, model.HostError, model.HostCancelled,
+}
+
 // hostIgnition finds the config of a host; missing is the error while there is none.
 func (s *server) hostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID) (key, name string, missing, err error) {
 	h, err := s.Store.Host(ctx, infraEnvID, hostID)
@@ -113,7 +121,10 @@ func (s *server) hostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID)
 	if h.ClusterID == nil {
 		return "", "", nil, model.Conflictf("host %s has no Ignition config: require a host of a cluster, found status %s", hostName(h), h.Status)
 	}
+	missing = model.Conflictf("host %s has no Ignition config yet: require an installation that was prepared, found status %s", hostName(h), h.Status)
+	if !slices.Contains(withIgnition, h.Status) {
+		return "", "", nil, missing
+	}
 	name = ignition.HostFileName(h.EffectiveRole(), h.ID)
-	return blobKey(*h.ClusterID, name), name,
-		model.Conflictf("host %s has no Ignition config yet: require an installation that was prepared, found status %s", hostName(h), h.Status), nil
+	return blobKey(*h.ClusterID, name), name, missing, nil
 }

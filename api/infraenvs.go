@@ -24,6 +24,7 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = s.Store.CreateInfraEnv(r.Context(), e, func(tx *store.Tx) {
 			record(r, tx, events.InfraEnvRegistered, ofInfraEnv(e), nil)
+			refreshClusterOf(e, tx)
 		})
 	}
 	if err != nil {
@@ -123,6 +124,7 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 			return err
 		}
 		record(r, tx, events.ImageInfoUpdated, ofInfraEnv(e), events.Props{"details": "settings were changed"})
+		refreshClusterOf(e, tx)
 		return nil
 	})
 	if err != nil {
@@ -156,7 +158,16 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 func (s *server) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	noContent(w, r, s.Store.DeleteInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) {
 		record(r, tx, events.InfraEnvDeregistered, ofInfraEnv(e), nil)
+		refreshClusterOf(e, tx)
 	}))
+}
+
+// refreshClusterOf has the cluster of an environment evaluated again: it is told what the
+// settings of the environment use.
+func refreshClusterOf(e *model.InfraEnv, tx *store.Tx) {
+	if e.ClusterID != nil {
+		tx.RefreshCluster(*e.ClusterID)
+	}
 }
 
 func (s *server) replyInfraEnv(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request, id uuid.UUID) {

@@ -154,7 +154,7 @@ func (s *server) infraEnvToWire(e *model.InfraEnv) (wire.InfraEnv, error) {
 	address, expires, err := s.imageURL(e)
 	out := wire.InfraEnv{
 		Kind: wire.InfraEnvKindInfraEnv, ID: e.ID, Href: BasePath + "/v2/infra-envs/" + e.ID.String(), Name: e.Name,
-		ClusterID: deref(e.ClusterID), UserName: e.UserName, OrgID: e.OrgID,
+		ClusterID: deref(e.ClusterID), UserName: e.UserName, OrgID: e.OrgID, EmailDomain: emailDomain(e.UserName),
 		OpenshiftVersion: e.OpenShiftVersion, CPUArchitecture: wire.InfraEnvCPUArchitecture(e.CPUArchitecture),
 		Type: wire.ImageType(e.ImageType), PullSecretSet: e.PullSecret.Reveal() != "",
 		Proxy:               wire.Proxy{HTTPProxy: e.Proxy.HTTP, HTTPSProxy: e.Proxy.HTTPS, NoProxy: e.Proxy.NoProxy},

@@ -43,7 +43,11 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 		})
 		return err
 	}
-	h, err := s.hostOfCluster(r.Context(), c, params.InfraEnvID, params.HostID)
+	infraEnvID := params.InfraEnvID
+	if infraEnvID == uuid.Nil { // an agent's own machine is in its environment
+		infraEnvID = callerOf(r).InfraEnvID
+	}
+	h, err := s.hostOfCluster(r.Context(), c, infraEnvID, params.HostID)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -25,7 +26,7 @@ func (s *server) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request, i
 	}
 	switch {
 	case params.LogsType == wire.V2DownloadClusterLogsParamsLogsTypeController:
-		s.downloadBlob(w, r, logsKey(id, controllerLogs), c.Name+"_controller.tar.gz", errNoLogs(c))
+		s.downloadBlob(w, r, logsKey(id, controllerLogs), controllerLogsName(c), errNoLogs(c))
 	case params.HostID != uuid.Nil:
 		h, err := s.hostOfCluster(r.Context(), c, uuid.Nil, params.HostID)
 		if err != nil {
@@ -50,8 +51,16 @@ func logsName(c *model.Cluster, h *model.Host) string {
 	if h.Bootstrap {
 		role = string(model.RoleBootstrap)
 	}
-	return fmt.Sprintf("%s_%s_%s.tar.gz", c.Name, role, hostName(h))
+	return fileName(fmt.Sprintf("%s_%s_%s.tar.gz", c.Name, role, hostName(h)))
 }
+
+func controllerLogsName(c *model.Cluster) string { return fileName(c.Name + "_controller.tar.gz") }
+
+// noFileName is what the name of a file must not have: hosts and the clusters of others
+// call themselves what they like, and archives are unpacked with these names.
+var noFileName = regexp.MustCompile(`^\.+|[^A-Za-z0-9._-]+`)
+
+func fileName(text string) string { return noFileName.ReplaceAllString(text, "_") }
 
 // logFile is an archive of logs and its name for users.
 type logFile struct{ key, name string }
@@ -66,7 +75,7 @@ func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *mode
 		fail(w, r, err)
 		return
 	}
-	fileHeaders(w, fmt.Sprintf("%s_%s.tar", c.Name, c.ID), s.Now())
+	fileHeaders(w, fileName(fmt.Sprintf("%s_%s.tar", c.Name, c.ID)), s.Now())
 	w.Header().Set("Content-Type", "application/octet-stream")
 	client := newPatient(w, s.Now)
 	defer client.done()
@@ -77,7 +86,7 @@ func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *mode
 }
 
 func (s *server) logFiles(ctx context.Context, c *model.Cluster) ([]logFile, error) {
-	names := map[string]string{controllerLogs: c.Name + "_controller.tar.gz"}
+	names := map[string]string{controllerLogs: controllerLogsName(c)}
 	err := s.Store.Hosts(ctx, store.HostFilter{ClusterID: c.ID}, func(h *model.Host) error {
 		names[h.ID.String()] = logsName(c, h)
 		return nil

@@ -7,11 +7,16 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/auth"
+	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // form is a file as agents upload it.
@@ -96,4 +101,50 @@ func TestUploadsThatAreNoLogsAreRefused(t *testing.T) {
 	broken := io.LimitReader(body, 500)
 	require.Contains(t, s.send(http.MethodPost, host, broken, "Content-Type", kind).reason(http.StatusBadRequest), "breaks off")
 	s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)
+}
+
+func TestNamesFromOutsideLeadNowhereInAnArchive(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	var c wire.Cluster
+	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
+		"name": "../../up\r\nx-a: b", "api_vip_dnsname": "api.old.example.com", "openshift_cluster_id": uuid.New(),
+	}).json(&c)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Inventory.Hostname = "/../../etc/cron.d/a" })
+	path := clusterPath(c.ID) + "/logs"
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").status)
+	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").status)
+	files := unpack(t, s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil).body)
+	require.Len(t, files, 2)
+	for name := range files {
+		require.Regexp(t, `^[A-Za-z0-9_][A-Za-z0-9._-]*\.tar\.gz$`, name)
+		require.True(t, filepath.IsLocal(name), name)
+	}
+	for _, query := range []string{"?logs_type=all", "?logs_type=controller", "?logs_type=host&host_id=" + h.ID.String()} {
+		header := s.want(http.StatusOK, http.MethodGet, path+query, nil).header
+		require.Regexp(t, `^attachment; filename=[A-Za-z0-9_][A-Za-z0-9._-]*\.tar(\.gz)?$`, header.Get("Content-Disposition"))
+		require.Empty(t, header.Get("X-A"))
+	}
+}
+
+// An agent uploads what it collected on its own machine, whatever cluster that is in.
+func TestAgentsUploadLogsOfTheirEnvironmentOnly(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t, auth.ModeLocal)
+	c := l.cluster(nil)
+	e, beside := l.infraEnv(c.ID), l.infraEnv(c.ID)
+	h, other := l.host(e.ID), l.host(beside.ID)
+	token := l.token(auth.Grant{InfraEnvID: e.ID})
+	for query, status := range map[string]int{
+		"&host_id=" + h.ID.String():                                             http.StatusNoContent,
+		"&host_id=" + other.ID.String():                                         http.StatusNotFound,
+		"&host_id=" + other.ID.String() + "&infra_env_id=" + e.ID.String():      http.StatusNotFound,
+		"&host_id=" + other.ID.String() + "&infra_env_id=" + beside.ID.String(): http.StatusForbidden,
+	} {
+		body, kind := form(t, "upfile", "logs")
+		r := l.closed.send(http.MethodPost, clusterPath(c.ID)+"/logs?logs_type=host"+query, body, "Content-Type", kind, "X-Secret-Key", token)
+		require.Equal(t, status, r.status, "%s: %s", query, r.body)
+	}
 }

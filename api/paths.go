@@ -7,17 +7,16 @@ import (
 )
 
 // cleanPaths lets clients write doubled and trailing slashes, without a redirect that
-// would turn their POST into a GET, and drops query parameters without a value
-// (contract/clients.md, W1).
+// would turn their POST into a GET, or escapes where none are needed, and drops query
+// parameters without a value (contract/clients.md, W1).
 func cleanPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, query := clean(r.URL.Path), withValues(r.URL)
-		if path != r.URL.Path || query != r.URL.RawQuery {
+		if path != r.URL.Path || query != r.URL.RawQuery || r.URL.RawPath != "" {
 			address := *r.URL
-			address.Path, address.RawQuery = path, query
-			if address.RawPath != "" {
-				address.RawPath = clean(address.RawPath)
-			}
+			// Without the escaped form everybody reads the same ids: the door, which holds
+			// callers to their objects, and the handlers.
+			address.Path, address.RawPath, address.RawQuery = path, "", query
 			again := *r
 			again.URL = &address
 			r = &again

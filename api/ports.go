@@ -35,6 +35,10 @@ type Orchestrator interface {
 	Reset(ctx context.Context, clusterID uuid.UUID) error
 	InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
 	ResetHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error
+	// ReleaseHost and ReleaseCluster end what waits for a decision about something that is
+	// gone; they try once, and it ends by itself otherwise.
+	ReleaseHost(ctx context.Context, infraEnvID, hostID uuid.UUID)
+	ReleaseCluster(ctx context.Context, clusterID uuid.UUID)
 	Commands
 }
 

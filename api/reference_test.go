@@ -11,7 +11,7 @@ func TestReferencePageIsWholeWithoutAnotherNetwork(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	fetch := func(path string) reply {
-		response, err := http.Get(s.url + path) //nolint:noctx // a page, as a browser asks for it
+		response, err := http.Get(s.url + path)
 		require.NoError(t, err)
 		return readReply(t, response)
 	}

@@ -88,7 +88,7 @@ func needsToWire(master, worker operators.Need) (m, w needPreflight) {
 }
 
 func requirementsToWire(q model.Requirements) wire.HostTypeHardwareRequirements {
-	return wire.HostTypeHardwareRequirements{Quantitative: wire.ClusterHostRequirementsDetails{
+	return wire.HostTypeHardwareRequirements{Qualitative: []string{}, Quantitative: wire.ClusterHostRequirementsDetails{
 		CPUCores: q.CPUCores, RAMMib: int(q.RAMMiB), DiskSizeGb: int(q.DiskSizeGB),
 		InstallationDiskSpeedThresholdMs: q.DiskSpeedMS,
 		NetworkLatencyThresholdMs:        q.NetworkLatencyMS, PacketLossPercentage: q.PacketLossPercent,

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -65,6 +66,47 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 		}
 	}
 	require.Len(t, table, 81+len(ownExercises))
+}
+
+// TestObjectsAreTheSameHoweverTheirIDsAreWritten asks for another cluster with an id that
+// is escaped in the path, and names the own environment beside it.
+func TestObjectsAreTheSameHoweverTheirIDsAreWritten(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t, auth.ModeLocal)
+	c, foreign := l.cluster(nil), l.cluster(map[string]any{"name": "foreign"})
+	e := l.infraEnv(c.ID)
+	token := l.token(auth.Grant{InfraEnvID: e.ID})
+	for id, status := range map[string]int{
+		c.ID.String(): http.StatusNoContent, escapedID(c.ID): http.StatusNoContent,
+		foreign.ID.String(): http.StatusForbidden, escapedID(foreign.ID): http.StatusForbidden,
+		"{" + foreign.ID.String() + "}": http.StatusForbidden,
+	} {
+		body, kind := form(t, "upfile", "logs")
+		path := "/v2/clusters/" + id + "/logs?logs_type=controller&infra_env_id=" + e.ID.String()
+		r := l.closed.send(http.MethodPost, path, body, "Content-Type", kind, "X-Secret-Key", token)
+		require.Equal(t, status, r.status, "%s: %s", id, r.body)
+	}
+}
+
+// TestParametersAreTheSameHoweverOftenTheyAreGiven names the own object first and another
+// one after it.
+func TestParametersAreTheSameHoweverOftenTheyAreGiven(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t, auth.ModeLocal)
+	c, foreign := l.cluster(nil), l.cluster(map[string]any{"name": "foreign"})
+	token := l.token(auth.Grant{ClusterID: c.ID})
+	for _, query := range []string{
+		"cluster_id=" + c.ID.String() + "&cluster_id=" + foreign.ID.String(), "cluster_id=" + foreign.ID.String() + "&cluster_id=" + c.ID.String(),
+		"cluster_id=&cluster_id=" + foreign.ID.String(), "Cluster_id=" + c.ID.String() + "&cluster%5fid=" + foreign.ID.String(),
+	} {
+		r := l.closed.send(http.MethodGet, "/v2/events?api_key="+token+"&"+query, nil)
+		require.NotEqual(t, http.StatusOK, r.status, "%s: %s", query, r.body)
+	}
+}
+
+func escapedID(id uuid.UUID) string {
+	text := id.String()
+	return fmt.Sprintf("%%%02x", text[0]) + text[1:]
 }
 
 func must[T any](value T, err error) T {

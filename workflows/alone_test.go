@@ -26,17 +26,17 @@ func (w *world) JudgeChecks(_ context.Context, r activities.HostRef) error {
 	return w.fail("judge")
 }
 
-func (w *world) CancelHost(_ context.Context, r activities.HostRef) error {
+func (w *world) CancelHost(_ context.Context, r activities.AddRequest) error {
 	w.note("%s cancelled", w.name(r.HostID))
 	return nil
 }
 
-func (w *world) BeginHostReset(_ context.Context, r activities.HostRef) (bool, error) {
+func (w *world) BeginHostReset(_ context.Context, r activities.AddRequest) (bool, error) {
 	w.note("%s begins its reset", w.name(r.HostID))
 	return true, nil
 }
 
-func (w *world) FinishHostReset(_ context.Context, r activities.HostRef) error {
+func (w *world) FinishHostReset(_ context.Context, r activities.AddRequest) error {
 	w.note("%s is reset", w.name(r.HostID))
 	return nil
 }
@@ -50,7 +50,7 @@ func (w *world) RebootForReclaim(_ context.Context, r activities.HostRef) error 
 	return nil
 }
 
-func (w *world) FailReclaim(_ context.Context, f activities.HostFailure) error {
+func (w *world) FailReclaim(_ context.Context, f activities.ReclaimFailure) error {
 	w.note("%s is left to its user: %s", w.name(f.HostID), f.Reason)
 	return nil
 }

@@ -29,15 +29,16 @@ var (
 // hostAdd is a host's installation that has no cluster's workflow above it.
 type hostAdd struct {
 	hostInstall
-	reset  bool // it was told to go back to discovery
-	cancel workflow.CancelFunc
+	accepted activities.AddRequest
+	reset    bool // it was told to go back to discovery
+	cancel   workflow.CancelFunc
 }
 
 // HostAdd installs one host into a cluster that exists already: it checks disk and
 // images, runs the stages, and on a failure waits for a decision. It ends when the host
 // is part of the cluster, was given up, cancelled or reset.
 func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
-	w := &hostAdd{hostInstall: hostInstall{state: HostPreparing, ref: request.HostRef}}
+	w := &hostAdd{hostInstall: hostInstall{state: HostPreparing, ref: request.HostRef}, accepted: request}
 	work, cancel := workflow.WithCancel(ctx)
 	w.cancel = cancel
 	if err := w.setup(ctx); err != nil {
@@ -46,21 +47,21 @@ func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
 	if err := command(ctx, CommandReset, w.checkReset, w.stop); err != nil {
 		return err
 	}
-	return w.conclude(ctx, w.run(work, request))
+	return w.conclude(ctx, w.run(work))
 }
 
 // run freezes the plan and runs the stages by it.
-func (w *hostAdd) run(ctx workflow.Context, request activities.AddRequest) error {
+func (w *hostAdd) run(ctx workflow.Context) error {
 	var hosts *activities.Hosts
 	var plan activities.AddPlan
-	err := workflow.ExecuteActivity(record(ctx, "Freeze the plan"), hosts.BeginAddition, request).Get(ctx, &plan)
+	err := workflow.ExecuteActivity(record(ctx, "Freeze the plan"), hosts.BeginAddition, w.accepted).Get(ctx, &plan)
 	if isFailure(err, activities.FailureRefused) {
 		return nil // the host is not what the command was about any more
 	}
 	if err != nil {
 		return err
 	}
-	w.request = HostInstallRequest{ClusterID: request.ClusterID, DayTwo: true, Host: plan.Host, Timeouts: plan.Timeouts}
+	w.request = HostInstallRequest{ClusterID: w.ref.ClusterID, DayTwo: true, Host: plan.Host, Timeouts: plan.Timeouts}
 	return w.attempts(ctx)
 }
 
@@ -70,10 +71,10 @@ func (w *hostAdd) conclude(ctx workflow.Context, err error) error {
 	clean := workflowDisconnected(ctx)
 	switch {
 	case w.reset:
-		return resetHost(clean, HostResetRequest{HostRef: w.ref, Timeouts: w.request.Timeouts})
+		return resetHost(clean, HostResetRequest{AddRequest: w.accepted, Timeouts: w.request.Timeouts})
 	case cancelled:
 		var hosts *activities.Hosts
-		if cerr := workflow.ExecuteActivity(record(clean, "Cancel installation"), hosts.CancelHost, w.ref).Get(clean, nil); cerr != nil {
+		if cerr := workflow.ExecuteActivity(record(clean, "Cancel installation"), hosts.CancelHost, w.accepted).Get(clean, nil); cerr != nil {
 			return cerr
 		}
 		return temporal.NewCanceledError("installation cancelled")

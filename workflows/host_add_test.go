@@ -187,7 +187,7 @@ func TestHostWithoutAnInstallationIsReset(t *testing.T) {
 	t.Parallel()
 	w, _ := newAddition(model.DialectFine)
 	env := environment(t, w)
-	env.ExecuteWorkflow(workflows.HostReset, workflows.HostResetRequest{HostRef: w.ref()})
+	env.ExecuteWorkflow(workflows.HostReset, workflows.HostResetRequest{AddRequest: activities.AddRequest{HostRef: w.ref()}})
 	require.NoError(t, env.GetWorkflowError())
 	require.Equal(t, []string{"worker-0 begins its reset", "worker-0 stop-installation", "worker-0 is reset"}, w.lines())
 }

@@ -27,7 +27,7 @@ func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error 
 		return nil
 	}
 	clean := workflowDisconnected(ctx)
-	failure := activities.HostFailure{HostRef: request.HostRef, Reason: reason(err)}
+	failure := activities.ReclaimFailure{ReclaimRequest: request, Reason: reason(err)}
 	if ferr := workflow.ExecuteActivity(record(clean, "Leave host to its user"), hosts.FailReclaim, failure).Get(clean, nil); ferr != nil {
 		return ferr
 	}

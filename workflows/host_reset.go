@@ -9,9 +9,10 @@ import (
 	"slipway/activities"
 )
 
-// HostResetRequest resets one host of a cluster that exists already.
+// HostResetRequest resets one host of a cluster that exists already, unless another
+// attempt than the named one was accepted meanwhile.
 type HostResetRequest struct {
-	activities.HostRef
+	activities.AddRequest
 	Timeouts activities.Timeouts
 }
 
@@ -26,7 +27,7 @@ func HostReset(ctx workflow.Context, request HostResetRequest) error { return re
 func resetHost(ctx workflow.Context, request HostResetRequest) error {
 	var hosts *activities.Hosts
 	var stop bool
-	if err := workflow.ExecuteActivity(record(ctx, "Begin reset"), hosts.BeginHostReset, request.HostRef).Get(ctx, &stop); err != nil {
+	if err := workflow.ExecuteActivity(record(ctx, "Begin reset"), hosts.BeginHostReset, request.AddRequest).Get(ctx, &stop); err != nil {
 		return err
 	}
 	if stop {
@@ -36,5 +37,5 @@ func resetHost(ctx workflow.Context, request HostResetRequest) error {
 		step := activities.StepRequest{HostRef: request.HostRef, Type: "stop-installation"}
 		_ = workflow.ExecuteActivity(options, steps.RunStep, step).Get(ctx, nil) // a host that does not answer is taken back all the same
 	}
-	return workflow.ExecuteActivity(record(ctx, "Finish reset"), hosts.FinishHostReset, request.HostRef).Get(ctx, nil)
+	return workflow.ExecuteActivity(record(ctx, "Finish reset"), hosts.FinishHostReset, request.AddRequest).Get(ctx, nil)
 }

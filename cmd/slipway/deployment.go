@@ -17,7 +17,7 @@ type deploymentOptions struct {
 	RootCA           string `name:"root-ca" env:"SLIPWAY_ROOT_CA" type:"path" help:"File with more certificates that all hosts and clusters trust, PEM." placeholder:"FILE"`
 	InsecurePolicy   bool   `name:"insecure-policy" env:"FORCE_INSECURE_POLICY_JSON" help:"Hosts in discovery run images without signatures."`
 	OKDPackages      string `name:"okd-packages" env:"OKD_RPMS_IMAGE" help:"Image with the packages that hosts of an OKD release lack." placeholder:"IMAGE"`
-	SingleNodeDNS    bool   `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" help:"Single nodes answer for the names of their own cluster."`
+	SingleNodeDNS    bool   `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" default:"true" negatable:"" help:"Single nodes answer for the names of their own cluster; without, the DNS of the user must."`
 	TelemeterURL     string `name:"telemeter-url" env:"SLIPWAY_TELEMETER_URL" help:"Where new clusters send telemetry, instead of Red Hat." placeholder:"URL"`
 }
 

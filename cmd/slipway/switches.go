@@ -22,7 +22,7 @@ type switches struct {
 
 	agentImage, installerImage, controllerImage string
 
-	upgradeAgent, virtualNICs, dummyIgnition bool
+	upgradeAgent, virtualNICs, dummyIgnition, checkVersion bool
 
 	inventoryBytes int64
 
@@ -54,6 +54,7 @@ var switchRows = []switchRow{
 	{"AGENT_INVENTORY_MAX_SIZE", "0", "most bytes of an inventory, 0: any; agents cut longer ones", size(func(s *switches) *int64 { return &s.inventoryBytes })},
 	{"EDGE_WORKERS_PRODUCT_NAMES", "BlueField SoC", "products of hosts that count as small workers, separated by commas", list(func(s *switches) *[]string { return &s.edgeProducts }, "", nil)},
 	{"PUBLIC_CONTAINER_REGISTRIES", "", "registries, separated by commas, that a pull secret need not name", list(func(s *switches) *[]string { return &s.publicRegistries }, "", nil)},
+	{"CHECK_CLUSTER_VERSION", "true", "an installation also waits for the version of the new cluster (operator `cvo`); else for its console and its OLM operators only", boolean(func(s *switches) *bool { return &s.checkVersion })},
 	{"DISABLED_STEPS", "", "types of steps, separated by commas, that no host is asked for", list(func(s *switches) *[]string { return &s.disabledSteps }, "types of steps", func(n string) bool { return wire.StepType(n).Valid() })},
 	{"DISABLED_HOST_VALIDATIONS", "", "validations of hosts, separated by commas, that are shown as disabled and stop nothing", list(func(s *switches) *[]string { return &s.disabledHost }, "ids of host validations", func(n string) bool { return wire.HostValidationID(n).Valid() })},
 	{"DISABLED_CLUSTER_VALIDATIONS", "", "validations of clusters, separated by commas, that are shown as disabled and stop nothing", list(func(s *switches) *[]string { return &s.disabledCluster }, "ids of cluster validations", func(n string) bool { return wire.ClusterValidationID(n).Valid() })},
@@ -70,7 +71,6 @@ var withoutEffect = []struct{ name, why string }{
 	{"CLUSTER_MONITOR_CYCLE_DEADLINE", "there are no cycles"},
 	{"ENABLE_REJECT_UNKNOWN_FIELDS", "unknown fields of requests are always refused"},
 	{"LOCAL_AUTH_ENFORCE_RESOURCE_SCOPE", "a token always opens its own cluster or discovery environment only"},
-	{"CHECK_CLUSTER_VERSION", "the version of a new cluster is always waited for"},
 	{"TNF_CLUSTERS_SUPPORT", "clusters of two nodes with fencing are always on offer"},
 	{"ENABLE_EVENT_STREAMING", "events are read from the API"},
 	{"ENABLE_DATA_COLLECTION", "nothing is sent anywhere"},

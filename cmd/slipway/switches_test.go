@@ -28,7 +28,7 @@ func TestSwitchesHaveTheirDefaults(t *testing.T) {
 		inactive: 480 * time.Hour, deleted: 72 * time.Hour,
 		everyInactive: time.Hour, everyPurge: time.Hour, everyInfraEnv: time.Hour,
 		hostMonitor: 5 * time.Second, clusterMonitor: 10 * time.Second,
-		upgradeAgent: true, edgeProducts: []string{"BlueField SoC"},
+		upgradeAgent: true, checkVersion: true, edgeProducts: []string{"BlueField SoC"},
 	}, got)
 }
 
@@ -36,7 +36,7 @@ func TestSwitchesAreReadByTheNamesOfOtherDeployments(t *testing.T) {
 	t.Parallel()
 	got, err := readSwitches(variables{
 		"DELETED_INACTIVE_AFTER": "20m", "DELETED_UNREGISTERED_AFTER": "1h30m", "DELETION_WORKER_INTERVAL": "2m",
-		"ENABLE_UPGRADE_AGENT": "False", "AGENT_DOCKER_IMAGE": "quay.io/agent:1", "DUMMY_IGNITION": "true", "HOST_MONITOR_INTERVAL": "8s",
+		"ENABLE_UPGRADE_AGENT": "False", "AGENT_DOCKER_IMAGE": "quay.io/agent:1", "DUMMY_IGNITION": "true", "CHECK_CLUSTER_VERSION": "false", "HOST_MONITOR_INTERVAL": "8s",
 		"DISABLED_STEPS": "verify-vips, ntp-synchronizer,,verify-vips", "DISABLED_HOST_VALIDATIONS": "ntp-synced",
 		"DISABLED_CLUSTER_VALIDATIONS": "dns-domain-defined", "AGENT_INVENTORY_MAX_SIZE": "1000000", "PUBLIC_CONTAINER_REGISTRIES": "quay.io,docker.io",
 	})
@@ -46,6 +46,7 @@ func TestSwitchesAreReadByTheNamesOfOtherDeployments(t *testing.T) {
 	require.Equal(t, 2*time.Minute, got.everyPurge)
 	require.Equal(t, 8*time.Second, got.hostMonitor)
 	require.True(t, got.dummyIgnition)
+	require.False(t, got.checkVersion)
 	require.Equal(t, []string{"verify-vips", "ntp-synchronizer"}, got.disabledSteps)
 	require.Equal(t, []string{"ntp-synced"}, got.disabledHost)
 	require.Equal(t, []string{"dns-domain-defined"}, got.disabledCluster)

@@ -133,12 +133,13 @@ func (s *service) assemble() error {
 		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.now,
 		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Operators: s.options.rules(),
 		Meter: s.recorder, AgentImage: s.switches.foreignAgent(), Agent: agentRelease, MaxInventoryBytes: s.switches.inventoryBytes,
-		SweepEvery: s.switches.hostMonitor, LookEvery: s.switches.clusterMonitor,
+		SingleNodeDNSOfUser: !s.options.SingleNodeDNS,
+		SweepEvery:          s.switches.hostMonitor, LookEvery: s.switches.clusterMonitor,
 		EdgeProducts: s.switches.edgeProducts, KeepVirtualNICs: s.switches.virtualNICs, DisabledSteps: s.switches.disabledSteps,
 		DisabledHostValidations: s.switches.disabledHost, DisabledClusterValidations: s.switches.disabledCluster,
 	})
 	s.installation = installation.New(installation.Options{
-		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger,
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger, WithoutClusterVersion: !s.switches.checkVersion,
 	})
 	data, _ := orchestrator.Converters(s.sealer)
 	s.orchestrator = orchestrator.New(orchestrator.Options{
@@ -201,7 +202,7 @@ func (s *service) startWorker(ctx context.Context) error {
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
 				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
-				Disabled: s.switches.disabledSteps,
+				Disabled: s.switches.disabledSteps, WithoutClusterVersion: !s.switches.checkVersion,
 				BootArtifacts: api.BootArtifacts(api.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 				}),

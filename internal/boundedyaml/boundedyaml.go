@@ -25,6 +25,9 @@ func Unmarshal(content []byte, limit int, into any) error {
 // Check refuses a document that grows beyond limit bytes when it becomes JSON with a
 // model.ErrInvalid. What cannot be read at all is left to who reads it.
 func Check(content []byte, limit int) error {
+	if len(content) > limit {
+		return model.Invalidf("require at most %d bytes, found %d", limit, len(content))
+	}
 	var root tree.Node
 	if err := tree.Unmarshal(content, &root); err != nil {
 		// The readers that follow know an older YAML: what only they can read may hold no aliases.

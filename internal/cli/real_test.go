@@ -150,6 +150,8 @@ func (willing) InstallHost(context.Context, uuid.UUID, uuid.UUID) error         
 func (willing) ResetHost(context.Context, uuid.UUID, uuid.UUID) error           { return nil }
 func (willing) ClusterCommand(context.Context, uuid.UUID, string) error         { return nil }
 func (willing) HostCommand(context.Context, uuid.UUID, uuid.UUID, string) error { return nil }
+func (willing) ReleaseHost(context.Context, uuid.UUID, uuid.UUID)               {}
+func (willing) ReleaseCluster(context.Context, uuid.UUID)                       {}
 func (willing) State(context.Context, uuid.UUID) (wire.WorkflowState, error) {
 	return wire.WorkflowState{}, nil
 }

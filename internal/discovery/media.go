@@ -41,8 +41,9 @@ func (s *Service) mediaGone(ctx context.Context, infraEnvID, hostID uuid.UUID, r
 		if err != nil {
 			return nil //nolint:nilerr // no row: the media is not needed in this state
 		}
+		before := h.Status
 		moveHost(h, tr, t)
-		if tr.Effect == lifecycle.EffectFailed {
+		if tr.Effect == lifecycle.EffectFailed && before != model.HostError { // its workflow knows, or has ended
 			failedInWorkflow(h, status, exitMediaGone, tr.StatusInfo, t)
 		}
 		return nil

@@ -54,7 +54,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 
 func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 	h := &model.Host{
-		ID: in.HostID, InfraEnvID: in.InfraEnvID, ClusterID: j.ClusterID, Kind: model.KindHost,
+		ID: in.HostID, InfraEnvID: in.InfraEnvID, ClusterID: j.ClusterID, UserName: j.UserName, Kind: model.KindHost,
 		Role: model.RoleAutoAssign, Dialect: in.Dialect, DiscoveryAgentVersion: in.AgentVersion,
 		RegisteredAt: s.now().UTC(), MediaStatus: model.MediaConnected,
 	}
@@ -99,6 +99,9 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	switch tr.Effect {
 	case lifecycle.EffectRegistered:
 		discoverAgain(h, t.Now())
+		if from == model.HostReclaimingRebooting {
+			t.SupersedeHost(h) // the reply to its reboot may be lost: it would be asked for again
+		}
 		if from == model.HostPreparingForInstallation || from == model.HostPreparingSuccessful {
 			t.FailSteps(h, wire.ExitInterrupted, "host rebooted while it was prepared")
 		}

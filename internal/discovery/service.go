@@ -44,6 +44,9 @@ type Options struct {
 	DisabledClusterValidations []string
 	// Operators are the settings of the rules of operators.
 	Operators operators.Options
+	// SingleNodeDNSOfUser is set when single nodes do not answer for the names of their own
+	// cluster: the DNS of the user must.
+	SingleNodeDNSOfUser bool
 	// KeepVirtualNICs keeps interfaces of type "device" in inventories.
 	KeepVirtualNICs bool
 }
@@ -91,6 +94,7 @@ func New(o Options) *Service {
 		rules.EdgeProducts = o.EdgeProducts
 	}
 	rules.Operators = o.Operators
+	rules.SingleNodeDNS = !o.SingleNodeDNSOfUser
 	rules.VIPLease = o.Timeouts.VIPLease
 	rules.DisabledHost, rules.DisabledCluster = o.DisabledHostValidations, o.DisabledClusterValidations
 	if o.Meter == nil {

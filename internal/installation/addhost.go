@@ -60,8 +60,11 @@ func (s *Service) BeginAddition(ctx context.Context, infraEnvID, id uuid.UUID, a
 	if err != nil {
 		return nil, err
 	}
-	if h.ClusterID == nil || h.WorkflowAttempt != attempt || !slices.Contains(beingAdded, h.Status) {
-		return nil, model.NotFoundf("attempt %d of host %s is over: it is %s and in attempt %d", attempt, h.Hostname(), h.Status, h.WorkflowAttempt)
+	if err := sameAttempt(h, attempt); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(beingAdded, h.Status) {
+		return nil, model.NotFoundf("attempt %d of host %s is over: it is %s", attempt, h.Hostname(), h.Status)
 	}
 	return h, nil
 }
@@ -102,10 +105,13 @@ func (s *Service) JudgeChecks(ctx context.Context, infraEnvID, id uuid.UUID) (pr
 	return "", nil
 }
 
-// CancelHost stops the installation of a single host in the database (row 16 of the host
-// table); one that is not being installed stays what it is.
-func (s *Service) CancelHost(ctx context.Context, infraEnvID, id uuid.UUID) error {
+// CancelHost stops an attempt to install a single host in the database (row 16 of the
+// host table); one that is not being installed, or in another attempt, stays what it is.
+func (s *Service) CancelHost(ctx context.Context, infraEnvID, id uuid.UUID, attempt int) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if sameAttempt(h, attempt) != nil {
+			return nil
+		}
 		tx.SupersedeHost(h)
 		h.DecisionOpen, h.PendingWorkflow = false, model.WorkflowNone
 		next, err := lifecycle.NextHost(lifecycle.CancelHost, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
@@ -128,10 +134,14 @@ func (s *Service) CheckHostReset(h *model.Host) error {
 	return nil
 }
 
-// BeginHostReset voids what a host of an existing cluster was told. stop says that its
-// agent may still be at work.
-func (s *Service) BeginHostReset(ctx context.Context, infraEnvID, id uuid.UUID) (stop bool, err error) {
+// BeginHostReset voids what a host of an existing cluster was told in an attempt. stop
+// says that its agent may still be at work. It returns an ErrNotFound when another attempt
+// was accepted meanwhile, or the host has left its cluster.
+func (s *Service) BeginHostReset(ctx context.Context, infraEnvID, id uuid.UUID, attempt int) (stop bool, err error) {
 	err = s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if err := sameAttempt(h, attempt); err != nil {
+			return err
+		}
 		tx.SupersedeHost(h)
 		h.PendingWorkflow = model.WorkflowNone
 		stop = beginReset(tx, h)
@@ -140,11 +150,22 @@ func (s *Service) BeginHostReset(ctx context.Context, infraEnvID, id uuid.UUID) 
 	return stop, err
 }
 
-// FinishHostReset takes a host back to discovery.
-func (s *Service) FinishHostReset(ctx context.Context, infraEnvID, id uuid.UUID) error {
+// FinishHostReset takes a host back to discovery. Its errors are those of BeginHostReset.
+func (s *Service) FinishHostReset(ctx context.Context, infraEnvID, id uuid.UUID, attempt int) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if err := sameAttempt(h, attempt); err != nil {
+			return err
+		}
 		tx.SupersedeHost(h)
 		finishReset(tx, h)
 		return nil
 	})
+}
+
+// sameAttempt refuses when another workflow has the host in its hands by now.
+func sameAttempt(h *model.Host, attempt int) error {
+	if h.ClusterID == nil || h.WorkflowAttempt != attempt {
+		return model.NotFoundf("attempt %d of host %s is over: it is %s and in attempt %d", attempt, h.Hostname(), h.Status, h.WorkflowAttempt)
+	}
+	return nil
 }

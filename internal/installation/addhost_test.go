@@ -129,12 +129,12 @@ func TestDayTwoHostIsResetByWhereItStands(t *testing.T) {
 			})
 			require.NoError(t, b.CheckHostReset(h))
 			for range 2 { // the activities may run twice
-				stop, err := b.BeginHostReset(t.Context(), h.InfraEnvID, h.ID)
+				stop, err := b.BeginHostReset(t.Context(), h.InfraEnvID, h.ID, 1)
 				require.NoError(t, err)
 				require.Equal(t, tt.stop, stop)
 			}
 			require.Equal(t, tt.between, b.host(t, h).Status)
-			require.NoError(t, b.FinishHostReset(t.Context(), h.InfraEnvID, h.ID))
+			require.NoError(t, b.FinishHostReset(t.Context(), h.InfraEnvID, h.ID, 1))
 			got := b.host(t, h)
 			require.Equal(t, tt.after, got.Status)
 			require.Empty(t, got.Stage)
@@ -149,7 +149,7 @@ func TestCancelledHostShowsIt(t *testing.T) {
 	b := newBench(t)
 	h := b.addition(t, model.HostInstallingInProgress, false, nil)
 	for range 2 {
-		require.NoError(t, b.CancelHost(t.Context(), h.InfraEnvID, h.ID))
+		require.NoError(t, b.CancelHost(t.Context(), h.InfraEnvID, h.ID, 0))
 	}
 	require.Equal(t, model.HostCancelled, b.host(t, h).Status)
 }
@@ -206,7 +206,7 @@ func TestReclaimGoesOnAndEnds(t *testing.T) {
 		require.Equal(t, model.HostReclaimingRebooting, b.host(t, h).Status)
 	}
 	for range 2 {
-		require.NoError(t, b.FailReclaim(t.Context(), h.InfraEnvID, h.ID, "it did not come back"))
+		require.NoError(t, b.FailReclaim(t.Context(), h.InfraEnvID, h.ID, 1, "it did not come back"))
 	}
 	got := b.host(t, h)
 	require.Equal(t, model.HostUnbindingPendingUserAction, got.Status)

@@ -196,6 +196,7 @@ func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
 				return model.Conflictf("cluster %s cannot be completed: require all hosts installed or failed, found %s %s", c.Name, h.Hostname(), h.Status)
 			}
 		}
+		tx.SupersedeCluster(id) // such as a wait for a stage that nobody reported
 		c.InstallCompletedAt = tx.Now()
 		c.Progress.Finalizing, c.Progress.Installing, c.Progress.Preparing, c.Progress.Total = 100, 100, 100, 100
 		c.Progress.FinalizingStage = model.FinalizingDone
@@ -210,6 +211,9 @@ func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
 func (s *Service) FailCluster(ctx context.Context, id uuid.UUID, why string, waiting bool) error {
 	return s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
 		c.DecisionOpen = waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
+		if !waiting {
+			tx.SupersedeCluster(id)
+		}
 		switch c.Status {
 		case model.ClusterInstalled, model.ClusterCancelled, model.ClusterError:
 			return nil

@@ -30,9 +30,13 @@ func (s *Service) BeginAttempt(ctx context.Context, infraEnvID, id uuid.UUID, at
 	})
 }
 
-// Fail marks a host as failed while its workflow waits for a decision.
+// Fail marks a host as failed while its workflow waits for a decision. One that has left
+// its cluster stays what it is.
 func (s *Service) Fail(ctx context.Context, infraEnvID, id uuid.UUID, why string) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if h.ClusterID == nil {
+			return nil
+		}
 		h.DecisionOpen = true
 		h.Progress.Info = why
 		tx.SupersedeHost(h)
@@ -42,9 +46,12 @@ func (s *Service) Fail(ctx context.Context, infraEnvID, id uuid.UUID, why string
 }
 
 // GiveUp ends the wait for a decision: the host stays failed, and the cluster is
-// judged without it.
+// judged without it. Done again, or for a host that has left its cluster, it does nothing.
 func (s *Service) GiveUp(ctx context.Context, infraEnvID, id uuid.UUID) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if !h.DecisionOpen {
+			return nil
+		}
 		h.DecisionOpen = false
 		tx.SupersedeHost(h)
 		setHost(tx, h, model.HostError, h.StatusInfo)

@@ -22,6 +22,8 @@ type Options struct {
 	Blob      *blob.Store
 	Discovery *discovery.Service
 	Log       *slog.Logger
+	// WithoutClusterVersion leaves the operator cvo out of what an installation waits for.
+	WithoutClusterVersion bool
 }
 
 // Service changes installations in the database. It is safe for concurrent use; every
@@ -31,11 +33,13 @@ type Service struct {
 	blob      *blob.Store
 	discovery *discovery.Service
 	log       *slog.Logger
+	// waitForVersion is about the operator cvo.
+	waitForVersion bool
 }
 
 // New makes a Service.
 func New(o Options) *Service {
-	return &Service{store: o.Store, blob: o.Blob, discovery: o.Discovery, log: o.Log}
+	return &Service{store: o.Store, blob: o.Blob, discovery: o.Discovery, log: o.Log, waitForVersion: !o.WithoutClusterVersion}
 }
 
 // Key is the place of a cluster's file in the blob store.

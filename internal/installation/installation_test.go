@@ -149,6 +149,26 @@ func TestResetStopsAgentsInTheLiveImageAndAsksUsersForTheOthers(t *testing.T) {
 	require.Equal(t, model.HostResettingPendingUserAction, b.hosts(t, booted)[0].Status)
 }
 
+func TestResetDeletesWhatTheInstallationGeneratedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.cluster(t, model.ClusterError, model.HostError, model.StageWritingImageToDisk, 1)
+	h := b.hosts(t, c)[0]
+	generated := []string{"kubeadmin-password", "kubeconfig", "installer.log", "master-" + h.ID.String() + ".ign", "worker.ign"}
+	kept := []string{"logs/controller/logs.tar.gz", "manifests/openshift/a.yaml"}
+	for _, name := range append(generated, kept...) {
+		_, err := b.blob.PutSecret(t.Context(), installation.Key(c.ID, name), []byte("content"))
+		require.NoError(t, err)
+	}
+	require.NoError(t, b.FinishReset(t.Context(), c.ID))
+	left, err := b.blob.List(t.Context(), installation.Folder(c.ID))
+	require.NoError(t, err)
+	require.Len(t, left, len(kept))
+	for i, name := range kept {
+		require.Equal(t, installation.Key(c.ID, name), left[i].Key)
+	}
+}
+
 func TestFailedHostWaitsForADecisionUntilItsNextAttempt(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

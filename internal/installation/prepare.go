@@ -122,7 +122,7 @@ func (s *Service) ConcludePreparation(ctx context.Context, id uuid.UUID, attempt
 			setHost(tx, h, model.HostInstalling, "Installation is starting")
 			tx.Event(events.New(events.HostInstallationStarted, aboutHost(h), nil, tx.Now()))
 		}
-		tx.Operators(operators.Builtin(c, true)...)
+		tx.Operators(operators.Builtin(c, s.waitForVersion)...)
 		return nil
 	})
 	return problem, err

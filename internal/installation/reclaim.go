@@ -22,9 +22,16 @@ func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (
 	if env.ClusterID != nil {
 		return 0, model.Conflictf("infra-env %s belongs to cluster %s: require one without a cluster to take hosts back", env.Name, env.ClusterID)
 	}
-	_, err = s.store.UpdateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		if h.ClusterID == nil {
+	h, err := s.store.Host(ctx, infraEnvID, id)
+	if err != nil {
+		return 0, err
+	}
+	err = s.store.UpdateHostOf(ctx, h.ClusterID, infraEnvID, id, func(c *model.Cluster, h *model.Host, tx *store.Tx) error {
+		if c == nil || h.ClusterID == nil || *h.ClusterID != c.ID {
 			return model.Conflictf("host %s cannot be reclaimed: require a host of a cluster, found status %s", h.Hostname(), h.Status)
+		}
+		if c.InstallationRuns() {
+			return model.Conflictf("host %s cannot be reclaimed while cluster %s is %s: cancel the installation first", h.Hostname(), c.Name, c.Status)
 		}
 		next, err := lifecycle.NextHost(lifecycle.ReclaimHost, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
 		if err != nil {
@@ -48,16 +55,23 @@ func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (
 }
 
 // RebootForReclaim shows that a host has the discovery image and reboots into it (row 24).
+// It returns an ErrNotFound for one that is not being reclaimed any more.
 func (s *Service) RebootForReclaim(ctx context.Context, infraEnvID, id uuid.UUID) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if h.Status != model.HostReclaiming && h.Status != model.HostReclaimingRebooting {
+			return model.NotFoundf("the reclaim of host %s is over: it is %s", h.Hostname(), h.Status)
+		}
 		return reclaimStep(tx, h, lifecycle.RebootingForReclaim, "")
 	})
 }
 
-// FailReclaim leaves a host that could not be reclaimed to its user (rows 25 and 26).
-func (s *Service) FailReclaim(ctx context.Context, infraEnvID, id uuid.UUID, why string) error {
+// FailReclaim leaves a host that could not be reclaimed to its user (rows 25 and 26); one
+// that is in another attempt by now stays what it is.
+func (s *Service) FailReclaim(ctx context.Context, infraEnvID, id uuid.UUID, attempt int, why string) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		tx.SupersedeHost(h)
+		if h.WorkflowAttempt != attempt {
+			return nil
+		}
 		return reclaimStep(tx, h, lifecycle.ReclaimFailed, why)
 	})
 }
@@ -71,6 +85,7 @@ func reclaimStep(tx *store.Tx, h *model.Host, event lifecycle.HostEvent, why str
 	}
 	info := next.StatusInfo
 	if why != "" {
+		tx.SupersedeHost(h)
 		info += ": " + why
 	}
 	setHost(tx, h, next.To, info)

@@ -2,6 +2,7 @@ package installation
 
 import (
 	"context"
+	"path"
 	"slices"
 	"time"
 
@@ -81,19 +82,29 @@ func finishReset(tx *store.Tx, h *model.Host) {
 	tx.Event(events.New(events.HostInstallationReset, aboutHost(h), nil, tx.Now()))
 }
 
-// generatedFiles are what an installation made for hosts, controller and users.
-var generatedFiles = []string{
-	"kubeconfig", "kubeconfig-noingress", "kubeadmin-password", "bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign",
-	"install-config.yaml", "metadata.json", "custom_manifests.json", "custom_manifests.yaml",
+// deleteGenerated deletes what an installation made for hosts, controller and users:
+// the files of a cluster that are in no folder of their own, as logs and manifests are.
+func (s *Service) deleteGenerated(ctx context.Context, id uuid.UUID) error {
+	files, err := s.blob.List(ctx, Folder(id))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if path.Dir(file.Key) != Folder(id) {
+			continue
+		}
+		if err := s.blob.Delete(ctx, file.Key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // FinishReset takes the cluster and the hosts that are still in the live image back to
 // discovery. What the installation generated is deleted.
 func (s *Service) FinishReset(ctx context.Context, id uuid.UUID) error {
-	for _, file := range generatedFiles {
-		if err := s.blob.Delete(ctx, Key(id, file)); err != nil {
-			return err
-		}
+	if err := s.deleteGenerated(ctx, id); err != nil {
+		return err
 	}
 	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		tx.SupersedeCluster(id)

@@ -46,7 +46,6 @@ type Host struct {
 	SuggestedRole         Role        `json:"suggested_role,omitempty"`
 	RequestedHostname     string      `json:"requested_hostname,omitempty"`
 	DiscoveryAgentVersion string      `json:"discovery_agent_version,omitempty"`
-	InstallerVersion      string      `json:"installer_version,omitempty"`
 	UserName              string      `json:"user_name,omitempty"`
 	MediaStatus           MediaStatus `json:"media_status,omitempty"`
 	ConnectionTimedOut    bool        `json:"connection_timed_out,omitempty"`

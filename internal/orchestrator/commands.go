@@ -81,7 +81,7 @@ func (o *Orchestrator) Cancel(ctx context.Context, id uuid.UUID) error {
 	}, c.Status) {
 		return model.Conflictf("cluster %s cannot be cancelled: require a running installation, found status %s", c.Name, c.Status)
 	}
-	err = o.command(ctx, workflows.ClusterID(id), workflows.CommandCancel)
+	err = o.stop(ctx, c, workflows.CommandCancel)
 	if errors.Is(err, model.ErrNotFound) {
 		return model.Conflictf("cluster %s cannot be cancelled: its installation has ended (%s)", c.Name, c.Status)
 	}
@@ -100,7 +100,7 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 	}, c.Status) {
 		return model.Conflictf("cluster %s cannot be reset: require an installation that runs, failed or was cancelled, found status %s", c.Name, c.Status)
 	}
-	err = o.command(ctx, workflows.ClusterID(id), workflows.CommandReset)
+	err = o.stop(ctx, c, workflows.CommandReset)
 	if !errors.Is(err, model.ErrNotFound) {
 		return err
 	}
@@ -114,6 +114,17 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 		return fmt.Errorf("start reset of cluster %s: %w", id, err)
 	}
 	return nil
+}
+
+// stop commands the workflow of a cluster. One that was only accepted is started first:
+// it would begin beside what stops it.
+func (o *Orchestrator) stop(ctx context.Context, c *model.Cluster, name string) error {
+	if !c.WorkflowStarted {
+		if err := o.start(ctx, c.ID, c.InstallAttempt); err != nil {
+			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+		}
+	}
+	return o.command(ctx, workflows.ClusterID(c.ID), name)
 }
 
 // The commands that ClusterCommand and HostCommand take.

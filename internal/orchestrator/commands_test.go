@@ -13,6 +13,7 @@ import (
 	querypb "go.temporal.io/api/query/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
 	"slipway/activities"
@@ -34,6 +35,9 @@ type answeringTemporal struct {
 	err      error
 	gone     error                   // what updates answer instead
 	state    *workflows.ClusterState // nil: the workflow has ended
+	// running are workflows of older attempts; those that were cancelled have yet to end.
+	running   map[string]int
+	cancelled []string
 }
 
 func (a *answeringTemporal) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
@@ -95,6 +99,7 @@ func newBench(t *testing.T) bench {
 	b := bench{temporal: &answeringTemporal{}, store: s, cluster: uuid.New(), env: uuid.New(), host: uuid.New()}
 	b.Orchestrator = orchestrator.New(orchestrator.Options{
 		Temporal: b.temporal, Store: s, Log: slog.New(slog.DiscardHandler), Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts()},
+		Converter: converter.GetDefaultDataConverter(),
 	})
 	c := &model.Cluster{ID: b.cluster, Kind: model.KindCluster, Name: "prod", Status: model.ClusterInstalling, PullSecret: "s"}
 	require.NoError(t, s.CreateCluster(t.Context(), c, func(*store.Tx) {}))

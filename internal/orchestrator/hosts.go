@@ -30,10 +30,14 @@ func (o *Orchestrator) InstallHost(ctx context.Context, infraEnvID, hostID uuid.
 // installed one by a workflow, which is started like that of InstallHost.
 func (o *Orchestrator) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
 	attempt, err := o.Installation.AcceptReclaim(ctx, infraEnvID, hostID)
-	if err == nil && attempt > 0 {
+	if err != nil {
+		return err
+	}
+	o.ReleaseHost(ctx, infraEnvID, hostID)
+	if attempt > 0 {
 		o.startSoon(ctx, infraEnvID, hostID)
 	}
-	return err
+	return nil
 }
 
 // ResetHost takes a host of an existing cluster back to discovery, whether it is being
@@ -49,6 +53,11 @@ func (o *Orchestrator) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UU
 	if err := o.Installation.CheckHostReset(h); err != nil {
 		return err
 	}
+	if h.PendingWorkflow != model.WorkflowNone { // else two workflows would have the host
+		if err := o.startHost(ctx, infraEnvID, hostID); err != nil {
+			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
+		}
+	}
 	err = o.command(ctx, workflows.HostID(infraEnvID, hostID), workflows.CommandReset)
 	if !errors.Is(err, model.ErrNotFound) {
 		return err
@@ -59,7 +68,9 @@ func (o *Orchestrator) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UU
 		TaskQueue:                workflows.TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    ofHost(ref),
-	}, workflows.HostReset, workflows.HostResetRequest{HostRef: ref, Timeouts: o.Timeouts})
+	}, workflows.HostReset, workflows.HostResetRequest{
+		AddRequest: activities.AddRequest{HostRef: ref, Attempt: h.WorkflowAttempt}, Timeouts: o.Timeouts,
+	})
 	if err != nil {
 		return fmt.Errorf("start reset of host %s: %w", hostID, err)
 	}
@@ -107,7 +118,12 @@ func (o *Orchestrator) startHost(ctx context.Context, infraEnvID, hostID uuid.UU
 	}
 	if s.workflow != nil {
 		s.attributes = ofHost(ref)
-		if err := o.startOnce(ctx, s); err != nil {
+		err := o.startOnce(ctx, s)
+		if errors.Is(err, errOlderRuns) {
+			// It waits for a decision about a host that left, and came back, without one.
+			return errors.Join(err, o.release(ctx, s.id))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,12 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"slipway/internal/model"
 	"slipway/internal/orchestrator"
@@ -21,8 +25,30 @@ func (a *answeringTemporal) ExecuteWorkflow(_ context.Context, o client.StartWor
 	if a.err != nil {
 		return nil, a.err
 	}
+	if _, ok := a.running[o.ID]; ok {
+		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("it runs", "", "")
+	}
 	a.started = append(a.started, o.ID)
 	return nil, nil
+}
+
+// DescribeWorkflowExecution tells the attempt of a workflow that runs.
+func (a *answeringTemporal) DescribeWorkflowExecution(
+	_ context.Context, id, _ string,
+) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	attempt, err := converter.GetDefaultDataConverter().ToPayload(a.running[id])
+	return &workflowservice.DescribeWorkflowExecutionResponse{WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+		Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{"attempt": attempt}},
+	}}, err
+}
+
+// CancelWorkflow remembers what was cancelled.
+func (a *answeringTemporal) CancelWorkflow(_ context.Context, id, _ string) error {
+	if a.err != nil {
+		return a.err
+	}
+	a.cancelled = append(a.cancelled, id)
+	return nil
 }
 
 // accepting takes every command, as the database side would.
@@ -83,6 +109,7 @@ func TestAcceptedHostsHaveTheirWorkflowStarted(t *testing.T) {
 	require.NoError(t, b.InstallHost(t.Context(), b.env, b.host))
 	require.NoError(t, b.HostCommand(t.Context(), b.env, b.host, "reclaim"))
 	require.Equal(t, []string{"host:" + id, "reclaim:" + id}, b.temporal.started)
+	require.Equal(t, []string{"host:" + id}, b.temporal.cancelled, "what waits for a decision about the host")
 	require.Zero(t, b.unstarted(t))
 
 	b.temporal.err = serviceerror.NewUnavailable("away")
@@ -132,4 +159,55 @@ func TestResetOfADayOneHostTriesItAgain(t *testing.T) {
 	require.NoError(t, b.ResetHost(t.Context(), b.env, b.host))
 	require.Equal(t, []string{"retry host:" + b.env.String() + ":" + b.host.String()}, b.temporal.commands)
 	require.True(t, errors.Is(b.ResetHost(t.Context(), b.env, uuid.New()), model.ErrNotFound))
+}
+
+func TestResetOfAHostGoesToTheWorkflowThatWasOnlyAccepted(t *testing.T) {
+	t.Parallel()
+	b := newDayTwo(t)
+	id := b.env.String() + ":" + b.host.String()
+	b.temporal.err = serviceerror.NewUnavailable("away")
+	require.NoError(t, b.InstallHost(t.Context(), b.env, b.host))
+	require.ErrorIs(t, b.ResetHost(t.Context(), b.env, b.host), model.ErrUnavailable)
+	b.temporal.err = nil
+	require.NoError(t, b.ResetHost(t.Context(), b.env, b.host))
+	require.Equal(t, []string{"host:" + id}, b.temporal.started, "two workflows would have the host")
+	require.Equal(t, []string{"reset host:" + id}, b.temporal.commands)
+}
+
+func TestStopOfAClusterGoesToTheWorkflowThatWasOnlyAccepted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, err := b.store.UpdateCluster(t.Context(), b.cluster, func(c *model.Cluster, _ *store.Tx) error {
+		c.Status, c.WorkflowStarted = model.ClusterPreparingForInstallation, false
+		return nil
+	})
+	require.NoError(t, err)
+	b.temporal.err = serviceerror.NewUnavailable("away")
+	require.ErrorIs(t, b.Reset(t.Context(), b.cluster), model.ErrUnavailable)
+	b.temporal.err = nil
+	require.NoError(t, b.Reset(t.Context(), b.cluster))
+	require.NoError(t, b.Cancel(t.Context(), b.cluster))
+	id := "cluster:" + b.cluster.String()
+	require.Equal(t, []string{id}, b.temporal.started, "two workflows would have the cluster")
+	require.Equal(t, []string{"reset " + id, "cancel " + id}, b.temporal.commands)
+}
+
+func TestWorkflowOfAnOlderAttemptMakesRoom(t *testing.T) {
+	t.Parallel()
+	b := newDayTwo(t)
+	id := "host:" + b.env.String() + ":" + b.host.String()
+	b.temporal.running = map[string]int{id: 7}
+	require.NoError(t, b.InstallHost(t.Context(), b.env, b.host), "what was accepted is started later")
+	require.Equal(t, 1, b.unstarted(t))
+	require.Equal(t, []string{id}, b.temporal.cancelled, "nobody commands it any more")
+}
+
+func TestReleasedWorkflowsAreCancelled(t *testing.T) {
+	t.Parallel()
+	b := newDayTwo(t)
+	b.ReleaseHost(t.Context(), b.env, b.host)
+	b.ReleaseCluster(t.Context(), b.cluster)
+	require.Equal(t, []string{"host:" + b.env.String() + ":" + b.host.String(), "cluster:" + b.cluster.String()}, b.temporal.cancelled)
+	b.temporal.err = serviceerror.NewUnavailable("away")
+	b.ReleaseHost(t.Context(), b.env, b.host) // they end by themselves
 }

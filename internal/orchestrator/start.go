@@ -24,6 +24,9 @@ type starting struct {
 
 const memoAttempt = "attempt"
 
+// errOlderRuns says that the workflow of an older attempt has yet to end.
+var errOlderRuns = errors.New("an older one still ends")
+
 // startOnce starts a workflow. One that runs for the same attempt already is the same
 // start done twice; one of an older attempt still has to end.
 func (o *Orchestrator) startOnce(ctx context.Context, s starting) error {
@@ -39,8 +42,11 @@ func (o *Orchestrator) startOnce(ctx context.Context, s starting) error {
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
 		same, derr := o.runs(ctx, s.id, s.attempt)
-		if derr != nil || !same {
-			return errors.Join(fmt.Errorf("start workflow %s: an older one still ends", s.id), derr)
+		switch {
+		case derr != nil:
+			return fmt.Errorf("look at workflow %s: %w", s.id, derr)
+		case !same:
+			return fmt.Errorf("start workflow %s: %w", s.id, errOlderRuns)
 		}
 		return nil
 	}

@@ -76,8 +76,8 @@ func TestStatesBecomeKeyfiles(t *testing.T) {
 	}
 }
 
-// bomb is half a mebibyte, and gigabytes once its aliases are replaced.
-var bomb = "interfaces: []\ndns-resolver: {config: {search: [&a \"" + strings.Repeat("x", 300_000) + "\"" + strings.Repeat(",*a", 60_000) + "]}}\n"
+// bomb is less than what a host may have, and gigabytes once its aliases are replaced.
+var bomb = "interfaces: []\ndns-resolver: {config: {search: [&a \"" + strings.Repeat("x", 100_000) + "\"" + strings.Repeat(",*a", 40_000) + "]}}\n"
 
 func TestStatesThatGrowBeyondReasonAreRefused(t *testing.T) {
 	t.Parallel()

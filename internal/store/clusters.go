@@ -154,7 +154,8 @@ func (s *Store) WorkflowStarted(ctx context.Context, id uuid.UUID, attempt int) 
 }
 
 // DeleteCluster marks a cluster as deleted and takes its hosts and discovery
-// environments out of it; fn may refuse and adds events.
+// environments out of it; fn may refuse and adds events. It returns an ErrConflict while
+// a host is installed into an existing cluster.
 func (s *Store) DeleteCluster(ctx context.Context, id uuid.UUID, fn func(*model.Cluster, *Tx) error) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteCluster(ctx, tx, id, fn) })
 }
@@ -162,6 +163,9 @@ func (s *Store) DeleteCluster(ctx context.Context, id uuid.UUID, fn func(*model.
 func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn func(*model.Cluster, *Tx) error) error {
 	c, _, err := s.lockCluster(ctx, tx, id)
 	if err != nil {
+		return err
+	}
+	if err := notWhileHostsJoin(ctx, tx, c); err != nil {
 		return err
 	}
 	t := &Tx{now: s.Now()}

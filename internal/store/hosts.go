@@ -187,13 +187,17 @@ func (s *Store) DeleteHost(ctx context.Context, infraEnvID, id uuid.UUID, fn fun
 		if err := fn(h, t); err != nil {
 			return err
 		}
-		t.SupersedeHost(h)
-		if h.ClusterID != nil {
-			t.HostsChanged(*h.ClusterID)
-		}
-		t.batch.Queue(`update hosts set deleted_at = $3, bootstrap = false where infra_env_id = $1 and id = $2`, infraEnvID, id, t.now)
+		t.deleteHost(h)
 		return t.flush(ctx, tx)
 	})
+}
+
+func (t *Tx) deleteHost(h *model.Host) {
+	t.SupersedeHost(h)
+	if h.ClusterID != nil {
+		t.HostsChanged(*h.ClusterID)
+	}
+	t.batch.Queue(`update hosts set deleted_at = $3, bootstrap = false where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID, t.now)
 }
 
 func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUID) (*model.Host, rowState, error) {

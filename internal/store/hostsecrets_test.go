@@ -3,7 +3,6 @@ package store_test
 import (
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -35,7 +34,7 @@ func TestSecretsOfAHostAreSealed(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close(t.Context()) })
 	var row string
-	require.NoError(t, conn.QueryRow(t.Context(), `select h::text from slipway.hosts h where id = $1`, uuid.UUID(h.ID)).Scan(&row))
+	require.NoError(t, conn.QueryRow(t.Context(), `select h::text from slipway.hosts h where id = $1`, h.ID).Scan(&row))
 	for _, secret := range []string{"hunter2", "t0ken", "headerval"} {
 		require.NotContains(t, row, secret)
 	}

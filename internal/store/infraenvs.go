@@ -93,7 +93,7 @@ func (s *Store) UpdateInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model
 }
 
 // DeleteInfraEnv marks a discovery environment and its hosts as deleted; it returns an
-// ErrConflict while one of its hosts belongs to a cluster.
+// ErrConflict while one of its hosts belongs to a cluster or is taken back from one.
 func (s *Store) DeleteInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model.InfraEnv, *Tx)) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteInfraEnv(ctx, tx, id, fn) })
 }
@@ -103,14 +103,8 @@ func (s *Store) deleteInfraEnv(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn 
 	if err != nil {
 		return err
 	}
-	var bound int
-	err = tx.QueryRow(ctx, `
-		select count(*) from hosts where infra_env_id = $1 and cluster_id is not null and deleted_at is null`, id).Scan(&bound)
-	if err != nil {
-		return fmt.Errorf("count bound hosts: %w", err)
-	}
-	if bound > 0 {
-		return model.Conflictf("infra-env %s cannot be deleted: require no host bound to a cluster, found %d", id, bound)
+	if err := notWhileHostsAreUsed(ctx, tx, id); err != nil {
+		return err
 	}
 	t := &Tx{now: s.Now()}
 	fn(e, t)

@@ -66,7 +66,7 @@ func TestReclaimOutlivesTheClusterTheHostWasIn(t *testing.T) {
 	c := newCluster(t, s)
 	back, stays := newHost(t, s, &c.ID), newHost(t, s, &c.ID)
 	arm(t, s, c, back, "download-1", "run-1")
-	arm(t, s, c, stays, "step-1", "run-2")
+	arm(t, s, c, stays, "step-1", "run-1")
 	set(t, s, back, func(h *model.Host) {
 		h.Status, h.FormerClusterID = model.HostReclaiming, h.ClusterID
 		h.LeaveCluster()

@@ -22,6 +22,8 @@ var goneHosts = []string{
 func (s *Store) PurgeCluster(ctx context.Context, id uuid.UUID) (bool, error) {
 	return s.purge(ctx, `select id from clusters where id = @id and deleted_at is not null for update`, id, append([]string{
 		`delete from instructions where cluster_id = @id`,
+		// One that registered in the moment of the deletion belongs to nothing.
+		`update hosts set deleted_at = created_at where cluster_id = @id and deleted_at is null`,
 	}, append(of(goneHosts, `h.cluster_id = @id`),
 		`delete from manifests where cluster_id = @id`,
 		`delete from monitored_operators where cluster_id = @id`,

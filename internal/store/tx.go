@@ -114,12 +114,16 @@ func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode i
 	t.notify(channelReported, clusterID.String())
 }
 
-// SupersedeCluster voids all open instructions of a cluster but those of one workflow run.
-func (t *Tx) SupersedeCluster(clusterID uuid.UUID, except ...string) {
+// SupersedeCluster voids all open instructions of a cluster but those of hosts that have
+// left it: a reclaim goes on without the cluster.
+func (t *Tx) SupersedeCluster(clusterID uuid.UUID) {
 	t.batch.Queue(`
-		update instructions set state = 'superseded', done_at = $3
-		where cluster_id = $1 and state in ('pending', 'sent', 'reported') and not run_id = any ($2)`,
-		clusterID, except, t.now)
+		update instructions i set state = 'superseded', done_at = $2
+		where cluster_id = $1 and state in ('pending', 'sent', 'reported')
+		  and not exists (
+		    select from hosts h
+		    where h.infra_env_id = i.infra_env_id and h.id = i.host_id and h.deleted_at is null and h.cluster_id is distinct from $1)`,
+		clusterID, t.now)
 }
 
 // SupersedeHost voids the open instructions of one host.
@@ -132,6 +136,7 @@ func (t *Tx) SupersedeHost(h *model.Host) {
 
 // CheckIn sets when the host was last heard of.
 func (t *Tx) CheckIn(h *model.Host) {
+	h.CheckedInAt = t.now
 	t.batch.Queue(`
 		insert into host_checkins (infra_env_id, host_id, checked_in_at, host_timestamp)
 		values ($1, $2, $3, $4)

@@ -3720,7 +3720,7 @@ type Host struct {
 	InstallationDiskPath     string             `json:"installation_disk_path,omitempty,omitzero"`
 	InstallerArgs            string             `json:"installer_args,omitempty,omitzero"`
 	InstallerVersion         string             `json:"installer_version,omitempty,omitzero"`
-	Inventory                string             `json:"inventory"`
+	Inventory                string             `json:"inventory,omitempty,omitzero"`
 	Kind                     HostKind           `json:"kind"`
 	LogsCollectedAt          DateTime           `json:"logs_collected_at"`
 	LogsInfo                 LogsState          `json:"logs_info,omitempty,omitzero"`
@@ -3859,7 +3859,7 @@ type HostRegistrationResponse struct {
 	InstallationDiskPath     string                              `json:"installation_disk_path,omitempty,omitzero"`
 	InstallerArgs            string                              `json:"installer_args,omitempty,omitzero"`
 	InstallerVersion         string                              `json:"installer_version,omitempty,omitzero"`
-	Inventory                string                              `json:"inventory"`
+	Inventory                string                              `json:"inventory,omitempty,omitzero"`
 	Kind                     HostRegistrationResponseKind        `json:"kind"`
 	LogsCollectedAt          DateTime                            `json:"logs_collected_at"`
 	LogsInfo                 LogsState                           `json:"logs_info,omitempty,omitzero"`
@@ -4090,8 +4090,8 @@ type Interface struct {
 	ClientID      string   `json:"client_id,omitempty,omitzero"`
 	Flags         []string `json:"flags,omitempty,omitzero"`
 	HasCarrier    bool     `json:"has_carrier,omitempty,omitzero"`
-	Ipv4Addresses []string `json:"ipv4_addresses,omitempty,omitzero"`
-	Ipv6Addresses []string `json:"ipv6_addresses,omitempty,omitzero"`
+	Ipv4Addresses []string `json:"ipv4_addresses"`
+	Ipv6Addresses []string `json:"ipv6_addresses"`
 	MacAddress    string   `json:"mac_address,omitempty,omitzero"`
 	Mtu           int      `json:"mtu,omitempty,omitzero"`
 	Name          string   `json:"name,omitempty,omitzero"`
@@ -4107,12 +4107,12 @@ type Inventory struct {
 	BmcV6Address string              `json:"bmc_v6address,omitempty,omitzero"`
 	Boot         Boot                `json:"boot,omitempty,omitzero"`
 	CPU          CPU                 `json:"cpu,omitempty,omitzero"`
-	Disks        []Disk              `json:"disks,omitempty,omitzero"`
-	Gpus         []Gpu               `json:"gpus,omitempty,omitzero"`
+	Disks        []Disk              `json:"disks"`
+	Gpus         []Gpu               `json:"gpus"`
 	Hostname     string              `json:"hostname,omitempty,omitzero"`
-	Interfaces   []Interface         `json:"interfaces,omitempty,omitzero"`
+	Interfaces   []Interface         `json:"interfaces"`
 	Memory       Memory              `json:"memory,omitempty,omitzero"`
-	Routes       []Route             `json:"routes,omitempty,omitzero"`
+	Routes       []Route             `json:"routes"`
 	SystemVendor SystemVendor        `json:"system_vendor,omitempty,omitzero"`
 	TpmVersion   InventoryTpmVersion `json:"tpm_version,omitempty,omitzero"`
 	Truncation   struct {

@@ -53,7 +53,7 @@ func WaitReady(t *testing.T, url string) {
 func StartDemo(t *testing.T, program, address string) {
 	t.Helper()
 	// Not t.TempDir: its path is too long for the database's socket.
-	dir, err := os.MkdirTemp("", "slipway-demo-")
+	dir, err := os.MkdirTemp("", "slipway-built-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	demo := exec.Command(program, "demo", "--hosts", "0", "--keep", "--plain", "--listen", address, "--data-dir", dir)

@@ -1,0 +1,73 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// joining is a cluster that takes hosts and one that is added to it.
+func (s *service) joining(change func(*model.Host)) (wire.Cluster, wire.Host) {
+	s.t.Helper()
+	c := s.cluster(nil)
+	e := s.infraEnv(uuid.Nil)
+	h := s.host(e.ID)
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Kind, c.Status = model.KindAddHostsCluster, model.ClusterAddingHosts })
+	s.changeHost(e.ID, h.ID, func(h *model.Host) {
+		h.ClusterID, h.Kind = &c.ID, model.KindAddToExistingClusterHost
+		change(h)
+	})
+	return c, s.readHost(e.ID, h.ID)
+}
+
+func TestNothingIsTakenFromAHostThatIsInstalledIntoACluster(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c, h := s.joining(func(h *model.Host) { h.Status = model.HostInstallingInProgress })
+	env := "/v2/infra-envs/" + h.InfraEnvID.String()
+	require.Contains(t, s.send(http.MethodDelete, clusterPath(c.ID), nil).reason(http.StatusConflict), "found 1")
+	s.send(http.MethodDelete, env, nil).reason(http.StatusConflict)
+	s.send(http.MethodDelete, hostPath(h.InfraEnvID, h.ID), nil).reason(http.StatusConflict)
+	s.send(http.MethodPost, hostPath(h.InfraEnvID, h.ID)+"/actions/unbind", nil).reason(http.StatusConflict)
+	require.Equal(t, "installing-in-progress", string(s.readHost(h.InfraEnvID, h.ID).Status))
+}
+
+func TestWaitForADecisionEndsWithWhatItIsAbout(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(*service, wire.Cluster, wire.Host){
+		"the host is deleted": func(s *service, _ wire.Cluster, h wire.Host) {
+			s.want(http.StatusNoContent, http.MethodDelete, hostPath(h.InfraEnvID, h.ID), nil)
+		},
+		"the host leaves": func(s *service, _ wire.Cluster, h wire.Host) {
+			s.want(http.StatusOK, http.MethodPost, hostPath(h.InfraEnvID, h.ID)+"/actions/unbind", nil)
+		},
+		"the cluster is deleted": func(s *service, c wire.Cluster, _ wire.Host) {
+			s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t)
+			c, h := s.joining(func(h *model.Host) { h.Status, h.DecisionOpen = model.HostError, true })
+			leave(s, c, h)
+			require.Contains(t, s.orchestrator.commands, "release host "+h.ID.String())
+		})
+	}
+}
+
+func TestHostOfAStalledInstallationStays(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status, c.DecisionOpen = model.ClusterError, true })
+	require.Contains(t, s.send(http.MethodDelete, hostPath(e.ID, h.ID), nil).reason(http.StatusConflict), "cancel the installation first")
+	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+	require.Contains(t, s.orchestrator.commands, "release "+c.ID.String())
+}

@@ -1,0 +1,37 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"go.temporal.io/api/serviceerror"
+
+	"slipway/workflows"
+)
+
+// ReleaseHost ends the workflow that installs a host into an existing cluster, once the
+// host was deleted or has left: it would wait for a decision that nobody can take any
+// more. One that cannot be told now ends with the wait.
+func (o *Orchestrator) ReleaseHost(ctx context.Context, infraEnvID, hostID uuid.UUID) {
+	if err := o.release(ctx, workflows.HostID(infraEnvID, hostID)); err != nil {
+		o.Log.Warn("workflow was not ended", "host_id", hostID, "error", err)
+	}
+}
+
+// ReleaseCluster is ReleaseHost for the installation of a deleted cluster.
+func (o *Orchestrator) ReleaseCluster(ctx context.Context, id uuid.UUID) {
+	if err := o.release(ctx, workflows.ClusterID(id)); err != nil {
+		o.Log.Warn("workflow was not ended", "cluster_id", id, "error", err)
+	}
+}
+
+func (o *Orchestrator) release(ctx context.Context, workflowID string) error {
+	err := o.Temporal.CancelWorkflow(ctx, workflowID, "")
+	var gone *serviceerror.NotFound
+	if err == nil || errors.As(err, &gone) {
+		return nil
+	}
+	return fmt.Errorf("cancel workflow %s: %w", workflowID, err)
+}
