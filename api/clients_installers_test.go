@@ -13,7 +13,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// formPost is what `curl -d ''` sends.
+// formPost sends what curl does for empty data: no body, but the type of a form.
 func (s *service) formPost(path string) reply {
 	s.t.Helper()
 	return s.send(http.MethodPost, path, strings.NewReader(""), "Content-Type", "application/x-www-form-urlencoded")

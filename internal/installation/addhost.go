@@ -109,7 +109,7 @@ func (s *Service) JudgeChecks(ctx context.Context, infraEnvID, id uuid.UUID) (pr
 // host table); one that is not being installed, or in another attempt, stays what it is.
 func (s *Service) CancelHost(ctx context.Context, infraEnvID, id uuid.UUID, attempt int) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		if sameAttempt(h, attempt) != nil {
+		if h.ClusterID == nil || h.WorkflowAttempt != attempt {
 			return nil
 		}
 		tx.SupersedeHost(h)

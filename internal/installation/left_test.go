@@ -37,8 +37,10 @@ func TestNothingIsAskedOfHostsWhenAnInstallationIsOver(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(bench, *model.Cluster) error{
 		"cancelled": func(b bench, c *model.Cluster) error { return b.Cancel(t.Context(), c.ID) },
-		"failed":    func(b bench, c *model.Cluster) error { return b.FailCluster(t.Context(), c.ID, "too many failed", false) },
-		"reset":     func(b bench, c *model.Cluster) error { return b.FinishReset(t.Context(), c.ID) },
+		"failed": func(b bench, c *model.Cluster) error {
+			return b.FailCluster(t.Context(), c.ID, "too many failed", false)
+		},
+		"reset": func(b bench, c *model.Cluster) error { return b.FinishReset(t.Context(), c.ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
