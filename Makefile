@@ -52,7 +52,9 @@ demo: deps build ## install a five-host cluster and a single node on simulated m
 	bin/slipway demo $(DEMO)
 
 test: deps build ## all tests
-	@$(MAKE) --no-print-directory test-race test-engine test-e2e test-clients test-conformance
+	@$(MAKE) --no-print-directory test-race test-engine
+	@# The end-to-end tests mostly wait for simulated machines: the others run beside them.
+	@$(MAKE) --no-print-directory -j2 --output-sync=target run-e2e run-outside
 
 test-race: ## every package that does not link the Temporal server, with the race detector
 	$(NICE) $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
@@ -62,13 +64,26 @@ test-engine: ## the packages that link the Temporal server
 	$(NICE) $(GO) test -timeout 15m $(ENGINE)
 
 test-e2e: build ## end to end, with the built binary
-	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/bench
+	@$(MAKE) --no-print-directory run-e2e
 
 test-clients: build ## clients that others wrote for the v2 API, unmodified
+	@$(MAKE) --no-print-directory run-clients
+
+test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
+	@$(MAKE) --no-print-directory run-conformance
+
+.PHONY: run-e2e run-outside run-clients run-conformance
+run-e2e:
+	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/bench
+
+run-outside:
+	@$(MAKE) --no-print-directory -j1 run-clients run-conformance
+
+run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
 	AICLI=$(AICLI) $(NICE) $(GO) test -timeout 15m -count=1 ./test/clients
 
-test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
+run-conformance:
 	@$(MAKE) --no-print-directory $(SCHEMATHESIS) || echo 'Schemathesis cannot be installed here: its test is skipped'
 	SCHEMATHESIS=$(SCHEMATHESIS) $(NICE) $(GO) test -timeout 30m -count=1 -v ./test/conformance
 
@@ -104,7 +119,7 @@ bench: deps build ## benchmarks; ratios and costs per unit, compared within one 
 	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
 
 record-histories: build ## record the histories that the replay tests hold workflows against (on a released version only)
-	RECORD_HISTORIES=$(CURDIR)/workflows/testdata/replay $(NICE) $(GO) test -count=1 -timeout 20m -run 'History|SingleNode|V2API|Retried|Cancelled|Paused|FailedStep|Evicted' ./test/e2e
+	RECORD_HISTORIES=$(CURDIR)/workflows/testdata/replay $(NICE) $(GO) test -count=1 -timeout 20m -run 'History|SingleNode|V2API|Retried|Cancelled|Paused|FailedStep|Evicted|HostsAreAdded|Reclaimed' ./test/e2e
 
 clean: ## remove what was built here; the cache outside stays
 	rm -rf bin dist

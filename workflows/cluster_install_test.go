@@ -167,10 +167,13 @@ func TestHostThatIsLostAtTheGateWaitsForADecision(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3, 2)
 	w.fails["worker-0 Rebooting"] = []error{stepFailed("not heard of for 3 minutes")}
-	w.fails["master-1 image-write"] = []error{stepFailed("I/O error")} // keeps the gate shut
+	for _, master := range []string{"master-1", "master-2"} { // with one master alone the gate stays shut
+		w.fails[master+" image-write"] = []error{stepFailed("I/O error")}
+	}
 	env := environment(t, w)
-	decideOnFailure(env, w, 3, workflows.CommandRetry)
-	decideOnFailure(env, w, 1, workflows.CommandRetry)
+	for _, host := range []int{3, 1, 2} {
+		decideOnFailure(env, w, host, workflows.CommandRetry)
+	}
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.NoError(t, env.GetWorkflowError())
 	lines := w.lines()
