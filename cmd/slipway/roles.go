@@ -11,27 +11,9 @@ type apiCommand struct {
 
 // Run serves the API until it is told to end.
 func (c *apiCommand) Run(ctx context.Context, p *process) error {
-	s := newService(p, c.serviceOptions)
-	s.databaseURL = c.DatabaseURL
-	return s.run(ctx, func(ctx context.Context) error {
-		begin := s.process.now()
-		if err := s.externalTemporal(); err != nil {
-			return err
-		}
-		if err := s.listen(c.Listen); err != nil {
-			return err
-		}
-		if err := migrate(ctx, s.databaseURL); err != nil {
-			return err
-		}
-		if err := s.connect(ctx); err != nil {
-			return err
-		}
-		if err := s.serve(ctx); err != nil {
-			return err
-		}
-		s.announce(begin, s.uiAddress()...)
-		return nil
+	return runAlone(ctx, p, c.serviceOptions, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service) ([]string, error) {
+		err := s.serve(ctx)
+		return s.uiAddress(), err
 	})
 }
 
@@ -44,14 +26,26 @@ type workerCommand struct {
 
 // Run works until it is told to end.
 func (c *workerCommand) Run(ctx context.Context, p *process) error {
-	s := newService(p, c.serviceOptions)
-	s.databaseURL = c.DatabaseURL
+	return runAlone(ctx, p, c.serviceOptions, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service) ([]string, error) {
+		if err := s.startWorker(ctx); err != nil {
+			return nil, err
+		}
+		s.serveProbes()
+		return nil, nil
+	})
+}
+
+// runAlone runs one part against a database and a Temporal that are there already; start
+// brings it up and tells what else is where.
+func runAlone(ctx context.Context, p *process, o serviceOptions, listen, databaseURL string, start func(context.Context, *service) ([]string, error)) error {
+	s := newService(p, o)
+	s.databaseURL = databaseURL
 	return s.run(ctx, func(ctx context.Context) error {
 		begin := s.process.now()
 		if err := s.externalTemporal(); err != nil {
 			return err
 		}
-		if err := s.listen(c.Listen); err != nil {
+		if err := s.listen(listen); err != nil {
 			return err
 		}
 		if err := migrate(ctx, s.databaseURL); err != nil {
@@ -60,11 +54,10 @@ func (c *workerCommand) Run(ctx context.Context, p *process) error {
 		if err := s.connect(ctx); err != nil {
 			return err
 		}
-		if err := s.startWorker(ctx); err != nil {
-			return err
+		where, err := start(ctx, s)
+		if err == nil {
+			s.announce(begin, where...)
 		}
-		s.serveProbes()
-		s.announce(begin)
-		return nil
+		return err
 	})
 }

@@ -2,8 +2,6 @@ package conformance_test
 
 import (
 	"bytes"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,13 +9,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/client"
 	"slipway/internal/wire"
+	"slipway/test/built"
 )
 
 const pullSecret = `{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNzd29yZAo=","email":"r@r.com"}}}`
@@ -36,11 +34,7 @@ func tester(t *testing.T) string {
 // not: no answer may be a fault of the service, have a status or a shape that is not in
 // the document, or take what the document refuses. The time spent is MAX_TIME seconds.
 func TestAPIKeepsWhatItsDocumentPromises(t *testing.T) {
-	program, err := filepath.Abs("../../bin/slipway")
-	require.NoError(t, err)
-	if _, err := os.Stat(program); err != nil {
-		t.Skip("SKIP: this test needs bin/slipway (make build)")
-	}
+	program := built.Binary(t)
 	st := tester(t)
 	// Not t.TempDir: its path is too long for the database's socket.
 	dir, err := os.MkdirTemp("", "slipway-conf-")
@@ -89,10 +83,7 @@ func seconds(t *testing.T) int {
 // startService runs the binary until the test ends.
 func startService(t *testing.T, program, dir string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := l.Addr().String()
-	require.NoError(t, l.Close())
+	address := built.FreeAddress(t)
 	log, err := os.Create(filepath.Join(dir, "service.log"))
 	require.NoError(t, err)
 	cmd := exec.Command(program, "up", "--data-dir", filepath.Join(dir, "service"), "--listen", address, "--temporal-port", "0")
@@ -105,14 +96,7 @@ func startService(t *testing.T, program, dir string) string {
 		_ = log.Close()
 	})
 	url := "http://" + address
-	require.Eventually(t, func() bool {
-		response, err := http.Get(url + "/ready")
-		if err != nil {
-			return false
-		}
-		defer response.Body.Close()
-		return response.StatusCode == http.StatusOK
-	}, 2*time.Minute, 50*time.Millisecond, "the service is not ready")
+	built.WaitReady(t, url)
 	return url
 }
 
