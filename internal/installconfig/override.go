@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"slipway/internal/model"
@@ -30,7 +31,46 @@ func (c *InstallConfig) override(overrides string) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return model.Invalidf("install_config_overrides: require one JSON object, found more after byte %d", d.InputOffset())
 	}
+	return checkText(overrides)
+}
+
+// checkText refuses characters that YAML has no place for (YAML 1.2, 5.1): the
+// install-config would be written and could not be read.
+func checkText(overrides string) error {
+	var tree any
+	if err := json.Unmarshal([]byte(overrides), &tree); err != nil {
+		return model.Invalidf("install_config_overrides: %s", describe(err))
+	}
+	if text, found := unwritable(tree); found {
+		return model.Invalidf("install_config_overrides: require text without control characters, found %q", text)
+	}
 	return nil
+}
+
+// unwritable finds a text with such a character.
+func unwritable(tree any) (string, bool) {
+	switch node := tree.(type) {
+	case string:
+		return node, strings.ContainsFunc(node, func(r rune) bool {
+			return r != '\t' && r != '\n' && r != '\r' && r != 0x85 && unicode.IsControl(r) || r == 0xfffe || r == 0xffff
+		})
+	case map[string]any:
+		for key, value := range node {
+			if text, found := unwritable(key); found {
+				return text, true
+			}
+			if text, found := unwritable(value); found {
+				return text, true
+			}
+		}
+	case []any:
+		for _, value := range node {
+			if text, found := unwritable(value); found {
+				return text, true
+			}
+		}
+	}
+	return "", false
 }
 
 // describe tells what is wrong with an override by the names of its own fields.
