@@ -204,7 +204,7 @@ type ServerInterface interface {
 	// V2InstallHost Install one host into an existing cluster
 	// (POST /v2/infra-envs/{infra_env_id}/hosts/{host_id}/actions/install)
 	V2InstallHost(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID, hostID openapi_types.UUID)
-	// V2ResetHost Start one failed host again, alone
+	// V2ResetHost Start one host again, alone
 	// (POST /v2/infra-envs/{infra_env_id}/hosts/{host_id}/actions/reset)
 	V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID, hostID openapi_types.UUID)
 	// V2ResetHostValidation Forget the failed result of one validation and check again
@@ -640,7 +640,7 @@ func (_ Unimplemented) V2InstallHost(w http.ResponseWriter, r *http.Request, inf
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// V2ResetHost Start one failed host again, alone
+// V2ResetHost Start one host again, alone
 // (POST /v2/infra-envs/{infra_env_id}/hosts/{host_id}/actions/reset)
 func (_ Unimplemented) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID, hostID openapi_types.UUID) {
 	w.WriteHeader(http.StatusNotImplemented)

@@ -18,8 +18,7 @@ func reference() http.Handler {
 		Title: "Slipway API", SwaggerJSON: BasePath + "/v2/openapi", BasePath: ReferencePath, ShowTopBar: true,
 		SettingsUI: map[string]string{
 			"urls": `[{url: "` + BasePath + `/v2/openapi", name: "assisted-install v2"}, {url: "` + OwnPath + `/openapi", name: "Slipway's own"}]`,
-			// 182 schemas are read where they are used, not all at once.
-			"docExpansion": `"none"`, "filter": "true",
+			"docExpansion": `"list"`, "filter": "true",
 		},
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
