@@ -34,7 +34,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-conformance check generate bench clean deps
+.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -66,18 +66,24 @@ test-engine: ## the packages that link the Temporal server
 test-e2e: build ## end to end, with the built binary
 	@$(MAKE) --no-print-directory run-e2e
 
+test-docs: build ## what the documentation shows: the session with curl, the demo's scenarios
+	@$(MAKE) --no-print-directory run-docs
+
 test-clients: build ## clients that others wrote for the v2 API, unmodified
 	@$(MAKE) --no-print-directory run-clients
 
 test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
 	@$(MAKE) --no-print-directory run-conformance
 
-.PHONY: run-e2e run-outside run-clients run-conformance
+.PHONY: run-e2e run-outside run-docs run-clients run-conformance
 run-e2e:
 	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/bench
 
 run-outside:
-	@$(MAKE) --no-print-directory -j1 run-clients run-conformance
+	@$(MAKE) --no-print-directory -j1 run-docs run-clients run-conformance
+
+run-docs:
+	$(NICE) $(GO) test -timeout 15m -count=1 ./test/docs
 
 run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
