@@ -3,8 +3,11 @@ package api_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"slipway/api"
 )
 
 func TestCatalogueOfVersions(t *testing.T) {
@@ -35,6 +38,10 @@ func TestDefaultsOfANewCluster(t *testing.T) {
 	require.Len(t, got["forbidden_hostnames"], 6)
 	require.EqualValues(t, 480, got["inactive_deletion_hours"])
 	require.Equal(t, "", got["ntp_source"])
+
+	s = newService(t, func(o *api.Options) { o.InactiveAfter = 48 * time.Hour })
+	got = s.want(http.StatusOK, http.MethodGet, "/v2/clusters/default-config", nil).object()
+	require.EqualValues(t, 48, got["inactive_deletion_hours"], "as the deployment has it")
 }
 
 func TestRequirementsFollowTheVersionAndTheTopology(t *testing.T) {

@@ -14,9 +14,13 @@ import (
 // V2GetClusterDefaultConfig tells what a new cluster gets when its user says nothing.
 func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Request) {
 	pods, services := support.DefaultClusterNetworks(true), support.DefaultServiceNetworks(true)
+	inactive := support.DefaultInactiveDeletionHours
+	if s.InactiveAfter > 0 {
+		inactive = int(s.InactiveAfter.Hours())
+	}
 	out := wire.ClusterDefaultConfig{
 		ClusterNetworkCidr: pods[0].CIDR.String(), ClusterNetworkHostPrefix: pods[0].HostPrefix,
-		ServiceNetworkCidr: services[0].String(), InactiveDeletionHours: support.DefaultInactiveDeletionHours,
+		ServiceNetworkCidr: services[0].String(), InactiveDeletionHours: inactive,
 		ForbiddenHostnames: support.ForbiddenHostnames(),
 	}
 	for _, n := range pods {

@@ -88,6 +88,8 @@ type Options struct {
 	SigningKey []byte
 	// ImageServiceURL is where discovery images are offered; empty: BaseURL.
 	ImageServiceURL string
+	// InactiveAfter is when unused clusters are deleted; zero: 480 hours.
+	InactiveAfter time.Duration
 }
 
 // server answers the operations of the API.

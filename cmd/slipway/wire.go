@@ -264,6 +264,7 @@ func (s *service) api(context.Context) (chi.Router, error) {
 		AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.switches.foreignAgent(), AgentBinaries: binaries,
 		PublicRegistries: s.switches.publicRegistries, Observe: s.recorder.Request,
 		Identity: s.identity, SigningKey: s.sealer.Derive(signingPurpose), ImageServiceURL: s.options.ImageServiceURL,
+		InactiveAfter: s.switches.inactive,
 	})
 	router := chi.NewRouter()
 	router.Mount("/", handler)
