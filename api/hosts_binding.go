@@ -124,6 +124,6 @@ func move(h *model.Host, event lifecycle.HostEvent, tx *store.Tx) error {
 	tx.Event(events.New(events.HostStatusUpdated, ofHost(h), events.Props{
 		"src_status": string(from), "new_status": string(h.Status), "info": h.StatusInfo,
 	}, tx.Now()))
-	tx.WakeHost(h)
+	tx.WakeHosts(h.ID)
 	return nil
 }

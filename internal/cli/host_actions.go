@@ -38,7 +38,7 @@ type hostRetry struct{ hostArgument }
 
 // Run starts a failed host again.
 func (k *hostRetry) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	return k.act(ctx, at, t, "retry", "starts again", (*client.Client).ResetHost)
+	return k.command(ctx, at, t, "retry", "starts again", (*client.Client).RetryHost)
 }
 
 type hostReset struct{ hostArgument }

@@ -75,17 +75,7 @@ func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		c, err := s.scanCluster(rows)
-		if err != nil {
-			return err
-		}
-		if err := yield(c); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return visit(rows, s.scanCluster, yield)
 }
 
 // UpdateCluster runs fn on the locked row and writes what changed. An error of fn

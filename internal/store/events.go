@@ -76,7 +76,7 @@ func (s *Store) CountEvents(ctx context.Context, f EventFilter) (EventCounts, er
 }
 
 // EachEvent visits the events of a page one by one, so that a long history needs no room.
-func (s *Store) EachEvent(ctx context.Context, f EventFilter, visit func(model.Event) error) error {
+func (s *Store) EachEvent(ctx context.Context, f EventFilter, yield func(model.Event) error) error {
 	where, args := f.where()
 	order := "asc"
 	if f.Descending {
@@ -94,20 +94,7 @@ func (s *Store) EachEvent(ctx context.Context, f EventFilter, visit func(model.E
 	if err != nil {
 		return fmt.Errorf("list events: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		e, err := scanEvent(rows)
-		if err != nil {
-			return err
-		}
-		if err := visit(e); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("list events: %w", err)
-	}
-	return nil
+	return visit(rows, scanEvent, yield)
 }
 
 // hostIsThere tells whether the host of an event e is not deleted.
@@ -147,7 +134,7 @@ func nilIfEmpty[T any](list []T) []T {
 	return list
 }
 
-func scanEvent(row pgx.CollectableRow) (model.Event, error) {
+func scanEvent(row pgx.Row) (model.Event, error) {
 	var e model.Event
 	var props []byte
 	err := row.Scan(&e.ID, &e.Name, &e.Category, &e.Severity, &e.ClusterID, &e.HostID, &e.InfraEnvID, &e.RequestID, &e.Message, &props, &e.At)

@@ -90,17 +90,7 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		h, err := s.scanHost(rows)
-		if err != nil {
-			return err
-		}
-		if err := yield(h); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return visit(rows, s.scanHost, yield)
 }
 
 // ClusterHosts reads all hosts of a cluster in order of registration, without their

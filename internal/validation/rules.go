@@ -35,15 +35,7 @@ func Host(facts HostFacts) []model.ValidationResult {
 		if r.hidden(facts.Host) || facts.Cluster == nil && !r.Unbound {
 			continue
 		}
-		if off.has(string(r.ID)) {
-			out = append(out, off.result(string(r.ID), r.Category))
-			continue
-		}
-		v := r.check(c)
-		if v.silent {
-			continue
-		}
-		out = append(out, model.ValidationResult{ID: string(r.ID), Category: r.Category, Status: v.status, Message: v.message})
+		out = off.judge(out, string(r.ID), r.Category, func() verdict { return r.check(c) })
 	}
 	return out
 }
@@ -73,15 +65,7 @@ func Cluster(facts ClusterFacts) []model.ValidationResult {
 	out := make([]model.ValidationResult, 0, len(clusterRules))
 	for i := range clusterRules {
 		r := &clusterRules[i]
-		if off.has(string(r.ID)) {
-			out = append(out, off.result(string(r.ID), r.Category))
-			continue
-		}
-		v := r.check(c)
-		if v.silent {
-			continue
-		}
-		out = append(out, model.ValidationResult{ID: string(r.ID), Category: r.Category, Status: v.status, Message: v.message})
+		out = off.judge(out, string(r.ID), r.Category, func() verdict { return r.check(c) })
 	}
 	return out
 }

@@ -48,3 +48,16 @@ func (o off) has(id string) bool {
 func (o off) result(id, category string) model.ValidationResult {
 	return model.ValidationResult{ID: id, Category: category, Status: model.ValidationDisabled, Message: o.why}
 }
+
+// judge adds what a rule says: nothing where it is silent, and disabled, without asking
+// it, where it is off.
+func (o off) judge(out []model.ValidationResult, id, category string, check func() verdict) []model.ValidationResult {
+	if o.has(id) {
+		return append(out, o.result(id, category))
+	}
+	v := check()
+	if v.silent {
+		return out
+	}
+	return append(out, model.ValidationResult{ID: id, Category: category, Status: v.status, Message: v.message})
+}
