@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cli/view"
-	"slipway/internal/client"
 	"slipway/internal/run"
 	"slipway/internal/sim"
 	"slipway/internal/wire"
@@ -44,27 +43,24 @@ func (c *installation) addHosts(ctx context.Context) error {
 func (c *installation) installAdded(ctx context.Context) error {
 	told := map[uuid.UUID]bool{}
 	for added := 0; added < len(c.plan.added); {
-		hosts, err := c.client.ListHosts(ctx, c.infraEnv, client.WithRetry(callLimit))
+		cluster, err := c.look(ctx)
 		if err != nil {
 			return err
 		}
+		if _, err := c.failures(ctx, cluster); err != nil {
+			return err
+		}
 		added = 0
-		for n := range hosts {
-			switch h := &hosts[n]; {
-			case h.Kind != wire.HostKindAddToExistingClusterHost:
+		for n := range cluster.Hosts {
+			switch h := &cluster.Hosts[n]; {
 			case h.Status == wire.HostStatusAddedToExistingCluster:
 				added++
-			case h.Status == wire.HostStatusError && !c.plan.troubled(view.HostName(h)):
-				return fmt.Errorf("add host %s: %s", view.HostName(h), view.OneLine(h.StatusInfo))
-			case h.Status == wire.HostStatusKnown && !told[h.ID]:
+			case h.Kind == wire.HostKindAddToExistingClusterHost && h.Status == wire.HostStatusKnown && !told[h.ID]:
 				if _, err := c.client.InstallHost(ctx, h.InfraEnvID, h.ID); err != nil {
 					return fmt.Errorf("install host %s: %w", view.HostName(h), err)
 				}
 				told[h.ID] = true
 			}
-		}
-		if _, err := c.look(ctx); err != nil {
-			return err
 		}
 		if err := run.Sleep(ctx, lookEvery); err != nil {
 			return err

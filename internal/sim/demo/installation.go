@@ -210,8 +210,7 @@ func (c *installation) failure(ctx context.Context, cluster *wire.Cluster, h *wi
 	switch {
 	case c.AutoRetry:
 		c.board.say("retrying host %s", name)
-		_, err := c.client.ResetHost(ctx, h.InfraEnvID, h.ID)
-		if err != nil {
+		if err := c.client.RetryHost(ctx, h.InfraEnvID, h.ID); err != nil {
 			c.board.say("host %s not retried: %s", name, err)
 		}
 		return nil

@@ -125,12 +125,14 @@ func (k *Command) addFaults(plan []clusterPlan) error {
 	apply := func(name, flag string, change func(*sim.Faults)) error {
 		var known []string
 		for c := range plan {
-			for h := range plan[c].hosts {
-				if host := &plan[c].hosts[h]; host.spec.Hostname == name {
-					change(&host.faults)
-					return nil
+			for _, hosts := range [][]hostPlan{plan[c].hosts, plan[c].added} {
+				for h := range hosts {
+					if hosts[h].spec.Hostname == name {
+						change(&hosts[h].faults)
+						return nil
+					}
+					known = append(known, hosts[h].spec.Hostname)
 				}
-				known = append(known, plan[c].hosts[h].spec.Hostname)
 			}
 		}
 		return fmt.Errorf("read --%s: there is no host %q, only %s", flag, name, strings.Join(known, ", "))
