@@ -44,6 +44,8 @@ var allowed = []struct {
 	{"internal/metrics", []string{"internal/events", "internal/model"}, "counts events, and knows nothing of who writes them"},
 	{"internal/releasesource", []string{"internal/support"}, "asks the update service"},
 	{"internal/discovery", append([]string{"internal/store", "internal/model", "internal/wire"}, nouns...), "evaluates nouns against tables"},
+	{"internal/stream", []string{"internal/image"}, "sends layouts, whatever they are"},
+	{"internal/osimages", []string{"internal/model", "internal/support", "internal/image"}, "files of the operating system, and what is offered"},
 	{"internal/installation", append([]string{"internal/store", "internal/blob", "internal/discovery", "internal/model", "internal/wire"}, nouns...), "phases in the database"},
 	{"internal/orchestrator", []string{"internal/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
 	{"internal/engine", []string{"internal/postgres"}, "the embedded servers know no nouns"},
@@ -65,7 +67,7 @@ var allowed = []struct {
 	{"worker", []string{"workflows", "activities"}, "the list of both"},
 	{"api", append([]string{
 		"internal/store", "internal/blob", "internal/orchestrator", "internal/auth", "internal/discovery", "internal/installation",
-		"internal/model", "internal/wire",
+		"internal/osimages", "internal/stream", "internal/model", "internal/wire",
 	}, nouns...), "never activities or workflows"},
 	{"agent/", append([]string{"agent", "agent/", "installer", "internal/client", "internal/run", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
 	{"agent", append([]string{"agent/", "installer", "internal/client", "internal/run", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
