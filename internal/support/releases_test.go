@@ -174,45 +174,6 @@ func TestReleaseSourcesAreRefused(t *testing.T) {
 	}
 }
 
-func TestOSImages(t *testing.T) {
-	t.Parallel()
-	list, err := support.ParseOSImages([]byte(`[
-		{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"https://mirror.example/4.20.iso","version":"9.6.20250"},
-		{"openshift_version":"4.22","cpu_architecture":"x86_64","url":"https://mirror.example/4.22.iso","version":"9.8.1"},
-		{"openshift_version":"4.22.5","cpu_architecture":"x86_64","url":"https://mirror.example/4.22.5.iso","version":"9.8.2"},
-		{"openshift_version":"4.22","cpu_architecture":"aarch64","url":"https://mirror.example/4.22-arm.iso","version":"9.8.1"}]`))
-	require.NoError(t, err)
-	for asked, want := range map[string]string{"4.22": "4.22.iso", "4.22.5": "4.22.5.iso", "4.22.9-multi": "4.22.5.iso", "4.21.3": "4.20.iso", "": "4.22.5.iso", "4.22.1": "4.22.iso"} {
-		image, err := list.Find(asked, "")
-		require.NoError(t, err, asked)
-		require.Equal(t, "https://mirror.example/"+want, image.URL, asked)
-	}
-	image, err := list.Find("4.22", "arm64")
-	require.NoError(t, err)
-	require.Equal(t, "arm64", image.CPUArchitecture)
-	for _, asked := range [][2]string{{"4.19", "x86_64"}, {"4.22", "s390x"}, {"new", "x86_64"}} {
-		_, err = list.Find(asked[0], asked[1])
-		require.ErrorIs(t, err, model.ErrInvalid)
-	}
-}
-
-func TestOSImagesAreRefused(t *testing.T) {
-	t.Parallel()
-	const good = `{"openshift_version":"4.22","cpu_architecture":"arm64","url":"https://mirror.example/a.iso","version":"9"}`
-	for want, text := range map[string]string{
-		"read operating system images": `{`,
-		"openshift_version: require":   `[{"cpu_architecture":"x86_64","url":"https://a/b","version":"9"}]`,
-		"found \"\"":                   `[{"openshift_version":"4.22","url":"https://a/b","version":"9"}]`,
-		"found \"vax\"":                `[{"openshift_version":"4.22","cpu_architecture":"vax","url":"https://a/b","version":"9"}]`,
-		"url of version 4.22":          `[{"openshift_version":"4.22","cpu_architecture":"x86_64","url":"/a.iso","version":"9"}]`,
-		"require one, found none":      `[{"openshift_version":"4.22","cpu_architecture":"x86_64","url":"https://a/b"}]`,
-		"4.22 for arm64 twice":         "[" + good + "," + good + "]",
-	} {
-		_, err := support.ParseOSImages([]byte(text))
-		require.ErrorContains(t, err, want)
-	}
-}
-
 func TestDomains(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", `""`, " , "} {
