@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"slipway/internal/client"
+	"slipway/internal/wire"
+)
+
+// ImageCommands are the commands below "image": what hosts boot from. They print nothing
+// for machines, so -o names a file here.
+type ImageCommands struct {
+	Service
+
+	Download imageDownload `cmd:"" help:"Download the discovery image of an environment; a download that was cut off goes on where it was."`
+}
+
+type imageDownload struct {
+	infraEnvArgument
+	File      string        `short:"o" type:"path" help:"File to write; '-' is standard output. By default NAME-TYPE.iso in this folder." placeholder:"FILE"`
+	Type      string        `enum:",full,minimal,disconnected" default:"" help:"Which image: full, minimal or disconnected; by default that of the discovery environment." placeholder:"TYPE"`
+	Overwrite bool          `help:"Replace the file if it is there."`
+	Timeout   time.Duration `default:"1h" help:"How long to wait for a service that is busy, or does not have the operating system yet."`
+	Stall     time.Duration `default:"1m" help:"How long a connection may bring nothing before it is made again."`
+}
+
+// Run downloads an image.
+func (k *imageDownload) Run(ctx context.Context, at *ImageCommands, t *Terminal) error {
+	if k.File == "-" && t.Interactive {
+		return usagef("require -o FILE, or a pipe: standard output is a terminal")
+	}
+	c := at.Client()
+	env, err := k.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	source := &imageSource{client: c, env: env, kind: k.Type, service: at.URL}
+	if err := source.locate(ctx); err != nil {
+		return err
+	}
+	d := &download{
+		from: source, what: source.fileKind() + " image of " + env.Name, timeout: k.Timeout, stall: k.Stall,
+		progress: &progress{terminal: t},
+	}
+	if k.File == "-" {
+		d.to, d.progress.name = stdout{t.Out}, "standard output"
+		return d.run(ctx)
+	}
+	return k.toFile(ctx, d, t)
+}
+
+// toFile downloads beside the file and puts it there when it is complete.
+func (k *imageDownload) toFile(ctx context.Context, d *download, t *Terminal) error {
+	file := k.File
+	if file == "" {
+		file = imageFileName(d.from)
+	}
+	if err := k.free(file); err != nil {
+		return err
+	}
+	p, err := openPart(file, d.from.name())
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	d.to, d.progress.name = p, filepath.Base(file)
+	if p.foreign {
+		d.progress.says("%s: what is there of it is of another image: starting again", d.progress.name)
+	}
+	if err := d.run(ctx); err != nil {
+		return p.kept(err)
+	}
+	if err := k.free(file); err != nil { // somebody else may have made it in the meantime
+		return p.kept(err)
+	}
+	if err := p.finish(file); err != nil {
+		return err
+	}
+	t.printf("%s: %s\n", d.what, file)
+	return nil
+}
+
+// free says why a file cannot be written.
+func (k *imageDownload) free(file string) error {
+	found, err := os.Stat(file)
+	switch {
+	case os.IsNotExist(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for the file: %w", err)
+	case !found.Mode().IsRegular():
+		return usagef("require the name of a regular file, found %s: %s", kindOf(found.Mode()), file)
+	case !k.Overwrite:
+		return usagef("%s exists already: --overwrite replaces it", file)
+	}
+	return nil
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeDevice != 0:
+		return "a device ('-o -' writes to a pipe)"
+	}
+	return "something else"
+}
+
+// imageSource is where one image of a discovery environment comes from.
+type imageSource struct {
+	client  *client.Client
+	env     *wire.InfraEnv
+	kind    string // full, minimal or disconnected; empty: that of the environment
+	service string // its address, for errors
+	address *url.URL
+}
+
+// locate makes an address. It proves itself, for some hours if the service knows users.
+func (s *imageSource) locate(ctx context.Context) error {
+	made, err := s.client.ImageURL(ctx, s.env.ID)
+	if err != nil {
+		return failed(s.service, "make an address for the image of "+s.env.Name, err)
+	}
+	address, err := url.Parse(made.URL)
+	if err != nil || address.Host == "" || !strings.HasSuffix(address.Path, ".iso") {
+		return fmt.Errorf("make an address for the image of %s: require the address of a file with the ending .iso, found another one", s.env.Name)
+	}
+	if s.kind != "" {
+		address = address.JoinPath("..", s.kind+".iso")
+	}
+	s.address = address
+	return nil
+}
+
+// open asks for the image from a byte on. Whoever does not answer is named.
+func (s *imageSource) open(ctx context.Context, from int64, etag string) (*client.Image, error) {
+	return s.client.Image(ctx, client.ImageRange{Address: s.address.String(), From: from, ETag: etag})
+}
+
+// fileKind is full, minimal or disconnected.
+func (s *imageSource) fileKind() string { return strings.TrimSuffix(path.Base(s.address.Path), ".iso") }
+
+// name says which image of which environment it is, without the token of the address:
+// .../TOKEN/VERSION/ARCHITECTURE/full.iso.
+func (s *imageSource) name() string {
+	parts := strings.Split(s.address.Path, "/")
+	return strings.Join(append([]string{s.env.ID.String()}, parts[max(0, len(parts)-3):]...), "/")
+}
+
+// at is the root of the service that has the image.
+func (s *imageSource) at() string { return s.address.Scheme + "://" + s.address.Host }
+
+// imageFileName is the file that is written unless the user names one.
+func imageFileName(s *imageSource) string {
+	name := s.env.Name
+	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		name = s.env.ID.String()
+	}
+	return name + "-" + s.fileKind() + ".iso"
+}

@@ -1,0 +1,96 @@
+package cli_test
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cli"
+)
+
+func TestImageDownloadFailsClearly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there.iso")
+	require.NoError(t, os.WriteFile(there, []byte("mine"), 0o600))
+	file := filepath.Join(dir, "lab.iso")
+	for _, c := range []struct {
+		name, want string
+		code       int
+		args       []string
+		broken     http.HandlerFunc
+	}{
+		{name: "a file that exists", want: "there.iso exists already: --overwrite replaces it", code: 2, args: []string{"-o", there}},
+		{name: "a folder", want: "require the name of a regular file, found a folder", code: 2, args: []string{"-o", dir, "--overwrite"}},
+		{name: "a device", want: "found a device", code: 2, args: []string{"-o", "/dev/null", "--overwrite"}},
+		{name: "a folder that does not exist", want: "no such file or directory", code: 1, args: []string{"-o", filepath.Join(dir, "x", "lab.iso")}},
+		{
+			name: "a version that is not offered", want: "no image of that version", code: 3, args: []string{"-o", file},
+			broken: refuse(404, `{"reason":"no image of that version"}`),
+		},
+		{name: "no right to it", want: "no token", code: 1, args: []string{"-o", file}, broken: refuse(401, `{"message":"no token"}`)},
+		{
+			name: "an image that is too big for the disk", want: "of free disk space in " + dir + ", found", code: 1, args: []string{"-o", file},
+			broken: refuse(200, "", "Content-Length", "4611686018427387904"),
+		},
+		{name: "a service that breaks before it began", want: "it broke", code: 5, args: []string{"-o", file}, broken: refuse(500, `{"reason":"it broke"}`)},
+		{name: "an image of unknown length", want: "require an answer with its length", code: 1, args: []string{"-o", file}, broken: func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).Flush()
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newImages(t, mebi)
+			if c.broken != nil {
+				s.broken = []http.HandlerFunc{c.broken}
+			}
+			got := downloadImage(t.Context(), t, s, &cli.Terminal{}, c.args...)
+			require.ErrorContains(t, got.err, c.want)
+			require.Equal(t, c.code, cli.ExitCode(got.err), got.err)
+			require.NotContains(t, got.err.Error(), "secret-", "the token in the address")
+		})
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1, "nothing is left behind")
+}
+
+func TestImageReplacesAFileWhenTold(t *testing.T) {
+	t.Parallel()
+	s, file := newImages(t, mebi), filepath.Join(t.TempDir(), "lab.iso")
+	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
+	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file, "--overwrite").err)
+	requireImage(t, s, file)
+}
+
+func TestImageGoesToStandardOutput(t *testing.T) {
+	t.Parallel()
+	s := newImages(t, 2*mebi)
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", "-")
+	require.NoError(t, got.err)
+	require.True(t, got.out == string(s.content))
+
+	s.broken = []http.HandlerFunc{s.cutAfter(mebi)}
+	got = downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", "-")
+	require.ErrorContains(t, got.err, "unexpected EOF", "what went out cannot be taken back")
+
+	got = downloadImage(t.Context(), t, s, &cli.Terminal{Interactive: true}, "-o", "-")
+	require.ErrorContains(t, got.err, "standard output is a terminal")
+}
+
+func TestImageIsWrittenByOneDownloadAtATime(t *testing.T) {
+	t.Parallel()
+	s, file := newImages(t, 2*mebi), filepath.Join(t.TempDir(), "lab.iso")
+	var second typed
+	s.broken = []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+		second = downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.content))
+	}}
+	require.NoError(t, downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file).err)
+	require.ErrorContains(t, second.err, "another download writes "+file+".part")
+	requireImage(t, s, file)
+}
