@@ -1,87 +1,197 @@
 package staticnet
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 )
 
+// forever is how long NetworkManager waits for an answer of DHCP or a router, in seconds:
+// a switch that is slow to forward is no reason to stay without a network.
+const forever = "2147483647"
+
 // convertIP writes one family of addresses of an interface.
-func convertIP(file *keyfile, family string, p ip) error {
-	method, err := ipMethod(family, p)
-	if err != nil {
+func convertIP(file keyfile, family string, p *ip) error {
+	if err := checkIP(family, p); err != nil {
 		return err
 	}
-	file.set(family, "method", method)
-	if !p.Enabled {
+	set := file.to(family)
+	set("method", ipMethod(family, p))
+	set("dhcp-timeout", forever)
+	if family == "ipv6" && p != nil {
+		set("addr-gen-mode", map[string]string{"": "0", "eui64": "0", "stable-privacy": "1"}[p.AddrGenMode])
+	}
+	if !p.enabled() {
 		return nil
 	}
 	for i, a := range p.Address {
 		prefix, err := parseAddress(family, a)
 		if err != nil {
-			return fmt.Errorf("%s.address[%d].%w", family, i, err)
+			return fmt.Errorf("address[%d].%w", i, err)
 		}
-		file.set(family, "address"+strconv.Itoa(i+1), prefix.String())
+		set("address"+strconv.Itoa(i), prefix.String())
 	}
-	for _, auto := range []struct {
-		wanted *bool
-		key    string
-	}{{p.AutoDNS, "ignore-auto-dns"}, {p.AutoGateway, "never-default"}, {p.AutoRoutes, "ignore-auto-routes"}} {
-		if auto.wanted != nil && !*auto.wanted {
-			file.set(family, auto.key, "true")
-		}
+	if p.auto() {
+		convertAuto(file, family, p)
 	}
-	if p.AutoRouteTable != 0 {
-		file.set(family, "route-table", strconv.Itoa(p.AutoRouteTable))
-	}
-	file.setInt(family, "route-metric", p.AutoMetric)
-	file.set(family, "addr-gen-mode", p.AddrGenMode)
 	return nil
 }
 
-// ipMethod is how an interface gets its addresses (nm-settings(5), ipv4.method and ipv6.method).
-func ipMethod(family string, p ip) (string, error) {
+// convertAuto writes what is taken of DHCP and router advertisements, and what is told to them.
+func convertAuto(file keyfile, family string, p *ip) {
+	set := file.to(family)
+	for _, auto := range []struct {
+		wanted *flag
+		key    string
+	}{{p.AutoDNS, "ignore-auto-dns"}, {p.AutoGateway, "never-default"}, {p.AutoRoutes, "ignore-auto-routes"}} {
+		set(auto.key, flag(auto.wanted.is(false)).text())
+	}
+	file.setNumber(family, "route-table", p.AutoRouteTable)
+	if family == "ipv4" || !p.Autoconf.is(false) {
+		file.setNumber(family, "route-metric", p.AutoMetric)
+	}
 	if family == "ipv4" {
-		switch {
-		case p.Autoconf:
-			return "", fmt.Errorf("ipv4.autoconf: require it only for ipv6, found true")
-		case p.AddrGenMode != "":
-			return "", fmt.Errorf("ipv4.addr-gen-mode: require it only for ipv6, found %q", p.AddrGenMode)
+		set("dhcp-client-id", clientID(p.ClientID))
+	} else {
+		set("ra-timeout", forever)
+		set("dhcp-iaid", "mac")
+		set("dhcp-duid", "ll")
+		if p.DUID != "" {
+			set("dhcp-duid", p.DUID)
+		}
+		if token, err := netip.ParseAddr(p.Token); err == nil && !token.IsUnspecified() {
+			set("token", token.String())
 		}
 	}
-	if !slices.Contains([]string{"", "eui64", "stable-privacy"}, p.AddrGenMode) {
-		return "", fmt.Errorf("%s.addr-gen-mode: require eui64 or stable-privacy, found %q", family, p.AddrGenMode)
+	send := !p.SendHostname.is(false)
+	set("dhcp-send-hostname", flag(send).text())
+	if send && p.CustomHostname != "" {
+		set(hostnameKey(family, p.CustomHostname), p.CustomHostname)
+	}
+}
+
+// clientID is NetworkManager's word for what NMState calls a client ID.
+func clientID(id string) string {
+	switch id {
+	case "", "ll":
+		return "mac"
+	case "iaid+duid":
+		return "duid"
+	}
+	return id
+}
+
+// hostnameKey tells a full name from a bare one, which DHCP for IPv4 has two options for.
+func hostnameKey(family, name string) string {
+	if family == "ipv4" && slices.Contains([]rune(name), '.') {
+		return "dhcp-fqdn"
+	}
+	return "dhcp-hostname"
+}
+
+func checkIP(family string, p *ip) error {
+	if p == nil {
+		return nil
+	}
+	if p.Enabled == nil && (p.DHCP.is(true) || p.Autoconf.is(true) || len(p.Address) > 0) {
+		return errors.New("enabled: require true with dhcp, autoconf or addresses, found none")
+	}
+	for _, key := range []struct {
+		name, family string
+		found        bool
+	}{
+		{"autoconf", "ipv6", p.Autoconf != nil},
+		{"addr-gen-mode", "ipv6", p.AddrGenMode != ""},
+		{"dhcp-duid", "ipv6", p.DUID != ""},
+		{"token", "ipv6", p.Token != ""},
+		{"dhcp-client-id", "ipv4", p.ClientID != ""},
+	} {
+		if key.found && key.family != family {
+			return fmt.Errorf("%s: require it only for %s, found it for %s", key.name, key.family, family)
+		}
 	}
 	switch {
-	case !p.Enabled:
-		return "disabled", nil
-	case p.DHCP && (p.Autoconf || family == "ipv4"):
-		return "auto", nil
-	case p.DHCP:
-		return "dhcp", nil
-	case p.Autoconf:
-		return "", fmt.Errorf("ipv6.autoconf: require dhcp with it, because NetworkManager has no way to take only one, found autoconf alone")
-	case len(p.Address) > 0:
-		return "manual", nil
-	case family == "ipv6":
-		return "link-local", nil
+	case !slices.Contains([]string{"", "eui64", "stable-privacy"}, p.AddrGenMode):
+		return fmt.Errorf("addr-gen-mode: require eui64 or stable-privacy, found %q", p.AddrGenMode)
+	case p.enabled() && p.Autoconf.is(true) && !p.DHCP.is(true):
+		return errors.New("autoconf: require dhcp with it, because NetworkManager has no way to take only one, found autoconf alone")
+	case p.ClientID != "" && !plain.MatchString(p.ClientID):
+		return fmt.Errorf("dhcp-client-id: require ll, iaid+duid or bytes such as 01:52:54:00, found %q", p.ClientID)
+	case p.DUID != "" && !duid.MatchString(p.DUID):
+		return fmt.Errorf("dhcp-duid: require ll, llt or bytes such as 00:03:00:01, found %q", p.DUID)
+	case p.CustomHostname != "" && !plain.MatchString(p.CustomHostname):
+		return fmt.Errorf("dhcp-custom-hostname: require a host name, found %q", p.CustomHostname)
 	}
-	return "disabled", nil
+	return checkMetrics(p)
+}
+
+// duid is what NetworkManager takes of what NMState has words for, and its own words.
+var duid = regexp.MustCompile(`^(lease|llt?|stable-(llt?|uuid)|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){2,127})$`)
+
+func checkMetrics(p *ip) error {
+	for _, metric := range []struct {
+		key    string
+		value  *number
+		lowest number
+	}{{"auto-route-metric", p.AutoMetric, -1}, {"auto-route-table-id", p.AutoRouteTable, 0}} {
+		if v := metric.value; v != nil && (*v < metric.lowest || *v > math.MaxUint32) {
+			return fmt.Errorf("%s: require %d to %d, found %d", metric.key, metric.lowest, math.MaxUint32, *v)
+		}
+	}
+	if p.Token == "" {
+		return nil
+	}
+	token, err := netip.ParseAddr(p.Token)
+	if err != nil || !token.Is6() || token.Zone() != "" || token != netip.AddrFrom16(interfaceHalf(token)) {
+		return fmt.Errorf("token: require the last 64 bits of an address such as ::10, found %q", p.Token)
+	}
+	if !p.Autoconf.is(true) && !token.IsUnspecified() {
+		return fmt.Errorf("token: require autoconf with it, found %q without", p.Token)
+	}
+	return nil
+}
+
+// interfaceHalf is an IPv6 address without its network.
+func interfaceHalf(ip netip.Addr) [16]byte {
+	out := ip.As16()
+	clear(out[:8])
+	return out
+}
+
+// ipMethod is how an interface gets its addresses (nm-settings(5), ipv4.method and ipv6.method).
+func ipMethod(family string, p *ip) string {
+	switch {
+	case !p.enabled():
+		return "disabled"
+	case p.DHCP.is(true) && (p.Autoconf.is(true) || family == "ipv4"):
+		return "auto"
+	case p.DHCP.is(true):
+		return "dhcp"
+	case len(p.Address) > 0:
+		return "manual"
+	case family == "ipv6":
+		return "link-local"
+	}
+	return "disabled"
 }
 
 func parseAddress(family string, a address) (netip.Prefix, error) {
 	ip, err := netip.ParseAddr(a.IP)
-	if err != nil || ip.Zone() != "" || familyOf(ip) != family {
+	switch {
+	case err != nil || ip.Zone() != "" || ip.Is4In6() || familyOf(ip) != family:
 		return netip.Prefix{}, fmt.Errorf("ip: require an %s address, found %q", familyName[family], a.IP)
-	}
-	if a.Prefix == nil {
-		return netip.Prefix{}, fmt.Errorf("prefix-length: require a number, found none")
-	}
-	if *a.Prefix < 0 || *a.Prefix > ip.BitLen() {
+	case ip.Is6() && ip.IsLinkLocalUnicast():
+		return netip.Prefix{}, fmt.Errorf("ip: require an address that is not link-local, because the machine makes that itself, found %s", a.IP)
+	case a.Prefix == nil:
+		return netip.Prefix{}, errors.New("prefix-length: require a number, found none")
+	case *a.Prefix < 0 || int64(*a.Prefix) > int64(ip.BitLen()):
 		return netip.Prefix{}, fmt.Errorf("prefix-length: require 0 to %d, found %d", ip.BitLen(), *a.Prefix)
 	}
-	return netip.PrefixFrom(ip, *a.Prefix), nil
+	return netip.PrefixFrom(ip, int(*a.Prefix)), nil
 }
 
 var familyName = map[string]string{"ipv4": "IPv4", "ipv6": "IPv6"}
@@ -91,15 +201,4 @@ func familyOf(ip netip.Addr) string {
 		return "ipv4"
 	}
 	return "ipv6"
-}
-
-// hasFamily reports whether an interface that is no port has addresses of a family.
-func (c *conversion) hasFamily(one iface, family string) bool {
-	if _, isPort := c.ports[one.Name]; isPort {
-		return false
-	}
-	if family == "ipv4" {
-		return one.IPv4.Enabled
-	}
-	return one.IPv6.Enabled
 }

@@ -2,202 +2,181 @@ package staticnet
 
 import (
 	"fmt"
-	"net"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/google/uuid"
 )
 
-// Keyfiles makes the connections of a host, by the name of their file.
-func Keyfiles(h Host) (map[string][]byte, error) {
-	c, err := newConversion(h)
-	if err != nil {
-		return nil, err
+func checkInterface(one iface, h Host) error {
+	if err := checkType(one.Type); err != nil {
+		return err
 	}
-	for i := range c.interfaces {
-		if err := c.convert(i); err != nil {
-			return nil, err
-		}
+	switch ethernet := one.Type == "ethernet"; {
+	case !nicName.MatchString(one.Name):
+		return fmt.Errorf("name: require the name of an interface, found %q", one.Name)
+	case ethernet && h.mac(one.Name) == "":
+		return fmt.Errorf("name: require %s in mac_interface_map, found no MAC address for it", one.Name)
+	case !ethernet && !kernelName.MatchString(one.Name):
+		return fmt.Errorf("name: require at most 15 characters, found %q", one.Name)
+	case !ethernet && h.mapped(one.Name) != "":
+		return fmt.Errorf("name: require a name that is not in mac_interface_map, because type %s has no hardware, found %s", one.Type, one.Name)
+	case !slices.Contains([]string{"", "up", "down"}, one.State):
+		return fmt.Errorf("state: require up or down, because a machine that boots has nothing to remove, found %q", one.State)
+	case !slices.Contains([]string{"", "any", "ipv4", "ipv6", "ipv4+ipv6"}, one.WaitIP):
+		return fmt.Errorf("wait-ip: require any, ipv4, ipv6 or ipv4+ipv6, found %q", one.WaitIP)
+	case one.ProfileName != "" && !nicName.MatchString(one.ProfileName):
+		return fmt.Errorf("profile-name: require letters, digits and . _ - : @, found %q", one.ProfileName)
+	case one.Description != "" && !description.MatchString(one.Description):
+		return fmt.Errorf("description: require one line of text without backslashes, found %q", one.Description)
 	}
-	for _, step := range []func() error{c.addRoutes, c.addDNS, c.addRules} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := checkHardware(one, h); err != nil {
+		return err
 	}
-	out := make(map[string][]byte, len(c.files))
-	for name, file := range c.files {
-		out[name+".nmconnection"] = file.bytes()
+	if err := checkSections(one); err != nil {
+		return err
 	}
-	return out, nil
-}
-
-// conversion is a host's settings on their way to files.
-type conversion struct {
-	host       Host
-	interfaces []iface
-	files      map[string]*keyfile // by interface
-	ports      map[string]port
-	counts     map[string]int // of numbered keys, by interface, section and key
-}
-
-// port is an interface that belongs to another one.
-type port struct {
-	owner, kind string // kind: bond or bridge
-	settings    bridgePort
-}
-
-// kernelName is what the kernel takes as the name of an interface that it makes (15 bytes).
-var kernelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
-
-// kinds are the types of interfaces and what they are to NetworkManager.
-var kinds = map[string]string{"ethernet": "ethernet", "vlan": "vlan", "bond": "bond", "linux-bridge": "bridge", "dummy": "dummy"}
-
-// newConversion finds the interfaces and which of them are ports of others. Those that
-// are named only as a base or a port are Ethernet interfaces without settings.
-func newConversion(h Host) (*conversion, error) {
-	if len(h.state.Interfaces) == 0 {
-		return nil, fmt.Errorf("interfaces: require at least one interface, found none")
+	if check := kinds[one.Type].check; check != nil {
+		return check(one)
 	}
-	c := &conversion{host: h, files: map[string]*keyfile{}, ports: map[string]port{}, counts: map[string]int{}}
-	seen := map[string]bool{}
-	for i, one := range h.state.Interfaces {
-		at := fmt.Sprintf("interfaces[%d]", i)
-		if err := checkInterface(at, one, h); err != nil {
-			return nil, err
-		}
-		if seen[one.Name] {
-			return nil, fmt.Errorf("%s.name: require each interface once, found %s again", at, one.Name)
-		}
-		seen[one.Name] = true
-		c.interfaces = append(c.interfaces, one)
-	}
-	for i, one := range h.state.Interfaces {
-		for _, used := range usedBy(one) {
-			at := fmt.Sprintf("interfaces[%d]", i)
-			if err := c.use(at, one, used); err != nil {
-				return nil, err
-			}
-			if seen[used.Name] {
-				continue
-			}
-			if h.mac(used.Name) == "" {
-				return nil, fmt.Errorf("%s: require %s among the interfaces or in mac_interface_map, found it in neither", at, used.Name)
-			}
-			seen[used.Name] = true
-			c.interfaces = append(c.interfaces, iface{Name: used.Name, Type: "ethernet"})
-		}
-	}
-	return c, nil
-}
-
-// usedBy are the interfaces that one is made of.
-func usedBy(one iface) []bridgePort {
-	var out []bridgePort
-	switch {
-	case one.Type == "vlan":
-		out = append(out, bridgePort{Name: one.VLAN.Base})
-	case one.Type == "bond":
-		for _, name := range one.Bond.ports() {
-			out = append(out, bridgePort{Name: name})
-		}
-	case one.Type == "linux-bridge" && one.Bridge != nil:
-		out = one.Bridge.Port
-	}
-	return out
-}
-
-func (c *conversion) use(at string, owner iface, used bridgePort) error {
-	if used.Name == owner.Name {
-		return fmt.Errorf("%s: require another interface than %s itself", at, owner.Name)
-	}
-	if owner.Type == "vlan" {
-		return nil
-	}
-	if taken, exists := c.ports[used.Name]; exists {
-		return fmt.Errorf("%s: require an interface that is no port yet, found %s, a port of %s", at, used.Name, taken.owner)
-	}
-	c.ports[used.Name] = port{owner.Name, kinds[owner.Type], used}
 	return nil
 }
 
-func checkInterface(at string, one iface, h Host) error {
-	kind, known := kinds[one.Type]
+// description is text that keyfiles and YAML hold without escapes.
+var description = regexp.MustCompile(`^[^\pC\\\s]([^\pC\\]{0,253}[^\pC\\\s])?$`)
+
+// smallestIPv6 is the smallest MTU that IPv6 works with (RFC 8200, section 5).
+const smallestIPv6 = 1280
+
+// checkHardware holds addresses and sizes of the link.
+func checkHardware(one iface, h Host) error {
+	own := h.mac(one.Name)
+	byMAC := one.Identifier == "mac-address"
 	switch {
-	case !nicName.MatchString(one.Name):
-		return fmt.Errorf("%s.name: require the name of an interface, found %q", at, one.Name)
-	case !known:
-		return fmt.Errorf("%s.type: require one of %s, found %q", at, strings.Join(sortedKeys(kinds), ", "), one.Type)
-	case kind == "ethernet" && h.mac(one.Name) == "":
-		return fmt.Errorf("%s.name: require %s in mac_interface_map, found no MAC address for it", at, one.Name)
-	case kind != "ethernet" && !kernelName.MatchString(one.Name):
-		return fmt.Errorf("%s.name: require at most 15 characters, found %q", at, one.Name)
-	case !slices.Contains([]string{"", "up", "down"}, one.State):
-		return fmt.Errorf("%s.state: require up or down, found %q", at, one.State)
 	case !slices.Contains([]string{"", "name", "mac-address"}, one.Identifier):
-		return fmt.Errorf("%s.identifier: require name or mac-address, found %q", at, one.Identifier)
+		return fmt.Errorf("identifier: require name or mac-address, found %q", one.Identifier)
+	case byMAC && one.Type != "ethernet":
+		return fmt.Errorf("identifier: require mac-address only with type ethernet, found type %s", one.Type)
+	case one.MAC != "" && !isMAC(one.MAC):
+		return fmt.Errorf("mac-address: require a MAC address, found %q", one.MAC)
+	case byMAC && one.MAC != "" && !strings.EqualFold(one.MAC, own):
+		return fmt.Errorf("mac-address: require %s as in mac_interface_map, because the interface is identified by it, found %s", own, one.MAC)
 	case one.MTU != nil && (*one.MTU < 68 || *one.MTU > 65535):
-		return fmt.Errorf("%s.mtu: require 68 to 65535, found %d", at, *one.MTU)
+		return fmt.Errorf("mtu: require 68 to 65535, found %d", *one.MTU)
+	case one.MTU != nil && *one.MTU < smallestIPv6 && one.IPv6.enabled():
+		return fmt.Errorf("mtu: require at least %d with IPv6, found %d", smallestIPv6, *one.MTU)
+	case one.CopyMACFrom != "" && !slices.Contains([]string{"bond", "linux-bridge"}, one.Type):
+		return fmt.Errorf("copy-mac-from: require it only with a bond or a linux-bridge, found type %s", one.Type)
+	case one.CopyMACFrom != "" && one.MAC != "":
+		return fmt.Errorf("copy-mac-from: require one of it and mac-address, found both")
 	}
-	if mac, err := net.ParseMAC(one.MAC); one.MAC != "" && (err != nil || len(mac) != 6) {
-		return fmt.Errorf("%s.mac-address: require a MAC address, found %q", at, one.MAC)
-	}
-	return checkKind(at, one)
+	return nil
 }
 
-// connectionID is the same for the same interface of the same host: what refers to it
-// can be written without asking.
-func (c *conversion) connectionID(name string) string {
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("slipway static network "+c.host.NICs[0].MAC+" "+name)).String()
-}
-
-// priority lets these connections win over what the live system made up by itself.
-const priority = "100"
+// priority lets these connections win over what the live system makes up by itself.
+const priority = "1"
 
 func (c *conversion) convert(i int) error {
 	one := c.interfaces[i]
-	at := fmt.Sprintf("interfaces[%d]", i)
-	file := &keyfile{}
+	file := keyfile{}
 	c.files[one.Name] = file
-	file.set("connection", "id", one.Name)
-	file.set("connection", "uuid", c.connectionID(one.Name))
-	file.set("connection", "type", kinds[one.Type])
-	if one.Type != "ethernet" {
-		file.set("connection", "interface-name", one.Name)
+	c.writeConnection(file, one)
+	mac, err := c.hardwareAddress(one)
+	if err != nil {
+		return err
 	}
-	file.set("connection", "autoconnect", strconv.FormatBool(one.State != "down"))
-	file.set("connection", "autoconnect-priority", priority)
-	if one.LLDP != nil {
-		file.set("connection", "lldp", strconv.Itoa(map[bool]int{true: 1}[one.LLDP.Enabled]))
+	if one.Type == "ethernet" {
+		file.set("ethernet", "mac-address", strings.ToUpper(c.host.mac(one.Name)))
 	}
-	c.convertEthernet(file, one)
-	if err := c.convertKind(file, one); err != nil {
-		return fmt.Errorf("%s.%w", at, err)
+	if mac != "" {
+		file.set("ethernet", "cloned-mac-address", strings.ToUpper(mac))
 	}
-	if owner, isPort := c.ports[one.Name]; isPort {
-		return c.convertPort(at, file, one, owner)
+	if one.AcceptAll != nil {
+		file.set("ethernet", "accept-all-mac-addresses", map[flag]string{true: "1", false: "0"}[*one.AcceptAll])
 	}
-	if err := convertIP(file, "ipv4", one.IPv4); err != nil {
-		return fmt.Errorf("%s.%w", at, err)
+	file.setNumber("ethernet", "mtu", one.MTU)
+	if one.Description != "" {
+		file.set("user", "nmstate.interface.description", one.Description)
 	}
-	if err := convertIP(file, "ipv6", one.IPv6); err != nil {
-		return fmt.Errorf("%s.%w", at, err)
+	if err := writeEthtool(file, one.Ethtool); err != nil {
+		return err
 	}
-	return nil
+	if write := kinds[one.Type].write; write != nil {
+		write(c, file, one)
+	}
+	return c.convertIPs(file, one)
 }
 
-func (c *conversion) convertPort(at string, file *keyfile, one iface, owner port) error {
-	if one.IPv4.Enabled || one.IPv6.Enabled {
-		return fmt.Errorf("%s: require no addresses on %s, a port of %s, found some", at, one.Name, owner.owner)
+func (c *conversion) writeConnection(file keyfile, one iface) {
+	set := file.to("connection")
+	set("id", one.Name)
+	if one.ProfileName != "" {
+		set("id", one.ProfileName)
 	}
-	file.set("connection", "master", owner.owner)
-	file.set("connection", "slave-type", owner.kind)
-	if owner.kind == "bridge" {
-		file.setBool("bridge-port", "hairpin-mode", owner.settings.Hairpin)
-		file.setInt("bridge-port", "path-cost", owner.settings.PathCost)
-		file.setInt("bridge-port", "priority", owner.settings.Priority)
+	set("uuid", connectionID(one))
+	set("type", kinds[one.Type].nm)
+	if one.Type != "ethernet" {
+		set("interface-name", one.Name)
+	}
+	set("autoconnect", flag(one.up()).text())
+	set("autoconnect-priority", priority)
+	set("autoconnect-slaves", "-1")
+	if kinds[one.Type].member != "" {
+		set("autoconnect-slaves", "1")
+	}
+	if one.LLDP != nil {
+		set("lldp", map[flag]string{true: "1", false: "0"}[one.LLDP.Enabled])
+	}
+	if owner, isPort := c.ports[one.Name]; isPort {
+		set("master", owner.Name)
+		set("slave-type", kinds[owner.Type].member)
+		writePort(file, owner, one.Name)
+	}
+}
+
+// writePort writes what the owner says of one of its ports.
+func writePort(file keyfile, owner iface, name string) {
+	switch owner.Type {
+	case "bond":
+		writeBondPort(file, owner.Bond, name)
+	case "linux-bridge":
+		writeBridgePort(file, owner.Bridge, name)
+	}
+}
+
+// hardwareAddress is the MAC address that an interface is given instead of its own.
+func (c *conversion) hardwareAddress(one iface) (string, error) {
+	switch {
+	case one.Type == "vrf", one.Identifier == "mac-address", one.Type == "bond" && one.Bond.keepsAddress():
+		return "", nil
+	case one.CopyMACFrom == "":
+		return one.MAC, nil
+	}
+	from, found := c.find(one.CopyMACFrom)
+	switch {
+	case !found:
+		return "", fmt.Errorf("copy-mac-from: require one of the interfaces, found %q", one.CopyMACFrom)
+	case from.MAC != "":
+		return from.MAC, nil
+	case c.host.mac(from.Name) != "":
+		return c.host.mac(from.Name), nil
+	}
+	return "", fmt.Errorf("copy-mac-from: require an interface whose address is known, found %s", from.Name)
+}
+
+func (c *conversion) convertIPs(file keyfile, one iface) error {
+	if !c.canHaveIP(one) {
+		if one.IPv4.enabled() || one.IPv6.enabled() {
+			return fmt.Errorf("ipv4: require no addresses on %s, a port of %s, found some", one.Name, c.ports[one.Name].Name)
+		}
+		return nil
+	}
+	for _, family := range []string{"ipv4", "ipv6"} {
+		if err := convertIP(file, family, one.family(family)); err != nil {
+			return fmt.Errorf("%s.%w", family, err)
+		}
+		if one.WaitIP != "" {
+			file.set(family, "may-fail", flag(!strings.Contains(one.WaitIP, family)).text())
+		}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
@@ -14,17 +15,16 @@ import (
 	"slipway/internal/model"
 )
 
-// hookPath runs the script before the initramfs brings the network up (dracut.modules(7)).
-// Dracut sources its hooks: the script must have a shell of its own, or its exit would be
-// that of the whole initramfs.
+// unitPath runs the script in the initramfs before NetworkManager does, from where CoreOS
+// takes the connections along into the system that it starts. Hooks of dracut would be
+// too late: NetworkManager is a service of its own there.
 const (
-	hookPath = "/usr/lib/dracut/hooks/initqueue/settled/10-slipway-static-network.sh"
-	hook     = "[ -e /run/slipway-static-network ] || {\n" +
-		"\t: >/run/slipway-static-network\n" +
-		"\t/bin/sh " + ScriptPath + "\n" +
-		"\tcommand -v nmcli >/dev/null && nmcli connection reload\n" +
-		"}\n"
+	unitPath  = "/etc/systemd/system/slipway-static-network.service"
+	unitWants = "/etc/systemd/system/initrd.target.wants/slipway-static-network.service"
 )
+
+//go:embed initramfs.service
+var unit []byte
 
 // rootfsProxyPath has the service that fetches the rest of a minimal image use a proxy.
 const rootfsProxyPath = "/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf"
@@ -36,13 +36,10 @@ const maxInitrd = 1 << 20
 // MinimalInitrd is what an image needs before it can fetch its root file system: network
 // settings and a proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is
 // needed, and a model.ErrConflict when the archive is larger than an image has room for.
-func MinimalInitrd(hosts []Host, proxy model.Proxy) ([]byte, error) {
-	files, err := Files(hosts)
+func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method) ([]byte, error) {
+	files, err := initramfsFiles(hosts, how)
 	if err != nil {
 		return nil, err
-	}
-	if len(files) > 0 {
-		files = append(files, File{ScriptPath, 0o755, Script}, File{hookPath, 0o755, []byte(hook)})
 	}
 	if text := rootfsProxy(proxy); text != "" {
 		files = append(files, File{rootfsProxyPath, 0o644, []byte(text)})
@@ -64,6 +61,32 @@ func MinimalInitrd(hosts []Host, proxy model.Proxy) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// initramfsFiles are the settings with what applies them. With MethodNMState there are
+// connections beside them, for an initramfs that nmstatectl could not be put into.
+func initramfsFiles(hosts []Host, how Method) ([]File, error) {
+	files, err := Files(hosts, how)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	files = append(files, File{ScriptPath, 0o755, Script(how)}, File{unitPath, 0o644, unit}, File{unitWants, symlink, []byte(unitPath)})
+	if how != MethodNMState {
+		return files, nil
+	}
+	connections, err := Files(hosts, MethodKeyfiles)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range connections {
+		if strings.HasSuffix(f.Path, ".nmconnection") {
+			files = append(files, f)
+		}
+	}
+	return append(files, File{keyfilesScriptPath, 0o755, Script(MethodKeyfiles)}), nil
+}
+
+// symlink is the mode of a link to what is its content.
+const symlink = int(cpio.TypeSymlink) | 0o777
+
 // archive writes files after the folders they are in, which the kernel does not make itself.
 func archive(to *gzip.Writer, files []File) error {
 	writer := cpio.NewWriter(to)
@@ -79,7 +102,10 @@ func archive(to *gzip.Writer, files []File) error {
 				return fmt.Errorf("pack folder %s: %w", folder, err)
 			}
 		}
-		header := &cpio.Header{Name: strings.TrimPrefix(f.Path, "/"), Mode: cpio.TypeReg | cpio.FileMode(f.Mode), Size: int64(len(f.Content)), Links: 1} //nolint:gosec // nine bits
+		header := &cpio.Header{Name: strings.TrimPrefix(f.Path, "/"), Mode: cpio.FileMode(f.Mode), Size: int64(len(f.Content)), Links: 1} //nolint:gosec // sixteen bits
+		if f.Mode&int(cpio.TypeSymlink) == 0 {
+			header.Mode |= cpio.TypeReg
+		}
 		if err := writer.WriteHeader(header); err != nil {
 			return fmt.Errorf("pack %s: %w", f.Path, err)
 		}

@@ -6,73 +6,63 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// keyfile is a file of nm-settings-keyfile(5): sections in order, keys in order.
-type keyfile struct{ sections []section }
+// keyfile is a file of nm-settings-keyfile(5): values by section and key.
+type keyfile map[string]map[string]string
 
-type section struct {
-	name  string
-	lines [][2]string
-}
-
-// set adds a key to a section, which is made when it is not there. An empty value is left out.
-func (k *keyfile) set(name, key, value string) {
-	at := slices.IndexFunc(k.sections, func(s section) bool { return s.name == name })
-	if at < 0 {
-		k.sections = append(k.sections, section{name: name})
-		at = len(k.sections) - 1
+// set writes a key of a section. An empty value only makes sure that the section is there.
+func (k keyfile) set(section, key, value string) {
+	if k[section] == nil {
+		k[section] = map[string]string{}
 	}
 	if value != "" {
-		k.sections[at].lines = append(k.sections[at].lines, [2]string{key, value})
+		k[section][key] = value
 	}
 }
 
-func (k *keyfile) setInt(name, key string, value *int) {
+func (k keyfile) setNumber(section, key string, value *number) {
 	if value != nil {
-		k.set(name, key, strconv.Itoa(*value))
+		k.set(section, key, value.text())
 	}
 }
 
-func (k *keyfile) setBool(name, key string, value *bool) {
+func (k keyfile) setFlag(section, key string, value *flag) {
 	if value != nil {
-		k.set(name, key, strconv.FormatBool(*value))
+		k.set(section, key, value.text())
 	}
 }
 
-// sectionOrder is the order of sections in the file; others follow.
-var sectionOrder = []string{"connection", "ethernet", "vlan", "bond", "bridge", "bridge-port", "dummy", "ipv4", "ipv6"}
+// to is set for one section.
+func (k keyfile) to(section string) func(key, value string) {
+	return func(key, value string) { k.set(section, key, value) }
+}
 
-func (k *keyfile) bytes() []byte {
-	rank := func(s section) int {
-		if at := slices.Index(sectionOrder, s.name); at >= 0 {
-			return at
-		}
-		return len(sectionOrder)
-	}
-	sorted := slices.Clone(k.sections)
-	slices.SortStableFunc(sorted, func(a, b section) int { return cmp.Compare(rank(a), rank(b)) })
+// sectionOrder is NMState's: files are easier to compare when they are alike.
+var sectionOrder = []string{
+	"connection", "bond", "bond-port", "bridge", "bridge-port", "ipv4", "ipv6", "ethernet", "vlan", "vxlan", "macvlan", "vrf", "user", "ethtool",
+}
+
+func (k keyfile) bytes() []byte {
+	sections := sortedKeys(k)
+	slices.SortStableFunc(sections, func(a, b string) int {
+		return cmp.Compare(slices.Index(sectionOrder, a), slices.Index(sectionOrder, b))
+	})
 	var out bytes.Buffer
-	for i, s := range sorted {
+	for i, section := range sections {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintf(&out, "[%s]\n", s.name)
-		for _, line := range s.lines {
-			fmt.Fprintf(&out, "%s=%s\n", line[0], line[1])
+		fmt.Fprintf(&out, "[%s]\n", section)
+		for _, key := range sortedKeys(k[section]) {
+			fmt.Fprintf(&out, "%s=%s\n", key, k[section][key])
 		}
 	}
 	return out.Bytes()
 }
 
-// listed writes a list the way keyfiles do: each item ends with a semicolon.
-func listed(items []string) string {
-	if len(items) == 0 {
-		return ""
-	}
-	return strings.Join(items, ";") + ";"
-}
+// listed is a list the way keyfiles write it.
+func listed(items []string) string { return strings.Join(items, ";") }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

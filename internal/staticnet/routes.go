@@ -1,28 +1,33 @@
 package staticnet
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"net/netip"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// numbered is the next key of a series in a section: route1, route2 and so on.
+// mainTable is where routes are that name no table, and where rules look that name none.
+const mainTable = 254
+
+// numbered is the next key of a series in a section: route0, route1 and so on.
 func (c *conversion) numbered(name, family, key string) string {
 	series := name + "\x00" + family + "\x00" + key
 	c.counts[series]++
-	return key + strconv.Itoa(c.counts[series])
+	return key + strconv.Itoa(c.counts[series]-1)
 }
 
-func (c *conversion) find(name string) (iface, bool) {
-	at := slices.IndexFunc(c.interfaces, func(one iface) bool { return one.Name == name })
-	if at < 0 {
-		return iface{}, false
+func (r route) destination() (netip.Prefix, error) {
+	to, err := parseNetwork(r.Destination)
+	if err != nil {
+		return to, fmt.Errorf("destination: require a network such as 0.0.0.0/0, found %q", r.Destination)
 	}
-	return c.interfaces[at], true
+	if to.Addr().Is4() && to.Addr().As4()[0] == 0 && to.Bits() >= 8 {
+		return to, fmt.Errorf("destination: require 0.0.0.0/0 or a network outside 0.0.0.0/8, found %q", r.Destination)
+	}
+	return to, nil
 }
 
 // addRoutes writes each route into the connection of its interface.
@@ -36,177 +41,155 @@ func (c *conversion) addRoutes() error {
 }
 
 func (c *conversion) addRoute(r route) error {
-	destination, err := netip.ParsePrefix(r.Destination)
+	to, err := r.destination()
 	if err != nil {
-		return fmt.Errorf("destination: require a network such as 0.0.0.0/0, found %q", r.Destination)
+		return err
 	}
-	family := familyOf(destination.Addr())
+	family := familyOf(to.Addr())
 	one, found := c.find(r.Interface)
 	switch {
 	case !found:
 		return fmt.Errorf("next-hop-interface: require one of the interfaces, found %q", r.Interface)
-	case !c.hasFamily(one, family):
-		return fmt.Errorf("next-hop-interface: require an interface with %s addresses, found %s without", familyName[family], r.Interface)
-	case r.Table < 0:
-		return fmt.Errorf("table-id: require a number that is not negative, found %d", r.Table)
+	case !one.up():
+		return fmt.Errorf("next-hop-interface: require an interface that is up, found %s down", r.Interface)
+	case !c.hasAddresses(one, family):
+		return fmt.Errorf("next-hop-interface: require an interface with %s addresses, static or of DHCP, found %s without", familyName[family], r.Interface)
 	}
-	text := destination.Masked().String()
-	next, err := netip.ParseAddr(r.NextHop)
-	if r.NextHop != "" && (err != nil || next.Zone() != "" || familyOf(next) != family) {
-		return fmt.Errorf("next-hop-address: require an %s address, found %q", familyName[family], r.NextHop)
+	next, err := c.nextHop(r, family)
+	if err != nil {
+		return err
 	}
-	metric := ""
-	if r.Metric != nil && *r.Metric >= 0 { // -1 is NMState's way to say none
-		metric = strconv.Itoa(*r.Metric)
+	metric, err := r.metric(family)
+	if err != nil {
+		return err
 	}
-	switch {
-	case r.NextHop != "":
-		text += "," + next.String()
-	case metric != "":
-		text += "," + map[string]string{"ipv4": "0.0.0.0", "ipv6": "::"}[family]
-	}
-	if metric != "" {
-		text += "," + metric
+	options, err := c.routeOptions(r, family)
+	if err != nil {
+		return err
 	}
 	key := c.numbered(one.Name, family, "route")
-	file := c.files[one.Name]
-	file.set(family, key, text)
-	if r.Table != 0 {
-		file.set(family, key+"_options", "table="+strconv.Itoa(r.Table))
-	}
+	c.files[one.Name].set(family, key, to.String()+","+next+","+metric)
+	c.files[one.Name].set(family, key+"_options", options)
 	return nil
 }
 
-// defaultRoute reports whether an interface leads to everywhere.
-func (c *conversion) defaultRoute(one iface, family string) bool {
-	return slices.ContainsFunc(c.host.state.Routes.Config, func(r route) bool {
-		p, err := netip.ParsePrefix(r.Destination)
-		return err == nil && r.Interface == one.Name && p.Bits() == 0 && familyOf(p.Addr()) == family
-	})
+// nextHop is the router; empty for a network at the other end of the wire.
+func (c *conversion) nextHop(r route, family string) (string, error) {
+	if r.NextHop == "" {
+		return "", nil
+	}
+	next, err := netip.ParseAddr(r.NextHop)
+	switch {
+	case err != nil || next.Zone() != "" || next.Is4In6() || familyOf(next) != family:
+		return "", fmt.Errorf("next-hop-address: require an %s address, found %q", familyName[family], r.NextHop)
+	case next.IsUnspecified():
+		return "", nil
+	}
+	return next.String(), nil
 }
 
-var searchDomain = regexp.MustCompile(`^~?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$`)
-
-// addDNS writes name servers into the connection that leads to everywhere, or the first
-// with addresses of their family: NetworkManager has no other place for them.
-func (c *conversion) addDNS() error {
-	dns := c.host.state.DNS.Config
-	servers := map[string][]string{}
-	for i, text := range dns.Server {
-		server, err := netip.ParseAddr(text)
-		if err != nil || server.Zone() != "" {
-			return fmt.Errorf("dns-resolver.config.server[%d]: require an address, found %q", i, text)
-		}
-		servers[familyOf(server)] = append(servers[familyOf(server)], server.String())
+// metric is the kernel's own for routes that tell none, or -1, which is NMState's way to
+// say so.
+func (r route) metric(family string) (string, error) {
+	switch {
+	case r.Metric != nil && (*r.Metric < -1 || *r.Metric > math.MaxUint32):
+		return "", fmt.Errorf("metric: require 0 to %d, found %d", math.MaxUint32, *r.Metric)
+	case r.Metric != nil && *r.Metric >= 0:
+		return r.Metric.text(), nil
+	case family == "ipv6":
+		return "1024", nil
 	}
-	for key, list := range map[string][]string{"search": dns.Search, "options": dns.Options} {
-		for i, text := range list {
-			if key == "search" && !searchDomain.MatchString(text) || text == "" || strings.ContainsAny(text, ";\n\r\\ ") {
-				return fmt.Errorf("dns-resolver.config.%s[%d]: require a name, found %q", key, i, text)
-			}
-		}
-	}
-	shared := len(dns.Search) > 0 || len(dns.Options) > 0
-	for _, family := range []string{"ipv4", "ipv6"} {
-		if len(servers[family]) == 0 && (!shared || len(servers) > 0) {
-			continue
-		}
-		one, found := c.outbound(family)
-		if !found {
-			if len(servers[family]) == 0 {
-				continue
-			}
-			return fmt.Errorf("dns-resolver.config.server: require an interface with %s addresses for %s, found none",
-				familyName[family], servers[family][0])
-		}
-		file := c.files[one.Name]
-		file.set(family, "dns", listed(servers[family]))
-		if shared {
-			file.set(family, "dns-search", listed(dns.Search))
-			file.set(family, "dns-options", listed(dns.Options))
-			shared = false
-		}
-	}
-	return nil
+	return "0", nil
 }
 
-// outbound is the interface that leads to everywhere, or else the first of a family.
-func (c *conversion) outbound(family string) (iface, bool) {
-	var candidates []iface
-	for _, one := range c.interfaces {
-		if c.hasFamily(one, family) {
-			candidates = append(candidates, one)
-		}
+// table is the table of a route: its own, that of its VRF, or the main one.
+func (c *conversion) table(r route) (number, error) {
+	table := number(mainTable)
+	if r.Table != nil && *r.Table != 0 {
+		table = *r.Table
 	}
-	slices.SortStableFunc(candidates, func(a, b iface) int {
-		rank := map[bool]int{false: 1}
-		return cmp.Compare(rank[c.defaultRoute(a, family)], rank[c.defaultRoute(b, family)])
-	})
-	if len(candidates) == 0 {
-		return iface{}, false
+	if table < 1 || table > math.MaxUint32 {
+		return 0, fmt.Errorf("table-id: require 1 to %d, found %d", math.MaxUint32, table)
 	}
-	return candidates[0], true
+	if r.VRF == "" {
+		return table, nil
+	}
+	one, found := c.find(r.VRF)
+	switch {
+	case !found || one.Type != "vrf" || !one.up():
+		return 0, fmt.Errorf("vrf-name: require a VRF among the interfaces that is up, found %q", r.VRF)
+	case r.Table != nil && *r.Table != *one.VRF.Table:
+		return 0, fmt.Errorf("table-id: require %d as the VRF %s has, found %d", *one.VRF.Table, r.VRF, *r.Table)
+	}
+	return *one.VRF.Table, nil
 }
 
-// defaultRulePriority is NMState's for rules that tell none.
-const defaultRulePriority = 30000
-
-// addRules writes policy rules into a connection with a route in their table.
-func (c *conversion) addRules() error {
-	for i, r := range c.host.state.Rules.Config {
-		at := fmt.Sprintf("route-rules.config[%d]", i)
-		family, words := r.Family, []string{"priority", strconv.Itoa(defaultRulePriority)}
-		if r.Priority != nil {
-			words[1] = strconv.Itoa(*r.Priority)
-		}
-		for _, end := range []struct{ key, word, text string }{{"ip-from", "from", r.From}, {"ip-to", "to", r.To}} {
-			if end.text == "" {
-				continue
-			}
-			network, err := parseNetwork(end.text)
-			if err != nil || family != "" && familyOf(network.Addr()) != family {
-				return fmt.Errorf("%s.%s: require a network of one family, found %q", at, end.key, end.text)
-			}
-			family = familyOf(network.Addr())
-			text := network.String()
-			if network.IsSingleIP() {
-				text = network.Addr().String()
-			}
-			words = append(words, end.word, text)
-		}
-		if family != "ipv4" && family != "ipv6" {
-			return fmt.Errorf("%s: require ip-from, ip-to or the family ipv4 or ipv6, found none", at)
-		}
-		if r.Table <= 0 {
-			return fmt.Errorf("%s.route-table: require a table, found %d", at, r.Table)
-		}
-		one, found := c.ofTable(family, r.Table)
-		if !found {
-			return fmt.Errorf("%s: require an interface with %s addresses, found none", at, familyName[family])
-		}
-		if len(words) == 2 {
-			words = append(words, "from", map[string]string{"ipv4": "0.0.0.0/0", "ipv6": "::/0"}[family])
-		}
-		words = append(words, "table", strconv.Itoa(r.Table))
-		c.files[one.Name].set(family, c.numbered(one.Name, family, "routing-rule"), strings.Join(words, " "))
+// routeOptions are the attributes of a route (nm-settings-keyfile(5), route_options).
+func (c *conversion) routeOptions(r route, family string) (string, error) {
+	table, err := c.table(r)
+	if err != nil {
+		return "", err
 	}
-	return nil
+	if r.Weight != nil && (family == "ipv6" || *r.Weight < 1 || *r.Weight > 256) {
+		return "", fmt.Errorf("weight: require 1 to 256 with IPv4, found %d", *r.Weight)
+	}
+	source, err := c.nextHop(route{NextHop: r.Source}, family)
+	if err != nil {
+		return "", fmt.Errorf("source: require an %s address, found %q", familyName[family], r.Source)
+	}
+	var locked *flag
+	if r.Window != nil {
+		locked = new(flag)
+		*locked = true // a window that is not locked would only be where it starts
+	}
+	out := []string{"table=" + table.text()}
+	for _, attribute := range []struct {
+		key, name string
+		value     any
+	}{
+		{"weight", "weight", r.Weight},
+		{"cwnd", "cwnd", r.Window},
+		{"cwnd", "lock-cwnd", locked},
+		{"source", "src", source},
+	} {
+		text, err := attributeText(attribute.value)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", attribute.key, err)
+		}
+		if text != "" {
+			out = append(out, attribute.name+"="+text)
+		}
+	}
+	return strings.Join(out, ","), nil
 }
 
-func (c *conversion) ofTable(family string, table int) (iface, bool) {
-	for _, r := range c.host.state.Routes.Config {
-		if one, found := c.find(r.Interface); found && r.Table == table && c.hasFamily(one, family) {
-			return one, true
+func attributeText(value any) (string, error) {
+	switch v := value.(type) {
+	case string:
+		return v, nil
+	case *flag:
+		if v != nil {
+			return v.text(), nil
+		}
+	case *number:
+		if v != nil && (*v < 1 || *v > math.MaxUint32) {
+			return "", fmt.Errorf("require 1 to %d, found %d", math.MaxUint32, *v)
+		}
+		if v != nil {
+			return v.text(), nil
 		}
 	}
-	return c.outbound(family)
+	return "", nil
 }
 
 // parseNetwork reads a network, or an address as a network of its own.
 func parseNetwork(text string) (netip.Prefix, error) {
-	if ip, err := netip.ParseAddr(text); err == nil {
+	if ip, err := netip.ParseAddr(text); err == nil && ip.Zone() == "" && !ip.Is4In6() {
 		return netip.PrefixFrom(ip, ip.BitLen()), nil
 	}
 	network, err := netip.ParsePrefix(text)
+	if err == nil && network.Addr().Is4In6() {
+		err = errors.New("an IPv4 address in an IPv6 one")
+	}
 	return network.Masked(), err
 }

@@ -1,17 +1,6 @@
 package staticnet
 
-import (
-	"errors"
-	"fmt"
-	"reflect"
-	"slices"
-	"strings"
-
-	"sigs.k8s.io/yaml"
-
-	"slipway/internal/boundedyaml"
-	"slipway/internal/model"
-)
+import "slices"
 
 // state is the part of NMState's schema (nmstate.io, version 2) that is understood.
 type state struct {
@@ -28,83 +17,159 @@ type state struct {
 }
 
 type iface struct {
-	Name        string    `json:"name"`
-	Type        string    `json:"type"`
-	State       string    `json:"state"` // up, down
-	Description string    `json:"description"`
-	ProfileName string    `json:"profile-name"`
-	Identifier  string    `json:"identifier"`
-	MAC         string    `json:"mac-address"`
-	MTU         *int      `json:"mtu"`
-	IPv4        ip        `json:"ipv4"`
-	IPv6        ip        `json:"ipv6"`
-	VLAN        *vlan     `json:"vlan"`
-	Bond        *bond     `json:"link-aggregation"`
-	Bridge      *bridge   `json:"bridge"`
-	Ethernet    *ethernet `json:"ethernet"`
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	State       string   `json:"state"` // up, down
+	Description string   `json:"description"`
+	ProfileName string   `json:"profile-name"`
+	Identifier  string   `json:"identifier"` // name, mac-address
+	MAC         string   `json:"mac-address"`
+	CopyMACFrom string   `json:"copy-mac-from"`
+	AcceptAll   *flag    `json:"accept-all-mac-addresses"`
+	MTU         *number  `json:"mtu"`
+	WaitIP      string   `json:"wait-ip"`
+	IPv4        *ip      `json:"ipv4"`
+	IPv6        *ip      `json:"ipv6"`
+	VLAN        *vlan    `json:"vlan"`
+	VXLAN       *vxlan   `json:"vxlan"`
+	MACVLAN     *macvlan `json:"mac-vlan"`
+	VRF         *vrf     `json:"vrf"`
+	Bond        *bond    `json:"link-aggregation"`
+	BondToo     *bond    `json:"bond"` // another name of link-aggregation
+	Bridge      *bridge  `json:"bridge"`
+	Ethernet    *link    `json:"ethernet"`
+	Ethtool     *ethtool `json:"ethtool"`
 	LLDP        *struct {
-		Enabled bool `json:"enabled"`
+		Enabled flag `json:"enabled"`
 	} `json:"lldp"`
 }
 
-type ip struct {
-	Enabled        bool      `json:"enabled"`
-	DHCP           bool      `json:"dhcp"`
-	Autoconf       bool      `json:"autoconf"` // IPv6
-	Address        []address `json:"address"`
-	AutoDNS        *bool     `json:"auto-dns"`
-	AutoGateway    *bool     `json:"auto-gateway"`
-	AutoRoutes     *bool     `json:"auto-routes"`
-	AutoRouteTable int       `json:"auto-route-table-id"`
-	AutoMetric     *int      `json:"auto-route-metric"`
-	AddrGenMode    string    `json:"addr-gen-mode"` // IPv6
+func (one iface) up() bool { return one.State != "down" }
+
+func (one iface) family(family string) *ip {
+	if family == "ipv4" {
+		return one.IPv4
+	}
+	return one.IPv6
 }
 
+type ip struct {
+	Enabled        *flag     `json:"enabled"`
+	DHCP           *flag     `json:"dhcp"`
+	Autoconf       *flag     `json:"autoconf"` // IPv6
+	Address        []address `json:"address"`
+	AutoDNS        *flag     `json:"auto-dns"`
+	AutoGateway    *flag     `json:"auto-gateway"`
+	AutoRoutes     *flag     `json:"auto-routes"`
+	AutoRouteTable *number   `json:"auto-route-table-id"`
+	AutoMetric     *number   `json:"auto-route-metric"`
+	AddrGenMode    string    `json:"addr-gen-mode"`  // IPv6
+	Token          string    `json:"token"`          // IPv6
+	ClientID       string    `json:"dhcp-client-id"` // IPv4
+	DUID           string    `json:"dhcp-duid"`      // IPv6
+	SendHostname   *flag     `json:"dhcp-send-hostname"`
+	CustomHostname string    `json:"dhcp-custom-hostname"`
+	AllowExtra     *flag     `json:"allow-extra-address"` // about checks after the fact, which nobody makes offline
+}
+
+func (p *ip) enabled() bool { return p != nil && p.Enabled.is(true) }
+func (p *ip) auto() bool    { return p.enabled() && (p.DHCP.is(true) || p.Autoconf.is(true)) }
+func (p *ip) static() bool  { return p.enabled() && !p.auto() && len(p.Address) > 0 }
+
 type address struct {
-	IP     string `json:"ip"`
-	Prefix *int   `json:"prefix-length"`
+	IP     string  `json:"ip"`
+	Prefix *number `json:"prefix-length"`
 }
 
 type vlan struct {
-	Base string `json:"base-iface"`
-	ID   int    `json:"id"`
+	Base         string  `json:"base-iface"`
+	ID           *number `json:"id"`
+	Protocol     string  `json:"protocol"`
+	Registration string  `json:"registration-protocol"`
+	Reorder      *flag   `json:"reorder-headers"`
+	Loose        *flag   `json:"loose-binding"`
+}
+
+type vxlan struct {
+	Base     string  `json:"base-iface"`
+	ID       *number `json:"id"`
+	Learning *flag   `json:"learning"`
+	Local    string  `json:"local"`
+	Remote   string  `json:"remote"`
+	Port     *number `json:"destination-port"`
+}
+
+type macvlan struct {
+	Base        string `json:"base-iface"`
+	Mode        string `json:"mode"`
+	Promiscuous *flag  `json:"promiscuous"`
+}
+
+type vrf struct {
+	Table *number  `json:"route-table-id"`
+	Port  []string `json:"port"`
+	Ports []string `json:"ports"` // another name of port
 }
 
 type bond struct {
-	Mode    string         `json:"mode"`
-	Options map[string]any `json:"options"`
-	Port    []string       `json:"port"`
-	Slaves  []string       `json:"slaves"` // the former name of port
+	Mode        any            `json:"mode"` // a word or its number
+	Options     map[string]any `json:"options"`
+	Port        []string       `json:"port"`
+	Ports       []string       `json:"ports"`  // another name of port
+	Slaves      []string       `json:"slaves"` // the former name of port
+	PortsConfig []bondPort     `json:"ports-config"`
 }
 
-func (b *bond) ports() []string { return slices.Concat(b.Port, b.Slaves) }
+type bondPort struct {
+	Name     string  `json:"name"`
+	Priority *number `json:"priority"`
+	Queue    *number `json:"queue-id"`
+}
+
+// names are the ports under whichever name they are given.
+func (b *bond) names() []string { return slices.Concat(b.Port, b.Ports, b.Slaves) }
 
 type bridge struct {
-	Options struct {
-		STP struct {
-			Enabled      *bool `json:"enabled"`
-			Priority     *int  `json:"priority"`
-			ForwardDelay *int  `json:"forward-delay"`
-			HelloTime    *int  `json:"hello-time"`
-			MaxAge       *int  `json:"max-age"`
-		} `json:"stp"`
-		AgeingTime       *int `json:"mac-ageing-time"`
-		GroupForwardMask *int `json:"group-forward-mask"`
-	} `json:"options"`
-	Port []bridgePort `json:"port"`
+	Options    map[string]any `json:"options"`
+	Port       []bridgePort   `json:"port"`
+	Ports      []bridgePort   `json:"ports"` // another name of port
+	AllowExtra *flag          `json:"allow-extra-ports"`
 }
 
 type bridgePort struct {
-	Name     string `json:"name"`
-	Hairpin  *bool  `json:"stp-hairpin-mode"`
-	PathCost *int   `json:"stp-path-cost"`
-	Priority *int   `json:"stp-priority"`
+	Name     string          `json:"name"`
+	Hairpin  *flag           `json:"stp-hairpin-mode"`
+	PathCost *number         `json:"stp-path-cost"`
+	Priority *number         `json:"stp-priority"`
+	VLAN     *bridgePortVLAN `json:"vlan"`
 }
 
-type ethernet struct {
-	AutoNegotiation *bool  `json:"auto-negotiation"`
-	Speed           *int   `json:"speed"` // Mb/s
-	Duplex          string `json:"duplex"`
+type bridgePortVLAN struct {
+	Mode         string     `json:"mode"` // trunk, access
+	Tag          *number    `json:"tag"`
+	EnableNative *flag      `json:"enable-native"`
+	TrunkTags    []trunkTag `json:"trunk-tags"`
+}
+
+type trunkTag struct {
+	ID    *number `json:"id"`
+	Range *struct {
+		Min number `json:"min"`
+		Max number `json:"max"`
+	} `json:"id-range"`
+}
+
+type link struct {
+	AutoNegotiation *flag   `json:"auto-negotiation"`
+	Speed           *number `json:"speed"` // Mb/s
+	Duplex          string  `json:"duplex"`
+}
+
+type ethtool struct {
+	Feature  map[string]any `json:"feature"`
+	Ring     map[string]any `json:"ring"`
+	Pause    map[string]any `json:"pause"`
+	Coalesce map[string]any `json:"coalesce"`
 }
 
 type dnsConfig struct {
@@ -114,85 +179,26 @@ type dnsConfig struct {
 }
 
 type route struct {
-	Destination string `json:"destination"`
-	NextHop     string `json:"next-hop-address"`
-	Interface   string `json:"next-hop-interface"`
-	Metric      *int   `json:"metric"`
-	Table       int    `json:"table-id"`
+	Destination string  `json:"destination"`
+	NextHop     string  `json:"next-hop-address"`
+	Interface   string  `json:"next-hop-interface"`
+	Metric      *number `json:"metric"`
+	Table       *number `json:"table-id"`
+	VRF         string  `json:"vrf-name"`
+	Weight      *number `json:"weight"`
+	Source      string  `json:"source"`
+	Window      *number `json:"cwnd"`
 }
 
 type rule struct {
-	From     string `json:"ip-from"`
-	To       string `json:"ip-to"`
-	Priority *int   `json:"priority"`
-	Table    int    `json:"route-table"`
-	Family   string `json:"family"`
-}
-
-// maxState bounds the settings of one host once aliases are replaced, in bytes: thousands
-// of routes, and little enough for a list of many hosts.
-const maxState = 256 << 10
-
-// readState reads the YAML; a key that is not understood is a fault that names it.
-func readState(text string) (state, error) {
-	var s state
-	var tree map[string]any
-	if err := boundedyaml.Unmarshal([]byte(text), maxState, &tree); err != nil {
-		if errors.Is(err, model.ErrInvalid) {
-			return s, err
-		}
-		return s, fmt.Errorf("require a network state in YAML, found a fault: %s", strings.TrimPrefix(firstLine(err.Error()), "error converting YAML to JSON: "))
-	}
-	if len(tree) == 0 {
-		return s, fmt.Errorf("require a network state in YAML, found none")
-	}
-	if key := unknownKey(tree, reflect.TypeFor[state](), ""); key != "" {
-		return s, fmt.Errorf("%s: require a key that is supported, found one that is not", key)
-	}
-	if err := yaml.Unmarshal([]byte(text), &s); err != nil {
-		return s, fmt.Errorf("require a network state in YAML, found another kind of value: %s", firstLine(err.Error()))
-	}
-	return s, nil
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-// unknownKey is the path of the first key that a type has no field for.
-func unknownKey(tree any, t reflect.Type, path string) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch node := tree.(type) {
-	case []any:
-		for i, item := range node {
-			if t.Kind() != reflect.Slice {
-				return "" // told as another kind of value
-			}
-			if key := unknownKey(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); key != "" {
-				return key
-			}
-		}
-	case map[string]any:
-		if t.Kind() != reflect.Struct {
-			return ""
-		}
-		fields := map[string]reflect.Type{}
-		for i := range t.NumField() {
-			fields[t.Field(i).Tag.Get("json")] = t.Field(i).Type
-		}
-		for _, name := range sortedKeys(node) {
-			at := strings.TrimPrefix(path+"."+name, ".")
-			field, known := fields[name]
-			if !known {
-				return at
-			}
-			if key := unknownKey(node[name], field, at); key != "" {
-				return key
-			}
-		}
-	}
-	return ""
+	From     string  `json:"ip-from"`
+	To       string  `json:"ip-to"`
+	Priority *number `json:"priority"`
+	Table    *number `json:"route-table"`
+	Family   string  `json:"family"`
+	Mark     *number `json:"fwmark"`
+	Mask     *number `json:"fwmask"`
+	Incoming string  `json:"iif"`
+	Action   string  `json:"action"`
+	Suppress *number `json:"suppress-prefix-length"`
 }

@@ -9,7 +9,6 @@ package staticnet
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"regexp"
 	"strings"
 
@@ -20,6 +19,7 @@ import (
 type Host struct {
 	NICs  []NIC
 	state state
+	tree  map[string]any // the whole YAML, for hosts that apply it themselves
 }
 
 // NIC ties a name in the settings to a machine's interface.
@@ -56,8 +56,11 @@ func Parse(text string) ([]Host, error) {
 			return nil, err
 		}
 		var err error
-		if h.state, err = readState(item.NetworkYAML); err == nil {
+		if h.state, h.tree, err = readState(item.NetworkYAML); err == nil {
 			_, err = Keyfiles(h)
+		}
+		if err == nil {
+			err = checkIdentified(i, h, owners)
 		}
 		if err != nil {
 			return nil, model.Invalidf("%s.network_yaml: %s", at, err)
@@ -79,7 +82,7 @@ func checkNICs(at string, host int, nics []NIC, owners map[string]int) error {
 	names := map[string]bool{}
 	for i, nic := range nics {
 		place := fmt.Sprintf("%s.mac_interface_map[%d]", at, i)
-		if mac, err := net.ParseMAC(nic.MAC); err != nil || len(mac) != 6 {
+		if !isMAC(nic.MAC) {
 			return model.Invalidf("%s.mac_address: require a MAC address such as 52:54:00:aa:bb:01, found %q", place, nic.MAC)
 		}
 		if !nicName.MatchString(nic.Name) {
@@ -96,9 +99,37 @@ func checkNICs(at string, host int, nics []NIC, owners map[string]int) error {
 	return nil
 }
 
+// checkIdentified holds addresses that the settings find interfaces by beside the map.
+func checkIdentified(host int, h Host, owners map[string]int) error {
+	for i, one := range h.state.Interfaces {
+		if one.Identifier != "mac-address" || h.mapped(one.Name) != "" {
+			continue
+		}
+		mac := strings.ToLower(one.MAC)
+		if owner, taken := owners[mac]; taken {
+			return fmt.Errorf("interfaces[%d].mac-address: require each MAC address once, found %s again, first for host %d", i, mac, owner)
+		}
+		owners[mac] = host
+	}
+	return nil
+}
+
 // mac is the address of the interface that the settings call name; empty when they do
 // not tell.
 func (h Host) mac(name string) string {
+	if mac := h.mapped(name); mac != "" {
+		return mac
+	}
+	for _, one := range h.state.Interfaces {
+		if one.Name == name && one.Identifier == "mac-address" && isMAC(one.MAC) {
+			return strings.ToLower(one.MAC)
+		}
+	}
+	return ""
+}
+
+// mapped is the address that the map has for a name.
+func (h Host) mapped(name string) string {
 	for _, nic := range h.NICs {
 		if nic.Name == name {
 			return nic.MAC

@@ -1,0 +1,199 @@
+package staticnet
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Keyfiles makes the connections of a host, by the name of their file.
+func Keyfiles(h Host) (map[string][]byte, error) {
+	c, err := newConversion(h)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.interfaces {
+		if err := c.convert(i); err != nil {
+			return nil, fmt.Errorf("%s.%w", c.place(i), err)
+		}
+	}
+	for _, step := range []func() error{c.addRoutes, c.addRules, c.addDNS} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	out := make(map[string][]byte, len(c.files))
+	for i, one := range c.interfaces {
+		name := c.files[one.Name]["connection"]["id"] + ".nmconnection"
+		if _, taken := out[name]; taken {
+			return nil, fmt.Errorf("%s.profile-name: require a name that no other interface has, found %q", c.place(i), strings.TrimSuffix(name, ".nmconnection"))
+		}
+		out[name] = c.files[one.Name].bytes()
+	}
+	return out, nil
+}
+
+// conversion is a host's settings on their way to files.
+type conversion struct {
+	host       Host
+	interfaces []iface // those of the settings, then those they only mention
+	files      map[string]keyfile
+	ports      map[string]iface // the owner, by port
+	counts     map[string]int   // of numbered keys, by interface, section and key
+}
+
+// kernelName is what the kernel takes as the name of an interface that it makes (15 bytes).
+var kernelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
+
+// newConversion finds the interfaces and which of them are ports of others. Those that
+// are named only as a base or a port are Ethernet interfaces without settings.
+func newConversion(h Host) (*conversion, error) {
+	if len(h.state.Interfaces) == 0 {
+		return nil, errors.New("interfaces: require at least one interface, found none")
+	}
+	c := &conversion{host: h, files: map[string]keyfile{}, ports: map[string]iface{}, counts: map[string]int{}}
+	seen := map[string]bool{}
+	for i, one := range h.state.Interfaces {
+		one, err := complete(one)
+		if err == nil {
+			err = checkInterface(one, h)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s.%w", c.place(i), err)
+		}
+		if seen[one.Name] {
+			return nil, fmt.Errorf("%s.name: require each interface once, found %s again", c.place(i), one.Name)
+		}
+		seen[one.Name] = true
+		c.interfaces = append(c.interfaces, one)
+	}
+	for i := range c.interfaces {
+		if err := c.use(i, seen); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.place(i), err)
+		}
+	}
+	return c, c.checkLoops()
+}
+
+// complete gives what an interface has by other names or by itself.
+func complete(one iface) (iface, error) {
+	if one.Type == "" {
+		one.Type = "ethernet"
+	}
+	if one.BondToo != nil && one.Bond != nil {
+		return one, errors.New("bond: require one of bond and link-aggregation, found both")
+	}
+	if one.Bond == nil {
+		one.Bond = one.BondToo
+	}
+	return one, nil
+}
+
+// use takes notice of the interfaces that one is made of.
+func (c *conversion) use(i int, seen map[string]bool) error {
+	one := c.interfaces[i]
+	ports := portsOf(one)
+	for _, name := range ports {
+		if taken, exists := c.ports[name]; exists {
+			return fmt.Errorf("require an interface that is no port yet, found %s, a port of %s", name, taken.Name)
+		}
+		c.ports[name] = one
+	}
+	if parent := parentOf(one); parent != "" {
+		ports = append(slices.Clone(ports), parent)
+	}
+	for _, name := range ports {
+		switch {
+		case name == one.Name:
+			return fmt.Errorf("require another interface than %s itself", name)
+		case seen[name]:
+			continue
+		case c.host.mac(name) == "":
+			return fmt.Errorf("require %q among the interfaces or in mac_interface_map, found it in neither", name)
+		}
+		seen[name] = true
+		c.interfaces = append(c.interfaces, iface{Name: name, Type: "ethernet"})
+	}
+	return nil
+}
+
+// checkLoops refuses interfaces that are made of each other.
+func (c *conversion) checkLoops() error {
+	uses := map[string][]string{}
+	for _, one := range c.interfaces {
+		uses[one.Name] = append(portsOf(one), parentOf(one))
+	}
+	done := map[string]bool{}
+	var visit func(name string, above map[string]bool) bool
+	visit = func(name string, above map[string]bool) bool {
+		if above[name] {
+			return false
+		}
+		if done[name] {
+			return true
+		}
+		above[name] = true
+		defer delete(above, name)
+		for _, used := range uses[name] {
+			if !visit(used, above) {
+				return false
+			}
+		}
+		done[name] = true
+		return true
+	}
+	for i, one := range c.interfaces {
+		if !visit(one.Name, map[string]bool{}) {
+			return fmt.Errorf("%s: require interfaces that are not made of each other, found %s in a circle", c.place(i), one.Name)
+		}
+	}
+	return nil
+}
+
+// place is the path of an interface in the settings.
+func (c *conversion) place(i int) string { return fmt.Sprintf("interfaces[%d]", i) }
+
+func (c *conversion) find(name string) (iface, bool) {
+	at := slices.IndexFunc(c.interfaces, func(one iface) bool { return one.Name == name })
+	if at < 0 {
+		return iface{}, false
+	}
+	return c.interfaces[at], true
+}
+
+// connectionID is the one NMState gives: the same for the same interface every time, so
+// that what refers to it can be written without asking.
+func connectionID(one iface) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(one.Type+"://"+one.Name)).String()
+}
+
+// reference is how a connection names the one below it. An Ethernet interface goes by
+// its connection, because its name is not known here.
+func (c *conversion) reference(name string) string {
+	if one, found := c.find(name); found && one.Type == "ethernet" {
+		return connectionID(one)
+	}
+	return name
+}
+
+// canHaveIP reports whether an interface may have addresses of its own.
+func (c *conversion) canHaveIP(one iface) bool {
+	owner, isPort := c.ports[one.Name]
+	return !isPort || owner.Type == "vrf"
+}
+
+// hasFamily reports whether an interface has addresses of a family.
+func (c *conversion) hasFamily(one iface, family string) bool {
+	return c.canHaveIP(one) && one.family(family).enabled()
+}
+
+// hasAddresses reports whether an interface has more of a family than what it makes up
+// itself, which NetworkManager requires of those with routes.
+func (c *conversion) hasAddresses(one iface, family string) bool {
+	p := one.family(family)
+	return c.canHaveIP(one) && (p.static() || p.auto())
+}
