@@ -297,3 +297,24 @@ func TestSignedAddressOpensOneFileForAWhile(t *testing.T) {
 	now = start.Add(2 * time.Minute)
 	require.ErrorContains(t, a.Verify("/files?name=a", signature), "has expired")
 }
+
+func TestTokensOfTheSameKeyAndClaimsAreTheSame(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, auth.ModeLocal)
+	first, err := l.AgentToken(l.env())
+	require.NoError(t, err)
+	again, err := l.AgentToken(l.env())
+	require.NoError(t, err)
+	require.Equal(t, first.Reveal(), again.Reveal(), "what a host boots with is compared byte by byte")
+	other, err := l.AgentToken(&model.InfraEnv{ID: otherID})
+	require.NoError(t, err)
+	require.NotEqual(t, first.Reveal(), other.Reveal())
+
+	restarted, err := auth.NewLocal(auth.LocalOptions{
+		Mode: auth.ModeLocal, PrivateKey: model.Secret(privatePEM(t, l.private)), PublicKey: publicPEM(t, l.private), Now: time.Now,
+	})
+	require.NoError(t, err)
+	again, err = restarted.AgentToken(l.env())
+	require.NoError(t, err)
+	require.Equal(t, first.Reveal(), again.Reveal(), "with the keys of before")
+}

@@ -39,7 +39,7 @@ func (l *Local) sign(c claims) (model.Secret, error) {
 	if l.keys.private == nil {
 		return "", errors.New("sign a token: require EC_PRIVATE_KEY_PEM, found none")
 	}
-	text, err := jwt.NewWithClaims(jwt.SigningMethodES256, c).SignedString(l.keys.private)
+	text, err := jwt.NewWithClaims(es256{jwt.SigningMethodES256}, c).SignedString(l.keys.private)
 	if err != nil {
 		return "", fmt.Errorf("sign a token: %w", err)
 	}

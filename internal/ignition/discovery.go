@@ -1,6 +1,7 @@
 package ignition
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -53,7 +54,9 @@ type DiscoveryInput struct {
 	AgentToken model.Secret
 	Deployment Deployment
 	// StaticNetwork are the network settings of all hosts; empty with a minimal image.
+	// NetworkMethod is how hosts apply them; empty: keyfiles.
 	StaticNetwork []staticnet.File
+	NetworkMethod staticnet.Method
 	// InternalOverride is merged before the user's override. A config there starts an
 	// agent of another kind, so ours is left disabled.
 	InternalOverride string
@@ -78,6 +81,7 @@ var aspects = []struct {
 	{"trust-bundle", func(d *discovery) bool { return d.TrustBundle != "" }},
 	{"root-ca", func(d *discovery) bool { return d.RootCA != "" }},
 	{"mirror", func(d *discovery) bool { return d.Mirror.RegistriesConf != "" }},
+	{"mirror-ca", func(d *discovery) bool { return d.Mirror.CA != "" }},
 	{"insecure-policy", func(d *discovery) bool { return d.InsecurePolicy }},
 	{"static-network", (*discovery).hasStaticNetwork},
 	{"delay", func(d *discovery) bool { return d.DelaySeconds > 0 }},
@@ -125,6 +129,7 @@ type discovery struct {
 	AgentEnvironment string
 	AgentEnabled     bool
 	StaticNetwork    []networkFile
+	NetworkMethod    staticnet.Method
 	DelaySeconds     int64
 }
 
@@ -160,6 +165,7 @@ func newDiscovery(in DiscoveryInput) (*discovery, error) {
 		AgentEnvironment: environmentFile(append([][2]string{{"PULL_SECRET_TOKEN", in.AgentToken.Reveal()}}, proxyVariables(e.Proxy)...)),
 		AgentEnabled:     in.InternalOverride == "",
 		StaticNetwork:    networkFiles(in.StaticNetwork),
+		NetworkMethod:    cmp.Or(in.NetworkMethod, staticnet.MethodKeyfiles),
 		DelaySeconds:     int64(e.DiscoveryDelay / time.Second),
 	}, nil
 }

@@ -162,6 +162,15 @@ func TestDiscoveryOfADeploymentWithItsOwnTrust(t *testing.T) {
 	require.Equal(t, "insecureAcceptAnything", policy.Default[0].Type)
 }
 
+func TestDiscoveryTrustsTheMirrorWhereRegistriesAreNot(t *testing.T) {
+	t.Parallel()
+	in := minimal()
+	in.Deployment.Mirror.CA = ca // of the registry of the release images, say
+	c := discover(t, in)
+	require.Equal(t, ca, content(t, c, "/etc/pki/ca-trust/source/anchors/domain.crt"))
+	require.NotContains(t, files(c), "/etc/containers/registries.conf")
+}
+
 func TestDiscoveryOfOKDLaysProgramsOverTheSystem(t *testing.T) {
 	t.Parallel()
 	in := minimal()

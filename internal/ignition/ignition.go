@@ -30,29 +30,40 @@ func HostFileName(role model.Role, hostID uuid.UUID) string {
 	return fmt.Sprintf("%s-%s.ign", role, hostID)
 }
 
-// CheckOverride tells whether a user's Ignition config can be merged with ours; empty
-// is fine. The error is a model.ErrInvalid that tells the place of every fault.
+// CheckOverride tells whether a user's config, of Ignition or Butane, can be merged with
+// ours; empty is fine. The error is a model.ErrInvalid that tells the place of every fault.
 func CheckOverride(override string) error {
+	_, err := readOverride(override)
+	return err
+}
+
+// readOverride is the Ignition config of an override, checked; nil when it is empty.
+func readOverride(override string) ([]byte, error) {
 	if len(override) > maxOverride {
-		return model.Invalidf("require an Ignition config of at most %d bytes, found %d", maxOverride, len(override))
+		return nil, model.Invalidf("require a config of at most %d bytes, found %d", maxOverride, len(override))
 	}
 	if strings.TrimSpace(override) == "" {
-		return nil
+		return nil, nil
 	}
-	return document.Check([]byte(override))
+	config, err := toIgnition(override)
+	if err != nil {
+		return nil, err
+	}
+	return config, document.Check(config)
 }
 
 // apply lays overrides over base in their order. An error names the field the override
 // came from.
 func apply(base []byte, overrides ...override) ([]byte, error) {
 	for _, o := range overrides {
-		if err := CheckOverride(o.config); err != nil {
+		config, err := readOverride(o.config)
+		if err != nil {
 			return nil, prefixed(o.field, err)
 		}
-		if strings.TrimSpace(o.config) == "" {
+		if config == nil {
 			continue
 		}
-		merged, err := document.Merge(base, []byte(o.config))
+		merged, err := document.Merge(base, config)
 		if err != nil {
 			return nil, prefixed(o.field, err)
 		}

@@ -7,7 +7,7 @@ import "slipway/internal/staticnet"
 func (d *discovery) hasStaticNetwork() bool { return len(d.StaticNetwork) > 0 }
 
 // NetworkScript is the script that gives NetworkManager its settings, for templates.
-func (d *discovery) NetworkScript() string { return string(staticnet.Script) }
+func (d *discovery) NetworkScript() string { return string(staticnet.Script(d.NetworkMethod)) }
 
 // NetworkScriptPath is where it is.
 func (d *discovery) NetworkScriptPath() string { return staticnet.ScriptPath }

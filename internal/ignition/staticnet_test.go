@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vincent-petithory/dataurl"
 
+	"slipway/internal/ignition"
+	"slipway/internal/model"
 	"slipway/internal/staticnet"
 )
 
@@ -32,6 +34,41 @@ func TestNetworkSettingsAreInPlaceBeforeNetworkManagerStarts(t *testing.T) {
 		}
 	}
 	require.Fail(t, "the unit is missing")
+}
+
+func TestNetworkSettingsAreAppliedByTheMethodOfTheSystem(t *testing.T) {
+	t.Parallel()
+	for _, method := range []staticnet.Method{"", staticnet.MethodKeyfiles, staticnet.MethodNMState} {
+		in := minimal()
+		in.NetworkMethod = method
+		in.StaticNetwork = []staticnet.File{{Path: "/etc/assisted/network/host0/mac_interface.ini", Mode: 0o600, Content: []byte("x")}}
+		want := staticnet.Script(staticnet.MethodKeyfiles)
+		if method == staticnet.MethodNMState {
+			want = staticnet.Script(method)
+		}
+		require.Equal(t, string(want), content(t, discover(t, in), staticnet.ScriptPath))
+	}
+}
+
+func TestDisconnectedConfigIsCompletedWithWhatTheInstallerDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	made := []byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/installer"}]}}`)
+	e := minimal().InfraEnv
+	config, err := ignition.Disconnected(made, e)
+	require.NoError(t, err)
+	require.Empty(t, fileContent(t, config, "/etc/assisted/interactive-ui"))
+	require.NotContains(t, string(config), "trust-bundle")
+	e.AdditionalTrustBundle, e.IgnitionConfigOverride = ca, fcos
+	config, err = ignition.Disconnected(made, e)
+	require.NoError(t, err)
+	require.Equal(t, ca, fileContent(t, config, "/etc/pki/ca-trust/source/anchors/assisted-infraenv-additional-trust-bundle.pem"))
+	require.Equal(t, "a: {b}\n", fileContent(t, config, "/etc/mine"))
+	require.Contains(t, string(config), `"/installer"`)
+	_, err = ignition.Disconnected([]byte("{}"), e)
+	require.ErrorContains(t, err, "merge config of a disconnected image")
+	e.IgnitionConfigOverride = "{"
+	_, err = ignition.Disconnected(made, e)
+	require.ErrorIs(t, err, model.ErrInvalid)
 }
 
 func TestAgentWaitsForTheNetworkAsLongAsItsEnvironmentSays(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -76,21 +78,37 @@ func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, er
 	if err != nil {
 		return nil, err
 	}
+	var out *Output
+	err = i.inFolder(ctx, facts.PullSecret, func(ctx context.Context, g *generation) error {
+		g.in, g.facts, g.manifests = in, facts, sorted
+		out, err = g.run(ctx)
+		return err
+	})
+	return out, err
+}
+
+// inFolder has a run of the installer in a private folder, which is gone afterwards.
+func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(context.Context, *generation) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, i.releases.opts.RunTimeout,
 		fmt.Errorf("took longer than %s", i.releases.opts.RunTimeout))
 	defer cancel()
 	lock, err := lockShared(ctx, i.releases.workLock)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer lock.release()
 	dir, err := os.MkdirTemp(i.releases.work, "generate-")
 	if err != nil {
-		return nil, fmt.Errorf("make folder for installer: %w", err)
+		return fmt.Errorf("make folder for installer: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	g := &generation{installer: i, in: in, facts: facts, manifests: sorted, dir: dir, mask: newMask(facts.PullSecret)}
-	return g.run(ctx)
+	g := &generation{installer: i, dir: dir, mask: newMask(pullSecret)}
+	for _, d := range []string{"assets", "home", "tmp"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			return fmt.Errorf("make folder for installer: %w", err)
+		}
+	}
+	return run(ctx, g)
 }
 
 // facts are the parts of an install-config that decide about the generation.
@@ -125,41 +143,36 @@ type generation struct {
 func (g *generation) assets(name string) string { return filepath.Join(g.dir, "assets", name) }
 
 func (g *generation) run(ctx context.Context) (*Output, error) {
-	for _, d := range []string{"assets", "home", "tmp"} {
-		if err := os.Mkdir(filepath.Join(g.dir, d), 0o700); err != nil {
-			return nil, fmt.Errorf("make folder for installer: %w", err)
-		}
-	}
 	if err := os.WriteFile(g.assets("install-config.yaml"), g.in.InstallConfig, 0o600); err != nil {
 		return nil, fmt.Errorf("write install-config: %w", err)
 	}
-	if err := g.command(ctx, "manifests"); err != nil {
+	if err := g.command(ctx, "create", "manifests"); err != nil {
 		return nil, err
 	}
 	if err := g.changeManifests(); err != nil {
 		return nil, err
 	}
 	if !g.in.SingleNode {
-		if err := g.command(ctx, "ignition-configs"); err != nil {
+		if err := g.command(ctx, "create", "ignition-configs"); err != nil {
 			return nil, err
 		}
 		return g.output("bootstrap.ign", "master.ign", "worker.ign")
 	}
-	if err := g.command(ctx, "single-node-ignition-config"); err != nil {
+	if err := g.command(ctx, "create", "single-node-ignition-config"); err != nil {
 		return nil, err
 	}
 	// The node writes its own config once the control plane runs on it.
 	return g.output("bootstrap-in-place-for-live-iso.ign", "", "")
 }
 
-// command runs "create <target>".
-func (g *generation) command(ctx context.Context, target string) error {
-	args := []string{"create", target, "--dir", filepath.Join(g.dir, "assets"), "--log-level", "info"}
+// command runs a command of the installer: create, and what.
+func (g *generation) command(ctx context.Context, words ...string) error {
+	args := append(slices.Clone(words), "--dir", filepath.Join(g.dir, "assets"), "--log-level", "info")
 	err := execute(ctx, process{path: g.installer.program.path, args: args, env: g.environment(), dir: g.dir, output: &g.log})
 	if err == nil {
 		return nil
 	}
-	failure := &GenerateError{Command: "create " + target, ExitCode: -1, Log: g.mask.text(g.log.String()), err: err}
+	failure := &GenerateError{Command: strings.Join(words, " "), ExitCode: -1, Log: g.mask.text(g.log.String()), err: err}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		failure.ExitCode = exit.ExitCode()

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "sim-installer":
 			os.Exit(standin.Main(standin.Call{Args: os.Args[2:], Env: os.Environ(), Now: time.Now(), Stdout: os.Stdout, Stderr: os.Stderr}))
+		case "agent-installer":
+			os.Exit(agentInstaller(os.Args[2:]))
 		case "stall-in-download":
 			stallInDownload(os.Args[2], os.Args[3])
 		}
