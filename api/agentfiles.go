@@ -89,6 +89,18 @@ func (a *agentFiles) sha256(name string) (string, error) {
 	return sum, nil
 }
 
+// changed is when the program with a hash was written, of those that were looked at.
+func (a *agentFiles) changed(sum string) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, known := range a.hashes {
+		if known.sha256 == sum {
+			return known.changed
+		}
+	}
+	return time.Time{}
+}
+
 func errNoAgent(name string) error {
 	return model.NotFoundf("the service has no agent program %s", name)
 }

@@ -38,19 +38,25 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	l.service = newService(t, func(o *api.Options) { options = *o })
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	private, err := x509.MarshalECPrivateKey(key)
-	require.NoError(t, err)
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	require.NoError(t, err)
+	private, public := keyPair(t, key)
 	l.tokens, err = auth.NewLocal(auth.LocalOptions{
-		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey,
-		PrivateKey: model.Secret(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})),
-		PublicKey:  string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
+		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, PrivateKey: model.Secret(private), PublicKey: public,
 	})
 	require.NoError(t, err)
 	options.Identity = l.tokens
 	l.closed = &service{t: t, url: serve(t, options), store: l.store, blob: l.blob, logged: l.logged, orchestrator: l.orchestrator}
 	return l
+}
+
+// keyPair is a key and its public half in PEM.
+func keyPair(t *testing.T, key *ecdsa.PrivateKey) (private, public string) {
+	t.Helper()
+	der, err := x509.MarshalECPrivateKey(key)
+	require.NoError(t, err)
+	private = string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+	der, err = x509.MarshalPKIXPublicKey(&key.PublicKey)
+	require.NoError(t, err)
+	return private, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
 func (l *local) token(g auth.Grant) string {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/url"
+	"strings"
 
 	"slipway/internal/instructions"
 	"slipway/internal/model"
@@ -12,7 +13,7 @@ import (
 // and the addresses of the options are used.
 func BootArtifacts(o Options) func(*model.InfraEnv) (instructions.BootArtifacts, error) {
 	s := &server{Options: o}
-	s.ImageServiceURL = or(o.ImageServiceURL, o.BaseURL)
+	s.ImageServiceURL = strings.TrimSuffix(or(o.ImageServiceURL, o.BaseURL), "/")
 	return func(e *model.InfraEnv) (instructions.BootArtifacts, error) {
 		query, err := s.imageQuery(e)
 		if err != nil {

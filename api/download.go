@@ -13,13 +13,7 @@ import (
 	"slipway/internal/model"
 )
 
-// download answers with a file (contract/clients.md, W13).
-func download(w http.ResponseWriter, name string, changed time.Time, content []byte) {
-	fileHeaders(w, name, changed)
-	okText(w, "application/octet-stream", content)
-}
-
-// fileHeaders name a file that a browser is to save. Nothing between the service and
+// fileHeaders name a file that a browser is to save (contract/clients.md, W13). Nothing between the service and
 // the user may keep it: most files hold secrets.
 func fileHeaders(w http.ResponseWriter, name string, changed time.Time) {
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))

@@ -95,8 +95,14 @@ var infraEnvExercises = map[string]exercise{
 	"GetInfraEnvDownloadURL":       {ok: onEnv(getOf("/downloads/image-url"))},
 	"RegenerateInfraEnvSigningKey": {ok: onEnv(postTo("/regenerate-signing-key", nil))},
 	"DownloadMinimalInitrd":        {ok: onEnv(getOf("/downloads/minimal-initrd"))},
-	"v2DownloadInfraEnvFiles":      {ok: onEnv(getOf("/downloads/files?file_name=discovery.ign"))},
-	"GetInfraEnvPresignedFileURL":  {ok: onEnv(getOf("/downloads/files-presigned?file_name=discovery.ign"))},
+	"v2DownloadInfraEnvFiles": {
+		ok: onEnv(getOf("/downloads/files?file_name=discovery.ign")),
+		conflict: func(w *world) call { // the service has no agent for its hosts
+			body := map[string]any{"name": "z", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
+			return get(w.do(post("/v2/infra-envs", body)).object()["href"].(string)[len(base):] + "/downloads/files?file_name=discovery.ign")
+		},
+	},
+	"GetInfraEnvPresignedFileURL": {ok: onEnv(getOf("/downloads/files-presigned?file_name=discovery.ign"))},
 }
 
 // onEnv makes an exercise's request of a discovery environment.

@@ -64,7 +64,7 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 			return nil, err
 		}
 	}
-	return e, applyInfraEnv(e, infraEnvSettings{
+	return e, s.applyInfraEnv(e, infraEnvSettings{
 		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
 		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
 		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,
@@ -147,7 +147,7 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 		}
 		e.OpenShiftVersion = version
 	}
-	return applyInfraEnv(e, infraEnvSettings{
+	return s.applyInfraEnv(e, infraEnvSettings{
 		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
 		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
 		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,

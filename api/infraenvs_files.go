@@ -21,82 +21,105 @@ import (
 // over the network, or the network settings of all hosts.
 func (s *server) V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadInfraEnvFilesParams) {
 	e, err := s.Store.InfraEnv(r.Context(), id)
-	var content []byte
-	if err == nil {
-		switch params.FileName {
-		case wire.V2DownloadInfraEnvFilesParamsFileNameIpxeScript:
-			content, err = s.ipxeScript(r.Context(), e, params)
-		case wire.V2DownloadInfraEnvFilesParamsFileNameStaticNetworkConfig:
-			content, err = staticNetworkArchive(e)
-		default:
-			content, err = s.discoveryIgnition(e, or(string(params.DiscoveryIsoType), e.ImageType))
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	switch params.FileName {
+	case wire.V2DownloadInfraEnvFilesParamsFileNameIpxeScript:
+		// Never the same for long: it holds a token with an end, and knows whether its machine was installed.
+		script, err := s.ipxeScript(r.Context(), e, params)
+		answerFile(w, r, file{name: string(params.FileName), changed: e.UpdatedAt}, script, err)
+	case wire.V2DownloadInfraEnvFilesParamsFileNameStaticNetworkConfig:
+		if e.StaticNetworkConfig == "" {
+			fail(w, r, model.NotFoundf("infra-env %s has no static network settings", e.Name))
+			return
 		}
+		s.answerUnlessKnown(w, r, s.networkFile(e), func() ([]byte, error) { return s.staticNetworkArchive(e) })
+	default:
+		s.answerDiscovery(w, r, e, or(string(params.DiscoveryIsoType), e.ImageType))
+	}
+}
+
+func (s *server) answerDiscovery(w http.ResponseWriter, r *http.Request, e *model.InfraEnv, imageType string) {
+	if imageType == string(wire.ImageTypeDisconnectedIso) {
+		s.answerDisconnected(w, r, e)
+		return
+	}
+	agent, err := s.agentOf(e)
+	var known file
+	if err == nil {
+		known, err = s.discoveryFile(e, imageType, agent)
 	}
 	if err != nil {
 		fail(w, r, err)
 		return
 	}
-	// Image servers hand the date on: without it a broken download of an image could not go on.
-	download(w, string(params.FileName), e.UpdatedAt, content)
-}
-
-func (s *server) discoveryIgnition(e *model.InfraEnv, imageType string) ([]byte, error) {
-	file, sum, err := s.agents.program(e.CPUArchitecture)
-	if errors.Is(err, model.ErrNotFound) {
-		err = model.Conflictf("discovery config of infra-env %s cannot be made: %s", e.Name, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	token, err := s.Identity.AgentToken(e)
-	if err != nil {
-		return nil, err
-	}
-	var network []staticnet.File
-	if imageType != string(wire.ImageTypeMinimalIso) {
-		if network, err = staticNetworkFiles(e); err != nil {
-			return nil, err
-		}
-	}
-	return ignition.Discovery(ignition.DiscoveryInput{
-		InfraEnv: e, ServiceURL: s.BaseURL, ServiceCA: s.ServiceCA, Insecure: s.Insecure, Deployment: s.Deployment,
-		AgentToken: token, StaticNetwork: network,
-		Agent: ignition.Agent{URL: s.BaseURL + "/agent/" + file, SHA256: sum, Version: s.AgentVersion},
-	})
+	s.answerUnlessKnown(w, r, known, func() ([]byte, error) { return s.discoveryIgnition(e, imageType, agent) })
 }
 
 // DownloadMinimalInitrd gives an image what it needs before it can fetch its root file
 // system; most need nothing.
 func (s *server) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	e, err := s.Store.InfraEnv(r.Context(), id)
-	var archive []byte
-	if err == nil {
-		archive, err = minimalInitrd(e)
-	}
 	switch {
 	case err != nil:
 		fail(w, r, err)
-	case archive == nil:
+	case e.StaticNetworkConfig == "" && e.Proxy == model.Proxy{}:
 		noContent(w, r, nil)
 	default:
-		download(w, "initrd.img", e.UpdatedAt, archive)
+		s.answerUnlessKnown(w, r, s.initrdFile(e), func() ([]byte, error) { return s.minimalInitrd(e) })
 	}
 }
 
-func minimalInitrd(e *model.InfraEnv) ([]byte, error) {
+// agentOf is the program of the agent for an environment; a model.ErrConflict when the
+// service has none for its architecture.
+func (s *server) agentOf(e *model.InfraEnv) (ignition.Agent, error) {
+	name, sum, err := s.agents.program(e.CPUArchitecture)
+	if errors.Is(err, model.ErrNotFound) {
+		err = model.Conflictf("discovery config of infra-env %s cannot be made: %s", e.Name, err)
+	}
+	return ignition.Agent{URL: s.BaseURL + agentPath + name, SHA256: sum, Version: s.AgentVersion}, err
+}
+
+// discoveryIgnition makes the config of a type of image. All it depends on is in the file
+// that discoveryFile describes.
+func (s *server) discoveryIgnition(e *model.InfraEnv, imageType string, agent ignition.Agent) ([]byte, error) {
+	token, err := s.Identity.AgentToken(e)
+	if err != nil {
+		return nil, err
+	}
+	var network []staticnet.File
+	if imageType != string(wire.ImageTypeMinimalIso) {
+		if network, err = s.staticNetworkFiles(e); err != nil {
+			return nil, err
+		}
+	}
+	return ignition.Discovery(ignition.DiscoveryInput{
+		InfraEnv: e, ServiceURL: s.BaseURL, ServiceCA: s.ServiceCA, Insecure: s.Insecure, Deployment: s.Deployment,
+		AgentToken: token, Agent: agent, StaticNetwork: network, NetworkMethod: s.networkMethod(e),
+	})
+}
+
+// networkMethod is how the system of an image applies network settings.
+func (s *server) networkMethod(e *model.InfraEnv) staticnet.Method {
+	return staticnet.MethodFor(s.imageVersion(e))
+}
+
+func (s *server) minimalInitrd(e *model.InfraEnv) ([]byte, error) {
 	hosts, err := staticnet.Parse(e.StaticNetworkConfig)
 	if err != nil {
 		return nil, staleNetwork(e, err)
 	}
-	return staticnet.MinimalInitrd(hosts, e.Proxy)
+	return staticnet.MinimalInitrd(hosts, e.Proxy, s.networkMethod(e))
 }
 
-func staticNetworkFiles(e *model.InfraEnv) ([]staticnet.File, error) {
+func (s *server) staticNetworkFiles(e *model.InfraEnv) ([]staticnet.File, error) {
 	hosts, err := staticnet.Parse(e.StaticNetworkConfig)
 	if err != nil {
 		return nil, staleNetwork(e, err)
 	}
-	return staticnet.Files(hosts)
+	return staticnet.Files(hosts, s.networkMethod(e))
 }
 
 // staleNetwork is about settings that were taken by a version with looser rules.
@@ -106,13 +129,10 @@ func staleNetwork(e *model.InfraEnv, err error) error {
 
 // staticNetworkArchive packs the network settings of all hosts (tar), for people who look
 // into them and for tools that put them into images of their own.
-func staticNetworkArchive(e *model.InfraEnv) ([]byte, error) {
-	files, err := staticNetworkFiles(e)
+func (s *server) staticNetworkArchive(e *model.InfraEnv) ([]byte, error) {
+	files, err := s.staticNetworkFiles(e)
 	if err != nil {
 		return nil, err
-	}
-	if len(files) == 0 {
-		return nil, model.NotFoundf("infra-env %s has no static network settings", e.Name)
 	}
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)

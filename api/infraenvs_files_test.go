@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/cavaliergopher/cpio"
@@ -37,41 +38,48 @@ func TestNetworkSettingsComeWithAFullImageAndBeforeAMinimalOne(t *testing.T) {
 	require.NotContains(t, string(s.want(http.StatusOK, http.MethodGet, file+"discovery.ign", nil).body), "pre-network-manager-config")
 
 	s.setStatic(e.ID)
-	for query, found := range map[string]bool{
-		"discovery.ign": true, "discovery.ign&discovery_iso_type=full-iso": true, "discovery.ign&discovery_iso_type=minimal-iso": false,
+	for version, settings := range map[string][2]string{ // from 4.18 on hosts apply NMState themselves
+		"4.16.68": {"eth0.nmconnection", "method=auto"}, "4.22.9": {"network.yml", "dhcp: true"},
 	} {
-		config := string(s.want(http.StatusOK, http.MethodGet, file+query, nil).body)
-		require.True(t, json.Valid([]byte(config)))
-		for _, part := range []string{"pre-network-manager-config.service", "/etc/assisted/network/host0/eth0.nmconnection", "/etc/assisted/network/host0/mac_interface.ini"} {
-			if found {
-				require.Contains(t, config, part, query)
-			} else {
-				require.NotContains(t, config, part, query)
+		s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{"openshift_version": version})
+		name := "etc/assisted/network/host0/" + settings[0]
+		for query, found := range map[string]bool{
+			"discovery.ign": true, "discovery.ign&discovery_iso_type=full-iso": true, "discovery.ign&discovery_iso_type=minimal-iso": false,
+		} {
+			config := string(s.want(http.StatusOK, http.MethodGet, file+query, nil).body)
+			require.True(t, json.Valid([]byte(config)))
+			for _, part := range []string{"pre-network-manager-config.service", "/" + name, "/etc/assisted/network/host0/mac_interface.ini"} {
+				require.Equal(t, found, strings.Contains(config, part), "%s %s", query, part)
 			}
 		}
-	}
-	r := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
-	require.Equal(t, `attachment; filename=initrd.img`, r.header.Get("Content-Disposition"))
-	require.NotEmpty(t, r.header.Get("Last-Modified"))
-	require.Contains(t, cpioNames(t, r.body), "etc/assisted/network/host0/eth0.nmconnection")
+		r := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
+		require.Equal(t, `attachment; filename=initrd.img`, r.header.Get("Content-Disposition"))
+		require.NotEmpty(t, r.header.Get("Last-Modified"))
+		require.Contains(t, cpioNames(t, r.body), name)
 
-	names := map[string]string{}
-	archive := tar.NewReader(bytes.NewReader(s.want(http.StatusOK, http.MethodGet, file+"static-network-config", nil).body))
+		files := tarFiles(t, s.want(http.StatusOK, http.MethodGet, file+"static-network-config", nil).body)
+		require.Equal(t, "52:54:00:aa:bb:01=eth0\n", files["etc/assisted/network/host0/mac_interface.ini"])
+		require.Contains(t, files[name], settings[1])
+	}
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"static_network_config":[]}`)
+	s.want(http.StatusNoContent, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
+}
+
+// tarFiles are the files of an archive by their names.
+func tarFiles(t *testing.T, content []byte) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	archive := tar.NewReader(bytes.NewReader(content))
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return files
 		}
 		require.NoError(t, err)
 		content, err := io.ReadAll(archive)
 		require.NoError(t, err)
-		names[header.Name] = string(content)
+		files[header.Name] = string(content)
 	}
-	require.Equal(t, "52:54:00:aa:bb:01=eth0\n", names["etc/assisted/network/host0/mac_interface.ini"])
-	require.Contains(t, names["etc/assisted/network/host0/eth0.nmconnection"], "method=auto")
-
-	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"static_network_config":[]}`)
-	s.want(http.StatusNoContent, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
 }
 
 func cpioNames(t *testing.T, packed []byte) []string {

@@ -153,6 +153,20 @@ func (s *service) agentFile(name string) reply {
 	return readReply(s.t, response)
 }
 
+func TestAddressOfTheImageFollowsItsTypeAndVersion(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	at := "http://service.example:8090/byid/" + e.ID.String()
+	require.Equal(t, at+"/4.22.9/x86_64/full.iso", e.DownloadURL)
+	for body, want := range map[string]string{
+		`{"image_type":"minimal-iso","openshift_version":"4.16"}`:        "/4.16/x86_64/minimal.iso", // the image of that version, whichever it is
+		`{"image_type":"disconnected-iso","openshift_version":"4.22.1"}`: "/4.22.1/x86_64/disconnected.iso",
+	} {
+		require.Equal(t, at+want, s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body).object()["download_url"])
+	}
+}
+
 func TestAddressOfTheImageIsTold(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -29,8 +29,9 @@ type infraEnvSettings struct {
 	delay           *int64 // seconds
 }
 
-// applyInfraEnv lays what a client sent over a discovery environment.
-func applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
+// applyInfraEnv lays what a client sent over a discovery environment, and refuses what no
+// image can be made of.
+func (s *server) applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
 	if p.imageType != nil {
 		e.ImageType = string(*p.imageType)
 	}
@@ -52,6 +53,25 @@ func applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
 		if err := part(e, p); err != nil {
 			return err
 		}
+	}
+	if err := checkImageType(e); err != nil {
+		return err
+	}
+	return s.checkImage(e)
+}
+
+// checkImageType refuses an image that there is not: what an architecture does not have
+// (contract/image-service.md, 4.1 and 4.3), and a disconnected one of no release.
+func checkImageType(e *model.InfraEnv) error {
+	switch {
+	case e.ImageType == string(wire.ImageTypeDisconnectedIso) && e.ClusterID == nil:
+		return model.Invalidf("image_type: require an environment of a cluster with %s: its release makes the config; found none", e.ImageType)
+	case e.CPUArchitecture != "s390x":
+		return nil
+	case e.ImageType == string(wire.ImageTypeMinimalIso):
+		return model.Invalidf("image_type: require full-iso with cpu_architecture s390x, which has no minimal image; found %s", e.ImageType)
+	case len(e.KernelArguments) > 0:
+		return model.Invalidf("kernel_arguments: require none with cpu_architecture s390x, whose images have no room for them; found %d", len(e.KernelArguments))
 	}
 	return nil
 }
@@ -118,34 +138,6 @@ func applyStaticNetwork(e *model.InfraEnv, p infraEnvSettings) error {
 		return err
 	}
 	e.StaticNetworkConfig = text
-	return nil
-}
-
-func applyKernelArguments(e *model.InfraEnv, p infraEnvSettings) error {
-	if p.kernelArguments == nil {
-		return nil
-	}
-	e.KernelArguments = nil
-	for i, a := range *p.kernelArguments {
-		if err := checkKernelArgument(i, a); err != nil {
-			return err
-		}
-		e.KernelArguments = append(e.KernelArguments, model.KernelArgument{Operation: string(a.Operation), Value: a.Value})
-	}
-	return nil
-}
-
-// checkKernelArgument holds what the document cannot: both parts are there, and replace
-// names what it replaces. The pattern of the value is the document's.
-func checkKernelArgument(i int, a wire.KernelArgument) error {
-	switch {
-	case a.Operation == "":
-		return model.Invalidf("kernel_arguments[%d].operation: require append, replace or delete, found none", i)
-	case a.Value == "":
-		return model.Invalidf("kernel_arguments[%d].value: require an argument of the kernel, found none", i)
-	case a.Operation == wire.Replace && strings.Count(a.Value, "=") < 2:
-		return model.Invalidf("kernel_arguments[%d].value: require KEY=OLD=NEW with replace, found %q", i, a.Value)
-	}
 	return nil
 }
 

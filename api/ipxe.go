@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
+	"slipway/internal/image"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -53,7 +53,7 @@ func (s *server) discoveryScript(e *model.InfraEnv, query url.Values) string {
 		"console=tty1", "console=ttyS0,115200n8",
 	}, discoveryArguments(e)...)
 	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s/images/%s/pxe-initrd?%s\nkernel %s/boot-artifacts/kernel?%s %s\nboot\n",
-		s.ImageServiceURL, e.ID, query.Encode(), s.ImageServiceURL, artifact, strings.Join(changedArguments(arguments, e.KernelArguments), " "))
+		s.ImageServiceURL, e.ID, query.Encode(), s.ImageServiceURL, artifact, strings.Join(image.ChangedArguments(arguments, e.KernelArguments), " "))
 }
 
 // discoveryArguments are those that an environment's settings ask for.
@@ -62,30 +62,6 @@ func discoveryArguments(e *model.InfraEnv) []string {
 		return nil // its network comes with the initramfs
 	}
 	return []string{"ip=dhcp"}
-}
-
-// changedArguments applies what a user changes, the way coreos-installer does: replace
-// is KEY=OLD=NEW.
-func changedArguments(arguments []string, changes []model.KernelArgument) []string {
-	for _, c := range changes {
-		switch c.Operation {
-		case "append":
-			arguments = append(arguments, c.Value)
-		case "delete":
-			arguments = slices.DeleteFunc(arguments, func(a string) bool { return a == c.Value })
-		case "replace":
-			parts := strings.SplitN(c.Value, "=", 3)
-			if len(parts) < 3 {
-				continue // refused when it was set
-			}
-			for i, a := range arguments {
-				if a == parts[0]+"="+parts[1] {
-					arguments[i] = parts[0] + "=" + parts[2]
-				}
-			}
-		}
-	}
-	return arguments
 }
 
 // bootsFromDisk reports whether a host has its system on the disk already.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
+	"golang.org/x/sync/singleflight"
 
 	"slipway/internal/auth"
 	"slipway/internal/blob"
@@ -48,8 +49,8 @@ type Options struct {
 	ReleaseSources []support.ReleaseSource
 	// AnyReleaseImage takes release images of users that are not on offer.
 	AnyReleaseImage bool
-	// OSImages are those that discovery images are made of.
-	OSImages support.OSImages
+	// OSImages are those that discovery images are made of, as it is now; nil: none.
+	OSImages func() support.OSImages
 	// Domains are DNS domains whose records are kept for clusters.
 	Domains []support.ManagedDomain
 	// Requirements are the hardware requirements; nil: those shipped.
@@ -86,6 +87,8 @@ type Options struct {
 	// SigningKey signs addresses of single files, 32 bytes; the same in every process that
 	// serves the API. Empty: one that only this process knows.
 	SigningKey []byte
+	// Disconnected makes configs of disconnected images; nil: there are none.
+	Disconnected Disconnected
 	// ImageServiceURL is where discovery images are offered; empty: BaseURL.
 	ImageServiceURL string
 	// InactiveAfter is when unused clusters are deleted; zero: 480 hours.
@@ -98,6 +101,9 @@ type server struct {
 	document *document
 	own      *document // of the commands that the contract does not have
 	agents   *agentFiles
+	started  time.Time
+
+	disconnected singleflight.Group // runs of the installer, by their settings
 }
 
 // NewServer builds the handler of everything below BasePath, OwnPath and /agent/. It
@@ -127,7 +133,7 @@ func NewServer(o Options) http.Handler {
 			panic(err) // the same
 		}
 	}
-	s := &server{Options: o, document: document, own: own, agents: newAgentFiles(o.AgentBinaries)}
+	s := &server{Options: o, document: document, own: own, agents: newAgentFiles(o.AgentBinaries), started: o.Now()}
 	if s.Authorize == nil {
 		s.Authorize = s.checkScope
 	}

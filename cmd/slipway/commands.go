@@ -17,6 +17,7 @@ type userCommands struct {
 	Cluster   usercli.ClusterCommands   `cmd:"" help:"Define, install and look at clusters."`
 	Host      usercli.HostCommands      `cmd:"" help:"Look at hosts, change them, add them to clusters, start failed ones again."`
 	InfraEnv  usercli.InfraEnvCommands  `cmd:"" name:"infra-env" help:"Discovery environments: what hosts boot with."`
+	Image     usercli.ImageCommands     `cmd:"" help:"Discovery images."`
 	Wait      usercli.WaitCommands      `cmd:"" help:"Wait for a cluster or a host."`
 	Versions  usercli.VersionsCommand   `cmd:"" help:"List the OpenShift versions on offer."`
 	Operators usercli.OperatorsCommands `cmd:"" help:"Operators that can be installed with a cluster."`

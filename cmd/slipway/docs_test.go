@@ -23,6 +23,9 @@ const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (ho
 	"`TEMPORAL_NAMESPACE`\n(default `slipway`), `TEMPORAL_API_KEY`, `TEMPORAL_TLS`, `TEMPORAL_TLS_CLIENT_CERT_PATH`, `TEMPORAL_TLS_CLIENT_KEY_PATH`,\n" +
 	"`TEMPORAL_TLS_SERVER_CA_CERT_PATH`, `TEMPORAL_TLS_SERVER_NAME`, and `TEMPORAL_CONFIG_FILE` for a file with profiles.\n\n"
 
+const configurationImages = "## Flags and variables of `slipway images`\nIt has no database and no Temporal. What is not here belongs to the API, which it asks. `ASSISTED_SERVICE_SCHEME` and `ASSISTED_SERVICE_HOST` name " +
+	"the API\nwhere `--service-url` does not. `/ready` is 503 until no operating system image is on its way any more, and says how each is.\n\n"
+
 const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it began with. What happens at each: [states](states.md),\n" +
 	"[workflows](workflows.md). None of them ends an installation by itself: what takes too long stops, and waits for a decision.\n\n"
 
@@ -33,16 +36,8 @@ const configurationWithoutEffect = "Accepted, and told in the log at the start, 
 
 func TestDocsOfConfiguration(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&cli{}, kong.Name("slipway"))
-	require.NoError(t, err)
-	context, err := kong.Trace(parser, []string{"up"})
-	require.NoError(t, err)
 	var flags, timeouts, others, nothing [][]string
-	for _, f := range context.Flags() {
-		if f.Name != "help" {
-			flags = append(flags, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
-		}
-	}
+	flags = flagRows(t, "up")
 	for _, s := range lifecycle.TimeoutSettings() {
 		timeouts = append(timeouts, []string{"`" + s.Name + "`", limit(s.Default), s.Why})
 	}
@@ -54,10 +49,26 @@ func TestDocsOfConfiguration(t *testing.T) {
 	}
 	text := docpage.Title("Settings of `slipway up`", "cmd/slipway and internal/lifecycle") + configurationIntro +
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
+		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(t, "images", "serve")) +
 		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
 		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, others) +
 		configurationWithoutEffect + docpage.Table([]string{"variable", "why it changes nothing"}, nothing)
 	docpage.Check(t, *update, "configuration.md", text[:len(text)-1])
+}
+
+// flagRows are the flags of a command.
+func flagRows(t *testing.T, command ...string) (rows [][]string) {
+	t.Helper()
+	parser, err := kong.New(&cli{}, kong.Name("slipway"))
+	require.NoError(t, err)
+	context, err := kong.Trace(parser, command)
+	require.NoError(t, err)
+	for _, f := range context.Flags() {
+		if f.Name != "help" {
+			rows = append(rows, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
+		}
+	}
+	return rows
 }
 
 func codeOrNone(text string) string {

@@ -25,6 +25,7 @@ type cli struct {
 	Up      upCommand      `cmd:"" help:"Run everything: database, Temporal, worker and API."`
 	API     apiCommand     `cmd:"" name:"api" help:"Run the API alone, against a database and a Temporal of your own."`
 	Worker  workerCommand  `cmd:"" help:"Run a worker alone, against a database and a Temporal of your own."`
+	Images  imagesCommands `cmd:"" help:"Send discovery images; the live ISOs they are made of."`
 	Migrate migrateCommand `cmd:"" help:"Bring a database of your own up to date, and run nothing."`
 	Token   tokenCommand   `cmd:"" help:"Sign a token for AUTH_TYPE=local with the service's keys."`
 	Version versionCommand `cmd:"" help:"Print the version."`

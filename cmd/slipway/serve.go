@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"slipway/internal/stream"
 )
 
 // requestGrace is what requests get to finish once the service ends. Those that only wait
@@ -28,14 +31,18 @@ type server struct {
 	abort    context.CancelFunc // ends every request
 }
 
-// listen opens the listener and serves start-up answers until use is called.
-func listen(address string, logger *slog.Logger, fail func(error)) (*server, error) {
+// listen opens the listener and serves start-up answers until use is called; security,
+// when there is some, makes it HTTPS.
+func listen(address string, security *tls.Config, logger *slog.Logger, fail func(error)) (*server, error) {
 	listener, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("address %s is taken by another process: choose another with --listen", address)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s (--listen): %w", address, err)
+	}
+	if security != nil {
+		listener = tls.NewListener(listener, security)
 	}
 	s := &server{listener: listener}
 	requests, abort := context.WithCancel(context.Background())
@@ -47,6 +54,7 @@ func listen(address string, logger *slog.Logger, fail func(error)) (*server, err
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute, // longer than the 60 s between two polls of an agent
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnContext:       stream.ConnContext,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	go func() {

@@ -76,7 +76,7 @@ func (s *service) run(ctx context.Context, start func(context.Context) error) er
 // listen opens the HTTP listener, and takes the base URL from it where none is given.
 func (s *service) listen(address string) error {
 	var err error
-	if s.server, err = listen(address, s.logger, s.shutdown.fail); err != nil {
+	if s.server, err = listen(address, nil, s.logger, s.shutdown.fail); err != nil {
 		return err
 	}
 	if s.options.BaseURL == "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -33,6 +34,18 @@ func newShutdown(logger *slog.Logger) *shutdown {
 
 func (s *shutdown) add(what string, most time.Duration, closer func(context.Context) error) {
 	s.steps = append(s.steps, step{what: what, most: most, close: closer})
+}
+
+// background runs work until the shutdown reaches it, and waits for it to end there.
+func (s *shutdown) background(name string, work func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { work(ctx) })
+	s.add(name, 2*time.Second, func(context.Context) error {
+		cancel()
+		done.Wait()
+		return nil
+	})
 }
 
 // watch makes the end of a part that the service cannot do without its own end.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -39,6 +38,7 @@ type installOptions struct {
 	operatorOptions
 	releaseOptions
 	deploymentOptions
+	imageServiceOptions
 	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
 	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
 	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent binaries for hosts; by default that of this program." placeholder:"FOLDER"`
@@ -153,14 +153,7 @@ func (s *service) assemble() error {
 
 // background runs work until the shutdown reaches it, and waits for it to end there.
 func (s *service) background(name string, work func(context.Context)) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() { work(ctx) })
-	s.shutdown.add(name, 2*time.Second, func(context.Context) error {
-		cancel()
-		done.Wait()
-		return nil
-	})
+	s.shutdown.background(name, work)
 }
 
 func (s *service) readSettings() error {
@@ -254,19 +247,24 @@ func (s *service) api(context.Context) (chi.Router, error) {
 	if err != nil {
 		return nil, err
 	}
+	images, err := s.openImages()
+	if err != nil {
+		return nil, err
+	}
 	handler := api.NewServer(api.Options{
 		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Installation: s.installation, Orchestrator: s.orchestrator,
 		Log: s.logger, Now: s.process.now, BaseURL: strings.TrimSuffix(s.options.BaseURL, "/"),
 		Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
-		OSImages: s.offers.osImages, Domains: s.offers.domains, Requirements: s.requirements,
+		OSImages: images.Offered, Domains: s.offers.domains, Requirements: s.requirements,
 		InstallConfig: s.deployment.installConfig, Deployment: s.deployment.discovery,
 		Version: version(), ComponentVersions: s.components(),
 		AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.switches.foreignAgent(), AgentBinaries: binaries,
 		PublicRegistries: s.switches.publicRegistries, Observe: s.recorder.Request,
 		Identity: s.identity, SigningKey: s.sealer.Derive(signingPurpose), ImageServiceURL: s.options.ImageServiceURL,
-		InactiveAfter: s.switches.inactive,
+		InactiveAfter: s.switches.inactive, Disconnected: s.releases,
 	})
 	router := chi.NewRouter()
+	s.serveImages(router, images, handler)
 	router.Mount("/", handler)
 	return router, nil
 }

@@ -8,10 +8,11 @@ type Metric struct {
 	Labels           []string
 }
 
-// List lists every metric, those of the v2 API first.
+// List lists every metric, those of the v2 API first and those of images last.
 func List() []Metric {
-	out := make([]Metric, len(table))
-	for i, t := range table {
+	rows := slices.Concat(table, imageTable)
+	out := make([]Metric, len(rows))
+	for i, t := range rows {
 		out[i] = Metric{t.name, string(t.kind), t.help, slices.Clone(t.labels)}
 	}
 	return out

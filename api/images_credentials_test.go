@@ -1,0 +1,96 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/auth"
+	"slipway/internal/image/isotest"
+	"slipway/internal/model"
+)
+
+func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	for mode, form := range map[auth.Mode]struct{ parameter, foreign string }{
+		auth.ModeLocal:          {"api_key", "/bytoken/"},
+		auth.ModeAgentInstaller: {"image_token", "/byapikey/"},
+	} {
+		l := newLocal(t, mode)
+		user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
+		images := newImageService(t, l.closed, path, nil)
+		e, other := l.infraEnv(uuid.Nil), l.infraEnv(uuid.Nil)
+		given := func() (address, token string) {
+			got := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/image-url", nil, user...).object()
+			address = strings.TrimPrefix(got["url"].(string), "http://service.example:8090")
+			return address, strings.Split(address, "/")[2]
+		}
+		address, token := given()
+		byID := "/byid/" + e.ID.String() + "/4.22/x86_64/full.iso"
+		long := "/images/" + e.ID.String() + "?version=4.22&type=full-iso"
+		want := images.get(address)
+		require.Equal(t, http.StatusOK, want.status, "%s: %s", mode, want.body)
+		for _, opened := range []string{
+			long + "&" + form.parameter + "=" + token, byID + "?" + form.parameter + "=" + token, strings.Replace(address, "full.iso", "minimal.iso", 1),
+			"/images/" + e.ID.String() + "/pxe-initrd?version=4.22&" + form.parameter + "=" + token,
+		} {
+			require.Equal(t, http.StatusOK, images.get(opened).status, "%s %s", mode, opened)
+		}
+		require.Equal(t, http.StatusOK, images.get(byID, user...).status, "users open all")
+
+		require.Contains(t, images.get(byID).message(http.StatusUnauthorized), "require a credential in", "although others have it in the cache")
+		images.get(long + "&" + form.parameter + "=" + token + "x").message(http.StatusUnauthorized)
+		images.get("/images/" + other.ID.String() + "?version=4.22&type=full-iso&" + form.parameter + "=" + token).message(http.StatusForbidden)
+		images.get(form.foreign + token + "/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
+		images.get("/byapikey/x.y.z/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
+		require.Contains(t, images.get("/bytoken/nothing/4.22/x86_64/full.iso").message(http.StatusUnauthorized), "require a token of an infra-env in the address")
+		// The path and the query win over the header.
+		images.get(byID+"?"+form.parameter+"=x", user...).message(http.StatusUnauthorized)
+
+		l.closed.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil, user...)
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			require.Equal(t, http.StatusUnauthorized, images.ask(method, address).status, "rotated")
+		}
+		address, _ = given()
+		require.Equal(t, http.StatusOK, images.get(address).status)
+		require.NotContains(t, l.logged.String(), token)
+	}
+}
+
+func TestAddressesOfImagesEnd(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	l := newLocal(t, auth.ModeAgentInstaller)
+	images := newImageService(t, l.closed, path, nil)
+	e := l.infraEnv(uuid.Nil)
+	key, err := l.store.TokenKey(t.Context(), e.ID)
+	require.NoError(t, err)
+	for expires, status := range map[time.Duration]int{time.Hour: http.StatusOK, -time.Minute: http.StatusUnauthorized} {
+		token, err := auth.ImageToken(key, e.ID, time.Now().Add(expires))
+		require.NoError(t, err)
+		require.Equal(t, status, images.get("/bytoken/"+token+"/4.22/x86_64/full.iso").status)
+	}
+	forged, err := auth.ImageToken(model.Secret("another key"), e.ID, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	images.get("/bytoken/" + forged + "/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
+}
+
+// TestImagesAskTheAPIOfTheirProcess has no network between the two.
+func TestImagesAskTheAPIOfTheirProcess(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	var options api.Options
+	s := newService(t, func(o *api.Options) { options = *o })
+	images := newImageService(t, s, path, func(o *api.ImagesOptions) { o.API, o.APIURL = api.InProcess(api.NewServer(options)), "" })
+	e := s.infraEnv(uuid.Nil)
+	got := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/minimal.iso")
+	require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+	require.Equal(t, http.StatusNotModified, images.get("/byid/"+e.ID.String()+"/4.22/x86_64/minimal.iso", "If-None-Match", got.header.Get("ETag")).status)
+	images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/minimal.iso").reason(http.StatusNotFound)
+}

@@ -1,0 +1,288 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/image/isotest"
+)
+
+func TestImagesHaveWhatTheirEnvironmentSays(t *testing.T) {
+	t.Parallel()
+	path, base := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	e := s.infraEnv(uuid.Nil)
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{
+		"kernel_arguments": []map[string]any{{"operation": "append", "value": "rd.break=initqueue"}},
+	})
+	full := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/full.iso")
+	require.Equal(t, http.StatusOK, full.status, "%s", full.body)
+	require.Len(t, full.body, len(base))
+	config := configOf(t, fileOf(t, full.body, "images/ignition.img"))
+	want := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign&discovery_iso_type=full-iso", nil)
+	require.JSONEq(t, string(want.body), config)
+	require.Contains(t, string(fileOf(t, full.body, "EFI/redhat/grub.cfg")), " rd.break=initqueue")
+	require.Equal(t, "attachment; filename=full.iso", full.header.Get("Content-Disposition"))
+	require.Equal(t, "no-store", full.header.Get("Cache-Control"))
+	require.NotEmpty(t, full.header.Get("Last-Modified"))
+	require.NotEmpty(t, full.header.Get("X-Request-Id"))
+
+	for _, same := range []string{"/images/" + e.ID.String() + "?version=4.22&type=full-iso", "/byid/" + e.ID.String() + "/4.22/amd64/full.iso", "//byid/" + e.ID.String() + "/4.22/x86_64/full.iso/"} {
+		again := images.get(same)
+		require.Equal(t, full.header.Get("ETag"), again.header.Get("ETag"), same)
+		require.Equal(t, full.body, again.body, same)
+	}
+	disconnected := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/disconnected.iso")
+	require.Contains(t, disconnected.reason(http.StatusConflict), "require a cluster", "what the API refuses is handed on")
+
+	minimal := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/minimal.iso")
+	require.Equal(t, http.StatusOK, minimal.status, "%s", minimal.body)
+	grub := string(fileOf(t, minimal.body, "EFI/redhat/grub.cfg"))
+	require.Contains(t, grub, " rd.break=initqueue")
+	rootfs := "/boot-artifacts/rootfs?arch=x86_64&version=4.22"
+	require.Contains(t, grub, imageURL+rootfs)
+	fetched := images.get(rootfs)
+	require.Equal(t, http.StatusOK, fetched.status)
+	require.Equal(t, fileOf(t, base, "images/pxeboot/rootfs.img"), fetched.body)
+	require.Equal(t, "no-cache", fetched.header.Get("Cache-Control"), "it has no secrets")
+	require.Equal(t, fileOf(t, base, "images/pxeboot/vmlinuz"), images.get("/boot-artifacts/kernel?version=4.22").body)
+	require.Contains(t, images.get("/boot-artifacts/ins-file?version=4.22").reason(http.StatusNotFound), "has no ins file")
+
+	initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22&arch=x86_64")
+	require.Equal(t, http.StatusOK, initrd.status)
+	plain := fileOf(t, base, "images/pxeboot/initrd.img")
+	require.True(t, bytes.HasPrefix(initrd.body, plain))
+	require.Contains(t, configOf(t, initrd.body[(len(plain)+3)/4*4:]), `"ignition"`)
+	images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=x86_64").reason(http.StatusNotFound)
+}
+
+func TestImagesOfMainframes(t *testing.T) {
+	t.Parallel()
+	path, base := liveISO(t, isotest.Options{Architecture: "s390x"})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	e := s.infraEnv(uuid.Nil)
+	initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22&arch=s390x")
+	require.Equal(t, http.StatusOK, initrd.status, "%s", initrd.body)
+	size := images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=s390x").body
+	require.Equal(t, append([]byte{0, 0, 0, 0, 2, 0, 0, 0}, []byte{0, 0, 0, 0, 0, byte(len(initrd.body) >> 16), byte(len(initrd.body) >> 8), byte(len(initrd.body))}...), size)
+	require.Equal(t, fileOf(t, base, "generic.ins"), images.get("/boot-artifacts/ins-file?version=4.22&arch=s390x").body)
+	require.Equal(t, fileOf(t, base, "images/kernel.img"), images.get("/boot-artifacts/kernel?version=4.22&arch=s390x").body)
+	require.Contains(t, images.get("/byid/"+e.ID.String()+"/4.22/s390x/minimal.iso").reason(http.StatusBadRequest), "there is no minimal image for s390x")
+}
+
+func TestAnythingButAnImageIsExplained(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	id := s.infraEnv(uuid.Nil).ID.String()
+	for address, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/images/" + id + "?type=full-iso":                             {400, "version: require an OpenShift version such as 4.22, found none"},
+		"/images/" + id + "?version=4.22":                              {400, "type: require one of full-iso, minimal-iso, disconnected-iso, found none"},
+		"/images/" + id + "?version=4.22&type=iso":                     {400, "type: require one of full-iso, minimal-iso, disconnected-iso, found iso"},
+		"/images/" + id + "?version=4.22&type=full-iso&arch=mips":      {400, `arch: require x86_64, arm64, aarch64, ppc64le or s390x, found "mips"`},
+		"/images/x?version=4.22&type=full-iso":                         {400, `infra_env_id: require a UUID, found "x"`},
+		"/images/" + id + "?version=new&type=full-iso":                 {400, `openshift_version: require a version such as 4.22, found "new"`},
+		"/images/" + id + "?version=4.10&type=full-iso":                {404, "require an operating system image for OpenShift 4.10 (x86_64), found 4.22.9 (ppc64le)"},
+		"/byid/" + id + "/4.16/x86_64/disconnected.iso":                {404, "require an operating system image for OpenShift 4.16 (x86_64, disconnected-iso)"},
+		"/byid/" + id + "/4.22/x86_64/other.iso":                       {404, `require one of the files full.iso, minimal.iso and disconnected.iso, found "other.iso"`},
+		"/byid/" + id + "/4.22/x86_64":                                 {404, "no such address"},
+		"/byid/" + uuid.NewString() + "/4.22/x86_64/full.iso":          {404, "infra-env"},
+		"/boot-artifacts/initrd?version=4.22":                          {404, `require one of the boot artifacts rootfs, kernel and ins-file, found "initrd"`},
+		"/boot-artifacts/kernel":                                       {400, "version: require"},
+		"/byid/" + id + "/4.22.9/ppc64le/full.iso":                     {503, "the operating system image of OpenShift 4.22.9 (ppc64le) waits for its download"},
+		"/images/" + id + "/pxe-initrd?version=4.22.9&arch=ppc64le":    {503, "waits for its download"},
+		"/boot-artifacts/rootfs?version=4.22.9&arch=ppc64le":           {503, "waits for its download"},
+		"/images/" + id + "?version=4.22&type=full-iso&arch=aarch64":   {200, ""},
+		"/images/" + id + "?version=4.22.3&type=full-iso&api_key=none": {200, ""},
+	} {
+		got := images.get(address)
+		if want.status == http.StatusOK {
+			require.Equal(t, want.status, got.status, "%s: %s", address, got.body)
+			continue
+		}
+		require.Contains(t, got.reason(want.status), want.text, address)
+		require.Equal(t, want.status == http.StatusServiceUnavailable, got.header.Get("Retry-After") != "", address)
+		require.Empty(t, got.header.Get("ETag"), address)
+	}
+	refused := images.ask(http.MethodPost, "/byid/"+id+"/4.22/x86_64/full.iso")
+	refused.reason(http.StatusMethodNotAllowed)
+	require.Equal(t, "GET, HEAD", refused.header.Get("Allow"))
+	require.Equal(t, "bytes */"+images.ask(http.MethodHead, "/byid/"+id+"/4.22/x86_64/full.iso").header.Get("Content-Length"),
+		images.get("/byid/"+id+"/4.22/x86_64/full.iso", "Range", "bytes=999999999999-").header.Get("Content-Range"))
+	images.get("/byid/"+id+"/4.22/x86_64/full.iso", "Range", "bytes=999999999999-").reason(http.StatusRequestedRangeNotSatisfiable)
+	images.get("/byid/"+id+"/4.22/x86_64/full.iso", "If-Match", `"x"`).reason(http.StatusPreconditionFailed)
+}
+
+func TestHeadAndRangesCostNoConfigWhenNothingChanged(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	e := s.infraEnv(uuid.Nil)
+	address := "/byid/" + e.ID.String() + "/4.22/x86_64/full.iso"
+	first := images.get(address, "X-Request-Id", "mine")
+	require.Equal(t, []string{"mine", "mine", "mine"}, images.api.ids)
+	require.Equal(t, map[string]int{"files OK": 1, "infra-env OK": 1, "files Not Modified": 1}, images.api.asked())
+	tag := first.header.Get("ETag")
+
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		from := random.IntN(len(first.body))
+		to := min(from+random.IntN(1<<20), len(first.body)-1)
+		part := images.get(address, "Range", fmt.Sprintf("bytes=%d-%d", from, to), "If-Range", tag)
+		require.Equal(t, http.StatusPartialContent, part.status)
+		require.True(t, bytes.Equal(first.body[from:to+1], part.body))
+	}
+	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+	require.Equal(t, http.StatusNotModified, images.get(address, "If-None-Match", tag).status)
+	require.Equal(t, map[string]int{"files Not Modified": 22}, images.api.asked())
+
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{"ignition_config_override": `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/mine","contents":{"source":"data:,x"}}]}}`})
+	changed := images.get(address, "Range", "bytes=0-9", "If-Range", tag)
+	require.Equal(t, http.StatusOK, changed.status, "never a part of another image")
+	require.NotEqual(t, tag, changed.header.Get("ETag"))
+	require.Contains(t, configOf(t, fileOf(t, changed.body, "images/ignition.img")), "/etc/mine")
+	require.Equal(t, map[string]int{"files OK": 1, "infra-env OK": 1, "files Not Modified": 1}, images.api.asked())
+	require.Equal(t, http.StatusPreconditionFailed, images.get(address, "If-Match", tag).status)
+
+	s.want(http.StatusNoContent, http.MethodDelete, envPath(e.ID), nil)
+	images.get(address).reason(http.StatusNotFound)
+}
+
+func TestManyWhoComeAtOnceCostOneConfig(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	address := "/byid/" + s.infraEnv(uuid.Nil).ID.String() + "/4.22/x86_64/minimal.iso"
+	replies := make(chan string, 20)
+	for range cap(replies) {
+		go func() {
+			response, err := http.Get(images.url + address)
+			if err != nil {
+				replies <- err.Error()
+				return
+			}
+			defer response.Body.Close()
+			n, err := io.Copy(io.Discard, response.Body)
+			replies <- fmt.Sprint(response.StatusCode, n, err, response.Header.Get("ETag"))
+		}()
+	}
+	first := <-replies
+	require.Regexp(t, `^200 \d{6,} <nil>"`, first)
+	for range cap(replies) - 1 {
+		require.Equal(t, first, <-replies)
+	}
+	require.Less(t, images.api.asked()["minimal-initrd No Content"], 4)
+}
+
+func TestNetworkSettingsAreInMinimalImages(t *testing.T) {
+	t.Parallel()
+	path, base := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	require.NotContains(t, string(fileOf(t, base, "EFI/redhat/grub.cfg")), "assisted_installer_custom.img")
+	// Hosts of 4.22 apply NMState themselves. This image has no nmstatectl to take out: they
+	// get connections with their ramdisk.
+	for _, version := range []string{"4.16", "4.22"} {
+		var e struct{ ID uuid.UUID }
+		s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", map[string]any{
+			"name": "static-" + version, "pull_secret": pullSecret, "openshift_version": version, "static_network_config": []map[string]any{{
+				"network_yaml":      "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  ipv4:\n    enabled: true\n    dhcp: false\n    address:\n    - ip: 192.0.2.10\n      prefix-length: 24\n",
+				"mac_interface_map": []map[string]any{{"mac_address": "52:54:00:00:00:01", "logical_nic_name": "eth0"}},
+			}},
+		}).json(&e)
+		ramdisk := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil).body
+		minimal := images.get("/byid/" + e.ID.String() + "/" + version + "/x86_64/minimal.iso")
+		require.Equal(t, http.StatusOK, minimal.status, "%s", minimal.body)
+		require.True(t, bytes.HasPrefix(fileOf(t, minimal.body, "images/assisted_installer_custom.img"), ramdisk))
+		initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=" + version)
+		require.True(t, bytes.Contains(initrd.body, ramdisk))
+		require.Contains(t, unzip(t, ramdisk), "eth0.nmconnection")
+	}
+}
+
+// unzip is what a ramdisk has in it.
+func unzip(t *testing.T, packed []byte) string {
+	t.Helper()
+	plain, err := gzip.NewReader(bytes.NewReader(packed))
+	require.NoError(t, err)
+	content, err := io.ReadAll(plain)
+	require.NoError(t, err)
+	return string(content)
+}
+
+func TestReadersAboveTheLimitComeAgain(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{RootfsSize: 64 << 20})
+	s := newService(t)
+	images := newImageService(t, s, path, func(o *api.ImagesOptions) { o.Bodies = 1; o.Patience = 2 * time.Second })
+	id := s.infraEnv(uuid.Nil).ID.String()
+	address := "/byid/" + id + "/4.22/x86_64/full.iso"
+	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+	<-images.meter.ended
+	conn, err := net.Dial("tcp", strings.TrimPrefix(images.url, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(16<<10))
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", address)
+	require.NoError(t, err)
+	_, err = conn.Read(make([]byte, 100))
+	require.NoError(t, err)
+	images.api.asked()
+	for _, path := range []string{address, "/boot-artifacts/rootfs?version=4.22"} {
+		busy := images.get(path)
+		require.Contains(t, busy.reason(http.StatusServiceUnavailable), "require at most 1 images that are being sent, found as many")
+		require.Equal(t, "10", busy.header.Get("Retry-After"))
+		<-images.meter.ended
+	}
+	require.Empty(t, images.api.asked(), "nothing is looked up for those who are refused")
+	<-images.meter.ended // the slow one lost its connection
+	require.Equal(t, http.StatusOK, images.get(address).status)
+	<-images.meter.ended
+	require.Equal(t, map[string]int{"full-iso 200": 2, "full-iso 503": 1, "rootfs 503": 1, "full-iso broken": 1}, images.meter.counted())
+	require.Zero(t, images.meter.bodies)
+	require.Equal(t, 2, images.meter.begun)
+	require.Contains(t, s.logged.String(), `"code":"broken"`)
+}
+
+func TestAnAPIThatIsAwayIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, func(o *api.ImagesOptions) { o.APIURL = "http://127.0.0.1:1" })
+	away := images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/full.iso")
+	require.Contains(t, away.reason(http.StatusServiceUnavailable), "try again; request id "+away.header.Get("X-Request-Id"))
+	require.NotEmpty(t, away.header.Get("Retry-After"))
+	require.Equal(t, http.StatusOK, images.get("/boot-artifacts/kernel?version=4.22").status, "what needs no API is there")
+}
+
+func TestALiveISOThatVanishesIsNoShortAnswer(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	address := "/byid/" + s.infraEnv(uuid.Nil).ID.String() + "/4.22/x86_64/full.iso"
+	require.Equal(t, http.StatusOK, images.get(address).status)
+	require.NoError(t, os.Remove(path))
+	images.get(address).reason(http.StatusServiceUnavailable)
+}

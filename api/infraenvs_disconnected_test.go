@@ -1,0 +1,89 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/model"
+	"slipway/internal/release"
+)
+
+// countingInstaller makes another config each time, as the real one does.
+type countingInstaller struct {
+	mu   sync.Mutex
+	runs []string // names of clusters
+	err  error
+}
+
+func (i *countingInstaller) Unconfigured(_ context.Context, c *model.Cluster, _ *model.InfraEnv) ([]byte, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.runs = append(i.runs, c.Name+" "+c.ReleaseImage)
+	config := fmt.Sprintf(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/run-%d"}]}}`, len(i.runs))
+	return []byte(config), i.err
+}
+
+func TestDisconnectedImageGetsTheConfigOfTheInstaller(t *testing.T) {
+	t.Parallel()
+	installer := &countingInstaller{}
+	s := newService(t, withKeys, func(o *api.Options) { o.Disconnected = installer })
+	c := s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/disconnected", map[string]any{"name": "far", "openshift_version": "4.22"}).object()
+	body := map[string]any{"name": "env", "pull_secret": pullSecret, "image_type": "disconnected-iso", "cluster_id": c["id"], "rendezvous_ip": "192.0.2.7"}
+	created := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()
+	require.Regexp(t, `/4\.22\.9/x86_64/disconnected\.iso$`, created["download_url"])
+	id := uuid.MustParse(created["id"].(string))
+	path := envPath(id) + "/downloads/files?file_name=discovery.ign"
+
+	first := s.want(http.StatusOK, http.MethodGet, path, nil)
+	require.Contains(t, string(first.body), `"/run-1"`)
+	require.Contains(t, string(first.body), "/etc/assisted/interactive-ui")
+	require.NotContains(t, string(first.body), "slipway-agent", "its agent is the installer's")
+	again := s.want(http.StatusOK, http.MethodGet, path+"&discovery_iso_type=disconnected-iso", nil)
+	require.Equal(t, first.body, again.body, "made once")
+	tag := first.header.Get("Etag")
+	require.NotEmpty(t, tag)
+	require.Equal(t, tag, again.header.Get("Etag"))
+	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-None-Match", tag)
+	require.Equal(t, []string{"far quay.io/ocp/release:4.22.9-x86_64"}, installer.runs)
+	require.Contains(t, string(s.want(http.StatusOK, http.MethodGet, path+"&discovery_iso_type=full-iso", nil).body), "slipway-agent")
+
+	override := `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/mine"}]}}`
+	s.want(http.StatusCreated, http.MethodPatch, envPath(id), map[string]any{"ignition_config_override": override})
+	changed := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", tag)
+	require.Contains(t, string(changed.body), `"/run-2"`)
+	require.Contains(t, string(changed.body), `"/mine"`)
+}
+
+func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
+	t.Parallel()
+	installer := &countingInstaller{}
+	s := newService(t, func(o *api.Options) { o.Disconnected = installer })
+	e := s.infraEnv(uuid.Nil)
+	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso"
+	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`).reason(http.StatusBadRequest), "require an environment of a cluster")
+	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "require a cluster")
+	require.Empty(t, installer.runs)
+
+	e = s.infraEnv(s.cluster(nil).ID)
+	path = envPath(e.ID) + "/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso"
+	installer.err = fmt.Errorf("make it: %w", &release.GenerateError{Command: "agent create unconfigured-ignition", ExitCode: 1, Log: "no such command"})
+	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such command")
+	installer.err = model.NotFoundf("no such image")
+	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such image")
+	installer.err = errors.New("a secret of the implementation")
+	require.NotContains(t, s.send(http.MethodGet, path, nil).reason(http.StatusInternalServerError), "secret of")
+	installer.err = nil
+	s.want(http.StatusOK, http.MethodGet, path, nil)
+
+	closed := newService(t)
+	e = closed.infraEnv(closed.cluster(nil).ID)
+	require.Contains(t, closed.send(http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso", nil).reason(http.StatusConflict), "runs no installers")
+}

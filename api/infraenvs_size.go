@@ -1,0 +1,92 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"slipway/internal/ignition"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// checkImage refuses settings that no image can be made of, when they are set and not
+// when a machine boots: overrides that contradict ours, and what is larger than the room
+// in an image. A disconnected image gets its config from the installer of its release.
+func (s *server) checkImage(e *model.InfraEnv) error {
+	if e.ImageType == string(wire.ImageTypeDisconnectedIso) {
+		return nil
+	}
+	agent, err := s.agentOf(e)
+	if errors.Is(err, model.ErrConflict) {
+		agent, err = unknownAgent, nil // its program may come later; it is of no size here
+	}
+	if err != nil {
+		return err
+	}
+	config, err := s.discoveryIgnition(e, e.ImageType, agent)
+	if err != nil {
+		return asInvalid(err)
+	}
+	packed, err := ignition.Pack(config)
+	if err != nil {
+		return err
+	}
+	if len(packed) > ignition.EmbedArea {
+		return model.Invalidf("the settings do not fit into an image: require a discovery config of at most %d bytes packed, found %d; largest: %s",
+			ignition.EmbedArea, len(packed), s.largest(e))
+	}
+	if e.ImageType == string(wire.ImageTypeMinimalIso) {
+		_, err = s.minimalInitrd(e)
+	}
+	return asInvalid(err)
+}
+
+// unknownAgent stands for the program of an architecture that has none yet.
+var unknownAgent = ignition.Agent{URL: "http://agent/slipway-agent", SHA256: strings.Repeat("0", 64)}
+
+// asInvalid is about what is being set: a conflict with what was set before is none.
+func asInvalid(err error) error {
+	if errors.Is(err, model.ErrConflict) {
+		return model.Invalidf("%s", err)
+	}
+	return err
+}
+
+// largest names the settings that take most of a packed config, with their packed sizes.
+func (s *server) largest(e *model.InfraEnv) string {
+	type part struct {
+		name string
+		size int
+	}
+	parts := []part{}
+	for name, text := range map[string]string{
+		"ignition_config_override": e.IgnitionConfigOverride, "additional_trust_bundle": e.AdditionalTrustBundle,
+		"ssh_authorized_key": e.SSHAuthorizedKey, "pull_secret": e.PullSecret.Reveal(), "proxy": e.Proxy.HTTP + e.Proxy.HTTPS + e.Proxy.NoProxy,
+		"ntp_sources": joined(e.NTPSources), "static_network_config": e.StaticNetworkConfig,
+		"the settings of the service": s.ServiceCA + s.Deployment.RootCA + s.Deployment.Mirror.CA + s.Deployment.Mirror.RegistriesConf,
+	} {
+		if name == "static_network_config" && e.ImageType == string(wire.ImageTypeMinimalIso) {
+			continue // beside the config, in the initramfs
+		}
+		parts = append(parts, part{name, gzipSize(text)})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(b.size, a.size), strings.Compare(a.name, b.name)) })
+	words := make([]string, 0, 3)
+	for _, p := range parts[:3] {
+		words = append(words, fmt.Sprintf("%s %d", p.name, p.size))
+	}
+	return strings.Join(words, ", ")
+}
+
+func gzipSize(text string) int {
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	_, _ = packed.Write([]byte(text)) // memory takes everything
+	_ = packed.Close()
+	return out.Len()
+}

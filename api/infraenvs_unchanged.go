@@ -1,0 +1,122 @@
+package api
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"slipway/internal/ignition"
+	"slipway/internal/model"
+)
+
+// file is what is known of a file before it is made.
+type file struct {
+	name string
+	// tag is a strong ETag, a digest of all that the file is made of: the same tag is the
+	// same bytes, from any process of the service with the same keys. Empty: none.
+	tag     string
+	changed time.Time
+}
+
+// answerUnlessKnown makes a file only for clients that do not have it yet. Image servers
+// ask for every request of theirs.
+func (s *server) answerUnlessKnown(w http.ResponseWriter, r *http.Request, f file, content func() ([]byte, error)) {
+	f.changed = s.dated(f.changed)
+	if f.known(r) {
+		f.headers(w)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	made, err := content()
+	answerFile(w, r, f, made, err)
+}
+
+func answerFile(w http.ResponseWriter, r *http.Request, f file, content []byte, err error) {
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	f.headers(w)
+	okText(w, "application/octet-stream", content)
+}
+
+func (f file) headers(w http.ResponseWriter) {
+	fileHeaders(w, f.name, f.changed)
+	if f.tag != "" {
+		w.Header().Set("Etag", f.tag)
+	}
+}
+
+// known reports whether a client has the file: by its tag, or without one by its date
+// (RFC 9110, section 13.2.2).
+func (f file) known(r *http.Request) bool {
+	if tags := r.Header.Values("If-None-Match"); len(tags) > 0 {
+		for tag := range strings.SplitSeq(strings.Join(tags, ","), ",") {
+			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
+			if tag == f.tag || tag == "*" {
+				return true
+			}
+		}
+		return false
+	}
+	since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
+	return err == nil && !f.changed.After(since)
+}
+
+// dated is when a file was changed, as dates of HTTP tell it: by the second. A change
+// that this process does not know the time of came with its start. While the second of a
+// change lasts another may come in it, so until then the file gets the date before.
+func (s *server) dated(changed time.Time) time.Time {
+	if s.started.After(changed) {
+		changed = s.started
+	}
+	changed = changed.Truncate(time.Second)
+	if !s.Now().Truncate(time.Second).After(changed) {
+		changed = changed.Add(-time.Second)
+	}
+	return changed
+}
+
+// tag is a digest of values that JSON knows. It is keyed: what it is made of holds
+// secrets, and it is seen by more than what it is made of.
+func (s *server) tag(values ...any) string {
+	mac := hmac.New(sha256.New, s.SigningKey)
+	if err := json.NewEncoder(mac).Encode(values); err != nil {
+		panic(fmt.Errorf("encode %T: %w", values, err)) // settings hold nothing that cannot be encoded
+	}
+	return `"` + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:20]) + `"`
+}
+
+// discoveryFile is the discovery config of a type of image. Its tag covers the kernel
+// arguments and network settings that images have beside it, too: who knows the config
+// knows all.
+func (s *server) discoveryFile(e *model.InfraEnv, imageType string, agent ignition.Agent) (file, error) {
+	token, err := s.Identity.AgentToken(e)
+	if err != nil {
+		return file{}, err
+	}
+	tag := s.tag("discovery.ign", s.Version, imageType, s.imageVersion(e), e.ID, e, e.PullSecret.Reveal(), token.Reveal(),
+		agent, s.BaseURL, s.ServiceCA, s.Insecure, s.Deployment)
+	changed := s.agents.changed(agent.SHA256)
+	if e.UpdatedAt.After(changed) {
+		changed = e.UpdatedAt
+	}
+	return file{"discovery.ign", tag, changed}, nil
+}
+
+// initrdFile is what a minimal image needs first.
+func (s *server) initrdFile(e *model.InfraEnv) file {
+	tag := s.tag("initrd.img", s.Version, e.StaticNetworkConfig, e.Proxy, s.networkMethod(e))
+	return file{"initrd.img", tag, e.UpdatedAt}
+}
+
+// networkFile is the archive of the network settings, which has the time of the environment.
+func (s *server) networkFile(e *model.InfraEnv) file {
+	tag := s.tag("static-network-config", s.Version, e.StaticNetworkConfig, s.networkMethod(e), e.UpdatedAt.Unix())
+	return file{"static-network-config", tag, e.UpdatedAt}
+}

@@ -1,0 +1,180 @@
+package api_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"net/http"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/auth"
+	"slipway/internal/model"
+	"slipway/internal/store"
+)
+
+// signingKey makes every process of a test one of the same service.
+var signingKey = []byte("0123456789abcdef0123456789abcdef")
+
+func withKeys(o *api.Options) { o.SigningKey = signingKey }
+
+func TestFilesThatAClientHasAreNotSentAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t, withKeys)
+	e := s.infraEnv(uuid.Nil)
+	s.setStatic(e.ID)
+	for _, path := range []string{
+		"/downloads/files?file_name=discovery.ign", "/downloads/files?file_name=discovery.ign&discovery_iso_type=minimal-iso",
+		"/downloads/files?file_name=static-network-config", "/downloads/minimal-initrd",
+	} {
+		path = envPath(e.ID) + path
+		first := s.want(http.StatusOK, http.MethodGet, path, nil)
+		tag := first.header.Get("Etag")
+		require.Regexp(t, `^"[\w-]{20,}"$`, tag, "a strong tag")
+		for _, headers := range [][]string{
+			{"If-None-Match", tag},
+			{"If-None-Match", `"other", W/` + tag},
+			{"If-None-Match", "*"},
+			{"If-None-Match", tag, "If-Modified-Since", "Mon, 02 Jan 2006 15:04:05 GMT"},
+		} {
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				r := s.want(http.StatusNotModified, method, path, nil, headers...)
+				require.Empty(t, r.body)
+				require.Equal(t, tag, r.header.Get("Etag"))
+				require.Equal(t, "no-store", r.header.Get("Cache-Control"))
+				require.Empty(t, r.header.Get("Content-Type"))
+			}
+		}
+		other := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", `"other"`, "If-Modified-Since", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		require.Equal(t, first.body, other.body, "the tag decides, not the date")
+		require.Equal(t, tag, other.header.Get("Etag"))
+	}
+}
+
+func TestFileThatAClientHasIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(uuid.Nil)
+	_, err := s.store.UpdateInfraEnv(t.Context(), e.ID, func(e *model.InfraEnv, _ *store.Tx) error {
+		e.IgnitionConfigOverride, e.StaticNetworkConfig = "{", "{" // nothing can be made of these
+		return nil
+	})
+	require.NoError(t, err)
+	for _, path := range []string{"/downloads/files?file_name=discovery.ign", "/downloads/files?file_name=static-network-config", "/downloads/minimal-initrd"} {
+		s.send(http.MethodGet, envPath(e.ID)+path, nil).reason(http.StatusConflict)
+		s.want(http.StatusNotModified, http.MethodGet, envPath(e.ID)+path, nil, "If-None-Match", "*")
+	}
+}
+
+func TestDateOfAFileTellsAClientThatHasIt(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Add(time.Minute)
+	s := newService(t, withKeys, func(o *api.Options) { o.Now = func() time.Time { return now } })
+	e := s.infraEnv(uuid.Nil)
+	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
+	fresh := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Last-Modified")
+	now = now.Add(2 * time.Second)
+	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", fresh) // the environment could have changed in that second again
+	date := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Last-Modified")
+	require.NotEqual(t, fresh, date)
+	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-Modified-Since", date)
+	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", "yesterday")
+}
+
+func TestTagChangesWithAllThatAnImageIsMadeOf(t *testing.T) {
+	t.Parallel()
+	agents := fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program"), ModTime: time.Unix(1, 0)}}
+	s := newService(t, withKeys, func(o *api.Options) { o.AgentBinaries = agents })
+	e := s.infraEnv(uuid.Nil)
+	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
+	seen := map[string]string{}
+	tag := func() string { return s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Etag") }
+	for _, body := range []string{
+		`{}`, `{"proxy":{"http_proxy":"http://proxy.example:3128"}}`, `{"additional_ntp_sources":"a.example"}`, `{"ssh_authorized_key":"` + sshKey + `"}`,
+		`{"ignition_config_override":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, `{"static_network_config":[` + staticHost + `]}`,
+		`{"kernel_arguments":[{"operation":"append","value":"a=b"}]}`, `{"network_discovery_delay_seconds":3}`, `{"openshift_version":"4.16.68"}`,
+		`{"pull_secret":"{\"auths\":{\"cloud.openshift.com\":{\"auth\":\"dXNlcjpvdGhlcgo=\"}}}"}`, `{"image_type":"minimal-iso"}`,
+	} {
+		s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body)
+		got := tag()
+		require.NotContains(t, seen, got, body)
+		seen[got] = body
+	}
+	last := tag()
+	agents["slipway-agent-x86_64"] = &fstest.MapFile{Data: []byte("another program"), ModTime: time.Unix(2, 0)}
+	require.NotEqual(t, last, tag(), "another agent")
+
+	last = tag()
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{}`)
+	require.Equal(t, last, tag(), "nothing but the date was changed")
+	s.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil)
+	require.Equal(t, last, tag(), "the addresses of images are new, the images are not")
+	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-None-Match", last)
+}
+
+func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
+	t.Parallel()
+	var options api.Options
+	s := newService(t, withKeys, func(o *api.Options) { options = *o })
+	e := s.infraEnv(uuid.Nil)
+	s.setStatic(e.ID)
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{
+		"proxy": map[string]any{"http_proxy": "http://p.example", "no_proxy": "a.example,b.example"}, "ntp_sources": "c.example,d.example",
+		"ignition_config_override": "variant: fcos\nversion: 1.4.0\nstorage: {files: [{path: /a, contents: {inline: x}}, {path: /b}]}\nsystemd: {units: [{name: a.service}, {name: b.service}]}\n",
+	})
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	private, public := keyPair(t, key)
+	files, tags := map[string]string{}, map[string]string{}
+	for range 3 { // processes
+		options.Identity, err = auth.NewLocal(auth.LocalOptions{
+			Mode: auth.ModeLocal, Now: time.Now, TokenKey: s.store.TokenKey, PrivateKey: model.Secret(private), PublicKey: public,
+		})
+		require.NoError(t, err)
+		token, err := options.Identity.AgentToken(&model.InfraEnv{ID: e.ID})
+		require.NoError(t, err)
+		process := &service{t: t, url: serve(t, options)}
+		for range 2 {
+			for _, file := range []string{"/downloads/files?file_name=discovery.ign", "/downloads/minimal-initrd", "/downloads/files?file_name=static-network-config"} {
+				headers := []string{"X-Secret-Key", token.Reveal()}
+				if file == "/downloads/minimal-initrd" { // not for agents
+					headers = nil
+					file += "?api_key=" + token.Reveal()
+				}
+				r := process.want(http.StatusOK, http.MethodGet, envPath(e.ID)+file, nil, headers...)
+				if _, known := files[file]; !known {
+					files[file], tags[file] = string(r.body), r.header.Get("Etag")
+				}
+				require.Equal(t, files[file], string(r.body), file)
+				require.Equal(t, tags[file], r.header.Get("Etag"), file)
+			}
+		}
+	}
+	require.Len(t, files, 3)
+	require.Contains(t, files["/downloads/files?file_name=discovery.ign"], "PULL_SECRET_TOKEN%3D%22ey", "with the token of an agent")
+}
+
+// BenchmarkDiscoveryUnchanged is what an image server asks when it has the config.
+func BenchmarkDiscoveryUnchanged(b *testing.B) { benchmarkDiscovery(b, http.StatusNotModified) }
+
+// BenchmarkDiscoveryRendered is what it asks first.
+func BenchmarkDiscoveryRendered(b *testing.B) { benchmarkDiscovery(b, http.StatusOK) }
+
+func benchmarkDiscovery(b *testing.B, status int) {
+	s := newService(b, withKeys)
+	e := s.infraEnv(uuid.Nil)
+	s.setStatic(e.ID)
+	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
+	tag := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Etag")
+	if status == http.StatusOK {
+		tag = `"other"`
+	}
+	for b.Loop() {
+		s.want(status, http.MethodGet, path, nil, "If-None-Match", tag)
+	}
+}
