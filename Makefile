@@ -30,6 +30,13 @@ AICLI         := $(TOOLS)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/bin/
 # Debian's own, unpacked and not installed.
 NMCLI         := $(TOOLS)/nmcli-debian/bin/nmcli
 
+# The real nmstate, in a tool of ours and as the program that hosts have: its version is in
+# test/nmstate/oracle/Cargo.toml as well.
+NMSTATE_VERSION := 2.2.62
+NMSTATE_ORACLE  := $(TOOLS)/nmstate-oracle-$(NMSTATE_VERSION)/bin/nmstate-oracle
+NMSTATE_OLDEST  := $(TOOLS)/nmstate-oldest-2.2.39/bin/nmstate-oldest
+NMSTATECTL      := $(TOOLS)/nmstatectl-$(NMSTATE_VERSION)/bin/nmstatectl
+
 # Where generate-clean keeps what was there before.
 GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 
@@ -37,7 +44,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance check generate bench clean deps
+.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -79,12 +86,14 @@ test-clients: build ## clients that others wrote for the v2 API, unmodified
 test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
 	@$(MAKE) --no-print-directory run-conformance
 
-.PHONY: run-e2e run-outside run-docs run-clients run-conformance
+test-nmstate: run-nmstate ## our keyfiles against those of the real nmstate (Rust 1.88 or later)
+
+.PHONY: run-e2e run-outside run-docs run-clients run-conformance run-nmstate
 run-e2e:
-	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/bench
+	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/images ./test/bench
 
 run-outside:
-	@$(MAKE) --no-print-directory -j1 run-docs run-clients run-conformance
+	@$(MAKE) --no-print-directory -j1 run-nmstate run-docs run-clients run-conformance
 
 run-docs:
 	$(NICE) $(GO) test -timeout 15m -count=1 ./test/docs
@@ -92,6 +101,11 @@ run-docs:
 run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
 	AICLI=$(AICLI) $(NICE) $(GO) test -timeout 15m -count=1 ./test/clients
+
+run-nmstate:
+	@$(MAKE) --no-print-directory $(NMSTATE_ORACLE) $(NMSTATE_OLDEST) $(NMSTATECTL) || echo 'nmstate cannot be built here (cargo with Rust 1.88 or later): its tests are skipped'
+	@rm -rf $(TOOLS)/nmstate-build
+	NMSTATE_ORACLE=$$(ls $(NMSTATE_ORACLE) 2>/dev/null) NMSTATE_OLDEST=$$(ls $(NMSTATE_OLDEST) 2>/dev/null) NMSTATECTL=$$(ls $(NMSTATECTL) 2>/dev/null) $(NICE) $(GO) test -timeout 10m -count=1 ./test/nmstate
 
 run-conformance:
 	@$(MAKE) --no-print-directory $(SCHEMATHESIS) || echo 'Schemathesis cannot be installed here: its test is skipped'
@@ -102,7 +116,7 @@ check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files
 	$(NICE) $(GO) vet ./...
 	$(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(WORKFLOWCHECK) ./workflows/...
-	$(NICE) $(GO) test ./internal/arch
+	$(NICE) $(GO) test -count=1 ./internal/arch
 
 generate: ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
@@ -142,6 +156,18 @@ $(AICLI):
 	@echo "installing aicli $(AICLI_VERSION) into $(TOOLS)"
 	@rm -rf $(patsubst %/bin/aicli,%,$@) && mkdir -p $(TOOLS) && python3 -m venv $(patsubst %/bin/aicli,%,$@)
 	@$(@D)/pip --quiet --disable-pip-version-check install aicli==$(AICLI_VERSION) assisted-service-client==$(ASSISTED_CLIENT_VERSION) || { rm -f $@; exit 1; }
+$(NMSTATE_ORACLE): test/nmstate/oracle/Cargo.lock test/nmstate/oracle/src/main.rs
+	@echo "building nmstate-oracle with nmstate $(NMSTATE_VERSION) into $(TOOLS) (about a minute)"
+	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oracle --root $(patsubst %/bin/nmstate-oracle,%,$@)
+
+# The nmstate of the first systems that apply NMState by themselves.
+$(NMSTATE_OLDEST): test/nmstate/oldest/Cargo.lock test/nmstate/oracle/src/main.rs
+	@echo "building nmstate-oldest into $(TOOLS) (about a minute)"
+	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oldest --root $(patsubst %/bin/nmstate-oldest,%,$@)
+
+$(NMSTATECTL):
+	@echo "building nmstatectl $(NMSTATE_VERSION) into $(TOOLS) (about a minute)"
+	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
 $(NMCLI): deploy/debian-nmcli
 	@mkdir -p $(TOOLS) && deploy/debian-nmcli $(TOOLS)/nmcli-debian && touch $@
 $(GOLANGCI):
