@@ -37,7 +37,8 @@ type Agent struct {
 	tasks   *tasks
 	specs   map[wire.StepType]spec
 
-	mediaReader sync.Mutex // held by whoever reads from the boot medium
+	mediaMu      sync.Mutex
+	mediaReading *mediaReading // that goes on now, of the boot medium
 }
 
 // New makes an agent; Run starts it.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -225,4 +226,32 @@ func TestMediaThatIsGoneFailsSteps(t *testing.T) {
 	h.On("findmnt", runtest.Prints("/dev/sr9 /run\n"))
 	s.give("domain-3", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	require.Zero(t, s.awaitReply(t, "domain-3").ExitCode, "nothing is mounted there")
+}
+
+// A slow medium is read once for all steps that begin meanwhile, and none takes the others'
+// waiting for a medium that is gone.
+func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	require.NoError(t, os.MkdirAll(h.root.Path("/run/media/iso"), 0o755))
+	require.NoError(t, os.MkdirAll(h.root.Path("/dev"), 0o755))
+	medium := h.root.Path("/dev/sr0")
+	require.NoError(t, syscall.Mkfifo(medium, 0o600), "reading it waits until somebody writes")
+	h.On("findmnt", runtest.Prints("/dev/sr0 /run/media/iso\n"))
+	h.start(t, s)
+	steps := []wire.StepType{wire.StepTypeDomainResolution, wire.StepTypeNtpSynchronizer, wire.StepTypeConnectivityCheck}
+	for _, step := range steps {
+		s.give(string(step), step, `{}`)
+	}
+	require.Eventually(t, func() bool { return h.Count("findmnt") == len(steps) }, waitMax, time.Millisecond)
+	writer, err := os.OpenFile(medium, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(medium))
+	h.write(t, "/dev/sr0", strings.Repeat("iso", 2000)) // for those that look again
+	_, err = writer.WriteString(strings.Repeat("iso", 2000))
+	require.NoError(t, err)
+	for _, step := range steps {
+		require.NotContains(t, s.awaitReply(t, string(step)).Error, "media was likely disconnected")
+	}
+	require.NoError(t, writer.Close())
 }

@@ -55,26 +55,45 @@ func (a *Agent) medium(ctx context.Context) (device string, mounted bool) {
 	return fields[0], true
 }
 
-// readMedia reads from a device that may never answer; one reader at a time waits for it.
+// mediaReading is one read of the boot medium, for all who ask while it goes on.
+type mediaReading struct {
+	done chan struct{}
+	err  error // filled before done is closed
+}
+
+// readMedia reads from a device that may never answer; one reader at a time waits for it,
+// and whoever asks meanwhile waits for the same answer.
 func (a *Agent) readMedia(ctx context.Context, device string) error {
-	if !a.mediaReader.TryLock() {
-		return fmt.Errorf("no answer from %s yet", device)
-	}
-	read := make(chan error, 1)
-	go func() {
-		defer a.mediaReader.Unlock()
-		read <- readDirect(a.host.Root.Path(device))
-	}()
+	reading := a.startReading(device)
 	timer := time.NewTimer(mediaLimit)
 	defer timer.Stop()
 	select {
-	case err := <-read:
-		return err
+	case <-reading.done:
+		return reading.err
 	case <-timer.C:
 		return fmt.Errorf("no answer from %s within %s", device, mediaLimit)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// startReading joins the read that goes on, or begins one.
+func (a *Agent) startReading(device string) *mediaReading {
+	a.mediaMu.Lock()
+	defer a.mediaMu.Unlock()
+	if a.mediaReading != nil {
+		return a.mediaReading
+	}
+	reading := &mediaReading{done: make(chan struct{})}
+	a.mediaReading = reading
+	go func() {
+		reading.err = readDirect(a.host.Root.Path(device))
+		a.mediaMu.Lock()
+		a.mediaReading = nil
+		a.mediaMu.Unlock()
+		close(reading.done)
+	}()
+	return reading
 }
 
 // readDirect reads the first block of a device, past the page cache, which would still
@@ -90,7 +109,7 @@ func readDirect(device string) error {
 	defer func() { _ = file.Close() }()
 	buffer := make([]byte, 2*mediaBlock)
 	shift := mediaBlock - int(uintptr(unsafe.Pointer(&buffer[0]))%mediaBlock) //nolint:gosec // alignment for O_DIRECT
-	if n, err := file.ReadAt(buffer[shift:shift+mediaBlock], 0); n == 0 {
+	if n, err := file.Read(buffer[shift : shift+mediaBlock]); n == 0 {
 		return err
 	}
 	return nil

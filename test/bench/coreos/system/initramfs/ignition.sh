@@ -1,0 +1,34 @@
+# Ignition's stages, as CoreOS's initramfs runs them.
+
+# take_appended_config is how a live image gives its config: in an initramfs after this one.
+take_appended_config() {
+  [ -e /config.ign ] || return 0
+  cp /config.ign /usr/lib/ignition/user.ign
+  say "config of $(wc -c </config.ign) bytes"
+}
+
+stage() {
+  ignition --root=/sysroot --platform="$(argument ignition.platform.id)" --stage="$1" --log-to-stdout >"/run/ignition/$1.log" 2>&1 || {
+    code=$?
+    tail -n 25 "/run/ignition/$1.log"
+    die "Ignition's stage $1 ended with $code"
+  }
+  say "ignition $1"
+}
+
+ignition_before_root() {
+  mkdir -p /run/ignition
+  stage fetch-offline
+  if [ -e /run/ignition/neednet ]; then
+    start_network
+    [ -e /run/ignition.json ] || stage fetch
+  fi
+  stage kargs
+  stage disks
+}
+
+ignition_on_root() {
+  stage mount
+  stage files
+  stage umount
+}

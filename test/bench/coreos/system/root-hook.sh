@@ -1,0 +1,19 @@
+#!/bin/sh
+# Runs in root.sh, with the tree as its argument.
+set -eu
+root=$1
+# What a machine makes for itself at its first boot.
+rm -f "$root/etc/hostname" "$root/etc/machine-id" "$root/var/lib/dbus/machine-id"
+rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/log/*
+rm -f "$root/etc/resolv.conf"
+ln -s /run/NetworkManager/resolv.conf "$root/etc/resolv.conf"
+# These ask questions, wait, or do what a machine of an hour does not need.
+for unit in systemd-firstboot.service systemd-networkd-wait-online.service apt-daily.timer \
+  apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_reap.service e2scrub_all.timer fstrim.timer getty@tty1.service; do
+  ln -sf /dev/null "$root/etc/systemd/system/$unit"
+done
+# Nobody logs in at a console.
+mkdir -p "$root/etc/systemd/system-generators"
+ln -sf /dev/null "$root/etc/systemd/system-generators/systemd-getty-generator"
+[ ! -e "$root/usr/bin/nmstatectl" ] || chmod 755 "$root/usr/bin/nmstatectl"
+mkdir -p "$root/boot" "$root/sysroot"
