@@ -44,7 +44,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate check generate bench clean deps
+.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm smoke-image-vm check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -87,6 +87,20 @@ test-conformance: build ## Schemathesis calls every operation of the API documen
 	@$(MAKE) --no-print-directory run-conformance
 
 test-nmstate: run-nmstate ## our keyfiles against those of the real nmstate (Rust 1.88 or later)
+
+bench-image-vm: build ## boot machines under QEMU from our images: CD, USB, network; BIOS, UEFI; static addresses (RUN=Smoke: one)
+	@deploy/bench-packages
+	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: its cases are skipped'
+	@$(MAKE) --no-print-directory run-image-vm
+
+smoke-image-vm: build ## one machine booted from our image, where QEMU can be had
+	@if deploy/bench-packages; then $(MAKE) --no-print-directory run-image-vm RUN=Smoke; \
+	  else echo 'SKIP: no machine is booted, because QEMU and the tools of its system cannot be installed here'; fi
+
+.PHONY: run-image-vm
+run-image-vm:
+	NMSTATECTL=$$(ls $(NMSTATECTL) 2>/dev/null) $(NICE) $(GO) run ./test/bench/coreos/build
+	$(NICE) $(GO) test -count=1 -v -timeout 30m -parallel 2 ./test/bench/vm $(if $(RUN),-run $(RUN))
 
 .PHONY: run-e2e run-outside run-docs run-clients run-conformance run-nmstate
 run-e2e:

@@ -46,13 +46,16 @@ type DiscoveryInput struct {
 	// ServiceCA is the certificate authority of an https service, in PEM; Ignition and
 	// the agent trust it. Empty when a public one signed.
 	ServiceCA string
-	// Insecure makes the agent accept any certificate of the service. Ignition never
-	// does: the address of the agent's program must have one it can check, or be http.
+	// Insecure makes hosts accept any certificate of the service: the agent itself, and
+	// curl that fetches it, because what it fetched is checked by its hash.
 	Insecure bool
 	Agent    Agent
 	// AgentToken authenticates the agent (contract/auth.md); empty without authentication.
 	AgentToken model.Secret
 	Deployment Deployment
+	// OpenShiftVersion is that of the image, which tells what configs its Ignition reads;
+	// empty: all.
+	OpenShiftVersion string
 	// StaticNetwork are the network settings of all hosts; empty with a minimal image.
 	// NetworkMethod is how hosts apply them; empty: keyfiles.
 	StaticNetwork []staticnet.File
@@ -102,12 +105,22 @@ func Discovery(in DiscoveryInput) ([]byte, error) {
 		}
 	}
 	config, err := render(d, names...)
+	if err == nil {
+		config, err = d.addFiles(config)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("build discovery config of %s: %w", in.InfraEnv.ID, err)
 	}
-	return apply(config,
+	config, err = applyLive(config,
 		override{"internal_ignition_config_override", in.InternalOverride},
 		override{"ignition_config_override", in.InfraEnv.IgnitionConfigOverride})
+	if err == nil && d.openShift() {
+		err = checkKnown(config, in.OpenShiftVersion)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return config, nil
 }
 
 // discovery is what the templates read.
@@ -124,11 +137,12 @@ type discovery struct {
 	TrustBundle   string
 	Deployment
 	Agent            Agent
-	AgentHash        string
+	AgentSum         string // a line of sha256sum
+	CurlArgs         string // what curl trusts, for a shell
 	AgentArgs        []string
 	AgentEnvironment string
 	AgentEnabled     bool
-	StaticNetwork    []networkFile
+	StaticNetwork    []staticnet.File
 	NetworkMethod    staticnet.Method
 	DelaySeconds     int64
 }
@@ -160,11 +174,12 @@ func newDiscovery(in DiscoveryInput) (*discovery, error) {
 		TrustBundle:      e.AdditionalTrustBundle,
 		Deployment:       in.Deployment,
 		Agent:            in.Agent,
-		AgentHash:        "sha256-" + in.Agent.SHA256,
+		AgentSum:         in.Agent.SHA256 + "  /usr/local/bin/slipway-agent.new",
+		CurlArgs:         curlArgs(in),
 		AgentArgs:        agentArgs(in),
 		AgentEnvironment: environmentFile(append([][2]string{{"PULL_SECRET_TOKEN", in.AgentToken.Reveal()}}, proxyVariables(e.Proxy)...)),
 		AgentEnabled:     in.InternalOverride == "",
-		StaticNetwork:    networkFiles(in.StaticNetwork),
+		StaticNetwork:    in.StaticNetwork,
 		NetworkMethod:    cmp.Or(in.NetworkMethod, staticnet.MethodKeyfiles),
 		DelaySeconds:     int64(e.DiscoveryDelay / time.Second),
 	}, nil
@@ -188,6 +203,17 @@ func agentArgs(in DiscoveryInput) []string {
 		args = append(args, "--insecure")
 	}
 	return args
+}
+
+// curlArgs are what curl is told of the certificate of the service.
+func curlArgs(in DiscoveryInput) string {
+	switch {
+	case in.Insecure:
+		return "--insecure"
+	case in.ServiceCA != "":
+		return "--cacert " + ServiceCAPath
+	}
+	return ""
 }
 
 // proxyVariables are the proxy settings as programs read them: some know only the

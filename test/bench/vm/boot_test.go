@@ -55,6 +55,7 @@ func TestMachinesBootIntoDiscovery(t *testing.T) {
 		{12, "minimal image with kernel arguments", wire.ImageTypeMinimalIso, vm.UEFI, vm.CD, kernelArguments, hasKernelArguments},
 		{13, "full image with NMState", wire.ImageTypeFullIso, vm.BIOS, vm.CD, staticNMState, hasStaticAddress},
 		{14, "minimal image with NMState", wire.ImageTypeMinimalIso, vm.UEFI, vm.CD, staticNMState, hasStaticAddress},
+		{16, "full image with a static address where nobody answers DHCP", wire.ImageTypeFullIso, vm.BIOS, vm.CD, withoutDHCP, hasStaticAddress},
 		{15, "network with NMState", wire.ImageTypeMinimalIso, vm.BIOS, vm.Network, staticNMState, hasStaticAddress},
 	} {
 		t.Run(b.name, func(t *testing.T) {
@@ -88,6 +89,12 @@ routes:
 		MacAddress     string `json:"mac_address"`
 	}{"eth0", vm.MAC(b.number)})
 	p.StaticNetworkConfig = &[]wire.HostStaticNetworkConfig{config}
+}
+
+// withoutDHCP: QEMU's network cannot do without, but the initramfs can be told not to ask.
+func withoutDHCP(b boot, p *wire.InfraEnvCreateParams) {
+	staticAddress(b, p)
+	p.KernelArguments = &wire.KernelArguments{{Operation: wire.Append, Value: "ip=off"}}
 }
 
 // staticNMState is the same for hosts that get the settings as they are.

@@ -12,6 +12,11 @@ for unit in systemd-firstboot.service systemd-networkd-wait-online.service apt-d
   apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_reap.service e2scrub_all.timer fstrim.timer getty@tty1.service; do
   ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
+# CoreOS has NetworkManager only. This one would be begun by a preset, and take interfaces
+# over that a kernel argument names (ip=).
+for unit in systemd-networkd.service systemd-networkd.socket systemd-network-generator.service; do
+  ln -sf /dev/null "$root/etc/systemd/system/$unit"
+done
 # Nobody logs in at a console.
 mkdir -p "$root/etc/systemd/system-generators"
 ln -sf /dev/null "$root/etc/systemd/system-generators/systemd-getty-generator"

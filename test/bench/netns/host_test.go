@@ -1,0 +1,114 @@
+package netns_test
+
+import (
+	_ "embed"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	//go:embed host.sh
+	hostScript string
+	//go:embed dhcp.sh
+	dhcpScript string
+)
+
+// hostTools are the commands that agents find on a host.
+var hostTools = []string{"ping", "arping", "nmap", "ip", "chronyc", "timeout"}
+
+// host is one machine of the bench.
+type host struct {
+	*space
+	index   int
+	name    string
+	address netip.Addr
+	dir     string
+	port    string    // its end of the cable in the namespace of the network
+	agent   *exec.Cmd // set by boot
+	id      uuid.UUID // set by the first look at the cluster that has it
+}
+
+// plug makes a host and connects it; it is off.
+func (l *lan) plug(t *testing.T, i int) *host {
+	t.Helper()
+	h := &host{
+		space: newSpace(t, hostName(i)), index: i, name: hostName(i), address: hostAddress(i),
+		dir: filepath.Join(l.dir, hostName(i)), port: fmt.Sprintf("v%d", i+1),
+	}
+	require.NoError(t, l.all(
+		fmt.Sprintf("link add %s mtu %d type veth peer name eth0 mtu %d address %s netns %s", h.port, l.mtu, l.mtu, hostMAC(i), h.space.name),
+		"link set "+h.port+" master br0 up",
+	))
+	plant(t, filepath.Join(h.dir, "root"), i)
+	return h
+}
+
+// agentOptions are what the discovery image would tell an agent.
+type agentOptions struct {
+	program, tools, url, infraEnv, version string
+	clockPause                             int // seconds between two questions to a time server, as a power of 2
+}
+
+// boot starts the host: DHCP, its clock daemon and its agent.
+func (h *host) boot(t *testing.T, o agentOptions) {
+	t.Helper()
+	conf := fmt.Sprintf("server %[1]s iburst minpoll %[3]d maxpoll %[3]d\nserver %[2]s iburst minpoll %[3]d maxpoll %[3]d\n", gateway, secondClock, o.clockPause) +
+		"bindcmdaddress /run/chrony/chronyd.sock\ncmdport 0\npidfile /run/chrony/chronyd.pid\nuser root\n"
+	for name, content := range map[string]string{
+		"host.sh": hostScript, "dhcp.sh": dhcpScript, "chrony.conf": conf, "resolv.conf": "",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(content), 0o755))
+	}
+	h.agent = h.start(t, filepath.Join(h.dir, "boot.log"), []string{
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "NAME=" + h.name, "DIR=" + h.dir, "TOOLS=" + o.tools, "AGENT=" + o.program, "URL=" + o.url,
+		"INFRA_ENV=" + o.infraEnv, "AGENT_VERSION=" + o.version,
+	}, "unshare", "--mount", "--uts", "--propagation", "private", "/bin/sh", filepath.Join(h.dir, "host.sh"))
+}
+
+// useDNS makes the host ask another name server.
+func (h *host) useDNS(address string) error {
+	// In place: the file is mounted into the host.
+	return os.WriteFile(filepath.Join(h.dir, "resolv.conf"), []byte("nameserver "+address+"\n"), 0o644)
+}
+
+// toolFolder is a folder with the commands of a host and no others: those of this
+// machine would tell agents of its own hardware.
+func toolFolder(t *testing.T, dir string) string {
+	t.Helper()
+	folder := filepath.Join(dir, "tools")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	for _, name := range hostTools {
+		path, found := find(name)
+		require.True(t, found, name)
+		require.NoError(t, os.Symlink(path, filepath.Join(folder, name)))
+	}
+	return folder
+}
+
+// find looks for a command, also where only the administrator of Debian does.
+func find(name string) (string, bool) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, true
+	}
+	for _, folder := range []string{"/usr/sbin", "/sbin"} {
+		if path := filepath.Join(folder, name); exec.Command("test", "-x", path).Run() == nil {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// lastLines is the end of a log of the host.
+func (h *host) lastLines(log string) string {
+	content, _ := os.ReadFile(filepath.Join(h.dir, log))
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return strings.Join(lines[max(0, len(lines)-8):], "\n")
+}

@@ -1,0 +1,198 @@
+package netns_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/wire"
+)
+
+// TestFaults breaks the network of real agents, one way after another.
+func TestFaults(t *testing.T) {
+	needs(t)
+	if *hostCount == 0 {
+		t.Skip("SKIP: the whole bench is run by make bench-netns")
+	}
+	mtu, env := jumbo, []string{}
+	if *hostCount > crowd {
+		mtu = ethernet // with it agents leave out a third of their probes
+	}
+	if !*long {
+		env = append(env, "HOST_MAX_DISCONNECTION_TIME=30s")
+	}
+	b := newBench(t, *hostCount, mtu, env...)
+	b.settle(t)
+	b.footprint(t, time.Minute)
+	if *hostCount > crowd {
+		t.Logf("SKIP: faults are injected with %d hosts or fewer: every host probes every other", crowd)
+		return
+	}
+	require.GreaterOrEqual(t, *hostCount, controlPlane+len(links), "every fault needs a worker of its own")
+	if !*long {
+		b.hurry(t)
+	}
+	b.try(t, links)
+	b.try(t, places)
+	yes := true
+	require.NoError(t, b.update(t.Context(), wire.V2ClusterUpdateParams{
+		UserManagedNetworking: &yes, APIVips: &[]wire.APIVip{}, IngressVips: &[]wire.IngressVip{},
+	}))
+	b.try(t, names)
+}
+
+// TestSmoke is a small bench for every run of the tests: a host that is cut off, and one
+// whose names are answered wrong.
+func TestSmoke(t *testing.T) {
+	needs(t)
+	if *hostCount != 0 {
+		t.Skip("SKIP: the whole bench runs")
+	}
+	b := newBench(t, controlPlane, ethernet, "HOST_MAX_DISCONNECTION_TIME=6s")
+	b.settle(t)
+	b.hurry(t)
+	b.try(t, []fault{away, {
+		name: wildcard.name, fails: wildcard.fails, because: wildcard.because, inject: b.asked(wildcard.inject),
+	}})
+}
+
+// settle gives the cluster what it needs besides hosts, and waits until it is ready.
+func (b *bench) settle(t *testing.T) {
+	t.Helper()
+	require.NoError(t, b.setRoles(t.Context()))
+	require.NoError(t, b.update(t.Context(), wire.V2ClusterUpdateParams{
+		APIVips: &[]wire.APIVip{{IP: apiVIP}}, IngressVips: &[]wire.IngressVip{{IP: ingressVIP}},
+	}))
+	begun := time.Now()
+	b.await(t, 10*time.Minute, "a cluster that is ready", func(c *wire.Cluster) bool { return c.Status == wire.ClusterStatusReady })
+	t.Logf("the cluster is ready %s after its virtual addresses were set", time.Since(begun).Round(100*time.Millisecond))
+}
+
+// hurry makes the service ask its hosts every two minutes instead of every ten or thirty:
+// it does as long as they lack something, here the TPM that the disks are to be locked with.
+func (b *bench) hurry(t *testing.T) {
+	t.Helper()
+	require.NoError(t, b.update(t.Context(), wire.V2ClusterUpdateParams{
+		DiskEncryption: &wire.DiskEncryption{EnableOn: wire.DiskEncryptionEnableOnAll, Mode: wire.Tpmv2},
+	}))
+}
+
+// resolvConfRead is after how long a program of Go notices a new resolv.conf.
+const resolvConfRead = 6 * time.Second
+
+// asked makes the service ask its hosts right after a fault and after its end, as it does
+// whenever the user changes what the answers depend on.
+func (b *bench) asked(inject injector) injector {
+	ask := func(ctx context.Context, source string) error {
+		pause(ctx, resolvConfRead)
+		return b.update(ctx, wire.V2ClusterUpdateParams{AdditionalNtpSource: &source})
+	}
+	return func(ctx context.Context, b *bench, h *host) (func() error, error) {
+		mend, err := inject(ctx, b, h)
+		return func() error { return errors.Join(mend(), ask(ctx, gateway)) }, errors.Join(err, ask(ctx, secondClock))
+	}
+}
+
+// try injects faults side by side, each on a host of its own, and mends each when it was seen.
+func (b *bench) try(t *testing.T, faults []fault) {
+	t.Helper()
+	wanted := regexp.MustCompile(*only)
+	var wg sync.WaitGroup
+	for n, f := range faults {
+		if !wanted.MatchString(f.name) {
+			continue
+		}
+		victim := b.hosts[len(b.hosts)-1-n]
+		wg.Go(func() {
+			if err := b.one(t, f, victim); err != nil {
+				t.Errorf("%s on %s: %v", f.name, victim.name, err)
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.Log(describe(b.look()))
+	}
+}
+
+// one injects a fault, and prints a line for each validation that failed of it.
+func (b *bench) one(t *testing.T, f fault, victim *host) error {
+	limit := 6 * time.Minute
+	if *long {
+		limit = 45 * time.Minute // an inventory is asked for every 30 minutes
+	}
+	about := victim
+	if f.cluster {
+		about = nil
+	}
+	if _, err := b.see(t.Context(), f, about, passed, limit); err != nil {
+		return fmt.Errorf("before the fault: %w", err)
+	}
+	begun := time.Now()
+	mend, err := f.inject(t.Context(), b, victim)
+	if err != nil {
+		return fmt.Errorf("inject: %w", err)
+	}
+	mend = sync.OnceValue(mend)
+	defer func() { _ = mend() }()
+	failedAt, err := b.see(t.Context(), f, about, failed, limit)
+	if err != nil {
+		return err
+	}
+	if *long && f.lasts > 0 {
+		pause(t.Context(), time.Until(begun.Add(f.lasts)))
+	}
+	mended := time.Now()
+	if err := mend(); err != nil {
+		return fmt.Errorf("mend: %w", err)
+	}
+	passedAt, err := b.see(t.Context(), f, about, passed, limit)
+	if err != nil {
+		return fmt.Errorf("after the end of the fault: %w", err)
+	}
+	for n, id := range f.fails {
+		t.Logf("fault: %s on %s, %s, failed after %s, recovered after %s", f.name, victim.name, id,
+			failedAt[n].Sub(begun).Round(time.Second), passedAt[n].Sub(mended).Round(time.Second))
+	}
+	return nil
+}
+
+// see waits until all validations of a fault have a status, and tells when each had it.
+func (b *bench) see(ctx context.Context, f fault, about *host, status string, limit time.Duration) ([]time.Time, error) {
+	seen := make([]time.Time, len(f.fails))
+	for deadline := time.Now().Add(limit); ; pause(ctx, 200*time.Millisecond) {
+		var missing []string
+		for n, id := range f.fails {
+			v := b.verdict(about, id)
+			right := v.Status == status && (status != failed || strings.Contains(v.Message, f.because))
+			if right && seen[n].IsZero() {
+				seen[n] = time.Now()
+			}
+			if seen[n].IsZero() {
+				missing = append(missing, v.String())
+			}
+		}
+		if len(missing) == 0 {
+			return seen, nil
+		}
+		if ctx.Err() != nil || time.Now().After(deadline) {
+			return nil, fmt.Errorf("require status %s within %s, found %s", status, limit, strings.Join(missing, "; "))
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,83 @@
+package netns_test
+
+import (
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// clock is a time server of the bench (RFC 5905, server mode only). It can tell single
+// hosts another time than the right one.
+type clock struct {
+	mu   sync.Mutex
+	skew map[netip.Addr]time.Duration
+}
+
+// newClock serves time on an address of the namespace until the test ends.
+func newClock(t *testing.T, s *space, address string) *clock {
+	t.Helper()
+	c := &clock{skew: map[netip.Addr]time.Duration{}}
+	var conn net.PacketConn
+	require.NoError(t, s.inside(func() (err error) {
+		conn, err = net.ListenPacket("udp4", net.JoinHostPort(address, "123"))
+		return err
+	}))
+	t.Cleanup(func() { _ = conn.Close() })
+	go c.serve(conn)
+	return c
+}
+
+// tell makes the server wrong for one host; zero makes it right again.
+func (c *clock) tell(host netip.Addr, skew time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.skew[host] = skew
+}
+
+// The fields of an NTP packet that the server fills, by their place in it.
+const (
+	ntpSize      = 48
+	ntpReference = 16
+	ntpOrigin    = 24
+	ntpReceive   = 32
+	ntpTransmit  = 40
+)
+
+func (c *clock) serve(conn net.PacketConn) {
+	request, answer := make([]byte, 512), make([]byte, ntpSize)
+	for {
+		n, from, err := conn.ReadFrom(request)
+		if err != nil {
+			return // closed
+		}
+		address, err := netip.ParseAddrPort(from.String())
+		if err != nil || n < ntpSize {
+			continue
+		}
+		c.mu.Lock()
+		now := time.Now().Add(c.skew[address.Addr().Unmap()])
+		c.mu.Unlock()
+		clear(answer)
+		answer[0] = request[0]&0b00111000 | 4 // the version of the client, mode server
+		answer[1], answer[2], answer[3] = 2, request[2], 0xEC
+		copy(answer[12:16], "BNCH")
+		binary.BigEndian.PutUint32(answer[4:8], 1<<4)  // root delay and dispersion, 16.16 fixed point:
+		binary.BigEndian.PutUint32(answer[8:12], 1<<4) // a quarter of a millisecond
+		copy(answer[ntpOrigin:], request[ntpTransmit:ntpSize])
+		binary.BigEndian.PutUint64(answer[ntpReference:], ntpTime(now.Add(-time.Second)))
+		binary.BigEndian.PutUint64(answer[ntpReceive:], ntpTime(now))
+		binary.BigEndian.PutUint64(answer[ntpTransmit:], ntpTime(now))
+		_, _ = conn.WriteTo(answer, from) // a lost answer is asked for again
+	}
+}
+
+// ntpTime is seconds since 1900 in 32.32 fixed point.
+func ntpTime(at time.Time) uint64 {
+	const since1900 = 2208988800
+	return uint64(at.Unix()+since1900)<<32 | uint64(at.Nanosecond())<<32/uint64(time.Second)
+}
