@@ -14,44 +14,49 @@ import (
 const secureBoot = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 func readBoot(_ context.Context, m Machine, into *wire.Inventory) {
-	boot := wire.Boot{CommandLine: m.text("/proc/cmdline"), CurrentBootMode: "bios", DeviceType: wire.Persistent}
-	if m.exists("/sys/firmware/efi") {
+	boot := wire.Boot{CommandLine: m.text("/proc/cmdline"), CurrentBootMode: "bios", DeviceType: m.bootDevice()}
+	if info, err := os.Stat(m.Root.Path("/sys/firmware/efi")); err == nil && info.IsDir() {
 		boot.CurrentBootMode = "uefi"
 	}
-	for _, word := range strings.Fields(boot.CommandLine) {
+	for word := range strings.FieldsSeq(boot.CommandLine) {
 		if value, found := strings.CutPrefix(word, "BOOTIF="); found {
 			boot.PxeInterface = value
+			break
 		}
 	}
-	boot.SecureBootState = m.secureBoot(boot.CurrentBootMode)
-	if m.live() {
-		boot.DeviceType = wire.Ephemeral
-	}
+	boot.SecureBootState = m.secureBoot()
 	into.Boot = boot
 }
 
-func (m Machine) secureBoot(mode string) wire.SecureBootState {
-	if mode != "uefi" {
-		return wire.SecureBootStateNotSupported
-	}
+// secureBoot is not supported without the variable: on BIOS and on machines without keys.
+func (m Machine) secureBoot() wire.SecureBootState {
 	content, err := os.ReadFile(m.Root.Path(secureBoot))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return wire.SecureBootStateNotSupported
 	case err != nil || len(content) != 5:
 		return wire.SecureBootStateUnknown
-	case content[4] == 1:
+	}
+	switch content[4] {
+	case 0:
+		return wire.SecureBootStateDisabled
+	case 1:
 		return wire.SecureBootStateEnabled
 	}
-	return wire.SecureBootStateDisabled
+	return wire.SecureBootStateUnknown
 }
 
-// live says that the host runs from an image that a reboot forgets: /sysroot is on a loop device.
-func (m Machine) live() bool {
+// bootDevice tells an image that a reboot forgets, whose /sysroot is on a loop device,
+// from a system on a disk. Without a /sysroot it is neither, and nothing is claimed.
+func (m Machine) bootDevice() wire.BootDeviceType {
 	for _, mount := range m.mounts() {
-		if mount.target == "/sysroot" {
-			return strings.HasPrefix(mount.source, "/dev/loop")
+		if mount.target != "/sysroot" {
+			continue
 		}
+		if strings.HasPrefix(mount.source, "/dev/loop") {
+			return wire.Ephemeral
+		}
+		return wire.Persistent
 	}
-	return false
+	return ""
 }

@@ -25,7 +25,8 @@ var aspects = []func(context.Context, Machine, *wire.Inventory){
 
 // Collect takes the inventory. It never fails: what cannot be read stays empty.
 func Collect(ctx context.Context, m Machine) *wire.Inventory {
-	inventory := &wire.Inventory{}
+	// Lists are never null: clients walk them without a look.
+	inventory := &wire.Inventory{Disks: []wire.Disk{}, Gpus: []wire.Gpu{}, Interfaces: []wire.Interface{}, Routes: []wire.Route{}}
 	for _, aspect := range aspects {
 		guard(func() { aspect(ctx, m, inventory) })
 	}

@@ -137,7 +137,7 @@ func TestCollectReadsTheNetwork(t *testing.T) {
 	require.Equal(t, "bond", found.Interfaces[2].Type)
 	require.Equal(t, []wire.Route{
 		{Interface: "eno1", Destination: "0.0.0.0", Gateway: "192.168.10.1", Family: 2, Metric: 100},
-		{Interface: "eno1", Destination: "2001:db8::", Gateway: "::", Family: 10},
+		{Interface: "eno1", Destination: "2001:db8::", Family: 10},
 	}, found.Routes)
 }
 
@@ -167,12 +167,16 @@ func TestCollectReadsTheDisks(t *testing.T) {
 	require.Equal(t, "192.0.2.50", disks["sdb"].Iscsi.HostIPAddress)
 	require.Equal(t, wire.DriveTypeFC, disks["sdc"].DriveType)
 	require.Equal(t, wire.DriveTypeMultipath, disks["dm-0"].DriveType)
-	require.Equal(t, "/dev/mapper/mpatha", disks["dm-0"].Path)
+	require.Equal(t, "/dev/dm-0", disks["dm-0"].Path)
 	require.Equal(t, wire.DriveTypeLVM, disks["dm-1"].DriveType)
 	require.Equal(t, []string{"Disk is an LVM logical volume"}, disks["dm-1"].InstallationEligibility.NotEligibleReasons)
 	require.Equal(t, wire.DriveTypeRAID, disks["md127"].DriveType)
 	require.True(t, disks["sr0"].IsInstallationMedia)
-	require.Equal(t, []string{"Disk appears to be an ISO installation media (sr0)"}, disks["sr0"].InstallationEligibility.NotEligibleReasons)
+	require.Equal(t, []string{
+		"Disk is removable",
+		"Disk appears to be an ISO installation media (has partition with type iso9660)",
+		"Disk appears to be an ISO installation media (has partition with mountpoint suffix iso)",
+	}, disks["sr0"].InstallationEligibility.NotEligibleReasons)
 }
 
 // silentNetwork cannot be asked.

@@ -14,15 +14,25 @@ var architectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "pp
 
 // The names of the same fact in /proc/cpuinfo differ by architecture.
 var (
-	modelKeys = []string{"model name", "cpu", "cpu model", "vendor_id"}
+	modelKeys = []string{"model name", "cpu", "cpu model"}
 	flagKeys  = []string{"flags", "Features", "features"}
-	clockKeys = []string{"cpu MHz", "clock", "cpu MHz dynamic"}
+	clockKeys = []string{"cpu MHz", "clock", "cpu MHz static", "cpu MHz dynamic"}
 )
 
+// readCPU counts the processors that work, as /proc/cpuinfo lists them.
 func readCPU(_ context.Context, m Machine, into *wire.Inventory) {
-	first := map[string]string{} // the first value of each key is that of the first processor
-	count := 0
-	for line := range strings.Lines(m.text("/proc/cpuinfo")) {
+	count, first := parseCPUInfo(m.text("/proc/cpuinfo"))
+	into.CPU = wire.CPU{
+		Architecture: m.architecture(), Count: count, ModelName: cpuModel(first),
+		Flags: strings.Fields(pick(first, flagKeys)), Frequency: m.frequency(pick(first, clockKeys)),
+	}
+}
+
+// parseCPUInfo counts the processors and gives the first value of each key, which is that
+// of the first processor.
+func parseCPUInfo(text string) (count int, first map[string]string) {
+	first = map[string]string{}
+	for line := range strings.Lines(text) {
 		key, value, found := strings.Cut(line, ":")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !found {
@@ -35,13 +45,10 @@ func readCPU(_ context.Context, m Machine, into *wire.Inventory) {
 			first[key] = value
 		}
 	}
-	if all, err := strconv.Atoi(first["# processors"]); err == nil {
+	if all, err := strconv.Atoi(first["# processors"]); err == nil && all > 0 {
 		count = all // s390x
 	}
-	into.CPU = wire.CPU{
-		Architecture: m.architecture(), Count: count, ModelName: pick(first, modelKeys),
-		Flags: strings.Fields(pick(first, flagKeys)), Frequency: m.frequency(pick(first, clockKeys)),
-	}
+	return count, first
 }
 
 func (m Machine) architecture() string {
@@ -51,13 +58,24 @@ func (m Machine) architecture() string {
 	return architectures[runtime.GOARCH]
 }
 
-// frequency is the highest of the first processor in MHz, else the current one.
+// frequency is the highest that any processor may reach in MHz, else the current one of
+// the first: the cores of one chip may differ.
 func (m Machine) frequency(now string) float32 {
-	if kHz, err := strconv.ParseFloat(m.text("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"), 32); err == nil {
-		return float32(kHz / 1000)
+	const cpus = "/sys/devices/system/cpu"
+	highest := 0.0
+	for _, name := range m.list(cpus) {
+		if !strings.HasPrefix(name, "cpu") {
+			continue
+		}
+		if kHz, err := strconv.ParseUint(m.text(cpus+"/"+name+"/cpufreq/cpuinfo_max_freq"), 10, 32); err == nil {
+			highest = max(highest, float64(kHz)/1000)
+		}
+	}
+	if highest > 0 {
+		return float32(highest)
 	}
 	mHz, err := strconv.ParseFloat(strings.TrimSuffix(now, "MHz"), 32)
-	if err != nil {
+	if err != nil || !(mHz > 0 && mHz < 1e6) { // NaN and infinity parse too, and JSON has no word for them
 		return 0
 	}
 	return float32(mHz)

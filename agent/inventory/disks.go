@@ -2,7 +2,9 @@ package inventory
 
 import (
 	"context"
+	"math"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/jaypipes/ghw"
@@ -14,42 +16,51 @@ import (
 // skippedDisks are devices nobody installs on, by the beginning of their names.
 var skippedDisks = []string{"loop", "zram", "ram", "nbd", "mtdblock"}
 
-func readDisks(_ context.Context, m Machine, into *wire.Inventory) {
+// firmwareArea are the parts of an eMMC chip beside its data: boot code and a sealed store.
+var firmwareArea = regexp.MustCompile(`^mmcblk\d+(boot\d+|rpmb)$`)
+
+func readDisks(ctx context.Context, m Machine, into *wire.Inventory) {
 	info, err := ghw.Block(ghw.WithChroot(string(m.Root)), ghw.WithDisableWarnings())
 	if err != nil {
 		return
 	}
-	ids, paths, mounts := m.aliases("/dev/disk/by-id"), m.aliases("/dev/disk/by-path"), m.mounts()
+	ids, paths, mounted := m.aliases("/dev/disk/by-id"), m.aliases("/dev/disk/by-path"), m.mountedDevices()
 	for _, found := range info.Disks {
-		if m.skipDisk(found.Name) {
+		if m.skipDisk(found) {
 			continue
 		}
 		disk := m.disk(found)
-		disk.ByID, disk.ByPath = preferredID(ids[found.Name]), first(paths[found.Name])
+		disk.ByID, disk.ByPath = preferredID(ids[found.Name]), preferredPath(paths[found.Name], found.BusPath)
 		disk.ID = first([]string{disk.ByID, disk.ByPath, disk.Path})
-		m.judge(&disk, found, mounts)
+		m.judge(&disk, found, mounted)
 		into.Disks = append(into.Disks, disk)
 	}
+	m.readSMART(ctx, into.Disks)
 }
 
-func (m Machine) skipDisk(name string) bool {
+func (m Machine) skipDisk(found *block.Disk) bool {
 	for _, prefix := range skippedDisks {
-		if strings.HasPrefix(name, prefix) {
+		if strings.HasPrefix(found.Name, prefix) {
 			return true
 		}
 	}
-	if m.text("/sys/block/"+name+"/hidden") == "1" {
+	switch {
+	case firmwareArea.MatchString(found.Name):
 		return true
+	case m.text("/sys/block/"+found.Name+"/hidden") == "1":
+		return true // one path of an NVMe device that the kernel joins itself
+	case isRAID(found.Name):
+		return found.SizeBytes == 0 // the container of a firmware RAID set, or one that is not assembled
 	}
-	return strings.HasPrefix(name, "dm-") && m.mapperType(name) == wire.DriveTypeUnknown
+	return isMapper(found.Name) && m.mapperType(found.Name) == wire.DriveTypeUnknown
 }
 
 func (m Machine) disk(found *block.Disk) wire.Disk {
 	sys := "/sys/block/" + found.Name
 	disk := wire.Disk{
-		Name: found.Name, Path: m.devicePath(found.Name), SizeBytes: int(found.SizeBytes), Removable: found.IsRemovable,
+		Name: found.Name, Path: devicePath(found.Name), SizeBytes: size(found.SizeBytes), Removable: found.IsRemovable,
 		DriveType: m.driveType(found), Vendor: known(found.Vendor), Model: m.model(found),
-		Serial: m.serial(found), Wwn: known(found.WWN),
+		Serial: m.serial(found), Wwn: m.worldWideName(found),
 		Bootable: m.bootable(found.Name), HasUUID: m.hasUUID(found.Name),
 		Hctl: first(m.list(sys + "/device/scsi_device")), Holders: strings.Join(m.list(sys+"/holders"), ","),
 	}
@@ -59,20 +70,25 @@ func (m Machine) disk(found *block.Disk) wire.Disk {
 	return disk
 }
 
-// devicePath is the name people know a device by: device mapper has its own.
-func (m Machine) devicePath(name string) string {
-	if mapped := m.text("/sys/block/" + name + "/dm/name"); mapped != "" {
-		return "/dev/mapper/" + mapped
+// size is 0 for a number that is no size of a disk.
+func size(bytes uint64) int {
+	if bytes > math.MaxInt64 {
+		return 0
 	}
-	return "/dev/" + strings.ReplaceAll(name, "!", "/")
+	return int(bytes)
 }
 
-// model and serial come from udev where it runs, else from the device itself.
+// devicePath is the node of a device. Device mapper devices go by it too, /dev/dm-0: the
+// service tells them apart by it (contract/steps.md, install).
+func devicePath(name string) string { return "/dev/" + strings.ReplaceAll(name, "!", "/") }
+
+// model, serial and worldWideName come from udev where it runs, else from the device.
 func (m Machine) model(found *block.Disk) string {
 	if model := known(found.Model); model != "" {
 		return model
 	}
-	return m.text("/sys/block/" + found.Name + "/device/model")
+	device := "/sys/block/" + found.Name + "/device"
+	return first([]string{m.text(device + "/model"), m.text(device + "/name")}) // eMMC has a name
 }
 
 func (m Machine) serial(found *block.Disk) string {
@@ -82,9 +98,16 @@ func (m Machine) serial(found *block.Disk) string {
 	return first([]string{m.text("/sys/block/" + found.Name + "/serial"), m.text("/sys/block/" + found.Name + "/device/serial")})
 }
 
+func (m Machine) worldWideName(found *block.Disk) string {
+	if wwn := known(found.WWN); wwn != "" {
+		return wwn
+	}
+	return m.text("/sys/block/" + found.Name + "/wwid") // NVMe
+}
+
 // bootable says that the disk begins with a boot sector: it ends with 55 AA.
 func (m Machine) bootable(name string) bool {
-	file, err := os.Open(m.Root.Path(m.devicePath(name)))
+	file, err := os.Open(m.Root.Path(devicePath(name)))
 	if err != nil {
 		return false
 	}
@@ -96,51 +119,10 @@ func (m Machine) bootable(name string) bool {
 	return sector[510] == 0x55 && sector[511] == 0xAA
 }
 
-// hasUUID says that the device tells a unique name of its own (SCSI VPD page 83, NVMe
-// identifiers); hypervisors hide it unless configured otherwise.
+// hasUUID says that the device tells a unique name of its own (SCSI VPD page 83, also
+// through the paths of a multipath device; NVMe identifiers). Hypervisors hide it unless
+// configured otherwise, and a logical volume has none to ask for.
 func (m Machine) hasUUID(name string) bool {
 	sys := "/sys/block/" + name
-	return m.exists(sys+"/device/vpd_pg83") || m.text(sys+"/wwid") != "" || m.text(sys+"/dm/uuid") != ""
-}
-
-// aliases are the links in a folder of /dev/disk by the device they lead to.
-func (m Machine) aliases(folder string) map[string][]string {
-	all := map[string][]string{}
-	for _, name := range m.list(folder) {
-		if target := m.link(folder + "/" + name); target != "" {
-			device := target[strings.LastIndex(target, "/")+1:]
-			all[device] = append(all[device], folder+"/"+name)
-		}
-	}
-	return all
-}
-
-// preferredID is the most lasting of the names of a disk: its world wide name.
-func preferredID(names []string) string {
-	for _, prefix := range []string{"wwn-", "nvme-eui.", "dm-uuid-mpath-", "scsi-"} {
-		for _, name := range names {
-			if strings.HasPrefix(name[strings.LastIndex(name, "/")+1:], prefix) {
-				return name
-			}
-		}
-	}
-	return first(names)
-}
-
-// first is the first text that says something.
-func first(texts []string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// known drops what ghw says for lack of knowledge.
-func known(text string) string {
-	if text == "unknown" {
-		return ""
-	}
-	return text
+	return m.exists(sys+"/device/vpd_pg83") || m.text(sys+"/wwid") != "" || m.mapperType(name) == wire.DriveTypeMultipath
 }

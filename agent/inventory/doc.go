@@ -1,12 +1,15 @@
 // Package inventory describes the hardware and the network of a host in the form of
 // contract/agent.md 1.7. It reads files below one root prefix (/proc, /sys, /dev,
-// /run/udev), the links of the kernel through Links, and runs few commands; what is
-// missing or unreadable leaves its fields empty and never fails the rest.
+// /run/udev, the PCI database), the links of the kernel through Links, and runs few
+// commands; what is missing or unreadable leaves its fields empty and never fails the rest.
 //
-// Commands:
+// Commands, none of which must exist:
 //
 //	dmidecode --type 17               the sizes of the memory modules; else /sys/devices/system/memory, else /proc/meminfo
-//	systemd-detect-virt --vm          exit code 0: a virtual machine
+//	systemd-detect-virt --vm          exit code 0: a virtual machine; else the processor's hypervisor flag
 //	ipmitool lan print CHANNEL        1 to 12, only when /dev/ipmi0, /dev/ipmi/0 or /dev/ipmidev/0 exists
 //	ipmitool lan6 print CHANNEL
+//	smartctl --json=c --nocheck=standby --health DISK
+//	                                  local disks and NVMe, 10 seconds each; only the verdict is kept
+//	biosdevname -i NIC                hardware only
 package inventory

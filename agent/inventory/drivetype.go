@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"net/netip"
 	"path/filepath"
 	"strings"
 
@@ -16,14 +15,21 @@ var ghwTypes = map[block.DriveType]wire.DriveType{
 	block.DriveTypeFDD: wire.DriveTypeFDD, block.DriveTypeVirtual: wire.DriveTypeVirtual,
 }
 
+// dasdTypes are the disks of s390x by the discipline of their driver.
+var dasdTypes = map[string]wire.DriveType{"ECKD": wire.DriveTypeECKD, "FBA": wire.DriveTypeFBA}
+
+func isMapper(name string) bool { return strings.HasPrefix(name, "dm-") }
+func isRAID(name string) bool   { return strings.HasPrefix(name, "md") }
+func isDASD(name string) bool   { return strings.HasPrefix(name, "dasd") }
+
 // driveType says how a disk is attached where that matters, else of what kind it is.
 func (m Machine) driveType(found *block.Disk) wire.DriveType {
 	switch {
-	case strings.HasPrefix(found.Name, "dm-"):
+	case isMapper(found.Name):
 		return m.mapperType(found.Name)
-	case strings.HasPrefix(found.Name, "md"):
+	case isRAID(found.Name):
 		return wire.DriveTypeRAID
-	case strings.HasPrefix(found.Name, "dasd"):
+	case isDASD(found.Name):
 		return m.dasdType(found.Name)
 	}
 	device := m.deviceFolder(found.Name)
@@ -51,37 +57,29 @@ func (m Machine) mapperType(name string) wire.DriveType {
 	return wire.DriveTypeUnknown
 }
 
-// dasdType tells the disks of s390x apart.
+// dasdType tells the disks of s390x apart; ESE are those that take space as it is used.
 func (m Machine) dasdType(name string) wire.DriveType {
 	device := "/sys/block/" + name + "/device"
+	kind, listed := dasdTypes[m.text(device+"/discipline")]
 	switch {
-	case m.text(device+"/discipline") == "FBA":
-		return wire.DriveTypeFBA
-	case m.text(device+"/ese") == "1":
+	case !listed:
+		return wire.DriveTypeUnknown
+	case kind == wire.DriveTypeECKD && m.text(device+"/ese") == "1":
 		return wire.DriveTypeECKDESE
 	}
-	return wire.DriveTypeECKD
+	return kind
 }
 
-// deviceFolder is where the kernel hangs the device of a disk: /sys/devices/...
+// deviceFolder is where the kernel hangs the device of a disk, below the root: the root's
+// own path may hold any word.
 func (m Machine) deviceFolder(name string) string {
 	place, err := filepath.EvalSymlinks(m.Root.Path("/sys/block/" + name + "/device"))
 	if err != nil {
 		return ""
 	}
-	return place
-}
-
-// iscsiAddress is the host's own address of the session that carries a disk:
-// .../host2/session1/target2:0:0/2:0:0:0 has it at .../host2/iscsi_host/host2/ipaddress.
-func (m Machine) iscsiAddress(name string) string {
-	host, _, found := strings.Cut(m.deviceFolder(name), "/session")
-	if !found {
+	root, err := filepath.EvalSymlinks(m.Root.Path("/"))
+	if err != nil {
 		return ""
 	}
-	text := m.text("/sys/class/iscsi_host/" + filepath.Base(host) + "/ipaddress")
-	if _, err := netip.ParseAddr(text); err != nil {
-		return ""
-	}
-	return text
+	return "/" + strings.TrimPrefix(strings.TrimPrefix(place, root), "/")
 }

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jaypipes/ghw/pkg/block"
@@ -9,48 +10,78 @@ import (
 	"slipway/internal/wire"
 )
 
-// mediaMount is where a live image mounts the medium it came from.
-const mediaMount = "/run/media/iso"
+// Why the machine itself stands against installing on a disk (contract/agent.md 1.7).
+const (
+	reasonRemovable  = "Disk is removable"
+	reasonController = "Disk has unknown storage controller"
+	reasonVolume     = "Disk is an LVM logical volume"
+	reasonISOType    = "Disk appears to be an ISO installation media (has partition with type iso9660)"
+	reasonISOMount   = "Disk appears to be an ISO installation media (has partition with mountpoint suffix iso)"
+	reasonMounted    = "Disk has partition '%s' mounted on '%s'"
+	reasonISCSI      = "Host IP address of the iSCSI session is not known"
+)
+
+const iso9660 = "iso9660"
 
 // judge says whether the machine itself stands against installing on a disk; the service
-// adds its own rules (contract/validations.md).
-func (m Machine) judge(disk *wire.Disk, found *block.Disk, mounts []mount) {
-	var reasons []string
-	if disk.DriveType == wire.DriveTypeUnknown {
-		reasons = append(reasons, "Disk has unknown storage controller")
-	}
-	if disk.DriveType == wire.DriveTypeLVM {
-		reasons = append(reasons, "Disk is an LVM logical volume")
-	}
-	if disk.DriveType == wire.DriveTypeISCSI && disk.Iscsi.HostIPAddress == "" {
-		reasons = append(reasons, "Host IP address of the iSCSI session is not known")
-	}
-	for _, mount := range mounts {
-		name, ours := partOf(found, disk.Path, mount.source)
-		if !ours {
-			continue
-		}
-		if mount.target == mediaMount || strings.HasPrefix(mount.target, mediaMount+"/") {
-			disk.IsInstallationMedia = true
-			reasons = append(reasons, fmt.Sprintf("Disk appears to be an ISO installation media (%s)", name))
-			continue
-		}
-		reasons = append(reasons, fmt.Sprintf("Disk has partition '%s' mounted on '%s'", name, mount.target))
-	}
+// adds its own rules (contract/validations.md). Old volumes and RAID sets on a disk do
+// not: the installation clears them.
+func (m Machine) judge(disk *wire.Disk, found *block.Disk, mounted map[string]mount) {
+	reasons := attached(disk, found)
+	contents, medium := m.contents(found, mounted)
+	reasons = append(reasons, contents...)
+	disk.IsInstallationMedia = medium || disk.DriveType == wire.DriveTypeODD
 	disk.InstallationEligibility.Eligible = len(reasons) == 0
 	disk.InstallationEligibility.NotEligibleReasons = reasons
 }
 
-// partOf names the disk or its partition that a mount comes from. Names are compared
-// whole: sda1 is no part of sda10.
-func partOf(found *block.Disk, path, source string) (string, bool) {
-	if source == path || source == "/dev/"+found.Name {
-		return found.Name, true
+// attached are the reasons that lie in the kind of the disk.
+func attached(disk *wire.Disk, found *block.Disk) []string {
+	var reasons []string
+	if disk.Removable {
+		reasons = append(reasons, reasonRemovable)
 	}
+	if disk.DriveType == wire.DriveTypeUnknown || plain(found.Name) && found.StorageController == block.StorageControllerUnknown {
+		reasons = append(reasons, reasonController)
+	}
+	if disk.DriveType == wire.DriveTypeLVM {
+		reasons = append(reasons, reasonVolume)
+	}
+	if disk.DriveType == wire.DriveTypeISCSI && disk.Iscsi.HostIPAddress == "" {
+		reasons = append(reasons, reasonISCSI)
+	}
+	return reasons
+}
+
+// plain says that a disk hangs at a controller, not at a driver that makes disks of others.
+func plain(name string) bool { return !isMapper(name) && !isRAID(name) && !isDASD(name) }
+
+// contents are the reasons that lie in what is on the disk or its partitions; medium says
+// that the live image came from it.
+func (m Machine) contents(found *block.Disk, mounted map[string]mount) (reasons []string, medium bool) {
+	sys := "/sys/block/" + found.Name
+	names, places := []string{found.Name}, []string{sys}
 	for _, p := range found.Partitions {
-		if source == "/dev/"+p.Name {
-			return p.Name, true
+		names, places = append(names, p.Name), append(places, sys+"/"+p.Name)
+	}
+	for n, name := range names {
+		use, inUse := m.mountedFrom(places[n], name, mounted)
+		var found []string
+		if m.fileSystem(places[n]) == iso9660 || inUse && use.kind == iso9660 {
+			found = append(found, reasonISOType)
+		}
+		if inUse && strings.HasSuffix(use.target, "iso") {
+			found = append(found, reasonISOMount)
+		}
+		medium = medium || len(found) > 0
+		if inUse && !medium {
+			found = append(found, fmt.Sprintf(reasonMounted, name, use.target))
+		}
+		for _, reason := range found {
+			if !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
 		}
 	}
-	return "", false
+	return reasons, medium
 }

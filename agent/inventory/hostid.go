@@ -56,7 +56,7 @@ func lowestMAC(m Machine) net.HardwareAddr {
 	for _, link := range links {
 		switch {
 		case link.Flags&net.FlagLoopback != 0 || len(link.MAC) != 6:
-		case m.networkInterface(link).Type == typePhysical:
+		case m.kind(link) == typePhysical:
 			hardware = append(hardware, link.MAC)
 		default:
 			others = append(others, link.MAC)

@@ -4,42 +4,76 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
+	"slipway/internal/run"
 	"slipway/internal/wire"
 )
 
 const (
-	typeDevice   = "device"   // rtnetlink: whatever has no kind of its own
-	typePhysical = "physical" // contract: a device with hardware behind it
+	typePhysical = "physical" // contract: hardware behind it
+	typeBridge   = "bridge"
 )
 
-func readInterfaces(_ context.Context, m Machine, into *wire.Inventory) {
+// hostTypes are the interfaces that are the host's own, with or without an address.
+var hostTypes = []string{typePhysical, "bond", "team", "vlan"}
+
+func readInterfaces(ctx context.Context, m Machine, into *wire.Inventory) {
 	links, err := m.Links.Links()
 	if err != nil {
 		return
+	}
+	routes, err := m.Links.Routes()
+	if err != nil {
+		routes = nil // addresses keep the networks they came with
+	}
+	kinds := map[string]string{}
+	for _, link := range links {
+		kinds[link.Name] = m.kind(link)
 	}
 	for _, link := range links {
 		if link.Flags&net.FlagLoopback != 0 || len(link.MAC) == 0 {
 			continue
 		}
-		into.Interfaces = append(into.Interfaces, m.networkInterface(link))
+		if nic := m.networkInterface(link, kinds[link.Name], routes); m.ofHost(nic, kinds) {
+			into.Interfaces = append(into.Interfaces, nic)
+		}
 	}
+	m.nameByBIOS(ctx, into.Interfaces)
 }
 
-func (m Machine) networkInterface(link Link) wire.Interface {
-	sys := "/sys/class/net/" + link.Name
-	kind := link.Type
-	if kind == typeDevice && m.exists(sys+"/device") {
-		kind = typePhysical
+// kind is physical for whatever has a device behind it, else what rtnetlink calls it.
+func (m Machine) kind(link Link) string {
+	if m.exists("/sys/class/net/" + link.Name + "/device") {
+		return typePhysical
 	}
+	return link.Type
+}
+
+// ofHost leaves out what belongs to containers: bridges without a port of the host, which
+// have the same addresses on every machine, and the ends of pairs without an address.
+func (m Machine) ofHost(nic wire.Interface, kinds map[string]string) bool {
+	if slices.Contains(hostTypes, nic.Type) {
+		return true
+	}
+	if nic.Type == typeBridge {
+		ports := m.list("/sys/class/net/" + nic.Name + "/brif")
+		return slices.ContainsFunc(ports, func(port string) bool { return slices.Contains(hostTypes, kinds[port]) })
+	}
+	return len(nic.Ipv4Addresses)+len(nic.Ipv6Addresses) > 0
+}
+
+func (m Machine) networkInterface(link Link, kind string, routes []Route) wire.Interface {
+	sys := "/sys/class/net/" + link.Name
 	nic := wire.Interface{
 		Name: link.Name, MacAddress: link.MAC.String(), Mtu: link.MTU, Type: kind, HasCarrier: link.HasCarrier,
 		Flags: flags(link.Flags), Vendor: m.text(sys + "/device/vendor"), Product: m.text(sys + "/device/device"),
+		Ipv4Addresses: []string{}, Ipv6Addresses: []string{},
 	}
 	if speed, err := strconv.Atoi(m.text(sys + "/speed")); err == nil && speed > 0 {
-		nic.SpeedMbps = speed
+		nic.SpeedMbps = speed // -1 without a cable and on virtual devices
 	}
 	for _, prefix := range link.Addresses {
 		switch {
@@ -47,10 +81,29 @@ func (m Machine) networkInterface(link Link) wire.Interface {
 		case prefix.Addr().Is4():
 			nic.Ipv4Addresses = append(nic.Ipv4Addresses, prefix.String())
 		default:
-			nic.Ipv6Addresses = append(nic.Ipv6Addresses, prefix.String())
+			nic.Ipv6Addresses = append(nic.Ipv6Addresses, widened(prefix, link.Name, routes).String())
 		}
 	}
 	return nic
+}
+
+// widened gives an address of DHCPv6, which comes without its network, the length of the
+// network that the router announced to be on the link.
+func widened(address netip.Prefix, link string, routes []Route) netip.Prefix {
+	if !address.IsSingleIP() {
+		return address
+	}
+	bits := 0
+	for _, r := range routes {
+		onLink := r.Interface == link && !r.Gateway.IsValid() && !r.Destination.IsSingleIP()
+		if onLink && r.Destination.Contains(address.Addr()) {
+			bits = max(bits, r.Destination.Bits())
+		}
+	}
+	if bits == 0 {
+		return address
+	}
+	return netip.PrefixFrom(address.Addr(), bits)
 }
 
 func flags(f net.Flags) []string {
@@ -60,37 +113,19 @@ func flags(f net.Flags) []string {
 	return strings.Split(f.String(), "|")
 }
 
-// The address families of routes (AF_INET and AF_INET6 of Linux).
-const (
-	familyIPv4 = 2
-	familyIPv6 = 10
-)
-
-func readRoutes(_ context.Context, m Machine, into *wire.Inventory) {
-	routes, err := m.Links.Routes()
-	if err != nil {
-		return
-	}
-	for _, r := range routes {
-		route := wire.Route{
-			Interface: r.Interface, Metric: int32(r.Metric), Family: familyIPv6,
-			// The contract's destination has no prefix length.
-			Destination: r.Destination.Addr().String(),
-			Gateway:     gateway(r),
+// nameByBIOS adds what the firmware calls the ports of hardware (em1, p2p1), on hosts
+// with the program that knows.
+func (m Machine) nameByBIOS(ctx context.Context, nics []wire.Interface) {
+	for n := range nics {
+		if nics[n].Type != typePhysical {
+			continue
 		}
-		if r.Destination.Addr().Is4() {
-			route.Family = familyIPv4
+		result, err := m.Runner.Run(ctx, run.Cmd{Name: "biosdevname", Args: []string{"-i", nics[n].Name}})
+		if run.Missing(err) || ctx.Err() != nil {
+			return
 		}
-		into.Routes = append(into.Routes, route)
+		if err == nil {
+			nics[n].Biosdevname = strings.TrimSpace(result.Stdout)
+		}
 	}
-}
-
-func gateway(r Route) string {
-	switch {
-	case r.Gateway.IsValid():
-		return r.Gateway.String()
-	case r.Destination.Addr().Is4():
-		return netip.IPv4Unspecified().String()
-	}
-	return netip.IPv6Unspecified().String()
 }

@@ -31,11 +31,7 @@ func readMemory(ctx context.Context, m Machine, into *wire.Inventory) {
 func (m Machine) usableMemory() int64 {
 	for line := range strings.Lines(m.text("/proc/meminfo")) {
 		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "MemTotal:" {
-			kiB, err := strconv.ParseInt(fields[1], 10, 64)
-			if err != nil {
-				return 0
-			}
-			return kiB << 10
+			return amount(fields[1], "kB")
 		}
 	}
 	return 0
@@ -45,6 +41,19 @@ func (m Machine) usableMemory() int64 {
 var memoryUnits = map[string]int64{
 	"bytes": 1, "kB": 1 << 10, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40,
 	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+}
+
+// largestMemory is more than any machine has, in bytes: larger numbers are not sizes.
+const largestMemory = 1 << 52
+
+// amount is a number of units in bytes, 0 when it is none.
+func amount(number, unit string) int64 {
+	n, err := strconv.ParseInt(number, 10, 64)
+	size := memoryUnits[unit]
+	if err != nil || n < 0 || size == 0 || n > largestMemory/size {
+		return 0
+	}
+	return n * size
 }
 
 // memoryModules adds up the sizes of the modules the firmware lists, in bytes.
@@ -59,12 +68,9 @@ func (m Machine) memoryModules(ctx context.Context) int64 {
 		if !found {
 			continue
 		}
-		fields := strings.Fields(size) // "16 GB", or "No Module Installed"
-		if len(fields) != 2 {
-			continue
-		}
-		if number, err := strconv.ParseInt(fields[0], 10, 64); err == nil {
-			total += number * memoryUnits[fields[1]]
+		// "16 GB", or "No Module Installed"
+		if fields := strings.Fields(size); len(fields) == 2 && total <= largestMemory {
+			total += amount(fields[0], fields[1])
 		}
 	}
 	return total

@@ -2,8 +2,8 @@ package inventory
 
 import "strings"
 
-// mount is a mounted file system.
-type mount struct{ source, target string }
+// mount is a mounted file system: its device, its place and its type.
+type mount struct{ source, target, kind string }
 
 // octal are the escapes of mount points in /proc/mounts.
 var octal = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
@@ -17,8 +17,8 @@ func (m Machine) mounts() []mount {
 	}
 	var mounts []mount
 	for line := range strings.Lines(text) {
-		if fields := strings.Fields(line); len(fields) >= 2 {
-			mounts = append(mounts, mount{fields[0], octal.Replace(fields[1])})
+		if fields := strings.Fields(line); len(fields) >= 3 {
+			mounts = append(mounts, mount{octal.Replace(fields[0]), octal.Replace(fields[1]), fields[2]})
 		}
 	}
 	return mounts

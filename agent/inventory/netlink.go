@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // Netlink reads the links and routes of the network namespace the agent runs in.
@@ -32,6 +33,9 @@ func (Netlink) Links() ([]Link, error) {
 			continue // the link is gone
 		}
 		for _, a := range addresses {
+			if a.Flags&unix.IFA_F_DADFAILED != 0 {
+				continue // another machine has it
+			}
 			if prefix, ok := prefixOf(a.IPNet); ok {
 				link.Addresses = append(link.Addresses, prefix)
 			}
@@ -79,16 +83,32 @@ func routesOf(r netlink.Route, family int, names map[int]string) []Route {
 		route.Destination = prefix
 	}
 	if len(r.MultiPath) == 0 {
-		route.Gateway = addressOf(r.Gw)
-		return []Route{route}
+		route.Gateway = gateway(r.Gw, r.Via)
+		return leading(route)
 	}
 	ways := make([]Route, 0, len(r.MultiPath))
 	for _, hop := range r.MultiPath {
 		way := route
-		way.Interface, way.Gateway = names[hop.LinkIndex], addressOf(hop.Gw)
-		ways = append(ways, way)
+		way.Interface, way.Gateway = names[hop.LinkIndex], gateway(hop.Gw, hop.Via)
+		ways = append(ways, leading(way)...)
 	}
 	return ways
+}
+
+// leading leaves out what leads nowhere: routes that refuse have no interface.
+func leading(route Route) []Route {
+	if route.Interface == "" {
+		return nil
+	}
+	return []Route{route}
+}
+
+// gateway is the next hop, which for IPv4 may be a router of IPv6 (RFC 5549).
+func gateway(hop net.IP, via netlink.Destination) netip.Addr {
+	if other, is := via.(*netlink.Via); is && len(hop) == 0 {
+		hop = other.Addr
+	}
+	return addressOf(hop)
 }
 
 func anywhere(family int) netip.Prefix {

@@ -15,7 +15,8 @@ import (
 	"slipway/internal/run/runtest"
 )
 
-// tree is a root file system of a test: files by path; "-> x" makes a link to x.
+// tree is a root file system of a test: files by path; "-> x" makes a link to x, a path
+// that ends with a slash a folder.
 type tree map[string]string
 
 func (files tree) plant(t *testing.T) run.Root {
@@ -23,6 +24,10 @@ func (files tree) plant(t *testing.T) run.Root {
 	root := t.TempDir()
 	for path, content := range files {
 		place := filepath.Join(root, path)
+		if strings.HasSuffix(path, "/") {
+			require.NoError(t, os.MkdirAll(place, 0o755))
+			continue
+		}
 		require.NoError(t, os.MkdirAll(filepath.Dir(place), 0o755))
 		if target, link := strings.CutPrefix(content, "-> "); link {
 			require.NoError(t, os.Symlink(target, place))

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"slipway/internal/run"
@@ -11,33 +12,53 @@ import (
 // oracleCloud is the chassis tag of machines of Oracle's cloud, whose makers name others.
 const oracleCloud = "OracleCloud.com"
 
+// oVirtFamilies are what virtual machines of oVirt say in place of the product's name.
+var oVirtFamilies = []string{"oVirt", "RHV"}
+
+// What stands for the maker and the product of a mainframe, which has no DMI.
+const (
+	mainframeMaker = "IBM/S390"
+	partition      = "LPAR" // without a hypervisor that is a program
+	linuxKVM       = "KVM/Linux"
+)
+
 func readSystemVendor(ctx context.Context, m Machine, into *wire.Inventory) {
+	const dmi = "/sys/class/dmi/id/"
 	vendor := wire.SystemVendor{
-		Manufacturer: m.text("/sys/class/dmi/id/sys_vendor"),
-		ProductName:  m.text("/sys/class/dmi/id/product_name"),
-		SerialNumber: m.text("/sys/class/dmi/id/product_serial"),
+		Manufacturer: m.text(dmi + "sys_vendor"),
+		ProductName:  m.text(dmi + "product_name"),
+		SerialNumber: m.text(dmi + "product_serial"),
 	}
-	if m.text("/sys/class/dmi/id/chassis_asset_tag") == oracleCloud {
+	if slices.Contains(oVirtFamilies, m.text(dmi+"product_family")) {
+		vendor.ProductName = "oVirt"
+	}
+	if m.text(dmi+"chassis_asset_tag") == oracleCloud {
 		vendor.Manufacturer = oracleCloud
 	}
-	if vendor.Manufacturer == "" {
-		vendor.Manufacturer, vendor.ProductName = m.mainframe()
+	if _, facts := parseCPUInfo(m.text("/proc/cpuinfo")); vendor.Manufacturer == "" && facts["vendor_id"] == mainframeMaker {
+		vendor.Manufacturer, vendor.ProductName = mainframeMaker, hypervisor(m.text("/proc/sysinfo"))
 	}
-	_, err := m.Runner.Run(ctx, run.Cmd{Name: "systemd-detect-virt", Args: []string{"--vm"}})
-	vendor.Virtual = err == nil
+	vendor.Virtual = vendor.ProductName == linuxKVM || m.virtual(ctx, into.CPU.Flags)
 	into.SystemVendor = vendor
 }
 
-// mainframe reads the maker and the type of a s390x machine, which has no DMI.
-func (m Machine) mainframe() (manufacturer, product string) {
-	for line := range strings.Lines(m.text("/proc/sysinfo")) {
-		key, value, _ := strings.Cut(line, ":")
-		switch strings.TrimSpace(key) {
-		case "Manufacturer":
-			manufacturer = strings.TrimSpace(value)
-		case "Type":
-			product = strings.TrimSpace(value)
+// virtual asks systemd, which knows all hypervisors; without it, the processor.
+func (m Machine) virtual(ctx context.Context, flags []string) bool {
+	result, err := m.Runner.Run(ctx, run.Cmd{Name: "systemd-detect-virt", Args: []string{"--vm"}})
+	if run.Missing(err) {
+		return slices.Contains(flags, "hypervisor")
+	}
+	return err == nil && strings.TrimSpace(result.Stdout) != "none"
+}
+
+// hypervisor is what /proc/sysinfo says a mainframe's machine runs on: a line
+// "VM00 Control Program: z/VM 7.3.0" where there is one, else a partition of the hardware.
+func hypervisor(sysinfo string) string {
+	for line := range strings.Lines(sysinfo) {
+		key, value, found := strings.Cut(line, ":")
+		if found && strings.HasPrefix(key, "VM") && strings.HasSuffix(key, "Control Program") {
+			return strings.Join(strings.Fields(value), " ")
 		}
 	}
-	return manufacturer, product
+	return partition
 }

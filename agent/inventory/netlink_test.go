@@ -1,0 +1,87 @@
+package inventory_test
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"slipway/agent/inventory"
+)
+
+// TestNetlinkReadsTheKernel asks the real kernel about links and routes made in a network
+// namespace of the test's own.
+func TestNetlinkReadsTheKernel(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root for a network namespace")
+	}
+	runtime.LockOSThread() // never unlocked: the thread ends with the test, and the namespace with it
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		t.Skipf("no network namespaces here: %v", err)
+	}
+	nic := &netlink.Veth{
+		LinkAttrs: netlink.LinkAttrs{Name: "eno1", MTU: 1400, HardwareAddr: net.HardwareAddr{2, 0, 0, 0, 0, 1}}, PeerName: "switch1",
+	}
+	if err := netlink.LinkAdd(nic); err != nil {
+		t.Skipf("the kernel makes no pairs of interfaces: %v", err)
+	}
+	require.NoError(t, netlink.LinkSetUp(nic))
+	port, err := netlink.LinkByName(nic.PeerName)
+	require.NoError(t, err)
+	require.NoError(t, netlink.LinkSetUp(port))
+	addAddress(t, nic, "192.0.2.10/24")
+	addAddress(t, nic, "2001:db8::10/64")
+	addRoute(t, netlink.Route{LinkIndex: nic.Attrs().Index, Gw: net.ParseIP("192.0.2.1"), Priority: 100})
+	addRoute(t, netlink.Route{Dst: ipNet("198.51.100.0/24"), Type: unix.RTN_BLACKHOLE})
+	addRoute(t, netlink.Route{Dst: ipNet("203.0.113.0/24"), Table: 100, LinkIndex: nic.Attrs().Index})
+
+	links, err := inventory.Netlink{}.Links()
+	require.NoError(t, err)
+	n := slices.IndexFunc(links, func(l inventory.Link) bool { return l.Name == "eno1" })
+	require.GreaterOrEqual(t, n, 0)
+	require.Equal(t, "02:00:00:00:00:01", links[n].MAC.String())
+	require.Equal(t, 1400, links[n].MTU)
+	require.Equal(t, "veth", links[n].Type)
+	require.NotZero(t, links[n].Flags&net.FlagUp)
+	require.True(t, links[n].HasCarrier)
+	require.Contains(t, links[n].Addresses, netip.MustParsePrefix("192.0.2.10/24"))
+	require.Contains(t, links[n].Addresses, netip.MustParsePrefix("2001:db8::10/64"))
+
+	routes, err := inventory.Netlink{}.Routes()
+	require.NoError(t, err)
+	require.Contains(t, routes, inventory.Route{
+		Interface: "eno1", Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("192.0.2.1"), Metric: 100,
+	})
+	for _, r := range routes {
+		require.NotEmpty(t, r.Interface, "%s leads nowhere", r.Destination)
+		require.NotEqual(t, "203.0.113.0/24", r.Destination.String(), "another table")
+	}
+}
+
+func addAddress(t *testing.T, to netlink.Link, text string) {
+	t.Helper()
+	address, err := netlink.ParseAddr(text)
+	require.NoError(t, err)
+	address.Flags = unix.IFA_F_NODAD
+	require.NoError(t, netlink.AddrAdd(to, address))
+}
+
+func addRoute(t *testing.T, route netlink.Route) {
+	t.Helper()
+	require.NoError(t, netlink.RouteAdd(&route))
+}
+
+func ipNet(text string) *net.IPNet {
+	_, network, err := net.ParseCIDR(text)
+	if err != nil {
+		panic(err)
+	}
+	return network
+}

@@ -1,0 +1,212 @@
+package inventory_test
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"slipway/agent/inventory"
+	"slipway/internal/run"
+	"slipway/internal/run/runtest"
+)
+
+// recorded is a machine of testdata/hosts, a txtar archive. They are written after the
+// layout of the kernel and udev, not captured from machines. A section is
+//
+//	a/folder/    a line for each entry: "name = content", "name -> target", "name/"
+//	a/file       the content of a file
+//	$ command    what the command prints; "exit N" alone in the first line is its exit code
+//
+// The content "@mbr" is a boot sector, "@zero" an empty one, "@hex 06 00" those bytes. The
+// links and routes are the JSON of the ip commands.
+type recorded struct {
+	files    tree
+	commands map[string]runtest.Answer
+	printed  map[string]string
+}
+
+func record(t *testing.T, path string) recorded {
+	t.Helper()
+	archive, err := txtar.ParseFile(path)
+	require.NoError(t, err)
+	require.NotEmpty(t, archive.Comment, "a shape says what it is")
+	r := recorded{files: tree{}, commands: map[string]runtest.Answer{}, printed: map[string]string{}}
+	for _, section := range archive.Files {
+		text := string(section.Data)
+		switch command, isCommand := strings.CutPrefix(section.Name, "$ "); {
+		case isCommand:
+			r.commands[command], r.printed[command] = answer(t, text), text
+		case strings.HasSuffix(section.Name, "/"):
+			r.folder(t, "/"+section.Name, text)
+		default:
+			r.files["/"+section.Name] = text
+		}
+	}
+	return r
+}
+
+// answer is a command's: its output, also when it ends with an exit code.
+func answer(t *testing.T, text string) runtest.Answer {
+	t.Helper()
+	code := 0
+	if first, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(first, "exit ") {
+		_, err := fmt.Sscanf(first, "exit %d", &code)
+		require.NoError(t, err)
+		text = rest
+	}
+	return func(_ context.Context, c run.Cmd) (run.Result, error) {
+		if code != 0 {
+			return run.Result{Stdout: text}, &run.ExitError{Cmd: c.String(), Code: code}
+		}
+		return run.Result{Stdout: text}, nil
+	}
+}
+
+func (r recorded) folder(t *testing.T, folder, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, target, isLink := strings.Cut(line, " -> "); isLink {
+			r.files[folder+name] = "-> " + target
+			continue
+		}
+		if strings.HasSuffix(line, "/") {
+			r.files[folder+line] = ""
+			continue
+		}
+		name, content, found := strings.Cut(line, " = ")
+		require.True(t, found, "%s: %q", folder, line)
+		r.files[folder+name] = contentOf(t, content)
+	}
+}
+
+func contentOf(t *testing.T, text string) string {
+	t.Helper()
+	switch {
+	case text == "@mbr":
+		return strings.Repeat("\x00", 510) + "\x55\xAA"
+	case text == "@zero":
+		return strings.Repeat("\x00", 512)
+	case strings.HasPrefix(text, "@hex "):
+		bytes, err := hex.DecodeString(strings.ReplaceAll(text[len("@hex "):], " ", ""))
+		require.NoError(t, err)
+		return string(bytes)
+	}
+	return text + "\n" // as the kernel ends what it tells
+}
+
+func (r recorded) plant(t *testing.T) run.Root {
+	t.Helper()
+	return r.files.plant(t)
+}
+
+func (r recorded) machine(t *testing.T) inventory.Machine {
+	t.Helper()
+	links := network{links: r.links(t), routes: slices.Concat(r.routes(t, "ip -json route"), r.routes(t, "ip -6 -json route"))}
+	return inventory.Machine{Root: r.plant(t), Runner: runtest.New(r.commands), Links: links}
+}
+
+// ipFlags are those of ip and of Go.
+var ipFlags = map[string]net.Flags{
+	"UP": net.FlagUp, "BROADCAST": net.FlagBroadcast, "MULTICAST": net.FlagMulticast, "LOOPBACK": net.FlagLoopback, "LOWER_UP": net.FlagRunning,
+}
+
+func (r recorded) links(t *testing.T) []inventory.Link {
+	t.Helper()
+	var answers []struct {
+		Name      string   `json:"ifname"`
+		Flags     []string `json:"flags"`
+		MTU       int      `json:"mtu"`
+		Address   string   `json:"address"`
+		Permanent string   `json:"permaddr"`
+		Info      struct {
+			Kind string `json:"info_kind"`
+		} `json:"linkinfo"`
+		Addresses []struct {
+			Local  string `json:"local"`
+			Length int    `json:"prefixlen"`
+		} `json:"addr_info"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.printed["ip -details -json address"]), &answers))
+	var links []inventory.Link
+	for _, a := range answers {
+		link := inventory.Link{Name: a.Name, MTU: a.MTU, Type: "device"}
+		if a.Info.Kind != "" {
+			link.Type = a.Info.Kind
+		}
+		if a.Permanent != "" {
+			a.Address = a.Permanent
+		}
+		mac, err := net.ParseMAC(a.Address)
+		require.NoError(t, err)
+		link.MAC = mac
+		for _, flag := range a.Flags {
+			link.Flags |= ipFlags[flag]
+		}
+		link.HasCarrier = link.Flags&net.FlagRunning != 0
+		for _, address := range a.Addresses {
+			link.Addresses = append(link.Addresses, netip.MustParsePrefix(fmt.Sprintf("%s/%d", address.Local, address.Length)))
+		}
+		links = append(links, link)
+	}
+	return links
+}
+
+func (r recorded) routes(t *testing.T, command string) []inventory.Route {
+	t.Helper()
+	var answers []struct {
+		To      string     `json:"dst"`
+		Gateway netip.Addr `json:"gateway"`
+		Device  string     `json:"dev"`
+		Metric  int        `json:"metric"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.printed[command]), &answers))
+	everywhere := map[bool]string{false: "0.0.0.0/0", true: "::/0"}[strings.Contains(command, "-6")]
+	var routes []inventory.Route
+	for _, a := range answers {
+		if a.To == "default" {
+			a.To = everywhere
+		}
+		to, err := netip.ParsePrefix(a.To)
+		if err != nil { // a single address has no length
+			single := netip.MustParseAddr(a.To)
+			to = netip.PrefixFrom(single, single.BitLen())
+		}
+		routes = append(routes, inventory.Route{Interface: a.Device, Destination: to, Gateway: a.Gateway, Metric: a.Metric})
+	}
+	return routes
+}
+
+// shapes are the recorded machines by name.
+func shapes(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "hosts", "*.txtar"))
+	require.NoError(t, err)
+	all := map[string]string{}
+	for _, path := range paths {
+		all[strings.TrimSuffix(filepath.Base(path), ".txtar")] = path
+	}
+	return all
+}
+
+// golden compares with a file, or writes it with -update.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}

@@ -1,0 +1,80 @@
+package inventory
+
+import (
+	"slices"
+	"strings"
+)
+
+// mountedDevices are the file systems of the host by the kernel's name of their device,
+// the first of each: a system shows the same one in many places.
+func (m Machine) mountedDevices() map[string]mount {
+	mapped := map[string]string{}
+	for _, name := range m.list("/sys/block") {
+		if alias := m.text("/sys/block/" + name + "/dm/name"); alias != "" {
+			mapped["/dev/mapper/"+alias] = name
+		}
+	}
+	first := map[string]mount{}
+	for _, mount := range m.mounts() {
+		if !strings.HasPrefix(mount.source, "/dev/") {
+			continue
+		}
+		device := m.deviceOf(mount.source)
+		if device == "" {
+			device = mapped[mount.source]
+		}
+		if device == "" {
+			device = kernelName(strings.TrimPrefix(mount.source, "/dev/"))
+		}
+		if _, seen := first[device]; !seen {
+			first[device] = mount
+		}
+	}
+	return first
+}
+
+// mountedFrom is the first file system in use on a device or on what is built upon it:
+// LVM volumes, RAID sets, maps of device mapper, and what is built upon those.
+func (m Machine) mountedFrom(sys, name string, mounted map[string]mount) (mount, bool) {
+	if found, is := mounted[name]; is {
+		return found, true
+	}
+	queue := m.list(sys + "/holders")
+	seen := slices.Clone(queue)
+	for len(queue) > 0 {
+		holder := queue[0]
+		queue = queue[1:]
+		if found, is := mounted[holder]; is {
+			return found, true
+		}
+		for _, next := range m.upon(holder) {
+			if !slices.Contains(seen, next) {
+				seen, queue = append(seen, next), append(queue, next)
+			}
+		}
+	}
+	return mount{}, false
+}
+
+// upon lists the partitions of a device and what holds it or them.
+func (m Machine) upon(name string) []string {
+	sys := "/sys/block/" + name
+	all := m.list(sys + "/holders")
+	for _, entry := range m.list(sys) {
+		if strings.HasPrefix(entry, name) {
+			all = append(append(all, entry), m.list(sys+"/"+entry+"/holders")...)
+		}
+	}
+	return all
+}
+
+// fileSystem is the type of the file system udev found on a device, empty for none.
+func (m Machine) fileSystem(sys string) string {
+	const key = "E:ID_FS_TYPE="
+	for line := range strings.Lines(m.text("/run/udev/data/b" + m.text(sys+"/dev"))) {
+		if value, found := strings.CutPrefix(line, key); found {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
