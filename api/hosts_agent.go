@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -27,6 +29,10 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		fail(w, r, model.Unprocessablef("host_id: require an id that is not zero, found %s", body.HostID))
 		return
 	}
+	if err := s.checkComesBack(r.Context(), infraEnvID, body.HostID); err != nil {
+		fail(w, r, err)
+		return
+	}
 	dialect := model.DialectInstall
 	if r.Header.Get(wire.HeaderSteps) == wire.StepsFine {
 		dialect = model.DialectFine
@@ -40,6 +46,21 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		return
 	}
 	created(w, r, registrationToWire(h, s.agentFor(h)), nil)
+}
+
+// checkComesBack refuses new hosts of an environment with a disconnected image: those that
+// boot it are installed by the service that it brings. Agents try again after a 400, and
+// are taken when the environment has another image.
+func (s *server) checkComesBack(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
+	e, err := s.Store.InfraEnv(ctx, infraEnvID)
+	if err != nil || e.ImageType != string(wire.ImageTypeDisconnectedIso) {
+		return err
+	}
+	_, err = s.Store.Host(ctx, infraEnvID, hostID)
+	if errors.Is(err, model.ErrNotFound) {
+		return model.Invalidf("infra-env %s takes no hosts: require image_type full-iso or minimal-iso, found %s, whose hosts have a service of their own", e.Name, e.ImageType)
+	}
+	return err
 }
 
 // V2GetNextSteps gives a host the steps it has to run. An agent that prefers to wait is

@@ -64,11 +64,15 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 			return nil, err
 		}
 	}
-	return e, s.applyInfraEnv(e, infraEnvSettings{
+	err := s.applyInfraEnv(e, infraEnvSettings{
 		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
 		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
 		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return e, s.checkImage(e)
 }
 
 // checkBoundInfraEnv holds an environment against the cluster it belongs to, and takes
@@ -135,6 +139,7 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 }
 
 func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) error {
+	before := partsOfConfig(e)
 	if p.PullSecret != nil {
 		if err := checkPullSecret(*p.PullSecret); err != nil {
 			return err
@@ -147,11 +152,15 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 		}
 		e.OpenShiftVersion = version
 	}
-	return s.applyInfraEnv(e, infraEnvSettings{
+	err := s.applyInfraEnv(e, infraEnvSettings{
 		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
 		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
 		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,
 	})
+	if err != nil || partsOfConfig(e) == before {
+		return err
+	}
+	return s.checkImage(e)
 }
 
 // DeregisterInfraEnv forgets a discovery environment and its unbound hosts.

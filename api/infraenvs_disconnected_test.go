@@ -87,3 +87,18 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	e = closed.infraEnv(closed.cluster(nil).ID)
 	require.Contains(t, closed.send(http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso", nil).reason(http.StatusConflict), "runs no installers")
 }
+
+// Whoever boots a disconnected image has its service with it.
+func TestDisconnectedImageTakesNoHosts(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	known, stray := map[string]any{"host_id": uuid.New()}, map[string]any{"host_id": uuid.New()}
+	path := envPath(e.ID) + "/hosts"
+	s.want(http.StatusCreated, http.MethodPost, path, known)
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`)
+	require.Contains(t, s.send(http.MethodPost, path, stray).reason(http.StatusBadRequest), "require image_type full-iso or minimal-iso, found disconnected-iso")
+	s.want(http.StatusCreated, http.MethodPost, path, known) // it came when the image was another
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`)
+	s.want(http.StatusCreated, http.MethodPost, path, stray)
+}

@@ -97,7 +97,7 @@ func (s *server) discoveryIgnition(e *model.InfraEnv, imageType string, agent ig
 	}
 	return ignition.Discovery(ignition.DiscoveryInput{
 		InfraEnv: e, ServiceURL: s.BaseURL, ServiceCA: s.ServiceCA, Insecure: s.Insecure, Deployment: s.Deployment,
-		AgentToken: token, Agent: agent, StaticNetwork: network, NetworkMethod: s.networkMethod(e),
+		AgentToken: token, Agent: agent, OpenShiftVersion: s.imageVersion(e), StaticNetwork: network, NetworkMethod: s.networkMethod(e),
 	})
 }
 
@@ -107,7 +107,7 @@ func (s *server) networkMethod(e *model.InfraEnv) staticnet.Method {
 }
 
 func (s *server) minimalInitrd(e *model.InfraEnv) ([]byte, error) {
-	hosts, err := staticnet.Parse(e.StaticNetworkConfig)
+	hosts, err := s.networks.parse(e.StaticNetworkConfig)
 	if err != nil {
 		return nil, staleNetwork(e, err)
 	}
@@ -115,7 +115,7 @@ func (s *server) minimalInitrd(e *model.InfraEnv) ([]byte, error) {
 }
 
 func (s *server) staticNetworkFiles(e *model.InfraEnv) ([]staticnet.File, error) {
-	hosts, err := staticnet.Parse(e.StaticNetworkConfig)
+	hosts, err := s.networks.parse(e.StaticNetworkConfig)
 	if err != nil {
 		return nil, staleNetwork(e, err)
 	}

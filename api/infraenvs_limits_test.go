@@ -17,6 +17,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/store"
 )
 
 // noise is text that nothing packs.
@@ -68,6 +71,33 @@ func TestOverrideThatContradictsOursIsRefused(t *testing.T) {
 	config := `{"ignition":{"version":"3.2.0"},"storage":{"links":[{"path":"/etc/slipway","target":"/x"}]}}`
 	reason := s.send(http.MethodPatch, envPath(e.ID), map[string]any{"ignition_config_override": config}).reason(http.StatusBadRequest)
 	require.Contains(t, reason, "ignition_config_override")
+}
+
+// What is no part of a config is changed without making one, which may take long, or may
+// not work since the rules became stricter.
+func TestSettingsBesideTheConfigAreTakenAsTheyAre(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(uuid.Nil)
+	_, err := s.store.UpdateInfraEnv(t.Context(), e.ID, func(e *model.InfraEnv, _ *store.Tx) error {
+		e.StaticNetworkConfig = "{" // taken by an earlier version
+		return nil
+	})
+	require.NoError(t, err)
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"kernel_arguments":[{"operation":"append","value":"quiet"}],"rendezvous_ip":"192.0.2.7"}`)
+	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"additional_ntp_sources":"ntp.example"}`).reason(http.StatusBadRequest), "have to be set again")
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"additional_ntp_sources":"ntp.example","static_network_config":[`+staticHost+`]}`)
+}
+
+func TestOverrideNewerThanTheImageIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(uuid.Nil)
+	body := map[string]any{"openshift_version": "4.16.68", "ignition_config_override": "variant: fcos\nversion: 1.6.0\n"}
+	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), body).reason(http.StatusBadRequest), "require at most 3.4.0, which the system of OpenShift 4.16.68 reads, found 3.5.0")
+	body["openshift_version"] = "4.22.1"
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body)
+	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"openshift_version":"4.16.68"}`).reason(http.StatusBadRequest), "require at most 3.4.0")
 }
 
 // certificates are PEM of so many, each with a key of its own.

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/ignition/document"
 	"slipway/internal/model"
 )
 
@@ -129,9 +129,14 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
 	e := s.infraEnv(uuid.Nil)
 	config := string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/files?file_name=discovery.ign", nil).body)
-	require.True(t, json.Valid([]byte(config)))
-	require.Contains(t, config, "http://service.example:8090/agent/slipway-agent-x86_64")
-	require.Contains(t, config, fmt.Sprintf("sha256-%x", sha256.Sum256([]byte("agent program"))))
+	parsed, err := document.Parse([]byte(config))
+	require.NoError(t, err)
+	fetch, err := parsed.File("/usr/local/bin/slipway-agent-fetch")
+	require.NoError(t, err)
+	script, err := fetch.Content()
+	require.NoError(t, err)
+	require.Contains(t, string(script), "'http://service.example:8090/agent/slipway-agent-x86_64'")
+	require.Contains(t, string(script), fmt.Sprintf("%x", sha256.Sum256([]byte("agent program"))))
 
 	got := s.agentFile("slipway-agent-x86_64")
 	require.Equal(t, http.StatusOK, got.status)

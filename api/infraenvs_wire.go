@@ -7,7 +7,6 @@ import (
 
 	"slipway/internal/ignition"
 	"slipway/internal/model"
-	"slipway/internal/staticnet"
 	"slipway/internal/wire"
 )
 
@@ -29,8 +28,8 @@ type infraEnvSettings struct {
 	delay           *int64 // seconds
 }
 
-// applyInfraEnv lays what a client sent over a discovery environment, and refuses what no
-// image can be made of.
+// applyInfraEnv lays what a client sent over a discovery environment. Whether an image can
+// be made of the result is for checkImage to tell.
 func (s *server) applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
 	if p.imageType != nil {
 		e.ImageType = string(*p.imageType)
@@ -48,16 +47,13 @@ func (s *server) applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
 		e.DiscoveryDelay = time.Duration(*p.delay) * time.Second
 	}
 	for _, part := range []func(*model.InfraEnv, infraEnvSettings) error{
-		applyInfraEnvTime, applyInfraEnvAccess, applyStaticNetwork, applyKernelArguments,
+		applyInfraEnvTime, applyInfraEnvAccess, s.applyStaticNetwork, applyKernelArguments,
 	} {
 		if err := part(e, p); err != nil {
 			return err
 		}
 	}
-	if err := checkImageType(e); err != nil {
-		return err
-	}
-	return s.checkImage(e)
+	return checkImageType(e)
 }
 
 // checkImageType refuses an image that there is not: what an architecture does not have
@@ -119,7 +115,7 @@ func applyInfraEnvAccess(e *model.InfraEnv, p infraEnvSettings) error {
 	return nil
 }
 
-func applyStaticNetwork(e *model.InfraEnv, p infraEnvSettings) error {
+func (s *server) applyStaticNetwork(e *model.InfraEnv, p infraEnvSettings) error {
 	if p.rendezvousIP != nil {
 		if _, err := netip.ParseAddr(*p.rendezvousIP); err != nil && *p.rendezvousIP != "" {
 			return model.Invalidf("rendezvous_ip: require an address, found %q", *p.rendezvousIP)
@@ -134,7 +130,7 @@ func applyStaticNetwork(e *model.InfraEnv, p infraEnvSettings) error {
 		return nil
 	}
 	text := jsonText(*p.static)
-	if _, err := staticnet.Parse(text); err != nil {
+	if _, err := s.networks.parse(text); err != nil {
 		return err
 	}
 	e.StaticNetworkConfig = text

@@ -104,6 +104,7 @@ type server struct {
 	started  time.Time
 
 	disconnected singleflight.Group // runs of the installer, by their settings
+	networks     networks           // settings that were read
 }
 
 // NewServer builds the handler of everything below BasePath, OwnPath and /agent/. It

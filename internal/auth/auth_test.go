@@ -71,6 +71,19 @@ func privatePEM(t *testing.T, key *ecdsa.PrivateKey) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
+// openssl ecparam -genkey writes the curve first.
+func TestKeysMayHaveTheirCurveBeforeThem(t *testing.T) {
+	t.Parallel()
+	key := newKey(t, elliptic.P256())
+	curve := "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+	for _, private := range []string{curve + privatePEM(t, key), base64.StdEncoding.EncodeToString([]byte(curve + privatePEM(t, key)))} {
+		l, err := auth.NewLocal(auth.LocalOptions{Mode: auth.ModeLocal, PrivateKey: model.Secret(private), PublicKey: publicPEM(t, key), Now: time.Now})
+		require.NoError(t, err)
+		_, err = l.AgentToken(&model.InfraEnv{ID: envID})
+		require.NoError(t, err)
+	}
+}
+
 func publicPEM(t *testing.T, key *ecdsa.PrivateKey) string {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)

@@ -44,12 +44,16 @@ func readKeys(private model.Secret, public string) (keyPair, error) {
 	return keys, nil
 }
 
+// pemText is the first key in a text. openssl ecparam writes the name of the curve before
+// the key, which has it too.
 func pemText(text string) []byte {
-	if block, _ := pem.Decode([]byte(text)); block != nil {
-		return []byte(text)
-	}
 	if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil {
-		return plain
+		text = string(plain)
+	}
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "EC PARAMETERS" {
+			return pem.EncodeToMemory(block)
+		}
 	}
 	return []byte(text)
 }

@@ -17,10 +17,10 @@ type infraEnvFlags struct {
 	SSHKey        []byte          `name:"ssh-key" type:"filecontent" help:"File with public SSH keys that may log in to the live image." placeholder:"FILE"`
 	NTP           *string         `help:"NTP servers of the hosts, separated by commas."`
 	StaticNetwork []byte          `type:"filecontent" help:"File with the addresses of the hosts: a list of network_yaml and mac_interface_map, JSON or YAML." placeholder:"FILE"`
-	KernelArg     []string        `sep:"none" help:"Kernel argument of the live image: ARG appends, -ARG takes away, ARG=VALUE too; repeatable." placeholder:"[-]ARG"`
-	Ignition      []byte          `type:"filecontent" help:"File with what is merged with the discovery Ignition." placeholder:"FILE"`
+	KernelArg     []string        `sep:"none" help:"Kernel argument of the live image: --kernel-arg ARG appends, --kernel-arg=-ARG (with =) takes away, ARG=VALUE too; repeatable." placeholder:"[-]ARG"`
+	Ignition      []byte          `type:"filecontent" help:"File with what is merged with the discovery Ignition: an Ignition config (JSON) or a Butane config (YAML)." placeholder:"FILE"`
 	TrustBundle   []byte          `type:"filecontent" help:"File with certificates (PEM) the hosts trust." placeholder:"FILE"`
-	ImageType     *wire.ImageType `enum:"full-iso,minimal-iso" help:"Kind of live image: full-iso or minimal-iso." placeholder:"TYPE"`
+	ImageType     *wire.ImageType `enum:"full-iso,minimal-iso,disconnected-iso" help:"Kind of live image: full-iso, minimal-iso or disconnected-iso." placeholder:"TYPE"`
 	HTTPProxy     *string         `name:"http-proxy" help:"Proxy for http." placeholder:"URL"`
 	HTTPSProxy    *string         `name:"https-proxy" help:"Proxy for https." placeholder:"URL"`
 	NoProxy       *string         `name:"no-proxy" help:"Domains, addresses and networks that are reached without a proxy, separated by commas."`

@@ -23,5 +23,5 @@ func Disconnected(config []byte, e *model.InfraEnv) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("merge config of a disconnected image: %w", err)
 	}
-	return apply(merged, override{"ignition_config_override", e.IgnitionConfigOverride})
+	return applyLive(merged, override{"ignition_config_override", e.IgnitionConfigOverride})
 }

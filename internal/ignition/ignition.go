@@ -5,6 +5,7 @@
 package ignition
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -49,7 +50,32 @@ func readOverride(override string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config, document.Check(config)
+	for _, check := range []func([]byte) error{document.Check, document.CheckContents, checkAdds} {
+		if err := check(config); err != nil {
+			return nil, err
+		}
+	}
+	return config, nil
+}
+
+// checkAdds refuses a config that takes the place of ours when a machine boots.
+func checkAdds(config []byte) error {
+	var c struct {
+		Ignition struct {
+			Config struct {
+				Replace struct {
+					Source string `json:"source"`
+				} `json:"replace"`
+			} `json:"config"`
+		} `json:"ignition"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return fmt.Errorf("read config: %w", err)
+	}
+	if c.Ignition.Config.Replace.Source != "" {
+		return model.Invalidf("invalid Ignition config: ignition.config.replace: require merge, because nothing of ours would be left, found replace")
+	}
+	return nil
 }
 
 // apply lays overrides over base in their order. An error names the field the override
@@ -64,6 +90,9 @@ func apply(base []byte, overrides ...override) ([]byte, error) {
 			continue
 		}
 		merged, err := document.Merge(base, config)
+		if err == nil {
+			err = document.CheckPaths(merged)
+		}
 		if err != nil {
 			return nil, prefixed(o.field, err)
 		}

@@ -1,6 +1,7 @@
 package ignition_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -46,7 +47,10 @@ func TestNetworkSettingsAreAppliedByTheMethodOfTheSystem(t *testing.T) {
 		if method == staticnet.MethodNMState {
 			want = staticnet.Script(method)
 		}
-		require.Equal(t, string(want), content(t, discover(t, in), staticnet.ScriptPath))
+		config := discover(t, in)
+		require.Equal(t, string(want), content(t, config, staticnet.ScriptPath))
+		const fallback = "/usr/local/bin/pre-network-manager-config-keyfiles.sh"
+		require.Equal(t, method == staticnet.MethodNMState, slices.Contains(files(config), fallback), "for a system of an older version")
 	}
 }
 

@@ -44,10 +44,19 @@ func render(data any, names ...string) ([]byte, error) {
 	return document.Merge(parts...)
 }
 
-// quote makes a YAML scalar of any text: JSON strings are YAML.
+// quote makes a YAML scalar of any text: JSON strings are YAML, but YAML wants what is
+// not printable escaped (YAML 1.2, section 5.1).
 func quote(text string) string {
 	data, _ := json.Marshal(text) // a string always marshals
-	return string(data)
+	var b strings.Builder
+	for _, r := range string(data) {
+		if r >= 0x7f && r <= 0x9f || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // shellQuote makes one word of a shell command of any text.

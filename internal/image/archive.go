@@ -61,7 +61,12 @@ func foldersOf(file string) []string {
 	return out
 }
 
-// ignitionArchive is how the initramfs of CoreOS finds a config.
-func ignitionArchive(config []byte) ([]byte, error) {
+// IgnitionRoom is the room for a config in an image, packed, in bytes, unless the image
+// says otherwise (contract/image-service.md, 4.3).
+const IgnitionRoom = 256 << 10
+
+// IgnitionArchive is a config as an image holds it, where the initramfs of CoreOS finds
+// it: config.ign in a gzip'ed cpio archive.
+func IgnitionArchive(config []byte) ([]byte, error) {
 	return pack(packedFile{"config.ign", 0o644, config})
 }

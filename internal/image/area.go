@@ -73,7 +73,7 @@ func (b *Base) embedIgnition(config []byte) ([]edit, error) {
 	if len(config) == 0 {
 		return nil, nil
 	}
-	packed, err := ignitionArchive(config)
+	packed, err := IgnitionArchive(config)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (b *Base) PXEInitrd(p Parts) (*layout.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := ignitionArchive(p.Ignition)
+	config, err := IgnitionArchive(p.Ignition)
 	if err != nil {
 		return nil, err
 	}

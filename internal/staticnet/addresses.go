@@ -186,6 +186,8 @@ func parseAddress(family string, a address) (netip.Prefix, error) {
 		return netip.Prefix{}, fmt.Errorf("ip: require an %s address, found %q", familyName[family], a.IP)
 	case ip.Is6() && ip.IsLinkLocalUnicast():
 		return netip.Prefix{}, fmt.Errorf("ip: require an address that is not link-local, because the machine makes that itself, found %s", a.IP)
+	case ip.IsUnspecified() || ip.IsMulticast() || ip.Is6() && ip.IsLoopback():
+		return netip.Prefix{}, fmt.Errorf("ip: require an address that an interface can have, found %s", a.IP)
 	case a.Prefix == nil:
 		return netip.Prefix{}, errors.New("prefix-length: require a number, found none")
 	case *a.Prefix < 0 || int64(*a.Prefix) > int64(ip.BitLen()):

@@ -40,14 +40,21 @@ func Keyfiles(h Host) (map[string][]byte, error) {
 // conversion is a host's settings on their way to files.
 type conversion struct {
 	host       Host
-	interfaces []iface // those of the settings, then those they only mention
+	interfaces []iface        // those of the settings, then those they only mention
+	index      map[string]int // where they are, by name
 	files      map[string]keyfile
-	ports      map[string]iface // the owner, by port
-	counts     map[string]int   // of numbered keys, by interface, section and key
+	ports      map[string]iface  // the owner, by port
+	counts     map[string]int    // of numbered keys, by interface, section and key
+	routed     map[tableOf]iface // the first interface with a route of a family in a table
 }
 
 // kernelName is what the kernel takes as the name of an interface that it makes (15 bytes).
-var kernelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,14}$`)
+// It keeps the colon for aliases, so NetworkManager refuses it.
+var kernelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
+
+// kernelNames are those that NetworkManager refuses because they are something else in
+// /proc/sys/net and /sys/class/net, and the interface that is always there.
+var kernelNames = []string{"all", "default", "bonding_masters", "lo"}
 
 // newConversion finds the interfaces and which of them are ports of others. Those that
 // are named only as a base or a port are Ethernet interfaces without settings.
@@ -55,7 +62,7 @@ func newConversion(h Host) (*conversion, error) {
 	if len(h.state.Interfaces) == 0 {
 		return nil, errors.New("interfaces: require at least one interface, found none")
 	}
-	c := &conversion{host: h, files: map[string]keyfile{}, ports: map[string]iface{}, counts: map[string]int{}}
+	c := &conversion{host: h, index: map[string]int{}, files: map[string]keyfile{}, ports: map[string]iface{}, counts: map[string]int{}}
 	seen := map[string]bool{}
 	for i, one := range h.state.Interfaces {
 		one, err := complete(one)
@@ -69,7 +76,7 @@ func newConversion(h Host) (*conversion, error) {
 			return nil, fmt.Errorf("%s.name: require each interface once, found %s again", c.place(i), one.Name)
 		}
 		seen[one.Name] = true
-		c.interfaces = append(c.interfaces, one)
+		c.add(one)
 	}
 	for i := range c.interfaces {
 		if err := c.use(i, seen); err != nil {
@@ -116,7 +123,7 @@ func (c *conversion) use(i int, seen map[string]bool) error {
 			return fmt.Errorf("require %q among the interfaces or in mac_interface_map, found it in neither", name)
 		}
 		seen[name] = true
-		c.interfaces = append(c.interfaces, iface{Name: name, Type: "ethernet"})
+		c.add(iface{Name: name, Type: "ethernet"})
 	}
 	return nil
 }
@@ -157,9 +164,14 @@ func (c *conversion) checkLoops() error {
 // place is the path of an interface in the settings.
 func (c *conversion) place(i int) string { return fmt.Sprintf("interfaces[%d]", i) }
 
+func (c *conversion) add(one iface) {
+	c.index[one.Name] = len(c.interfaces)
+	c.interfaces = append(c.interfaces, one)
+}
+
 func (c *conversion) find(name string) (iface, bool) {
-	at := slices.IndexFunc(c.interfaces, func(one iface) bool { return one.Name == name })
-	if at < 0 {
+	at, found := c.index[name]
+	if !found {
 		return iface{}, false
 	}
 	return c.interfaces[at], true

@@ -17,7 +17,9 @@ func checkInterface(one iface, h Host) error {
 	case ethernet && h.mac(one.Name) == "":
 		return fmt.Errorf("name: require %s in mac_interface_map, found no MAC address for it", one.Name)
 	case !ethernet && !kernelName.MatchString(one.Name):
-		return fmt.Errorf("name: require at most 15 characters, found %q", one.Name)
+		return fmt.Errorf("name: require at most 15 letters, digits and . _ @ -, found %q", one.Name)
+	case !ethernet && slices.Contains(kernelNames, one.Name):
+		return fmt.Errorf("name: require a name that Linux does not have for itself, found %q", one.Name)
 	case !ethernet && h.mapped(one.Name) != "":
 		return fmt.Errorf("name: require a name that is not in mac_interface_map, because type %s has no hardware, found %s", one.Type, one.Name)
 	case !slices.Contains([]string{"", "up", "down"}, one.State):
@@ -58,6 +60,8 @@ func checkHardware(one iface, h Host) error {
 		return fmt.Errorf("identifier: require mac-address only with type ethernet, found type %s", one.Type)
 	case one.MAC != "" && !isMAC(one.MAC):
 		return fmt.Errorf("mac-address: require a MAC address, found %q", one.MAC)
+	case one.MAC != "" && !ofOne(one.MAC):
+		return fmt.Errorf("mac-address: require the MAC address of one interface, found %s", one.MAC)
 	case byMAC && one.MAC != "" && !strings.EqualFold(one.MAC, own):
 		return fmt.Errorf("mac-address: require %s as in mac_interface_map, because the interface is identified by it, found %s", own, one.MAC)
 	case one.MTU != nil && (*one.MTU < 68 || *one.MTU > 65535):

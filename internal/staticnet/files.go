@@ -14,7 +14,8 @@ const Folder = "/etc/assisted/network"
 // ScriptPath is where a booted machine finds Script.
 const ScriptPath = "/usr/local/bin/pre-network-manager-config.sh"
 
-// keyfilesScriptPath is where an initramfs finds Script(MethodKeyfiles) beside the other.
+// keyfilesScriptPath is where Script(MethodNMState) finds Script(MethodKeyfiles), for a
+// system without nmstatectl.
 const keyfilesScriptPath = "/usr/local/bin/pre-network-manager-config-keyfiles.sh"
 
 //go:embed script/find.sh
@@ -45,8 +46,20 @@ type File struct {
 	Content []byte
 }
 
+// Scripts are what applies settings: Script at ScriptPath, and what that falls back to. An
+// image may be of another version than its environment, whose system has no nmstatectl; an
+// initramfs may have none that could be put into it.
+func Scripts(how Method) []File {
+	out := []File{{ScriptPath, 0o755, Script(how)}}
+	if how == MethodNMState {
+		out = append(out, File{keyfilesScriptPath, 0o755, Script(MethodKeyfiles)})
+	}
+	return out
+}
+
 // Files are the settings of all hosts: host<N> in the order of the list, each with its
-// connections or its NMState YAML, and mac_interface.ini, a line MAC=name for each interface.
+// connections and mac_interface.ini, a line MAC=name for each interface, and with
+// MethodNMState its YAML.
 func Files(hosts []Host, how Method) ([]File, error) {
 	var out []File
 	for i, h := range hosts {
@@ -68,9 +81,9 @@ func Files(hosts []Host, how Method) ([]File, error) {
 }
 
 func (h Host) settings(how Method) (map[string][]byte, error) {
-	if how == MethodNMState {
-		text, err := NMState(h)
-		return map[string][]byte{"network.yml": text}, err
+	out, err := Keyfiles(h)
+	if err == nil && how == MethodNMState {
+		out["network.yml"], err = NMState(h)
 	}
-	return Keyfiles(h)
+	return out, err
 }

@@ -61,27 +61,14 @@ func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method) ([]byte, error) 
 	return out.Bytes(), nil
 }
 
-// initramfsFiles are the settings with what applies them. With MethodNMState there are
-// connections beside them, for an initramfs that nmstatectl could not be put into.
+// initramfsFiles are the settings with what applies them.
 func initramfsFiles(hosts []Host, how Method) ([]File, error) {
 	files, err := Files(hosts, how)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	files = append(files, File{ScriptPath, 0o755, Script(how)}, File{unitPath, 0o644, unit}, File{unitWants, symlink, []byte(unitPath)})
-	if how != MethodNMState {
-		return files, nil
-	}
-	connections, err := Files(hosts, MethodKeyfiles)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range connections {
-		if strings.HasSuffix(f.Path, ".nmconnection") {
-			files = append(files, f)
-		}
-	}
-	return append(files, File{keyfilesScriptPath, 0o755, Script(MethodKeyfiles)}), nil
+	files = append(files, Scripts(how)...)
+	return append(files, File{unitPath, 0o644, unit}, File{unitWants, symlink, []byte(unitPath)}), nil
 }
 
 // symlink is the mode of a link to what is its content.

@@ -1,6 +1,7 @@
 package staticnet
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -99,33 +100,21 @@ func (h Host) renameBond(one map[string]any) {
 
 // find is a bond of the settings.
 func (h Host) find(name string) (iface, bool) {
-	for _, one := range h.state.Interfaces {
-		one, err := complete(one)
-		if err == nil && one.Name == name && one.Bond != nil {
-			return one, true
-		}
-	}
-	return iface{}, false
+	one, err := complete(h.configured(name))
+	return one, err == nil && one.Bond != nil
 }
 
 // tableOf is the table of a VRF.
 func (h Host) tableOf(name string) string {
-	for _, one := range h.state.Interfaces {
-		if one.Name == name && one.VRF != nil {
-			return one.VRF.Table.text()
-		}
+	if vrf := h.configured(name).VRF; vrf != nil {
+		return vrf.Table.text()
 	}
 	return ""
 }
 
 // addressOf is the MAC address that an interface will have.
 func (h Host) addressOf(name string) string {
-	for _, one := range h.state.Interfaces {
-		if one.Name == name && one.MAC != "" {
-			return one.MAC
-		}
-	}
-	return h.mac(name)
+	return cmp.Or(h.configured(name).MAC, h.mac(name))
 }
 
 func (h Host) rename(node map[string]any, key string) {

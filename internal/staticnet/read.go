@@ -25,7 +25,7 @@ func readState(text string) (state, map[string]any, error) {
 	if err := boundedyaml.Check([]byte(text), maxState); err != nil {
 		return s, nil, err
 	}
-	tree, err := readTree(text)
+	content, tree, err := readTree(text)
 	if err != nil {
 		return s, nil, fmt.Errorf("require a network state in YAML, found a fault: %s", strings.TrimPrefix(firstLine(err.Error()), "error converting YAML to JSON: "))
 	}
@@ -35,22 +35,23 @@ func readState(text string) (state, map[string]any, error) {
 	if key := unknownKey(tree, reflect.TypeFor[state](), ""); key != "" {
 		return s, nil, unsupported(key, "")
 	}
-	if err := yaml.Unmarshal([]byte(text), &s); err != nil {
+	if err := settle(tree, reflect.TypeFor[state](), ""); err != nil {
+		return s, nil, err
+	}
+	if err := json.Unmarshal(content, &s); err != nil {
 		return s, nil, fmt.Errorf("require a network state in YAML, found another kind of value: %s", firstLine(err.Error()))
 	}
 	return s, tree, nil
 }
 
-// readTree keeps numbers as they were written.
-func readTree(text string) (map[string]any, error) {
-	content, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		return nil, err
+// readTree gives the YAML as JSON and as a tree, which keeps numbers as they were written.
+func readTree(text string) (content []byte, tree map[string]any, err error) {
+	if content, err = yaml.YAMLToJSON([]byte(text)); err != nil {
+		return nil, nil, err
 	}
-	var tree map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber()
-	return tree, decoder.Decode(&tree)
+	return content, tree, decoder.Decode(&tree)
 }
 
 func firstLine(text string) string {

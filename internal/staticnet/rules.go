@@ -14,6 +14,7 @@ const firstRulePriority = 30000
 // addRules writes policy rules into a connection, by preference one with a route in their table.
 func (c *conversion) addRules() error {
 	rules := c.host.state.Rules.Config
+	c.findTables()
 	last := number(firstRulePriority - 1)
 	for _, r := range rules {
 		if r.Priority != nil {
@@ -31,6 +32,29 @@ func (c *conversion) addRules() error {
 		}
 	}
 	return nil
+}
+
+// tableOf is a table of one family.
+type tableOf struct {
+	family string
+	table  number
+}
+
+// findTables finds the tables that routes are in, and their interfaces.
+func (c *conversion) findTables() {
+	c.routed = map[tableOf]iface{}
+	for _, r := range c.host.state.Routes.Config {
+		one, found := c.find(r.Interface)
+		network, err := r.destination()
+		if !found || err != nil {
+			continue
+		}
+		table, err := c.table(r)
+		key := tableOf{familyOf(network.Addr()), table}
+		if _, again := c.routed[key]; err == nil && !again {
+			c.routed[key] = one
+		}
+	}
 }
 
 func (c *conversion) addRule(r rule) error {
@@ -133,15 +157,8 @@ func (c *conversion) ofRule(r rule, family string, table number) (iface, error) 
 		}
 		return one, nil
 	}
-	for _, to := range c.host.state.Routes.Config {
-		one, found := c.find(to.Interface)
-		network, err := to.destination()
-		if !found || err != nil || familyOf(network.Addr()) != family {
-			continue
-		}
-		if has, err := c.table(to); err == nil && has == table {
-			return one, nil
-		}
+	if one, found := c.routed[tableOf{family, table}]; found {
+		return one, nil
 	}
 	for _, one := range c.interfaces {
 		if auto := one.family(family); c.hasFamily(one, family) && auto.auto() && auto.AutoRouteTable != nil && *auto.AutoRouteTable == table {

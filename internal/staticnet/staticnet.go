@@ -20,6 +20,9 @@ type Host struct {
 	NICs  []NIC
 	state state
 	tree  map[string]any // the whole YAML, for hosts that apply it themselves
+
+	addresses map[string]string // the MAC addresses of NICs, by name
+	index     map[string]int    // where interfaces are in the state, by name
 }
 
 // NIC ties a name in the settings to a machine's interface.
@@ -57,6 +60,7 @@ func Parse(text string) ([]Host, error) {
 		}
 		var err error
 		if h.state, h.tree, err = readState(item.NetworkYAML); err == nil {
+			h.addIndex()
 			_, err = Keyfiles(h)
 		}
 		if err == nil {
@@ -84,6 +88,9 @@ func checkNICs(at string, host int, nics []NIC, owners map[string]int) error {
 		place := fmt.Sprintf("%s.mac_interface_map[%d]", at, i)
 		if !isMAC(nic.MAC) {
 			return model.Invalidf("%s.mac_address: require a MAC address such as 52:54:00:aa:bb:01, found %q", place, nic.MAC)
+		}
+		if !ofOne(nic.MAC) {
+			return model.Invalidf("%s.mac_address: require the MAC address of one interface, found %s", place, nic.MAC)
 		}
 		if !nicName.MatchString(nic.Name) {
 			return model.Invalidf("%s.logical_nic_name: require the name of an interface, found %q", place, nic.Name)
@@ -114,26 +121,38 @@ func checkIdentified(host int, h Host, owners map[string]int) error {
 	return nil
 }
 
+// addIndex lets names be found without looking at each: some settings name thousands.
+func (h *Host) addIndex() {
+	h.addresses, h.index = make(map[string]string, len(h.NICs)), make(map[string]int, len(h.state.Interfaces))
+	for _, nic := range h.NICs {
+		h.addresses[nic.Name] = nic.MAC
+	}
+	for i, one := range h.state.Interfaces {
+		if _, again := h.index[one.Name]; !again { // refused later
+			h.index[one.Name] = i
+		}
+	}
+}
+
+// configured is the interface that the settings call name; an empty one when there is none.
+func (h Host) configured(name string) iface {
+	if i, found := h.index[name]; found {
+		return h.state.Interfaces[i]
+	}
+	return iface{}
+}
+
 // mac is the address of the interface that the settings call name; empty when they do
 // not tell.
 func (h Host) mac(name string) string {
 	if mac := h.mapped(name); mac != "" {
 		return mac
 	}
-	for _, one := range h.state.Interfaces {
-		if one.Name == name && one.Identifier == "mac-address" && isMAC(one.MAC) {
-			return strings.ToLower(one.MAC)
-		}
+	if one := h.configured(name); one.Identifier == "mac-address" && isMAC(one.MAC) {
+		return strings.ToLower(one.MAC)
 	}
 	return ""
 }
 
 // mapped is the address that the map has for a name.
-func (h Host) mapped(name string) string {
-	for _, nic := range h.NICs {
-		if nic.Name == name {
-			return nic.MAC
-		}
-	}
-	return ""
-}
+func (h Host) mapped(name string) string { return h.addresses[name] }

@@ -1,6 +1,7 @@
 package staticnet
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -133,6 +134,13 @@ func macAddress(value any) (string, error) {
 func isMAC(text string) bool {
 	mac, err := net.ParseMAC(text)
 	return err == nil && len(mac) == 6 && strings.Count(text, ":") == 5
+}
+
+// ofOne tells the address of an interface from those of groups, and from that of the
+// loopback, which every machine would take for its own. The text is a MAC address.
+func ofOne(text string) bool {
+	mac, _ := net.ParseMAC(text)
+	return mac[0]&1 == 0 && !bytes.Equal(mac, make([]byte, len(mac)))
 }
 
 // plain is what keyfiles can hold without escapes, and shells without surprises.

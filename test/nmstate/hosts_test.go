@@ -104,6 +104,20 @@ func TestTheOldestHostsTakeWhatTheyAreGiven(t *testing.T) {
 	}
 }
 
+// A key without a value is one that is not there, which nmstate does not know.
+func TestHostsNeverSeeKeysWithoutValues(t *testing.T) {
+	t.Parallel()
+	oldest := tool(t, "NMSTATE_OLDEST", "what hosts make of keys without values was not tried")
+	const state = `interfaces:
+- {name: eth0, type: ethernet, state: null, mtu: null, lldp: null, ethtool: null, ipv4: {enabled: true, dhcp: true, address: null}, ipv6: null}
+- {name: eth0.5, type: vlan, state: up, vlan: {base-iface: eth0, id: 5, protocol: null}}
+routes: null
+route-rules: null
+dns-resolver: {config: null}
+`
+	require.NotEmpty(t, ask(t, oldest, given(t, hosts(t, "keys without values", state)[0])))
+}
+
 // given is the YAML of a host on a machine that uses the names of the settings.
 func given(t *testing.T, host staticnet.Host) string {
 	t.Helper()

@@ -139,6 +139,26 @@ func TestDocumentEditsFiles(t *testing.T) {
 	require.NoError(t, document.Check(got))
 }
 
+func TestDocumentTakesMoreFiles(t *testing.T) {
+	t.Parallel()
+	for _, config := range []string{`{"ignition":{"version":"3.1.0"}}`, `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/one"}]}}`} {
+		d, err := document.Parse([]byte(config))
+		require.NoError(t, err)
+		d.AddFile("/two", 0o600, []byte("a \"b\"\n%\x00\xff,;"))
+		got, err := d.Bytes()
+		require.NoError(t, err)
+		again, err := document.Parse(got)
+		require.NoError(t, err)
+		require.Len(t, again.Files(), len(d.Files()))
+		f, err := again.File("/two")
+		require.NoError(t, err)
+		content, err := f.Content()
+		require.NoError(t, err)
+		require.Equal(t, "a \"b\"\n%\x00\xff,;", string(content))
+		require.Contains(t, string(got), `"mode":384`)
+	}
+}
+
 func TestDocumentReplacesSources(t *testing.T) {
 	t.Parallel()
 	d, err := document.Parse([]byte(`{"ignition":{"version":"3.2.0","timeouts":{"httpTotal":5},"config":{"merge":[

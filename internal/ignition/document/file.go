@@ -89,6 +89,18 @@ func (f *File) SetContent(data []byte) {
 	f.fields["contents"] = marshal(resource{Source: &source})
 }
 
+// AddFile adds a file that the config does not have yet, with the permissions of mode.
+func (d *Document) AddFile(path string, mode int, data []byte) {
+	// Base64 would be shorter, but not once the config is packed.
+	source := "data:," + dataurl.Escape(data)
+	d.files = append(d.files, &File{Path: path, fields: map[string]json.RawMessage{
+		"path": marshal(path), "mode": marshal(mode), "contents": marshal(resource{Source: &source}),
+	}})
+	if d.storage == nil {
+		d.storage = map[string]json.RawMessage{}
+	}
+}
+
 // Overwrite makes a file that adds to an existing one replace it: its first addition
 // becomes its contents.
 func (f *File) Overwrite() error {

@@ -1,6 +1,6 @@
 
-# A live image may lack nmstatectl, or keep it where it cannot be taken out for an
-# initramfs: then the connections made by the service are beside the YAML.
+# A live image of an older version lacks nmstatectl, and others keep it where it cannot be
+# taken out for an initramfs: the connections made by the service are beside the YAML.
 if ! command -v nmstatectl >/dev/null; then
 	keyfiles=${0%/*}/pre-network-manager-config-keyfiles.sh
 	[ -r "$keyfiles" ] || fail "there is no nmstatectl"
