@@ -90,7 +90,7 @@ func (s *images) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, model.NotFoundf("no such address: %s", r.URL.Path))
+		s.fail(w, r, model.NotFoundf("no such address: %s", hiddenCredentials(r)))
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")

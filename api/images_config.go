@@ -64,7 +64,9 @@ func newImageConfigs(o ImagesOptions) *imageConfigs {
 // credential: whether it may be had, and whether it is still what it was. Only when it is
 // not is more asked for, once for all who wait for the same.
 func (c *imageConfigs) get(r *http.Request, ask *imageRequest, artifact string) (*imageEntry, error) {
-	key := configKey{ask.infraEnvID, artifact, ask.version, ask.arch}
+	// Copies: each is a part of an address, which would be kept as a whole, a megabyte if
+	// the client likes.
+	key := configKey{ask.infraEnvID, strings.Clone(artifact), strings.Clone(ask.version), strings.Clone(ask.arch)}
 	q := question{imageConfigs: c, ask: ask, artifact: artifact}
 	entry, found := c.known.get(key)
 	var first *apiAnswer

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -60,6 +61,39 @@ func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
 		address, _ = given()
 		require.Equal(t, http.StatusOK, images.get(address).status)
 		require.NotContains(t, l.logged.String(), token)
+	}
+}
+
+func TestCredentialsOfAddressesAreNotLogged(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	l := newLocal(t, auth.ModeAgentInstaller)
+	images := newImageService(t, l.closed, path, func(o *api.ImagesOptions) {
+		o.Log = slog.New(slog.NewJSONHandler(l.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	e := l.infraEnv(uuid.Nil)
+	key, err := l.store.TokenKey(t.Context(), e.ID)
+	require.NoError(t, err)
+	token, err := auth.ImageToken(key, e.ID, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	for address, status := range map[string]int{
+		"/bytoken/" + token + "/4.22/x86_64/full.iso":                               http.StatusOK,
+		"/bytoken//" + token + "/4.22/x86_64/full.iso":                              http.StatusOK,
+		"//bytoken/" + token + "//4.22/x86_64/full.iso":                             http.StatusOK,
+		"/bytoken/%2F" + token + "/4.22/x86_64/full.iso":                            http.StatusOK,
+		"/bytoken/" + token + "/4.22/x86_64/other.iso":                              http.StatusNotFound,
+		"/bytoken/" + token + "/4.22/x86_64":                                        http.StatusNotFound,
+		"/bytoken/" + token:                                                         http.StatusNotFound,
+		"/byapikey/" + token:                                                        http.StatusNotFound,
+		"/byid/" + e.ID.String() + "/4.22/x86_64/full.iso?image_token=" + token:     http.StatusOK,
+		"/images/" + e.ID.String() + "/pxe-initrd?image_token=" + token:             http.StatusBadRequest,
+		"/images/" + e.ID.String() + "/nothing?version=4.22&api_key=" + token:       http.StatusNotFound,
+		"/images/" + e.ID.String() + "?version=4.22&type=full-iso&api_key=" + token: http.StatusUnauthorized,
+	} {
+		require.Equal(t, status, images.get(address).status, address)
+	}
+	for line := range strings.Lines(l.logged.String()) {
+		require.NotContains(t, line, token)
 	}
 }
 

@@ -61,7 +61,7 @@ func readTokenOf(token string, scheme auth.Scheme, ask *imageRequest) error {
 		Subject    string `json:"sub"`
 		InfraEnvID string `json:"infra_env_id"`
 	}
-	parts := strings.Split(token, ".")
+	parts := strings.SplitN(token, ".", 4) // a megabyte of dots is no token
 	if len(parts) == 3 {
 		if payload, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "=")); err == nil {
 			_ = json.Unmarshal(payload, &claims) // what cannot be read names no environment
@@ -107,7 +107,7 @@ func shortForm(r *http.Request, ask *imageRequest) error {
 		return model.NotFoundf("require one of the files full.iso, minimal.iso and disconnected.iso, found %q", file)
 	}
 	ask.imageType = name + "-iso"
-	return checkArchitecture(ask)
+	return checkSystem(ask)
 }
 
 // longForm reads version and architecture from the query.
@@ -117,7 +117,7 @@ func longForm(r *http.Request, ask *imageRequest) error {
 		return model.Invalidf("version: require an OpenShift version such as 4.22, found none")
 	}
 	ask.arch = or(query.Get("arch"), string(wire.InfraEnvCPUArchitectureX8664))
-	return checkArchitecture(ask)
+	return checkSystem(ask)
 }
 
 func typeOfQuery(r *http.Request, ask *imageRequest) error {
@@ -135,8 +135,15 @@ func typeOfQuery(r *http.Request, ask *imageRequest) error {
 // imageTypes are the ISOs there are.
 var imageTypes = []string{string(wire.ImageTypeFullIso), string(wire.ImageTypeMinimalIso), string(wire.ImageTypeDisconnectedIso)}
 
-// checkArchitecture gives an architecture the name that it has in settings.
-func checkArchitecture(ask *imageRequest) error {
+// maxVersion is more than any version of OpenShift has, in bytes.
+const maxVersion = 128
+
+// checkSystem limits what a version may be, and gives an architecture the name that it has
+// in settings.
+func checkSystem(ask *imageRequest) error {
+	if len(ask.version) > maxVersion {
+		return model.Invalidf("version: require an OpenShift version of at most %d bytes, found %d", maxVersion, len(ask.version))
+	}
 	switch ask.arch {
 	case "x86_64", "arm64", "ppc64le", "s390x":
 	case "aarch64":
@@ -149,10 +156,10 @@ func checkArchitecture(ask *imageRequest) error {
 	return nil
 }
 
-// hiddenCredentials is the path of a request for the log.
+// hiddenCredentials is the path of a request for the log, as it is understood: cleaned.
 func hiddenCredentials(r *http.Request) string {
-	parts := strings.SplitN(r.URL.Path, "/", 4)
-	if len(parts) > 3 && (parts[1] == "byapikey" || parts[1] == "bytoken") {
+	parts := strings.SplitN(clean(r.URL.Path), "/", 4)
+	if len(parts) > 2 && (parts[1] == "byapikey" || parts[1] == "bytoken") {
 		parts[2] = model.Secret(parts[2]).String()
 	}
 	return strings.Join(parts, "/")

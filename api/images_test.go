@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +91,7 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	id := s.infraEnv(uuid.Nil).ID.String()
+	id, long := s.infraEnv(uuid.Nil).ID.String(), strings.Repeat("a", 200)
 	for address, want := range map[string]struct {
 		status int
 		text   string
@@ -101,6 +102,8 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 		"/images/" + id + "?version=4.22&type=full-iso&arch=mips":      {400, `arch: require x86_64, arm64, aarch64, ppc64le or s390x, found "mips"`},
 		"/images/x?version=4.22&type=full-iso":                         {400, `infra_env_id: require a UUID, found "x"`},
 		"/images/" + id + "?version=new&type=full-iso":                 {400, `openshift_version: require a version such as 4.22, found "new"`},
+		"/images/" + id + "?version=4.22.0-" + long + "&type=full-iso": {400, "version: require an OpenShift version of at most 128 bytes, found 207"},
+		"/byid/" + id + "/4.22.0-" + long + "/x86_64/full.iso":         {400, "version: require an OpenShift version of at most 128 bytes, found 207"},
 		"/images/" + id + "?version=4.10&type=full-iso":                {404, "require an operating system image for OpenShift 4.10 (x86_64), found 4.22.9 (ppc64le)"},
 		"/byid/" + id + "/4.16/x86_64/disconnected.iso":                {404, "require an operating system image for OpenShift 4.16 (x86_64, disconnected-iso)"},
 		"/byid/" + id + "/4.22/x86_64/other.iso":                       {404, `require one of the files full.iso, minimal.iso and disconnected.iso, found "other.iso"`},
@@ -166,6 +169,26 @@ func TestHeadAndRangesCostNoConfigWhenNothingChanged(t *testing.T) {
 
 	s.want(http.StatusNoContent, http.MethodDelete, envPath(e.ID), nil)
 	images.get(address).reason(http.StatusNotFound)
+}
+
+// TestLongAddressesAreNotKept does not run beside others: it looks at the memory of the process.
+func TestLongAddressesAreNotKept(t *testing.T) { //nolint:paralleltest // see above
+	path, _ := liveISO(t, isotest.Options{})
+	s := newService(t)
+	images := newImageService(t, s, path, nil)
+	id := s.infraEnv(uuid.Nil).ID.String()
+	used := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := used()
+	for patch := range 32 {
+		address := fmt.Sprintf("/images/%s?version=4.22.%d&type=full-iso&arch=x86_64&pad=%s", id, patch, strings.Repeat("x", 900_000))
+		require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+	}
+	require.Less(t, used(), before+(16<<20))
 }
 
 func TestManyWhoComeAtOnceCostOneConfig(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -48,25 +49,46 @@ func dropReadOnlyPages() error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	maps, err := os.Open("/proc/self/maps")
+	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return fmt.Errorf("read the mappings of this program: %w", err)
 	}
 	defer maps.Close()
-	lines := bufio.NewScanner(maps)
-	for lines.Scan() {
-		// address perms offset dev inode pathname, see proc_pid_maps(5)
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 6 || strings.Join(fields[5:], " ") != self || strings.Contains(fields[1], "w") {
-			continue
-		}
-		var from, to uintptr
-		if _, err := fmt.Sscanf(fields[0], "%x-%x", &from, &to); err != nil {
-			return fmt.Errorf("read the mapping %s: %w", fields[0], err)
-		}
-		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED); errno != 0 {
-			return fmt.Errorf("give back the mapping %s: %w", fields[0], errno)
+	list, err := pagesOfFile(maps, self)
+	if err != nil {
+		return fmt.Errorf("read the mappings of this program: %w", err)
+	}
+	for _, p := range list {
+		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, p.from, p.to-p.from, unix.MADV_DONTNEED); errno != 0 {
+			return fmt.Errorf("give back the mapping %x-%x: %w", p.from, p.to, errno)
 		}
 	}
-	return lines.Err()
+	return nil
+}
+
+// pages are a mapping, by its addresses.
+type pages struct{ from, to uintptr }
+
+// pagesOfFile are the mappings in proc_pid_smaps(5) that hold what is in a file, and cannot
+// be written to. What the loader relocated before it was protected (PIE, -z relro) is not
+// in the file: without it the program ends at its next step.
+func pagesOfFile(smaps io.Reader, file string) ([]pages, error) {
+	var found []pages
+	var at pages
+	ours := false
+	for lines := bufio.NewScanner(smaps); ; {
+		if !lines.Scan() {
+			return found, lines.Err()
+		}
+		fields := strings.Fields(lines.Text())
+		switch {
+		case len(fields) > 4 && !strings.HasSuffix(fields[0], ":"): // address perms offset dev inode pathname
+			ours = strings.Join(fields[5:], " ") == file && !strings.Contains(fields[1], "w")
+			if _, err := fmt.Sscanf(fields[0], "%x-%x", &at.from, &at.to); err != nil {
+				return nil, fmt.Errorf("read the mapping %s: %w", fields[0], err)
+			}
+		case ours && len(fields) > 1 && fields[0] == "Anonymous:" && fields[1] == "0":
+			found = append(found, at)
+		}
+	}
 }

@@ -127,10 +127,11 @@ func (d *download) copy(ctx context.Context, image *client.Image, watch *time.Ti
 	buffer := make([]byte, chunk)
 	for at := image.From; ; {
 		n, err := image.Body.Read(buffer)
-		watch.Reset(d.stall)
+		watch.Stop() // a slow disk is no silent connection
 		if _, failed := d.to.Write(buffer[:n]); failed != nil {
 			return fmt.Errorf("write the %s: %w", d.what, failed)
 		}
+		watch.Reset(d.stall)
 		at += int64(n)
 		d.progress.add(n)
 		switch {

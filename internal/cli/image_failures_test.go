@@ -82,6 +82,28 @@ func TestImageGoesToStandardOutput(t *testing.T) {
 	require.ErrorContains(t, got.err, "standard output is a terminal")
 }
 
+// slowWriter is a pipe or a disk that takes its time, more than a silent connection has.
+type slowWriter struct {
+	bytes.Buffer
+	pause time.Duration
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		<-time.After(w.pause)
+	}
+	return w.Buffer.Write(p)
+}
+
+func TestImageWaitsForASlowReader(t *testing.T) {
+	t.Parallel()
+	s := newImages(t, 8*mebi) // more than the sockets between take
+	slow := &slowWriter{pause: 300 * time.Millisecond}
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{Out: slow}, "-o", "-", "--stall", "200ms")
+	require.NoError(t, got.err)
+	require.True(t, bytes.Equal(s.content, slow.Bytes()))
+}
+
 func TestImageIsWrittenByOneDownloadAtATime(t *testing.T) {
 	t.Parallel()
 	s, file := newImages(t, 2*mebi), filepath.Join(t.TempDir(), "lab.iso")

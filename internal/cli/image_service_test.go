@@ -119,7 +119,10 @@ type typed struct {
 func downloadImage(ctx context.Context, t *testing.T, s *images, terminal *cli.Terminal, args ...string) typed {
 	t.Helper()
 	var out, notes bytes.Buffer
-	terminal.Out, terminal.Err, terminal.Now = &out, &notes, func() time.Time { return now }
+	if terminal.Out == nil {
+		terminal.Out = &out
+	}
+	terminal.Err, terminal.Now = &notes, func() time.Time { return now }
 	var commands struct {
 		Image cli.ImageCommands `cmd:""`
 	}

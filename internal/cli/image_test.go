@@ -74,7 +74,10 @@ func TestImageGoesOnInTheNextRun(t *testing.T) {
 	t.Parallel()
 	s, file := newImages(t, 9*mebi), filepath.Join(t.TempDir(), "lab.iso")
 	ctx, interrupt := context.WithCancel(t.Context())
-	s.broken = []http.HandlerFunc{s.cutAfter(4 * mebi), func(http.ResponseWriter, *http.Request) { interrupt() }}
+	s.broken = []http.HandlerFunc{s.cutAfter(4 * mebi), func(_ http.ResponseWriter, r *http.Request) {
+		interrupt()
+		<-r.Context().Done() // an answer would be one
+	}}
 	first := downloadImage(ctx, t, s, &cli.Terminal{}, "-o", file)
 	require.ErrorContains(t, first.err, "stopped: context canceled; 4 of 9 MiB are kept in "+file+".part: the same command goes on there")
 	note, err := os.ReadFile(file + ".part.json")

@@ -77,6 +77,9 @@ func openImage(r ImageRange, response *http.Response) (*Image, error) {
 		if image.Size < 0 {
 			return nil, unexpected(response, "require an answer with its length, found one without")
 		}
+		if image.Size == 0 {
+			return nil, unexpected(response, "require an image, found an answer without a byte")
+		}
 		return image, nil
 	case http.StatusPartialContent:
 		first, size, ok := contentRange(response.Header.Get("Content-Range"))

@@ -37,6 +37,7 @@ func TestImage(t *testing.T) {
 		{name: "comes whole when it has changed", from: 4, status: 200, header: header("ETag", `"b"`), body: "01234", want: client.Image{ETag: `"b"`, Size: 5}},
 		{name: "has nothing left", from: 10, status: 416, header: header("Content-Range", "bytes */10"), want: client.Image{ETag: `"a"`, From: 10, Size: 10}},
 		{name: "cannot go on with a weak ETag", status: 200, header: header("ETag", `W/"a"`), body: "0", want: client.Image{Size: 1}},
+		{name: "fails when nothing comes", from: 4, status: 200, header: header("ETag", `"b"`), err: "require an image, found an answer without a byte"},
 		{name: "fails when the range ends early", from: 4, status: 206, header: header("Content-Range", "bytes 4-8/10"), err: `found "bytes 4-8/10"`},
 		{name: "fails when the size is unknown", from: 4, status: 206, header: header("Content-Range", "bytes 4-9/*"), err: `found "bytes 4-9/*"`},
 		{name: "fails when there is no range", from: 4, status: 206, err: `found ""`},

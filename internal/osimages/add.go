@@ -35,7 +35,10 @@ type Addition struct {
 // it. It takes the place of an image that was added before with the same version,
 // architecture and type. The error is a model.ErrInvalid when the file is not fit.
 func (s *Store) Add(ctx context.Context, a Addition) (*Image, error) {
-	f, err := os.Open(a.File)
+	if _, err := support.ParseSHA256(a.SHA256); err != nil {
+		return nil, fmt.Errorf("sha256: %w", err)
+	}
+	f, err := openFile(a.File)
 	if err != nil {
 		return nil, fmt.Errorf("open image: %w", err)
 	}

@@ -4,11 +4,13 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"slipway/internal/image"
 	"slipway/internal/image/isotest"
@@ -140,6 +142,38 @@ func TestAnImageIsRefusedWithoutATrace(t *testing.T) {
 	_, err := full.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22"})
 	require.ErrorContains(t, err, "of free disk space in "+full.o.Folder+", found 1.0 MiB")
 	require.Empty(t, full.files())
+}
+
+func TestWhatIsNoFileOrHasNoDigestIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil, nil)
+	pipe := filepath.Join(t.TempDir(), "pipe.iso")
+	require.NoError(t, unix.Mkfifo(pipe, 0o600))
+	_, err := b.Add(t.Context(), osimages.Addition{File: pipe, OpenShiftVersion: "4.22"})
+	require.ErrorIs(t, err, model.ErrInvalid)
+	require.ErrorContains(t, err, "require a file, found "+pipe)
+	placed, checked := inPlace("4.22", pipe), inPlace("4.22", pipe)
+	checked.SHA256 = strings.Repeat("a", 64)
+	require.ErrorContains(t, whyNot(newBench(t, support.OSImages{placed}, nil)), "require a file, found "+pipe)
+	require.ErrorContains(t, whyNot(newBench(t, support.OSImages{checked}, nil)), "sha256: require "+checked.SHA256)
+
+	file := isotest.Build(t, isotest.Options{})
+	_, err = b.Add(t.Context(), osimages.Addition{
+		File: file, OpenShiftVersion: "4.22", SHA256: "12",
+		Told: func(int64, int64) { require.Fail(t, "copied before the digest was looked at") },
+	})
+	require.ErrorIs(t, err, model.ErrInvalid)
+	require.ErrorContains(t, err, "sha256: require 64 hexadecimal digits")
+}
+
+// whyNot is why an image is not ready.
+func whyNot(b *bench) error {
+	_, err := b.Find("4.22", "x86_64", "")
+	var not *osimages.NotReady
+	require.ErrorAs(b.t, err, &not)
+	b.run()
+	b.log.await(notYet)
+	return b.status("4.22").Err
 }
 
 func TestALinkedImageCostsNoSpace(t *testing.T) {

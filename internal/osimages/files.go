@@ -69,6 +69,12 @@ func lockPath(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock")
 }
 
+// openFile opens a file that somebody named: if it is a pipe, without waiting for one who
+// writes to it.
+func openFile(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 func readJSON[T any](path string) (v T, err error) {
 	data, err := os.ReadFile(path)
 	if err == nil {

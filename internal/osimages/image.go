@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"slipway/internal/image"
@@ -17,8 +18,10 @@ import (
 // Image is a live ISO that is on disk, whole and checked.
 type Image struct {
 	support.OSImage
-	Path     string
-	Size     int64 // in bytes
+	Path string
+	Size int64 // in bytes
+	// Modified is when the file changed, or was put where it is: a file may be older than
+	// the one whose place it took.
 	Modified time.Time
 	// ID changes when the content does, and is the same wherever the same content has
 	// been downloaded or added. Images used in place without a digest in the settings
@@ -75,11 +78,14 @@ func (s *Store) look(e *entry) (*Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look at operating system image: %w", err)
 	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("require a file, found %s (%s)", e.path, info.Mode().Type())
+	}
 	if e.kept != nil && same(e.kept.info, info) {
 		return e.kept, nil
 	}
 	e.kept = nil
-	found := &Image{OSImage: e.image, Path: e.path, Size: info.Size(), Modified: info.ModTime(), info: info}
+	found := &Image{OSImage: e.image, Path: e.path, Size: info.Size(), Modified: changedAt(e.path, info), info: info}
 	if found.ID, err = e.identify(info); err != nil {
 		return nil, err
 	}
@@ -88,6 +94,23 @@ func (s *Store) look(e *entry) (*Image, error) {
 	}
 	e.kept = found
 	return found, nil
+}
+
+// changedAt is the latest time that the file system has of a file, and of a link to it.
+func changedAt(path string, info fs.FileInfo) time.Time {
+	latest := info.ModTime()
+	link, err := os.Lstat(path)
+	if err != nil {
+		link = info
+	}
+	for _, i := range []fs.FileInfo{info, link} {
+		if stat, ok := i.Sys().(*syscall.Stat_t); ok {
+			if at := time.Unix(stat.Ctim.Unix()); at.After(latest) {
+				latest = at
+			}
+		}
+	}
+	return latest
 }
 
 func (s *Store) readBase(path string, info fs.FileInfo) (*image.Base, error) {

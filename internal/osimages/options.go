@@ -57,6 +57,8 @@ const (
 	keepUnlisted = 7 * 24 * time.Hour
 	// unknownSize is the free disk space that a download of unknown length needs all the time.
 	unknownSize = 1 << 30
+	// coarseClock is more than the clock of any file system takes for its next step.
+	coarseClock = 2 * time.Second
 	// tidyEvery is how often it is looked for what nobody needs.
 	tidyEvery = 24 * time.Hour
 )

@@ -102,7 +102,7 @@ func (s *Store) verify(ctx context.Context, e *entry) error {
 	if e.image.SHA256 == "" {
 		return nil
 	}
-	f, err := os.Open(e.path)
+	f, err := openFile(e.path)
 	if err != nil {
 		return fmt.Errorf("open operating system image: %w", err)
 	}

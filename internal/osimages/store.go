@@ -31,7 +31,8 @@ type Store struct {
 	added   map[string]*entry // by path
 	offered []*entry          // both, newest first, one for a key
 	seen    time.Time         // when the folder had changed last, as of the last look
-	settled bool              // it had not just changed then
+	since   time.Time         // when that was seen first
+	settled bool              // that was a while before the last look
 }
 
 // Open makes a store of a folder; nothing is downloaded before Run, and nothing written.
@@ -129,9 +130,12 @@ func (s *Store) refresh() {
 		return
 	}
 	// The clock of file systems is coarse: a change right after this look may carry the
-	// same time.
-	age := s.o.Now().Sub(info.ModTime())
-	s.seen, s.settled = info.ModTime(), age > 2*time.Second
+	// same time. It may also be another clock, which is wrong by hours.
+	now := s.o.Now()
+	if !info.ModTime().Equal(s.seen) {
+		s.seen, s.since = info.ModTime(), now
+	}
+	s.settled = now.Sub(s.since) > coarseClock
 	added := map[string]*entry{}
 	for path, r := range s.records() {
 		if !r.Added {
@@ -142,6 +146,9 @@ func (s *Store) refresh() {
 			e = addedEntry(path, r)
 		}
 		added[path] = e
+	}
+	if maps.Equal(added, s.added) {
+		return // most changes are files that come and go while images are downloaded
 	}
 	s.added = added
 	s.merge()

@@ -1,12 +1,16 @@
 package osimages_test
 
 import (
+	"context"
+	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -79,6 +83,58 @@ func TestAFileOfTheSettingsIsUsedInPlace(t *testing.T) {
 	require.ErrorAs(t, err, &not)
 	b.log.await(notYet)
 	require.Equal(t, osimages.StateFailed, b.status("4.22").State)
+}
+
+// TestAFileIsAsNewAsItsPlace: parts of an image are put together by this time, where
+// clients know no ETag.
+func TestAFileIsAsNewAsItsPlace(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path, link := filepath.Join(folder, "live.iso"), filepath.Join(folder, "link.iso")
+	long := time.Now().Add(-24 * time.Hour)
+	put := func(label string) {
+		require.NoError(t, os.WriteFile(path+".new", iso(t, label), 0o600))
+		require.NoError(t, os.Chtimes(path+".new", long, long))
+		require.NoError(t, os.Rename(path+".new", path))
+	}
+	begun := time.Now().Add(-time.Second) // the clock of file systems is coarse
+	b := newBench(t, support.OSImages{inPlace("4.22", path), inPlace("4.20", link)}, nil)
+	for _, label := range []string{"1", "2"} {
+		put(label)
+		require.NoError(t, errors.Join(os.Symlink(path, link+".new"), os.Rename(link+".new", link)))
+		for _, version := range []string{"4.22", "4.20"} {
+			found, err := b.Find(version, "x86_64", "")
+			require.NoError(t, err)
+			require.Equal(t, "rhcos-"+label, found.Base.Label())
+			require.True(t, found.Modified.After(begun), "%s %s", version, found.Modified)
+		}
+	}
+}
+
+func TestAFolderThatHasJustChangedKeepsNobodyBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		// The clock of the bubble is years behind that of the folder.
+		looks := 0
+		ctx, stop := context.WithCancel(t.Context())
+		store, err := osimages.Open(osimages.Options{
+			Folder: t.TempDir(), Images: support.OSImages{inPlace("4.22", "/nowhere/22.iso")},
+			Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			After: func(time.Duration) <-chan time.Time {
+				if looks++; looks == 100 {
+					stop()
+				}
+				return nil
+			},
+		})
+		require.NoError(t, err)
+		var done sync.WaitGroup
+		done.Go(func() { store.Run(ctx) })
+		synctest.Wait()
+		stop()
+		done.Wait()
+		require.Less(t, looks, 10)
+	})
 }
 
 func TestAFileOfTheSettingsIsCheckedByItsDigest(t *testing.T) {

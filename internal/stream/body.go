@@ -29,6 +29,8 @@ type body struct {
 func (s *Sender) send(ctx context.Context, w http.ResponseWriter, base *os.File, pieces iter.Seq[layout.Piece]) error {
 	b := &body{Sender: s, ctx: ctx, out: w, control: http.NewResponseController(w), base: base}
 	defer gather(ctx)()
+	// When the service ends, it does not wait for a reader that takes no more.
+	defer context.AfterFunc(ctx, func() { _ = b.control.SetWriteDeadline(time.Unix(1, 0)) })()
 	for p := range pieces {
 		if err := b.piece(p); err != nil {
 			b.reset()
@@ -73,12 +75,13 @@ func (b *body) renew() (int64, error) {
 	if b.left > 0 {
 		return b.left, nil
 	}
-	if err := b.ctx.Err(); err != nil {
-		return 0, err // the service ends, or the reader has gone
-	}
 	b.left = PartSize
 	if err := b.control.SetWriteDeadline(b.Now().Add(b.Patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
+	}
+	// Behind the deadline, which must not undo that of the end.
+	if err := b.ctx.Err(); err != nil {
+		return 0, err // the service ends, or the reader has gone
 	}
 	return b.left, nil
 }

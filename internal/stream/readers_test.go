@@ -2,9 +2,11 @@ package stream_test
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -67,6 +69,29 @@ func TestAReaderThatStallsLosesItsConnection(t *testing.T) {
 			require.Zero(t, s.sender.InFlight())
 		})
 	}
+}
+
+func TestTheEndOfTheServiceWaitsForNoReader(t *testing.T) {
+	t.Parallel()
+	s := serve(t, layout.Of(layout.Base(0, 64<<20)), make([]byte, 64<<20), stream.Options{})
+	ctx, end := context.WithCancel(t.Context())
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	s.content.Begin = func(int) { close(begun) }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ended <- s.sender.Serve(w, r.WithContext(ctx), s.content)
+	}))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	s.start(http.MethodGet) // and nobody reads
+	<-begun
+	end()
+	select {
+	case err := <-ended:
+		require.ErrorIs(t, err, stream.ErrBroken)
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "still waits for the reader")
+	}
+	require.Equal(t, 1, s.allClosed())
 }
 
 func TestAReaderWithASteadyPaceKeepsItsConnection(t *testing.T) {
