@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vishvananda/netlink"
@@ -14,6 +15,24 @@ import (
 
 	"slipway/agent/inventory"
 )
+
+// linksOnceUp asks until the kernel has told of the carrier, which it does a little later.
+// It must ask on the thread that has the namespace.
+func linksOnceUp(t *testing.T) []inventory.Link {
+	t.Helper()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for range 500 {
+		links, err := inventory.Netlink{}.Links()
+		require.NoError(t, err)
+		if slices.ContainsFunc(links, func(l inventory.Link) bool { return l.Name == "eno1" && l.HasCarrier }) {
+			return links
+		}
+		<-look.C
+	}
+	t.Fatal("no carrier within five seconds")
+	return nil
+}
 
 // TestNetlinkReadsTheKernel asks the real kernel about links and routes made in a network
 // namespace of the test's own.
@@ -42,8 +61,7 @@ func TestNetlinkReadsTheKernel(t *testing.T) {
 	addRoute(t, netlink.Route{Dst: ipNet("198.51.100.0/24"), Type: unix.RTN_BLACKHOLE})
 	addRoute(t, netlink.Route{Dst: ipNet("203.0.113.0/24"), Table: 100, LinkIndex: nic.Attrs().Index})
 
-	links, err := inventory.Netlink{}.Links()
-	require.NoError(t, err)
+	links := linksOnceUp(t)
 	n := slices.IndexFunc(links, func(l inventory.Link) bool { return l.Name == "eno1" })
 	require.GreaterOrEqual(t, n, 0)
 	require.Equal(t, "02:00:00:00:00:01", links[n].MAC.String())
