@@ -44,7 +44,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm smoke-image-vm check generate bench clean deps
+.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-netns smoke-image-vm check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,10 @@ bench-image-vm: build ## boot machines under QEMU from our images: CD, USB, netw
 	@deploy/bench-packages
 	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: its cases are skipped'
 	@$(MAKE) --no-print-directory run-image-vm
+
+bench-netns: build ## real agents on N hosts (20) that are network namespaces, and faults of their network (FAULTS=regexp, LONG=1)
+	@deploy/bench-packages netns
+	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestFaults$$' ./test/bench/netns -args -hosts $(or $(N),20) -faults '$(FAULTS)' $(if $(LONG),-long)
 
 smoke-image-vm: build ## one machine booted from our image, where QEMU can be had
 	@if deploy/bench-packages; then $(MAKE) --no-print-directory run-image-vm RUN=Smoke; \

@@ -98,7 +98,7 @@ func newBench(t *testing.T, hosts, mtu int, env ...string) *bench {
 	return b
 }
 
-// crowd is from how many hosts on faults are left to smaller benches.
+// crowd is from how many hosts on their clocks ask less often.
 const crowd = 40
 
 func absolute(t *testing.T, path string) string {

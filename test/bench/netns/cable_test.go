@@ -1,9 +1,11 @@
 package netns_test
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +18,7 @@ import (
 type cable struct {
 	loseEvery int           // each so manieth frame of a direction is lost; 0: none
 	delay     time.Duration // of each frame, each way
+	skew      time.Duration // added to the host's time that polls tell the service
 }
 
 // frame is one on its way.
@@ -94,6 +97,7 @@ func (c cable) lead(from, to int, over *atomic.Bool) {
 		if count++; c.loseEvery > 0 && count%c.loseEvery == 0 {
 			continue
 		}
+		c.skewPoll(buffer[:n])
 		select {
 		case line <- frame{append([]byte{}, buffer[:n]...), time.Now().Add(c.delay)}:
 		default: // full
@@ -101,4 +105,21 @@ func (c cable) lead(from, to int, over *atomic.Bool) {
 	}
 	close(line)
 	out.Wait()
+}
+
+// pollTime is in the address of every poll, followed by ten digits (contract/agent.md 1.4).
+var pollTime = []byte("/instructions?timestamp=")
+
+// skewPoll makes the host tell a wrong time. No namespace has a wall clock of its own: so
+// its clock is wrong on the cable only. Frames between namespaces carry no finished
+// checksum that would have to follow.
+func (c cable) skewPoll(data []byte) {
+	const digits = 10
+	at := bytes.Index(data, pollTime) + len(pollTime)
+	if c.skew == 0 || at < len(pollTime) || len(data) < at+digits {
+		return
+	}
+	if told, err := strconv.ParseInt(string(data[at:at+digits]), 10, 64); err == nil {
+		copy(data[at:], strconv.FormatInt(told+int64(c.skew/time.Second), 10))
+	}
 }

@@ -3,6 +3,8 @@ package netns_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -40,6 +42,8 @@ var links = []fault{
 	{name: "overlapping networks", fails: []string{"non-overlapping-subnets"}, because: "overlaps", inject: secondNIC},
 	wildcard,
 	{name: "clock skew, an hour between two time servers", fails: []string{"ntp-synced"}, because: "none of", inject: clockSkew},
+	{name: "clock skew, two hours ahead of the service", fails: []string{"time-synced-between-host-and-service"}, because: "ahead of the service", inject: badCable(cable{skew: 2 * time.Hour})},
+	{name: "platform that needs user-managed networking", fails: []string{"valid-platform-network-settings"}, because: "OpenStack", inject: openStack},
 	{name: "API VIP in use", fails: []string{"api-vips-valid"}, because: apiVIP + " answers", cluster: true, inject: takeVIP},
 }
 
@@ -136,6 +140,12 @@ func clockSkew(_ context.Context, b *bench, h *host) (func() error, error) {
 		b.lan.clocks[1].tell(h.address, 0)
 		return nil
 	}, nil
+}
+
+// openStack makes the host a machine of a platform whose networks nobody else may manage.
+func openStack(_ context.Context, _ *bench, h *host) (func() error, error) {
+	product := filepath.Join(h.dir, "root/sys/class/dmi/id/product_name")
+	return func() error { return os.WriteFile(product, []byte("Bench\n"), 0o644) }, os.WriteFile(product, []byte("OpenStack Compute\n"), 0o644)
 }
 
 // otherVLAN leaves the host its gateway and nobody else.

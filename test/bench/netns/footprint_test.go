@@ -3,6 +3,7 @@ package netns_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ const (
 // footprint measures the agents while nothing is asked of them.
 func (b *bench) footprint(t *testing.T, window time.Duration) {
 	t.Helper()
-	require.Eventually(t, b.quiet, 15*time.Minute, time.Second, "the agents never came to rest")
+	b.rest(t)
 	var memory, private, cpu, commands []float64
 	own, others := b.cpuTimes(t)
 	begun := time.Now()
@@ -35,41 +36,44 @@ func (b *bench) footprint(t *testing.T, window time.Duration) {
 		cpu = append(cpu, 100*float64(ownAfter[i]-own[i])/float64(took))
 		commands = append(commands, 100*float64(othersAfter[i]-others[i])/float64(took))
 	}
-	t.Logf("footprint: %d agents, %s: resident %s MiB (goal < %g), of which not shared %s MiB; CPU %s %% of a core each (goal < %g); their commands %s %%",
+	t.Logf("footprint: %d agents, %s: resident %s MiB (goal < %g), of which %s MiB are not pages of the program; CPU %s %% of a core each (goal < %g); their commands %s %%",
 		len(b.hosts), took.Round(time.Second), spread(memory), maxMemoryMiB, spread(private), spread(cpu), maxCPUPercent, spread(commands))
 	if median(memory) > maxMemoryMiB || median(cpu) > maxCPUPercent {
 		t.Log("footprint: the goal is missed")
 	}
 }
 
-// quiet reports whether no agent runs a command, nor did for a few looks.
-func (b *bench) quiet() bool {
-	for range 5 {
-		for _, h := range b.hosts {
-			pid := h.agent.Process.Pid
-			content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-			if len(strings.Fields(string(content))) > 1 || b.runs(pid) {
-				return false
+// quiet reports whether no agent runs a command now.
+func (b *bench) quiet(t *testing.T) bool {
+	t.Helper()
+	for _, h := range b.hosts {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", h.agent.Process.Pid))
+		require.NoError(t, err)
+		require.NotEmpty(t, tasks, "%s has no agent, or the kernel tells of no children", h.name)
+		for _, task := range tasks {
+			children, _ := os.ReadFile(task) // the thread may be gone
+			for child := range strings.FieldsSeq(string(children)) {
+				// The host's clock daemon was there before the agent, and is its child as well.
+				if name, _ := os.ReadFile("/proc/" + child + "/comm"); strings.TrimSpace(string(name)) != "chronyd" {
+					return false
+				}
 			}
 		}
-		time.Sleep(time.Second)
 	}
 	return true
 }
 
-// runs reports whether an agent has children besides the host's clock daemon.
-func (b *bench) runs(pid int) bool {
-	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	for _, task := range tasks {
-		content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
-		for _, child := range strings.Fields(string(content)) {
-			name, _ := os.ReadFile("/proc/" + child + "/comm")
-			if strings.TrimSpace(string(name)) != "chronyd" {
-				return true
-			}
+// rest waits until the agents have had nothing to do for a while.
+func (b *bench) rest(t *testing.T) {
+	t.Helper()
+	const quietFor = 5 * time.Second
+	since := time.Now()
+	for deadline := since.Add(15 * time.Minute); time.Since(since) < quietFor; pause(t.Context(), 200*time.Millisecond) {
+		if !b.quiet(t) {
+			since = time.Now()
 		}
+		require.True(t, time.Now().Before(deadline), "the agents never came to rest")
 	}
-	return false
 }
 
 // cpuTimes are those of the agents, and of the commands they waited for, so far.

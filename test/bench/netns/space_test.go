@@ -36,11 +36,15 @@ func orphaned(name string) bool {
 func sweep(t *testing.T) {
 	t.Helper()
 	spaces, _ := filepath.Glob("/run/netns/" + prefix + "*")
+	removed := 0
 	for _, path := range spaces {
 		if name := filepath.Base(path); orphaned(name) {
-			t.Logf("removed what an earlier bench left: %s", name)
 			removeSpace(name)
+			removed++
 		}
+	}
+	if removed > 0 {
+		t.Logf("removed %d namespaces of a bench that did not end by itself", removed)
 	}
 	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	for _, path := range folders {
