@@ -96,11 +96,11 @@ func (s *server) makeDisconnected(ctx context.Context, c *model.Cluster, e *mode
 }
 
 // whyDisconnected tells users what they can mend: their settings, and what the installer
-// makes of them.
+// makes of them, and registries that cannot be read.
 func whyDisconnected(e *model.InfraEnv, err error) error {
 	var installer *release.GenerateError
 	said := errors.As(err, &installer) && installer.ExitCode >= 0
-	for _, kind := range []error{model.ErrInvalid, model.ErrNotFound, model.ErrUnprocessable} {
+	for _, kind := range []error{model.ErrInvalid, model.ErrNotFound, model.ErrUnprocessable, release.ErrRegistry} {
 		said = said || errors.Is(err, kind)
 	}
 	if said {

@@ -78,6 +78,8 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such command")
 	installer.err = model.NotFoundf("no such image")
 	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such image")
+	installer.err = fmt.Errorf("read it: %w: no such host", release.ErrRegistry)
+	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such host")
 	installer.err = errors.New("a secret of the implementation")
 	require.NotContains(t, s.send(http.MethodGet, path, nil).reason(http.StatusInternalServerError), "secret of")
 	installer.err = nil

@@ -110,6 +110,14 @@ func TestInfoRefuses(t *testing.T) {
 	}
 }
 
+func TestInfoTellsOfARegistryThatIsAway(t *testing.T) {
+	t.Parallel()
+	r, _ := open(t, serve(t, payload.Options{}), func(*release.Options) {})
+	_, err := r.Info(t.Context(), "127.0.0.1:1/ocp/release:4.20.33", pullSecret)
+	require.ErrorIs(t, err, release.ErrRegistry)
+	require.ErrorContains(t, err, "read release image 127.0.0.1:1/ocp/release:4.20.33")
+}
+
 func TestInfoNeverUsesPlainHTTPUnasked(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -96,9 +97,13 @@ func platform(architecture string) v1.Platform {
 	return v1.Platform{OS: "linux", Architecture: architecture}
 }
 
+// ErrRegistry is the error when a registry cannot be reached, or breaks.
+var ErrRegistry = errors.New("the registry gives no image")
+
 // explain turns what a registry answered into what a user can act on.
 func explain(doing, image string, err error) error {
 	var answer *transport.Error
+	var network net.Error
 	if errors.As(err, &answer) {
 		switch answer.StatusCode {
 		case http.StatusUnauthorized, http.StatusForbidden:
@@ -106,6 +111,9 @@ func explain(doing, image string, err error) error {
 		case http.StatusNotFound:
 			return model.NotFoundf("%s %s: the registry has no such image", doing, image)
 		}
+	}
+	if answer != nil || errors.As(err, &network) {
+		return fmt.Errorf("%s %s: %w: %w", doing, image, ErrRegistry, err)
 	}
 	return fmt.Errorf("%s %s: %w", doing, image, err)
 }
