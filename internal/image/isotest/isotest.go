@@ -64,7 +64,7 @@ func Build(t testing.TB, o Options) string {
 	iso := filepath.Join(t.TempDir(), "base.iso")
 	args := append([]string{"-as", "mkisofs", "-quiet", "-iso-level", "3", "-V", o.label(), "-r", "-J", "-joliet-long", "-o", iso}, b.boot()...)
 	//nolint:gosec // a test's own arguments
-	out, err := exec.Command("xorriso", append(args, tree)...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "xorriso", append(args, tree)...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return iso
 }
