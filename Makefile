@@ -157,7 +157,7 @@ fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTI
 	done
 
 bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
-	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/discovery ./internal/store ./api
+	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/discovery ./internal/store ./internal/ignition ./api
 	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
 
 record-histories: build ## record the histories that the replay tests hold workflows against (on a released version only)
