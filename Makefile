@@ -7,7 +7,9 @@ TOOLS    := $(CACHE)/tools
 LDFLAGS  := -s -w
 NICE     := nice
 
-# One version a tool; a tool is built once into the cache, under its version.
+# One version a tool; a tool is built once into the cache, under its version, and under a
+# digest of what is ours in it: a clone's files are new, and need no other tool.
+digest = $(shell cat $(1) | sha256sum | cut -c1-10)
 GOLANGCI_VERSION      := v2.14.0
 GOFUMPT_VERSION       := v0.12.0
 WORKFLOWCHECK_VERSION := v0.6.0
@@ -28,13 +30,13 @@ SCHEMATHESIS  := $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERS
 AICLI         := $(TOOLS)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/bin/aicli
 
 # Debian's own, unpacked and not installed.
-NMCLI         := $(TOOLS)/nmcli-debian/bin/nmcli
+NMCLI         := $(TOOLS)/nmcli-debian-$(call digest,deploy/debian-nmcli)/bin/nmcli
 
 # The real nmstate, in a tool of ours and as the program that hosts have: its version is in
 # test/nmstate/oracle/Cargo.toml as well.
 NMSTATE_VERSION := 2.2.62
-NMSTATE_ORACLE  := $(TOOLS)/nmstate-oracle-$(NMSTATE_VERSION)/bin/nmstate-oracle
-NMSTATE_OLDEST  := $(TOOLS)/nmstate-oldest-2.2.39/bin/nmstate-oldest
+NMSTATE_ORACLE  := $(TOOLS)/nmstate-oracle-$(NMSTATE_VERSION)-$(call digest,test/nmstate/oracle/Cargo.lock test/nmstate/oracle/src/main.rs)/bin/nmstate-oracle
+NMSTATE_OLDEST  := $(TOOLS)/nmstate-oldest-2.2.39-$(call digest,test/nmstate/oldest/Cargo.lock test/nmstate/oracle/src/main.rs)/bin/nmstate-oldest
 NMSTATECTL      := $(TOOLS)/nmstatectl-$(NMSTATE_VERSION)/bin/nmstatectl
 
 # Where generate-clean keeps what was there before.
@@ -174,20 +176,20 @@ $(AICLI):
 	@echo "installing aicli $(AICLI_VERSION) into $(TOOLS)"
 	@rm -rf $(patsubst %/bin/aicli,%,$@) && mkdir -p $(TOOLS) && python3 -m venv $(patsubst %/bin/aicli,%,$@)
 	@$(@D)/pip --quiet --disable-pip-version-check install aicli==$(AICLI_VERSION) assisted-service-client==$(ASSISTED_CLIENT_VERSION) || { rm -f $@; exit 1; }
-$(NMSTATE_ORACLE): test/nmstate/oracle/Cargo.lock test/nmstate/oracle/src/main.rs
+$(NMSTATE_ORACLE):
 	@echo "building nmstate-oracle with nmstate $(NMSTATE_VERSION) into $(TOOLS) (about a minute)"
 	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oracle --root $(patsubst %/bin/nmstate-oracle,%,$@)
 
 # The nmstate of the first systems that apply NMState by themselves.
-$(NMSTATE_OLDEST): test/nmstate/oldest/Cargo.lock test/nmstate/oracle/src/main.rs
+$(NMSTATE_OLDEST):
 	@echo "building nmstate-oldest into $(TOOLS) (about a minute)"
 	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oldest --root $(patsubst %/bin/nmstate-oldest,%,$@)
 
 $(NMSTATECTL):
 	@echo "building nmstatectl $(NMSTATE_VERSION) into $(TOOLS) (about a minute)"
 	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
-$(NMCLI): deploy/debian-nmcli
-	@mkdir -p $(TOOLS) && deploy/debian-nmcli $(TOOLS)/nmcli-debian && touch $@
+$(NMCLI):
+	@mkdir -p $(TOOLS) && deploy/debian-nmcli $(patsubst %/bin/nmcli,%,$@)
 $(GOLANGCI):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(GOFUMPT):

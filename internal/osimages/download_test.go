@@ -1,6 +1,7 @@
 package osimages_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -220,6 +221,19 @@ func TestTwoImagesAreDownloadedAtATimeNewestFirst(t *testing.T) {
 	close(leave)
 }
 
+// synced is how much of a part its record promises.
+func synced(t *testing.T, folder string) int64 {
+	t.Helper()
+	records, err := filepath.Glob(filepath.Join(folder, "*.part.json"))
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+	content, err := os.ReadFile(records[0])
+	require.NoError(t, err)
+	var record struct{ Synced int64 }
+	require.NoError(t, json.Unmarshal(content, &record))
+	return record.Synced
+}
+
 func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	t.Parallel()
 	content := iso(t, "1")
@@ -228,7 +242,8 @@ func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	b := newBench(t, support.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *osimages.Options) { o.SyncBytes = 100_000 })
 	b.run()
 	<-m.hold
-	for b.status("4.22").Done < 500_000 { // the last bytes are on their way
+	// The last bytes are on their way, and some are known to be on the disk.
+	for b.status("4.22").Done < 500_000 || synced(t, b.o.Folder) == 0 {
 		b.clock.advance(t, time.Second)
 	}
 	left := filepath.Join(t.TempDir(), "left") // what a killed process would leave
