@@ -101,6 +101,9 @@ func writeJSON(path string, v any) error {
 // in the folder always has one. What had the name before goes first, so that the record
 // never describes an older file.
 func settle(from, to string, r record) error {
+	if err := remove(to); err != nil {
+		return err
+	}
 	if err := writeJSON(to+recordSuffix, r); err != nil {
 		return err
 	}
