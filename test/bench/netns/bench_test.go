@@ -20,6 +20,8 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/sim"
 	"slipway/internal/wire"
+
+	"slipway/test/bench/netlab"
 )
 
 var (
@@ -69,9 +71,9 @@ type bench struct {
 func newBench(t *testing.T, hosts, mtu int, env ...string) *bench {
 	t.Helper()
 	require.LessOrEqual(t, hosts, maxHosts)
-	sweep(t)
+	netlab.Sweep(t)
 	// Not t.TempDir: its path is too long for the database's socket, and closed to its user.
-	dir, err := os.MkdirTemp("", mine(""))
+	dir, err := os.MkdirTemp("", netlab.Mine(""))
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	b := &bench{}

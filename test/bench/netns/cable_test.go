@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"slipway/test/bench/netlab"
 )
 
 // cable is a bad one. It is the bench's own: not every kernel can lose and delay packets
@@ -36,7 +38,7 @@ const (
 
 // between leads all frames that arrive at one interface of the namespace out of another,
 // and back, until stopped.
-func (c cable) between(s *space, one, other string) (stop func(), err error) {
+func (c cable) between(s *netlab.Space, one, other string) (stop func(), err error) {
 	a, err := openPort(s, one)
 	if err != nil {
 		return nil, err
@@ -59,8 +61,8 @@ func (c cable) between(s *space, one, other string) (stop func(), err error) {
 }
 
 // openPort opens an interface for whole frames: packet(7).
-func openPort(s *space, name string) (socket int, err error) {
-	err = s.inside(func() error {
+func openPort(s *netlab.Space, name string) (socket int, err error) {
+	err = s.Inside(func() error {
 		link, err := net.InterfaceByName(name)
 		if err != nil {
 			return err

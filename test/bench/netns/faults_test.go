@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"slipway/test/bench/netlab"
 )
 
 // fault is one way to break the network of a host.
@@ -67,17 +69,17 @@ var names = []fault{
 func badCable(c cable) injector {
 	return func(_ context.Context, b *bench, h *host) (func() error, error) {
 		loose, bridged := "c"+h.port, "b"+h.port
-		if err := b.lan.all(
+		if err := b.lan.All(
 			fmt.Sprintf("link add %s mtu %d type veth peer name %s mtu %d", loose, b.lan.mtu, bridged, b.lan.mtu),
 			"link set "+h.port+" nomaster", "link set "+h.port+" arp off", "link set "+loose+" arp off up",
 			"link set "+bridged+" master br0 up",
 		); err != nil {
 			return nil, err
 		}
-		stop, err := c.between(b.lan.space, h.port, loose)
+		stop, err := c.between(b.lan.Space, h.port, loose)
 		return func() error {
 			stop()
-			return b.lan.all("link del "+loose, "link set "+h.port+" arp on", "link set "+h.port+" master br0")
+			return b.lan.All("link del "+loose, "link set "+h.port+" arp on", "link set "+h.port+" master br0")
 		}, err
 	}
 }
@@ -93,35 +95,35 @@ func takeVIP(_ context.Context, b *bench, _ *host) (func() error, error) {
 
 // intruder is a machine on the bridge that the service knows nothing of.
 func (l *lan) intruder(name, address string) (remove func() error, err error) {
-	s := &space{name: mine(name)}
-	if err := command("ip", "netns", "add", s.name); err != nil {
+	s := &netlab.Space{Name: netlab.Mine(name)}
+	if err := netlab.Command("ip", "netns", "add", s.Name); err != nil {
 		return nil, err
 	}
 	remove = func() error {
-		removeSpace(s.name)
+		netlab.RemoveSpace(s.Name)
 		return nil
 	}
-	if err := l.all(
-		fmt.Sprintf("link add i%s mtu %d type veth peer name eth0 mtu %[2]d netns %s", name, l.mtu, s.name),
+	if err := l.All(
+		fmt.Sprintf("link add i%s mtu %d type veth peer name eth0 mtu %[2]d netns %s", name, l.mtu, s.Name),
 		"link set i"+name+" master br0 up",
 	); err != nil {
 		return remove, err
 	}
-	return remove, s.all("addr add "+address+"/24 dev eth0", "link set eth0 up")
+	return remove, s.All("addr add "+address+"/24 dev eth0", "link set eth0 up")
 }
 
 // smallPort drops the large frames to the host without a word.
 func smallPort(_ context.Context, b *bench, h *host) (func() error, error) {
-	return func() error { return b.lan.ip("link", "set", h.port, "mtu", fmt.Sprint(b.lan.mtu)) },
-		b.lan.ip("link", "set", h.port, "mtu", fmt.Sprint(ethernet))
+	return func() error { return b.lan.IP("link", "set", h.port, "mtu", fmt.Sprint(b.lan.mtu)) },
+		b.lan.IP("link", "set", h.port, "mtu", fmt.Sprint(ethernet))
 }
 
 func noRoute(_ context.Context, _ *bench, h *host) (func() error, error) {
-	return func() error { return h.all("route add default via " + gateway + " dev eth0") }, h.all("route del default")
+	return func() error { return h.All("route add default via " + gateway + " dev eth0") }, h.All("route del default")
 }
 
 func secondNIC(_ context.Context, _ *bench, h *host) (func() error, error) {
-	return func() error { return h.all("link del eth1") }, h.all(
+	return func() error { return h.All("link del eth1") }, h.All(
 		"link add eth1 type veth peer name far1", "link set far1 up", "link set eth1 up", "addr add "+overlap+" dev eth1",
 	)
 }
@@ -135,9 +137,9 @@ func nameServer(address string) injector {
 // clockSkew makes one of the two time servers wrong, for one host: its clock agrees with
 // the other only, which is no majority.
 func clockSkew(_ context.Context, b *bench, h *host) (func() error, error) {
-	b.lan.clocks[1].tell(h.address, time.Hour)
+	b.lan.clocks[1].Tell(h.address, time.Hour)
 	return func() error {
-		b.lan.clocks[1].tell(h.address, 0)
+		b.lan.clocks[1].Tell(h.address, 0)
 		return nil
 	}, nil
 }
@@ -151,21 +153,21 @@ func openStack(_ context.Context, _ *bench, h *host) (func() error, error) {
 // otherVLAN leaves the host its gateway and nobody else.
 func otherVLAN(_ context.Context, b *bench, h *host) (func() error, error) {
 	route := h.address.String() + "/32 dev br1"
-	return func() error { return b.lan.all("route del "+route, "link set "+h.port+" master br0") },
-		b.lan.all("link set "+h.port+" master br1", "route add "+route)
+	return func() error { return b.lan.All("route del "+route, "link set "+h.port+" master br0") },
+		b.lan.All("link set "+h.port+" master br1", "route add "+route)
 }
 
 // moved gives the host an address in another network, which is routed.
 func moved(_ context.Context, _ *bench, h *host) (func() error, error) {
 	other := fmt.Sprintf("10.78.0.%d/24", firstHost+h.index)
 	return func() error {
-			return h.all("addr flush dev eth0", "addr add "+h.address.String()+"/24 dev eth0", "route add default via "+gateway)
-		}, h.all(
+			return h.All("addr flush dev eth0", "addr add "+h.address.String()+"/24 dev eth0", "route add default via "+gateway)
+		}, h.All(
 			"addr flush dev eth0", "addr add "+other+" dev eth0", "route add default via "+otherGateway,
 		)
 }
 
 // cutOff pulls the cable.
 func cutOff(_ context.Context, b *bench, h *host) (func() error, error) {
-	return func() error { return b.lan.all("link set " + h.port + " up") }, b.lan.all("link set " + h.port + " down")
+	return func() error { return b.lan.All("link set " + h.port + " up") }, b.lan.All("link set " + h.port + " down")
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"slipway/test/bench/netlab"
 )
 
 var (
@@ -26,7 +28,7 @@ var hostTools = []string{"ping", "arping", "nmap", "ip", "chronyc", "timeout"}
 
 // host is one machine of the bench.
 type host struct {
-	*space
+	*netlab.Space
 	index   int
 	name    string
 	address netip.Addr
@@ -40,11 +42,11 @@ type host struct {
 func (l *lan) plug(t *testing.T, i int) *host {
 	t.Helper()
 	h := &host{
-		space: newSpace(t, hostName(i)), index: i, name: hostName(i), address: hostAddress(i),
+		Space: netlab.NewSpace(t, hostName(i)), index: i, name: hostName(i), address: hostAddress(i),
 		dir: filepath.Join(l.dir, hostName(i)), port: fmt.Sprintf("v%d", i+1),
 	}
-	require.NoError(t, l.all(
-		fmt.Sprintf("link add %s mtu %d type veth peer name eth0 mtu %d address %s netns %s", h.port, l.mtu, l.mtu, hostMAC(i), h.space.name),
+	require.NoError(t, l.All(
+		fmt.Sprintf("link add %s mtu %d type veth peer name eth0 mtu %d address %s netns %s", h.port, l.mtu, l.mtu, hostMAC(i), h.Name),
 		"link set "+h.port+" master br0 up",
 	))
 	plant(t, filepath.Join(h.dir, "root"), i)
@@ -67,7 +69,7 @@ func (h *host) boot(t *testing.T, o agentOptions) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(content), 0o755))
 	}
-	h.agent = h.start(t, filepath.Join(h.dir, "boot.log"), []string{
+	h.agent = h.Start(t, filepath.Join(h.dir, "boot.log"), []string{
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "NAME=" + h.name, "DIR=" + h.dir, "TOOLS=" + o.tools, "AGENT=" + o.program, "URL=" + o.url,
 		"INFRA_ENV=" + o.infraEnv, "AGENT_VERSION=" + o.version,
 	}, "unshare", "--mount", "--uts", "--propagation", "private", "/bin/sh", filepath.Join(h.dir, "host.sh"))

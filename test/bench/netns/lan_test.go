@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"slipway/test/bench/netlab"
 )
 
 // The addresses of the network of the hosts. The rest, from firstHost on, are theirs.
@@ -33,9 +35,9 @@ const (
 
 // lan is the network of the hosts: a namespace with a bridge, which is also their gateway.
 type lan struct {
-	*space
+	*netlab.Space
 	dir    string
-	clocks [2]*clock
+	clocks [2]*netlab.Clock
 	mtu    int // of hosts
 }
 
@@ -44,15 +46,15 @@ const gatewayMAC = "52:54:77:ff:00:01"
 // newLAN makes the network with its DHCP, DNS and time servers.
 func newLAN(t *testing.T, dir string, hosts, mtu int) *lan {
 	t.Helper()
-	l := &lan{space: newSpace(t, "lan"), dir: dir, mtu: mtu}
-	require.NoError(t, l.all(
+	l := &lan{Space: netlab.NewSpace(t, "lan"), dir: dir, mtu: mtu}
+	require.NoError(t, l.All(
 		"link add br0 type bridge", "link set br0 address "+gatewayMAC, fmt.Sprintf("link set br0 mtu %d", ethernet),
 		"addr add "+gateway+"/24 dev br0", "addr add "+secondClock+"/24 dev br0", "addr add "+wildcardDNS+"/24 dev br0",
 		"addr add "+emptyDNS+"/24 dev br0", "addr add "+otherGateway+"/24 dev br0", "link set br0 up",
 		// The other VLAN of a switch: the same gateway, and none of the hosts.
 		"link add br1 type bridge", "link set br1 address "+gatewayMAC, "link set br1 up",
 	))
-	require.NoError(t, l.inside(func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1\n"), 0o644) }))
+	require.NoError(t, l.Inside(func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1\n"), 0o644) }))
 	domain := clusterName + "." + clusterDomain
 	dhcp := []string{
 		"--dhcp-authoritative", "--dhcp-range=10.77.0.11,10.77.0.254,255.255.255.0,12h", "--dhcp-option=option:router," + gateway,
@@ -66,13 +68,13 @@ func newLAN(t *testing.T, dir string, hosts, mtu int) *lan {
 	l.dnsmasq(t, gateway, dhcp...)
 	l.dnsmasq(t, wildcardDNS, "--address=/"+domain+"/"+ingressVIP)
 	l.dnsmasq(t, emptyDNS)
-	l.clocks = [2]*clock{newClock(t, l.space, gateway), newClock(t, l.space, secondClock)}
+	l.clocks = [2]*netlab.Clock{netlab.NewClock(t, l.Space, gateway), netlab.NewClock(t, l.Space, secondClock)}
 	return l
 }
 
 func (l *lan) dnsmasq(t *testing.T, address string, args ...string) {
 	t.Helper()
-	l.start(t, filepath.Join(l.dir, "dnsmasq.log"), nil, "dnsmasq", append([]string{
+	l.Start(t, filepath.Join(l.dir, "dnsmasq.log"), nil, "dnsmasq", append([]string{
 		"--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=", "--user=root", "--log-facility=-",
 		"--bind-interfaces", "--except-interface=lo", "--listen-address=" + address, "--local=/" + clusterDomain + "/",
 	}, args...)...)

@@ -35,9 +35,9 @@ func startService(t *testing.T, l *lan, program string, env ...string) *client.C
 	require.NoError(t, err)
 	// The agents under test are not to be replaced by those of the service.
 	env = append(env, "RELEASE_IMAGES="+string(offers), "ENABLE_UPGRADE_AGENT=false")
-	l.start(t, filepath.Join(l.dir, "service.log"), env, program,
+	l.Start(t, filepath.Join(l.dir, "service.log"), env, program,
 		"up", "--data-dir", filepath.Join(l.dir, "service"), "--listen", serviceAddress, "--temporal-port", "0")
-	transport := &http.Client{Transport: &http.Transport{DialContext: l.dial}}
+	transport := &http.Client{Transport: &http.Transport{DialContext: l.Dial}}
 	require.Eventually(t, func() bool {
 		response, err := transport.Get(serviceURL + "/ready")
 		if err != nil {

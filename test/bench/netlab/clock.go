@@ -1,4 +1,4 @@
-package netns_test
+package netlab
 
 import (
 	"encoding/binary"
@@ -11,19 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// clock is a time server of the bench (RFC 5905, server mode only). It can tell single
+// Clock is a time server of the bench (RFC 5905, server mode only). It can tell single
 // hosts another time than the right one.
-type clock struct {
+type Clock struct {
 	mu   sync.Mutex
 	skew map[netip.Addr]time.Duration
 }
 
-// newClock serves time on an address of the namespace until the test ends.
-func newClock(t *testing.T, s *space, address string) *clock {
+// NewClock serves time on an address of the namespace until the test ends.
+func NewClock(t *testing.T, s *Space, address string) *Clock {
 	t.Helper()
-	c := &clock{skew: map[netip.Addr]time.Duration{}}
+	c := &Clock{skew: map[netip.Addr]time.Duration{}}
 	var conn net.PacketConn
-	require.NoError(t, s.inside(func() (err error) {
+	require.NoError(t, s.Inside(func() (err error) {
 		conn, err = net.ListenPacket("udp4", net.JoinHostPort(address, "123"))
 		return err
 	}))
@@ -32,8 +32,8 @@ func newClock(t *testing.T, s *space, address string) *clock {
 	return c
 }
 
-// tell makes the server wrong for one host; zero makes it right again.
-func (c *clock) tell(host netip.Addr, skew time.Duration) {
+// Tell makes the server wrong for one host; zero makes it right again.
+func (c *Clock) Tell(host netip.Addr, skew time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.skew[host] = skew
@@ -48,7 +48,7 @@ const (
 	ntpTransmit  = 40
 )
 
-func (c *clock) serve(conn net.PacketConn) {
+func (c *Clock) serve(conn net.PacketConn) {
 	request, answer := make([]byte, 512), make([]byte, ntpSize)
 	for {
 		n, from, err := conn.ReadFrom(request)

@@ -1,4 +1,4 @@
-package netns_test
+package netlab
 
 import (
 	"context"
@@ -22,8 +22,8 @@ import (
 // their owner follows, so that two benches do not sweep each other away.
 const prefix = "slipwaybench"
 
-// mine makes a name that is this process's.
-func mine(name string) string { return fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), name) }
+// Mine makes a name that is this process's.
+func Mine(name string) string { return fmt.Sprintf("%s%d-%s", prefix, os.Getpid(), name) }
 
 // orphaned reports whether the owner of a name is gone.
 func orphaned(name string) bool {
@@ -32,14 +32,14 @@ func orphaned(name string) bool {
 	return err == nil && syscall.Kill(pid, 0) != nil
 }
 
-// sweep removes what benches left that ended without cleaning up.
-func sweep(t *testing.T) {
+// Sweep removes what benches left that ended without cleaning up.
+func Sweep(t *testing.T) {
 	t.Helper()
 	spaces, _ := filepath.Glob("/run/netns/" + prefix + "*")
 	removed := 0
 	for _, path := range spaces {
 		if name := filepath.Base(path); orphaned(name) {
-			removeSpace(name)
+			RemoveSpace(name)
 			removed++
 		}
 	}
@@ -54,8 +54,8 @@ func sweep(t *testing.T) {
 	}
 }
 
-// removeSpace ends what runs in a namespace of the bench, by process id, and removes it.
-func removeSpace(name string) {
+// RemoveSpace ends what runs in a namespace of the bench, by process id, and removes it.
+func RemoveSpace(name string) {
 	out, _ := exec.Command("ip", "netns", "pids", name).Output()
 	for _, text := range strings.Fields(string(out)) {
 		if pid, err := strconv.Atoi(text); err == nil && pid != os.Getpid() {
@@ -65,23 +65,23 @@ func removeSpace(name string) {
 	_ = exec.Command("ip", "netns", "del", name).Run()
 }
 
-// space is a network namespace of the bench, known to ip(8) by its name.
-type space struct {
-	name string
+// Space is a network namespace of the bench, known to ip(8) by its name.
+type Space struct {
+	Name string
 }
 
-// newSpace makes a namespace; it and all processes in it end with the test.
-func newSpace(t *testing.T, name string) *space {
+// NewSpace makes a namespace; it and all processes in it end with the test.
+func NewSpace(t *testing.T, name string) *Space {
 	t.Helper()
-	s := &space{name: mine(name)}
-	require.NoError(t, command("ip", "netns", "add", s.name))
-	t.Cleanup(func() { removeSpace(s.name) })
-	require.NoError(t, s.ip("link", "set", "lo", "up"))
+	s := &Space{Name: Mine(name)}
+	require.NoError(t, Command("ip", "netns", "add", s.Name))
+	t.Cleanup(func() { RemoveSpace(s.Name) })
+	require.NoError(t, s.IP("link", "set", "lo", "up"))
 	return s
 }
 
-// command runs a command of the machine.
-func command(name string, args ...string) error {
+// Command runs a command of the machine.
+func Command(name string, args ...string) error {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(string(out)))
@@ -89,54 +89,54 @@ func command(name string, args ...string) error {
 	return nil
 }
 
-// ip runs ip(8) in the namespace.
-func (s *space) ip(args ...string) error {
-	return command("ip", append([]string{"-n", s.name}, args...)...)
+// IP runs ip(8) in the namespace.
+func (s *Space) IP(args ...string) error {
+	return Command("ip", append([]string{"-n", s.Name}, args...)...)
 }
 
-// all runs ip(8) for each line, until one fails.
-func (s *space) all(lines ...string) error {
+// All runs ip(8) for each line, until one fails.
+func (s *Space) All(lines ...string) error {
 	for _, line := range lines {
-		if err := s.ip(strings.Fields(line)...); err != nil {
+		if err := s.IP(strings.Fields(line)...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// start runs a program in the namespace until the test ends; what it says goes to a file.
+// Start runs a program in the namespace until the test ends; what it says goes to a file.
 // The kernel kills it when this process dies.
-func (s *space) start(t *testing.T, log string, env []string, program string, args ...string) *exec.Cmd {
+func (s *Space) Start(t *testing.T, log string, env []string, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	require.NoError(t, err)
 	defer out.Close()
-	cmd := exec.Command("ip", append([]string{"netns", "exec", s.name, program}, args...)...)
+	cmd := exec.Command("ip", append([]string{"netns", "exec", s.Name, program}, args...)...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { end(cmd) })
+	t.Cleanup(func() { End(cmd) })
 	return cmd
 }
 
-// end asks a process to end, and kills it when it does not.
-func end(cmd *exec.Cmd) {
+// End asks a process to end, and kills it when it does not.
+func End(cmd *exec.Cmd) {
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	kill := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = cmd.Wait()
 }
 
-// inside calls a function on a thread that is in the namespace: sockets it opens belong
+// Inside calls a function on a thread that is in the namespace: sockets it opens belong
 // there for ever.
-func (s *space) inside(do func() error) error {
+func (s *Space) Inside(do func() error) error {
 	home, err := os.Open("/proc/self/ns/net")
 	if err != nil {
 		return err
 	}
 	defer home.Close()
-	there, err := os.Open("/run/netns/" + s.name)
+	there, err := os.Open("/run/netns/" + s.Name)
 	if err != nil {
 		return err
 	}
@@ -154,10 +154,10 @@ func (s *space) inside(do func() error) error {
 	return err
 }
 
-// dial connects from within the namespace; addresses are numbers, so that nobody looks
+// Dial connects from within the namespace; addresses are numbers, so that nobody looks
 // them up on another thread.
-func (s *space) dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
-	err = s.inside(func() (err error) {
+func (s *Space) Dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
+	err = s.Inside(func() (err error) {
 		conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
 		return err
 	})
