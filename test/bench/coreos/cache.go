@@ -37,7 +37,7 @@ func (c Cache) Make(ctx context.Context, s Step) (string, error) {
 	if c.use(dir) {
 		return dir, nil
 	}
-	environment := make([]string, 0, len(s.Needs)+len(s.Settings))
+	environment := make([]string, 0, len(s.Needs)+len(s.Settings)+len(s.Paths))
 	for name, need := range s.Needs {
 		made, err := c.Make(ctx, need)
 		if err != nil {
@@ -47,6 +47,9 @@ func (c Cache) Make(ctx context.Context, s Step) (string, error) {
 	}
 	for name, value := range s.Settings {
 		environment = append(environment, name+"="+value)
+	}
+	for name, path := range s.Paths {
+		environment = append(environment, name+"="+path)
 	}
 	unlock, err := c.lock(s.Name)
 	if err != nil {

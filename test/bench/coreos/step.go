@@ -23,6 +23,9 @@ type Step struct {
 	Files []string
 	// Settings are environment variables for the script.
 	Settings map[string]string
+	// Paths are environment variables too, of what is the same wherever it is: no part of
+	// the key. What is found there must be told by a setting.
+	Paths map[string]string
 	// Needs are other artifacts, by the environment variable that tells the script where
 	// each one is.
 	Needs map[string]Step
