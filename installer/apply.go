@@ -151,6 +151,11 @@ func (i *Installer) applyKeys(u types.PasswdUser) error {
 		text.WriteString(string(key) + "\n")
 	}
 	file := path.Join(account.home, ".ssh/authorized_keys.d/ignition")
+	for _, dir := range []string{path.Join(account.home, ".ssh"), path.Dir(file)} {
+		if err := i.privateDir(dir); err != nil {
+			return err
+		}
+	}
 	if err := i.writeFile(file, []byte(text.String()), 0o600); err != nil {
 		return err
 	}

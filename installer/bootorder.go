@@ -3,12 +3,18 @@ package installer
 import (
 	"context"
 	"runtime"
+	"strings"
 
 	"slipway/internal/wire"
 )
 
-// efiPartition is the number of the EFI system partition on a CoreOS disk.
-const efiPartition = "2"
+const (
+	// efiPartition is the number of the EFI system partition on a CoreOS disk.
+	efiPartition = "2"
+	// efiPartitionType is the GPT type of that partition.
+	efiPartitionType = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
+	efiLabel         = "Red Hat Enterprise Linux"
+)
 
 // shims are the loaders firmware starts on a CoreOS disk, by architecture.
 var shims = map[string]string{
@@ -25,17 +31,53 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 		i.Log.Warn("boot order not set", "error", err)
 		return
 	}
-	var argv []string
 	shim, efi := shims[runtime.GOARCH]
 	switch {
 	case runtime.GOARCH == "ppc64le":
-		argv = []string{"bootlist", "-m", "normal", "-o", device}
+		err = i.command(ctx, "bootlist", "-m", "normal", "-o", device)
 	case efi && i.exists("/sys/firmware/efi"):
-		argv = []string{"efibootmgr", "-c", "-d", device, "-p", efiPartition, "-L", "Red Hat Enterprise Linux", "-l", shim}
+		i.removeStaleEntries(ctx, device, shim)
+		err = i.command(ctx, "efibootmgr", "-c", "-d", device, "-p", efiPartition, "-L", efiLabel, "-l", shim)
 	default:
 		return // BIOS and s390x choose by themselves
 	}
-	if err := i.command(ctx, argv...); err != nil {
+	if err != nil {
 		i.Log.Warn("boot order not set", "error", err)
 	}
+}
+
+// removeStaleEntries removes what earlier installations of the boot device left in the
+// firmware: each made an entry, the room for them is small, and some firmware starts the
+// oldest. Entries of other disks that are there stay.
+func (i *Installer) removeStaleEntries(ctx context.Context, device, shim string) {
+	text, err := i.output(ctx, "efibootmgr", "-v")
+	if err != nil {
+		return // creating the entry will say why
+	}
+	mine := i.partitionID(ctx, device)
+	for _, entry := range ParseBootEntries(text) {
+		if entry.Label != efiLabel || !strings.EqualFold(entry.Loader, shim) || entry.Partition == "" {
+			continue
+		}
+		if entry.Partition != mine && i.exists("/dev/disk/by-partuuid/"+entry.Partition) {
+			continue
+		}
+		if err := i.command(ctx, "efibootmgr", "-q", "-b", entry.Number, "-B"); err != nil {
+			i.Log.Warn("boot entry of an earlier installation not removed", "entry", entry.Number, "error", err)
+		}
+	}
+}
+
+// partitionID is the GPT id of the EFI system partition that was written to a disk.
+func (i *Installer) partitionID(ctx context.Context, device string) string {
+	id, err := i.output(ctx, "lsblk", "--noheadings", "--raw", "--output", "PARTTYPE,PARTUUID", device)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(id) {
+		if fields := strings.Fields(line); len(fields) == 2 && strings.EqualFold(fields[0], efiPartitionType) {
+			return strings.ToLower(fields[1])
+		}
+	}
+	return ""
 }

@@ -31,9 +31,13 @@ func (i *Installer) StartBootstrap(ctx context.Context, req *wire.InstallCmdRequ
 	if err != nil {
 		return fmt.Errorf("fetch %s: %w", bootstrapIgnition, err)
 	}
+	if err := i.privateDir(installDir); err != nil {
+		return err
+	}
 	if err := i.writeFile(installDir+"/"+bootstrapIgnition, config, 0o600); err != nil {
 		return err
 	}
+	names := i.resolver()
 	if err := i.apply(ctx, config); err != nil {
 		return fmt.Errorf("apply %s: %w", bootstrapIgnition, err)
 	}
@@ -46,8 +50,8 @@ func (i *Installer) StartBootstrap(ctx context.Context, req *wire.InstallCmdRequ
 	if err := i.nameHost(ctx, req); err != nil {
 		return err
 	}
-	if err := i.command(ctx, "systemctl", "restart", "NetworkManager.service"); err != nil {
-		return fmt.Errorf("restart the network: %w", err)
+	if err := i.restartNetwork(ctx, names); err != nil {
+		return err
 	}
 	if err := i.overlayNodeImage(ctx); err != nil {
 		return err

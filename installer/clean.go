@@ -3,6 +3,7 @@ package installer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"slipway/internal/run"
 	"slipway/internal/wire"
@@ -41,13 +42,53 @@ func (i *Installer) CleanDisk(ctx context.Context, req *wire.InstallCmdRequest) 
 		report.Skipped = append(report.Skipped, disk+": cleanup was switched off")
 		return report, ctx.Err()
 	}
-	plan, err := i.planCleanup(ctx, disk, &report)
-	if err != nil {
-		report.warn("could not look at %s: %s", disk, err)
-		plan = PlanCleanup(Block{Name: disk, Kernel: disk, Type: "disk"}, nil)
-	}
-	i.execute(ctx, plan, &report)
+	i.free(ctx, disk, &report)
 	return report, ctx.Err()
+}
+
+// attempt is one try to free a disk. Known is what people should know whatever comes of it,
+// failed what could not be done.
+type attempt struct{ cleaned, known, failed []string }
+
+// free takes a disk out of all use. What does not go at once is taken apart from above:
+// a group of volumes does not go while something uses one of them.
+func (i *Installer) free(ctx context.Context, disk string, report *CleanReport) {
+	done := i.attempt(ctx, disk)
+	if len(done.failed) > 0 && ctx.Err() == nil {
+		i.Log.Info("disk not freed at once", "disk", disk, "failed", done.failed)
+		if tree, err := i.blocks(ctx, disk); err == nil {
+			i.execute(ctx, PlanTeardown(tree), &done)
+		}
+		again := i.attempt(ctx, disk)
+		done = attempt{
+			cleaned: union(done.cleaned, again.cleaned), known: union(done.known, again.known), failed: again.failed,
+		}
+	}
+	report.Cleaned = append(report.Cleaned, done.cleaned...)
+	report.Warnings = append(append(report.Warnings, done.known...), done.failed...)
+}
+
+func (i *Installer) attempt(ctx context.Context, disk string) attempt {
+	var a attempt
+	tree, err := i.blocks(ctx, disk)
+	if err != nil {
+		a.known = append(a.known, fmt.Sprintf("could not look at %s: %s", disk, err))
+		tree = Block{Name: disk, Kernel: disk, Type: "disk"}
+	}
+	var volumes []PhysicalVolume
+	if err == nil {
+		if volumes, err = i.volumes(ctx); err != nil && !run.Missing(err) {
+			a.known = append(a.known, fmt.Sprintf("could not list the physical volumes: %s", err))
+		}
+	}
+	plan := PlanCleanup(tree, volumes)
+	a.known = append(a.known, plan.Warnings...)
+	i.execute(ctx, plan, &a)
+	return a
+}
+
+func union(some, more []string) []string {
+	return append(some, slices.DeleteFunc(more, func(text string) bool { return slices.Contains(some, text) })...)
 }
 
 // format overwrites the partition tables of disks a user wants emptied.
@@ -62,28 +103,25 @@ func (i *Installer) format(ctx context.Context, disks []string, report *CleanRep
 	}
 }
 
-func (i *Installer) planCleanup(ctx context.Context, disk string, report *CleanReport) (CleanPlan, error) {
-	blocks, err := i.output(ctx, "lsblk", "--json", "--paths", "--output", "NAME,KNAME,TYPE,MOUNTPOINT", disk)
+// blocks are a disk and what is stacked on it.
+func (i *Installer) blocks(ctx context.Context, disk string) (Block, error) {
+	text, err := i.output(ctx, "lsblk", "--json", "--paths", "--output", "NAME,KNAME,TYPE,MOUNTPOINT", disk)
 	if err != nil {
-		return CleanPlan{}, err
+		return Block{}, err
 	}
-	tree, err := ParseBlocks(blocks)
-	if err != nil {
-		return CleanPlan{}, err
-	}
-	var volumes []PhysicalVolume
-	text, err := i.output(ctx, "pvs", "--reportformat", "json", "--options", "pv_name,vg_name")
-	if err == nil {
-		volumes, err = ParsePhysicalVolumes(text)
-	}
-	if err != nil && !run.Missing(err) {
-		report.warn("could not list the physical volumes: %s", err)
-	}
-	return PlanCleanup(tree, volumes), nil
+	return ParseBlocks(text)
 }
 
-func (i *Installer) execute(ctx context.Context, plan CleanPlan, report *CleanReport) {
-	report.Warnings = append(report.Warnings, plan.Warnings...)
+// volumes are the physical volumes of the host.
+func (i *Installer) volumes(ctx context.Context) ([]PhysicalVolume, error) {
+	text, err := i.output(ctx, "pvs", "--reportformat", "json", "--options", "pv_name,vg_name,vg_uuid")
+	if err != nil {
+		return nil, err
+	}
+	return ParsePhysicalVolumes(text)
+}
+
+func (i *Installer) execute(ctx context.Context, plan CleanPlan, a *attempt) {
 	for _, action := range plan.Actions {
 		err := i.command(ctx, action.Argv...)
 		if err != nil && action.Fallback != nil && ctx.Err() == nil {
@@ -93,10 +131,10 @@ func (i *Installer) execute(ctx context.Context, plan CleanPlan, report *CleanRe
 			return
 		}
 		if err != nil {
-			report.warn("could not remove %s: %s", action.What, err)
+			a.failed = append(a.failed, fmt.Sprintf("could not remove %s: %s", action.What, err))
 			continue
 		}
-		report.Cleaned = append(report.Cleaned, action.What)
+		a.cleaned = append(a.cleaned, action.What)
 	}
 }
 

@@ -60,19 +60,21 @@ func (p *CleanPlan) removeVolumes(disk *Block, volumes []PhysicalVolume) {
 			others = append(others, v)
 		}
 	}
-	var groups []string
-	for _, v := range mine {
-		if v.Group != "" && !slices.Contains(groups, v.Group) {
-			groups = append(groups, v.Group)
+	for n, v := range mine {
+		if v.Group == "" || slices.ContainsFunc(mine[:n], v.sameGroup) {
+			continue
 		}
-	}
-	for _, group := range groups {
-		for _, v := range others {
-			if v.Group == group {
-				p.warn("volume group %s also had a volume on %s", group, v.Device)
+		target := []string{v.Group}
+		for _, other := range slices.Concat(mine, others) {
+			switch {
+			case other.Group != v.Group:
+			case !v.sameGroup(other):
+				target = []string{"--select", "vg_uuid=" + v.GroupID} // LVM refuses a name of two groups
+			case !onDisk(disk, other.Device):
+				p.warn("volume group %s also had a volume on %s", v.Group, other.Device)
 			}
 		}
-		p.add("volume group "+group, "vgremove", "--yes", "--force", group)
+		p.add("volume group "+v.Group, append([]string{"vgremove", "--yes", "--force"}, target...)...)
 	}
 	for _, v := range mine {
 		p.add("physical volume "+v.Device, "pvremove", "--yes", "--force", "--force", v.Device)
@@ -85,14 +87,34 @@ func onDisk(disk *Block, device string) bool {
 	return found
 }
 
+// PlanTeardown says how to take apart what is stacked on a disk, volumes of LVM too, whoever
+// holds them: a group does not go while something uses its volumes.
+func PlanTeardown(disk Block) CleanPlan {
+	var plan CleanPlan
+	disk.walk(func(b *Block) {
+		switch {
+		case b == &disk || b.partition():
+		case b.mapped() || b.volume():
+			plan.remove(b)
+		case b.raid():
+			plan.add("array "+b.Name, "mdadm", "--stop", b.Name)
+		}
+	})
+	return plan
+}
+
+func (p *CleanPlan) remove(b *Block) {
+	name := path.Base(b.Name)
+	p.add("device "+name, "dmsetup", "remove", "--retry", name)
+}
+
 // removeMapped removes what device mapper stacked on the disk; LVM removed its own. A
 // disk that is a multipath device stays, and so do its partitions: wiping it drops them.
 func (p *CleanPlan) removeMapped(disk *Block) {
 	disk.walk(func(b *Block) {
 		ownPartition := b.partition() && disk.mapped()
 		if b.mapped() && b != disk && !ownPartition {
-			name := path.Base(b.Name)
-			p.add("device "+name, "dmsetup", "remove", "--retry", name)
+			p.remove(b)
 		}
 	})
 }

@@ -50,6 +50,13 @@ func TestPlanCleanupTouchesOnlyItsDisk(t *testing.T) {
 			},
 			warnings: []string{"volume group vg0 also had a volume on /dev/sdb"},
 		},
+		"groups of one name on two disks": {
+			blocks:  emptyDisk,
+			volumes: `{"report":[{"pv":[{"pv_name":"/dev/sda","vg_name":"vg0","vg_uuid":"aaa-1"},{"pv_name":"/dev/sdb","vg_name":"vg0","vg_uuid":"bbb-2"}]}]}`,
+			want: []string{
+				"vgremove --yes --force --select vg_uuid=aaa-1", "pvremove --yes --force --force /dev/sda", "wipefs --all --force /dev/sda",
+			},
+		},
 		"LVM in LUKS on a mirror": {
 			blocks: `{"blockdevices":[{"name":"/dev/sda","kname":"/dev/sda","type":"disk","children":[
 				{"name":"/dev/sda1","kname":"/dev/sda1","type":"part","children":[
@@ -100,6 +107,21 @@ func TestPlanCleanupTouchesOnlyItsDisk(t *testing.T) {
 			require.Equal(t, c.warnings, plan.Warnings)
 		})
 	}
+}
+
+func TestPlanTeardownBeginsAtTheTop(t *testing.T) {
+	t.Parallel()
+	disk, err := installer.ParseBlocks(`{"blockdevices":[{"name":"/dev/sda","kname":"/dev/sda","type":"disk","children":[
+		{"name":"/dev/sda1","kname":"/dev/sda1","type":"part","children":[
+			{"name":"/dev/md127","kname":"/dev/md127","type":"raid1","children":[
+				{"name":"/dev/mapper/outer-disk","kname":"/dev/dm-0","type":"lvm","children":[
+					{"name":"/dev/mapper/inner-x","kname":"/dev/dm-1","type":"lvm"}]}]}]}]}]}`)
+	require.NoError(t, err)
+	var got []string
+	for _, action := range installer.PlanTeardown(disk).Actions {
+		got = append(got, strings.Join(action.Argv, " "))
+	}
+	require.Equal(t, []string{"dmsetup remove --retry inner-x", "dmsetup remove --retry outer-disk", "mdadm --stop /dev/md127"}, got)
 }
 
 func TestParsingRefusesWhatIsNotALayout(t *testing.T) {

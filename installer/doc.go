@@ -11,11 +11,12 @@
 //	disk-clean:
 //	  [each disk to format: dd if=/dev/zero of=DISK bs=512 count=1]
 //	  lsblk --json --paths --output NAME,KNAME,TYPE,MOUNTPOINT DEVICE
-//	  pvs --reportformat json --options pv_name,vg_name
+//	  pvs --reportformat json --options pv_name,vg_name,vg_uuid
 //	  [vgremove --yes --force VG] [pvremove --yes --force --force PV]
 //	  [dmsetup remove --retry NAME] [mdadm --stop MD] [mdadm --zero-superblock MEMBER]
 //	  [each partition: wipefs --all --force PARTITION]
 //	  wipefs --all --force DEVICE                 fallback: wipefs --all DEVICE
+//	  after a failure: lsblk, [dmsetup remove --retry NAME] [mdadm --stop MD] of all that is stacked, and all from lsblk on once more
 //	bootstrap-start:
 //	  [ssh-keygen -q -t ed25519 -N  -f /root/.ssh/id_ed25519]   when that file is missing
 //	  [hostnamectl set-hostname NAME]             when the host's name is not usable
@@ -27,17 +28,27 @@
 //	  systemctl start bootkube.service approve-csr.service progress.service
 //	image-write:
 //	  coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
+//	  with an image of CoreOS in the request, beside the running system instead:
+//	  mount /sysroot -o remount,rw; mount /boot -o remount,rw
+//	  [ostree refs --repo /ostree/repo --delete coreos/node-image; touch /ostree/repo/tmp/node-image]   when it is there
+//	  [ostree admin stateroot-init install]       unless it is there
+//	  ostree container image deploy --stateroot install --sysroot / --authfile FILE --karg KARG... --image IMAGE
+//	  ostree admin finalize-staged
+//	  [rpm-ostree kargs --os install --append KARG... --delete-if-present KARG...; ostree admin finalize-staged]
 //	bootkube-wait, every 5 s until it prints inactive:
 //	  systemctl is-active progress.service
 //	reboot:
 //	  the commands of SendLogs
+//	  [efibootmgr -v] [lsblk --noheadings --raw --output PARTTYPE,PARTUUID DEVICE] [efibootmgr -q -b NUMBER -B]   entries of earlier installations
 //	  [efibootmgr -c -d DEVICE -p 2 -L "Red Hat Enterprise Linux" -l \EFI\redhat\shimx64.efi]   with /sys/firmware/efi; shimaa64.efi on arm64
 //	  [bootlist -m normal -o DEVICE]              on ppc64le
 //	  shutdown -r +1                              single node: shutdown -r now
 //	SendLogs; each may fail, its error then stands in the archive:
 //	  journalctl --no-pager --output=short-iso --unit=agent.service
-//	  dmesg | lsblk | findmnt | ip address | ip route | systemctl --no-pager --failed
-//	  [bootstrap: journalctl --no-pager --output=short-iso --unit=UNIT for bootkube, release-image, kubelet, crio, approve-csr]
+//	  the same for ironic-agent and NetworkManager
+//	  dmesg | lsblk --output-all | ls -lR /dev/disk | pvdisplay | vgdisplay | lvdisplay | cat /proc/mdstat | cat /etc/resolv.conf
+//	  chronyc -n sources | findmnt | ip address | ip route | systemctl --no-pager --failed
+//	  [bootstrap: journalctl --no-pager --output=short-iso --unit=UNIT for bootkube, release-image, kubelet, crio, approve-csr, progress, node-image-pull]
 //	  [bootstrap, when it exists: /usr/local/bin/installer-gather.sh --id CLUSTERID MASTERIP...]
 //
 // Files, all below the root prefix: reads and writes /opt/install-dir, /opt/openshift

@@ -37,6 +37,15 @@ func replace(place string, content []byte, mode fs.FileMode) (err error) {
 	return os.Rename(file.Name(), place)
 }
 
+// privateDir makes a folder that only root may look into, and keeps one so that is there.
+func (i *Installer) privateDir(name string) error {
+	place := i.Root.Path(name)
+	if err := errors.Join(os.MkdirAll(place, 0o700), os.Chmod(place, 0o700)); err != nil {
+		return fmt.Errorf("make the folder %s: %w", name, err)
+	}
+	return nil
+}
+
 // exists reports whether the host has a file of that name.
 func (i *Installer) exists(name string) bool {
 	_, err := os.Stat(i.Root.Path(name))

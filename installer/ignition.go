@@ -50,6 +50,9 @@ func (i *Installer) FetchIgnition(ctx context.Context, req *wire.InstallCmdReque
 	if err := document.Check(content); err != nil {
 		return IgnitionReport{}, fmt.Errorf("check the Ignition of the host: %w", err)
 	}
+	if err := i.privateDir(installDir); err != nil {
+		return IgnitionReport{}, err
+	}
 	if err := i.writeFile(ignitionPath(req), content, 0o600); err != nil {
 		return IgnitionReport{}, err
 	}

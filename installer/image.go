@@ -23,9 +23,6 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 	if err := i.CheckRequest(req); err != nil {
 		return ImageReport{}, err
 	}
-	if req.CoreosImage != "" {
-		return ImageReport{}, fmt.Errorf("install image %s beside a running system: not supported by this agent", req.CoreosImage)
-	}
 	device, err := i.device(req)
 	if err != nil {
 		return ImageReport{}, err
@@ -33,6 +30,12 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 	extra, err := installerArgs(req)
 	if err != nil {
 		return ImageReport{}, err
+	}
+	if req.CoreosImage != "" {
+		if err := i.writeBeside(ctx, req, extra); err != nil {
+			return ImageReport{}, fmt.Errorf("install %s beside the running system: %w", req.CoreosImage, i.withoutChatter(err))
+		}
+		return ImageReport{Device: device}, nil
 	}
 	args := append([]string{"install", "--insecure", "-i", ignitionPath(req)}, extra...)
 
@@ -43,23 +46,38 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 	})
 	report.finish()
 	if err != nil {
-		return ImageReport{}, fmt.Errorf("write the image to %s: %w", device, withoutProgress(err))
+		return ImageReport{}, fmt.Errorf("write the image to %s: %w", device, i.withoutChatter(err))
 	}
 	return ImageReport{Device: device}, nil
 }
 
-// withoutProgress leaves only what a user wants to read of a failure: of dozens of
-// progress lines none.
-func withoutProgress(err error) error {
+// withoutChatter leaves only what a user wants to read of a failure of coreos-installer:
+// of dozens of progress lines none, nor what went well before, nor traces of its program,
+// nor secrets.
+func (i *Installer) withoutChatter(err error) error {
 	var exit *run.ExitError
 	if !errors.As(err, &exit) {
 		return err
 	}
-	lines := strings.FieldsFunc(exit.Stderr, func(r rune) bool { return r == '\r' || r == '\n' })
-	lines = slices.DeleteFunc(lines, func(line string) bool { return percentage.MatchString(line) })
+	var lines []string
+	trace := false
+	for line := range strings.FieldsFuncSeq(exit.Stderr, func(r rune) bool { return r == '\r' || r == '\n' }) {
+		// A trace is indented; what the program says next is not.
+		trace = line == "Stack backtrace:" || trace && strings.HasPrefix(line, " ")
+		if !trace && !percentage.MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	if begin := slices.IndexFunc(lines, tellsCause); begin > 0 {
+		lines = lines[begin:]
+	}
 	clean := *exit
-	clean.Stderr = strings.Join(lines, "\n")
+	clean.Stderr = i.redactor().Replace(strings.Join(lines, "\n"))
 	return &clean
+}
+
+func tellsCause(line string) bool {
+	return strings.HasPrefix(line, "Error: ") || strings.HasPrefix(line, "Partitions in use on ")
 }
 
 func proxyEnvironment(p wire.Proxy) []string {

@@ -100,6 +100,34 @@ func TestFailedWriteTellsTheCauseWithoutProgress(t *testing.T) {
 	require.NotContains(t, err.Error(), "Read disk")
 }
 
+func TestFailedWriteTellsTheCauseWithoutWhatSurroundsIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ said, want string }{
+		"a busy disk": {
+			"Copying image from /a\nSignature not found; skipping verification as requested\nPartitions in use on /dev/sda:\n    /dev/sda1 in use by /dev/md0\n" +
+				"\nError: checking for exclusive access to /dev/sda\n\nCaused by:\n    found busy partitions",
+			"Partitions in use on /dev/sda:\n    /dev/sda1 in use by /dev/md0\nError: checking for exclusive access to /dev/sda\nCaused by:\n    found busy partitions",
+		},
+		"a trace of the program": {
+			"Copying image\n> Read disk 1 MiB (5%)\nError: no udev\n\nStack backtrace:\n   0: anyhow::error\n             at ./csu/x.h:58:16\n  10: _start\n\nResetting partition table\n" +
+				"Error: no udev either\n\nStack backtrace:\n   0: main",
+			"Error: no udev\nResetting partition table\nError: no udev either",
+		},
+		"arguments it does not know": {
+			"error: unexpected argument '--x' found\n\nUsage: coreos-installer install", "error: unexpected argument '--x' found\nUsage: coreos-installer install",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, c.said)})
+			_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
+			var exit *run.ExitError
+			require.ErrorAs(t, err, &exit)
+			require.Equal(t, c.want, exit.Stderr)
+		})
+	}
+}
+
 func TestWriteImageTriesOnce(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, "Error: found busy partitions")})

@@ -175,10 +175,9 @@ func (i *Installer) failure(err error) string {
 	var exit *run.ExitError
 	if errors.As(err, &exit) {
 		said := strings.TrimSpace(exit.Stderr)
+		// Before it is cut: half a secret would not be known for one.
+		said = i.redactor().Replace(said)
 		text = fmt.Sprintf("%s: exit status %d: %s", exit.Cmd, exit.Code, said[max(0, len(said)-keptOutput):])
 	}
-	if token := i.Client.Token().Reveal(); token != "" {
-		text = strings.ReplaceAll(text, token, "[redacted]")
-	}
-	return text
+	return i.redactor().Replace(text)
 }

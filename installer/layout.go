@@ -20,6 +20,13 @@ type Block struct {
 type PhysicalVolume struct {
 	Device string `json:"pv_name"`
 	Group  string `json:"vg_name"`
+	// GroupID tells groups of one name apart: disks of two machines often have one each.
+	GroupID string `json:"vg_uuid"`
+}
+
+// sameGroup says that two volumes are in one group; programs that tell no id go by the name.
+func (v PhysicalVolume) sameGroup(other PhysicalVolume) bool {
+	return v.Group == other.Group && (v.GroupID == "" || other.GroupID == "" || v.GroupID == other.GroupID)
 }
 
 // ParseBlocks reads the answer of lsblk --json for one device.

@@ -43,8 +43,17 @@ type logSource struct {
 
 var hostLogs = []logSource{
 	{"agent.log", journal("agent.service")},
+	{"ironic-agent.log", journal("ironic-agent.service")},
+	{"network.log", journal("NetworkManager.service")},
 	{"dmesg.log", []string{"dmesg"}},
-	{"lsblk.txt", []string{"lsblk"}},
+	{"lsblk.txt", []string{"lsblk", "--output-all"}},
+	{"disk-names.txt", []string{"ls", "-lR", "/dev/disk"}},
+	{"physical-volumes.txt", []string{"pvdisplay"}},
+	{"volume-groups.txt", []string{"vgdisplay"}},
+	{"logical-volumes.txt", []string{"lvdisplay"}},
+	{"arrays.txt", []string{"cat", "/proc/mdstat"}},
+	{"resolv.conf", []string{"cat", resolvConf}},
+	{"time-sources.txt", []string{"chronyc", "-n", "sources"}},
 	{"findmnt.txt", []string{"findmnt"}},
 	{"addresses.txt", []string{"ip", "address"}},
 	{"routes.txt", []string{"ip", "route"}},
@@ -57,6 +66,8 @@ var bootstrapLogs = []logSource{
 	{"kubelet.log", journal("kubelet.service")},
 	{"crio.log", journal("crio.service")},
 	{"approve-csr.log", journal("approve-csr.service")},
+	{"progress.log", journal("progress.service")},
+	{"node-image.log", journal(nodeImagePull)},
 }
 
 func journal(unit string) []string {
@@ -104,12 +115,13 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 		_, err := archive.Write(content)
 		return err
 	}
+	secrets := i.redactor()
 	sources := hostLogs
 	if r.Bootstrap {
 		sources = append(append([]logSource{}, hostLogs...), bootstrapLogs...)
 	}
 	for _, source := range sources {
-		if err := add(source.file, i.logOf(ctx, source.argv)); err != nil {
+		if err := add(source.file, []byte(secrets.Replace(string(i.logOf(ctx, source.argv))))); err != nil {
 			return nil, err
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"encoding/base64"
 	"errors"
 	"io"
-	"os"
-	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,22 +29,6 @@ func TestRebootGoesTheWayOfTheHost(t *testing.T) {
 	require.Equal(t, []string{"shutdown -r +1", "shutdown -r now", "systemctl stop agent.service"}, h.Lines())
 	h.On("systemctl", runtest.Fails(1, "no"))
 	require.ErrorContains(t, i.Reboot(t.Context(), request("master", 3)), "reboot the host")
-}
-
-func TestBootOrderIsSetWhereFirmwareHasOne(t *testing.T) {
-	t.Parallel()
-	shims := map[string]string{"amd64": "shimx64.efi", "arm64": "shimaa64.efi"}
-	shim, known := shims[runtime.GOARCH]
-	if !known {
-		t.Skip("no EFI on this architecture")
-	}
-	h := newHost(t, map[string]runtest.Answer{"efibootmgr": runtest.Fails(2, "no space")})
-	i := newInstaller(newService(t), h, nil)
-	i.SetBootOrder(t.Context(), request("master", 3))
-	require.Empty(t, h.Lines(), "a BIOS has no order to set")
-	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
-	i.SetBootOrder(t.Context(), request("master", 3))
-	require.Equal(t, []string{`efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim}, h.Lines())
 }
 
 func TestSendLogsPacksWhatItFinds(t *testing.T) {
@@ -68,6 +54,27 @@ func TestSendLogsPacksWhatItFinds(t *testing.T) {
 	require.Contains(t, files[folder+"lsblk.txt"], "no such command")
 	require.Equal(t, "bundle", files[folder+"log-bundle-"+clusterID.String()+".tar.gz"])
 	require.Equal(t, 1, h.Count("/usr/local/bin/installer-gather.sh --id "+clusterID.String()+" 192.0.2.11"))
+}
+
+func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
+	t.Parallel()
+	auth := base64.StdEncoding.EncodeToString([]byte("robot:pass-of-the-registry"))
+	said := "pull failed: token " + token + " auth " + auth + " password pass-of-the-registry"
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"dmesg": runtest.Prints(said), "coreos-installer": runtest.Fails(1, said)})
+	working(t, h)
+	h.On("coreos-installer", runtest.Fails(1, said+strings.Repeat("x", 150)))
+	h.write(t, "/root/.docker/config.json", `{"auths":{"quay.io":{"auth":"`+auth+`"}}}`)
+	s.files["ignition"] = `{"ignition":{"version":"3.1.0"}}`
+	i := newInstaller(s, h, nil, func(o *installer.Options) { o.Sleep = func(context.Context, time.Duration) error { return nil } })
+	failure := i.Install(t.Context(), request("master", 3))
+	require.ErrorContains(t, failure, "pull failed")
+	require.NoError(t, i.SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
+	stages, _ := s.told()
+	told := failure.Error() + strings.Join(stages, "\n") + unpack(t, s.archive)[hostID.String()+"/dmesg.log"]
+	require.Contains(t, told, "pull failed: token [redacted] auth [redacted] password [redacted]")
+	for _, secret := range []string{token, auth, "pass-of-the-registry", "the-registry"} {
+		require.NotContains(t, told, secret)
+	}
 }
 
 func TestPrepareRebootGoesOnWithoutLogs(t *testing.T) {

@@ -29,8 +29,8 @@ spec:
 
 // addSSHManifest makes a key of this bootstrap host known to the control plane nodes.
 func (i *Installer) addSSHManifest(ctx context.Context) error {
-	if err := os.MkdirAll(i.Root.Path("/root/.ssh"), 0o700); err != nil {
-		return fmt.Errorf("make the folder of the SSH key: %w", err)
+	if err := i.privateDir("/root/.ssh"); err != nil {
+		return err
 	}
 	if !i.exists(sshKey + ".pub") {
 		if err := i.command(ctx, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", sshKey); err != nil {

@@ -1,0 +1,122 @@
+package installer
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"slipway/internal/wire"
+)
+
+const (
+	// stateRoot is where the image goes beside the system that runs (contract/installer.md 2.2).
+	stateRoot       = "install"
+	stateRoots      = "/ostree/deploy"
+	nodeImageRef    = "coreos/node-image"
+	registryAuth    = "/root/.docker/config.json"
+	connectionFiles = "/etc/NetworkManager/system-connections"
+	firstBoot       = "/boot/ignition.firstboot"
+)
+
+// writeBeside installs an image beside the system that the host was started with from its
+// disk, for hosts that nobody can give a live image. What was done already is not done
+// again; that Ignition runs is said last, so that half an installation starts the old system.
+func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest, args []string) error {
+	kargs, network, err := besideArgs(args)
+	if err != nil {
+		return err
+	}
+	config, err := os.ReadFile(i.Root.Path(ignitionPath(req)))
+	if err != nil {
+		return fmt.Errorf("read the Ignition of the host: %w", err)
+	}
+	for _, argv := range i.besideCommands(req.CoreosImage, kargs) {
+		if err := i.command(ctx, argv...); err != nil {
+			return err
+		}
+	}
+	if network {
+		if err := i.copyConnections("/boot/coreos-firstboot-network"); err != nil {
+			return fmt.Errorf("copy the network of the host: %w", err)
+		}
+	}
+	if err := i.privateDir("/boot/ignition"); err != nil {
+		return err
+	}
+	if err := i.writeFile("/boot/ignition/config.ign", config, 0o600); err != nil {
+		return err
+	}
+	return i.writeFile(firstBoot, nil, defaultFileMode)
+}
+
+func (i *Installer) besideCommands(image string, kargs []string) [][]string {
+	commands := [][]string{{"mount", "/sysroot", "-o", "remount,rw"}, {"mount", "/boot", "-o", "remount,rw"}}
+	if i.exists("/ostree/repo/refs/heads/" + nodeImageRef) {
+		// It keeps gigabytes that the new image needs.
+		commands = append(commands, []string{"ostree", "refs", "--repo", "/ostree/repo", "--delete", nodeImageRef},
+			[]string{"touch", "/ostree/repo/tmp/node-image"}) // units of the live system look for it
+	}
+	if !i.exists(path.Join(stateRoots, stateRoot)) {
+		commands = append(commands, []string{"ostree", "admin", "stateroot-init", stateRoot})
+	}
+	finalize := []string{"ostree", "admin", "finalize-staged"}
+	commands = append(commands, []string{
+		"ostree", "container", "image", "deploy", "--stateroot", stateRoot, "--sysroot", "/", "--authfile", registryAuth,
+		"--karg", "$ignition_firstboot", "--karg", "ignition.platform.id=metal", "--image", image,
+	}, finalize)
+	if len(kargs) > 0 {
+		commands = append(commands, append([]string{"rpm-ostree", "kargs", "--os", stateRoot}, kargs...), finalize)
+	}
+	return commands
+}
+
+// besideArgs turns arguments of coreos-installer into those of rpm-ostree kargs. What only
+// makes sense for a disk that is written whole is refused: a user who wants his partitions
+// saved must not think they are looked after.
+func besideArgs(args []string) (kargs []string, network bool, err error) {
+	change := map[string]string{"--append-karg": "--append", "--delete-karg": "--delete-if-present"}
+	for n := 0; n < len(args); n++ {
+		name, value, joined := strings.Cut(args[n], "=")
+		switch {
+		case name == "-n" || name == "--copy-network":
+			network = true
+		case change[name] == "":
+			return nil, false, fmt.Errorf("require arguments that a running system can take (--append-karg, --delete-karg, --copy-network), found %q", args[n])
+		case joined:
+			kargs = append(kargs, change[name], value)
+		case n+1 == len(args):
+			return nil, false, fmt.Errorf("require a value of %s, found none", name)
+		default:
+			n++
+			kargs = append(kargs, change[name], args[n])
+		}
+	}
+	return kargs, network, nil
+}
+
+// copyConnections copies NetworkManager's keyfiles; they may hold passwords.
+func (i *Installer) copyConnections(to string) error {
+	if err := i.privateDir(to); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(i.Root.Path(connectionFiles))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.Type()&fs.ModeType != 0 {
+			continue
+		}
+		content, err := os.ReadFile(i.Root.Path(path.Join(connectionFiles, entry.Name())))
+		if err != nil {
+			return err
+		}
+		if err := i.writeFile(path.Join(to, entry.Name()), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package installer_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/run/runtest"
+)
+
+func besideHost(t *testing.T) *host {
+	t.Helper()
+	h := newHost(t, map[string]runtest.Answer{
+		"mount": runtest.Prints(""), "ostree": runtest.Prints(""), "rpm-ostree": runtest.Prints(""), "touch": runtest.Prints(""),
+	})
+	h.write(t, ignFile, `{"ignition":{"version":"3.2.0"}}`)
+	return h
+}
+
+func TestImageBesideARunningSystem(t *testing.T) {
+	t.Parallel()
+	h := besideHost(t)
+	h.write(t, "/etc/NetworkManager/system-connections/eth0.nmconnection", "[wifi]\npsk=secret\n")
+	req := request("master", 3)
+	req.CoreosImage = "registry/coreos:1"
+	req.InstallerArgs = `["--append-karg","ip=dhcp","--append-karg=a=b","--delete-karg","quiet","--copy-network"]`
+	report, err := newInstaller(newService(t), h, nil).WriteImage(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "/dev/sda", report.Device)
+	require.Equal(t, []string{
+		"mount /sysroot -o remount,rw", "mount /boot -o remount,rw",
+		"ostree admin stateroot-init install",
+		"ostree container image deploy --stateroot install --sysroot / --authfile /root/.docker/config.json" +
+			" --karg $ignition_firstboot --karg ignition.platform.id=metal --image registry/coreos:1",
+		"ostree admin finalize-staged",
+		"rpm-ostree kargs --os install --append ip=dhcp --append a=b --delete-if-present quiet",
+		"ostree admin finalize-staged",
+	}, h.Lines())
+	require.JSONEq(t, `{"ignition":{"version":"3.2.0"}}`, h.read(t, "/boot/ignition/config.ign"))
+	require.FileExists(t, h.root.Path("/boot/ignition.firstboot"))
+	for path, mode := range map[string]os.FileMode{
+		"/boot/ignition": 0o700, "/boot/ignition/config.ign": 0o600, "/boot/coreos-firstboot-network/eth0.nmconnection": 0o600,
+	} {
+		info, err := os.Stat(h.root.Path(path))
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm(), path)
+	}
+}
+
+func TestImageBesideARunningSystemIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	h := besideHost(t)
+	h.write(t, "/ostree/repo/refs/heads/coreos/node-image", "")
+	require.NoError(t, os.MkdirAll(h.root.Path("/ostree/deploy/install"), 0o755))
+	req := request("master", 3)
+	req.CoreosImage = "registry/coreos:1"
+	h.On("ostree container image deploy", runtest.Fails(1, "no space left"))
+	i := newInstaller(newService(t), h, nil)
+	_, err := i.WriteImage(t.Context(), req)
+	require.ErrorContains(t, err, "no space left")
+	require.NoFileExists(t, h.root.Path("/boot/ignition.firstboot"), "the old system starts")
+	h.On("ostree container image deploy", runtest.Prints(""))
+	_, err = i.WriteImage(t.Context(), req)
+	require.NoError(t, err)
+	require.Zero(t, h.Count("ostree admin stateroot-init"))
+	require.Equal(t, 2, h.Count("ostree refs --repo /ostree/repo --delete coreos/node-image"))
+}
+
+func TestImageBesideARunningSystemRefusesArgumentsOfDisks(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		`["--save-partlabel","data"]`: `found "--save-partlabel"`,
+		`["--append-karg"]`:           "require a value of --append-karg",
+	} {
+		h := besideHost(t)
+		req := request("master", 3)
+		req.CoreosImage, req.InstallerArgs = "registry/coreos:1", args
+		_, err := newInstaller(newService(t), h, nil).WriteImage(t.Context(), req)
+		require.ErrorContains(t, err, want)
+		require.Empty(t, h.Lines())
+	}
+}

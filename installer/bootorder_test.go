@@ -1,0 +1,75 @@
+package installer_test
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/installer"
+	"slipway/internal/run/runtest"
+)
+
+// bootEntries is what efibootmgr -v says: of version 17, and of version 18 in the last line.
+const bootEntries = "BootCurrent: 0001\nTimeout: 0 seconds\nBootOrder: 0003,0001,0000\n" +
+	"Boot0000* UiApp\tFvVol(7cb8bdc9-f8eb-4f34-aaea-3ee4af6516a1)/FvFile(462caa21-7614-4503-836e-8ab6f4662331)\n" +
+	"Boot0001* UEFI QEMU DVD-ROM QM00003 \tPciRoot(0x0)/Pci(0x1,0x1)/Ata(1,0,0)N.....YM....R,Y.\n" +
+	"Boot0003* Red Hat Enterprise Linux\tHD(2,GPT,AAAA0000-0000-0000-0000-000000000001,0x1000,0x10000)/File(\\EFI\\redhat\\SHIM)\n" +
+	"Boot0004  Red Hat Enterprise Linux\tHD(2,GPT,aaaa0000-0000-0000-0000-000000000002,0x1000,0x10000)/File(\\EFI\\redhat\\SHIM)\n" +
+	"Boot0005* Red Hat Enterprise Linux\tHD(1,GPT,aaaa0000-0000-0000-0000-000000000003,0x800,0x12c000)/File(\\EFI\\redhat\\SHIM)\n" +
+	"Boot0006* Fedora\tHD(2,GPT,aaaa0000-0000-0000-0000-000000000001,0x800,0x12c000)/File(\\EFI\\fedora\\SHIM)\n" +
+	"Boot000A* Red Hat Enterprise Linux\tHD(2,GPT,aaaa0000-0000-0000-0000-000000000001,0x1000,0x10000)/\\EFI\\redhat\\SHIM\n" +
+	"Boot000B* Red Hat Enterprise Linux\tMAC(525400be9c01,1)/IPv4(0.0.0.0,0,DHCP)\n"
+
+func shim(t *testing.T) string {
+	t.Helper()
+	name, known := map[string]string{"amd64": "shimx64.efi", "arm64": "shimaa64.efi"}[runtime.GOARCH]
+	if !known {
+		t.Skip("no EFI on this architecture")
+	}
+	return name
+}
+
+func TestBootOrderIsSetWhereFirmwareHasOne(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{"efibootmgr": runtest.Fails(2, "no space")})
+	i := newInstaller(newService(t), h, nil)
+	i.SetBootOrder(t.Context(), request("master", 3))
+	require.Empty(t, h.Lines(), "a BIOS has no order to set")
+	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
+	i.SetBootOrder(t.Context(), request("master", 3))
+	require.Equal(t, []string{
+		"efibootmgr -v", `efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim(t),
+	}, h.Lines())
+}
+
+func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{
+		"efibootmgr": runtest.Prints(""), "efibootmgr -v": runtest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
+		"lsblk": runtest.Prints("\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009\nc12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
+	})
+	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
+	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001", "")
+	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000003", "") // another disk
+	newInstaller(newService(t), h, nil).SetBootOrder(t.Context(), request("master", 3))
+	require.Equal(t, []string{
+		"efibootmgr -v", "lsblk --noheadings --raw --output PARTTYPE,PARTUUID /dev/sda",
+		"efibootmgr -q -b 0003 -B", "efibootmgr -q -b 0004 -B", "efibootmgr -q -b 000A -B",
+		`efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim(t),
+	}, h.Lines())
+}
+
+func TestParseBootEntriesReadsBothVersions(t *testing.T) {
+	t.Parallel()
+	entries := installer.ParseBootEntries(bootEntries)
+	require.Len(t, entries, 8)
+	require.Equal(t, installer.BootEntry{Number: "0001", Label: "UEFI QEMU DVD-ROM QM00003"}, entries[1])
+	want := installer.BootEntry{Number: "0003", Label: "Red Hat Enterprise Linux", Partition: "aaaa0000-0000-0000-0000-000000000001", Loader: `\EFI\redhat\SHIM`}
+	require.Equal(t, want, entries[2])
+	want.Number = "000A"
+	require.Equal(t, want, entries[6])
+	require.Empty(t, installer.ParseBootEntries("EFI variables are not supported on this system.\n"))
+}

@@ -1,0 +1,44 @@
+package installer
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"strings"
+)
+
+const redacted = "[redacted]"
+
+// shortSecret is how long a word must be, in bytes, to be taken for a secret: shorter ones
+// stand in every text.
+const shortSecret = 8
+
+// redactor takes the secrets out of what the service and people are told: the token of this
+// host, and what opens the registries of its pull secret, which programs repeat when they fail.
+func (i *Installer) redactor() *strings.Replacer {
+	var pairs []string
+	add := func(secret string) {
+		if len(secret) >= shortSecret {
+			pairs = append(pairs, secret, redacted)
+		}
+	}
+	add(i.Client.Token().Reveal())
+	var pullSecret struct {
+		Auths map[string]struct {
+			Auth     string `json:"auth"`
+			Password string `json:"password"`
+		} `json:"auths"`
+	}
+	if content, err := os.ReadFile(i.Root.Path(registryAuth)); err == nil {
+		_ = json.Unmarshal(content, &pullSecret) // no pull secret opens nothing
+	}
+	for _, registry := range pullSecret.Auths {
+		add(registry.Auth)
+		add(registry.Password)
+		if plain, err := base64.StdEncoding.DecodeString(registry.Auth); err == nil {
+			_, password, _ := strings.Cut(string(plain), ":")
+			add(password)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
