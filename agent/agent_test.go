@@ -246,8 +246,8 @@ func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
 	require.Eventually(t, func() bool { return h.Count("findmnt") == len(steps) }, waitMax, time.Millisecond)
 	writer, err := os.OpenFile(medium, os.O_WRONLY, 0)
 	require.NoError(t, err)
-	require.NoError(t, os.Remove(medium))
-	h.write(t, "/dev/sr0", strings.Repeat("iso", 2000)) // for those that look again
+	h.write(t, "/dev/sr1", strings.Repeat("iso", 2000))
+	require.NoError(t, os.Rename(h.root.Path("/dev/sr1"), medium), "for those that look later")
 	_, err = writer.WriteString(strings.Repeat("iso", 2000))
 	require.NoError(t, err)
 	for _, step := range steps {

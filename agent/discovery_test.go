@@ -201,6 +201,52 @@ func TestNTPSynchronizerAddsWhatIsMissing(t *testing.T) {
 	require.Zero(t, h.Count("chronyc add server known"))
 }
 
+// chronyTable is what chronyc prints of sources with these marks.
+func chronyTable(marks ...string) string {
+	table := "MS Name/IP address         Stratum Poll Reach LastRx Last sample\n===============================================================================\n"
+	for n, mark := range marks {
+		table += fmt.Sprintf("^%s 192.0.2.%d 2 6 377 34 +15us[ +20us] +/- 10ms\n", mark, n+1)
+	}
+	return table
+}
+
+func TestNTPSynchronizerGivesAClockThatIsNotReadyTime(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first runtest.Answer
+		then  runtest.Answer
+		code  int
+		says  string // the output, or the error
+		asked int
+	}{
+		"a daemon that just starts":          {runtest.Fails(1, "506 Cannot talk to daemon"), runtest.Prints(chronyTable("*")), 0, `"synced"`, 2},
+		"sources that were just added":       {runtest.Prints(chronyTable("?", " ")), runtest.Prints(chronyTable("*", "+")), 0, `"combined"`, 2},
+		"sources that never agree":           {runtest.Prints(chronyTable("x", "x")), nil, 0, `"error"`, 8},
+		"a daemon that is not there":         {runtest.Fails(1, "506 Cannot talk to daemon"), nil, 1, "506 Cannot talk", 8},
+		"a clock that has no source":         {runtest.Prints(chronyTable()), nil, 0, `{}`, 1},
+		"a host without the command chronyc": {nil, nil, -1, "no such command", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h := newService(t), newHost(t)
+			if c.first != nil {
+				h.On("chronyc -n sources", func(ctx context.Context, cmd run.Cmd) (run.Result, error) {
+					if c.then != nil {
+						h.On("chronyc -n sources", c.then)
+					}
+					return c.first(ctx, cmd)
+				})
+			}
+			h.start(t, s)
+			s.give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":""}`)
+			reply := s.awaitReply(t, "ntp-1")
+			require.Equal(t, c.code, reply.ExitCode)
+			require.Contains(t, reply.Output+reply.Error, c.says)
+			require.Equal(t, c.asked, h.Count("chronyc -n sources"))
+		})
+	}
+}
+
 func TestImageAvailabilityMeasuresPulls(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
@@ -224,6 +270,21 @@ func TestDiskSpeedIsMeasuredWithoutFio(t *testing.T) {
 	require.Equal(t, 124, s.awaitReply(t, "speed-1").ExitCode)
 	s.give("speed-2", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")
 	require.Contains(t, s.awaitReply(t, "speed-2").Error, "measure /dev/sdz")
+}
+
+func TestDiskSpeedIsNotMeasuredOfADiskThatIsAway(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.On("fio", func(context.Context, run.Cmd) (run.Result, error) {
+		h.write(t, "/dev/sdz", "") // as fio does
+		return run.Result{Stdout: `{"jobs":[{"sync":{"lat_ns":{"percentile":{"99.000000":1}}}}]}`}, nil
+	})
+	h.start(t, s)
+	s.give("speed-1", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")
+	reply := s.awaitReply(t, "speed-1")
+	require.Equal(t, -1, reply.ExitCode)
+	require.Contains(t, reply.Error, "measure /dev/sdz")
+	require.NoFileExists(t, h.root.Path("/dev/sdz"))
 }
 
 func TestInventoryLeavesOutSmallDisks(t *testing.T) {

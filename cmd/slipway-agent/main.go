@@ -53,6 +53,7 @@ func main() {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	saveMemory(ctx, log)
 	err := start(ctx, o, log)
 	stop()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -132,40 +131,6 @@ func TestImagesAloneSayWhatIsMissing(t *testing.T) {
 		err := p.execute(t.Context(), append([]string{"images", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0"}, args...))
 		require.ErrorContains(t, err, want)
 	}
-}
-
-func TestPagesOfTheProgramComeBack(t *testing.T) {
-	t.Parallel()
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	leanMemory(ctx, slog.New(slog.DiscardHandler))
-	require.NoError(t, dropReadOnlyPages())
-	require.NotEmpty(t, fmt.Sprint(http.StatusText(http.StatusOK), time.Now()), "the program still runs")
-}
-
-// TestOnlyPagesOfTheFileAreGivenBack has the mappings of a position-independent program.
-func TestOnlyPagesOfTheFileAreGivenBack(t *testing.T) {
-	t.Parallel()
-	found, err := pagesOfFile(strings.NewReader(`
-55d0c0000000-55d0c0100000 r-xp 00000000 fe:00 42                         /usr/bin/my slipway
-Size:               1024 kB
-Private_Dirty:         0 kB
-Anonymous:             0 kB
-VmFlags: rd ex mr mw me
-55d0c0100000-55d0c0200000 r--p 00100000 fe:00 42                         /usr/bin/my slipway
-Size:               1024 kB
-Private_Dirty:       516 kB
-Anonymous:           516 kB
-VmFlags: rd mr mw me ac
-55d0c0200000-55d0c0300000 rw-p 00200000 fe:00 42                         /usr/bin/my slipway
-Anonymous:             0 kB
-7f0000000000-7f0000100000 r-xp 00000000 fe:00 43                         /usr/lib/libc.so.6
-Anonymous:             0 kB
-7f0000200000-7f0000300000 rw-p 00000000 00:00 0
-Anonymous:             0 kB
-`), "/usr/bin/my slipway")
-	require.NoError(t, err)
-	require.Equal(t, []pages{{0x55d0c0000000, 0x55d0c0100000}}, found)
 }
 
 // certificateFor makes a certificate of loopback.

@@ -31,6 +31,7 @@ var allowed = []struct {
 	{"internal/wire", nil, "formats know nobody"},
 	{"internal/run/", []string{"internal/run"}, "stands in for a host in tests"},
 	{"internal/run", nil, "the door to a host knows nobody"},
+	{"internal/lean", nil, "knows its own process only"},
 	{"internal/seal", nil, "keys know nobody"},
 	{"internal/postgres", nil, "a database server knows no tables"},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},

@@ -75,20 +75,28 @@ func TestDisconnectedConfigIsCompletedWithWhatTheInstallerDoesNotKnow(t *testing
 	require.ErrorIs(t, err, model.ErrInvalid)
 }
 
-func TestAgentWaitsForTheNetworkAsLongAsItsEnvironmentSays(t *testing.T) {
+func TestAgentWaitsOnceForTheNetworkAsLongAsItsEnvironmentSays(t *testing.T) {
 	t.Parallel()
 	in := minimal()
 	in.InfraEnv.DiscoveryDelay = 45 * time.Second
+	dropin, delay := "", ""
 	for _, u := range discover(t, in).Systemd.Units {
-		if u.Name == "agent.service" {
+		switch u.Name {
+		case "agent.service":
 			require.True(t, *u.Enabled, "the drop-in leaves the unit as it was")
 			require.NotNil(t, u.Contents)
 			require.Len(t, u.Dropins, 1)
-			require.Contains(t, *u.Dropins[0].Contents, "ExecStartPre=/usr/bin/sleep 45")
-			return
+			dropin = *u.Dropins[0].Contents
+		case "network-discovery-delay.service":
+			require.Nil(t, u.Enabled, "the agent alone waits for it")
+			delay = *u.Contents
 		}
 	}
-	require.Fail(t, "the unit is missing")
+	require.Contains(t, dropin, "Wants=network-discovery-delay.service\nAfter=network-discovery-delay.service\n")
+	require.NotContains(t, dropin, "ExecStartPre", "that would be run at each restart of the agent")
+	require.Contains(t, delay, "ExecStart=/usr/bin/sleep 45\n")
+	require.Contains(t, delay, "RemainAfterExit=yes\n", "once in a boot")
+	require.Contains(t, delay, "After=network-online.target\n")
 }
 
 func TestTimeSourcesThatAreTheOnlyOnesReplaceTheOthers(t *testing.T) {

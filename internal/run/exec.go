@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -30,7 +31,7 @@ func Missing(err error) bool {
 }
 
 const (
-	// keepStderr is how much of stderr an ExitError carries, in bytes.
+	// keepStderr is how much of what was said an ExitError carries, in bytes.
 	keepStderr = 2 << 10
 	// keepStreamed is how much of each stream a Result carries when Output got it all.
 	keepStreamed = 64 << 10
@@ -49,12 +50,20 @@ type Exec struct {
 }
 
 // Run implements Runner.
-func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
-	// The death signal is sent when the thread that started the command ends, not the
-	// process: this goroutine keeps its thread until the command is over.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
+func (e Exec) Run(ctx context.Context, c Cmd) (result Result, err error) {
+	var over sync.WaitGroup
+	over.Go(func() {
+		// The death signal is sent when the thread that started the command ends, not the
+		// process: this goroutine keeps its thread until the command is over. A thread that
+		// is not unlocked ends with its goroutine: the runtime would keep it for ever.
+		runtime.LockOSThread()
+		result, err = e.run(ctx, c)
+	})
+	over.Wait()
+	return result, err
+}
 
+func (e Exec) run(ctx context.Context, c Cmd) (Result, error) {
 	keep := keepPlain
 	if c.Output != nil {
 		keep = keepStreamed
@@ -94,8 +103,11 @@ func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) erro
 		return fmt.Errorf("run %s: %w", c.Name, ErrNoCommand)
 	case errors.As(err, &exit):
 		said := strings.TrimSpace(result.Stderr)
-		if said == "" && exit.ExitCode() < 0 {
+		switch {
+		case said == "" && exit.ExitCode() < 0:
 			said = exit.String() // signal: killed
+		case said == "":
+			said = strings.TrimSpace(result.Stdout) // chronyc tells errors there
 		}
 		return &ExitError{Cmd: c.String(), Code: exit.ExitCode(), Stderr: last(said, keepStderr)}
 	}

@@ -30,6 +30,7 @@ func TestExecTellsWhatACommandDid(t *testing.T) {
 		"reads stdin":           {cmd: run.Cmd{Name: "cat", Stdin: "given"}, stdout: "given"},
 		"has more variables":    {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo $EXTRA; test -n \"$PATH\""}, Env: []string{"EXTRA=1"}}, stdout: "1\n"},
 		"ends with a code":      {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo out; echo bad >&2; exit 3"}}, stdout: "out\n", code: 3, stderr: "bad"},
+		"tells what is wrong on stdout": {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo 506 Cannot talk to daemon; exit 1"}}, stdout: "506 Cannot talk to daemon\n", code: 1, stderr: "506 Cannot talk to daemon"},
 		"is killed by a signal": {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "kill -9 $$"}}, code: -1, stderr: "signal: killed"},
 	} {
 		t.Run(name, func(t *testing.T) {

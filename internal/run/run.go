@@ -40,7 +40,7 @@ type Runner interface {
 type ExitError struct {
 	Cmd    string
 	Code   int
-	Stderr string // the last part of it
+	Stderr string // the last part of it; of stdout where nothing was said there
 }
 
 func (e *ExitError) Error() string {

@@ -78,7 +78,7 @@ func newBench(t *testing.T, hosts, mtu int, env ...string) *bench {
 	require.NoError(t, os.Chmod(dir, 0o711))
 	b := &bench{}
 	t.Cleanup(func() { b.clear(t, dir) })
-	b.lan = newLAN(t, dir, hosts, mtu)
+	b.lan = newLAN(t, dir, hosts+1, mtu) // and the one that joins a cluster
 	b.client = startService(t, b.lan, absolute(t, *service), env...)
 	b.cluster, b.image = define(t, b.client)
 	options := agentOptions{
@@ -205,8 +205,9 @@ type verdict struct {
 func (v verdict) String() string { return v.ID + " " + v.Status + ": " + v.Message }
 
 const (
-	passed = "success"
-	failed = "failure"
+	passed  = "success"
+	failed  = "failure"
+	missing = "missing" // the bench's word
 )
 
 // verdicts reads validations_info (contract/validations.md).
@@ -238,5 +239,5 @@ func (b *bench) verdict(h *host, id string) (v verdict) {
 			return v
 		}
 	}
-	return verdict{ID: id, Status: "missing"}
+	return verdict{ID: id, Status: missing}
 }

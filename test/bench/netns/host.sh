@@ -10,6 +10,9 @@ ip link set eth0 up
 resolv=$(readlink -f /etc/resolv.conf)
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p -m 750 /run/chrony
+# Where the medium is that the host booted from; the device is in the host's tree.
+mkdir -p /run/media/iso
+mount -t tmpfs /dev/sr0 /run/media/iso
 mkdir -p "$(dirname "$resolv")"
 [ -e "$resolv" ] || : >"$resolv"
 mount --bind "$DIR/resolv.conf" "$resolv"

@@ -24,7 +24,7 @@ var (
 )
 
 // hostTools are the commands that agents find on a host.
-var hostTools = []string{"ping", "arping", "nmap", "ip", "chronyc", "timeout"}
+var hostTools = []string{"ping", "arping", "nmap", "ip", "chronyc", "findmnt", "timeout"}
 
 // host is one machine of the bench.
 type host struct {
@@ -34,7 +34,8 @@ type host struct {
 	address netip.Addr
 	dir     string
 	port    string    // its end of the cable in the namespace of the network
-	agent   *exec.Cmd // set by boot
+	agent   *exec.Cmd // set by boot, and what boots it again
+	reboot  func() error
 	id      uuid.UUID // set by the first look at the cluster that has it
 }
 
@@ -69,10 +70,30 @@ func (h *host) boot(t *testing.T, o agentOptions) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(h.dir, name), []byte(content), 0o755))
 	}
-	h.agent = h.Start(t, filepath.Join(h.dir, "boot.log"), []string{
-		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "NAME=" + h.name, "DIR=" + h.dir, "TOOLS=" + o.tools, "AGENT=" + o.program, "URL=" + o.url,
-		"INFRA_ENV=" + o.infraEnv, "AGENT_VERSION=" + o.version,
-	}, "unshare", "--mount", "--uts", "--propagation", "private", "/bin/sh", filepath.Join(h.dir, "host.sh"))
+	start := func() {
+		h.agent = h.Start(t, filepath.Join(h.dir, "boot.log"), []string{
+			"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "NAME=" + h.name, "DIR=" + h.dir, "TOOLS=" + o.tools, "AGENT=" + o.program, "URL=" + o.url,
+			"INFRA_ENV=" + o.infraEnv, "AGENT_VERSION=" + o.version,
+		}, "unshare", "--mount", "--uts", "--propagation", "private", "/bin/sh", filepath.Join(h.dir, "host.sh"))
+	}
+	h.reboot = func() error {
+		netlab.End(h.agent)
+		err := os.RemoveAll(h.place("/run/slipway-agent")) // a boot empties it
+		start()
+		return err
+	}
+	start()
+}
+
+// place is where a file of the host's hardware tree is.
+func (h *host) place(path string) string { return filepath.Join(h.dir, "root", path) }
+
+// write changes the host's hardware tree.
+func (h *host) write(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(h.place(path)), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(h.place(path), []byte(content), 0o644)
 }
 
 // useDNS makes the host ask another name server.

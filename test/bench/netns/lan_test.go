@@ -21,6 +21,7 @@ const (
 	emptyDNS      = "10.77.0.4" // knows no name at all
 	apiVIP        = "10.77.0.5"
 	ingressVIP    = "10.77.0.6"
+	nodeConfigs   = "10.77.0.7" // the machine config server of a cluster that hosts join
 	firstHost     = 11
 	maxHosts      = 180
 	otherNetwork  = "10.78.0.0/24"
@@ -50,7 +51,8 @@ func newLAN(t *testing.T, dir string, hosts, mtu int) *lan {
 	require.NoError(t, l.All(
 		"link add br0 type bridge", "link set br0 address "+gatewayMAC, fmt.Sprintf("link set br0 mtu %d", ethernet),
 		"addr add "+gateway+"/24 dev br0", "addr add "+secondClock+"/24 dev br0", "addr add "+wildcardDNS+"/24 dev br0",
-		"addr add "+emptyDNS+"/24 dev br0", "addr add "+otherGateway+"/24 dev br0", "link set br0 up",
+		"addr add "+emptyDNS+"/24 dev br0", "addr add "+nodeConfigs+"/24 dev br0",
+		"addr add "+otherGateway+"/24 dev br0", "link set br0 up",
 		// The other VLAN of a switch: the same gateway, and none of the hosts.
 		"link add br1 type bridge", "link set br1 address "+gatewayMAC, "link set br1 up",
 	))

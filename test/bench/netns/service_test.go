@@ -57,13 +57,19 @@ func define(t *testing.T, c *client.Client) (cluster uuid.UUID, image sim.Discov
 		Name: clusterName, OpenshiftVersion: version, PullSecret: pullSecret, BaseDNSDomain: &domain, ControlPlaneCount: &masters,
 	})
 	require.NoError(t, err)
-	env, err := c.RegisterInfraEnv(t.Context(), wire.InfraEnvCreateParams{Name: "netns_infra-env", PullSecret: pullSecret, ClusterID: &made.ID})
+	return made.ID, discover(t, c, "netns_infra-env", made.ID)
+}
+
+// discover makes a discovery image of a cluster and reads what it tells an agent.
+func discover(t *testing.T, c *client.Client, name string, cluster uuid.UUID) sim.Discovery {
+	t.Helper()
+	env, err := c.RegisterInfraEnv(t.Context(), wire.InfraEnvCreateParams{Name: name, PullSecret: pullSecret, ClusterID: &cluster})
 	require.NoError(t, err)
 	config, err := c.DiscoveryIgnition(t.Context(), env.ID)
 	require.NoError(t, err)
-	image, err = sim.ReadDiscovery(config)
+	image, err := sim.ReadDiscovery(config)
 	require.NoError(t, err)
-	return made.ID, image
+	return image
 }
 
 // controlPlane is how many hosts are masters: the first ones.

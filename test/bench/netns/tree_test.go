@@ -10,12 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// The medium that hosts booted from, as their kernel and host.sh show it.
+const (
+	bootMedium    = "/dev/sr0"
+	mediumContent = "the discovery image"
+)
+
+// planted are the disks of a host.
+var planted = []string{"sda", "sdb"}
+
 // plant writes the hardware tree of a host: a server with 8 processors, 32 GiB and two
 // disks, that no other host has.
 func plant(t *testing.T, root string, i int) {
 	t.Helper()
 	serial := fmt.Sprintf("NETNS%04d", i+1)
 	files := map[string]string{
+		bootMedium: mediumContent, "/run/media/iso/zipl.prm": "",
 		"/proc/meminfo":                    "MemTotal:       33554432 kB\nMemFree: 30000000 kB\n",
 		"/proc/cmdline":                    "coreos.liveiso=bench ignition.firstboot\n",
 		"/proc/1/mounts":                   "/dev/loop1 /sysroot squashfs ro 0 0\n",
@@ -29,7 +39,7 @@ func plant(t *testing.T, root string, i int) {
 		fmt.Fprintf(&cpus, "processor\t: %d\nmodel name\t: Bench\ncpu MHz\t: 2000.0\nflags\t: fpu vmx\n\n", n)
 	}
 	files["/proc/cpuinfo"] = cpus.String()
-	for n, disk := range []string{"sda", "sdb"} {
+	for n, disk := range planted {
 		wwn := fmt.Sprintf("0x5000c500%04x%04x", i+1, n)
 		block := "/sys/block/" + disk
 		for path, content := range map[string]string{
