@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -110,7 +111,11 @@ func (p *Payload) write(ctx context.Context, to string, image v1.Image, opts Opt
 	if opts.User != "" {
 		auth = &authn.Basic{Username: opts.User, Password: opts.Password}
 	}
-	if err := remote.Write(ref, image, remote.WithContext(ctx), remote.WithAuth(auth)); err != nil {
+	transport := remote.DefaultTransport
+	if opts.Dial != nil {
+		transport = &http.Transport{DialContext: opts.Dial}
+	}
+	if err := remote.Write(ref, image, remote.WithContext(ctx), remote.WithAuth(auth), remote.WithTransport(transport)); err != nil {
 		return fmt.Errorf("push %s: %w", to, err)
 	}
 	return nil

@@ -1,9 +1,11 @@
 // Package payload serves releases of OpenShift that hold nothing but what an
 // installation reads of them: the list of images, and an installer that is a stand-in
-// (package standin). The registry is a real one, in this process, on loopback.
+// (package standin). The registry is a real one, in this process, on loopback
+// or where the caller listens.
 package payload
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -24,6 +26,10 @@ type Options struct {
 	// Address to listen on; empty means any free port of 127.0.0.1. Releases name their
 	// images by it, so releases live as long as their address.
 	Address string
+	// Listener is listened on instead where it is set: one in a network namespace that only
+	// machines of a bench are in, where Dial gets to. Payload closes it.
+	Listener net.Listener
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	// Versions are the releases to serve, like "4.20.33".
 	Versions []string
 	// Architecture of the releases as Go names it: amd64, arm64.
@@ -49,7 +55,7 @@ func Serve(ctx context.Context, opts Options) (*Payload, error) {
 	if len(opts.InstallerCommand) == 0 {
 		return nil, errors.New("require an installer command, found none")
 	}
-	listener, err := listen(ctx, opts.Address)
+	listener, err := listen(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +92,11 @@ func (p *Payload) Close() error {
 	return err
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	if address == "" {
-		address = "127.0.0.1:0"
+func listen(ctx context.Context, opts Options) (net.Listener, error) {
+	if opts.Listener != nil {
+		return opts.Listener, nil
 	}
+	address := cmp.Or(opts.Address, "127.0.0.1:0")
 	a, err := netip.ParseAddrPort(address)
 	if err != nil || !a.Addr().IsLoopback() {
 		return nil, fmt.Errorf("require a loopback address and port, found %q", address)

@@ -43,9 +43,15 @@ func dataURL(data []byte) string {
 
 // bootstrap is the config of the machine that starts the control plane.
 func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
-	content, err := s.bootstrapFiles(manifests, inPlace)
+	content, err := s.bootstrapFiles(manifests)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range bootstrapUnits(inPlace) {
+		content["/usr/local/bin/"+name+".sh"] = []byte("#!/usr/bin/env bash\nset -euo pipefail\necho " + name + "\n")
+	}
+	for i := range definitions {
+		content[fmt.Sprintf("/opt/openshift/release-manifests/0000_%02d_definition.crd.yaml", i)] = definition(i)
 	}
 	c := types.Config{Ignition: types.Ignition{Version: types.MaxVersion.String()}}
 	c.Passwd.Users = []types.PasswdUser{{Name: "core", SSHAuthorizedKeys: []types.SSHAuthorizedKey{types.SSHAuthorizedKey(s.Config.SSHKey)}}}
@@ -80,8 +86,8 @@ func bootstrapUnits(inPlace bool) []string {
 	return units
 }
 
-// bootstrapFiles are the files of the bootstrap host, by path.
-func (s *state) bootstrapFiles(manifests files, inPlace bool) (files, error) {
+// bootstrapFiles are the files of the bootstrap host that tell about the cluster, by path.
+func (s *state) bootstrapFiles(manifests files) (files, error) {
 	kubeconfig, err := s.kubeconfig("https://api-int." + s.domain() + ":6443")
 	if err != nil {
 		return nil, err
@@ -107,12 +113,6 @@ func (s *state) bootstrapFiles(manifests files, inPlace bool) (files, error) {
 	}
 	for path, data := range manifests {
 		out["/opt/openshift/"+path] = data
-	}
-	for _, name := range bootstrapUnits(inPlace) {
-		out["/usr/local/bin/"+name+".sh"] = []byte("#!/usr/bin/env bash\nset -euo pipefail\necho " + name + "\n")
-	}
-	for i := range definitions {
-		out[fmt.Sprintf("/opt/openshift/release-manifests/0000_%02d_definition.crd.yaml", i)] = definition(i)
 	}
 	return out, nil
 }

@@ -20,7 +20,7 @@ func (r *run) createIgnitionConfigs() error {
 	return r.create(func(s *state, manifests files) (files, error) {
 		out := files{}
 		var err error
-		if out["bootstrap.ign"], err = s.bootstrap(manifests, false); err != nil {
+		if out["bootstrap.ign"], err = r.bootstrap(s, manifests, false); err != nil {
 			return nil, err
 		}
 		for _, role := range s.roles() {
@@ -38,7 +38,7 @@ func (r *run) createSingleNodeConfig() error {
 		if s.Config.BootstrapInPlace == nil || s.Config.ControlPlane.Replicas != 1 {
 			return nil, fmt.Errorf("%w: bootstrapInPlace requires exactly one control plane replica", errInstallConfig)
 		}
-		config, err := s.bootstrap(manifests, true)
+		config, err := r.bootstrap(s, manifests, true)
 		return files{"bootstrap-in-place-for-live-iso.ign": config}, err
 	})
 }

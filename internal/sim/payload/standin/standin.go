@@ -29,6 +29,9 @@ type Call struct {
 	Now    time.Time // certificates begin here
 	Stdout io.Writer
 	Stderr io.Writer
+	// Bootstrap makes the config of the bootstrap host; nil: one that is only shaped like
+	// a real one.
+	Bootstrap func(Cluster) ([]byte, error)
 }
 
 // run is what a command works with.
@@ -38,6 +41,8 @@ type run struct {
 	invoker string
 	now     time.Time
 	log     *slog.Logger
+	// starter is Call.Bootstrap.
+	starter func(Cluster) ([]byte, error)
 }
 
 // commands by their arguments.
@@ -62,6 +67,7 @@ func Main(c Call) int {
 		release: variable(c.Env, "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE"),
 		invoker: variable(c.Env, "OPENSHIFT_INSTALL_INVOKER"),
 		now:     c.Now,
+		starter: c.Bootstrap,
 	}
 	command := strings.Join(words, " ")
 	if command == "version" {

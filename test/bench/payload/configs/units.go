@@ -1,0 +1,135 @@
+package configs
+
+import (
+	"fmt"
+	"strings"
+
+	"slipway/test/bench/payload/plan"
+)
+
+// Unit is a service of the bench.
+type Unit struct {
+	Name, About string
+	// Command is what runs: a program and its arguments.
+	Command string
+	// Once: the program ends, and the unit stays active.
+	Once bool
+	// Ends: the program ends when its work is done.
+	Ends bool
+	// Waits: the unit counts as started before its program is there, so that whoever
+	// starts it does not wait for the programs to be fetched.
+	Waits bool
+	// Wants are units started with it.
+	Wants []string
+	// Told: the machine's console shows what the program says.
+	Told bool
+	// Leaves: what the program started stays when it ends.
+	Leaves bool
+	// Unless names a file whose existence keeps the unit from starting.
+	Unless string
+}
+
+const fetchUnit = "bench-payload"
+
+func (u Unit) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[Unit]\nDescription=Bench: %s\nStartLimitIntervalSec=0\n", u.About)
+	wants, after := u.Wants, "network.target"
+	if u.Name != fetchUnit {
+		wants = append([]string{fetchUnit}, wants...)
+		if !u.Waits {
+			after += " " + fetchUnit + ".service"
+		}
+	}
+	if len(wants) > 0 {
+		fmt.Fprintf(&b, "Wants=%s.service\n", strings.Join(wants, ".service "))
+	}
+	fmt.Fprintf(&b, "After=%s\n", after)
+	if u.Unless != "" {
+		fmt.Fprintf(&b, "ConditionPathExists=!%s\n", u.Unless)
+	}
+	b.WriteString("\n[Service]\n")
+	kind, restart := "simple", "always"
+	if u.Once {
+		kind = "oneshot\nRemainAfterExit=yes"
+	}
+	if u.Once || u.Ends {
+		restart = "on-failure"
+	}
+	kill := "mixed"
+	if u.Leaves {
+		kill = "process"
+	}
+	command := u.Command
+	if u.Waits {
+		command = waitProgram + " " + command
+	}
+	// Emulated machines are slow: nothing may run into a time limit of systemd.
+	fmt.Fprintf(&b, "Type=%s\nExecStart=%s\nRestart=%s\nRestartSec=5\nTimeoutStartSec=infinity\nTimeoutStopSec=120\nOOMScoreAdjust=-900\nKillMode=%s\n",
+		kind, command, restart, kill)
+	if u.Told {
+		b.WriteString("StandardOutput=journal+console\nStandardError=journal+console\n")
+	}
+	b.WriteString("\n[Install]\nWantedBy=multi-user.target\n")
+	return b.String()
+}
+
+// node is a command of the program on the hosts.
+func node(command, role string) string {
+	return plan.Programs + "/bench-node " + command + " --role " + role
+}
+
+func fetch() Unit {
+	return Unit{Name: fetchUnit, Told: true, About: "programs of the hosts", Command: fetchProgram, Once: true}
+}
+
+// controlPlane are the units of the control plane, on the bootstrap host as on masters.
+func controlPlane(c *plan.Cluster, role string) []Unit {
+	units := []Unit{
+		{Name: "etcd", Told: true, About: "member of etcd", Command: node("etcd", role)},
+		{Name: "kube-apiserver", About: "API server", Command: node("kube-apiserver", role)},
+		{Name: "kube-controller-manager", About: "controller manager", Command: node("kube-controller-manager", role)},
+		{Name: "machine-config-server", About: "configs of the roles", Command: node("machine-config-server", role)},
+	}
+	if len(c.APIVIPs) > 0 {
+		units = append(units, Unit{Name: "bench-keepalived", About: "floating addresses", Command: node("keepalived", role)})
+	}
+	return units
+}
+
+// bootstrapUnits bring up the temporary control plane. They stay down once it has been
+// handed over, whoever starts bootkube again.
+func bootstrapUnits(c *plan.Cluster) []Unit {
+	plane := controlPlane(c, plan.Bootstrap)
+	names := make([]string, len(plane))
+	for i := range plane {
+		plane[i].Unless = plan.Done
+		names[i] = plane[i].Name
+	}
+	return append(append([]Unit{fetch()}, plane...),
+		Unit{Name: "bootkube", Told: true, About: "objects of the cluster, and the handover", Command: node("bootkube", plan.Bootstrap), Ends: true, Waits: true, Wants: names},
+		Unit{Name: "approve-csr", Told: true, About: "certificates of masters that join", Command: node("approve-csr", plan.Bootstrap), Ends: true, Waits: true},
+		Unit{Name: "progress", Told: true, About: "waits for etcd to leave this host", Command: node("progress", plan.Bootstrap), Ends: true, Waits: true},
+	)
+}
+
+// nodeUnits run on hosts that were installed.
+func nodeUnits(c *plan.Cluster, role string) []Unit {
+	units := []Unit{
+		fetch(),
+		{Name: "bench-cri", Told: true, About: "runs containers as processes", Command: node("cri", role), Leaves: true},
+		{Name: "kubelet", About: "the node", Command: node("kubelet", role)},
+	}
+	if role != plan.Master {
+		return units
+	}
+	units = append(units, controlPlane(c, role)...)
+	units = append(units,
+		Unit{Name: "bench-front", About: "service network and router", Command: node("front", role)},
+		Unit{Name: "bench-operators", Told: true, About: "operators of the cluster", Command: node("operators", role)},
+	)
+	if c.InPlace {
+		units = append(units, Unit{Name: "approve-csr", Told: true, About: "certificate of this node", Command: node("approve-csr", role), Ends: true})
+	}
+	return units
+}
