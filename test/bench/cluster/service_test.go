@@ -1,0 +1,101 @@
+package cluster_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/client"
+	"slipway/internal/support"
+	"slipway/test/bench/coreos"
+)
+
+const serviceURL = "http://" + gateway + ":8090"
+
+// requirements are those of emulated machines: what a node of the bench needs.
+const requirements = `[{"version":"default",
+	"master":{"cpu_cores":1,"ram_mib":3072,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
+	"arbiter":{"cpu_cores":1,"ram_mib":2048,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
+	"worker":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
+	"sno":{"cpu_cores":1,"ram_mib":4096,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000},
+	"edge-worker":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":15,"installation_disk_speed_threshold_ms":1000}}]`
+
+// service is `slipway up` in the network of the machines.
+type service struct {
+	*client.Client
+	site *site
+	env  []string
+	cmd  *exec.Cmd
+	http *http.Client
+}
+
+func newService(t *testing.T, l *site, r release, system coreos.Artifacts) *service {
+	t.Helper()
+	s := &service{site: l, env: []string{
+		"RELEASE_IMAGES=" + r.offers(t), "HW_VALIDATOR_REQUIREMENTS=" + requirements, "SLIPWAY_INSECURE_REGISTRY=" + registry,
+		"CONTROLLER_IMAGE=" + controllerImage, "INSTALLER_IMAGE=" + r.image,
+		"OS_IMAGES=" + text(t, support.OSImages{{OpenShiftVersion: "4.20", CPUArchitecture: "x86_64", URL: system.LiveISO, Version: "420.bench"}}),
+	}}
+	s.http = &http.Client{Transport: &http.Transport{DialContext: l.Dial}}
+	s.Client = client.New(client.Options{BaseURL: serviceURL, UserAgent: "slipway-bench", HTTPClient: s.http})
+	s.start(t)
+	s.waitReady(t)
+	return s
+}
+
+func (s *service) start(t *testing.T) {
+	t.Helper()
+	s.cmd = s.site.Start(t, filepath.Join(s.site.dir, "service.log"), s.env, absolute(t, *program),
+		"up", "--data-dir", filepath.Join(s.site.dir, "service"), "--listen", gateway+":8090", "--base-url", serviceURL,
+		"--image-service-url", serviceURL, "--temporal-port", "0", "--agent-binaries", filepath.Dir(absolute(t, *program)))
+}
+
+func (s *service) waitReady(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		response, err := s.http.Get(serviceURL + "/ready")
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}, 5*time.Minute, 100*time.Millisecond, "the service is not ready")
+}
+
+// crash kills the service as a power cut would, its database and its Temporal server with
+// it, and starts it again.
+func (s *service) crash(t *testing.T) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL))
+	_ = s.cmd.Wait()
+	s.start(t)
+	s.waitReady(t)
+}
+
+// download writes what is at an address of the service to a file.
+func (s *service) download(t *testing.T, address, file string) {
+	t.Helper()
+	response, err := s.http.Get(address)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode, address)
+	out, err := os.Create(file)
+	require.NoError(t, err)
+	_, err = io.Copy(out, response.Body)
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	require.NoError(t, err)
+	return path
+}
