@@ -46,7 +46,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-netns smoke-image-vm check generate bench clean deps
+.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns smoke-vm check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -95,17 +95,39 @@ bench-image-vm: build ## boot machines under QEMU from our images: CD, USB, netw
 	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: its cases are skipped'
 	@$(MAKE) --no-print-directory run-image-vm
 
+bench-vm: build ## install a whole cluster on QEMU machines: SHAPE=sno|compact|ha FIRMWARE=UEFI NETWORK=static FAULTS=boot-order,power-cut,...
+	@deploy/bench-packages vm
+	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: static networks are applied as keyfiles'
+	@$(MAKE) --no-print-directory run-bench-build
+	$(NICE) $(GO) run ./test/bench/coreos/buildkube test/bench/kube
+	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestInstallation$$' ./test/bench/cluster -args -shape $(or $(SHAPE),sno) \
+	  -firmware $(or $(FIRMWARE),BIOS) -network $(or $(NETWORK),dhcp) -faults '$(FAULTS)'
+
+bench-kube: ## the bench's control plane without machines: in namespaces, alone, as one node, and as three masters with a worker
+	@deploy/bench-packages vm
+	$(NICE) $(GO) run ./test/bench/coreos/buildkube test/bench/kube
+	cd test/bench/kube && CGO_ENABLED=0 $(NICE) $(GO) test -trimpath ./...
+	$(NICE) $(GO) test -count=1 -v -run 'Archive' ./test/bench/coreos
+	$(NICE) $(GO) test -timeout 30m -count=1 -v -run '^Test(SingleNode|Masters)' ./test/bench/payload -args -hosts
+
+bench-disks: ## clean-up of disks and coreos-installer with the real tools, in a machine of its own (RUN=regexp)
+	@deploy/bench-packages disks
+	@$(MAKE) --no-print-directory run-bench-build
+	RUN='$(RUN)' $(NICE) $(GO) test -count=1 -v -timeout 15m -run '^TestDisksOfARealMachine$$' ./test/bench/disks
+
 bench-netns: build ## real agents on N hosts (20) that are network namespaces, and faults of their network (FAULTS=regexp, LONG=1)
 	@deploy/bench-packages netns
 	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestFaults$$' ./test/bench/netns -args -hosts $(or $(N),20) -faults '$(FAULTS)' $(if $(LONG),-long)
 
-smoke-image-vm: build ## one machine booted from our image, where QEMU can be had
+smoke-vm: build ## two machines, where QEMU can be had: one booted from our image, one installed by it
 	@if deploy/bench-packages; then $(MAKE) --no-print-directory run-image-vm RUN=Smoke; \
 	  else echo 'SKIP: no machine is booted, because QEMU and the tools of its system cannot be installed here'; fi
 
-.PHONY: run-image-vm
-run-image-vm:
+.PHONY: run-image-vm run-bench-build
+run-bench-build:
 	NMSTATECTL=$$(ls $(NMSTATECTL) 2>/dev/null) $(NICE) $(GO) run ./test/bench/coreos/build
+
+run-image-vm: run-bench-build
 	$(NICE) $(GO) test -count=1 -v -timeout 30m -parallel 2 ./test/bench/vm $(if $(RUN),-run $(RUN))
 
 .PHONY: run-e2e run-outside run-docs run-clients run-conformance run-nmstate

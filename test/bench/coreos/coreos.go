@@ -2,12 +2,10 @@ package coreos
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/google/renameio/v2"
 )
@@ -23,8 +21,10 @@ type Artifacts struct {
 	LiveISO   string // boots from CD and USB stick, with BIOS and UEFI
 	Kernel    string
 	Initramfs string // without Ignition config; of live images, and of disks
-	RootTree  string // tar, packed with zstd: what disks are made of
+	RootTree  string // tar, packed with zstd: what live images and disks are made of
+	Metal     string // disk image that boots with BIOS and UEFI, packed with zstd
 	Ignition  string // the program
+	Installer string // coreos-installer, which live systems have; empty without
 	NMState   bool   // hosts can apply NMState themselves
 }
 
@@ -35,10 +35,19 @@ type Options struct {
 	// Nmstatectl is the program that hosts apply NMState with, which Debian does not have;
 	// empty for hosts without.
 	Nmstatectl string
+	// Installer says that cargo is there, to build the coreos-installer of live systems.
+	Installer bool
 }
 
 // Dir is where the artifacts of a user are kept; cache is that of all his programs.
 func Dir(cache string) string { return filepath.Join(cache, "slipway", "bench", "coreos") }
+
+// artifact is a file that a step leaves, and where to say which it is.
+type artifact struct {
+	step Step
+	file string
+	path *string
+}
 
 // Build makes what is missing and returns all artifacts.
 func Build(ctx context.Context, c Cache, o Options) (Artifacts, error) {
@@ -47,17 +56,18 @@ func Build(ctx context.Context, c Cache, o Options) (Artifacts, error) {
 	if err != nil {
 		return made, err
 	}
-	for _, one := range []struct {
-		step Step
-		file string
-		path *string
-	}{
+	wanted := []artifact{
 		{steps.iso, "live.iso", &made.LiveISO},
 		{steps.kernel, "vmlinuz", &made.Kernel},
 		{steps.initramfs, "initrd.img", &made.Initramfs},
 		{steps.root, "root.tar.zst", &made.RootTree},
+		{steps.metal, "metal.raw.zst", &made.Metal},
 		{steps.ignition, "ignition", &made.Ignition},
-	} {
+	}
+	if o.Installer {
+		wanted = append(wanted, artifact{steps.installer, "coreos-installer", &made.Installer})
+	}
+	for _, one := range wanted {
 		dir, err := c.Make(ctx, one.step)
 		if err != nil {
 			return made, err
@@ -91,7 +101,11 @@ func Find(dir string) (Artifacts, error) {
 	if err := json.Unmarshal(list, &made); err != nil {
 		return made, fmt.Errorf("read %s: %w", path, err)
 	}
-	for _, path := range []string{made.LiveISO, made.Kernel, made.Initramfs, made.RootTree, made.Ignition} {
+	files := []string{made.LiveISO, made.Kernel, made.Initramfs, made.RootTree, made.Metal, made.Ignition}
+	if made.Installer != "" {
+		files = append(files, made.Installer)
+	}
+	for _, path := range files {
 		if _, err := os.Stat(path); err != nil {
 			return made, err
 		}
@@ -103,66 +117,4 @@ func Find(dir string) (Artifacts, error) {
 func listPath(dir string) (string, error) {
 	key, err := Step{Name: "artifacts", Script: ".", Settings: fixed}.Key()
 	return filepath.Join(dir, key+".json"), err
-}
-
-// fixed are the settings that are not versions of something.
-var fixed = map[string]string{"LABEL": Label, "ARGUMENTS": consoleArguments}
-
-type steps struct{ ignition, kernel, root, rootfs, initramfs, iso Step }
-
-// plan finds out the versions of all that is used.
-func plan(ctx context.Context, o Options) (steps, error) {
-	var s steps
-	if err := requireSuite(); err != nil {
-		return s, err
-	}
-	ignition, err := ignitionModule(ctx)
-	if err != nil {
-		return s, err
-	}
-	newest, err := kernel(ctx)
-	if err != nil {
-		return s, err
-	}
-	names, err := lines("packages")
-	if err != nil {
-		return s, err
-	}
-	versions, err := candidates(ctx, names)
-	if err != nil {
-		return s, err
-	}
-	nmstatectl, err := digest(o.Nmstatectl)
-	if err != nil {
-		return s, err
-	}
-	s.ignition = Step{Name: "ignition", Script: "ignition.sh", Settings: map[string]string{"SOURCE": ignition.Dir, "VERSION": ignition.Version}}
-	s.kernel = Step{Name: "kernel", Script: "kernel.sh", Settings: map[string]string{"PACKAGE": newest.Name, "VERSION": newest.Version}}
-	s.root = Step{
-		Name: "root", Script: "root.sh", Files: []string{"root", "root-hook.sh"},
-		Settings: map[string]string{
-			"SUITE": suite, "MIRROR": o.Mirror, "PACKAGES": strings.Join(names, ","), "VERSIONS": versions,
-			"NMSTATECTL": o.Nmstatectl, "NMSTATECTL_DIGEST": nmstatectl,
-		},
-		Needs: map[string]Step{"KERNEL": s.kernel},
-	}
-	s.rootfs = Step{Name: "rootfs", Script: "rootfs.sh", Needs: map[string]Step{"ROOT": s.root}}
-	s.initramfs = Step{
-		Name: "initramfs", Script: "initramfs.sh", Files: []string{"initramfs"},
-		Needs: map[string]Step{"IGNITION": s.ignition, "KERNEL": s.kernel, "ROOT": s.root},
-	}
-	s.iso = Step{
-		Name: "iso", Script: "iso.sh", Files: []string{"iso"}, Settings: fixed,
-		Needs: map[string]Step{"KERNEL": s.kernel, "INITRAMFS": s.initramfs, "ROOTFS": s.rootfs},
-	}
-	return s, nil
-}
-
-// digest tells one content of a file from another; that of no file is empty.
-func digest(path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	content, err := os.ReadFile(path) //nolint:gosec // named by the caller
-	return fmt.Sprintf("%x", sha256.Sum256(content)), err
 }

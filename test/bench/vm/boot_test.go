@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -139,26 +138,11 @@ func (s *service) boots(t *testing.T, b boot) {
 			b.change(b, p)
 		}
 	})
-	dir, err := os.MkdirTemp("", "slipway-vm-machine-")
-	require.NoError(t, err)
-	o := vm.Options{Number: b.number, Dir: dir, Firmware: b.firmware, Medium: b.medium, Now: time.Now}
+	o := vm.Options{Number: b.number, Firmware: b.firmware, Medium: b.medium, Now: time.Now}
 	if b.medium == vm.Network {
 		o.BootFile = s.bootFile(t, e)
-	} else {
-		o.Image = filepath.Join(dir, "discovery.iso")
-		s.download(t, e.DownloadURL, o.Image)
 	}
-	m, err := vm.Start(o)
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		report(t, b, m)
-		m.Stop()
-		if t.Failed() {
-			t.Logf("the machine's files are kept in %s; its last lines:\n%s", dir, lastLines(m.SerialLog()))
-			return
-		}
-		_ = os.RemoveAll(dir)
-	})
+	m := s.machine(t, o, e, b.name)
 	found := s.inventory(t, m, e.ID)
 	serial, err := os.ReadFile(m.SerialLog())
 	require.NoError(t, err)
@@ -186,23 +170,4 @@ func (s *service) bootFile(t *testing.T, e *wire.InfraEnv) string {
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
 	return "http://" + net.JoinHostPort(vm.HostAddress, port) + "/boot.ipxe"
-}
-
-// report says when a machine had reached what, since it was switched on.
-func report(t *testing.T, b boot, m *vm.Machine) {
-	t.Helper()
-	var text strings.Builder
-	for _, mark := range m.Marks() {
-		fmt.Fprintf(&text, "  %6.1f s  %s\n", mark.After.Seconds(), mark.Text)
-	}
-	t.Logf("%s (%s, %s): %.1f s of a processor\n%s", b.name, b.firmware, b.medium, m.CPU().Seconds(), &text)
-}
-
-func lastLines(file string) string {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err.Error()
-	}
-	const room = 3000
-	return string(content[max(0, len(content)-room):])
 }

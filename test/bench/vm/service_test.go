@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/client"
+	"slipway/internal/sim/payload"
 	"slipway/internal/support"
 	"slipway/internal/wire"
 	"slipway/test/bench/coreos"
@@ -32,11 +33,21 @@ const (
 	nmstate  = "4.18"
 )
 
+// requirements are those of a machine that is emulated.
+const requirements = `[{"version":"default",
+	"master":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
+	"arbiter":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
+	"worker":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000,"network_latency_threshold_ms":1000,"packet_loss_percentage":10},
+	"sno":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":20,"installation_disk_speed_threshold_ms":1000},
+	"edge-worker":{"cpu_cores":1,"ram_mib":1536,"disk_size_gb":15,"installation_disk_speed_threshold_ms":1000}}]`
+
 // service is `slipway up` with the bench's live image, on the loopback interface.
 type service struct {
 	client *client.Client
 	local  string // host:port here
 	remote string // the same, as machines see it
+	// registry has the releases, host:port here
+	registry string
 }
 
 func newService(t *testing.T, system coreos.Artifacts) *service {
@@ -45,20 +56,27 @@ func newService(t *testing.T, system coreos.Artifacts) *service {
 	dir, err := os.MkdirTemp("", "slipway-vm-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
+	served, err := payload.Serve(t.Context(), payload.Options{
+		Versions: []string{keyfiles + ".0", nmstate + ".0"}, Architecture: "amd64", InstallerCommand: []string{"/bin/false"}, // no cluster is installed
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = served.Close() })
 	address := built.FreeAddress(t)
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	s := &service{client: client.New(client.Options{BaseURL: "http://" + address}), local: address, remote: net.JoinHostPort(vm.HostAddress, port)}
+	s := &service{client: client.New(client.Options{BaseURL: "http://" + address}), local: address, remote: net.JoinHostPort(vm.HostAddress, port), registry: served.Address()}
 
 	var images support.OSImages
 	var releases []map[string]any
 	for _, version := range []string{keyfiles, nmstate} {
 		images = append(images, support.OSImage{OpenShiftVersion: version, CPUArchitecture: "x86_64", URL: system.LiveISO, Version: version + ".bench"})
-		releases = append(releases, map[string]any{"openshift_version": version, "version": version + ".0", "cpu_architecture": "x86_64", "url": "registry.example/release:" + version})
+		releases = append(releases, map[string]any{"openshift_version": version, "version": version + ".0", "cpu_architecture": "x86_64", "url": served.ReleaseImage(version + ".0")})
 	}
 	up := exec.Command(program(t), "up", "--listen", address, "--data-dir", filepath.Join(dir, "data"), "--temporal-port", "0",
 		"--base-url", "http://"+s.remote, "--image-service-url", "http://"+s.remote,
 		"--os-images", text(t, images), "--release-images", text(t, releases), "--agent-binaries", agents(t))
+	up.Env = append(os.Environ(), "HW_VALIDATOR_REQUIREMENTS="+requirements, "SLIPWAY_INSECURE_REGISTRY="+served.Address(),
+		"INSTALLER_IMAGE="+served.ReleaseImage(keyfiles+".0")) // hosts pull it, and nobody runs it
 	log, err := os.Create(filepath.Join(dir, "service.log"))
 	require.NoError(t, err)
 	up.Stdout, up.Stderr = log, log

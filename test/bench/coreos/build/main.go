@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -28,8 +29,12 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	_, cargoErr := exec.LookPath("cargo")
+	if cargoErr != nil {
+		fmt.Fprintln(os.Stderr, "no cargo: the system is built without coreos-installer, and installs nothing")
+	}
 	made, err := coreos.Build(ctx, coreos.Cache{Dir: coreos.Dir(cache), Log: os.Stderr}, coreos.Options{
-		Mirror: os.Getenv("DEBIAN_MIRROR"), Nmstatectl: os.Getenv("NMSTATECTL"),
+		Mirror: os.Getenv("DEBIAN_MIRROR"), Nmstatectl: os.Getenv("NMSTATECTL"), Installer: cargoErr == nil,
 	})
 	if err != nil {
 		return err

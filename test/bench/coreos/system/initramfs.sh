@@ -76,8 +76,9 @@ mkdir -p "$image/usr/lib/bench" "$image/usr/lib/ignition/base.d" "$image/etc/Net
 cp "$SYSTEM"/initramfs/*.sh "$SYSTEM/initramfs/modules" "$image/usr/lib/bench/"
 printf '[main]\nplugins=keyfile\n' >"$image/etc/NetworkManager/NetworkManager.conf"
 printf '{"ignition":{"version":"3.0.0"}}' >"$image/usr/lib/ignition/base.d/00-core.ign"
-# Kernel arguments of a config are for disks: a live system has none to change.
-printf '#!/bin/sh\nexit 0\n' >"$image/usr/sbin/ignition-kargs-helper"
+# Kernel arguments of a config are for disks: a live system has none to change. On a disk
+# they would be lost, so that is refused.
+printf '#!/bin/sh\n[ -e /run/ostree-live ]\n' >"$image/usr/sbin/ignition-kargs-helper"
 chmod 755 "$image/init" "$image/usr/sbin/ignition-kargs-helper"
 printf 'root:x:0:0:root:/root:/bin/sh\n' >"$image/etc/passwd"
 printf 'root:x:0:\ntty:x:5:\ndisk:x:6:\ncdrom:x:24:\n' >"$image/etc/group"

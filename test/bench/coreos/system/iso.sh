@@ -1,13 +1,14 @@
 #!/bin/sh
 # Puts a live image together in the shape of CoreOS's: BIOS and UEFI, CD and USB stick, with
 # room for an Ignition config and for kernel arguments.
-#   SYSTEM, KERNEL, INITRAMFS, ROOTFS   this folder, and what the other scripts left
-#   LABEL, ARGUMENTS                    of the image, and of its kernel
+#   SYSTEM, KERNEL, INITRAMFS, ROOTFS, METAL   this folder, and what the other scripts left
+#   LABEL, ARGUMENTS                           of the image, and of its kernel
 # Leaves: live.iso
 set -eu
 room=1137 # bytes for kernel arguments
 mkdir -p tree/images/pxeboot tree/isolinux tree/EFI/redhat tree/coreos
 cp --reflink=auto "$ROOTFS/rootfs.img" "$KERNEL/vmlinuz" "$INITRAMFS/initrd.img" tree/images/pxeboot/
+cp --reflink=auto "$METAL/metal.raw.zst" tree/coreos/
 truncate -s 256K tree/images/ignition.img
 cp /usr/lib/ISOLINUX/isolinux.bin /usr/lib/syslinux/modules/bios/ldlinux.c32 tree/isolinux/
 

@@ -5,6 +5,7 @@
 #   KERNEL     what kernel.sh left
 #   PACKAGES   names of the packages, separated by commas
 #   NMSTATECTL a program that hosts apply NMState with, or nothing
+#   INSTALLER  what installer.sh left, or nothing
 #   SUITE, MIRROR
 # Leaves: root.tar.zst, packages.txt
 set -eu
@@ -14,12 +15,15 @@ for folder in doc info locale man lintian bash-completion i18n/locales; do
 done
 nmstate=true
 [ -z "$NMSTATECTL" ] || nmstate="upload '$NMSTATECTL' /usr/bin/nmstatectl"
+installer=true
+[ -z "${INSTALLER:-}" ] || installer="upload '$INSTALLER/coreos-installer' /usr/bin/coreos-installer"
 # shellcheck disable=SC2086 # the exclusions are words
 mmdebstrap --quiet --variant=apt --format=tar --include="$PACKAGES" \
   --aptopt='Apt::Install-Recommends "false"' --aptopt='Acquire::Retries "3"' $without \
   --customize-hook="sync-in '$SYSTEM/root' /" \
   --customize-hook="copy-in '$KERNEL/lib/modules' /usr/lib" \
   --customize-hook="$nmstate" \
+  --customize-hook="$installer" \
   --customize-hook="copy-out /var/lib/dpkg/status ." \
   --customize-hook="sh '$SYSTEM/root-hook.sh' \"\$1\"" \
   "$SUITE" root.tar $MIRROR

@@ -37,6 +37,9 @@ within() {
   done
 }
 
+# found_label LABEL: sets device to the block device whose file system has the label.
+found_label() { device=$(blkid -L "$1"); }
+
 start_devices() {
   while read -r module; do
     case $module in '#'*) ;; *) modprobe -q "$module" ;; esac

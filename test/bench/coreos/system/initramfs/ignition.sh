@@ -7,8 +7,16 @@ take_appended_config() {
   say "config of $(wc -c </config.ign) bytes"
 }
 
+# stage NAME: Ignition asks for ever for what it cannot fetch; that a machine waits for a
+# server is seen on the console.
 stage() {
-  ignition --root=/sysroot --platform="$(argument ignition.platform.id)" --stage="$1" --log-to-stdout >"/run/ignition/$1.log" 2>&1 || {
+  (
+    set -o pipefail
+    ignition --root=/sysroot --platform="$(argument ignition.platform.id)" --stage="$1" --log-to-stdout 2>&1 |
+      tee "/run/ignition/$1.log" | while read -r line; do
+      case $line in *'GET '*) say "ignition: GET ${line#*GET }" ;; esac
+    done
+  ) || {
     code=$?
     tail -n 25 "/run/ignition/$1.log"
     die "Ignition's stage $1 ended with $code"
@@ -21,6 +29,7 @@ ignition_before_root() {
   stage fetch-offline
   if [ -e /run/ignition/neednet ]; then
     start_network
+    until_address
     [ -e /run/ignition.json ] || stage fetch
   fi
   stage kargs

@@ -14,8 +14,6 @@ fetch_root() {
     die "the root file system cannot be fetched"
 }
 
-found_label() { device=$(blkid -L "$1"); }
-
 mount_live_root() {
   url=$(argument coreos.live.rootfs_url)
   [ -z "$url" ] || fetch_root "$url"

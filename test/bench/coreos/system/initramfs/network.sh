@@ -36,6 +36,16 @@ run_units() {
   done
 }
 
+# until_address: who needs the network needs an address; NetworkManager gives up after a while,
+# where on CoreOS it goes on trying.
+until_address() {
+  until [ -n "$(ip -o address show scope global)" ]; do
+    say "no address yet"
+    sleep 5
+    NetworkManager --no-daemon --configure-and-quit=initrd >>/run/networkmanager.log 2>&1
+  done
+}
+
 # start_network: connections of the kernel arguments and of the image, then NetworkManager
 # until all of them are up.
 start_network() {
