@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -228,7 +229,7 @@ const (
 // componentVersions are the parts of this service. Agents of the v2 API are told to run
 // the first two as images; ours brings both itself.
 func componentVersions() map[string]string {
-	v := version()
+	v := tag(version())
 	return map[string]string{
 		componentInstaller:  "slipway/installer:" + v,
 		componentController: "slipway/controller:" + v,
@@ -236,6 +237,14 @@ func componentVersions() map[string]string {
 		componentAgent:      "slipway/agent:" + v,
 	}
 }
+
+// tag is a version as the tag of an image: builds from a checkout have blanks in theirs.
+func tag(version string) string {
+	return strings.Trim(notInTags.ReplaceAllString(version, "-"), "-.")
+}
+
+// notInTags are the characters that tags of images do not have (OCI distribution, references).
+var notInTags = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // api is the router of the facade. Rules run in the process that serves it.
 func (s *service) api(context.Context) (chi.Router, error) {

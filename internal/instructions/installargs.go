@@ -55,7 +55,11 @@ func (i Images) RequiredImages() []string {
 }
 
 func imageArgs(in *ArgsInput) ([]string, error) {
-	images := in.Images.RequiredImages()
+	required := in.Images
+	if in.Host.Dialect == model.DialectFine {
+		required.Installer = "" // our agent is the installer too
+	}
+	images := required.RequiredImages()
 	if len(images) == 0 || !slices.ContainsFunc(images, func(name string) bool { return !pulled(in.Host, name) }) {
 		return nil, ErrSkip
 	}

@@ -44,7 +44,7 @@ type lab struct {
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	if !*hosts {
-		t.Skip("SKIP: clusters on hosts in namespaces are brought up by make bench-payload")
+		t.Skip("SKIP: clusters on hosts in namespaces are brought up by make bench-kube")
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("SKIP: hosts in namespaces need root")
@@ -81,7 +81,7 @@ func newLab(t *testing.T) *lab {
 
 // Hosts in namespaces take minutes, and archives that take more to build.
 var (
-	hosts = flag.Bool("hosts", false, "bring up whole clusters on hosts in namespaces (make bench-payload)")
+	hosts = flag.Bool("hosts", false, "bring up whole clusters on hosts in namespaces (make bench-kube)")
 	kube  = flag.String("kube", "", "archive of the programs of hosts; what test/bench/coreos/buildkube made last when empty")
 )
 
@@ -95,7 +95,7 @@ func programs(t *testing.T) string {
 	require.NoError(t, err)
 	path, err := coreos.FindKube(coreos.Dir(cache), coreos.KubeOptions{Source: "../kube"})
 	if err != nil {
-		t.Skip("SKIP: the programs of a cluster's hosts are not built, or their sources have changed since (make bench-payload)")
+		t.Skip("SKIP: the programs of a cluster's hosts are not built, or their sources have changed since (make bench-kube)")
 	}
 	return path
 }

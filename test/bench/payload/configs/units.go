@@ -67,6 +67,9 @@ func (u Unit) text() string {
 	// Emulated machines are slow: nothing may run into a time limit of systemd.
 	fmt.Fprintf(&b, "Type=%s\nExecStart=%s\nRestart=%s\nRestartSec=5\nTimeoutStartSec=infinity\nTimeoutStopSec=120\nOOMScoreAdjust=-900\nKillMode=%s\n",
 		kind, command, restart, kill)
+	// Collecting garbage less often costs memory, of which emulated machines have more
+	// than processors.
+	b.WriteString("Environment=GOGC=400\n")
 	if u.Told {
 		b.WriteString("StandardOutput=journal+console\nStandardError=journal+console\n")
 	}

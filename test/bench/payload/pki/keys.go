@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 )
 
 // Names of what a folder of keys holds: NAME.crt and NAME.key.
@@ -55,4 +57,28 @@ func (k Keys) Store(name string, p Pair) error {
 		return fmt.Errorf("write the certificate %s: %w", name, err)
 	}
 	return nil
+}
+
+// Issue stores a certificate that an authority signs, unless the one that is stored says
+// the same. Several programs of a host ask for one of theirs at once, and others read it.
+func (k Keys) Issue(authority Pair, name string, s Subject, now time.Time) error {
+	if err := os.MkdirAll(string(k), 0o700); err != nil {
+		return fmt.Errorf("make the folder of keys: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(string(k), "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock the folder of keys: %w", err)
+	}
+	defer func() { _ = lock.Close() }()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock the folder of keys: %w", err)
+	}
+	if stored, err := k.Load(name); err == nil && stored.says(s, authority) {
+		return nil
+	}
+	made, err := authority.Issue(s, now)
+	if err != nil {
+		return err
+	}
+	return k.Store(name, made)
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"slices"
 	"time"
 )
 
@@ -120,4 +121,26 @@ func (p Pair) read() (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	}
 	private, err := x509.ParseECPrivateKey(key.Bytes)
 	return parsed, private, err
+}
+
+// says reports whether a certificate is that of a subject, signed by an authority, and its
+// key belongs to it.
+func (p Pair) says(s Subject, authority Pair) bool {
+	certificate, key, err := p.read()
+	if err != nil || !key.PublicKey.Equal(certificate.PublicKey) {
+		return false
+	}
+	signer, _, err := authority.read()
+	if err != nil || certificate.CheckSignatureFrom(signer) != nil {
+		return false
+	}
+	hosts := slices.Clone(certificate.DNSNames)
+	for _, ip := range certificate.IPAddresses {
+		hosts = append(hosts, ip.String())
+	}
+	return certificate.Subject.CommonName == s.Name && sameSet(certificate.Subject.Organization, s.Groups) && sameSet(hosts, s.Hosts)
+}
+
+func sameSet(a, b []string) bool {
+	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b))))
 }

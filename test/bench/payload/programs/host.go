@@ -48,17 +48,13 @@ func (h *Host) any() netip.Addr {
 func (h *Host) program(name string) string { return filepath.Join(h.Programs, name) }
 
 // certificate makes a certificate of this host's own, signed by an authority of the
-// cluster. It is made at every start: addresses change, and the keys are at hand.
+// cluster, unless there is one for these names and addresses already.
 func (h *Host) certificate(signer, name string, s pki.Subject) error {
 	authority, err := h.Keys.Load(signer)
 	if err != nil {
 		return err
 	}
-	made, err := authority.Issue(s, h.Now())
-	if err != nil {
-		return err
-	}
-	return h.Own.Store(name, made)
+	return h.Own.Issue(authority, name, s, h.Now())
 }
 
 // names are those under which servers on this host are reached.
