@@ -23,9 +23,13 @@ func (o Options) command() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Room for a second processor makes QEMU emulate locked instructions as such even where
+	// there is one: without them its devices see the memory of the machine out of order, and
+	// after some hours of machines one waits for an interrupt for ever.
+	processors := cmp.Or(o.CPUs, 1)
 	words := []string{
 		"qemu-system-x86_64", "-accel", "tcg,tb-size=256,thread=multi", "-M", "pc", "-cpu", "qemu64",
-		"-smp", strconv.Itoa(cmp.Or(o.CPUs, 1)), "-m", strconv.Itoa(cmp.Or(o.MemoryMiB, 2048)),
+		"-smp", fmt.Sprintf("%d,maxcpus=%d", processors, max(processors, 2)), "-m", strconv.Itoa(cmp.Or(o.MemoryMiB, 2048)),
 		"-nodefaults", "-display", "none", "-serial", "stdio", "-device", "virtio-rng-pci",
 		"-uuid", fmt.Sprintf("5117aa00-be9c-4000-8000-%012d", o.Number),
 		"-smbios", fmt.Sprintf("type=1,manufacturer=Slipway,product=bench,serial=bench-%02d", o.Number),

@@ -65,7 +65,7 @@ func (u Unit) text() string {
 		command = waitProgram + " " + command
 	}
 	// Emulated machines are slow: nothing may run into a time limit of systemd.
-	fmt.Fprintf(&b, "Type=%s\nExecStart=%s\nRestart=%s\nRestartSec=5\nTimeoutStartSec=infinity\nTimeoutStopSec=120\nOOMScoreAdjust=-900\nKillMode=%s\n",
+	fmt.Fprintf(&b, "Type=%s\nExecStart=%s\nRestart=%s\nRestartSec=5\nTimeoutStartSec=infinity\nTimeoutStopSec=20\nOOMScoreAdjust=-900\nKillMode=%s\n",
 		kind, command, restart, kill)
 	// Collecting garbage less often costs memory, of which emulated machines have more
 	// than processors.
