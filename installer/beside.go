@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"slipway/internal/run"
 	"slipway/internal/wire"
 )
 
@@ -23,7 +24,8 @@ const (
 
 // writeBeside installs an image beside the system that the host was started with from its
 // disk, for hosts that nobody can give a live image. What was done already is not done
-// again; that Ignition runs is said last, so that half an installation starts the old system.
+// again; that Ignition runs is said last, when all else is on the disk, so that half an
+// installation starts the old system, after a power cut too.
 func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest, args []string) error {
 	kargs, network, err := besideArgs(args)
 	if err != nil {
@@ -34,7 +36,8 @@ func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest
 		return fmt.Errorf("read the Ignition of the host: %w", err)
 	}
 	for _, argv := range i.besideCommands(req.CoreosImage, kargs) {
-		if err := i.command(ctx, argv...); err != nil {
+		_, err := i.Runner.Run(ctx, run.Cmd{Name: argv[0], Args: argv[1:], Env: proxyEnvironment(req.Proxy)})
+		if err != nil {
 			return err
 		}
 	}
@@ -49,15 +52,23 @@ func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest
 	if err := i.writeFile("/boot/ignition/config.ign", config, 0o600); err != nil {
 		return err
 	}
-	return i.writeFile(firstBoot, nil, defaultFileMode)
+	toDisk := []string{"sync", "--file-system", "/boot"}
+	if err := i.command(ctx, toDisk...); err != nil {
+		return err
+	}
+	if err := i.writeFile(firstBoot, nil, defaultFileMode); err != nil {
+		return err
+	}
+	return i.command(ctx, toDisk...)
 }
 
 func (i *Installer) besideCommands(image string, kargs []string) [][]string {
 	commands := [][]string{{"mount", "/sysroot", "-o", "remount,rw"}, {"mount", "/boot", "-o", "remount,rw"}}
 	if i.exists("/ostree/repo/refs/heads/" + nodeImageRef) {
-		// It keeps gigabytes that the new image needs.
-		commands = append(commands, []string{"ostree", "refs", "--repo", "/ostree/repo", "--delete", nodeImageRef},
-			[]string{"touch", "/ostree/repo/tmp/node-image"}) // units of the live system look for it
+		// It keeps gigabytes that the new image needs. Units of the live system look for the
+		// file, which comes first: without the ref nobody would make it again.
+		commands = append(commands, []string{"touch", "/ostree/repo/tmp/node-image"},
+			[]string{"ostree", "refs", "--repo", "/ostree/repo", "--delete", nodeImageRef})
 	}
 	if !i.exists(path.Join(stateRoots, stateRoot)) {
 		commands = append(commands, []string{"ostree", "admin", "stateroot-init", stateRoot})

@@ -1,18 +1,21 @@
 package installer_test
 
 import (
+	"context"
 	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/run"
 	"slipway/internal/run/runtest"
+	"slipway/internal/wire"
 )
 
 func besideHost(t *testing.T) *host {
 	t.Helper()
 	h := newHost(t, map[string]runtest.Answer{
-		"mount": runtest.Prints(""), "ostree": runtest.Prints(""), "rpm-ostree": runtest.Prints(""), "touch": runtest.Prints(""),
+		"mount": runtest.Prints(""), "ostree": runtest.Prints(""), "rpm-ostree": runtest.Prints(""), "touch": runtest.Prints(""), "sync": runtest.Prints(""),
 	})
 	h.write(t, ignFile, `{"ignition":{"version":"3.2.0"}}`)
 	return h
@@ -36,6 +39,7 @@ func TestImageBesideARunningSystem(t *testing.T) {
 		"ostree admin finalize-staged",
 		"rpm-ostree kargs --os install --append ip=dhcp --append a=b --delete-if-present quiet",
 		"ostree admin finalize-staged",
+		"sync --file-system /boot", "sync --file-system /boot",
 	}, h.Lines())
 	require.JSONEq(t, `{"ignition":{"version":"3.2.0"}}`, h.read(t, "/boot/ignition/config.ign"))
 	require.FileExists(t, h.root.Path("/boot/ignition.firstboot"))
@@ -65,6 +69,56 @@ func TestImageBesideARunningSystemIsDoneAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, h.Count("ostree admin stateroot-init"))
 	require.Equal(t, 2, h.Count("ostree refs --repo /ostree/repo --delete coreos/node-image"))
+}
+
+func TestImageBesideARunningSystemComesThroughTheProxy(t *testing.T) {
+	t.Parallel()
+	h := besideHost(t)
+	req := request("master", 3)
+	req.CoreosImage, req.Proxy = "registry/coreos:1", wire.Proxy{HTTPSProxy: "http://proxy:3128", NoProxy: "localhost"}
+	_, err := newInstaller(newService(t), h, nil).WriteImage(t.Context(), req)
+	require.NoError(t, err)
+	for _, c := range h.Commands() {
+		if c.Name == "ostree" {
+			require.Equal(t, []string{"HTTPS_PROXY=http://proxy:3128", "NO_PROXY=localhost"}, c.Env, c.String())
+		}
+	}
+}
+
+func TestImageBesideARunningSystemIsOnTheDiskBeforeItStarts(t *testing.T) {
+	t.Parallel()
+	h := besideHost(t)
+	var saved []bool
+	h.On("sync --file-system /boot", func(context.Context, run.Cmd) (run.Result, error) {
+		require.FileExists(t, h.root.Path("/boot/ignition/config.ign"))
+		_, err := os.Stat(h.root.Path("/boot/ignition.firstboot"))
+		saved = append(saved, err == nil)
+		return run.Result{}, nil
+	})
+	req := request("master", 3)
+	req.CoreosImage = "registry/coreos:1"
+	_, err := newInstaller(newService(t), h, nil).WriteImage(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true}, saved, "a power cut must not leave the mark without the Ignition")
+}
+
+func TestImageBesideARunningSystemLeavesNoHalfSpaceSaving(t *testing.T) {
+	t.Parallel()
+	h := besideHost(t)
+	h.write(t, "/ostree/repo/refs/heads/coreos/node-image", "")
+	h.On("ostree refs", func(context.Context, run.Cmd) (run.Result, error) {
+		return run.Result{}, os.Remove(h.root.Path("/ostree/repo/refs/heads/coreos/node-image"))
+	})
+	h.On("touch", runtest.Fails(1, "interrupted"))
+	req := request("master", 3)
+	req.CoreosImage = "registry/coreos:1"
+	i := newInstaller(newService(t), h, nil)
+	_, err := i.WriteImage(t.Context(), req)
+	require.ErrorContains(t, err, "interrupted")
+	h.On("touch", runtest.Prints(""))
+	_, err = i.WriteImage(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, 2, h.Count("touch /ostree/repo/tmp/node-image"), "what was cut off is done again")
 }
 
 func TestImageBesideARunningSystemRefusesArgumentsOfDisks(t *testing.T) {

@@ -24,8 +24,12 @@ var shims = map[string]string{
 
 // SetBootOrder makes the firmware start from the boot device next. Where that does not
 // work the order of the firmware stays, and the service notices a host that came up from
-// the wrong device.
+// the wrong device. An image beside the running system needs none: the firmware started
+// the host from that disk, through an entry that may be of its first system.
 func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdRequest) {
+	if req.CoreosImage != "" {
+		return
+	}
 	device, err := i.device(req)
 	if err != nil {
 		i.Log.Warn("boot order not set", "error", err)
@@ -48,7 +52,8 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 
 // removeStaleEntries removes what earlier installations of the boot device left in the
 // firmware: each made an entry, the room for them is small, and some firmware starts the
-// oldest. Entries of other disks that are there stay.
+// oldest. Entries of other disks that are there stay, and so do all that CoreOS cannot have
+// made: a disk behind a path that is down has not gone.
 func (i *Installer) removeStaleEntries(ctx context.Context, device, shim string) {
 	text, err := i.output(ctx, "efibootmgr", "-v")
 	if err != nil {
@@ -56,16 +61,23 @@ func (i *Installer) removeStaleEntries(ctx context.Context, device, shim string)
 	}
 	mine := i.partitionID(ctx, device)
 	for _, entry := range ParseBootEntries(text) {
-		if entry.Label != efiLabel || !strings.EqualFold(entry.Loader, shim) || entry.Partition == "" {
+		if entry.Label != efiLabel || !strings.EqualFold(entry.Loader, shim) || entry.PartitionNumber != efiPartition {
 			continue
 		}
-		if entry.Partition != mine && i.exists("/dev/disk/by-partuuid/"+entry.Partition) {
+		if entry.Partition != mine && !i.partitionGone(entry.Partition, mine) {
 			continue
 		}
 		if err := i.command(ctx, "efibootmgr", "-q", "-b", entry.Number, "-B"); err != nil {
 			i.Log.Warn("boot entry of an earlier installation not removed", "entry", entry.Number, "error", err)
 		}
 	}
+}
+
+// partitionGone says that no disk has the partition. The links of udev tell only when they
+// have that of the disk just written.
+func (i *Installer) partitionGone(id, mine string) bool {
+	const links = "/dev/disk/by-partuuid/"
+	return mine != "" && i.exists(links+mine) && !i.exists(links+id)
 }
 
 // partitionID is the GPT id of the EFI system partition that was written to a disk.

@@ -19,6 +19,7 @@ const bootEntries = "BootCurrent: 0001\nTimeout: 0 seconds\nBootOrder: 0003,0001
 	"Boot0003* Red Hat Enterprise Linux\tHD(2,GPT,AAAA0000-0000-0000-0000-000000000001,0x1000,0x10000)/File(\\EFI\\redhat\\SHIM)\n" +
 	"Boot0004  Red Hat Enterprise Linux\tHD(2,GPT,aaaa0000-0000-0000-0000-000000000002,0x1000,0x10000)/File(\\EFI\\redhat\\SHIM)\n" +
 	"Boot0005* Red Hat Enterprise Linux\tHD(1,GPT,aaaa0000-0000-0000-0000-000000000003,0x800,0x12c000)/File(\\EFI\\redhat\\SHIM)\n" +
+	"Boot0007* Red Hat Enterprise Linux\tHD(1,GPT,aaaa0000-0000-0000-0000-000000000004,0x800,0x12c000)/File(\\EFI\\redhat\\SHIM)\n" +
 	"Boot0006* Fedora\tHD(2,GPT,aaaa0000-0000-0000-0000-000000000001,0x800,0x12c000)/File(\\EFI\\fedora\\SHIM)\n" +
 	"Boot000A* Red Hat Enterprise Linux\tHD(2,GPT,aaaa0000-0000-0000-0000-000000000001,0x1000,0x10000)/\\EFI\\redhat\\SHIM\n" +
 	"Boot000B* Red Hat Enterprise Linux\tMAC(525400be9c01,1)/IPv4(0.0.0.0,0,DHCP)\n"
@@ -62,14 +63,41 @@ func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 	}, h.Lines())
 }
 
+func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{
+		"efibootmgr": runtest.Prints(""), "efibootmgr -v": runtest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
+		"lsblk": runtest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
+	})
+	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
+	i := newInstaller(newService(t), h, nil)
+	i.SetBootOrder(t.Context(), request("master", 3)) // before udev made any link, even that of the disk just written
+	require.Zero(t, h.Count("efibootmgr -q -b 0004 -B"), "nobody knows whether its disk is there")
+	require.Equal(t, 1, h.Count("efibootmgr -q -b 0003 -B"))
+	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001", "")
+	i.SetBootOrder(t.Context(), request("master", 3))
+	require.Equal(t, 1, h.Count("efibootmgr -q -b 0004 -B"))
+	require.Zero(t, h.Count("efibootmgr -q -b 0007 -B"), "no CoreOS begins at the first partition")
+}
+
+func TestBootOrderStaysWhereTheDiskStartedTheHost(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{"efibootmgr": runtest.Prints("")})
+	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
+	req := request("master", 3)
+	req.CoreosImage = "registry/coreos:1"
+	newInstaller(newService(t), h, nil).SetBootOrder(t.Context(), req)
+	require.Empty(t, h.Lines())
+}
+
 func TestParseBootEntriesReadsBothVersions(t *testing.T) {
 	t.Parallel()
 	entries := installer.ParseBootEntries(bootEntries)
-	require.Len(t, entries, 8)
+	require.Len(t, entries, 9)
 	require.Equal(t, installer.BootEntry{Number: "0001", Label: "UEFI QEMU DVD-ROM QM00003"}, entries[1])
-	want := installer.BootEntry{Number: "0003", Label: "Red Hat Enterprise Linux", Partition: "aaaa0000-0000-0000-0000-000000000001", Loader: `\EFI\redhat\SHIM`}
+	want := installer.BootEntry{Number: "0003", Label: "Red Hat Enterprise Linux", PartitionNumber: "2", Partition: "aaaa0000-0000-0000-0000-000000000001", Loader: `\EFI\redhat\SHIM`}
 	require.Equal(t, want, entries[2])
 	want.Number = "000A"
-	require.Equal(t, want, entries[6])
+	require.Equal(t, want, entries[7])
 	require.Empty(t, installer.ParseBootEntries("EFI variables are not supported on this system.\n"))
 }

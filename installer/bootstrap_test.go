@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/base64"
+	"errors"
 	"os"
 	"testing"
 
@@ -171,4 +172,21 @@ func TestStartBootstrapTellsWhatWentWrong(t *testing.T) {
 		err := newInstaller(s, h, nil).StartBootstrap(t.Context(), request("bootstrap", 3))
 		require.ErrorContains(t, err, "start the bootstrap services")
 	})
+}
+
+func TestStartBootstrapMakesAnSSHKeyAgainThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, nil)
+	services(h, t)
+	makes := func(_ context.Context, c run.Cmd) (run.Result, error) {
+		if _, err := os.Stat(h.root.Path("/root/.ssh/id_ed25519")); err == nil {
+			return run.Result{}, errors.New("asks whether to overwrite the key")
+		}
+		return run.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ed25519.pub"), []byte("ssh-ed25519 KEY\n"), 0o600)
+	}
+	h.On("ssh-keygen", makes)
+	h.write(t, "/root/.ssh/id_ed25519", "half a ke")
+	s.files["bootstrap.ign"] = bootstrapIgnition()
+	require.NoError(t, newInstaller(s, h, nil).StartBootstrap(t.Context(), request("bootstrap", 3)))
+	require.FileExists(t, h.root.Path("/opt/openshift/openshift/99-assisted-installer-master-ssh.yaml"))
 }

@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"slipway/internal/run"
 	"slipway/internal/wire"
 )
+
+// cleanLimit is generous: a thin pool with many volumes is taken apart one by one.
+const cleanLimit = 5 * time.Minute
 
 // CleanReport is the output of the step disk-clean.
 type CleanReport struct {
@@ -94,7 +98,7 @@ func union(some, more []string) []string {
 // format overwrites the partition tables of disks a user wants emptied.
 func (i *Installer) format(ctx context.Context, disks []string, report *CleanReport) {
 	for _, disk := range disks {
-		err := i.command(ctx, "dd", "if=/dev/zero", "of="+disk, "bs=512", "count=1")
+		err := i.clean(ctx, "dd", "if=/dev/zero", "of="+disk, "bs=512", "count=1")
 		if err != nil {
 			report.warn("could not format %s: %s", disk, err)
 			continue
@@ -105,7 +109,7 @@ func (i *Installer) format(ctx context.Context, disks []string, report *CleanRep
 
 // blocks are a disk and what is stacked on it.
 func (i *Installer) blocks(ctx context.Context, disk string) (Block, error) {
-	text, err := i.output(ctx, "lsblk", "--json", "--paths", "--output", "NAME,KNAME,TYPE,MOUNTPOINT", disk)
+	text, err := i.look(ctx, "lsblk", "--json", "--paths", "--output", "NAME,KNAME,TYPE,MOUNTPOINT", disk)
 	if err != nil {
 		return Block{}, err
 	}
@@ -114,7 +118,7 @@ func (i *Installer) blocks(ctx context.Context, disk string) (Block, error) {
 
 // volumes are the physical volumes of the host.
 func (i *Installer) volumes(ctx context.Context) ([]PhysicalVolume, error) {
-	text, err := i.output(ctx, "pvs", "--reportformat", "json", "--options", "pv_name,vg_name,vg_uuid")
+	text, err := i.look(ctx, "pvs", "--reportformat", "json", "--options", "pv_name,vg_name,vg_uuid")
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +127,9 @@ func (i *Installer) volumes(ctx context.Context) ([]PhysicalVolume, error) {
 
 func (i *Installer) execute(ctx context.Context, plan CleanPlan, a *attempt) {
 	for _, action := range plan.Actions {
-		err := i.command(ctx, action.Argv...)
+		err := i.clean(ctx, action.Argv...)
 		if err != nil && action.Fallback != nil && ctx.Err() == nil {
-			err = i.command(ctx, action.Fallback...)
+			err = i.clean(ctx, action.Fallback...)
 		}
 		if ctx.Err() != nil {
 			return
@@ -136,6 +140,24 @@ func (i *Installer) execute(ctx context.Context, plan CleanPlan, a *attempt) {
 		}
 		a.cleaned = append(a.cleaned, action.What)
 	}
+}
+
+// clean runs a command that frees a disk.
+func (i *Installer) clean(ctx context.Context, argv ...string) error {
+	_, err := i.look(ctx, argv...)
+	return err
+}
+
+// look runs a command that asks disks, which may not answer: LVM asks all of the host.
+func (i *Installer) look(ctx context.Context, argv ...string) (string, error) {
+	ctx, cancel := within(ctx, i.CleanLimit)
+	defer cancel()
+	return i.output(ctx, argv...)
+}
+
+// within bounds a command whose end is nothing to wait for at any price.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("no end after %s", limit))
 }
 
 // command runs a command of the host for its effect.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/installer"
 	"slipway/internal/run/runtest"
 )
 
@@ -59,6 +61,20 @@ func TestCleanDiskWithoutToolsStillWipes(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"signatures of /dev/sda"}, report.Cleaned)
 	require.Len(t, report.Warnings, 1)
+}
+
+func TestCleanDiskGoesOnWithoutACommandThatHangs(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{
+		"lsblk": runtest.Prints(emptyDisk), "pvs": runtest.Hangs, // on a path to a disk that is gone
+		"wipefs": runtest.Prints(""),
+	})
+	i := newInstaller(newService(t), h, nil, func(o *installer.Options) { o.CleanLimit = time.Millisecond })
+	report, err := i.CleanDisk(t.Context(), request("worker", 3))
+	require.NoError(t, err)
+	require.Equal(t, []string{"signatures of /dev/sda"}, report.Cleaned)
+	require.Len(t, report.Warnings, 1)
+	require.Contains(t, report.Warnings[0], "no end after 1ms")
 }
 
 func TestCleanDiskLeavesWhatItIsToldToLeave(t *testing.T) {

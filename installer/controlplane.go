@@ -36,11 +36,12 @@ func mastersNeeded(req *wire.InstallCmdRequest) int {
 func (i *Installer) WaitControlPlane(ctx context.Context, req *wire.InstallCmdRequest) (ControlPlaneReport, error) {
 	others := i.watchOthers(req)
 	for {
-		nodes, err := i.masters(ctx)
+		var nodes []Node
+		var err error
+		others.during(ctx, func() { nodes, err = i.masters(ctx) })
 		if err != nil && ctx.Err() == nil {
 			i.Log.Debug("control plane not reached", "error", err)
 		}
-		others.fetched(ctx)
 		ready := []string{}
 		for _, node := range nodes {
 			if node.Ready {

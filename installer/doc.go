@@ -30,11 +30,12 @@
 //	  coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
 //	  with an image of CoreOS in the request, beside the running system instead:
 //	  mount /sysroot -o remount,rw; mount /boot -o remount,rw
-//	  [ostree refs --repo /ostree/repo --delete coreos/node-image; touch /ostree/repo/tmp/node-image]   when it is there
+//	  [touch /ostree/repo/tmp/node-image; ostree refs --repo /ostree/repo --delete coreos/node-image]   when it is there
 //	  [ostree admin stateroot-init install]       unless it is there
 //	  ostree container image deploy --stateroot install --sysroot / --authfile FILE --karg KARG... --image IMAGE
 //	  ostree admin finalize-staged
 //	  [rpm-ostree kargs --os install --append KARG... --delete-if-present KARG...; ostree admin finalize-staged]
+//	  sync --file-system /boot                    before and after /boot/ignition.firstboot is made
 //	bootkube-wait, every 5 s until it prints inactive:
 //	  systemctl is-active progress.service
 //	reboot:

@@ -9,6 +9,8 @@ import (
 type BootEntry struct {
 	Number string // four hexadecimal digits
 	Label  string
+	// PartitionNumber is its place in the partition table, as the entry has it.
+	PartitionNumber string
 	// Partition is the GPT id of the partition that it starts from, in lower case; empty for
 	// entries without one.
 	Partition string
@@ -20,7 +22,7 @@ type BootEntry struct {
 //	Boot0003* Red Hat Enterprise Linux	HD(2,GPT,6a5c1a0c-...,0x1000,0x10000)/File(\EFI\redhat\shimx64.efi)
 var (
 	bootEntry     = regexp.MustCompile(`^Boot([0-9A-Fa-f]{4})[* ] ([^\t]*)\t?(.*)$`)
-	bootPartition = regexp.MustCompile(`HD\(\d+,GPT,([0-9A-Fa-f-]+)`)
+	bootPartition = regexp.MustCompile(`HD\((\d+),GPT,([0-9A-Fa-f-]+)`)
 	bootLoader    = regexp.MustCompile(`/(?:File\()?(\\[^)\s]+)`)
 )
 
@@ -34,7 +36,7 @@ func ParseBootEntries(output string) []BootEntry {
 		}
 		entry := BootEntry{Number: found[1], Label: strings.TrimSpace(found[2])}
 		if partition := bootPartition.FindStringSubmatch(found[3]); partition != nil {
-			entry.Partition = strings.ToLower(partition[1])
+			entry.PartitionNumber, entry.Partition = partition[1], strings.ToLower(partition[2])
 		}
 		if loader := bootLoader.FindStringSubmatch(found[3]); loader != nil {
 			entry.Loader = loader[1]

@@ -23,6 +23,8 @@ const (
 	gatherScript = "/usr/local/bin/installer-gather.sh"
 	// uploadLimit is how long an upload is tried again while the service does not answer.
 	uploadLimit = 10 * time.Minute
+	// logLimit is how long one command may take to print what it knows.
+	logLimit = time.Minute
 	// commandLogLimit is how much of the end of one command's output is kept, in bytes.
 	commandLogLimit = 16 << 20
 )
@@ -121,7 +123,10 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 		sources = append(append([]logSource{}, hostLogs...), bootstrapLogs...)
 	}
 	for _, source := range sources {
-		if err := add(source.file, []byte(secrets.Replace(string(i.logOf(ctx, source.argv))))); err != nil {
+		limited, cancel := within(ctx, i.LogLimit)
+		content := i.logOf(limited, source.argv)
+		cancel()
+		if err := add(source.file, []byte(secrets.Replace(string(content)))); err != nil {
 			return nil, err
 		}
 	}
@@ -143,6 +148,8 @@ func (i *Installer) logOf(ctx context.Context, argv []string) []byte {
 	content := []byte(result.Stdout)
 	if len(content) > commandLogLimit {
 		content = content[len(content)-commandLogLimit:]
+		// Half a secret would not be known for one.
+		content = content[bytes.IndexByte(content, '\n')+1:]
 	}
 	if err != nil {
 		content = fmt.Appendf(content, "\n%s\n", err)
@@ -157,7 +164,7 @@ func (i *Installer) gather(ctx context.Context, r LogsRequest) (name string, con
 	bundle := "log-bundle-" + r.ClusterID.String() + ".tar.gz"
 	content, err := os.ReadFile(i.Root.Path(path.Join("/root", bundle)))
 	if err != nil {
-		return "installer-gather.log", said
+		return "installer-gather.log", []byte(i.redactor().Replace(string(said)))
 	}
 	return bundle, content
 }

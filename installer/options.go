@@ -39,9 +39,17 @@ type Options struct {
 	// Insecure and CACert (a path on the host) tell the controller how to reach the service.
 	Insecure bool
 	CACert   string
-	// FarewellLimit bounds the sending of logs before a reboot; five minutes when zero.
+	// FarewellLimit bounds the sending of logs before a reboot, and the setting of the boot
+	// order; five minutes when zero.
 	FarewellLimit time.Duration
-	Log           *slog.Logger // slog.Default() when nil
+	// CleanLimit bounds each command that frees a disk, LogLimit each one whose output goes
+	// into the logs: those that ask a disk which does not answer hang. Five minutes and one
+	// when zero.
+	CleanLimit, LogLimit time.Duration
+	// FetchPause is between two looks at who fetched its Ignition, while the API of the new
+	// cluster is asked for something else; five seconds when zero.
+	FetchPause time.Duration
+	Log        *slog.Logger // slog.Default() when nil
 }
 
 // Installer runs the stages of an installation on one host.
@@ -56,6 +64,15 @@ func New(o Options) *Installer {
 	}
 	if o.FarewellLimit == 0 {
 		o.FarewellLimit = farewellLimit
+	}
+	if o.CleanLimit == 0 {
+		o.CleanLimit = cleanLimit
+	}
+	if o.LogLimit == 0 {
+		o.LogLimit = logLimit
+	}
+	if o.FetchPause == 0 {
+		o.FetchPause = pollPause
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

@@ -3,12 +3,15 @@ package installer
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -31,6 +34,8 @@ type others struct {
 	hosts []otherHost
 	// settled are the hosts and stages that need no report any more.
 	settled map[settledStage]bool
+	// inventories are those read so far.
+	inventories map[uuid.UUID]wire.Inventory
 }
 
 type otherHost struct {
@@ -47,7 +52,7 @@ type settledStage struct {
 }
 
 func (i *Installer) watchOthers(req *wire.InstallCmdRequest) *others {
-	return &others{Installer: i, req: req, settled: map[settledStage]bool{}}
+	return &others{Installer: i, req: req, settled: map[settledStage]bool{}, inventories: map[uuid.UUID]wire.Inventory{}}
 }
 
 // load asks the service who the other hosts are.
@@ -59,13 +64,11 @@ func (o *others) load(ctx context.Context) []otherHost {
 		}
 		return o.hosts
 	}
+	hosts = slices.DeleteFunc(hosts, func(h wire.Host) bool { return h.ID == o.req.HostID })
+	o.readInventories(ctx, hosts)
 	o.hosts = o.hosts[:0]
 	for _, h := range hosts {
-		if h.ID == o.req.HostID {
-			continue
-		}
-		var inventory wire.Inventory
-		_ = json.Unmarshal([]byte(h.Inventory), &inventory) // a host without inventory has no addresses
+		inventory := o.inventories[h.ID] // a host without one has no addresses
 		name := h.RequestedHostname
 		if name == "" {
 			name = inventory.Hostname
@@ -76,6 +79,31 @@ func (o *others) load(ctx context.Context) []otherHost {
 		})
 	}
 	return o.hosts
+}
+
+// readInventories reads those of hosts that are new here. The list of hosts comes without:
+// they are large, and it is asked for at each report.
+func (o *others) readInventories(ctx context.Context, hosts []wire.Host) {
+	known := func(h wire.Host) bool {
+		_, read := o.inventories[h.ID]
+		return read
+	}
+	if !slices.ContainsFunc(hosts, func(h wire.Host) bool { return !known(h) }) {
+		return
+	}
+	all, err := o.Client.ClusterInventories(ctx, o.req.ClusterID)
+	if err != nil {
+		if ctx.Err() == nil {
+			o.Log.Warn("inventories of the cluster not read", "error", err)
+		}
+		return
+	}
+	for _, h := range all {
+		var inventory wire.Inventory
+		if json.Unmarshal([]byte(h.Inventory), &inventory) == nil {
+			o.inventories[h.ID] = inventory
+		}
+	}
 }
 
 // find looks for a host, first among those known, then among those the service knows now.
@@ -126,6 +154,26 @@ func (o *others) fetched(ctx context.Context) {
 	}
 }
 
+// during asks the API of the new cluster, and meanwhile reports who fetched: while it comes
+// up it answers late, and hosts would be nodes before anybody heard that they came this far.
+func (o *others) during(ctx context.Context, ask func()) {
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		ask()
+	}()
+	looks := time.NewTicker(o.FetchPause)
+	defer looks.Stop()
+	for {
+		o.fetched(ctx)
+		select {
+		case <-answered:
+			return
+		case <-looks.C:
+		}
+	}
+}
+
 // fetchers are the addresses in the logs of the machine config server.
 func (o *others) fetchers() []netip.Addr {
 	names, err := filepath.Glob(o.Root.Path(serverLogs))
@@ -136,7 +184,10 @@ func (o *others) fetchers() []netip.Addr {
 	for _, name := range names {
 		content, err := os.ReadFile(name)
 		if err != nil {
-			continue // rotated away
+			if !errors.Is(err, fs.ErrNotExist) { // rotated away
+				o.Log.Warn("log of the machine config server not read", "error", err)
+			}
+			continue
 		}
 		for _, match := range fetchedBy.FindAllSubmatch(content, -1) {
 			if remote, err := netip.ParseAddrPort(string(match[1])); err == nil {

@@ -12,14 +12,15 @@ const (
 	// converged is there when another agent owns the host's power; it reboots the host
 	// once our service has ended.
 	converged = "/etc/systemd/system/ironic-agent.service"
-	// farewellLimit bounds the sending of logs, which is only nice to have, before a reboot.
+	// farewellLimit bounds the sending of logs and the setting of the boot order, which are
+	// only nice to have, before a reboot: some firmware hangs.
 	farewellLimit = 5 * time.Minute
 )
 
 // PrepareReboot does what should happen before the host leaves the live image: its logs
 // are sent and the boot order is set, both as far as they go.
 func (i *Installer) PrepareReboot(ctx context.Context, req *wire.InstallCmdRequest) error {
-	limited, cancel := context.WithTimeout(ctx, i.FarewellLimit)
+	limited, cancel := within(ctx, i.FarewellLimit)
 	defer cancel()
 	err := i.SendLogs(limited, LogsRequest{
 		ClusterID: req.ClusterID, InfraEnvID: req.InfraEnvID, HostID: req.HostID, Bootstrap: bootstrapHost(req),
@@ -27,7 +28,9 @@ func (i *Installer) PrepareReboot(ctx context.Context, req *wire.InstallCmdReque
 	if err != nil && ctx.Err() == nil {
 		i.Log.Warn("logs not sent", "error", err)
 	}
-	i.SetBootOrder(ctx, req)
+	limited, cancel = within(ctx, i.FarewellLimit) // of its own: the logs may have used up theirs
+	defer cancel()
+	i.SetBootOrder(limited, req)
 	return ctx.Err()
 }
 

@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +79,39 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	}
 }
 
+func TestSecretsThatBeginAlikeAreHiddenWhole(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"dmesg": runtest.Prints("first-password, first-password-of-two")})
+	var auths []string
+	for n := range 20 { // maps have no order
+		auths = append(auths, fmt.Sprintf(`"r%d":{"password":"first-password"},"s%d":{"password":"first-password-of-two"}`, n, n))
+	}
+	h.write(t, "/root/.docker/config.json", `{"auths":{`+strings.Join(auths, ",")+`}}`)
+	require.NoError(t, newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
+	require.Equal(t, "[redacted], [redacted]", unpack(t, s.archive)[hostID.String()+"/dmesg.log"])
+}
+
+func TestWhatTheGatherScriptSaysHoldsNoSecrets(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"/usr/local/bin/installer-gather.sh": runtest.Fails(1, "token "+token)})
+	h.write(t, "/usr/local/bin/installer-gather.sh", "#!/bin/bash\n")
+	err := newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{
+		ClusterID: clusterID, InfraEnvID: envID, HostID: hostID, Bootstrap: true, Gather: true,
+	})
+	require.NoError(t, err)
+	require.Contains(t, unpack(t, s.archive)[hostID.String()+"/installer-gather.log"], "token [redacted]")
+}
+
+func TestLogsComeWithoutThatOfACommandThatHangs(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"pvdisplay": runtest.Hangs, "vgdisplay": runtest.Prints("group data\n")})
+	i := newInstaller(s, h, nil, func(o *installer.Options) { o.LogLimit = time.Millisecond })
+	require.NoError(t, i.PrepareReboot(t.Context(), request("master", 3)))
+	files := unpack(t, s.archive)
+	require.Contains(t, files[hostID.String()+"/physical-volumes.txt"], "no end after 1ms")
+	require.Equal(t, "group data\n", files[hostID.String()+"/volume-groups.txt"])
+}
+
 func TestPrepareRebootGoesOnWithoutLogs(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)
@@ -102,4 +137,26 @@ func unpack(t *testing.T, archive []byte) map[string]string {
 		require.NoError(t, err)
 		files[header.Name] = string(content)
 	}
+}
+
+func TestTheEndOfALongLogBeginsWithAWholeLine(t *testing.T) {
+	t.Parallel()
+	end := " was not accepted\nthe rest of the log\n"
+	end += strings.Repeat("x", 16<<20-len(end)-5) // the cut leaves five bytes of the token
+	s, h := newService(t), newHost(t, map[string]runtest.Answer{"dmesg": runtest.Prints("the token " + token + end)})
+	require.NoError(t, newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
+	log := unpack(t, s.archive)[hostID.String()+"/dmesg.log"]
+	require.True(t, strings.HasPrefix(log, "the rest of the log\n"), "half a secret is not known for one: %.40q", log)
+}
+
+func TestPrepareRebootGoesOnWhenTheFirmwareHangs(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, map[string]runtest.Answer{"efibootmgr": runtest.Hangs})
+	h.write(t, "/sys/firmware/efi/fw_platform_size", "64\n")
+	var said bytes.Buffer
+	i := newInstaller(newService(t), h, nil, func(o *installer.Options) {
+		o.FarewellLimit, o.Log = 100*time.Millisecond, slog.New(slog.NewTextHandler(&said, nil))
+	})
+	require.NoError(t, i.PrepareReboot(t.Context(), request("master", 3)))
+	require.Contains(t, said.String(), "boot order not set")
 }

@@ -37,13 +37,13 @@ func (i *Installer) restartNetwork(ctx context.Context, before []byte) error {
 	if before == nil {
 		return nil
 	}
-	for range resolverLooks {
-		if i.resolver() != nil {
-			return nil
-		}
+	for look := 0; i.resolver() == nil && look < resolverLooks; look++ {
 		if err := i.Sleep(ctx, resolverPause); err != nil {
 			return fmt.Errorf("wait for name servers: %w", err)
 		}
+	}
+	if i.resolver() != nil {
+		return nil // those that came last count too
 	}
 	i.Log.Warn("name servers lost with the restart of the network, put back")
 	return i.writeFile(resolvConf, before, defaultFileMode)

@@ -19,14 +19,16 @@ func TestBootstrapLeavesAResolverThatWorks(t *testing.T) {
 		before  string
 		restart func(h *host, t *testing.T)
 		late    string // comes after some seconds
+		after   int    // so many
 		want    string
 	}{
-		"the network writes it anew":     {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", after) }, "", after},
-		"the network leaves it alone":    {before, func(*host, *testing.T) {}, "", before},
-		"the network writes it late":     {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", "# nothing yet\n") }, after, after},
-		"it is left empty":               {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", "") }, "", before},
-		"it becomes a dangling link":     {before, dangling, "", before},
-		"there was none, and none comes": {"", func(*host, *testing.T) {}, "", ""},
+		"the network writes it anew":     {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", after) }, "", 0, after},
+		"the network leaves it alone":    {before, func(*host, *testing.T) {}, "", 0, before},
+		"the network writes it late":     {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", "# nothing yet\n") }, after, 3, after},
+		"the network writes it at last":  {before, dangling, after, 30, after},
+		"it is left empty":               {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", "") }, "", 0, before},
+		"it becomes a dangling link":     {before, dangling, "", 0, before},
+		"there was none, and none comes": {"", func(*host, *testing.T) {}, "", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +45,8 @@ func TestBootstrapLeavesAResolverThatWorks(t *testing.T) {
 			slept := 0
 			i := newInstaller(s, h, nil, func(o *installer.Options) {
 				o.Sleep = func(context.Context, time.Duration) error {
-					if slept++; slept == 3 && c.late != "" {
+					if slept++; slept == c.after {
+						_ = os.Remove(h.root.Path("/etc/resolv.conf"))
 						h.write(t, "/etc/resolv.conf", c.late)
 					}
 					return nil
@@ -53,7 +56,7 @@ func TestBootstrapLeavesAResolverThatWorks(t *testing.T) {
 			content, _ := os.ReadFile(h.root.Path("/etc/resolv.conf"))
 			require.Equal(t, c.want, string(content))
 			if c.late != "" {
-				require.Equal(t, 3, slept)
+				require.Equal(t, c.after, slept)
 			}
 		})
 	}

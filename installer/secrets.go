@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -16,10 +17,10 @@ const shortSecret = 8
 // redactor takes the secrets out of what the service and people are told: the token of this
 // host, and what opens the registries of its pull secret, which programs repeat when they fail.
 func (i *Installer) redactor() *strings.Replacer {
-	var pairs []string
+	var secrets []string
 	add := func(secret string) {
 		if len(secret) >= shortSecret {
-			pairs = append(pairs, secret, redacted)
+			secrets = append(secrets, secret)
 		}
 	}
 	add(i.Client.Token().Reveal())
@@ -39,6 +40,12 @@ func (i *Installer) redactor() *strings.Replacer {
 			_, password, _ := strings.Cut(string(plain), ":")
 			add(password)
 		}
+	}
+	// The longest first: of one that begins with another nothing may be left.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, secret := range secrets {
+		pairs = append(pairs, secret, redacted)
 	}
 	return strings.NewReplacer(pairs...)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
@@ -37,8 +38,10 @@ type service struct {
 	files    map[string]string // by the end of the path, or the file name asked for
 	hosts    []wire.Host
 	broken   bool // answers 500 to every report of progress
+	wholes   int  // how often it told inventories
 	stages   []string
-	progress []string // "<host>: <stage> <info>" of other hosts
+	progress []string    // "<host>: <stage> <info>" of other hosts
+	heard    chan string // gets them too, when set
 	logs     []string
 	archive  []byte
 }
@@ -91,7 +94,11 @@ func (s *service) takeProgress(w http.ResponseWriter, r *http.Request) {
 		s.stages = append(s.stages, line)
 		return
 	}
-	s.progress = append(s.progress, r.PathValue("host")+": "+line)
+	line = r.PathValue("host") + ": " + line
+	s.progress = append(s.progress, line)
+	if s.heard != nil {
+		s.heard <- line
+	}
 }
 
 func (s *service) takeLogsProgress(w http.ResponseWriter, r *http.Request) {
@@ -120,8 +127,14 @@ func (s *service) listHosts(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	listed := []wire.Host{}
+	if r.URL.Query().Get("with-inventory") == "true" {
+		s.wholes++
+	}
 	for _, h := range s.hosts {
 		if role := r.URL.Query().Get("role"); role == "" || role == string(h.Role) {
+			if r.URL.Query().Get("with-inventory") != "true" {
+				h.Inventory = ""
+			}
 			listed = append(listed, h)
 		}
 	}
@@ -168,6 +181,8 @@ type kube struct {
 	nodes  []installer.Node
 	events map[string]bool
 	err    error
+	held   chan struct{} // when set, the API does not answer before it is closed
+	calls  atomic.Int32  // those it has not answered
 }
 
 func newInstaller(s *service, h *host, k installer.Kube, changes ...func(*installer.Options)) *installer.Installer {

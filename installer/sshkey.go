@@ -2,7 +2,9 @@ package installer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -33,6 +35,11 @@ func (i *Installer) addSSHManifest(ctx context.Context) error {
 		return err
 	}
 	if !i.exists(sshKey + ".pub") {
+		// One that was cut off would make ssh-keygen ask whether to write over it.
+		err := os.Rename(i.Root.Path(sshKey), i.Root.Path(sshKey+".before"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("put an SSH key without its public half aside: %w", err)
+		}
 		if err := i.command(ctx, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", sshKey); err != nil {
 			return fmt.Errorf("make an SSH key: %w", err)
 		}

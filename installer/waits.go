@@ -16,9 +16,12 @@ const (
 )
 
 // WaitBootkube waits until the bootstrap services have handed the control plane over:
-// bootkube wrote its mark, and the unit that follows etcd has ended. It ends with ctx only.
-func (i *Installer) WaitBootkube(ctx context.Context, _ *wire.InstallCmdRequest) error {
+// bootkube wrote its mark, and the unit that follows etcd has ended. Masters that nobody
+// waited for may fetch their configuration meanwhile. It ends with ctx only.
+func (i *Installer) WaitBootkube(ctx context.Context, req *wire.InstallCmdRequest) error {
+	others := i.watchOthers(req)
 	for !i.exists(bootkubeDone) {
+		others.fetched(ctx)
 		if err := i.Sleep(ctx, pollPause); err != nil {
 			return fmt.Errorf("wait for bootkube: %w", err)
 		}
@@ -29,6 +32,7 @@ func (i *Installer) WaitBootkube(ctx context.Context, _ *wire.InstallCmdRequest)
 		if strings.TrimSpace(state) == "inactive" {
 			return nil
 		}
+		others.fetched(ctx)
 		if err := i.Sleep(ctx, pollPause); err != nil {
 			return fmt.Errorf("wait for etcd to leave the bootstrap host: %w", err)
 		}
@@ -40,14 +44,15 @@ func (i *Installer) WaitBootkube(ctx context.Context, _ *wire.InstallCmdRequest)
 func (i *Installer) WaitController(ctx context.Context, req *wire.InstallCmdRequest) error {
 	others := i.watchOthers(req)
 	for {
-		ready, err := i.controllerReady(ctx)
+		var ready bool
+		var err error
+		others.during(ctx, func() { ready, err = i.controllerReady(ctx) })
 		if ready {
 			return nil
 		}
 		if err != nil && ctx.Err() == nil {
 			i.Log.Debug("controller not seen", "error", err)
 		}
-		others.fetched(ctx)
 		if err := i.Sleep(ctx, pollPause); err != nil {
 			return fmt.Errorf("wait for the controller: %w", err)
 		}

@@ -82,6 +82,7 @@ I0101 api.go:109] Pool master requested by address:"192.0.2.12:40522" User-Agent
 	require.Equal(t, []string{
 		master1 + ": Configuring", worker1 + ": Waiting for ignition", master1 + ": Joined", master2 + ": Joined",
 	}, others)
+	require.Equal(t, 1, s.wholes, "inventories are large: they are asked for once")
 }
 
 func TestWaitControlPlaneReportsNoStageTwiceAndNoneBackwards(t *testing.T) {

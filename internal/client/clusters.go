@@ -44,6 +44,12 @@ func (c *Client) ClusterHosts(ctx context.Context, id uuid.UUID, role wire.HostR
 	return read[[]wire.Host](ctx, c, clusterPath(id)+"/hosts", query, options)
 }
 
+// ClusterInventories lists the hosts of a cluster with what each found on itself, some
+// tens of KiB a host.
+func (c *Client) ClusterInventories(ctx context.Context, id uuid.UUID, options ...Option) ([]wire.Host, error) {
+	return read[[]wire.Host](ctx, c, clusterPath(id)+"/hosts", url.Values{"with-inventory": {"true"}}, options)
+}
+
 // UpdateCluster changes a cluster.
 func (c *Client) UpdateCluster(
 	ctx context.Context, id uuid.UUID, params wire.V2ClusterUpdateParams, options ...Option,

@@ -101,11 +101,11 @@ func (p Program) GiveBack() error {
 
 // Read finds the mappings in proc_pid_smaps(5) that hold what is in a file, and cannot be
 // written to. What the loader relocated before it was protected (PIE, -z relro) is not in
-// the file: without it the program ends at its next step.
+// the file, neither when it is swapped out: without it the program ends at its next step.
 func Read(smaps io.Reader, file string) (Program, error) {
 	var found Program
 	var at Mapping
-	ours := false
+	ours, untouched := false, false
 	for lines := bufio.NewScanner(smaps); ; {
 		if !lines.Scan() {
 			return found, lines.Err()
@@ -113,11 +113,15 @@ func Read(smaps io.Reader, file string) (Program, error) {
 		fields := strings.Fields(lines.Text())
 		switch {
 		case len(fields) > 4 && !strings.HasSuffix(fields[0], ":"): // address perms offset dev inode pathname
+			untouched = false
 			ours = len(fields) > 5 && strings.Join(fields[5:], " ") == file && !strings.Contains(fields[1], "w")
 			if _, err := fmt.Sscanf(fields[0], "%x-%x", &at.From, &at.To); err != nil {
 				return nil, fmt.Errorf("read the mapping %s: %w", fields[0], err)
 			}
-		case ours && len(fields) > 1 && fields[0] == "Anonymous:" && fields[1] == "0":
+		case !ours || len(fields) < 2 || fields[1] != "0":
+		case fields[0] == "Anonymous:":
+			untouched = true
+		case fields[0] == "Swap:" && untouched: // always after Anonymous
 			found = append(found, at)
 		}
 	}

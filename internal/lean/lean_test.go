@@ -79,17 +79,23 @@ func residentFilePages(t *testing.T) int {
 	return shared
 }
 
-// A position-independent program whose second mapping the loader has written to.
+// A position-independent program: to its second mapping the loader has written, and what it
+// wrote to the third is swapped out.
 const smaps = `
 55d0c0000000-55d0c0100000 r-xp 00000000 fe:00 42                         /usr/bin/my slipway
 Size:               1024 kB
 Private_Dirty:         0 kB
 Anonymous:             0 kB
+Swap:                  0 kB
 VmFlags: rd ex mr mw me
 55d0c0100000-55d0c0200000 r--p 00100000 fe:00 42                         /usr/bin/my slipway
 Size:               1024 kB
 Private_Dirty:       516 kB
 Anonymous:           516 kB
+VmFlags: rd mr mw me ac
+55d0c0300000-55d0c0400000 r--p 00300000 fe:00 42                         /usr/bin/my slipway
+Anonymous:             0 kB
+Swap:                516 kB
 VmFlags: rd mr mw me ac
 55d0c0200000-55d0c0300000 rw-p 00200000 fe:00 42                         /usr/bin/my slipway
 Anonymous:             0 kB

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -39,36 +38,59 @@ const (
 	keepPlain = 64 << 20
 	// drain is how long the pipes of a command that has ended may be held open.
 	drain = 2 * time.Second
+	// dying is how long a killed command is waited for, longer than drain: one that asks a
+	// disk which does not answer is not gone before the disk is.
+	dying = 10 * time.Second
 )
 
 // Exec runs commands on this machine. Each has a process group of its own, killed whole
 // when its context ends, and is killed by the kernel when this process dies, even of
-// SIGKILL. With Cmd.Output set, the Result keeps only the last 64 KiB of each stream.
+// SIGKILL. With Cmd.Output set, the Result keeps only the last 64 KiB of each stream. One
+// that does not end although it was killed is left alone after ten seconds.
 type Exec struct {
 	// Enter, when set, goes before each command: HostNamespaces.
 	Enter []string
 }
 
+// outcome is what Run returns.
+type outcome struct {
+	result Result
+	err    error
+}
+
 // Run implements Runner.
-func (e Exec) Run(ctx context.Context, c Cmd) (result Result, err error) {
-	var over sync.WaitGroup
-	over.Go(func() {
+func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
+	out := &streams{output: c.Output}
+	over := make(chan outcome, 1)
+	go func() {
 		// The death signal is sent when the thread that started the command ends, not the
 		// process: this goroutine keeps its thread until the command is over. A thread that
 		// is not unlocked ends with its goroutine: the runtime would keep it for ever.
 		runtime.LockOSThread()
-		result, err = e.run(ctx, c)
-	})
-	over.Wait()
-	return result, err
+		result, err := e.run(ctx, c, out)
+		over <- outcome{result, err}
+	}()
+	select {
+	case o := <-over:
+		return o.result, o.err
+	case <-ctx.Done():
+	}
+	patience := time.NewTimer(dying)
+	defer patience.Stop()
+	select {
+	case o := <-over:
+		return o.result, o.err
+	case <-patience.C:
+		out.close()
+		return Result{}, fmt.Errorf("run %s: killed, but still there: %w", c, context.Cause(ctx))
+	}
 }
 
-func (e Exec) run(ctx context.Context, c Cmd) (Result, error) {
+func (e Exec) run(ctx context.Context, c Cmd, out *streams) (Result, error) {
 	keep := keepPlain
 	if c.Output != nil {
 		keep = keepStreamed
 	}
-	out := &streams{output: c.Output}
 	stdout, stderr := &tail{limit: keep, all: out}, &tail{limit: keep, all: out}
 	command := e.command(ctx, c)
 	command.Stdout, command.Stderr = stdout, stderr
@@ -109,7 +131,7 @@ func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) erro
 		case said == "":
 			said = strings.TrimSpace(result.Stdout) // chronyc tells errors there
 		}
-		return &ExitError{Cmd: c.String(), Code: exit.ExitCode(), Stderr: last(said, keepStderr)}
+		return &ExitError{Cmd: c.String(), Code: exit.ExitCode(), Stderr: lastLines(said, keepStderr)}
 	}
 	return fmt.Errorf("run %s: %w", c, err)
 }

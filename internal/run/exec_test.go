@@ -26,12 +26,12 @@ func TestExecTellsWhatACommandDid(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"prints":                {cmd: run.Cmd{Name: "echo", Args: []string{"a b", "c"}}, stdout: "a b c\n"},
-		"reads stdin":           {cmd: run.Cmd{Name: "cat", Stdin: "given"}, stdout: "given"},
-		"has more variables":    {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo $EXTRA; test -n \"$PATH\""}, Env: []string{"EXTRA=1"}}, stdout: "1\n"},
-		"ends with a code":      {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo out; echo bad >&2; exit 3"}}, stdout: "out\n", code: 3, stderr: "bad"},
+		"prints":                        {cmd: run.Cmd{Name: "echo", Args: []string{"a b", "c"}}, stdout: "a b c\n"},
+		"reads stdin":                   {cmd: run.Cmd{Name: "cat", Stdin: "given"}, stdout: "given"},
+		"has more variables":            {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo $EXTRA; test -n \"$PATH\""}, Env: []string{"EXTRA=1"}}, stdout: "1\n"},
+		"ends with a code":              {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo out; echo bad >&2; exit 3"}}, stdout: "out\n", code: 3, stderr: "bad"},
 		"tells what is wrong on stdout": {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "echo 506 Cannot talk to daemon; exit 1"}}, stdout: "506 Cannot talk to daemon\n", code: 1, stderr: "506 Cannot talk to daemon"},
-		"is killed by a signal": {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "kill -9 $$"}}, code: -1, stderr: "signal: killed"},
+		"is killed by a signal":         {cmd: run.Cmd{Name: "sh", Args: []string{"-c", "kill -9 $$"}}, code: -1, stderr: "signal: killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,6 +60,19 @@ func TestExecTellsThatACommandDoesNotExist(t *testing.T) {
 	require.True(t, run.Missing(err), "through another command: %v", err)
 	_, err = run.Exec{}.Run(t.Context(), run.Cmd{Name: "false"})
 	require.False(t, run.Missing(err))
+}
+
+func TestExecTellsNoHalfLines(t *testing.T) {
+	t.Parallel()
+	script := "for n in $(seq 1 200); do echo password-of-the-registry >&2; done; exit 1"
+	_, err := run.Exec{}.Run(t.Context(), run.Cmd{Name: "sh", Args: []string{"-c", script}})
+	var exit *run.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.True(t, strings.HasPrefix(exit.Stderr, "password-of-the-registry\n"), "half a secret is not known for one: %.40q", exit.Stderr)
+	require.Greater(t, len(exit.Stderr), 1<<10)
+	_, err = run.Exec{}.Run(t.Context(), run.Cmd{Name: "sh", Args: []string{"-c", "seq -s, 1 2000 >&2; exit 1"}})
+	require.ErrorAs(t, err, &exit)
+	require.Len(t, exit.Stderr, 2<<10, "of one long line its end")
 }
 
 func TestExecStreamsWhatACommandPrints(t *testing.T) {

@@ -1,6 +1,9 @@
 package run
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 // streams hands the chunks of stdout and stderr to one function, one at a time.
 type streams struct {
@@ -9,12 +12,18 @@ type streams struct {
 }
 
 func (s *streams) pass(chunk []byte) {
-	if s.output == nil {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.output(chunk)
+	if s.output != nil {
+		s.output(chunk)
+	}
+}
+
+// close lets nothing more through.
+func (s *streams) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.output = nil
 }
 
 // tail keeps the last limit bytes written to it.
@@ -41,4 +50,18 @@ func last(s string, limit int) string {
 		return s
 	}
 	return s[len(s)-limit:]
+}
+
+// lastLines is the end of s, limit bytes at most, from the beginning of a line on: half a
+// secret would not be known for one. Of a line that is longer it is the end.
+func lastLines(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	// With the byte before it: the cut may be where a line begins.
+	_, whole, found := strings.Cut(s[len(s)-limit-1:], "\n")
+	if !found {
+		return last(s, limit)
+	}
+	return whole
 }
