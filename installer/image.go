@@ -40,13 +40,23 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 	args := append([]string{"install", "--insecure", "-i", ignitionPath(req)}, extra...)
 
 	report := i.reportPercent(ctx, req)
-	progress := Progress{Report: report.latest}
+	progress, sector := Progress{Report: report.latest}, i.bootSectorOf(device)
 	_, err = i.Runner.Run(ctx, run.Cmd{
-		Name: "coreos-installer", Args: append(args, device), Env: proxyEnvironment(req.Proxy), Output: progress.Write,
+		Name: "coreos-installer", Args: append(args, device), Env: proxyEnvironment(req.Proxy),
+		Output: func(chunk []byte) {
+			progress.Write(chunk)
+			if err := sector.passOn(progress.last); err != nil {
+				i.Log.Warn("a power cut would leave the disk without boot code", "disk", device, "error", err)
+				sector = nil
+			}
+		},
 	})
 	report.finish()
 	if err != nil {
 		return ImageReport{}, fmt.Errorf("write the image to %s: %w", device, i.withoutChatter(err))
+	}
+	if err := sector.check(); err != nil {
+		return ImageReport{}, fmt.Errorf("write the image to %s: %w", device, err)
 	}
 	return ImageReport{Device: device}, nil
 }
