@@ -136,12 +136,12 @@ func powerCut(t *testing.T, b *bench) {
 	require.NoError(t, err, "%s", out)
 }
 
-// whileWriting waits until a machine's disk is being written.
+// whileWriting waits until a part of a machine's image is on its disk.
 func (b *bench) whileWriting(t *testing.T, m *machine) {
 	t.Helper()
 	b.timeline.until(t, m.name+" to write its image", installationLimit, func(c *wire.Cluster) bool {
 		h := hostOf(c, m)
-		return h != nil && h.Progress.CurrentStage == wire.HostStageWritingImageToDisk && h.Progress.InstallationPercentage > 0 && m.written() > 0
+		return h != nil && h.Progress.CurrentStage == wire.HostStageWritingImageToDisk && strings.HasSuffix(h.Progress.ProgressInfo, "%") && m.written() > 0
 	})
 }
 
