@@ -46,7 +46,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/engine slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns smoke-vm check generate bench clean deps
+.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -118,6 +118,10 @@ bench-disks: ## clean-up of disks and coreos-installer with the real tools, in a
 bench-netns: build ## real agents on N hosts (20) that are network namespaces, and faults of their network (FAULTS=regexp, LONG=1)
 	@deploy/bench-packages netns
 	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestFaults$$' ./test/bench/netns -args -hosts $(or $(N),20) -faults '$(FAULTS)' $(if $(LONG),-long)
+
+bench-steps: ## every step of the agent with the real tools, on hosts in namespaces (RUN=regexp)
+	@deploy/bench-packages steps
+	$(NICE) $(GO) test -count=1 -v -timeout 15m -parallel 8 ./test/bench/steps $(if $(RUN),-run '$(RUN)')
 
 smoke-vm: build ## two machines, where QEMU can be had: one booted from our image, one installed by it
 	@if deploy/bench-packages; then $(MAKE) --no-print-directory run-image-vm RUN=Smoke; \

@@ -30,8 +30,9 @@ type Agent struct {
 	installer *installer.Installer
 	machine   inventory.Machine
 
-	// hostID, state and journal are filled by Run before the first step.
+	// hostID, state, journal and end, which ends Run, are filled by it before the first step.
 	hostID  uuid.UUID
+	end     context.CancelCauseFunc
 	state   *stateDir
 	journal *journal.Journal
 	tasks   *tasks
@@ -73,8 +74,11 @@ func New(o Options) *Agent {
 
 // Run registers the host and runs its steps until ctx ends; then it kills what still
 // runs, keeps its state and returns nil. The only errors are those of a host that cannot
-// keep any state; a service that refuses or does not answer is asked again, for ever.
+// keep any state, and of an agent that came in place of another one and did not get
+// registered; otherwise a service that refuses or does not answer is asked for ever.
 func (a *Agent) Run(ctx context.Context) error {
+	ctx, a.end = context.WithCancelCause(ctx)
+	defer a.end(nil)
 	state, err := a.openState(ctx)
 	if err != nil {
 		return ended(ctx, err)
@@ -94,10 +98,13 @@ func (a *Agent) Run(ctx context.Context) error {
 	return ended(ctx, errors.Join(err, a.journal.Close()))
 }
 
-// ended is err, unless ctx has ended: then nothing went wrong.
+// ended is err, unless ctx has ended: then nothing went wrong, or the agent ended itself.
 func ended(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
 		return err
+	case errors.Is(cause, errUnproven):
+		return cause
 	}
 	return nil
 }

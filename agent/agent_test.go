@@ -244,7 +244,9 @@ func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
 		s.give(string(step), step, `{}`)
 	}
 	require.Eventually(t, func() bool { return h.Count("findmnt") == len(steps) }, waitMax, time.Millisecond)
-	writer, err := os.OpenFile(medium, os.O_WRONLY, 0)
+	// Also for reading: the agent opens it once more where direct I/O is not possible, and
+	// in between nobody would read.
+	writer, err := os.OpenFile(medium, os.O_RDWR, 0)
 	require.NoError(t, err)
 	h.write(t, "/dev/sr1", strings.Repeat("iso", 2000))
 	require.NoError(t, os.Rename(h.root.Path("/dev/sr1"), medium), "for those that look later")

@@ -262,6 +262,23 @@ func TestImageAvailabilityMeasuresPulls(t *testing.T) {
 	require.Positive(t, response.Images[0].DownloadRate)
 }
 
+func TestAnImageThatTakesAllTheTimeDoesNotHideThoseThatAreThere(t *testing.T) {
+	t.Parallel()
+	s, h := newService(t), newHost(t)
+	h.On("podman images", func(ctx context.Context, c run.Cmd) (run.Result, error) {
+		if c.Args[len(c.Args)-1] == "local" {
+			return run.Result{Stdout: "0123\n"}, ctx.Err()
+		}
+		return run.Result{}, ctx.Err()
+	})
+	h.On("podman pull", runtest.Hangs)
+	h.start(t, s)
+	s.give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["slow","local"],"timeout":1}`)
+	reply := s.awaitReply(t, "images-1")
+	require.Equal(t, 2, reply.ExitCode)
+	require.JSONEq(t, `{"images":[{"name":"slow","result":"failure"},{"name":"local","result":"success"}]}`, reply.Output)
+}
+
 func TestDiskSpeedIsMeasuredWithoutFio(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)

@@ -32,7 +32,7 @@
 //	dhcp-lease-allocate, for the names api and ingress:
 //	  ip link add NAME link NIC address MAC type macvlan
 //	  ip link set NAME up
-//	  timeout 28 dhclient -v -H MAC-NAME -sf /bin/true -lf /etc/keepalived/lease-NAME --no-pid -1 NAME
+//	  timeout 28 dhclient -d -v -cf /etc/keepalived/dhclient-NAME.conf -sf /bin/true -lf /etc/keepalived/lease-NAME --no-pid -1 NAME
 //	  ip link delete NAME
 //	installation-disk-speed-check:
 //	  fio --filename PATH --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json

@@ -116,3 +116,26 @@ func TestConfigurationOfAnExistingClusterIsFetched(t *testing.T) {
 		})
 	}
 }
+
+func TestAHalfReplacedDiscoveryImageIsNotBooted(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken.Load() && r.URL.Path == "/initrd" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte("content of " + r.URL.Path))
+	}))
+	t.Cleanup(images.Close)
+	s, h := newService(t), newHost(t)
+	h.start(t, s)
+	s.give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	require.Zero(t, s.awaitReply(t, "download-1").ExitCode)
+	broken.Store(true)
+	s.give("download-2", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	require.NotZero(t, s.awaitReply(t, "download-2").ExitCode)
+	require.NoFileExists(t, h.root.Path(bootEntry), "a new kernel with an old initial file system")
+	s.give("reboot-1", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
+	require.NotZero(t, s.awaitReply(t, "reboot-1").ExitCode)
+}

@@ -16,6 +16,8 @@ type spec struct {
 	run func(ctx context.Context, args []string) (string, error)
 	// then, when set, is done after the service has the reply of a step that succeeded.
 	then func(ctx context.Context, args []string) error
+	// calls, when set, says whether the output of such a step calls for then at all.
+	calls func(output string) bool
 	// limit is how many steps of the type run at once; more wait for their turn.
 	limit   int
 	timeout time.Duration
@@ -45,7 +47,7 @@ func (a *Agent) stepSpecs() map[wire.StepType]spec {
 		wire.StepTypeInstallationDiskSpeedCheck: {run: a.diskSpeedCheck, limit: 1, timeout: 20 * time.Minute, changes: true},
 		wire.StepTypeLogsGather:                 {run: taking(a.logsGather), limit: 1, timeout: time.Hour},
 		wire.StepTypeAPIVipConnectivityCheck:    {run: taking(a.apiVIPConnectivity), limit: 1, timeout: 2 * time.Minute},
-		wire.StepTypeUpgradeAgent:               {run: taking(a.upgradeAgent), then: a.becomeUpgraded, limit: 1, timeout: 20 * time.Minute, changes: true},
+		wire.StepTypeUpgradeAgent:               {run: taking(a.upgradeAgent), then: a.becomeUpgraded, calls: upgraded, limit: 1, timeout: 20 * time.Minute, changes: true},
 		wire.StepTypeTangConnectivityCheck:      {run: taking(a.tangConnectivity), limit: 1, timeout: 5 * time.Minute},
 		wire.StepTypeDhcpLeaseAllocate:          {run: taking(a.leaseAllocation), limit: 1, timeout: 5 * time.Minute},
 		wire.StepTypeStopInstallation:           {run: a.stopInstallation, limit: 1, timeout: 5 * time.Minute, always: true},
@@ -62,6 +64,11 @@ func (a *Agent) stepSpecs() map[wire.StepType]spec {
 		wire.StepTypeRebootForReclaim:      {run: taking(a.acceptReclaim), then: a.reclaim, limit: 1, timeout: time.Minute, changes: true, always: true},
 		wire.StepTypeInstall:               {run: taking(a.install), limit: 1, timeout: day, changes: true, alone: true},
 	}
+}
+
+// follows reports whether a reply leaves something to do.
+func (s spec) follows(reply wire.StepReply) bool {
+	return s.then != nil && reply.ExitCode == 0 && (s.calls == nil || s.calls(reply.Output))
 }
 
 // errTimedOut says that a step took longer than it may (exit code 124).

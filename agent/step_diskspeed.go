@@ -55,6 +55,10 @@ func (a *Agent) diskSpeedCheck(ctx context.Context, args []string) (string, erro
 
 // syncLatency runs the writers at the same time and returns the worst of them.
 func (a *Agent) syncLatency(ctx context.Context, path string) (time.Duration, error) {
+	// fio would make a file of a disk that is away, and later steps would take it for one.
+	if _, err := os.Stat(a.host.Root.Path(path)); err != nil {
+		return 0, err
+	}
 	results := make([]time.Duration, speedJobs)
 	group, ctx := errgroup.WithContext(ctx)
 	for n := range results {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/netip"
 	"strings"
+	"sync"
+	"time"
 
 	"slipway/internal/wire"
 )
@@ -15,25 +17,37 @@ type domainRequest struct {
 	} `json:"domains"`
 }
 
+// lookupLimit is how long the lookups of one name may take: name servers that never
+// answer must not keep a step from its own answer. The first of two may be one of those.
+const lookupLimit = 30 * time.Second
+
 // domainResolution looks up names. A name that has no address, for whatever reason, is
 // an answer as well: the service judges what must resolve and what must not.
 func (a *Agent) domainResolution(ctx context.Context, req *domainRequest) (wire.DomainResolutionResponse, error) {
-	var response wire.DomainResolutionResponse
-	for _, domain := range req.Domains {
-		entry := resolution{DomainName: domain.Name}
-		addresses, err := a.host.Resolver.LookupNetIP(ctx, "ip", domain.Name)
-		if err != nil {
-			a.log.Debug("name not resolved", "name", domain.Name, "error", err)
-		}
-		for _, address := range addresses {
-			addAddress(&entry, address.Unmap())
-		}
-		if len(addresses) > 0 {
-			entry.Cnames = a.canonical(ctx, domain.Name)
-		}
-		response.Resolutions = append(response.Resolutions, entry)
+	response := wire.DomainResolutionResponse{Resolutions: make([]resolution, len(req.Domains))}
+	var lookups sync.WaitGroup
+	for n, domain := range req.Domains {
+		lookups.Go(func() { response.Resolutions[n] = a.resolve(ctx, domain.Name) })
 	}
+	lookups.Wait()
 	return response, ctx.Err()
+}
+
+func (a *Agent) resolve(ctx context.Context, name string) resolution {
+	ctx, cancel := context.WithTimeout(ctx, lookupLimit)
+	defer cancel()
+	entry := resolution{DomainName: name}
+	addresses, err := a.host.Resolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		a.log.Debug("name not resolved", "name", name, "error", err)
+	}
+	for _, address := range addresses {
+		addAddress(&entry, address.Unmap())
+	}
+	if len(addresses) > 0 {
+		entry.Cnames = a.canonical(ctx, name)
+	}
+	return entry
 }
 
 // resolution is an entry of wire.DomainResolutionResponse, which has no name of its own.

@@ -32,7 +32,7 @@ func (a *Agent) imageAvailability(
 	var failures []string
 	response := wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{}}
 	for _, image := range req.Images {
-		found, err := a.image(limited, image)
+		found, err := a.image(ctx, limited, image)
 		if ctx.Err() != nil {
 			return response, context.Cause(ctx)
 		}
@@ -47,18 +47,19 @@ func (a *Agent) imageAvailability(
 	return response, nil
 }
 
-func (a *Agent) image(ctx context.Context, image string) (wire.ContainerImageAvailability, error) {
+// image pulls an image within a limit; what is there needs no time.
+func (a *Agent) image(ctx, limited context.Context, image string) (wire.ContainerImageAvailability, error) {
 	found := wire.ContainerImageAvailability{Name: image, Result: wire.ContainerImageAvailabilityResultFailure}
 	if local, err := a.podman(ctx, "images", "--quiet", image); err == nil && local != "" {
 		found.Result = wire.ContainerImageAvailabilityResultSuccess
 		return found, nil
 	}
 	begin := a.host.Now()
-	if _, err := a.podman(ctx, "pull", "--quiet", image); err != nil {
+	if _, err := a.podman(limited, "pull", "--quiet", image); err != nil {
 		return found, fmt.Errorf("pull %s: %w", image, err)
 	}
 	seconds := a.host.Now().Sub(begin).Seconds()
-	text, err := a.podman(ctx, "image", "inspect", "--format={{.Size}}", image)
+	text, err := a.podman(limited, "image", "inspect", "--format={{.Size}}", image)
 	if err != nil {
 		return found, fmt.Errorf("read the size of %s: %w", image, err)
 	}

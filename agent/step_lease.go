@@ -24,6 +24,9 @@ const (
 
 var fixedAddress = regexp.MustCompile(`fixed-address\s+([0-9.]+)\s*;`)
 
+// errLeased ends the DHCP client that has done its work.
+var errLeased = errors.New("the address is leased")
+
 // leaseAllocation asks a DHCP server for the virtual addresses of the cluster, each under
 // a hardware address of its own, which an interface has as long as that takes.
 func (a *Agent) leaseAllocation(ctx context.Context, req *wire.DhcpAllocationRequest) (wire.DhcpAllocationResponse, error) {
@@ -64,14 +67,38 @@ func (a *Agent) leaseAddress(ctx context.Context, nic, name, mac, known string) 
 	if _, err := a.ip(ctx, "link", "set", name, "up"); err != nil {
 		return "", address, err
 	}
-	_, err = a.host.Runner.Run(ctx, run.Cmd{Name: "timeout", Args: []string{
-		leaseSeconds, "dhclient", "-v", "-H", strings.ReplaceAll(mac, ":", "-") + "-" + name,
-		"-sf", "/bin/true", "-lf", file, "--no-pid", "-1", name,
-	}})
-	if err != nil {
+	if err := a.dhclient(ctx, name, mac, file); err != nil {
 		return "", address, err
 	}
 	return readLease(onHost)
+}
+
+// dhclient runs the DHCP client until it has a lease. It stays in the foreground and is
+// ended here: in the background it would outlive its interface, one more with each step.
+// The host name is a setting and no argument, which only that of one distribution has.
+func (a *Agent) dhclient(ctx context.Context, name, mac, leases string) error {
+	settings := path.Join(leaseDir, "dhclient-"+name+".conf")
+	text := fmt.Sprintf("send host-name \"%s-%s\";\n", strings.ReplaceAll(mac, ":", "-"), name)
+	if err := os.WriteFile(a.host.Root.Path(settings), []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the settings of the DHCP client: %w", err)
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	said := ""
+	_, err := a.host.Runner.Run(ctx, run.Cmd{
+		Name: "timeout",
+		Args: []string{leaseSeconds, "dhclient", "-d", "-v", "-cf", settings, "-sf", "/bin/true", "-lf", leases, "--no-pid", "-1", name},
+		Output: func(chunk []byte) {
+			// It says so once the lease is in its file.
+			if said += string(chunk); strings.Contains(said, "bound to ") {
+				end(errLeased)
+			}
+		},
+	})
+	if errors.Is(context.Cause(ctx), errLeased) {
+		return nil
+	}
+	return err
 }
 
 func (a *Agent) ip(ctx context.Context, args ...string) (run.Result, error) {

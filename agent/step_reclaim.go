@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/google/renameio/v2"
 
 	"slipway/internal/run"
 	"slipway/internal/wire"
@@ -33,6 +36,10 @@ func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBoo
 	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil && !run.Missing(err) {
 		return nothing{}, fmt.Errorf("make %s writable: %w", bootDir, err)
 	}
+	// Until the image is whole the machine must start what it has.
+	if err := os.Remove(a.host.Root.Path(discoveryEntry)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nothing{}, fmt.Errorf("remove the boot entry of an earlier image: %w", err)
+	}
 	if err := os.MkdirAll(a.host.Root.Path(discoveryDir), 0o755); err != nil {
 		return nothing{}, fmt.Errorf("make %s: %w", discoveryDir, err)
 	}
@@ -47,7 +54,7 @@ func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBoo
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nothing{}, fmt.Errorf("make the folder of boot entries: %w", err)
 	}
-	if err := os.WriteFile(file, []byte(entry), 0o644); err != nil {
+	if err := renameio.WriteFile(file, []byte(entry), 0o644); err != nil {
 		return nothing{}, fmt.Errorf("write the boot entry: %w", err)
 	}
 	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "sync"}); err != nil && !run.Missing(err) {
@@ -61,11 +68,6 @@ func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBoo
 func (a *Agent) fetchArtifact(ctx context.Context, url, to string) error {
 	var err error
 	for try := range artifactTries {
-		if try > 0 {
-			if err := a.host.Sleep(ctx, artifactPause); err != nil {
-				return err
-			}
-		}
 		if err = a.download(ctx, url, a.host.Root.Path(to)); err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -74,6 +76,12 @@ func (a *Agent) fetchArtifact(ctx context.Context, url, to string) error {
 			cleanup := run.Cmd{Name: "rpm-ostree", Args: []string{"cleanup", "--os=rhcos", "-r"}}
 			if _, cerr := a.host.Runner.Run(ctx, cleanup); cerr != nil {
 				return fmt.Errorf("%w; make room in %s: %w", err, bootDir, cerr)
+			}
+			continue // nobody has to mend anything first
+		}
+		if try+1 < artifactTries {
+			if err := a.host.Sleep(ctx, artifactPause); err != nil {
+				return err
 			}
 		}
 	}

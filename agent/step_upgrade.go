@@ -4,15 +4,36 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
+	"time"
 
+	"slipway/internal/run"
 	"slipway/internal/wire"
 )
+
+const (
+	// startLimit is how long a new program may take to tell its version.
+	startLimit = time.Minute
+	busyPause  = 100 * time.Millisecond
+	// provePause is between two looks at whether this agent is registered, of which there
+	// are so many: ten minutes.
+	provePause = time.Second
+	proveLooks = 600
+	// triedFor is how long a program is not begun again that did not register. It ends: the
+	// service may just have been away, and asks a host nothing else until it is upgraded.
+	triedFor = 15 * time.Minute
+)
+
+// errUnproven ends an agent that cannot register, so that the one before it comes back.
+var errUnproven = errors.New("this version of the agent did not get registered")
 
 // Replace lets an agent become another program.
 type Replace struct {
@@ -34,12 +55,21 @@ func (a *Agent) upgradeAgent(ctx context.Context, req *wire.AgentUpgrade) (wire.
 	return response, nil
 }
 
+// upgraded reports whether the output of a step says that there is a program to become.
+func upgraded(output string) bool {
+	var response wire.UpgradeAgentResponse
+	return json.Unmarshal([]byte(output), &response) == nil && response.Result == wire.UpgradeAgentResultSuccess
+}
+
 func (a *Agent) fetchAgent(ctx context.Context, req *wire.AgentUpgrade) error {
 	if a.is(req) {
 		return nil
 	}
 	program, err := a.programFor(req)
 	if err != nil {
+		return err
+	}
+	if err := a.again(program); err != nil {
 		return err
 	}
 	target := a.newProgram(program)
@@ -59,32 +89,115 @@ func (a *Agent) fetchAgent(ctx context.Context, req *wire.AgentUpgrade) error {
 	if found := hex.EncodeToString(sum.Sum(nil)); found != program.SHA256 {
 		return fmt.Errorf("%s: require sha256 %s, found %s", program.Path, program.SHA256, found)
 	}
+	if err := a.starts(ctx, file.Name()); err != nil {
+		if ctx.Err() == nil {
+			err = errors.Join(err, a.markTried(program)) // so that it is not fetched every few minutes
+		}
+		return err
+	}
 	if err := os.Rename(file.Name(), target); err != nil {
 		return fmt.Errorf("put the agent in place: %w", err)
 	}
 	return nil
 }
 
+// starts reports whether a program runs at all where this agent does.
+func (a *Agent) starts(ctx context.Context, program string) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		_, err := run.Exec{}.Run(ctx, run.Cmd{Name: program, Args: []string{"--version"}})
+		if !errors.Is(err, syscall.ETXTBSY) { // another command that just starts still has the file open
+			return err
+		}
+		if err := a.host.Sleep(ctx, busyPause); err != nil {
+			return err
+		}
+	}
+}
+
 // becomeUpgraded runs the new agent in place of this one, which registers anew. The new
-// one finds the step open in the journal, and itself to be what it asks for.
-func (a *Agent) becomeUpgraded(_ context.Context, args []string) error {
+// one finds the step open in the journal, and itself to be what it asks for. If it ends
+// before that, its unit starts this one again, which finds the step open as well and
+// stays what it is.
+func (a *Agent) becomeUpgraded(ctx context.Context, args []string) error {
 	req, err := argument[wire.AgentUpgrade](args)
-	if err != nil || a.is(req) {
+	if err != nil {
 		return err
 	}
 	program, err := a.programFor(req)
 	if err != nil {
-		return nil //nolint:nilerr // the result was failure: there is nothing to become
+		return nil //nolint:nilerr // it was this version already, and not begun as a program
+	}
+	if a.is(req) {
+		return a.prove(ctx, program)
 	}
 	target := a.newProgram(program)
-	if sum, err := fileHash(target); err != nil || sum != program.SHA256 {
-		return nil //nolint:nilerr // as above
+	if a.begun(program) {
+		a.log.Error("agent is what it was: the other one did not register", "version", req.AgentImage, "program", target)
+		return nil
 	}
-	if err := a.state.forget(); err != nil {
+	if err := errors.Join(a.markTried(program), a.state.forget()); err != nil {
 		return err
 	}
 	a.log.Info("agent goes on as another version", "version", req.AgentImage, "program", target)
 	return a.options.Replace.Exec(target, req.AgentImage)
+}
+
+// prove waits until this agent is registered: then it may be begun again. Where it does
+// not get that far its unit starts the one before it, which may.
+func (a *Agent) prove(ctx context.Context, program wire.AgentProgram) error {
+	for look := 0; a.begun(program); look++ {
+		switch {
+		case a.options.Reclaim || a.state.registered(a.registration()):
+			return a.unmark(program)
+		case look == proveLooks:
+			a.end(errUnproven)
+			return errUnproven
+		}
+		if err := a.host.Sleep(ctx, provePause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again reports why a program is not to be begun once more, and otherwise forgets that
+// it was.
+func (a *Agent) again(p wire.AgentProgram) error {
+	info, err := os.Stat(a.mark(p))
+	if err != nil {
+		return nil //nolint:nilerr // it was not begun
+	}
+	// A mark of the future is one of a clock that was wrong.
+	if age := a.host.Now().Sub(info.ModTime()); age >= 0 && age < triedFor {
+		return fmt.Errorf("%s was begun %s ago and did not register", p.Path, age.Round(time.Second))
+	}
+	return a.unmark(p)
+}
+
+// mark is the file that says that a program was begun in this boot and has not registered.
+func (a *Agent) mark(p wire.AgentProgram) string {
+	return filepath.Join(a.state.dir, "tried-"+filepath.Base(p.SHA256))
+}
+
+func (a *Agent) begun(p wire.AgentProgram) bool {
+	_, err := os.Stat(a.mark(p))
+	return err == nil
+}
+
+func (a *Agent) markTried(p wire.AgentProgram) error {
+	if err := os.WriteFile(a.mark(p), nil, 0o600); err != nil {
+		return fmt.Errorf("note that the agent is tried: %w", err)
+	}
+	return nil
+}
+
+func (a *Agent) unmark(p wire.AgentProgram) error {
+	if err := os.Remove(a.mark(p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget that the agent was tried: %w", err)
+	}
+	return nil
 }
 
 func (a *Agent) is(req *wire.AgentUpgrade) bool {

@@ -40,7 +40,7 @@ func (a *Agent) take(ctx context.Context, steps *sync.WaitGroup, step wire.Step)
 		if ctx.Err() != nil && reply.ExitCode != 0 {
 			return // the journal still says started: the next agent reports it as interrupted
 		}
-		followUp := what.then != nil && reply.ExitCode == 0
+		followUp := what.follows(reply)
 		if err := a.journal.Finish(reply, followUp); err != nil {
 			a.log.Error("reply not kept", "step", step.StepID, "error", err)
 		}

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,7 +19,11 @@ import (
 	"slipway/internal/wire"
 )
 
-const newProgram = "the program of version 2.0"
+// newProgram is one that starts, brokenProgram one that does not.
+const (
+	newProgram    = "#!/bin/sh\n[ \"$*\" = --version ] # of version 2.0\n"
+	brokenProgram = "#!/bin/sh\necho no such library >&2\nexit 1\n"
+)
 
 // offering makes the service offer a program.
 func offering(s *service, content string) {
@@ -54,12 +60,14 @@ func TestAgentBecomesTheVersionOfTheServiceAndRegistersAgain(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	offering(s, newProgram)
-	dir, became := t.TempDir(), make(chan string, 1)
+	dir, became, over := t.TempDir(), make(chan string, 1), make(chan struct{})
 	first := h.start(t, s, func(o *agent.Options) {
 		o.Replace = agent.Replace{Dir: dir, Exec: func(program, version string) error {
 			content, err := os.ReadFile(program)
 			if err == nil {
 				became <- version + ": " + string(content)
+				<-over // a program that runs does not return here
+				err = errors.New("the process ended")
 			}
 			return err
 		}}
@@ -67,6 +75,8 @@ func TestAgentBecomesTheVersionOfTheServiceAndRegistersAgain(t *testing.T) {
 	s.give("upgrade-1", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
 	require.Equal(t, wire.UpgradeAgentResultSuccess, result(t, s.awaitReply(t, "upgrade-1")))
 	require.Equal(t, "2.0: "+newProgram, <-became)
+	first.cancel()
+	close(over)
 	first.stop(t)
 
 	h.start(t, s, func(o *agent.Options) {
@@ -75,6 +85,7 @@ func TestAgentBecomesTheVersionOfTheServiceAndRegistersAgain(t *testing.T) {
 	})
 	s.wait(t, "another registration", func() bool { return len(s.registrations) == 2 })
 	require.Equal(t, "2.0", s.seen().registrations[1].Get("discovery_agent_version"))
+	require.Eventually(t, func() bool { return len(attempts(t, h)) == 0 }, waitMax, time.Millisecond, "it has proved itself")
 }
 
 func TestAgentStaysWhatItIsWithoutTheRightProgram(t *testing.T) {
@@ -83,15 +94,18 @@ func TestAgentStaysWhatItIsWithoutTheRightProgram(t *testing.T) {
 	for name, c := range map[string]struct {
 		argument func(t *testing.T) string
 		exec     func(string, string) error
+		offered  string
 	}{
-		"when the program is another one": {func(t *testing.T) string { return upgradeArgument(t, "2.0", "other") }, never},
-		"when there is none":              {func(*testing.T) string { return `{"agent_image":"2.0"}` }, never},
-		"when it cannot be replaced":      {func(t *testing.T) string { return upgradeArgument(t, "2.0", newProgram) }, nil},
+		"when the program is another one": {func(t *testing.T) string { return upgradeArgument(t, "2.0", "other") }, never, newProgram},
+		"when there is none":              {func(*testing.T) string { return `{"agent_image":"2.0"}` }, never, newProgram},
+		"when it cannot be replaced":      {func(t *testing.T) string { return upgradeArgument(t, "2.0", newProgram) }, nil, newProgram},
+		"when the program does not start": {func(t *testing.T) string { return upgradeArgument(t, "2.0", brokenProgram) }, never, brokenProgram},
+		"when it is no program":           {func(t *testing.T) string { return upgradeArgument(t, "2.0", "text") }, never, "text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
-			offering(s, newProgram)
+			offering(s, c.offered)
 			dir := t.TempDir()
 			h.start(t, s, func(o *agent.Options) { o.Replace = agent.Replace{Dir: dir, Exec: c.exec} })
 			s.give("upgrade-1", wire.StepTypeUpgradeAgent, c.argument(t))

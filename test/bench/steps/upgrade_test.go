@@ -1,0 +1,158 @@
+package steps_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/wire"
+)
+
+// offer makes the service offer a program, and returns the argument of the step.
+func (h *host) offer(t *testing.T, version string, program []byte) (arg, place string) {
+	t.Helper()
+	sum := sha256.Sum256(program)
+	hash := hex.EncodeToString(sum[:])
+	h.change(func() { h.programs[version] = program })
+	there := wire.AgentProgram{Path: "/agent/" + version, SHA256: hash}
+	return argument(t, wire.AgentUpgrade{AgentImage: version, Programs: map[string]wire.AgentProgram{"x86_64": there, runtime.GOARCH: there}}),
+		filepath.Join(h.dir, "slipway-agent-"+hash[:12])
+}
+
+func (h *host) runs(t *testing.T) string {
+	t.Helper()
+	program, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(h.agent.Process.Pid), "exe"))
+	require.NoError(t, err)
+	return program
+}
+
+func TestRunningAgentIsReplacedByAnotherOne(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "upgrade")
+	h.start(t, "--agent-version", "1.0")
+	current, err := os.ReadFile(h.program)
+	require.NoError(t, err)
+	// The same program, but not the same file.
+	arg, place := h.offer(t, "2.0", append(current, 0))
+	found := answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg)
+	require.Equal(t, wire.UpgradeAgentResponse{AgentImage: "2.0", Result: wire.UpgradeAgentResultSuccess}, found)
+	h.wait(t, "a registration of the new agent", func() bool { return strings.Join(h.versions, " ") == "1.0 2.0" })
+	require.Equal(t, place, h.runs(t), "the same process")
+	require.NotContains(t, h.log(t), token)
+	// It serves as the old one did.
+	require.Empty(t, answer[wire.DomainResolutionResponse](t, h, wire.StepTypeDomainResolution, `{"domains":[]}`).Resolutions)
+}
+
+func (h *host) log(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(h.dir, "agent.log"))
+	require.NoError(t, err)
+	return string(content)
+}
+
+func TestProgramsThatDoNotStartAreNotTaken(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "badup")
+	h.start(t, "--agent-version", "1.0")
+	current, err := os.ReadFile(h.program)
+	require.NoError(t, err)
+	for version, program := range map[string][]byte{
+		"half":    current[:len(current)/2],
+		"foreign": append([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"), current[20:]...), // of another machine
+		"failing": []byte("#!/bin/sh\nexit 3\n"),
+	} {
+		arg, place := h.offer(t, version, program)
+		for range 2 { // the second time without fetching it
+			found := answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg)
+			require.Equal(t, wire.UpgradeAgentResultFailure, found.Result, version)
+			require.NoFileExists(t, place)
+			h.change(func() { h.programs[version] = nil })
+		}
+	}
+	require.Equal(t, h.program, h.runs(t))
+	require.Equal(t, []string{"1.0"}, h.seenVersions())
+}
+
+func TestAgentComesBackWhenItsSuccessorCrashes(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "crash")
+	h.restarts = true
+	h.start(t, "--agent-version", "1.0")
+	// It can tell its version, but not run.
+	arg, _ := h.offer(t, "2.0", []byte("#!/bin/sh\n[ \"$*\" = --version ] || { echo \"panic: nil map\" >&2; exit 2; }\n"))
+	require.Equal(t, wire.UpgradeAgentResultSuccess, answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg).Result)
+	h.wait(t, "a registration of the old agent", func() bool { return len(h.versions) == 2 })
+	require.Equal(t, []string{"1.0", "1.0"}, h.seenVersions())
+	require.Contains(t, h.log(t), "panic: nil map")
+	require.Equal(t, wire.UpgradeAgentResultFailure, answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg).Result)
+	require.Equal(t, 1, strings.Count(h.log(t), "panic: nil map"), "it was begun once")
+}
+
+// kill ends a program that runs on the host.
+func (h *host) kill(t *testing.T, program string) {
+	t.Helper()
+	pid := 0
+	out, err := exec.Command("ip", "netns", "pids", h.Name).Output()
+	require.NoError(t, err)
+	for _, text := range strings.Fields(string(out)) {
+		if runs, _ := os.Readlink(filepath.Join("/proc", text, "exe")); runs == program {
+			pid, err = strconv.Atoi(text)
+			require.NoError(t, err)
+		}
+	}
+	require.NotZero(t, pid, "%s does not run", program)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	require.Eventually(t, func() bool {
+		_, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
+		return err != nil
+	}, waitMax, time.Millisecond)
+}
+
+func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "away")
+	h.restarts = true
+	h.start(t, "--agent-version", "1.0")
+	current, err := os.ReadFile(h.program)
+	require.NoError(t, err)
+	arg, place := h.offer(t, "2.0", append(current, 0))
+	upgrade := func() wire.UpgradeAgentResult {
+		return answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg).Result
+	}
+	h.change(func() { h.away = true })
+	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
+	h.wait(t, "attempts to register", func() bool { return h.refused > 2 })
+	require.Equal(t, []string{"1.0"}, h.seenVersions())
+
+	// Somebody restarts the agent just then. The one of the unit comes back.
+	h.kill(t, place)
+	h.change(func() { h.away = false })
+	h.wait(t, "a registration of the old agent", func() bool { return len(h.versions) == 2 })
+	require.Equal(t, wire.UpgradeAgentResultFailure, upgrade(), "it may have crashed")
+
+	marks, err := filepath.Glob(h.place("/run/slipway-agent/*/tried-*"))
+	require.NoError(t, err)
+	require.Len(t, marks, 1)
+	long := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(marks[0], long, long))
+	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
+	h.wait(t, "a registration of the new agent", func() bool { return len(h.versions) == 3 })
+	require.Equal(t, []string{"1.0", "1.0", "2.0"}, h.seenVersions())
+	require.Eventually(t, func() bool { _, err := os.Stat(marks[0]); return err != nil }, waitMax, 10*time.Millisecond, "it has proved itself")
+
+	// A restart from here on is nobody's fault.
+	h.kill(t, place)
+	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
+	h.wait(t, "another registration of the new agent", func() bool { return len(h.versions) == 4 })
+	require.Equal(t, "2.0", h.seenVersions()[3])
+}
