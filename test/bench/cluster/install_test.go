@@ -175,11 +175,16 @@ func (b *bench) discover(t *testing.T) {
 	})
 	for i := range found.Hosts {
 		h := &found.Hosts[i]
+		m := b.machine(t, h)
 		role := wire.HostUpdateParamsHostRoleWorker
-		if m := b.machine(t, h); m.master {
+		if m.master {
 			role = wire.HostUpdateParamsHostRoleMaster
 		}
-		_, err := b.service.UpdateHost(t.Context(), b.infraEnv, h.ID, wire.HostUpdateParams{HostRole: &role})
+		changes := wire.HostUpdateParams{HostRole: &role}
+		if *network == "static" { // nobody else gives it a name
+			changes.HostName = &m.name
+		}
+		_, err := b.service.UpdateHost(t.Context(), b.infraEnv, h.ID, changes)
 		require.NoError(t, err)
 	}
 	if !b.shape.singleNode() {
@@ -199,15 +204,15 @@ func (b *bench) discover(t *testing.T) {
 // machine is that of a host.
 func (b *bench) machine(t *testing.T, h *wire.Host) *machine {
 	t.Helper()
-	at := slices.IndexFunc(b.machines, func(m *machine) bool { return m.name == view.HostName(h) })
-	require.GreaterOrEqual(t, at, 0, "no machine is called %s", view.HostName(h))
+	at := slices.IndexFunc(b.machines, func(m *machine) bool { return vm.ID(m.number) == h.ID.String() })
+	require.GreaterOrEqual(t, at, 0, "no machine has the id of %s", view.HostName(h))
 	return b.machines[at]
 }
 
 // host is what the service knows of a machine.
 func hostOf(c *wire.Cluster, m *machine) *wire.Host {
 	for i := range c.Hosts {
-		if view.HostName(&c.Hosts[i]) == m.name {
+		if c.Hosts[i].ID.String() == vm.ID(m.number) {
 			return &c.Hosts[i]
 		}
 	}

@@ -31,7 +31,7 @@ func (o Options) command() ([]string, error) {
 		"qemu-system-x86_64", "-accel", "tcg,tb-size=256,thread=multi", "-M", "pc", "-cpu", "qemu64",
 		"-smp", fmt.Sprintf("%d,maxcpus=%d", processors, max(processors, 2)), "-m", strconv.Itoa(cmp.Or(o.MemoryMiB, 2048)),
 		"-nodefaults", "-display", "none", "-serial", "stdio", "-device", "virtio-rng-pci",
-		"-uuid", fmt.Sprintf("5117aa00-be9c-4000-8000-%012d", o.Number),
+		"-uuid", ID(o.Number),
 		"-smbios", fmt.Sprintf("type=1,manufacturer=Slipway,product=bench,serial=bench-%02d", o.Number),
 	}
 	if o.Firmware == UEFI {

@@ -70,6 +70,9 @@ type Tap struct {
 	MAC       string // of the machine; that of its number if it is empty
 }
 
+// ID is a machine's UUID in its firmware, by which the service knows its host.
+func ID(number int) string { return fmt.Sprintf("5117aa00-be9c-4000-8000-%012d", number) }
+
 // MAC is the address of a machine's network interface.
 func MAC(number int) string { return fmt.Sprintf("52:54:00:be:9c:%02d", number) }
 
