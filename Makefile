@@ -134,12 +134,16 @@ run-bench-build:
 run-image-vm: run-bench-build
 	$(NICE) $(GO) test -count=1 -v -timeout 30m -parallel 2 ./test/bench/vm $(if $(RUN),-run $(RUN))
 
-.PHONY: run-e2e run-outside run-docs run-clients run-conformance run-nmstate
+.PHONY: run-e2e run-outside run-bench run-docs run-clients run-conformance run-nmstate
 run-e2e:
 	$(NICE) $(GO) test -timeout 30m -count=1 ./test/e2e ./test/images ./test/bench
 
 run-outside:
-	@$(MAKE) --no-print-directory -j1 run-nmstate run-docs run-clients run-conformance
+	@$(MAKE) --no-print-directory -j1 run-nmstate run-docs run-clients run-conformance run-bench
+
+run-bench:
+	$(NICE) $(GO) test -count=1 -skip '^TestDisksOfARealMachine$$' ./test/bench/payload/... ./test/bench/coreos ./test/bench/disks
+	$(NICE) $(GO) test -count=1 -v -run '^TestSmoke$$' ./test/bench/netns
 
 run-docs:
 	$(NICE) $(GO) test -timeout 15m -count=1 ./test/docs

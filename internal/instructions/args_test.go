@@ -103,8 +103,10 @@ func TestArgs(t *testing.T) {
 		}, []string{`{"path":"/dev/sda"}`, "90.00"}},
 		{"skip a disk whose partitions are kept", "installation-disk-speed-check", func(i *in) { i.Host.InstallerArgs = []string{"--save-partlabel", "x"} }, nil},
 		{"list the images", "container-image-availability", nil, single(`{"images":["quay.io/release:1","quay.io/mco:1","quay.io/gather:1","quay.io/installer:1"],"timeout":960}`)},
-		{"list the images but the installer's for an agent that brings its own", "container-image-availability", func(i *in) { i.Host.Dialect = model.DialectFine },
-			single(`{"images":["quay.io/release:1","quay.io/mco:1","quay.io/gather:1"],"timeout":960}`)},
+		{
+			"list the images but the installer's for an agent that brings its own", "container-image-availability", func(i *in) { i.Host.Dialect = model.DialectFine },
+			single(`{"images":["quay.io/release:1","quay.io/mco:1","quay.io/gather:1"],"timeout":960}`),
+		},
 		{"skip when all were pulled", "container-image-availability", func(i *in) {
 			i.Images = instructions.Images{Installer: "a"}
 			i.Host.Images = []wire.ContainerImageAvailability{{Name: "a", Result: "success"}}

@@ -51,7 +51,7 @@ func needs(t *testing.T) {
 		}
 	}
 	if len(missing) > 0 {
-		t.Skipf("SKIP: this bench needs the commands %s (deploy/bench-packages)", strings.Join(missing, ", "))
+		t.Skipf("SKIP: this bench needs the commands %s (deploy/bench-packages netns)", strings.Join(missing, ", "))
 	}
 }
 
