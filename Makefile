@@ -103,10 +103,10 @@ bench-vm: build ## install a whole cluster on QEMU machines: SHAPE=sno|compact|h
 	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestInstallation$$' ./test/bench/cluster -args -shape $(or $(SHAPE),sno) \
 	  -firmware $(or $(FIRMWARE),BIOS) -network $(or $(NETWORK),dhcp) -faults '$(FAULTS)'
 
-bench-kube: ## the bench's control plane without machines: in namespaces, alone, as one node, and as three masters with a worker
+bench-kube: $(GOLANGCI) ## the bench's control plane without machines: in namespaces, alone, as one node, and as three masters with a worker
 	@deploy/bench-packages vm
 	$(NICE) $(GO) run ./test/bench/coreos/buildkube test/bench/kube
-	cd test/bench/kube && CGO_ENABLED=0 $(NICE) $(GO) test -trimpath ./...
+	cd test/bench/kube && CGO_ENABLED=0 $(NICE) $(GO) test -trimpath ./... && CGO_ENABLED=0 $(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(GO) test -count=1 -v -run 'Archive' ./test/bench/coreos
 	$(NICE) $(GO) test -timeout 30m -count=1 -v -run '^Test(SingleNode|Masters)' ./test/bench/payload -args -hosts
 
