@@ -113,7 +113,8 @@ func TestDelayOfDiscoveryIsWaitedByTheAgent(t *testing.T) {
 	e := s.infraEnv(uuid.Nil)
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"network_discovery_delay_seconds":45}`)
 	config := string(s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil).body)
-	require.Contains(t, config, "ExecStartPre=/usr/bin/sleep 45")
+	require.Contains(t, config, "ExecStart=/usr/bin/sleep 45")
+	require.Contains(t, config, "Wants=network-discovery-delay.service")
 }
 
 func TestTimeSourcesAddToThoseOfTheHostOrTakeTheirPlace(t *testing.T) {
