@@ -1,5 +1,7 @@
 package standin
 
+import "slipway/internal/sim/payload/pki"
+
 // Cluster is what the program made out of an install-config and the manifests, for those
 // who make a bootstrap config of their own (Call.Bootstrap).
 type Cluster struct {
@@ -12,14 +14,11 @@ type Cluster struct {
 	APIVIPs, IngressVIPs              []string
 	Masters                           []string // names, on platforms that know their machines
 	SSHKey                            string
-	Root, APISigner, AdminSigner, MCS Pair
-	Admin                             Pair
+	Root, APISigner, AdminSigner, MCS pki.Pair
+	Admin                             pki.Pair
 	// Files are those of the bootstrap host by path: manifests, kubeconfigs, certificates.
 	Files map[string][]byte
 }
-
-// Pair is a certificate and its key, in PEM.
-type Pair = pair
 
 // bootstrap makes the config of the bootstrap host.
 func (r *run) bootstrap(s *state, manifests files, inPlace bool) ([]byte, error) {

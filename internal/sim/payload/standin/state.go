@@ -18,13 +18,13 @@ const stateFile = ".openshift_install_state.json"
 
 // state is what one command leaves to the next.
 type state struct {
-	Config    *config `json:"config"`
-	Release   string  `json:"release"`
-	Invoker   string  `json:"invoker"`
-	ClusterID string  `json:"cluster_id"`
-	InfraID   string  `json:"infra_id"`
-	Password  string  `json:"password"`
-	PKI       *pki    `json:"pki"`
+	Config    *config      `json:"config"`
+	Release   string       `json:"release"`
+	Invoker   string       `json:"invoker"`
+	ClusterID string       `json:"cluster_id"`
+	InfraID   string       `json:"infra_id"`
+	Password  string       `json:"password"`
+	PKI       *authorities `json:"pki"`
 }
 
 // domain is where the names of the cluster live.
@@ -40,7 +40,7 @@ func (r *run) begin() (*state, error) {
 	s := &state{Config: c, Release: r.release, Invoker: r.invoker, ClusterID: uuid.NewString()}
 	s.InfraID = c.Metadata.Name + "-" + letters(5, "abcdefghijklmnopqrstuvwxyz0123456789")
 	s.Password = password()
-	if s.PKI, err = newPKI(s.domain(), r.now); err != nil {
+	if s.PKI, err = newAuthorities(s.domain(), r.now); err != nil {
 		return nil, err
 	}
 	if err := os.Remove(filepath.Join(r.dir, installConfigFile)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"slipway/internal/ignition/document"
-	"slipway/test/bench/payload/pki"
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/plan"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/front"
-	"slipway/test/bench/payload/pki"
 )
 
 // serve runs a front on all addresses; 127.0.0.2 is that of the service.

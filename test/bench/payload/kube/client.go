@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 
-	"slipway/test/bench/payload/pki"
+	"slipway/internal/sim/payload/pki"
 )
 
 // requestLimit bounds one call: emulated API servers take their time.

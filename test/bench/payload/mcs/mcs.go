@@ -15,8 +15,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/configs"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 )
 

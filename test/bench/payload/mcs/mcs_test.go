@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/mcs"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 )
 

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/etcd"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 	"slipway/test/bench/payload/programs"
 )

@@ -18,11 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/front"
 	"slipway/test/bench/payload/kube"
 	"slipway/test/bench/payload/mcs"
 	"slipway/test/bench/payload/operators"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 )
 

@@ -15,10 +15,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/bootkube"
 	"slipway/test/bench/payload/etcd"
 	"slipway/test/bench/payload/kube"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 	"slipway/test/bench/payload/programs"
 )

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/kube"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 )
 

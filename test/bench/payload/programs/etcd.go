@@ -3,7 +3,7 @@ package programs
 import (
 	"path/filepath"
 
-	"slipway/test/bench/payload/pki"
+	"slipway/internal/sim/payload/pki"
 )
 
 // Ports of etcd.

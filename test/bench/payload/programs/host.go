@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"slipway/test/bench/payload/pki"
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/plan"
 )
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/internal/sim/payload/standin"
 	"slipway/test/bench/payload/bootkube"
 	"slipway/test/bench/payload/configs"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 )
 
@@ -94,13 +94,13 @@ func versionOf(release string) string {
 // keysOf are the cluster's keys by the names of their files.
 func keysOf(c standin.Cluster, now time.Time) (map[string][]byte, error) {
 	pairs := map[string]pki.Pair{
-		pki.Root: pki.Pair(c.Root), pki.APISigner: pki.Pair(c.APISigner), pki.AdminSigner: pki.Pair(c.AdminSigner),
-		pki.Admin: pki.Pair(c.Admin), pki.ConfigServer: pki.Pair(c.MCS),
+		pki.Root: c.Root, pki.APISigner: c.APISigner, pki.AdminSigner: c.AdminSigner,
+		pki.Admin: c.Admin, pki.ConfigServer: c.MCS,
 	}
 	for _, name := range []string{pki.EtcdSigner, pki.RouterSigner} {
 		made, err := pki.Authority("bench-"+name, now)
 		if err != nil {
-			return nil, fmt.Errorf("make the authority %s: %w", name, err)
+			return nil, err
 		}
 		pairs[name] = made
 	}

@@ -12,21 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vincent-petithory/dataurl"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/internal/sim/payload/standin"
 	"slipway/test/bench/payload/configs"
 	"slipway/test/bench/payload/kube"
-	"slipway/test/bench/payload/pki"
 	"slipway/test/bench/payload/plan"
 	"slipway/test/bench/payload/starter"
 )
 
 var now = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func pair(t *testing.T, name string) standin.Pair {
+func pair(t *testing.T, name string) pki.Pair {
 	t.Helper()
 	made, err := pki.Authority(name, now)
 	require.NoError(t, err)
-	return standin.Pair(made)
+	return made
 }
 
 func cluster(t *testing.T) standin.Cluster {

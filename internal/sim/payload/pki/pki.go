@@ -1,4 +1,4 @@
-// Package pki makes the certificates of a bench cluster.
+// Package pki makes the certificates of a cluster that the simulation or the bench installs.
 package pki
 
 import (
@@ -38,10 +38,15 @@ type Subject struct {
 
 // Authority makes a certificate that signs others.
 func Authority(name string, now time.Time) (Pair, error) {
-	return sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-before), NotAfter: now.Add(lifetime),
+	made, err := sign(&x509.Certificate{
+		Subject:   pkix.Name{CommonName: name, OrganizationalUnit: []string{"openshift"}},
+		NotBefore: now.Add(-before), NotAfter: now.Add(lifetime),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}, nil)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make the authority %s: %w", name, err)
+	}
+	return made, nil
 }
 
 // Issue makes a certificate for a client that may also be a server.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/test/bench/payload/pki"
+	"slipway/internal/sim/payload/pki"
 )
 
 func TestProgramsThatAskAtOnceGetOneCertificate(t *testing.T) {
