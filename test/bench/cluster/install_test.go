@@ -204,7 +204,7 @@ func (b *bench) discover(t *testing.T) {
 // machine is that of a host.
 func (b *bench) machine(t *testing.T, h *wire.Host) *machine {
 	t.Helper()
-	at := slices.IndexFunc(b.machines, func(m *machine) bool { return vm.ID(m.number) == h.ID.String() })
+	at := slices.IndexFunc(b.machines, func(m *machine) bool { return m.is(h) })
 	require.GreaterOrEqual(t, at, 0, "no machine has the id of %s", view.HostName(h))
 	return b.machines[at]
 }
@@ -212,7 +212,7 @@ func (b *bench) machine(t *testing.T, h *wire.Host) *machine {
 // host is what the service knows of a machine.
 func hostOf(c *wire.Cluster, m *machine) *wire.Host {
 	for i := range c.Hosts {
-		if c.Hosts[i].ID.String() == vm.ID(m.number) {
+		if m.is(&c.Hosts[i]) {
 			return &c.Hosts[i]
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/wire"
 	"slipway/test/bench/vm"
 )
 
@@ -105,6 +106,9 @@ func writes(marks []vm.Mark) (count int) {
 	}
 	return count
 }
+
+// is reports whether a host is this machine.
+func (m *machine) is(h *wire.Host) bool { return h.ID.String() == vm.ID(m.number) }
 
 // lastLines is the end of the machine's console.
 func (m *machine) lastLines() string {

@@ -29,12 +29,11 @@ func newSite(t *testing.T, dir string, s shape) *site {
 		ingress = api
 	}
 	args := []string{
-		"--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=", "--user=root", "--log-facility=-",
-		"--bind-interfaces", "--except-interface=lo", "--listen-address=" + gateway, "--local=/" + baseDomain + "/",
+		"--local=/" + baseDomain + "/",
 		"--host-record=api." + domain + "," + api, "--host-record=api-int." + domain + "," + api, "--address=/apps." + domain + "/" + ingress,
+		"--dhcp-authoritative", "--dhcp-range=" + gateway + ",static", "--dhcp-leasefile=" + filepath.Join(dir, "leases"),
+		"--dhcp-option=option:router," + gateway, "--dhcp-option=option:ntp-server," + gateway,
 	}
-	args = append(args, "--dhcp-authoritative", "--dhcp-range="+gateway+",static", "--dhcp-leasefile="+filepath.Join(dir, "leases"),
-		"--dhcp-option=option:router,"+gateway, "--dhcp-option=option:ntp-server,"+gateway)
 	for _, h := range s.hosts() {
 		tap := tapOf(h)
 		require.NoError(t, l.All("tuntap add "+tap+" mode tap", "link set "+tap+" master br0", "link set "+tap+" up"))
@@ -42,7 +41,7 @@ func newSite(t *testing.T, dir string, s shape) *site {
 			args = append(args, fmt.Sprintf("--dhcp-host=%s,%s,%s", vm.MAC(h.number), h.address, h.name))
 		}
 	}
-	l.Start(t, filepath.Join(dir, "dnsmasq.log"), nil, "dnsmasq", args...)
+	l.DNSMasq(t, filepath.Join(dir, "dnsmasq.log"), gateway, args...)
 	netlab.NewClock(t, l.Space, gateway)
 	return l
 }
@@ -51,12 +50,7 @@ func newSite(t *testing.T, dir string, s shape) *site {
 func tapOf(h hostPlan) string { return "tap" + fmt.Sprint(h.number) }
 
 // listen opens a port of the gateway.
-func (l *site) listen(t *testing.T, port string) (listener net.Listener) {
+func (l *site) listen(t *testing.T, port string) net.Listener {
 	t.Helper()
-	require.NoError(t, l.Inside(func() (err error) {
-		listener, err = net.Listen("tcp", net.JoinHostPort(gateway, port))
-		return err
-	}))
-	t.Cleanup(func() { _ = listener.Close() })
-	return listener
+	return l.Listen(t, "tcp", net.JoinHostPort(gateway, port))
 }

@@ -56,13 +56,23 @@ func Sweep(t *testing.T) {
 
 // RemoveSpace ends what runs in a namespace of the bench, by process id, and removes it.
 func RemoveSpace(name string) {
-	out, _ := exec.Command("ip", "netns", "pids", name).Output()
-	for _, text := range strings.Fields(string(out)) {
-		if pid, err := strconv.Atoi(text); err == nil && pid != os.Getpid() {
+	pids, _ := processes(name)
+	for _, pid := range pids {
+		if pid != os.Getpid() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
 	_ = exec.Command("ip", "netns", "del", name).Run()
+}
+
+func processes(name string) (pids []int, err error) {
+	out, err := exec.Command("ip", "netns", "pids", name).Output()
+	for text := range strings.FieldsSeq(string(out)) {
+		if pid, err := strconv.Atoi(text); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids, err
 }
 
 // Space is a network namespace of the bench, known to ip(8) by its name.
@@ -78,6 +88,14 @@ func NewSpace(t *testing.T, name string) *Space {
 	t.Cleanup(func() { RemoveSpace(s.Name) })
 	require.NoError(t, s.IP("link", "set", "lo", "up"))
 	return s
+}
+
+// Processes are the ids of those in the namespace.
+func (s *Space) Processes(t *testing.T) []int {
+	t.Helper()
+	pids, err := processes(s.Name)
+	require.NoError(t, err)
+	return pids
 }
 
 // Command runs a command of the machine.

@@ -45,8 +45,8 @@ func needs(t *testing.T) {
 	}
 	var missing []string
 	for _, name := range append([]string{"unshare", "setpriv", "busybox", "chronyd", "dnsmasq", "postgres"}, hostTools...) {
-		_, found := find(name)
-		if servers, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name); !found && len(servers) == 0 {
+		_, err := netlab.Find(name)
+		if servers, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name); err != nil && len(servers) == 0 {
 			missing = append(missing, name)
 		}
 	}

@@ -109,24 +109,11 @@ func toolFolder(t *testing.T, dir string) string {
 	folder := filepath.Join(dir, "tools")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
 	for _, name := range hostTools {
-		path, found := find(name)
-		require.True(t, found, name)
+		path, err := netlab.Find(name)
+		require.NoError(t, err)
 		require.NoError(t, os.Symlink(path, filepath.Join(folder, name)))
 	}
 	return folder
-}
-
-// find looks for a command, also where only the administrator of Debian does.
-func find(name string) (string, bool) {
-	if path, err := exec.LookPath(name); err == nil {
-		return path, true
-	}
-	for _, folder := range []string{"/usr/sbin", "/sbin"} {
-		if path := filepath.Join(folder, name); exec.Command("test", "-x", path).Run() == nil {
-			return path, true
-		}
-	}
-	return "", false
 }
 
 // lastLines is the end of a log of the host.

@@ -3,7 +3,6 @@ package netns_test
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -52,11 +51,7 @@ func (b *bench) joining(t *testing.T) *bench {
 // serveNodeConfigs is a machine config server.
 func (l *lan) serveNodeConfigs(t *testing.T) {
 	t.Helper()
-	var listener net.Listener
-	require.NoError(t, l.Inside(func() (err error) {
-		listener, err = net.Listen("tcp4", ":22624") // its address comes and goes
-		return err
-	}))
+	listener := l.Listen(t, "tcp4", ":22624") // its address comes and goes
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"ignition":{"version":"3.2.0"}}`)
 	})}

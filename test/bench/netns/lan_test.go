@@ -76,10 +76,7 @@ func newLAN(t *testing.T, dir string, hosts, mtu int) *lan {
 
 func (l *lan) dnsmasq(t *testing.T, address string, args ...string) {
 	t.Helper()
-	l.Start(t, filepath.Join(l.dir, "dnsmasq.log"), nil, "dnsmasq", append([]string{
-		"--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=", "--user=root", "--log-facility=-",
-		"--bind-interfaces", "--except-interface=lo", "--listen-address=" + address, "--local=/" + clusterDomain + "/",
-	}, args...)...)
+	l.DNSMasq(t, filepath.Join(l.dir, "dnsmasq.log"), address, append(args, "--local=/"+clusterDomain+"/")...)
 }
 
 func hostMAC(i int) string  { return fmt.Sprintf("52:54:77:00:00:%02x", firstHost+i) }

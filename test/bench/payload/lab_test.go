@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -65,12 +64,7 @@ func newLab(t *testing.T) *lab {
 		routes.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) })
 	}
 	server := &http.Server{Handler: routes, ReadHeaderTimeout: time.Minute}
-	var listener net.Listener
-	require.NoError(t, l.Inside(func() (err error) {
-		listener, err = net.Listen("tcp", gateway+":8000")
-		return err
-	}))
-	go server.Serve(listener)
+	go server.Serve(l.Listen(t, "tcp", gateway+":8000"))
 	t.Cleanup(func() { _ = server.Close() })
 	l.settings = filepath.Join(l.dir, "settings.json")
 	text, err := json.Marshal(map[string]any{"archives": archives, "version": "4.20.5", "images": map[string]string{"bench-job": "/usr/bin/env"}})

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Makes a host of the namespaces it runs in, and becomes its agent. Everything mounted
 # here is seen in this mount namespace only.
-# Environment: DIR (the host's folder, with resolv.conf and chrony.conf, if it has a clock),
-# RESTART (not empty: an agent that ends is started again), JOURNAL (not empty: the host has
-# one), BOOT_SIZE (of the /boot of an installed host; empty: it has none).
+# Environment: DIR (the host's folder, with resolv.conf, chrony.conf, if it has a clock, and
+# installed.conf, the boot entry of an installed host), RESTART (not empty: an agent that ends
+# is started again), JOURNAL (not empty: the host has one), BOOT_SIZE (of the /boot of an
+# installed host; empty: it has none).
 # Arguments: the agent and its arguments.
 set -eu
 
@@ -12,8 +13,7 @@ mount -t tmpfs tmpfs /opt
 if [ -n "$BOOT_SIZE" ]; then
 	mount -t tmpfs -o "size=$BOOT_SIZE" tmpfs /boot
 	mkdir -p /boot/loader/entries
-	printf 'title Installed system\nversion 1\noptions root=UUID=0 ostree=/ostree/boot.1\nlinux /ostree/vmlinuz\ninitrd /ostree/initramfs\n' \
-		>/boot/loader/entries/ostree-1.conf
+	cp "$DIR/installed.conf" /boot/loader/entries/ostree-1.conf
 	mount -o remount,ro /boot
 fi
 mkdir -p "$DIR/etc" "$DIR/etc.work"

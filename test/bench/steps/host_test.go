@@ -191,11 +191,9 @@ func argument(t *testing.T, request any) string {
 // processes are the command lines of the processes in the namespace, without the agent's.
 func (h *host) processes(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.Command("ip", "netns", "pids", h.Name).Output()
-	require.NoError(t, err)
 	var lines []string
-	for _, pid := range strings.Fields(string(out)) {
-		line, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+	for _, pid := range h.Processes(t) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if text := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " ")); text != "" && !strings.HasPrefix(text, h.dir+"/slipway-agent") {
 			lines = append(lines, text)
 		}

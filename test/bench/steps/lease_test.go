@@ -23,10 +23,7 @@ var leaseRequest = wire.DhcpAllocationRequest{Interface: "eth0", APIVipMac: apiM
 func (l *lan) dnsmasq(t *testing.T, address string, args ...string) (log string) {
 	t.Helper()
 	log = filepath.Join(l.dir, "dnsmasq-"+address+".log")
-	l.Start(t, log, nil, "dnsmasq", append([]string{
-		"--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--pid-file=", "--user=root", "--log-facility=-",
-		"--bind-interfaces", "--except-interface=lo", "--listen-address=" + address,
-	}, args...)...)
+	l.DNSMasq(t, log, address, args...)
 	return log
 }
 

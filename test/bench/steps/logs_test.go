@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/wire"
+	"slipway/test/bench/netlab"
 )
 
 // archive reads the files of an uploaded archive.
@@ -35,7 +36,7 @@ func archive(t *testing.T, packed []byte) map[string]string {
 
 func TestLogsOfTheJournalAreHandedIn(t *testing.T) {
 	t.Parallel()
-	if _, err := find("/lib/systemd/systemd-journald"); err != nil {
+	if _, err := netlab.Find("/lib/systemd/systemd-journald"); err != nil {
 		t.Skip("SKIP: no journal without systemd-journald")
 	}
 	h := newHost(t, "logs", "journalctl", "logger", "setpriv")

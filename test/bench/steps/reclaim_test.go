@@ -15,6 +15,23 @@ import (
 
 const installedEntry = "title Installed system\nversion 1\noptions root=UUID=0 ostree=/ostree/boot.1\nlinux /ostree/vmlinuz\ninitrd /ostree/initramfs\n"
 
+const artifactServer = gateway + ":8888"
+
+// installed gives the host a /boot with the entry of a system.
+func (h *host) installed(t *testing.T, size string) {
+	t.Helper()
+	h.bootSize = size
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "installed.conf"), []byte(installedEntry), 0o644))
+}
+
+func artifactsRequest(t *testing.T) string {
+	t.Helper()
+	url := "http://" + artifactServer
+	return argument(t, wire.DownloadBootArtifactsRequest{
+		HostFsMountDir: "/host", KernelURL: url + "/kernel", InitrdURL: url + "/initrd", RootfsURL: url + "/rootfs",
+	})
+}
+
 // TestInstalledHostGoesBackToTheDiscoveryImage is about a host whose /boot is a file
 // system of its own, mounted read-only, as that of an installed CoreOS is.
 func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
@@ -25,20 +42,16 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 	for _, name := range []string{"kernel", "initrd"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(name[:1], size))) })
 	}
-	const images = gateway + ":8888"
-	h.lan.serve(t, images, mux).Start()
-	h.bootSize = "16M"
+	h.lan.serve(t, artifactServer, mux).Start()
+	h.installed(t, "16M")
 	h.command(t, "systemctl", "echo \"$@\" >>\"$DIR/systemctl\"\n")
 	h.boot(t, "--reclaim")
 	h.wait(t, "the first question", func() bool { return h.polls > 0 })
-	request := argument(t, wire.DownloadBootArtifactsRequest{
-		HostFsMountDir: "/host", KernelURL: "http://" + images + "/kernel", InitrdURL: "http://" + images + "/initrd", RootfsURL: "http://" + images + "/rootfs",
-	})
 	reply := h.ask(t, wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
 	require.NotZero(t, reply.ExitCode, "there is nothing to start yet")
 	require.NoFileExists(t, filepath.Join(h.dir, "systemctl"))
 
-	answer[struct{}](t, h, wire.StepTypeDownloadBootArtifacts, request)
+	answer[struct{}](t, h, wire.StepTypeDownloadBootArtifacts, artifactsRequest(t))
 	for name, letter := range map[string]string{"vmlinuz": "k", "initrd": "i"} {
 		content, err := os.ReadFile(h.place("/boot/discovery/" + name))
 		require.NoError(t, err)
@@ -55,7 +68,7 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 			require.FileExists(t, h.place("/boot"+value), "as the loader sees it")
 		}
 	}
-	require.Contains(t, string(entry), "coreos.live.rootfs_url=http://"+images+"/rootfs\n")
+	require.Contains(t, string(entry), "coreos.live.rootfs_url=http://"+artifactServer+"/rootfs\n")
 	installed, err := os.ReadFile(h.place("/boot/loader/entries/ostree-1.conf"))
 	require.NoError(t, err)
 	require.Equal(t, installedEntry, string(installed))
@@ -72,18 +85,15 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 func TestFullBootPartitionIsMadeRoomIn(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, "fullboot")
-	const images = gateway + ":8888"
-	h.lan.serve(t, images, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	h.lan.serve(t, artifactServer, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(strings.Repeat("x", 3<<20)))
 	})).Start()
-	h.bootSize = "8M"
+	h.installed(t, "8M")
 	h.command(t, "rpm-ostree", "echo \"$@\" >>\"$DIR/rpm-ostree\"\nrm -f /boot/ostree-old\n")
 	h.boot(t, "--reclaim")
 	h.wait(t, "the first question", func() bool { return h.polls > 0 })
 	require.NoError(t, h.enter("sh", "-c", "mount -o remount,rw /boot; head -c 4194304 /dev/zero >/boot/ostree-old; mount -o remount,ro /boot"))
-	answer[struct{}](t, h, wire.StepTypeDownloadBootArtifacts, argument(t, wire.DownloadBootArtifactsRequest{
-		HostFsMountDir: "/host", KernelURL: "http://" + images + "/kernel", InitrdURL: "http://" + images + "/initrd", RootfsURL: "http://" + images + "/rootfs",
-	}))
+	answer[struct{}](t, h, wire.StepTypeDownloadBootArtifacts, artifactsRequest(t))
 	said, err := os.ReadFile(filepath.Join(h.dir, "rpm-ostree"))
 	require.NoError(t, err)
 	require.Equal(t, "cleanup --os=rhcos -r\n", string(said))

@@ -22,19 +22,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/wire"
+	"slipway/test/bench/netlab"
 )
 
 // serveTang runs a Tang server as a super-server would: one process a connection.
 func (l *lan) serveTang(t *testing.T, address, keys string) {
 	t.Helper()
-	tangd, err := find("tangd")
+	tangd, err := netlab.Find("tangd")
 	require.NoError(t, err)
-	var listener net.Listener
-	require.NoError(t, l.Inside(func() (err error) {
-		listener, err = net.Listen("tcp4", address)
-		return err
-	}))
-	t.Cleanup(func() { _ = listener.Close() })
+	listener := l.Listen(t, "tcp4", address)
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -58,7 +54,7 @@ func (l *lan) serveTang(t *testing.T, address, keys string) {
 // makeKeys makes the keys of a Tang server, and returns the thumbprint of the one that signs.
 func makeKeys(t *testing.T, folder string) string {
 	t.Helper()
-	keygen, err := find("tangd-keygen")
+	keygen, err := netlab.Find("tangd-keygen")
 	require.NoError(t, err)
 	require.NoError(t, exec.Command(keygen, folder).Run())
 	files, err := filepath.Glob(filepath.Join(folder, "*.jwk"))

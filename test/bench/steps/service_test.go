@@ -56,12 +56,7 @@ type service struct {
 // serve starts a server in the network.
 func (l *lan) serve(t *testing.T, address string, handler http.Handler) *httptest.Server {
 	t.Helper()
-	var listener net.Listener
-	require.NoError(t, l.Inside(func() (err error) {
-		listener, err = net.Listen("tcp", address)
-		return err
-	}))
-	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: waitMax}}
+	s := &httptest.Server{Listener: l.Listen(t, "tcp", address), Config: &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: waitMax}}
 	t.Cleanup(s.Close)
 	return s
 }

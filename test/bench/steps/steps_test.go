@@ -51,7 +51,7 @@ func needs(t *testing.T, tools ...string) (program string) {
 	}
 	var missing []string
 	for _, name := range append([]string{"ip", "unshare", "mount", "go"}, tools...) {
-		if _, err := find(name); err != nil {
+		if _, err := netlab.Find(name); err != nil {
 			missing = append(missing, name)
 		}
 	}
@@ -64,15 +64,4 @@ func needs(t *testing.T, tools ...string) (program string) {
 		t.Fatal(err)
 	}
 	return program
-}
-
-// find looks for a command, also where only the administrator of Debian does.
-func find(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	for _, place := range []string{"/usr/sbin", "/sbin", "/usr/libexec"} {
-		if err != nil {
-			path, err = exec.LookPath(filepath.Join(place, name))
-		}
-	}
-	return path, err
 }

@@ -3,10 +3,11 @@ package steps_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,21 +102,15 @@ func TestAgentComesBackWhenItsSuccessorCrashes(t *testing.T) {
 // kill ends a program that runs on the host.
 func (h *host) kill(t *testing.T, program string) {
 	t.Helper()
-	pid := 0
-	out, err := exec.Command("ip", "netns", "pids", h.Name).Output()
-	require.NoError(t, err)
-	for _, text := range strings.Fields(string(out)) {
-		if runs, _ := os.Readlink(filepath.Join("/proc", text, "exe")); runs == program {
-			pid, err = strconv.Atoi(text)
-			require.NoError(t, err)
-		}
+	runs := func(pid int) bool {
+		path, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+		return path == program
 	}
-	require.NotZero(t, pid, "%s does not run", program)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	require.Eventually(t, func() bool {
-		_, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
-		return err != nil
-	}, waitMax, time.Millisecond)
+	pids := h.Processes(t)
+	at := slices.IndexFunc(pids, runs)
+	require.GreaterOrEqual(t, at, 0, "%s does not run", program)
+	require.NoError(t, syscall.Kill(pids[at], syscall.SIGKILL))
+	require.Eventually(t, func() bool { return !runs(pids[at]) }, waitMax, time.Millisecond)
 }
 
 func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
