@@ -1,15 +1,7 @@
 package coreos_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/coreos"
 )
 
@@ -77,15 +70,12 @@ func kubeArchive(t *testing.T) string {
 func writePKI(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	authority := &x509.Certificate{Subject: pkix.Name{CommonName: "bench"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	key := signed(t, dir, "ca", authority, authority, nil)
-	signed(t, dir, "apiserver", &x509.Certificate{
-		Subject: pkix.Name{CommonName: "kube-apiserver"}, DNSNames: []string{"localhost"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 88, 0, 11)},
-	}, authority, key)
-	signed(t, dir, "admin", &x509.Certificate{
-		Subject: pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}, authority, key)
+	authority, err := pki.Authority("bench", time.Now())
+	require.NoError(t, err)
+	keys := pki.Keys(dir)
+	require.NoError(t, keys.Store("ca", authority))
+	require.NoError(t, keys.Issue(authority, "apiserver", pki.Subject{Name: "kube-apiserver", Hosts: []string{"localhost", "127.0.0.1", "10.88.0.11"}}, time.Now()))
+	require.NoError(t, keys.Issue(authority, "admin", pki.Subject{Name: "admin", Groups: []string{"system:masters"}}, time.Now()))
 	write(t, filepath.Join(dir, "tokens.csv"), "secret-of-the-bench,bench-node-bootstrapper,bench-node-bootstrapper\n")
 	write(t, filepath.Join(dir, "admin.kubeconfig"), kubeconfig(dir, fmt.Sprintf("client-certificate: %[1]s/admin.crt, client-key: %[1]s/admin.key", dir)))
 	write(t, filepath.Join(dir, "bootstrap.kubeconfig"), kubeconfig(dir, "token: secret-of-the-bench"))
@@ -99,27 +89,6 @@ users: [{name: bench, user: {%s}}]
 contexts: [{name: bench, context: {cluster: bench, user: bench}}]
 current-context: bench
 `, dir, user)
-}
-
-// signed leaves a certificate and its key; without a key of the authority it signs itself.
-func signed(t *testing.T, dir, name string, made, authority *x509.Certificate, by *ecdsa.PrivateKey) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	if by == nil {
-		by = key
-	}
-	made.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 64))
-	require.NoError(t, err)
-	made.NotBefore, made.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
-	made.KeyUsage |= x509.KeyUsageDigitalSignature
-	certificate, err := x509.CreateCertificate(rand.Reader, made, authority, &key.PublicKey, by)
-	require.NoError(t, err)
-	private, err := x509.MarshalECPrivateKey(key)
-	require.NoError(t, err)
-	write(t, filepath.Join(dir, name+".crt"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})))
-	write(t, filepath.Join(dir, name+".key"), string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})))
-	return key
 }
 
 func write(t *testing.T, path, content string) {

@@ -1,15 +1,8 @@
 package steps_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
 )
@@ -115,16 +109,13 @@ func TestTangServersAdvertiseTheirKeys(t *testing.T) {
 // certificate makes one for an address, and what vouches for it.
 func certificate(t *testing.T, address string) (tls.Certificate, []byte) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	authority, err := pki.Authority("root-ca", time.Now())
 	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "machine-config-server"}, IPAddresses: []net.IP{net.ParseIP(address)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	server, err := authority.Issue(pki.Subject{Name: "machine-config-server", Hosts: []string{address}}, time.Now())
 	require.NoError(t, err)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	certificate, err := tls.X509KeyPair(server.Cert, server.Key)
+	require.NoError(t, err)
+	return certificate, authority.Cert
 }
 
 const nodeConfig = `{"ignition":{"version":"3.2.0"},"passwd":{"users":[{"name":"core"}]},"storage":{"luks":[{"name":"root","device":"/dev/x"}],"files":[

@@ -1,17 +1,11 @@
 package vm_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"testing"
@@ -19,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/vm"
 )
 
@@ -105,17 +100,14 @@ func (j *joined) config(t *testing.T, report string) []byte {
 // certify makes a certificate of the address that machines see, and its own authority.
 func (j *joined) certify(t *testing.T) tls.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	authority, err := pki.Authority("root-ca", time.Now())
 	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IPAddresses: []net.IP{net.ParseIP(vm.HostAddress)}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	j.authority = string(authority.Cert)
+	server, err := authority.Issue(pki.Subject{Name: "machine-config-server", Hosts: []string{vm.HostAddress}}, time.Now())
 	require.NoError(t, err)
-	j.authority = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	certificate, err := tls.X509KeyPair(server.Cert, server.Key)
+	require.NoError(t, err)
+	return certificate
 }
 
 // listen serves on the loopback interface, with TLS if there is a config for it, and

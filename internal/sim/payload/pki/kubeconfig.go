@@ -6,15 +6,22 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Kubeconfig lets a client into the API at server.
-func Kubeconfig(server string, authority []byte, client Pair) ([]byte, error) {
-	const name = "bench"
+// Access is what lets a client into the API of a cluster.
+type Access struct {
+	Cluster, User string // names within the kubeconfig
+	Server        string // URL
+	Authority     []byte // that the server's certificate is signed by, in PEM
+	Client        Pair
+}
+
+// Kubeconfig is the file for clients.
+func (a Access) Kubeconfig() ([]byte, error) {
 	type object = map[string]any
 	data, err := yaml.Marshal(object{
-		"apiVersion": "v1", "kind": "Config", "current-context": name,
-		"clusters": []object{{"name": name, "cluster": object{"server": server, "certificate-authority-data": authority}}},
-		"contexts": []object{{"name": name, "context": object{"cluster": name, "user": name}}},
-		"users":    []object{{"name": name, "user": object{"client-certificate-data": client.Cert, "client-key-data": client.Key}}},
+		"apiVersion": "v1", "kind": "Config", "preferences": object{}, "current-context": a.User,
+		"clusters": []object{{"name": a.Cluster, "cluster": object{"server": a.Server, "certificate-authority-data": a.Authority}}},
+		"contexts": []object{{"name": a.User, "context": object{"cluster": a.Cluster, "user": a.User}}},
+		"users":    []object{{"name": a.User, "user": object{"client-certificate-data": a.Client.Cert, "client-key-data": a.Client.Key}}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write a kubeconfig: %w", err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/coreos/ignition/v2/config/v3_2"
 	"sigs.k8s.io/yaml"
+
+	"slipway/internal/sim/payload/pki"
 )
 
 // folders hold the manifests between the commands; the second command consumes them.
@@ -147,17 +149,7 @@ func (s *state) credentials(out files) error {
 
 // kubeconfig lets the administrator into the API at server.
 func (s *state) kubeconfig(server string) ([]byte, error) {
-	name := s.Config.Metadata.Name
-	data, err := yaml.Marshal(object{
-		"apiVersion": "v1", "kind": "Config", "preferences": object{}, "current-context": "admin",
-		"clusters": []object{{"name": name, "cluster": object{"server": server, "certificate-authority-data": encode(s.PKI.APISigner.Cert)}}},
-		"contexts": []object{{"name": "admin", "context": object{"cluster": name, "user": "admin"}}},
-		"users": []object{{"name": "admin", "user": object{
-			"client-certificate-data": encode(s.PKI.Admin.Cert), "client-key-data": encode(s.PKI.Admin.Key),
-		}}},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("write kubeconfig: %w", err)
-	}
-	return data, nil
+	return pki.Access{
+		Cluster: s.Config.Metadata.Name, User: "admin", Server: server, Authority: s.PKI.APISigner.Cert, Client: s.PKI.Admin,
+	}.Kubeconfig()
 }

@@ -84,7 +84,7 @@ func bootstrapper(c *plan.Cluster, keys pki.Keys) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the authority of the API: %w", err)
 	}
-	return pki.Kubeconfig(c.API(), authority, client)
+	return pki.Access{Cluster: c.Name, User: pki.Bootstrapper, Server: c.API(), Authority: authority, Client: client}.Kubeconfig()
 }
 
 func addKeys(files map[string][]byte, keys pki.Keys) error {

@@ -83,7 +83,9 @@ func (h *Host) ControllerManager() (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
-	kubeconfig, err := pki.Kubeconfig("https://localhost:6443", authority, client)
+	kubeconfig, err := pki.Access{
+		Cluster: "bench", User: "kube-controller-manager", Server: "https://localhost:6443", Authority: authority, Client: client,
+	}.Kubeconfig()
 	if err != nil {
 		return Command{}, err
 	}
