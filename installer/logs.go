@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -124,14 +125,14 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 	}
 	for _, source := range sources {
 		limited, cancel := within(ctx, i.LogLimit)
-		content := i.logOf(limited, source.argv)
+		content := i.logOf(limited, source.argv, secrets)
 		cancel()
-		if err := add(source.file, []byte(secrets.Replace(string(content)))); err != nil {
+		if err := add(source.file, []byte(content)); err != nil {
 			return nil, err
 		}
 	}
 	if r.Bootstrap && r.Gather && i.exists(gatherScript) {
-		name, content := i.gather(ctx, r)
+		name, content := i.gather(ctx, r, secrets)
 		if err := add(name, content); err != nil {
 			return nil, err
 		}
@@ -142,29 +143,24 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 	return packed.Bytes(), nil
 }
 
-// logOf is what a command prints, and its error when it has one.
-func (i *Installer) logOf(ctx context.Context, argv []string) []byte {
+// logOf is what a command prints, and its error when it has one, without secrets.
+func (i *Installer) logOf(ctx context.Context, argv []string, secrets *strings.Replacer) string {
 	result, err := i.Runner.Run(ctx, run.Cmd{Name: argv[0], Args: argv[1:]})
-	content := []byte(result.Stdout)
-	if len(content) > commandLogLimit {
-		content = content[len(content)-commandLogLimit:]
-		// Half a secret would not be known for one.
-		content = content[bytes.IndexByte(content, '\n')+1:]
-	}
+	content := run.LastLines(result.Stdout, commandLogLimit)
 	if err != nil {
-		content = fmt.Appendf(content, "\n%s\n", err)
+		content += fmt.Sprintf("\n%s\n", err)
 	}
-	return content
+	return secrets.Replace(content)
 }
 
 // gather runs the script of the bootstrap services, which collects from all masters.
-func (i *Installer) gather(ctx context.Context, r LogsRequest) (name string, content []byte) {
+func (i *Installer) gather(ctx context.Context, r LogsRequest, secrets *strings.Replacer) (name string, content []byte) {
 	argv := append([]string{gatherScript, "--id", r.ClusterID.String()}, r.MasterIPs...)
-	said := i.logOf(ctx, argv)
+	said := i.logOf(ctx, argv, secrets)
 	bundle := "log-bundle-" + r.ClusterID.String() + ".tar.gz"
 	content, err := os.ReadFile(i.Root.Path(path.Join("/root", bundle)))
 	if err != nil {
-		return "installer-gather.log", []byte(i.redactor().Replace(string(said)))
+		return "installer-gather.log", []byte(said)
 	}
 	return bundle, content
 }

@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/netip"
@@ -62,18 +63,10 @@ func New(o Options) *Installer {
 	if o.Sleep == nil {
 		o.Sleep = run.Sleep
 	}
-	if o.FarewellLimit == 0 {
-		o.FarewellLimit = farewellLimit
-	}
-	if o.CleanLimit == 0 {
-		o.CleanLimit = cleanLimit
-	}
-	if o.LogLimit == 0 {
-		o.LogLimit = logLimit
-	}
-	if o.FetchPause == 0 {
-		o.FetchPause = pollPause
-	}
+	o.FarewellLimit = cmp.Or(o.FarewellLimit, farewellLimit)
+	o.CleanLimit = cmp.Or(o.CleanLimit, cleanLimit)
+	o.LogLimit = cmp.Or(o.LogLimit, logLimit)
+	o.FetchPause = cmp.Or(o.FetchPause, pollPause)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}

@@ -84,11 +84,11 @@ func (o *others) load(ctx context.Context) []otherHost {
 // readInventories reads those of hosts that are new here. The list of hosts comes without:
 // they are large, and it is asked for at each report.
 func (o *others) readInventories(ctx context.Context, hosts []wire.Host) {
-	known := func(h wire.Host) bool {
+	isNew := func(h wire.Host) bool {
 		_, read := o.inventories[h.ID]
-		return read
+		return !read
 	}
-	if !slices.ContainsFunc(hosts, func(h wire.Host) bool { return !known(h) }) {
+	if !slices.ContainsFunc(hosts, isNew) {
 		return
 	}
 	all, err := o.Client.ClusterInventories(ctx, o.req.ClusterID)

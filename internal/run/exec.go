@@ -131,7 +131,7 @@ func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) erro
 		case said == "":
 			said = strings.TrimSpace(result.Stdout) // chronyc tells errors there
 		}
-		return &ExitError{Cmd: c.String(), Code: exit.ExitCode(), Stderr: lastLines(said, keepStderr)}
+		return &ExitError{Cmd: c.String(), Code: exit.ExitCode(), Stderr: LastLines(said, keepStderr)}
 	}
 	return fmt.Errorf("run %s: %w", c, err)
 }

@@ -52,9 +52,9 @@ func last(s string, limit int) string {
 	return s[len(s)-limit:]
 }
 
-// lastLines is the end of s, limit bytes at most, from the beginning of a line on: half a
+// LastLines is the end of s, limit bytes at most, from the beginning of a line on: half a
 // secret would not be known for one. Of a line that is longer it is the end.
-func lastLines(s string, limit int) string {
+func LastLines(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
