@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/tartest"
 	"slipway/internal/wire"
 )
 
@@ -57,29 +57,12 @@ func TestNetworkSettingsComeWithAFullImageAndBeforeAMinimalOne(t *testing.T) {
 		require.NotEmpty(t, r.header.Get("Last-Modified"))
 		require.Contains(t, cpioNames(t, r.body), name)
 
-		files := tarFiles(t, s.want(http.StatusOK, http.MethodGet, file+"static-network-config", nil).body)
+		files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, file+"static-network-config", nil).body)
 		require.Equal(t, "52:54:00:aa:bb:01=eth0\n", files["etc/assisted/network/host0/mac_interface.ini"])
 		require.Contains(t, files[name], settings[1])
 	}
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"static_network_config":[]}`)
 	s.want(http.StatusNoContent, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
-}
-
-// tarFiles are the files of an archive by their names.
-func tarFiles(t *testing.T, content []byte) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	archive := tar.NewReader(bytes.NewReader(content))
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		require.NoError(t, err)
-		content, err := io.ReadAll(archive)
-		require.NoError(t, err)
-		files[header.Name] = string(content)
-	}
 }
 
 func cpioNames(t *testing.T, packed []byte) []string {

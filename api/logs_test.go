@@ -1,9 +1,7 @@
 package api_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -16,6 +14,7 @@ import (
 
 	"slipway/internal/auth"
 	"slipway/internal/model"
+	"slipway/internal/tartest"
 	"slipway/internal/wire"
 )
 
@@ -59,27 +58,11 @@ func TestLogsAreUploadedAndDownloaded(t *testing.T) {
 	all := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil)
 	require.Equal(t, map[string]string{
 		"prod_auto-assign_master-0.tar.gz": "logs of a host", "prod_controller.tar.gz": "logs of the controller",
-	}, unpack(t, all.body))
+	}, tartest.Files(t, all.body))
 	require.Contains(t, all.header.Get("Content-Disposition"), ".tar")
 
 	s.want(http.StatusNoContent, http.MethodPut, clusterPath(c.ID)+"/logs-progress", `{"logs_state":"completed"}`)
 	require.Equal(t, "completed", string(s.readCluster(c.ID).LogsInfo))
-}
-
-func unpack(t *testing.T, archive []byte) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	in := tar.NewReader(bytes.NewReader(archive))
-	for {
-		file, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		require.NoError(t, err)
-		content, err := io.ReadAll(in)
-		require.NoError(t, err)
-		files[file.Name] = string(content)
-	}
 }
 
 func TestUploadsThatAreNoLogsAreRefused(t *testing.T) {
@@ -116,7 +99,7 @@ func TestNamesFromOutsideLeadNowhereInAnArchive(t *testing.T) {
 	path := clusterPath(c.ID) + "/logs"
 	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").status)
 	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").status)
-	files := unpack(t, s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil).body)
+	files := tartest.Files(t, s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil).body)
 	require.Len(t, files, 2)
 	for name := range files {
 		require.Regexp(t, `^[A-Za-z0-9_][A-Za-z0-9._-]*\.tar\.gz$`, name)

@@ -1,12 +1,8 @@
 package controller_test
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +21,7 @@ import (
 	"slipway/controller"
 	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/tartest"
 	"slipway/internal/wire"
 )
 
@@ -138,8 +135,8 @@ func TestRunInstallsACluster(t *testing.T) {
 		require.Equal(t, "4.20.1", o.Version, o.Name)
 	}
 	require.Equal(t, []wire.LogsState{"requested", "completed"}, s.logsStates)
-	require.Contains(t, filesIn(t, s.logs[0]), "assisted-installer-controller.log")
-	require.Contains(t, filesIn(t, s.logs[0]), "cluster/nodes.json")
+	require.Contains(t, tartest.FilesGzip(t, s.logs[0]), "assisted-installer-controller.log")
+	require.Contains(t, tartest.FilesGzip(t, s.logs[0]), "cluster/nodes.json")
 
 	node, err := b.kube.CoreV1().Nodes().Get(b.ctx, "worker-0", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -165,19 +162,3 @@ func TestRunInstallsASingleNode(t *testing.T) {
 
 // lateManifest is base64 of two documents: a ConfigMap without a namespace, and nothing.
 const lateManifest = "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnTWFwCm1ldGFkYXRhOgogIG5hbWU6IGxhdGUKZGF0YToKICBmcm9tOiB0aGUgdXNlcgotLS0KCg=="
-
-func filesIn(t *testing.T, archive []byte) []string {
-	t.Helper()
-	unzip, err := gzip.NewReader(bytes.NewReader(archive))
-	require.NoError(t, err)
-	files := tar.NewReader(unzip)
-	var names []string
-	for {
-		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
-			return names
-		}
-		require.NoError(t, err)
-		names = append(names, header.Name)
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"slipway/controller"
 	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/tartest"
 	"slipway/internal/wire"
 )
 
@@ -175,7 +176,7 @@ func TestRunSendsLogsWhileTheClusterIsAway(t *testing.T) {
 				return true
 			}
 			require.NoError(t, controller.Run(b.ctx, b.options))
-			require.Contains(t, filesIn(t, s.logs[0]), "assisted-installer-controller.log")
+			require.Contains(t, tartest.FilesGzip(t, s.logs[0]), "assisted-installer-controller.log")
 		})
 	}
 }

@@ -1,14 +1,10 @@
 package installer_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -18,6 +14,7 @@ import (
 
 	"slipway/installer"
 	"slipway/internal/run/runtest"
+	"slipway/internal/tartest"
 )
 
 func TestRebootGoesTheWayOfTheHost(t *testing.T) {
@@ -48,7 +45,7 @@ func TestSendLogsPacksWhatItFinds(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"requested", "collecting", "completed"}, s.logs)
-	files := unpack(t, s.archive)
+	files := tartest.FilesGzip(t, s.archive)
 	folder := hostID.String() + "/"
 	require.Equal(t, "agent says\n", files[folder+"agent.log"])
 	require.Equal(t, "bootkube says\n", files[folder+"bootkube.log"])
@@ -72,7 +69,7 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	require.ErrorContains(t, failure, "pull failed")
 	require.NoError(t, i.SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
 	stages, _ := s.told()
-	told := failure.Error() + strings.Join(stages, "\n") + unpack(t, s.archive)[hostID.String()+"/dmesg.log"]
+	told := failure.Error() + strings.Join(stages, "\n") + tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"]
 	require.Contains(t, told, "pull failed: token [redacted] auth [redacted] password [redacted]")
 	for _, secret := range []string{token, auth, "pass-of-the-registry", "the-registry"} {
 		require.NotContains(t, told, secret)
@@ -88,7 +85,7 @@ func TestSecretsThatBeginAlikeAreHiddenWhole(t *testing.T) {
 	}
 	h.write(t, "/root/.docker/config.json", `{"auths":{`+strings.Join(auths, ",")+`}}`)
 	require.NoError(t, newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
-	require.Equal(t, "[redacted], [redacted]", unpack(t, s.archive)[hostID.String()+"/dmesg.log"])
+	require.Equal(t, "[redacted], [redacted]", tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"])
 }
 
 func TestWhatTheGatherScriptSaysHoldsNoSecrets(t *testing.T) {
@@ -99,7 +96,7 @@ func TestWhatTheGatherScriptSaysHoldsNoSecrets(t *testing.T) {
 		ClusterID: clusterID, InfraEnvID: envID, HostID: hostID, Bootstrap: true, Gather: true,
 	})
 	require.NoError(t, err)
-	require.Contains(t, unpack(t, s.archive)[hostID.String()+"/installer-gather.log"], "token [redacted]")
+	require.Contains(t, tartest.FilesGzip(t, s.archive)[hostID.String()+"/installer-gather.log"], "token [redacted]")
 }
 
 func TestLogsComeWithoutThatOfACommandThatHangs(t *testing.T) {
@@ -107,7 +104,7 @@ func TestLogsComeWithoutThatOfACommandThatHangs(t *testing.T) {
 	s, h := newService(t), newHost(t, map[string]runtest.Answer{"pvdisplay": runtest.Hangs, "vgdisplay": runtest.Prints("group data\n")})
 	i := newInstaller(s, h, nil, func(o *installer.Options) { o.LogLimit = time.Millisecond })
 	require.NoError(t, i.PrepareReboot(t.Context(), request("master", 3)))
-	files := unpack(t, s.archive)
+	files := tartest.FilesGzip(t, s.archive)
 	require.Contains(t, files[hostID.String()+"/physical-volumes.txt"], "no end after 1ms")
 	require.Equal(t, "group data\n", files[hostID.String()+"/volume-groups.txt"])
 }
@@ -122,30 +119,13 @@ func TestPrepareRebootGoesOnWithoutLogs(t *testing.T) {
 	}).PrepareReboot(ctx, request("master", 3)))
 }
 
-func unpack(t *testing.T, archive []byte) map[string]string {
-	t.Helper()
-	compressed, err := gzip.NewReader(bytes.NewReader(archive))
-	require.NoError(t, err)
-	files := map[string]string{}
-	for reader := tar.NewReader(compressed); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		require.NoError(t, err)
-		content, err := io.ReadAll(reader)
-		require.NoError(t, err)
-		files[header.Name] = string(content)
-	}
-}
-
 func TestTheEndOfALongLogBeginsWithAWholeLine(t *testing.T) {
 	t.Parallel()
 	end := " was not accepted\nthe rest of the log\n"
 	end += strings.Repeat("x", 16<<20-len(end)-5) // the cut leaves five bytes of the token
 	s, h := newService(t), newHost(t, map[string]runtest.Answer{"dmesg": runtest.Prints("the token " + token + end)})
 	require.NoError(t, newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
-	log := unpack(t, s.archive)[hostID.String()+"/dmesg.log"]
+	log := tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"]
 	require.True(t, strings.HasPrefix(log, "the rest of the log\n"), "half a secret is not known for one: %.40q", log)
 }
 

@@ -35,6 +35,7 @@ var allowed = []struct {
 	{"internal/seal", nil, "keys know nobody"},
 	{"internal/postgres", nil, "a database server knows no tables"},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
+	{"internal/tartest", nil, "reads what tests are given"},
 	{"internal/pgtest", []string{"internal/postgres"}, "a test server"},
 	{"internal/arch", nil, "looks from outside"},
 	{"internal/docpage", nil, "prints what tests give it"},

@@ -1,17 +1,13 @@
 package steps_test
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/tartest"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
 )
@@ -19,19 +15,11 @@ import (
 // archive reads the files of an uploaded archive.
 func archive(t *testing.T, packed []byte) map[string]string {
 	t.Helper()
-	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
-	require.NoError(t, err)
 	files := map[string]string{}
-	for reader := tar.NewReader(unpacked); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		require.NoError(t, err)
-		content, err := io.ReadAll(reader)
-		require.NoError(t, err)
-		files[strings.TrimPrefix(header.Name, hostID.String()+"/")] = string(content)
+	for name, content := range tartest.FilesGzip(t, packed) {
+		files[strings.TrimPrefix(name, hostID.String()+"/")] = content
 	}
+	return files
 }
 
 func TestLogsOfTheJournalAreHandedIn(t *testing.T) {
