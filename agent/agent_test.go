@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
+	"slipway/agent/agenttest"
 	"slipway/internal/model"
 	"slipway/internal/run/runtest"
 	"slipway/internal/wire"
@@ -22,23 +23,23 @@ func TestAgentRegistersAndHoldsAPoll(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	h.start(t, s)
-	s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
-	require.Equal(t, "fine", s.seen().registrations[0].Get("Slipway-Steps"))
-	require.Equal(t, token, s.seen().registrations[0].Get("X-Secret-Key"))
-	require.Equal(t, "1.0", s.seen().registrations[0].Get("discovery_agent_version"))
-	require.Equal(t, "wait=30", s.seen().polls[0].Get("Prefer"))
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	require.Zero(t, s.awaitReply(t, "domain-1").ExitCode)
+	s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
+	require.Equal(t, "fine", s.Seen().Registrations[0].Get("Slipway-Steps"))
+	require.Equal(t, token, s.Seen().Registrations[0].Get("X-Secret-Key"))
+	require.Equal(t, "1.0", s.Seen().Registrations[0].Get("discovery_agent_version"))
+	require.Equal(t, "wait=30", s.Seen().Polls[0].Get("Prefer"))
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	require.Zero(t, s.AwaitReply(t, "domain-1").ExitCode)
 }
 
 func TestAForeignAgentAnnouncesNothing(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
-	s.next = 7
+	s.NextSeconds = 7
 	h.start(t, s, func(o *agent.Options) { o.Dialect = model.DialectInstall })
-	s.wait(t, "polls", func() bool { return len(s.polls) > 3 })
-	require.Empty(t, s.seen().registrations[0].Get("Slipway-Steps"))
-	require.Empty(t, s.seen().polls[0].Get("Prefer"))
+	s.Wait(t, "polls", func() bool { return len(s.Polls) > 3 })
+	require.Empty(t, s.Seen().Registrations[0].Get("Slipway-Steps"))
+	require.Empty(t, s.Seen().Polls[0].Get("Prefer"))
 	require.Contains(t, h.slept(), 7*time.Second)
 }
 
@@ -57,9 +58,9 @@ func TestAgentPollsAtThePaceOfTheService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
-			s.ignoresWait, s.next = true, c.next
+			s.IgnoresWait, s.NextSeconds = true, c.next
 			h.start(t, s)
-			s.wait(t, "polls", func() bool { return len(s.polls) > 20 })
+			s.Wait(t, "polls", func() bool { return len(s.Polls) > 20 })
 			pauses := h.slept()
 			for _, pause := range pauses {
 				require.GreaterOrEqual(t, pause, c.atLeast)
@@ -75,34 +76,34 @@ func TestAgentRegistersAgain(t *testing.T) {
 	t.Run("when the service forgot the host", func(t *testing.T) {
 		t.Parallel()
 		s, h := newService(t), newHost(t)
-		s.ignoresWait, s.next = true, 1
+		s.IgnoresWait, s.NextSeconds = true, 1
 		h.start(t, s)
-		s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
-		s.change(func() { s.registered = false })
-		s.wait(t, "a second registration", func() bool { return len(s.registrations) == 2 })
+		s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
+		s.Change(func() { s.Registered = false })
+		s.Wait(t, "a second registration", func() bool { return len(s.Registrations) == 2 })
 	})
 	t.Run("when the service says so", func(t *testing.T) {
 		t.Parallel()
 		s, h := newService(t), newHost(t)
 		h.start(t, s)
-		s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
-		s.change(func() { s.exit = true })
-		s.wait(t, "a second registration", func() bool { return len(s.registrations) == 2 })
+		s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
+		s.Change(func() { s.ExitNext = true })
+		s.Wait(t, "a second registration", func() bool { return len(s.Registrations) == 2 })
 	})
 	t.Run("with growing pauses, when it does not last", func(t *testing.T) {
 		t.Parallel()
 		s, h := newService(t), newHost(t)
-		s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
-			if isPoll(r) {
+		s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+			if agenttest.IsPoll(r) {
 				w.WriteHeader(http.StatusNotFound)
 			}
-			return isPoll(r)
+			return agenttest.IsPoll(r)
 		})
 		h.start(t, s)
-		s.wait(t, "registrations", func() bool { return len(s.registrations) > 12 })
+		s.Wait(t, "registrations", func() bool { return len(s.Registrations) > 12 })
 		require.Greater(t, longest(h.slept()), 2*time.Minute)
-		s.setFault(nil)
-		s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
+		s.SetFault(nil)
+		s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
 	})
 }
 
@@ -134,9 +135,9 @@ func TestNoAnswerStopsTheAgent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
-			for _, hits := range []func(*http.Request) bool{isRegistration, isPoll} {
+			for _, hits := range []func(*http.Request) bool{agenttest.IsRegistration, agenttest.IsPoll} {
 				count := make(chan struct{}, 8)
-				s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+				s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 					if !hits(r) {
 						return false
 					}
@@ -147,17 +148,17 @@ func TestNoAnswerStopsTheAgent(t *testing.T) {
 					c.answer(w, r)
 					return true
 				})
-				if len(s.seen().registrations) == 0 {
+				if len(s.Seen().Registrations) == 0 {
 					h.start(t, s)
 				}
 				for range 8 {
 					<-count
 				}
-				s.setFault(nil)
-				s.wait(t, "a registration", func() bool { return len(s.registrations) > 0 })
+				s.SetFault(nil)
+				s.Wait(t, "a registration", func() bool { return len(s.Registrations) > 0 })
 			}
-			s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-			s.awaitReply(t, "domain-1")
+			s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+			s.AwaitReply(t, "domain-1")
 			require.LessOrEqual(t, longest(h.slept()), c.atMost)
 		})
 	}
@@ -171,8 +172,8 @@ func TestAgentFindsItsIDInTheHardware(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	paths := make(chan string, 100)
-	s.setFault(func(_ http.ResponseWriter, r *http.Request) bool {
-		if isPoll(r) {
+	s.SetFault(func(_ http.ResponseWriter, r *http.Request) bool {
+		if agenttest.IsPoll(r) {
 			select {
 			case paths <- r.URL.Path:
 			default:
@@ -197,14 +198,14 @@ func TestSecondAgentWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	first := h.start(t, s)
-	s.wait(t, "a poll", func() bool { return len(s.polls) > 0 })
+	s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
 	before := len(h.slept())
 	h.start(t, s)
 	require.Eventually(t, func() bool { return len(h.slept()) > before+3 }, waitMax, time.Millisecond)
 	first.stop(t)
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-1")
-	require.Len(t, s.seen().registrations, 1, "the host stays registered")
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-1")
+	require.Len(t, s.Seen().Registrations, 1, "the host stays registered")
 }
 
 func TestMediaThatIsGoneFailsSteps(t *testing.T) {
@@ -213,19 +214,19 @@ func TestMediaThatIsGoneFailsSteps(t *testing.T) {
 	require.NoError(t, os.MkdirAll(h.root.Path("/run/media/iso"), 0o755))
 	h.On("findmnt", runtest.Prints("/dev/sr0 /run/media/iso\n"))
 	h.start(t, s)
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	reply := s.awaitReply(t, "domain-1")
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	reply := s.AwaitReply(t, "domain-1")
 	require.Equal(t, 256, reply.ExitCode)
 	require.Contains(t, reply.Error, "cannot read from the media (ISO) - media was likely disconnected")
-	s.give("stop-1", wire.StepTypeStopInstallation)
-	require.Zero(t, s.awaitReply(t, "stop-1").ExitCode, "an installation can always be stopped")
+	s.Give("stop-1", wire.StepTypeStopInstallation)
+	require.Zero(t, s.AwaitReply(t, "stop-1").ExitCode, "an installation can always be stopped")
 
 	h.write(t, "/dev/sr0", strings.Repeat("iso", 2000))
-	s.give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	require.Zero(t, s.awaitReply(t, "domain-2").ExitCode)
+	s.Give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	require.Zero(t, s.AwaitReply(t, "domain-2").ExitCode)
 	h.On("findmnt", runtest.Prints("/dev/sr9 /run\n"))
-	s.give("domain-3", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	require.Zero(t, s.awaitReply(t, "domain-3").ExitCode, "nothing is mounted there")
+	s.Give("domain-3", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	require.Zero(t, s.AwaitReply(t, "domain-3").ExitCode, "nothing is mounted there")
 }
 
 // A slow medium is read once for all steps that begin meanwhile, and none takes the others'
@@ -241,7 +242,7 @@ func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
 	h.start(t, s)
 	steps := []wire.StepType{wire.StepTypeDomainResolution, wire.StepTypeNtpSynchronizer, wire.StepTypeConnectivityCheck}
 	for _, step := range steps {
-		s.give(string(step), step, `{}`)
+		s.Give(string(step), step, `{}`)
 	}
 	require.Eventually(t, func() bool { return h.Count("findmnt") == len(steps) }, waitMax, time.Millisecond)
 	// Also for reading: the agent opens it once more where direct I/O is not possible, and
@@ -253,7 +254,7 @@ func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
 	_, err = writer.WriteString(strings.Repeat("iso", 2000))
 	require.NoError(t, err)
 	for _, step := range steps {
-		require.NotContains(t, s.awaitReply(t, string(step)).Error, "media was likely disconnected")
+		require.NotContains(t, s.AwaitReply(t, string(step)).Error, "media was likely disconnected")
 	}
 	require.NoError(t, writer.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/agent/agenttest"
 	"slipway/internal/run"
 	"slipway/internal/run/runtest"
 	"slipway/internal/wire"
@@ -168,8 +169,8 @@ func TestDiscoverySteps(t *testing.T) {
 				h.names = c.names
 			}
 			h.start(t, s)
-			s.give("step-1", c.kind, c.args...)
-			reply := s.awaitReply(t, "step-1")
+			s.Give("step-1", c.kind, c.args...)
+			reply := s.AwaitReply(t, "step-1")
 			require.Equal(t, c.code, reply.ExitCode, reply.Error)
 			require.JSONEq(t, c.output, reply.Output)
 			if c.kind == wire.StepTypeInstallationDiskSpeedCheck {
@@ -193,8 +194,8 @@ func TestNTPSynchronizerAddsWhatIsMissing(t *testing.T) {
 		return run.Result{}, nil
 	})
 	h.start(t, s)
-	s.give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":"known.example.com,new.example.com, broken"}`)
-	reply := s.awaitReply(t, "ntp-1")
+	s.Give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":"known.example.com,new.example.com, broken"}`)
+	reply := s.AwaitReply(t, "ntp-1")
 	require.Zero(t, reply.ExitCode, reply.Error)
 	require.JSONEq(t, `{"ntp_sources":[{"source_name":"known.example.com","source_state":"synced"},{"source_name":"192.0.2.2","source_state":"unreachable"},
 		{"source_name":"192.0.2.3","source_state":"unreachable"},{"source_name":"192.0.2.4","source_state":"error"}]}`, reply.Output)
@@ -238,8 +239,8 @@ func TestNTPSynchronizerGivesAClockThatIsNotReadyTime(t *testing.T) {
 				})
 			}
 			h.start(t, s)
-			s.give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":""}`)
-			reply := s.awaitReply(t, "ntp-1")
+			s.Give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":""}`)
+			reply := s.AwaitReply(t, "ntp-1")
 			require.Equal(t, c.code, reply.ExitCode)
 			require.Contains(t, reply.Output+reply.Error, c.says)
 			require.Equal(t, c.asked, h.Count("chronyc -n sources"))
@@ -254,9 +255,9 @@ func TestImageAvailabilityMeasuresPulls(t *testing.T) {
 	h.On("podman pull", runtest.Prints("0123\n"))
 	h.On("podman image inspect --format={{.Size}} new", runtest.Prints("400000000\n"))
 	h.start(t, s)
-	s.give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["new"]}`)
+	s.Give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["new"]}`)
 	var response wire.ContainerImageAvailabilityResponse
-	require.NoError(t, json.Unmarshal([]byte(s.awaitReply(t, "images-1").Output), &response))
+	require.NoError(t, json.Unmarshal([]byte(s.AwaitReply(t, "images-1").Output), &response))
 	require.Equal(t, wire.ContainerImageAvailabilityResultSuccess, response.Images[0].Result)
 	require.InDelta(t, 4e8, response.Images[0].SizeBytes, 1)
 	require.Positive(t, response.Images[0].DownloadRate)
@@ -273,8 +274,8 @@ func TestAnImageThatTakesAllTheTimeDoesNotHideThoseThatAreThere(t *testing.T) {
 	})
 	h.On("podman pull", runtest.Hangs)
 	h.start(t, s)
-	s.give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["slow","local"],"timeout":1}`)
-	reply := s.awaitReply(t, "images-1")
+	s.Give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["slow","local"],"timeout":1}`)
+	reply := s.AwaitReply(t, "images-1")
 	require.Equal(t, 2, reply.ExitCode)
 	require.JSONEq(t, `{"images":[{"name":"slow","result":"failure"},{"name":"local","result":"success"}]}`, reply.Output)
 }
@@ -283,10 +284,10 @@ func TestDiskSpeedIsMeasuredWithoutFio(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	h.start(t, s)
-	s.give("speed-1", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sda"}`, "0.001")
-	require.Equal(t, 124, s.awaitReply(t, "speed-1").ExitCode)
-	s.give("speed-2", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")
-	require.Contains(t, s.awaitReply(t, "speed-2").Error, "measure /dev/sdz")
+	s.Give("speed-1", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sda"}`, "0.001")
+	require.Equal(t, 124, s.AwaitReply(t, "speed-1").ExitCode)
+	s.Give("speed-2", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")
+	require.Contains(t, s.AwaitReply(t, "speed-2").Error, "measure /dev/sdz")
 }
 
 func TestDiskSpeedIsNotMeasuredOfADiskThatIsAway(t *testing.T) {
@@ -297,8 +298,8 @@ func TestDiskSpeedIsNotMeasuredOfADiskThatIsAway(t *testing.T) {
 		return run.Result{Stdout: `{"jobs":[{"sync":{"lat_ns":{"percentile":{"99.000000":1}}}}]}`}, nil
 	})
 	h.start(t, s)
-	s.give("speed-1", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")
-	reply := s.awaitReply(t, "speed-1")
+	s.Give("speed-1", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")
+	reply := s.AwaitReply(t, "speed-1")
 	require.Equal(t, -1, reply.ExitCode)
 	require.Contains(t, reply.Error, "measure /dev/sdz")
 	require.NoFileExists(t, h.root.Path("/dev/sdz"))
@@ -310,9 +311,9 @@ func TestInventoryLeavesOutSmallDisks(t *testing.T) {
 	h.write(t, "/sys/block/sda/size", "1000\n")
 	h.write(t, "/sys/block/sdb/size", "10\n")
 	h.start(t, s)
-	s.give("inventory-1", wire.StepTypeInventory, hostID.String(), "--output-max-size=100", "--disk-min-size=100000")
+	s.Give("inventory-1", wire.StepTypeInventory, agenttest.HostID.String(), "--output-max-size=100", "--disk-min-size=100000")
 	var inventory wire.Inventory
-	require.NoError(t, json.Unmarshal([]byte(s.awaitReply(t, "inventory-1").Output), &inventory))
+	require.NoError(t, json.Unmarshal([]byte(s.AwaitReply(t, "inventory-1").Output), &inventory))
 	require.Len(t, inventory.Disks, 1)
 	require.Equal(t, "master-0", inventory.Hostname)
 }
@@ -321,7 +322,7 @@ func TestLogsGatherSendsTheLogs(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	h.start(t, s)
-	s.give("logs-1", wire.StepTypeLogsGather, fmt.Sprintf(`{"cluster_id":%q,"host_id":%q,"infra_env_id":%q,"bootstrap":true,"installer_gather":true}`, clusterID, hostID, envID))
-	require.Zero(t, s.awaitReply(t, "logs-1").ExitCode)
+	s.Give("logs-1", wire.StepTypeLogsGather, fmt.Sprintf(`{"cluster_id":%q,"host_id":%q,"infra_env_id":%q,"bootstrap":true,"installer_gather":true}`, agenttest.ClusterID, agenttest.HostID, agenttest.EnvID))
+	require.Zero(t, s.AwaitReply(t, "logs-1").ExitCode)
 	require.Equal(t, 1, h.Count("journalctl --no-pager --output=short-iso --unit=bootkube.service"))
 }

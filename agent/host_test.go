@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
+	"slipway/agent/agenttest"
 	"slipway/agent/inventory"
 	"slipway/installer"
 	"slipway/internal/client"
@@ -117,7 +118,7 @@ type running struct {
 func (h *host) start(t *testing.T, s *service, changes ...func(*agent.Options)) *running {
 	t.Helper()
 	options := agent.Options{
-		Client: client.New(client.Options{BaseURL: s.URL, Token: token, AgentVersion: "1.0"}), InfraEnvID: envID, HostID: hostID,
+		Client: client.New(client.Options{BaseURL: s.URL, Token: token, AgentVersion: "1.0"}), InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID,
 		Platform: agent.Platform{
 			Root: h.root, Runner: h.Host, Links: h, Resolver: h.names, Now: time.Now, Sleep: h.sleep,
 			Kube: func([]byte) (installer.Kube, error) { return nil, errors.New("no control plane here") },
@@ -151,7 +152,7 @@ func (r *running) stop(t *testing.T) {
 func installArgs(t *testing.T, role wire.HostRole, controlPlane int) string {
 	t.Helper()
 	text, err := json.Marshal(wire.InstallCmdRequest{
-		ClusterID: clusterID, InfraEnvID: envID, HostID: hostID, Role: role, ControlPlaneCount: controlPlane, BootDevice: "/dev/sda",
+		ClusterID: agenttest.ClusterID, InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID, Role: role, ControlPlaneCount: controlPlane, BootDevice: "/dev/sda",
 	})
 	require.NoError(t, err)
 	return string(text)

@@ -54,8 +54,8 @@ func TestTangServersAreAskedForTheirKeys(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
 			h.start(t, s)
-			s.give("tang-1", wire.StepTypeTangConnectivityCheck, c.arg)
-			reply := s.awaitReply(t, "tang-1")
+			s.Give("tang-1", wire.StepTypeTangConnectivityCheck, c.arg)
+			reply := s.AwaitReply(t, "tang-1")
 			require.Equal(t, c.code, reply.ExitCode, reply.Error)
 			if c.output != "" {
 				require.JSONEq(t, c.output, reply.Output)

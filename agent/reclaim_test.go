@@ -42,12 +42,12 @@ func TestInstalledHostFetchesTheDiscoveryImageAndBootsIt(t *testing.T) {
 		close(rebooted)
 		return run.Result{}, nil
 	})
-	s.change(func() { s.registered = true }) // when it was discovered
+	s.Change(func() { s.Registered = true }) // when it was discovered
 	h.start(t, s, func(o *agent.Options) { o.Reclaim = true })
-	s.give("reboot-0", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
-	require.NotZero(t, s.awaitReply(t, "reboot-0").ExitCode, "there is no discovery image yet")
-	s.give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
-	reply := s.awaitReply(t, "download-1")
+	s.Give("reboot-0", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
+	require.NotZero(t, s.AwaitReply(t, "reboot-0").ExitCode, "there is no discovery image yet")
+	s.Give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	reply := s.AwaitReply(t, "download-1")
 	require.Zero(t, reply.ExitCode, reply.Error)
 	kernel, err := os.ReadFile(h.root.Path("/boot/discovery/vmlinuz"))
 	require.NoError(t, err)
@@ -57,14 +57,14 @@ func TestInstalledHostFetchesTheDiscoveryImageAndBootsIt(t *testing.T) {
 	require.Contains(t, string(entry), "coreos.live.rootfs_url="+images.URL+"/rootfs")
 	require.Zero(t, h.Count("systemctl"))
 
-	s.give("reboot-1", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
-	require.Zero(t, s.awaitReply(t, "reboot-1").ExitCode)
+	s.Give("reboot-1", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
+	require.Zero(t, s.AwaitReply(t, "reboot-1").ExitCode)
 	select {
 	case <-rebooted:
 	case <-time.After(waitMax):
 		require.Fail(t, "the host does not reboot")
 	}
-	require.Empty(t, s.seen().registrations, "an installed host does not register")
+	require.Empty(t, s.Seen().Registrations, "an installed host does not register")
 }
 
 func TestImageThatCannotBeFetchedFailsTheStep(t *testing.T) {
@@ -73,8 +73,8 @@ func TestImageThatCannotBeFetchedFailsTheStep(t *testing.T) {
 	images := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(images.Close)
 	h.start(t, s)
-	s.give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
-	reply := s.awaitReply(t, "download-1")
+	s.Give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	reply := s.AwaitReply(t, "download-1")
 	require.NotZero(t, reply.ExitCode)
 	require.Contains(t, reply.Error, "require status 200, found 404")
 	require.NoFileExists(t, h.root.Path(bootEntry))
@@ -106,10 +106,10 @@ func TestConfigurationOfAnExistingClusterIsFetched(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
 			h.start(t, s)
-			s.give("api-vip-1", wire.StepTypeAPIVipConnectivityCheck, fmt.Sprintf(
+			s.Give("api-vip-1", wire.StepTypeAPIVipConnectivityCheck, fmt.Sprintf(
 				`{"url":%q,"ca_certificate":%q,"ignition_endpoint_token":%q,"request_headers":[{"key":"X-Pool","value":"blue"}]}`,
 				server.URL+"/config/worker", tt.authority, tt.token))
-			reply := s.awaitReply(t, "api-vip-1")
+			reply := s.AwaitReply(t, "api-vip-1")
 			require.Zero(t, reply.ExitCode, "that it cannot be fetched is an answer")
 			require.Contains(t, reply.Output, tt.is)
 			require.NotContains(t, reply.Output, tt.isNot)
@@ -130,12 +130,12 @@ func TestAHalfReplacedDiscoveryImageIsNotBooted(t *testing.T) {
 	t.Cleanup(images.Close)
 	s, h := newService(t), newHost(t)
 	h.start(t, s)
-	s.give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
-	require.Zero(t, s.awaitReply(t, "download-1").ExitCode)
+	s.Give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	require.Zero(t, s.AwaitReply(t, "download-1").ExitCode)
 	broken.Store(true)
-	s.give("download-2", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
-	require.NotZero(t, s.awaitReply(t, "download-2").ExitCode)
+	s.Give("download-2", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
+	require.NotZero(t, s.AwaitReply(t, "download-2").ExitCode)
 	require.NoFileExists(t, h.root.Path(bootEntry), "a new kernel with an old initial file system")
-	s.give("reboot-1", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
-	require.NotZero(t, s.awaitReply(t, "reboot-1").ExitCode)
+	s.Give("reboot-1", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
+	require.NotZero(t, s.AwaitReply(t, "reboot-1").ExitCode)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
+	"slipway/agent/agenttest"
 	"slipway/internal/model"
 	"slipway/internal/run"
 	"slipway/internal/run/runtest"
@@ -39,15 +40,15 @@ func (g *gated) run(ctx context.Context, c run.Cmd) (run.Result, error) {
 func TestStepsRunOnceHoweverOftenTheyAreOffered(t *testing.T) {
 	t.Parallel()
 	s, h, image := newService(t), newHost(t), newGated()
-	s.ignoresWait = true // offers the step again each second
+	s.IgnoresWait = true // offers the step again each second
 	h.On("coreos-installer", image.run)
 	h.start(t, s)
-	s.give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
 	<-image.started
-	polls := len(s.seen().polls)
-	s.wait(t, "more polls", func() bool { return len(s.polls) > polls+5 })
+	polls := len(s.Seen().Polls)
+	s.Wait(t, "more polls", func() bool { return len(s.Polls) > polls+5 })
 	image.release <- struct{}{}
-	reply := s.awaitReply(t, "image-write-1")
+	reply := s.AwaitReply(t, "image-write-1")
 	require.Zero(t, reply.ExitCode)
 	require.JSONEq(t, `{"device":"/dev/sda"}`, reply.Output)
 	require.Equal(t, 1, h.Count("coreos-installer"))
@@ -58,24 +59,24 @@ func TestAStepThatWasRunningWhenTheAgentDiedIsReportedOnce(t *testing.T) {
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
 	first := h.start(t, s)
-	s.give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
 	<-image.started
 	first.stop(t)
-	require.Empty(t, s.seen().replies["image-write-1"], "a dying agent says nothing")
+	require.Empty(t, s.Seen().Replies["image-write-1"], "a dying agent says nothing")
 
 	second := h.start(t, s)
-	reply := s.awaitReply(t, "image-write-1")
+	reply := s.AwaitReply(t, "image-write-1")
 	require.Equal(t, wire.ExitInterrupted, reply.ExitCode)
 	require.True(t, strings.HasPrefix(reply.Error, "interrupted: "))
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-1")
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-1")
 	second.stop(t)
 	h.start(t, s)
-	s.give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-2")
-	require.Len(t, s.seen().replies["image-write-1"], 1)
+	s.Give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-2")
+	require.Len(t, s.Seen().Replies["image-write-1"], 1)
 	require.Equal(t, 1, h.Count("coreos-installer"))
-	require.Len(t, s.seen().registrations, 1, "a restart does not register")
+	require.Len(t, s.Seen().Registrations, 1, "a restart does not register")
 }
 
 func TestAStepThatWasDoneWhenTheAgentEndedIsReportedAsDone(t *testing.T) {
@@ -88,11 +89,11 @@ func TestAStepThatWasDoneWhenTheAgentEndedIsReportedAsDone(t *testing.T) {
 		return run.Result{}, nil // the last block was just written
 	})
 	first := h.start(t, s)
-	s.give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
 	<-started
 	first.stop(t)
 	h.start(t, s)
-	require.Zero(t, s.awaitReply(t, "image-write-1").ExitCode)
+	require.Zero(t, s.AwaitReply(t, "image-write-1").ExitCode)
 	require.Equal(t, 1, h.Count("coreos-installer"))
 }
 
@@ -100,12 +101,12 @@ func TestAFreshBootKnowsNothing(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	first := h.start(t, s)
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-1")
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-1")
 	first.stop(t)
 	h.write(t, "/proc/sys/kernel/random/boot_id", "boot-2\n")
 	h.start(t, s)
-	s.wait(t, "a second registration", func() bool { return len(s.registrations) == 2 })
+	s.Wait(t, "a second registration", func() bool { return len(s.Registrations) == 2 })
 	require.NoDirExists(t, h.root.Path("/run/slipway-agent/boot-1"))
 	require.DirExists(t, h.root.Path("/run/slipway-agent/boot-2"))
 }
@@ -122,16 +123,16 @@ func TestRepliesReachTheService(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
 			var refused atomic.Int32
-			s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
-				if !isReply(r) || refused.Add(1) > 4 {
+			s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+				if !agenttest.IsReply(r) || refused.Add(1) > 4 {
 					return false
 				}
 				answer(w, r)
 				return true
 			})
 			h.start(t, s)
-			s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-			s.awaitReply(t, "domain-1")
+			s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+			s.AwaitReply(t, "domain-1")
 		})
 	}
 }
@@ -141,20 +142,20 @@ func TestRepliesOutliveTheAgent(t *testing.T) {
 	s, h := newService(t), newHost(t)
 	h.On("wipefs", runtest.Prints(""))
 	tried := make(chan struct{}, 100)
-	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
-		if isReply(r) {
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if agenttest.IsReply(r) {
 			tried <- struct{}{}
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
-		return isReply(r)
+		return agenttest.IsReply(r)
 	})
 	first := h.start(t, s)
-	s.give("disk-clean-1", wire.StepDiskClean, installArgs(t, "master", 3))
+	s.Give("disk-clean-1", wire.StepDiskClean, installArgs(t, "master", 3))
 	<-tried
 	first.stop(t)
-	s.setFault(nil)
+	s.SetFault(nil)
 	h.start(t, s)
-	reply := s.awaitReply(t, "disk-clean-1")
+	reply := s.AwaitReply(t, "disk-clean-1")
 	require.Zero(t, reply.ExitCode)
 	require.Contains(t, reply.Output, "signatures of /dev/sda")
 	require.Equal(t, 1, h.Count("wipefs"))
@@ -164,33 +165,33 @@ func TestAReplyWhoseAnswerWasLostIsPostedAgain(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	var posts atomic.Int32
-	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
-		if isReply(r) && posts.Add(1) == 1 {
-			s.reply(w, r)
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if agenttest.IsReply(r) && posts.Add(1) == 1 {
+			s.ServeHTTP(w, r)
 			panic(http.ErrAbortHandler)
 		}
 		return false
 	})
 	h.start(t, s)
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.wait(t, "the same reply twice", func() bool { return len(s.replies["domain-1"]) == 2 })
-	require.Equal(t, s.seen().replies["domain-1"][0], s.seen().replies["domain-1"][1])
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.Wait(t, "the same reply twice", func() bool { return len(s.Replies["domain-1"]) == 2 })
+	require.Equal(t, s.Seen().Replies["domain-1"][0], s.Seen().Replies["domain-1"][1])
 }
 
 func TestAnOutputTheServiceRefusesBecomesAFailure(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	var posts atomic.Int32
-	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
-		if !isReply(r) || posts.Add(1) > 1 {
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if !agenttest.IsReply(r) || posts.Add(1) > 1 {
 			return false
 		}
 		w.WriteHeader(http.StatusBadRequest)
 		return true
 	})
 	h.start(t, s)
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	reply := s.awaitReply(t, "domain-1")
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	reply := s.AwaitReply(t, "domain-1")
 	require.Equal(t, -1, reply.ExitCode)
 	require.Contains(t, reply.Error, "the service refused the output")
 }
@@ -200,22 +201,22 @@ func TestAReplyNobodyWantsIsGivenUp(t *testing.T) {
 	s, h := newService(t), newHost(t)
 	h.On("shutdown", runtest.Prints(""))
 	posts := make(chan struct{}, 100)
-	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
-		if isReply(r) {
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if agenttest.IsReply(r) {
 			posts <- struct{}{}
 			w.WriteHeader(http.StatusNotFound)
 		}
-		return isReply(r)
+		return agenttest.IsReply(r)
 	})
 	h.start(t, s)
-	s.give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
+	s.Give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
 	for range 6 {
 		<-posts
 	}
-	s.setFault(nil)
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-1")
-	require.Empty(t, s.seen().replies["reboot-1"])
+	s.SetFault(nil)
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-1")
+	require.Empty(t, s.Seen().Replies["reboot-1"])
 	require.Zero(t, h.Count("shutdown"), "who is not heard does not leave")
 }
 
@@ -239,8 +240,8 @@ func TestStepsFailClearly(t *testing.T) {
 			s, h := newService(t), newHost(t)
 			h.On("chronyc", runtest.Fails(7, "506 Cannot talk "+token))
 			h.start(t, s)
-			s.give("step-1", c.kind, c.args...)
-			reply := s.awaitReply(t, "step-1")
+			s.Give("step-1", c.kind, c.args...)
+			reply := s.AwaitReply(t, "step-1")
 			require.Equal(t, c.code, reply.ExitCode)
 			require.Contains(t, reply.Error, c.text)
 			require.Equal(t, c.kind, reply.StepType)
@@ -253,17 +254,17 @@ func TestStopInstallationEndsWhatRuns(t *testing.T) {
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
 	h.start(t, s)
-	s.give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
 	<-image.started
-	s.give("stop-installation-1", wire.StepTypeStopInstallation)
-	require.Zero(t, s.awaitReply(t, "stop-installation-1").ExitCode)
-	reply := s.awaitReply(t, "image-write-1")
+	s.Give("stop-installation-1", wire.StepTypeStopInstallation)
+	require.Zero(t, s.AwaitReply(t, "stop-installation-1").ExitCode)
+	reply := s.AwaitReply(t, "image-write-1")
 	require.Equal(t, -1, reply.ExitCode)
 	require.Contains(t, reply.Error, "stopped: the installation was called off")
-	s.give("image-write-2", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-2", wire.StepImageWrite, installArgs(t, "master", 3))
 	<-image.started
 	image.release <- struct{}{}
-	require.Zero(t, s.awaitReply(t, "image-write-2").ExitCode)
+	require.Zero(t, s.AwaitReply(t, "image-write-2").ExitCode)
 }
 
 func TestANewerStepReplacesTheOneItRepeats(t *testing.T) {
@@ -271,32 +272,36 @@ func TestANewerStepReplacesTheOneItRepeats(t *testing.T) {
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
 	h.start(t, s)
-	s.give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
 	<-image.started
-	s.give("image-write-2", wire.StepImageWrite, installArgs(t, "master", 3))
+	s.Give("image-write-2", wire.StepImageWrite, installArgs(t, "master", 3))
 	<-image.started
-	reply := s.awaitReply(t, "image-write-1")
+	reply := s.AwaitReply(t, "image-write-1")
 	require.Equal(t, wire.ExitInterrupted, reply.ExitCode)
 	image.release <- struct{}{}
-	require.Zero(t, s.awaitReply(t, "image-write-2").ExitCode)
+	require.Zero(t, s.AwaitReply(t, "image-write-2").ExitCode)
 }
 
 func TestASecondInstallStepIsRefused(t *testing.T) {
 	t.Parallel()
 	s, h, image := newService(t), newHost(t), newGated()
-	s.next = 1
+	s.NextSeconds = 1
 	h.On("wipefs", runtest.Prints(""))
 	h.On("shutdown", runtest.Prints(""))
 	h.On("coreos-installer", image.run)
 	h.start(t, s, func(o *agent.Options) { o.Dialect = model.DialectInstall })
-	s.give("install-1", wire.StepTypeInstall, installArgs(t, "master", 3))
+	s.Give("install-1", wire.StepTypeInstall, installArgs(t, "master", 3))
 	<-image.started
-	s.give("install-2", wire.StepTypeInstall, installArgs(t, "master", 3))
-	require.Equal(t, 125, s.awaitReply(t, "install-2").ExitCode)
+	s.Give("install-2", wire.StepTypeInstall, installArgs(t, "master", 3))
+	require.Equal(t, 125, s.AwaitReply(t, "install-2").ExitCode)
 	image.release <- struct{}{}
-	require.Zero(t, s.awaitReply(t, "install-1").ExitCode)
+	require.Zero(t, s.AwaitReply(t, "install-1").ExitCode)
 	require.Equal(t, 1, h.Count("shutdown -r +1"))
-	require.Contains(t, strings.Join(s.seen().progress, "\n"), "Installing master\nWriting image to disk\nRebooting")
+	var stages []string
+	for _, progress := range s.Seen().Progress {
+		stages = append(stages, strings.TrimSpace(string(*progress.CurrentStage)+" "+*progress.ProgressInfo))
+	}
+	require.Contains(t, strings.Join(stages, "\n"), "Installing master\nWriting image to disk\nRebooting")
 }
 
 func TestRebootAnswersFirst(t *testing.T) {
@@ -304,15 +309,13 @@ func TestRebootAnswersFirst(t *testing.T) {
 	s, h := newService(t), newHost(t)
 	rebooted := make(chan bool, 1)
 	h.On("shutdown", func(context.Context, run.Cmd) (run.Result, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		rebooted <- len(s.replies["reboot-1"]) == 1
+		s.Read(func() { rebooted <- len(s.Replies["reboot-1"]) == 1 })
 		return run.Result{}, nil
 	})
 	h.start(t, s)
-	s.give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
+	s.Give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
 	require.True(t, <-rebooted, "the service knows before the host goes")
-	require.JSONEq(t, `{}`, s.awaitReply(t, "reboot-1").Output)
+	require.JSONEq(t, `{}`, s.AwaitReply(t, "reboot-1").Output)
 }
 
 func TestARebootThatWasAcknowledgedIsCarriedThrough(t *testing.T) {
@@ -320,18 +323,18 @@ func TestARebootThatWasAcknowledgedIsCarriedThrough(t *testing.T) {
 	s, h, shutdown := newService(t), newHost(t), newGated()
 	h.On("shutdown", shutdown.run)
 	first := h.start(t, s)
-	s.give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
+	s.Give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))
 	<-shutdown.started
 	first.stop(t)
 	second := h.start(t, s)
 	<-shutdown.started
 	shutdown.release <- struct{}{}
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-1")
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-1")
 	second.stop(t)
 	h.start(t, s)
-	s.give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-2")
+	s.Give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-2")
 	require.Equal(t, 2, h.Count("shutdown"))
-	require.Len(t, s.seen().replies["reboot-1"], 1)
+	require.Len(t, s.Seen().Replies["reboot-1"], 1)
 }

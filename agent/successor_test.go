@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
+	"slipway/agent/agenttest"
 	"slipway/internal/client"
 	"slipway/internal/wire"
 )
@@ -39,7 +40,7 @@ func begin(t *testing.T, s *service, h *host, dir string) {
 			return errors.New("the process ended")
 		}}
 	})
-	s.give("upgrade-1", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+	s.Give("upgrade-1", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
 	<-became
 	first.cancel()
 	close(over)
@@ -60,7 +61,7 @@ func TestAgentReturnsToAProgramThatCrashedOnlyAfterAWhile(t *testing.T) {
 	t.Parallel()
 	s, h, dir := newService(t), newHost(t), t.TempDir()
 	begin(t, s, h, dir)
-	s.setFault(nil) // the program is not fetched again: there is none
+	s.SetFault(nil) // the program is not fetched again: there is none
 
 	// The unit starts the old one again.
 	became := make(chan struct{}, 1)
@@ -70,17 +71,17 @@ func TestAgentReturnsToAProgramThatCrashedOnlyAfterAWhile(t *testing.T) {
 			return errors.New("the process ended")
 		}}
 	})
-	s.wait(t, "another registration", func() bool { return len(s.registrations) == 2 })
-	require.Equal(t, "1.0", s.seen().registrations[1].Get("discovery_agent_version"))
-	s.give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
-	require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.awaitReply(t, "upgrade-2")))
+	s.Wait(t, "another registration", func() bool { return len(s.Registrations) == 2 })
+	require.Equal(t, "1.0", s.Seen().Registrations[1].Get("discovery_agent_version"))
+	s.Give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+	require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.AwaitReply(t, "upgrade-2")))
 	require.Empty(t, became)
 
 	for id, ago := range map[string]time.Duration{"upgrade-3": 20 * time.Minute, "upgrade-4, of a clock that was set back": -time.Hour} {
 		begun := time.Now().Add(-ago)
 		require.NoError(t, os.Chtimes(attempts(t, h)[0], begun, begun))
-		s.give(id, wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
-		require.Equal(t, wire.UpgradeAgentResultSuccess, result(t, s.awaitReply(t, id)))
+		s.Give(id, wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+		require.Equal(t, wire.UpgradeAgentResultSuccess, result(t, s.AwaitReply(t, id)))
 		<-became
 	}
 }
@@ -90,8 +91,8 @@ func TestAnUpgradeThatFailedIsNotCarriedThrough(t *testing.T) {
 	s, h, dir := newService(t), newHost(t), t.TempDir()
 	begin(t, s, h, dir)
 	posted, taken := make(chan struct{}, 10), make(chan struct{})
-	s.setFault(func(_ http.ResponseWriter, r *http.Request) bool {
-		if isReply(r) {
+	s.SetFault(func(_ http.ResponseWriter, r *http.Request) bool {
+		if agenttest.IsReply(r) {
 			posted <- struct{}{}
 			<-taken
 		}
@@ -100,11 +101,11 @@ func TestAnUpgradeThatFailedIsNotCarriedThrough(t *testing.T) {
 	h.start(t, s, func(o *agent.Options) {
 		o.Replace = agent.Replace{Dir: dir, Exec: func(string, string) error { t.Error("became it"); return io.ErrUnexpectedEOF }}
 	})
-	s.give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+	s.Give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
 	<-posted
 	require.NoError(t, os.Remove(attempts(t, h)[0])) // as another step does once the time is over
 	close(taken)
-	require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.awaitReply(t, "upgrade-2")))
+	require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.AwaitReply(t, "upgrade-2")))
 	require.Eventually(t, func() bool {
 		steps, err := os.ReadFile(h.root.Path("/run/slipway-agent/boot-1/steps.jsonl"))
 		return err == nil && strings.Contains(string(steps), `"id":"upgrade-2","state":"closed"`)
@@ -123,8 +124,8 @@ func TestAProgramIsTriedAgainInTheNextBoot(t *testing.T) {
 			return errors.New("the process ended")
 		}}
 	})
-	s.give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
-	require.Equal(t, wire.UpgradeAgentResultSuccess, result(t, s.awaitReply(t, "upgrade-2")))
+	s.Give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+	require.Equal(t, wire.UpgradeAgentResultSuccess, result(t, s.AwaitReply(t, "upgrade-2")))
 	<-became
 }
 
@@ -133,16 +134,16 @@ func TestNewAgentWaitsForAServiceThatIsAway(t *testing.T) {
 	s, h, dir := newService(t), newHost(t), t.TempDir()
 	begin(t, s, h, dir)
 	var refused atomic.Int32
-	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
-		away := isRegistration(r) && refused.Add(1) < 20
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+		away := agenttest.IsRegistration(r) && refused.Add(1) < 20
 		if away {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 		return away
 	})
 	h.start(t, s, second(t, s, dir))
-	s.wait(t, "another registration", func() bool { return len(s.registrations) == 2 })
-	require.Equal(t, "2.0", s.seen().registrations[1].Get("discovery_agent_version"))
+	s.Wait(t, "another registration", func() bool { return len(s.Registrations) == 2 })
+	require.Equal(t, "2.0", s.Seen().Registrations[1].Get("discovery_agent_version"))
 	require.Eventually(t, func() bool { return len(attempts(t, h)) == 0 }, waitMax, time.Millisecond, "it has proved itself")
 }
 
@@ -150,7 +151,7 @@ func TestNewAgentThatDoesNotGetRegisteredGivesWayToTheOldOne(t *testing.T) {
 	t.Parallel()
 	s, h, dir := newService(t), newHost(t), t.TempDir()
 	begin(t, s, h, dir)
-	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = io.WriteString(w, `{}`)
 		return true
@@ -171,17 +172,17 @@ func TestNewAgentThatDoesNotGetRegisteredGivesWayToTheOldOne(t *testing.T) {
 	}
 	require.InDelta(t, 10*time.Minute, waited, float64(time.Minute), "a service may be away for a while")
 
-	s.setFault(nil)
+	s.SetFault(nil)
 	h.start(t, s, func(o *agent.Options) {
 		o.Replace = agent.Replace{Dir: dir, Exec: func(string, string) error { t.Error("became it again"); return nil }}
 	})
 	// The last of those that gave way may be answered late.
-	s.wait(t, "a registration of the old agent", func() bool {
-		last := len(s.registrations) - 1
-		return last > 0 && s.registrations[last].Get("discovery_agent_version") == "1.0"
+	s.Wait(t, "a registration of the old agent", func() bool {
+		last := len(s.Registrations) - 1
+		return last > 0 && s.Registrations[last].Get("discovery_agent_version") == "1.0"
 	})
-	s.give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
-	s.awaitReply(t, "domain-1")
+	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
+	s.AwaitReply(t, "domain-1")
 }
 
 func TestAProgramThatCannotBeRunIsGivenUp(t *testing.T) {
@@ -195,9 +196,9 @@ func TestAProgramThatCannotBeRunIsGivenUp(t *testing.T) {
 			return errors.New("no room for it")
 		}}
 	})
-	s.give("upgrade-1", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+	s.Give("upgrade-1", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
 	<-tried
-	s.give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
-	require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.awaitReply(t, "upgrade-2")))
+	s.Give("upgrade-2", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+	require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.AwaitReply(t, "upgrade-2")))
 	require.Empty(t, tried)
 }

@@ -27,13 +27,13 @@ const (
 
 // offering makes the service offer a program.
 func offering(s *service, content string) {
-	s.fault = func(w http.ResponseWriter, r *http.Request) bool {
+	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/agent/slipway-agent-new" {
 			return false
 		}
 		_, _ = io.WriteString(w, content)
 		return true
-	}
+	})
 }
 
 func upgradeArgument(t *testing.T, version, content string) string {
@@ -72,8 +72,8 @@ func TestAgentBecomesTheVersionOfTheServiceAndRegistersAgain(t *testing.T) {
 			return err
 		}}
 	})
-	s.give("upgrade-1", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
-	require.Equal(t, wire.UpgradeAgentResultSuccess, result(t, s.awaitReply(t, "upgrade-1")))
+	s.Give("upgrade-1", wire.StepTypeUpgradeAgent, upgradeArgument(t, "2.0", newProgram))
+	require.Equal(t, wire.UpgradeAgentResultSuccess, result(t, s.AwaitReply(t, "upgrade-1")))
 	require.Equal(t, "2.0: "+newProgram, <-became)
 	first.cancel()
 	close(over)
@@ -83,8 +83,8 @@ func TestAgentBecomesTheVersionOfTheServiceAndRegistersAgain(t *testing.T) {
 		o.Client = client.New(client.Options{BaseURL: s.URL, Token: token, AgentVersion: "2.0"})
 		o.Replace = agent.Replace{Dir: dir, Exec: func(string, string) error { t.Error("became it twice"); return nil }}
 	})
-	s.wait(t, "another registration", func() bool { return len(s.registrations) == 2 })
-	require.Equal(t, "2.0", s.seen().registrations[1].Get("discovery_agent_version"))
+	s.Wait(t, "another registration", func() bool { return len(s.Registrations) == 2 })
+	require.Equal(t, "2.0", s.Seen().Registrations[1].Get("discovery_agent_version"))
 	require.Eventually(t, func() bool { return len(attempts(t, h)) == 0 }, waitMax, time.Millisecond, "it has proved itself")
 }
 
@@ -108,8 +108,8 @@ func TestAgentStaysWhatItIsWithoutTheRightProgram(t *testing.T) {
 			offering(s, c.offered)
 			dir := t.TempDir()
 			h.start(t, s, func(o *agent.Options) { o.Replace = agent.Replace{Dir: dir, Exec: c.exec} })
-			s.give("upgrade-1", wire.StepTypeUpgradeAgent, c.argument(t))
-			require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.awaitReply(t, "upgrade-1")))
+			s.Give("upgrade-1", wire.StepTypeUpgradeAgent, c.argument(t))
+			require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.AwaitReply(t, "upgrade-1")))
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
 			require.Empty(t, left)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/agent/agenttest"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
 )
@@ -48,6 +49,7 @@ type host struct {
 	restarts bool
 	bootSize string    // of /boot, which is read-only then; of an installed host
 	journal  bool      // the host has one
+	asked    int       // steps, by ask
 	agent    *exec.Cmd // set by boot
 }
 
@@ -106,9 +108,9 @@ func (h *host) nameServer(t *testing.T, address string) {
 // start starts the host and waits until its agent has registered.
 func (h *host) start(t *testing.T, arguments ...string) {
 	t.Helper()
-	before := len(h.seenVersions())
+	before := len(h.Seen().Registrations)
 	h.boot(t, arguments...)
-	h.wait(t, "a registration", func() bool { return len(h.versions) > before })
+	h.Wait(t, "a registration", func() bool { return len(h.Registrations) > before })
 }
 
 // boot starts the host. It has the commands of this machine, after those of a folder of
@@ -124,7 +126,7 @@ func (h *host) boot(t *testing.T, arguments ...string) {
 	})
 	arguments = append([]string{
 		"--mount", "--propagation", "private", "/bin/sh", filepath.Join(h.dir, "host.sh"), h.program,
-		"--url", serviceURL, "--infra-env-id", envID.String(), "--host-id", hostID.String(),
+		"--url", serviceURL, "--infra-env-id", agenttest.EnvID.String(), "--host-id", agenttest.HostID.String(),
 	}, arguments...)
 	h.agent = h.Start(t, log, []string{
 		"DIR=" + h.dir, "RESTART=" + yes(h.restarts), "JOURNAL=" + yes(h.journal), "BOOT_SIZE=" + h.bootSize, "PULL_SECRET_TOKEN=" + token, "PATH=" + filepath.Join(h.dir, "bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
@@ -143,12 +145,6 @@ func (h *host) enter(name string, args ...string) error {
 	return netlab.Command("nsenter", append([]string{"--target", strconv.Itoa(h.agent.Process.Pid), "--mount", "--net", name}, args...)...)
 }
 
-func (h *host) seenVersions() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]string{}, h.versions...)
-}
-
 // place is where a file of the running host is.
 func (h *host) place(path string) string {
 	return filepath.Join("/proc", strconv.Itoa(h.agent.Process.Pid), "root", path)
@@ -164,11 +160,10 @@ func (h *host) command(t *testing.T, name, script string) {
 // ask commands a step and waits for its reply.
 func (h *host) ask(t *testing.T, kind wire.StepType, args ...string) wire.StepReply {
 	t.Helper()
-	h.mu.Lock()
-	id := fmt.Sprintf("%s-%d", kind, len(h.steps))
-	h.mu.Unlock()
-	h.give(id, kind, args...)
-	return h.reply(t, id)
+	h.asked++
+	id := fmt.Sprintf("%s-%d", kind, h.asked)
+	h.Give(id, kind, args...)
+	return h.AwaitReply(t, id)
 }
 
 // answer is the output of a step that must succeed.

@@ -3,12 +3,13 @@ package steps_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/agent/agenttest"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
 )
@@ -17,7 +18,7 @@ import (
 func installRequest(t *testing.T, device string) string {
 	t.Helper()
 	return argument(t, wire.InstallCmdRequest{
-		ClusterID: clusterID, InfraEnvID: envID, HostID: hostID, Role: wire.HostRoleWorker, BootDevice: device, InstallerArgs: `["--append-karg","bench"]`,
+		ClusterID: agenttest.ClusterID, InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID, Role: wire.HostRoleWorker, BootDevice: device, InstallerArgs: `["--append-karg","bench"]`,
 	})
 }
 
@@ -54,20 +55,18 @@ func TestInstallationIsOneStepOfServicesOfOtherMakes(t *testing.T) {
 
 	answer[struct{}](t, h, wire.StepTypeInstall, installRequest(t, device))
 	require.Equal(t, "install --insecure -i "+config+" --append-karg bench "+device+"\n", h.file(t, "arguments"))
-	require.Equal(t, hostIgnition, h.file(t, "config"))
+	require.Equal(t, agenttest.Ignition, h.file(t, "config"))
 	content, err := os.ReadFile(device)
 	require.NoError(t, err)
 	require.Equal(t, "written\n", string(content[:8]))
 	require.NotContains(t, string(content[:4096]), "SWAPSPACE2", "what was on the disk is wiped")
 	require.Contains(t, h.file(t, "orders"), "shutdown -r +1\n")
-	require.Contains(t, archive(t, h.logs), "agent.log")
+	require.Contains(t, archive(t, h.Seen().Logs), "agent.log")
 	var stages []string
-	for _, stage := range h.stages {
-		name, _, _ := strings.Cut(stage, ":")
-		if len(stages) == 0 || stages[len(stages)-1] != name {
-			stages = append(stages, name)
-		}
+	for _, progress := range h.Seen().Progress {
+		stages = append(stages, string(*progress.CurrentStage))
 	}
+	stages = slices.Compact(stages)
 	require.Equal(t, []string{"Failed", "Starting installation", "Installing", "Writing image to disk", "Waiting for control plane", "Rebooting"}, stages)
 }
 
@@ -76,12 +75,12 @@ func TestStopInstallationEndsTheWriting(t *testing.T) {
 	h := newHost(t, "stop", "losetup")
 	device := installable(t, h, "echo $$ >\"$DIR/writer\"\nexec sleep 1000\n")
 	h.start(t)
-	h.give("written", wire.StepTypeInstall, installRequest(t, device))
+	h.Give("written", wire.StepTypeInstall, installRequest(t, device))
 	require.Eventually(t, func() bool { found, _ := filepath.Glob(filepath.Join(h.dir, "writer")); return len(found) > 0 }, waitMax, 10*time.Millisecond)
 	require.NotEmpty(t, h.processes(t))
 	require.Equal(t, 125, h.ask(t, wire.StepTypeInstall, installRequest(t, device)).ExitCode, "one at a time")
 	require.Zero(t, h.ask(t, wire.StepTypeStopInstallation).ExitCode)
-	reply := h.reply(t, "written")
+	reply := h.AwaitReply(t, "written")
 	require.Equal(t, -1, reply.ExitCode)
 	require.Contains(t, reply.Error, "stopped: the installation was called off")
 	require.Empty(t, h.processes(t), "nobody writes any more")

@@ -74,10 +74,10 @@ func TestTwoLeaseStepsDoNotDisturbEachOther(t *testing.T) {
 	h.start(t)
 	// Of a step that was cut short.
 	require.NoError(t, h.All("link add api link eth0 type macvlan"))
-	h.give("lease-1", wire.StepTypeDhcpLeaseAllocate, argument(t, leaseRequest))
-	h.give("lease-2", wire.StepTypeDhcpLeaseAllocate, argument(t, leaseRequest))
+	h.Give("lease-1", wire.StepTypeDhcpLeaseAllocate, argument(t, leaseRequest))
+	h.Give("lease-2", wire.StepTypeDhcpLeaseAllocate, argument(t, leaseRequest))
 	for _, id := range []string{"lease-1", "lease-2"} {
-		reply := h.reply(t, id)
+		reply := h.AwaitReply(t, id)
 		require.Zero(t, reply.ExitCode, reply.Error)
 	}
 	require.Empty(t, h.processes(t))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/agent/agenttest"
 	"slipway/internal/tartest"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
@@ -17,7 +18,7 @@ func archive(t *testing.T, packed []byte) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	for name, content := range tartest.FilesGzip(t, packed) {
-		files[strings.TrimPrefix(name, hostID.String()+"/")] = content
+		files[strings.TrimPrefix(name, agenttest.HostID.String()+"/")] = content
 	}
 	return files
 }
@@ -34,10 +35,10 @@ func TestLogsOfTheJournalAreHandedIn(t *testing.T) {
 	for _, unit := range []string{"agent.service", "bootkube.service", "other.service"} {
 		require.Eventually(t, func() bool { return h.say(unit, "hello from "+unit+", "+token) == nil }, waitMax, 100*time.Millisecond)
 	}
-	request := wire.LogsGatherCmdRequest{ClusterID: clusterID, HostID: hostID, InfraEnvID: envID, InstallerGather: true}
+	request := wire.LogsGatherCmdRequest{ClusterID: agenttest.ClusterID, HostID: agenttest.HostID, InfraEnvID: agenttest.EnvID, InstallerGather: true}
 	answer[struct{}](t, h, wire.StepTypeLogsGather, argument(t, request))
-	require.Equal(t, []string{"requested", "collecting", "completed"}, h.states)
-	files := archive(t, h.logs)
+	require.Equal(t, []wire.LogsState{wire.LogsStateRequested, wire.LogsStateCollecting, wire.LogsStateCompleted}, h.Seen().LogsStates)
+	files := archive(t, h.Seen().Logs)
 	require.Contains(t, files["agent.log"], "hello from agent.service, [redacted]")
 	require.NotContains(t, files["agent.log"], "other.service")
 	require.NotContains(t, files, "bootkube.log")
@@ -47,7 +48,7 @@ func TestLogsOfTheJournalAreHandedIn(t *testing.T) {
 
 	request.Bootstrap = true
 	answer[struct{}](t, h, wire.StepTypeLogsGather, argument(t, request))
-	require.Contains(t, archive(t, h.logs)["bootkube.log"], "hello from bootkube.service")
+	require.Contains(t, archive(t, h.Seen().Logs)["bootkube.log"], "hello from bootkube.service")
 }
 
 // say puts a line about a unit into the journal of the host.
@@ -60,7 +61,7 @@ func TestInventoryOfThisMachine(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, "inventory")
 	h.start(t)
-	found := answer[wire.Inventory](t, h, wire.StepTypeInventory, hostID.String())
+	found := answer[wire.Inventory](t, h, wire.StepTypeInventory, agenttest.HostID.String())
 	require.Positive(t, found.CPU.Count)
 	require.Positive(t, found.Memory.PhysicalBytes)
 	require.Len(t, found.Interfaces, 1)

@@ -32,6 +32,14 @@ func artifactsRequest(t *testing.T) string {
 	})
 }
 
+// bootInstalled starts a host that registered when it was discovered.
+func (h *host) bootInstalled(t *testing.T) {
+	t.Helper()
+	h.Change(func() { h.Registered = true })
+	h.boot(t, "--reclaim")
+	h.Wait(t, "the first question", func() bool { return len(h.Polls) > 0 })
+}
+
 // TestInstalledHostGoesBackToTheDiscoveryImage is about a host whose /boot is a file
 // system of its own, mounted read-only, as that of an installed CoreOS is.
 func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
@@ -45,8 +53,7 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 	h.lan.serve(t, artifactServer, mux).Start()
 	h.installed(t, "16M")
 	h.command(t, "systemctl", "echo \"$@\" >>\"$DIR/systemctl\"\n")
-	h.boot(t, "--reclaim")
-	h.wait(t, "the first question", func() bool { return h.polls > 0 })
+	h.bootInstalled(t)
 	reply := h.ask(t, wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
 	require.NotZero(t, reply.ExitCode, "there is nothing to start yet")
 	require.NoFileExists(t, filepath.Join(h.dir, "systemctl"))
@@ -78,7 +85,7 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 		content, err := os.ReadFile(filepath.Join(h.dir, "systemctl"))
 		return err == nil && string(content) == "reboot\n"
 	}, waitMax, 10*time.Millisecond)
-	require.Empty(t, h.seenVersions(), "an installed host does not register")
+	require.Empty(t, h.versions(), "an installed host does not register")
 }
 
 // TestFullBootPartitionIsMadeRoomIn is about a host whose older system takes the room.
@@ -90,8 +97,7 @@ func TestFullBootPartitionIsMadeRoomIn(t *testing.T) {
 	})).Start()
 	h.installed(t, "8M")
 	h.command(t, "rpm-ostree", "echo \"$@\" >>\"$DIR/rpm-ostree\"\nrm -f /boot/ostree-old\n")
-	h.boot(t, "--reclaim")
-	h.wait(t, "the first question", func() bool { return h.polls > 0 })
+	h.bootInstalled(t)
 	require.NoError(t, h.enter("sh", "-c", "mount -o remount,rw /boot; head -c 4194304 /dev/zero >/boot/ostree-old; mount -o remount,ro /boot"))
 	answer[struct{}](t, h, wire.StepTypeDownloadBootArtifacts, artifactsRequest(t))
 	said, err := os.ReadFile(filepath.Join(h.dir, "rpm-ostree"))

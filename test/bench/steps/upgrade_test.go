@@ -4,18 +4,21 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/agent/agenttest"
 	"slipway/internal/wire"
 )
 
@@ -24,7 +27,7 @@ func (h *host) offer(t *testing.T, version string, program []byte) (arg, place s
 	t.Helper()
 	sum := sha256.Sum256(program)
 	hash := hex.EncodeToString(sum[:])
-	h.change(func() { h.programs[version] = program })
+	h.Change(func() { h.programs[version] = program })
 	there := wire.AgentProgram{Path: "/agent/" + version, SHA256: hash}
 	return argument(t, wire.AgentUpgrade{AgentImage: version, Programs: map[string]wire.AgentProgram{"x86_64": there, runtime.GOARCH: there}}),
 		filepath.Join(h.dir, "slipway-agent-"+hash[:12])
@@ -47,7 +50,7 @@ func TestRunningAgentIsReplacedByAnotherOne(t *testing.T) {
 	arg, place := h.offer(t, "2.0", append(current, 0))
 	found := answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg)
 	require.Equal(t, wire.UpgradeAgentResponse{AgentImage: "2.0", Result: wire.UpgradeAgentResultSuccess}, found)
-	h.wait(t, "a registration of the new agent", func() bool { return strings.Join(h.versions, " ") == "1.0 2.0" })
+	h.awaitVersions(t, "1.0", "2.0")
 	require.Equal(t, place, h.runs(t), "the same process")
 	require.NotContains(t, h.log(t), token)
 	// It serves as the old one did.
@@ -77,11 +80,11 @@ func TestProgramsThatDoNotStartAreNotTaken(t *testing.T) {
 			found := answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg)
 			require.Equal(t, wire.UpgradeAgentResultFailure, found.Result, version)
 			require.NoFileExists(t, place)
-			h.change(func() { h.programs[version] = nil })
+			h.Change(func() { h.programs[version] = nil })
 		}
 	}
 	require.Equal(t, h.program, h.runs(t))
-	require.Equal(t, []string{"1.0"}, h.seenVersions())
+	require.Equal(t, []string{"1.0"}, h.versions())
 }
 
 func TestAgentComesBackWhenItsSuccessorCrashes(t *testing.T) {
@@ -92,8 +95,7 @@ func TestAgentComesBackWhenItsSuccessorCrashes(t *testing.T) {
 	// It can tell its version, but not run.
 	arg, _ := h.offer(t, "2.0", []byte("#!/bin/sh\n[ \"$*\" = --version ] || { echo \"panic: nil map\" >&2; exit 2; }\n"))
 	require.Equal(t, wire.UpgradeAgentResultSuccess, answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg).Result)
-	h.wait(t, "a registration of the old agent", func() bool { return len(h.versions) == 2 })
-	require.Equal(t, []string{"1.0", "1.0"}, h.seenVersions())
+	h.awaitVersions(t, "1.0", "1.0")
 	require.Contains(t, h.log(t), "panic: nil map")
 	require.Equal(t, wire.UpgradeAgentResultFailure, answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg).Result)
 	require.Equal(t, 1, strings.Count(h.log(t), "panic: nil map"), "it was begun once")
@@ -124,15 +126,23 @@ func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
 	upgrade := func() wire.UpgradeAgentResult {
 		return answer[wire.UpgradeAgentResponse](t, h, wire.StepTypeUpgradeAgent, arg).Result
 	}
-	h.change(func() { h.away = true })
+	var refused atomic.Int32
+	h.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if !agenttest.IsRegistration(r) {
+			return false
+		}
+		refused.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
 	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
-	h.wait(t, "attempts to register", func() bool { return h.refused > 2 })
-	require.Equal(t, []string{"1.0"}, h.seenVersions())
+	require.Eventually(t, func() bool { return refused.Load() > 2 }, waitMax, 10*time.Millisecond, "attempts to register")
+	require.Equal(t, []string{"1.0"}, h.versions())
 
 	// Somebody restarts the agent just then. The one of the unit comes back.
 	h.kill(t, place)
-	h.change(func() { h.away = false })
-	h.wait(t, "a registration of the old agent", func() bool { return len(h.versions) == 2 })
+	h.SetFault(nil)
+	h.awaitVersions(t, "1.0", "1.0")
 	require.Equal(t, wire.UpgradeAgentResultFailure, upgrade(), "it may have crashed")
 
 	marks, err := filepath.Glob(h.place("/run/slipway-agent/*/tried-*"))
@@ -141,13 +151,11 @@ func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
 	long := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(marks[0], long, long))
 	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
-	h.wait(t, "a registration of the new agent", func() bool { return len(h.versions) == 3 })
-	require.Equal(t, []string{"1.0", "1.0", "2.0"}, h.seenVersions())
+	h.awaitVersions(t, "1.0", "1.0", "2.0")
 	require.Eventually(t, func() bool { _, err := os.Stat(marks[0]); return err != nil }, waitMax, 10*time.Millisecond, "it has proved itself")
 
 	// A restart from here on is nobody's fault.
 	h.kill(t, place)
 	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
-	h.wait(t, "another registration of the new agent", func() bool { return len(h.versions) == 4 })
-	require.Equal(t, "2.0", h.seenVersions()[3])
+	h.awaitVersions(t, "1.0", "1.0", "2.0", "2.0")
 }
