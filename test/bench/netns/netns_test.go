@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,7 +31,10 @@ func TestFaults(t *testing.T) {
 		env = append(env, "HOST_MAX_DISCONNECTION_TIME=30s")
 	}
 	few := *hostCount <= neighbours(t)
-	if !few {
+	if few {
+		require.GreaterOrEqual(t, *hostCount, controlPlane+len(links), "every fault needs a worker of its own")
+		requireFaults(t)
+	} else {
 		env = append(env, "DISABLED_STEPS="+string(wire.StepTypeConnectivityCheck))
 	}
 	b := newBench(t, *hostCount, jumbo, env...)
@@ -42,7 +46,6 @@ func TestFaults(t *testing.T) {
 		t.Logf("SKIP: no faults and no connectivity checks with more than %d hosts: all namespaces share the kernel's one table of neighbours", neighbours(t))
 		return
 	}
-	require.GreaterOrEqual(t, *hostCount, controlPlane+len(links), "every fault needs a worker of its own")
 	if !*long {
 		b.hurry(t)
 	}
@@ -57,6 +60,18 @@ func TestFaults(t *testing.T) {
 		UserManagedNetworking: &yes, APIVips: &[]wire.APIVip{}, IngressVips: &[]wire.IngressVip{},
 	}))
 	b.try(t, names)
+}
+
+// requireFaults fails a test that was asked for faults there are not.
+func requireFaults(t *testing.T) {
+	t.Helper()
+	wanted, err := regexp.Compile(*only)
+	require.NoError(t, err, "require a regular expression of faults")
+	var all []string
+	for _, f := range slices.Concat(links, places, settings, joins, names) {
+		all = append(all, f.name)
+	}
+	require.True(t, slices.ContainsFunc(all, wanted.MatchString), "require a fault that matches %q, found %s", *only, strings.Join(all, "; "))
 }
 
 // neighbours is how many hosts can know each other: the kernel keeps the neighbours of all
