@@ -44,7 +44,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 
 # Packages that link the embedded Temporal server: never with -race, which would
 # compile the server a second time.
-ENGINE := slipway/internal/engine slipway/cmd/slipway
+ENGINE := slipway/internal/platform/engine slipway/cmd/slipway
 
 .PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
 
@@ -71,7 +71,7 @@ test: deps build ## all tests
 test-race: ## every package that does not link the Temporal server, with the race detector
 	@$(MAKE) --no-print-directory $(NMCLI) || echo 'nmcli cannot be unpacked here: its checks are skipped'
 	PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
-	@$(GO) test -race -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/validation | grep '^validation ids covered'
+	@$(GO) test -race -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
 
 test-engine: ## the packages that link the Temporal server
 	$(NICE) $(GO) test -timeout 15m $(ENGINE)
@@ -166,12 +166,12 @@ check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files
 	$(NICE) $(GO) vet ./...
 	$(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(WORKFLOWCHECK) ./workflows/...
-	$(NICE) $(GO) test -count=1 ./internal/arch
+	$(NICE) $(GO) test -count=1 ./internal/testing/arch
 
 generate: ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
 	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
-	$(NICE) $(GO) test ./internal/lifecycle ./internal/operators ./internal/validation ./internal/events ./internal/metrics ./internal/instructions ./internal/support ./api ./cmd/slipway -run Docs -update
+	$(NICE) $(GO) test ./internal/cluster/lifecycle ./internal/cluster/operators ./internal/cluster/validation ./internal/cluster/events ./internal/platform/metrics ./internal/cluster/duesteps ./internal/cluster/openshift ./api ./cmd/slipway -run Docs -update
 
 .PHONY: generate-clean
 generate-clean:
@@ -189,7 +189,7 @@ fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTI
 	done
 
 bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
-	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/discovery ./internal/store ./internal/ignition ./api
+	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/service/discovery ./internal/platform/store ./internal/hostconfig/ignition ./api
 	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
 
 record-histories: build ## record the histories that the replay tests hold workflows against (on a released version only)

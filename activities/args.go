@@ -6,10 +6,10 @@ import (
 	"errors"
 	"slices"
 
-	"slipway/internal/instructions"
+	"slipway/internal/cluster/duesteps"
+	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/release"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
@@ -29,12 +29,12 @@ type StepArgs struct {
 	WithoutClusterVersion bool
 	// BootArtifacts says where the discovery image of an environment is, in parts; nil when
 	// no image is served.
-	BootArtifacts func(*model.InfraEnv) (instructions.BootArtifacts, error)
+	BootArtifacts func(*model.InfraEnv) (duesteps.BootArtifacts, error)
 }
 
-func (a *StepArgs) bootArtifacts(e *model.InfraEnv) (instructions.BootArtifacts, error) {
+func (a *StepArgs) bootArtifacts(e *model.InfraEnv) (duesteps.BootArtifacts, error) {
 	if a.BootArtifacts == nil {
-		return instructions.BootArtifacts{}, model.Invalidf("require an image service to take hosts back, found none")
+		return duesteps.BootArtifacts{}, model.Invalidf("require an image service to take hosts back, found none")
 	}
 	return a.BootArtifacts(e)
 }
@@ -58,7 +58,7 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 	if slices.Contains(optional, step) && slices.Contains(a.Disabled, stepType) {
 		return nil, nil
 	}
-	in := instructions.ArgsInput{
+	in := duesteps.ArgsInput{
 		Host: h, Cluster: c, DiskCheck: a.Timeouts.DiskCheck, ImageAvailability: a.Timeouts.ImageAvailability,
 		CheckClusterVersion: !a.WithoutClusterVersion,
 	}
@@ -81,8 +81,8 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 			return nil, err
 		}
 	}
-	args, err := instructions.Args(step, in)
-	if errors.Is(err, instructions.ErrSkip) {
+	args, err := duesteps.Args(step, in)
+	if errors.Is(err, duesteps.ErrSkip) {
 		return nil, nil
 	}
 	if args == nil && err == nil {
@@ -98,8 +98,8 @@ const (
 )
 
 // images come from the cluster once they are frozen, from the registry before.
-func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraEnv) (instructions.Images, error) {
-	images := instructions.Images{
+func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraEnv) (duesteps.Images, error) {
+	images := duesteps.Images{
 		Installer: a.InstallerImage, Controller: a.ControllerImage, Release: c.ReleaseImage, MustGather: map[string]string{},
 	}
 	components := c.ReleaseComponents

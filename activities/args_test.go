@@ -9,7 +9,7 @@ import (
 
 	"slipway/activities"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
-	"slipway/internal/installation"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 )
 
 // Clusters changes clusters for their workflow.

@@ -9,13 +9,13 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"slipway/internal/blob"
-	"slipway/internal/installation"
-	"slipway/internal/installconfig"
-	"slipway/internal/manifests"
+	"slipway/internal/hostconfig/installconfig"
+	"slipway/internal/hostconfig/manifests"
+	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/release"
-	"slipway/internal/store"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 )
 
 // Files makes what hosts install from.

@@ -3,8 +3,8 @@ package activities
 import (
 	"fmt"
 
+	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/release"
 )
 
 // Constants of installations without an installer (DUMMY_IGNITION): valid Ignition, so

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"slipway/internal/ignition"
-	"slipway/internal/installation"
+	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/service/installation"
 )
 
 // GenerateHostIgnition stores the config a host is installed with that joins an existing

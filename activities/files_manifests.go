@@ -6,9 +6,9 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"slipway/internal/installation"
-	"slipway/internal/manifests"
+	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
+	"slipway/internal/service/installation"
 )
 
 // manifests makes those of the service anew and reads all that the installer gets, by

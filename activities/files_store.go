@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/netip"
 
-	"slipway/internal/ignition"
-	"slipway/internal/installation"
-	"slipway/internal/instructions"
-	"slipway/internal/manifests"
+	"slipway/internal/cluster/duesteps"
+	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/hostconfig/manifests"
+	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/release"
+	"slipway/internal/service/installation"
 )
 
 // store writes everything hosts and users download. Writing it again is harmless.
@@ -67,8 +67,8 @@ func roleInput(c *model.Cluster, role model.Role, config []byte, serviceCA strin
 	in := ignition.RoleInput{Config: config, ServiceCA: serviceCA, IPv6: hasIPv6(c)}
 	if role == model.RoleMaster && c.VIPDHCPAllocation && len(c.APIVIPs) > 0 && len(c.IngressVIPs) > 0 {
 		in.VIPLeases = &ignition.VIPLeases{
-			API:     ignition.VIPLease{IP: c.APIVIPs[0].IP, MAC: instructions.VIPMAC(c.ID, "api"), Lease: c.APIVIPLease},
-			Ingress: ignition.VIPLease{IP: c.IngressVIPs[0].IP, MAC: instructions.VIPMAC(c.ID, "ingress"), Lease: c.IngressVIPLease},
+			API:     ignition.VIPLease{IP: c.APIVIPs[0].IP, MAC: duesteps.VIPMAC(c.ID, "api"), Lease: c.APIVIPLease},
+			Ingress: ignition.VIPLease{IP: c.IngressVIPs[0].IP, MAC: duesteps.VIPMAC(c.ID, "ingress"), Lease: c.IngressVIPLease},
 		}
 	}
 	return in

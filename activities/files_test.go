@@ -12,17 +12,17 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"slipway/activities"
-	"slipway/internal/blob"
-	"slipway/internal/ignition/document"
-	"slipway/internal/installation"
-	"slipway/internal/manifests"
+	"slipway/internal/hostconfig/ignition/document"
+	"slipway/internal/hostconfig/manifests"
+	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/pgtest"
-	"slipway/internal/release"
-	"slipway/internal/seal"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/payload/standin"
-	"slipway/internal/store"
+	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 
 	_ "gocloud.dev/blob/fileblob" // file:// addresses
@@ -50,7 +50,7 @@ func prepare(t *testing.T, change func(*model.Cluster), roles ...model.Role) *pr
 	t.Helper()
 	url := pgtest.URL(t)
 	require.NoError(t, store.Migrate(t.Context(), url))
-	sealer, err := seal.New(make([]byte, seal.KeySize))
+	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
 	p := &preparation{t: t}
 	p.store, err = store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now})

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"slipway/internal/installation"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 )
 
 // Hosts changes hosts for their workflow.

@@ -13,13 +13,13 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"slipway/activities"
-	"slipway/internal/blob"
-	"slipway/internal/discovery"
-	"slipway/internal/installation"
-	"slipway/internal/lifecycle"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
-	"slipway/internal/seal"
-	"slipway/internal/store"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/installation"
 )
 
 // alone is a scene whose host joins an existing cluster.
@@ -32,7 +32,7 @@ type alone struct {
 func newAlone(t *testing.T) *alone {
 	t.Helper()
 	x := newScene(t)
-	sealer, err := seal.New(make([]byte, seal.KeySize))
+	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
 	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
 	require.NoError(t, err)

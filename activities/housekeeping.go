@@ -8,11 +8,11 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
-	"slipway/internal/blob"
-	"slipway/internal/events"
-	"slipway/internal/installation"
+	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 )
 
 // Housekeeping removes what nobody uses any more. Every activity does one batch; done

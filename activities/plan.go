@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/lifecycle"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 )
 

@@ -11,9 +11,9 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
-	"slipway/internal/installation"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 	"slipway/internal/wire"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"slipway/activities"
 	"slipway/internal/model"
-	"slipway/internal/pgtest"
-	"slipway/internal/seal"
-	"slipway/internal/store"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/store"
+	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
 
@@ -49,7 +49,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	url := pgtest.URL(t)
 	require.NoError(t, store.Migrate(t.Context(), url))
-	sealer, err := seal.New(make([]byte, seal.KeySize))
+	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
 	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now})
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 	"slipway/installer"
 	"slipway/internal/client"
 	"slipway/internal/model"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -57,7 +57,7 @@ func New(o Options) *Agent {
 		o.Log = slog.Default()
 	}
 	if o.Platform.Sleep == nil {
-		o.Platform.Sleep = run.Sleep
+		o.Platform.Sleep = hostexec.Sleep
 	}
 	host := o.Platform
 	a := &Agent{

@@ -15,7 +15,7 @@ import (
 	"slipway/agent"
 	"slipway/agent/agenttest"
 	"slipway/internal/model"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -212,7 +212,7 @@ func TestMediaThatIsGoneFailsSteps(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	require.NoError(t, os.MkdirAll(h.root.Path("/run/media/iso"), 0o755))
-	h.On("findmnt", runtest.Prints("/dev/sr0 /run/media/iso\n"))
+	h.On("findmnt", hostexectest.Prints("/dev/sr0 /run/media/iso\n"))
 	h.start(t, s)
 	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	reply := s.AwaitReply(t, "domain-1")
@@ -224,7 +224,7 @@ func TestMediaThatIsGoneFailsSteps(t *testing.T) {
 	h.write(t, "/dev/sr0", strings.Repeat("iso", 2000))
 	s.Give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	require.Zero(t, s.AwaitReply(t, "domain-2").ExitCode)
-	h.On("findmnt", runtest.Prints("/dev/sr9 /run\n"))
+	h.On("findmnt", hostexectest.Prints("/dev/sr9 /run\n"))
 	s.Give("domain-3", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	require.Zero(t, s.AwaitReply(t, "domain-3").ExitCode, "nothing is mounted there")
 }
@@ -238,7 +238,7 @@ func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
 	require.NoError(t, os.MkdirAll(h.root.Path("/dev"), 0o755))
 	medium := h.root.Path("/dev/sr0")
 	require.NoError(t, syscall.Mkfifo(medium, 0o600), "reading it waits until somebody writes")
-	h.On("findmnt", runtest.Prints("/dev/sr0 /run/media/iso\n"))
+	h.On("findmnt", hostexectest.Prints("/dev/sr0 /run/media/iso\n"))
 	h.start(t, s)
 	steps := []wire.StepType{wire.StepTypeDomainResolution, wire.StepTypeNtpSynchronizer, wire.StepTypeConnectivityCheck}
 	for _, step := range steps {

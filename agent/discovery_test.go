@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/agenttest"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -36,7 +36,7 @@ func nmapOutput(hosts ...string) string {
 type discoveryStep struct {
 	kind     wire.StepType
 	args     []string
-	commands map[string]runtest.Answer
+	commands map[string]hostexectest.Answer
 	names    names
 	code     int
 	output   string
@@ -47,10 +47,10 @@ func discoverySteps() map[string]discoveryStep {
 	return map[string]discoveryStep{
 		"connectivity to a host on the link": {
 			kind: wire.StepTypeConnectivityCheck, args: []string{remote},
-			commands: map[string]runtest.Answer{
-				"ping -c 10 -i 0.2 -W 3 -q 192.0.2.11":               runtest.Prints(pingOutput),
-				"ping -c 3 -W 3 -q -M do -s 8972 -I eth0 192.0.2.11": runtest.Fails(1, "message too long"),
-				"arping -c 3 -w 3 -I eth0 192.0.2.11": runtest.Prints("ARPING 192.0.2.11 from 192.0.2.10 eth0\n" +
+			commands: map[string]hostexectest.Answer{
+				"ping -c 10 -i 0.2 -W 3 -q 192.0.2.11":               hostexectest.Prints(pingOutput),
+				"ping -c 3 -W 3 -q -M do -s 8972 -I eth0 192.0.2.11": hostexectest.Fails(1, "message too long"),
+				"arping -c 3 -w 3 -I eth0 192.0.2.11": hostexectest.Prints("ARPING 192.0.2.11 from 192.0.2.10 eth0\n" +
 					"Unicast reply from 192.0.2.11 [52:54:00:AA:BB:01]  0.7ms\nUnicast reply from 192.0.2.11 [52:54:00:aa:bb:01]  0.8ms\n" +
 					"Unicast reply from 192.0.2.11 [52:54:00:FF:FF:FF]  0.9ms\n"),
 			},
@@ -64,8 +64,8 @@ func discoverySteps() map[string]discoveryStep {
 		"connectivity to a host that is away": {
 			kind: wire.StepTypeConnectivityCheck,
 			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"ip_addresses":["203.0.113.1","203.0.113.1","nonsense"]}]}]`},
-			commands: map[string]runtest.Answer{
-				"ping": runtest.Fails(1, ""),
+			commands: map[string]hostexectest.Answer{
+				"ping": hostexectest.Fails(1, ""),
 			},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
 				"l3_connectivity":[{"packet_loss_percentage":100,"remote_ip_address":"203.0.113.1"}]}]}`,
@@ -73,9 +73,9 @@ func discoverySteps() map[string]discoveryStep {
 		"connectivity over IPv6": {
 			kind: wire.StepTypeConnectivityCheck,
 			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`},
-			commands: map[string]runtest.Answer{
-				"ping": runtest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
-				"nmap -6 -sn -n -oX - -e eth0 2001:db8::11": runtest.Prints(nmapOutput("2001:db8::11 52:54:00:AA:BB:01")),
+			commands: map[string]hostexectest.Answer{
+				"ping": hostexectest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
+				"nmap -6 -sn -n -oX - -e eth0 2001:db8::11": hostexectest.Prints(nmapOutput("2001:db8::11 52:54:00:AA:BB:01")),
 			},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
 				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:aa:bb:01","successful":true}],
@@ -85,9 +85,9 @@ func discoverySteps() map[string]discoveryStep {
 		"connectivity over IPv6 without nmap": {
 			kind: wire.StepTypeConnectivityCheck,
 			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`},
-			commands: map[string]runtest.Answer{
-				"ping": runtest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
-				"ip -6 neigh show to 2001:db8::11 dev eth0": runtest.Prints("2001:db8::11 lladdr 52:54:00:AA:BB:01 REACHABLE\n"),
+			commands: map[string]hostexectest.Answer{
+				"ping": hostexectest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
+				"ip -6 neigh show to 2001:db8::11 dev eth0": hostexectest.Prints("2001:db8::11 lladdr 52:54:00:AA:BB:01 REACHABLE\n"),
 			},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
 				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:aa:bb:01","successful":true}],
@@ -96,35 +96,35 @@ func discoverySteps() map[string]discoveryStep {
 		},
 		"free addresses": {
 			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
-			commands: map[string]runtest.Answer{
-				"nmap -sn -PR -n -oX - 192.0.2.8/29": runtest.Prints(nmapOutput("192.0.2.12 52:54:00:00:00:01")),
+			commands: map[string]hostexectest.Answer{
+				"nmap -sn -PR -n -oX - 192.0.2.8/29": hostexectest.Prints(nmapOutput("192.0.2.12 52:54:00:00:00:01")),
 			},
 			output: `[{"network":"192.0.2.8/29","free_addresses":["192.0.2.9","192.0.2.11","192.0.2.13","192.0.2.14"]}]`,
 		},
 		"free addresses without nmap": {
 			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
-			commands: map[string]runtest.Answer{
-				"arping -f -c 2 -w 2 -I eth0":            runtest.Fails(1, ""),
-				"arping -f -c 2 -w 2 -I eth0 192.0.2.13": runtest.Prints("reply"),
+			commands: map[string]hostexectest.Answer{
+				"arping -f -c 2 -w 2 -I eth0":            hostexectest.Fails(1, ""),
+				"arping -f -c 2 -w 2 -I eth0 192.0.2.13": hostexectest.Prints("reply"),
 			},
 			output: `[{"network":"192.0.2.8/29","free_addresses":["192.0.2.9","192.0.2.11","192.0.2.12","192.0.2.14"]}]`,
 		},
 		"virtual addresses": {
 			kind: wire.StepTypeVerifyVips,
 			args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"192.0.2.101","vip_type":"ingress"},{"vip":"2001:db8::100","vip_type":"api"}]`},
-			commands: map[string]runtest.Answer{
-				"nmap -sn -n -oX - 192.0.2.100":      runtest.Prints(nmapOutput()),
-				"nmap -sn -n -oX - 192.0.2.101":      runtest.Prints(nmapOutput("192.0.2.101 52:54:00:00:00:01")),
-				"nmap -6 -sn -n -oX - 2001:db8::100": runtest.Prints(nmapOutput()),
+			commands: map[string]hostexectest.Answer{
+				"nmap -sn -n -oX - 192.0.2.100":      hostexectest.Prints(nmapOutput()),
+				"nmap -sn -n -oX - 192.0.2.101":      hostexectest.Prints(nmapOutput("192.0.2.101 52:54:00:00:00:01")),
+				"nmap -6 -sn -n -oX - 2001:db8::100": hostexectest.Prints(nmapOutput()),
 			},
 			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"succeeded"},{"vip":"192.0.2.101","vip_type":"ingress","verification":"failed"},
 				{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
 		},
 		"virtual addresses without nmap": {
 			kind: wire.StepTypeVerifyVips, args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"2001:db8::100","vip_type":"api"}]`},
-			commands: map[string]runtest.Answer{
-				"ping -c 2 -W 2 -q 192.0.2.100":      runtest.Prints(""),
-				"ping -6 -c 2 -W 2 -q 2001:db8::100": runtest.Fails(1, ""),
+			commands: map[string]hostexectest.Answer{
+				"ping -c 2 -W 2 -q 192.0.2.100":      hostexectest.Prints(""),
+				"ping -6 -c 2 -W 2 -q 2001:db8::100": hostexectest.Fails(1, ""),
 			},
 			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"failed"},{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
 		},
@@ -137,17 +137,17 @@ func discoverySteps() map[string]discoveryStep {
 		},
 		"images": {
 			kind: wire.StepTypeContainerImageAvailability, args: []string{`{"images":["local","broken"],"timeout":60}`},
-			commands: map[string]runtest.Answer{
-				"podman images --quiet local": runtest.Prints("0123\n"), "podman images": runtest.Prints("\n"),
-				"podman pull --quiet broken": runtest.Fails(125, "manifest unknown"),
+			commands: map[string]hostexectest.Answer{
+				"podman images --quiet local": hostexectest.Prints("0123\n"), "podman images": hostexectest.Prints("\n"),
+				"podman pull --quiet broken": hostexectest.Fails(125, "manifest unknown"),
 			},
 			code:   2,
 			output: `{"images":[{"name":"local","result":"success"},{"name":"broken","result":"failure"}]}`,
 		},
 		"disk speed": {
 			kind: wire.StepTypeInstallationDiskSpeedCheck, args: []string{`{"path":"/dev/sda"}`, "480.00"},
-			commands: map[string]runtest.Answer{
-				"fio --filename /dev/sda --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json": runtest.Prints(
+			commands: map[string]hostexectest.Answer{
+				"fio --filename /dev/sda --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json": hostexectest.Prints(
 					`fio: a warning
 {"jobs":[{"sync":{"lat_ns":{"percentile":{"50.000000":1000000,"99.000000":7900000}}}}]}`),
 			},
@@ -187,11 +187,11 @@ func TestNTPSynchronizerAddsWhatIsMissing(t *testing.T) {
 	const before = "MS Name/IP address         Stratum Poll Reach LastRx Last sample\n" +
 		"===============================================================================\n" +
 		"^* 192.0.2.1                     2   6   377    34    +15us[  +20us] +/-   10ms\n"
-	h.On("chronyc -n sources", runtest.Prints(before))
-	h.On("chronyc add server broken iburst", runtest.Fails(1, "506 Cannot talk to daemon"))
-	h.On("chronyc add server new.example.com iburst", func(context.Context, run.Cmd) (run.Result, error) {
-		h.On("chronyc -n sources", runtest.Prints(before+"^? 192.0.2.2 0 6 0 - +0ns\n^  192.0.2.3 0 6 0 - +0ns\n^x 192.0.2.4 0 6 0 - +0ns\n"))
-		return run.Result{}, nil
+	h.On("chronyc -n sources", hostexectest.Prints(before))
+	h.On("chronyc add server broken iburst", hostexectest.Fails(1, "506 Cannot talk to daemon"))
+	h.On("chronyc add server new.example.com iburst", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
+		h.On("chronyc -n sources", hostexectest.Prints(before+"^? 192.0.2.2 0 6 0 - +0ns\n^  192.0.2.3 0 6 0 - +0ns\n^x 192.0.2.4 0 6 0 - +0ns\n"))
+		return hostexec.Result{}, nil
 	})
 	h.start(t, s)
 	s.Give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":"known.example.com,new.example.com, broken"}`)
@@ -214,24 +214,24 @@ func chronyTable(marks ...string) string {
 func TestNTPSynchronizerGivesAClockThatIsNotReadyTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		first runtest.Answer
-		then  runtest.Answer
+		first hostexectest.Answer
+		then  hostexectest.Answer
 		code  int
 		says  string // the output, or the error
 		asked int
 	}{
-		"a daemon that just starts":          {runtest.Fails(1, "506 Cannot talk to daemon"), runtest.Prints(chronyTable("*")), 0, `"synced"`, 2},
-		"sources that were just added":       {runtest.Prints(chronyTable("?", " ")), runtest.Prints(chronyTable("*", "+")), 0, `"combined"`, 2},
-		"sources that never agree":           {runtest.Prints(chronyTable("x", "x")), nil, 0, `"error"`, 8},
-		"a daemon that is not there":         {runtest.Fails(1, "506 Cannot talk to daemon"), nil, 1, "506 Cannot talk", 8},
-		"a clock that has no source":         {runtest.Prints(chronyTable()), nil, 0, `{}`, 1},
+		"a daemon that just starts":          {hostexectest.Fails(1, "506 Cannot talk to daemon"), hostexectest.Prints(chronyTable("*")), 0, `"synced"`, 2},
+		"sources that were just added":       {hostexectest.Prints(chronyTable("?", " ")), hostexectest.Prints(chronyTable("*", "+")), 0, `"combined"`, 2},
+		"sources that never agree":           {hostexectest.Prints(chronyTable("x", "x")), nil, 0, `"error"`, 8},
+		"a daemon that is not there":         {hostexectest.Fails(1, "506 Cannot talk to daemon"), nil, 1, "506 Cannot talk", 8},
+		"a clock that has no source":         {hostexectest.Prints(chronyTable()), nil, 0, `{}`, 1},
 		"a host without the command chronyc": {nil, nil, -1, "no such command", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
 			if c.first != nil {
-				h.On("chronyc -n sources", func(ctx context.Context, cmd run.Cmd) (run.Result, error) {
+				h.On("chronyc -n sources", func(ctx context.Context, cmd hostexec.Cmd) (hostexec.Result, error) {
 					if c.then != nil {
 						h.On("chronyc -n sources", c.then)
 					}
@@ -251,9 +251,9 @@ func TestNTPSynchronizerGivesAClockThatIsNotReadyTime(t *testing.T) {
 func TestImageAvailabilityMeasuresPulls(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
-	h.On("podman images", runtest.Prints(""))
-	h.On("podman pull", runtest.Prints("0123\n"))
-	h.On("podman image inspect --format={{.Size}} new", runtest.Prints("400000000\n"))
+	h.On("podman images", hostexectest.Prints(""))
+	h.On("podman pull", hostexectest.Prints("0123\n"))
+	h.On("podman image inspect --format={{.Size}} new", hostexectest.Prints("400000000\n"))
 	h.start(t, s)
 	s.Give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["new"]}`)
 	var response wire.ContainerImageAvailabilityResponse
@@ -266,13 +266,13 @@ func TestImageAvailabilityMeasuresPulls(t *testing.T) {
 func TestAnImageThatTakesAllTheTimeDoesNotHideThoseThatAreThere(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
-	h.On("podman images", func(ctx context.Context, c run.Cmd) (run.Result, error) {
+	h.On("podman images", func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		if c.Args[len(c.Args)-1] == "local" {
-			return run.Result{Stdout: "0123\n"}, ctx.Err()
+			return hostexec.Result{Stdout: "0123\n"}, ctx.Err()
 		}
-		return run.Result{}, ctx.Err()
+		return hostexec.Result{}, ctx.Err()
 	})
-	h.On("podman pull", runtest.Hangs)
+	h.On("podman pull", hostexectest.Hangs)
 	h.start(t, s)
 	s.Give("images-1", wire.StepTypeContainerImageAvailability, `{"images":["slow","local"],"timeout":1}`)
 	reply := s.AwaitReply(t, "images-1")
@@ -293,9 +293,9 @@ func TestDiskSpeedIsMeasuredWithoutFio(t *testing.T) {
 func TestDiskSpeedIsNotMeasuredOfADiskThatIsAway(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
-	h.On("fio", func(context.Context, run.Cmd) (run.Result, error) {
+	h.On("fio", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
 		h.write(t, "/dev/sdz", "") // as fio does
-		return run.Result{Stdout: `{"jobs":[{"sync":{"lat_ns":{"percentile":{"99.000000":1}}}}]}`}, nil
+		return hostexec.Result{Stdout: `{"jobs":[{"sync":{"lat_ns":{"percentile":{"99.000000":1}}}}]}`}, nil
 	})
 	h.start(t, s)
 	s.Give("speed-1", wire.StepTypeInstallationDiskSpeedCheck, `{"path":"/dev/sdz"}`, "480.00")

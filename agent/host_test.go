@@ -20,8 +20,8 @@ import (
 	"slipway/agent/inventory"
 	"slipway/installer"
 	"slipway/internal/client"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -29,8 +29,8 @@ const token = "the-pull-secret-token"
 
 // host is a machine in the live image. Its pauses take no time, but are remembered.
 type host struct {
-	*runtest.Host
-	root  run.Root
+	*hostexectest.Host
+	root  hostexec.Root
 	links []inventory.Link
 	names names
 
@@ -40,7 +40,7 @@ type host struct {
 
 func newHost(t *testing.T) *host {
 	t.Helper()
-	h := &host{Host: runtest.New(nil), root: run.Root(t.TempDir()), names: names{}}
+	h := &host{Host: hostexectest.New(nil), root: hostexec.Root(t.TempDir()), names: names{}}
 	h.write(t, "/proc/sys/kernel/random/boot_id", "boot-1\n")
 	h.write(t, "/proc/sys/kernel/hostname", "master-0\n")
 	h.write(t, "/dev/sda", "0123456789")
@@ -74,7 +74,7 @@ func (h *host) sleep(ctx context.Context, d time.Duration) error {
 	h.mu.Lock()
 	h.pauses = append(h.pauses, d)
 	h.mu.Unlock()
-	return run.Sleep(ctx, min(d, time.Millisecond))
+	return hostexec.Sleep(ctx, min(d, time.Millisecond))
 }
 
 func (h *host) slept() []time.Duration {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -23,7 +23,7 @@ const (
 func (h *host) leases(t *testing.T, addresses map[string]string) (known func() string) {
 	t.Helper()
 	var before []byte
-	h.On("timeout 28 dhclient", func(ctx context.Context, c run.Cmd) (run.Result, error) {
+	h.On("timeout 28 dhclient", func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		name := c.Args[len(c.Args)-1]
 		file := h.root.Path("/etc/keepalived/lease-" + name)
 		content, err := os.ReadFile(file)
@@ -32,15 +32,15 @@ func (h *host) leases(t *testing.T, addresses map[string]string) (known func() s
 		}
 		if err == nil {
 			// The interface is there from here on: its deletion succeeds.
-			h.On("ip link delete "+name, runtest.Prints(""))
+			h.On("ip link delete "+name, hostexectest.Prints(""))
 			err = os.WriteFile(file, append(content, []byte("lease {\n  interface \""+name+"\";\n  fixed-address "+addresses[name]+";\n}\n")...), 0o644)
 		}
 		if err != nil {
-			return run.Result{}, err
+			return hostexec.Result{}, err
 		}
 		c.Output([]byte("DHCPACK of 192.0.2.50 from 192.0.2.1\nbound t"))
 		c.Output([]byte(leaseBound[len("bound t"):]))
-		return runtest.Hangs(ctx, c)
+		return hostexectest.Hangs(ctx, c)
 	})
 	return func() string { return string(before) }
 }
@@ -48,8 +48,8 @@ func (h *host) leases(t *testing.T, addresses map[string]string) (known func() s
 func TestVirtualAddressesAreLeased(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
-	h.On("ip link", runtest.Prints(""))
-	h.On("ip link delete", runtest.Fails(1, "cannot find device"))
+	h.On("ip link", hostexectest.Prints(""))
+	h.On("ip link delete", hostexectest.Fails(1, "cannot find device"))
 	known := h.leases(t, map[string]string{"api": "192.0.2.50", "ingress": "192.0.2.51"})
 	h.start(t, s)
 	s.Give("lease-1", wire.StepTypeDhcpLeaseAllocate, leaseRequest)
@@ -68,17 +68,17 @@ func TestVirtualAddressesAreLeased(t *testing.T) {
 
 func TestALeaseThatDoesNotComeFailsTheStep(t *testing.T) {
 	t.Parallel()
-	ends := func(context.Context, run.Cmd) (run.Result, error) { return run.Result{}, nil }
-	says := func(ctx context.Context, c run.Cmd) (run.Result, error) {
+	ends := func(context.Context, hostexec.Cmd) (hostexec.Result, error) { return hostexec.Result{}, nil }
+	says := func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		c.Output([]byte(leaseBound))
-		return runtest.Hangs(ctx, c)
+		return hostexectest.Hangs(ctx, c)
 	}
 	for name, c := range map[string]struct {
-		dhclient runtest.Answer
+		dhclient hostexectest.Answer
 		removed  bool // the file of the lease
 		says     string
 	}{
-		"no server answers":      {runtest.Fails(124, "timed out"), false, "lease the api address"},
+		"no server answers":      {hostexectest.Fails(124, "timed out"), false, "lease the api address"},
 		"a client that ends":     {ends, false, "require an address in the lease"},
 		"a lease of no address":  {says, false, "require an address in the lease"},
 		"a lease that went lost": {says, true, "read the lease"},
@@ -86,8 +86,8 @@ func TestALeaseThatDoesNotComeFailsTheStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
-			h.On("ip link", runtest.Prints(""))
-			h.On("timeout 28 dhclient", func(ctx context.Context, cmd run.Cmd) (run.Result, error) {
+			h.On("ip link", hostexectest.Prints(""))
+			h.On("timeout 28 dhclient", func(ctx context.Context, cmd hostexec.Cmd) (hostexec.Result, error) {
 				if c.removed {
 					require.NoError(t, os.Remove(h.root.Path("/etc/keepalived/lease-api")))
 				}

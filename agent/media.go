@@ -9,7 +9,7 @@ import (
 	"time"
 	"unsafe"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 const (
@@ -45,7 +45,7 @@ func (a *Agent) medium(ctx context.Context) (device string, mounted bool) {
 	if _, err := os.Stat(a.host.Root.Path(mediaMount)); err != nil {
 		return "", false
 	}
-	result, err := a.host.Runner.Run(ctx, run.Cmd{
+	result, err := a.host.Runner.Run(ctx, hostexec.Cmd{
 		Name: "findmnt", Args: []string{"--raw", "--noheadings", "--output", "SOURCE,TARGET", "--target", mediaMount},
 	})
 	fields := strings.Fields(result.Stdout)

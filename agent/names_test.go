@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -80,8 +80,8 @@ func TestDeafNameServersDoNotKeepStepsFromAnswering(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
 			deaf := newDeafNames(c.lookups)
-			h.On("chronyc -n sources", runtest.Prints(chronyTable("*", "+", "+")))
-			h.On("chronyc add server", runtest.Prints("200 OK"))
+			h.On("chronyc -n sources", hostexectest.Prints(chronyTable("*", "+", "+")))
+			h.On("chronyc add server", hostexectest.Prints("200 OK"))
 			h.start(t, s, func(o *agent.Options) { o.Platform.Resolver = deaf })
 			s.Give("step-1", c.kind, c.arg)
 			reply := s.AwaitReply(t, "step-1")

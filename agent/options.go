@@ -13,7 +13,7 @@ import (
 	"slipway/installer"
 	"slipway/internal/client"
 	"slipway/internal/model"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // DefaultStateDir is where the agent keeps its state, on tmpfs: a boot empties it.
@@ -28,14 +28,14 @@ type Resolver interface {
 
 // Platform is the machine an agent runs on: a real one or a simulated one.
 type Platform struct {
-	Root     run.Root
-	Runner   run.Runner
+	Root     hostexec.Root
+	Runner   hostexec.Runner
 	Links    inventory.Links
 	Resolver Resolver
 	// Kube opens the API of the new cluster on a bootstrap host.
 	Kube installer.OpenKube
 	Now  func() time.Time
-	// Sleep waits, or returns the error of ctx early; run.Sleep when nil.
+	// Sleep waits, or returns the error of ctx early; hostexec.Sleep when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// HTTP reaches other servers than the service: the cluster a host joins, images;
 	// http.DefaultTransport when nil.

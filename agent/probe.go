@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 var (
@@ -30,7 +30,7 @@ type echo struct {
 
 // ping runs ping and reads its summary. No answer at all is a loss of 100 %.
 func (a *Agent) ping(ctx context.Context, args ...string) echo {
-	result, err := a.host.Runner.Run(ctx, run.Cmd{Name: "ping", Args: args})
+	result, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "ping", Args: args})
 	found := echo{answered: err == nil, lossPercent: 100}
 	if match := pingLoss.FindStringSubmatch(result.Stdout); match != nil {
 		found.lossPercent, _ = strconv.ParseFloat(match[1], 64) // digits and dots, by the pattern
@@ -46,13 +46,13 @@ func (a *Agent) ping(ctx context.Context, args ...string) echo {
 func (a *Agent) neighbours(ctx context.Context, nic string, address netip.Addr) []string {
 	if address.Is6() {
 		hosts, err := a.nmap(ctx, "-6", "-sn", "-n", "-oX", "-", "-e", nic, address.String())
-		if run.Missing(err) {
+		if hostexec.Missing(err) {
 			return a.neighbourTable(ctx, nic, address)
 		}
 		return hosts[address]
 	}
 	// arping ends with an error when too few answers came; those that came count.
-	result, _ := a.host.Runner.Run(ctx, run.Cmd{
+	result, _ := a.host.Runner.Run(ctx, hostexec.Cmd{
 		Name: "arping", Args: []string{"-c", "3", "-w", "3", "-I", nic, address.String()},
 	})
 	var macs []string
@@ -70,7 +70,7 @@ func (a *Agent) neighbourTable(ctx context.Context, nic string, address netip.Ad
 	if !a.ping(ctx, "-6", "-c", "2", "-W", "2", "-q", "-I", nic, address.String()).answered {
 		return nil
 	}
-	result, err := a.host.Runner.Run(ctx, run.Cmd{
+	result, err := a.host.Runner.Run(ctx, hostexec.Cmd{
 		Name: "ip", Args: []string{"-6", "neigh", "show", "to", address.String(), "dev", nic},
 	})
 	match := linkAddress.FindStringSubmatch(result.Stdout)
@@ -95,7 +95,7 @@ type nmapRun struct {
 
 // nmap scans and returns the hosts that are up with their MAC addresses, where known.
 func (a *Agent) nmap(ctx context.Context, args ...string) (map[netip.Addr][]string, error) {
-	result, err := a.host.Runner.Run(ctx, run.Cmd{Name: "nmap", Args: args})
+	result, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "nmap", Args: args})
 	if err != nil {
 		return nil, err
 	}

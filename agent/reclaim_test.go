@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -38,9 +38,9 @@ func TestInstalledHostFetchesTheDiscoveryImageAndBootsIt(t *testing.T) {
 	t.Cleanup(images.Close)
 	s, h := newService(t), newHost(t)
 	rebooted := make(chan struct{})
-	h.On("systemctl", func(context.Context, run.Cmd) (run.Result, error) {
+	h.On("systemctl", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
 		close(rebooted)
-		return run.Result{}, nil
+		return hostexec.Result{}, nil
 	})
 	s.Change(func() { s.Registered = true }) // when it was discovered
 	h.start(t, s, func(o *agent.Options) { o.Reclaim = true })

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"slipway/internal/ignition/document"
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/wire"
 )
 

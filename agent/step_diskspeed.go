@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -64,7 +64,7 @@ func (a *Agent) syncLatency(ctx context.Context, path string) (time.Duration, er
 	for n := range results {
 		group.Go(func() error {
 			latency, err := a.fio(ctx, path)
-			if run.Missing(err) {
+			if hostexec.Missing(err) {
 				latency, err = a.writeSynced(ctx, path)
 			}
 			results[n] = latency
@@ -78,7 +78,7 @@ func (a *Agent) syncLatency(ctx context.Context, path string) (time.Duration, er
 }
 
 func (a *Agent) fio(ctx context.Context, path string) (time.Duration, error) {
-	result, err := a.host.Runner.Run(ctx, run.Cmd{Name: "fio", Args: []string{
+	result, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "fio", Args: []string{
 		"--filename", strings.ReplaceAll(path, ":", `\:`), "--name=test", "--rw=write", "--ioengine=sync",
 		"--size=22m", "-bs=" + strconv.Itoa(speedBlock), "--fdatasync=1", "--output-format=json",
 	}})

@@ -9,7 +9,7 @@ import (
 	"go4.org/netipx"
 	"golang.org/x/sync/errgroup"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -63,7 +63,7 @@ func (a *Agent) freeIn(ctx context.Context, network netip.Prefix) ([]string, err
 // scan finds the addresses of a network that are in use. The host's own count as such.
 func (a *Agent) scan(ctx context.Context, part netip.Prefix) (map[netip.Addr][]string, error) {
 	up, err := a.nmap(ctx, "-sn", "-PR", "-n", "-oX", "-", part.String())
-	if run.Missing(err) {
+	if hostexec.Missing(err) {
 		up, err = a.scanByARP(ctx, part)
 	}
 	if err != nil {
@@ -97,10 +97,10 @@ func (a *Agent) scanByARP(ctx context.Context, part netip.Prefix) (map[netip.Add
 	group.SetLimit(probesAtOnce)
 	for address := part.Addr(); part.Contains(address); address = address.Next() {
 		group.Go(func() error {
-			_, err := a.host.Runner.Run(ctx, run.Cmd{
+			_, err := a.host.Runner.Run(ctx, hostexec.Cmd{
 				Name: "arping", Args: []string{"-f", "-c", "2", "-w", "2", "-I", via.Name, address.String()},
 			})
-			if run.Missing(err) || ctx.Err() != nil {
+			if hostexec.Missing(err) || ctx.Err() != nil {
 				return err
 			}
 			if err == nil {

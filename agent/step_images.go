@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -75,6 +75,6 @@ func (a *Agent) image(ctx, limited context.Context, image string) (wire.Containe
 }
 
 func (a *Agent) podman(ctx context.Context, args ...string) (string, error) {
-	result, err := a.host.Runner.Run(ctx, run.Cmd{Name: "podman", Args: args})
+	result, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "podman", Args: args})
 	return strings.TrimSpace(result.Stdout), err
 }

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -85,7 +85,7 @@ func (a *Agent) dhclient(ctx context.Context, name, mac, leases string) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	said := ""
-	_, err := a.host.Runner.Run(ctx, run.Cmd{
+	_, err := a.host.Runner.Run(ctx, hostexec.Cmd{
 		Name: "timeout",
 		Args: []string{leaseSeconds, "dhclient", "-d", "-v", "-cf", settings, "-sf", "/bin/true", "-lf", leases, "--no-pid", "-1", name},
 		Output: func(chunk []byte) {
@@ -101,8 +101,8 @@ func (a *Agent) dhclient(ctx context.Context, name, mac, leases string) error {
 	return err
 }
 
-func (a *Agent) ip(ctx context.Context, args ...string) (run.Result, error) {
-	return a.host.Runner.Run(ctx, run.Cmd{Name: "ip", Args: args})
+func (a *Agent) ip(ctx context.Context, args ...string) (hostexec.Result, error) {
+	return a.host.Runner.Run(ctx, hostexec.Cmd{Name: "ip", Args: args})
 }
 
 // readLease reads the last lease of a file, the one that holds.

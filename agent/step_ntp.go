@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -70,7 +70,7 @@ func (a *Agent) nameNTP(ctx context.Context, known []wire.NtpSource) {
 // none to follow, or cannot be asked at all.
 func settled(known []wire.NtpSource, err error) bool {
 	if err != nil {
-		return run.Missing(err)
+		return hostexec.Missing(err)
 	}
 	return len(known) == 0 || slices.ContainsFunc(known, func(s wire.NtpSource) bool { return s.SourceState == wire.SourceStateSynced })
 }
@@ -140,6 +140,6 @@ func (a *Agent) namesOf(ctx context.Context, sources []string) [][]string {
 }
 
 func (a *Agent) chronyc(ctx context.Context, args ...string) (string, error) {
-	result, err := a.host.Runner.Run(ctx, run.Cmd{Name: "chronyc", Args: args})
+	result, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "chronyc", Args: args})
 	return result.Stdout, err
 }

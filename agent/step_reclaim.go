@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -33,7 +33,7 @@ const (
 // what the machine starts next. The root of the host is where this agent was told; the
 // folder in the request is where containers of other makes have it.
 func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBootArtifactsRequest) (nothing, error) {
-	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil && !run.Missing(err) {
+	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil && !hostexec.Missing(err) {
 		return nothing{}, fmt.Errorf("make %s writable: %w", bootDir, err)
 	}
 	// Until the image is whole the machine must start what it has.
@@ -57,7 +57,7 @@ func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBoo
 	if err := renameio.WriteFile(file, []byte(entry), 0o644); err != nil {
 		return nothing{}, fmt.Errorf("write the boot entry: %w", err)
 	}
-	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "sync"}); err != nil && !run.Missing(err) {
+	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "sync"}); err != nil && !hostexec.Missing(err) {
 		return nothing{}, fmt.Errorf("write the discovery image out: %w", err)
 	}
 	return nothing{}, nil
@@ -73,7 +73,7 @@ func (a *Agent) fetchArtifact(ctx context.Context, url, to string) error {
 		}
 		a.log.Warn("part of the discovery image not fetched", "file", to, "try", try+1, "error", err)
 		if errors.Is(err, syscall.ENOSPC) {
-			cleanup := run.Cmd{Name: "rpm-ostree", Args: []string{"cleanup", "--os=rhcos", "-r"}}
+			cleanup := hostexec.Cmd{Name: "rpm-ostree", Args: []string{"cleanup", "--os=rhcos", "-r"}}
 			if _, cerr := a.host.Runner.Run(ctx, cleanup); cerr != nil {
 				return fmt.Errorf("%w; make room in %s: %w", err, bootDir, cerr)
 			}
@@ -124,7 +124,7 @@ func (a *Agent) acceptReclaim(context.Context, *wire.RebootForReclaimRequest) (n
 }
 
 func (a *Agent) reclaim(ctx context.Context, _ []string) error {
-	if _, err := a.host.Runner.Run(ctx, run.Cmd{Name: "systemctl", Args: []string{"reboot"}}); err != nil {
+	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "systemctl", Args: []string{"reboot"}}); err != nil {
 		return fmt.Errorf("reboot the host: %w", err)
 	}
 	return nil

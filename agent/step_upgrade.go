@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -106,7 +106,7 @@ func (a *Agent) starts(ctx context.Context, program string) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		_, err := run.Exec{}.Run(ctx, run.Cmd{Name: program, Args: []string{"--version"}})
+		_, err := hostexec.Exec{}.Run(ctx, hostexec.Cmd{Name: program, Args: []string{"--version"}})
 		if !errors.Is(err, syscall.ETXTBSY) { // another command that just starts still has the file open
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -37,7 +37,7 @@ func (a *Agent) answers(ctx context.Context, address netip.Addr) (bool, error) {
 		family = []string{"-6"}
 	}
 	up, err := a.nmap(ctx, append(family, "-sn", "-n", "-oX", "-", address.String())...)
-	if run.Missing(err) {
+	if hostexec.Missing(err) {
 		return a.ping(ctx, append(family, "-c", "2", "-W", "2", "-q", address.String())...).answered, ctx.Err()
 	}
 	return len(up) > 0, err

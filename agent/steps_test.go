@@ -12,8 +12,8 @@ import (
 	"slipway/agent"
 	"slipway/agent/agenttest"
 	"slipway/internal/model"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -27,13 +27,13 @@ func newGated() *gated {
 	return &gated{started: make(chan struct{}, 16), release: make(chan struct{}, 16)}
 }
 
-func (g *gated) run(ctx context.Context, c run.Cmd) (run.Result, error) {
+func (g *gated) run(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 	g.started <- struct{}{}
 	select {
 	case <-g.release:
-		return run.Result{}, nil
+		return hostexec.Result{}, nil
 	case <-ctx.Done():
-		return runtest.Hangs(ctx, c)
+		return hostexectest.Hangs(ctx, c)
 	}
 }
 
@@ -83,10 +83,10 @@ func TestAStepThatWasDoneWhenTheAgentEndedIsReportedAsDone(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	started := make(chan struct{})
-	h.On("coreos-installer", func(ctx context.Context, _ run.Cmd) (run.Result, error) {
+	h.On("coreos-installer", func(ctx context.Context, _ hostexec.Cmd) (hostexec.Result, error) {
 		close(started)
 		<-ctx.Done()
-		return run.Result{}, nil // the last block was just written
+		return hostexec.Result{}, nil // the last block was just written
 	})
 	first := h.start(t, s)
 	s.Give("image-write-1", wire.StepImageWrite, installArgs(t, "master", 3))
@@ -140,7 +140,7 @@ func TestRepliesReachTheService(t *testing.T) {
 func TestRepliesOutliveTheAgent(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
-	h.On("wipefs", runtest.Prints(""))
+	h.On("wipefs", hostexectest.Prints(""))
 	tried := make(chan struct{}, 100)
 	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 		if agenttest.IsReply(r) {
@@ -199,7 +199,7 @@ func TestAnOutputTheServiceRefusesBecomesAFailure(t *testing.T) {
 func TestAReplyNobodyWantsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
-	h.On("shutdown", runtest.Prints(""))
+	h.On("shutdown", hostexectest.Prints(""))
 	posts := make(chan struct{}, 100)
 	s.SetFault(func(w http.ResponseWriter, r *http.Request) bool {
 		if agenttest.IsReply(r) {
@@ -238,7 +238,7 @@ func TestStepsFailClearly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, h := newService(t), newHost(t)
-			h.On("chronyc", runtest.Fails(7, "506 Cannot talk "+token))
+			h.On("chronyc", hostexectest.Fails(7, "506 Cannot talk "+token))
 			h.start(t, s)
 			s.Give("step-1", c.kind, c.args...)
 			reply := s.AwaitReply(t, "step-1")
@@ -286,8 +286,8 @@ func TestASecondInstallStepIsRefused(t *testing.T) {
 	t.Parallel()
 	s, h, image := newService(t), newHost(t), newGated()
 	s.NextSeconds = 1
-	h.On("wipefs", runtest.Prints(""))
-	h.On("shutdown", runtest.Prints(""))
+	h.On("wipefs", hostexectest.Prints(""))
+	h.On("shutdown", hostexectest.Prints(""))
 	h.On("coreos-installer", image.run)
 	h.start(t, s, func(o *agent.Options) { o.Dialect = model.DialectInstall })
 	s.Give("install-1", wire.StepTypeInstall, installArgs(t, "master", 3))
@@ -308,9 +308,9 @@ func TestRebootAnswersFirst(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	rebooted := make(chan bool, 1)
-	h.On("shutdown", func(context.Context, run.Cmd) (run.Result, error) {
+	h.On("shutdown", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
 		s.Read(func() { rebooted <- len(s.Replies["reboot-1"]) == 1 })
-		return run.Result{}, nil
+		return hostexec.Result{}, nil
 	})
 	h.start(t, s)
 	s.Give("reboot-1", wire.StepReboot, installArgs(t, "master", 3))

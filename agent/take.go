@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"slipway/agent/journal"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -112,7 +112,7 @@ func (a *Agent) inTurn(ctx context.Context, t *task) (string, error) {
 // exitCode is that of the command that failed where there is one.
 func exitCode(err error) int {
 	var (
-		exit    *run.ExitError
+		exit    *hostexec.ExitError
 		limit   errTimedOut
 		media   *mediaError
 		partial *partialError

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/auth"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

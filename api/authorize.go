@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"slipway/internal/auth"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 )
 
 // Identity tells who a request comes from. auth.None and auth.Local are the two there are.

@@ -4,26 +4,26 @@ import (
 	"net/url"
 	"strings"
 
-	"slipway/internal/instructions"
+	"slipway/internal/cluster/duesteps"
 	"slipway/internal/model"
 )
 
 // BootArtifacts tells where the parts of an environment's discovery image are offered,
 // for hosts that go back to it (contract/image-service.md, 4.1). Only Identity, Releases
 // and the addresses of the options are used.
-func BootArtifacts(o Options) func(*model.InfraEnv) (instructions.BootArtifacts, error) {
+func BootArtifacts(o Options) func(*model.InfraEnv) (duesteps.BootArtifacts, error) {
 	s := &server{Options: o}
 	s.ImageServiceURL = strings.TrimSuffix(or(o.ImageServiceURL, o.BaseURL), "/")
-	return func(e *model.InfraEnv) (instructions.BootArtifacts, error) {
+	return func(e *model.InfraEnv) (duesteps.BootArtifacts, error) {
 		query, err := s.imageQuery(e)
 		if err != nil {
-			return instructions.BootArtifacts{}, err
+			return duesteps.BootArtifacts{}, err
 		}
 		artifact := url.Values{"arch": {e.CPUArchitecture}, "version": {s.imageVersion(e)}}
 		for name, values := range artifact {
 			query[name] = values
 		}
-		return instructions.BootArtifacts{
+		return duesteps.BootArtifacts{
 			KernelURL: s.ImageServiceURL + "/boot-artifacts/kernel?" + artifact.Encode(),
 			InitrdURL: s.ImageServiceURL + "/images/" + e.ID.String() + "/pxe-initrd?" + query.Encode(),
 			RootfsURL: s.ImageServiceURL + "/boot-artifacts/rootfs?" + artifact.Encode(),

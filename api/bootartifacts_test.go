@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/auth"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/support"
+	"slipway/internal/platform/auth"
 )
 
 func TestHostsThatGoBackToDiscoveryFindItsImage(t *testing.T) {
@@ -21,7 +21,7 @@ func TestHostsThatGoBackToDiscoveryFindItsImage(t *testing.T) {
 	} {
 		for images, base := range map[string]string{"": want, "https://images.example/": "https://images.example"} {
 			artifacts, err := api.BootArtifacts(api.Options{
-				Identity: auth.None{}, Releases: support.NewCatalogue(releases(t)), BaseURL: service, ImageServiceURL: images,
+				Identity: auth.None{}, Releases: openshift.NewCatalogue(releases(t)), BaseURL: service, ImageServiceURL: images,
 			})(&model.InfraEnv{ID: id, CPUArchitecture: "x86_64"})
 			require.NoError(t, err)
 			require.Equal(t, base+"/boot-artifacts/kernel?arch=x86_64&version=4.22.9", artifacts.KernelURL)

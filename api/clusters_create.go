@@ -6,15 +6,15 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
 // newCluster makes a cluster of what a client sent and the defaults of everything else
 // (contract/live/exchanges.json).
 func (s *server) newCluster(p wire.ClusterCreateParams) (*model.Cluster, error) {
-	release, architecture, err := s.Releases.Choose(support.Wish{
+	release, architecture, err := s.Releases.Choose(openshift.Wish{
 		Version: p.OpenshiftVersion, Architecture: string(deref(p.CPUArchitecture)),
 		Image: deref(p.OcpReleaseImage), AnyImage: s.AnyReleaseImage,
 	})
@@ -28,7 +28,7 @@ func (s *server) newCluster(p wire.ClusterCreateParams) (*model.Cluster, error) 
 		PullSecret:       model.Secret(p.PullSecret),
 		OpenShiftVersion: release.Version, ReleaseImage: release.Image,
 		CPUArchitecture: architecture, Platform: model.Platform{Type: platformBaremetal}, LoadBalancer: clusterManaged,
-		NetworkType: support.DefaultNetworkType, MachineNetworksAuto: true, Hyperthreading: "all",
+		NetworkType: openshift.DefaultNetworkType, MachineNetworksAuto: true, Hyperthreading: "all",
 		DiskEncryption: model.DiskEncryption{EnableOn: encryptionOff, Mode: encryptionTPM},
 	}
 	if c.ControlPlaneCount, err = controlPlaneCount(p); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/support"
+	"slipway/internal/cluster/openshift"
 )
 
 const tangServers = `[{"url":"http://tang.example.com:7500","thumbprint":"PLjNyRdGw03zlRoGjQYMahSZGu9"}]`
@@ -107,12 +107,12 @@ func TestFieldsTakeTheirValueBack(t *testing.T) {
 
 // older is a service that offers versions with OpenShiftSDN.
 func older(o *api.Options) {
-	list, err := support.ParseReleases([]byte(`[
+	list, err := openshift.ParseReleases([]byte(`[
 		{"version":"4.14.50","cpu_architectures":["x86_64"],"support_level":"maintenance","default":true,"url":"quay.io/ocp/release:4.14.50-x86_64"}]`))
 	if err != nil {
 		panic(err)
 	}
-	o.Releases = support.NewCatalogue(list)
+	o.Releases = openshift.NewCatalogue(list)
 }
 
 func TestVirtualAddressesCanBeLeasedInOlderVersions(t *testing.T) {

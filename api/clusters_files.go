@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/events"
-	"slipway/internal/installconfig"
+	"slipway/internal/cluster/events"
+	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

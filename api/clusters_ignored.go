@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/events"
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/store"
-	"slipway/internal/validation"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
@@ -61,7 +61,7 @@ func applyClusterNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error 
 
 // singleClusterNetwork is the pod network of the older fields: one of them may be absent.
 func singleClusterNetwork(c *model.Cluster, p wire.V2ClusterUpdateParams) wire.ClusterNetwork {
-	before := support.DefaultClusterNetworks(false)[0]
+	before := openshift.DefaultClusterNetworks(false)[0]
 	if len(c.ClusterNetworks) > 0 {
 		before = c.ClusterNetworks[0]
 	}
@@ -100,12 +100,12 @@ func defaultNetworks(c *model.Cluster) {
 	}
 	if len(c.ClusterNetworks) == 0 {
 		for _, f := range families {
-			c.ClusterNetworks = append(c.ClusterNetworks, support.DefaultClusterNetworks(true)[f])
+			c.ClusterNetworks = append(c.ClusterNetworks, openshift.DefaultClusterNetworks(true)[f])
 		}
 	}
 	if len(c.ServiceNetworks) == 0 {
 		for _, f := range families {
-			c.ServiceNetworks = append(c.ServiceNetworks, support.DefaultServiceNetworks(true)[f])
+			c.ServiceNetworks = append(c.ServiceNetworks, openshift.DefaultServiceNetworks(true)[f])
 		}
 	}
 }

@@ -3,9 +3,9 @@ package api
 import (
 	"slices"
 
+	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
-	"slipway/internal/operators"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 )
 
 // hostsField is where hosts go in the JSON of a cluster without any. It is found once:

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 )
 
 // V2GetClusterUISettings reads what a user interface keeps with a cluster; an empty text

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/store"
-	"slipway/internal/support"
-	"slipway/internal/validation"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
@@ -58,7 +58,7 @@ func clusterIdentity(c *model.Cluster) wire.Cluster {
 			Mode:     wire.DiskEncryptionMode(c.DiskEncryption.Mode), TangServers: c.DiskEncryption.TangServers,
 		},
 		InstallConfigOverrides: c.InstallConfigOverride, OperatorBundles: chosenBundles(c),
-		FeatureUsage: support.UsageText(c),
+		FeatureUsage: openshift.UsageText(c),
 	}
 	if c.SingleNode() {
 		out.HighAvailabilityMode = wire.ClusterHighAvailabilityModeNone

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/docpage"
+	"slipway/internal/testing/docpage"
 )
 
 var update = flag.Bool("update", false, "write the page in docs/")

@@ -10,7 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"sigs.k8s.io/yaml"
 
-	"slipway/internal/auth"
+	"slipway/internal/platform/auth"
 )
 
 //go:embed openapi.yaml

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 )
 
 // history writes events of a cluster: two infos, one warning, one of a host, one of metrics.

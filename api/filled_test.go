@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/auth"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

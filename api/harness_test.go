@@ -20,15 +20,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/blob"
-	"slipway/internal/discovery"
-	"slipway/internal/installation"
-	"slipway/internal/lifecycle"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/pgtest"
-	"slipway/internal/seal"
-	"slipway/internal/store"
-	"slipway/internal/support"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/installation"
+	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
 
@@ -54,7 +54,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	t.Helper()
 	database := pgtest.URL(t)
 	require.NoError(t, store.Migrate(t.Context(), database))
-	sealer, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
+	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
 	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}, database: database}
 	s.store, err = store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
@@ -68,7 +68,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	options := api.Options{
 		Store: s.store, Blob: s.blob, Discovery: agents, Orchestrator: s.orchestrator, Log: log, Now: time.Now,
 		Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents, Log: log}),
-		BaseURL:      "http://service.example:8090", Releases: support.NewCatalogue(releases(t)), AgentVersion: "slipway-agent 1.0",
+		BaseURL:      "http://service.example:8090", Releases: openshift.NewCatalogue(releases(t)), AgentVersion: "slipway-agent 1.0",
 		Version: "1.0.0", ComponentVersions: map[string]string{"discovery-agent": "slipway-agent 1.0"},
 		AgentBinaries: fs.FS(fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}}),
 	}
@@ -89,9 +89,9 @@ func serve(t testing.TB, options api.Options) string {
 	return server.URL
 }
 
-func releases(t testing.TB) support.Releases {
+func releases(t testing.TB) openshift.Releases {
 	t.Helper()
-	list, err := support.ParseReleases([]byte(`[
+	list, err := openshift.ParseReleases([]byte(`[
 		{"version":"4.22.9","cpu_architectures":["x86_64","arm64"],"support_level":"production","default":true,"url":"quay.io/ocp/release:4.22.9-x86_64"},
 		{"version":"4.22.1","cpu_architectures":["x86_64","arm64"],"support_level":"production","url":"quay.io/ocp/release:4.22.1-x86_64"},
 		{"version":"4.16.68","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.16.68-x86_64"}]`))

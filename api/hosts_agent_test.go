@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/discovery"
 	"slipway/internal/model"
+	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/events"
-	"slipway/internal/lifecycle"
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

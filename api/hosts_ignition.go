@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/events"
-	"slipway/internal/ignition"
+	"slipway/internal/cluster/events"
+	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

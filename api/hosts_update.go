@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	disks "slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/store"
-	disks "slipway/internal/validation"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

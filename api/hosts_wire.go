@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/validation"
 	"slipway/internal/wire"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	sending "slipway/internal/images/download"
+	"slipway/internal/images/osimages"
 	"slipway/internal/model"
-	"slipway/internal/osimages"
-	sending "slipway/internal/stream"
 )
 
 // ImagePaths are where the addresses of images begin (contract/image-service.md, 4.1).
@@ -33,7 +33,7 @@ type ImagesOptions struct {
 	BaseURL string
 	// Bodies is how many images are sent at once; zero: DefaultImageBodies.
 	Bodies int
-	// Patience is how long a reader may take for a part of a body; zero: that of package stream.
+	// Patience is how long a reader may take for a part of a body; zero: that of package download.
 	Patience time.Duration
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -68,7 +68,7 @@ type images struct {
 }
 
 // NewImages makes the handler of everything below ImagePaths. It must get the server's
-// own http.ResponseWriter, and wants ConnContext of package stream in the server.
+// own http.ResponseWriter, and wants ConnContext of package download in the server.
 func NewImages(o ImagesOptions) http.Handler {
 	if o.Bodies <= 0 {
 		o.Bodies = DefaultImageBodies

@@ -5,11 +5,11 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"slipway/internal/image/layout"
+	"slipway/internal/cluster/openshift"
+	sending "slipway/internal/images/download"
+	"slipway/internal/images/osimages"
+	"slipway/internal/images/remaster/layout"
 	"slipway/internal/model"
-	"slipway/internal/osimages"
-	sending "slipway/internal/stream"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
@@ -96,7 +96,7 @@ func (s *images) system(r *http.Request, ask *imageRequest) (*osimages.Image, er
 	}
 	kind := ""
 	if ask.imageType == string(wire.ImageTypeDisconnectedIso) {
-		kind = support.TypeDisconnectedISO
+		kind = openshift.TypeDisconnectedISO
 	}
 	return s.Images.Find(ask.version, ask.arch, kind)
 }

@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"slipway/internal/image"
-	"slipway/internal/image/layout"
-	"slipway/internal/osimages"
-	"slipway/internal/staticnet"
+	"slipway/internal/hostconfig/staticnet"
+	"slipway/internal/images/osimages"
+	"slipway/internal/images/remaster"
+	"slipway/internal/images/remaster/layout"
 	"slipway/internal/wire"
 )
 
@@ -75,7 +75,7 @@ type preparedKey struct {
 type imageBuilder struct {
 	baseURL  string
 	log      *slog.Logger
-	prepared *recent[preparedKey, *image.Minimal]
+	prepared *recent[preparedKey, *remaster.Minimal]
 	programs *recent[string, []byte]
 	flights  singleflight.Group
 }
@@ -84,7 +84,7 @@ func newImageBuilder(baseURL string, log *slog.Logger) *imageBuilder {
 	return &imageBuilder{
 		baseURL:  baseURL,
 		log:      log,
-		prepared: newRecent[preparedKey, *image.Minimal](preparedEntries, 1<<30),
+		prepared: newRecent[preparedKey, *remaster.Minimal](preparedEntries, 1<<30),
 		programs: newRecent[string, []byte](programEntries, 1<<30),
 	}
 }
@@ -125,19 +125,19 @@ func (b *imageBuilder) layout(ctx context.Context, system *osimages.Image, o bui
 }
 
 // minimal is the minimal image of a system before a config is laid over it.
-func (b *imageBuilder) minimal(ctx context.Context, system *osimages.Image, program []byte) (*image.Minimal, error) {
+func (b *imageBuilder) minimal(ctx context.Context, system *osimages.Image, program []byte) (*remaster.Minimal, error) {
 	// The version is that of the system, not the one asked for: a system that is added later
 	// must not serve its files to machines that boot this one.
 	query := url.Values{"arch": {system.CPUArchitecture}, "version": {system.OpenShiftVersion}}
 	address := b.baseURL + "/boot-artifacts/rootfs?" + query.Encode()
 	key := preparedKey{system.ID, address, len(program) > 0}
-	return once(ctx, &b.flights, b.prepared, key, func() (*image.Minimal, error) {
+	return once(ctx, &b.flights, b.prepared, key, func() (*remaster.Minimal, error) {
 		file, err := system.Open()
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		return system.Base.Minimal(file, image.MinimalOptions{RootfsURL: address, Nmstatectl: program})
+		return system.Base.Minimal(file, remaster.MinimalOptions{RootfsURL: address, Nmstatectl: program})
 	})
 }
 
@@ -151,7 +151,7 @@ func (b *imageBuilder) program(ctx context.Context, system *osimages.Image) ([]b
 			return nil, err
 		}
 		defer file.Close()
-		program, err := image.Nmstatectl(file, system.Base)
+		program, err := remaster.Nmstatectl(file, system.Base)
 		if err != nil {
 			b.log.WarnContext(ctx, "nmstatectl not taken out of an image: hosts that fetch their root file system get connections made by the service",
 				"openshift_version", system.OpenShiftVersion, "architecture", system.CPUArchitecture, "error", err)

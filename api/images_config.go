@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
-	"slipway/internal/image"
+	"slipway/internal/images/remaster"
 	"slipway/internal/model"
 )
 
@@ -33,7 +33,7 @@ const (
 type imageConfig struct {
 	tag      string // of the API; empty: it has none, and nothing can be kept
 	modified time.Time
-	parts    image.Parts
+	parts    remaster.Parts
 }
 
 // size is about what it takes in memory, with the image that is made of it.
@@ -124,7 +124,7 @@ func (q question) config(ctx context.Context, first *apiAnswer) (*imageConfig, e
 
 // others reads what the artifact has besides the config: network settings for images that
 // fetch their root file system, kernel arguments for those that bring a boot loader.
-func (q question) others(ctx context.Context, parts *image.Parts) error {
+func (q question) others(ctx context.Context, parts *remaster.Parts) error {
 	if q.artifact == artifactInitrd || q.artifact == artifactMinimal {
 		answer, err := q.get(ctx, "/downloads/minimal-initrd", nil, "")
 		if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/auth"
-	"slipway/internal/image/isotest"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+	"slipway/internal/testing/isotest"
 )
 
 func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/image/iso9660"
-	"slipway/internal/image/isotest"
-	"slipway/internal/osimages"
-	sending "slipway/internal/stream"
-	"slipway/internal/support"
+	"slipway/internal/cluster/openshift"
+	sending "slipway/internal/images/download"
+	"slipway/internal/images/osimages"
+	"slipway/internal/images/remaster/iso9660"
+	"slipway/internal/testing/isotest"
 )
 
 // imageService is an image service on real TCP, beside an API.
@@ -37,15 +37,15 @@ const imageURL = "http://images.example:8092"
 // newImageService starts one beside an API; path is the live ISO of the versions.
 func newImageService(t *testing.T, s *service, path string, change func(*api.ImagesOptions)) *imageService {
 	t.Helper()
-	var list support.OSImages
+	var list openshift.OSImages
 	for _, version := range []string{"4.22", "4.16"} {
 		for _, arch := range []string{"x86_64", "arm64", "s390x"} {
-			list = append(list, support.OSImage{OpenShiftVersion: version, CPUArchitecture: arch, Version: "9.6", Path: path, URL: "file://" + path})
+			list = append(list, openshift.OSImage{OpenShiftVersion: version, CPUArchitecture: arch, Version: "9.6", Path: path, URL: "file://" + path})
 		}
 	}
-	list = append(list, support.OSImage{OpenShiftVersion: "4.22", CPUArchitecture: "x86_64", Version: "9.6", Path: path, URL: "file://" + path, Type: support.TypeDisconnectedISO})
+	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22", CPUArchitecture: "x86_64", Version: "9.6", Path: path, URL: "file://" + path, Type: openshift.TypeDisconnectedISO})
 	// One that is on offer, and not there: nobody downloads it.
-	list = append(list, support.OSImage{OpenShiftVersion: "4.22.9", CPUArchitecture: "ppc64le", Version: "9.6", URL: "http://mirror.invalid/a.iso"})
+	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22.9", CPUArchitecture: "ppc64le", Version: "9.6", URL: "http://mirror.invalid/a.iso"})
 	store, err := osimages.Open(osimages.Options{Folder: t.TempDir(), Images: list, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	require.NoError(t, err)
 	i := &imageService{api: &countingTransport{next: http.DefaultTransport}, meter: &imageMeter{ended: make(chan struct{}, 1000)}}
@@ -161,7 +161,7 @@ func (m *imageMeter) counted() map[string]int {
 	return maps.Clone(m.answers)
 }
 
-// liveISO is a small one; the tests of package image look into what is made of it.
+// liveISO is a small one; the tests of package remaster look into what is made of it.
 func liveISO(t *testing.T, o isotest.Options) (path string, content []byte) {
 	t.Helper()
 	path = isotest.Build(t, o)

@@ -13,8 +13,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"slipway/internal/osimages"
-	sending "slipway/internal/stream"
+	sending "slipway/internal/images/download"
+	"slipway/internal/images/osimages"
 )
 
 // imageRequest is what is known of a request for an image while it is answered.

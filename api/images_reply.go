@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"slipway/internal/osimages"
-	sending "slipway/internal/stream"
+	sending "slipway/internal/images/download"
+	"slipway/internal/images/osimages"
 	"slipway/internal/wire"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"slipway/internal/auth"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 	"slipway/internal/wire"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/image/isotest"
+	"slipway/internal/testing/isotest"
 )
 
 func TestImagesHaveWhatTheirEnvironmentSays(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/auth"
-	"slipway/internal/events"
+	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

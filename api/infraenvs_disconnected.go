@@ -7,9 +7,9 @@ import (
 	"errors"
 	"net/http"
 
-	"slipway/internal/ignition"
+	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/release"
 )
 
 // Disconnected has the config made that a disconnected image starts with; it is another

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/release"
 )
 
 // countingInstaller makes another config each time, as the real one does.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/ignition"
+	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/hostconfig/staticnet"
 	"slipway/internal/model"
-	"slipway/internal/staticnet"
 	"slipway/internal/wire"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
-	"slipway/internal/tartest"
+	"slipway/internal/testing/tartest"
 	"slipway/internal/wire"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 )
 
 // noise is text that nothing packs.

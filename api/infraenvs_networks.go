@@ -3,7 +3,7 @@ package api
 import (
 	"sync/atomic"
 
-	"slipway/internal/staticnet"
+	"slipway/internal/hostconfig/staticnet"
 )
 
 // networks remembers the network settings that were read last. They are read when they

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/auth"
+	"slipway/internal/platform/auth"
 )
 
 // refreshed evaluates what waits for it, as the service does in the background.

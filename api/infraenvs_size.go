@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"slipway/internal/ignition"
-	"slipway/internal/image"
+	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/images/remaster"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -33,13 +33,13 @@ func (s *server) checkImage(e *model.InfraEnv) error {
 	if err != nil {
 		return asInvalid(err)
 	}
-	packed, err := image.IgnitionArchive(config)
+	packed, err := remaster.IgnitionArchive(config)
 	if err != nil {
 		return err
 	}
-	if len(packed) > image.IgnitionRoom {
+	if len(packed) > remaster.IgnitionRoom {
 		return model.Invalidf("the settings do not fit into an image: require a discovery config of at most %d bytes packed, found %d; largest: %s",
-			image.IgnitionRoom, len(packed), s.largest(e))
+			remaster.IgnitionRoom, len(packed), s.largest(e))
 	}
 	if e.ImageType == string(wire.ImageTypeMinimalIso) {
 		_, err = s.minimalInitrd(e)

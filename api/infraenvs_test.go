@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/ignition/document"
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
 )
 

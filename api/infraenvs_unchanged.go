@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/ignition"
+	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/auth"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
 )
 
 // signingKey makes every process of a test one of the same service.

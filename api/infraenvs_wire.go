@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/ignition"
+	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"slipway/internal/image"
+	"slipway/internal/images/remaster"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -53,7 +53,7 @@ func (s *server) discoveryScript(e *model.InfraEnv, query url.Values) string {
 		"console=tty1", "console=ttyS0,115200n8",
 	}, discoveryArguments(e)...)
 	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s/images/%s/pxe-initrd?%s\nkernel %s/boot-artifacts/kernel?%s %s\nboot\n",
-		s.ImageServiceURL, e.ID, query.Encode(), s.ImageServiceURL, artifact, strings.Join(image.ChangedArguments(arguments, e.KernelArguments), " "))
+		s.ImageServiceURL, e.ID, query.Encode(), s.ImageServiceURL, artifact, strings.Join(remaster.ChangedArguments(arguments, e.KernelArguments), " "))
 }
 
 // discoveryArguments are those that an environment's settings ask for.

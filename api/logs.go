@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/events"
+	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/auth"
 	"slipway/internal/model"
-	"slipway/internal/tartest"
+	"slipway/internal/platform/auth"
+	"slipway/internal/testing/tartest"
 	"slipway/internal/wire"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/manifests"
+	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

@@ -4,14 +4,14 @@ import (
 	"net/http"
 	"slices"
 
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
-	"slipway/internal/operators"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
 // singleNodeFeature is the only feature that changes a bundle.
-const singleNodeFeature = string(support.FeatureSNO)
+const singleNodeFeature = string(openshift.FeatureSNO)
 
 // V2ListSupportedOperators lists the names of the operators on offer.
 func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,7 @@ func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request
 
 // V2ListBundles lists the bundles of operators that can be used in a setting.
 func (s *server) V2ListBundles(w http.ResponseWriter, r *http.Request, params wire.V2ListBundlesParams) {
-	bundles, err := operators.Bundles(support.Setting{
+	bundles, err := operators.Bundles(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	}, hasSingleNode(params.FeatureIds))

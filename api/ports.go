@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/discovery"
 	"slipway/internal/model"
+	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/auth"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 	"slipway/internal/wire"
 )
 

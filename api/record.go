@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"slipway/internal/events"
+	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 )
 
 // record adds an event of the catalogue that a request causes.

@@ -5,23 +5,23 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
-	"slipway/internal/operators"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
 // V2GetClusterDefaultConfig tells what a new cluster gets when its user says nothing.
 func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Request) {
-	pods, services := support.DefaultClusterNetworks(true), support.DefaultServiceNetworks(true)
-	inactive := support.DefaultInactiveDeletionHours
+	pods, services := openshift.DefaultClusterNetworks(true), openshift.DefaultServiceNetworks(true)
+	inactive := openshift.DefaultInactiveDeletionHours
 	if s.InactiveAfter > 0 {
 		inactive = int(s.InactiveAfter.Hours())
 	}
 	out := wire.ClusterDefaultConfig{
 		ClusterNetworkCidr: pods[0].CIDR.String(), ClusterNetworkHostPrefix: pods[0].HostPrefix,
 		ServiceNetworkCidr: services[0].String(), InactiveDeletionHours: inactive,
-		ForbiddenHostnames: support.ForbiddenHostnames(),
+		ForbiddenHostnames: openshift.ForbiddenHostnames(),
 	}
 	for _, n := range pods {
 		out.ClusterNetworksDualstack = append(out.ClusterNetworksDualstack, wire.ClusterNetwork{Cidr: n.CIDR.String(), HostPrefix: n.HostPrefix})

@@ -5,8 +5,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/support"
 )
 
 // controlPlanes are the sizes a control plane may have, and the version each came with
@@ -27,7 +27,7 @@ func checkDefinition(c *model.Cluster, around surroundings) error {
 			return err
 		}
 	}
-	if err := support.Check(c, featuresOf(c, around)); err != nil {
+	if err := openshift.Check(c, featuresOf(c, around)); err != nil {
 		return err
 	}
 	return checkLeasing(c)
@@ -35,10 +35,10 @@ func checkDefinition(c *model.Cluster, around surroundings) error {
 
 // featuresOf lists the features that a definition, its hosts and any of its discovery
 // environments use.
-func featuresOf(c *model.Cluster, around surroundings) []support.FeatureID {
-	used := support.FeaturesOf(c, around.hosts, nil)
+func featuresOf(c *model.Cluster, around surroundings) []openshift.FeatureID {
+	used := openshift.FeaturesOf(c, around.hosts, nil)
 	for _, env := range around.envs {
-		for _, id := range support.FeaturesOf(c, around.hosts, env) {
+		for _, id := range openshift.FeaturesOf(c, around.hosts, env) {
 			if !slices.Contains(used, id) {
 				used = append(used, id)
 			}

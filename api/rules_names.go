@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/validation"
 )
 
 // Names as DNS takes them (RFC 1123): labels of lower-case letters, digits and inner

@@ -4,8 +4,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
@@ -88,7 +88,7 @@ func clusterNetworks(list []wire.ClusterNetwork) ([]model.ClusterNetwork, error)
 		}
 		prefix := n.HostPrefix
 		if prefix == 0 {
-			prefix = support.DefaultClusterNetworks(true)[familyOf(network.Addr())].HostPrefix
+			prefix = openshift.DefaultClusterNetworks(true)[familyOf(network.Addr())].HostPrefix
 		}
 		if prefix < network.Bits() || prefix > network.Addr().BitLen() {
 			return nil, model.Invalidf("cluster_networks: require a host_prefix from %d to %d for %s, found %d",

@@ -9,8 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
-	"slipway/internal/auth"
-	"slipway/internal/store"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
 )
 
 // Object is what an operation acts on: the ids of its address, zero where it has none.

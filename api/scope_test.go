@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/auth"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 )
 
 // ownExercises are requests of our own API, which the document of the contract has not.

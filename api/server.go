@@ -12,13 +12,13 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"golang.org/x/sync/singleflight"
 
-	"slipway/internal/auth"
-	"slipway/internal/blob"
-	"slipway/internal/ignition"
-	"slipway/internal/installconfig"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/model"
-	"slipway/internal/store"
-	"slipway/internal/support"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/store"
 )
 
 // BasePath is where the API begins.
@@ -43,18 +43,18 @@ type Options struct {
 	ServiceCA string
 	Insecure  bool
 
-	// Releases are the OpenShift versions on offer; nil: support.DefaultReleases.
+	// Releases are the OpenShift versions on offer; nil: openshift.DefaultReleases.
 	// ReleaseSources are where more are looked for.
-	Releases       *support.Catalogue
-	ReleaseSources []support.ReleaseSource
+	Releases       *openshift.Catalogue
+	ReleaseSources []openshift.ReleaseSource
 	// AnyReleaseImage takes release images of users that are not on offer.
 	AnyReleaseImage bool
 	// OSImages are those that discovery images are made of, as it is now; nil: none.
-	OSImages func() support.OSImages
+	OSImages func() openshift.OSImages
 	// Domains are DNS domains whose records are kept for clusters.
-	Domains []support.ManagedDomain
+	Domains []openshift.ManagedDomain
 	// Requirements are the hardware requirements; nil: those shipped.
-	Requirements *support.Requirements
+	Requirements *openshift.Requirements
 	// PublicRegistries need no entry in a pull secret. Empty: no registry does.
 	PublicRegistries []string
 
@@ -112,10 +112,10 @@ type server struct {
 func NewServer(o Options) http.Handler {
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
 	if o.Releases == nil {
-		o.Releases = support.NewCatalogue(support.DefaultReleases())
+		o.Releases = openshift.NewCatalogue(openshift.DefaultReleases())
 	}
 	if o.Requirements == nil {
-		o.Requirements = support.DefaultRequirements()
+		o.Requirements = openshift.DefaultRequirements()
 	}
 	if o.Identity == nil {
 		o.Identity = auth.None{}

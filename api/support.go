@@ -6,16 +6,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/store"
-	"slipway/internal/support"
-	"slipway/internal/validation"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // GetSupportedFeatures tells how well a version, architecture and platform support each feature.
 func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedFeaturesParams) {
-	levels, err := support.Levels(support.Setting{
+	levels, err := openshift.Levels(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	})
@@ -28,7 +28,7 @@ func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, pa
 
 // GetDetailedSupportedFeatures tells it with reasons and with what excludes each other.
 func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetDetailedSupportedFeaturesParams) {
-	list, err := support.Detailed(support.Setting{
+	list, err := openshift.Detailed(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	})
@@ -52,7 +52,7 @@ func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Req
 	ok(w, r, out, err)
 }
 
-func featureIDs(list []support.FeatureID) []wire.FeatureSupportLevelID {
+func featureIDs(list []openshift.FeatureID) []wire.FeatureSupportLevelID {
 	out := make([]wire.FeatureSupportLevelID, len(list))
 	for i, id := range list {
 		out[i] = wire.FeatureSupportLevelID(id)
@@ -62,7 +62,7 @@ func featureIDs(list []support.FeatureID) []wire.FeatureSupportLevelID {
 
 // GetSupportedArchitectures tells how well a version supports each architecture.
 func (s *server) GetSupportedArchitectures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedArchitecturesParams) {
-	levels, err := support.Architectures(params.OpenshiftVersion)
+	levels, err := openshift.Architectures(params.OpenshiftVersion)
 	out := wire.SupportLevels{}
 	for id, level := range levels {
 		out[string(id)] = wire.SupportLevel(level)

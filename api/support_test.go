@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
@@ -96,11 +96,11 @@ func TestReleaseSourcesAndDomains(t *testing.T) {
 	require.Equal(t, "[]\n", string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).body))
 
 	const sources = `[{"openshift_version":"4.22","multi_cpu_architectures":["x86_64","aarch64"],"upgrade_channels":[{"cpu_architecture":"multi","channels":["stable","eus"]}]}]`
-	list, err := support.ParseReleaseSources([]byte(sources))
+	list, err := openshift.ParseReleaseSources([]byte(sources))
 	require.NoError(t, err)
 	s = newService(t, func(o *api.Options) {
 		o.ReleaseSources = list
-		o.Domains = []support.ManagedDomain{{Name: "example.com", ID: "Z01", Provider: "route53"}}
+		o.Domains = []openshift.ManagedDomain{{Name: "example.com", ID: "Z01", Provider: "route53"}}
 	})
 	require.JSONEq(t, sources, string(s.want(http.StatusOK, http.MethodGet, "/v2/release-sources", nil).body))
 	require.JSONEq(t, `[{"domain":"example.com","provider":"route53"}]`, string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).body))
@@ -108,7 +108,7 @@ func TestReleaseSourcesAndDomains(t *testing.T) {
 
 func TestVersionsWaitForReleaseSources(t *testing.T) {
 	t.Parallel()
-	offers := support.NewCatalogue(nil)
+	offers := openshift.NewCatalogue(nil)
 	s := newService(t, func(o *api.Options) { o.Releases = offers })
 	s.want(http.StatusServiceUnavailable, http.MethodGet, "/v2/openshift-versions", nil)
 	offers.Extend(releases(t))
@@ -118,12 +118,12 @@ func TestVersionsWaitForReleaseSources(t *testing.T) {
 
 func TestAClusterTakesTheReleaseOfItsArchitecture(t *testing.T) {
 	t.Parallel()
-	list, err := support.ParseReleases([]byte(`[
+	list, err := openshift.ParseReleases([]byte(`[
 		{"openshift_version":"4.22","version":"4.22.9","cpu_architecture":"x86_64","url":"quay.io/ocp/release:4.22.9-x86_64"},
 		{"openshift_version":"4.22","version":"4.22.9","cpu_architecture":"aarch64","url":"quay.io/ocp/release:4.22.9-aarch64"},
 		{"openshift_version":"4.22-multi","version":"4.22.9-multi","cpu_architecture":"multi","cpu_architectures":["x86_64","arm64"],"url":"quay.io/ocp/release:4.22.9-multi"}]`))
 	require.NoError(t, err)
-	s := newService(t, func(o *api.Options) { o.Releases = support.NewCatalogue(list) })
+	s := newService(t, func(o *api.Options) { o.Releases = openshift.NewCatalogue(list) })
 	got := s.cluster(map[string]any{"cpu_architecture": "arm64"})
 	require.Equal(t, "quay.io/ocp/release:4.22.9-aarch64", got.OcpReleaseImage)
 	require.Equal(t, "arm64", string(got.CPUArchitecture))

@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
@@ -38,7 +38,7 @@ func (s *server) V2ListReleaseSources(w http.ResponseWriter, r *http.Request) {
 	ok(w, r, out, nil)
 }
 
-func releaseSourceToWire(s support.ReleaseSource) wire.ReleaseSource {
+func releaseSourceToWire(s openshift.ReleaseSource) wire.ReleaseSource {
 	out := wire.ReleaseSource{
 		OpenshiftVersion:      s.OpenShiftVersion,
 		MultiCPUArchitectures: []wire.ReleaseSourceMultiCPUArchitectures{}, UpgradeChannels: []wire.UpgradeChannel{},

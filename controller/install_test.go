@@ -21,7 +21,7 @@ import (
 	"slipway/controller"
 	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
-	"slipway/internal/tartest"
+	"slipway/internal/testing/tartest"
 	"slipway/internal/wire"
 )
 

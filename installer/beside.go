@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -36,7 +36,7 @@ func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest
 		return fmt.Errorf("read the Ignition of the host: %w", err)
 	}
 	for _, argv := range i.besideCommands(req.CoreosImage, kargs) {
-		_, err := i.Runner.Run(ctx, run.Cmd{Name: argv[0], Args: argv[1:], Env: proxyEnvironment(req.Proxy)})
+		_, err := i.Runner.Run(ctx, hostexec.Cmd{Name: argv[0], Args: argv[1:], Env: proxyEnvironment(req.Proxy)})
 		if err != nil {
 			return err
 		}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
 func besideHost(t *testing.T) *host {
 	t.Helper()
-	h := newHost(t, map[string]runtest.Answer{
-		"mount": runtest.Prints(""), "ostree": runtest.Prints(""), "rpm-ostree": runtest.Prints(""), "touch": runtest.Prints(""), "sync": runtest.Prints(""),
+	h := newHost(t, map[string]hostexectest.Answer{
+		"mount": hostexectest.Prints(""), "ostree": hostexectest.Prints(""), "rpm-ostree": hostexectest.Prints(""), "touch": hostexectest.Prints(""), "sync": hostexectest.Prints(""),
 	})
 	h.write(t, ignFile, `{"ignition":{"version":"3.2.0"}}`)
 	return h
@@ -59,12 +59,12 @@ func TestImageBesideARunningSystemIsDoneAgain(t *testing.T) {
 	require.NoError(t, os.MkdirAll(h.root.Path("/ostree/deploy/install"), 0o755))
 	req := request("master", 3)
 	req.CoreosImage = "registry/coreos:1"
-	h.On("ostree container image deploy", runtest.Fails(1, "no space left"))
+	h.On("ostree container image deploy", hostexectest.Fails(1, "no space left"))
 	i := newInstaller(newService(t), h, nil)
 	_, err := i.WriteImage(t.Context(), req)
 	require.ErrorContains(t, err, "no space left")
 	require.NoFileExists(t, h.root.Path("/boot/ignition.firstboot"), "the old system starts")
-	h.On("ostree container image deploy", runtest.Prints(""))
+	h.On("ostree container image deploy", hostexectest.Prints(""))
 	_, err = i.WriteImage(t.Context(), req)
 	require.NoError(t, err)
 	require.Zero(t, h.Count("ostree admin stateroot-init"))
@@ -89,11 +89,11 @@ func TestImageBesideARunningSystemIsOnTheDiskBeforeItStarts(t *testing.T) {
 	t.Parallel()
 	h := besideHost(t)
 	var saved []bool
-	h.On("sync --file-system /boot", func(context.Context, run.Cmd) (run.Result, error) {
+	h.On("sync --file-system /boot", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
 		require.FileExists(t, h.root.Path("/boot/ignition/config.ign"))
 		_, err := os.Stat(h.root.Path("/boot/ignition.firstboot"))
 		saved = append(saved, err == nil)
-		return run.Result{}, nil
+		return hostexec.Result{}, nil
 	})
 	req := request("master", 3)
 	req.CoreosImage = "registry/coreos:1"
@@ -106,16 +106,16 @@ func TestImageBesideARunningSystemLeavesNoHalfSpaceSaving(t *testing.T) {
 	t.Parallel()
 	h := besideHost(t)
 	h.write(t, "/ostree/repo/refs/heads/coreos/node-image", "")
-	h.On("ostree refs", func(context.Context, run.Cmd) (run.Result, error) {
-		return run.Result{}, os.Remove(h.root.Path("/ostree/repo/refs/heads/coreos/node-image"))
+	h.On("ostree refs", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
+		return hostexec.Result{}, os.Remove(h.root.Path("/ostree/repo/refs/heads/coreos/node-image"))
 	})
-	h.On("touch", runtest.Fails(1, "interrupted"))
+	h.On("touch", hostexectest.Fails(1, "interrupted"))
 	req := request("master", 3)
 	req.CoreosImage = "registry/coreos:1"
 	i := newInstaller(newService(t), h, nil)
 	_, err := i.WriteImage(t.Context(), req)
 	require.ErrorContains(t, err, "interrupted")
-	h.On("touch", runtest.Prints(""))
+	h.On("touch", hostexectest.Prints(""))
 	_, err = i.WriteImage(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, 2, h.Count("touch /ostree/repo/tmp/node-image"), "what was cut off is done again")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 )
 
 // bootEntries is what efibootmgr -v says: of version 17, and of version 18 in the last line.
@@ -35,7 +35,7 @@ func shim(t *testing.T) string {
 
 func TestBootOrderIsSetWhereFirmwareHasOne(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{"efibootmgr": runtest.Fails(2, "no space")})
+	h := newHost(t, map[string]hostexectest.Answer{"efibootmgr": hostexectest.Fails(2, "no space")})
 	i := newInstaller(newService(t), h, nil)
 	i.SetBootOrder(t.Context(), request("master", 3))
 	require.Empty(t, h.Lines(), "a BIOS has no order to set")
@@ -48,9 +48,9 @@ func TestBootOrderIsSetWhereFirmwareHasOne(t *testing.T) {
 
 func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{
-		"efibootmgr": runtest.Prints(""), "efibootmgr -v": runtest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
-		"lsblk": runtest.Prints("\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009\nc12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
+	h := newHost(t, map[string]hostexectest.Answer{
+		"efibootmgr": hostexectest.Prints(""), "efibootmgr -v": hostexectest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
+		"lsblk": hostexectest.Prints("\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009\nc12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
 	})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001", "")
@@ -65,9 +65,9 @@ func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 
 func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{
-		"efibootmgr": runtest.Prints(""), "efibootmgr -v": runtest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
-		"lsblk": runtest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
+	h := newHost(t, map[string]hostexectest.Answer{
+		"efibootmgr": hostexectest.Prints(""), "efibootmgr -v": hostexectest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
+		"lsblk": hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
 	})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	i := newInstaller(newService(t), h, nil)
@@ -82,7 +82,7 @@ func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
 
 func TestBootOrderStaysWhereTheDiskStartedTheHost(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{"efibootmgr": runtest.Prints("")})
+	h := newHost(t, map[string]hostexectest.Answer{"efibootmgr": hostexectest.Prints("")})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	req := request("master", 3)
 	req.CoreosImage = "registry/coreos:1"

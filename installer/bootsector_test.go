@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // code is boot code of an image.
@@ -49,7 +49,7 @@ func TestADiskHalfWrittenPassesTheBootOn(t *testing.T) {
 			if c.uefi {
 				require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 			}
-			h.On("coreos-installer install", func(_ context.Context, cmd run.Cmd) (run.Result, error) {
+			h.On("coreos-installer install", func(_ context.Context, cmd hostexec.Cmd) (hostexec.Result, error) {
 				require.NoError(t, os.WriteFile(disk, []byte(c.before), 0o600))
 				cmd.Output([]byte(c.line))
 				half := h.read(t, "/dev/sda")
@@ -62,7 +62,7 @@ func TestADiskHalfWrittenPassesTheBootOn(t *testing.T) {
 					require.NoError(t, os.WriteFile(disk, []byte(c.whole), 0o600))
 				}
 				cmd.Output([]byte("> Read disk 9 GiB/9 GiB (100%)\n"))
-				return run.Result{}, nil
+				return hostexec.Result{}, nil
 			})
 			_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
 			if c.fails != "" {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"slipway/installer"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 )
 
 func packed(text string) string {
@@ -45,10 +45,10 @@ func bootstrapIgnition() string {
 // services are the commands of a host on which everything works.
 func services(h *host, t *testing.T) {
 	t.Helper()
-	h.On("systemctl", runtest.Prints(""))
-	h.On("hostnamectl", runtest.Prints(""))
-	h.On("ssh-keygen", func(_ context.Context, c run.Cmd) (run.Result, error) {
-		return run.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ed25519.pub"), []byte("ssh-ed25519 KEY root@host\n"), 0o600)
+	h.On("systemctl", hostexectest.Prints(""))
+	h.On("hostnamectl", hostexectest.Prints(""))
+	h.On("ssh-keygen", func(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+		return hostexec.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ed25519.pub"), []byte("ssh-ed25519 KEY root@host\n"), 0o600)
 	})
 }
 
@@ -133,9 +133,9 @@ func TestStartBootstrapOverlaysTheNodeImageOnSmallLiveImages(t *testing.T) {
 	s, h := newService(t), newHost(t, nil)
 	services(h, t)
 	s.files["bootstrap.ign"] = `{"ignition":{"version":"3.2.0"},"systemd":{"units":[{"name":"node-image-overlay.service","contents":"[Unit]\n"}]}}`
-	h.On("systemctl is-active node-image-overlay.service", runtest.Fails(3, ""))
+	h.On("systemctl is-active node-image-overlay.service", hostexectest.Fails(3, ""))
 	i := newInstaller(s, h, nil, script(t, func() {
-		h.On("systemctl is-active node-image-overlay.service", runtest.Prints("active\n"))
+		h.On("systemctl is-active node-image-overlay.service", hostexectest.Prints("active\n"))
 	}))
 	require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
 	lines := h.Lines()
@@ -167,7 +167,7 @@ func TestStartBootstrapTellsWhatWentWrong(t *testing.T) {
 		t.Parallel()
 		s, h := newService(t), newHost(t, nil)
 		services(h, t)
-		h.On("systemctl start", runtest.Fails(1, "Job for bootkube.service failed"))
+		h.On("systemctl start", hostexectest.Fails(1, "Job for bootkube.service failed"))
 		s.files["bootstrap.ign"] = bootstrapIgnition()
 		err := newInstaller(s, h, nil).StartBootstrap(t.Context(), request("bootstrap", 3))
 		require.ErrorContains(t, err, "start the bootstrap services")
@@ -178,11 +178,11 @@ func TestStartBootstrapMakesAnSSHKeyAgainThatWasCutOff(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)
 	services(h, t)
-	makes := func(_ context.Context, c run.Cmd) (run.Result, error) {
+	makes := func(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		if _, err := os.Stat(h.root.Path("/root/.ssh/id_ed25519")); err == nil {
-			return run.Result{}, errors.New("asks whether to overwrite the key")
+			return hostexec.Result{}, errors.New("asks whether to overwrite the key")
 		}
-		return run.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ed25519.pub"), []byte("ssh-ed25519 KEY\n"), 0o600)
+		return hostexec.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ed25519.pub"), []byte("ssh-ed25519 KEY\n"), 0o600)
 	}
 	h.On("ssh-keygen", makes)
 	h.write(t, "/root/.ssh/id_ed25519", "half a ke")

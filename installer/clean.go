@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -81,7 +81,7 @@ func (i *Installer) attempt(ctx context.Context, disk string) attempt {
 	}
 	var volumes []PhysicalVolume
 	if err == nil {
-		if volumes, err = i.volumes(ctx); err != nil && !run.Missing(err) {
+		if volumes, err = i.volumes(ctx); err != nil && !hostexec.Missing(err) {
 			a.known = append(a.known, fmt.Sprintf("could not list the physical volumes: %s", err))
 		}
 	}
@@ -162,12 +162,12 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 
 // command runs a command of the host for its effect.
 func (i *Installer) command(ctx context.Context, argv ...string) error {
-	_, err := i.Runner.Run(ctx, run.Cmd{Name: argv[0], Args: argv[1:]})
+	_, err := i.Runner.Run(ctx, hostexec.Cmd{Name: argv[0], Args: argv[1:]})
 	return err
 }
 
 // output runs a command of the host for what it prints.
 func (i *Installer) output(ctx context.Context, argv ...string) (string, error) {
-	result, err := i.Runner.Run(ctx, run.Cmd{Name: argv[0], Args: argv[1:]})
+	result, err := i.Runner.Run(ctx, hostexec.Cmd{Name: argv[0], Args: argv[1:]})
 	return result.Stdout, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // loopDevice makes a disk of a file; the test is skipped where that is not possible.
@@ -44,7 +44,7 @@ func TestCleanDiskOnARealDevice(t *testing.T) {
 
 	req := request("master", 3)
 	req.BootDevice = device
-	i := newInstaller(newService(t), newHost(t, nil), nil, func(o *installer.Options) { o.Root, o.Runner = "/", run.Exec{} })
+	i := newInstaller(newService(t), newHost(t, nil), nil, func(o *installer.Options) { o.Root, o.Runner = "/", hostexec.Exec{} })
 	report, err := i.CleanDisk(t.Context(), req)
 	require.NoError(t, err)
 	require.Contains(t, report.Cleaned, "signatures of "+device)

@@ -9,20 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 )
 
 func TestCleanDiskRunsThePlan(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{
-		"dd":  runtest.Prints(""),
-		"pvs": runtest.Prints(`{"report":[{"pv":[{"pv_name":"/dev/sda1","vg_name":"vg0"},{"pv_name":"/dev/sdaa1","vg_name":"other"}]}]}`),
-		"lsblk": runtest.Prints(`{"blockdevices":[{"name":"/dev/sda","kname":"/dev/sda","type":"disk","children":[
+	h := newHost(t, map[string]hostexectest.Answer{
+		"dd":  hostexectest.Prints(""),
+		"pvs": hostexectest.Prints(`{"report":[{"pv":[{"pv_name":"/dev/sda1","vg_name":"vg0"},{"pv_name":"/dev/sdaa1","vg_name":"other"}]}]}`),
+		"lsblk": hostexectest.Prints(`{"blockdevices":[{"name":"/dev/sda","kname":"/dev/sda","type":"disk","children":[
 			{"name":"/dev/sda1","kname":"/dev/sda1","type":"part"}]}]}`),
-		"vgremove":                      runtest.Fails(5, "volume group in use"),
-		"pvremove":                      runtest.Prints(""),
-		"wipefs":                        runtest.Prints(""),
-		"wipefs --all --force /dev/sda": runtest.Fails(1, "busy"),
+		"vgremove":                      hostexectest.Fails(5, "volume group in use"),
+		"pvremove":                      hostexectest.Prints(""),
+		"wipefs":                        hostexectest.Prints(""),
+		"wipefs --all --force /dev/sda": hostexectest.Fails(1, "busy"),
 	})
 	h.write(t, "/dev/sdb", "")
 	require.NoError(t, os.MkdirAll(h.root.Path("/dev/disk/by-id"), 0o755))
@@ -56,7 +56,7 @@ func TestCleanDiskRunsThePlan(t *testing.T) {
 
 func TestCleanDiskWithoutToolsStillWipes(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{"wipefs": runtest.Prints("")})
+	h := newHost(t, map[string]hostexectest.Answer{"wipefs": hostexectest.Prints("")})
 	report, err := newInstaller(newService(t), h, nil).CleanDisk(t.Context(), request("worker", 3))
 	require.NoError(t, err)
 	require.Equal(t, []string{"signatures of /dev/sda"}, report.Cleaned)
@@ -65,9 +65,9 @@ func TestCleanDiskWithoutToolsStillWipes(t *testing.T) {
 
 func TestCleanDiskGoesOnWithoutACommandThatHangs(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{
-		"lsblk": runtest.Prints(emptyDisk), "pvs": runtest.Hangs, // on a path to a disk that is gone
-		"wipefs": runtest.Prints(""),
+	h := newHost(t, map[string]hostexectest.Answer{
+		"lsblk": hostexectest.Prints(emptyDisk), "pvs": hostexectest.Hangs, // on a path to a disk that is gone
+		"wipefs": hostexectest.Prints(""),
 	})
 	i := newInstaller(newService(t), h, nil, func(o *installer.Options) { o.CleanLimit = time.Millisecond })
 	report, err := i.CleanDisk(t.Context(), request("worker", 3))
@@ -91,7 +91,7 @@ func TestCleanDiskLeavesWhatItIsToldToLeave(t *testing.T) {
 func TestCleanDiskEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	h := newHost(t, map[string]runtest.Answer{"lsblk": runtest.Prints(emptyDisk), "pvs": runtest.Prints(`{}`), "wipefs": runtest.Hangs})
+	h := newHost(t, map[string]hostexectest.Answer{"lsblk": hostexectest.Prints(emptyDisk), "pvs": hostexectest.Prints(`{}`), "wipefs": hostexectest.Hangs})
 	i := newInstaller(newService(t), h, nil)
 	done := make(chan error)
 	go func() {

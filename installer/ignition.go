@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"slipway/internal/client"
-	"slipway/internal/ignition/document"
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/wire"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -41,7 +41,7 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 
 	report := i.reportPercent(ctx, req)
 	progress, sector := Progress{Report: report.latest}, i.bootSectorOf(device)
-	_, err = i.Runner.Run(ctx, run.Cmd{
+	_, err = i.Runner.Run(ctx, hostexec.Cmd{
 		Name: "coreos-installer", Args: append(args, device), Env: proxyEnvironment(req.Proxy),
 		Output: func(chunk []byte) {
 			progress.Write(chunk)
@@ -65,7 +65,7 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 // of dozens of progress lines none, nor what went well before, nor traces of its program,
 // nor secrets.
 func (i *Installer) withoutChatter(err error) error {
-	var exit *run.ExitError
+	var exit *hostexec.ExitError
 	if !errors.As(err, &exit) {
 		return err
 	}

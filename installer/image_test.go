@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -60,16 +60,16 @@ func TestFetchIgnitionRefusesWhatCannotBoot(t *testing.T) {
 }
 
 // writesImage prints the progress of coreos-installer.
-func writesImage(_ context.Context, c run.Cmd) (run.Result, error) {
+func writesImage(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 	for _, piece := range []string{"Installing CoreOS\n> Read disk 1 MiB/2 MiB (5", "0%)\r", "> Read disk 2 MiB/2 MiB (100%)\n", "Install complete.\n"} {
 		c.Output([]byte(piece))
 	}
-	return run.Result{}, nil
+	return hostexec.Result{}, nil
 }
 
 func TestWriteImageReportsProgress(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer install": writesImage})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer install": writesImage})
 	req := request("master", 3)
 	req.InstallerArgs = `["--append-karg","ip=eth0:dhcp"]`
 	req.Proxy = wire.Proxy{HTTPSProxy: "http://proxy:3128", NoProxy: "localhost"}
@@ -85,7 +85,7 @@ func TestWriteImageReportsProgress(t *testing.T) {
 
 func TestWriteImageDoesNotDependOnReports(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer install": writesImage})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer install": writesImage})
 	s.broken = true
 	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestWriteImageDoesNotDependOnReports(t *testing.T) {
 func TestFailedWriteTellsTheCauseWithoutProgress(t *testing.T) {
 	t.Parallel()
 	said := "Reading image\n> Read disk 1.0 GiB/3.6 GiB (27%)\r> Read disk 1.4 GiB/3.6 GiB (38%)\rError: copying image to target\nCaused by:\n    Input/output error"
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, said)})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer": hostexectest.Fails(1, said)})
 	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
 	require.ErrorContains(t, err, "Input/output error")
 	require.NotContains(t, err.Error(), "Read disk")
@@ -119,9 +119,9 @@ func TestFailedWriteTellsTheCauseWithoutWhatSurroundsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, c.said)})
+			s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer": hostexectest.Fails(1, c.said)})
 			_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
-			var exit *run.ExitError
+			var exit *hostexec.ExitError
 			require.ErrorAs(t, err, &exit)
 			require.Equal(t, c.want, exit.Stderr)
 		})
@@ -130,9 +130,9 @@ func TestFailedWriteTellsTheCauseWithoutWhatSurroundsIt(t *testing.T) {
 
 func TestWriteImageTriesOnce(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"coreos-installer": runtest.Fails(1, "Error: found busy partitions")})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer": hostexectest.Fails(1, "Error: found busy partitions")})
 	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
-	var exit *run.ExitError
+	var exit *hostexec.ExitError
 	require.ErrorAs(t, err, &exit)
 	require.ErrorContains(t, err, "write the image to /dev/sda")
 	require.Equal(t, 1, h.Count("coreos-installer"))
@@ -140,7 +140,7 @@ func TestWriteImageTriesOnce(t *testing.T) {
 
 func TestReportsAreJSON(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"wipefs": runtest.Prints(""), "lsblk": runtest.Prints(emptyDisk)})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"wipefs": hostexectest.Prints(""), "lsblk": hostexectest.Prints(emptyDisk)})
 	report, err := newInstaller(s, h, nil).CleanDisk(t.Context(), request("worker", 3))
 	require.NoError(t, err)
 	text, err := json.Marshal(report)

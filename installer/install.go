@@ -9,7 +9,7 @@ import (
 
 	"slipway/internal/client"
 	"slipway/internal/model"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -172,7 +172,7 @@ func (i *Installer) mastersDone(ctx context.Context, req *wire.InstallCmdRequest
 // the end of what it printed, without secrets.
 func (i *Installer) failure(err error) string {
 	text := err.Error()
-	var exit *run.ExitError
+	var exit *hostexec.ExitError
 	if errors.As(err, &exit) {
 		said := strings.TrimSpace(exit.Stderr)
 		// Before it is cut: half a secret would not be known for one.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -17,11 +17,11 @@ import (
 func working(t *testing.T, h *host) {
 	t.Helper()
 	services(h, t)
-	h.On("wipefs", runtest.Prints(""))
-	h.On("lsblk", runtest.Prints(emptyDisk))
+	h.On("wipefs", hostexectest.Prints(""))
+	h.On("lsblk", hostexectest.Prints(emptyDisk))
 	h.On("coreos-installer", writesImage)
-	h.On("shutdown", runtest.Prints(""))
-	h.On("systemctl is-active progress.service", runtest.Prints("inactive\n"))
+	h.On("shutdown", hostexectest.Prints(""))
+	h.On("systemctl is-active progress.service", hostexectest.Prints("inactive\n"))
 	h.write(t, "/opt/openshift/.bootkube.done", "")
 	h.write(t, "/opt/openshift/master.ign", `{"ignition":{"version":"3.2.0"}}`)
 }
@@ -92,7 +92,7 @@ func TestInstallWritesTheImageThreeTimesAtMost(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)
 	working(t, h)
-	h.On("coreos-installer", runtest.Fails(4, strings.Repeat("x", 500)+" disk is broken "+token))
+	h.On("coreos-installer", hostexectest.Fails(4, strings.Repeat("x", 500)+" disk is broken "+token))
 	s.files["ignition"] = `{"ignition":{"version":"3.1.0"}}`
 	var pauses []time.Duration
 	err := newInstaller(s, h, nil, func(o *installer.Options) {
@@ -117,7 +117,7 @@ func TestInstallThatIsCalledOffReportsNoFailure(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)
 	working(t, h)
-	h.On("coreos-installer", runtest.Hangs)
+	h.On("coreos-installer", hostexectest.Hangs)
 	s.files["ignition"] = `{"ignition":{"version":"3.1.0"}}`
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/client"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -145,8 +145,8 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 
 // logOf is what a command prints, and its error when it has one, without secrets.
 func (i *Installer) logOf(ctx context.Context, argv []string, secrets *strings.Replacer) string {
-	result, err := i.Runner.Run(ctx, run.Cmd{Name: argv[0], Args: argv[1:]})
-	content := run.LastLines(result.Stdout, commandLogLimit)
+	result, err := i.Runner.Run(ctx, hostexec.Cmd{Name: argv[0], Args: argv[1:]})
+	content := hostexec.LastLines(result.Stdout, commandLogLimit)
 	if err != nil {
 		content += fmt.Sprintf("\n%s\n", err)
 	}

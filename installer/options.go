@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"slipway/internal/client"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // Node is a control plane node of the new cluster.
@@ -31,11 +31,11 @@ type OpenKube func(kubeconfig []byte) (Kube, error)
 
 // Options configure an Installer.
 type Options struct {
-	Root   run.Root
-	Runner run.Runner
+	Root   hostexec.Root
+	Runner hostexec.Runner
 	Client *client.Client
 	Kube   OpenKube
-	// Sleep waits, or returns the error of ctx early; run.Sleep when nil.
+	// Sleep waits, or returns the error of ctx early; hostexec.Sleep when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Insecure and CACert (a path on the host) tell the controller how to reach the service.
 	Insecure bool
@@ -61,7 +61,7 @@ type Installer struct {
 // New makes an Installer.
 func New(o Options) *Installer {
 	if o.Sleep == nil {
-		o.Sleep = run.Sleep
+		o.Sleep = hostexec.Sleep
 	}
 	o.FarewellLimit = cmp.Or(o.FarewellLimit, farewellLimit)
 	o.CleanLimit = cmp.Or(o.CleanLimit, cleanLimit)

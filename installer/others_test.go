@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -29,7 +29,7 @@ const (
 func rebootingMasters(t *testing.T) (*service, *host, *kube) {
 	t.Helper()
 	s := newService(t)
-	h := newHost(t, map[string]runtest.Answer{"systemctl is-active progress.service": runtest.Prints("inactive\n")})
+	h := newHost(t, map[string]hostexectest.Answer{"systemctl is-active progress.service": hostexectest.Prints("inactive\n")})
 	h.write(t, "/opt/openshift/auth/kubeconfig", "config")
 	h.write(t, serverLog, master1Fetched)
 	s.heard = make(chan string, 10)
@@ -46,7 +46,7 @@ func rebootingMasters(t *testing.T) (*service, *host, *kube) {
 
 func briefly(o *installer.Options) {
 	o.FetchPause = time.Millisecond
-	o.Sleep = func(ctx context.Context, _ time.Duration) error { return run.Sleep(ctx, time.Millisecond) }
+	o.Sleep = func(ctx context.Context, _ time.Duration) error { return hostexec.Sleep(ctx, time.Millisecond) }
 }
 
 func await[T any](t *testing.T, from <-chan T) T {

@@ -13,30 +13,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run/runtest"
-	"slipway/internal/tartest"
+	"slipway/internal/testing/hostexectest"
+	"slipway/internal/testing/tartest"
 )
 
 func TestRebootGoesTheWayOfTheHost(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{"shutdown": runtest.Prints(""), "systemctl": runtest.Prints("")})
+	h := newHost(t, map[string]hostexectest.Answer{"shutdown": hostexectest.Prints(""), "systemctl": hostexectest.Prints("")})
 	i := newInstaller(newService(t), h, nil)
 	require.NoError(t, i.Reboot(t.Context(), request("master", 3)))
 	require.NoError(t, i.Reboot(t.Context(), request("bootstrap", 1)))
 	h.write(t, "/etc/systemd/system/ironic-agent.service", "")
 	require.NoError(t, i.Reboot(t.Context(), request("master", 3)))
 	require.Equal(t, []string{"shutdown -r +1", "shutdown -r now", "systemctl stop agent.service"}, h.Lines())
-	h.On("systemctl", runtest.Fails(1, "no"))
+	h.On("systemctl", hostexectest.Fails(1, "no"))
 	require.ErrorContains(t, i.Reboot(t.Context(), request("master", 3)), "reboot the host")
 }
 
 func TestSendLogsPacksWhatItFinds(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{
-		"journalctl --no-pager --output=short-iso --unit=agent.service":    runtest.Prints("agent says\n"),
-		"journalctl --no-pager --output=short-iso --unit=bootkube.service": runtest.Prints("bootkube says\n"),
-		"dmesg":                              runtest.Fails(1, "not permitted"),
-		"/usr/local/bin/installer-gather.sh": runtest.Prints("gathered\n"),
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{
+		"journalctl --no-pager --output=short-iso --unit=agent.service":    hostexectest.Prints("agent says\n"),
+		"journalctl --no-pager --output=short-iso --unit=bootkube.service": hostexectest.Prints("bootkube says\n"),
+		"dmesg":                              hostexectest.Fails(1, "not permitted"),
+		"/usr/local/bin/installer-gather.sh": hostexectest.Prints("gathered\n"),
 	})
 	h.write(t, "/usr/local/bin/installer-gather.sh", "#!/bin/bash\n")
 	h.write(t, "/root/log-bundle-"+clusterID.String()+".tar.gz", "bundle")
@@ -59,9 +59,9 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
 	auth := base64.StdEncoding.EncodeToString([]byte("robot:pass-of-the-registry"))
 	said := "pull failed: token " + token + " auth " + auth + " password pass-of-the-registry"
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"dmesg": runtest.Prints(said), "coreos-installer": runtest.Fails(1, said)})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints(said), "coreos-installer": hostexectest.Fails(1, said)})
 	working(t, h)
-	h.On("coreos-installer", runtest.Fails(1, said+strings.Repeat("x", 150)))
+	h.On("coreos-installer", hostexectest.Fails(1, said+strings.Repeat("x", 150)))
 	h.write(t, "/root/.docker/config.json", `{"auths":{"quay.io":{"auth":"`+auth+`"}}}`)
 	s.files["ignition"] = `{"ignition":{"version":"3.1.0"}}`
 	i := newInstaller(s, h, nil, func(o *installer.Options) { o.Sleep = func(context.Context, time.Duration) error { return nil } })
@@ -78,7 +78,7 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 
 func TestSecretsThatBeginAlikeAreHiddenWhole(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"dmesg": runtest.Prints("first-password, first-password-of-two")})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints("first-password, first-password-of-two")})
 	var auths []string
 	for n := range 20 { // maps have no order
 		auths = append(auths, fmt.Sprintf(`"r%d":{"password":"first-password"},"s%d":{"password":"first-password-of-two"}`, n, n))
@@ -90,7 +90,7 @@ func TestSecretsThatBeginAlikeAreHiddenWhole(t *testing.T) {
 
 func TestWhatTheGatherScriptSaysHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"/usr/local/bin/installer-gather.sh": runtest.Fails(1, "token "+token)})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"/usr/local/bin/installer-gather.sh": hostexectest.Fails(1, "token "+token)})
 	h.write(t, "/usr/local/bin/installer-gather.sh", "#!/bin/bash\n")
 	err := newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{
 		ClusterID: clusterID, InfraEnvID: envID, HostID: hostID, Bootstrap: true, Gather: true,
@@ -101,7 +101,7 @@ func TestWhatTheGatherScriptSaysHoldsNoSecrets(t *testing.T) {
 
 func TestLogsComeWithoutThatOfACommandThatHangs(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"pvdisplay": runtest.Hangs, "vgdisplay": runtest.Prints("group data\n")})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"pvdisplay": hostexectest.Hangs, "vgdisplay": hostexectest.Prints("group data\n")})
 	i := newInstaller(s, h, nil, func(o *installer.Options) { o.LogLimit = time.Millisecond })
 	require.NoError(t, i.PrepareReboot(t.Context(), request("master", 3)))
 	files := tartest.FilesGzip(t, s.archive)
@@ -123,7 +123,7 @@ func TestTheEndOfALongLogBeginsWithAWholeLine(t *testing.T) {
 	t.Parallel()
 	end := " was not accepted\nthe rest of the log\n"
 	end += strings.Repeat("x", 16<<20-len(end)-5) // the cut leaves five bytes of the token
-	s, h := newService(t), newHost(t, map[string]runtest.Answer{"dmesg": runtest.Prints("the token " + token + end)})
+	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints("the token " + token + end)})
 	require.NoError(t, newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
 	log := tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"]
 	require.True(t, strings.HasPrefix(log, "the rest of the log\n"), "half a secret is not known for one: %.40q", log)
@@ -131,7 +131,7 @@ func TestTheEndOfALongLogBeginsWithAWholeLine(t *testing.T) {
 
 func TestPrepareRebootGoesOnWhenTheFirmwareHangs(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{"efibootmgr": runtest.Hangs})
+	h := newHost(t, map[string]hostexectest.Answer{"efibootmgr": hostexectest.Hangs})
 	h.write(t, "/sys/firmware/efi/fw_platform_size", "64\n")
 	var said bytes.Buffer
 	i := newInstaller(newService(t), h, nil, func(o *installer.Options) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 func TestBootstrapLeavesAResolverThatWorks(t *testing.T) {
@@ -38,9 +38,9 @@ func TestBootstrapLeavesAResolverThatWorks(t *testing.T) {
 			if c.before != "" {
 				h.write(t, "/etc/resolv.conf", c.before)
 			}
-			h.On("systemctl restart NetworkManager.service", func(context.Context, run.Cmd) (run.Result, error) {
+			h.On("systemctl restart NetworkManager.service", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
 				c.restart(h, t)
-				return run.Result{}, nil
+				return hostexec.Result{}, nil
 			})
 			slept := 0
 			i := newInstaller(s, h, nil, func(o *installer.Options) {

@@ -18,8 +18,8 @@ import (
 
 	"slipway/installer"
 	"slipway/internal/client"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -149,13 +149,13 @@ func (s *service) told() (stages, others []string) {
 
 // host is a machine in the live image, its commands and its files.
 type host struct {
-	*runtest.Host
-	root run.Root
+	*hostexectest.Host
+	root hostexec.Root
 }
 
-func newHost(t *testing.T, commands map[string]runtest.Answer) *host {
+func newHost(t *testing.T, commands map[string]hostexectest.Answer) *host {
 	t.Helper()
-	h := &host{runtest.New(commands), run.Root(t.TempDir())}
+	h := &host{hostexectest.New(commands), hostexec.Root(t.TempDir())}
 	h.write(t, "/dev/sda", "")
 	h.write(t, "/proc/sys/kernel/hostname", "master-0\n")
 	h.write(t, "/etc/passwd", "root:x:0:0::/root:/bin/bash\ncore:x:1000:1000::/home/core:/bin/bash\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -116,12 +116,12 @@ func TestWaitControlPlaneKnowsHowManyMastersThereAre(t *testing.T) {
 
 func TestWaitBootkubeWaitsForBothMarks(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]runtest.Answer{"systemctl is-active progress.service": runtest.Prints("active\n")})
+	h := newHost(t, map[string]hostexectest.Answer{"systemctl is-active progress.service": hostexectest.Prints("active\n")})
 	i := newInstaller(newService(t), h, nil, script(t,
 		func() { h.write(t, "/opt/openshift/.bootkube.done", "") },
-		func() { h.On("systemctl is-active progress.service", runtest.Fails(1, "bus is away")) },
+		func() { h.On("systemctl is-active progress.service", hostexectest.Fails(1, "bus is away")) },
 		func() {
-			h.On("systemctl is-active progress.service", runtest.Prints("inactive\n"))
+			h.On("systemctl is-active progress.service", hostexectest.Prints("inactive\n"))
 		},
 	))
 	require.NoError(t, i.WaitBootkube(t.Context(), request("bootstrap", 3)))

@@ -15,7 +15,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"slipway/activities"
-	"slipway/internal/lifecycle"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/workflows"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -38,8 +38,8 @@ func readBMC(ctx context.Context, m Machine, into *wire.Inventory) {
 // channel finds the first address that any channel has.
 func (m Machine) channel(ctx context.Context, kind string, addressIn func(output string) string) string {
 	for channel := 1; channel <= lanChannels; channel++ {
-		result, err := m.Runner.Run(ctx, run.Cmd{Name: "ipmitool", Args: []string{kind, "print", strconv.Itoa(channel)}})
-		if run.Missing(err) || ctx.Err() != nil {
+		result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "ipmitool", Args: []string{kind, "print", strconv.Itoa(channel)}})
+		if hostexec.Missing(err) || ctx.Err() != nil {
 			return ""
 		}
 		if err != nil {

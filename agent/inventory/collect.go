@@ -5,14 +5,14 @@ import (
 	"os"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
 // Machine is what an inventory is taken of.
 type Machine struct {
-	Root   run.Root
-	Runner run.Runner
+	Root   hostexec.Root
+	Runner hostexec.Runner
 	Links  Links
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -97,12 +97,12 @@ var serverLinks = network{
 	},
 }
 
-var serverCommands = map[string]runtest.Answer{
-	"dmidecode --type 17":  runtest.Prints("Memory Device\n\tSize: 16 GB\n\tType: DDR4\nMemory Device\n\tSize: No Module Installed\nMemory Device\n\tSize: 1024 MB\n"),
-	"systemd-detect-virt":  runtest.Fails(1, "none"),
-	"ipmitool lan print":   runtest.Fails(1, "Invalid channel"),
-	"ipmitool lan print 3": runtest.Prints("IP Address Source       : DHCP Address\nIP Address              : 10.9.8.7\nSubnet Mask             : 255.255.255.0\n"),
-	"ipmitool lan6 print":  runtest.Prints("IPv6 Dynamic Address 0:\n    Source/Type:    DHCPv6\n    Address:        ::/0\n"),
+var serverCommands = map[string]hostexectest.Answer{
+	"dmidecode --type 17":  hostexectest.Prints("Memory Device\n\tSize: 16 GB\n\tType: DDR4\nMemory Device\n\tSize: No Module Installed\nMemory Device\n\tSize: 1024 MB\n"),
+	"systemd-detect-virt":  hostexectest.Fails(1, "none"),
+	"ipmitool lan print":   hostexectest.Fails(1, "Invalid channel"),
+	"ipmitool lan print 3": hostexectest.Prints("IP Address Source       : DHCP Address\nIP Address              : 10.9.8.7\nSubnet Mask             : 255.255.255.0\n"),
+	"ipmitool lan6 print":  hostexectest.Prints("IPv6 Dynamic Address 0:\n    Source/Type:    DHCPv6\n    Address:        ::/0\n"),
 }
 
 func TestCollectReadsAServer(t *testing.T) {
@@ -199,7 +199,7 @@ func TestCollectNeverFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := inventory.Machine{Root: files.plant(t), Runner: runtest.New(nil), Links: silentNetwork{}}
+			m := inventory.Machine{Root: files.plant(t), Runner: hostexectest.New(nil), Links: silentNetwork{}}
 			require.NotNil(t, inventory.Collect(t.Context(), m))
 			_, err := inventory.HostID(m)
 			require.ErrorIs(t, err, inventory.ErrNoIdentity)

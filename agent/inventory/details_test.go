@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -89,13 +89,13 @@ func TestHealthIsAskedOfDisksThatHaveIt(t *testing.T) {
 	t.Parallel()
 	m := record(t, shapes(t)["multipath-fc"]).machine(t)
 	inventory.Collect(t.Context(), m)
-	host, is := m.Runner.(*runtest.Host)
+	host, is := m.Runner.(*hostexectest.Host)
 	require.True(t, is)
 	require.Zero(t, host.Count("smartctl"), "LUNs have none")
 
 	m = record(t, shapes(t)["edge"]).machine(t)
 	inventory.Collect(t.Context(), m)
-	host, is = m.Runner.(*runtest.Host)
+	host, is = m.Runner.(*hostexectest.Host)
 	require.True(t, is)
 	require.Equal(t, 1, host.Count("smartctl"), "a missing program is asked for once: %s", strings.Join(host.Lines(), "\n"))
 	require.Zero(t, host.Count("ipmitool"), "there is no controller")

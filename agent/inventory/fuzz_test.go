@@ -10,22 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
 // prints answers every command with the same text.
 type prints string
 
-func (p prints) Run(context.Context, run.Cmd) (run.Result, error) {
-	return run.Result{Stdout: string(p)}, nil
+func (p prints) Run(context.Context, hostexec.Cmd) (hostexec.Result, error) {
+	return hostexec.Result{Stdout: string(p)}, nil
 }
 
 // rejected answers every command with the same text and a failure.
 type rejected string
 
-func (r rejected) Run(_ context.Context, c run.Cmd) (run.Result, error) {
-	return run.Result{Stdout: string(r)}, &run.ExitError{Cmd: c.Name, Code: 1}
+func (r rejected) Run(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+	return hostexec.Result{Stdout: string(r)}, &hostexec.ExitError{Cmd: c.Name, Code: 1}
 }
 
 // plantAt writes files below a root that is used again and again.
@@ -75,8 +75,8 @@ func FuzzCommandOutput(f *testing.F) {
 	}
 	links := network{links: []inventory.Link{link("eno1", "02:00:00:00:00:01", "device", "192.0.2.1/24")}}
 	f.Fuzz(func(t *testing.T, output string) {
-		for _, runner := range []run.Runner{prints(output), rejected(output)} {
-			sound(t, inventory.Collect(t.Context(), inventory.Machine{Root: run.Root(root), Runner: runner, Links: links}))
+		for _, runner := range []hostexec.Runner{prints(output), rejected(output)} {
+			sound(t, inventory.Collect(t.Context(), inventory.Machine{Root: hostexec.Root(root), Runner: runner, Links: links}))
 		}
 	})
 }
@@ -99,6 +99,6 @@ func FuzzKernelValues(f *testing.F) {
 			"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c": value,
 		})
 		links := network{links: []inventory.Link{link("eno1", "02:00:00:00:00:01", "device", "192.0.2.1/24")}}
-		sound(t, inventory.Collect(t.Context(), inventory.Machine{Root: run.Root(root), Runner: rejected(value), Links: links}))
+		sound(t, inventory.Collect(t.Context(), inventory.Machine{Root: hostexec.Root(root), Runner: rejected(value), Links: links}))
 	})
 }

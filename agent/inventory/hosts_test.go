@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/validation"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/wire"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -120,8 +120,8 @@ func (m Machine) nameByBIOS(ctx context.Context, nics []wire.Interface) {
 		if nics[n].Type != typePhysical {
 			continue
 		}
-		result, err := m.Runner.Run(ctx, run.Cmd{Name: "biosdevname", Args: []string{"-i", nics[n].Name}})
-		if run.Missing(err) || ctx.Err() != nil {
+		result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "biosdevname", Args: []string{"-i", nics[n].Name}})
+		if hostexec.Missing(err) || ctx.Err() != nil {
 			return
 		}
 		if err == nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jaypipes/ghw"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -58,7 +58,7 @@ func amount(number, unit string) int64 {
 
 // memoryModules adds up the sizes of the modules the firmware lists, in bytes.
 func (m Machine) memoryModules(ctx context.Context) int64 {
-	result, err := m.Runner.Run(ctx, run.Cmd{Name: "dmidecode", Args: []string{"--type", "17"}})
+	result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "dmidecode", Args: []string{"--type", "17"}})
 	if err != nil {
 		return 0
 	}

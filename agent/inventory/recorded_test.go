@@ -17,8 +17,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"slipway/agent/inventory"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 )
 
 // recorded is a machine of testdata/hosts, a txtar archive. They are written after the
@@ -32,7 +32,7 @@ import (
 // links and routes are the JSON of the ip commands.
 type recorded struct {
 	files    tree
-	commands map[string]runtest.Answer
+	commands map[string]hostexectest.Answer
 	printed  map[string]string
 }
 
@@ -41,7 +41,7 @@ func record(t *testing.T, path string) recorded {
 	archive, err := txtar.ParseFile(path)
 	require.NoError(t, err)
 	require.NotEmpty(t, archive.Comment, "a shape says what it is")
-	r := recorded{files: tree{}, commands: map[string]runtest.Answer{}, printed: map[string]string{}}
+	r := recorded{files: tree{}, commands: map[string]hostexectest.Answer{}, printed: map[string]string{}}
 	for _, section := range archive.Files {
 		text := string(section.Data)
 		switch command, isCommand := strings.CutPrefix(section.Name, "$ "); {
@@ -57,7 +57,7 @@ func record(t *testing.T, path string) recorded {
 }
 
 // answer is a command's: its output, also when it ends with an exit code.
-func answer(t *testing.T, text string) runtest.Answer {
+func answer(t *testing.T, text string) hostexectest.Answer {
 	t.Helper()
 	code := 0
 	if first, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(first, "exit ") {
@@ -65,11 +65,11 @@ func answer(t *testing.T, text string) runtest.Answer {
 		require.NoError(t, err)
 		text = rest
 	}
-	return func(_ context.Context, c run.Cmd) (run.Result, error) {
+	return func(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		if code != 0 {
-			return run.Result{Stdout: text}, &run.ExitError{Cmd: c.String(), Code: code}
+			return hostexec.Result{Stdout: text}, &hostexec.ExitError{Cmd: c.String(), Code: code}
 		}
-		return run.Result{Stdout: text}, nil
+		return hostexec.Result{Stdout: text}, nil
 	}
 }
 
@@ -106,7 +106,7 @@ func contentOf(t *testing.T, text string) string {
 	return text + "\n" // as the kernel ends what it tells
 }
 
-func (r recorded) plant(t *testing.T) run.Root {
+func (r recorded) plant(t *testing.T) hostexec.Root {
 	t.Helper()
 	return r.files.plant(t)
 }
@@ -114,7 +114,7 @@ func (r recorded) plant(t *testing.T) run.Root {
 func (r recorded) machine(t *testing.T) inventory.Machine {
 	t.Helper()
 	links := network{links: r.links(t), routes: slices.Concat(r.routes(t, "ip -json route"), r.routes(t, "ip -6 -json route"))}
-	return inventory.Machine{Root: r.plant(t), Runner: runtest.New(r.commands), Links: links}
+	return inventory.Machine{Root: r.plant(t), Runner: hostexectest.New(r.commands), Links: links}
 }
 
 // ipFlags are those of ip and of Go.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -39,8 +39,8 @@ func keepsHealth(disk *wire.Disk) bool {
 func (m Machine) smartctl(ctx context.Context, path string) (output string, missing bool) {
 	ctx, cancel := context.WithTimeout(ctx, smartWait)
 	defer cancel()
-	result, err := m.Runner.Run(ctx, run.Cmd{Name: "smartctl", Args: []string{"--json=c", "--nocheck=standby", "--health", path}})
-	return result.Stdout, run.Missing(err)
+	result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "smartctl", Args: []string{"--json=c", "--nocheck=standby", "--health", path}})
+	return result.Stdout, hostexec.Missing(err)
 }
 
 // smartVerdict is smart_status of smartctl's answer, as JSON: {"passed":true}.

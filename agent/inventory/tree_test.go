@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/run"
-	"slipway/internal/run/runtest"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
 )
 
 // tree is a root file system of a test: files by path; "-> x" makes a link to x, a path
 // that ends with a slash a folder.
 type tree map[string]string
 
-func (files tree) plant(t *testing.T) run.Root {
+func (files tree) plant(t *testing.T) hostexec.Root {
 	t.Helper()
 	root := t.TempDir()
 	for path, content := range files {
@@ -35,7 +35,7 @@ func (files tree) plant(t *testing.T) run.Root {
 		}
 		require.NoError(t, os.WriteFile(place, []byte(content), 0o644))
 	}
-	return run.Root(root)
+	return hostexec.Root(root)
 }
 
 // network is the links and routes of a machine that does not change.
@@ -67,7 +67,7 @@ func loopback() inventory.Link {
 }
 
 // machine makes a machine of a tree, a network and commands.
-func machine(t *testing.T, files tree, links network, commands map[string]runtest.Answer) inventory.Machine {
+func machine(t *testing.T, files tree, links network, commands map[string]hostexectest.Answer) inventory.Machine {
 	t.Helper()
-	return inventory.Machine{Root: files.plant(t), Runner: runtest.New(commands), Links: links}
+	return inventory.Machine{Root: files.plant(t), Runner: hostexectest.New(commands), Links: links}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -44,8 +44,8 @@ func readSystemVendor(ctx context.Context, m Machine, into *wire.Inventory) {
 
 // virtual asks systemd, which knows all hypervisors; without it, the processor.
 func (m Machine) virtual(ctx context.Context, flags []string) bool {
-	result, err := m.Runner.Run(ctx, run.Cmd{Name: "systemd-detect-virt", Args: []string{"--vm"}})
-	if run.Missing(err) {
+	result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "systemd-detect-virt", Args: []string{"--vm"}})
+	if hostexec.Missing(err) {
 		return slices.Contains(flags, "hypervisor")
 	}
 	return err == nil && strings.TrimSpace(result.Stdout) != "none"

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/run/runtest"
+	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -19,22 +19,22 @@ func TestSystemVendorIsWhatClientsExpect(t *testing.T) {
 	mainframe := tree{"/proc/cpuinfo": "vendor_id       : IBM/S390\n# processors    : 2\n"}
 	for name, c := range map[string]struct {
 		files    tree
-		commands map[string]runtest.Answer
+		commands map[string]hostexectest.Answer
 		want     wire.SystemVendor
 	}{
 		"a machine of oVirt, which tells it as the family": {
 			tree{dmi + "sys_vendor": "Red Hat\n", dmi + "product_name": "RHEL\n", dmi + "product_family": "oVirt\n"},
-			map[string]runtest.Answer{detect: runtest.Prints("kvm\n")},
+			map[string]hostexectest.Answer{detect: hostexectest.Prints("kvm\n")},
 			wire.SystemVendor{Manufacturer: "Red Hat", ProductName: "oVirt", Virtual: true},
 		},
 		"a machine of Oracle's cloud, which tells it as a tag": {
 			tree{dmi + "sys_vendor": "QEMU\n", dmi + "product_name": "Standard PC\n", dmi + "chassis_asset_tag": "OracleCloud.com\n"},
-			map[string]runtest.Answer{detect: runtest.Prints("kvm\n")},
+			map[string]hostexectest.Answer{detect: hostexectest.Prints("kvm\n")},
 			wire.SystemVendor{Manufacturer: "OracleCloud.com", ProductName: "Standard PC", Virtual: true},
 		},
 		"a partition of a mainframe": {
 			mainframe,
-			map[string]runtest.Answer{detect: runtest.Fails(1, "none")},
+			map[string]hostexectest.Answer{detect: hostexectest.Fails(1, "none")},
 			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "LPAR"},
 		},
 		"a virtual machine of a mainframe": {

@@ -19,7 +19,7 @@ import (
 	"slipway/installer/kubeapi"
 	"slipway/internal/client"
 	"slipway/internal/model"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // version is set by the linker.
@@ -71,15 +71,15 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 		BaseURL: o.URL, Token: model.Secret(o.PullSecretKey), HTTPClient: transport,
 		UserAgent: "slipway-agent/" + version, AgentVersion: o.AgentVersion,
 	})
-	runner := run.Exec{}
+	runner := hostexec.Exec{}
 	if o.EnterHost {
-		runner.Enter = run.HostNamespaces
+		runner.Enter = hostexec.HostNamespaces
 	}
 	return agent.New(agent.Options{
 		Client: service, InfraEnvID: o.InfraEnvID, HostID: o.HostID, StateDir: o.StateDir, Reclaim: o.Reclaim,
 		Dialect: model.Dialect(o.Dialect), Insecure: o.Insecure, CACert: o.CACert, Log: log, Replace: replace(),
 		Platform: agent.Platform{
-			Root: run.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Resolver: &net.Resolver{PreferGo: true},
+			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Resolver: &net.Resolver{PreferGo: true},
 			Kube: func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
 		},
 	}).Run(ctx)

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"slipway/internal/lean"
+	"slipway/internal/platform/idlememory"
 )
 
 const (
@@ -24,5 +24,5 @@ func saveMemory(ctx context.Context, log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
-	go lean.Keep(ctx, lean.Pace{Pages: leanEvery}, log)
+	go idlememory.Keep(ctx, idlememory.Pace{Pages: leanEvery}, log)
 }

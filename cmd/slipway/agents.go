@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"slipway/api"
-	"slipway/internal/discovery"
-	"slipway/internal/orchestrator"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/orchestrator"
 )
 
 // agentFolder holds the programs of the agent.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"slipway/internal/ignition"
-	"slipway/internal/installconfig"
-	"slipway/internal/manifests"
+	"slipway/internal/hostconfig/ignition"
+	"slipway/internal/hostconfig/installconfig"
+	"slipway/internal/hostconfig/manifests"
 )
 
 // deploymentOptions say what every host and cluster of this service gets.

@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/docpage"
-	"slipway/internal/lifecycle"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/testing/docpage"
 )
 
 var update = flag.Bool("update", false, "write the page in docs/")

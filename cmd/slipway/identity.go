@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/api"
-	"slipway/internal/auth"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 )
 
 // keyOptions are the key pair of tokens, by the names that deployments set already.

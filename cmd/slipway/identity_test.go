@@ -16,8 +16,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/auth"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 )
 
 // keyPair makes the two settings of a deployment.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"slipway/internal/client"
-	"slipway/internal/lean"
-	"slipway/internal/metrics"
-	"slipway/internal/osimages"
+	"slipway/internal/images/osimages"
+	"slipway/internal/platform/idlememory"
+	"slipway/internal/platform/metrics"
 )
 
 // imagesCommands are about discovery images and the systems they are made of; without a
@@ -110,7 +110,7 @@ func (s *imageService) start(ctx context.Context) error {
 	if err := s.plain(handler, registry); err != nil {
 		return err
 	}
-	s.shutdown.background("memory", func(ctx context.Context) { lean.Keep(ctx, imagesPace, p.logger) })
+	s.shutdown.background("memory", func(ctx context.Context) { idlememory.Keep(ctx, imagesPace, p.logger) })
 	fmt.Fprintf(p.stdout, "slipway is ready after %s: images %s\n", p.now().Sub(begin).Round(time.Millisecond), baseURL)
 	return ctx.Err()
 }

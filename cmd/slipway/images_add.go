@@ -8,8 +8,8 @@ import (
 	humanize "github.com/dustin/go-humanize"
 
 	usercli "slipway/internal/cli"
+	"slipway/internal/images/osimages"
 	"slipway/internal/model"
-	"slipway/internal/osimages"
 )
 
 // folderOptions are the flags of commands that work on the folder itself, beside a

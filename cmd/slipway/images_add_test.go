@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	usercli "slipway/internal/cli"
-	"slipway/internal/image/isotest"
+	"slipway/internal/testing/isotest"
 )
 
 // folderCommands are the commands of this file, as the command line has them.

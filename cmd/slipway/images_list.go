@@ -10,7 +10,7 @@ import (
 
 	usercli "slipway/internal/cli"
 	"slipway/internal/cli/view"
-	"slipway/internal/osimages"
+	"slipway/internal/images/osimages"
 )
 
 // imagesListCommand shows the images of the folder and of the settings.

@@ -10,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/osimages"
 	"slipway/internal/model"
-	"slipway/internal/osimages"
-	"slipway/internal/support"
 )
 
 // imageFolder says where operating system images are.
@@ -35,7 +35,7 @@ type imageOptions struct {
 
 // store gives the options of the images' store: those of the settings in it, and how they
 // are downloaded.
-func (o imageOptions) store(p *process, dataDir string, images support.OSImages) (osimages.Options, error) {
+func (o imageOptions) store(p *process, dataDir string, images openshift.OSImages) (osimages.Options, error) {
 	out := osimages.Options{Folder: o.path(dataDir), Images: images, Log: p.logger, Now: p.now}
 	var err error
 	if out.Headers, err = secretMap("OS_IMAGES_REQUEST_HEADERS", o.ImageHeaders); err != nil {

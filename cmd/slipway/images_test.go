@@ -23,7 +23,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/image/isotest"
+	"slipway/internal/testing/isotest"
 )
 
 // runImages runs the image service until the test ends, and gives its address.

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"slipway/api"
-	"slipway/internal/metrics"
-	"slipway/internal/osimages"
+	"slipway/internal/images/osimages"
+	"slipway/internal/platform/metrics"
 )
 
 // imageParts are what images are made with.
@@ -32,7 +32,7 @@ func newImages(p *process, parts imageParts) http.Handler {
 }
 
 // mountImages puts images beside the routes of the API. Nothing may wrap what they write
-// to: see package stream.
+// to: see package download.
 func mountImages(routes chi.Router, images http.Handler) {
 	for _, path := range api.ImagePaths {
 		routes.Handle(path+"*", images)

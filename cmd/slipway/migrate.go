@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"slipway/internal/engine"
-	"slipway/internal/store"
+	"slipway/internal/platform/engine"
+	"slipway/internal/platform/store"
 )
 
 // migrateCommand prepares a database, for those who do not let the service change schemas.

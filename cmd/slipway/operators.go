@@ -1,6 +1,6 @@
 package main
 
-import "slipway/internal/operators"
+import "slipway/internal/cluster/operators"
 
 // operatorOptions say what operators may count on.
 type operatorOptions struct {

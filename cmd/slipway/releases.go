@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/releasesource"
-	"slipway/internal/support"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/updateservice"
 )
 
 // releaseOptions say what can be installed, and where more of it is found.
@@ -25,34 +25,34 @@ type releaseOptions struct {
 
 // offers are the releases and what belongs to them, as the settings name them.
 type offers struct {
-	catalogue *support.Catalogue
-	sources   []support.ReleaseSource
-	osImages  support.OSImages
-	domains   []support.ManagedDomain
+	catalogue *openshift.Catalogue
+	sources   []openshift.ReleaseSource
+	osImages  openshift.OSImages
+	domains   []openshift.ManagedDomain
 }
 
 func (o releaseOptions) read() (out offers, err error) {
 	if given(o.ReleaseSources) {
-		if out.sources, err = support.ParseReleaseSources([]byte(o.ReleaseSources)); err != nil {
+		if out.sources, err = openshift.ParseReleaseSources([]byte(o.ReleaseSources)); err != nil {
 			return out, fmt.Errorf("read RELEASE_SOURCES: %w", err)
 		}
 	}
-	var releases support.Releases
+	var releases openshift.Releases
 	switch {
 	case given(o.ReleaseImages):
-		if releases, err = support.ParseReleases([]byte(o.ReleaseImages)); err != nil {
+		if releases, err = openshift.ParseReleases([]byte(o.ReleaseImages)); err != nil {
 			return out, fmt.Errorf("read RELEASE_IMAGES: %w", err)
 		}
 	case len(out.sources) == 0:
-		releases = support.DefaultReleases()
+		releases = openshift.DefaultReleases()
 	}
-	out.catalogue = support.NewCatalogue(releases)
+	out.catalogue = openshift.NewCatalogue(releases)
 	if given(o.OSImages) {
-		if out.osImages, err = support.ParseOSImages([]byte(o.OSImages)); err != nil {
+		if out.osImages, err = openshift.ParseOSImages([]byte(o.OSImages)); err != nil {
 			return out, fmt.Errorf("read OS_IMAGES: %w", err)
 		}
 	}
-	if out.domains, err = support.ParseDomains(o.BaseDNSDomains); err != nil {
+	if out.domains, err = openshift.ParseDomains(o.BaseDNSDomains); err != nil {
 		return out, fmt.Errorf("read BASE_DNS_DOMAINS: %w", err)
 	}
 	return out, nil
@@ -80,7 +80,7 @@ func (s *service) readReleaseSources() error {
 	if s.options.SourcesInterval <= 0 {
 		return fmt.Errorf("read OPENSHIFT_RELEASE_SYNCER_INTERVAL: require more than nothing, found %s", s.options.SourcesInterval)
 	}
-	syncer := &releasesource.Syncer{
+	syncer := &updateservice.Syncer{
 		Sources: s.offers.sources, Catalogue: s.offers.catalogue, UpdateService: update, LifeCycles: lifeCycles,
 		Client: http.DefaultClient, Interval: s.options.SourcesInterval, Log: s.logger,
 	}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"slipway/internal/stream"
+	"slipway/internal/images/download"
 )
 
 // requestGrace is what requests get to finish once the service ends. Those that only wait
@@ -54,7 +54,7 @@ func listen(address string, security *tls.Config, logger *slog.Logger, fail func
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute, // longer than the 60 s between two polls of an agent
 		BaseContext:       func(net.Listener) context.Context { return requests },
-		ConnContext:       stream.ConnContext,
+		ConnContext:       download.ConnContext,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	go func() {

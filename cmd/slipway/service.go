@@ -14,8 +14,8 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"slipway/api"
-	"slipway/internal/engine"
-	"slipway/internal/metrics"
+	"slipway/internal/platform/engine"
+	"slipway/internal/platform/metrics"
 )
 
 // serviceOptions are the flags that every command running a part of the service has.

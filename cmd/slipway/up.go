@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"slipway/internal/engine"
+	"slipway/internal/platform/engine"
 )
 
 // upCommand runs everything in one process, and brings what is not given to it.

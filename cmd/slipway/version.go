@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"slipway/internal/engine"
+	"slipway/internal/platform/engine"
 )
 
 // versionCommand prints what this program is made of.

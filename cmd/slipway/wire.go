@@ -17,16 +17,16 @@ import (
 
 	"slipway/activities"
 	"slipway/api"
-	"slipway/internal/blob"
-	"slipway/internal/discovery"
-	"slipway/internal/installation"
-	"slipway/internal/lifecycle"
-	"slipway/internal/metrics"
-	"slipway/internal/orchestrator"
-	"slipway/internal/release"
-	"slipway/internal/seal"
-	"slipway/internal/store"
-	"slipway/internal/support"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/release"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/metrics"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/installation"
+	"slipway/internal/service/orchestrator"
 	"slipway/worker"
 
 	_ "gocloud.dev/blob/fileblob" // file:// addresses
@@ -50,7 +50,7 @@ type installOptions struct {
 
 // stores are where the service keeps its data.
 type stores struct {
-	sealer *seal.Sealer
+	sealer *encryption.Sealer
 	store  *store.Store
 	blobs  *blob.Store
 }
@@ -62,7 +62,7 @@ type parts struct {
 	offers       offers
 	deployment   deployment
 	switches     switches
-	requirements *support.Requirements
+	requirements *openshift.Requirements
 	signals      *store.Signals
 	discovery    *discovery.Service
 	installation *installation.Service
@@ -75,7 +75,7 @@ func (s *service) openStores(ctx context.Context) error {
 		return fmt.Errorf("create data folder: %w", err)
 	}
 	var err error
-	if s.sealer, err = seal.LoadOrCreate(filepath.Join(s.options.DataDir, "keys")); err != nil {
+	if s.sealer, err = encryption.LoadOrCreate(filepath.Join(s.options.DataDir, "keys")); err != nil {
 		return err
 	}
 	s.store, err = store.Open(ctx, store.Options{
@@ -167,8 +167,8 @@ func (s *service) readSettings() error {
 		return err
 	}
 	s.timeouts = activities.Timeouts{Timeouts: timeouts, Decision: s.options.DecisionTimeout, Heartbeat: s.options.Heartbeat}
-	if s.requirements = support.DefaultRequirements(); s.options.Requirements != "" {
-		if s.requirements, err = support.ParseRequirements([]byte(s.options.Requirements)); err != nil {
+	if s.requirements = openshift.DefaultRequirements(); s.options.Requirements != "" {
+		if s.requirements, err = openshift.ParseRequirements([]byte(s.options.Requirements)); err != nil {
 			return fmt.Errorf("read HW_VALIDATOR_REQUIREMENTS: %w", err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -42,7 +42,7 @@ func (k *clusterEvents) Run(ctx context.Context, at *ClusterCommands, t *Termina
 			return err
 		}
 		query.Offset += len(events)
-		if run.Sleep(ctx, eventsPause) != nil {
+		if hostexec.Sleep(ctx, eventsPause) != nil {
 			return nil //nolint:nilerr // Ctrl-C is how following ends
 		}
 	}

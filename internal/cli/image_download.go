@@ -12,7 +12,7 @@ import (
 
 	"slipway/internal/client"
 	"slipway/internal/model"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // download brings an image somewhere, over as many connections as it takes.
@@ -77,7 +77,7 @@ func (d *download) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := run.Sleep(ctx, pause); err != nil {
+		if err := hostexec.Sleep(ctx, pause); err != nil {
 			return fmt.Errorf("download the %s: stopped: %w", d.what, err)
 		}
 	}

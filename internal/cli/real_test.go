@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
-	"slipway/internal/blob"
 	"slipway/internal/client"
-	"slipway/internal/discovery"
-	"slipway/internal/installation"
-	"slipway/internal/lifecycle"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/pgtest"
-	"slipway/internal/seal"
-	"slipway/internal/store"
-	"slipway/internal/support"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/installation"
+	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
 
@@ -43,7 +43,7 @@ func newService(t *testing.T) *service {
 	t.Helper()
 	database := pgtest.URL(t)
 	require.NoError(t, store.Migrate(t.Context(), database))
-	sealer, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
+	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
 	tables, err := store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
 	require.NoError(t, err)
@@ -52,14 +52,14 @@ func newService(t *testing.T) *service {
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	agents := discovery.New(discovery.Options{Store: tables, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
-	releases, err := support.ParseReleases([]byte(`[
+	releases, err := openshift.ParseReleases([]byte(`[
 		{"version":"4.20.5","cpu_architectures":["x86_64","arm64"],"support_level":"production","default":true,"url":"quay.io/ocp/release:4.20.5"},
 		{"version":"4.9.3","cpu_architectures":["x86_64"],"support_level":"end-of-life","url":"quay.io/ocp/release:4.9.3"}]`))
 	require.NoError(t, err)
 	server := httptest.NewServer(api.NewServer(api.Options{
 		Store: tables, Blob: blobs, Discovery: agents, Orchestrator: willing{}, Log: log, Now: time.Now, BaseURL: "http://service.example",
 		Installation: installation.New(installation.Options{Store: tables, Blob: blobs, Discovery: agents, Log: log}),
-		Releases:     support.NewCatalogue(releases),
+		Releases:     openshift.NewCatalogue(releases),
 	}))
 	t.Cleanup(server.Close)
 	s := &service{url: server.URL, store: tables, client: client.New(client.Options{BaseURL: server.URL})}

@@ -10,7 +10,7 @@ import (
 
 	"slipway/internal/cli"
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"slipway/internal/client"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // waited is something with a status that can be waited for.
@@ -50,7 +50,7 @@ func wait[F any](ctx context.Context, at *Connection, t *Terminal, flags waitFla
 		case slices.Contains(w.ends, status) && looks >= settling:
 			return &Failure{fmt.Errorf("%s is %s: %s", a.name(), status, info), exitFailed}
 		}
-		err := run.Sleep(ctx, waitPause)
+		err := hostexec.Sleep(ctx, waitPause)
 		if err == nil {
 			var next *F
 			if next, err = w.read(ctx, c, found); err == nil {
@@ -76,7 +76,7 @@ func appear[F any](ctx context.Context, c *client.Client, a argument[F]) (*F, er
 			return found, nil
 		case ctx.Err() == nil && !errors.Is(err, errNoHost):
 			return nil, err
-		case run.Sleep(ctx, waitPause) != nil:
+		case hostexec.Sleep(ctx, waitPause) != nil:
 			return nil, waitEnded(ctx, "there is no "+a.name())
 		}
 	}

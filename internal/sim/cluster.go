@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"slipway/internal/model"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/kubeapi"
 	"slipway/internal/sim/site"
 )
@@ -173,5 +173,5 @@ func (c *Cluster) listen(server *kubeapi.Server, life string) (string, error) {
 const pauseBeforeRestart = 10 * time.Second
 
 func (o ControllerOptions) pause(ctx context.Context) error {
-	return run.Sleep(ctx, max(Clock{o.Speed}.Real(pauseBeforeRestart), 200*time.Millisecond))
+	return hostexec.Sleep(ctx, max(Clock{o.Speed}.Real(pauseBeforeRestart), 200*time.Millisecond))
 }

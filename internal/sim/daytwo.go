@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"slipway/internal/ignition/document"
-	"slipway/internal/run"
+	"slipway/internal/hostconfig/ignition/document"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/kubeapi"
 	"slipway/internal/sim/site"
 )
@@ -107,7 +107,7 @@ func AwaitNodes(ctx context.Context, place *site.Site, every time.Duration, name
 		if err == nil && missing == "" {
 			return nil
 		}
-		if serr := run.Sleep(ctx, every); serr != nil {
+		if serr := hostexec.Sleep(ctx, every); serr != nil {
 			return errors.Join(fmt.Errorf("wait for node %s: %w", missing, serr), err)
 		}
 	}

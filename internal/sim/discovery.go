@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/ignition/document"
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
 )
 

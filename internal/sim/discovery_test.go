@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/ignition"
+	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
 	"slipway/internal/sim"
 )

@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"slipway/internal/ignition/document"
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/hardware"
 	"slipway/internal/sim/site"
 )
@@ -70,4 +70,4 @@ func (o MachineOptions) withDefaults() (MachineOptions, error) {
 }
 
 // root is the file system of the running system.
-func (o MachineOptions) root() run.Root { return run.Root(filepath.Join(o.Root, "root")) }
+func (o MachineOptions) root() hostexec.Root { return hostexec.Root(filepath.Join(o.Root, "root")) }

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // shell is the command runner of a simulated machine. It knows the commands listed in
 // the documentation of packages agent, agent/inventory and installer.
 type shell struct{ *Machine }
 
-var _ run.Runner = shell{}
+var _ hostexec.Runner = shell{}
 
 // command plays one command: it prints to the reply and returns the exit code.
-type command func(s shell, ctx context.Context, c run.Cmd, out *reply) int
+type command func(s shell, ctx context.Context, c hostexec.Cmd, out *reply) int
 
 // commands are those of the live image, by the first word.
 var commands = map[string]command{
@@ -30,33 +30,33 @@ var commands = map[string]command{
 	"systemd-detect-virt": shell.detectVirt, "vgremove": succeed, "vgs": succeed, "wipefs": shell.wipefs,
 }
 
-// keptStderr is how much of stderr an error carries, as with run.Exec.
+// keptStderr is how much of stderr an error carries, as with hostexec.Exec.
 const keptStderr = 2 << 10
 
-// Run implements run.Runner.
-func (s shell) Run(ctx context.Context, c run.Cmd) (run.Result, error) {
+// Run implements hostexec.Runner.
+func (s shell) Run(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 	c = unwrap(c)
 	play, known := commands[path.Base(c.Name)]
 	if !known {
-		return run.Result{}, fmt.Errorf("%s: %w", c.Name, run.ErrNoCommand)
+		return hostexec.Result{}, fmt.Errorf("%s: %w", c.Name, hostexec.ErrNoCommand)
 	}
 	if err := ctx.Err(); err != nil {
-		return run.Result{}, err
+		return hostexec.Result{}, err
 	}
 	out := &reply{stream: c.Output}
 	code := play(s, ctx, c, out)
-	result := run.Result{Stdout: out.stdout.String(), Stderr: out.stderr.String()}
+	result := hostexec.Result{Stdout: out.stdout.String(), Stderr: out.stderr.String()}
 	if err := context.Cause(ctx); err != nil {
 		return result, fmt.Errorf("%s: %w", c, err)
 	}
 	if code != 0 {
-		return result, &run.ExitError{Cmd: c.String(), Code: code, Stderr: result.Stderr[max(0, len(result.Stderr)-keptStderr):]}
+		return result, &hostexec.ExitError{Cmd: c.String(), Code: code, Stderr: result.Stderr[max(0, len(result.Stderr)-keptStderr):]}
 	}
 	return result, nil
 }
 
 // unwrap takes away what only changes where or how long a command runs.
-func unwrap(c run.Cmd) run.Cmd {
+func unwrap(c hostexec.Cmd) hostexec.Cmd {
 	for {
 		args := c.Args
 		switch path.Base(c.Name) {
@@ -103,10 +103,10 @@ func (r *reply) pass(text string) {
 	}
 }
 
-func succeed(shell, context.Context, run.Cmd, *reply) int { return 0 }
+func succeed(shell, context.Context, hostexec.Cmd, *reply) int { return 0 }
 
 func printed(text string) command {
-	return func(_ shell, _ context.Context, _ run.Cmd, out *reply) int {
+	return func(_ shell, _ context.Context, _ hostexec.Cmd, out *reply) int {
 		out.printf("%s", text)
 		return 0
 	}

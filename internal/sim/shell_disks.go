@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -19,7 +19,7 @@ type lsblkDevice struct {
 }
 
 // lsblk knows the disks and, on one that was written, the four partitions of CoreOS.
-func (s shell) lsblk(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) lsblk(_ context.Context, c hostexec.Cmd, out *reply) int {
 	var devices []lsblkDevice
 	for _, d := range s.options.Spec.Disks {
 		device := lsblkDevice{Name: "/dev/" + d.Name, Kernel: "/dev/" + d.Name, Type: "disk"}
@@ -51,18 +51,18 @@ func (s shell) lsblk(_ context.Context, c run.Cmd, out *reply) int {
 }
 
 // pvs finds no physical volumes.
-func (s shell) pvs(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) pvs(_ context.Context, c hostexec.Cmd, out *reply) int {
 	if option(c.Args, "--reportformat") == "json" {
 		out.printf("  {\n      \"report\": [\n          {\n              \"pv\": [\n              ]\n          }\n      ]\n  }\n")
 	}
 	return 0
 }
 
-func (s shell) wipefs(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) wipefs(_ context.Context, c hostexec.Cmd, out *reply) int {
 	return s.overwrite(last(c.Args), out)
 }
 
-func (s shell) dd(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) dd(_ context.Context, c hostexec.Cmd, out *reply) int {
 	for _, a := range c.Args {
 		if device, found := strings.CutPrefix(a, "of="); found {
 			return s.overwrite(device, out)
@@ -94,7 +94,7 @@ const (
 )
 
 // fio answers a test of synced writes.
-func (s shell) fio(ctx context.Context, c run.Cmd, out *reply) int {
+func (s shell) fio(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	s.spend(ctx, s.times.DiskTest)
 	if s.fails(string(wire.StepTypeInstallationDiskSpeedCheck)) {
 		return out.complain(1, "fio: io_u error on file %s: Input/output error: write\n", option(c.Args, "--filename"))
@@ -118,7 +118,7 @@ func (s shell) fio(ctx context.Context, c run.Cmd, out *reply) int {
 }
 
 // findmnt shows a system that runs from memory.
-func (s shell) findmnt(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) findmnt(_ context.Context, c hostexec.Cmd, out *reply) int {
 	if option(c.Args, "--target") != "" {
 		return 1 // nothing is mounted there: the image was loaded whole
 	}

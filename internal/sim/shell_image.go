@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -26,7 +26,7 @@ const (
 
 // coreosInstaller writes the image and the Ignition to a disk. A disk whose writing was
 // interrupted does not boot.
-func (s shell) coreosInstaller(ctx context.Context, c run.Cmd, out *reply) int {
+func (s shell) coreosInstaller(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	device := last(c.Args)
 	disk, known := s.options.Spec.Disk(device)
 	if !known {
@@ -83,7 +83,7 @@ func (s shell) copyImage(ctx context.Context, out *reply) int {
 }
 
 // podman knows images and nothing else: what runs in containers runs here as functions.
-func (s shell) podman(ctx context.Context, c run.Cmd, out *reply) int {
+func (s shell) podman(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	if len(c.Args) == 0 {
 		return out.complain(125, "Error: missing command\n")
 	}
@@ -119,7 +119,7 @@ func imageID(image string) string {
 }
 
 // shutdown orders a reboot: -r now or -r +MINUTES.
-func (s shell) shutdown(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) shutdown(_ context.Context, c hostexec.Cmd, out *reply) int {
 	delay := time.Duration(0)
 	if last(c.Args) == "+1" {
 		delay = time.Minute

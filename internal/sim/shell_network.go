@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/site"
 )
 
@@ -18,7 +18,7 @@ import (
 const roundTrip = 0.4
 
 // ping answers like iputils with -q.
-func (s shell) ping(ctx context.Context, c run.Cmd, out *reply) int {
+func (s shell) ping(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	count := number(option(c.Args, "-c"), 1)
 	to, err := destination(c.Args)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s shell) stations(to netip.Addr) []site.Station {
 }
 
 // arping answers like iputils.
-func (s shell) arping(ctx context.Context, c run.Cmd, out *reply) int {
+func (s shell) arping(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	to, err := destination(c.Args)
 	if err != nil {
 		return out.complain(2, "arping: %s: Name or service not known\n", last(c.Args))
@@ -126,7 +126,7 @@ type nmapAddress struct {
 }
 
 // nmap answers a host discovery (-sn) of one address or network in XML.
-func (s shell) nmap(ctx context.Context, c run.Cmd, out *reply) int {
+func (s shell) nmap(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	target := last(c.Args)
 	network, err := netip.ParsePrefix(target)
 	if err != nil {
@@ -162,7 +162,7 @@ func family(a netip.Addr) string {
 }
 
 // chronyc knows one server that is in step and those that were added.
-func (s shell) chronyc(ctx context.Context, c run.Cmd, out *reply) int {
+func (s shell) chronyc(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	if slices.Contains(c.Args, "add") {
 		out.printf("200 OK\n")
 		return 0
@@ -178,7 +178,7 @@ func (s shell) chronyc(ctx context.Context, c run.Cmd, out *reply) int {
 }
 
 // ip prints what logs collect.
-func (s shell) ip(_ context.Context, _ run.Cmd, out *reply) int {
+func (s shell) ip(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	for n, nic := range s.options.Spec.NICs {
 		out.printf("%d: %s: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d state UP\n    link/ether %s\n", n+2, nic.Name, nic.MTU, nic.MAC)
 		for _, a := range nic.Addresses {

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
 // systemctl knows the bootstrap services; all other units obey.
-func (s shell) systemctl(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) systemctl(_ context.Context, c hostexec.Cmd, out *reply) int {
 	if len(c.Args) == 0 {
 		return 0
 	}
@@ -30,7 +30,7 @@ func (s shell) systemctl(_ context.Context, c run.Cmd, out *reply) int {
 		out.printf("inactive\n")
 		return 3
 	case "reboot":
-		return s.shutdown(context.Background(), run.Cmd{Name: "systemctl", Args: c.Args}, out)
+		return s.shutdown(context.Background(), hostexec.Cmd{Name: "systemctl", Args: c.Args}, out)
 	case "--no-pager":
 		out.printf("  UNIT LOAD ACTIVE SUB DESCRIPTION\n0 loaded units listed.\n")
 	}
@@ -58,13 +58,13 @@ func (s shell) startUnits(units []string, out *reply) int {
 	return 0
 }
 
-func (s shell) journalctl(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) journalctl(_ context.Context, c hostexec.Cmd, out *reply) int {
 	unit := option(c.Args, "--unit")
 	out.printf("2026-01-01T00:00:00+0000 %s systemd[1]: Started %s.\n", s.options.Spec.Hostname, unit)
 	return 0
 }
 
-func (s shell) hostnamectl(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) hostnamectl(_ context.Context, c hostexec.Cmd, out *reply) int {
 	if len(c.Args) != 2 || c.Args[0] != "set-hostname" {
 		return 0
 	}
@@ -77,7 +77,7 @@ func (s shell) hostnamectl(_ context.Context, c run.Cmd, out *reply) int {
 }
 
 // sshKeygen makes files that look like a key pair and open nothing.
-func (s shell) sshKeygen(_ context.Context, c run.Cmd, out *reply) int {
+func (s shell) sshKeygen(_ context.Context, c hostexec.Cmd, out *reply) int {
 	file := s.options.root().Path(option(c.Args, "-f"))
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return out.complain(1, "%s\n", err)
@@ -91,13 +91,13 @@ func (s shell) sshKeygen(_ context.Context, c run.Cmd, out *reply) int {
 	return 0
 }
 
-func (s shell) detectVirt(_ context.Context, _ run.Cmd, out *reply) int {
+func (s shell) detectVirt(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	out.printf("none\n")
 	return 1
 }
 
 // dmidecode prints the memory modules: two halves.
-func (s shell) dmidecode(_ context.Context, _ run.Cmd, out *reply) int {
+func (s shell) dmidecode(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	out.printf("# dmidecode 3.6\nGetting SMBIOS data from sysfs.\nSMBIOS 3.2.0 present.\n")
 	for _, slot := range []string{"A1", "A2"} {
 		out.printf("\nHandle 0x1100, DMI type 17, 84 bytes\nMemory Device\n\tTotal Width: 72 bits\n\tData Width: 64 bits\n\tSize: %d MB\n"+
@@ -106,18 +106,18 @@ func (s shell) dmidecode(_ context.Context, _ run.Cmd, out *reply) int {
 	return 0
 }
 
-func (s shell) lscpu(_ context.Context, _ run.Cmd, out *reply) int {
+func (s shell) lscpu(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	out.printf("{\"lscpu\":[{\"field\":\"Architecture:\",\"data\":\"x86_64\"},{\"field\":\"CPU(s):\",\"data\":\"%d\"},"+
 		"{\"field\":\"Model name:\",\"data\":%q}]}\n", s.options.Spec.CPUs, s.options.Spec.CPUModel)
 	return 0
 }
 
 // ipmitool finds no board controller: the machine has no /dev/ipmi0.
-func (s shell) ipmitool(_ context.Context, _ run.Cmd, out *reply) int {
+func (s shell) ipmitool(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	return out.complain(1, "Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory\n")
 }
 
-func (s shell) efibootmgr(_ context.Context, _ run.Cmd, out *reply) int {
+func (s shell) efibootmgr(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	out.printf("BootCurrent: 0001\nTimeout: 3 seconds\nBootOrder: 0002,0001\nBoot0001* CD/DVD Drive\nBoot0002* Red Hat Enterprise Linux\n")
 	return 0
 }

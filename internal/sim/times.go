@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // Times are how long the parts of an installation take on a real machine.
@@ -51,14 +51,14 @@ func (c Clock) Real(d time.Duration) time.Duration {
 // Wait lets a simulated duration pass, or returns the error of ctx early.
 func (c Clock) Wait(ctx context.Context, d time.Duration) error {
 	if real := c.Real(d); real > 0 {
-		return run.Sleep(ctx, real)
+		return hostexec.Sleep(ctx, real)
 	}
 	return ctx.Err()
 }
 
 // Pause is Wait for loops that look again and again: never shorter than 25 ms.
 func (c Clock) Pause(ctx context.Context, d time.Duration) error {
-	return run.Sleep(ctx, max(c.Real(d), min(d, shortestPause)))
+	return hostexec.Sleep(ctx, max(c.Real(d), min(d, shortestPause)))
 }
 
 // Until waits until a simulated duration after start is over.
@@ -67,5 +67,5 @@ func (c Clock) Until(ctx context.Context, start time.Time, d time.Duration, now 
 	if left <= 0 {
 		return ctx.Err()
 	}
-	return run.Sleep(ctx, left)
+	return hostexec.Sleep(ctx, left)
 }

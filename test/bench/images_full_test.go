@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/image/isotest"
+	"slipway/internal/testing/isotest"
 )
 
 const (

@@ -19,12 +19,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/client"
-	"slipway/internal/seal"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/store"
 	"slipway/internal/sim"
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/site"
-	"slipway/internal/store"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 	"slipway/test/built"
 )
@@ -88,7 +88,7 @@ func newFleet(t *testing.T, env ...string) *fleet {
 
 func (f *fleet) startService(t *testing.T, env []string) {
 	t.Helper()
-	offers, err := json.Marshal([]support.Release{{
+	offers, err := json.Marshal([]openshift.Release{{
 		Version: release, DisplayName: release, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
 		Image: f.registry.ReleaseImage(release),
 	}})
@@ -105,7 +105,7 @@ func (f *fleet) startService(t *testing.T, env []string) {
 	f.service.run(t, f.program)
 	built.WaitReady(t, f.url)
 	f.client = client.New(client.Options{BaseURL: f.url, UserAgent: "slipway-e2e"})
-	sealer, err := seal.LoadOrCreate(filepath.Join(f.dataDir, "keys"))
+	sealer, err := encryption.LoadOrCreate(filepath.Join(f.dataDir, "keys"))
 	require.NoError(t, err)
 	f.store, err = store.Open(t.Context(), store.Options{URL: f.databaseURL(), Sealer: sealer, Now: time.Now})
 	require.NoError(t, err)

@@ -19,8 +19,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"slipway/internal/orchestrator"
-	"slipway/internal/seal"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/service/orchestrator"
 )
 
 // history is one workflow as Temporal keeps it, and as its payloads read once opened.
@@ -37,7 +37,7 @@ func histories(t *testing.T, temporalAddress, dataDir string) []history {
 	c, err := client.DialContext(ctx, client.Options{HostPort: temporalAddress, Namespace: "slipway"})
 	require.NoError(t, err)
 	defer c.Close()
-	sealer, err := seal.LoadOrCreate(filepath.Join(dataDir, "keys"))
+	sealer, err := encryption.LoadOrCreate(filepath.Join(dataDir, "keys"))
 	require.NoError(t, err)
 	list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: ""})
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func histories(t *testing.T, temporalAddress, dataDir string) []history {
 }
 
 // open decodes every payload of a history, so that it can be read and replayed.
-func open(t *testing.T, sealer *seal.Sealer, sealed *historypb.History) *historypb.History {
+func open(t *testing.T, sealer *encryption.Sealer, sealed *historypb.History) *historypb.History {
 	t.Helper()
 	plain := proto.Clone(sealed).(*historypb.History)
 	codec := orchestrator.Codec{Sealer: sealer}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
-	"slipway/internal/store"
+	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 

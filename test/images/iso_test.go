@@ -14,8 +14,8 @@ import (
 	"github.com/cavaliergopher/cpio"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/image/iso9660"
-	"slipway/internal/image/isotest"
+	"slipway/internal/images/remaster/iso9660"
+	"slipway/internal/testing/isotest"
 )
 
 // liveISO makes a live ISO of the least size that is one: a root file system of 100 MiB

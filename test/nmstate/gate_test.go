@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/staticnet"
+	"slipway/internal/hostconfig/staticnet"
 )
 
 // shapes are network states with places that have one of several values. Many

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/staticnet"
+	"slipway/internal/hostconfig/staticnet"
 )
 
 // boot runs the script of a host that applies NMState by itself, with the real nmstatectl,

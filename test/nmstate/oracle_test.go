@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/staticnet"
+	"slipway/internal/hostconfig/staticnet"
 )
 
 // macs are the interfaces of the one host that all states are for.

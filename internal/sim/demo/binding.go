@@ -8,7 +8,7 @@ import (
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -31,7 +31,7 @@ func (c *installation) bindAll(ctx context.Context) error {
 			c.board.say("host %s of the pool is bound to cluster %s", view.HostName(h), c.plan.Name)
 			bound[h.ID] = true
 		}
-		if err := run.Sleep(ctx, lookEvery); err != nil {
+		if err := hostexec.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

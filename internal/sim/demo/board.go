@@ -11,7 +11,7 @@ import (
 
 	"slipway/internal/cli"
 	"slipway/internal/cli/view"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -39,7 +39,7 @@ func newBoard(k *Command, t *cli.Terminal) *board {
 // run redraws until ctx ends, and once more then, to stay.
 func (b *board) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		_ = run.Sleep(ctx, drawEvery)
+		_ = hostexec.Sleep(ctx, drawEvery)
 		b.mu.Lock()
 		b.draw()
 		b.mu.Unlock()

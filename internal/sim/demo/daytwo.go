@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cli/view"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim"
 	"slipway/internal/wire"
 )
@@ -62,7 +62,7 @@ func (c *installation) installAdded(ctx context.Context) error {
 				told[h.ID] = true
 			}
 		}
-		if err := run.Sleep(ctx, lookEvery); err != nil {
+		if err := hostexec.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"slipway/internal/cli"
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/site"
 	"slipway/internal/wire"
 )
@@ -126,7 +126,7 @@ func (c *installation) until(ctx context.Context, what string, holds func(*wire.
 			late = late.Add(patience)
 			c.board.say("cluster %s: still waiting for %s%s", cluster.Name, what, missing(cluster))
 		}
-		if err := run.Sleep(ctx, lookEvery); err != nil {
+		if err := hostexec.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}
@@ -178,7 +178,7 @@ func (c *installation) watch(ctx context.Context) error {
 		if cluster.Status == wire.ClusterStatusError && !failed {
 			return fmt.Errorf("cluster %s failed: %s", cluster.Name, view.OneLine(cluster.StatusInfo))
 		}
-		if err := run.Sleep(ctx, lookEvery); err != nil {
+		if err := hostexec.Sleep(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"runtime"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
-	"slipway/internal/support"
 )
 
 // version is the release the demo serves and installs.
@@ -29,7 +29,7 @@ func serveReleases(ctx context.Context, executable string) (*releases, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve the synthetic release: %w", err)
 	}
-	list, err := json.Marshal([]support.Release{{
+	list, err := json.Marshal([]openshift.Release{{
 		Version: version, DisplayName: version, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
 		Image: p.ReleaseImage(version),
 	}})

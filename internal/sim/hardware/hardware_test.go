@@ -9,7 +9,7 @@ import (
 	"github.com/jaypipes/ghw"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/hardware"
 )
 
@@ -21,7 +21,7 @@ func TestTreeIsWhatAHardwareReaderExpects(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := spec()
-	root := run.Root(filepath.Join(dir, "root"))
+	root := hostexec.Root(filepath.Join(dir, "root"))
 	err := s.WriteTree(root, "boot-1", func(d hardware.Disk) (string, error) {
 		file := filepath.Join(dir, d.Name)
 		return file, os.WriteFile(file, []byte("disk "+d.Name), 0o600)

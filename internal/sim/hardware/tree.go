@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 )
 
 // WriteTree writes the files of a running machine below root, which is empty. Content of
 // disks is the caller's: openDisk gives the file that plays a disk, and it appears as
 // its device by a hard link.
-func (s *Spec) WriteTree(root run.Root, bootID string, openDisk func(Disk) (path string, err error)) error {
+func (s *Spec) WriteTree(root hostexec.Root, bootID string, openDisk func(Disk) (path string, err error)) error {
 	files := map[string]string{}
 	s.dmi(files)
 	s.cpus(files)
@@ -42,7 +42,7 @@ func writeFile(path, content string) error {
 }
 
 // plug makes the device of a disk and its links.
-func (s *Spec) plug(root run.Root, d Disk, openDisk func(Disk) (string, error)) error {
+func (s *Spec) plug(root hostexec.Root, d Disk, openDisk func(Disk) (string, error)) error {
 	file, err := openDisk(d)
 	if err != nil {
 		return err

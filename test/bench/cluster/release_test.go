@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/sim/payload"
-	"slipway/internal/support"
 	"slipway/test/bench/coreos"
 	hostprograms "slipway/test/bench/payload"
 )
@@ -78,7 +78,7 @@ func address(file string) string { return fmt.Sprintf("http://%s:%s/%s", gateway
 // offers is RELEASE_IMAGES.
 func (r release) offers(t *testing.T) string {
 	t.Helper()
-	return text(t, []support.Release{{
+	return text(t, []openshift.Release{{
 		Version: version, DisplayName: version, CPUArchitectures: []string{"x86_64"}, SupportLevel: "production", Default: true, Image: r.image,
 	}})
 }

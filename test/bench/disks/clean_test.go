@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
-	"slipway/internal/run"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -50,7 +50,7 @@ func fresh(t *testing.T) {
 }
 
 func newInstaller(o installer.Options) *installer.Installer {
-	o.Root, o.Runner, o.Log = "/", run.Exec{}, slog.New(slog.DiscardHandler)
+	o.Root, o.Runner, o.Log = "/", hostexec.Exec{}, slog.New(slog.DiscardHandler)
 	return installer.New(o)
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/client"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/sim"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 )
 
@@ -28,7 +28,7 @@ const (
 // startService runs `slipway up` in the network of the hosts, where alone it is reached.
 func startService(t *testing.T, l *lan, program string, env ...string) *client.Client {
 	t.Helper()
-	offers, err := json.Marshal([]support.Release{{
+	offers, err := json.Marshal([]openshift.Release{{
 		Version: version, DisplayName: version, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
 		Image: "registry.bench.example/release:" + version,
 	}})

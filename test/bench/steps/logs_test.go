@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/agenttest"
-	"slipway/internal/tartest"
+	"slipway/internal/testing/tartest"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
 )

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/client"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/sim/payload"
-	"slipway/internal/support"
 	"slipway/internal/wire"
 	"slipway/test/bench/coreos"
 	"slipway/test/bench/vm"
@@ -66,10 +66,10 @@ func newService(t *testing.T, system coreos.Artifacts) *service {
 	require.NoError(t, err)
 	s := &service{client: client.New(client.Options{BaseURL: "http://" + address}), local: address, remote: net.JoinHostPort(vm.HostAddress, port), registry: served.Address()}
 
-	var images support.OSImages
+	var images openshift.OSImages
 	var releases []map[string]any
 	for _, version := range []string{keyfiles, nmstate} {
-		images = append(images, support.OSImage{OpenShiftVersion: version, CPUArchitecture: "x86_64", URL: system.LiveISO, Version: version + ".bench"})
+		images = append(images, openshift.OSImage{OpenShiftVersion: version, CPUArchitecture: "x86_64", URL: system.LiveISO, Version: version + ".bench"})
 		releases = append(releases, map[string]any{"openshift_version": version, "version": version + ".0", "cpu_architecture": "x86_64", "url": served.ReleaseImage(version + ".0")})
 	}
 	up := exec.Command(program(t), "up", "--listen", address, "--data-dir", filepath.Join(dir, "data"), "--temporal-port", "0",

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"slipway/internal/ignition/document"
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/plan"
 )

@@ -1,0 +1,103 @@
+package duesteps
+
+import (
+	"time"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// View is what of a host decides which steps are due.
+type View struct {
+	Kind    model.HostKind
+	Status  model.HostStatus
+	Dialect model.Dialect
+	Facts   model.Facts
+	// StatusUpdatedAt is when the host got its status: what is asked once in a status
+	// is asked again when the host comes back to it.
+	StatusUpdatedAt time.Time
+	// NetworkGeneration and HostsGeneration are the cluster's; zero while unbound.
+	NetworkGeneration int64
+	HostsGeneration   int64
+	// Hosts is how many hosts the cluster has, as far as known: checks of a large cluster
+	// are spread over time.
+	Hosts int
+	// LogsDone is set when the logs of the host were collected or are given up.
+	LogsDone bool
+	// UpgradeAgent is set when the host must run another agent first.
+	UpgradeAgent bool
+	Now          time.Time
+}
+
+// Step is a step that is due.
+type Step struct {
+	Type wire.StepType
+	// Fact is the name under which the question is recorded in model.Host.Facts.
+	Fact model.Fact
+	// Generation belongs into the record.
+	Generation int64
+}
+
+// Due lists the steps to hand out now, in the order of the contract. For each the
+// caller makes Args and records Asked, or Skipped when Args gave ErrSkip.
+func Due(v View) []Step {
+	if v.UpgradeAgent && upgradable[v.Status] {
+		return due(v, []wire.StepType{wire.StepTypeUpgradeAgent}, nil)
+	}
+	r := rowFor(v.Kind, v.Status)
+	if r == nil {
+		return nil
+	}
+	return due(v, r.steps, r)
+}
+
+func due(v View, steps []wire.StepType, r *stateRow) []Step {
+	var out []Step
+	for _, t := range steps {
+		p := policies[t]
+		generation := p.generation(&v)
+		if p.due(&v, v.Facts[model.Fact(t)], generation, r != nil && r.eager) {
+			out = append(out, Step{Type: t, Fact: model.Fact(t), Generation: generation})
+		}
+	}
+	return out
+}
+
+// Asked is the record of a step that was handed out under an id.
+func Asked(before model.FactRecord, s Step, stepID string, now time.Time) model.FactRecord {
+	before.AskedAt, before.Generation, before.StepID = now, s.Generation, stepID
+	return before
+}
+
+// Answered is the record after a successful reply. A failed reply is not recorded, the
+// question is repeated after a while.
+func Answered(before model.FactRecord, now time.Time) model.FactRecord {
+	before.AnsweredAt = now
+	return before
+}
+
+// Skipped is the record of a step that does not apply to the host: it is looked at
+// again like an answered one.
+func Skipped(before model.FactRecord, s Step, now time.Time) model.FactRecord {
+	before.AskedAt, before.AnsweredAt, before.Generation = now, now, s.Generation
+	return before
+}
+
+// Busy reports whether a poll should come back soon: an answer is expected any moment
+// and more is asked once it is there.
+func Busy(v View) bool {
+	r := rowFor(v.Kind, v.Status)
+	if r == nil {
+		return false
+	}
+	for _, t := range r.steps {
+		rec := v.Facts[model.Fact(t)]
+		if !rec.AskedAt.IsZero() && rec.AnsweredAt.Before(rec.AskedAt) && v.Now.Sub(rec.AskedAt) < busyFor {
+			return true
+		}
+	}
+	return false
+}
+
+// busyFor covers the quick steps; connectivity takes ten seconds.
+const busyFor = 20 * time.Second

@@ -1,0 +1,116 @@
+package duesteps_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/duesteps"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+func TestInstallArgs(t *testing.T) {
+	t.Parallel()
+	const want = `{
+		"boot_device":"/dev/sda","check_cvo":true,"cluster_id":"11111111-0000-4000-8000-000000000000","control_plane_count":3,
+		"controller_image":"quay.io/controller:1","disks_to_format":["/dev/sda"],"enable_skip_mco_reboot":true,
+		"host_id":"00000000-0000-4000-8000-000000000000","infra_env_id":"22222222-0000-4000-8000-000000000000",
+		"installer_args":"[\"--append-karg\",\"ip=52-54-00-aa-bb-00:dhcp\"]","installer_image":"quay.io/installer:1",
+		"mco_image":"quay.io/mco:1","must_gather_image":"quay.io/gather:1","notify_num_reboots":true,"openshift_version":"4.22.9",
+		"role":"bootstrap","service_ips":["10.0.0.1"]}`
+	input := smoke()
+	input.Host.Bootstrap, input.CheckClusterVersion, input.ServiceIPs = true, true, []string{"10.0.0.1"}
+	for _, step := range []wire.StepType{
+		wire.StepTypeInstall, wire.StepDiskClean, wire.StepBootstrapStart, wire.StepIgnitionFetch, wire.StepImageWrite,
+		wire.StepControlPlaneWait, wire.StepBootkubeWait, wire.StepControllerWait, wire.StepReboot,
+	} {
+		got, err := duesteps.Args(step, input)
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.Equal(t, jsonOf(t, want), jsonOf(t, got[0]), step)
+	}
+}
+
+func request(t *testing.T, change func(*in)) wire.InstallCmdRequest {
+	t.Helper()
+	input := smoke()
+	change(&input)
+	got, err := duesteps.InstallRequest(input)
+	require.NoError(t, err)
+	return got
+}
+
+func TestInstallRequest(t *testing.T) {
+	t.Parallel()
+	suggested := request(t, func(i *in) { i.Host.Role, i.Host.SuggestedRole = model.RoleAutoAssign, model.RoleWorker })
+	require.Equal(t, wire.HostRole("worker"), suggested.Role)
+
+	byID := request(t, func(i *in) { i.Host.InstallationDiskPath = "" })
+	require.Equal(t, "/dev/sda", byID.BootDevice, "found by id")
+
+	kept := request(t, func(i *in) { i.Host.SkipFormattingDisks = []string{"/dev/sda"} })
+	require.Empty(t, kept.DisksToFormat)
+
+	several := request(t, func(i *in) { i.Images.MustGather["odf"] = "quay.io/odf:1" })
+	require.JSONEq(t, `{"ocp":"quay.io/gather:1","odf":"quay.io/odf:1"}`, several.MustGatherImage)
+
+	require.False(t, request(t, func(i *in) { i.Cluster.OpenShiftVersion = "4.14.3" }).EnableSkipMcoReboot)
+	require.False(t, request(t, func(i *in) { i.Cluster.CPUArchitecture = "s390x" }).EnableSkipMcoReboot)
+	require.False(t, request(t, func(i *in) { i.Host.InstallationDiskPath = "/dev/dm-0" }).EnableSkipMcoReboot)
+	require.True(t, request(t, func(i *in) { i.Cluster.OpenShiftVersion = "5.0.0-ec.5" }).EnableSkipMcoReboot)
+
+	persistent := request(t, func(i *in) { i.Host.Inventory.Boot.DeviceType = wire.Persistent })
+	require.True(t, persistent.SkipInstallationDiskCleanup)
+
+	require.Empty(t, request(t, func(i *in) { i.Cluster.Proxy.NoProxy = "x" }).Proxy, "no proxy, nothing to go around")
+	proxied := request(t, func(i *in) { i.Cluster.Proxy = model.Proxy{HTTP: "http://p", NoProxy: "10.0.0.0/8"} })
+	require.Equal(t, wire.Proxy{HTTPProxy: "http://p", NoProxy: "10.0.0.0/8,127.0.0.1,localhost,.svc,.cluster.local,api-int.smoke.example.com"}, proxied.Proxy)
+}
+
+func TestInstallerArgs(t *testing.T) {
+	t.Parallel()
+	const dhcp = "ip=52-54-00-aa-bb-00:dhcp"
+	drive := func(d wire.DriveType) func(*in) {
+		return func(i *in) { i.Host.Inventory.Disks[0].DriveType = d }
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*in)
+		want   []string
+	}{
+		{"configure the NIC of the machine network", func(*in) {}, []string{"--append-karg", dhcp}},
+		{"configure both families", func(i *in) {
+			i.Cluster.MachineNetworks = append(i.Cluster.MachineNetworks, netip.MustParsePrefix("fd00::/64"))
+			i.Host.Inventory.Interfaces[0].Ipv6Addresses = []string{"fd00::1/64"}
+		}, []string{"--append-karg", dhcp + ",dhcp6"}},
+		{"configure IPv6 alone", func(i *in) {
+			i.Cluster.MachineNetworks = []netip.Prefix{netip.MustParsePrefix("fd00::/64")}
+			i.Host.Inventory.Interfaces[1].Ipv6Addresses = []string{"fd00::1/64"}
+		}, []string{"--append-karg", "ip=52-54-00-aa-cc-00:dhcp6"}},
+		{"copy a static network", func(i *in) { i.InfraEnv.StaticNetworkConfig = "[]" }, []string{"--copy-network"}},
+		{"copy it once", func(i *in) { i.InfraEnv.StaticNetworkConfig = "[]"; i.Host.InstallerArgs = []string{"--copy-network"} }, []string{"--copy-network"}},
+		{"leave the user's network alone", func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "ip=eth0:dhcp"} }, []string{"--append-karg", "ip=eth0:dhcp"}},
+		{"keep the user's arguments first", func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "nosmt"} }, []string{"--append-karg", "nosmt", "--append-karg", dhcp}},
+		{"know nothing of an existing cluster's network", func(i *in) { i.Host.Kind = model.KindAddToExistingClusterHost }, nil},
+		{"are none without a machine network", func(i *in) { i.Cluster.MachineNetworks = nil }, nil},
+		{"assemble RAID", drive(wire.DriveTypeRAID), []string{"--append-karg", dhcp, "--append-karg", "rd.md=1", "--append-karg", "rd.auto=1"}},
+		{"keep several paths", drive(wire.DriveTypeMultipath), []string{"--append-karg", dhcp, "--append-karg", "rw", "--append-karg", "rd.multipath=default"}},
+		{"reach an iSCSI disk over its NIC", func(i *in) {
+			drive(wire.DriveTypeISCSI)(i)
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--append-karg", dhcp, "--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
+		{"take mainframe devices over", func(i *in) {
+			i.Cluster.CPUArchitecture = "s390x"
+			i.Host.Inventory.Boot.CommandLine = "ignition.platform.id=metal rd.dasd=0.0.1000 rd.znet=qeth,0.0.1,0.0.2 quiet"
+		}, []string{"--append-karg", dhcp, "--append-karg", "rd.dasd=0.0.1000", "--append-karg", "rd.znet=qeth,0.0.1,0.0.2"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			input := smoke()
+			tt.change(&input)
+			require.Equal(t, tt.want, duesteps.InstallerArgs(input))
+		})
+	}
+}

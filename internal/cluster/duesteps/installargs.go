@@ -1,0 +1,247 @@
+package duesteps
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// Time-outs given to hosts when the caller names none (contract/states.md 2a).
+const (
+	defaultDiskCheck         = 8 * time.Minute
+	defaultImageAvailability = 16 * time.Minute
+)
+
+// mustGatherPlatform is the key of the platform's own image.
+const mustGatherPlatform = "ocp"
+
+func diskSpeedArgs(in *ArgsInput) ([]string, error) {
+	h := in.Host
+	if s := h.DiskSpeed[h.InstallationDiskPath]; validation.DiskSpeedExempt(h) || s.Tested && s.ExitCode == 0 {
+		return nil, ErrSkip
+	}
+	device, err := bootDevice(h)
+	if err != nil {
+		return nil, err
+	}
+	args, err := one(wire.DiskSpeedCheckRequest{Path: device})
+	if err != nil {
+		return nil, err
+	}
+	limit := in.DiskCheck
+	if limit <= 0 {
+		limit = defaultDiskCheck
+	}
+	return append(args, fmt.Sprintf("%.2f", limit.Seconds())), nil
+}
+
+// RequiredImages are the images a host must be able to pull, in the contract's order.
+func (i Images) RequiredImages() []string {
+	var out []string
+	for _, image := range []string{i.Release, i.MCO, i.MustGather[mustGatherPlatform], i.Installer} {
+		if image != "" && !slices.Contains(out, image) {
+			out = append(out, image)
+		}
+	}
+	return out
+}
+
+func imageArgs(in *ArgsInput) ([]string, error) {
+	required := in.Images
+	if in.Host.Dialect == model.DialectFine {
+		required.Installer = "" // our agent is the installer too
+	}
+	images := required.RequiredImages()
+	if len(images) == 0 || !slices.ContainsFunc(images, func(name string) bool { return !pulled(in.Host, name) }) {
+		return nil, ErrSkip
+	}
+	limit := in.ImageAvailability
+	if limit <= 0 {
+		limit = defaultImageAvailability
+	}
+	return one(wire.ContainerImageAvailabilityRequest{Images: images, Timeout: int(limit.Seconds())})
+}
+
+// pulled reports whether the host could pull an image when it was asked last.
+func pulled(h *model.Host, name string) bool {
+	return slices.ContainsFunc(h.Images, func(i wire.ContainerImageAvailability) bool {
+		return i.Name == name && i.Result == wire.ContainerImageAvailabilityResultSuccess && !validation.ImageFailed(&i)
+	})
+}
+
+func logsArgs(in *ArgsInput) ([]string, error) {
+	if in.Cluster == nil {
+		return nil, ErrSkip
+	}
+	request := wire.LogsGatherCmdRequest{
+		ClusterID: in.Cluster.ID, HostID: in.Host.ID, InfraEnvID: in.Host.InfraEnvID,
+		Bootstrap: in.Host.Bootstrap,
+		// Foreign agents refuse false as missing (contract/agent.md 1.6).
+		InstallerGather: true,
+	}
+	if in.Host.Bootstrap {
+		request.MasterIps = masterIPs(in)
+	}
+	return one(request)
+}
+
+// masterIPs are the addresses the bootstrap host reaches the other control plane hosts at.
+func masterIPs(in *ArgsInput) []string {
+	var out []string
+	for _, h := range in.Hosts {
+		if h.ID == in.Host.ID || h.EffectiveRole() != model.RoleMaster {
+			continue
+		}
+		for _, nic := range validation.NICs(h.Inventory) {
+			for _, a := range nic.Addresses {
+				if inAny(in.Cluster.MachineNetworks, a) {
+					out = append(out, a.Addr().String())
+				}
+			}
+		}
+	}
+	return out
+}
+
+func installArgs(in *ArgsInput) ([]string, error) {
+	request, err := InstallRequest(*in)
+	if err != nil {
+		return nil, err
+	}
+	return one(request)
+}
+
+// InstallRequest is what a host needs to know to install itself; the argument of
+// install and of all fine steps.
+func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
+	h, c := in.Host, in.Cluster
+	if c == nil {
+		return wire.InstallCmdRequest{}, fmt.Errorf("require a host of a cluster, %s is unbound", h.ID)
+	}
+	device, err := bootDevice(h)
+	if err != nil {
+		return wire.InstallCmdRequest{}, err
+	}
+	role, err := installRole(h)
+	if err != nil {
+		return wire.InstallCmdRequest{}, err
+	}
+	args, err := installerArgsText(in)
+	if err != nil {
+		return wire.InstallCmdRequest{}, err
+	}
+	mustGather, err := mustGatherText(in.Images.MustGather)
+	if err != nil {
+		return wire.InstallCmdRequest{}, err
+	}
+	request := wire.InstallCmdRequest{
+		ClusterID: c.ID, InfraEnvID: h.InfraEnvID, HostID: h.ID, Role: role,
+		BootDevice: device, DisksToFormat: formatPaths(h),
+		ControllerImage: in.Images.Controller, InstallerImage: in.Images.Installer,
+		McoImage: in.Images.MCO, MustGatherImage: mustGather, CoreosImage: in.Images.CoreOS,
+		ControlPlaneCount: controlPlaneCount(c, h), CheckCvo: in.CheckClusterVersion,
+		OpenshiftVersion: c.OpenShiftVersion, InstallerArgs: args,
+		// What keeps partitions must not be wiped.
+		SkipInstallationDiskCleanup: validation.DiskSpeedExempt(h),
+		EnableSkipMcoReboot:         skipMCOReboot(in, device),
+		NotifyNumReboots:            true,
+		Proxy:                       installerProxy(c),
+		ServiceIps:                  in.ServiceIPs,
+	}
+	return request, nil
+}
+
+// controlPlaneCount is none for a host that joins an existing cluster: it must not take
+// itself for a single node.
+func controlPlaneCount(c *model.Cluster, h *model.Host) int {
+	if h.DayTwo() {
+		return 0
+	}
+	return c.ControlPlaneCount
+}
+
+// installRole names the bootstrap host's role, which no host has in the store.
+func installRole(h *model.Host) (wire.HostRole, error) {
+	if h.Bootstrap {
+		return wire.HostRole(model.RoleBootstrap), nil
+	}
+	switch role := h.EffectiveRole(); role {
+	case model.RoleMaster, model.RoleArbiter, model.RoleWorker:
+		return wire.HostRole(role), nil
+	default:
+		return "", fmt.Errorf("require a host with a role, %s has %q", h.ID, role)
+	}
+}
+
+// bootDevice is the device installed to; foreign agents require a path below /dev.
+func bootDevice(h *model.Host) (string, error) {
+	path := h.InstallationDiskPath
+	if path == "" {
+		if d := validation.FindDisk(h.Inventory, h.InstallationDiskID); d != nil {
+			path = devicePath(d)
+		}
+	}
+	if !strings.HasPrefix(path, "/dev/") {
+		return "", fmt.Errorf("require an installation disk below /dev, found %q", path)
+	}
+	return path, nil
+}
+
+func devicePath(d *wire.Disk) string {
+	if strings.HasPrefix(d.Path, "/dev/") {
+		return d.Path
+	}
+	return "/dev/" + d.Name
+}
+
+func formatPaths(h *model.Host) []string {
+	var out []string
+	for _, d := range validation.DisksToFormat(h) {
+		out = append(out, devicePath(d))
+	}
+	return out
+}
+
+func mustGatherText(images map[string]string) (string, error) {
+	if len(images) == 0 {
+		return "", nil
+	}
+	if platform, ok := images[mustGatherPlatform]; ok && len(images) == 1 {
+		return platform, nil
+	}
+	out, err := json.Marshal(images)
+	return string(out), err
+}
+
+// skipMCOReboot saves a reboot where the machine config is applied before the first
+// one: from 4.15 on, not on s390x, not on device mapper disks.
+func skipMCOReboot(in ArgsInput, device string) bool {
+	v, err := semver.NewVersion(in.Cluster.OpenShiftVersion)
+	if err != nil || v.Major() < 4 || v.Major() == 4 && v.Minor() < 15 {
+		return false
+	}
+	return in.Cluster.CPUArchitecture != archS390X && !strings.Contains(device, "dm-")
+}
+
+const archS390X = "s390x"
+
+// installerProxy adds what the installer itself must reach directly.
+func installerProxy(c *model.Cluster) wire.Proxy {
+	p := c.Proxy
+	if p.HTTP == "" && p.HTTPS == "" {
+		return wire.Proxy{}
+	}
+	direct := []string{"127.0.0.1", "localhost", ".svc", ".cluster.local", "api-int." + c.Name + "." + c.BaseDNSDomain}
+	if p.NoProxy != "" {
+		direct = append([]string{p.NoProxy}, direct...)
+	}
+	return wire.Proxy{HTTPProxy: p.HTTP, HTTPSProxy: p.HTTPS, NoProxy: strings.Join(direct, ",")}
+}

@@ -1,0 +1,55 @@
+package duesteps
+
+import (
+	"crypto/sha256"
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+
+	"slipway/internal/cluster/validation"
+	"slipway/internal/wire"
+)
+
+func apiVIPArgs(in *ArgsInput) ([]string, error) {
+	if in.Cluster == nil {
+		return nil, ErrSkip
+	}
+	request := wire.APIVipConnectivityRequest{
+		URL: in.Cluster.NodeConfigURL(in.Host), CaCertificate: in.Cluster.IgnitionEndpoint.CACertificate,
+		IgnitionEndpointToken: in.Host.IgnitionEndpointToken.Reveal(),
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Host.IgnitionEndpointHeaders)) {
+		request.RequestHeaders = append(request.RequestHeaders, wire.APIVipConnectivityAdditionalRequestHeader{
+			Key: name, Value: in.Host.IgnitionEndpointHeaders[name].Reveal(),
+		})
+	}
+	return one(request)
+}
+
+func leaseArgs(in *ArgsInput) ([]string, error) {
+	c := in.Cluster
+	if c == nil || !c.VIPDHCPAllocation || len(c.MachineNetworks) == 0 || in.Host.Inventory == nil {
+		return nil, ErrSkip
+	}
+	for _, nic := range validation.NICs(in.Host.Inventory) {
+		if slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return c.MachineNetworks[0].Contains(a.Addr()) }) {
+			return one(wire.DhcpAllocationRequest{
+				Interface:     nic.Name,
+				APIVipMac:     vipMAC(c.ID.String(), "api"),
+				IngressVipMac: vipMAC(c.ID.String(), "ingress"),
+				APIVipLease:   c.APIVIPLease, IngressVipLease: c.IngressVIPLease,
+			})
+		}
+	}
+	return nil, ErrSkip
+}
+
+// vipMAC is a locally administered address that stays the same for a cluster, so that
+// every host asks for the same lease.
+func vipMAC(clusterID, name string) string {
+	sum := sha256.Sum256([]byte(clusterID + "/" + name))
+	mac := net.HardwareAddr(sum[:6])
+	mac[0] = mac[0]&^0x01 | 0x02 // unicast, locally administered
+	return mac.String()
+}

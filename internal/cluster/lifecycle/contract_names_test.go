@@ -1,0 +1,180 @@
+package lifecycle_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
+)
+
+// The named groups of contract/states.md, below 2d, written down again.
+const (
+	minHardwareGroup = "has-min-valid-disks has-min-cpu-cores has-min-memory"
+	dayOneHardware   = minHardwareGroup + " compatible-with-cluster-platform disk-encryption-requirements-satisfied"
+	toInstallGroup   = "has-memory-for-role has-cpu-cores-for-role belongs-to-machine-cidr hostname-unique hostname-valid ignition-downloadable" +
+		" belongs-to-majority-group sufficient-network-latency-requirement-for-role sufficient-packet-loss-requirement-for-role has-default-route" +
+		" api-domain-name-resolved-correctly api-int-domain-name-resolved-correctly apps-domain-name-resolved-correctly dns-wildcard-not-configured" +
+		" valid-platform-network-settings sufficient-installation-disk-speed non-overlapping-subnets compatible-agent" +
+		" time-synced-between-host-and-service no-skip-installation-disk no-skip-missing-disk no-ip-collisions-in-network" +
+		" no-iscsi-nic-belongs-to-machine-cidr"
+	reportedGroup = "connected media-connected has-inventory inventory-not-fully-truncated inventory-not-partially-truncated machine-cidr-defined" +
+		" vsphere-disk-uuid-enabled ntp-synced mtu-valid container-images-available"
+
+	clusterPending = "machine-cidr-defined cluster-cidr-defined service-cidr-defined dns-domain-defined pull-secret-set"
+	clusterVIPs    = "api-vips-defined ingress-vips-defined"
+	clusterGroup   = "machine-cidr-equals-to-calculated-cidr api-vips-valid ingress-vips-valid all-hosts-are-ready-to-install" +
+		" sufficient-masters-count network-prefix-valid no-cidrs-overlapping ntp-server-configured network-type-valid" +
+		" custom-manifests-requirements-satisfied networks-same-address-families"
+	clusterReported = "platform-requirements-satisfied openshift-ai-gpu-requirements-satisfied"
+
+	// operatorGroup is of hosts and clusters alike.
+	operatorGroup = "lso odf cnv lvm mce mtv osc node-feature-discovery nvidia-gpu pipelines servicemesh serverless openshift-ai authorino nmstate" +
+		" amd-gpu kmm node-healthcheck self-node-remediation fence-agents-remediation node-maintenance kube-descheduler cluster-observability" +
+		" numa-resources oadp metallb loki openshift-logging"
+)
+
+var (
+	operatorIDs    = suffixed(operatorGroup)
+	hostRuleIDs    = slices.Concat(strings.Fields(dayOneHardware), strings.Fields(toInstallGroup), strings.Fields(reportedGroup), operatorIDs)
+	clusterRuleIDs = slices.Concat(strings.Fields(clusterPending), strings.Fields(clusterVIPs), strings.Fields(clusterGroup), strings.Fields(clusterReported), operatorIDs)
+)
+
+func suffixed(names string) []string {
+	out := strings.Fields(names)
+	for i := range out {
+		out[i] += "-requirements-satisfied"
+	}
+	return out
+}
+
+// allPass reports whether every rule of a group passed, or was not evaluated at all.
+func allPass(results []model.ValidationResult, group ...string) bool {
+	for _, r := range results {
+		bad := r.Status != model.ValidationSuccess && r.Status != model.ValidationDisabled
+		if bad && slices.Contains(group, r.ID) {
+			return false
+		}
+	}
+	return true
+}
+
+// stageLimits are the time-outs of contract/states.md 2a in minutes; others have 60.
+var stageLimits = map[model.Stage]int{
+	"Starting installation": 30, "Writing image to disk": 30, "Copying registry data to disk": 90, "Rebooting": 40, "Waiting for ignition": 24 * 60,
+}
+
+func past(since time.Time, minutes int) bool {
+	return !since.IsZero() && now.Sub(since) > time.Duration(minutes)*time.Minute
+}
+
+// nameOfHost gives the named conditions of the host tables on some facts.
+func nameOfHost(t *testing.T, f *lifecycle.HostFacts, results []model.ValidationResult) func(string) bool {
+	t.Helper()
+	passes := func(group ...string) bool { return allPass(results, group...) }
+	limit, found := stageLimits[f.Stage]
+	if !found {
+		limit = 60
+	}
+	if f.SingleNode && f.Stage == "Rebooting" {
+		limit = 80
+	}
+	ignored := f.ClusterStatus == "installing-pending-user-action" &&
+		slices.Contains([]model.Stage{"Waiting for control plane", "Waiting for controller", "Waiting for bootkube", "Rebooting"}, f.Stage)
+	unknown := f.DiskSpeed == lifecycle.Unknown || f.Images == lifecycle.Unknown
+	failed := f.DiskSpeed == lifecycle.Failed || f.Images == lifecycle.Failed
+	conditions := map[string]bool{
+		"IsConnected": passes("connected"), "IsMediaConnected": passes("media-connected"), "HasInventory": passes("has-inventory"),
+		"InventoryNotFullyTruncated": passes("inventory-not-fully-truncated"),
+		"hasValidInventory":          passes("has-inventory", "inventory-not-fully-truncated"),
+		"hasMinRequiredHardware":     passes(strings.Fields(dayOneHardware)...),
+		"sufficientToBeBound":        passes(append(strings.Fields(minHardwareGroup), "hostname-valid")...),
+		"requiredInputFieldsExist":   passes("machine-cidr-defined"),
+		"isSufficientForInstall":     passes(append(strings.Fields(toInstallGroup), operatorIDs...)...),
+		"VSphereHostUUIDEnabled":     passes("vsphere-disk-uuid-enabled"),
+
+		"installationDiskSpeedUnknown": f.DiskSpeed == lifecycle.Unknown, "imagesAvailabilityUnknown": f.Images == lifecycle.Unknown,
+		"SufficientOrUnknownInstallationDiskSpeed":       f.DiskSpeed != lifecycle.Failed,
+		"SucessfullOrUnknownContainerImagesAvailability": f.Images != lifecycle.Failed,
+		"atLeastOneConditionUnknown":                     unknown,
+		"allConditionsSuccessful":                        !unknown && !failed,
+		"allConditionsSuccessfulOrUnknown":               !failed,
+		"IsDay2Host":                                     f.DayTwo,
+		"IsHostInReboot":                                 f.Stage == "Rebooting",
+		"IsInStages(WritingImageToDisk)":                 f.Stage == "Writing image to disk",
+		"IsInStages(CopyingRegistryDataToDisk)":          f.Stage == "Copying registry data to disk",
+		"IsInStages(WritingImageToDisk, CopyingRegistryDataToDisk, Rebooting)": slices.Contains(
+			[]model.Stage{"Writing image to disk", "Copying registry data to disk", "Rebooting"}, f.Stage),
+		"ValidRoleForInstallation":        slices.Contains([]model.Role{"master", "arbiter", "worker"}, f.Role),
+		"ClusterPreparingForInstallation": f.ClusterStatus == "preparing-for-installation",
+		"ClusterInstalling":               f.ClusterStatus == "installing" || f.ClusterStatus == "finalizing",
+		"ClusterInError":                  f.ClusterStatus == "error",
+		"IsClusterPostInstallation":       f.ClusterStatus == "installed" || f.ClusterStatus == "adding-hosts",
+		"ClusterWouldSucceedWithoutHost":  f.ClusterViable,
+
+		"SoftTimeoutsEnabled": f.Timeouts.Soft, "ConnectionTimedOut": f.ConnectionTimedOut, "HostStageTimedOut": f.StageTimedOut,
+		"IsLogCollectionTimedOut":                 f.LogsTimedOut,
+		"IsPreparingTimedOut":                     past(f.StatusSince, 17),
+		"HasStatusTimedOut(InstallationTimeout)":  past(f.StatusSince, 20),
+		"HasStatusTimedOut(ReclaimTimeout)":       past(f.StatusSince, 60),
+		"HasPendingUserActionTimedOut":            past(f.StatusSince, 60),
+		"HasInstallationInProgressTimedOut":       past(f.StageSince, limit),
+		"shouldIgnoreInstallationProgressTimeout": ignored,
+		"AwaitingRetry":                           f.AwaitingRetry,
+	}
+	return named(t, conditions)
+}
+
+// nameOfCluster gives those of the cluster table.
+func nameOfCluster(t *testing.T, f *lifecycle.ClusterFacts, results []model.ValidationResult) func(string) bool {
+	t.Helper()
+	passes := func(groups ...string) bool { return allPass(results, strings.Fields(strings.Join(groups, " "))...) }
+	required := passes(clusterGroup) && allPass(results, operatorIDs...)
+	limit := 70
+	switch f.FinalizingStage {
+	case "Waiting for cluster operators":
+		if !f.Timeouts.Soft {
+			limit = 600
+		}
+	case "Applying olm manifests", "Waiting for OLM operator setup jobs":
+		limit = 10
+	}
+	olm := []model.FinalizingStage{
+		"Applying olm manifests", "Waiting for olm operators csv initialization", "Waiting for olm operators csv", "Waiting for OLM operator setup jobs",
+	}
+	if slices.Contains(olm, f.FinalizingStage) {
+		limit = max(limit, int(f.OperatorTimeout/time.Minute))
+	}
+	conditions := map[string]bool{
+		"VipDhcpAllocationSet": f.VIPDHCPAllocation,
+		"pendingConditions":    passes(clusterPending), "requiredInputFieldsExistNonDhcp": passes(clusterPending, clusterVIPs),
+		"requiredForInstall": required, "isSufficientForInstallDhcp": required && passes(clusterVIPs),
+		"allRefreshStatusConditions":   required && passes(clusterPending, clusterVIPs),
+		"AllHostsPreparedSuccessfully": f.AllHostsPrepared, "FailedPreparingtHostsExist": f.FailedPreparingHosts, "UnPreparingtHostsExist": f.UnpreparingHosts,
+		"ClusterPreparationSucceeded": f.PreparationSucceeded, "ClusterPreparationFailed": f.PreparationFailed,
+		"IsInstalling": f.Installing, "IsFinalizing": f.Finalizing, "IsInstallingPendingUserAction": f.HostPending,
+		"areAllHostsDone": f.AllHostsDone, "hasClusterCompleteInstallation": f.Complete,
+
+		"SoftTimeoutsEnabled": f.Timeouts.Soft, "IsLogCollectionTimedOut": f.LogsTimedOut, "finalizingStageTimeoutTriggered": f.FinalizingStageTimedOut,
+		"IsPreparingTimedOut":                                 past(f.StatusSince, 18),
+		"IsInstallationTimedOut":                              past(f.InstallStartedAt, 24*60),
+		"IsFinalizingTimedOut":                                past(f.StatusSince, 5*60),
+		"IsFinalizingStageTimedOut":                           past(f.FinalizingStageSince, limit),
+		"isInFinalizingStages(nonFailingFinalizingStages...)": slices.Contains(olm[:3], f.FinalizingStage),
+		"AwaitingRetry":                                       f.AwaitingRetry,
+	}
+	return named(t, conditions)
+}
+
+func named(t *testing.T, conditions map[string]bool) func(string) bool {
+	t.Helper()
+	return func(name string) bool {
+		value, found := conditions[strings.TrimSpace(name)]
+		require.True(t, found, "the condition %s", name)
+		return value
+	}
+}

@@ -1,0 +1,241 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
+)
+
+type hf = lifecycle.HostFacts
+
+// hostCase is an event on a host and the row that answers it.
+type hostCase struct {
+	row    string
+	event  lifecycle.HostEvent
+	from   model.HostStatus
+	change func(*hf)
+	to     model.HostStatus
+	effect lifecycle.Effect
+	says   string // part of the status info; "-" wants none
+}
+
+func stage(s model.Stage) func(*hf)           { return func(f *hf) { f.Stage = s } }
+func cluster(s model.ClusterStatus) func(*hf) { return func(f *hf) { f.ClusterStatus = s } }
+func dayTwo(f *hf)                            { f.DayTwo = true }
+func silent(f *hf)                            { f.Conditions.Connected = false }
+func soft(f *hf)                              { f.Timeouts.Soft = true }
+func retry(f *hf)                             { f.AwaitingRetry = true }
+func slowStatus(d time.Duration) func(*hf)    { return func(f *hf) { f.StatusSince = now.Add(-d) } }
+func slowStage(s model.Stage, d time.Duration) func(*hf) {
+	return func(f *hf) { f.Stage, f.StageSince = s, now.Add(-d) }
+}
+
+func failing(id string) func(*hf) {
+	return func(f *hf) { f.Conditions = lifecycle.HostConditionsOf(failed(id)) }
+}
+
+func checks(disk, images lifecycle.Outcome) func(*hf) {
+	return func(f *hf) { f.DiskSpeed, f.Images = disk, images }
+}
+
+func all(changes ...func(*hf)) func(*hf) {
+	return func(f *hf) {
+		for _, c := range changes {
+			c(f)
+		}
+	}
+}
+
+const (
+	register = lifecycle.RegisterHost
+	progress = lifecycle.HostProgressed
+	refresh  = lifecycle.RefreshHost
+	none     = lifecycle.EffectNone
+)
+
+var (
+	preparing  = cluster(model.ClusterPreparingForInstallation)
+	installing = cluster(model.ClusterInstalling)
+	broken     = cluster(model.ClusterError)
+	pending    = cluster(model.ClusterInstallingPendingUserAction)
+)
+
+var eventCases = []hostCase{
+	{"Initial registration", register, "", nil, "discovering", lifecycle.EffectRegistered, "discovered"},
+	{"Initial registration unbound", register, "", func(f *hf) { f.Unbound = true }, "discovering-unbound", lifecycle.EffectRegistered, ""},
+	{"Rebooting day-2 host stays in progress", progress, "installing", all(dayTwo, stage(model.StageRebooting)), "installing-in-progress", none, "Rebooting"},
+	{"Day-2 host joined its cluster", progress, "installing-in-progress", all(dayTwo, stage(model.StageDone)), "added-to-existing-cluster", none, ""},
+	{"Host is done", progress, "installing-in-progress", stage(model.StageDone), "installed", none, ""},
+	{"Host is done although it waited for its user", progress, "installing-pending-user-action", stage(model.StageDone), "installed", none, ""},
+	{"Host progresses", progress, "installing", stage(model.StageWritingImageToDisk), "installing-in-progress", none, "Writing image to disk"},
+	{"Host progresses", progress, "installing-pending-user-action", stage(model.StageConfiguring), "installing-in-progress", none, "Configuring"},
+	{"Progress changes nothing", progress, "installed", stage(model.StageJoined), "installed", none, "-"},
+	{"Registration again while preparing", register, "preparing-successful", nil, "known", lifecycle.EffectRegistered, ""},
+	{"Registration again", register, "disconnected", nil, "discovering", lifecycle.EffectRegistered, ""},
+	{"Registration again", register, "resetting-pending-user-action", nil, "discovering", lifecycle.EffectRegistered, ""},
+	{"Registration before the reboot of a reset", register, "resetting", stage(model.StageRebooting), "resetting", none, "-"},
+	{"Registration after a reset", register, "resetting", nil, "discovering", lifecycle.EffectRegistered, ""},
+	{"Wrong boot order", register, "installing-in-progress", stage(model.StageRebooting), "installing-pending-user-action", lifecycle.EffectWrongBootOrder, "boot order"},
+	{"Wrong boot order", register, "added-to-existing-cluster", all(dayTwo, stage(model.StageDone)), "installing-pending-user-action", lifecycle.EffectWrongBootOrder, ""},
+	{"Registration while installing", register, "installing-in-progress", stage(model.StageWritingImageToDisk), "error", lifecycle.EffectFailed, "Writing image to disk"},
+	{"Registration after a failure", register, "error", nil, "error", none, "-"},
+	{"Registration after installation", register, "installed", nil, "installed", lifecycle.EffectWrongBootOrder, ""},
+	{"Installation failed", lifecycle.HostInstallationFailed, "installing", stage(model.StageInstalling), "error", lifecycle.EffectFailed, "Installing"},
+	{"Installation cancelled", lifecycle.CancelHost, "error", nil, "cancelled", lifecycle.EffectCancelled, ""},
+	{"Preparation cancelled", lifecycle.CancelHost, "preparing-for-installation", nil, "known", none, ""},
+	{"Nothing to cancel", lifecycle.CancelHost, "known", nil, "known", none, "-"},
+	{"Install day-2 host", lifecycle.InstallHost, "known", dayTwo, "installing", none, ""},
+	{"Reset needs a reboot", lifecycle.ResettingPendingUserAction, "installed", nil, "resetting-pending-user-action", lifecycle.EffectReset, ""},
+	{"Unbind before installation", lifecycle.UnbindHost, "known", nil, "unbinding", lifecycle.EffectUnbound, ""},
+	{"Unbind during or after installation", lifecycle.UnbindHost, "installed", nil, "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
+	{"Reclaim installed host", lifecycle.ReclaimHost, "installed", nil, "reclaiming", lifecycle.EffectUnbound, ""},
+	{"Reclaimed host reboots", lifecycle.RebootingForReclaim, "reclaiming", nil, "reclaiming-rebooting", none, ""},
+	{"Reclaim failed", lifecycle.ReclaimFailed, "reclaiming", nil, "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
+	{"Reclaim before installation", lifecycle.ReclaimHost, "known", nil, "unbinding", lifecycle.EffectUnbound, ""},
+	{"Reclaim failed host", lifecycle.ReclaimHost, "error", nil, "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
+	{"Media gone before installation", lifecycle.MediaDisconnect, "known", nil, "disconnected", none, "media"},
+	{"Media gone during installation", lifecycle.MediaDisconnect, "installing", nil, "error", lifecycle.EffectFailed, "media"},
+	{"Registration again unbound", register, "unbinding", nil, "discovering-unbound", lifecycle.EffectRegistered, ""},
+	{"Bind", lifecycle.BindHost, "known-unbound", nil, "binding", none, ""},
+	{"Media of unbound host gone", lifecycle.MediaDisconnect, "known-unbound", nil, "disconnected-unbound", none, ""},
+
+	{"Retry failed host", lifecycle.RetryHost, "error", all(installing, stage(model.StageWritingImageToDisk)), "installing", lifecycle.EffectReset, ""},
+	{"Retry failed host", lifecycle.RetryHost, "error", all(broken, retry, stage(model.StageWritingImageToDisk)), "installing", lifecycle.EffectReset, ""},
+	{"Retry needs a reboot", lifecycle.RetryHost, "error", all(pending, stage(model.StageConfiguring)), "resetting-pending-user-action", lifecycle.EffectReset, "boot it"},
+	{"Retry needs a reboot", lifecycle.RetryHost, "installing-pending-user-action", all(pending, stage(model.StageRebooting)), "resetting-pending-user-action", lifecycle.EffectReset, ""},
+	{"Retry rediscovered host", lifecycle.RetryHost, "known", installing, "installing", lifecycle.EffectReset, ""},
+	{"Reset in the live image", lifecycle.ResetHost, "error", stage(model.StageWritingImageToDisk), "discovering", lifecycle.EffectReset, ""},
+	{"Reset in the live image", lifecycle.ResetHost, "disconnected", nil, "discovering", lifecycle.EffectReset, ""},
+	{"Reset after the live image", lifecycle.ResetHost, "installed", stage(model.StageDone), "resetting-pending-user-action", lifecycle.EffectReset, ""},
+}
+
+var refreshCases = []hostCase{
+	{"Reclaim timed out", refresh, "reclaiming", slowStatus(61 * time.Minute), "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
+	{"Preparation begins", refresh, "known", preparing, "preparing-for-installation", lifecycle.EffectPrepared, ""},
+	{"Preparation succeeded", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Passed)), "preparing-successful", none, ""},
+	{"Prepared host waits", refresh, "preparing-successful", preparing, "preparing-successful", none, "-"},
+	{"Installation begins", refresh, "preparing-successful", installing, "installing", none, ""},
+	{"Cluster stopped preparing", refresh, "preparing-for-installation", nil, "known", none, ""},
+	{"Disk too slow to be checked", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Failed, lifecycle.Passed), failing("sufficient-installation-disk-speed")), "insufficient", none, "because of sufficient-installation-disk-speed"},
+	{"Preparation timed out", refresh, "preparing-for-installation", all(preparing, slowStatus(18*time.Minute), checks(lifecycle.Passed, lifecycle.Unknown)), "preparing-failed", none, "17m"},
+	{"Images not available", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Failed)), "preparing-failed", none, "images"},
+	{"Preparation goes on", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Unknown)), "preparing-for-installation", none, "-"},
+	{"Failed preparation is over", refresh, "preparing-failed", nil, "known", none, ""},
+	{"Prepared host is not needed", refresh, "preparing-successful", nil, "known", none, ""},
+	{"Host disconnected", refresh, "known", silent, "disconnected", none, "3m"},
+	{"Host disconnected", refresh, "known", failing("media-connected"), "disconnected", none, "media"},
+	{"Cluster failed", refresh, "installed", broken, "error", none, "cluster failed"},
+	{"Step not taken", refresh, "installing", all(installing, slowStatus(21*time.Minute)), "error", lifecycle.EffectFailed, "20m"},
+	{"Disconnected while preparing", refresh, "preparing-for-installation", all(preparing, silent), "disconnected", none, ""},
+	{"Disconnected while installing", refresh, "installing-in-progress", all(installing, silent), "error", lifecycle.EffectFailed, ""},
+	{"Silent while installing", refresh, "installing-in-progress", all(installing, silent, soft), "installing-in-progress", lifecycle.EffectConnectionLost, ""},
+	{"Back while installing", refresh, "installing-in-progress", all(installing, soft, func(f *hf) { f.ConnectionTimedOut = true }), "installing-in-progress", lifecycle.EffectConnectionBack, ""},
+	{"Stage waits for another host's user", refresh, "installing-in-progress", all(pending, slowStage(model.StageWaitingForBootkube, 2*time.Hour)), "installing-in-progress", lifecycle.EffectStageClockRestarted, "-"},
+	{"Stage timed out", refresh, "installing-in-progress", all(installing, slowStage(model.StageConfiguring, 61*time.Minute)), "error", lifecycle.EffectFailed, `"Configuring" for more than 1h`},
+	{"Writing the image timed out", refresh, "installing-in-progress", all(installing, slowStage(model.StageWritingImageToDisk, 31*time.Minute)), "error", lifecycle.EffectFailed, "30m"},
+	{"Copying data timed out", refresh, "installing-in-progress", all(installing, slowStage(model.StageCopyingRegistryData, 91*time.Minute)), "error", lifecycle.EffectFailed, "1h30m"},
+	{"Stage takes long", refresh, "installing-in-progress", all(installing, soft, slowStage(model.StageConfiguring, 61*time.Minute)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
+	{"Writing the image takes long", refresh, "installing-in-progress", all(installing, soft, slowStage(model.StageWritingImageToDisk, 31*time.Minute)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
+	{"Copying data takes long", refresh, "installing-in-progress", all(installing, soft, slowStage(model.StageCopyingRegistryData, 91*time.Minute)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
+	{"Reboot takes too long", refresh, "installing-in-progress", all(installing, slowStage(model.StageRebooting, 41*time.Minute)), "installing-pending-user-action", none, "boot order"},
+	{"User did not act", refresh, "installing-pending-user-action", all(pending, slowStatus(61*time.Minute), func(f *hf) { f.ClusterViable = true }), "error", lifecycle.EffectFailed, "1h"},
+	{"Installation goes on", refresh, "installing-in-progress", all(installing, slowStage(model.StageRebooting, 39*time.Minute)), "installing-in-progress", none, "-"},
+	{"Installation goes on", refresh, "installing-pending-user-action", all(pending, slowStatus(61*time.Minute)), "installing-pending-user-action", none, "-"},
+	{"Installation waits for a retry", refresh, "installed", all(broken, retry), "installed", none, "-"},
+	{"Discovery", refresh, "disconnected", failing("has-inventory"), "discovering", none, ""},
+	{"Hardware insufficient", refresh, "known", failing("has-min-cpu-cores"), "insufficient", none, "because of has-min-cpu-cores"},
+	{"Input missing", refresh, "discovering", failing("machine-cidr-defined"), "pending-for-input", none, "because of machine-cidr-defined"},
+	{"Host not ready", refresh, "known", failing("hostname-unique"), "insufficient", none, "because of hostname-unique"},
+	{"Host not ready", refresh, "discovering", failing("vsphere-disk-uuid-enabled"), "insufficient", none, ""},
+	{"Host not ready", refresh, "known", failing("odf-requirements-satisfied"), "insufficient", none, "odf"},
+	{"Host ready", refresh, "insufficient", nil, "known", none, ""},
+	{"Host ready", refresh, "insufficient", failing("ntp-synced"), "known", none, ""},
+	{"Host stays ready", refresh, "known", nil, "known", none, ""},
+	{"Host stays ready", refresh, "known", all(preparing, func(f *hf) { f.Role = model.RoleAutoAssign }), "known", none, ""},
+	{"Logs timed out", refresh, "error", func(f *hf) { f.LogsTimedOut = true }, "error", lifecycle.EffectLogsTimedOut, "-"},
+	{"Host stays as it ended", refresh, "cancelled", nil, "cancelled", none, "-"},
+	{"Day-2 host stays in its cluster", refresh, "added-to-existing-cluster", dayTwo, "added-to-existing-cluster", none, "-"},
+	{"Reclaim goes on", refresh, "reclaiming", nil, "reclaiming", none, "-"},
+	{"Unbound host disconnected", refresh, "known-unbound", silent, "disconnected-unbound", none, ""},
+	{"Unbound discovery", refresh, "discovering-unbound", failing("has-inventory"), "discovering-unbound", none, ""},
+	{"Hardware of unbound host insufficient", refresh, "known-unbound", failing("hostname-valid"), "insufficient-unbound", none, "hostname-valid"},
+	{"Binding goes on", refresh, "binding", nil, "binding", none, "-"},
+	{"Ready to be bound", refresh, "discovering-unbound", nil, "known-unbound", none, ""},
+	{"Nothing changes", refresh, "disabled", nil, "disabled", none, "-"},
+}
+
+func TestHostTransitions(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, list := range [][]hostCase{eventCases, refreshCases} {
+		for _, tt := range list {
+			seen[tt.row] = true
+			t.Run(string(tt.event)+" "+string(tt.from)+": "+tt.row, func(t *testing.T) {
+				t.Parallel()
+				facts := fineHost()
+				if tt.change != nil {
+					tt.change(&facts)
+				}
+				got, err := lifecycle.NextHost(tt.event, tt.from, facts)
+				require.NoError(t, err)
+				require.Equal(t, tt.row, got.Name)
+				require.Equal(t, tt.to, got.To)
+				require.Equal(t, tt.effect, got.Effect)
+				if tt.says == "-" {
+					require.Empty(t, got.StatusInfo)
+				} else {
+					require.Contains(t, got.StatusInfo, tt.says)
+				}
+			})
+		}
+	}
+	for _, r := range append(lifecycle.HostTable(), lifecycle.PoolTable()...) {
+		require.True(t, seen[r.Name], "row %q needs a case", r.Name)
+		require.True(t, r.No > 0 || r.Why != "", "a row of ours says why: %s", r.Name)
+	}
+}
+
+func TestRefusedHostEventsNameTheState(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		event  lifecycle.HostEvent
+		from   model.HostStatus
+		change func(*hf)
+	}{
+		{"installing a day-1 host alone", lifecycle.InstallHost, "known", nil},
+		{"retrying a host that works", lifecycle.RetryHost, "installing-in-progress", installing},
+		{"retrying after the installation ended", lifecycle.RetryHost, "error", broken},
+		{"retrying a day-2 host", lifecycle.RetryHost, "error", all(dayTwo, installing)},
+		{"cancelling before it began", lifecycle.CancelHost, "insufficient", nil},
+		{"binding a bound host", lifecycle.BindHost, "known", nil},
+		{"progress before it began", progress, "known", nil},
+		{"an event that is none", "Explode", "known", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			facts := fineHost()
+			if tt.change != nil {
+				tt.change(&facts)
+			}
+			_, err := lifecycle.NextHost(tt.event, tt.from, facts)
+			require.ErrorIs(t, err, model.ErrConflict)
+			require.ErrorContains(t, err, string(tt.from))
+		})
+	}
+}
+
+func TestSingleNodeMayRebootLonger(t *testing.T) {
+	t.Parallel()
+	facts := fineHost()
+	slowStage(model.StageRebooting, 79*time.Minute)(&facts)
+	installing(&facts)
+	facts.SingleNode = true
+	got, err := lifecycle.NextHost(refresh, "installing-in-progress", facts)
+	require.NoError(t, err)
+	require.Equal(t, "Installation goes on", got.Name)
+}

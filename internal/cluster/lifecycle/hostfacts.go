@@ -1,0 +1,174 @@
+package lifecycle
+
+import (
+	"slices"
+	"time"
+
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// Outcome is what is known of a check.
+type Outcome int
+
+// The outcomes.
+const (
+	Unknown Outcome = iota
+	Passed
+	Failed
+)
+
+// HostFacts are what the conditions of the host table see. The zero value is a bound
+// day-1 host of which nothing is known.
+type HostFacts struct {
+	Now      time.Time
+	Timeouts Timeouts
+
+	Unbound bool
+	DayTwo  bool
+	Role    model.Role // assigned, not suggested
+	// Stage is the stage the host is in; for HostProgressed the one it reports.
+	Stage        model.Stage
+	StageSince   time.Time // stage_updated_at
+	StatusSince  time.Time
+	SingleNode   bool
+	Conditions   HostConditions
+	DiskSpeed    Outcome
+	Images       Outcome
+	LogsTimedOut bool
+	// ConnectionTimedOut and StageTimedOut tell that soft time-outs were reported already.
+	ConnectionTimedOut bool
+	StageTimedOut      bool
+
+	// ClusterStatus is empty for unbound hosts.
+	ClusterStatus model.ClusterStatus
+	// ClusterViable is set when the cluster would come up without this host.
+	ClusterViable bool
+	// AwaitingRetry is set while the workflow of a failed installation still runs and a
+	// failed host may be tried again: the other hosts keep their states meanwhile.
+	AwaitingRetry bool
+}
+
+// HostInput is what NewHostFacts reads.
+type HostInput struct {
+	Host    *model.Host
+	Cluster *model.Cluster // nil while unbound
+	Hosts   []*model.Host  // of the cluster
+	// Results are the host's current validations; those stored with it when nil.
+	Results  []model.ValidationResult
+	Timeouts Timeouts
+	// AwaitingRetry is set besides when DecisionOpen of one of the hosts is.
+	AwaitingRetry bool
+	Now           time.Time
+}
+
+// NewHostFacts derives the facts of a host from what is stored of it. For
+// HostProgressed set Stage to the reported one afterwards.
+func NewHostFacts(in HostInput) HostFacts {
+	h, results := in.Host, in.Results
+	if results == nil {
+		results = h.Validations
+	}
+	f := HostFacts{
+		Now: in.Now, Timeouts: in.Timeouts.Of(in.Cluster), AwaitingRetry: in.AwaitingRetry || h.DecisionOpen || decisionOpen(in.Hosts),
+		Unbound: h.ClusterID == nil, DayTwo: h.DayTwo(),
+		Role: h.Role, Stage: h.Stage,
+		StageSince: h.Progress.StageUpdatedAt, StatusSince: h.StatusUpdatedAt,
+		Conditions:         HostConditionsOf(results),
+		DiskSpeed:          unlessDisabled(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
+		Images:             unlessDisabled(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
+		LogsTimedOut:       HostLogsTimedOut(h, in.Timeouts, in.Now),
+		ConnectionTimedOut: h.ConnectionTimedOut, StageTimedOut: h.Progress.StageTimedOut,
+	}
+	if in.Cluster != nil {
+		f.ClusterStatus = in.Cluster.Status
+		f.SingleNode = in.Cluster.SingleNode() && !f.DayTwo
+		if h.Status == model.HostInstallingPendingUserAction {
+			f.ClusterViable = viableWithout(h, in.Cluster, in.Hosts)
+		}
+	}
+	return f
+}
+
+// viableWithout counts the host as failed: it stays defined.
+func viableWithout(h *model.Host, c *model.Cluster, hosts []*model.Host) bool {
+	others := slices.Clone(hosts)
+	for i, o := range others {
+		if o.ID == h.ID && o.InfraEnvID == h.InfraEnvID {
+			failing := *o
+			failing.Status = model.HostError
+			others[i] = &failing
+		}
+	}
+	return HasEnough(c, others, installingStatuses...)
+}
+
+// unlessDisabled takes a check for passed whose rule is switched off: nobody wants to
+// know how it ends.
+func unlessDisabled(results []model.ValidationResult, id wire.HostValidationID, found Outcome) Outcome {
+	for _, r := range results {
+		if r.ID == string(id) && r.Status == model.ValidationDisabled {
+			return Passed
+		}
+	}
+	return found
+}
+
+func diskSpeedOutcome(h *model.Host) Outcome {
+	if validation.DiskSpeedExempt(h) {
+		return Passed
+	}
+	s, ok := h.DiskSpeed[h.InstallationDiskPath]
+	switch {
+	case !ok || !s.Tested:
+		return Unknown
+	case s.ExitCode != 0:
+		return Failed
+	}
+	return Passed
+}
+
+func imagesOutcome(h *model.Host) Outcome {
+	if len(h.Images) == 0 {
+		return Unknown
+	}
+	out := Passed
+	for i := range h.Images {
+		switch {
+		case h.Images[i].Result == "":
+			out = Unknown
+		case validation.ImageFailed(&h.Images[i]):
+			return Failed
+		}
+	}
+	return out
+}
+
+// HostLogsTimedOut reports whether logs asked of a host, or begun by it, do not come any more.
+func HostLogsTimedOut(h *model.Host, t Timeouts, now time.Time) bool {
+	return logsTimedOut(h.LogsInfo, h.LogsStartedAt, t.HostLogPending, t.HostLogCollection, now)
+}
+
+// ClusterLogsTimedOut is HostLogsTimedOut for the logs of the controller.
+func ClusterLogsTimedOut(c *model.Cluster, t Timeouts, now time.Time) bool {
+	return logsTimedOut(c.LogsInfo, c.ControllerLogsStartedAt, t.LogPending, t.LogCollection, now)
+}
+
+func logsTimedOut(state model.LogsState, since time.Time, pending, collection time.Duration, now time.Time) bool {
+	if since.IsZero() {
+		return false
+	}
+	switch state {
+	case model.LogsRequested:
+		return now.Sub(since) > pending
+	case model.LogsCollecting:
+		return now.Sub(since) > collection
+	}
+	return false
+}
+
+// over reports whether a duration has passed since a time that is known.
+func over(since time.Time, limit time.Duration, now time.Time) bool {
+	return !since.IsZero() && now.Sub(since) > limit
+}

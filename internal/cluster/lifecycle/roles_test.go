@@ -1,0 +1,197 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+func suggest(c *model.Cluster, hosts ...*model.Host) map[int]model.Role {
+	got := lifecycle.SuggestRoles(c, hosts, lifecycle.RoleOptions{
+		Requirements: openshift.RequirementsFor("4.21.0"), Validation: validation.DefaultOptions(),
+	})
+	out := map[int]model.Role{}
+	for id, role := range got {
+		out[int(id[15])] = role
+	}
+	return out
+}
+
+func free(i int, hardware ...int) *model.Host {
+	h := host(0, model.RoleAutoAssign, model.HostKnown, hardware...)
+	h.ID = uuid.UUID{15: byte(i)}
+	return h
+}
+
+func TestSuggestRoles(t *testing.T) {
+	t.Parallel()
+	const m, w, a = model.RoleMaster, model.RoleWorker, model.RoleArbiter
+	three := &model.Cluster{ControlPlaneCount: 3}
+	gpu := free(5, 4, 16, 120)
+	gpu.Inventory.Gpus = []wire.Gpu{{Name: "x"}}
+	chosen := free(6, 64, 256, 2000)
+	chosen.Role = m
+	dayTwo := free(7, 8, 32, 200)
+	dayTwo.Kind = model.KindAddToExistingClusterHost
+	for _, tt := range []struct {
+		name    string
+		cluster *model.Cluster
+		hosts   []*model.Host
+		want    map[int]model.Role
+	}{
+		{
+			"the smallest sufficient hosts become masters", three,
+			[]*model.Host{free(1, 32, 128, 500), free(2, 8, 32, 200), free(3, 4, 16, 120), free(4, 16, 64, 200)},
+			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
+		},
+		{
+			"hosts too small for a master become workers", three,
+			[]*model.Host{free(1, 2, 8, 120), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
+			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
+		},
+		{"a small disk makes no master", three, []*model.Host{free(1, 8, 32, 90)}, map[int]model.Role{1: w}},
+		{
+			"hosts with a GPU are left for work", three,
+			[]*model.Host{gpu, free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
+			map[int]model.Role{5: w, 2: m, 3: m, 4: m},
+		},
+		{
+			"masters chosen by the user count", three,
+			[]*model.Host{chosen, free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
+			map[int]model.Role{2: m, 3: m, 4: w},
+		},
+		{
+			"equal hosts are taken by id", three,
+			[]*model.Host{free(4, 8, 32, 200), free(3, 8, 32, 200), free(2, 8, 32, 200), free(1, 8, 32, 200)},
+			map[int]model.Role{1: m, 2: m, 3: m, 4: w},
+		},
+		{
+			"two masters get an arbiter", &model.Cluster{ControlPlaneCount: 2},
+			[]*model.Host{free(1, 8, 32, 200), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
+			map[int]model.Role{1: m, 2: m, 3: a, 4: w},
+		},
+		{
+			"a single node is a master when it meets its own requirements", &model.Cluster{ControlPlaneCount: 1},
+			[]*model.Host{free(1, 8, 16, 120)},
+			map[int]model.Role{1: m},
+		},
+		{
+			"a single node needs eight cores before 4.22", &model.Cluster{ControlPlaneCount: 1},
+			[]*model.Host{free(1, 7, 16, 120)},
+			map[int]model.Role{1: w},
+		},
+		{
+			"hosts of an existing cluster are workers", &model.Cluster{Kind: model.KindAddHostsCluster, ControlPlaneCount: 3},
+			[]*model.Host{dayTwo},
+			map[int]model.Role{7: w},
+		},
+		{"hosts without an inventory get none", three, []*model.Host{free(1)}, map[int]model.Role{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.want, suggest(tt.cluster, tt.hosts...))
+		})
+	}
+}
+
+func TestElectBootstrap(t *testing.T) {
+	t.Parallel()
+	all := append(hosts(model.RoleWorker, "known"), hosts(model.RoleMaster, "known", "known", "known")...)
+	require.Equal(t, all[1], lifecycle.ElectBootstrap(all), "the first by name")
+	all[1].RequestedHostname = "z"
+	require.Equal(t, all[2], lifecycle.ElectBootstrap(all))
+	all[3].Bootstrap = true
+	require.Equal(t, all[3], lifecycle.ElectBootstrap(all), "the one that was elected before")
+	require.Nil(t, lifecycle.ElectBootstrap(all[:1]))
+}
+
+func TestHostPercentage(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 9, lifecycle.HostPercentage(model.RoleMaster, true, false, model.StageStartingInstallation, 0))
+	require.Equal(t, 37, lifecycle.HostPercentage(model.RoleMaster, false, false, model.StageWritingImageToDisk, 0))
+	require.Equal(t, 100, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageDone, 0))
+	require.Equal(t, 50, lifecycle.HostPercentage(model.RoleMaster, true, true, model.StageWritingImageToDisk, 0))
+	require.Equal(t, 42, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageFailed, 42), "a failure keeps what was reached")
+}
+
+func TestStageReached(t *testing.T) {
+	t.Parallel()
+	reached := func(now, wanted model.Stage) bool {
+		return lifecycle.StageReached(model.RoleWorker, false, false, now, wanted)
+	}
+	require.True(t, reached(model.StageJoined, model.StageConfiguring))
+	require.True(t, reached(model.StageJoined, model.StageJoined))
+	require.False(t, reached(model.StageConfiguring, model.StageJoined))
+	require.False(t, reached("", model.StageJoined))
+	require.False(t, reached(model.StageDone, model.StageWaitingForBootkube), "no stage of a worker")
+}
+
+func TestClusterProgress(t *testing.T) {
+	t.Parallel()
+	all := hosts(model.RoleMaster, "preparing-successful", "known", "preparing-successful", "known")
+	operators := []model.MonitoredOperator{{Type: "builtin", Status: model.OperatorAvailable}, {Type: "olm", Status: model.OperatorProgressing}}
+	p := lifecycle.ClusterProgress(model.ClusterPreparingForInstallation, all, nil, model.ClusterProgress{Installing: 90})
+	require.Equal(t, model.ClusterProgress{Preparing: 50, Total: 5}, p)
+
+	all[0].Progress.Percentage, all[1].Progress.Percentage = 100, 40
+	p = lifecycle.ClusterProgress(model.ClusterInstalling, all, operators, p)
+	require.Equal(t, model.ClusterProgress{Preparing: 100, Installing: 35, Total: 34}, p)
+
+	all[0].Progress.Percentage = 0
+	require.Equal(t, p, lifecycle.ClusterProgress(model.ClusterInstalling, all, operators, p), "a retried host takes nothing back")
+
+	for _, h := range all {
+		h.Progress.Percentage = 100
+	}
+	p = lifecycle.ClusterProgress(model.ClusterFinalizing, all, operators, p)
+	require.Equal(t, model.ClusterProgress{Preparing: 100, Installing: 100, Finalizing: 50, Total: 90}, p)
+	require.Equal(t, 100, lifecycle.ClusterProgress(model.ClusterInstalled, all, operators, p).Total)
+	require.Equal(t, p, lifecycle.ClusterProgress(model.ClusterError, all, operators, p), "a failed cluster shows how far it came")
+	require.Zero(t, lifecycle.ClusterProgress(model.ClusterInsufficient, all, nil, p).Total)
+}
+
+func TestParseTimeouts(t *testing.T) {
+	t.Parallel()
+	d := lifecycle.DefaultTimeouts()
+	require.Equal(t, 17*time.Minute, d.PrepareHost)
+	require.Equal(t, 18*time.Minute, d.PrepareCluster)
+	require.Equal(t, 80*time.Minute, d.Stage(model.StageRebooting, true))
+	for stage, want := range map[model.Stage]time.Duration{
+		model.StageRebooting: 40 * time.Minute, model.StageStartingInstallation: 30 * time.Minute,
+		model.StageWritingImageToDisk: 30 * time.Minute, model.StageCopyingRegistryData: 90 * time.Minute,
+		model.StageWaitingForIgnition: 24 * time.Hour, model.StageJoined: time.Hour, "Juggling": time.Hour,
+	} {
+		require.Equal(t, want, d.Stage(stage, false), stage)
+	}
+	require.Equal(t, 10*time.Hour, d.FinalizingStage(model.FinalizingWaitingForOperators, 0))
+	require.Equal(t, 10*time.Minute, d.FinalizingStage(model.FinalizingApplyingOLMManifests, 0))
+	require.Equal(t, 2*time.Hour, d.FinalizingStage(model.FinalizingWaitingForCSV, 2*time.Hour), "as long as the slowest operator")
+	require.Equal(t, 70*time.Minute, d.FinalizingStage(model.FinalizingAddingRouterCA, 2*time.Hour))
+	require.Equal(t, 70*time.Minute, softTimeouts().FinalizingStage(model.FinalizingWaitingForOperators, 0))
+
+	got, err := lifecycle.ParseTimeouts(map[string]string{
+		"HOST_STAGE_WRITING_IMAGE_TO_DISK_TIMEOUT": "45m", "HOST_STAGE_JOINED_TIMEOUT": "2h",
+		"FINALIZING_STAGE_ADDING_ROUTER_CA_TIMEOUT": "5m", "DISK_CHECK_TIMEOUT": "30m", "HOST_MAX_DISCONNECTION_TIME": "1m",
+	})
+	require.NoError(t, err)
+	require.Equal(t, 45*time.Minute, got.Stage(model.StageWritingImageToDisk, false))
+	require.Equal(t, 2*time.Hour, got.Stage(model.StageJoined, false))
+	require.Equal(t, 5*time.Minute, got.FinalizingStage(model.FinalizingAddingRouterCA, 0))
+	require.Equal(t, 31*time.Minute, got.PrepareHost, "outlasts the longest check")
+	require.Equal(t, time.Minute, got.Disconnect)
+
+	for name, value := range map[string]string{"FINALIZING_TIMEOUT": "soon", "RESET_CLUSTER_TIMEOUT": "-1m", "ENABLE_SOFT_TIMEOUTS": "perhaps"} {
+		_, err := lifecycle.ParseTimeouts(map[string]string{name: value})
+		require.ErrorContains(t, err, name)
+	}
+	require.Contains(t, lifecycle.TimeoutVariables(), "HOST_STAGE_WAITING_FOR_CONTROL_PLANE_TIMEOUT")
+	require.Contains(t, lifecycle.TimeoutVariables(), "FINALIZING_STAGE_WAITING_FOR_OLM_OPERATORS_CSV_INITIALIZATION_TIMEOUT")
+}

@@ -1,0 +1,139 @@
+package openshift
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/Masterminds/semver/v3"
+
+	"slipway/internal/model"
+)
+
+// Catalogue is the list of releases on offer while the service runs: what its settings
+// name, and what release sources add. It may be used from several goroutines.
+type Catalogue struct {
+	given   Releases
+	current atomic.Pointer[Releases]
+}
+
+// NewCatalogue begins with the releases of the settings.
+func NewCatalogue(given Releases) *Catalogue {
+	c := &Catalogue{given: given}
+	c.current.Store(&given)
+	return c
+}
+
+// List gives the releases on offer, newest first.
+func (c *Catalogue) List() Releases { return *c.current.Load() }
+
+// Extend offers what release sources found beside the releases of the settings, in place
+// of what they found before.
+func (c *Catalogue) Extend(found Releases) {
+	list := merge(c.given, found)
+	c.current.Store(&list)
+}
+
+// Find is Releases.Find in the current list.
+func (c *Catalogue) Find(version string) (Release, error) { return c.List().Find(version) }
+
+// Wish is what a client asked a cluster to be installed with.
+type Wish struct {
+	Version      string // whole, minor, or empty
+	Architecture string // empty: x86_64, or that of the release when it serves several
+	Image        string // empty: that of the version
+	// AnyImage is set when releases that are not on offer are taken, too.
+	AnyImage bool
+}
+
+// Choose finds the release of a wish, and the architecture of the cluster: one of a release
+// for several is multi. The error is a model.ErrInvalid.
+func (c *Catalogue) Choose(w Wish) (Release, string, error) {
+	list := c.List()
+	if w.Image != "" {
+		return list.chooseImage(w)
+	}
+	r, err := list.Find(w.Version)
+	if err != nil {
+		return r, "", err
+	}
+	for _, candidate := range list.like(r, w.Version) {
+		if fitting, architecture, ok := candidate.serve(w.Architecture); ok {
+			return fitting, architecture, nil
+		}
+	}
+	return r, "", errArchitecture(r, w.Architecture)
+}
+
+func errArchitecture(r Release, architecture string) error {
+	return model.Invalidf("cpu_architecture: require one of %v for OpenShift %s, found %s", r.CPUArchitectures, r.Version, cmp.Or(architecture, x8664))
+}
+
+// like lists what may stand in for a release that was found: nothing when a whole version
+// was asked for, else those of the same minor version, builds for several architectures last.
+func (l Releases) like(r Release, asked string) Releases {
+	out := Releases{r}
+	if r.Version == asked {
+		return out
+	}
+	minor := strings.TrimSuffix(r.minor(), "-"+multi)
+	for _, builds := range []string{minor, minor + "-" + multi} {
+		for _, other := range l {
+			if other.minor() == builds && other.Version != r.Version {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
+}
+
+// serve is the release with the image for a cluster of an architecture, and the
+// architecture of that cluster; false when it has none.
+func (r Release) serve(name string) (Release, string, bool) {
+	asked := architectureOf(name)
+	one := len(r.CPUArchitectures) > 1 && r.CPUArchitecture == "" // image for all of them, not marked as such
+	switch {
+	case r.Multi():
+		return r, multi, name == "" || asked == multi || slices.Contains(r.CPUArchitectures, asked)
+	case asked == multi:
+		return r, multi, one
+	case !slices.Contains(r.CPUArchitectures, asked):
+		return r, "", false
+	}
+	r.Image, r.CPUArchitecture = cmp.Or(r.images[asked], r.Image), asked
+	return r, cmp.Or(name, asked), true
+}
+
+// chooseImage takes a release image that is on offer, or any where that is allowed: then
+// its version is the one asked for, and the installation finds out what it is.
+func (l Releases) chooseImage(w Wish) (Release, string, error) {
+	for _, r := range l {
+		for _, name := range r.CPUArchitectures {
+			if r.images[name] != w.Image {
+				continue
+			}
+			if w.Version != "" && w.Version != r.Version && w.Version != strings.TrimSuffix(r.minor(), "-"+multi) && w.Version != r.minor() {
+				return r, "", model.Invalidf("ocp_release_image: require an image of OpenShift %s, found one of %s", w.Version, r.Version)
+			}
+			fitting, architecture, ok := r.serve(cmp.Or(w.Architecture, name))
+			if !ok {
+				return r, "", errArchitecture(r, w.Architecture)
+			}
+			return fitting, architecture, nil
+		}
+	}
+	if !w.AnyImage {
+		return Release{}, "", model.Invalidf("ocp_release_image: require the image of a release on offer (%v), found %s", l.known(), w.Image)
+	}
+	r, err := l.Find(w.Version)
+	if err != nil {
+		v, bad := semver.StrictNewVersion(w.Version)
+		if bad != nil {
+			return r, "", err
+		}
+		r = Release{Version: v.String(), CPUArchitectures: []string{architectureOf(w.Architecture)}}
+	}
+	r.Image = w.Image
+	return r, cmp.Or(w.Architecture, x8664), nil
+}

@@ -1,0 +1,110 @@
+package openshift
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"slipway/internal/model"
+)
+
+// FeaturesOf lists the features that a definition uses, in the order of the table. Each
+// part may be nil.
+func FeaturesOf(c *model.Cluster, hosts []*model.Host, env *model.InfraEnv) []FeatureID {
+	d := definition{cluster: c, hosts: hosts, env: env}
+	if c == nil {
+		d.cluster = &model.Cluster{Kind: model.KindAddHostsCluster} // uses nothing
+	}
+	if env == nil {
+		d.env = &model.InfraEnv{}
+	}
+	var used []FeatureID
+	for i := range features {
+		if r := &features[i]; r.used != nil && r.used(d) {
+			used = append(used, r.id)
+		}
+	}
+	return used
+}
+
+// Check refuses features that the version, architecture or platform of a cluster does not
+// have, and pairs of features that exclude each other, with a model.ErrInvalid that names
+// them. The cluster gives the setting; features come from FeaturesOf.
+func Check(c *model.Cluster, features []FeatureID) error {
+	return CheckIn(Setting{
+		Version: c.OpenShiftVersion, Architecture: c.CPUArchitecture,
+		Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
+	}, features)
+}
+
+// CheckIn is Check in any setting, such as that of a discovery environment without a cluster.
+func CheckIn(s Setting, features []FeatureID) error {
+	in, err := s.read()
+	if err != nil {
+		return err
+	}
+	if !architectureIn(in.architecture, in).usable() {
+		return model.Invalidf("cpu_architecture: require another one with OpenShift %s, found %s", s.Version, s.Architecture)
+	}
+	anywhere := in
+	anywhere.platforms = nil // a pair names its platform better than a limit does
+	for _, id := range features {
+		if err := checkLevel(id, s, anywhere); err != nil {
+			return err
+		}
+	}
+	if err := checkPairs(in, features); err != nil {
+		return err
+	}
+	for _, id := range features {
+		if err := checkLevel(id, s, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkPairs(in setting, features []FeatureID) error {
+	for i, id := range features {
+		r := byID[id]
+		if r == nil {
+			continue
+		}
+		excluded := r.exclusionsIn(in)
+		for _, other := range features[i+1:] {
+			if slices.Contains(excluded, other) {
+				return model.Invalidf("%s and %s exclude each other: require at most one of them, found both", title(id), title(other))
+			}
+		}
+	}
+	return nil
+}
+
+func checkLevel(id FeatureID, s Setting, in setting) error {
+	r := byID[id]
+	if r == nil {
+		return nil
+	}
+	level, l := r.levelIn(in)
+	if level.usable() {
+		return nil
+	}
+	switch l.reason {
+	case ReasonVersion:
+		return model.Invalidf("%s: require OpenShift %s, found %s", title(id), l.versions(), cmp.Or(s.Version, "the newest"))
+	case ReasonArchitecture:
+		return model.Invalidf("%s: require another CPU architecture with OpenShift %s, found %s", title(id), cmp.Or(s.Version, "of any version"), in.architecture)
+	default:
+		return model.Invalidf("%s: require another platform, found %s", title(id), strings.Join(in.platforms, " "))
+	}
+}
+
+// versions says which versions a limit leaves.
+func (l *limit) versions() string {
+	if l.from != "" {
+		return "before " + l.from
+	}
+	return l.before + " or newer"
+}
+
+func title(id FeatureID) string { return FeatureName(id) + " (" + string(id) + ")" }

@@ -1,0 +1,86 @@
+package operators_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
+	"slipway/internal/model"
+)
+
+func TestCatalogueAgreesWithTheSupportOfFeatures(t *testing.T) {
+	t.Parallel()
+	list, err := openshift.Detailed(openshift.Setting{Version: "4.22"})
+	require.NoError(t, err)
+	for _, f := range list {
+		if f.Operator == "" {
+			continue
+		}
+		o := operators.Find(f.Operator)
+		require.NotNil(t, o, f.Operator)
+		require.Equal(t, f.ID, o.Feature)
+		if o.Name == "openshift-ai" {
+			continue // takes either of two operators for storage; the feature names one
+		}
+		var needs []openshift.FeatureID
+		for _, d := range o.Dependencies {
+			needs = append(needs, operators.Find(d).Feature)
+		}
+		require.Equal(t, f.Dependencies, needs, o.Name)
+	}
+	require.Len(t, operators.All(), 28)
+	require.True(t, slices.IsSorted(operators.Names()))
+	require.Nil(t, operators.Find("ocs"))
+}
+
+func TestCatalogueIsThatOfTheContract(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../../../shared/contract/live/operators.json")
+	if err != nil {
+		t.Skip("SKIP: the contract is not beside this checkout")
+	}
+	var live []string
+	require.NoError(t, json.Unmarshal(data, &live))
+	require.ElementsMatch(t, live, operators.Names())
+
+	data, err = os.ReadFile("../../../../shared/contract/live/bundles.json")
+	require.NoError(t, err)
+	var bundles []struct {
+		ID, Title string
+		Operators []string
+		Optional  []string `json:"optional_operators"`
+	}
+	require.NoError(t, json.Unmarshal(data, &bundles))
+	for _, want := range bundles {
+		got, err := operators.FindBundle(want.ID, false)
+		require.NoError(t, err)
+		require.Equal(t, want.Title, got.Title)
+		require.Equal(t, want.Operators, got.Operators)
+		require.Equal(t, want.Optional, got.Optional)
+	}
+}
+
+func TestMonitoredOperators(t *testing.T) {
+	t.Parallel()
+	c := newWorld().c
+	builtin := operators.Builtin(c, true)
+	require.Equal(t, []string{"console", "cvo"}, []string{builtin[0].Name, builtin[1].Name})
+	require.Len(t, operators.Builtin(c, false), 1)
+	require.Empty(t, operators.Monitored(c))
+	c.OLMOperators = []model.OLMOperator{{Name: "lso", Properties: "{}"}, {Name: "lvm"}}
+	require.Equal(t, []model.MonitoredOperator{
+		{
+			Name: "lso", Type: "olm", Timeout: 70 * time.Minute, Properties: "{}",
+			Namespace: "openshift-local-storage", SubscriptionName: "local-storage-operator",
+		},
+		{Name: "lvm", Type: "olm", Timeout: 30 * time.Minute, Namespace: "openshift-storage", SubscriptionName: "lvms-operator"},
+	}, operators.Monitored(c))
+	c.OpenShiftVersion = "4.11.20"
+	require.Equal(t, "odf-lvm-operator", operators.Monitored(c)[1].SubscriptionName)
+}

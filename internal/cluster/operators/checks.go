@@ -1,0 +1,104 @@
+package operators
+
+import (
+	"fmt"
+	"slices"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/model"
+)
+
+// Result is what a rule says of a host or a cluster.
+type Result struct {
+	Status  model.ValidationStatus
+	Message string
+}
+
+func success(format string, args ...any) Result {
+	return Result{model.ValidationSuccess, fmt.Sprintf(format, args...)}
+}
+
+func failure(format string, args ...any) Result {
+	return Result{model.ValidationFailure, fmt.Sprintf(format, args...)}
+}
+
+func pending(format string, args ...any) Result {
+	return Result{model.ValidationPending, fmt.Sprintf(format, args...)}
+}
+
+// notChosen are the results of the operators that a cluster does without, made once:
+// most clusters do without most.
+var notChosen = func() map[string]Result {
+	out := make(map[string]Result, len(catalogue))
+	for i := range catalogue {
+		out[catalogue[i].Name] = success("%s is not installed with this cluster: its validation is disabled", catalogue[i].Title)
+	}
+	return out
+}()
+
+// ValidateHost tells whether a host can run its part of an operator.
+func (p *Plan) ValidateHost(o *Operator, h *model.Host) Result {
+	if !p.chosen[o.Name] {
+		return notChosen[o.Name]
+	}
+	if !hasInventory(h) {
+		return pending("%s: the host has not sent its inventory yet", o.Title)
+	}
+	if r, ok := p.architecture(o, h); !ok {
+		return r
+	}
+	need := p.needOf(o, h, h.EffectiveRole())
+	if found := h.Inventory.CPU.Count; found < need.CPUCores {
+		return failure("%s: require %d CPU cores for it alone, found %d", o.Title, need.CPUCores, found)
+	}
+	if found := int64(h.Inventory.Memory.PhysicalBytes) / mib; found < need.RAMMiB {
+		return failure("%s: require %d MiB of memory for it alone, found %d MiB", o.Title, need.RAMMiB, found)
+	}
+	if o.host != nil {
+		return o.host(p, h)
+	}
+	return success("The host meets what %s requires", o.Title)
+}
+
+// architecture looks at the host's own: those of a cluster of several can differ from
+// the one the cluster was defined with.
+func (p *Plan) architecture(o *Operator, h *model.Host) (Result, bool) {
+	s := settingOf(p.cluster)
+	found := h.Inventory.CPU.Architecture
+	if found == "" || found == s.Architecture {
+		return Result{}, true
+	}
+	s.Architecture = found
+	list, err := openshift.Detailed(s)
+	i := slices.IndexFunc(list, func(f openshift.FeatureSupport) bool { return f.ID == o.Feature })
+	if err != nil || i < 0 || list[i].Reason != openshift.ReasonArchitecture {
+		return Result{}, true
+	}
+	return failure("%s: require a host of another CPU architecture, found %s", o.Title, found), false
+}
+
+// ValidateCluster tells whether an operator can be installed with the cluster.
+func (p *Plan) ValidateCluster(o *Operator) Result {
+	if !p.chosen[o.Name] {
+		return notChosen[o.Name]
+	}
+	if f := p.support[o.Feature]; f.Reason != "" {
+		if err := openshift.CheckIn(settingOf(p.cluster), []openshift.FeatureID{o.Feature}); err != nil {
+			return failure("%v", err)
+		}
+	}
+	for _, d := range o.Dependencies {
+		if !p.chosen[d] {
+			return failure("%s: require %s with it, found it left out", o.Title, byName[d].Title)
+		}
+	}
+	for _, used := range p.uses {
+		if slices.Contains(p.support[o.Feature].Incompatibilities, used) || slices.Contains(p.support[used].Incompatibilities, o.Feature) {
+			return failure("%s and %s exclude each other: require at most one of them, found both", o.Title, openshift.FeatureName(used))
+		}
+	}
+	if o.cluster != nil {
+		return o.cluster(p)
+	}
+	return success("The cluster meets what %s requires", o.Title)
+}

@@ -1,0 +1,65 @@
+package operators
+
+import (
+	"fmt"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/model"
+)
+
+const lvmTitle = "Logical volume manager storage"
+
+var lvm = Operator{
+	Name: "lvm", Title: lvmTitle,
+	Description: "Offers volumes on the disks of the node that uses them.",
+	Feature:     openshift.FeatureLVM,
+	Subscription: Subscription{
+		Namespace: "openshift-storage", Name: "lvms-operator", OwnNamespace: true,
+		named: func(p *Plan) string {
+			if p.before("4.12") {
+				return "odf-lvm-operator"
+			}
+			return "lvms-operator"
+		},
+	},
+	Timeout: usualTimeout,
+	Needs:   Needs{Master: Need{CPUCores: 1}, Worker: Need{CPUCores: 1}},
+	adjust:  lvmNeed,
+	host:    lvmHost,
+	cluster: func(p *Plan) Result {
+		if !p.singleNode() && p.before("4.15") {
+			return failure(lvmTitle+": require OpenShift 4.15 or newer with more than one node, found %s", p.cluster.OpenShiftVersion)
+		}
+		return success("The cluster meets what " + lvmTitle + " requires")
+	},
+}
+
+// lvmNeed adds to hosts that run work; the program became smaller with its versions.
+func lvmNeed(p *Plan, h *model.Host, role model.Role, n Need) Need {
+	if h != nil && !p.takesWork(role) || role == model.RoleArbiter {
+		return Need{}
+	}
+	n.RAMMiB = 100
+	switch {
+	case p.before("4.13"):
+		n.RAMMiB = 1200
+	case p.before("4.16"):
+		n.RAMMiB = 400
+	}
+	n.Also = []string{
+		"At least 1 disk besides the installation disk",
+		fmt.Sprintf("%d MiB of memory more", n.RAMMiB),
+		"1 CPU core more",
+	}
+	return n
+}
+
+func lvmHost(p *Plan, h *model.Host) Result {
+	if !p.takesWork(h.EffectiveRole()) {
+		return success(lvmTitle + " does not run on this host: it takes no work of users")
+	}
+	if count, _ := dataDisks(h, 1); count == 0 {
+		return failure(lvmTitle + ": require at least one disk besides the installation disk, found none")
+	}
+	return success("The host meets what " + lvmTitle + " requires")
+}

@@ -1,0 +1,133 @@
+package operators
+
+import (
+	"time"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/model"
+)
+
+// Operator is one operator on offer.
+type Operator struct {
+	Name        string // of the API
+	Title       string // as users read it
+	Description string // what it brings, one sentence
+	Feature     openshift.FeatureID
+	// Rule begins the id of its validations; empty: Name.
+	Rule string
+	// Subscription is how the new cluster gets it.
+	Subscription Subscription
+	// Timeout is how long it may take to become available.
+	Timeout time.Duration
+	// Dependencies are the operators it does not work without.
+	Dependencies []string
+	// Properties are those a client can set; none: what it sends is kept as it is.
+	Properties []Property
+	// Needs are added to what a host needs for its role.
+	Needs Needs
+
+	// adjust changes the addition for one host of a role; h is nil when it is asked for
+	// hosts in general. Nil: every host of the role gets the same.
+	adjust func(p *Plan, h *model.Host, role model.Role, n Need) Need
+	// host and cluster are the rules of its own, run once the common ones pass.
+	host    func(p *Plan, h *model.Host) Result
+	cluster func(p *Plan) Result
+}
+
+// Subscription names what is subscribed to in the new cluster.
+type Subscription struct {
+	Namespace string
+	Name      string
+	Package   string // in the catalogue; empty: Name
+	Source    string // the catalogue; empty: Red Hat's
+	// OwnNamespace operators watch only their namespace, others all of them.
+	OwnNamespace bool
+	// named changes Name in some versions of OpenShift.
+	named func(p *Plan) string
+}
+
+// Need is what an operator adds to the requirements of one host.
+type Need struct {
+	CPUCores int
+	RAMMiB   int64
+	// Also are requirements that are no numbers, as users read them.
+	Also []string
+}
+
+// Needs are the additions by role.
+type Needs struct {
+	Master, Worker Need
+	// Single is for the host of a single-node cluster; nil: Master.
+	Single *Need
+}
+
+// Property is something a client can set of an operator (operator-property of the API).
+type Property struct {
+	Name        string
+	Type        string // boolean, string, integer or float
+	Mandatory   bool
+	Options     []string
+	Default     string
+	Description string
+}
+
+// Time-outs of the table.
+const (
+	usualTimeout = 30 * time.Minute
+	longTimeout  = time.Hour
+	lsoTimeout   = 70 * time.Minute
+)
+
+// certifiedOperators is the catalogue of operators that other makers maintain.
+const certifiedOperators = "certified-operators"
+
+// catalogue is every operator, by name. See the file of each.
+var catalogue = []Operator{
+	amdGPU, authorino, clusterObservability, cnv, fenceAgentsRemediation, kmm, kubeDescheduler, loki, lso, lvm, mce,
+	metallb, mtv, nmstate, nodeFeatureDiscovery, nodeHealthcheck, nodeMaintenance, numaResources, nvidiaGPU, oadp, odf,
+	openshiftAI, openshiftLogging, osc, pipelines, selfNodeRemediation, serverless, serviceMesh,
+}
+
+var byName = func() map[string]*Operator {
+	out := make(map[string]*Operator, len(catalogue))
+	for i := range catalogue {
+		out[catalogue[i].Name] = &catalogue[i]
+	}
+	return out
+}()
+
+// All lists the operators by name. They are shared: do not change them.
+func All() []*Operator {
+	out := make([]*Operator, len(catalogue))
+	for i := range catalogue {
+		out[i] = &catalogue[i]
+	}
+	return out
+}
+
+// Find looks an operator up by name; nil when it is not on offer.
+func Find(name string) *Operator { return byName[name] }
+
+// Names lists the names of the operators, sorted.
+func Names() []string {
+	out := make([]string, len(catalogue))
+	for i := range catalogue {
+		out[i] = catalogue[i].Name
+	}
+	return out
+}
+
+// RuleID is the id of the validations of an operator, of hosts and clusters alike.
+func (o *Operator) RuleID() string {
+	if o.Rule != "" {
+		return o.Rule + "-requirements-satisfied"
+	}
+	return o.Name + "-requirements-satisfied"
+}
+
+func (s Subscription) nameIn(p *Plan) string {
+	if s.named != nil {
+		return s.named(p)
+	}
+	return s.Name
+}

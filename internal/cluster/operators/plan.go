@@ -1,0 +1,129 @@
+package operators
+
+import (
+	"github.com/Masterminds/semver/v3"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/model"
+)
+
+// Options are the settings of a deployment that rules of operators depend on.
+type Options struct {
+	// NVIDIAWithoutGPU and AMDWithoutGPU let the GPU operators into clusters where no host
+	// has shown such a GPU yet.
+	NVIDIAWithoutGPU, AMDWithoutGPU bool
+}
+
+// Plan is a cluster as operators look at it. It is built once a refresh, so that the
+// rules of a host need not walk over all others; it is read-only afterwards and may be
+// shared between goroutines.
+type Plan struct {
+	cluster *model.Cluster
+	hosts   []*model.Host
+	options Options
+	chosen  map[string]bool
+	// support is how well each feature does in the setting of the cluster, by id, and
+	// uses are the features the cluster has; both only once operators are chosen.
+	support map[openshift.FeatureID]openshift.FeatureSupport
+	uses    []openshift.FeatureID
+	version *semver.Version // of OpenShift; nil: not known
+	// workers counts hosts by the role they have or are to get, askedWorkers those whose
+	// user made them workers, undecided those who left it to the service, and waiting
+	// those without an inventory.
+	workers, askedWorkers, undecided, waiting int
+}
+
+// NewPlan looks at a cluster and its hosts. Operators of a cluster that exists already
+// are not installed any more: none counts as chosen.
+func NewPlan(c *model.Cluster, hosts []*model.Host) *Plan {
+	p := &Plan{cluster: c, hosts: hosts}
+	if v, err := semver.NewVersion(c.OpenShiftVersion); err == nil {
+		p.version = semver.New(v.Major(), v.Minor(), 0, "", "")
+	}
+	if c.DayTwo() || len(c.OLMOperators) == 0 {
+		return p
+	}
+	p.chosen = make(map[string]bool, len(c.OLMOperators))
+	for _, o := range c.OLMOperators {
+		p.chosen[o.Name] = true
+	}
+	p.uses = openshift.FeaturesOf(c, hosts, nil)
+	p.support = supportIn(settingOf(c))
+	for _, h := range hosts {
+		p.count(h)
+	}
+	return p
+}
+
+// With is the plan in a deployment with other settings than the default ones.
+func (p *Plan) With(opts Options) *Plan {
+	out := *p
+	out.options = opts
+	return &out
+}
+
+func (p *Plan) count(h *model.Host) {
+	if !hasInventory(h) {
+		p.waiting++
+	}
+	switch h.Role {
+	case model.RoleAutoAssign:
+		p.undecided++
+	case model.RoleWorker:
+		p.askedWorkers++
+	}
+	if h.EffectiveRole() == model.RoleWorker {
+		p.workers++
+	}
+}
+
+func settingOf(c *model.Cluster) openshift.Setting {
+	return openshift.Setting{
+		Version: c.OpenShiftVersion, Architecture: c.CPUArchitecture,
+		Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
+	}
+}
+
+// supportIn is empty for a setting that cannot be read: what is not known limits nothing.
+func supportIn(s openshift.Setting) map[openshift.FeatureID]openshift.FeatureSupport {
+	list, err := openshift.Detailed(s)
+	if err != nil {
+		return nil
+	}
+	out := make(map[openshift.FeatureID]openshift.FeatureSupport, len(list))
+	for _, f := range list {
+		out[f.ID] = f
+	}
+	return out
+}
+
+// Chosen reports whether an operator is installed with the cluster.
+func (p *Plan) Chosen(name string) bool { return p.chosen[name] }
+
+func (p *Plan) singleNode() bool { return p.cluster.SingleNode() && !p.cluster.DayTwo() }
+
+// before reports whether the cluster's OpenShift is older than a minor version.
+func (p *Plan) before(minor string) bool {
+	return p.version != nil && p.version.LessThan(semver.MustParse(minor))
+}
+
+// schedulableMasters reports whether the control plane takes the work of users: on
+// request, and where there are not two hosts besides it. Roles do not count: what a
+// role requires would depend on which hosts have it, and suggestions would go back and
+// forth.
+func (p *Plan) schedulableMasters() bool {
+	return p.cluster.SchedulableMasters || len(p.hosts) < p.cluster.ControlPlaneCount+workersToFreeMasters
+}
+
+const workersToFreeMasters = 2
+
+// takesWork reports whether hosts of a role run the work of users.
+func (p *Plan) takesWork(role model.Role) bool {
+	switch role {
+	case model.RoleArbiter:
+		return false
+	case model.RoleMaster, model.RoleBootstrap:
+		return p.singleNode() || p.schedulableMasters()
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package operators_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
+	"slipway/internal/model"
+)
+
+func named(names ...string) []model.OLMOperator {
+	var out []model.OLMOperator
+	for _, name := range names {
+		out = append(out, model.OLMOperator{Name: name})
+	}
+	return out
+}
+
+func names(list []model.OLMOperator) []string {
+	var out []string
+	for _, o := range list {
+		out = append(out, o.Name)
+	}
+	return out
+}
+
+func TestResolveAddsWhatOperatorsNeed(t *testing.T) {
+	t.Parallel()
+	for _, o := range operators.All() {
+		t.Run(o.Name, func(t *testing.T) {
+			t.Parallel()
+			got, err := operators.Resolve(named(o.Name), nil, newWorld().c)
+			require.NoError(t, err)
+			want := with(o.Name)
+			slices.Sort(want)
+			require.Equal(t, slices.Compact(want), names(got))
+			for _, found := range got {
+				require.Equal(t, found.Name != o.Name, found.DependencyOnly, found.Name)
+			}
+			require.Equal(t, named(o.Name), operators.Asked(got))
+		})
+	}
+}
+
+func TestResolveTellsWhereAnOperatorCameFrom(t *testing.T) {
+	t.Parallel()
+	c := newWorld().c
+	asked := []model.OLMOperator{{Name: "cnv", Properties: `{"a":1}`}, {Name: "kmm"}}
+	got, err := operators.Resolve(asked, []model.OperatorBundle{
+		{ID: "virtualization"}, {ID: "openshift-ai", Optional: []string{"amd-gpu"}},
+	}, c)
+	require.NoError(t, err)
+	find := func(name string) model.OLMOperator {
+		i := slices.IndexFunc(got, func(o model.OLMOperator) bool { return o.Name == name })
+		require.GreaterOrEqual(t, i, 0, name)
+		return got[i]
+	}
+	require.Equal(t, model.OLMOperator{Name: "cnv", Properties: `{"a":1}`, Bundles: []string{"virtualization"}}, find("cnv"))
+	require.Equal(t, model.OLMOperator{Name: "odf", Bundles: []string{"openshift-ai"}, BundleOnly: true}, find("odf"))
+	require.Equal(t, model.OLMOperator{Name: "amd-gpu", Bundles: []string{"openshift-ai"}, BundleOnly: true}, find("amd-gpu"))
+	require.Equal(t, model.OLMOperator{Name: "lso", DependencyOnly: true}, find("lso"))
+	require.Equal(t, model.OLMOperator{Name: "kmm"}, find("kmm"), "asked for, although another needs it")
+	require.NotContains(t, names(got), "nvidia-gpu")
+	require.Equal(t, asked, operators.Asked(got))
+
+	c.OLMOperators = got
+	in, from, dependency := operators.Origin(c, "odf")
+	require.Equal(t, []string{"openshift-ai"}, in)
+	require.Equal(t, []string{"openshift-ai"}, from)
+	require.False(t, dependency)
+	in, from, dependency = operators.Origin(c, "lso")
+	require.Empty(t, in)
+	require.Empty(t, from)
+	require.True(t, dependency)
+	in, _, _ = operators.Origin(c, operators.Console)
+	require.Equal(t, []string{}, in)
+
+	again, err := operators.Resolve(operators.Asked(got), nil, c)
+	require.NoError(t, err)
+	require.Equal(t, []string{"cnv", "kmm"}, names(again), "what bundles brought goes with them")
+}
+
+func TestResolveRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		asked   []string
+		bundles []model.OperatorBundle
+		change  func(*world)
+		says    []string
+	}{
+		{"an operator that is not on offer", []string{"mystery"}, nil, nil, []string{"olm_operators", `found "mystery"`, "amd-gpu, authorino"}},
+		{"the former name of another", []string{"ocs"}, nil, nil, []string{`found "ocs"`}},
+		{"a bundle that is not on offer", nil, []model.OperatorBundle{{ID: "all"}}, nil, []string{"operator_bundles: require one of virtualization, openshift-ai", `found "all"`}},
+		{"an optional operator of no bundle", nil, []model.OperatorBundle{{ID: "virtualization", Optional: []string{"amd-gpu"}}}, nil, []string{"virtualization", `found "amd-gpu"`}},
+		{"operators that exclude each other", []string{"lvm", "odf"}, nil, nil, []string{"(LVM)", "(ODF)", "exclude each other"}},
+		{"what another brings and it excludes", []string{"lvm"}, []model.OperatorBundle{{ID: "openshift-ai"}}, nil, []string{"(LVM)", "(ODF)"}},
+		{"what the version does not have", []string{"mtv"}, nil, func(w *world) { w.c.OpenShiftVersion = "4.13.1" }, []string{"(MTV)", "4.14", "4.13.1"}},
+		{"what the architecture does not have", []string{"odf"}, nil, func(w *world) { w.c.CPUArchitecture = "aarch64" }, []string{"(ODF)", "arm64"}},
+		{"what the platform does not have", []string{"cnv"}, nil, func(w *world) { w.c.Platform.Type = "nutanix" }, []string{"(CNV)", "nutanix"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			if tt.change != nil {
+				tt.change(w)
+			}
+			_, err := operators.Resolve(named(tt.asked...), tt.bundles, w.c)
+			require.ErrorIs(t, err, model.ErrInvalid)
+			for _, text := range tt.says {
+				require.ErrorContains(t, err, text)
+			}
+		})
+	}
+}
+
+func TestBundlesOnASingleNode(t *testing.T) {
+	t.Parallel()
+	b, err := operators.FindBundle("openshift-ai", true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"authorino", "lvm", "openshift-ai", "pipelines", "serverless", "servicemesh"}, b.Operators)
+	b, err = operators.FindBundle("virtualization", true)
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"cluster-observability", "cnv", "loki", "metallb", "mtv", "nmstate", "numaresources", "oadp", "openshift-logging",
+	}, b.Operators)
+	w := newWorld()
+	w.single()
+	for _, id := range []string{"virtualization", "openshift-ai"} {
+		_, err = operators.Resolve(nil, []model.OperatorBundle{{ID: id}}, w.c)
+		require.NoError(t, err)
+	}
+	_, err = operators.FindBundle("all", true)
+	require.ErrorIs(t, err, model.ErrNotFound)
+}
+
+func TestBundlesOfASetting(t *testing.T) {
+	t.Parallel()
+	ids := func(s openshift.Setting) []string {
+		list, err := operators.Bundles(s, false)
+		require.NoError(t, err)
+		out := []string{}
+		for _, b := range list {
+			out = append(out, b.ID)
+		}
+		return out
+	}
+	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(openshift.Setting{}))
+	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Version: "4.13"}), "mtv came with 4.14")
+	require.Equal(t, []string{}, ids(openshift.Setting{Architecture: "s390x"}))
+	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Platform: "vsphere"}))
+	require.Equal(t, []string{}, ids(openshift.Setting{Platform: "external", ExternalName: "oci"}))
+	_, err := operators.Bundles(openshift.Setting{Version: "new"}, false)
+	require.ErrorIs(t, err, model.ErrInvalid)
+}

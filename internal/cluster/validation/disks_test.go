@@ -1,0 +1,165 @@
+package validation_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+func disk(name string, drive wire.DriveType, change ...func(*wire.Disk)) wire.Disk {
+	d := wire.Disk{Name: name, Path: "/dev/" + name, DriveType: drive, SizeBytes: 200e9}
+	d.InstallationEligibility.Eligible = true
+	for _, c := range change {
+		c(&d)
+	}
+	return d
+}
+
+func holders(names string) func(*wire.Disk) { return func(d *wire.Disk) { d.Holders = names } }
+func size(n int) func(*wire.Disk)           { return func(d *wire.Disk) { d.SizeBytes = n } }
+func from(addr string) func(*wire.Disk)     { return func(d *wire.Disk) { d.Iscsi.HostIPAddress = addr } }
+
+func TestDiskEligibility(t *testing.T) {
+	t.Parallel()
+	spec := validation.DiskSpec{MinSizeGB: 100, OpenShiftVersion: "4.22.0", CPUArchitecture: "x86_64"}
+	older := func(version string) validation.DiskSpec {
+		s := spec
+		s.OpenShiftVersion = version
+		return s
+	}
+	on := func(arch string) validation.DiskSpec {
+		s := spec
+		s.CPUArchitecture = arch
+		return s
+	}
+	for _, tt := range []struct {
+		name  string
+		disks []wire.Disk // the first is judged
+		spec  validation.DiskSpec
+		says  []string // empty: eligible
+	}{
+		{"takes an SSD", []wire.Disk{disk("sda", "SSD")}, spec, nil},
+		{"takes a disk of just the size", []wire.Disk{disk("sda", "HDD", size(100e9))}, spec, nil},
+		{"refuses a smaller one", []wire.Disk{disk("sda", "HDD", size(100e9-1))}, spec, []string{"Require a disk of at least 100 GB, found 100.0 GB"}},
+		{"refuses an optical drive", []wire.Disk{disk("sr0", "ODD")}, spec, []string{"drive type"}},
+		{"takes RAID from 4.14 on", []wire.Disk{disk("md126", "RAID")}, older("4.14.0-ec.2"), nil},
+		{"refuses RAID before", []wire.Disk{disk("md126", "RAID")}, older("4.13.53"), []string{"drive type"}},
+		{"takes iSCSI from 4.15 on", []wire.Disk{disk("sda", "iSCSI", from("10.0.0.1"))}, older("4.15.0"), nil},
+		{"refuses iSCSI before", []wire.Disk{disk("sda", "iSCSI")}, older("4.14.71"), []string{"drive type"}},
+		{"takes all types without a version", []wire.Disk{disk("sda", "iSCSI")}, older(""), nil},
+		{"takes FC on x86_64", []wire.Disk{disk("sda", "FC")}, spec, nil},
+		{"refuses FC on arm64", []wire.Disk{disk("sda", "FC")}, on("arm64"), []string{"arm64"}},
+		{"takes mainframe disks on mainframes", []wire.Disk{disk("dasda", "ECKD (ESE)")}, on("s390x"), nil},
+		{"refuses mainframe disks elsewhere", []wire.Disk{disk("dasda", "ECKD")}, spec, []string{"ECKD"}},
+		{"refuses a path of a multipath device", []wire.Disk{disk("sda", "FC", holders("dm-0")), disk("dm-0", "Multipath")}, spec, []string{"multipath device instead"}},
+		{"takes a multipath device over FC", []wire.Disk{disk("dm-0", "Multipath"), disk("sda", "FC", holders("dm-0")), disk("sdb", "FC", holders("x,dm-0"))}, spec, nil},
+		{"refuses a multipath device over mixed paths", []wire.Disk{disk("dm-0", "Multipath"), disk("sda", "FC", holders("dm-0")), disk("sdb", "iSCSI", holders("dm-0"))}, spec, []string{"one kind of path"}},
+		{"refuses a multipath device over local disks", []wire.Disk{disk("dm-0", "Multipath"), disk("sda", "SSD", holders("dm-0"))}, spec, []string{"one kind of path"}},
+		{"refuses iSCSI over the NIC of the default route", []wire.Disk{disk("sda", "iSCSI", from(hostIP(0)))}, spec, []string{"default route"}},
+		{"adds to what the agent found", []wire.Disk{disk("sda", "ODD", func(d *wire.Disk) {
+			d.InstallationEligibility.NotEligibleReasons = []string{"Disk is removable"}
+		})}, spec, []string{"Disk is removable", "drive type"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			inv := newHost(0).Inventory
+			inv.Disks = tt.disks
+			for range 2 { // a second time changes nothing
+				validation.ApplyDiskEligibility(inv, tt.spec)
+				got := inv.Disks[0].InstallationEligibility
+				require.Equal(t, len(tt.says) == 0, got.Eligible, got.NotEligibleReasons)
+				require.Len(t, got.NotEligibleReasons, len(tt.says))
+				for i, part := range tt.says {
+					require.Contains(t, got.NotEligibleReasons[i], part)
+				}
+			}
+		})
+	}
+}
+
+func TestEligibilityFollowsTheSpec(t *testing.T) {
+	t.Parallel()
+	inv := &wire.Inventory{Disks: []wire.Disk{disk("sda", "SSD", size(60e9))}}
+	validation.ApplyDiskEligibility(inv, validation.DiskSpec{MinSizeGB: 100})
+	require.False(t, inv.Disks[0].InstallationEligibility.Eligible)
+	validation.ApplyDiskEligibility(inv, validation.DiskSpec{MinSizeGB: 50})
+	require.True(t, inv.Disks[0].InstallationEligibility.Eligible)
+}
+
+func TestDefaultInstallationDisk(t *testing.T) {
+	t.Parallel()
+	bootable := func(d *wire.Disk) { d.Bootable = true }
+	hctl := func(text string) func(*wire.Disk) { return func(d *wire.Disk) { d.Hctl = text } }
+	for _, tt := range []struct {
+		name  string
+		disks []wire.Disk
+		want  string
+	}{
+		{"is none without an eligible one", []wire.Disk{disk("sda", "SSD", func(d *wire.Disk) { d.InstallationEligibility.Eligible = false })}, ""},
+		{"prefers a bootable one", []wire.Disk{disk("sda", "HDD"), disk("nvme0n1", "SSD", bootable)}, "nvme0n1"},
+		{"leaves NVMe for data", []wire.Disk{disk("nvme0n1", "SSD", size(100e9)), disk("sdb", "SSD")}, "sdb"},
+		{"prefers HDD", []wire.Disk{disk("sda", "SSD"), disk("sdb", "HDD", size(900e9))}, "sdb"},
+		{"prefers the smaller one", []wire.Disk{disk("sda", "SSD", size(300e9)), disk("sdb", "SSD")}, "sdb"},
+		{"prefers the lower address", []wire.Disk{disk("sda", "SSD", hctl("1:0:0:0")), disk("sdb", "SSD", hctl("0:0:0:0"))}, "sdb"},
+		{"prefers the first of equals", []wire.Disk{disk("sda", "SSD"), disk("sdb", "SSD")}, "sda"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := validation.DefaultInstallationDisk(&wire.Inventory{Disks: tt.disks})
+			if tt.want == "" {
+				require.Nil(t, got)
+				return
+			}
+			require.Equal(t, tt.want, got.Name)
+		})
+	}
+	require.Nil(t, validation.DefaultInstallationDisk(nil))
+}
+
+func TestFindDisk(t *testing.T) {
+	t.Parallel()
+	inv := newHost(0).Inventory
+	inv.Disks = append(inv.Disks, disk("sdb", "SSD"))
+	validation.SetDiskIDs(inv)
+	for _, ref := range []string{"/dev/disk/by-id/wwn-0x1", "/dev/disk/by-path/pci-1", "/dev/sda", "sda"} {
+		require.Same(t, &inv.Disks[0], validation.FindDisk(inv, ref), ref)
+	}
+	require.Equal(t, "/dev/sdb", inv.Disks[1].ID)
+	require.Same(t, &inv.Disks[1], validation.FindDisk(inv, "/dev/sdb"))
+	require.Nil(t, validation.FindDisk(inv, "/dev/sd"))
+	require.Nil(t, validation.FindDisk(inv, ""))
+	require.Nil(t, validation.FindDisk(nil, "sda"))
+}
+
+func TestDisksToFormat(t *testing.T) {
+	t.Parallel()
+	bootable := func(d *wire.Disk) { d.Bootable = true }
+	h := newHost(0)
+	h.Inventory.Disks = append(h.Inventory.Disks,
+		disk("sdb", "SSD", bootable), disk("sdc", "SSD"), disk("sdd", "FC", bootable), disk("sde", "SSD", bootable),
+		disk("sdf", "SSD", bootable, func(d *wire.Disk) { d.Removable = true }),
+		disk("sdg", "SSD", bootable, func(d *wire.Disk) { d.IsInstallationMedia = true }),
+	)
+	h.SkipFormattingDisks = []string{"/dev/sde"}
+	var names []string
+	for _, d := range validation.DisksToFormat(h) {
+		names = append(names, d.Name)
+	}
+	require.Equal(t, []string{"sda", "sdb"}, names)
+	require.Nil(t, validation.DisksToFormat(&model.Host{}))
+}
+
+func TestDiskSpeedExempt(t *testing.T) {
+	t.Parallel()
+	h := newHost(0)
+	require.False(t, validation.DiskSpeedExempt(h))
+	h.InstallerArgs = []string{"--save-partlabel", "data*"}
+	require.True(t, validation.DiskSpeedExempt(h))
+	h = newHost(0)
+	h.Inventory.Boot.DeviceType = wire.Persistent
+	require.True(t, validation.DiskSpeedExempt(h))
+}

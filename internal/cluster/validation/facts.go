@@ -1,0 +1,67 @@
+package validation
+
+import (
+	"time"
+
+	"slipway/internal/cluster/operators"
+	"slipway/internal/model"
+)
+
+// HostFacts are what the rules of one host see.
+type HostFacts struct {
+	Host *model.Host
+	// Cluster is nil while the host is unbound.
+	Cluster *model.Cluster
+	// Peers is the index of the cluster's hosts, this one included; nil while unbound.
+	Peers *Peers
+	// Requirements are those of the cluster's version; what operators add is added here.
+	Requirements model.RoleRequirements
+	Options      Options
+	Now          time.Time
+}
+
+// ClusterFacts are what the rules of a cluster see.
+type ClusterFacts struct {
+	Cluster *model.Cluster
+	Hosts   []*model.Host
+	// Peers is the index of Hosts; built when nil.
+	Peers        *Peers
+	Requirements model.RoleRequirements
+	// CustomManifests is set when the user added manifests.
+	CustomManifests bool
+	Options         Options
+	Now             time.Time
+}
+
+// Options are the settings of a deployment that rules depend on.
+type Options struct {
+	// DisconnectAfter is how long a host may be silent (default 3 min);
+	// BootstrapGrace is added for the bootstrap host (default 2 min).
+	DisconnectAfter, BootstrapGrace time.Duration
+	// RequiredAgent is the agent every host must run, compared as it is; empty takes any.
+	RequiredAgent string
+	// RequiredFineAgent is the same for agents of ours.
+	RequiredFineAgent string
+	// SingleNodeDNS is set when the service configures DNS on single nodes itself.
+	SingleNodeDNS bool
+	// VIPLease is how long a DHCP server has to give the virtual addresses (default 2 min).
+	VIPLease time.Duration
+	// EdgeProducts are product names of small workers ("BlueField SoC").
+	EdgeProducts []string
+	// Operators are the settings of the rules of operators.
+	Operators operators.Options
+	// DisabledHost and DisabledCluster are ids that are not evaluated, for clusters whose
+	// user did not choose what to ignore.
+	DisabledHost, DisabledCluster []string
+}
+
+// DefaultOptions are the contract's.
+func DefaultOptions() Options {
+	return Options{
+		DisconnectAfter: 3 * time.Minute,
+		BootstrapGrace:  2 * time.Minute,
+		SingleNodeDNS:   true,
+		VIPLease:        2 * time.Minute,
+		EdgeProducts:    []string{"BlueField SoC"},
+	}
+}

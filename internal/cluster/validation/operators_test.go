@@ -1,0 +1,84 @@
+package validation_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+func ofOperators(results []model.ValidationResult) []model.ValidationResult {
+	return slices.DeleteFunc(slices.Clone(results), func(r model.ValidationResult) bool { return r.Category != validation.CategoryOperators })
+}
+
+func clusterResults(c *model.Cluster, hosts []*model.Host) []model.ValidationResult {
+	return validation.Cluster(validation.ClusterFacts{
+		Cluster: c, Hosts: hosts, Requirements: openshift.RequirementsFor(version), Options: validation.DefaultOptions(), Now: now,
+	})
+}
+
+func hostResults(c *model.Cluster, hosts []*model.Host) []model.ValidationResult {
+	return validation.Host(hostFacts(c, hosts))
+}
+
+func TestOperatorsThatAreNotChosenPassAsDisabled(t *testing.T) {
+	t.Parallel()
+	c, hosts := fleet(5)
+	for name, results := range map[string][]model.ValidationResult{
+		"host": hostResults(c, hosts), "cluster": clusterResults(c, hosts),
+	} {
+		got := ofOperators(results)
+		require.Len(t, got, 28, name)
+		require.True(t, slices.IsSortedFunc(got, func(a, b model.ValidationResult) int { return strings.Compare(a.ID, b.ID) }))
+		require.Equal(t, "numa-resources-requirements-satisfied", got[17].ID)
+		for _, r := range got {
+			require.Equal(t, ok, r.Status, "%s: %s", r.ID, r.Message)
+			require.Contains(t, r.Message, "disabled")
+		}
+	}
+}
+
+func TestRulesOfOperatorsAreInTheDocument(t *testing.T) {
+	t.Parallel()
+	for _, r := range validation.HostRules() {
+		require.True(t, r.ID.Valid(), "%s", r.ID)
+	}
+	for _, r := range validation.ClusterRules() {
+		require.True(t, r.ID.Valid(), "%s", r.ID)
+	}
+}
+
+func TestChosenOperatorsAddToTheRole(t *testing.T) {
+	t.Parallel()
+	c, hosts := fleet(5)
+	hosts[0].Inventory.CPU.Count, hosts[0].Inventory.CPU.Flags = 7, []string{"vmx"}
+	cores, _ := find(hostResults(c, hosts), string(wire.HostValidationIDHasCPUCoresForRole))
+	require.Equal(t, ok, cores.Status)
+	c.OLMOperators = []model.OLMOperator{{Name: "cnv"}}
+	results := hostResults(c, hosts)
+	cores, _ = find(results, string(wire.HostValidationIDHasCPUCoresForRole))
+	require.Equal(t, model.ValidationFailure, cores.Status)
+	require.Contains(t, cores.Message, "at least 8 CPU cores for the role master, found 7")
+	least, _ := find(results, string(wire.HostValidationIDHasMinCPUCores))
+	require.Equal(t, ok, least.Status, "operators are no part of what any host needs")
+}
+
+func TestGPUOfOpenShiftAIIsShownOnlyWithIt(t *testing.T) {
+	t.Parallel()
+	const id = "openshift-ai-gpu-requirements-satisfied"
+	c, hosts := fleet(5)
+	_, shown := find(clusterResults(c, hosts), id)
+	require.False(t, shown)
+	c.OLMOperators = []model.OLMOperator{{Name: "openshift-ai"}, {Name: "odf"}, {Name: "lso"}}
+	r, _ := find(clusterResults(c, hosts), id)
+	require.Equal(t, model.ValidationFailure, r.Status)
+	hosts[4].Inventory.Gpus = []wire.Gpu{{VendorID: "1002"}}
+	r, _ = find(clusterResults(c, hosts), id)
+	require.Equal(t, ok, r.Status)
+}

@@ -1,0 +1,96 @@
+package validation
+
+import (
+	"net/netip"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/operators"
+	"slipway/internal/model"
+)
+
+// Peers is what rules need of the other hosts of a cluster, looked up instead of
+// searched. Building it walks over the hosts once; it is read-only afterwards and may
+// be shared between goroutines.
+type Peers struct {
+	cluster *model.Cluster
+	hosts   []*model.Host
+	byID    map[uuid.UUID]int
+	nics    [][]NIC
+	names   map[string]int // hostname to the number of hosts with an inventory that have it
+	// withInventory counts the hosts that sent an inventory.
+	withInventory int
+	// majority holds the members of each connectivity group.
+	majority map[string]map[uuid.UUID]bool
+	// connected holds the families in which a host is reached by the others.
+	connected map[uuid.UUID]map[Family]bool
+	// collisions are the addresses that more than one machine answers for.
+	collisions map[netip.Addr][]string
+	operators  *operators.Plan
+}
+
+// NewPeers indexes the hosts of a cluster. The cluster's connectivity groups must be
+// those of the same refresh.
+func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
+	p := &Peers{
+		cluster: cluster, hosts: hosts,
+		byID:  make(map[uuid.UUID]int, len(hosts)),
+		nics:  make([][]NIC, len(hosts)),
+		names: make(map[string]int, len(hosts)),
+
+		operators: operators.NewPlan(cluster, hosts),
+	}
+	for i, h := range hosts {
+		p.byID[h.ID] = i
+		p.nics[i] = NICs(h.Inventory)
+		if h.Inventory != nil {
+			p.withInventory++
+			p.names[h.Hostname()]++
+		}
+	}
+	p.indexConnectivity(cluster.Connectivity)
+	return p
+}
+
+func (p *Peers) indexConnectivity(groups model.ConnectivityGroups) {
+	p.majority = make(map[string]map[uuid.UUID]bool, len(groups.Majority))
+	for key, ids := range groups.Majority {
+		members := make(map[uuid.UUID]bool, len(ids))
+		for _, id := range ids {
+			members[id] = true
+		}
+		p.majority[key] = members
+	}
+	p.connected = make(map[uuid.UUID]map[Family]bool, len(groups.L3ConnectedAddresses))
+	for id, addresses := range groups.L3ConnectedAddresses {
+		families := map[Family]bool{}
+		for _, text := range addresses {
+			if addr, err := netip.ParseAddr(text); err == nil {
+				families[familyOf(addr)] = true
+			}
+		}
+		p.connected[id] = families
+	}
+	p.collisions = make(map[netip.Addr][]string, len(groups.IPCollisions))
+	for text, macs := range groups.IPCollisions {
+		if addr, err := netip.ParseAddr(text); err == nil {
+			p.collisions[addr.Unmap()] = macs
+		}
+	}
+}
+
+// host gives a host of the cluster by its id, nil when it is none.
+func (p *Peers) host(id uuid.UUID) *model.Host {
+	if i, ok := p.byID[id]; ok {
+		return p.hosts[i]
+	}
+	return nil
+}
+
+// nicsOf gives the parsed interfaces of a host.
+func (p *Peers) nicsOf(id uuid.UUID) []NIC {
+	if i, ok := p.byID[id]; ok {
+		return p.nics[i]
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package ignition
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"slipway/internal/hostconfig/ignition/document"
+	"slipway/internal/model"
+)
+
+// dayTwoVersion is the specification of a day-2 host's config (contract/ignition.md, 5b):
+// every image that joins a cluster understands it.
+const dayTwoVersion = "3.2.0"
+
+// authorization is the header an ignition endpoint gets the token of a host in.
+const authorization = "Authorization"
+
+type (
+	pointer struct {
+		Ignition pointerIgnition `json:"ignition"`
+	}
+	pointerIgnition struct {
+		Version  string          `json:"version"`
+		Config   pointerConfig   `json:"config"`
+		Security pointerSecurity `json:"security,omitzero"`
+	}
+	pointerConfig struct {
+		Merge []pointerSource `json:"merge"`
+	}
+	pointerSource struct {
+		Source  string          `json:"source"`
+		Headers []pointerHeader `json:"httpHeaders,omitempty"`
+	}
+	pointerHeader struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	pointerSecurity struct {
+		TLS pointerTLS `json:"tls"`
+	}
+	pointerTLS struct {
+		Authorities []pointerSource `json:"certificateAuthorities"`
+	}
+)
+
+// DayTwo builds the config of a host that joins an existing cluster: a pointer to the
+// configuration the cluster serves, with the headers and the certificate authority of
+// its endpoint, the host's name, and the user's overrides on top. The config holds the
+// token of the endpoint: treat it as a secret. A certificate authority or overrides that
+// cannot be read are a model.ErrInvalid.
+func DayTwo(c *model.Cluster, h *model.Host) ([]byte, error) {
+	source := pointerSource{Source: c.NodeConfigURL(h), Headers: endpointHeaders(h)}
+	config := pointer{Ignition: pointerIgnition{Version: dayTwoVersion, Config: pointerConfig{Merge: []pointerSource{source}}}}
+	if ca := c.IgnitionEndpoint.CACertificate; ca != "" {
+		if _, err := base64.StdEncoding.DecodeString(ca); err != nil {
+			return nil, model.Invalidf("ignition_endpoint.ca_certificate: require base64, found %s", err)
+		}
+		config.Ignition.Security.TLS.Authorities = []pointerSource{{Source: "data:text/plain;charset=utf-8;base64," + ca}}
+	}
+	base, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("write pointer of host %s: %w", h.ID, err)
+	}
+	if err := document.Check(base); err != nil {
+		return nil, prefixed("ignition_endpoint", err)
+	}
+	name, err := render(map[string]string{"Hostname": h.Hostname()}, "hostname")
+	if err != nil {
+		return nil, fmt.Errorf("build config of host %s: %w", h.ID, err)
+	}
+	merged, err := document.Merge(base, name)
+	if err != nil {
+		return nil, fmt.Errorf("merge config of host %s: %w", h.ID, err)
+	}
+	return apply(merged, override{"ignition_config_overrides", h.IgnitionConfigOverrides})
+}
+
+// endpointHeaders are those the user set for the endpoint, and its token.
+func endpointHeaders(h *model.Host) []pointerHeader {
+	var headers []pointerHeader
+	for _, name := range slices.Sorted(maps.Keys(h.IgnitionEndpointHeaders)) {
+		headers = append(headers, pointerHeader{name, h.IgnitionEndpointHeaders[name].Reveal()})
+	}
+	if h.IgnitionEndpointToken != "" {
+		headers = append(headers, pointerHeader{authorization, "Bearer " + h.IgnitionEndpointToken.Reveal()})
+	}
+	return headers
+}

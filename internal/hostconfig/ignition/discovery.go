@@ -1,0 +1,233 @@
+package ignition
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/hostconfig/staticnet"
+	"slipway/internal/model"
+)
+
+// Agent is the agent's program as the service offers it to a host.
+type Agent struct {
+	URL     string // http or https
+	SHA256  string // hex, of the file
+	Version string // what the agent tells when it registers
+}
+
+// Mirror is where a host finds container images instead of their own registries.
+type Mirror struct {
+	RegistriesConf string // containers-registries.conf(5)
+	CA             string // PEM, of the mirror's certificate
+}
+
+// Deployment is what all hosts of a service need that it runs beside.
+type Deployment struct {
+	Mirror Mirror
+	// RootCA is a certificate in PEM that hosts trust besides the public ones; empty without.
+	RootCA string
+	// InsecurePolicy lets hosts run images without signatures (FORCE_INSECURE_POLICY_JSON).
+	InsecurePolicy bool
+	// OKDPackages is the image with the programs that hosts of an OKD release lack
+	// (OKD_RPMS_IMAGE); empty for OpenShift.
+	OKDPackages string
+}
+
+// DiscoveryInput is what the discovery config of an environment is made of.
+type DiscoveryInput struct {
+	InfraEnv   *model.InfraEnv
+	ServiceURL string // base address of the service, without /api
+	// ServiceCA is the certificate authority of an https service, in PEM; Ignition and
+	// the agent trust it. Empty when a public one signed.
+	ServiceCA string
+	// Insecure makes hosts accept any certificate of the service: the agent itself, and
+	// curl that fetches it, because what it fetched is checked by its hash.
+	Insecure bool
+	Agent    Agent
+	// AgentToken authenticates the agent (contract/auth.md); empty without authentication.
+	AgentToken model.Secret
+	Deployment Deployment
+	// OpenShiftVersion is that of the image, which tells what configs its Ignition reads;
+	// empty: all.
+	OpenShiftVersion string
+	// StaticNetwork are the network settings of all hosts; empty with a minimal image.
+	// NetworkMethod is how hosts apply them; empty: keyfiles.
+	StaticNetwork []staticnet.File
+	NetworkMethod staticnet.Method
+	// InternalOverride is merged before the user's override. A config there starts an
+	// agent of another kind, so ours is left disabled.
+	InternalOverride string
+}
+
+var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// aspects are the parts of the discovery config, in the order they are merged.
+var aspects = []struct {
+	template string
+	when     func(*discovery) bool // nil: always
+}{
+	{"base", nil},
+	{"agent", nil},
+	{"storage", (*discovery).openShift},
+	{"oracle-cloud", (*discovery).openShift},
+	{"okd", func(d *discovery) bool { return d.OKDPackages != "" }},
+	{"access", func(d *discovery) bool { return len(d.SSHKeys) > 0 }},
+	{"proxy", func(d *discovery) bool { return d.Proxy != model.Proxy{} }},
+	{"ntp", func(d *discovery) bool { return d.NTPScript != "" }},
+	{"service-ca", func(d *discovery) bool { return d.ServiceCA != "" }},
+	{"trust-bundle", func(d *discovery) bool { return d.TrustBundle != "" }},
+	{"root-ca", func(d *discovery) bool { return d.RootCA != "" }},
+	{"mirror", func(d *discovery) bool { return d.Mirror.RegistriesConf != "" }},
+	{"mirror-ca", func(d *discovery) bool { return d.Mirror.CA != "" }},
+	{"insecure-policy", func(d *discovery) bool { return d.InsecurePolicy }},
+	{"static-network", (*discovery).hasStaticNetwork},
+	{"delay", func(d *discovery) bool { return d.DelaySeconds > 0 }},
+}
+
+// Discovery builds the Ignition config that hosts of an environment boot with: version
+// 3.1.0, or the one an override needs (contract/ignition.md, 5a). A fault of an
+// override is a model.ErrInvalid.
+func Discovery(in DiscoveryInput) ([]byte, error) {
+	d, err := newDiscovery(in)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, a := range aspects {
+		if a.when == nil || a.when(d) {
+			names = append(names, a.template)
+		}
+	}
+	config, err := render(d, names...)
+	if err == nil {
+		config, err = d.addFiles(config)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("build discovery config of %s: %w", in.InfraEnv.ID, err)
+	}
+	config, err = applyLive(config,
+		override{"internal_ignition_config_override", in.InternalOverride},
+		override{"ignition_config_override", in.InfraEnv.IgnitionConfigOverride})
+	if err == nil && d.openShift() {
+		err = checkKnown(config, in.OpenShiftVersion)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return config, nil
+}
+
+// discovery is what the templates read.
+type discovery struct {
+	InfraEnvID    uuid.UUID
+	PullSecret    string
+	SSHKeys       []string
+	Proxy         model.Proxy
+	NoProxy       []string
+	ProxyProfile  string
+	NTPScript     string
+	ServiceCA     string
+	ServiceCAPath string
+	TrustBundle   string
+	Deployment
+	Agent            Agent
+	AgentSum         string // a line of sha256sum
+	CurlArgs         string // what curl trusts, for a shell
+	AgentArgs        []string
+	AgentEnvironment string
+	AgentEnabled     bool
+	StaticNetwork    []staticnet.File
+	NetworkMethod    staticnet.Method
+	DelaySeconds     int64
+}
+
+// openShift tells Red Hat's system, which has these programs, from that of OKD.
+func (d *discovery) openShift() bool { return d.OKDPackages == "" }
+
+func newDiscovery(in DiscoveryInput) (*discovery, error) {
+	if err := requireHTTP("address of the service", in.ServiceURL); err != nil {
+		return nil, err
+	}
+	if err := requireHTTP("address of the agent", in.Agent.URL); err != nil {
+		return nil, err
+	}
+	if !sha256Hex.MatchString(in.Agent.SHA256) {
+		return nil, fmt.Errorf("require the sha256 of the agent in hex, found %q", in.Agent.SHA256)
+	}
+	e := in.InfraEnv
+	return &discovery{
+		InfraEnvID:       e.ID,
+		PullSecret:       e.PullSecret.Reveal(),
+		SSHKeys:          lines(e.SSHAuthorizedKey),
+		Proxy:            e.Proxy,
+		NoProxy:          list(e.Proxy.NoProxy),
+		ProxyProfile:     proxyProfile(e.Proxy),
+		NTPScript:        ntpScript(e.NTPSources, e.NTPSourcesOnly),
+		ServiceCA:        in.ServiceCA,
+		ServiceCAPath:    ServiceCAPath,
+		TrustBundle:      e.AdditionalTrustBundle,
+		Deployment:       in.Deployment,
+		Agent:            in.Agent,
+		AgentSum:         in.Agent.SHA256 + "  /usr/local/bin/slipway-agent.new",
+		CurlArgs:         curlArgs(in),
+		AgentArgs:        agentArgs(in),
+		AgentEnvironment: environmentFile(append([][2]string{{"PULL_SECRET_TOKEN", in.AgentToken.Reveal()}}, proxyVariables(e.Proxy)...)),
+		AgentEnabled:     in.InternalOverride == "",
+		StaticNetwork:    in.StaticNetwork,
+		NetworkMethod:    cmp.Or(in.NetworkMethod, staticnet.MethodKeyfiles),
+		DelaySeconds:     int64(e.DiscoveryDelay / time.Second),
+	}, nil
+}
+
+func requireHTTP(what, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("require an http or https %s, found %q", what, address)
+	}
+	return nil
+}
+
+// agentArgs are the arguments of the agent (contract/agent.md, 1.1).
+func agentArgs(in DiscoveryInput) []string {
+	args := []string{"--url", in.ServiceURL, "--infra-env-id", in.InfraEnv.ID.String(), "--agent-version", in.Agent.Version}
+	if in.ServiceCA != "" {
+		args = append(args, "--cacert", ServiceCAPath)
+	}
+	if in.Insecure {
+		args = append(args, "--insecure")
+	}
+	return args
+}
+
+// curlArgs are what curl is told of the certificate of the service.
+func curlArgs(in DiscoveryInput) string {
+	switch {
+	case in.Insecure:
+		return "--insecure"
+	case in.ServiceCA != "":
+		return "--cacert " + ServiceCAPath
+	}
+	return ""
+}
+
+// lines are the lines of a text that say something.
+func lines(text string) []string {
+	var found []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// list are the entries of a text with commas.
+func list(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}

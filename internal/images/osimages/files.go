@@ -1,0 +1,179 @@
+package osimages
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"slipway/internal/cluster/openshift"
+)
+
+const (
+	imageSuffix  = ".iso"
+	recordSuffix = ".json"
+	partSuffix   = ".part"
+	addingSuffix = ".adding"
+)
+
+// record is the JSON beside an image.
+type record struct {
+	OpenShiftVersion string    `json:"openshift_version"`
+	CPUArchitecture  string    `json:"cpu_architecture"`
+	Type             string    `json:"type,omitempty"`
+	Version          string    `json:"version,omitempty"`
+	Source           string    `json:"source"`          // address, or the path it was added from
+	Added            bool      `json:"added,omitempty"` // not from the settings
+	SHA256           string    `json:"sha256"`
+	Size             int64     `json:"size"`
+	Modified         time.Time `json:"modified"` // of the file when SHA256 was its digest
+	At               time.Time `json:"at"`       // when it came into the folder
+	// Unlisted is since when the settings have it no more.
+	Unlisted *time.Time `json:"unlisted,omitempty"`
+}
+
+// partRecord is the JSON beside a part of a download.
+type partRecord struct {
+	Source       string `json:"source"`
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	Size         int64  `json:"size"`   // of the whole; zero: the server did not tell
+	Synced       int64  `json:"synced"` // bytes that are on the disk for good
+}
+
+// fileName is what an image is called in the folder. The digest is that of the address for
+// downloads, so that another address is another file, and that of the content for others.
+func fileName(o *openshift.OSImage, digest string) string {
+	name := o.OpenShiftVersion + "-" + o.CPUArchitecture
+	if o.Type != "" {
+		name += "-" + o.Type
+	}
+	return name + "-" + digest[:12] + imageSuffix
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// lockPath is outside the names of images: locks stay when images go.
+func lockPath(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock")
+}
+
+// openFile opens a file that somebody named: if it is a pipe, without waiting for one who
+// writes to it.
+func openFile(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+func readJSON[T any](path string) (v T, err error) {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	if err != nil {
+		return v, fmt.Errorf("read %s: %w", path, err)
+	}
+	return v, nil
+}
+
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := renameio.WriteFile(path, append(data, '\n'), 0o644, renameio.WithTempDir(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// settle gives a complete file its name, with its record before it: a name that stands
+// in the folder always has one. What had the name before goes first, so that the record
+// never describes an older file.
+func settle(from, to string, r record) error {
+	if err := remove(to); err != nil {
+		return err
+	}
+	if err := writeJSON(to+recordSuffix, r); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return fmt.Errorf("name operating system image: %w", err)
+	}
+	return syncFolder(filepath.Dir(to))
+}
+
+// syncFolder makes names last that were given.
+func syncFolder(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	return nil
+}
+
+// remove takes files away that may be gone already.
+func remove(paths ...string) error {
+	var errs []error
+	for _, path := range paths {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lock is held by the process that writes a file; the kernel releases it when that dies.
+type lock struct{ file *os.File }
+
+func (l *lock) release() { _ = l.file.Close() }
+
+// tryLock takes the lock of an image; nil when somebody else has it.
+func tryLock(path string) (*lock, error) {
+	// For writing, because locks over NFS require that.
+	f, err := os.OpenFile(lockPath(path), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	if taken, err := flock(f); taken || err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &lock{f}, nil
+}
+
+func flock(f *os.File) (taken bool, err error) {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return false, nil
+}
+
+// lockedElsewhere looks without leaving a lock file behind.
+func lockedElsewhere(path string) bool {
+	f, err := os.OpenFile(lockPath(path), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	taken, err := flock(f)
+	return err == nil && taken
+}

@@ -1,0 +1,95 @@
+package osimages
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/remaster"
+	"slipway/internal/model"
+)
+
+// Options are what a store works with. Folder, Log and Now are required; Client is, to
+// run one.
+type Options struct {
+	// Folder holds the images; it is made when it is not there.
+	Folder string
+	// Images are those of the settings.
+	Images openshift.OSImages
+	// Client downloads. Headers and Query go with each request to the address in the
+	// settings, and Headers with redirections that stay on its host.
+	Client  *http.Client
+	Headers map[string]model.Secret
+	Query   map[string]model.Secret
+
+	Log *slog.Logger
+	Now func() time.Time
+	// After is the clock's time.After; nil: that.
+	After func(time.Duration) <-chan time.Time
+	// Stall is how long a download may go without a byte; zero: a minute.
+	Stall time.Duration
+	// SyncBytes is how often a download is brought to the disk for good, and so how much
+	// of it a loss of power costs at most; zero: 64 MiB.
+	SyncBytes int64
+	// Free tells how many bytes fit into the folder's file system; nil: asks the kernel.
+	Free func(folder string) (int64, error)
+	// Inspect reads an ISO; nil: remaster.Inspect.
+	Inspect func(r io.ReaderAt, size int64) (*remaster.Base, error)
+	// Complete refuses what was downloaded whole and yet cannot be an image of a release;
+	// nil: remaster.Base.CheckSizes. What an operator put there is taken as it is.
+	Complete func(*remaster.Base) error
+}
+
+const (
+	// atOnce is how many images are downloaded at a time: one more than the slowest.
+	atOnce = 2
+	// firstPause and longestPause lie between tries.
+	firstPause   = 5 * time.Second
+	longestPause = 5 * time.Minute
+	// busyPause is how often it is looked whether another process is done.
+	busyPause = 5 * time.Second
+	// keepUnlisted is how long a download stays that is listed no more.
+	keepUnlisted = 7 * 24 * time.Hour
+	// unknownSize is the free disk space that a download of unknown length needs all the time.
+	unknownSize = 1 << 30
+	// coarseClock is more than the clock of any file system takes for its next step.
+	coarseClock = 2 * time.Second
+	// tidyEvery is how often it is looked for what nobody needs.
+	tidyEvery = 24 * time.Hour
+)
+
+func (o Options) complete() Options {
+	if o.After == nil {
+		o.After = time.After
+	}
+	if o.Stall == 0 {
+		o.Stall = time.Minute
+	}
+	if o.SyncBytes == 0 {
+		o.SyncBytes = 64 << 20
+	}
+	if o.Free == nil {
+		o.Free = free
+	}
+	if o.Inspect == nil {
+		o.Inspect = remaster.Inspect
+	}
+	if o.Complete == nil {
+		o.Complete = (*remaster.Base).CheckSizes
+	}
+	return o
+}
+
+// free is what users without privileges can still write.
+func free(folder string) (int64, error) {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(folder, &stat); err != nil {
+		return 0, fmt.Errorf("look at the file system of %s: %w", folder, err)
+	}
+	return int64(stat.Bavail) * stat.Bsize, nil
+}

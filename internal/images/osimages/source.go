@@ -1,0 +1,116 @@
+package osimages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"slipway/internal/cluster/openshift"
+)
+
+// refusal is the error for content that is whole and not what was asked for. What it was
+// called is kept, so that the same content is not downloaded or read again.
+type refusal struct {
+	err  error
+	part partRecord  // by the server
+	info fs.FileInfo // by the file system, when it is used in place
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
+
+// publicSource is an address without what may be secret in it.
+func publicSource(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the address"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// client is the one of the options, but keeps secrets of one host from others.
+func (o Options) client() *http.Client {
+	client := *o.Client
+	client.CheckRedirect = func(next *http.Request, earlier []*http.Request) error {
+		if len(earlier) >= 10 {
+			return errors.New("require at most 10 redirections, found more")
+		}
+		first := earlier[0].URL
+		if next.URL.Host != first.Host || next.URL.Scheme == "http" && first.Scheme == "https" {
+			for name := range o.Headers {
+				next.Header.Del(name)
+			}
+			next.Header.Del("Referer") // it has the query
+		}
+		return nil
+	}
+	return &client
+}
+
+// request asks for an image, from a byte on.
+func (o Options) request(ctx context.Context, image openshift.OSImage) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, image.URL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	if len(o.Query) > 0 {
+		query := request.URL.Query()
+		for name, value := range o.Query {
+			query.Set(name, value.Reveal())
+		}
+		request.URL.RawQuery = query.Encode()
+	}
+	for name, value := range o.Headers {
+		request.Header.Set(name, value.Reveal())
+	}
+	request.Header.Set("Accept-Encoding", "identity") // sizes and ranges are those of the file
+	return request, nil
+}
+
+// resume asks for the rest of a part, unless the source has changed.
+func (p *partRecord) resume(request *http.Request, from int64) {
+	request.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	switch {
+	case p.strongETag():
+		request.Header.Set("If-Range", p.ETag)
+	case p.LastModified != "":
+		request.Header.Set("If-Range", p.LastModified)
+	}
+}
+
+// resumable tells whether the rest of a part can be told from that of another file: by
+// the server, or by the digest in the end.
+func (p *partRecord) resumable(sha256 string) bool {
+	return p.Size > 0 && (p.strongETag() || p.LastModified != "" || sha256 != "")
+}
+
+func (p *partRecord) strongETag() bool { return p.ETag != "" && !strings.HasPrefix(p.ETag, "W/") }
+
+// unlessRefused asks for nothing when the source is what was refused before.
+func (r *refusal) unlessRefused(request *http.Request) {
+	if r.part.ETag != "" {
+		request.Header.Set("If-None-Match", r.part.ETag)
+	} else if r.part.LastModified != "" {
+		request.Header.Set("If-Modified-Since", r.part.LastModified)
+	}
+}
+
+// describe reads the answer to a request for the whole.
+func describe(image openshift.OSImage, response *http.Response) partRecord {
+	return partRecord{
+		Source: publicSource(image.URL), Size: max(response.ContentLength, 0),
+		ETag: response.Header.Get("ETag"), LastModified: response.Header.Get("Last-Modified"),
+	}
+}
+
+// continues tells whether an answer is the rest of a part from a byte on.
+func (p *partRecord) continues(response *http.Response, from int64) bool {
+	want := fmt.Sprintf("bytes %d-%d/%d", from, p.Size-1, p.Size)
+	etag := response.Header.Get("ETag")
+	return response.Header.Get("Content-Range") == want && (etag == "" || p.ETag == "" || etag == p.ETag)
+}

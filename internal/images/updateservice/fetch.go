@@ -1,0 +1,92 @@
+package updateservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"slipway/internal/cluster/openshift"
+)
+
+// graphPath is where the update service answers with the graph of a channel.
+const graphPath = "/api/upgrades_info/v1/graph"
+
+// maxAnswer bounds what is read of one answer: graphs have a few hundred kilobytes.
+const maxAnswer = 32 << 20
+
+// fetch asks for everything the sources name. What could not be had is in the error; the
+// releases are those of the answers that came.
+func (s *Syncer) fetch(ctx context.Context) (openshift.Releases, error) {
+	var answers []openshift.Answer
+	var failed []error
+	for _, q := range openshift.Questions(s.Sources) {
+		versions, err := s.graph(ctx, q)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		answers = append(answers, openshift.Answer{Question: q, Versions: versions})
+	}
+	levels, err := s.lifeCycles(ctx)
+	return openshift.ReleasesIn(answers, levels), errors.Join(append(failed, err)...)
+}
+
+func (s *Syncer) graph(ctx context.Context, q openshift.Question) ([]string, error) {
+	query := url.Values{"channel": {q.ChannelName()}, "arch": {q.GraphArchitecture()}}
+	text, err := s.get(ctx, s.UpdateService.JoinPath(graphPath), query)
+	if err != nil {
+		return nil, fmt.Errorf("ask for channel %s for %s: %w", q.ChannelName(), q.CPUArchitecture, err)
+	}
+	return openshift.ParseGraph(text)
+}
+
+// lifeCycles asks for the support levels of each major version of the sources; without
+// an address there are none.
+func (s *Syncer) lifeCycles(ctx context.Context) (map[string]string, error) {
+	levels := map[string]string{}
+	if s.LifeCycles == nil {
+		return levels, nil
+	}
+	for _, major := range majors(s.Sources) {
+		text, err := s.get(ctx, s.LifeCycles, url.Values{"name": {"Openshift Container Platform " + major}})
+		if err != nil {
+			return levels, fmt.Errorf("ask for life cycles of OpenShift %s: %w", major, err)
+		}
+		found, err := openshift.ParseLifeCycles(text)
+		if err != nil {
+			return levels, err
+		}
+		for version, level := range found {
+			levels[version] = level
+		}
+	}
+	return levels, nil
+}
+
+func (s *Syncer) get(ctx context.Context, address *url.URL, query url.Values) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	u := *address
+	u.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := s.Client.Do(request)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names method and address
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("require status 200, found %s", response.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,102 @@
+// Package blob keeps what is too big for a row: Ignition configs, manifests, logs,
+// parts of images. A store is a folder or an S3 bucket, chosen by its address; secret
+// objects are sealed before they leave the process.
+package blob
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/fileblob" // file:// addresses work everywhere; cmd/ links other schemes
+	"gocloud.dev/gcerrors"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/encryption"
+)
+
+// Store is a place for objects, each under a key like "clusters/<id>/bootstrap.ign".
+// It is safe for concurrent use. Writes are atomic: a reader, or a crash, sees the old
+// object or the new one, never a part.
+type Store struct {
+	bucket *blob.Bucket
+	sealer *encryption.Sealer
+}
+
+// Open opens the store at address: file:///folder[?create_dir=1], or the address of
+// any other scheme whose driver the program links (s3://bucket?region=...). Folders and
+// files are private to the user of the process. The sealer opens and seals secrets.
+func Open(ctx context.Context, address string, sealer *encryption.Sealer) (*Store, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("read blob store address: %w", err)
+	}
+	if u.Scheme == "file" {
+		u.RawQuery = fileOptions(u.Query()).Encode()
+	}
+	bucket, err := blob.OpenBucket(ctx, u.String())
+	if err != nil {
+		return nil, fmt.Errorf("open blob store %s: %w", u.Redacted(), err)
+	}
+	return &Store{bucket: bucket, sealer: sealer}, nil
+}
+
+// fileOptions are the settings a folder needs: the temporary file beside the final one
+// (a rename across file systems fails), no file of attributes beside every object, and
+// folders that others cannot enter.
+func fileOptions(q url.Values) url.Values {
+	q.Set("no_tmp_dir", "1")
+	q.Set("metadata", "skip")
+	if !q.Has("dir_file_mode") {
+		q.Set("dir_file_mode", "0700")
+	}
+	return q
+}
+
+// Ready reports whether the store answers.
+func (s *Store) Ready(ctx context.Context) error {
+	ok, err := s.bucket.IsAccessible(ctx)
+	if err != nil {
+		return fmt.Errorf("reach blob store: %w", err)
+	}
+	if !ok {
+		return fmt.Errorf("reach blob store: no such folder or bucket: %w", model.ErrUnavailable)
+	}
+	return nil
+}
+
+// Close releases the store; objects being written are given up.
+func (s *Store) Close() error { return s.bucket.Close() }
+
+// Exists reports whether there is an object under key.
+func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
+	if err := checkKey(key); err != nil {
+		return false, err
+	}
+	ok, err := s.bucket.Exists(ctx, key)
+	if err != nil {
+		return false, fmt.Errorf("look for %s: %w", key, err)
+	}
+	return ok, nil
+}
+
+// Delete removes the object under key; no object is no error.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return fmt.Errorf("delete %s: %w", key, err)
+	}
+	return nil
+}
+
+// wrap gives an error of the driver the words of what was tried, and makes a missing
+// object a model.ErrNotFound.
+func wrap(doing, key string, err error) error {
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return fmt.Errorf("%s: %w", doing, model.NotFoundf("no object %s", key))
+	}
+	return fmt.Errorf("%s %s: %w", doing, key, err)
+}

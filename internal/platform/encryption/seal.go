@@ -1,0 +1,122 @@
+// Package encryption encrypts what must not be readable in the database or the blob
+// store: pull secrets, tokens, kubeconfigs. The key lives in a file outside both.
+package encryption
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// KeySize is the length of a key in bytes (AES-256).
+const KeySize = 32
+
+// A sealed value is: version (1 byte), key id (1 byte), nonce (12 bytes), AES-256-GCM
+// ciphertext with its tag (16 bytes). Version and key id are authenticated as well.
+const (
+	version    = 1
+	headerSize = 2
+	nonceSize  = 12
+	tagSize    = 16
+)
+
+// Overhead is how many bytes longer a sealed value is than the plain one.
+const Overhead = headerSize + nonceSize + tagSize
+
+var (
+	// ErrMalformed: the bytes are not a sealed value.
+	ErrMalformed = errors.New("not a sealed value")
+	// ErrUnknownKey: the value was sealed with a key that this sealer does not hold.
+	ErrUnknownKey = errors.New("sealed with an unknown key")
+	// ErrAuthentication: the value was changed, moved to another place or sealed with
+	// another key of the same id.
+	ErrAuthentication = errors.New("sealed value is damaged or belongs elsewhere")
+)
+
+// Sealer seals with its current key and opens with any key it holds. It is safe for
+// concurrent use.
+type Sealer struct {
+	current byte
+	aeads   map[byte]cipher.AEAD
+	source  []byte // of derived keys
+}
+
+// New returns a sealer that seals with key and still opens what was sealed with the
+// old ones. Keys are KeySize bytes of randomness. Two keys whose ids collide are an
+// error: replace the newer one by another random key.
+func New(key []byte, old ...[]byte) (*Sealer, error) {
+	s := &Sealer{current: keyID(key), aeads: map[byte]cipher.AEAD{}, source: slices.Clone(key)}
+	for _, k := range append([][]byte{key}, old...) {
+		if len(k) != KeySize {
+			return nil, fmt.Errorf("require a key of %d bytes, found %d", KeySize, len(k))
+		}
+		id := keyID(k)
+		if _, ok := s.aeads[id]; ok {
+			return nil, fmt.Errorf("require keys with different ids, found %d twice", id)
+		}
+		aead, err := newAEAD(k)
+		if err != nil {
+			return nil, err
+		}
+		s.aeads[id] = aead
+	}
+	return s, nil
+}
+
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("prepare AES: %w", err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, fmt.Errorf("prepare GCM: %w", err)
+	}
+	return aead, nil
+}
+
+// keyID names a key without telling anything about it.
+func keyID(key []byte) byte {
+	return sha256.Sum256(append([]byte("slipway key id\x00"), key...))[0]
+}
+
+// Seal encrypts plain. aad says where the value belongs (a table, column and id, or a
+// blob key): Open fails when the same bytes are presented for another place.
+func (s *Sealer) Seal(plain, aad []byte) []byte {
+	out := make([]byte, headerSize+nonceSize, len(plain)+Overhead)
+	out[0], out[1] = version, s.current
+	_, _ = rand.Read(out[headerSize:]) // never fails: the runtime aborts without randomness
+	return s.aeads[s.current].Seal(out, out[headerSize:], plain, bind(out[:headerSize], aad))
+}
+
+// Open decrypts a sealed value for the place aad. It returns ErrMalformed,
+// ErrUnknownKey or ErrAuthentication.
+func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
+	if len(sealed) < Overhead || sealed[0] != version {
+		return nil, ErrMalformed
+	}
+	aead, ok := s.aeads[sealed[1]]
+	if !ok {
+		return nil, fmt.Errorf("key id %d: %w", sealed[1], ErrUnknownKey)
+	}
+	nonce, box := sealed[headerSize:headerSize+nonceSize], sealed[headerSize+nonceSize:]
+	plain, err := aead.Open(nil, nonce, box, bind(sealed[:headerSize], aad))
+	if err != nil {
+		return nil, ErrAuthentication
+	}
+	return plain, nil
+}
+
+// Current reports whether sealed was made with the current key; false means it should
+// be opened and sealed again before the old key is removed.
+func (s *Sealer) Current(sealed []byte) bool {
+	return len(sealed) >= Overhead && sealed[0] == version && sealed[1] == s.current
+}
+
+func bind(header, aad []byte) []byte {
+	return append(append(make([]byte, 0, len(header)+len(aad)), header...), aad...)
+}

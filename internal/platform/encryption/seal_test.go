@@ -1,0 +1,158 @@
+package encryption_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/platform/encryption"
+)
+
+func key(fill byte) []byte { return bytes.Repeat([]byte{fill}, encryption.KeySize) }
+
+func newSealer(t *testing.T, key []byte, old ...[]byte) *encryption.Sealer {
+	t.Helper()
+	s, err := encryption.New(key, old...)
+	require.NoError(t, err)
+	return s
+}
+
+func TestOpenGivesBackWhatWasSealed(t *testing.T) {
+	t.Parallel()
+	s := newSealer(t, key(1))
+	for _, plain := range [][]byte{nil, []byte("x"), bytes.Repeat([]byte("secret"), 100_000)} {
+		sealed := s.Seal(plain, []byte("clusters/pull_secret"))
+		require.Len(t, sealed, len(plain)+encryption.Overhead)
+		require.True(t, s.Current(sealed))
+		got, err := s.Open(sealed, []byte("clusters/pull_secret"))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(plain, got))
+	}
+}
+
+func TestSealNeverGivesTheSameBytesTwice(t *testing.T) {
+	t.Parallel()
+	s := newSealer(t, key(1))
+	require.NotEqual(t, s.Seal([]byte("same"), nil), s.Seal([]byte("same"), nil))
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	s := newSealer(t, key(1))
+	sealed := s.Seal([]byte("secret"), []byte("here"))
+	change := func(i int) []byte {
+		c := bytes.Clone(sealed)
+		c[i] ^= 1
+		return c
+	}
+	for name, c := range map[string]struct {
+		sealed []byte
+		aad    string
+		want   error
+	}{
+		"a value of another place":     {sealed, "there", encryption.ErrAuthentication},
+		"a changed text":               {change(len(sealed) - 20), "here", encryption.ErrAuthentication},
+		"a changed nonce":              {change(5), "here", encryption.ErrAuthentication},
+		"another version":              {change(0), "here", encryption.ErrMalformed},
+		"another key id":               {change(1), "here", encryption.ErrUnknownKey},
+		"a value that is cut":          {sealed[:encryption.Overhead-1], "here", encryption.ErrMalformed},
+		"a value that was cut by some": {sealed[:len(sealed)-1], "here", encryption.ErrAuthentication},
+		"nothing":                      {nil, "here", encryption.ErrMalformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := s.Open(c.sealed, []byte(c.aad))
+			require.ErrorIs(t, err, c.want)
+		})
+	}
+}
+
+func TestRotatedSealerOpensOldValues(t *testing.T) {
+	t.Parallel()
+	before := newSealer(t, key(1))
+	after := newSealer(t, key(2), key(1))
+	sealed := before.Seal([]byte("secret"), nil)
+
+	got, err := after.Open(sealed, nil)
+	require.NoError(t, err)
+	require.Equal(t, "secret", string(got))
+	require.False(t, after.Current(sealed))
+
+	_, err = before.Open(after.Seal([]byte("secret"), nil), nil)
+	require.ErrorIs(t, err, encryption.ErrUnknownKey)
+}
+
+func TestNewRefusesBadKeys(t *testing.T) {
+	t.Parallel()
+	_, err := encryption.New([]byte("short"))
+	require.EqualError(t, err, "require a key of 32 bytes, found 5")
+	_, err = encryption.New(key(1), key(1))
+	require.ErrorContains(t, err, "require keys with different ids")
+}
+
+func TestLoadOrCreateMakesAPrivateFileOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys", "seal.key")
+	sealers := make([]*encryption.Sealer, 8)
+	var wg sync.WaitGroup
+	for i := range sealers {
+		wg.Go(func() {
+			s, err := encryption.LoadOrCreate(path)
+			if err == nil {
+				sealers[i] = s
+			}
+		})
+	}
+	wg.Wait()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	for _, s := range sealers {
+		require.NotNil(t, s)
+		got, err := s.Open(sealers[0].Seal([]byte("secret"), nil), nil)
+		require.NoError(t, err)
+		require.Equal(t, "secret", string(got))
+	}
+}
+
+func TestLoadOrCreateReadsSeveralKeys(t *testing.T) {
+	t.Parallel()
+	line := func(k []byte) string { return base64.StdEncoding.EncodeToString(k) + "\n" }
+	path := filepath.Join(t.TempDir(), "seal.key")
+	require.NoError(t, os.WriteFile(path, []byte("# new\n"+line(key(2))+"\n"+line(key(1))), 0o600))
+	s, err := encryption.LoadOrCreate(path)
+	require.NoError(t, err)
+	_, err = s.Open(newSealer(t, key(1)).Seal(nil, nil), nil)
+	require.NoError(t, err)
+	require.True(t, s.Current(newSealer(t, key(2)).Seal(nil, nil)))
+}
+
+func TestLoadOrCreateRefusesBadFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		content string
+		mode    os.FileMode
+		want    string
+	}{
+		"readable by everybody": {base64.StdEncoding.EncodeToString(key(1)), 0o644, "found mode 0644"},
+		"empty":                 {"", 0o600, "require at least one key, found none"},
+		"not a key":             {"# key\nhello\n", 0o600, "line 2: require 32 bytes in base64"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "seal.key")
+			require.NoError(t, os.WriteFile(path, []byte(c.content), c.mode))
+			_, err := encryption.LoadOrCreate(path)
+			require.ErrorContains(t, err, c.want)
+			require.ErrorContains(t, err, path)
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/platform/engine"
+)
+
+// holdEnv makes the test program a process that only runs a database, for the tests that
+// kill such a process.
+const holdEnv = "ENGINE_TEST_HOLD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holdEnv); dir != "" {
+		os.Exit(hold(dir))
+	}
+	os.Exit(m.Run())
+}
+
+func hold(dir string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	postgres, err := engine.StartPostgres(ctx, engine.PostgresOptions{
+		DataDir: dir, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("ready", postgres.PID())
+	<-ctx.Done()
+	return 0
+}
+
+// patience bounds every wait of a test; a loaded machine may need much of it.
+const patience = 90 * time.Second
+
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// testLogger writes to the test's output, until the test has ended.
+func testLogger(t *testing.T, level slog.Level) *slog.Logger {
+	t.Helper()
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: level}))
+}
+
+// dataFolder is a folder that an unprivileged user can reach, which t.TempDir is not.
+func dataFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "slipway-engine-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o711))
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+func postgresOptions(t *testing.T, dir string) engine.PostgresOptions {
+	t.Helper()
+	return engine.PostgresOptions{DataDir: dir, Logger: testLogger(t, slog.LevelInfo), Now: time.Now}
+}
+
+// startPostgres skips the test, and says so, where no PostgreSQL is installed.
+func startPostgres(t *testing.T, dir string) *engine.Postgres {
+	t.Helper()
+	postgres, err := engine.StartPostgres(testContext(t), postgresOptions(t, dir))
+	if errors.Is(err, engine.ErrNoPostgres) {
+		t.Skip("SKIP: " + err.Error())
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		select {
+		case <-postgres.Done(): // stopped by the test
+		default:
+			stopPostgres(t, postgres)
+		}
+	})
+	return postgres
+}
+
+func stopPostgres(t *testing.T, postgres *engine.Postgres) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, postgres.Stop(ctx))
+}
+
+// exec runs statements on a connection of its own.
+func exec(t *testing.T, url string, statements ...string) {
+	t.Helper()
+	conn, err := pgx.Connect(testContext(t), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	for _, sql := range statements {
+		_, err := conn.Exec(testContext(t), sql)
+		require.NoError(t, err, sql)
+	}
+}
+
+// number returns what a query of one number gives.
+func number(t *testing.T, url, query string) int {
+	t.Helper()
+	conn, err := pgx.Connect(testContext(t), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	var n int
+	require.NoError(t, conn.QueryRow(testContext(t), query).Scan(&n))
+	return n
+}
+
+// eventually polls until the condition holds.
+func eventually(t *testing.T, condition func() bool, what string) {
+	t.Helper()
+	require.Eventually(t, condition, patience, 50*time.Millisecond, what)
+}
+
+func readLine(t *testing.T, r io.Reader) string {
+	t.Helper()
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		_, err := r.Read(one)
+		require.NoError(t, err, "read so far: %s", line)
+		if one[0] == '\n' {
+			return string(line)
+		}
+		line = append(line, one[0])
+	}
+}

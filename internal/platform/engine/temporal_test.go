@@ -1,0 +1,211 @@
+package engine_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/internal/platform/engine"
+)
+
+const queue = "engine-test"
+
+var phase = temporal.NewSearchAttributeKeyKeyword("Phase")
+
+// waitForSignal is a workflow that is open until somebody signals it, and returns what it got.
+func waitForSignal(ctx workflow.Context) (string, error) {
+	if err := workflow.UpsertTypedSearchAttributes(ctx, phase.ValueSet("waiting")); err != nil {
+		return "", err
+	}
+	var got string
+	workflow.GetSignalChannel(ctx, "go").Receive(ctx, &got)
+	return got, nil
+}
+
+func temporalOptions(t *testing.T, url string) engine.TemporalOptions {
+	t.Helper()
+	return engine.TemporalOptions{DatabaseURL: url, Logger: testLogger(t, slog.LevelWarn), Now: time.Now}
+}
+
+func startTemporal(t *testing.T, url string) *engine.Temporal {
+	t.Helper()
+	server, err := engine.StartTemporal(testContext(t), temporalOptions(t, url))
+	require.NoError(t, err)
+	return server
+}
+
+func stopTemporal(t *testing.T, server *engine.Temporal) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	require.NoError(t, server.Stop(ctx))
+}
+
+// startWorker connects to a server, prepares it, and runs a worker there.
+func startWorker(t *testing.T, server *engine.Temporal) (client.Client, worker.Worker) {
+	t.Helper()
+	frontend := engine.Bundled(server.Address())
+	frontend.Options.Logger = sdklog.NewStructuredLogger(testLogger(t, slog.LevelError))
+	c, err := client.DialContext(testContext(t), frontend.Options)
+	require.NoError(t, err)
+	require.NoError(t, engine.Bootstrap(testContext(t), c,
+		engine.BootstrapOptions{Namespace: engine.Namespace, Logger: testLogger(t, slog.LevelInfo)}))
+	w := worker.New(c, queue, worker.Options{})
+	w.RegisterWorkflow(waitForSignal)
+	require.NoError(t, w.Start())
+	return c, w
+}
+
+func startWorkflow(t *testing.T, c client.Client, id string) client.WorkflowRun {
+	t.Helper()
+	run, err := c.ExecuteWorkflow(testContext(t), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, waitForSignal)
+	require.NoError(t, err)
+	return run
+}
+
+func signalAndGet(t *testing.T, c client.Client, run client.WorkflowRun) {
+	t.Helper()
+	require.NoError(t, c.SignalWorkflow(testContext(t), run.GetID(), "", "go", "on"))
+	var got string
+	require.NoError(t, run.Get(testContext(t), &got))
+	require.Equal(t, "on", got)
+}
+
+func TestTemporalGoesOnWithOpenWorkflowsAfterARestart(t *testing.T) {
+	t.Parallel()
+	dir := dataFolder(t)
+	postgres := startPostgres(t, dir)
+	first := startTemporal(t, postgres.URL())
+	c, w := startWorker(t, first)
+	run := startWorkflow(t, c, "open")
+	eventually(t, func() bool {
+		return count(t, c, "Phase = 'waiting'") == 1
+	}, "the workflow in a search")
+	w.Stop()
+	c.Close()
+	stopTemporal(t, first)
+	stopPostgres(t, postgres)
+
+	postgres = startPostgres(t, dir)
+	second := startTemporal(t, postgres.URL())
+	c, w = startWorker(t, second)
+	defer func() { w.Stop(); c.Close(); stopTemporal(t, second) }()
+	signalAndGet(t, c, c.GetWorkflow(testContext(t), run.GetID(), ""))
+}
+
+func count(t *testing.T, c client.Client, query string) int64 {
+	t.Helper()
+	response, err := c.CountWorkflow(testContext(t), &workflowservice.CountWorkflowExecutionsRequest{Namespace: engine.Namespace, Query: query})
+	require.NoError(t, err)
+	return response.GetCount()
+}
+
+func TestTemporalSurvivesTheDeathOfItsDatabase(t *testing.T) {
+	t.Parallel()
+	postgres := startPostgres(t, dataFolder(t))
+	server := startTemporal(t, postgres.URL())
+	c, w := startWorker(t, server)
+	defer func() { w.Stop(); c.Close(); stopTemporal(t, server) }()
+	for round := range 3 {
+		open := startWorkflow(t, c, "open-"+strconv.Itoa(round))
+		killed := postgres.PID()
+		require.NoError(t, syscall.Kill(killed, syscall.SIGKILL))
+		begin := time.Now()
+		signalAndGet(t, c, open)
+		signalAndGet(t, c, startWorkflow(t, c, "later-"+strconv.Itoa(round)))
+		t.Logf("answering %s after its database was killed", time.Since(begin).Round(time.Millisecond))
+		require.NotEqual(t, killed, postgres.PID())
+	}
+	require.NoError(t, server.Err())
+	eventually(t, func() bool { return lockHolders(t, postgres.URL()) == 1 }, "the engine lock is taken again")
+}
+
+func lockHolders(t *testing.T, url string) int {
+	t.Helper()
+	return number(t, url, "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 2 and granted")
+}
+
+func TestTemporalRefusesToStart(t *testing.T) {
+	t.Parallel()
+	postgres := startPostgres(t, dataFolder(t))
+	server := startTemporal(t, postgres.URL())
+	defer stopTemporal(t, server)
+
+	t.Run("on a port that is taken", func(t *testing.T) {
+		options := temporalOptions(t, postgres.URL())
+		_, port, err := net.SplitHostPort(server.Address())
+		require.NoError(t, err)
+		options.Port, err = strconv.Atoi(port)
+		require.NoError(t, err)
+		_, err = engine.StartTemporal(testContext(t), options)
+		var taken *engine.PortTakenError
+		require.ErrorAs(t, err, &taken)
+		require.Equal(t, options.Port, taken.Port)
+		require.Equal(t, "frontend", taken.Service)
+	})
+	t.Run("twice on one database", func(t *testing.T) {
+		_, err := engine.StartTemporal(testContext(t), temporalOptions(t, postgres.URL()))
+		require.ErrorIs(t, err, engine.ErrEngineHeld)
+		require.ErrorContains(t, err, "slipway engine ")
+		require.NotContains(t, err.Error(), "\n")
+	})
+}
+
+func TestTemporalPreparesItsSchemas(t *testing.T) {
+	t.Parallel()
+	postgres := startPostgres(t, dataFolder(t))
+	migrate := func() error { return engine.MigrateTemporal(testContext(t), temporalOptions(t, postgres.URL())) }
+	tables := func(schema string) int {
+		return number(t, postgres.URL(), "select count(*) from pg_tables where schemaname = '"+schema+"'")
+	}
+	exec(t, postgres.URL(), "create schema temporal", "create table temporal.somebodys (n int)")
+	require.ErrorContains(t, migrate(), `schema "temporal" already exists`, "what we did not make is left alone")
+	exec(t, postgres.URL(), "comment on schema temporal is 'slipway: set-up not finished'")
+	require.NoError(t, migrate(), "an attempt cut short is done again")
+	require.Greater(t, tables("temporal"), 30)
+	require.Greater(t, tables("temporal_visibility"), 2)
+	require.Zero(t, tables("public"))
+	require.NoError(t, migrate(), "a second time does nothing")
+
+	exec(t, postgres.URL(), "update temporal_visibility.schema_version set curr_version = '99.1'")
+	err := migrate()
+	require.ErrorIs(t, err, engine.ErrNewerDatabase)
+	require.NotContains(t, err.Error(), "\n")
+	_, err = engine.StartTemporal(testContext(t), temporalOptions(t, postgres.URL()))
+	require.ErrorIs(t, err, engine.ErrNewerDatabase)
+
+	exec(t, postgres.URL(), "update temporal_visibility.schema_version set curr_version = '1.13'")
+	require.NoError(t, migrate(), "an older one is brought up to date")
+	require.Equal(t, 1, number(t, postgres.URL(),
+		"select count(*) from temporal_visibility.schema_version where curr_version <> '1.13'"))
+}
+
+func TestTemporalHasMetrics(t *testing.T) {
+	t.Parallel()
+	postgres := startPostgres(t, dataFolder(t))
+	server := startTemporal(t, postgres.URL())
+	defer stopTemporal(t, server)
+	c, w := startWorker(t, server)
+	defer func() { w.Stop(); c.Close() }()
+	families, err := server.Metrics().Gather()
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, family := range families {
+		names[family.GetName()] = true
+	}
+	for _, wanted := range []string{"temporal_service_requests_total", "temporal_persistence_latency_seconds", "temporal_numshards_gauge"} {
+		require.Contains(t, names, wanted)
+	}
+}

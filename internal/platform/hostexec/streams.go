@@ -1,0 +1,67 @@
+package hostexec
+
+import (
+	"strings"
+	"sync"
+)
+
+// streams hands the chunks of stdout and stderr to one function, one at a time.
+type streams struct {
+	mu     sync.Mutex
+	output func(chunk []byte)
+}
+
+func (s *streams) pass(chunk []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.output != nil {
+		s.output(chunk)
+	}
+}
+
+// close lets nothing more through.
+func (s *streams) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.output = nil
+}
+
+// tail keeps the last limit bytes written to it.
+type tail struct {
+	limit int
+	kept  []byte
+	all   *streams
+}
+
+func (t *tail) Write(chunk []byte) (int, error) {
+	t.all.pass(chunk)
+	t.kept = append(t.kept, chunk...)
+	if len(t.kept) > 2*t.limit { // cutting at twice the limit keeps the copying cheap
+		t.kept = append(t.kept[:0], t.kept[len(t.kept)-t.limit:]...)
+	}
+	return len(chunk), nil
+}
+
+func (t *tail) String() string { return last(string(t.kept), t.limit) }
+
+// last is the end of s, limit bytes at most.
+func last(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return s[len(s)-limit:]
+}
+
+// LastLines is the end of s, limit bytes at most, from the beginning of a line on: half a
+// secret would not be known for one. Of a line that is longer it is the end.
+func LastLines(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	// With the byte before it: the cut may be where a line begins.
+	_, whole, found := strings.Cut(s[len(s)-limit-1:], "\n")
+	if !found {
+		return last(s, limit)
+	}
+	return whole
+}

@@ -1,0 +1,26 @@
+package metrics_test
+
+import (
+	"flag"
+	"testing"
+
+	"slipway/internal/platform/metrics"
+	"slipway/internal/testing/docpage"
+)
+
+var update = flag.Bool("update", false, "write the page in docs/")
+
+const intro = "`GET /metrics` of every process, also of `slipway worker`, in the format of Prometheus. Each process counts what it did itself since it was started: add up\n" +
+	"over replicas (`sum by (...)`), but take one of what is looked up in the database (`max`). Events of the history are what is counted, after the commit of\n" +
+	"the transaction that wrote them, so that nothing is counted that did not happen. Names and labels that begin with `service_assisted_installer_` are those\n" +
+	"dashboards of the v2 API know; the spelling of `miliseconds` is part of one. Metrics of Go, of the process and of the embedded Temporal come beside them.\n\n"
+
+func TestDocsOfMetrics(t *testing.T) {
+	t.Parallel()
+	var rows [][]string
+	for _, m := range metrics.List() {
+		rows = append(rows, []string{"`" + m.Name + "`", m.Kind, docpage.Code(m.Labels, ""), m.Help})
+	}
+	text := docpage.Title("Metrics", "internal/metrics") + intro + docpage.Table([]string{"name", "kind", "labels", "what"}, rows)
+	docpage.Check(t, *update, "metrics.md", text[:len(text)-1])
+}

@@ -1,0 +1,247 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// becomeKnown is a decision that moves every discovering host on.
+func becomeKnown(c *model.Cluster, hosts []*model.Host, t *store.Tx) (store.Decision, error) {
+	var d store.Decision
+	for _, h := range hosts {
+		if h.Status != model.HostDiscovering {
+			continue
+		}
+		changed := *h
+		changed.Status, changed.StatusInfo = model.HostKnown, "fine"
+		part := t.Part()
+		d.Hosts = append(d.Hosts, store.HostChange{Host: &changed, Tx: part})
+		part.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, HostID: &h.ID, Message: "m", At: t.Now()})
+	}
+	if c != nil && len(d.Hosts) > 0 {
+		changed := *c
+		changed.Status = model.ClusterReady
+		d.Cluster = &changed
+	}
+	return d, nil
+}
+
+func TestEvaluationWritesWhatItDecides(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	h := newHost(t, s, &c.ID)
+	require.NoError(t, s.EvaluateCluster(t.Context(), c.ID, becomeKnown))
+	got, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
+	require.NoError(t, err)
+	require.Equal(t, model.HostKnown, got.Status)
+	require.Equal(t, "fine", got.StatusInfo)
+	require.True(t, got.StatusUpdatedAt.After(h.StatusUpdatedAt))
+	cluster, err := s.Cluster(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Equal(t, model.ClusterReady, cluster.Status)
+
+	require.NoError(t, s.EvaluateCluster(t.Context(), c.ID, becomeKnown), "nothing is left to decide")
+	again, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
+	require.NoError(t, err)
+	require.Equal(t, got.UpdatedAt, again.UpdatedAt)
+	require.ErrorIs(t, s.EvaluateCluster(t.Context(), uuid.New(), becomeKnown), model.ErrNotFound)
+}
+
+func TestEvaluationStartsOverWhenRowsChangeMeanwhile(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(s *store.Store, c *model.Cluster, h *model.Host) error{
+		"when a host is written": func(s *store.Store, _ *model.Cluster, h *model.Host) error {
+			_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+				h.RequestedHostname = "new-name"
+				return nil
+			})
+			return err
+		},
+		"when the cluster is written": func(s *store.Store, c *model.Cluster, _ *model.Host) error {
+			_, err := s.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
+				c.BaseDNSDomain = "example.net"
+				return nil
+			})
+			return err
+		},
+	}
+	for name, interfere := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			c := newCluster(t, s)
+			h := newHost(t, s, &c.ID)
+			runs := 0
+			err := s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
+				if runs++; runs == 1 {
+					if err := interfere(s, c, h); err != nil {
+						return store.Decision{}, err
+					}
+				}
+				return becomeKnown(c, hosts, tx)
+			})
+			require.NoError(t, err)
+			require.Equal(t, 2, runs)
+			page, err := s.Events(t.Context(), store.EventFilter{HostIDs: []uuid.UUID{h.ID}})
+			require.NoError(t, err)
+			require.Equal(t, 1, page.Total, "the first run left nothing")
+			got, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
+			require.NoError(t, err)
+			require.Equal(t, model.HostKnown, got.Status)
+		})
+	}
+}
+
+func TestHostsRegisterWhileTheirClusterIsEvaluated(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	h := newHost(t, s, &c.ID)
+	runs := 0
+	err := s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
+		if runs++; runs <= 3 {
+			_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+				h.RequestedHostname = fmt.Sprintf("name-%d", runs)
+				return nil
+			})
+			require.NoError(t, err)
+		} else {
+			newHost(t, s, &c.ID) // the rows are locked now
+		}
+		return becomeKnown(c, hosts, tx)
+	})
+	require.NoError(t, err)
+	require.Equal(t, 4, runs)
+}
+
+func TestManyHostsAreWrittenInPartsAndTheClusterLast(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	const hosts = 120
+	all := make([]*model.Host, hosts)
+	for i := range all {
+		all[i] = newHost(t, s, &c.ID)
+	}
+	runs := 0
+	err := s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, read []*model.Host, tx *store.Tx) (store.Decision, error) {
+		d, err := becomeKnown(c, read, tx)
+		if runs++; runs == 1 {
+			require.Len(t, d.Hosts, hosts)
+			late := d.Hosts[hosts-1].Host
+			_, err := s.UpdateHost(t.Context(), late.InfraEnvID, late.ID, func(h *model.Host, _ *store.Tx) error {
+				h.RequestedHostname = "new-name"
+				return nil
+			})
+			require.NoError(t, err)
+		} else {
+			require.Len(t, d.Hosts, 20, "the first two parts are written")
+			require.Equal(t, model.ClusterInsufficient, c.Status)
+		}
+		return d, err
+	})
+	require.NoError(t, err)
+	require.Equal(t, 2, runs)
+	_, known, err := s.CountHosts(t.Context(), c.ID, model.HostKnown)
+	require.NoError(t, err)
+	require.Equal(t, hosts, known)
+	cluster, err := s.Cluster(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Equal(t, model.ClusterReady, cluster.Status)
+	require.NoError(t, s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) (store.Decision, error) {
+		tx.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, ClusterID: &c.ID, Message: "m", At: tx.Now()})
+		return store.Decision{}, nil
+	}), "what belongs to the cluster alone is written too")
+	page, err := s.Events(t.Context(), store.EventFilter{ClusterID: c.ID})
+	require.NoError(t, err)
+	require.Equal(t, 1, page.Total)
+}
+
+func TestEvaluationOfUnboundHostsLeavesBoundOnesAlone(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	h := newHost(t, s, nil)
+	require.NoError(t, s.EvaluateUnboundHosts(t.Context(), h.InfraEnvID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
+		require.Nil(t, c)
+		require.Len(t, hosts, 1)
+		return becomeKnown(c, hosts, tx)
+	}))
+	got, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
+	require.NoError(t, err)
+	require.Equal(t, model.HostKnown, got.Status)
+}
+
+func TestStepIsDeliveredOnceAndAgainAfterAWhile(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	h := newHost(t, s, &c.ID)
+	arm(t, s, c, h, "image-write-1", "run-1")
+	deliver := func(again time.Time) int {
+		steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, again)
+		require.NoError(t, err)
+		return len(steps)
+	}
+	require.Equal(t, 1, deliver(time.Time{}))
+	require.Equal(t, 0, deliver(time.Time{}))
+	require.Equal(t, 0, deliver(s.Now().Add(-time.Minute)))
+	require.Equal(t, 1, deliver(s.Now()))
+	arm(t, s, c, h, "image-write-1", "run-1")
+	require.Equal(t, 1, deliver(time.Time{}), "a step armed again is delivered again")
+}
+
+func TestJoiningTellsWhereHostsBelong(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	bound, late := newHost(t, s, &c.ID), newHost(t, s, nil)
+	in := store.Joining{ClusterID: &c.ID, ClusterKind: model.KindCluster, ClusterStatus: model.ClusterInsufficient}
+
+	j, err := s.Joining(t.Context(), bound.InfraEnvID, uuid.New())
+	require.NoError(t, err)
+	require.Equal(t, in, j, "a new host joins the cluster of its environment")
+	j, err = s.Joining(t.Context(), late.InfraEnvID, late.ID)
+	require.NoError(t, err)
+	require.Nil(t, j.ClusterID)
+	_, err = s.UpdateHost(t.Context(), late.InfraEnvID, late.ID, func(h *model.Host, _ *store.Tx) error {
+		h.ClusterID = &c.ID
+		return nil
+	})
+	require.NoError(t, err)
+	j, err = s.Joining(t.Context(), late.InfraEnvID, late.ID)
+	require.NoError(t, err)
+	require.Equal(t, in, j, "a host that was bound stays where it is")
+	_, err = s.Joining(t.Context(), uuid.New(), uuid.New())
+	require.ErrorIs(t, err, model.ErrNotFound)
+}
+
+func TestManyCheckInsAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	a, b := newHost(t, s, nil), newHost(t, s, nil)
+	later := s.Now().Add(time.Minute)
+	require.NoError(t, s.CheckIns(t.Context(), []store.HostCheckIn{
+		{InfraEnvID: a.InfraEnvID, HostID: a.ID, At: later, Timestamp: 7},
+		{InfraEnvID: b.InfraEnvID, HostID: b.ID, At: s.Now().Add(-time.Hour), Timestamp: 7},
+		{InfraEnvID: uuid.New(), HostID: uuid.New(), At: later},
+	}))
+	got, err := s.Host(t.Context(), a.InfraEnvID, a.ID)
+	require.NoError(t, err)
+	require.Equal(t, later, got.CheckedInAt)
+	require.Equal(t, int64(7), got.Timestamp)
+	got, err = s.Host(t.Context(), b.InfraEnvID, b.ID)
+	require.NoError(t, err)
+	require.Zero(t, got.Timestamp, "a host is never heard of earlier than it was")
+	require.NoError(t, s.CheckIns(t.Context(), []store.HostCheckIn{{InfraEnvID: a.InfraEnvID, HostID: a.ID, At: later.Add(time.Second)}}))
+	got, err = s.Host(t.Context(), a.InfraEnvID, a.ID)
+	require.NoError(t, err)
+	require.Equal(t, int64(7), got.Timestamp, "a poll without a clock keeps the one told before")
+}

@@ -1,0 +1,70 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/testing/pgtest"
+)
+
+func TestEventThatRepeatsItselfIsWrittenOnceInItsTime(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	cluster, host := uuid.New(), uuid.New()
+	begin := time.Now()
+	write := func(after time.Duration, change func(*model.Event)) {
+		e := model.Event{
+			Name: "again", Category: "user", Severity: model.SeverityInfo, ClusterID: &cluster, HostID: &host,
+			Message: "the same", At: begin.Add(after), Quiet: time.Minute,
+		}
+		change(&e)
+		require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error { tx.Event(e); return nil }))
+	}
+	as := func(*model.Event) {}
+	write(0, as)
+	write(30*time.Second, as)
+	count := func() int {
+		counts, err := s.CountEvents(t.Context(), store.EventFilter{ClusterID: cluster})
+		require.NoError(t, err)
+		return counts.Total
+	}
+	require.Equal(t, 1, count(), "too soon")
+	write(30*time.Second, func(e *model.Event) { e.Message = "another" })
+	require.Equal(t, 2, count(), "another message")
+	other := uuid.New()
+	write(30*time.Second, func(e *model.Event) { e.HostID = &other })
+	require.Equal(t, 3, count(), "another host")
+	write(30*time.Second, func(e *model.Event) { e.HostID = nil })
+	write(40*time.Second, func(e *model.Event) { e.HostID = nil })
+	require.Equal(t, 3, count(), "the cluster itself was told of it")
+	write(61*time.Second, as)
+	require.Equal(t, 4, count(), "late enough")
+}
+
+func TestEventsAreObservedAfterTheirCommit(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	require.NoError(t, store.Migrate(t.Context(), url))
+	var seen []string
+	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: xorSealer{}, Now: time.Now, Observe: func(list []model.Event) {
+		for _, e := range list {
+			seen = append(seen, e.Name)
+		}
+	}})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	tell := func(name string, fail error) error {
+		return s.Write(t.Context(), func(tx *store.Tx) error {
+			tx.Event(model.Event{Name: name, Category: "user", Severity: model.SeverityInfo, Message: "m", At: tx.Now()})
+			return fail
+		})
+	}
+	require.NoError(t, tell("kept", nil))
+	require.Error(t, tell("lost", model.Conflictf("no")))
+	require.Equal(t, []string{"kept"}, seen)
+}

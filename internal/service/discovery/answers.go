@@ -1,0 +1,156 @@
+package discovery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/netip"
+	"reflect"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+// virtualNIC is the type of interfaces that are no hardware of their own
+// (contract/agent.md 1.7).
+const virtualNIC = "device"
+
+// whenSucceeded reads the output of a step that succeeded; a failed one tells nothing.
+func whenSucceeded[T any](r wire.StepReply, apply func(h *model.Host, value T) (changed bool)) (answer, error) {
+	if r.ExitCode != 0 {
+		return answer{}, nil
+	}
+	value, err := decode[T](r)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{apply: func(h *model.Host, _ *store.Tx) bool { return apply(h, value) }}, nil
+}
+
+// differs stores a value and tells whether it is another one. Values are compared as
+// they are stored: an empty list and none are the same.
+func differs[T any](at *T, value T) bool {
+	before, err := json.Marshal(*at)
+	after, errAfter := json.Marshal(value)
+	if err == nil && errAfter == nil && bytes.Equal(before, after) {
+		return false
+	}
+	*at = value
+	return true
+}
+
+func readInventory(ctx context.Context, s *Service, from sender, r wire.StepReply) (answer, error) {
+	if r.ExitCode != 0 {
+		return answer{}, nil
+	}
+	inv, err := decode[wire.Inventory](r)
+	if err != nil {
+		return answer{}, err
+	}
+	by, err := s.standardFor(ctx, from.infraEnvID, from.hostID)
+	if err != nil {
+		return answer{}, err
+	}
+	if !s.options.KeepVirtualNICs {
+		inv.Interfaces = slices.DeleteFunc(inv.Interfaces, func(n wire.Interface) bool { return n.Type == virtualNIC })
+	}
+	validation.SetDiskIDs(&inv)
+	return answer{apply: func(h *model.Host, t *store.Tx) bool {
+		moved := !reflect.DeepEqual(validation.NICs(h.Inventory), validation.NICs(&inv))
+		s.judgeDisks(h, &inv, by)
+		if !differs(&h.Inventory, &inv) {
+			return false
+		}
+		chooseDisk(h)
+		if moved && h.ClusterID != nil && !slices.Contains(unreachable, h.Status) {
+			t.HostsChanged(*h.ClusterID)
+		}
+		return true
+	}}, nil
+}
+
+func readConnectivity(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answer, error) {
+	return whenSucceeded(r, func(h *model.Host, report wire.ConnectivityReport) bool {
+		return differs(&h.Connectivity, model.PackConnectivity(report))
+	})
+}
+
+func readFreeAddresses(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answer, error) {
+	if silent(r) {
+		return answer{nothing: true}, nil
+	}
+	return whenSucceeded(r, func(h *model.Host, free wire.FreeNetworksAddresses) bool {
+		return differs(&h.FreeAddresses, free)
+	})
+}
+
+func readNTP(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answer, error) {
+	return whenSucceeded(r, func(h *model.Host, ntp wire.NtpSynchronizationResponse) bool {
+		return differs(&h.NTPSources, ntp.NtpSources)
+	})
+}
+
+func readDomains(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answer, error) {
+	return whenSucceeded(r, func(h *model.Host, domains wire.DomainResolutionResponse) bool {
+		return differs(&h.DomainResolution, &domains)
+	})
+}
+
+func readVIPs(_ context.Context, s *Service, _ sender, r wire.StepReply) (answer, error) {
+	if r.ExitCode != 0 {
+		return answer{}, nil
+	}
+	verified, err := decode[wire.VerifyVipsResponse](r)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, v := range verified {
+		if _, err := netip.ParseAddr(v.Vip); err != nil {
+			return answer{}, model.Invalidf("require a virtual address, found %q", v.Vip)
+		}
+		if !v.Verification.Valid() {
+			return answer{}, model.Invalidf("require the verification of %s to be succeeded, failed or unverified, found %q", v.Vip, v.Verification)
+		}
+		if !v.VipType.Valid() {
+			return answer{}, model.Invalidf("require the type of %s to be api or ingress, found %q", v.Vip, v.VipType)
+		}
+	}
+	return answer{cluster: func(ctx context.Context, id uuid.UUID) error { return s.vipsVerified(ctx, id, verified) }}, nil
+}
+
+// vipsVerified stores whether the virtual addresses are free, as long as no
+// installation has put them to use.
+func (s *Service) vipsVerified(ctx context.Context, clusterID uuid.UUID, verified wire.VerifyVipsResponse) error {
+	_, err := s.store.UpdateCluster(ctx, clusterID, func(c *model.Cluster, t *store.Tx) error {
+		if !slices.Contains(beforeInstallation, c.Status) {
+			return nil
+		}
+		changed := false
+		for _, v := range verified {
+			vips := c.APIVIPs
+			if v.VipType == wire.Ingress {
+				vips = c.IngressVIPs
+			}
+			for i := range vips {
+				if vips[i].IP == netip.MustParseAddr(v.Vip).Unmap() {
+					changed = differs(&vips[i].Verification, string(v.Verification)) || changed
+				}
+			}
+		}
+		if changed {
+			t.RefreshCluster(c.ID)
+		}
+		return nil
+	})
+	return err
+}
+
+// beforeInstallation are the statuses of a cluster that can still be changed.
+var beforeInstallation = []model.ClusterStatus{
+	model.ClusterInsufficient, model.ClusterReady, model.ClusterPendingForInput,
+}

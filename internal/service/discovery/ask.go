@@ -1,0 +1,158 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"slipway/internal/cluster/duesteps"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+// ask makes the arguments of the questions that are due and records that they were
+// asked. What another poll of the host has asked meanwhile is left out.
+func (p *poll) ask(ctx context.Context, v *store.PollView, due []duesteps.Step) ([]wire.Step, error) {
+	h, err := p.store.Host(ctx, p.in.InfraEnvID, p.in.HostID)
+	if err != nil {
+		return nil, err
+	}
+	in, err := p.argsInput(ctx, v, h, due)
+	if err != nil {
+		return nil, err
+	}
+	made := make(map[model.Fact]prepareResult, len(due))
+	for _, step := range due {
+		args, err := duesteps.Args(step.Type, in)
+		if err != nil && !errors.Is(err, duesteps.ErrSkip) {
+			p.log.Warn("step left out", "host", h.ID, "error", err)
+		}
+		made[step.Fact] = prepareResult{args, err}
+	}
+	var out []wire.Step
+	_, err = p.store.UpdateHost(ctx, p.in.InfraEnvID, p.in.HostID, func(h *model.Host, t *store.Tx) error {
+		out = nil
+		if p.in.AgentVersion != "" && h.DiscoveryAgentVersion != p.in.AgentVersion {
+			h.DiscoveryAgentVersion = p.in.AgentVersion
+			t.Refresh(h.ClusterID, h.InfraEnvID)
+		}
+		if h.Facts == nil {
+			h.Facts = model.Facts{}
+		}
+		for _, step := range p.due(h.ClusterID, p.viewOf(h, v, t.Now())) {
+			if result, ok := made[step.Fact]; ok {
+				asked := p.record(h, step, result, t.Now())
+				p.upgradeStarted(h, asked, t)
+				out = append(out, asked...)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// prepareResult is the arguments of a question, or why there are none.
+type prepareResult struct {
+	args []string
+	err  error
+}
+
+// record notes a question in the facts of its host. One whose arguments could not be
+// made is tried again like one that was not answered.
+func (p *poll) record(h *model.Host, step duesteps.Step, result prepareResult, now time.Time) []wire.Step {
+	before := h.Facts[step.Fact]
+	asked := now.Add(-headStart(step.Type, result.args))
+	if !before.AnsweredAt.Before(asked) {
+		before.AnsweredAt = asked.Add(-time.Millisecond) // that answer was to another question
+	}
+	switch {
+	case errors.Is(result.err, duesteps.ErrSkip):
+		h.Facts[step.Fact] = duesteps.Skipped(before, step, asked)
+		return nil
+	case result.err != nil:
+		h.Facts[step.Fact] = duesteps.Asked(before, step, "", now)
+		return nil
+	}
+	id := duesteps.StepID(step.Type, rand.Uint32())
+	h.Facts[step.Fact] = duesteps.Asked(before, step, id, asked)
+	return []wire.Step{{StepType: step.Type, StepID: id, Args: result.args}}
+}
+
+const (
+	// checkSpacing is the pause the table of questions leaves between two connectivity
+	// checks, meant for clusters in which one is expensive; checkSpacingPerHost is what a
+	// check is worth for each host in it.
+	checkSpacing        = time.Minute
+	checkSpacingPerHost = 200 * time.Millisecond
+)
+
+// headStart is how much earlier a question counts as asked, so that hosts which come up
+// one by one soon know all others: in a small cluster a check is cheap, and one that was
+// skipped cost nothing.
+func headStart(step wire.StepType, args []string) time.Duration {
+	if step != wire.StepTypeConnectivityCheck {
+		return 0
+	}
+	hosts := 0
+	if len(args) > 0 {
+		hosts = strings.Count(args[0], `"host_id"`)
+	}
+	return max(checkSpacing-time.Duration(hosts)*checkSpacingPerHost, 0)
+}
+
+func (p *poll) viewOf(h *model.Host, v *store.PollView, now time.Time) duesteps.View {
+	view := duesteps.View{
+		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts,
+		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration, Hosts: p.peers.size(v.ClusterID),
+		UpgradeAgent: p.mustUpgrade(h.Dialect, p.in.AgentVersion), Now: now,
+	}
+	p.history(h, &view)
+	return view
+}
+
+// argsInput loads what the arguments of some questions are made of.
+func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, due []duesteps.Step) (in duesteps.ArgsInput, err error) {
+	in = duesteps.ArgsInput{
+		Host: h, Images: duesteps.Images{Agent: p.options.AgentImage}, MaxInventoryBytes: p.options.MaxInventoryBytes,
+		DiskCheck: p.timeouts.DiskCheck, ImageAvailability: p.timeouts.ImageAvailability,
+	}
+	asks := func(t wire.StepType) bool {
+		return slices.ContainsFunc(due, func(step duesteps.Step) bool { return step.Type == t })
+	}
+	if asks(wire.StepTypeUpgradeAgent) && h.Dialect == model.DialectFine {
+		if in.AgentUpgrade, err = p.options.Agent.upgrade(); err != nil {
+			return in, err
+		}
+	}
+	if asks(wire.StepTypeNtpSynchronizer) {
+		if in.InfraEnv, err = p.store.InfraEnv(ctx, h.InfraEnvID); err != nil {
+			return in, err
+		}
+	}
+	if h.ClusterID == nil || onlyInventory(due) {
+		return in, nil
+	}
+	if in.Cluster, err = p.store.Cluster(ctx, *h.ClusterID); err != nil {
+		return in, err
+	}
+	if !in.Cluster.VIPDHCPAllocation {
+		p.peers.noLease(in.Cluster.ID, in.Cluster.NetworkGeneration)
+	}
+	if asks(wire.StepTypeConnectivityCheck) {
+		if in.Remotes, err = p.peers.remotes(ctx, p.store, *h.ClusterID, v.HostsGeneration); err != nil {
+			return in, err
+		}
+	}
+	if asks(wire.StepTypeLogsGather) && h.Bootstrap {
+		in.Hosts, err = p.store.ClusterHosts(ctx, *h.ClusterID)
+	}
+	return in, err
+}
+
+func onlyInventory(due []duesteps.Step) bool {
+	return !slices.ContainsFunc(due, func(step duesteps.Step) bool { return step.Type != wire.StepTypeInventory })
+}

@@ -1,0 +1,205 @@
+package discovery
+
+import (
+	"maps"
+	"math"
+	"net/netip"
+	"slices"
+	"time"
+
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// evaluation is one look at a cluster. It works on copies; run tells which of them
+// differ from what was read.
+type evaluation struct {
+	*Service
+	t           *store.Tx
+	before      *model.Cluster
+	cluster     *model.Cluster
+	hostsBefore []*model.Host
+	hosts       []*model.Host
+	parts       []*store.Tx // what is written with each host
+	by          standard
+	operators   []model.MonitoredOperator
+	uses        model.Uses // of manifests and discovery environments
+}
+
+func (s *Service) evaluate(c *model.Cluster, hosts []*model.Host, t *store.Tx) *evaluation {
+	cluster := *c
+	e := &evaluation{Service: s, t: t, before: c, cluster: &cluster, hostsBefore: hosts, by: s.standardOf(&cluster)}
+	e.hosts, e.parts = make([]*model.Host, len(hosts)), make([]*store.Tx, len(hosts))
+	for i, h := range hosts {
+		e.hosts[i], e.parts[i] = s.copyOf(h), t.Part()
+	}
+	return e
+}
+
+func (e *evaluation) run() store.Decision {
+	if slices.Contains(takesHosts, e.cluster.Status) {
+		e.derive()
+	}
+	e.cluster.Uses = openshift.CountUses(e.uses, e.hosts)
+	peers := validation.NewPeers(e.cluster, e.hosts)
+	e.refreshHosts(peers)
+	e.refreshCluster(peers)
+	moved := e.remotesChanged()
+	if moved {
+		e.t.HostsChanged(e.cluster.ID)
+	}
+	var d store.Decision
+	for i, h := range e.hosts {
+		if hostChanged(e.hostsBefore[i], h) {
+			d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: e.parts[i]})
+		}
+		if e.worthWaking(e.hostsBefore[i], h, e.cluster, moved, e.t.Now()) {
+			e.t.WakeHosts(h.ID)
+		}
+	}
+	if clusterChanged(e.before, e.cluster) {
+		d.Cluster = e.cluster
+	}
+	return d
+}
+
+// takesHosts are the statuses in which a cluster follows its hosts; later it is frozen.
+var takesHosts = append([]model.ClusterStatus{model.ClusterAddingHosts}, beforeInstallation...)
+
+// derive computes what the cluster and the roles of its hosts follow from the inventories.
+func (e *evaluation) derive() {
+	c := e.cluster
+	for _, h := range e.hosts {
+		e.judge(h, e.by)
+	}
+	c.HostNetworks = validation.HostNetworks(e.hosts)
+	if !c.DayTwo() && (c.MachineNetworksAuto || len(c.MachineNetworks) == 0) {
+		e.deriveMachineNetworks()
+	}
+	e.waitForLease()
+	c.Connectivity = validation.Connectivity(c, e.hosts)
+	roles := lifecycle.SuggestRoles(c, e.hosts, lifecycle.RoleOptions{Requirements: e.by.requirements, Validation: e.rules})
+	for i, h := range e.hosts {
+		suggested := roles[h.ID]
+		if h.SuggestedRole == suggested {
+			continue
+		}
+		h.SuggestedRole = suggested
+		if suggested != "" {
+			e.parts[i].Event(events.New(events.HostRoleUpdated, aboutHost(h), events.Props{"suggested_role": string(suggested)}, e.t.Now()))
+		}
+		e.judge(h, e.by) // the size of disk a host needs depends on its role
+	}
+}
+
+// deriveMachineNetworks follows the virtual addresses and the hosts' networks. Hosts
+// are asked again about what depends on them.
+func (e *evaluation) deriveMachineNetworks() {
+	c := e.cluster
+	networks := validation.MachineNetworks(c, e.hosts)
+	if slices.Equal(networks, c.MachineNetworks) {
+		return
+	}
+	c.MachineNetworks, c.MachineNetworksAuto = networks, len(networks) > 0
+	c.NetworkGeneration++
+}
+
+func (e *evaluation) refreshHosts(peers *validation.Peers) {
+	in := hostContext{by: e.by, hosts: e.hosts, peers: peers, timeouts: e.timeLimits(), awaitingRetry: e.awaitingRetry()}
+	for i, h := range e.hosts {
+		e.refreshHost(h, in, e.parts[i])
+	}
+}
+
+// timeLimits leaves the limits of an installation to its workflow.
+func (e *evaluation) timeLimits() lifecycle.Timeouts {
+	if e.cluster.Status != model.ClusterPreparingForInstallation && e.cluster.Status != model.ClusterAddingHosts &&
+		!slices.Contains(workflowStatuses, e.cluster.Status) && !e.cluster.DecisionOpen {
+		return e.timeouts
+	}
+	const never = time.Duration(math.MaxInt64)
+	t := e.timeouts
+	t.StepPickup, t.PendingUserAction, t.SingleNodeReboot, t.PrepareHost, t.PrepareCluster = never, never, never, never, never
+	t.Installation, t.Finalizing = never, never
+	t.Stages, t.OtherStages, t.FinalizingStages, t.OtherFinalizing = nil, never, nil, never
+	return t
+}
+
+// awaitingRetry reports whether a workflow waits for a decision about a failed host, or
+// about a time-out of the whole installation.
+func (e *evaluation) awaitingRetry() bool {
+	return e.cluster.DecisionOpen || slices.ContainsFunc(e.hosts, func(h *model.Host) bool { return h.DecisionOpen })
+}
+
+// refreshCluster evaluates the rules of the cluster and its Refresh row, with what just
+// became of its hosts. Out of its preparation, and to the end of its installation, the
+// workflow takes it.
+func (e *evaluation) refreshCluster(peers *validation.Peers) {
+	c, t := e.cluster, e.t
+	c.Validations = validation.Cluster(validation.ClusterFacts{
+		Cluster: c, Hosts: e.hosts, Peers: peers, Requirements: e.by.requirements,
+		CustomManifests: e.uses.CustomManifests > 0, Options: e.rules, Now: t.Now(),
+	})
+	clusterValidationEvents(c, e.before.Validations, t)
+	if c.Status != model.ClusterPreparingForInstallation {
+		e.moveCluster()
+	}
+	c.Progress = lifecycle.ClusterProgress(c.Status, e.hosts, e.operators, c.Progress)
+}
+
+func (e *evaluation) moveCluster() {
+	c, t := e.cluster, e.t
+	facts := lifecycle.NewClusterFacts(lifecycle.ClusterInput{
+		Cluster: c, Hosts: e.hosts, Results: c.Validations, Operators: e.operators,
+		Timeouts: e.timeLimits(), AwaitingRetry: e.awaitingRetry(), Now: t.Now(),
+	})
+	facts.Complete = false // the workflow completes the installation
+	tr, err := lifecycle.NextCluster(lifecycle.RefreshCluster, c.Status, facts)
+	if err != nil {
+		return
+	}
+	moveCluster(c, tr, t)
+	switch tr.Effect {
+	case lifecycle.EffectFailed:
+		t.Event(events.New(events.ClusterInstallationFailed, aboutCluster(c), events.Props{"failure_reason": c.StatusInfo}, t.Now()))
+	case lifecycle.EffectLogsTimedOut:
+		c.LogsInfo = model.LogsTimeout
+	}
+}
+
+// remotesChanged reports whether a host can be asked about in connectivity checks now
+// that could not before: the others have to check again. A change of addresses is
+// told by the reply that brings it.
+func (e *evaluation) remotesChanged() bool {
+	for i, h := range e.hosts {
+		if h.Inventory != nil && slices.Contains(unreachable, e.hostsBefore[i].Status) && !slices.Contains(unreachable, h.Status) {
+			return true
+		}
+	}
+	return false
+}
+
+// unreachable hosts are left out of connectivity checks (contract/steps.md 4b).
+var unreachable = []model.HostStatus{model.HostDiscovering, model.HostDisconnected}
+
+// clusterChanged compares what an evaluation may change.
+func clusterChanged(a, b *model.Cluster) bool {
+	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || a.Uses != b.Uses || a.LogsInfo != b.LogsInfo || a.Progress != b.Progress ||
+		a.LeaseSince != b.LeaseSince || a.LeaseNetwork != b.LeaseNetwork || a.NetworkGeneration != b.NetworkGeneration || a.MachineNetworksAuto != b.MachineNetworksAuto ||
+		!slices.Equal(a.MachineNetworks, b.MachineNetworks) || !slices.Equal(a.Validations, b.Validations) ||
+		!slices.EqualFunc(a.HostNetworks, b.HostNetworks, equalHostNetworks) || !equalConnectivity(a.Connectivity, b.Connectivity)
+}
+
+func equalHostNetworks(a, b model.HostNetwork) bool {
+	return netip.Prefix.Compare(a.CIDR, b.CIDR) == 0 && slices.Equal(a.HostIDs, b.HostIDs)
+}
+
+func equalConnectivity(a, b model.ConnectivityGroups) bool {
+	return maps.EqualFunc(a.Majority, b.Majority, slices.Equal) &&
+		maps.EqualFunc(a.L3ConnectedAddresses, b.L3ConnectedAddresses, slices.Equal) &&
+		maps.EqualFunc(a.IPCollisions, b.IPCollisions, slices.Equal)
+}

@@ -1,0 +1,70 @@
+package discovery
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// standard is what hardware is judged by.
+type standard struct {
+	cluster      *model.Cluster // nil for unbound hosts
+	version      string
+	requirements model.RoleRequirements
+}
+
+func (s *Service) standardOf(c *model.Cluster) standard {
+	return standard{cluster: c, version: c.OpenShiftVersion, requirements: s.requirements(c.OpenShiftVersion)}
+}
+
+// standardFor reads what a host is judged by: its cluster, or the version its discovery
+// environment is for.
+func (s *Service) standardFor(ctx context.Context, infraEnvID, hostID uuid.UUID) (standard, error) {
+	found, err := s.store.Standard(ctx, infraEnvID, hostID)
+	if err != nil {
+		return standard{}, err
+	}
+	by := standard{version: found.OpenShiftVersion, requirements: s.requirements(found.OpenShiftVersion)}
+	if found.Bound {
+		by.cluster = &model.Cluster{
+			Kind: found.ClusterKind, ControlPlaneCount: found.ControlPlaneCount, OpenShiftVersion: found.OpenShiftVersion,
+		}
+	}
+	return by, nil
+}
+
+// judgeDisks decides which disks of an inventory can be installed to.
+func (s *Service) judgeDisks(h *model.Host, inv *wire.Inventory, by standard) {
+	validation.ApplyDiskEligibility(inv, validation.DiskSpec{
+		MinSizeGB:        validation.RequirementsOf(by.requirements, h.EffectiveRole(), by.cluster, inv, s.rules).DiskSizeGB,
+		OpenShiftVersion: by.version,
+		CPUArchitecture:  inv.CPU.Architecture,
+	})
+}
+
+// chooseDisk keeps the installation disk of a host while it can be installed to, and
+// chooses the default one otherwise.
+func chooseDisk(h *model.Host) {
+	for _, ref := range []string{h.InstallationDiskID, h.InstallationDiskPath} {
+		if d := validation.FindDisk(h.Inventory, ref); d != nil && d.InstallationEligibility.Eligible {
+			h.InstallationDiskID, h.InstallationDiskPath = validation.DiskID(d), devicePath(d)
+			return
+		}
+	}
+	h.InstallationDiskID, h.InstallationDiskPath = "", ""
+	if d := validation.DefaultInstallationDisk(h.Inventory); d != nil {
+		h.InstallationDiskID, h.InstallationDiskPath = validation.DiskID(d), devicePath(d)
+	}
+}
+
+func devicePath(d *wire.Disk) string {
+	if strings.HasPrefix(d.Path, "/dev/") {
+		return d.Path
+	}
+	return "/dev/" + d.Name
+}

@@ -1,0 +1,107 @@
+package discovery
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+// hostContext is what a host is evaluated against.
+type hostContext struct {
+	by            standard
+	hosts         []*model.Host     // of the cluster
+	peers         *validation.Peers // of the cluster
+	timeouts      lifecycle.Timeouts
+	awaitingRetry bool
+}
+
+// judge looks at the disks of a host again: its role, cluster or version may be another
+// than when its inventory came. The inventory it was read with stays untouched.
+func (s *Service) judge(h *model.Host, by standard) {
+	if h.Inventory == nil || !slices.Contains(undecided, h.Status) {
+		return
+	}
+	inv := *h.Inventory
+	inv.Disks = slices.Clone(inv.Disks)
+	s.judgeDisks(h, &inv, by)
+	if !reflect.DeepEqual(inv.Disks, h.Inventory.Disks) {
+		h.Inventory = &inv
+	}
+	chooseDisk(h)
+}
+
+// refreshHost evaluates the rules of a host and its Refresh row.
+func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
+	before := h.Validations
+	h.Validations = validation.Host(validation.HostFacts{
+		Host: h, Cluster: in.by.cluster, Peers: in.peers, Requirements: in.by.requirements, Options: s.rules, Now: t.Now(),
+	})
+	hostValidationEvents(h, before, t)
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{
+		Host: h, Cluster: in.by.cluster, Hosts: in.hosts, Results: h.Validations,
+		Timeouts: in.timeouts, AwaitingRetry: in.awaitingRetry, Now: t.Now(),
+	})
+	tr, err := lifecycle.NextHost(lifecycle.RefreshHost, h.Status, facts)
+	if err != nil || tr.Effect == lifecycle.EffectUnbound { // taking hosts out of clusters is a command's business
+		return
+	}
+	moveHost(h, tr, t)
+	status := model.ClusterStatus("")
+	if in.by.cluster != nil {
+		status = in.by.cluster.Status
+	}
+	switch tr.Effect {
+	case lifecycle.EffectFailed:
+		failedInWorkflow(h, status, wire.ExitInterrupted, h.StatusInfo, t)
+	case lifecycle.EffectLogsTimedOut:
+		h.LogsInfo = model.LogsTimeout
+	case lifecycle.EffectConnectionLost:
+		h.ConnectionTimedOut = true
+	case lifecycle.EffectConnectionBack:
+		h.ConnectionTimedOut = false
+	case lifecycle.EffectStageClockRestarted:
+		h.Progress.StageUpdatedAt = t.Now()
+	case lifecycle.EffectStageTimedOut:
+		h.Progress.StageTimedOut = true
+		t.Event(events.New(events.HostStageTimedOut, aboutHost(h), events.Props{
+			"stage": string(h.Stage), "minutes": int64(facts.StageTimeout() / time.Minute),
+		}, t.Now()))
+	}
+}
+
+// hostChanged compares what an evaluation may change.
+func hostChanged(a, b *model.Host) bool {
+	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || a.SuggestedRole != b.SuggestedRole ||
+		a.Inventory != b.Inventory || a.InstallationDiskID != b.InstallationDiskID || a.InstallationDiskPath != b.InstallationDiskPath ||
+		a.ConnectionTimedOut != b.ConnectionTimedOut || a.DecisionOpen != b.DecisionOpen || a.LogsInfo != b.LogsInfo ||
+		a.Progress != b.Progress || !slices.Equal(a.Validations, b.Validations)
+}
+
+// worthWaking tells whether a poll that is held for a host has something to hand out
+// now, or will have at another time than it thinks: its status is new, or the hosts it
+// is asked about are others. Only polls of our own agent are held.
+func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bool, now time.Time) bool {
+	if h.Dialect != model.DialectFine || now.Sub(h.CheckedInAt) > s.timeouts.Disconnect {
+		return false
+	}
+	if others || before.Status != h.Status {
+		return true
+	}
+	view := duesteps.View{
+		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts,
+		UpgradeAgent: s.mustUpgrade(h.Dialect, h.DiscoveryAgentVersion), Now: now,
+	}
+	if c != nil {
+		view.NetworkGeneration, view.HostsGeneration, view.Hosts = c.NetworkGeneration, c.HostsGeneration, s.peers.size(&c.ID)
+	}
+	s.history(h, &view)
+	return len(s.due(h.ClusterID, view)) > 0
+}

@@ -1,0 +1,237 @@
+package discovery_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/service/discovery"
+	"slipway/internal/wire"
+)
+
+// machine is a host that answers every question as a healthy one would.
+type machine struct {
+	*lab
+	infraEnv, id uuid.UUID
+	hostname     string
+	address      string // CIDR
+	cpus         int
+	memoryGiB    int
+	dialect      model.Dialect
+
+	mu sync.Mutex
+	// instead gives other replies, by step type; nil withholds the reply.
+	instead map[wire.StepType]func(wire.Step) *wire.StepReply
+	asked   map[wire.StepType]int
+}
+
+func (l *lab) machine(env *model.InfraEnv, number int) *machine {
+	return &machine{
+		lab: l, infraEnv: env.ID, id: uuid.New(), hostname: fmt.Sprintf("host-%d", number),
+		address: fmt.Sprintf("192.0.2.%d/24", 10+number), cpus: 8, memoryGiB: 32, dialect: model.DialectFine,
+		asked: map[wire.StepType]int{},
+	}
+}
+
+// boot registers the machine and answers until the test ends or stop is called.
+func (m *machine) boot(t *testing.T) (stop func()) {
+	t.Helper()
+	m.register(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.live(ctx)
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		<-done
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func (m *machine) register(t *testing.T) *model.Host {
+	t.Helper()
+	h, err := m.service.Register(t.Context(), discovery.RegisterInput{
+		InfraEnvID: m.infraEnv, HostID: m.id, AgentVersion: "agent:1", Dialect: m.dialect,
+	})
+	require.NoError(t, err)
+	return h
+}
+
+func (m *machine) live(ctx context.Context) {
+	for ctx.Err() == nil {
+		steps, err := m.service.NextSteps(ctx, m.pollInput(5*time.Second))
+		if err != nil {
+			continue
+		}
+		for _, step := range steps.Instructions {
+			if reply := m.answer(step); reply != nil {
+				_ = m.service.Reply(ctx, m.infraEnv, m.id, *reply)
+			}
+		}
+	}
+}
+
+func (m *machine) pollInput(wait time.Duration) discovery.PollInput {
+	return discovery.PollInput{
+		InfraEnvID: m.infraEnv, HostID: m.id, Timestamp: m.now().Unix(), AgentVersion: "agent:1", Wait: wait,
+	}
+}
+
+// poll asks for steps once, without waiting.
+func (m *machine) poll(t *testing.T) wire.Steps {
+	t.Helper()
+	steps, err := m.service.NextSteps(t.Context(), m.pollInput(0))
+	require.NoError(t, err)
+	return steps
+}
+
+// reply posts the result of a step.
+func (m *machine) reply(t *testing.T, r wire.StepReply) error {
+	t.Helper()
+	return m.service.Reply(t.Context(), m.infraEnv, m.id, r)
+}
+
+// answerAll polls once and answers what is asked.
+func (m *machine) answerAll(t *testing.T) wire.Steps {
+	t.Helper()
+	steps := m.poll(t)
+	for _, step := range steps.Instructions {
+		if reply := m.answer(step); reply != nil {
+			require.NoError(t, m.reply(t, *reply))
+		}
+	}
+	return steps
+}
+
+// read gives the host as it is stored.
+func (m *machine) read(t *testing.T) *model.Host {
+	t.Helper()
+	h, err := m.store.Host(t.Context(), m.infraEnv, m.id)
+	require.NoError(t, err)
+	return h
+}
+
+func (m *machine) answer(step wire.Step) *wire.StepReply {
+	m.mu.Lock()
+	m.asked[step.StepType]++
+	other, ok := m.instead[step.StepType]
+	m.mu.Unlock()
+	if ok {
+		return other(step)
+	}
+	reply := &wire.StepReply{StepType: step.StepType, StepID: step.StepID}
+	if output := m.output(step); output != nil {
+		text, err := json.Marshal(output)
+		if err != nil {
+			panic(err)
+		}
+		reply.Output = string(text)
+	}
+	return reply
+}
+
+// count is how often a step was handed out.
+func (m *machine) count(step wire.StepType) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.asked[step]
+}
+
+func (m *machine) output(step wire.Step) any {
+	switch step.StepType {
+	case wire.StepTypeInventory:
+		return m.inventory()
+	case wire.StepTypeConnectivityCheck:
+		return reached(arg[wire.ConnectivityCheckParams](step))
+	case wire.StepTypeNtpSynchronizer:
+		return wire.NtpSynchronizationResponse{NtpSources: []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}}}
+	case wire.StepTypeDomainResolution:
+		return resolved(step)
+	case wire.StepTypeVerifyVips:
+		var out wire.VerifyVipsResponse
+		for _, v := range arg[wire.VerifyVipsRequest](step) {
+			out = append(out, wire.VerifiedVip{Vip: v.Vip, VipType: v.VipType, Verification: wire.VipVerificationSucceeded})
+		}
+		return out
+	case wire.StepTypeFreeNetworkAddresses:
+		return wire.FreeNetworksAddresses{{Network: "192.0.2.0/24", FreeAddresses: []string{"192.0.2.200"}}}
+	}
+	return nil
+}
+
+func arg[T any](step wire.Step) T {
+	var out T
+	if err := json.Unmarshal([]byte(step.Args[0]), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func reached(others wire.ConnectivityCheckParams) wire.ConnectivityReport {
+	report := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}
+	for _, other := range others {
+		remote := wire.ConnectivityRemoteHost{HostID: other.HostID}
+		for _, nic := range other.Nics {
+			for _, ip := range nic.IPAddresses {
+				remote.L2Connectivity = append(remote.L2Connectivity, wire.L2Connectivity{
+					OutgoingNic: "eth0", RemoteIPAddress: ip, RemoteMac: nic.Mac, Successful: true,
+				})
+				remote.L3Connectivity = append(remote.L3Connectivity, wire.L3Connectivity{
+					RemoteIPAddress: ip, AverageRttMs: 0.4, Successful: true,
+				})
+			}
+		}
+		report.RemoteHosts = append(report.RemoteHosts, remote)
+	}
+	return report
+}
+
+func resolved(step wire.Step) any {
+	type resolution struct {
+		DomainName    string   `json:"domain_name"`
+		IPv4Addresses []string `json:"ipv4_addresses"`
+	}
+	var out struct {
+		Resolutions []resolution `json:"resolutions"`
+	}
+	for _, d := range arg[wire.DomainResolutionRequest](step).Domains {
+		out.Resolutions = append(out.Resolutions, resolution{DomainName: d["domain_name"].(string)})
+	}
+	return out
+}
+
+func (m *machine) inventory() wire.Inventory {
+	disk := wire.Disk{
+		ByID: "/dev/disk/by-id/wwn-0x1", Name: "sda", Path: "/dev/sda", DriveType: wire.DriveTypeSSD, SizeBytes: 256_000_000_000, Bootable: true,
+	}
+	disk.InstallationEligibility.Eligible = true
+	small := wire.Disk{ByID: "/dev/disk/by-id/wwn-0x2", Name: "sdb", Path: "/dev/sdb", DriveType: wire.DriveTypeSSD, SizeBytes: 8_000_000_000}
+	small.InstallationEligibility.Eligible = true
+	return wire.Inventory{
+		Hostname: m.hostname,
+		CPU:      wire.CPU{Architecture: "x86_64", Count: m.cpus},
+		Memory:   wire.Memory{PhysicalBytes: m.memoryGiB << 30, UsableBytes: m.memoryGiB << 30},
+		Disks:    []wire.Disk{disk, small},
+		Interfaces: []wire.Interface{
+			{Name: "eth0", Type: "physical", MacAddress: mac(m.address), Ipv4Addresses: []string{m.address}, HasCarrier: true, Mtu: 1500},
+			{Name: "veth0", Type: "device", MacAddress: "0a:00:00:00:00:01"},
+		},
+		Routes:       []wire.Route{{Destination: "0.0.0.0", Gateway: "192.0.2.1", Interface: "eth0", Family: 2}},
+		SystemVendor: wire.SystemVendor{Manufacturer: "Acme", ProductName: "Server"},
+	}
+}
+
+func mac(address string) string {
+	sum := uuid.NewSHA1(uuid.NameSpaceURL, []byte(address))
+	return fmt.Sprintf("52:54:00:%02x:%02x:%02x", sum[0], sum[1], sum[2])
+}

@@ -1,0 +1,107 @@
+package discovery
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// stages are those a host may report (contract/states.md).
+var stages = []model.Stage{
+	model.StageStartingInstallation, model.StageWaitingForControlPlane, model.StageWaitingForBootkube,
+	model.StageWaitingForController, model.StageInstalling, model.StageWritingImageToDisk, model.StageCopyingRegistryData,
+	model.StageRebooting, model.StageWaitingForIgnition, model.StageConfiguring, model.StageJoined, model.StageDone, model.StageFailed,
+}
+
+// exitStageFailed ends the steps of a host whose installer reports the stage Failed.
+const exitStageFailed = 1
+
+// Progress records a stage of a host, reported by itself, by the bootstrap host or by
+// the controller. info tells more ("42%"). A stage the host has passed already, or does
+// not pass at all, changes nothing. It returns an ErrInvalid for an unknown stage and an
+// ErrConflict for a host that is not being installed.
+func (s *Service) Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
+	if !slices.Contains(stages, stage) {
+		return model.Invalidf("require a host stage of the API, found %q", stage)
+	}
+	h, err := s.store.Host(ctx, infraEnvID, hostID)
+	if err != nil {
+		return err
+	}
+	if h.ClusterID == nil {
+		return model.Conflictf("host %s is in no cluster: it has no installation to report about", hostID)
+	}
+	c, err := s.store.Cluster(ctx, *h.ClusterID)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
+		if stage == model.StageFailed {
+			return s.installationFailed(h, c, info, t)
+		}
+		return s.progressed(h, c, stage, info, t)
+	})
+	return err
+}
+
+func (s *Service) progressed(h *model.Host, c *model.Cluster, stage model.Stage, info string, t *store.Tx) error {
+	single := c.SingleNode()
+	passes := model.StagesFor(h.EffectiveRole(), h.Bootstrap, single)
+	at := slices.Index(passes, stage)
+	if at < 0 || at < slices.Index(passes, h.Stage) {
+		return nil
+	}
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.timeouts, Now: t.Now()})
+	facts.Stage = stage
+	tr, err := lifecycle.NextHost(lifecycle.HostProgressed, h.Status, facts)
+	if err != nil {
+		return err
+	}
+	if h.Stage == stage && h.Progress.Info == info && h.Status == tr.To {
+		return nil
+	}
+	if h.Stage != stage {
+		before := model.Counted{Host: h, Stage: h.Stage, Duration: t.Now().Sub(h.Progress.StageStartedAt)}
+		h.Stage, h.Progress.StageStartedAt, h.Progress.StageTimedOut = stage, t.Now(), false
+		h.Progress.Percentage = lifecycle.HostPercentage(h.EffectiveRole(), h.Bootstrap, single, stage, h.Progress.Percentage)
+		t.StageReached(h, passes[:at+1])
+		e := events.New(events.HostInstallProgressUpdated, aboutHost(h), events.Props{"event": stageText(stage, info)}, t.Now())
+		e.Counted = before
+		t.Event(e)
+	}
+	h.Progress.StageUpdatedAt, h.Progress.Info = t.Now(), info
+	moveHost(h, tr, t)
+	t.Refresh(h.ClusterID, h.InfraEnvID)
+	return nil
+}
+
+func stageText(stage model.Stage, info string) string {
+	if info == "" {
+		return string(stage)
+	}
+	return string(stage) + ": " + info
+}
+
+// installationFailed takes the installer's last word; its steps end with it.
+func (s *Service) installationFailed(h *model.Host, c *model.Cluster, info string, t *store.Tx) error {
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.timeouts, Now: t.Now()})
+	tr, err := lifecycle.NextHost(lifecycle.HostInstallationFailed, h.Status, facts)
+	if err != nil {
+		return err
+	}
+	if info = strings.TrimSpace(info); info != "" {
+		tr.StatusInfo += ": " + info
+	}
+	h.Progress.Info, h.Progress.StageUpdatedAt = info, t.Now()
+	moveHost(h, tr, t)
+	failedInWorkflow(h, c.Status, exitStageFailed, tr.StatusInfo, t)
+	t.Refresh(h.ClusterID, h.InfraEnvID)
+	return nil
+}

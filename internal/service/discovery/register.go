@@ -1,0 +1,141 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+// RegisterInput is what an agent says when it registers.
+type RegisterInput struct {
+	InfraEnvID, HostID uuid.UUID
+	AgentVersion       string
+	Dialect            model.Dialect // empty: DialectInstall
+}
+
+// openForHosts are the statuses in which a cluster takes hosts it does not know.
+var openForHosts = []model.ClusterStatus{
+	model.ClusterInsufficient, model.ClusterReady, model.ClusterPendingForInput, model.ClusterAddingHosts,
+}
+
+// Register takes a host in, for the first time or after it was booted again (rows
+// RegisterHost of the host tables). It returns an ErrNotFound without the discovery
+// environment or its cluster, and an ErrConflict when the cluster takes no new hosts or
+// the state of the host does not allow it to register.
+func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, error) {
+	if in.Dialect == "" {
+		in.Dialect = model.DialectInstall
+	}
+	j, err := s.store.Joining(ctx, in.InfraEnvID, in.HostID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.store.RegisterHost(ctx, in.InfraEnvID, in.HostID, func() *model.Host { return s.newHost(in, j) },
+		func(h *model.Host, created bool, t *store.Tx) error {
+			if created {
+				return welcome(h, j, t)
+			}
+			return s.registerAgain(h, j, in, t)
+		})
+	if errors.Is(err, model.ErrConflict) {
+		s.reportRefusal(ctx, in, j, err)
+	}
+	return h, err
+}
+
+func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
+	h := &model.Host{
+		ID: in.HostID, InfraEnvID: in.InfraEnvID, ClusterID: j.ClusterID, UserName: j.UserName, Kind: model.KindHost,
+		Role: model.RoleAutoAssign, Dialect: in.Dialect, DiscoveryAgentVersion: in.AgentVersion,
+		RegisteredAt: s.now().UTC(), MediaStatus: model.MediaConnected,
+	}
+	if j.ClusterKind == model.KindAddHostsCluster || j.ClusterStatus == model.ClusterAddingHosts {
+		h.Kind = model.KindAddToExistingClusterHost
+	}
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: s.now()})
+	if tr, err := lifecycle.NextHost(lifecycle.RegisterHost, "", facts); err == nil { // the rows of a new host fit both kinds
+		h.Status, h.StatusInfo = tr.To, tr.StatusInfo
+	}
+	return h
+}
+
+// welcome refuses a new host, or takes it in.
+func welcome(h *model.Host, j store.Joining, t *store.Tx) error {
+	if j.ClusterID != nil && !slices.Contains(openForHosts, j.ClusterStatus) {
+		if j.ClusterStatus == model.ClusterInstalled {
+			return model.Conflictf("cluster %s is installed: hosts can be added only after it was opened for them", j.ClusterID)
+		}
+		return model.Conflictf("cluster %s takes no hosts: require status insufficient, ready, pending-for-input or adding-hosts, found %s",
+			j.ClusterID, j.ClusterStatus)
+	}
+	t.CheckIn(h)
+	t.Refresh(h.ClusterID, h.InfraEnvID)
+	t.Event(events.New(events.HostRegistrationSucceeded, aboutHost(h), nil, t.Now()))
+	return nil
+}
+
+func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput, t *store.Tx) error {
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Timeouts: s.timeouts, Now: t.Now()})
+	if h.Stage.LeftLiveImage() && h.Stage != model.StageDone {
+		// A later reboot that ends in the discovery image is a wrong boot order as well.
+		facts.Stage = model.StageRebooting
+	}
+	from := h.Status
+	tr, err := lifecycle.NextHost(lifecycle.RegisterHost, from, facts)
+	if err != nil {
+		return err
+	}
+	h.DiscoveryAgentVersion, h.Dialect = in.AgentVersion, in.Dialect
+	moveHost(h, tr, t)
+	switch tr.Effect {
+	case lifecycle.EffectRegistered:
+		discoverAgain(h, t.Now())
+		if from == model.HostReclaimingRebooting {
+			t.SupersedeHost(h) // the reply to its reboot may be lost: it would be asked for again
+		}
+		if from == model.HostPreparingForInstallation || from == model.HostPreparingSuccessful {
+			t.FailSteps(h, wire.ExitInterrupted, "host rebooted while it was prepared")
+		}
+	case lifecycle.EffectFailed:
+		failedInWorkflow(h, j.ClusterStatus, wire.ExitInterrupted, "host rebooted during the installation", t)
+	}
+	t.CheckIn(h)
+	t.Refresh(h.ClusterID, h.InfraEnvID)
+	t.Event(events.New(events.HostRegistrationSucceeded, aboutHost(h), nil, t.Now()))
+	return nil
+}
+
+// discoverAgain forgets what was learned of a host before it was booted again. What its
+// user chose, and what a running installation decided about it, stays.
+func discoverAgain(h *model.Host, now time.Time) {
+	h.RegisteredAt = now
+	h.MediaStatus, h.ConnectionTimedOut = model.MediaConnected, false
+	h.Stage, h.Progress = "", model.HostProgress{}
+	h.Facts, h.Inventory, h.Connectivity = nil, nil, nil
+	h.FreeAddresses, h.NTPSources, h.DomainResolution = nil, nil, nil
+	h.Tang, h.TangError, h.IgnitionDownload = nil, "", nil
+	h.LogsInfo, h.LogsStartedAt, h.LogsCollectedAt = model.LogsNone, time.Time{}, time.Time{}
+	h.Timestamp = 0
+}
+
+// reportRefusal tells the users of the cluster that a host could not register.
+func (s *Service) reportRefusal(ctx context.Context, in RegisterInput, j store.Joining, refusal error) {
+	err := s.store.Write(ctx, func(t *store.Tx) error {
+		t.Event(events.New(events.HostRegistrationFailed, events.Subject{
+			ClusterID: j.ClusterID, HostID: &in.HostID, InfraEnvID: &in.InfraEnvID, HostName: in.HostID.String(),
+		}, events.Props{"message": refusal.Error()}, t.Now()))
+		return nil
+	})
+	if err != nil {
+		s.log.Warn("event was not written", "error", err)
+	}
+}

@@ -1,0 +1,200 @@
+package discovery_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/wire"
+)
+
+func TestRegistrationNeedsAnEnvironmentAndAClusterThatTakesHosts(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		status model.ClusterStatus
+		kind   model.HostKind
+	}{
+		"joins an insufficient cluster":           {model.ClusterInsufficient, model.KindHost},
+		"joins a ready cluster":                   {model.ClusterReady, model.KindHost},
+		"joins a cluster that waits for input":    {model.ClusterPendingForInput, model.KindHost},
+		"joins an existing cluster as day-2 host": {model.ClusterAddingHosts, model.KindAddToExistingClusterHost},
+		"is refused by an installing cluster":     {status: model.ClusterInstalling},
+		"is refused by a preparing cluster":       {status: model.ClusterPreparingForInstallation},
+		"is refused by an installed cluster":      {status: model.ClusterInstalled},
+		"is refused by a failed cluster":          {status: model.ClusterError},
+	}
+	l := newLab(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, env := l.cluster(t, func(c *model.Cluster) { c.Status = test.status })
+			id := uuid.New()
+			h, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: id})
+			if test.kind == "" {
+				require.ErrorIs(t, err, model.ErrConflict)
+				require.Equal(t, 1, l.events(t, c.ID)["host_registration_failed"])
+				_, err = l.store.Host(t.Context(), env.ID, id)
+				require.ErrorIs(t, err, model.ErrNotFound)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, test.kind, h.Kind)
+			require.Equal(t, model.HostDiscovering, h.Status)
+			require.Equal(t, model.DialectInstall, h.Dialect)
+			require.NotEmpty(t, h.StatusInfo)
+			require.False(t, h.RegisteredAt.IsZero())
+		})
+	}
+	_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: uuid.New(), HostID: uuid.New()})
+	require.ErrorIs(t, err, model.ErrNotFound)
+}
+
+func TestHostWithoutAClusterIsDiscoveredUnbound(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.run(t)
+	env := l.infraEnv(t, nil)
+	m := l.machine(env, 0)
+	m.boot(t)
+	m.reaches(t, model.HostKnownUnbound)
+	require.Equal(t, "/dev/sda", m.read(t).InstallationDiskPath)
+
+	m2 := l.machine(env, 1)
+	m2.cpus = 1
+	m2.boot(t)
+	m2.reaches(t, model.HostInsufficientUnbound)
+}
+
+func TestRegistrationAgain(t *testing.T) {
+	t.Parallel()
+	const rebooting, writing, joined = model.StageRebooting, model.StageWritingImageToDisk, model.StageJoined
+	tests := map[string]struct {
+		from      model.HostStatus
+		stage     model.Stage
+		cluster   model.ClusterStatus
+		to        model.HostStatus
+		forgotten bool // what was learned in discovery is asked again
+		stepEnds  bool // the open step of the workflow ends as interrupted
+		refused   bool
+	}{
+		"starts discovery over":                   {from: model.HostKnown, to: model.HostDiscovering, forgotten: true},
+		"brings a silent host back":               {from: model.HostDisconnected, to: model.HostDiscovering, forgotten: true},
+		"continues a reset":                       {from: model.HostResettingPendingUserAction, to: model.HostDiscovering, forgotten: true},
+		"takes a preparing host back":             {from: model.HostPreparingForInstallation, cluster: model.ClusterPreparingForInstallation, to: model.HostKnown, forgotten: true, stepEnds: true},
+		"fails a host that was writing":           {from: model.HostInstallingInProgress, stage: writing, cluster: model.ClusterInstalling, to: model.HostError, stepEnds: true},
+		"fails a host before its first stage":     {from: model.HostInstalling, cluster: model.ClusterInstalling, to: model.HostError, stepEnds: true},
+		"means a wrong boot order after a reboot": {from: model.HostInstallingInProgress, stage: rebooting, cluster: model.ClusterInstalling, to: model.HostInstallingPendingUserAction},
+		"means a wrong boot order later on":       {from: model.HostInstallingInProgress, stage: joined, cluster: model.ClusterInstalling, to: model.HostInstallingPendingUserAction},
+		"leaves a failed host failed":             {from: model.HostError, stage: writing, cluster: model.ClusterInstalling, to: model.HostError},
+		"leaves an installed host installed":      {from: model.HostInstalled, stage: model.StageDone, cluster: model.ClusterInstalled, to: model.HostInstalled},
+		"is refused for a cancelled host":         {from: model.HostCancelled, cluster: model.ClusterCancelled, to: model.HostCancelled, refused: true},
+	}
+	l := newLab(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, env := l.cluster(t)
+			m := l.machine(env, 0)
+			m.register(t)
+			m.answerAll(t)
+			l.refresh(t, c.ID)
+			m.set(t, func(h *model.Host) {
+				h.Status, h.Stage, h.Role, h.RequestedHostname = test.from, test.stage, model.RoleMaster, "chosen"
+			})
+			if test.cluster != "" {
+				l.setCluster(t, c.ID, func(c *model.Cluster) { c.Status = test.cluster })
+			}
+			m.arm(t, c, "image-write", "image-write-1")
+
+			_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: m.id, AgentVersion: "agent:2", Dialect: model.DialectFine})
+			if test.refused {
+				require.ErrorIs(t, err, model.ErrConflict)
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, "agent:2", m.read(t).DiscoveryAgentVersion)
+			}
+			h := m.read(t)
+			require.Equal(t, test.to, h.Status)
+			require.Equal(t, test.forgotten, h.Inventory == nil)
+			require.Equal(t, test.forgotten, len(h.Facts) == 0)
+			require.Equal(t, "chosen", h.RequestedHostname, "what the user chose stays")
+			i := m.instruction(t, c, "image-write-1")
+			if test.stepEnds {
+				require.Equal(t, model.InstructionReported, i.State)
+				require.Equal(t, wire.ExitInterrupted, i.ExitCode)
+				require.Contains(t, i.Error, "rebooted")
+			} else {
+				require.Equal(t, model.InstructionPending, i.State)
+			}
+			require.Equal(t, test.to == model.HostError && test.stepEnds, h.DecisionOpen)
+		})
+	}
+}
+
+func TestHostThatComesUpFromItsDiskLeavesTheWrongBootOrder(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	c, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.register(t)
+	m.installing(t, c, model.StageRebooting)
+	m.register(t)
+	require.Equal(t, model.HostInstallingPendingUserAction, m.read(t).Status)
+	l.refresh(t, c.ID)
+	require.Equal(t, model.ClusterInstallingPendingUserAction, l.readCluster(t, c.ID).Status)
+
+	require.NoError(t, l.service.Progress(t.Context(), env.ID, m.id, model.StageConfiguring, ""))
+	require.Equal(t, model.HostInstallingInProgress, m.read(t).Status)
+	l.refresh(t, c.ID)
+	require.Equal(t, model.ClusterInstalling, l.readCluster(t, c.ID).Status)
+}
+
+// installing puts the machine, and two more masters, into a running installation.
+func (m *machine) installing(t *testing.T, c *model.Cluster, stage model.Stage) {
+	t.Helper()
+	status := model.HostInstallingInProgress
+	if stage == "" {
+		status = model.HostInstalling
+	}
+	m.set(t, func(h *model.Host) { h.Status, h.Stage, h.Role = status, stage, model.RoleMaster })
+	for i := range 2 {
+		other := m.machine(&model.InfraEnv{ID: m.infraEnv}, 5+i)
+		other.register(t)
+		other.set(t, func(h *model.Host) { h.Status, h.Role = model.HostInstallingInProgress, model.RoleMaster })
+	}
+	m.setCluster(t, c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
+}
+
+// arm makes a workflow wait for a step of the machine.
+func (m *machine) arm(t testing.TB, c *model.Cluster, step, id string) {
+	t.Helper()
+	m.armAs(t, c, model.InstructionStep, step, id)
+}
+
+// Instruction ids are unique in the table: the tests share one.
+func (m *machine) armAs(t testing.TB, c *model.Cluster, kind model.InstructionKind, what, id string) {
+	t.Helper()
+	id += "-" + m.id.String()
+	_, err := m.store.ArmInstruction(t.Context(), model.Instruction{
+		ID: id, Kind: kind, ClusterID: c.ID, InfraEnvID: &m.infraEnv, HostID: &m.id, Type: what, Args: []string{"{}"},
+		WorkflowID: "host:" + m.id.String(), RunID: "run-1", ActivityID: id, TaskToken: []byte("token"), Attempt: 1, HeartbeatEvery: 1,
+	}, func(*store.Tx) error { return nil })
+	require.NoError(t, err)
+}
+
+func (m *machine) instruction(t testing.TB, c *model.Cluster, id string) model.Instruction {
+	t.Helper()
+	all, err := m.store.Instructions(t.Context(), c.ID)
+	require.NoError(t, err)
+	for _, i := range all {
+		if i.ID == id+"-"+m.id.String() {
+			return i
+		}
+	}
+	require.FailNow(t, "no such instruction", id)
+	return model.Instruction{}
+}

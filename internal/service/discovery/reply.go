@@ -1,0 +1,190 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/duesteps"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+const (
+	// exitMediaGone is the exit code of any step on a host that cannot read its
+	// discovery media any more (contract/agent.md 1.4).
+	exitMediaGone = 256
+	// exitContainerExists is how a foreign agent ends an install step that runs already.
+	exitContainerExists = 125
+	// exitMalformed stands in for the exit code of a step that succeeded but whose
+	// output cannot be read.
+	exitMalformed = -1
+)
+
+// Reply takes the result of a step: of a question of discovery, which is stored with
+// the host, or of an instruction of a workflow, which is handed on in the same
+// transaction. The first result of an instruction wins; a later one is accepted and
+// changes nothing. It returns an ErrInvalid for a step type or an output that cannot
+// be read.
+func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wire.StepReply) error {
+	q, known := questions[r.StepType]
+	if !known {
+		return model.Invalidf("require a step type of the API, found %q", r.StepType)
+	}
+	if r.ExitCode == exitMediaGone {
+		return s.mediaGone(ctx, infraEnvID, hostID, r)
+	}
+	if r.ExitCode != 0 {
+		s.logFailedStep(hostID, r)
+	}
+	a, malformed := q.read(ctx, s, sender{infraEnvID, hostID}, r)
+	if malformed != nil && !errors.Is(malformed, model.ErrInvalid) {
+		return malformed
+	}
+	update := s.store.UpdateHostFacts
+	if r.StepType == wire.StepTypeConnectivityCheck {
+		update = s.store.UpdateHost
+	}
+	h, err := update(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
+		if !a.nothing && !stillRunning(r) {
+			handOn(h, r, malformed, t)
+		}
+		changed := mediaBack(h, r)
+		if h.Status == model.HostDisconnected || h.Status == model.HostDisconnectedUnbound {
+			changed = true // a sign of life
+		}
+		if a.apply != nil && q.takes(r.StepType, h) {
+			changed = a.apply(h, t) || changed
+		}
+		if r.ExitCode == 0 && malformed == nil && !a.nothing {
+			recordAnswer(h, r, t)
+		}
+		if changed {
+			t.Refresh(h.ClusterID, h.InfraEnvID)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case malformed != nil:
+		return malformed
+	case a.cluster != nil && h.ClusterID != nil && q.takes(r.StepType, h):
+		return a.cluster(ctx, *h.ClusterID)
+	}
+	return nil
+}
+
+// stillRunning is the answer of a foreign agent that was handed its install step twice.
+func stillRunning(r wire.StepReply) bool {
+	return r.StepType == wire.StepTypeInstall && r.ExitCode == exitContainerExists && strings.Contains(r.Error, "already in use")
+}
+
+// handOn gives a result to the workflow that waits for it; discovery's own questions
+// have no workflow. A result nobody can read is a failure.
+func handOn(h *model.Host, r wire.StepReply, malformed error, t *store.Tx) {
+	if r.StepID == "" || h.Facts[model.Fact(r.StepType)].StepID == r.StepID {
+		return
+	}
+	reply := store.Reply{StepID: r.StepID, ExitCode: r.ExitCode, Output: r.Output, Error: r.Error}
+	if malformed != nil && r.ExitCode == 0 {
+		reply.ExitCode, reply.Error = exitMalformed, malformed.Error()
+	}
+	t.StepReplied(h, reply)
+}
+
+// recordAnswer notes that a question of discovery was answered, whatever id it had.
+func recordAnswer(h *model.Host, r wire.StepReply, t *store.Tx) {
+	fact := model.Fact(r.StepType)
+	if record, asked := h.Facts[fact]; asked {
+		h.Facts[fact] = duesteps.Answered(record, t.Now())
+	}
+}
+
+// answer is a reply that was read, before any row is locked.
+type answer struct {
+	// apply stores it with the host and tells whether anything is new.
+	apply func(h *model.Host, t *store.Tx) (changed bool)
+	// cluster stores what concerns the cluster.
+	cluster func(ctx context.Context, clusterID uuid.UUID) error
+	// nothing is set for a reply that says nothing: the agent is busy with the same step.
+	nothing bool
+}
+
+// sender is the host a reply comes from.
+type sender struct{ infraEnvID, hostID uuid.UUID }
+
+// question is a step whose output is a fact about the host.
+type question struct {
+	read func(ctx context.Context, s *Service, from sender, r wire.StepReply) (answer, error)
+	// in are the statuses in which the answer is taken.
+	in []model.HostStatus
+}
+
+// checks run before a disk is written. A host that joins an existing cluster is
+// installing meanwhile (row 19 of the host table).
+var checks = []wire.StepType{wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeContainerImageAvailability}
+
+// takes reports whether the answer of a host to a step counts now.
+func (q question) takes(step wire.StepType, h *model.Host) bool {
+	return slices.Contains(q.in, h.Status) || h.DayTwo() && h.Status == model.HostInstalling && slices.Contains(checks, step)
+}
+
+// undecided are the statuses in which answers of discovery count: later ones must not
+// change what an installation was based on.
+var undecided = []model.HostStatus{
+	model.HostDiscovering, model.HostKnown, model.HostDisconnected, model.HostInsufficient, model.HostPendingForInput,
+	model.HostBinding, model.HostUnbinding,
+	model.HostDiscoveringUnbound, model.HostKnownUnbound, model.HostDisconnectedUnbound, model.HostInsufficientUnbound,
+}
+
+// prepared adds those in which the checks before an installation run.
+var prepared = append([]model.HostStatus{
+	model.HostPreparingForInstallation, model.HostPreparingFailed, model.HostPreparingSuccessful,
+}, undecided...)
+
+var (
+	noFact  = question{read: func(context.Context, *Service, sender, wire.StepReply) (answer, error) { return answer{}, nil }}
+	anytime = prepared
+)
+
+// questions lists every step an agent may reply to (contract/steps.md 4b); those
+// without a fact only concern the workflow that asked.
+var questions = map[wire.StepType]question{
+	wire.StepTypeInventory:                  {readInventory, undecided},
+	wire.StepTypeConnectivityCheck:          {readConnectivity, undecided},
+	wire.StepTypeFreeNetworkAddresses:       {readFreeAddresses, undecided},
+	wire.StepTypeNtpSynchronizer:            {readNTP, undecided},
+	wire.StepTypeDomainResolution:           {readDomains, undecided},
+	wire.StepTypeVerifyVips:                 {readVIPs, undecided},
+	wire.StepTypeInstallationDiskSpeedCheck: {readDiskSpeed, prepared},
+	wire.StepTypeContainerImageAvailability: {readImages, prepared},
+	wire.StepTypeUpgradeAgent:               {readUpgrade, anytime},
+	wire.StepTypeAPIVipConnectivityCheck:    {readIgnitionDownload, undecided},
+	wire.StepTypeTangConnectivityCheck:      {readTang, undecided},
+	wire.StepTypeDhcpLeaseAllocate:          {readLease, undecided},
+	wire.StepTypeInstall:                    noFact,
+	wire.StepTypeLogsGather:                 noFact,
+	wire.StepTypeStopInstallation:           noFact,
+	wire.StepTypeDownloadBootArtifacts:      noFact,
+	wire.StepTypeRebootForReclaim:           noFact,
+	wire.StepTypeExecute:                    noFact,
+	wire.StepDiskClean:                      noFact,
+	wire.StepBootstrapStart:                 noFact,
+	wire.StepIgnitionFetch:                  noFact,
+	wire.StepImageWrite:                     noFact,
+	wire.StepControlPlaneWait:               noFact,
+	wire.StepBootkubeWait:                   noFact,
+	wire.StepControllerWait:                 noFact,
+	wire.StepReboot:                         noFact,
+}
+
+func (s *Service) logFailedStep(hostID uuid.UUID, r wire.StepReply) {
+	s.log.Info("step failed on host", "host", hostID, "type", r.StepType, "step", r.StepID,
+		"exit_code", r.ExitCode, "error", fmt.Sprintf("%.200s", r.Error))
+}

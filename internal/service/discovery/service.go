@@ -1,0 +1,114 @@
+package discovery
+
+import (
+	"log/slog"
+	"time"
+
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/operators"
+	"slipway/internal/cluster/validation"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// Options are what a Service works with.
+type Options struct {
+	Store *store.Store
+	// Signals wakes held polls and the refresher; nil answers every poll at once and
+	// looks for marked clusters by the clock.
+	Signals *store.Signals
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Requirements gives the hardware an OpenShift version needs; nil takes the shipped ones.
+	Requirements func(version string) model.RoleRequirements
+	Timeouts     lifecycle.Timeouts
+	// AgentImage is what agents of other makes must run, compared as it is; empty takes any.
+	AgentImage string
+	// Agent is what agents of ours must be; the zero value takes any.
+	Agent AgentRelease
+	// Meter is told of work done; nil: nobody is.
+	Meter Meter
+	// MaxInventoryBytes limits inventories; zero does not.
+	MaxInventoryBytes int64
+	// SweepEvery is how often hosts that fell silent are looked for, at most, and LookEvery
+	// how often clusters to evaluate are without a signal; zero: 5 and 10 seconds.
+	SweepEvery, LookEvery time.Duration
+	// EdgeProducts are products of hosts that count as small workers; nil: those shipped.
+	EdgeProducts []string
+	// DisabledSteps are never asked of hosts.
+	DisabledSteps []string
+	// DisabledHostValidations and DisabledClusterValidations are not evaluated, shown as
+	// disabled and hold nothing up, unless a cluster has lists of its own.
+	DisabledHostValidations    []string
+	DisabledClusterValidations []string
+	// Operators are the settings of the rules of operators.
+	Operators operators.Options
+	// SingleNodeDNSOfUser is set when single nodes do not answer for the names of their own
+	// cluster: the DNS of the user must.
+	SingleNodeDNSOfUser bool
+	// KeepVirtualNICs keeps interfaces of type "device" in inventories.
+	KeepVirtualNICs bool
+}
+
+// Meter counts work.
+type Meter interface {
+	// Polled is told how many steps a poll was given.
+	Polled(steps int)
+	// Evaluated is told how long an evaluation took.
+	Evaluated(took time.Duration)
+}
+
+// unmetered is a Meter that counts nothing.
+type unmetered struct{}
+
+func (unmetered) Polled(int)              {}
+func (unmetered) Evaluated(time.Duration) {}
+
+// Service is discovery. It is safe for concurrent use.
+type Service struct {
+	store        *store.Store
+	signals      *store.Signals
+	log          *slog.Logger
+	now          func() time.Time
+	requirements func(version string) model.RoleRequirements
+	timeouts     lifecycle.Timeouts
+	rules        validation.Options
+	options      Options
+	// started is when this process began to listen: silence before it says nothing about
+	// a host.
+	started  time.Time
+	peers    peerCache
+	checkIns checkIns
+}
+
+// New makes a Service.
+func New(o Options) *Service {
+	if o.Requirements == nil {
+		o.Requirements = openshift.RequirementsFor
+	}
+	rules := validation.DefaultOptions()
+	rules.DisconnectAfter, rules.BootstrapGrace = o.Timeouts.Disconnect, o.Timeouts.BootstrapGrace
+	rules.RequiredAgent, rules.RequiredFineAgent = o.AgentImage, o.Agent.Version
+	if o.EdgeProducts != nil {
+		rules.EdgeProducts = o.EdgeProducts
+	}
+	rules.Operators = o.Operators
+	rules.SingleNodeDNS = !o.SingleNodeDNSOfUser
+	rules.VIPLease = o.Timeouts.VIPLease
+	rules.DisabledHost, rules.DisabledCluster = o.DisabledHostValidations, o.DisabledClusterValidations
+	if o.Meter == nil {
+		o.Meter = unmetered{}
+	}
+	if o.SweepEvery == 0 {
+		o.SweepEvery = sweepEvery
+	}
+	if o.LookEvery == 0 {
+		o.LookEvery = lookEvery
+	}
+	return &Service{
+		store: o.Store, signals: o.Signals, log: o.Log, now: o.Now, requirements: o.Requirements,
+		timeouts: o.Timeouts, rules: rules, options: o, started: o.Now(),
+		checkIns: checkIns{store: o.Store, log: o.Log},
+	}
+}

@@ -1,0 +1,48 @@
+package discovery
+
+import (
+	"slipway/internal/cluster/events"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+// AgentRelease is the agent that belongs to this service.
+type AgentRelease struct {
+	// Version is what it calls itself; empty: no agent of ours is upgraded.
+	Version string
+	// Programs are where it is, for each architecture.
+	Programs func() (map[string]wire.AgentProgram, error)
+}
+
+func (a AgentRelease) upgrade() (*wire.AgentUpgrade, error) {
+	programs, err := a.Programs()
+	if err != nil {
+		return nil, err
+	}
+	return &wire.AgentUpgrade{AgentImage: a.Version, Programs: programs}, nil
+}
+
+// requiredAgent is what an agent must call itself; empty takes any.
+func (s *Service) requiredAgent(d model.Dialect) string {
+	if d == model.DialectFine {
+		return s.options.Agent.Version
+	}
+	return s.options.AgentImage
+}
+
+// mustUpgrade reports whether an agent is another one than required; one that does not
+// tell is left alone.
+func (s *Service) mustUpgrade(d model.Dialect, version string) bool {
+	want := s.requiredAgent(d)
+	return want != "" && version != "" && version != want
+}
+
+// upgradeStarted tells of an upgrade that was just commanded.
+func (s *Service) upgradeStarted(h *model.Host, asked []wire.Step, t *store.Tx) {
+	for _, step := range asked {
+		if step.StepType == wire.StepTypeUpgradeAgent {
+			t.Event(events.New(events.UpgradeAgentStarted, aboutHost(h), events.Props{"agent_image": s.requiredAgent(h.Dialect)}, t.Now()))
+		}
+	}
+}

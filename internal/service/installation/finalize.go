@@ -1,0 +1,228 @@
+package installation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/events"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// finalizingOrder is the order stages are reported in; the index gives the percentage.
+var finalizingOrder = []model.FinalizingStage{
+	model.FinalizingWaitingForOperators, model.FinalizingAddingRouterCA, model.FinalizingWaitingForCSVInit,
+	model.FinalizingApplyingOLMManifests, model.FinalizingWaitingForCSV, model.FinalizingWaitingForOperatorSetup, model.FinalizingDone,
+}
+
+// FinalizingProgress records the finalizing stage the controller reports.
+func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage model.FinalizingStage) error {
+	at := slices.Index(finalizingOrder, stage)
+	if at < 0 {
+		return model.Invalidf("require a finalizing stage of the API, found %q", stage)
+	}
+	return s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+		if c.Progress.FinalizingStage == stage {
+			return nil
+		}
+		c.Progress.FinalizingStage, c.Progress.FinalizingStageStartedAt = stage, tx.Now()
+		c.Progress.FinalizingStageTimedOut = false
+		c.Progress.Finalizing = max(c.Progress.Finalizing, (at+1)*100/len(finalizingOrder))
+		total(c)
+		tx.MilestonesReached(id, leftBefore(at))
+		tx.Event(events.New(events.ClusterFinalizingStageUpdated, about(c), events.Props{"finalizing_stage": string(stage)}, tx.Now()))
+		return nil
+	})
+}
+
+// leftBefore are the milestones of the stages before one.
+func leftBefore(at int) []model.Milestone {
+	left := []model.Milestone{model.MilestoneLeft("")}
+	for _, stage := range finalizingOrder[:at] {
+		left = append(left, model.MilestoneLeft(stage))
+	}
+	return left
+}
+
+// total weighs the phases as the API's clients know them: 10, 70 and 20 percent.
+func total(c *model.Cluster) {
+	c.Progress.Total = (c.Progress.Preparing*10 + c.Progress.Installing*70 + c.Progress.Finalizing*20) / 100
+}
+
+// ReportOperator records the state of an operator.
+func (s *Service) ReportOperator(ctx context.Context, o model.MonitoredOperator) error {
+	err := s.store.ReportOperator(ctx, o, func(tx *store.Tx) {
+		tx.Event(events.New(events.ClusterOperatorStatus, events.Subject{ClusterID: &o.ClusterID}, events.Props{
+			"operator_name": o.Name, "status": string(o.Status), "status_info": o.StatusInfo,
+		}, tx.Now()))
+		tx.RefreshCluster(o.ClusterID)
+	})
+	if err != nil {
+		return err
+	}
+	return s.CheckMilestones(ctx, o.ClusterID)
+}
+
+// IngressCert completes the kubeconfig with the certificate of the cluster's ingress.
+func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) error {
+	c, err := s.store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains([]model.ClusterStatus{
+		model.ClusterInstalling, model.ClusterFinalizing, model.ClusterInstalled, model.ClusterInstallingPendingUserAction,
+	}, c.Status) {
+		return model.Conflictf("the ingress certificate is not expected now: require a cluster that is installing, found %s", c.Status)
+	}
+	kubeconfig, err := s.blob.Get(ctx, Key(id, "kubeconfig-noingress"))
+	if err != nil {
+		return err
+	}
+	merged, err := addCA(kubeconfig, pem)
+	if err != nil {
+		return err
+	}
+	if _, err := s.blob.PutSecret(ctx, Key(id, "kubeconfig"), merged); err != nil {
+		return err
+	}
+	err = s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+		if c.IngressCertAt.IsZero() {
+			c.IngressCertAt = tx.Now()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.CheckMilestones(ctx, id)
+}
+
+// Complete records the controller's last word.
+func (s *Service) Complete(ctx context.Context, id uuid.UUID, success bool, errorInfo string) error {
+	err := s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+		switch c.Status {
+		case model.ClusterFinalizing, model.ClusterInstalling, model.ClusterInstallingPendingUserAction:
+		case model.ClusterInstalled:
+			return nil
+		default:
+			return model.Conflictf("the installation cannot be completed: require status finalizing, found %s", c.Status)
+		}
+		c.Completion = &model.Completion{Success: success, ErrorInfo: errorInfo, At: tx.Now()}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.CheckMilestones(ctx, id)
+}
+
+// Milestone tells whether a milestone is reached; the error is the cluster's failure.
+func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone) (reached bool, failure string, err error) {
+	c, err := s.store.Cluster(ctx, id)
+	if err != nil {
+		return false, "", err
+	}
+	if c.Completion != nil && !c.Completion.Success {
+		return true, "the controller reported: " + c.Completion.ErrorInfo, nil
+	}
+	switch m {
+	case model.MilestoneOperatorsAvailable:
+		operators, err := s.store.MonitoredOperators(ctx, id)
+		return err == nil && available(operators), "", err
+	case model.MilestoneIngressCertificate:
+		return !c.IngressCertAt.IsZero(), "", nil
+	case model.MilestoneCompletion:
+		return c.Completion != nil, "", nil
+	}
+	return false, "", fmt.Errorf("unknown milestone %q", m)
+}
+
+// available is the contract's rule: built-in operators available, others available or
+// failed.
+func available(operators []model.MonitoredOperator) bool {
+	for _, o := range operators {
+		if o.Status == model.OperatorAvailable || o.Type == "olm" && o.Status == model.OperatorFailed {
+			continue
+		}
+		return false
+	}
+	return len(operators) > 0
+}
+
+// CheckMilestones finishes the milestones of a cluster that are reached. Besides the
+// reports above a sweeper calls it, so that a crash in between loses nothing.
+func (s *Service) CheckMilestones(ctx context.Context, id uuid.UUID) error {
+	for _, m := range []model.Milestone{
+		model.MilestoneOperatorsAvailable, model.MilestoneIngressCertificate, model.MilestoneCompletion,
+	} {
+		reached, failure, err := s.Milestone(ctx, id, m)
+		if err != nil {
+			return err
+		}
+		if !reached {
+			continue
+		}
+		code := 0
+		if failure != "" {
+			code = 1
+		}
+		err = s.store.Write(ctx, func(tx *store.Tx) error {
+			tx.MilestoneReached(id, m, code, failure)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Finish makes a finalized cluster installed (row 27 of the cluster table): every host
+// is installed or failed, and the milestones are reached.
+func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
+	monitored, err := s.store.MonitoredOperators(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if c.Status == model.ClusterInstalled {
+			return nil
+		}
+		for _, h := range hosts {
+			if h.Status != model.HostInstalled && h.Status != model.HostError {
+				return model.Conflictf("cluster %s cannot be completed: require all hosts installed or failed, found %s %s", c.Name, h.Hostname(), h.Status)
+			}
+		}
+		tx.SupersedeCluster(id) // such as a wait for a stage that nobody reported
+		c.InstallCompletedAt = tx.Now()
+		c.Progress.Finalizing, c.Progress.Installing, c.Progress.Preparing, c.Progress.Total = 100, 100, 100, 100
+		c.Progress.FinalizingStage = model.FinalizingDone
+		setCluster(tx, c, model.ClusterInstalled, installed(c, monitored, tx))
+		tx.Event(events.New(events.ClusterInstallationCompleted, about(c), nil, tx.Now()))
+		return nil
+	})
+}
+
+// FailCluster marks a cluster as failed. While its workflow waits for a command the hosts
+// keep their states.
+func (s *Service) FailCluster(ctx context.Context, id uuid.UUID, why string, waiting bool) error {
+	return s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+		c.DecisionOpen = waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
+		if !waiting {
+			tx.SupersedeCluster(id)
+		}
+		switch c.Status {
+		case model.ClusterInstalled, model.ClusterCancelled, model.ClusterError:
+			return nil
+		}
+		if c.Status == model.ClusterFinalizing {
+			c.Progress.FinalizingStageTimedOut = true
+		}
+		setCluster(tx, c, model.ClusterError, why)
+		tx.Event(events.New(events.ClusterInstallationFailed, about(c), events.Props{"failure_reason": why}, tx.Now()))
+		return nil
+	})
+}

@@ -1,0 +1,102 @@
+// Package orchestrator is the bridge between the database and Temporal: commands of
+// users become updates of workflows, and what hosts reported becomes results of
+// activities. Everything it does can be done again by another process.
+package orchestrator
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"slipway/activities"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// Installation is what the orchestrator needs of the database side of installations.
+type Installation interface {
+	Accept(ctx context.Context, id uuid.UUID) (attempt int, err error)
+	CheckMilestones(ctx context.Context, id uuid.UUID) error
+	AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+	AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+	CheckHostReset(h *model.Host) error
+}
+
+// Options are what an Orchestrator works with.
+type Options struct {
+	Temporal     client.Client
+	Store        *store.Store
+	Signals      *store.Signals
+	Installation Installation
+	Timeouts     activities.Timeouts
+	Converter    converter.DataConverter // the one Temporal was dialled with
+	Log          *slog.Logger
+	// Alive is how lately a host must have polled for its steps to be kept alive.
+	Alive time.Duration // 0: one minute
+}
+
+// Orchestrator is safe for concurrent use; any number may run on one database.
+type Orchestrator struct {
+	Options
+	started chan struct{} // wakes the starter
+}
+
+// New makes an Orchestrator; Run does its background work.
+func New(o Options) *Orchestrator {
+	if o.Alive == 0 {
+		o.Alive = time.Minute
+	}
+	return &Orchestrator{Options: o, started: make(chan struct{}, 1)}
+}
+
+// sweepEvery is how often work is looked for that no signal announced.
+const sweepEvery = 5 * time.Second
+
+// Run forwards results, keeps instructions alive, and starts what was accepted, until
+// ctx ends.
+func (o *Orchestrator) Run(ctx context.Context) {
+	var group sync.WaitGroup
+	for range forwarders {
+		group.Go(func() { o.loop(ctx, o.Signals.Reported(), "forward results", o.forwardAll) })
+	}
+	group.Go(func() { o.loop(ctx, o.started, "start installations", o.startAccepted) })
+	group.Go(func() { o.loop(ctx, nil, "keep instructions alive", o.beat) })
+	group.Go(func() { o.loop(ctx, nil, "check milestones", o.checkMilestones) })
+	group.Wait()
+}
+
+// loop runs work when woken and at every sweep; an error is logged and tried again.
+func (o *Orchestrator) loop(ctx context.Context, wake <-chan struct{}, what string, work func(context.Context) error) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if err := work(ctx); err != nil && ctx.Err() == nil {
+			o.Log.Warn("background work stopped short", "work", what, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case <-ticker.C:
+		}
+	}
+}
+
+// checkMilestones finishes milestones whose condition was met while nobody looked.
+func (o *Orchestrator) checkMilestones(ctx context.Context) error {
+	clusters, err := o.Store.OpenMilestones(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range clusters {
+		if err := o.Installation.CheckMilestones(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

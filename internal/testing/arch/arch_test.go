@@ -1,0 +1,179 @@
+package arch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "slipway/"
+
+// nouns are pure: facts in, result out.
+var nouns = []string{
+	"internal/cluster/lifecycle", "internal/cluster/validation", "internal/cluster/openshift", "internal/cluster/operators", "internal/cluster/duesteps",
+	"internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition", "internal/images/remaster", "internal/hostconfig/staticnet", "internal/images/release", "internal/cluster/events",
+	"internal/hostconfig/useryaml",
+}
+
+// allowed lists, for each package (or folder, ending in a slash), what else of ours it
+// may import; the first match decides.
+var allowed = []struct {
+	pkg     string
+	imports []string
+	reason  string
+}{
+	{"internal/wire", nil, "formats know nobody"},
+	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
+	{"internal/platform/hostexec", nil, "the door to a host knows nobody"},
+	{"internal/platform/idlememory", nil, "knows its own process only"},
+	{"internal/platform/encryption", nil, "keys know nobody"},
+	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
+	{"internal/testing/tartest", nil, "reads what tests are given"},
+	{"internal/testing/isotest", nil, "images for tests"},
+	{"internal/testing/pgtest", nil, "a test server"},
+	{"internal/testing/arch", nil, "looks from outside"},
+	{"internal/testing/docpage", nil, "prints what tests give it"},
+	{"internal/platform/store", []string{"internal/model", "internal/wire"}, "tables hold nouns"},
+	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
+	{"internal/platform/auth", []string{"internal/model", "internal/wire"}, "identity knows nouns only"},
+	{"internal/client", []string{"internal/model", "internal/wire"}, "speaks the wire"},
+	{"internal/platform/metrics", []string{"internal/cluster/events", "internal/model"}, "counts events, and knows nothing of who writes them"},
+	{"internal/images/updateservice", []string{"internal/cluster/openshift"}, "asks the update service"},
+	{"internal/service/discovery", append([]string{"internal/platform/store", "internal/model", "internal/wire"}, nouns...), "evaluates nouns against tables"},
+	{"internal/images/download", []string{"internal/images/remaster"}, "sends layouts, whatever they are"},
+	{"internal/images/osimages", []string{"internal/model", "internal/cluster/openshift", "internal/images/remaster"}, "files of the operating system, and what is offered"},
+	{"internal/service/installation", append([]string{"internal/platform/store", "internal/platform/blob", "internal/service/discovery", "internal/model", "internal/wire"}, nouns...), "phases in the database"},
+	{"internal/service/orchestrator", []string{"internal/platform/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
+	{"internal/platform/engine", nil, "the embedded servers know no nouns"},
+	{"internal/cli/", []string{"internal/cli/", "internal/cli", "internal/client", "internal/model", "internal/platform/hostexec", "internal/wire"}, "commands for users speak the API"},
+	{"internal/cli", []string{"internal/cli/", "internal/client", "internal/model", "internal/platform/hostexec", "internal/wire"}, "commands for users speak the API"},
+	{"internal/sim/", []string{
+		"internal/cli", "internal/cli/", "internal/cluster/openshift",
+		"agent", "agent/", "installer", "installer/", "controller", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire",
+		"internal/sim/", "internal/sim", "internal/hostconfig/ignition", "internal/hostconfig/installconfig",
+	}, "machines run the real agent"},
+	{"internal/sim", []string{
+		"agent", "agent/", "installer", "installer/", "controller", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire", "internal/sim/",
+		"internal/hostconfig/ignition",
+	}, "machines run the real agent"},
+	{"workflows", []string{"activities", "internal/model"}, "pure stories"},
+	{"activities", append([]string{
+		"internal/platform/store", "internal/platform/blob", "internal/service/installation", "internal/service/discovery", "internal/model", "internal/wire",
+	}, nouns...), "work on nouns and tables"},
+	{"worker", []string{"workflows", "activities"}, "the list of both"},
+	{"api", append([]string{
+		"internal/platform/store", "internal/platform/blob", "internal/service/orchestrator", "internal/platform/auth", "internal/service/discovery", "internal/service/installation",
+		"internal/images/osimages", "internal/images/download", "internal/model", "internal/wire",
+	}, nouns...), "never activities or workflows"},
+	{"agent/", append([]string{"agent", "agent/", "installer", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
+	{"agent", append([]string{"agent/", "installer", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
+	{"installer/", append([]string{"installer", "installer/", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
+	{"installer", append([]string{"installer/", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
+	{"controller", append([]string{"internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
+}
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "slipway/...")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var list []pkg
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		require.NoError(t, err)
+		list = append(list, p)
+	}
+}
+
+// matches takes a package by its name, or all below a folder; a noun stands for its
+// parts too.
+func matches(pattern, name string) bool {
+	if strings.HasSuffix(pattern, "/") {
+		return strings.HasPrefix(name, pattern)
+	}
+	return name == pattern || slices.Contains(nouns, pattern) && strings.HasPrefix(name, pattern+"/")
+}
+
+func TestImportsKeepWithinTheRules(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "test") {
+			continue // these put everything together
+		}
+		may, reason, found := rule(name)
+		require.True(t, found, "package %s has no rule: add one to the table of this test", name)
+		for _, imported := range p.Imports {
+			if !strings.HasPrefix(imported, module) {
+				continue
+			}
+			other := strings.TrimPrefix(imported, module)
+			ok := slices.ContainsFunc(may, func(pattern string) bool { return matches(pattern, other) })
+			require.True(t, ok, "%s imports %s, which its rule (%s) does not allow", name, other, reason)
+		}
+	}
+}
+
+func rule(name string) (may []string, reason string, found bool) {
+	for _, a := range allowed {
+		if matches(a.pkg, name) {
+			return a.imports, a.reason, true
+		}
+	}
+	for _, n := range nouns {
+		if name == n || strings.HasPrefix(name, n+"/") {
+			within := []string{n + "/", n, "internal/model", "internal/wire"}
+			return append(within, nouns...), "a pure noun", true
+		}
+	}
+	return nil, "", false
+}
+
+// serverModule is the Temporal server: a minute to link, and none of anybody's business
+// but the engine's.
+const serverModule = "go.temporal.io/server"
+
+func TestOnlyTheEngineLinksTheTemporalServer(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		if p.ImportPath == "slipway/internal/platform/engine" {
+			continue
+		}
+		for _, imported := range p.Imports {
+			require.False(t, strings.HasPrefix(imported, serverModule), "%s imports %s", p.ImportPath, imported)
+			if imported == "slipway/internal/platform/engine" {
+				require.Equal(t, "slipway/cmd/slipway", p.ImportPath)
+			}
+		}
+	}
+}
+
+func TestNounsReachNeitherStoreNorTemporal(t *testing.T) {
+	t.Parallel()
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if !slices.Contains(nouns, name) {
+			continue
+		}
+		for _, imported := range p.Imports {
+			require.False(t, strings.HasPrefix(imported, "go.temporal.io/") || strings.HasPrefix(imported, "github.com/jackc/pgx"),
+				"%s imports %s", name, imported)
+		}
+	}
+}
