@@ -175,9 +175,9 @@ generate: ## write generated files again
 
 .PHONY: generate-clean
 generate-clean:
-	@rm -rf $(GENERATED) && mkdir -p $(GENERATED) && cp api/api.gen.go internal/wire/wire.gen.go docs/*.md $(GENERATED)
+	@rm -rf $(GENERATED) && mkdir -p $(GENERATED) && cp api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md $(GENERATED)
 	@$(MAKE) --no-print-directory generate
-	@stale=; for file in api/api.gen.go internal/wire/wire.gen.go docs/*.md; do cmp $$file $(GENERATED)/$${file##*/} || stale=yes; done; \
+	@stale=; for file in api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md; do cmp $$file $(GENERATED)/$${file##*/} || stale=yes; done; \
 	  test -z "$$stale" || { echo 'generated files were out of date: commit what make generate wrote'; exit 1; }
 
 fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTIME (2m)

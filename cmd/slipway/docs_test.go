@@ -14,7 +14,7 @@ import (
 	"slipway/internal/testing/docpage"
 )
 
-var update = flag.Bool("update", false, "write the page in docs/")
+var update = flag.Bool("update", false, "write the page in docs/reference/")
 
 const configurationIntro = "A flag wins over its variable, a variable over the default. `slipway api` and `slipway worker` have the same settings without the two " +
 	"for Temporal;\nwith them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` and `SLIPWAY_TOKEN`.\n\n"
@@ -27,10 +27,10 @@ const configurationImages = "## Flags and variables of `slipway images`\nIt has 
 	"the API\nwhere `--service-url` does not. `/ready` is 503 until no operating system image is on its way any more, and says how each is.\n\n"
 
 const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it began with. What happens at each: [states](states.md),\n" +
-	"[workflows](workflows.md). None of them ends an installation by itself: what takes too long stops, and waits for a decision.\n\n"
+	"[workflows](../workflows.md). None of them ends an installation by itself: what takes too long stops, and waits for a decision.\n\n"
 
 const configurationSwitches = "## Variables of other deployments\nRead by the names that deployments of the v2 API set; variables only. A value that cannot be read stops the start, with the variable, what is\n" +
-	"required and what was found. See [housekeeping](housekeeping.md) for what is deleted when.\n\n"
+	"required and what was found. See [housekeeping](../housekeeping.md) for what is deleted when.\n\n"
 
 const configurationWithoutEffect = "Accepted, and told in the log at the start, because there is nothing they could change:\n\n"
 
@@ -47,7 +47,7 @@ func TestDocsOfConfiguration(t *testing.T) {
 	for _, row := range withoutEffect {
 		nothing = append(nothing, []string{"`" + row.name + "`", row.why})
 	}
-	text := docpage.Title("Settings of `slipway up`", "cmd/slipway and internal/lifecycle") + configurationIntro +
+	text := docpage.Title("Settings of `slipway up`", "cmd/slipway and internal/cluster/lifecycle") + configurationIntro +
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
 		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(t, "images", "serve")) +
 		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +

@@ -10,17 +10,17 @@ import (
 	"slipway/internal/testing/docpage"
 )
 
-var update = flag.Bool("update", false, "write the page in docs/")
+var update = flag.Bool("update", false, "write the page in docs/reference/")
 
 func TestDocsOfStates(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
-	page.WriteString(docpage.Title("States and transitions", "internal/lifecycle"))
+	page.WriteString(docpage.Title("States and transitions", "internal/cluster/lifecycle"))
 	page.WriteString(`The first row whose event, status and condition fit decides; when none does, a command is refused with 409. ` +
 		"`Refresh` and `RefreshStatus`\n" + `are evaluated after every change, the other events are commands and reports. ` +
 		`No is the line of the v2 contract's table; rows without one are ours. Conditions have the contract's names.
 
-While an installation runs its workflow decides about time-outs and phases, see [workflows](workflows.md): the refresh leaves them to it.
+While an installation runs its workflow decides about time-outs and phases, see [workflows](../workflows.md): the refresh leaves them to it.
 
 `)
 	for _, table := range []struct {

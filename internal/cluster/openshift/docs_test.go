@@ -9,7 +9,7 @@ import (
 	"slipway/internal/testing/docpage"
 )
 
-var update = flag.Bool("update", false, "write the page in docs/")
+var update = flag.Bool("update", false, "write the page in docs/reference/")
 
 const (
 	supportIntro = "`GET /v2/support-levels/features`, `/features/detailed` and `/architectures` answer from these tables. Versions are compared by their first two numbers,\n" +
@@ -49,7 +49,7 @@ func TestDocsOfSupport(t *testing.T) {
 	for _, n := range openshift.UsageNames() {
 		names = append(names, []string{n[0], "`" + n[1] + "`"})
 	}
-	text := docpage.Title("Support levels and releases", "internal/support") + supportIntro +
+	text := docpage.Title("Support levels and releases", "internal/cluster/openshift") + supportIntro +
 		featuresIntro + docpage.Table([]string{"feature", "what", "level", "limits", "excludes", "brings"}, features) +
 		"## Architectures\n" + docpage.Table([]string{"architecture", "level", "since", "tech-preview before"}, architectures) +
 		releasesIntro + usageIntro + docpage.Table([]string{"name", "id"}, names)

@@ -17,7 +17,7 @@ import (
 	"slipway/internal/cluster/operators"
 )
 
-var update = flag.Bool("update", false, "write the golden files and the page in docs/")
+var update = flag.Bool("update", false, "write the golden files and the page in docs/reference/")
 
 // objects reads the documents of manifests, each of which must be an object.
 func objects(t *testing.T, files []operators.File) []unstructured.Unstructured {

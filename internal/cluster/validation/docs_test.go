@@ -8,7 +8,7 @@ import (
 	"slipway/internal/testing/docpage"
 )
 
-var update = flag.Bool("update", false, "write docs/validations.md and the files in testdata/")
+var update = flag.Bool("update", false, "write docs/reference/validations.md and the files in testdata/")
 
 func TestDocsOfValidations(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestDocsOfValidations(t *testing.T) {
 	for _, r := range validation.ClusterRules() {
 		clusters = append(clusters, []string{"`" + string(r.ID) + "`", r.Category, ignorable(validation.ClusterIgnorable(r.ID)), r.Why})
 	}
-	text := docpage.Title("Validations", "internal/validation") +
+	text := docpage.Title("Validations", "internal/cluster/validation") +
 		"Rules that hosts and clusters must pass before a disk is touched. Each result is `success`, `failure`, `pending` (a fact is still missing),\n" +
 		"`error` or `disabled`, with a sentence that says what is required and what was found; a rule that does not concern a host is left out\n" +
 		"and passes. `slipway cluster show` and `slipway host show` list those that did not pass. Limits of CPU, memory and disks are in\n" +

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/testing/docpage"
 )
 
-var update = flag.Bool("update", false, "write the page in docs/")
+var update = flag.Bool("update", false, "write the page in docs/reference/")
 
 const intro = "`GET /metrics` of every process, also of `slipway worker`, in the format of Prometheus. Each process counts what it did itself since it was started: add up\n" +
 	"over replicas (`sum by (...)`), but take one of what is looked up in the database (`max`). Events of the history are what is counted, after the commit of\n" +
@@ -21,6 +21,6 @@ func TestDocsOfMetrics(t *testing.T) {
 	for _, m := range metrics.List() {
 		rows = append(rows, []string{"`" + m.Name + "`", m.Kind, docpage.Code(m.Labels, ""), m.Help})
 	}
-	text := docpage.Title("Metrics", "internal/metrics") + intro + docpage.Table([]string{"name", "kind", "labels", "what"}, rows)
+	text := docpage.Title("Metrics", "internal/platform/metrics") + intro + docpage.Table([]string{"name", "kind", "labels", "what"}, rows)
 	docpage.Check(t, *update, "metrics.md", text[:len(text)-1])
 }

@@ -17,7 +17,7 @@ const (
 
 const labelArtifact = "artifact"
 
-// imageTable is every metric of the image service, in the order of docs/metrics.md.
+// imageTable is every metric of the image service, in the order of docs/reference/metrics.md.
 var imageTable = []row{
 	{name: imageRequests, kind: counter, labels: []string{labelArtifact, labelCode}, help: "Requests for images and boot artifacts, by status code; broken: the body ended before its end. 503 is refused by the limit, or not there yet"},
 	{name: imageBytes, kind: counter, help: "Bytes of images handed to the kernel"},

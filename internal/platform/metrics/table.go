@@ -83,7 +83,7 @@ var (
 	seconds      = []float64{0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5}
 )
 
-// table is every metric, in the order of docs/metrics.md.
+// table is every metric, in the order of docs/reference/metrics.md.
 var table = []row{
 	{name: clusterCreations, kind: counter, labels: []string{labelVersion}, help: "Clusters defined"},
 	{name: hostCreations, kind: counter, help: "Registrations of hosts, also of those that registered before"},

@@ -1,5 +1,5 @@
-// Package docpage keeps the pages of docs/ that are printed from tables of the code as
-// those tables are. Only tests import it.
+// Package docpage keeps the pages of docs/reference/ that are printed from tables of the
+// code as those tables are. Only tests import it.
 package docpage
 
 import (
@@ -11,16 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Check compares docs/name with text, or with update set writes it.
+// Check compares docs/reference/name with text, or with update set writes it.
 func Check(t *testing.T, update bool, name, text string) {
 	t.Helper()
-	path := filepath.Join(root(t), "docs", name)
+	path := filepath.Join(root(t), "docs", "reference", name)
 	if update {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	have, err := os.ReadFile(path)
 	require.NoError(t, err, "run make generate and commit what it writes")
-	require.Equal(t, text, string(have), "docs/%s is out of date: run make generate and commit what it writes", name)
+	require.Equal(t, text, string(have), "docs/reference/%s is out of date: run make generate and commit what it writes", name)
 }
 
 // root is the folder of the module, above that of the package under test.
