@@ -38,6 +38,7 @@ var allowed = []struct {
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
 	{"internal/testing/arch", nil, "looks from outside"},
+	{"internal/testing/words", nil, "reads texts only"},
 	{"internal/testing/docpage", nil, "prints what tests give it"},
 	{"internal/platform/store", []string{"internal/model", "internal/wire"}, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
