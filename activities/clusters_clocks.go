@@ -61,7 +61,7 @@ func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, err
 
 // AwaitFinalizingStage waits until the controller reports a later stage than the given one.
 func (a *Steps) AwaitFinalizingStage(ctx context.Context, r FinalizingRequest) (StepResult, error) {
-	row := instruction(ctx, r.ClusterID, model.InstructionMilestone, string(model.MilestoneLeft(r.Stage)))
+	row := pendingActivity(ctx, r.ClusterID, model.ActivityMilestone, string(model.MilestoneLeft(r.Stage)))
 	result, err := a.arm(ctx, row)
 	if !errors.Is(err, activity.ErrResultPending) {
 		return result, err
@@ -73,5 +73,5 @@ func (a *Steps) AwaitFinalizingStage(ctx context.Context, r FinalizingRequest) (
 	if stage == r.Stage {
 		return result, err // reports from now on find the row
 	}
-	return StepResult{StepID: row.ID}, a.Store.InstructionDone(ctx, row.ID)
+	return StepResult{StepID: row.ID}, a.Store.ActivityDone(ctx, row.ID)
 }

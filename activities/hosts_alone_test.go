@@ -136,10 +136,10 @@ func TestFinalizingStageIsWaitedForUntilALaterOneIsReported(t *testing.T) {
 	}
 	require.ErrorIs(t, wait(a, ""), activity.ErrResultPending)
 	require.NoError(t, a.steps.Installation.FinalizingProgress(t.Context(), a.ref.ClusterID, model.FinalizingAddingRouterCA))
-	rows, err := a.store.Instructions(t.Context(), a.ref.ClusterID)
+	rows, err := a.store.PendingActivities(t.Context(), a.ref.ClusterID)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
-	require.Equal(t, model.InstructionReported, rows[0].State, "the report itself ends the wait")
+	require.Equal(t, model.ActivityReported, rows[0].State, "the report itself ends the wait")
 
 	require.NoError(t, late.steps.Installation.FinalizingProgress(t.Context(), late.ref.ClusterID, model.FinalizingAddingRouterCA))
 	require.NoError(t, wait(late, model.FinalizingWaitingForOperators), "that one was left before anybody waited")

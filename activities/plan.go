@@ -43,7 +43,7 @@ type Timeouts struct {
 	lifecycle.Timeouts
 	// Decision is how long a failed host or cluster waits for a command.
 	Decision time.Duration `json:"decision"`
-	// Heartbeat is how long an instruction may go without anybody vouching for it.
+	// Heartbeat is how long a pending activity may go without anybody vouching for it.
 	Heartbeat time.Duration `json:"heartbeat"`
 }
 

@@ -17,8 +17,9 @@ import (
 	"slipway/internal/wire"
 )
 
-// Steps hands instructions to hosts and waits for what they report. Its activities end
-// with ErrResultPending: the result comes from outside, when the row is reported.
+// Steps hands steps to hosts and waits for what they report. Its activities end with
+// ErrResultPending: the result comes from outside, when their row of pending_activities
+// is reported.
 type Steps struct {
 	Store        *store.Store
 	Installation *installation.Service
@@ -64,7 +65,7 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	if args == nil {
 		return StepResult{Skipped: true}, nil
 	}
-	row := instruction(ctx, r.ClusterID, model.InstructionStep, r.Type)
+	row := pendingActivity(ctx, r.ClusterID, model.ActivityStep, r.Type)
 	row.InfraEnvID, row.HostID, row.Args = &r.InfraEnvID, &r.HostID, args
 	return a.arm(ctx, row)
 }
@@ -80,7 +81,7 @@ func commands(clusterID uuid.UUID, h *model.Host) bool {
 
 // AwaitStage waits until a host has reported a stage or a later one.
 func (a *Steps) AwaitStage(ctx context.Context, r StageRequest) (StepResult, error) {
-	row := instruction(ctx, r.ClusterID, model.InstructionStage, string(r.Stage))
+	row := pendingActivity(ctx, r.ClusterID, model.ActivityStage, string(r.Stage))
 	row.InfraEnvID, row.HostID = &r.InfraEnvID, &r.HostID
 	result, err := a.arm(ctx, row)
 	if !errors.Is(err, activity.ErrResultPending) {
@@ -98,12 +99,12 @@ func (a *Steps) AwaitStage(ctx context.Context, r StageRequest) (StepResult, err
 	if at, want := slices.Index(stages, h.Stage), slices.Index(stages, r.Stage); at < 0 || at < want {
 		return result, err // reports from now on find the row
 	}
-	return StepResult{StepID: row.ID}, a.Store.InstructionDone(ctx, row.ID)
+	return StepResult{StepID: row.ID}, a.Store.ActivityDone(ctx, row.ID)
 }
 
 // AwaitMilestone waits for a fact of the cluster.
 func (a *Steps) AwaitMilestone(ctx context.Context, r MilestoneRequest) (StepResult, error) {
-	row := instruction(ctx, r.ClusterID, model.InstructionMilestone, string(r.Milestone))
+	row := pendingActivity(ctx, r.ClusterID, model.ActivityMilestone, string(r.Milestone))
 	result, err := a.arm(ctx, row)
 	if !errors.Is(err, activity.ErrResultPending) {
 		return result, err
@@ -125,26 +126,26 @@ func (a *Steps) WasSent(ctx context.Context, r StepRequest) (bool, error) {
 }
 
 // arm writes the row; one that was reported before gives its result at once.
-func (a *Steps) arm(ctx context.Context, row model.Instruction) (StepResult, error) {
-	now, err := a.Store.ArmInstruction(ctx, row, func(*store.Tx) error { return nil })
+func (a *Steps) arm(ctx context.Context, row model.PendingActivity) (StepResult, error) {
+	now, err := a.Store.ArmActivity(ctx, row)
 	if err != nil {
 		return StepResult{}, err
 	}
 	switch now.State {
-	case model.InstructionReported, model.InstructionDone:
-		if err := a.Store.InstructionDone(ctx, now.ID); err != nil {
+	case model.ActivityReported, model.ActivityDone:
+		if err := a.Store.ActivityDone(ctx, now.ID); err != nil {
 			return StepResult{}, err
 		}
 		return Outcome(now)
-	case model.InstructionSuperseded:
+	case model.ActivitySuperseded:
 		return StepResult{}, temporal.NewNonRetryableApplicationError("the step was called off", FailureRefused, nil)
 	}
 	return StepResult{}, activity.ErrResultPending
 }
 
-// Outcome is the result of a reported instruction as its activity gives it: a failure
-// carries the host's own words and one of the failure types.
-func Outcome(i model.Instruction) (StepResult, error) {
+// Outcome is the result of a reported activity: a failure carries the host's own words
+// and one of the failure types.
+func Outcome(i model.PendingActivity) (StepResult, error) {
 	if i.ExitCode == 0 {
 		return StepResult{StepID: i.ID}, nil
 	}
@@ -159,10 +160,10 @@ func Outcome(i model.Instruction) (StepResult, error) {
 	return StepResult{StepID: i.ID}, temporal.NewNonRetryableApplicationError(text, kind, nil)
 }
 
-// instruction is the row of the activity that runs.
-func instruction(ctx context.Context, cluster uuid.UUID, kind model.InstructionKind, what string) model.Instruction {
+// pendingActivity is the row of the activity that runs.
+func pendingActivity(ctx context.Context, cluster uuid.UUID, kind model.ActivityKind, what string) model.PendingActivity {
 	info := activity.GetInfo(ctx)
-	return model.Instruction{
+	return model.PendingActivity{
 		ID: stepID(kind, what, info), Kind: kind, ClusterID: cluster, Type: what,
 		WorkflowID: info.WorkflowExecution.ID, RunID: info.WorkflowExecution.RunID, ActivityID: info.ActivityID,
 		TaskToken: info.TaskToken, Attempt: int(info.Attempt), HeartbeatEvery: info.HeartbeatTimeout / 3,
@@ -171,9 +172,9 @@ func instruction(ctx context.Context, cluster uuid.UUID, kind model.InstructionK
 
 // stepID is the type and eight hex digits of a digest (contract/steps.md), the same for
 // every attempt of an activity.
-func stepID(kind model.InstructionKind, what string, info activity.Info) string {
+func stepID(kind model.ActivityKind, what string, info activity.Info) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%s/%s", info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID, kind))
-	if kind != model.InstructionStep {
+	if kind != model.ActivityStep {
 		return fmt.Sprintf("%s-%s-%x", kind, what, sum[:8])
 	}
 	return fmt.Sprintf("%s-%x", what, sum[:4])

@@ -96,7 +96,7 @@ func TestStepIsAskedOnceUnderOneIDHoweverOftenItsActivityRuns(t *testing.T) {
 		_, err := x.run(x.steps.RunStep, x.step())
 		require.ErrorIs(t, err, activity.ErrResultPending)
 	}
-	rows, err := x.store.Instructions(t.Context(), x.ref.ClusterID)
+	rows, err := x.store.PendingActivities(t.Context(), x.ref.ClusterID)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Regexp(t, `^image-write-[0-9a-f]{8}$`, rows[0].ID)
@@ -162,7 +162,7 @@ func TestOutcomeSaysWhatTheWorkflowBranchesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := activities.Outcome(model.Instruction{ID: "x", Type: "image-write", ExitCode: c.code, Error: c.text})
+			_, err := activities.Outcome(model.PendingActivity{ID: "x", Type: "image-write", ExitCode: c.code, Error: c.text})
 			var failure *temporal.ApplicationError
 			require.ErrorAs(t, err, &failure)
 			require.Equal(t, c.kind, failure.Type())
@@ -170,6 +170,6 @@ func TestOutcomeSaysWhatTheWorkflowBranchesOn(t *testing.T) {
 			require.True(t, failure.NonRetryable())
 		})
 	}
-	_, err := activities.Outcome(model.Instruction{ID: "x"})
+	_, err := activities.Outcome(model.PendingActivity{ID: "x"})
 	require.NoError(t, err)
 }

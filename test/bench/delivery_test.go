@@ -81,7 +81,7 @@ func (c *cluster) deliveries(history client.Client, a *agents) []delivered {
 	}
 	rows, err := c.tables.Query(c.tb.Context(), `
 		select activity_id, id, created_at, sent_at
-		from instructions
+		from pending_activities
 		where cluster_id = $1 and type = 'stop-installation' and sent_at is not null`, c.id)
 	require.NoError(c.tb, err)
 	var out []delivered

@@ -18,24 +18,24 @@ import (
 // account is what a machine's own log says against what the service wrote of it.
 type account struct {
 	host      *wire.Host
-	rows      []model.Instruction // steps the workflow asked for
-	commanded map[string]int      // steps handed out, by type
-	received  map[string]bool     // ids of workflow steps that reached the machine
-	writes    int                 // image writes that began
-	finished  int                 // image writes that ended
+	rows      []model.PendingActivity // steps the workflow asked for
+	commanded map[string]int          // steps handed out, by type
+	received  map[string]bool         // ids of workflow steps that reached the machine
+	writes    int                     // image writes that began
+	finished  int                     // image writes that ended
 }
 
 // accounts reads both sides for every host.
 func (f *fleet) accounts(t *testing.T) map[string]*account {
 	t.Helper()
-	rows, err := f.store.Instructions(t.Context(), f.id)
+	rows, err := f.store.PendingActivities(t.Context(), f.id)
 	require.NoError(t, err)
 	all := map[string]*account{}
 	for name := range f.machines {
 		a := &account{host: f.host(t, name), commanded: map[string]int{}, received: map[string]bool{}}
 		ids := map[string]bool{}
 		for _, row := range rows {
-			if row.HostID == nil || *row.HostID != a.host.ID || row.Kind != model.InstructionStep {
+			if row.HostID == nil || *row.HostID != a.host.ID || row.Kind != model.ActivityStep {
 				continue
 			}
 			a.rows = append(a.rows, row)
@@ -65,11 +65,11 @@ func (f *fleet) accounts(t *testing.T) map[string]*account {
 // well. exact says that no agent was killed, so that every command was one write.
 func (f *fleet) nothingLost(t *testing.T, exact bool) {
 	t.Helper()
-	rows, err := f.store.Instructions(t.Context(), f.id)
+	rows, err := f.store.PendingActivities(t.Context(), f.id)
 	require.NoError(t, err)
 	seen := map[string]uuid.UUID{}
 	for _, row := range rows {
-		require.Contains(t, []model.InstructionState{model.InstructionDone, model.InstructionSuperseded}, row.State, "instruction %s is left over", row.ID)
+		require.Contains(t, []model.ActivityState{model.ActivityDone, model.ActivitySuperseded}, row.State, "pending activity %s is left over", row.ID)
 		require.NotContains(t, seen, row.ID)
 		seen[row.ID] = row.ClusterID
 	}
@@ -82,7 +82,7 @@ func (f *fleet) nothingLost(t *testing.T, exact bool) {
 			require.Equal(t, 1, a.writes, "%s was not written exactly once", name)
 		}
 		for _, row := range a.rows {
-			if row.State == model.InstructionDone && row.ExitCode == 0 {
+			if row.State == model.ActivityDone && row.ExitCode == 0 {
 				require.True(t, a.received[row.ID], "%s: step %s is done, but the machine's log does not have it", name, row.ID)
 			}
 		}

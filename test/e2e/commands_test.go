@@ -16,14 +16,14 @@ import (
 // steps are the steps asked of hosts so far, and how many of them are still open.
 func (f *fleet) steps(t *testing.T) (all, open int) {
 	t.Helper()
-	rows, err := f.store.Instructions(t.Context(), f.id)
+	rows, err := f.store.PendingActivities(t.Context(), f.id)
 	require.NoError(t, err)
 	for _, row := range rows {
-		if row.Kind != model.InstructionStep {
+		if row.Kind != model.ActivityStep {
 			continue
 		}
 		all++
-		if row.State != model.InstructionDone && row.State != model.InstructionSuperseded {
+		if row.State != model.ActivityDone && row.State != model.ActivitySuperseded {
 			open++
 		}
 	}

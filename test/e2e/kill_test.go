@@ -21,7 +21,7 @@ const kills = 10
 var killShape = shape{masters: 3, workers: 2, speed: 100}
 
 // TestKilledPartsLoseNothing kills one part again and again, at random moments of an
-// installation, and holds the instructions table against the machines' own logs.
+// installation, and holds the table pending_activities against the machines' own logs.
 func TestKilledPartsLoseNothing(t *testing.T) {
 	cases := []struct {
 		name  string

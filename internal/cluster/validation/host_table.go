@@ -17,7 +17,7 @@ var silentStages = []model.Stage{
 var hostTable = []HostRule{
 	{
 		ID: wire.HostValidationIDConnected, Category: CategoryNetwork, Unbound: true, HiddenIn: silentStages, check: connected,
-		Why: "a silent host takes no instructions",
+		Why: "a silent host takes no steps",
 	},
 	{
 		ID: wire.HostValidationIDMediaConnected, Category: CategoryNetwork, Unbound: true, HiddenIn: silentStages, check: mediaConnected,

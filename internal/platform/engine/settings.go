@@ -21,7 +21,7 @@ var settings = []setting{
 	{"full_page_writes", "on", "as above"},
 	{"wal_compression", "on", "Temporal rewrites wide rows: less to write for little CPU"},
 	{"max_wal_size", "512MB", "bounds both the disk used and the time of crash recovery"},
-	{"autovacuum", "on", "instructions and history shards are rewritten all the time"},
+	{"autovacuum", "on", "pending activities and history shards are rewritten all the time"},
 	{"autovacuum_naptime", "20s", "small hot tables bloat faster than once a minute"},
 	{"jit", "off", "every query is short; compiling one costs more than running it"},
 	{"max_parallel_workers_per_gather", "0", "as above, and no shared memory segments in containers"},

@@ -92,7 +92,7 @@ func (s *State) counted() []prometheus.Metric {
 		}
 		list = append(list, s.value(of.all, float64(total)))
 	}
-	s.last, s.at = append(list, s.value(instructionsUnreported, float64(reported))), s.now()
+	s.last, s.at = append(list, s.value(activitiesUnreported, float64(reported))), s.now()
 	return s.last
 }
 

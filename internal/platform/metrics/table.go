@@ -42,34 +42,34 @@ const (
 
 // Names of metrics.
 const (
-	clusterCreations       = known + "cluster_creations"
-	hostCreations          = known + "host_creations"
-	installationStarted    = known + "cluster_installation_started"
-	installationSeconds    = known + "cluster_installation_seconds"
-	phaseSeconds           = known + "host_installation_phase_seconds"
-	clusterHosts           = known + "cluster_hosts"
-	hostCores              = known + "cluster_host_cores"
-	hostRAM                = known + "cluster_host_ram_gb"
-	hostDisk               = known + "cluster_host_disk_gb"
-	hostNIC                = known + "cluster_host_nic_gb"
-	hostRuleFailed         = known + "host_validation_failed"
-	hostRuleChanged        = known + "host_validation_changed"
-	hostRuleAtDeletion     = known + "host_validation_is_in_failed_status_on_cluster_deletion"
-	clusterRuleFailed      = known + "cluster_validation_failed"
-	clusterRuleChanged     = known + "cluster_validation_changed"
-	clusterRuleAtDeletion  = known + "cluster_validation_is_in_failed_status_on_cluster_deletion"
-	diskSync               = known + "installation_disk_speed_sync_milliseconds"
-	invalidHost            = known + "invalid_host_discovery"
-	operationDuration      = known + "operation_duration_miliseconds" // spelled like that since ever
-	filesystemUsage        = known + "filesystem_usage_percentage"
-	monitoredHosts         = known + "monitored_hosts"
-	monitoredClusters      = known + "monitored_clusters"
-	requests               = ours + "requests_total"
-	polls                  = ours + "polls_total"
-	evaluationSeconds      = ours + "evaluation_seconds"
-	hostsByStatus          = ours + "hosts"
-	clustersByStatus       = ours + "clusters"
-	instructionsUnreported = ours + "reported_instructions"
+	clusterCreations      = known + "cluster_creations"
+	hostCreations         = known + "host_creations"
+	installationStarted   = known + "cluster_installation_started"
+	installationSeconds   = known + "cluster_installation_seconds"
+	phaseSeconds          = known + "host_installation_phase_seconds"
+	clusterHosts          = known + "cluster_hosts"
+	hostCores             = known + "cluster_host_cores"
+	hostRAM               = known + "cluster_host_ram_gb"
+	hostDisk              = known + "cluster_host_disk_gb"
+	hostNIC               = known + "cluster_host_nic_gb"
+	hostRuleFailed        = known + "host_validation_failed"
+	hostRuleChanged       = known + "host_validation_changed"
+	hostRuleAtDeletion    = known + "host_validation_is_in_failed_status_on_cluster_deletion"
+	clusterRuleFailed     = known + "cluster_validation_failed"
+	clusterRuleChanged    = known + "cluster_validation_changed"
+	clusterRuleAtDeletion = known + "cluster_validation_is_in_failed_status_on_cluster_deletion"
+	diskSync              = known + "installation_disk_speed_sync_milliseconds"
+	invalidHost           = known + "invalid_host_discovery"
+	operationDuration     = known + "operation_duration_miliseconds" // spelled like that since ever
+	filesystemUsage       = known + "filesystem_usage_percentage"
+	monitoredHosts        = known + "monitored_hosts"
+	monitoredClusters     = known + "monitored_clusters"
+	requests              = ours + "requests_total"
+	polls                 = ours + "polls_total"
+	evaluationSeconds     = ours + "evaluation_seconds"
+	hostsByStatus         = ours + "hosts"
+	clustersByStatus      = ours + "clusters"
+	activitiesUnreported  = ours + "reported_instructions"
 )
 
 var (
@@ -112,5 +112,5 @@ var table = []row{
 	{name: evaluationSeconds, kind: histogram, buckets: seconds, help: "Seconds an evaluation of a cluster or of unbound hosts took"},
 	{name: clustersByStatus, kind: gauge, labels: []string{labelStatus}, help: "Clusters in the database by status"},
 	{name: hostsByStatus, kind: gauge, labels: []string{labelStatus}, help: "Hosts in the database by status"},
-	{name: instructionsUnreported, kind: gauge, help: "Results of steps that Temporal does not have yet: more than a few for long is a fault"},
+	{name: activitiesUnreported, kind: gauge, help: "Results of steps that Temporal does not have yet: more than a few for long is a fault"},
 }

@@ -8,14 +8,14 @@ import (
 )
 
 // Census counts clusters and hosts that are not deleted by status, and results of
-// instructions that wait to be forwarded.
+// pending activities that wait to be forwarded.
 func (s *Store) Census(ctx context.Context) (clusters, hosts map[string]int, reported int, err error) {
 	rows, err := s.pool.Query(ctx, `
 		select 'cluster', status, count(*) from clusters where deleted_at is null group by status
 		union all
 		select 'host', status, count(*) from hosts where deleted_at is null group by status
 		union all
-		select 'instruction', '', count(*) from instructions where state = 'reported'`)
+		select 'activity', '', count(*) from pending_activities where state = 'reported'`)
 	if err != nil {
 		return nil, nil, 0, fmt.Errorf("count what there is: %w", err)
 	}

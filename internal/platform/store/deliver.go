@@ -14,23 +14,23 @@ import (
 // DeliverSteps hands out the steps a host has not been given yet, and again those it
 // was given before `again` and has not answered, oldest first. The zero time gives none
 // again.
-func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, again time.Time) ([]model.Instruction, error) {
+func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, again time.Time) ([]model.PendingActivity, error) {
 	rows, err := s.pool.Query(ctx, `
 		with open as (
-		  select id from instructions
+		  select id from pending_activities
 		  where infra_env_id = $1 and host_id = $2 and kind = 'step'
 		    and (state = 'pending' or state = 'sent' and sent_at < $3)
 		  for update
 		), taken as (
-		  update instructions set state = 'sent', sent_at = $4
+		  update pending_activities set state = 'sent', sent_at = $4
 		  where id in (select id from open)
 		  returning *
 		)
-		select `+instructionColumns+` from taken order by created_at, id`, infraEnvID, hostID, again, s.Now())
+		select `+activityColumns+` from taken order by created_at, id`, infraEnvID, hostID, again, s.Now())
 	if err != nil {
 		return nil, fmt.Errorf("deliver steps of host %s: %w", hostID, err)
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.Instruction, error) { return scanInstruction(row) })
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return scanActivity(row) })
 }
 
 // WakeHosts wakes the polls that are held open for hosts, in every process.

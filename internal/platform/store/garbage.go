@@ -23,7 +23,7 @@ const idleClusters = `
 	  where h.cluster_id = c.id and h.deleted_at is null
 	    and (greatest(k.checked_in_at, h.created_at) >= @since or coalesce((h.doc->>'decision_open')::boolean, false)))
 	and not exists (
-	  select from instructions i where i.cluster_id = c.id and i.state in ('pending', 'sent', 'reported'))`
+	  select from pending_activities i where i.cluster_id = c.id and i.state in ('pending', 'sent', 'reported'))`
 
 // idleInfraEnvs are discovery environments without a cluster, unchanged since an instant,
 // with no host in use by a cluster and none heard of since.

@@ -141,10 +141,10 @@ func TestPurgeLeavesNothingOfWhatWasDeletedAndEverythingElse(t *testing.T) {
 	gone, kept := newCluster(t, y.before), newCluster(t, y.before)
 	h, other := newHost(t, y.before, &gone.ID), newHost(t, y.before, &kept.ID)
 	for _, of := range []*model.Host{h, other} {
-		_, err := y.before.ArmInstruction(ctx, model.Instruction{
-			ID: uuid.NewString(), Kind: model.InstructionStep, ClusterID: *of.ClusterID, InfraEnvID: &of.InfraEnvID, HostID: &of.ID, Type: "install",
+		_, err := y.before.ArmActivity(ctx, model.PendingActivity{
+			ID: uuid.NewString(), Kind: model.ActivityStep, ClusterID: *of.ClusterID, InfraEnvID: &of.InfraEnvID, HostID: &of.ID, Type: "install",
 			WorkflowID: "w", RunID: uuid.NewString(), ActivityID: "a", TaskToken: []byte("t"), Attempt: 1, HeartbeatEvery: time.Minute,
-		}, func(*store.Tx) error { return nil })
+		})
 		require.NoError(t, err)
 		require.NoError(t, y.before.Write(ctx, func(tx *store.Tx) error {
 			tx.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, ClusterID: of.ClusterID, HostID: &of.ID, InfraEnvID: &of.InfraEnvID, Message: "m", At: tx.Now()})

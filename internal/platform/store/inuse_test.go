@@ -73,14 +73,14 @@ func TestReclaimOutlivesTheClusterTheHostWasIn(t *testing.T) {
 	})
 	require.ErrorIs(t, s.DeleteInfraEnv(t.Context(), back.InfraEnvID, func(*model.InfraEnv, *store.Tx) {}), model.ErrConflict)
 	require.NoError(t, s.DeleteCluster(t.Context(), c.ID, accepting))
-	states := map[string]model.InstructionState{}
-	all, err := s.Instructions(t.Context(), c.ID)
+	states := map[string]model.ActivityState{}
+	all, err := s.PendingActivities(t.Context(), c.ID)
 	require.NoError(t, err)
 	for _, i := range all {
 		states[i.ID] = i.State
 	}
-	require.Equal(t, map[string]model.InstructionState{
-		"download-1": model.InstructionPending, "step-1": model.InstructionSuperseded,
+	require.Equal(t, map[string]model.ActivityState{
+		"download-1": model.ActivityPending, "step-1": model.ActivitySuperseded,
 	}, states)
 }
 

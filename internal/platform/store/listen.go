@@ -30,13 +30,13 @@ func NewSignals(s *Store, log *slog.Logger) *Signals {
 	}
 }
 
-// Reported is signalled when an instruction was reported.
+// Reported is signalled when a pending activity was reported.
 func (g *Signals) Reported() <-chan struct{} { return g.reported }
 
 // Pulses is signalled when something is to be evaluated.
 func (g *Signals) Pulses() <-chan struct{} { return g.pulses }
 
-// Host returns a channel that is signalled when an instruction waits for the host, and
+// Host returns a channel that is signalled when a pending activity waits for the host, and
 // a function that ends the wait.
 func (g *Signals) Host(id uuid.UUID) (<-chan struct{}, func()) {
 	ch := make(chan struct{}, 1)

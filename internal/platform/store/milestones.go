@@ -13,7 +13,7 @@ func (t *Tx) MilestonesReached(clusterID uuid.UUID, list []model.Milestone) {
 		names[i] = string(m)
 	}
 	t.batch.Queue(`
-		update instructions set state = 'reported', reported_at = $3
+		update pending_activities set state = 'reported', reported_at = $3
 		where cluster_id = $1 and kind = 'milestone' and type = any ($2) and state in ('pending', 'sent')`,
 		clusterID, names, t.now)
 	t.notify(channelReported, clusterID.String())

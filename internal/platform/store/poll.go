@@ -41,7 +41,7 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 	err := s.pool.QueryRow(ctx, `
 		select h.cluster_id, h.kind, h.status, h.dialect, h.stage, h.facts,
 		  coalesce(c.network_generation, 0), coalesce(p.hosts_generation, 0), k.checked_in_at,
-		  exists (select from instructions i
+		  exists (select from pending_activities i
 		    where i.infra_env_id = h.infra_env_id and i.host_id = h.id and i.state in ('pending', 'sent') and i.kind = 'step')
 		from hosts h
 		left join clusters c on c.id = h.cluster_id

@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// goneHosts removes hosts for good, with their instructions; check-ins follow by
+// goneHosts removes hosts for good, with their pending activities; check-ins follow by
 // themselves. A host that registered again meanwhile is not deleted any more and stays.
 var goneHosts = []string{
-	`delete from instructions i using hosts h
+	`delete from pending_activities i using hosts h
 	 where h.infra_env_id = i.infra_env_id and h.id = i.host_id and h.deleted_at is not null and %s`,
 	`delete from hosts h where h.deleted_at is not null and %s`,
 }
@@ -21,7 +21,7 @@ var goneHosts = []string{
 // there is no such cluster any more. Files are the caller's.
 func (s *Store) PurgeCluster(ctx context.Context, id uuid.UUID) (bool, error) {
 	return s.purge(ctx, `select id from clusters where id = @id and deleted_at is not null for update`, id, append([]string{
-		`delete from instructions where cluster_id = @id`,
+		`delete from pending_activities where cluster_id = @id`,
 		// One that registered in the moment of the deletion belongs to nothing.
 		`update hosts set deleted_at = created_at where cluster_id = @id and deleted_at is null`,
 	}, append(of(goneHosts, `h.cluster_id = @id`),

@@ -1,7 +1,7 @@
 // Package store keeps Slipway's nouns in PostgreSQL: one table a noun, a column for
 // what SQL filters, joins or writes on every poll, and one JSON document for the rest.
 // Updates run a closure on the locked row; what the closure adds (events, refresh
-// marks, finished instructions) is written in the same transaction.
+// marks, finished pending activities) is written in the same transaction.
 package store
 
 import (

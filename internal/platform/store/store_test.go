@@ -165,24 +165,24 @@ func TestPollSeesGenerationsFactsAndWaitingSteps(t *testing.T) {
 	require.ErrorIs(t, err, model.ErrNotFound)
 }
 
-func arm(t testing.TB, s *store.Store, c *model.Cluster, h *model.Host, id, run string) model.Instruction {
+func arm(t testing.TB, s *store.Store, c *model.Cluster, h *model.Host, id, run string) model.PendingActivity {
 	t.Helper()
-	i, err := s.ArmInstruction(t.Context(), model.Instruction{
-		ID: id, Kind: model.InstructionStep, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: "image-write",
+	i, err := s.ArmActivity(t.Context(), model.PendingActivity{
+		ID: id, Kind: model.ActivityStep, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: "image-write",
 		Args: []string{"{}"}, WorkflowID: "host:x", RunID: run, ActivityID: id, TaskToken: []byte("token-" + id), Attempt: 1,
 		HeartbeatEvery: time.Minute,
-	}, func(*store.Tx) error { return nil })
+	})
 	require.NoError(t, err)
 	return i
 }
 
-func TestInstructionIsForwardedOnceAndSecondReplyDoesNothing(t *testing.T) {
+func TestPendingActivityIsForwardedOnceAndSecondReplyDoesNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	c := newCluster(t, s)
 	h := newHost(t, s, &c.ID)
 	arm(t, s, c, h, "image-write-1", "run-1")
-	steps, err := s.TakeSteps(t.Context(), h.InfraEnvID, h.ID)
+	steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, steps, 1)
 	reply := func(code int) {
@@ -194,8 +194,8 @@ func TestInstructionIsForwardedOnceAndSecondReplyDoesNothing(t *testing.T) {
 	}
 	reply(0)
 	reply(1)
-	var got []model.Instruction
-	forward := func(i model.Instruction) error {
+	var got []model.PendingActivity
+	forward := func(i model.PendingActivity) error {
 		got = append(got, i)
 		return nil
 	}
@@ -209,7 +209,7 @@ func TestInstructionIsForwardedOnceAndSecondReplyDoesNothing(t *testing.T) {
 	require.Equal(t, 0, got[0].ExitCode)
 	require.Equal(t, "ok", got[0].Output)
 	i := arm(t, s, c, h, "image-write-1", "run-1")
-	require.Equal(t, model.InstructionDone, i.State, "a done row is not armed again")
+	require.Equal(t, model.ActivityDone, i.State, "a done row is not armed again")
 }
 
 func TestNewRunVoidsTheRowsOfTheOldOne(t *testing.T) {
@@ -219,7 +219,7 @@ func TestNewRunVoidsTheRowsOfTheOldOne(t *testing.T) {
 	h := newHost(t, s, &c.ID)
 	arm(t, s, c, h, "a", "run-1")
 	arm(t, s, c, h, "b", "run-2")
-	steps, err := s.TakeSteps(t.Context(), h.InfraEnvID, h.ID)
+	steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, time.Time{})
 	require.NoError(t, err)
 	require.Len(t, steps, 1)
 	require.Equal(t, "b", steps[0].ID)
@@ -231,10 +231,10 @@ func TestStageReportFinishesAwaitedStagesAndTheReboot(t *testing.T) {
 	c := newCluster(t, s)
 	h := newHost(t, s, &c.ID)
 	for _, stage := range []model.Stage{model.StageConfiguring, model.StageJoined, model.StageDone} {
-		_, err := s.ArmInstruction(t.Context(), model.Instruction{
-			ID: string(stage), Kind: model.InstructionStage, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: string(stage),
+		_, err := s.ArmActivity(t.Context(), model.PendingActivity{
+			ID: string(stage), Kind: model.ActivityStage, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: string(stage),
 			WorkflowID: "host:x", RunID: "run-1", ActivityID: string(stage), TaskToken: []byte("t"), HeartbeatEvery: time.Minute,
-		}, func(*store.Tx) error { return nil })
+		})
 		require.NoError(t, err)
 	}
 	_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
@@ -242,13 +242,13 @@ func TestStageReportFinishesAwaitedStagesAndTheReboot(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	list, err := s.Instructions(t.Context(), c.ID)
+	list, err := s.PendingActivities(t.Context(), c.ID)
 	require.NoError(t, err)
-	states := map[string]model.InstructionState{}
+	states := map[string]model.ActivityState{}
 	for _, i := range list {
 		states[i.ID] = i.State
 	}
-	require.Equal(t, map[string]model.InstructionState{"Configuring": "reported", "Joined": "reported", "Done": "pending"}, states)
+	require.Equal(t, map[string]model.ActivityState{"Configuring": "reported", "Joined": "reported", "Done": "pending"}, states)
 }
 
 func TestPulsesAreClaimedOnceAndComeBackWhenSomethingChangedMeanwhile(t *testing.T) {
@@ -276,7 +276,7 @@ func TestPulsesAreClaimedOnceAndComeBackWhenSomethingChangedMeanwhile(t *testing
 	require.False(t, ok)
 }
 
-func TestSignalsWakeTheHostAnInstructionWaitsFor(t *testing.T) {
+func TestSignalsWakeTheHostAPendingActivityWaitsFor(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	c := newCluster(t, s)
@@ -306,10 +306,10 @@ func TestHeartbeatsAreClaimedWhenDue(t *testing.T) {
 	s, _ := open(t)
 	c := newCluster(t, s)
 	h := newHost(t, s, &c.ID)
-	_, err := s.ArmInstruction(t.Context(), model.Instruction{
-		ID: "a", Kind: model.InstructionStep, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: "x",
+	_, err := s.ArmActivity(t.Context(), model.PendingActivity{
+		ID: "a", Kind: model.ActivityStep, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: "x",
 		WorkflowID: "host:x", RunID: "r", ActivityID: "a", TaskToken: []byte("t"), HeartbeatEvery: 0,
-	}, func(*store.Tx) error { return nil })
+	})
 	require.NoError(t, err)
 	due, err := s.DueHeartbeats(t.Context(), time.Minute)
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 
 // Channels of LISTEN/NOTIFY.
 const (
-	channelHosts    = "slipway_hosts"    // payload: host id, an instruction waits for it
-	channelReported = "slipway_reported" // an instruction was reported
+	channelHosts    = "slipway_hosts"    // payload: host id, a pending activity waits for it
+	channelReported = "slipway_reported" // a pending activity was reported
 	channelPulses   = "slipway_pulses"   // something is to be evaluated again
 )
 
@@ -83,12 +83,12 @@ func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
 		names[i] = string(stage)
 	}
 	t.batch.Queue(`
-		update instructions set state = 'reported', reported_at = $4
+		update pending_activities set state = 'reported', reported_at = $4
 		where infra_env_id = $1 and host_id = $2 and kind = 'stage' and type = any ($3) and state in ('pending', 'sent')`,
 		h.InfraEnvID, h.ID, names, t.now)
 	if n := len(reached); n > 0 && reached[n-1].LeftLiveImage() && reached[n-1] != model.StageRebooting {
 		t.batch.Queue(`
-			update instructions set state = 'reported', reported_at = $3
+			update pending_activities set state = 'reported', reported_at = $3
 			where infra_env_id = $1 and host_id = $2 and kind = 'step' and type in ('reboot', 'install') and state in ('pending', 'sent')`,
 			h.InfraEnvID, h.ID, t.now)
 	}
@@ -98,7 +98,7 @@ func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
 // FailSteps ends everything a workflow waits for of a host with an exit code and an error.
 func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
 	t.batch.Queue(`
-		update instructions set state = 'reported', reported_at = $5, exit_code = $3, error = $4
+		update pending_activities set state = 'reported', reported_at = $5, exit_code = $3, error = $4
 		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent')`,
 		h.InfraEnvID, h.ID, exitCode, reason, t.now)
 	t.notify(channelReported, h.ID.String())
@@ -108,17 +108,17 @@ func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
 // the milestone a failed one.
 func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode int, reason string) {
 	t.batch.Queue(`
-		update instructions set state = 'reported', reported_at = $5, exit_code = $3, error = $4
+		update pending_activities set state = 'reported', reported_at = $5, exit_code = $3, error = $4
 		where cluster_id = $1 and kind = 'milestone' and type = $2 and state in ('pending', 'sent')`,
 		clusterID, m, exitCode, reason, t.now)
 	t.notify(channelReported, clusterID.String())
 }
 
-// SupersedeCluster voids all open instructions of a cluster but those of hosts that have
+// SupersedeCluster voids all open pending activities of a cluster but those of hosts that have
 // left it: a reclaim goes on without the cluster.
 func (t *Tx) SupersedeCluster(clusterID uuid.UUID) {
 	t.batch.Queue(`
-		update instructions i set state = 'superseded', done_at = $2
+		update pending_activities i set state = 'superseded', done_at = $2
 		where cluster_id = $1 and state in ('pending', 'sent', 'reported')
 		  and not exists (
 		    select from hosts h
@@ -126,10 +126,10 @@ func (t *Tx) SupersedeCluster(clusterID uuid.UUID) {
 		clusterID, t.now)
 }
 
-// SupersedeHost voids the open instructions of one host.
+// SupersedeHost voids the open pending activities of one host.
 func (t *Tx) SupersedeHost(h *model.Host) {
 	t.batch.Queue(`
-		update instructions set state = 'superseded', done_at = $3
+		update pending_activities set state = 'superseded', done_at = $3
 		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent', 'reported')`,
 		h.InfraEnvID, h.ID, t.now)
 }

@@ -181,8 +181,8 @@ func (s *Service) due(cluster *uuid.UUID, view duesteps.View) []duesteps.Step {
 	})
 }
 
-// next is after how long a held poll looks again: when a question becomes due, or an
-// instruction that was handed out may have been lost.
+// next is after how long a held poll looks again: when a question becomes due, or a
+// step that was handed out may have been lost.
 func (p *poll) next(v *store.PollView, view duesteps.View) time.Duration {
 	limit := p.deadline.Sub(view.Now)
 	if v.Waiting {

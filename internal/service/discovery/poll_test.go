@@ -128,7 +128,7 @@ func TestHeldPollIsAnsweredWithinASecondOfAStep(t *testing.T) {
 	require.Len(t, steps.Instructions, 1)
 	require.Equal(t, wire.StepImageWrite, steps.Instructions[0].StepType)
 	require.Zero(t, steps.NextInstructionSeconds)
-	require.Equal(t, model.InstructionSent, m.instruction(t, c, "image-write-1").State)
+	require.Equal(t, model.ActivitySent, m.activity(t, c, "image-write-1").State)
 }
 
 func TestHeldPollIsAnsweredWhenNetworksChange(t *testing.T) {

@@ -52,14 +52,14 @@ func TestStagesOfAHost(t *testing.T) {
 				require.False(t, h.Progress.StageStartedAt.IsZero())
 				require.Equal(t, 1, l.events(t, c.ID)["host_install_progress_updated"])
 			}
-			i := m.instruction(t, c, "image-write-1")
+			i := m.activity(t, c, "image-write-1")
 			if test.reported == model.StageFailed {
 				require.Contains(t, h.StatusInfo, "no space")
 				require.True(t, h.DecisionOpen)
-				require.Equal(t, model.InstructionReported, i.State)
+				require.Equal(t, model.ActivityReported, i.State)
 				require.Contains(t, i.Error, "no space")
 			} else {
-				require.Equal(t, model.InstructionPending, i.State)
+				require.Equal(t, model.ActivityPending, i.State)
 			}
 		})
 	}
@@ -73,14 +73,14 @@ func TestReportedStagesCompleteWhatWaitsForThem(t *testing.T) {
 	m.register(t)
 	m.installing(t, c, model.StageRebooting)
 	for _, stage := range []model.Stage{model.StageConfiguring, model.StageJoined, model.StageDone} {
-		m.armAs(t, c, model.InstructionStage, string(stage), string(stage))
+		m.armAs(t, c, model.ActivityStage, string(stage), string(stage))
 	}
 	m.arm(t, c, "reboot", "reboot-1")
 	require.NoError(t, l.service.Progress(t.Context(), env.ID, m.id, model.StageJoined, ""))
-	require.Equal(t, model.InstructionReported, m.instruction(t, c, string(model.StageConfiguring)).State)
-	require.Equal(t, model.InstructionReported, m.instruction(t, c, string(model.StageJoined)).State)
-	require.Equal(t, model.InstructionPending, m.instruction(t, c, string(model.StageDone)).State)
-	require.Equal(t, model.InstructionReported, m.instruction(t, c, "reboot-1").State, "its reply may be lost")
+	require.Equal(t, model.ActivityReported, m.activity(t, c, string(model.StageConfiguring)).State)
+	require.Equal(t, model.ActivityReported, m.activity(t, c, string(model.StageJoined)).State)
+	require.Equal(t, model.ActivityPending, m.activity(t, c, string(model.StageDone)).State)
+	require.Equal(t, model.ActivityReported, m.activity(t, c, "reboot-1").State, "its reply may be lost")
 }
 
 func TestProgressNeedsAnInstallation(t *testing.T) {

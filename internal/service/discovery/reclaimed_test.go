@@ -22,7 +22,7 @@ func TestHostThatCameBackFromItsReclaimIsNotRebootedAgain(t *testing.T) {
 	m.arm(t, c, "reboot-for-reclaim", "reboot-1")
 	m.register(t)
 	require.Equal(t, model.HostDiscoveringUnbound, m.read(t).Status)
-	require.Equal(t, model.InstructionSuperseded, m.instruction(t, c, "reboot-1").State, "its reply was lost in the reboot")
+	require.Equal(t, model.ActivitySuperseded, m.activity(t, c, "reboot-1").State, "its reply was lost in the reboot")
 }
 
 func TestMediaOfAHostThatWasGivenUpOpensNoDecision(t *testing.T) {

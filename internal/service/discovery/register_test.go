@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
@@ -122,13 +121,13 @@ func TestRegistrationAgain(t *testing.T) {
 			require.Equal(t, test.forgotten, h.Inventory == nil)
 			require.Equal(t, test.forgotten, len(h.Facts) == 0)
 			require.Equal(t, "chosen", h.RequestedHostname, "what the user chose stays")
-			i := m.instruction(t, c, "image-write-1")
+			i := m.activity(t, c, "image-write-1")
 			if test.stepEnds {
-				require.Equal(t, model.InstructionReported, i.State)
+				require.Equal(t, model.ActivityReported, i.State)
 				require.Equal(t, wire.ExitInterrupted, i.ExitCode)
 				require.Contains(t, i.Error, "rebooted")
 			} else {
-				require.Equal(t, model.InstructionPending, i.State)
+				require.Equal(t, model.ActivityPending, i.State)
 			}
 			require.Equal(t, test.to == model.HostError && test.stepEnds, h.DecisionOpen)
 		})
@@ -172,29 +171,29 @@ func (m *machine) installing(t *testing.T, c *model.Cluster, stage model.Stage) 
 // arm makes a workflow wait for a step of the machine.
 func (m *machine) arm(t testing.TB, c *model.Cluster, step, id string) {
 	t.Helper()
-	m.armAs(t, c, model.InstructionStep, step, id)
+	m.armAs(t, c, model.ActivityStep, step, id)
 }
 
-// Instruction ids are unique in the table: the tests share one.
-func (m *machine) armAs(t testing.TB, c *model.Cluster, kind model.InstructionKind, what, id string) {
+// Ids of pending activities are unique in the table: the tests share one.
+func (m *machine) armAs(t testing.TB, c *model.Cluster, kind model.ActivityKind, what, id string) {
 	t.Helper()
 	id += "-" + m.id.String()
-	_, err := m.store.ArmInstruction(t.Context(), model.Instruction{
+	_, err := m.store.ArmActivity(t.Context(), model.PendingActivity{
 		ID: id, Kind: kind, ClusterID: c.ID, InfraEnvID: &m.infraEnv, HostID: &m.id, Type: what, Args: []string{"{}"},
 		WorkflowID: "host:" + m.id.String(), RunID: "run-1", ActivityID: id, TaskToken: []byte("token"), Attempt: 1, HeartbeatEvery: 1,
-	}, func(*store.Tx) error { return nil })
+	})
 	require.NoError(t, err)
 }
 
-func (m *machine) instruction(t testing.TB, c *model.Cluster, id string) model.Instruction {
+func (m *machine) activity(t testing.TB, c *model.Cluster, id string) model.PendingActivity {
 	t.Helper()
-	all, err := m.store.Instructions(t.Context(), c.ID)
+	all, err := m.store.PendingActivities(t.Context(), c.ID)
 	require.NoError(t, err)
 	for _, i := range all {
 		if i.ID == id+"-"+m.id.String() {
 			return i
 		}
 	}
-	require.FailNow(t, "no such instruction", id)
-	return model.Instruction{}
+	require.FailNow(t, "no such pending activity", id)
+	return model.PendingActivity{}
 }

@@ -27,8 +27,8 @@ const (
 )
 
 // Reply takes the result of a step: of a question of discovery, which is stored with
-// the host, or of an instruction of a workflow, which is handed on in the same
-// transaction. The first result of an instruction wins; a later one is accepted and
+// the host, or of a pending activity of a workflow, which is handed on in the same
+// transaction. The first result of a pending activity wins; a later one is accepted and
 // changes nothing. It returns an ErrInvalid for a step type or an output that cannot
 // be read.
 func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wire.StepReply) error {

@@ -88,21 +88,21 @@ func TestRepliesToAWorkflow(t *testing.T) {
 	tests := map[string]struct {
 		step  wire.StepType
 		reply wire.StepReply
-		state model.InstructionState
+		state model.ActivityState
 		exit  int
 		error string
 	}{
-		"success":                            {wire.StepImageWrite, wire.StepReply{Output: `{"device":"/dev/sda"}`}, model.InstructionReported, 0, ""},
-		"failure":                            {wire.StepImageWrite, wire.StepReply{ExitCode: 5, Error: "disk full"}, model.InstructionReported, 5, "disk full"},
-		"the install step of a v2 agent":     {wire.StepTypeInstall, wire.StepReply{Output: "done"}, model.InstructionReported, 0, ""},
-		"the same install step again":        {wire.StepTypeInstall, wire.StepReply{ExitCode: 125, Error: `the container name "assisted-installer" is already in use`}, model.InstructionPending, 0, ""},
-		"another install failure":            {wire.StepTypeInstall, wire.StepReply{ExitCode: 125, Error: "no such image"}, model.InstructionReported, 125, "no such image"},
-		"disk speed":                         {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: `{"io_sync_duration":3,"path":"/dev/sda"}`}, model.InstructionReported, 0, ""},
-		"disk speed while a check runs":      {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{}, model.InstructionPending, 0, ""},
-		"images while a pull runs":           {wire.StepTypeContainerImageAvailability, wire.StepReply{}, model.InstructionPending, 0, ""},
-		"disk speed that cannot be read":     {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: "{"}, model.InstructionReported, -1, "format"},
-		"media that is gone":                 {wire.StepImageWrite, wire.StepReply{ExitCode: 256, Error: "cannot read from the media"}, model.InstructionReported, 256, "cannot read from the media"},
-		"interruption by an agent's restart": {wire.StepImageWrite, wire.StepReply{ExitCode: wire.ExitInterrupted, Error: "interrupted: agent restarted"}, model.InstructionReported, 75, "interrupted: agent restarted"},
+		"success":                            {wire.StepImageWrite, wire.StepReply{Output: `{"device":"/dev/sda"}`}, model.ActivityReported, 0, ""},
+		"failure":                            {wire.StepImageWrite, wire.StepReply{ExitCode: 5, Error: "disk full"}, model.ActivityReported, 5, "disk full"},
+		"the install step of a v2 agent":     {wire.StepTypeInstall, wire.StepReply{Output: "done"}, model.ActivityReported, 0, ""},
+		"the same install step again":        {wire.StepTypeInstall, wire.StepReply{ExitCode: 125, Error: `the container name "assisted-installer" is already in use`}, model.ActivityPending, 0, ""},
+		"another install failure":            {wire.StepTypeInstall, wire.StepReply{ExitCode: 125, Error: "no such image"}, model.ActivityReported, 125, "no such image"},
+		"disk speed":                         {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: `{"io_sync_duration":3,"path":"/dev/sda"}`}, model.ActivityReported, 0, ""},
+		"disk speed while a check runs":      {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{}, model.ActivityPending, 0, ""},
+		"images while a pull runs":           {wire.StepTypeContainerImageAvailability, wire.StepReply{}, model.ActivityPending, 0, ""},
+		"disk speed that cannot be read":     {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: "{"}, model.ActivityReported, -1, "format"},
+		"media that is gone":                 {wire.StepImageWrite, wire.StepReply{ExitCode: 256, Error: "cannot read from the media"}, model.ActivityReported, 256, "cannot read from the media"},
+		"interruption by an agent's restart": {wire.StepImageWrite, wire.StepReply{ExitCode: wire.ExitInterrupted, Error: "interrupted: agent restarted"}, model.ActivityReported, 75, "interrupted: agent restarted"},
 	}
 	l := newLab(t)
 	for name, test := range tests {
@@ -120,14 +120,14 @@ func TestRepliesToAWorkflow(t *testing.T) {
 			} else {
 				require.NoError(t, err)
 			}
-			i := m.instruction(t, c, "step-1")
+			i := m.activity(t, c, "step-1")
 			require.Equal(t, test.state, i.State)
 			require.Equal(t, test.exit, i.ExitCode)
 			require.Contains(t, i.Error, test.error)
 
 			require.NoError(t, m.reply(t, wire.StepReply{StepType: wire.StepImageWrite, StepID: test.reply.StepID, ExitCode: 99}), "a second result is accepted")
-			if test.state == model.InstructionReported {
-				require.Equal(t, test.exit, m.instruction(t, c, "step-1").ExitCode, "and changes nothing")
+			if test.state == model.ActivityReported {
+				require.Equal(t, test.exit, m.activity(t, c, "step-1").ExitCode, "and changes nothing")
 			}
 		})
 	}

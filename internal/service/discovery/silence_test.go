@@ -68,12 +68,12 @@ func TestSilenceDuringAnInstallation(t *testing.T) {
 			require.NoError(t, old.RefreshCluster(t.Context(), c.ID))
 			h := m.read(t)
 			require.Equal(t, test.to, h.Status)
-			i := m.instruction(t, c, "image-write-1")
+			i := m.activity(t, c, "image-write-1")
 			if test.to != model.HostError {
-				require.Equal(t, model.InstructionPending, i.State)
+				require.Equal(t, model.ActivityPending, i.State)
 				return
 			}
-			require.Equal(t, model.InstructionReported, i.State)
+			require.Equal(t, model.ActivityReported, i.State)
 			require.Equal(t, wire.ExitInterrupted, i.ExitCode)
 			require.True(t, h.DecisionOpen)
 			require.Equal(t, model.ClusterInstallingPendingUserAction, l.readCluster(t, c.ID).Status, "the workflow decides whether the cluster failed")
@@ -148,8 +148,8 @@ func TestMediaThatIsGone(t *testing.T) {
 		m.arm(t, c, "image-write", "image-write-1")
 		require.NoError(t, m.reply(t, gone))
 		require.Equal(t, model.HostError, m.read(t).Status)
-		i := m.instruction(t, c, "image-write-1")
-		require.Equal(t, model.InstructionReported, i.State)
+		i := m.activity(t, c, "image-write-1")
+		require.Equal(t, model.ActivityReported, i.State)
 		require.Equal(t, 256, i.ExitCode)
 	})
 	t.Run("means nothing to a host on its disk", func(t *testing.T) {

@@ -18,17 +18,17 @@ import (
 // arm makes a workflow wait for a step of a host.
 func (b bench) arm(t *testing.T, h *model.Host, clusterID uuid.UUID) {
 	t.Helper()
-	_, err := b.store.ArmInstruction(t.Context(), model.Instruction{
-		ID: h.ID.String(), Kind: model.InstructionStep, ClusterID: clusterID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID,
+	_, err := b.store.ArmActivity(t.Context(), model.PendingActivity{
+		ID: h.ID.String(), Kind: model.ActivityStep, ClusterID: clusterID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID,
 		Type: "image-write", Args: []string{"{}"}, WorkflowID: "host:x", RunID: "run-1", ActivityID: "image-write 1",
 		TaskToken: []byte("token"), Attempt: 1, HeartbeatEvery: time.Minute,
-	}, func(*store.Tx) error { return nil })
+	})
 	require.NoError(t, err)
 }
 
 func (b bench) armed(t *testing.T, h *model.Host) bool {
 	t.Helper()
-	steps, err := b.store.TakeSteps(t.Context(), h.InfraEnvID, h.ID)
+	steps, err := b.store.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, b.store.Now().Add(time.Hour)) // also what was handed out before
 	require.NoError(t, err)
 	return len(steps) > 0
 }

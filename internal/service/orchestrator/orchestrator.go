@@ -57,7 +57,7 @@ func New(o Options) *Orchestrator {
 // sweepEvery is how often work is looked for that no signal announced.
 const sweepEvery = 5 * time.Second
 
-// Run forwards results, keeps instructions alive, and starts what was accepted, until
+// Run forwards results, keeps pending activities alive, and starts what was accepted, until
 // ctx ends.
 func (o *Orchestrator) Run(ctx context.Context) {
 	var group sync.WaitGroup
@@ -65,7 +65,7 @@ func (o *Orchestrator) Run(ctx context.Context) {
 		group.Go(func() { o.loop(ctx, o.Signals.Reported(), "forward results", o.forwardAll) })
 	}
 	group.Go(func() { o.loop(ctx, o.started, "start installations", o.startAccepted) })
-	group.Go(func() { o.loop(ctx, nil, "keep instructions alive", o.beat) })
+	group.Go(func() { o.loop(ctx, nil, "keep pending activities alive", o.beat) })
 	group.Go(func() { o.loop(ctx, nil, "check milestones", o.checkMilestones) })
 	group.Wait()
 }

@@ -15,11 +15,11 @@ import (
 // forwarders is how many results travel to Temporal at once.
 const forwarders = 4
 
-// forwardAll completes the activities of all reported instructions.
+// forwardAll completes all reported activities.
 func (o *Orchestrator) forwardAll(ctx context.Context) error {
 	for ctx.Err() == nil {
 		var failure error
-		found, err := o.Store.ForwardReported(ctx, func(i model.Instruction) error {
+		found, err := o.Store.ForwardReported(ctx, func(i model.PendingActivity) error {
 			failure = o.complete(ctx, i)
 			return failure
 		})
@@ -36,14 +36,14 @@ func (o *Orchestrator) forwardAll(ctx context.Context) error {
 	return nil
 }
 
-// complete ends the activity of an instruction. An activity that has ended already, or
-// a workflow that is gone, counts as done: nobody waits for the result any more.
-func (o *Orchestrator) complete(ctx context.Context, i model.Instruction) error {
-	result, failure := outcome(i)
+// complete ends a pending activity. One that has ended already, or a workflow that is
+// gone, counts as done: no caller waits for the result any more.
+func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) error {
+	result, failure := activities.Outcome(i)
 	err := o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
 	var gone *serviceerror.NotFound
 	if errors.As(err, &gone) {
-		o.Log.Info("result came after its activity ended", "instruction", i.ID, "attempt", i.Attempt)
+		o.Log.Info("result came after its activity ended", "activity", i.ID, "attempt", i.Attempt)
 		return nil
 	}
 	if err != nil {
@@ -52,12 +52,7 @@ func (o *Orchestrator) complete(ctx context.Context, i model.Instruction) error 
 	return nil
 }
 
-// outcome is an instruction's result as its activity gives it.
-func outcome(i model.Instruction) (any, error) {
-	return activities.Outcome(i)
-}
-
-// beat tells Temporal that open instructions are looked after: stages and milestones
+// beat tells Temporal that open pending activities are looked after: stages and milestones
 // by this service, steps by the host that polls.
 func (o *Orchestrator) beat(ctx context.Context) error {
 	due, err := o.Store.DueHeartbeats(ctx, o.Alive)

@@ -6,37 +6,37 @@ import (
 	"github.com/google/uuid"
 )
 
-// InstructionKind tells what completes an instruction.
-type InstructionKind string
+// ActivityKind tells what completes a pending activity.
+type ActivityKind string
 
 // A step is run by an agent and completed by its reply; a stage is completed when the
 // host reports it (or has passed it); a milestone is completed by a fact of the cluster.
 const (
-	InstructionStep      InstructionKind = "step"
-	InstructionStage     InstructionKind = "stage"
-	InstructionMilestone InstructionKind = "milestone"
+	ActivityStep      ActivityKind = "step"
+	ActivityStage     ActivityKind = "stage"
+	ActivityMilestone ActivityKind = "milestone"
 )
 
-// InstructionState is where an instruction is between the workflow and the host.
-type InstructionState string
+// ActivityState is where a pending activity is between the workflow and the host.
+type ActivityState string
 
 // pending -> sent -> reported -> done; superseded when another run of the workflow,
 // a cancel or a reset made it void.
 const (
-	InstructionPending    InstructionState = "pending"
-	InstructionSent       InstructionState = "sent"
-	InstructionReported   InstructionState = "reported"
-	InstructionDone       InstructionState = "done"
-	InstructionSuperseded InstructionState = "superseded"
+	ActivityPending    ActivityState = "pending"
+	ActivitySent       ActivityState = "sent"
+	ActivityReported   ActivityState = "reported"
+	ActivityDone       ActivityState = "done"
+	ActivitySuperseded ActivityState = "superseded"
 )
 
-// Instruction is something a workflow waits for; the row of one activity.
-type Instruction struct {
+// PendingActivity is something a workflow waits for; the row of one activity.
+type PendingActivity struct {
 	// ID is the step_id the agent sees: the type and eight hex digits made of the
 	// workflow, run and activity ids, so that a retried activity keeps it.
 	ID         string
-	Kind       InstructionKind
-	State      InstructionState
+	Kind       ActivityKind
+	State      ActivityState
 	ClusterID  uuid.UUID
 	InfraEnvID *uuid.UUID
 	HostID     *uuid.UUID // nil for milestones
@@ -49,7 +49,7 @@ type Instruction struct {
 	ActivityID string
 	TaskToken  []byte
 	Attempt    int
-	// HeartbeatEvery is how often the service tells Temporal that the instruction lives.
+	// HeartbeatEvery is how often the service tells Temporal that the pending activity lives.
 	HeartbeatEvery time.Duration
 
 	// ExitCode, Output and Error are the reply; Output over 32 KiB is cut, the whole is in the blob store.
@@ -63,9 +63,9 @@ type Instruction struct {
 	DoneAt     time.Time
 }
 
-// Open reports whether the instruction still waits for its host.
-func (i *Instruction) Open() bool {
-	return i.State == InstructionPending || i.State == InstructionSent
+// Open reports whether the pending activity still waits for its host.
+func (i *PendingActivity) Open() bool {
+	return i.State == ActivityPending || i.State == ActivitySent
 }
 
 // Milestone is a fact of a cluster that its workflow waits for.
