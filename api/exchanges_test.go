@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,9 +12,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/recorded"
 )
 
-// exchange is a request to a running service of the contract, and its reply.
+// exchange is a recorded request and its reply.
 type exchange struct {
 	Request string          `json:"request"`
 	Body    json.RawMessage `json:"body"`
@@ -40,17 +41,12 @@ var ownItems = map[string]string{
 	"time-synced-between-host-and-service": "the host says when the session was recorded",
 }
 
-// TestRecordedSessionGetsRepliesOfTheSameShape repeats the session of
-// contract/live/exchanges.json: what clients of another service read is there, with
-// the same types and codes.
+// TestRecordedSessionGetsRepliesOfTheSameShape repeats the session of package recorded:
+// what clients read there is in our replies too, with the same types and codes.
 func TestRecordedSessionGetsRepliesOfTheSameShape(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(contract + "live/exchanges.json")
-	if err != nil {
-		t.Skipf("SKIP: the contract is not beside this checkout (%s)", contract)
-	}
 	var session []exchange
-	require.NoError(t, json.Unmarshal(text, &session))
+	require.NoError(t, json.Unmarshal(recorded.Session(), &session))
 	s := newService(t)
 	ids := map[string]string{} // recorded id -> ours
 	for _, x := range session {

@@ -3,7 +3,6 @@ package validation_test
 import (
 	"encoding/json"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
+	"slipway/internal/testing/recorded"
 	"slipway/internal/wire"
 )
 
@@ -29,12 +29,8 @@ type shownResult struct{ ID, Status string }
 // one host of a cluster that sent its inventory and nothing else.
 func TestLiveSession(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../../../shared/contract/live/exchanges.json")
-	if err != nil {
-		t.Skip("SKIP: the contract is not beside this checkout")
-	}
 	var session []exchange
-	require.NoError(t, json.Unmarshal(data, &session))
+	require.NoError(t, json.Unmarshal(recorded.Session(), &session))
 	var cluster struct {
 		Info  string `json:"validations_info"`
 		Hosts []struct {

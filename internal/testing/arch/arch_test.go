@@ -40,6 +40,7 @@ var allowed = []struct {
 	{"internal/testing/arch", nil, "looks from outside"},
 	{"internal/testing/words", nil, "reads texts only"},
 	{"internal/testing/docpage", nil, "prints what tests give it"},
+	{"internal/testing/recorded", nil, "data for tests"},
 	{"internal/platform/store", []string{"internal/model", "internal/wire"}, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
 	{"internal/platform/auth", []string{"internal/model", "internal/wire"}, "identity knows nouns only"},
