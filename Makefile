@@ -13,6 +13,7 @@ digest = $(shell cat $(1) | sha256sum | cut -c1-10)
 GOLANGCI_VERSION      := v2.14.0
 GOFUMPT_VERSION       := v0.12.0
 WORKFLOWCHECK_VERSION := v0.6.0
+D2_VERSION            := v0.7.1
 
 SCHEMATHESIS_VERSION  := 4.32.5
 HYPOTHESIS_VERSION    := 6.170.15
@@ -24,6 +25,7 @@ ASSISTED_CLIENT_VERSION  := 2.56.0.post94
 GOLANGCI      := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT       := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
+D2            := $(TOOLS)/d2-$(D2_VERSION)/d2
 
 SCHEMATHESIS  := $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
 
@@ -168,16 +170,18 @@ check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files
 	$(NICE) $(WORKFLOWCHECK) ./workflows/...
 	$(NICE) $(GO) test -count=1 ./internal/testing/arch
 
-generate: ## write generated files again
+generate: $(D2) ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
 	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
 	$(NICE) $(GO) test ./internal/cluster/lifecycle ./internal/cluster/operators ./internal/cluster/validation ./internal/cluster/events ./internal/platform/metrics ./internal/cluster/duesteps ./internal/cluster/openshift ./api ./cmd/slipway -run Docs -update
+	$(D2) --layout elk --elk-nodeNodeBetweenLayers 45 --omit-version --pad 20 --scale 0.85 docs/architecture.d2 docs/architecture.svg
+	@chmod 644 docs/architecture.svg
 
 .PHONY: generate-clean
 generate-clean:
-	@rm -rf $(GENERATED) && mkdir -p $(GENERATED) && cp api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md $(GENERATED)
+	@rm -rf $(GENERATED) && mkdir -p $(GENERATED) && cp api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md docs/architecture.svg $(GENERATED)
 	@$(MAKE) --no-print-directory generate
-	@stale=; for file in api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md; do cmp $$file $(GENERATED)/$${file##*/} || stale=yes; done; \
+	@stale=; for file in api/api.gen.go internal/wire/wire.gen.go docs/reference/*.md docs/architecture.svg; do cmp $$file $(GENERATED)/$${file##*/} || stale=yes; done; \
 	  test -z "$$stale" || { echo 'generated files were out of date: commit what make generate wrote'; exit 1; }
 
 fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTIME (2m)
@@ -226,3 +230,9 @@ $(GOFUMPT):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
 $(WORKFLOWCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION)
+# Built in a module that only requires it: go install of a version asks for the list of all versions, which the module
+# proxy does not have for this one.
+$(D2):
+	@echo "building d2 $(D2_VERSION), which draws the picture of the documentation, into $(TOOLS) (two minutes)"
+	@mkdir -p $(@D)/module && printf 'module d2\n\ngo 1.26\n\nrequire oss.terrastruct.com/d2 $(D2_VERSION)\n' > $(@D)/module/go.mod
+	@cd $(@D)/module && $(NICE) $(GO) build -mod=mod -ldflags '-s -w' -o $@ oss.terrastruct.com/d2
