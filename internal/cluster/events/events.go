@@ -1,5 +1,5 @@
-// Package events is the catalogue of what users are told: every event with its name,
-// severity, properties and sentence.
+// Package events is the catalogue of the events that users read: name, severity,
+// properties and message of each.
 package events
 
 import (
@@ -12,13 +12,16 @@ import (
 	"slipway/internal/model"
 )
 
+// category is the one category of the v2 API that users see.
+const category = "user"
+
 // Subject is what an event is about; fields that do not apply are left out.
 type Subject struct {
 	ClusterID  *uuid.UUID
 	HostID     *uuid.UUID
 	InfraEnvID *uuid.UUID
 	HostName   string
-	// Cluster and Host, when given, are for those who count (model.Counted).
+	// Cluster and Host, when given, are what metrics count the event for (model.Counted).
 	Cluster *model.Cluster
 	Host    *model.Host
 }
@@ -41,7 +44,7 @@ func New(name Name, about Subject, props Props, at time.Time) model.Event {
 		all["host_name"] = about.HostName
 	}
 	return model.Event{
-		Name: string(name), Category: e.category, Severity: severity(name, e, all),
+		Name: string(name), Category: category, Severity: severity(name, e, all),
 		ClusterID: about.ClusterID, HostID: about.HostID, InfraEnvID: about.InfraEnvID,
 		Message: fill(e.message, all), Props: all, At: at, Quiet: quiet[name].every,
 		Counted: model.Counted{Cluster: about.Cluster, Host: about.Host},

@@ -12,7 +12,6 @@ import (
 type Entry struct {
 	Name     Name
 	Severity model.Severity
-	Category string
 	Props    []string      // in the order of the contract
 	Message  string        // words in braces are properties
 	Every    time.Duration // written at most once in that time with the same message; 0: always
@@ -24,7 +23,7 @@ func Catalogue() []Entry {
 	var out []Entry
 	for _, name := range slices.Sorted(maps.Keys(catalogue)) {
 		e := catalogue[name]
-		out = append(out, Entry{name, e.severity, e.category, slices.Clone(e.props), e.message, quiet[name].every, quiet[name].why})
+		out = append(out, Entry{name, e.severity, slices.Clone(e.props), e.message, quiet[name].every, quiet[name].why})
 	}
 	return out
 }
