@@ -205,11 +205,6 @@ func operations() map[string]operation {
 				return err
 			}, "GET /v2/events?cluster_id=" + clusterID.String() + "&limit=5&order=descending&severities=error%2Ccritical", 200, `[]`, "",
 		},
-		"TriggerEvent": {
-			func(ctx context.Context, c *client.Client) error {
-				return c.TriggerEvent(ctx, wire.Event{Message: "m", Severity: "info", Category: "user"})
-			}, "POST /v2/events", 201, "", `{"category":"user","event_time":"0001-01-01T00:00:00.000Z","message":"m","severity":"info"}`,
-		},
 		"UpdateInstallConfig": {
 			func(ctx context.Context, c *client.Client) error {
 				return c.UpdateInstallConfig(ctx, clusterID, `{"fips":true}`)

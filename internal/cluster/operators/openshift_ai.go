@@ -25,11 +25,9 @@ var openshiftAI = Operator{
 	},
 }
 
-// AIGPURuleID is the validation that tells of models without a GPU; it blocks nothing.
-const AIGPURuleID = "openshift-ai-gpu-requirements-satisfied"
-
-// ValidateAIGPU tells whether OpenShift AI finds a GPU. The second value is false where
-// it is not installed: then there is nothing to tell.
+// ValidateAIGPU reports whether OpenShift AI finds a GPU: the validation
+// openshift-ai-gpu-requirements-satisfied, which blocks nothing. The second value is false
+// where OpenShift AI is not installed.
 func (p *Plan) ValidateAIGPU() (Result, bool) {
 	switch {
 	case !p.chosen["openshift-ai"]:

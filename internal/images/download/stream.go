@@ -98,9 +98,6 @@ func New(o Options) *Sender {
 	return &Sender{Options: o, zeros: make([]byte, zeroSize)}
 }
 
-// InFlight is how many bodies are being sent.
-func (s *Sender) InFlight() int64 { return s.bodies.Load() }
-
 // Full reports whether another body would be refused now.
 func (s *Sender) Full() bool { return s.Bodies > 0 && s.bodies.Load() >= int64(s.Bodies) }
 

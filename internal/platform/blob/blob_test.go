@@ -136,8 +136,6 @@ func TestStreams(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, ok, "an object appears when it is complete")
 	require.NoError(t, w.Close())
-	_, err = s.GetRef(ctx, w.Ref())
-	require.NoError(t, err)
 
 	_, err = s.PutSecret(ctx, "logs/secret", []byte(log))
 	require.NoError(t, err)

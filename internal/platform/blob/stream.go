@@ -3,11 +3,8 @@ package blob
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"time"
 
@@ -22,8 +19,6 @@ type Writer struct {
 	key    string
 	out    *blob.Writer
 	cancel context.CancelFunc
-	hash   hash.Hash
-	size   int64
 	head   []byte // the first bytes, up to the length of sealedMagic
 	done   bool
 }
@@ -40,7 +35,7 @@ func (s *Store) Writer(ctx context.Context, key string) (*Writer, error) {
 		cancel()
 		return nil, fmt.Errorf("write %s: %w", key, err)
 	}
-	return &Writer{key: key, out: out, cancel: cancel, hash: sha256.New()}, nil
+	return &Writer{key: key, out: out, cancel: cancel}, nil
 }
 
 // Write implements io.Writer.
@@ -50,8 +45,6 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return 0, model.Invalidf("require data in clear, found a sealed object for %s", w.key)
 	}
 	n, err := w.out.Write(p)
-	w.hash.Write(p[:n])
-	w.size += int64(n)
 	if err != nil {
 		return n, fmt.Errorf("write %s: %w", w.key, err)
 	}
@@ -85,11 +78,6 @@ func (w *Writer) Abort() {
 func (w *Writer) abort() error {
 	w.cancel()
 	return errors.Join(fmt.Errorf("write %s: given up", w.key), w.out.Close())
-}
-
-// Ref is the reference of the object, once Close has succeeded.
-func (w *Writer) Ref() model.BlobRef {
-	return model.BlobRef{Key: w.key, SHA256: hex.EncodeToString(w.hash.Sum(nil)), Size: w.size}
 }
 
 // Reader gives an object piece by piece; close it.

@@ -27,7 +27,6 @@ type HostFilter struct {
 	InfraEnvID uuid.UUID
 	Role       string
 	Status     string
-	Unbound    bool // only hosts without a cluster
 	// Connectivity reads the connectivity reports too, by far the largest part of hosts.
 	Connectivity bool
 	Tenant       Tenant
@@ -75,18 +74,19 @@ func (s *Store) Host(ctx context.Context, infraEnvID, id uuid.UUID) (*model.Host
 // Hosts calls yield for each host in order of registration, while rows stream.
 func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host) error) error {
 	rows, err := s.pool.Query(ctx, `
-		select `+narrowHostColumns+`, case when $6 then h.connectivity end from `+hostTables+`
+		select `+narrowHostColumns+`, case when @connectivity then h.connectivity end from `+hostTables+`
 		where h.deleted_at is null
-		  and ($1::uuid is null or h.cluster_id = $1)
-		  and ($2::uuid is null or h.infra_env_id = $2)
-		  and ($3 = '' or h.role = $3)
-		  and ($4 = '' or h.status = $4)
-		  and (not $5 or h.cluster_id is null)
-		  and ($7 = '' and $8 = '' or exists (
+		  and (@cluster::uuid is null or h.cluster_id = @cluster)
+		  and (@infra_env::uuid is null or h.infra_env_id = @infra_env)
+		  and (@role = '' or h.role = @role)
+		  and (@status = '' or h.status = @status)
+		  and (@owner = '' and @org = '' or exists (
 		    select from infra_envs e where e.id = h.infra_env_id
-		      and ($7 = '' or e.doc->>'user_name' = $7) and ($8 = '' or e.doc->>'org_id' = $8)))
-		order by h.created_at, h.id`,
-		uuidOrNull(f.ClusterID), uuidOrNull(f.InfraEnvID), f.Role, f.Status, f.Unbound, f.Connectivity, f.Tenant.Owner, f.Tenant.OrgID)
+		      and (@owner = '' or e.doc->>'user_name' = @owner) and (@org = '' or e.doc->>'org_id' = @org)))
+		order by h.created_at, h.id`, pgx.NamedArgs{
+		"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID), "role": f.Role, "status": f.Status,
+		"connectivity": f.Connectivity, "owner": f.Tenant.Owner, "org": f.Tenant.OrgID,
+	})
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}
@@ -96,33 +96,12 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 // ClusterHosts reads all hosts of a cluster in order of registration, without their
 // connectivity reports.
 func (s *Store) ClusterHosts(ctx context.Context, clusterID uuid.UUID) ([]*model.Host, error) {
-	return s.collectHosts(ctx, HostFilter{ClusterID: clusterID})
-}
-
-// UnboundHosts reads the hosts of a discovery environment that have no cluster.
-func (s *Store) UnboundHosts(ctx context.Context, infraEnvID uuid.UUID) ([]*model.Host, error) {
-	return s.collectHosts(ctx, HostFilter{InfraEnvID: infraEnvID, Unbound: true})
-}
-
-func (s *Store) collectHosts(ctx context.Context, f HostFilter) ([]*model.Host, error) {
 	var hosts []*model.Host
-	err := s.Hosts(ctx, f, func(h *model.Host) error {
+	err := s.Hosts(ctx, HostFilter{ClusterID: clusterID}, func(h *model.Host) error {
 		hosts = append(hosts, h)
 		return nil
 	})
 	return hosts, err
-}
-
-// CountHosts counts all hosts and those with one of the given statuses, without reading them.
-func (s *Store) CountHosts(ctx context.Context, clusterID uuid.UUID, statuses ...model.HostStatus) (total, matching int, err error) {
-	names := make([]string, len(statuses))
-	for i, status := range statuses {
-		names[i] = string(status)
-	}
-	err = s.pool.QueryRow(ctx, `
-		select count(*), count(*) filter (where status = any ($2))
-		from hosts where cluster_id = $1 and deleted_at is null`, clusterID, names).Scan(&total, &matching)
-	return total, matching, err
 }
 
 // UpdateHost runs fn on the locked row and writes what changed.
@@ -144,26 +123,6 @@ func (s *Store) UpdateHost(ctx context.Context, infraEnvID, id uuid.UUID, fn fun
 		return t.flush(ctx, tx)
 	})
 	return out, err
-}
-
-// UpdateUnboundHosts locks the hosts of a discovery environment that have no cluster.
-func (s *Store) UpdateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, fn func([]*model.Host, *Tx) error) error {
-	return s.inTx(ctx, func(tx pgx.Tx) error {
-		hosts, before, err := s.lockHostsWhere(ctx, tx, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
-		if err != nil {
-			return err
-		}
-		t := &Tx{now: s.Now()}
-		if err := fn(hosts, t); err != nil {
-			return err
-		}
-		for i, h := range hosts {
-			if err := s.writeHost(ctx, tx, t.now, h, before[i]); err != nil {
-				return err
-			}
-		}
-		return t.flush(ctx, tx)
-	})
 }
 
 // DeleteHost marks a host as deleted; fn may refuse and adds events.
@@ -204,15 +163,11 @@ func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUI
 }
 
 func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, clusterID uuid.UUID) ([]*model.Host, []rowState, error) {
-	return s.lockHostsWhere(ctx, tx, `h.cluster_id = $1`, clusterID)
-}
-
-func (s *Store) lockHostsWhere(ctx context.Context, tx pgx.Tx, where string, arg any) ([]*model.Host, []rowState, error) {
 	rows, err := tx.Query(ctx, `
 		select `+hostColumns+` from `+hostTables+`
-		where `+where+` and h.deleted_at is null
+		where h.cluster_id = $1 and h.deleted_at is null
 		order by h.infra_env_id, h.id
-		for update of h`, arg)
+		for update of h`, clusterID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock hosts: %w", err)
 	}
