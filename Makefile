@@ -193,7 +193,7 @@ fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTI
 	done
 
 bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
-	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/service/discovery ./internal/platform/store ./internal/hostconfig/ignition ./api
+	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/service/discovery ./internal/platform/store ./internal/hostconfig/ignition ./internal/hostconfig/staticnet ./api
 	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
 
 record-histories: build ## record the histories that the replay tests hold workflows against (on a released version only)

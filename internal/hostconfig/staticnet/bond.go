@@ -149,11 +149,14 @@ func checkBond(one iface) error {
 }
 
 func checkBondPorts(ports []bondPort, names []string) error {
-	queues := map[number]string{}
+	queues, named := map[number]string{}, make(map[string]bool, len(names))
+	for _, name := range names {
+		named[name] = true
+	}
 	for i, p := range ports {
 		at := fmt.Sprintf("link-aggregation.ports-config[%d]", i)
 		switch {
-		case !slices.Contains(names, p.Name):
+		case !named[p.Name]:
 			return fmt.Errorf("%s.name: require one of the ports, found %q", at, p.Name)
 		case p.Queue != nil && (*p.Queue < 0 || *p.Queue > math.MaxUint16):
 			return fmt.Errorf("%s.queue-id: require 0 to %d, found %d", at, math.MaxUint16, *p.Queue)
@@ -186,12 +189,8 @@ func (c *conversion) writeBond(file keyfile, one iface) {
 	}
 }
 
-func writeBondPort(file keyfile, b *bond, name string) {
-	for _, p := range b.PortsConfig {
-		if p.Name == name {
-			file.set("bond-port", "", "")
-			file.setNumber("bond-port", "prio", p.Priority)
-			file.setNumber("bond-port", "queue-id", p.Queue)
-		}
-	}
+func writeBondPort(file keyfile, p bondPort) {
+	file.set("bond-port", "", "")
+	file.setNumber("bond-port", "prio", p.Priority)
+	file.setNumber("bond-port", "queue-id", p.Queue)
 }

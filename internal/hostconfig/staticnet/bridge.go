@@ -187,15 +187,11 @@ func (c *conversion) writeBridge(file keyfile, one iface) {
 	}
 }
 
-func writeBridgePort(file keyfile, b *bridge, name string) {
-	for _, p := range b.ports() {
-		if p.Name == name {
-			file.set("bridge-port", "vlans", p.VLAN.text())
-			file.setFlag("bridge-port", "hairpin-mode", p.Hairpin)
-			file.setNumber("bridge-port", "path-cost", p.PathCost)
-			file.setNumber("bridge-port", "priority", p.Priority)
-		}
-	}
+func writeBridgePort(file keyfile, p bridgePort) {
+	file.set("bridge-port", "vlans", p.VLAN.text())
+	file.setFlag("bridge-port", "hairpin-mode", p.Hairpin)
+	file.setNumber("bridge-port", "path-cost", p.PathCost)
+	file.setNumber("bridge-port", "priority", p.Priority)
 }
 
 // text is the list of VLANs of a port (nm-settings-keyfile(5), vlans).

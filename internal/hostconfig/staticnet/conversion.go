@@ -43,9 +43,10 @@ type conversion struct {
 	interfaces []iface        // those of the settings, then those they only mention
 	index      map[string]int // where they are, by name
 	files      map[string]keyfile
-	ports      map[string]iface  // the owner, by port
-	counts     map[string]int    // of numbered keys, by interface, section and key
-	routed     map[tableOf]iface // the first interface with a route of a family in a table
+	ports      map[string]iface // the owner, by port
+	counts     map[string]int   // of numbered keys, by interface, section and key
+	ruled      ruleOwners
+	settings   portSettings
 }
 
 // kernelName is what the kernel takes as the name of an interface that it makes (15 bytes).
@@ -62,7 +63,10 @@ func newConversion(h Host) (*conversion, error) {
 	if len(h.state.Interfaces) == 0 {
 		return nil, errors.New("interfaces: require at least one interface, found none")
 	}
-	c := &conversion{host: h, index: map[string]int{}, files: map[string]keyfile{}, ports: map[string]iface{}, counts: map[string]int{}}
+	c := &conversion{
+		host: h, index: map[string]int{}, files: map[string]keyfile{}, ports: map[string]iface{}, counts: map[string]int{},
+		settings: portSettings{bond: map[string][]bondPort{}, bridge: map[string]bridgePort{}},
+	}
 	seen := map[string]bool{}
 	for i, one := range h.state.Interfaces {
 		one, err := complete(one)
@@ -110,6 +114,7 @@ func (c *conversion) use(i int, seen map[string]bool) error {
 		}
 		c.ports[name] = one
 	}
+	c.settings.add(one)
 	if parent := parentOf(one); parent != "" {
 		ports = append(slices.Clone(ports), parent)
 	}

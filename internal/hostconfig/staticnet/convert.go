@@ -133,17 +133,39 @@ func (c *conversion) writeConnection(file keyfile, one iface) {
 	if owner, isPort := c.ports[one.Name]; isPort {
 		set("master", owner.Name)
 		set("slave-type", kinds[owner.Type].member)
-		writePort(file, owner, one.Name)
+		c.settings.write(file, owner, one.Name)
 	}
 }
 
-// writePort writes what the owner says of one of its ports.
-func writePort(file keyfile, owner iface, name string) {
+// portSettings are what owners say of their ports, by port: a bridge may have thousands.
+type portSettings struct {
+	bond   map[string][]bondPort
+	bridge map[string]bridgePort
+}
+
+// add takes the settings of the ports of one interface.
+func (s portSettings) add(owner iface) {
+	switch {
+	case owner.Type == "bond":
+		for _, p := range owner.Bond.PortsConfig {
+			s.bond[p.Name] = append(s.bond[p.Name], p)
+		}
+	case owner.Type == "linux-bridge":
+		for _, p := range owner.Bridge.ports() {
+			s.bridge[p.Name] = p
+		}
+	}
+}
+
+// write writes what the owner says of one of its ports.
+func (s portSettings) write(file keyfile, owner iface, name string) {
 	switch owner.Type {
 	case "bond":
-		writeBondPort(file, owner.Bond, name)
+		for _, p := range s.bond[name] {
+			writeBondPort(file, p)
+		}
 	case "linux-bridge":
-		writeBridgePort(file, owner.Bridge, name)
+		writeBridgePort(file, s.bridge[name])
 	}
 }
 

@@ -14,7 +14,7 @@ const firstRulePriority = 30000
 // addRules writes policy rules into a connection, by preference one with a route in their table.
 func (c *conversion) addRules() error {
 	rules := c.host.state.Rules.Config
-	c.findTables()
+	c.findRuleOwners()
 	last := number(firstRulePriority - 1)
 	for _, r := range rules {
 		if r.Priority != nil {
@@ -40,9 +40,17 @@ type tableOf struct {
 	table  number
 }
 
-// findTables finds the tables that routes are in, and their interfaces.
-func (c *conversion) findTables() {
-	c.routed = map[tableOf]iface{}
+// ruleOwners are the interfaces whose connections have rules that name no interface, the
+// first of each: there may be thousands of rules and of interfaces.
+type ruleOwners struct {
+	routed    map[tableOf]iface // with a route in a table
+	automatic map[tableOf]iface // whose automatic routes are in a table
+	family    map[string]iface  // with addresses of a family
+}
+
+// findRuleOwners finds the tables that routes are in, and the interfaces that rules go to.
+func (c *conversion) findRuleOwners() {
+	c.ruled = ruleOwners{map[tableOf]iface{}, map[tableOf]iface{}, map[string]iface{}}
 	for _, r := range c.host.state.Routes.Config {
 		one, found := c.find(r.Interface)
 		network, err := r.destination()
@@ -51,8 +59,19 @@ func (c *conversion) findTables() {
 		}
 		table, err := c.table(r)
 		key := tableOf{familyOf(network.Addr()), table}
-		if _, again := c.routed[key]; err == nil && !again {
-			c.routed[key] = one
+		if _, again := c.ruled.routed[key]; err == nil && !again {
+			c.ruled.routed[key] = one
+		}
+	}
+	for _, one := range slices.Backward(c.interfaces) {
+		for family := range familyName {
+			if !c.hasFamily(one, family) {
+				continue
+			}
+			c.ruled.family[family] = one
+			if auto := one.family(family); auto.auto() && auto.AutoRouteTable != nil {
+				c.ruled.automatic[tableOf{family, *auto.AutoRouteTable}] = one
+			}
 		}
 	}
 }
@@ -157,18 +176,14 @@ func (c *conversion) ofRule(r rule, family string, table number) (iface, error) 
 		}
 		return one, nil
 	}
-	if one, found := c.routed[tableOf{family, table}]; found {
+	if one, found := c.ruled.routed[tableOf{family, table}]; found {
 		return one, nil
 	}
-	for _, one := range c.interfaces {
-		if auto := one.family(family); c.hasFamily(one, family) && auto.auto() && auto.AutoRouteTable != nil && *auto.AutoRouteTable == table {
-			return one, nil
-		}
+	if one, found := c.ruled.automatic[tableOf{family, table}]; found {
+		return one, nil
 	}
-	for _, one := range c.interfaces {
-		if c.hasFamily(one, family) {
-			return one, nil
-		}
+	if one, found := c.ruled.family[family]; found {
+		return one, nil
 	}
 	return iface{}, fmt.Errorf("family: require an interface with %s addresses, found none", familyName[family])
 }

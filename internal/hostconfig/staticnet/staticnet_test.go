@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write golden files again")
 
 // config is static_network_config of the API with the same two interfaces for every state.
-func config(t *testing.T, states ...string) string {
+func config(t testing.TB, states ...string) string {
 	t.Helper()
 	var list []any
 	for i, state := range states {
