@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -12,26 +13,49 @@ import (
 
 func TestShutdownEndsTheLastFirst(t *testing.T) {
 	t.Parallel()
-	s := newShutdown(slog.New(slog.DiscardHandler))
-	var order []string
-	for _, part := range []string{"database", "engine", "API"} {
-		s.add(part, time.Second, func(context.Context) error { order = append(order, part); return nil })
-	}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.NoError(t, s.run(cancelled))
-	require.Equal(t, []string{"API", "engine", "database"}, order)
+	synctest.Test(t, func(t *testing.T) {
+		s := newShutdown(slog.New(slog.DiscardHandler))
+		var order []string
+		for _, part := range []string{"database", "engine", "API"} {
+			s.add(part, time.Second, func(context.Context) error { order = append(order, part); return nil })
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.NoError(t, s.run(cancelled))
+		require.Equal(t, []string{"API", "engine", "database"}, order)
+	})
 }
 
 func TestShutdownGivesUpOnAPartThatHangs(t *testing.T) {
 	t.Parallel()
-	s := newShutdown(slog.New(slog.DiscardHandler))
-	ended := false
-	s.add("database", time.Second, func(context.Context) error { ended = true; return nil })
-	s.add("worker", time.Millisecond, func(context.Context) error { select {} })
-	err := s.run(t.Context())
-	require.EqualError(t, err, "stop worker: context deadline exceeded")
-	require.True(t, ended, "the ones after it have their turn")
+	synctest.Test(t, func(t *testing.T) {
+		s := newShutdown(slog.New(slog.DiscardHandler))
+		ended := false
+		s.add("database", time.Second, func(context.Context) error { ended = true; return nil })
+		hung := make(chan struct{})
+		s.add("worker", time.Millisecond, func(context.Context) error { <-hung; return nil })
+		err := s.run(t.Context())
+		close(hung)
+		require.EqualError(t, err, "stop worker: context deadline exceeded")
+		require.True(t, ended, "the ones after it have their turn")
+	})
+}
+
+func TestShutdownEndsInDrainTimeWhateverHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newShutdown(slog.New(slog.DiscardHandler))
+		hung := make(chan struct{})
+		const parts = 5
+		for range parts {
+			s.add("part", drainTime, func(context.Context) error { <-hung; return nil })
+		}
+		begin := time.Now()
+		require.ErrorIs(t, s.run(t.Context()), context.DeadlineExceeded)
+		close(hung)
+		require.Equal(t, drainTime+parts*stepGrace, time.Since(begin), "less than the 10 s after which it is killed")
+		require.Less(t, drainTime+parts*stepGrace, 10*time.Second)
+	})
 }
 
 func TestShutdownReportsTheFirstFailure(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -136,10 +135,8 @@ func TestUpServesAndEndsWithTheTerminal(t *testing.T) {
 		require.Contains(t, fails(t, nil, "up", "--data-dir", dir), "data folder is held by another process: "+dir+", pid ")
 	})
 
-	begin := time.Now()
 	require.NoError(t, syscall.Kill(-c.Process.Pid, syscall.SIGINT))
 	require.NoError(t, c.Wait(), c.stderr.String())
-	require.Less(t, time.Since(begin), 10*time.Second)
 	require.NoFileExists(t, filepath.Join(dir, "postgres", "postmaster.pid"), "the database was stopped too, and last")
 	require.NotContains(t, c.stderr.String(), "level=ERROR")
 }
