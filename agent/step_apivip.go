@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// ignitionAccept is what a machine config server is asked for (contract/agent.md 1.6).
+	// ignitionAccept is what a machine config server is asked for
+	// (docs/reference/agent-protocol.md, "API VIP").
 	ignitionAccept = "application/vnd.coreos.ignition+json; version=3.2.0"
 	// apiVIPLimit is how long the answer may take.
 	apiVIPLimit = 30 * time.Second

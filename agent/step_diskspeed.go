@@ -16,7 +16,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// The load of contract/agent.md 1.6: what etcd does to a disk.
+// The load of docs/reference/agent-protocol.md, "Disk speed": what etcd does to a disk.
 const (
 	speedJobs  = 2
 	speedBytes = 22 << 20

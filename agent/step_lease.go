@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// leaseDir is where the leases of virtual addresses are kept (contract/agent.md 1.6).
+	// leaseDir is where the leases of virtual addresses are kept
+	// (docs/reference/agent-protocol.md, "Leases").
 	leaseDir = "/etc/keepalived"
 	// leaseSeconds is how long a DHCP server may take.
 	leaseSeconds = "28"

@@ -19,7 +19,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// Where the discovery image goes on an installed host (contract/agent.md 1.6).
+// Where the discovery image goes on an installed host (docs/reference/agent-protocol.md,
+// "Reclaim of a host").
 const (
 	bootDir        = "/boot"
 	discoveryDir   = "/boot/discovery"

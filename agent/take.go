@@ -12,7 +12,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// Exit codes of steps besides those of their commands (contract/agent.md 1.4).
+// Exit codes of steps besides those of their commands (docs/reference/agent-protocol.md,
+// "Exit codes").
 const (
 	exitFailed       = -1
 	exitTimedOut     = 124

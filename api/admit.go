@@ -18,7 +18,7 @@ import (
 const (
 	defaultLimit = 4 << 20
 	replyLimit   = 32 << 20  // a connectivity report of a thousand hosts
-	logsLimit    = 250 << 20 // contract/rest-api.md: 262144000
+	logsLimit    = 250 << 20 // docs/reference/wire.md, "Size of logs"
 	uiLimit      = 64 << 10  // they are read and written with their cluster
 )
 

@@ -22,7 +22,7 @@ type Identity interface {
 	ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
 }
 
-// places are where credentials of each scheme are (contract/rest-api.md).
+// places are where credentials of each scheme are (docs/reference/auth.md, "Places").
 var places = map[auth.Scheme]struct {
 	name  string
 	query bool

@@ -9,8 +9,8 @@ import (
 )
 
 // BootArtifacts tells where the parts of an environment's discovery image are offered,
-// for hosts that go back to it (contract/image-service.md, 4.1). Only Identity, Releases
-// and the addresses of the options are used.
+// for hosts that go back to it (docs/reference/images.md, "Addresses"). Only Identity,
+// Releases and the addresses of the options are used.
 func BootArtifacts(o Options) func(*model.InfraEnv) (duesteps.BootArtifacts, error) {
 	s := &server{Options: o}
 	s.ImageServiceURL = strings.TrimSuffix(or(o.ImageServiceURL, o.BaseURL), "/")

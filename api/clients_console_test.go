@@ -12,8 +12,8 @@ import (
 	"slipway/internal/model"
 )
 
-// The requests of the console are those of contract/clients.md, in its order and with its
-// spelling of addresses.
+// The requests of the console are those of docs/reference/wire.md, "Web console", in its
+// order and with its spelling of addresses.
 
 func TestConsoleOpensItsListAndTheFormOfANewCluster(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 )
 
 // newCluster makes a cluster of what a client sent and the defaults of everything else
-// (contract/live/exchanges.json).
+// (docs/reference/wire.md, "Defaults of a cluster").
 func (s *server) newCluster(p wire.ClusterCreateParams) (*model.Cluster, error) {
 	release, architecture, err := s.Releases.Choose(openshift.Wish{
 		Version: p.OpenshiftVersion, Architecture: string(deref(p.CPUArchitecture)),

@@ -73,7 +73,7 @@ func newOperation(o *openapi3.Operation) *operation {
 }
 
 // schemesOf are the credentials an operation takes. The contract has a user's for all
-// that say nothing else (contract/rest-api.md).
+// that say nothing else (docs/reference/wire.md, "Credentials in any place").
 func schemesOf(o *openapi3.Operation) []auth.Scheme {
 	var out []auth.Scheme
 	if o.Security != nil {

@@ -13,8 +13,8 @@ import (
 	"slipway/internal/model"
 )
 
-// fileHeaders name a file that a browser is to save (contract/clients.md, W13). Nothing between the service and
-// the user may keep it: most files hold secrets.
+// fileHeaders name a file that a browser is to save (docs/reference/wire.md, "Files").
+// Nothing between the service and the user may keep it: most files hold secrets.
 func fileHeaders(w http.ResponseWriter, name string, changed time.Time) {
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	w.Header().Set("Cache-Control", "no-store")

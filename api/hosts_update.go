@@ -112,7 +112,7 @@ func applyLabels(h *model.Host, list *[]wire.NodeLabelParams) error {
 }
 
 // applyInstallationDisk chooses the disk to install to. Clients name it by id, by path
-// or by /dev/name (contract/clients.md, 2.1).
+// or by /dev/name (docs/reference/wire.md, "Names of disks").
 func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
 	var chosen []string
 	for _, d := range list {

@@ -59,8 +59,9 @@ func addHostProgress(out *wire.Host, h *model.Host, view hostView) {
 	}
 }
 
-// addHostFacts adds what the host answered, as JSON in strings (contract/clients.md, W6).
-// What was not answered yet is left out, but for the inventory, which is always there.
+// addHostFacts adds what the host answered, as JSON in strings (docs/reference/wire.md,
+// "JSON in strings"). What was not answered yet is left out, but for the inventory, which
+// is always there.
 func addHostFacts(out *wire.Host, h *model.Host, view hostView) {
 	if view.inventory && h.Inventory != nil {
 		out.Inventory = jsonText(h.Inventory)
@@ -121,8 +122,8 @@ func addHostChoices(out *wire.Host, h *model.Host) {
 	out.FencingCredentials = fencingToWire(h.Fencing)
 }
 
-// hostName is what a host is called from its registration on: the name it will have,
-// and before anybody knows one its id (contract/live/exchanges.json).
+// hostName is what a host is called from its registration on: the name it will have, and
+// before anybody knows one its id (docs/reference/wire.md, "Name before the inventory").
 func hostName(h *model.Host) string { return or(h.Hostname(), h.ID.String()) }
 
 func hostHref(h *model.Host) string {

@@ -14,10 +14,12 @@ import (
 	"slipway/internal/model"
 )
 
-// ImagePaths are where the addresses of images begin (contract/image-service.md, 4.1).
+// ImagePaths are where the addresses of images begin (docs/reference/images.md,
+// "Addresses").
 var ImagePaths = []string{"/byid/", "/byapikey/", "/bytoken/", "/images/", "/boot-artifacts/"}
 
-// DefaultImageBodies is how many images are sent at once (contract/image-service.md, 4.2).
+// DefaultImageBodies is how many images are sent at once (docs/reference/images.md,
+// "Settings of the image service").
 const DefaultImageBodies = 400
 
 // ImagesOptions are what the image service works with. Images, API, BaseURL, Log and Now

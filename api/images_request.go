@@ -54,8 +54,8 @@ func readToken(r *http.Request, ask *imageRequest) error {
 	return readTokenOf(chi.URLParam(r, "token"), auth.SchemeImage, ask)
 }
 
-// readTokenOf reads the environment out of a token (contract/image-service.md, 4.1). It
-// proves nothing: the API verifies what it is sent.
+// readTokenOf reads the environment out of a token (docs/reference/images.md, "InfraEnv
+// of a token"). It proves nothing: the API verifies what it is sent.
 func readTokenOf(token string, scheme auth.Scheme, ask *imageRequest) error {
 	var claims struct {
 		Subject    string `json:"sub"`
@@ -77,7 +77,8 @@ func readTokenOf(token string, scheme auth.Scheme, ask *imageRequest) error {
 
 // readCredential reads what opens the environment from elsewhere than the path. What is
 // in the path wins, and of the others the api_key, the image_token, the header of users
-// (contract/image-service.md, 4.1): only the token of a path gives way to an api_key.
+// (docs/reference/images.md, "Order of credentials"): only the token of a path gives way
+// to an api_key.
 func readCredential(r *http.Request, ask *imageRequest) error {
 	query := r.URL.Query()
 	if ask.credential.scheme == auth.SchemeURL {

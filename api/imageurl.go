@@ -49,7 +49,7 @@ func (s *server) imageVersion(e *model.InfraEnv) string {
 }
 
 // imageURL is where the discovery image of an environment is offered
-// (contract/image-service.md, 4.1); a zero time is no end.
+// (docs/reference/images.md, "Addresses"); a zero time is no end.
 func (s *server) imageURL(e *model.InfraEnv) (string, time.Time, error) {
 	link, err := s.Identity.ImageLink(e)
 	if err != nil {

@@ -57,7 +57,8 @@ func (s *server) applyInfraEnv(e *model.InfraEnv, p infraEnvSettings) error {
 }
 
 // checkImageType refuses an image that there is not: what an architecture does not have
-// (contract/image-service.md, 4.1 and 4.3), and a disconnected one of no release.
+// (docs/reference/images.md, "Images that do not exist"), and a disconnected one of no
+// release.
 func checkImageType(e *model.InfraEnv) error {
 	switch {
 	case e.ImageType == string(wire.ImageTypeDisconnectedIso) && e.ClusterID == nil:

@@ -8,7 +8,7 @@ import (
 
 // cleanPaths lets clients write doubled and trailing slashes, without a redirect that
 // would turn their POST into a GET, or escapes where none are needed, and drops query
-// parameters without a value (contract/clients.md, W1).
+// parameters without a value (docs/reference/wire.md, "Paths and slashes").
 func cleanPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, query := clean(r.URL.Path), withValues(r.URL)

@@ -106,7 +106,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // The replies of an operation that did, or did not do, what was asked; the codes are
-// the contract's (contract/clients.md, W2). A nil body is no body.
+// the contract's (docs/reference/wire.md, "Success codes"). A nil body is no body.
 
 func ok(w http.ResponseWriter, r *http.Request, body any, err error) {
 	answer(w, r, http.StatusOK, body, err)

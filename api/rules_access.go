@@ -15,9 +15,9 @@ import (
 	"slipway/internal/model"
 )
 
-// checkPullSecret holds a pull secret against contract/auth.md: an object of "auths" by
-// registry, each with a user and a password, and one for each of the registries. No
-// part of the secret is in an error.
+// checkPullSecret holds a pull secret against docs/reference/auth.md, "Form of a pull
+// secret": an object of "auths" by registry, each with a user and a password, and one for
+// each of the registries. No part of the secret is in an error.
 func checkPullSecret(text string, registries ...string) error {
 	var secret struct {
 		Auths map[string]struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // controlPlanes are the sizes a control plane may have, and the version each came with
-// (contract/operators-and-features.md, 9c); "" for always.
+// (docs/reference/features.md, "Control plane sizes"); "" for always.
 var controlPlanes = map[int]string{1: "", 2: "4.19", 3: "", 4: "4.18", 5: "4.18"}
 
 // surroundings are the hosts and discovery environments of a cluster, as far as a change

@@ -14,7 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// The wire rules of contract/clients.md, 3.0, one test each.
+// The wire rules of docs/reference/wire.md, "Rules for all clients", one test each.
 
 func TestW1DoubledAndTrailingSlashesAreServedWithoutARedirect(t *testing.T) {
 	t.Parallel()

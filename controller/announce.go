@@ -10,7 +10,7 @@ import (
 )
 
 // ReadyEvent is the name and the reason of the event the bootstrap host waits for
-// (contract/installer.md 2.2).
+// (docs/reference/installer.md, "The controller's announcement").
 const ReadyEvent = "AssistedControllerIsReady"
 
 const component = "assisted-installer-controller"

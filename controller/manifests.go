@@ -20,7 +20,8 @@ import (
 	"slipway/internal/model"
 )
 
-// lateManifestsFile holds the manifests to apply once the operators run (contract/controller.md).
+// lateManifestsFile holds the manifests to apply once the operators run
+// (docs/reference/controller.md, "Late manifests").
 const lateManifestsFile = "custom_manifests.json"
 
 // lateManifest is an entry of that file; Content is base64 in JSON.

@@ -29,7 +29,8 @@ var (
 var errNoOperator = errors.New("no such operator")
 
 // failedFor is how long an OLM operator must have failed to count as failed: some fail
-// while what they depend on comes up (contract/controller.md: ten looks, 30 s apart).
+// while what they depend on comes up (docs/reference/controller.md, "Finalizing": ten
+// looks, 30 s apart).
 const failedFor = 5 * time.Minute
 
 func (c *controller) observeOperator(ctx context.Context, o wire.MonitoredOperator) (Operator, error) {

@@ -38,7 +38,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Defaults of Options (contract/controller.md).
+// Defaults of Options (docs/reference/controller.md, "Tasks").
 const (
 	DefaultNamespace    = "assisted-installer"
 	DefaultInterval     = 30 * time.Second

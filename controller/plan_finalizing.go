@@ -6,7 +6,7 @@ import (
 )
 
 // timedOutInfo is what is reported of an OLM operator that was not available in time
-// (contract/controller.md).
+// (docs/reference/controller.md, "Report after a failure").
 const timedOutInfo = "Waiting for operator timed out"
 
 // finalizingStep is what is done in one finalizing stage. work returns what to do now
@@ -16,8 +16,8 @@ type finalizingStep struct {
 	work  func(State) (do []Action, done bool)
 }
 
-// finalizingSteps are in the order of contract/controller.md. The stage the service
-// shows is the only memory of how far a cluster is.
+// finalizingSteps are in the order of docs/reference/controller.md, "Finalizing". The
+// stage the service shows is the only memory of how far a cluster is.
 var finalizingSteps = []finalizingStep{
 	{model.FinalizingWaitingForOperators, func(s State) ([]Action, bool) { return nil, builtinsAvailable(s) }},
 	{model.FinalizingAddingRouterCA, addRouterCA},

@@ -22,8 +22,9 @@ import (
 )
 
 // service is as much of the service as a controller sees, with the states of
-// contract/states.md: finalizing once enough hosts are done, installed once all are,
-// operators are available, the ingress certificate came and completion was reported.
+// docs/reference/state-rules.md, "Enough hosts": finalizing once enough hosts are done,
+// installed once all are, operators are available, the ingress certificate came and
+// completion was reported.
 type service struct {
 	t *testing.T
 	// before, when set, sees every request first; false drops it with 503.

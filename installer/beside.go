@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// stateRoot is where the image goes beside the system that runs (contract/installer.md 2.2).
+	// stateRoot is where the image goes beside the system that runs
+	// (docs/reference/installer.md, "Beside a running system").
 	stateRoot       = "install"
 	stateRoots      = "/ostree/deploy"
 	nodeImageRef    = "coreos/node-image"

@@ -17,7 +17,8 @@ const (
 	hostNameFile      = "/proc/sys/kernel/hostname"
 )
 
-// bootstrapServices make this host the first control plane (contract/installer.md 2.2).
+// bootstrapServices make this host the first control plane (docs/reference/installer.md,
+// "Bootstrap services").
 var bootstrapServices = []string{"bootkube.service", "approve-csr.service", "progress.service"}
 
 // usableName is a host name a node may have: a DNS-1123 subdomain of 63 bytes at most.

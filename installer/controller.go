@@ -18,7 +18,7 @@ const controllerFolder = "/opt/openshift/manifests"
 var controllerFiles embed.FS
 
 // controllerEnv are the variables the controller reads and the keys of its ConfigMap
-// (contract/controller.md).
+// (docs/reference/installer.md, "Manifests of the controller").
 var controllerEnv = []envKey{
 	{"CLUSTER_ID", "cluster-id"},
 	{"INVENTORY_URL", "inventory-url"},

@@ -1,7 +1,8 @@
-// Package installer turns a host of the live image into a member of a cluster. Each
-// stage is a method of Installer, one file a stage: our agent runs them one by one as
-// the workflow commands them; Install runs them all in the order of
-// contract/installer.md 2.2 and reports the stages itself, as any v2 agent does.
+// Package installer turns a host of the live image into a member of a cluster. Each stage
+// is a method of Installer, one file a stage: our agent runs them one by one as the
+// workflow commands them; Install runs them all in the order of
+// docs/reference/installer.md, "Order of the stages" and reports the stages itself, as
+// any v2 agent does.
 //
 // # Commands
 //

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// imageTries and imagePause are those of the install step (contract/installer.md 2.2).
+	// imageTries and imagePause are those of the install step
+	// (docs/reference/installer.md, "Order of the stages").
 	imageTries = 3
 	imagePause = time.Second
 	// keptOutput is how much of a command's error the service is told, in bytes.
@@ -24,9 +25,10 @@ const (
 	stageLimit = 10 * time.Minute
 )
 
-// Install runs all stages of the request in the order of contract/installer.md 2.2 and
-// reports them by PUT progress, as one install step of any v2 agent does. It returns once
-// the reboot is ordered; a failure has been reported as the stage Failed.
+// Install runs all stages of the request in the order of docs/reference/installer.md,
+// "Order of the stages" and reports them by PUT progress, as one install step of any v2
+// agent does. It returns once the reboot is ordered; a failure has been reported as the
+// stage Failed.
 func (i *Installer) Install(ctx context.Context, req *wire.InstallCmdRequest) error {
 	err := i.install(ctx, req)
 	if err == nil || ctx.Err() != nil {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// The units that lay the image of a node over the live system (contract/installer.md 2.2).
+// The units that lay the image of a node over the live system
+// (docs/reference/installer.md, "Image of a node").
 const (
 	nodeImagePull    = "node-image-pull.service"
 	nodeImageOverlay = "node-image-overlay.service"

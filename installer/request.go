@@ -28,7 +28,8 @@ func finalRole(req *wire.InstallCmdRequest) model.Role {
 }
 
 // CheckRequest says whether the devices of a request are on this host. Every path must
-// begin with /dev/ and exist (contract/agent.md 1.6).
+// begin with /dev/ and exist (docs/reference/agent-protocol.md, "Install request on the
+// host").
 func (i *Installer) CheckRequest(req *wire.InstallCmdRequest) error {
 	for _, path := range append([]string{req.BootDevice}, req.DisksToFormat...) {
 		if !strings.HasPrefix(path, "/dev/") || filepath.Clean(path) != path {

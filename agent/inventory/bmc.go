@@ -11,7 +11,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// What the inventory says when there is no management controller (contract/agent.md 1.7).
+// What the inventory says when there is no management controller
+// (docs/reference/agent-protocol.md, "No management controller").
 const (
 	noBMC   = "0.0.0.0"
 	noBMCv6 = "::/0"

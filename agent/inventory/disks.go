@@ -79,7 +79,7 @@ func size(bytes uint64) int {
 }
 
 // devicePath is the node of a device. Device mapper devices go by it too, /dev/dm-0: the
-// service tells them apart by it (contract/steps.md, install).
+// service tells them apart by it (docs/reference/agent-protocol.md, "Device mapper paths").
 func devicePath(name string) string { return "/dev/" + strings.ReplaceAll(name, "!", "/") }
 
 // model, serial and worldWideName come from udev where it runs, else from the device.

@@ -1,7 +1,8 @@
 // Package inventory describes the hardware and the network of a host in the form of
-// contract/agent.md 1.7. It reads files below one root prefix (/proc, /sys, /dev,
-// /run/udev, the PCI database), the links of the kernel through Links, and runs few
-// commands; what is missing or unreadable leaves its fields empty and never fails the rest.
+// docs/reference/agent-protocol.md, "Inventory". It reads files below one root prefix
+// (/proc, /sys, /dev, /run/udev, the PCI database), the links of the kernel through
+// Links, and runs few commands; what is missing or unreadable leaves its fields empty and
+// never fails the rest.
 //
 // Commands, none of which must exist:
 //

@@ -10,7 +10,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// Why the machine itself stands against installing on a disk (contract/agent.md 1.7).
+// Why the machine itself stands against installing on a disk
+// (docs/reference/agent-protocol.md, "Reasons against a disk").
 const (
 	reasonRemovable  = "Disk is removable"
 	reasonController = "Disk has unknown storage controller"
@@ -24,8 +25,8 @@ const (
 const iso9660 = "iso9660"
 
 // judge says whether the machine itself stands against installing on a disk; the service
-// adds its own rules (contract/validations.md). Old volumes and RAID sets on a disk do
-// not: the installation clears them.
+// adds its own rules (docs/reference/validation-rules.md, "Disk eligibility"). Old
+// volumes and RAID sets on a disk do not: the installation clears them.
 func (m Machine) judge(disk *wire.Disk, found *block.Disk, mounted map[string]mount) {
 	reasons := attached(disk, found)
 	contents, medium := m.contents(found, mounted)

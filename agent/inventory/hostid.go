@@ -27,7 +27,8 @@ var sharedUUIDs = []string{
 }
 
 // HostID makes the id of a machine, the same at each boot, in the order of
-// contract/agent.md 1.3: the board's serial, the product's UUID, the lowest MAC address.
+// docs/reference/agent-protocol.md, "Host id": the board's serial, the product's UUID,
+// the lowest MAC address.
 func HostID(m Machine) (uuid.UUID, error) {
 	serial := m.text("/sys/class/dmi/id/board_serial")
 	if !slices.Contains(sharedSerials, strings.ToLower(serial)) {

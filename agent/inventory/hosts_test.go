@@ -53,7 +53,7 @@ func TestTheServiceFindsTheDiskToInstall(t *testing.T) {
 			found := inventory.Collect(t.Context(), record(t, path).machine(t))
 			least := int64(100)
 			if name == "edge" {
-				least = 15 // contract/validations.md: an edge worker
+				least = 15 // docs/reference/validation-rules.md, "Edge workers"
 			}
 			validation.ApplyDiskEligibility(found, validation.DiskSpec{
 				MinSizeGB: least, OpenShiftVersion: "4.20.0", CPUArchitecture: found.CPU.Architecture,

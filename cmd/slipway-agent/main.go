@@ -25,7 +25,8 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-// options are the flags and variables of the command (contract/agent.md 1.1).
+// options are the flags and variables of the command (docs/reference/agent-protocol.md,
+// "Flags and variables").
 type options struct {
 	URL           string           `name:"url" required:"" help:"Root of the service: https://service.example.com:8090."`
 	InfraEnvID    uuid.UUID        `name:"infra-env-id" required:"" help:"Discovery environment to register with."`

@@ -21,9 +21,9 @@ import (
 // bootstrapKubeconfig reaches the API of a single node before its own network does.
 const bootstrapKubeconfig = "/etc/kubernetes/bootstrap-secrets/kubeconfig"
 
-// arguments are the flags; the variables are those of contract/controller.md. Others
-// that the contract names (OPENSHIFT_VERSION, CONTROL_PLANE_COUNT...) may be set and
-// are not needed: the service knows them.
+// arguments are the flags; the variables are those of docs/reference/controller.md,
+// "Variables". Others that the contract names (OPENSHIFT_VERSION, CONTROL_PLANE_COUNT...)
+// may be set and are not needed: the service knows them.
 type arguments struct {
 	ClusterID            uuid.UUID     `env:"CLUSTER_ID" required:"" help:"The cluster in the service."`
 	InventoryURL         string        `env:"INVENTORY_URL" required:"" help:"The root URL of the service."`

@@ -1,5 +1,5 @@
 // Package client speaks the v2 API of the service: one method an operation, typed by
-// package wire, with the success codes of contract/clients.md W2 and agent.md 1.8. The
+// package wire, with the success codes of docs/reference/wire.md, "Success codes". The
 // agent, the installer, the controller and the command line share it.
 package client
 

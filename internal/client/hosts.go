@@ -105,7 +105,7 @@ func (c *Client) host(ctx context.Context, k call, options []Option) (*wire.Host
 }
 
 // HostIgnition downloads the Ignition a host is installed with. The path says infra-env,
-// in the singular, unlike all others (contract/agent.md 1.8).
+// in the singular, unlike all others (docs/reference/wire.md, "Ignition of a host").
 func (c *Client) HostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) ([]byte, error) {
 	return c.download(ctx, "/v2/infra-env/"+infraEnvID.String()+"/hosts/"+hostID.String()+"/downloads/ignition", nil, options)
 }

@@ -9,8 +9,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// operation is a call and what it must look like on the wire (contract/clients.md W2,
-// contract/agent.md 1.8).
+// operation is a call and what it must look like on the wire (docs/reference/wire.md,
+// "Success codes").
 type operation struct {
 	call   func(context.Context, *client.Client) error
 	line   string // method, path and query

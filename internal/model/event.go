@@ -17,7 +17,7 @@ const (
 	SeverityCritical Severity = "critical"
 )
 
-// Event is one line of the history users read. Names are those of contract/events.md.
+// Event is one line of the history users read. Names are those of docs/reference/events.md.
 type Event struct {
 	ID         int64
 	Name       string

@@ -5,7 +5,7 @@ import "slices"
 // Stage is a step of a host's installation as users see it.
 type Stage string
 
-// The host stages (contract/states.md).
+// The host stages (docs/reference/state-rules.md, "Stages of a host").
 const (
 	StageStartingInstallation   Stage = "Starting installation"
 	StageWaitingForControlPlane Stage = "Waiting for control plane"
@@ -43,7 +43,8 @@ var (
 	stagesAfterReboot = []Stage{StageRebooting, StageWaitingForIgnition, StageConfiguring, StageJoined, StageDone}
 )
 
-// StagesFor lists the stages a host passes, in order (contract/states.md).
+// StagesFor lists the stages a host passes, in order (docs/reference/state-rules.md,
+// "Stages of a host").
 func StagesFor(role Role, bootstrap, singleNode bool) []Stage {
 	switch {
 	case bootstrap && singleNode:
@@ -65,7 +66,7 @@ func (s Stage) LeftLiveImage() bool { return slices.Contains(stagesAfterReboot, 
 // FinalizingStage is a step of the cluster after its nodes are up.
 type FinalizingStage string
 
-// The finalizing stages, in order (contract/states.md).
+// The finalizing stages, in order (docs/reference/state-rules.md, "Finalizing stages").
 const (
 	FinalizingWaitingForOperators     FinalizingStage = "Waiting for cluster operators"
 	FinalizingAddingRouterCA          FinalizingStage = "Adding router ca"

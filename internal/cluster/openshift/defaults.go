@@ -7,7 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Settings of a cluster whose user said nothing (contract/live/default_config.json).
+// Settings of a cluster whose user said nothing (docs/reference/wire.md, "Defaults of a
+// cluster").
 const (
 	DefaultNetworkType           = "OVNKubernetes"
 	DefaultHostPrefixV4          = 23

@@ -15,7 +15,7 @@ import (
 const defaultVersion = "default"
 
 // shippedRequirements are the hardware requirements of a deployment that brings none
-// (contract/validations.md 3c).
+// (docs/reference/validation-rules.md, "Hardware requirements").
 const shippedRequirements = `[
 {"version":"default",
  "master":     {"cpu_cores":4,"ram_mib":16384,"disk_size_gb":100,"installation_disk_speed_threshold_ms":10,"network_latency_threshold_ms":100,"packet_loss_percentage":0},
@@ -76,8 +76,9 @@ func RequirementsFor(version string) model.RoleRequirements {
 	return shipped.For(version)
 }
 
-// ParseRequirements reads the JSON list of contract/validations.md 3c. One entry must
-// have the version "default"; the others override only the fields they give.
+// ParseRequirements reads the JSON list of docs/reference/validation-rules.md, "Hardware
+// requirements". One entry must have the version "default"; the others override only the
+// fields they give.
 func ParseRequirements(data []byte) (*Requirements, error) {
 	var entries []versionEntry
 	if err := json.Unmarshal(data, &entries); err != nil {

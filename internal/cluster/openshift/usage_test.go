@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// TestUsageIsTheOneRecorded is what contract/live/exchanges.json has for a new cluster.
+// TestUsageIsTheOneRecorded is what the recorded session has for a new cluster.
 func TestUsageIsTheOneRecorded(t *testing.T) {
 	t.Parallel()
 	c := cluster(func(c *model.Cluster) { c.Hyperthreading = "all"; c.DiskEncryption.EnableOn = "none" })

@@ -19,7 +19,8 @@ const (
 	ClusterVersion = "cvo"
 )
 
-// builtinTimeout is how long those may take (contract/operators-and-features.md, 9a).
+// builtinTimeout is how long those may take (docs/reference/operator-rules.md, "Built-in
+// operators").
 const builtinTimeout = time.Hour
 
 // Builtin are the operators of the platform that an installation waits for; the cluster

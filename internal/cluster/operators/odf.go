@@ -7,7 +7,8 @@ import (
 
 const odfTitle = "OpenShift Data Foundation"
 
-// Limits of the storage cluster (contract/operators-and-features.md, 9a).
+// Limits of the storage cluster (docs/reference/operator-rules.md, "Storage cluster of
+// ODF").
 const (
 	odfHosts           = 3
 	odfDiskBytes       = 25 * gb

@@ -97,7 +97,7 @@ func TestAdditionsDoNotFollowSuggestedRoles(t *testing.T) {
 
 func TestPreflightOfEveryOperator(t *testing.T) {
 	t.Parallel()
-	// The table of contract/operators-and-features.md (9a).
+	// The table of docs/reference/operator-rules.md, "Hardware of operators".
 	want := map[string][2]added{
 		"cnv": {{4, 150}, {2, 360}}, "lvm": {{1, 100}, {1, 100}}, "mce": {{4, 16384}, {4, 16384}}, "mtv": {{1, 1024}, {1, 1024}},
 		"odf": {{6, 19456}, {8, 19456}}, "openshift-ai": {{}, {8, 32768}}, "osc": {{1, 1024}, {1, 1024}},

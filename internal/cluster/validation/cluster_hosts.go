@@ -7,7 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// maxClockSpread is how far the clocks of two hosts may be apart (contract/validations.md 3b).
+// maxClockSpread is how far the clocks of two hosts may be apart
+// (docs/reference/validation-rules.md, "Spread of clocks").
 const maxClockSpread = 4 * time.Minute
 
 // readyStatuses are those of a host that can be, or just is, installed.

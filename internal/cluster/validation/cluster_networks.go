@@ -121,7 +121,8 @@ func sameSet(a, b []Family) bool {
 	return slices.Equal(a, b)
 }
 
-// Host prefixes of network plug-ins that give hosts parts of one size (contract/validations.md 3b).
+// Host prefixes of network plug-ins that give hosts parts of one size
+// (docs/reference/validation-rules.md, "Host prefixes").
 const thirdPartyPrefixV4, thirdPartyPrefixV6 = 23, 64
 
 func hostPrefixValid(c *clusterCase) verdict {

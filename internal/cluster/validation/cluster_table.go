@@ -2,8 +2,8 @@ package validation
 
 import "slipway/internal/wire"
 
-// clusterTable is the table of contract/validations.md 3b without the operators' rules,
-// ordered by category and id as clients see them.
+// clusterTable is the table of docs/reference/validation-rules.md, "Rules of a cluster"
+// without the operators' rules, ordered by category and id as clients see them.
 var clusterTable = []ClusterRule{
 	{
 		ID: wire.ClusterValidationIDPlatformRequirementsSatisfied, Category: CategoryConfiguration, check: platformRequirements,

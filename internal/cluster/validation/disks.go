@@ -12,7 +12,7 @@ import (
 )
 
 // DiskID is what a disk is known by: its persistent id, else its path on the bus, else
-// its device (contract/agent.md 1.7).
+// its device (docs/reference/validation-rules.md, "Disk id").
 func DiskID(d *wire.Disk) string { return cmp.Or(d.ByID, d.ByPath, d.Path, devicePath(d)) }
 
 func devicePath(d *wire.Disk) string {
@@ -22,8 +22,8 @@ func devicePath(d *wire.Disk) string {
 	return path.Join("/dev", d.Name)
 }
 
-// FindDisk looks a disk up by id, by-id path, by-path path, device path or name, the
-// ways clients name disks (contract/clients.md 2.1). Nil when there is none.
+// FindDisk looks a disk up by id, by-id path, by-path path, device path or name, the ways
+// clients name disks (docs/reference/wire.md, "Names of disks"). Nil when there is none.
 func FindDisk(inv *wire.Inventory, ref string) *wire.Disk {
 	if inv == nil || ref == "" {
 		return nil
@@ -57,7 +57,8 @@ func SetDiskIDs(inv *wire.Inventory) {
 
 // DefaultInstallationDisk is the eligible disk installed to when the user chose none:
 // bootable ones first, NVMe last, then by drive type, size and address on the bus
-// (contract/validations.md 3c). Nil when none is eligible.
+// (docs/reference/validation-rules.md, "Default installation disk"). Nil when none is
+// eligible.
 func DefaultInstallationDisk(inv *wire.Inventory) *wire.Disk {
 	if inv == nil {
 		return nil
@@ -138,7 +139,7 @@ func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
 
 // DiskSpeedExempt reports whether the speed check of a host's installation disk is left
 // out: the check writes to the disk, and what a host boots from or is told to keep must
-// survive (contract/steps.md 4b).
+// survive (docs/reference/step-rules.md, "Disks that are not measured").
 func DiskSpeedExempt(h *model.Host) bool {
 	if h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent {
 		return true

@@ -38,7 +38,7 @@ type driveRule struct {
 	why   string
 }
 
-// driveRules is the table of contract/validations.md 3c.
+// driveRules is the table of docs/reference/validation-rules.md, "Disk eligibility".
 var driveRules = []driveRule{
 	{drive: wire.DriveTypeHDD, why: "plain disk"},
 	{drive: wire.DriveTypeSSD, why: "plain disk"},

@@ -7,7 +7,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// Limits between the clocks of host and service (contract/validations.md 3a).
+// Limits between the clocks of host and service (docs/reference/validation-rules.md,
+// "Clock of a host").
 const (
 	hostBehindLimit = 20 * time.Minute
 	hostAheadLimit  = time.Hour

@@ -7,7 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Names of a cluster that hosts resolve (contract/validations.md 3a).
+// Names of a cluster that hosts resolve (docs/reference/validation-rules.md, "Names of a
+// cluster").
 const (
 	apiLabel      = "api"
 	apiIntLabel   = "api-int"

@@ -98,7 +98,8 @@ func atLeastMemory(c *hostCase, required, limit int64, role string) verdict {
 // found of 16 required would read the same.
 func bytesText(n int64) string { return fmt.Sprintf("%d MiB", n/mib) }
 
-// hostnamePattern is a DNS name of labels up to 63 characters (contract/validations.md 3a).
+// hostnamePattern is a DNS name of labels up to 63 characters
+// (docs/reference/validation-rules.md, "Host names").
 var hostnamePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}(?:[.][a-z0-9-]{1,63})*$`)
 
 var forbiddenHostnames = openshift.ForbiddenHostnames()

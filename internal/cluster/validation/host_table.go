@@ -12,8 +12,8 @@ var silentStages = []model.Stage{
 	model.StageJoined, model.StageDone,
 }
 
-// hostTable is the table of contract/validations.md 3a without the operators' rules,
-// in its order: clients show results in it.
+// hostTable is the table of docs/reference/validation-rules.md, "Rules of a host" without
+// the operators' rules, in its order: clients show results in it.
 var hostTable = []HostRule{
 	{
 		ID: wire.HostValidationIDConnected, Category: CategoryNetwork, Unbound: true, HiddenIn: silentStages, check: connected,

@@ -10,7 +10,8 @@ import (
 const IgnoreAll = "all"
 
 // neverIgnored are the validations that nobody can ignore: an installation without what
-// they ask for could not begin at all (contract/validations.md).
+// they ask for could not begin at all (docs/reference/validation-rules.md, "Rules that
+// cannot be ignored").
 var (
 	neverIgnoredOfHosts = []wire.HostValidationID{
 		wire.HostValidationIDConnected, wire.HostValidationIDHasInventory, wire.HostValidationIDInventoryNotFullyTruncated,

@@ -15,7 +15,7 @@ type networkType struct {
 	ipv6, singleNode, leasedVIPs bool
 }
 
-// networkTypes is the closed list of contract/validations.md 3b.
+// networkTypes is the closed list of docs/reference/validation-rules.md, "Network types".
 var networkTypes = []networkType{
 	{name: string(wire.ClusterNetworkTypeOVNKubernetes), ipv6: true, singleNode: true},
 	{name: string(wire.ClusterNetworkTypeOpenShiftSDN), leasedVIPs: true},

@@ -9,7 +9,8 @@ import (
 )
 
 // workerIgnition is what the configuration of an existing cluster's workers tells about
-// it (Ignition 3.2; the agent leaves the rest out, contract/agent.md 1.6).
+// it (Ignition 3.2; the agent leaves the rest out, docs/reference/agent-protocol.md, "API
+// VIP").
 type workerIgnition struct {
 	Storage struct {
 		LUKS []struct {
@@ -69,8 +70,9 @@ func (w workerIgnition) managesNetworking() bool {
 }
 
 // TangServers are the servers a host must reach for the encryption of its disk, as the
-// JSON list of contract/steps.md 4b: those of the cluster, or of a host that joins an
-// existing cluster those of the cluster's workers. Empty without any.
+// JSON list of docs/reference/validation-rules.md, "Tang servers of a host": those of the
+// cluster, or of a host that joins an existing cluster those of the cluster's workers.
+// Empty without any.
 func TangServers(c *model.Cluster, h *model.Host) string {
 	if h.DayTwo() || c.DayTwo() {
 		return WorkerTangServers(h)

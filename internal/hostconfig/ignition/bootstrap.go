@@ -18,8 +18,9 @@ type BootstrapInput struct {
 	SingleNode bool
 }
 
-// Bootstrap changes the installer's bootstrap config for a bootstrap host that runs
-// from a discovery image and becomes a node itself (contract/ignition.md, 5b).
+// Bootstrap changes the installer's bootstrap config for a bootstrap host that runs from
+// a discovery image and becomes a node itself (docs/reference/ignition.md, "Bootstrap
+// config").
 func Bootstrap(in BootstrapInput) ([]byte, error) {
 	d, err := document.Parse(in.Config)
 	if err != nil {

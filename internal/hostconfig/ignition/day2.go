@@ -11,8 +11,9 @@ import (
 	"slipway/internal/model"
 )
 
-// dayTwoVersion is the specification of a day-2 host's config (contract/ignition.md, 5b):
-// every image that joins a cluster understands it.
+// dayTwoVersion is the specification of a day-2 host's config
+// (docs/reference/ignition.md, "Day-2 config"): every image that joins a cluster
+// understands it.
 const dayTwoVersion = "3.2.0"
 
 // authorization is the header an ignition endpoint gets the token of a host in.

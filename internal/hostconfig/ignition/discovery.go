@@ -50,7 +50,8 @@ type DiscoveryInput struct {
 	// curl that fetches it, because what it fetched is checked by its hash.
 	Insecure bool
 	Agent    Agent
-	// AgentToken authenticates the agent (contract/auth.md); empty without authentication.
+	// AgentToken authenticates the agent (docs/reference/auth.md, "Token of the agent");
+	// empty without authentication.
 	AgentToken model.Secret
 	Deployment Deployment
 	// OpenShiftVersion is that of the image, which tells what configs its Ignition reads;
@@ -91,8 +92,8 @@ var aspects = []struct {
 }
 
 // Discovery builds the Ignition config that hosts of an environment boot with: version
-// 3.1.0, or the one an override needs (contract/ignition.md, 5a). A fault of an
-// override is a model.ErrInvalid.
+// 3.1.0, or the one an override needs (docs/reference/ignition.md, "Discovery config"). A
+// fault of an override is a model.ErrInvalid.
 func Discovery(in DiscoveryInput) ([]byte, error) {
 	d, err := newDiscovery(in)
 	if err != nil {
@@ -193,7 +194,8 @@ func requireHTTP(what, address string) error {
 	return nil
 }
 
-// agentArgs are the arguments of the agent (contract/agent.md, 1.1).
+// agentArgs are the arguments of the agent (docs/reference/agent-protocol.md, "Flags and
+// variables").
 func agentArgs(in DiscoveryInput) []string {
 	args := []string{"--url", in.ServiceURL, "--infra-env-id", in.InfraEnv.ID.String(), "--agent-version", in.Agent.Version}
 	if in.ServiceCA != "" {

@@ -29,7 +29,8 @@ type VIPLease struct {
 	Lease string // as the DHCP client wrote it (dhclient.leases(5)); empty when unknown
 }
 
-// Role completes the config that all hosts of a role share (contract/ignition.md, 5b).
+// Role completes the config that all hosts of a role share (docs/reference/ignition.md,
+// "Config of a role").
 func Role(in RoleInput) ([]byte, error) {
 	configs := [][]byte{in.Config}
 	for _, part := range []struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // ServiceCAPath is where a host finds the certificate authority of the service
-// (contract/ignition.md, 5a and 5b).
+// (docs/reference/ignition.md, "Certificate authority of the service").
 const ServiceCAPath = "/etc/assisted-service/service-ca-cert.crt"
 
 // Empty is a config that does nothing; the role configs of a single-node installation.

@@ -8,7 +8,8 @@ import (
 )
 
 // NodeIPHint chooses the network a node takes its address from, and returns its base
-// address; the zero value when the node finds it by the VIPs (contract/ignition.md, 5b).
+// address; the zero value when the node finds it by the VIPs (docs/reference/ignition.md,
+// "Address of a node").
 //
 // A single node has no VIPs: its machine network is the hint. Where the user balances
 // the load, it is the network of an address that the other hosts reach.

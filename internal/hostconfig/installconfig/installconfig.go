@@ -1,5 +1,5 @@
 // Package installconfig writes the install-config that the OpenShift installer reads,
-// out of a cluster and its hosts (contract/ignition.md, 5c).
+// out of a cluster and its hosts (docs/reference/ignition.md, "Install-config").
 package installconfig
 
 import (

@@ -16,7 +16,8 @@ import (
 	"slipway/internal/model"
 )
 
-// MaxContent bounds the content of a manifest, in bytes (contract/ignition.md, 5d).
+// MaxContent bounds the content of a manifest, in bytes (docs/reference/ignition.md,
+// "Rules for manifests").
 const MaxContent = 1 << 20
 
 // maxExpanded bounds what a document is once its aliases are replaced, in bytes.

@@ -1,5 +1,5 @@
 // Package manifests makes the manifests that the service adds to an installation, and
-// checks those that users add (contract/ignition.md, 5d).
+// checks those that users add (docs/reference/ignition.md, "Rules for manifests").
 package manifests
 
 import (

@@ -15,8 +15,8 @@ const maxName = 200
 // fileName is a file the installer takes: YAML, JSON, or a patch of YAML.
 var fileName = regexp.MustCompile(`\.(json|ya?ml(\.patch_?[a-zA-Z0-9_]*)?)$`)
 
-// CheckName tells whether a manifest can have a name (contract/ignition.md, 5d). The
-// error is a model.ErrUnprocessable.
+// CheckName tells whether a manifest can have a name (docs/reference/ignition.md, "Rules
+// for manifests"). The error is a model.ErrUnprocessable.
 func CheckName(name string) error {
 	switch {
 	case strings.ContainsAny(name, `/\`):

@@ -20,7 +20,7 @@ func operatorObjects(in Input) ([]File, error) {
 }
 
 // Late is a manifest that the controller applies once the operators run
-// (contract/controller.md). Content is base64 in JSON.
+// (docs/reference/controller.md, "Late manifests"). Content is base64 in JSON.
 type Late struct {
 	Name    string
 	Content []byte

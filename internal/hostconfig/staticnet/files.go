@@ -8,7 +8,7 @@ import (
 )
 
 // Folder is where a booted machine finds the settings of all hosts, one folder each
-// (contract/ignition.md, 5a).
+// (docs/reference/ignition.md, "Folder of static networks").
 const Folder = "/etc/assisted/network"
 
 // ScriptPath is where a booted machine finds Script.

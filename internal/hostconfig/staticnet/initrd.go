@@ -30,7 +30,7 @@ var unit []byte
 const rootfsProxyPath = "/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf"
 
 // maxInitrd is the room that a minimal image has for the archive, in bytes
-// (contract/image-service.md, 4.3).
+// (docs/reference/images.md, "Room for static networks").
 const maxInitrd = 1 << 20
 
 // MinimalInitrd is what an image needs before it can fetch its root file system: network

@@ -16,7 +16,7 @@ const (
 )
 
 // firstWithNMState is the first version whose live system has nmstatectl for it
-// (contract/image-service.md, 4.3).
+// (docs/reference/images.md, "Static networks from 4.18 on").
 var firstWithNMState = semver.MustParse("4.18.0-ec.0")
 
 // architecture ends the versions of releases for one.

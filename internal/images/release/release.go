@@ -1,6 +1,6 @@
 // Package release reads OpenShift releases from their registries: what a release is
 // made of, and its installer, which is extracted once, cached and run to generate the
-// configs of a cluster (contract/ignition.md, 5b).
+// configs of a cluster (docs/reference/ignition.md, "Files of an installation").
 package release
 
 import (

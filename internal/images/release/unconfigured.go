@@ -45,8 +45,8 @@ const (
 // Unconfigured has the installer of a cluster's release make the Ignition config that a
 // disconnected image starts with: the agent-based installer, with the settings of an
 // environment and without a cluster, which is defined where the image boots
-// (contract/ignition.md, 5b). It is another one each time: it holds new keys. Errors are
-// those of Installer and Generate.
+// (docs/reference/ignition.md, "Unconfigured Ignition"). It is another one each time: it
+// holds new keys. Errors are those of Installer and Generate.
 func (r *Releases) Unconfigured(ctx context.Context, c *model.Cluster, e *model.InfraEnv) ([]byte, error) {
 	files, err := unconfiguredFiles(c, e)
 	if err != nil {

@@ -62,7 +62,7 @@ func foldersOf(file string) []string {
 }
 
 // IgnitionRoom is the room for a config in an image, packed, in bytes, unless the image
-// says otherwise (contract/image-service.md, 4.3).
+// says otherwise (docs/reference/images.md, "Ignition area").
 const IgnitionRoom = 256 << 10
 
 // IgnitionArchive is a config as an image holds it, where the initramfs of CoreOS finds

@@ -1,6 +1,7 @@
-// Package remaster makes discovery images: an ISO of CoreOS with an Ignition config, kernel
-// arguments and network settings of a user in it. Nothing is copied: an image is a layout
-// of ranges of the ISO and of what is laid over them (contract/image-service.md, 4.3).
+// Package remaster makes discovery images: an ISO of CoreOS with an Ignition config,
+// kernel arguments and network settings of a user in it. Nothing is copied: an image is a
+// layout of ranges of the ISO and of what is laid over them (docs/reference/images.md,
+// "Layout of a live ISO").
 package remaster
 
 import (
@@ -98,7 +99,7 @@ func (b *Base) AddrSize(r io.ReaderAt, initrdSize int64) ([]byte, error) {
 }
 
 // CheckSizes refuses an image whose largest files are too small: a broken download often
-// is a whole image of an empty release (contract/image-service.md, 4.3).
+// is a whole image of an empty release (docs/reference/images.md, "Layout of a live ISO").
 func (b *Base) CheckSizes() error {
 	for _, required := range []struct {
 		path string

@@ -15,7 +15,7 @@ const (
 	nmstatectlPath = "images/nmstate.img"
 
 	// ramdiskRoom is what a minimal image has for the ramdisk of an environment, in bytes
-	// (contract/image-service.md, 4.3).
+	// (docs/reference/images.md, "Minimal ISO").
 	ramdiskRoom = 1 << 20
 )
 

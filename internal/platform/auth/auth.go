@@ -1,5 +1,5 @@
 // Package auth tells who a request comes from: the modes, credentials and claims of
-// contract/auth.md. What a caller may do is decided by the door of the API.
+// docs/reference/auth.md, "Modes". What a caller may do is decided by the door of the API.
 package auth
 
 import (

@@ -11,8 +11,9 @@ import (
 	"slipway/internal/model"
 )
 
-// ImageToken opens the files of a discovery environment until it expires: HS256 with
-// the environment's own key, the environment's id in sub (contract/auth.md).
+// ImageToken opens the files of a discovery environment until it expires: HS256 with the
+// environment's own key, the environment's id in sub (docs/reference/auth.md, "Image
+// tokens").
 func ImageToken(key model.Secret, infraEnvID uuid.UUID, expires time.Time) (string, error) {
 	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
 		Subject: infraEnvID.String(), ExpiresAt: jwt.NewNumericDate(expires),

@@ -16,7 +16,8 @@ import (
 	"slipway/internal/model"
 )
 
-// DefaultImageExpiration is how long the address of an image is good (contract/auth.md).
+// DefaultImageExpiration is how long the address of an image is good
+// (docs/reference/auth.md, "Image tokens").
 const DefaultImageExpiration = 4 * time.Hour
 
 // LocalOptions are what Local works with.
@@ -57,7 +58,7 @@ func NewLocal(o LocalOptions) (*Local, error) {
 // Open reports that callers need a credential.
 func (l *Local) Open() bool { return false }
 
-// claims are what a token says (contract/auth.md).
+// claims are what a token says (docs/reference/auth.md, "Tokens").
 type claims struct {
 	jwt.RegisteredClaims
 	InfraEnvID string `json:"infra_env_id,omitempty"`

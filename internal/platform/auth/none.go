@@ -7,7 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// LinkKind is the form of the address of a discovery image (contract/image-service.md, 4.1).
+// LinkKind is the form of the address of a discovery image (docs/reference/images.md,
+// "Addresses").
 type LinkKind string
 
 // The forms of addresses.

@@ -56,8 +56,9 @@ type Shape struct {
 }
 
 // The shapes of a usual cluster: what each role requires and a little more. Machines of
-// the control plane are the smaller ones, so that automatic roles come out as meant:
-// the smallest sufficient hosts become masters (contract/states.md).
+// the control plane are the smaller ones, so that automatic roles come out as meant: the
+// smallest sufficient hosts become masters (docs/reference/state-rules.md, "Automatic
+// roles").
 var (
 	Master     = Shape{CPUs: 8, MemoryMiB: 16384, DiskGB: 120}
 	Worker     = Shape{CPUs: 16, MemoryMiB: 32768, DiskGB: 240}

@@ -1,6 +1,6 @@
 // Package isotest makes ISOs for tests that are shaped like those of CoreOS: the same
 // folders, areas and boot records, around contents of a few bytes
-// (contract/image-service.md, 4.3).
+// (docs/reference/images.md, "Layout of a live ISO").
 package isotest
 
 import (

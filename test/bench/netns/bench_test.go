@@ -210,7 +210,7 @@ const (
 	missing = "missing" // the bench's word
 )
 
-// verdicts reads validations_info (contract/validations.md).
+// verdicts reads validations_info (docs/reference/validation-rules.md, "Results").
 func verdicts(info string) (all []verdict) {
 	var categories map[string][]verdict
 	if json.Unmarshal([]byte(info), &categories) != nil {

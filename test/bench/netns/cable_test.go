@@ -109,7 +109,8 @@ func (c cable) lead(from, to int, over *atomic.Bool) {
 	out.Wait()
 }
 
-// pollTime is in the address of every poll, followed by ten digits (contract/agent.md 1.4).
+// pollTime is in the address of every poll, followed by ten digits
+// (docs/reference/agent-protocol.md, "Polling").
 var pollTime = []byte("/instructions?timestamp=")
 
 // skewPoll makes the host tell a wrong time. No namespace has a wall clock of its own: so

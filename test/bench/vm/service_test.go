@@ -27,7 +27,8 @@ import (
 )
 
 // The first of these is the newest version whose hosts take keyfiles, the second the
-// oldest whose hosts apply NMState themselves (contract/image-service.md, 4.3).
+// oldest whose hosts apply NMState themselves (docs/reference/images.md, "Static networks
+// from 4.18 on").
 const (
 	keyfiles = "4.17"
 	nmstate  = "4.18"
