@@ -16,7 +16,7 @@ import (
 
 // The wire rules of docs/reference/wire.md, "Rules for all clients", one test each.
 
-func TestW1DoubledAndTrailingSlashesAreServedWithoutARedirect(t *testing.T) {
+func TestDoubledAndTrailingSlashesAreServedWithoutARedirect(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -32,7 +32,7 @@ func TestW1DoubledAndTrailingSlashesAreServedWithoutARedirect(t *testing.T) {
 	s.want(http.StatusOK, http.MethodGet, "/v2/clusters?owner=&with_hosts=&openshift_cluster_id=", nil)
 }
 
-func TestW2SuccessCodesAreExact(t *testing.T) {
+func TestSuccessCodesAreExact(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -72,7 +72,7 @@ func TestW2SuccessCodesAreExact(t *testing.T) {
 	}
 }
 
-func TestW3BodilessPostTakesAnyContentType(t *testing.T) {
+func TestBodilessPostTakesAnyContentType(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -85,7 +85,7 @@ func TestW3BodilessPostTakesAnyContentType(t *testing.T) {
 	}
 }
 
-func TestW4ErrorBodiesHaveTheShapesClientsRead(t *testing.T) {
+func TestErrorBodiesHaveTheShapesClientsRead(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	got := s.want(http.StatusNotFound, http.MethodGet, clusterPath(uuid.New()), nil).object()
@@ -96,7 +96,7 @@ func TestW4ErrorBodiesHaveTheShapesClientsRead(t *testing.T) {
 	require.NotEmpty(t, got["reason"])
 }
 
-func TestW5TimesThatAreNotYetAreZeroAndNeverNull(t *testing.T) {
+func TestTimesThatAreNotYetAreZeroAndNeverNull(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -118,7 +118,7 @@ func TestW5TimesThatAreNotYetAreZeroAndNeverNull(t *testing.T) {
 	require.Equal(t, zero, env["expires_at"])
 }
 
-func TestW6FieldsOfJSONTextAreStrings(t *testing.T) {
+func TestFieldsOfJSONTextAreStrings(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -160,7 +160,7 @@ func requireJSONText(t *testing.T, object map[string]any, field string) {
 	require.True(t, json.Valid([]byte(text)), "%s: %s", field, text)
 }
 
-func TestW7ValidationsCanBeParsedFromRegistrationOn(t *testing.T) {
+func TestValidationsCanBeParsedFromRegistrationOn(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	body := map[string]any{"name": "x", "openshift_version": "4.22", "pull_secret": pullSecret}
@@ -176,7 +176,7 @@ func TestW7ValidationsCanBeParsedFromRegistrationOn(t *testing.T) {
 	require.JSONEq(t, `{"configuration":[{"id":"pull-secret-set","status":"success","message":"m"}]}`, s.readCluster(id).ValidationsInfo)
 }
 
-func TestW8FieldsThatClientsDereferenceAreThere(t *testing.T) {
+func TestFieldsThatClientsDereferenceAreThere(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -200,7 +200,7 @@ func requireFields(t *testing.T, object map[string]any, fields ...string) {
 	}
 }
 
-func TestW9ValuesOutsideAClosedSetAreRefusedWithTheSet(t *testing.T) {
+func TestValuesOutsideAClosedSetAreRefusedWithTheSet(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -214,7 +214,7 @@ func TestW9ValuesOutsideAClosedSetAreRefusedWithTheSet(t *testing.T) {
 	require.Contains(t, got, `"loud"`)
 }
 
-func TestW12EveryStyleOfCredentialsIsTakenWithoutAuthentication(t *testing.T) {
+func TestEveryStyleOfCredentialsIsTakenWithoutAuthentication(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	for header, value := range map[string]string{
@@ -226,7 +226,7 @@ func TestW12EveryStyleOfCredentialsIsTakenWithoutAuthentication(t *testing.T) {
 	s.want(http.StatusOK, http.MethodGet, "/v2/clusters?api_key="+url.QueryEscape("a b")+"&image_token=x", nil)
 }
 
-func TestW13DownloadsAreFilesWithANameAlsoForHead(t *testing.T) {
+func TestDownloadsAreFilesWithANameAlsoForHead(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)

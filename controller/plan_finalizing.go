@@ -6,7 +6,7 @@ import (
 )
 
 // timedOutInfo is what is reported of an OLM operator that was not available in time
-// (docs/reference/controller.md, "Report after a failure").
+// (docs/reference/controller.md, "Failed operators").
 const timedOutInfo = "Waiting for operator timed out"
 
 // finalizingStep is what is done in one finalizing stage. work returns what to do now
