@@ -39,6 +39,7 @@ var allowed = []struct {
 	{"internal/testing/pgtest", nil, "a test server"},
 	{"internal/testing/arch", nil, "looks from outside"},
 	{"internal/testing/words", nil, "reads texts only"},
+	{"internal/testing/await", nil, "waits in tests"},
 	{"internal/testing/docpage", nil, "prints what tests give it"},
 	{"internal/testing/recorded", nil, "data for tests"},
 	{"internal/platform/store", []string{"internal/model", "internal/wire"}, "tables hold nouns"},

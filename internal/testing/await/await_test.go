@@ -1,0 +1,54 @@
+package await_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/await"
+)
+
+// failing records that a test failed, instead of ending it. It has no deadline.
+type failing struct {
+	testing.TB
+	failed bool
+}
+
+func (f *failing) Errorf(string, ...any) { f.failed = true }
+func (f *failing) FailNow()              { panic(f) }
+func (f *failing) Helper()               {}
+func (f *failing) left(work func()) (failed bool) {
+	defer func() { failed = recover() != nil && f.failed }()
+	work()
+	return false
+}
+
+func TestWaitsEndWithWhatTheyWaitFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		values := make(chan int)
+		go func() {
+			time.Sleep(5 * time.Minute)
+			values <- 7
+			close(values)
+		}()
+		begun := time.Now()
+		f := &failing{TB: t}
+		require.Equal(t, 7, await.Receive(f, values))
+		require.Zero(t, await.Receive(f, values), "it is closed")
+		await.True(f, func() bool { return time.Since(begun) > 9*time.Minute })
+	})
+}
+
+func TestWaitsFailATestThatWouldHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		f := &failing{TB: t}
+		require.True(t, f.left(func() { await.True(f, func() bool { return false }) }))
+		require.True(t, f.left(func() { await.Receive(f, make(chan int)) }))
+		require.Greater(t, time.Since(begun), 20*time.Minute)
+	})
+}
