@@ -15,6 +15,7 @@ import (
 	"slipway/agent"
 	"slipway/agent/agenttest"
 	"slipway/internal/model"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
@@ -201,7 +202,7 @@ func TestSecondAgentWaitsForTheFirst(t *testing.T) {
 	s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
 	before := len(h.slept())
 	h.start(t, s)
-	require.Eventually(t, func() bool { return len(h.slept()) > before+3 }, waitMax, time.Millisecond)
+	await.True(t, func() bool { return len(h.slept()) > before+3 })
 	first.stop(t)
 	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	s.AwaitReply(t, "domain-1")
@@ -244,7 +245,7 @@ func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
 	for _, step := range steps {
 		s.Give(string(step), step, `{}`)
 	}
-	require.Eventually(t, func() bool { return h.Count("findmnt") == len(steps) }, waitMax, time.Millisecond)
+	await.True(t, func() bool { return h.Count("findmnt") == len(steps) })
 	// Also for reading: the agent opens it once more where direct I/O is not possible, and
 	// in between nobody would read.
 	writer, err := os.OpenFile(medium, os.O_RDWR, 0)

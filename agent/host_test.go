@@ -21,6 +21,7 @@ import (
 	"slipway/installer"
 	"slipway/internal/client"
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
@@ -139,13 +140,8 @@ func (h *host) start(t *testing.T, s *service, changes ...func(*agent.Options)) 
 func (r *running) stop(t *testing.T) {
 	t.Helper()
 	r.cancel()
-	select {
-	case err := <-r.done:
-		require.NoError(t, err)
-		r.done <- nil
-	case <-time.After(waitMax):
-		require.FailNow(t, "the agent does not end")
-	}
+	require.NoError(t, await.Receive(t, r.done, "the agent does not end"))
+	r.done <- nil
 }
 
 // installArgs is the argument of the steps of an installation.

@@ -10,12 +10,12 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -59,11 +59,7 @@ func TestInstalledHostFetchesTheDiscoveryImageAndBootsIt(t *testing.T) {
 
 	s.Give("reboot-1", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
 	require.Zero(t, s.AwaitReply(t, "reboot-1").ExitCode)
-	select {
-	case <-rebooted:
-	case <-time.After(waitMax):
-		require.Fail(t, "the host does not reboot")
-	}
+	await.Receive(t, rebooted, "the host does not reboot")
 	require.Empty(t, s.Seen().Registrations, "an installed host does not register")
 }
 

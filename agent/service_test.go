@@ -3,13 +3,10 @@ package agent_test
 import (
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"slipway/agent/agenttest"
+	"slipway/internal/testing/await"
 )
-
-// waitMax is how long a test waits for what must happen.
-const waitMax = 30 * time.Second
 
 // service is what an agent registers with, on loopback.
 type service struct {
@@ -19,7 +16,7 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	s := agenttest.New(waitMax)
+	s := agenttest.New(await.Limit(t))
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	return &service{s, server}

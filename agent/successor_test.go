@@ -16,6 +16,7 @@ import (
 	"slipway/agent"
 	"slipway/agent/agenttest"
 	"slipway/internal/client"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -106,10 +107,10 @@ func TestAnUpgradeThatFailedIsNotCarriedThrough(t *testing.T) {
 	require.NoError(t, os.Remove(attempts(t, h)[0])) // as another step does once the time is over
 	close(taken)
 	require.Equal(t, wire.UpgradeAgentResultFailure, result(t, s.AwaitReply(t, "upgrade-2")))
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		steps, err := os.ReadFile(h.root.Path("/run/slipway-agent/boot-1/steps.jsonl"))
 		return err == nil && strings.Contains(string(steps), `"id":"upgrade-2","state":"closed"`)
-	}, waitMax, time.Millisecond)
+	})
 }
 
 func TestAProgramIsTriedAgainInTheNextBoot(t *testing.T) {
@@ -144,7 +145,7 @@ func TestNewAgentWaitsForAServiceThatIsAway(t *testing.T) {
 	h.start(t, s, second(t, s, dir))
 	s.Wait(t, "another registration", func() bool { return len(s.Registrations) == 2 })
 	require.Equal(t, "2.0", s.Seen().Registrations[1].Get("discovery_agent_version"))
-	require.Eventually(t, func() bool { return len(attempts(t, h)) == 0 }, waitMax, time.Millisecond, "it has proved itself")
+	await.True(t, func() bool { return len(attempts(t, h)) == 0 }, "it has proved itself")
 }
 
 func TestNewAgentThatDoesNotGetRegisteredGivesWayToTheOldOne(t *testing.T) {
@@ -157,13 +158,8 @@ func TestNewAgentThatDoesNotGetRegisteredGivesWayToTheOldOne(t *testing.T) {
 		return true
 	})
 	successor := h.start(t, s, second(t, s, dir))
-	select {
-	case err := <-successor.done:
-		require.ErrorContains(t, err, "did not get registered")
-		successor.done <- nil // for the end of the test
-	case <-time.After(waitMax):
-		require.FailNow(t, "it is still there")
-	}
+	require.ErrorContains(t, await.Receive(t, successor.done, "it is still there"), "did not get registered")
+	successor.done <- nil // for the end of the test
 	waited := time.Duration(0)
 	for _, pause := range h.slept() {
 		if pause == time.Second {

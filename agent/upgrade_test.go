@@ -10,12 +10,12 @@ import (
 	"os"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent"
 	"slipway/internal/client"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -85,7 +85,7 @@ func TestAgentBecomesTheVersionOfTheServiceAndRegistersAgain(t *testing.T) {
 	})
 	s.Wait(t, "another registration", func() bool { return len(s.Registrations) == 2 })
 	require.Equal(t, "2.0", s.Seen().Registrations[1].Get("discovery_agent_version"))
-	require.Eventually(t, func() bool { return len(attempts(t, h)) == 0 }, waitMax, time.Millisecond, "it has proved itself")
+	await.True(t, func() bool { return len(attempts(t, h)) == 0 }, "it has proved itself")
 }
 
 func TestAgentStaysWhatItIsWithoutTheRightProgram(t *testing.T) {

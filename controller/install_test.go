@@ -21,6 +21,7 @@ import (
 	"slipway/controller"
 	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/tartest"
 	"slipway/internal/wire"
 )
@@ -39,7 +40,7 @@ type bench struct {
 
 func newBench(t *testing.T, s *service) *bench {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit(t))
 	server, err := kubeapi.New(kubeapi.Options{})
 	require.NoError(t, err)
 	b := &bench{t: t, ctx: ctx}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/hostexectest"
 )
 
@@ -98,7 +99,7 @@ func TestCleanDiskEndsWithItsContext(t *testing.T) {
 		_, err := i.CleanDisk(ctx, request("worker", 3))
 		done <- err
 	}()
-	require.Eventually(t, func() bool { return h.Count("wipefs") == 1 }, waitMax, tick)
+	await.True(t, func() bool { return h.Count("wipefs") == 1 })
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 	require.Equal(t, 1, h.Count("wipefs"), "no fallback after the end")

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,11 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-const (
-	waitMax = 20 * time.Second
-	tick    = time.Millisecond
-	ignFile = "/opt/install-dir/master-33333333-3333-4333-8333-333333333333.ign"
-)
+const ignFile = "/opt/install-dir/master-33333333-3333-4333-8333-333333333333.ign"
 
 func TestFetchIgnitionKeepsItForTheImage(t *testing.T) {
 	t.Parallel()

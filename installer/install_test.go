@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
@@ -122,7 +123,7 @@ func TestInstallThatIsCalledOffReportsNoFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- newInstaller(s, h, nil).Install(ctx, request("master", 3)) }()
-	require.Eventually(t, func() bool { return h.Count("coreos-installer") == 1 }, waitMax, tick)
+	await.True(t, func() bool { return h.Count("coreos-installer") == 1 })
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 	stages, _ := s.told()

@@ -14,6 +14,7 @@ import (
 
 	"slipway/installer"
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
@@ -49,17 +50,6 @@ func briefly(o *installer.Options) {
 	o.Sleep = func(ctx context.Context, _ time.Duration) error { return hostexec.Sleep(ctx, time.Millisecond) }
 }
 
-func await[T any](t *testing.T, from <-chan T) T {
-	t.Helper()
-	select {
-	case got := <-from:
-		return got
-	case <-time.After(20 * time.Second):
-		require.Fail(t, "nothing comes")
-		panic("not reached")
-	}
-}
-
 func TestMastersAreConfiguringAlthoughTheAPIDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	for name, wait := range map[string]func(context.Context, *installer.Installer) error{
@@ -79,13 +69,13 @@ func TestMastersAreConfiguringAlthoughTheAPIDoesNotAnswer(t *testing.T) {
 			s, h, k := rebootingMasters(t)
 			over := make(chan error, 1)
 			go func() { over <- wait(t.Context(), newInstaller(s, h, k, briefly)) }()
-			require.Equal(t, master1+": Configuring", await(t, s.heard))
+			require.Equal(t, master1+": Configuring", await.Receive(t, s.heard))
 			h.write(t, serverLog, master1Fetched+master2Fetched)
-			require.Equal(t, master2+": Configuring", await(t, s.heard))
+			require.Equal(t, master2+": Configuring", await.Receive(t, s.heard))
 			require.Empty(t, over, "the wait goes on")
 			close(k.held)
 			h.write(t, "/opt/openshift/.bootkube.done", "")
-			require.NoError(t, await(t, over))
+			require.NoError(t, await.Receive(t, over))
 			require.Zero(t, k.calls.Load(), "nothing is left running")
 		})
 	}
@@ -101,9 +91,9 @@ func TestWaitControlPlaneGoesOnAfterARestartOfTheAgent(t *testing.T) {
 		_, err := newInstaller(s, h, k, briefly).WaitControlPlane(ctx, request("bootstrap", 3))
 		over <- err
 	}()
-	require.Equal(t, master1+": Configuring", await(t, s.heard))
+	require.Equal(t, master1+": Configuring", await.Receive(t, s.heard))
 	cancel(ended)
-	require.ErrorIs(t, await(t, over), ended)
+	require.ErrorIs(t, await.Receive(t, over), ended)
 	require.Zero(t, k.calls.Load(), "nothing is left running")
 
 	s.mu.Lock()

@@ -17,6 +17,7 @@ import (
 	"slipway/activities"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/testing/await"
 	"slipway/workflows"
 )
 
@@ -305,7 +306,7 @@ func environment(t *testing.T, w *world) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetTestTimeout(30 * time.Second)
+	env.SetTestTimeout(await.Limit(t))
 	env.RegisterWorkflow(workflows.ClusterInstall)
 	env.RegisterWorkflow(workflows.HostInstall)
 	env.RegisterWorkflow(workflows.ClusterReset)

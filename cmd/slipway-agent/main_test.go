@@ -13,10 +13,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -24,9 +24,8 @@ import (
 const commandEnv = "SLIPWAY_AGENT_TEST_COMMAND"
 
 const (
-	envID   = "22222222-2222-4222-8222-222222222222"
-	hostID  = "33333333-3333-4333-8333-333333333333"
-	waitMax = 30 * time.Second
+	envID  = "22222222-2222-4222-8222-222222222222"
+	hostID = "33333333-3333-4333-8333-333333333333"
 )
 
 func TestMain(m *testing.M) {
@@ -108,13 +107,13 @@ func TestKilledAgentLosesNothing(t *testing.T) {
 	s := newService(t)
 	root, commands := machine(t)
 	first := launch(t, s, root, commands)
-	require.Equal(t, "secret", receive(t, s.registered))
+	require.Equal(t, "secret", await.Receive(t, s.registered))
 	writer := awaitWriter(t, root)
 	require.NoError(t, first.Process.Kill())
-	require.Eventually(t, func() bool { return gone(writer) }, waitMax, 5*time.Millisecond, "the writing goes on without an agent")
+	await.True(t, func() bool { return gone(writer) }, "the writing goes on without an agent")
 
 	second := launch(t, s, root, commands)
-	reply := receive(t, s.replies)
+	reply := await.Receive(t, s.replies)
 	require.Equal(t, wire.ExitInterrupted, reply.ExitCode)
 	require.Contains(t, reply.Error, "interrupted")
 	require.Empty(t, s.registered, "a restart does not register again")
@@ -125,29 +124,18 @@ func TestKilledAgentLosesNothing(t *testing.T) {
 	require.NoError(t, second.Wait())
 }
 
-func receive[T any](t *testing.T, from <-chan T) T {
-	t.Helper()
-	select {
-	case value := <-from:
-		return value
-	case <-time.After(waitMax):
-		require.FailNow(t, "nothing came")
-		panic("unreachable")
-	}
-}
-
 // awaitWriter is the process id of the coreos-installer that runs.
 func awaitWriter(t *testing.T, root string) int {
 	t.Helper()
 	var pid int
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		content, err := os.ReadFile(filepath.Join(root, "writers"))
 		if err != nil || !strings.HasSuffix(string(content), "\n") {
 			return false
 		}
 		pid, err = strconv.Atoi(strings.TrimSpace(string(content)))
 		return err == nil
-	}, waitMax, 5*time.Millisecond)
+	})
 	return pid
 }
 

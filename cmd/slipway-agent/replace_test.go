@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -62,8 +63,8 @@ func TestRunningAgentBecomesTheOneOfTheService(t *testing.T) {
 		_ = agent.Process.Kill()
 		_ = agent.Wait()
 	})
-	require.Equal(t, "old", receive(t, versions))
-	require.Equal(t, "new", receive(t, versions))
+	require.Equal(t, "old", await.Receive(t, versions))
+	require.Equal(t, "new", await.Receive(t, versions))
 	target, err := os.Readlink("/proc/" + strconv.Itoa(agent.Process.Pid) + "/exe")
 	require.NoError(t, err)
 	require.Equal(t, "slipway-agent-"+there.SHA256[:12], filepath.Base(target), "the same process runs another program")

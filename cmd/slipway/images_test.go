@@ -23,6 +23,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/isotest"
 )
 
@@ -82,14 +83,14 @@ func TestImagesAloneAreReadyWhenNoneIsOnItsWay(t *testing.T) {
 	require.Contains(t, waiting, `"4.22 (x86_64)":"ready"`)
 	read(t, http.DefaultClient, address+"/boot-artifacts/kernel?version=4.22", http.StatusOK) // although the other one is not there
 	close(release)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		response, err := http.Get(address + "/ready")
 		if err != nil {
 			return false
 		}
 		defer response.Body.Close()
 		return response.StatusCode == http.StatusOK
-	}, time.Minute, 20*time.Millisecond)
+	})
 	require.Contains(t, read(t, http.DefaultClient, address+"/ready", http.StatusOK), `"4.20 (x86_64)":"failed: `)
 	require.Contains(t, read(t, http.DefaultClient, address+"/metrics", http.StatusOK), `slipway_image_requests_total{artifact="kernel",code="200"} 1`)
 	require.Contains(t, read(t, http.DefaultClient, address+"/boot-artifacts/kernel?version=4.10", http.StatusNotFound), "slipway images add FILE")

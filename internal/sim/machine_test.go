@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -17,6 +16,7 @@ import (
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
 	"slipway/internal/sim/site"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -30,13 +30,11 @@ type place struct {
 
 func newPlace(t *testing.T, controlPlane int) *place {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
 	dir := t.TempDir()
 	s, err := site.Open(filepath.Join(dir, "site"))
 	require.NoError(t, err)
 	require.NoError(t, s.SetCluster(site.Cluster{Name: "test", Domain: "example.com", ControlPlane: controlPlane, Version: "4.20.1"}))
-	return &place{service: newService(t, controlPlane), site: s, dir: dir, ctx: ctx}
+	return &place{service: newService(t, controlPlane), site: s, dir: dir, ctx: await.Context(t)}
 }
 
 func (p *place) options(name, address string, faults sim.Faults) sim.MachineOptions {
@@ -80,7 +78,7 @@ func count(t *testing.T, dir string, event sim.Event) int {
 // seen waits until something is in a machine's log so many times.
 func (p *place) seen(t *testing.T, dir string, event sim.Event, times int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return count(t, dir, event) >= times }, 30*time.Second, 10*time.Millisecond, "%s in %s", event, dir)
+	await.True(t, func() bool { return count(t, dir, event) >= times }, "%s in %s", event, dir)
 }
 
 func TestMachineShowsItsHardware(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/isotest"
 )
 
@@ -65,7 +66,7 @@ func BenchmarkFullImage(b *testing.B) {
 				b.ReportMetric(size*float64(readers)/one.ours.took.Seconds(), "GB/s")
 				b.ReportMetric(most.memory, "MB-resident")
 				b.ReportMetric(float64(most.files-idle), "files-more")
-				require.Eventually(b, func() bool { return descriptors(b, s.pid()) <= idle+connectionsToAPI }, 10*time.Second, 10*time.Millisecond, "descriptors come back")
+				await.True(b, func() bool { return descriptors(b, s.pid()) <= idle+connectionsToAPI }, "descriptors come back")
 			}
 			b.ReportMetric(0, "ns/op")
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/test/built"
 )
 
@@ -43,7 +44,7 @@ func TestAicliWorksUnmodified(t *testing.T) {
 			return nil
 		},
 		Cmds:     map[string]func(*testscript.TestScript, bool, []string){"keep": keep, "until": until},
-		Deadline: time.Now().Add(6 * time.Minute),
+		Deadline: time.Now().Add(await.Limit(t)),
 	})
 }
 
@@ -55,13 +56,13 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// until repeats a command until it prints a text, a minute at most: until TEXT COMMAND...
+// until repeats a command until it prints a text, 5 minutes at most: until TEXT COMMAND...
 func until(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: until TEXT COMMAND...")
 	}
 	last := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		err := ts.Exec(args[1], args[2:]...)
 		if last = ts.ReadFile("stdout") + ts.ReadFile("stderr"); err == nil && strings.Contains(last, args[0]) {
 			return

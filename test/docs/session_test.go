@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/test/built"
 )
 
@@ -45,7 +46,7 @@ func TestWrittenSessionIsTrue(t *testing.T) {
 			env.Defer(func() { endBackground(filepath.Join(env.WorkDir, "pids")) })
 			return nil
 		},
-		Deadline: time.Now().Add(4 * time.Minute),
+		Deadline: time.Now().Add(await.Limit(t)),
 	})
 }
 

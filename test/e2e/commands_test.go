@@ -33,7 +33,7 @@ func (f *fleet) steps(t *testing.T) (all, open int) {
 // awaitDecision waits until the workflow of a host waits for a command.
 func (f *fleet) awaitDecision(t *testing.T, name string) *wire.Host {
 	t.Helper()
-	f.await(t, 2*time.Minute, name+" to wait for a decision", func(*wire.Cluster) bool {
+	f.await(t, name+" to wait for a decision", func(*wire.Cluster) bool {
 		host := f.host(t, name)
 		state, err := f.client.Workflow(t.Context(), f.id)
 		if err != nil {
@@ -67,7 +67,7 @@ func TestPausedInstallationStartsNothingUntilItIsResumed(t *testing.T) {
 	_, err := f.client.Workflow(t.Context(), f.id)
 	require.ErrorIs(t, err, model.ErrNotFound)
 	f.install(t)
-	f.await(t, 2*time.Minute, "a host that writes its disk", func(c *wire.Cluster) bool {
+	f.await(t, "a host that writes its disk", func(c *wire.Cluster) bool {
 		for i := range c.Hosts {
 			if c.Hosts[i].Progress.CurrentStage == wire.HostStageWritingImageToDisk {
 				return true
@@ -78,7 +78,7 @@ func TestPausedInstallationStartsNothingUntilItIsResumed(t *testing.T) {
 	require.NoError(t, f.client.PauseCluster(t.Context(), f.id))
 	require.ErrorIs(t, f.client.PauseCluster(t.Context(), f.id), model.ErrConflict, "it is paused already")
 	last := -1
-	f.await(t, time.Minute, "hosts to finish their stage", func(*wire.Cluster) bool {
+	f.await(t, "hosts to finish their stage", func(*wire.Cluster) bool {
 		all, open := f.steps(t)
 		quiet := open == 0 && all == last
 		last = all
@@ -93,7 +93,7 @@ func TestPausedInstallationStartsNothingUntilItIsResumed(t *testing.T) {
 	require.Len(t, state.Hosts, 5)
 
 	require.NoError(t, f.client.ResumeCluster(t.Context(), f.id))
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.nothingLost(t, true)
 	all, _ := f.steps(t)
 	require.Greater(t, all, last, "nothing was left to be held up")
@@ -114,7 +114,7 @@ func TestFailedStepIsRetriedAlone(t *testing.T) {
 	command := regexp.MustCompile(`slipway (host retry-step .*)\n`).FindStringSubmatch(shown)
 	require.NotNil(t, command, "no command to type in:\n%s", shown)
 	f.typed(t, strings.Fields(command[1])...)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	for name, a := range f.accounts(t) {
 		writes := 1
 		if name == "worker-1" {
@@ -135,7 +135,7 @@ func TestClusterIsInstalledWithoutAnEvictedHost(t *testing.T) {
 	f.install(t)
 	failed := f.awaitDecision(t, "worker-2")
 	require.NoError(t, f.client.EvictHost(t.Context(), failed.InfraEnvID, failed.ID))
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	for name, a := range f.accounts(t) {
 		status := wire.HostStatusInstalled
 		if name == "worker-2" {

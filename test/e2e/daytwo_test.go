@@ -15,6 +15,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/site"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func opened(t *testing.T, pooled bool, env ...string) (*fleet, sim.Discovery, *s
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	_, err := f.client.AllowAddHosts(t.Context(), f.id)
 	require.NoError(t, err)
 	place, err := site.Open(filepath.Join(f.dir, "site"))
@@ -53,7 +54,7 @@ func opened(t *testing.T, pooled bool, env ...string) (*fleet, sim.Discovery, *s
 func (f *fleet) awaitHost(t *testing.T, infraEnvID uuid.UUID, name string, status wire.HostStatus) wire.Host {
 	t.Helper()
 	told := "the service never answered"
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(await.Limit(t)); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		list, err := f.client.ListHosts(t.Context(), infraEnvID)
 		if err != nil {
 			continue
@@ -92,9 +93,9 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 
 	failed := f.awaitHost(t, image.InfraEnvID, "worker-1", wire.HostStatusError)
 	require.Contains(t, failed.StatusInfo, "Writing image to disk")
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		return f.client.RetryHostStep(t.Context(), failed.InfraEnvID, failed.ID) == nil
-	}, time.Minute, 200*time.Millisecond, "the host does not wait for a decision")
+	}, "the host does not wait for a decision")
 	for _, name := range names {
 		f.awaitHost(t, image.InfraEnvID, name, wire.HostStatusAddedToExistingCluster)
 	}
@@ -104,7 +105,7 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 		require.Equal(t, writes, a.writes, name)
 		require.Equal(t, writes, a.commanded["image-write"]+a.commanded["install"], name)
 	}
-	f.awaitStatus(t, time.Minute, wire.ClusterStatusAddingHosts)
+	f.awaitStatus(t, wire.ClusterStatusAddingHosts)
 	record(t, "add", histories(t, f.temporalAddress(t), f.dataDir))
 
 	done := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusAddedToExistingCluster)
@@ -121,9 +122,9 @@ func TestAddedHostIsResetInTheMiddleOfItsInstallation(t *testing.T) {
 	h := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
 	_, err := f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		return f.host(t, "worker-0").Progress.CurrentStage == wire.HostStageWritingImageToDisk
-	}, time.Minute, 100*time.Millisecond, "it does not write its disk")
+	}, "it does not write its disk")
 	_, err = f.client.ResetHost(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
 	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)

@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,7 +14,7 @@ func TestClusterIsInstalledWithDummyIgnitionAndWithoutARegistry(t *testing.T) {
 	f.define(t, fast)
 	f.discover(t, fast)
 	f.install(t)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	password, err := f.client.ClusterCredentialsFile(t.Context(), f.id, "kubeadmin-password")
 	require.NoError(t, err)
 	require.Contains(t, string(password), "dummy")

@@ -25,6 +25,7 @@ import (
 	"slipway/internal/sim"
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/site"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/built"
 )
@@ -187,7 +188,7 @@ func (f *fleet) machineDir(name string) string { return filepath.Join(f.dir, "ma
 // discover waits until the cluster is ready to be installed.
 func (f *fleet) discover(t *testing.T, s shape) {
 	t.Helper()
-	f.await(t, 2*time.Minute, "all hosts to send their inventory", func(c *wire.Cluster) bool {
+	f.await(t, "all hosts to send their inventory", func(c *wire.Cluster) bool {
 		n := 0
 		for i := range c.Hosts {
 			if c.Hosts[i].Inventory != "" {
@@ -202,7 +203,7 @@ func (f *fleet) discover(t *testing.T, s shape) {
 		})
 		require.NoError(t, err)
 	}
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusReady)
+	f.awaitStatus(t, wire.ClusterStatusReady)
 }
 
 // install gives the command; it is tried again while the service is away.
@@ -213,10 +214,10 @@ func (f *fleet) install(t *testing.T) {
 }
 
 // await looks at the cluster until something holds; the service may be away meanwhile.
-func (f *fleet) await(t *testing.T, limit time.Duration, what string, holds func(*wire.Cluster) bool) {
+func (f *fleet) await(t *testing.T, what string, holds func(*wire.Cluster) bool) {
 	t.Helper()
 	var last *wire.Cluster
-	deadline := time.Now().Add(limit)
+	deadline := time.Now().Add(await.Limit(t))
 	for time.Now().Before(deadline) {
 		if c, err := f.client.Cluster(t.Context(), f.id); err == nil {
 			if last = c; holds(c) {
@@ -228,9 +229,9 @@ func (f *fleet) await(t *testing.T, limit time.Duration, what string, holds func
 	require.Fail(t, "waited too long for "+what, describe(last))
 }
 
-func (f *fleet) awaitStatus(t *testing.T, limit time.Duration, status wire.ClusterStatus) {
+func (f *fleet) awaitStatus(t *testing.T, status wire.ClusterStatus) {
 	t.Helper()
-	f.await(t, limit, "status "+string(status), func(c *wire.Cluster) bool { return c.Status == status })
+	f.await(t, "status "+string(status), func(c *wire.Cluster) bool { return c.Status == status })
 }
 
 func describe(c *wire.Cluster) string {

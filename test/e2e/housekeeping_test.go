@@ -7,13 +7,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -25,10 +25,10 @@ func TestWhatNobodyUsesIsDeletedAndThenRemoved(t *testing.T) {
 	f.abandonAndAwaitRemoval(t)
 	// A new start finds the schedules of the old one.
 	require.True(t, f.service.signal(syscall.SIGTERM))
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		log, err := os.ReadFile(f.service.log)
 		return err == nil && strings.Count(string(log), "slipway is ready") == 2
-	}, time.Minute, 50*time.Millisecond)
+	})
 	f.abandonAndAwaitRemoval(t)
 }
 
@@ -47,7 +47,7 @@ func (f *fleet) abandonAndAwaitRemoval(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "bootstrap.ign"), []byte("{}"), 0o666))
 
 	gone := func(what string, look func(uuid.UUID) error, id uuid.UUID) {
-		require.Eventually(t, func() bool { return errors.Is(look(id), model.ErrNotFound) }, time.Minute, 100*time.Millisecond, what)
+		await.True(t, func() bool { return errors.Is(look(id), model.ErrNotFound) }, what)
 	}
 	gone("the cluster is still there", func(id uuid.UUID) error { _, err := f.store.KeptCluster(ctx, id); return err }, cluster.ID)
 	gone("the environment is still there", func(id uuid.UUID) error { _, err := f.store.InfraEnv(ctx, id); return err }, env.ID)

@@ -5,13 +5,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"slipway/internal/client"
 	"slipway/internal/model"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -33,7 +33,7 @@ func TestClusterIsInstalledAndItsHistoryTellsEverythingButSecrets(t *testing.T) 
 	f.define(t, fast)
 	f.discover(t, fast)
 	f.install(t)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.nothingLost(t, true)
 
 	password, err := f.client.ClusterCredentialsFile(t.Context(), f.id, "kubeadmin-password")
@@ -76,7 +76,7 @@ func TestSingleNodeIsInstalled(t *testing.T) {
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.nothingLost(t, true)
 	record(t, "sno", histories(t, f.temporalAddress(t), f.dataDir))
 }
@@ -87,7 +87,7 @@ func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)
-	f.awaitStatus(t, 4*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.nothingLost(t, true)
 	for name, a := range f.accounts(t) {
 		require.Equal(t, 1, a.commanded["install"], name)
@@ -103,7 +103,7 @@ func TestOneFailedHostIsRetriedAlone(t *testing.T) {
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)
-	f.await(t, 2*time.Minute, "worker-1 to fail", func(c *wire.Cluster) bool {
+	f.await(t, "worker-1 to fail", func(c *wire.Cluster) bool {
 		for i := range c.Hosts {
 			if c.Hosts[i].RequestedHostname == "worker-1" && c.Hosts[i].Status == wire.HostStatusError {
 				return c.Status == wire.ClusterStatusInstallingPendingUserAction
@@ -114,7 +114,7 @@ func TestOneFailedHostIsRetriedAlone(t *testing.T) {
 	before := f.accounts(t)
 	failed := before["worker-1"].host
 	require.Contains(t, failed.StatusInfo, "coreos-installer")
-	f.await(t, time.Minute, "the logs of the failed host", func(c *wire.Cluster) bool {
+	f.await(t, "the logs of the failed host", func(c *wire.Cluster) bool {
 		for i := range c.Hosts {
 			if c.Hosts[i].RequestedHostname == "worker-1" {
 				return c.Hosts[i].LogsInfo == wire.LogsStateCompleted
@@ -128,7 +128,7 @@ func TestOneFailedHostIsRetriedAlone(t *testing.T) {
 
 	_, err = f.client.ResetHost(t.Context(), failed.InfraEnvID, failed.ID)
 	require.NoError(t, err)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	for name, a := range f.accounts(t) {
 		want := 1
 		if name == "worker-1" {
@@ -157,16 +157,16 @@ func TestHostThatLosesItsNetworkIsRetriedOnceItIsBack(t *testing.T) {
 			return false
 		}
 	}
-	f.await(t, 2*time.Minute, "worker-1 to be missed", status(wire.HostStatusError))
+	f.await(t, "worker-1 to be missed", status(wire.HostStatusError))
 	lost := f.host(t, "worker-1")
 	_, err := f.client.ResetHost(t.Context(), lost.InfraEnvID, lost.ID)
 	require.ErrorIs(t, err, model.ErrConflict)
 	require.ErrorContains(t, err, "require a sign of it within 5s")
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		_, err = f.client.ResetHost(t.Context(), lost.InfraEnvID, lost.ID)
 		return err == nil
-	}, time.Minute, 500*time.Millisecond, "the host is not back")
-	f.awaitStatus(t, 3*time.Minute, wire.ClusterStatusInstalled)
+	}, "the host is not back")
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	for name, a := range f.accounts(t) {
 		require.LessOrEqual(t, a.writes, a.commanded["image-write"], name)
 		if name != "worker-1" {
@@ -182,7 +182,7 @@ func TestWrongBootOrderIsDetectedAndLeftAgain(t *testing.T) {
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)
-	f.awaitStatus(t, 3*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	events, err := f.client.Events(t.Context(), client.EventQuery{ClusterID: f.id})
 	require.NoError(t, err)
 	pending := false
@@ -200,7 +200,7 @@ func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
 	f.install(t)
 	_, err := f.client.InstallCluster(t.Context(), f.id)
 	require.ErrorIs(t, err, model.ErrConflict, "a second install command")
-	f.await(t, 2*time.Minute, "a host that writes its disk", func(c *wire.Cluster) bool {
+	f.await(t, "a host that writes its disk", func(c *wire.Cluster) bool {
 		for i := range c.Hosts {
 			if c.Hosts[i].Progress.CurrentStage == wire.HostStage(model.StageWritingImageToDisk) {
 				return true
@@ -210,18 +210,18 @@ func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
 	})
 	_, err = f.client.CancelCluster(t.Context(), f.id)
 	require.NoError(t, err)
-	f.awaitStatus(t, time.Minute, wire.ClusterStatusCancelled)
+	f.awaitStatus(t, wire.ClusterStatusCancelled)
 	_, err = f.client.ResetCluster(t.Context(), f.id)
 	require.NoError(t, err)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusReady)
+	f.awaitStatus(t, wire.ClusterStatusReady)
 	for name, a := range f.accounts(t) {
 		require.Equal(t, wire.HostStatusKnown, a.host.Status, name)
 	}
 	record(t, "cancel", histories(t, f.temporalAddress(t), f.dataDir))
 	f.install(t)
-	f.await(t, 2*time.Minute, "a host that writes its disk again", func(c *wire.Cluster) bool { return c.Progress.TotalPercentage > 20 })
+	f.await(t, "a host that writes its disk again", func(c *wire.Cluster) bool { return c.Progress.TotalPercentage > 20 })
 	_, err = f.client.ResetCluster(t.Context(), f.id)
 	require.NoError(t, err)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusReady)
+	f.awaitStatus(t, wire.ClusterStatusReady)
 	record(t, "reset", histories(t, f.temporalAddress(t), f.dataDir))
 }

@@ -42,7 +42,7 @@ func TestKilledPartsLoseNothing(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed %d", seed)
 			f.killAtRandom(t, rand.New(rand.NewPCG(seed, 0)), c.kill)
-			f.awaitStatus(t, 4*time.Minute, wire.ClusterStatusInstalled)
+			f.awaitStatus(t, wire.ClusterStatusInstalled)
 			f.nothingLost(t, c.exact)
 		})
 	}

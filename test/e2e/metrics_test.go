@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,7 +16,7 @@ func TestMetricsTellOfAnInstallation(t *testing.T) {
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)
-	f.awaitStatus(t, 2*time.Minute, wire.ClusterStatusInstalled)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	response, err := http.Get(f.url + "/metrics")
 	require.NoError(t, err)
 	defer response.Body.Close()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/built"
 )
@@ -164,7 +165,7 @@ func requireOutlives(t *testing.T, d *deployment, way *gate, full string, restar
 	require.NoError(t, command.Start())
 	select {
 	case <-way.reached:
-	case <-time.After(20 * time.Second):
+	case <-time.After(await.Limit(t)):
 		_ = command.Process.Kill()
 		_ = command.Wait()
 		require.Fail(t, "the download did not get far", said.String())

@@ -18,6 +18,7 @@ import (
 
 	"slipway/internal/images/download"
 	"slipway/internal/images/remaster/layout"
+	"slipway/internal/testing/await"
 )
 
 // large is more than the sockets of both sides hold.
@@ -85,12 +86,7 @@ func TestTheEndOfTheServiceWaitsForNoReader(t *testing.T) {
 	s.start(http.MethodGet) // and nobody reads
 	<-begun
 	end()
-	select {
-	case err := <-ended:
-		require.ErrorIs(t, err, download.ErrBroken)
-	case <-time.After(20 * time.Second):
-		require.Fail(t, "still waits for the reader")
-	}
+	require.ErrorIs(t, await.Receive(t, ended, "still waits for the reader"), download.ErrBroken)
 	require.Equal(t, 1, s.allClosed())
 }
 

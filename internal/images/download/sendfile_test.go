@@ -16,6 +16,7 @@ import (
 
 	"slipway/internal/images/download"
 	"slipway/internal/images/remaster/layout"
+	"slipway/internal/testing/await"
 )
 
 // serverEnv makes the test program a server of a file of that name, so that its calls of
@@ -105,5 +106,5 @@ func TestBaseRangesGoOutBySendfile(t *testing.T) {
 		get()
 	}
 	require.Less(t, calls(t, server.Process.Pid)-before, 4*1000)
-	require.Eventually(t, func() bool { return descriptors(t, server.Process.Pid) <= idle }, 5*time.Second, 10*time.Millisecond)
+	await.True(t, func() bool { return descriptors(t, server.Process.Pid) <= idle })
 }

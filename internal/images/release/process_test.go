@@ -21,6 +21,7 @@ import (
 	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
+	"slipway/internal/testing/await"
 )
 
 // hang is an installer that writes the ids of itself and a child to a file, and never ends.
@@ -32,14 +33,14 @@ func hang(file string) []string {
 func hanging(t *testing.T, file string) []int {
 	t.Helper()
 	var pids []int
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		data, err := os.ReadFile(file)
 		for _, word := range strings.Fields(string(data)) {
 			pid, _ := strconv.Atoi(word)
 			pids = append(pids, pid)
 		}
 		return err == nil
-	}, 20*time.Second, 10*time.Millisecond)
+	})
 	require.Len(t, pids, 2)
 	return pids
 }
@@ -47,11 +48,11 @@ func hanging(t *testing.T, file string) []int {
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		require.Eventually(t, func() bool {
+		await.True(t, func() bool {
 			// A zombie whose parent is not us yet to collect it counts as gone.
 			stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 			return err != nil || strings.Contains(string(stat), ") Z ")
-		}, 20*time.Second, 10*time.Millisecond)
+		})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/updateservice"
+	"slipway/internal/testing/await"
 )
 
 const sources = `[
@@ -112,7 +113,7 @@ func TestRunLooksAtOnceAndEnds(t *testing.T) {
 		defer close(cancelled)
 		s.Run(ctx)
 	}()
-	require.Eventually(t, func() bool { return len(s.Catalogue.List()) > 0 }, 10*time.Second, time.Millisecond)
+	await.True(t, func() bool { return len(s.Catalogue.List()) > 0 })
 	cancel()
 	<-cancelled
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/engine"
+	"slipway/internal/testing/await"
 )
 
 // holdEnv makes the test program a process that only runs a database, for the tests that
@@ -44,16 +45,6 @@ func hold(dir string) int {
 	return 0
 }
 
-// patience bounds every wait of a test; a loaded machine may need much of it.
-const patience = 90 * time.Second
-
-func testContext(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // testLogger writes to the test's output, until the test has ended.
 func testLogger(t *testing.T, level slog.Level) *slog.Logger {
 	t.Helper()
@@ -78,7 +69,7 @@ func postgresOptions(t *testing.T, dir string) engine.PostgresOptions {
 // startPostgres skips the test, and says so, where no PostgreSQL is installed.
 func startPostgres(t *testing.T, dir string) *engine.Postgres {
 	t.Helper()
-	postgres, err := engine.StartPostgres(testContext(t), postgresOptions(t, dir))
+	postgres, err := engine.StartPostgres(await.Context(t), postgresOptions(t, dir))
 	if errors.Is(err, engine.ErrNoPostgres) {
 		t.Skip("SKIP: " + err.Error())
 	}
@@ -95,7 +86,7 @@ func startPostgres(t *testing.T, dir string) *engine.Postgres {
 
 func stopPostgres(t *testing.T, postgres *engine.Postgres) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit(t))
 	defer cancel()
 	require.NoError(t, postgres.Stop(ctx))
 }
@@ -103,11 +94,11 @@ func stopPostgres(t *testing.T, postgres *engine.Postgres) {
 // exec runs statements on a connection of its own.
 func exec(t *testing.T, url string, statements ...string) {
 	t.Helper()
-	conn, err := pgx.Connect(testContext(t), url)
+	conn, err := pgx.Connect(await.Context(t), url)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	for _, sql := range statements {
-		_, err := conn.Exec(testContext(t), sql)
+		_, err := conn.Exec(await.Context(t), sql)
 		require.NoError(t, err, sql)
 	}
 }
@@ -115,18 +106,18 @@ func exec(t *testing.T, url string, statements ...string) {
 // number returns what a query of one number gives.
 func number(t *testing.T, url, query string) int {
 	t.Helper()
-	conn, err := pgx.Connect(testContext(t), url)
+	conn, err := pgx.Connect(await.Context(t), url)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.Background()) }()
 	var n int
-	require.NoError(t, conn.QueryRow(testContext(t), query).Scan(&n))
+	require.NoError(t, conn.QueryRow(await.Context(t), query).Scan(&n))
 	return n
 }
 
 // eventually polls until the condition holds.
 func eventually(t *testing.T, condition func() bool, what string) {
 	t.Helper()
-	require.Eventually(t, condition, patience, 50*time.Millisecond, what)
+	await.True(t, condition, what)
 }
 
 func readLine(t *testing.T, r io.Reader) string {

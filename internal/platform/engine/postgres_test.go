@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/engine"
+	"slipway/internal/testing/await"
 )
 
 func TestPostgresKeepsItsDataAcrossStarts(t *testing.T) {
@@ -54,7 +55,7 @@ func TestPostgresRefusesAFolderHeldByAnother(t *testing.T) {
 	t.Parallel()
 	dir := dataFolder(t)
 	startPostgres(t, dir)
-	_, err := engine.StartPostgres(testContext(t), postgresOptions(t, dir))
+	_, err := engine.StartPostgres(await.Context(t), postgresOptions(t, dir))
 	require.ErrorIs(t, err, engine.ErrFolderHeld)
 	require.ErrorContains(t, err, "pid "+strconv.Itoa(os.Getpid()))
 }
@@ -66,7 +67,7 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		options := postgresOptions(t, dir)
 		options.BinFolders = []string{t.TempDir()}
-		_, err := engine.StartPostgres(testContext(t), options)
+		_, err := engine.StartPostgres(await.Context(t), options)
 		require.ErrorIs(t, err, engine.ErrNoPostgres)
 		require.ErrorContains(t, err, "apt-get install postgresql")
 		require.NotContains(t, err.Error(), "\n")
@@ -77,14 +78,14 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 		dir := dataFolder(t)
 		stopPostgres(t, startPostgres(t, dir))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "postgres", "PG_VERSION"), []byte("9\n"), 0o600))
-		_, err := engine.StartPostgres(testContext(t), postgresOptions(t, dir))
+		_, err := engine.StartPostgres(await.Context(t), postgresOptions(t, dir))
 		require.ErrorContains(t, err, "needs PostgreSQL 9, found ")
 		require.ErrorContains(t, err, "apt-get install postgresql-9")
 	})
 	t.Run("when the path is too long for a socket", func(t *testing.T) {
 		t.Parallel()
 		dir := filepath.Join(dataFolder(t), strings.Repeat("long/", 20))
-		_, err := engine.StartPostgres(testContext(t), postgresOptions(t, dir))
+		_, err := engine.StartPostgres(await.Context(t), postgresOptions(t, dir))
 		require.ErrorContains(t, err, "is too long: require at most 8")
 	})
 	t.Run("when the server's user cannot reach the folder", func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestPostgresSaysWhatIsMissing(t *testing.T) {
 		closed := filepath.Join(dataFolder(t), "closed")
 		require.NoError(t, os.Mkdir(closed, 0o700))
 		dir := filepath.Join(closed, "data")
-		_, err := engine.StartPostgres(testContext(t), postgresOptions(t, dir))
+		_, err := engine.StartPostgres(await.Context(t), postgresOptions(t, dir))
 		require.ErrorContains(t, err, "cannot pass through "+closed+" (mode 0700)")
 	})
 }
@@ -112,10 +113,10 @@ func TestPostgresStartsAgainAfterAFirstStartCutShort(t *testing.T) {
 func TestPostgresIsStartedAgainWhenKilled(t *testing.T) {
 	t.Parallel()
 	postgres := startPostgres(t, dataFolder(t))
-	pool, err := pgxpool.New(testContext(t), postgres.URL())
+	pool, err := pgxpool.New(await.Context(t), postgres.URL())
 	require.NoError(t, err)
 	defer pool.Close()
-	ctx := testContext(t)
+	ctx := await.Context(t)
 	_, err = pool.Exec(ctx, "create table kept (n int)")
 	require.NoError(t, err)
 	for round := range 3 {
@@ -134,12 +135,12 @@ func TestPostgresIsStartedAgainWhenKilled(t *testing.T) {
 func TestPostgresIsStartedAgainWhenBackendsOutliveIt(t *testing.T) {
 	t.Parallel()
 	postgres := startPostgres(t, dataFolder(t))
-	busy, err := pgxpool.New(testContext(t), postgres.URL())
+	busy, err := pgxpool.New(await.Context(t), postgres.URL())
 	require.NoError(t, err)
 	defer busy.Close()
 	sleeping := make(chan error, 1)
 	go func() {
-		_, err := busy.Exec(testContext(t), "select pg_sleep(300) /* outlives */")
+		_, err := busy.Exec(await.Context(t), "select pg_sleep(300) /* outlives */")
 		sleeping <- err
 	}()
 	const query = "select count(*) from pg_stat_activity where query like '%outlives */' and pid <> pg_backend_pid()"

@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/internal/platform/engine"
+	"slipway/internal/testing/await"
 )
 
 const queue = "engine-test"
@@ -41,14 +42,14 @@ func temporalOptions(t *testing.T, url string) engine.TemporalOptions {
 
 func startTemporal(t *testing.T, url string) *engine.Temporal {
 	t.Helper()
-	server, err := engine.StartTemporal(testContext(t), temporalOptions(t, url))
+	server, err := engine.StartTemporal(await.Context(t), temporalOptions(t, url))
 	require.NoError(t, err)
 	return server
 }
 
 func stopTemporal(t *testing.T, server *engine.Temporal) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Limit(t))
 	defer cancel()
 	require.NoError(t, server.Stop(ctx))
 }
@@ -58,9 +59,9 @@ func startWorker(t *testing.T, server *engine.Temporal) (client.Client, worker.W
 	t.Helper()
 	frontend := engine.Bundled(server.Address())
 	frontend.Options.Logger = sdklog.NewStructuredLogger(testLogger(t, slog.LevelError))
-	c, err := client.DialContext(testContext(t), frontend.Options)
+	c, err := client.DialContext(await.Context(t), frontend.Options)
 	require.NoError(t, err)
-	require.NoError(t, engine.Bootstrap(testContext(t), c,
+	require.NoError(t, engine.Bootstrap(await.Context(t), c,
 		engine.BootstrapOptions{Namespace: engine.Namespace, Logger: testLogger(t, slog.LevelInfo)}))
 	w := worker.New(c, queue, worker.Options{})
 	w.RegisterWorkflow(waitForSignal)
@@ -70,16 +71,16 @@ func startWorker(t *testing.T, server *engine.Temporal) (client.Client, worker.W
 
 func startWorkflow(t *testing.T, c client.Client, id string) client.WorkflowRun {
 	t.Helper()
-	run, err := c.ExecuteWorkflow(testContext(t), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, waitForSignal)
+	run, err := c.ExecuteWorkflow(await.Context(t), client.StartWorkflowOptions{ID: id, TaskQueue: queue}, waitForSignal)
 	require.NoError(t, err)
 	return run
 }
 
 func signalAndGet(t *testing.T, c client.Client, run client.WorkflowRun) {
 	t.Helper()
-	require.NoError(t, c.SignalWorkflow(testContext(t), run.GetID(), "", "go", "on"))
+	require.NoError(t, c.SignalWorkflow(await.Context(t), run.GetID(), "", "go", "on"))
 	var got string
-	require.NoError(t, run.Get(testContext(t), &got))
+	require.NoError(t, run.Get(await.Context(t), &got))
 	require.Equal(t, "on", got)
 }
 
@@ -102,12 +103,12 @@ func TestTemporalGoesOnWithOpenWorkflowsAfterARestart(t *testing.T) {
 	second := startTemporal(t, postgres.URL())
 	c, w = startWorker(t, second)
 	defer func() { w.Stop(); c.Close(); stopTemporal(t, second) }()
-	signalAndGet(t, c, c.GetWorkflow(testContext(t), run.GetID(), ""))
+	signalAndGet(t, c, c.GetWorkflow(await.Context(t), run.GetID(), ""))
 }
 
 func count(t *testing.T, c client.Client, query string) int64 {
 	t.Helper()
-	response, err := c.CountWorkflow(testContext(t), &workflowservice.CountWorkflowExecutionsRequest{Namespace: engine.Namespace, Query: query})
+	response, err := c.CountWorkflow(await.Context(t), &workflowservice.CountWorkflowExecutionsRequest{Namespace: engine.Namespace, Query: query})
 	require.NoError(t, err)
 	return response.GetCount()
 }
@@ -149,14 +150,14 @@ func TestTemporalRefusesToStart(t *testing.T) {
 		require.NoError(t, err)
 		options.Port, err = strconv.Atoi(port)
 		require.NoError(t, err)
-		_, err = engine.StartTemporal(testContext(t), options)
+		_, err = engine.StartTemporal(await.Context(t), options)
 		var taken *engine.PortTakenError
 		require.ErrorAs(t, err, &taken)
 		require.Equal(t, options.Port, taken.Port)
 		require.Equal(t, "frontend", taken.Service)
 	})
 	t.Run("twice on one database", func(t *testing.T) {
-		_, err := engine.StartTemporal(testContext(t), temporalOptions(t, postgres.URL()))
+		_, err := engine.StartTemporal(await.Context(t), temporalOptions(t, postgres.URL()))
 		require.ErrorIs(t, err, engine.ErrEngineHeld)
 		require.ErrorContains(t, err, "slipway engine ")
 		require.NotContains(t, err.Error(), "\n")
@@ -166,7 +167,7 @@ func TestTemporalRefusesToStart(t *testing.T) {
 func TestTemporalPreparesItsSchemas(t *testing.T) {
 	t.Parallel()
 	postgres := startPostgres(t, dataFolder(t))
-	migrate := func() error { return engine.MigrateTemporal(testContext(t), temporalOptions(t, postgres.URL())) }
+	migrate := func() error { return engine.MigrateTemporal(await.Context(t), temporalOptions(t, postgres.URL())) }
 	tables := func(schema string) int {
 		return number(t, postgres.URL(), "select count(*) from pg_tables where schemaname = '"+schema+"'")
 	}
@@ -183,7 +184,7 @@ func TestTemporalPreparesItsSchemas(t *testing.T) {
 	err := migrate()
 	require.ErrorIs(t, err, engine.ErrNewerDatabase)
 	require.NotContains(t, err.Error(), "\n")
-	_, err = engine.StartTemporal(testContext(t), temporalOptions(t, postgres.URL()))
+	_, err = engine.StartTemporal(await.Context(t), temporalOptions(t, postgres.URL()))
 	require.ErrorIs(t, err, engine.ErrNewerDatabase)
 
 	exec(t, postgres.URL(), "update temporal_visibility.schema_version set curr_version = '1.13'")

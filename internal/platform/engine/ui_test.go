@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/engine"
+	"slipway/internal/testing/await"
 )
 
 func uiServer(t *testing.T, o engine.UIOptions) *httptest.Server {
@@ -92,14 +93,14 @@ func TestUIShowsWorkflows(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, post(t, signal, payload, ""), "a page elsewhere may not signal")
 	require.Equal(t, http.StatusOK, post(t, signal, payload, "token"))
 	var got string
-	require.NoError(t, run.Get(testContext(t), &got))
+	require.NoError(t, run.Get(await.Context(t), &got))
 	require.Equal(t, "on", got)
 }
 
 // post sends a request as a browser does, with the CSRF token of the UI's own pages if there is one.
 func post(t *testing.T, url, body, token string) int {
 	t.Helper()
-	request, err := http.NewRequestWithContext(testContext(t), http.MethodPost, url, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(await.Context(t), http.MethodPost, url, strings.NewReader(body))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Sec-Fetch-Site", "cross-site")

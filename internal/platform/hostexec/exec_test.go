@@ -11,11 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/await"
 )
 
 func TestExecTellsWhatACommandDid(t *testing.T) {
@@ -154,7 +154,7 @@ func requireDead(t *testing.T, file string) {
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return gone(pid) }, 10*time.Second, 5*time.Millisecond, "process %d lives", pid)
+	await.True(t, func() bool { return gone(pid) }, "process %d lives", pid)
 }
 
 // gone counts a zombie that nobody has waited for yet.

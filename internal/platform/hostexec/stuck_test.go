@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/await"
 )
 
 func TestExecDoesNotWaitForACommandThatCannotEnd(t *testing.T) {
@@ -33,12 +33,7 @@ func TestExecDoesNotWaitForACommandThatCannotEnd(t *testing.T) {
 	}()
 	hold(t, <-pid)
 	cancel(why)
-	select {
-	case err := <-over:
-		require.ErrorIs(t, err, why)
-	case <-time.After(30 * time.Second):
-		require.Fail(t, "still waits")
-	}
+	require.ErrorIs(t, await.Receive(t, over, "still waits"), why)
 }
 
 // hold keeps a process from being waited for after it was killed, as a disk that does not

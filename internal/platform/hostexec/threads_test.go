@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/await"
 )
 
 // atOnce is how many commands the helper runs at the same time.
@@ -49,7 +49,7 @@ func TestHelperRunsManyCommands(t *testing.T) {
 	require.Greater(t, threads(t), atOnce/2, "commands at work hold their threads")
 	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	all.Wait()
-	require.Eventually(t, func() bool { return threads(t) < atOnce/2 }, 10*time.Second, 10*time.Millisecond, "threads stay: %d", threads(t))
+	await.True(t, func() bool { return threads(t) < atOnce/2 }, "threads stay: %d", threads(t))
 	t.Log("threads counted")
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/idlememory"
+	"slipway/internal/testing/await"
 )
 
 func TestPagesOfTheProgramAreGivenBackAndComeBack(t *testing.T) {
@@ -58,7 +59,7 @@ func TestHelperWasBusy(t *testing.T) {
 	}
 	require.Greater(t, heapInMemory(), uint64(much))
 	go idlememory.Keep(t.Context(), idlememory.Pace{Pages: 50 * time.Millisecond}, slog.New(slog.DiscardHandler))
-	require.Eventually(t, func() bool { return heapInMemory() < much/2 }, 20*time.Second, time.Millisecond)
+	await.True(t, func() bool { return heapInMemory() < much/2 })
 	t.Log("memory given back")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/pgtest"
 )
 
@@ -287,18 +288,9 @@ func TestSignalsWakeTheHostAPendingActivityWaitsFor(t *testing.T) {
 	go signals.Run(ctx)
 	ch, stop := signals.Host(h.ID)
 	defer stop()
-	waitFor(t, ch) // the connection is up
+	await.Receive(t, ch) // the connection is up
 	arm(t, s, c, h, "a", "run-1")
-	waitFor(t, ch)
-}
-
-func waitFor(t *testing.T, ch <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-ch:
-	case <-time.After(10 * time.Second):
-		t.Fatal("no signal came")
-	}
+	await.Receive(t, ch)
 }
 
 func TestHeartbeatsAreClaimedWhenDue(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/pgtest"
 )
 
@@ -167,7 +168,7 @@ func (m *machine) set(t testing.TB, change func(*model.Host)) {
 // eventually waits until a condition of the database holds.
 func eventually(t *testing.T, condition func() bool, message string, describe func() any) {
 	t.Helper()
-	deadline := time.NewTimer(40 * time.Second)
+	deadline := time.NewTimer(await.Limit(t))
 	defer deadline.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -18,6 +17,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/orchestrator"
+	"slipway/internal/testing/await"
 )
 
 // ExecuteWorkflow remembers what was started.
@@ -80,9 +80,6 @@ func (a accepting) AcceptReclaim(ctx context.Context, env, id uuid.UUID) (int, e
 
 func (a accepting) CheckHostReset(*model.Host) error { return a.refused }
 
-// waitMax bounds waits for the sweep.
-const waitMax = 20 * time.Second
-
 func newDayTwo(t *testing.T) bench {
 	t.Helper()
 	b := newBench(t)
@@ -121,7 +118,7 @@ func TestAcceptedHostsHaveTheirWorkflowStarted(t *testing.T) {
 	done := make(chan struct{})
 	b.Signals = store.NewSignals(b.store, b.Log)
 	go func() { defer close(done); b.Run(ctx) }()
-	require.Eventually(t, func() bool { return b.unstarted(t) == 0 }, waitMax, waitMax/500)
+	await.True(t, func() bool { return b.unstarted(t) == 0 })
 	cancel()
 	<-done
 	require.Contains(t, b.temporal.started, "host:"+id)

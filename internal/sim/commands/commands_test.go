@@ -22,6 +22,7 @@ import (
 
 	"slipway/internal/sim"
 	"slipway/internal/sim/commands"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -108,18 +109,14 @@ func TestMachineKilledWhileWritingSaysSoAndWritesAgainWhenCommanded(t *testing.T
 	server := httptest.NewServer(service)
 	t.Cleanup(server.Close)
 	machine := machineProcess(t, server.URL, dir)
-	require.Eventually(t, func() bool { return count(t, dir, sim.EventWriteStarted) == 1 }, 30*time.Second, time.Millisecond)
+	await.True(t, func() bool { return count(t, dir, sim.EventWriteStarted) == 1 })
 	require.NoError(t, machine.Process.Kill())
 	_ = machine.Wait()
 	require.Zero(t, count(t, dir, sim.EventWriteFinished))
 
 	machineProcess(t, server.URL, dir)
 	for done := false; !done; {
-		select {
-		case <-service.changed:
-		case <-time.After(30 * time.Second):
-			require.Fail(t, "the machine did not write again")
-		}
+		await.Receive(t, service.changed, "the machine did not write again")
 		service.mu.Lock()
 		done = service.left == 0
 		service.mu.Unlock()

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/testing/await"
 )
 
 // nextRequest waits for the next certificate request.
@@ -46,7 +47,7 @@ func answer(ctx context.Context, t *testing.T, client kubernetes.Interface, csr 
 func TestKubeletJoinsWhenItsRequestsAreApproved(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, client := within(t), clientOf(t, url, kubeapi.UserAdmin)
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	requests := client.CertificatesV1().CertificateSigningRequests()
 	stream, err := requests.Watch(ctx, metav1.ListOptions{})
 	require.NoError(t, err)
@@ -96,7 +97,7 @@ func TestKubeletJoinsWhenItsRequestsAreApproved(t *testing.T) {
 func TestKubeletEndsWhenItIsDenied(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, client := within(t), clientOf(t, url, kubeapi.UserAdmin)
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	stream, err := client.CertificatesV1().CertificateSigningRequests().Watch(ctx, metav1.ListOptions{})
 	require.NoError(t, err)
 	defer stream.Stop()
@@ -112,7 +113,7 @@ func TestKubeletContinuesWhenItAndTheAPIAreKilled(t *testing.T) {
 	t.Parallel()
 	journal := filepath.Join(t.TempDir(), "kube.journal")
 	first, url := start(t, kubeapi.Options{Journal: journal})
-	ctx := within(t)
+	ctx := await.Context(t)
 	spec := kubeapi.NodeSpec{Name: "worker-0", Poll: 10 * time.Millisecond}
 	stream, err := clientOf(t, url, kubeapi.UserAdmin).CertificatesV1().CertificateSigningRequests().Watch(ctx, metav1.ListOptions{})
 	require.NoError(t, err)
@@ -144,7 +145,7 @@ func TestKubeletContinuesWhenItAndTheAPIAreKilled(t *testing.T) {
 func TestApprovedRequestsToOtherSignersWait(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, requests := within(t), clientOf(t, url, "alice").CertificatesV1().CertificateSigningRequests()
+	ctx, requests := await.Context(t), clientOf(t, url, "alice").CertificatesV1().CertificateSigningRequests()
 	csr, err := requests.Create(ctx, &certv1.CertificateSigningRequest{
 		ObjectMeta: metav1.ObjectMeta{Name: "other"},
 		Spec:       certv1.CertificateSigningRequestSpec{SignerName: "example.com/signer", Username: "system:admin"},
@@ -164,7 +165,7 @@ func TestApprovedRequestsToOtherSignersWait(t *testing.T) {
 func TestRolloutWaitsForMasters(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, client := within(t), clientOf(t, url, kubeapi.UserAdmin)
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	objects, err := dynamic.NewForConfig(kubeapi.Config(url, kubeapi.UserAdmin))
 	require.NoError(t, err)
 	operators := objects.Resource(schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusteroperators"})

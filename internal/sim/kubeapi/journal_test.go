@@ -11,13 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/testing/await"
 )
 
 func TestJournalKeepsObjectsOverARestart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "kube.journal")
 	first, url := start(t, kubeapi.Options{Journal: path})
-	ctx, maps := within(t), clientOf(t, url, kubeapi.UserAdmin).CoreV1().ConfigMaps("one")
+	ctx, maps := await.Context(t), clientOf(t, url, kubeapi.UserAdmin).CoreV1().ConfigMaps("one")
 	var last *corev1.ConfigMap
 	for _, name := range []string{"kept", "deleted"} {
 		var err error

@@ -12,12 +12,13 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/testing/await"
 )
 
 func TestSubscriptionsGetAnOperatorThatSucceeds(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, cancel := context.WithCancel(within(t))
+	ctx, cancel := context.WithCancel(await.Context(t))
 	objects, err := dynamic.NewForConfig(kubeapi.Config(url, kubeapi.UserAdmin))
 	require.NoError(t, err)
 	group := schema.GroupVersion{Group: "operators.coreos.com", Version: "v1alpha1"}

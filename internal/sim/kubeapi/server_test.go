@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/testing/await"
 )
 
 // start runs a server until the test ends.
@@ -39,13 +39,6 @@ func clientOf(t *testing.T, url, user string) kubernetes.Interface {
 	return client
 }
 
-func within(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func configMap(name, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"key": value}}
 }
@@ -53,7 +46,7 @@ func configMap(name, value string) *corev1.ConfigMap {
 func TestObjectsAreCreatedReadChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, maps := within(t), clientOf(t, url, kubeapi.UserAdmin).CoreV1().ConfigMaps("one")
+	ctx, maps := await.Context(t), clientOf(t, url, kubeapi.UserAdmin).CoreV1().ConfigMaps("one")
 
 	created, err := maps.Create(ctx, configMap("a", "1"), metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -79,7 +72,7 @@ func TestObjectsAreCreatedReadChangedAndDeleted(t *testing.T) {
 func TestListsAreSelected(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, client := within(t), clientOf(t, url, kubeapi.UserAdmin)
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	for _, namespace := range []string{"one", "two"} {
 		labelled := configMap("a", namespace)
 		labelled.Labels = map[string]string{"in": namespace}
@@ -113,7 +106,7 @@ func TestListsAreSelected(t *testing.T) {
 func TestStatusIsWrittenOnItsOwn(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, nodes := within(t), clientOf(t, url, kubeapi.UserAdmin).CoreV1().Nodes()
+	ctx, nodes := await.Context(t), clientOf(t, url, kubeapi.UserAdmin).CoreV1().Nodes()
 	ready := corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}
 	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: ready}, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -142,7 +135,7 @@ func TestApplyCreatesAndThenMerges(t *testing.T) {
 	require.NoError(t, err)
 	routes := client.Resource(schema.GroupVersionResource{Group: "route.openshift.io", Version: "v1", Resource: "routes"}).Namespace("one")
 	for _, host := range []string{"a.example.com", "b.example.com"} {
-		obj, err := routes.Apply(within(t), "r", &unstructured.Unstructured{Object: map[string]any{
+		obj, err := routes.Apply(await.Context(t), "r", &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "route.openshift.io/v1", "kind": "Route", "metadata": map[string]any{"name": "r"},
 			"spec": map[string]any{"host": host},
 		}}, metav1.ApplyOptions{FieldManager: "test", Force: true})
@@ -156,7 +149,7 @@ func TestApplyCreatesAndThenMerges(t *testing.T) {
 func TestWatchSeesWhatIsAndWhatChanges(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, client := within(t), clientOf(t, url, kubeapi.UserAdmin)
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	maps := client.CoreV1().ConfigMaps("one")
 	first, err := maps.Create(ctx, configMap("a", "1"), metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -192,7 +185,7 @@ func TestWatchSeesWhatIsAndWhatChanges(t *testing.T) {
 func TestWatchOfAForgottenVersionFails(t *testing.T) {
 	t.Parallel()
 	_, url := start(t, kubeapi.Options{})
-	ctx, client := within(t), clientOf(t, url, kubeapi.UserAdmin)
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	for range 5000 {
 		_, err := client.CoreV1().Events("one").Create(ctx, &corev1.Event{ObjectMeta: metav1.ObjectMeta{GenerateName: "e"}}, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
@@ -237,7 +230,7 @@ func TestUnknownPathsAndKindsAreRefused(t *testing.T) {
 		"/apis/example.com/v1/things": http.StatusNotFound, "/api/v1/nodes?labelSelector=%3D%3D": http.StatusBadRequest,
 		"/api/v1/namespaces/one/nodes/n": http.StatusNotFound, "/api/v1/nodes/n/scale/more": http.StatusNotFound,
 	} {
-		request, err := http.NewRequestWithContext(within(t), http.MethodGet, url+path, http.NoBody)
+		request, err := http.NewRequestWithContext(await.Context(t), http.MethodGet, url+path, http.NoBody)
 		require.NoError(t, err)
 		response, err := http.DefaultClient.Do(request)
 		require.NoError(t, err)

@@ -12,7 +12,9 @@ import (
 
 const (
 	longest = 10 * time.Minute
-	tick    = 5 * time.Millisecond
+	// firstPause and lastPause are between the first two looks at a condition, and between later ones.
+	firstPause = time.Millisecond
+	lastPause  = 100 * time.Millisecond
 )
 
 // Limit returns how long a test may wait: most of the time left to the test process (go test -timeout), at most
@@ -38,11 +40,14 @@ func Context(t testing.TB) context.Context {
 // condition is called by the test's own goroutine, and may fail the test.
 func True(t testing.TB, condition func() bool, message ...any) {
 	t.Helper()
-	for deadline := time.Now().Add(Limit(t)); !condition(); time.Sleep(tick) {
+	pause, deadline := firstPause, time.Now().Add(Limit(t))
+	for !condition() {
 		if time.Now().After(deadline) {
 			require.Fail(t, "the condition never holds", message...)
 			t.FailNow()
 		}
+		time.Sleep(pause)
+		pause = min(pause*3/2, lastPause)
 	}
 }
 

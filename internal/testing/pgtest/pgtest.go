@@ -23,6 +23,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// patience bounds waits for the server, so that a test does not hang.
+const patience = 5 * time.Minute
+
 var (
 	start   = sync.OnceValues(startServer)
 	counter atomic.Int64
@@ -47,7 +50,7 @@ func URL(t testing.TB) string {
 
 func admin(t testing.TB, socket, sql string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, url(socket, "postgres"))
 	if err != nil {
@@ -123,7 +126,7 @@ func run(dir, data string, attr *syscall.SysProcAttr) error {
 }
 
 func waitReady(socket string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var last error
 	for ctx.Err() == nil {

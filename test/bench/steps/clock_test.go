@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
 )
@@ -36,24 +37,24 @@ func TestClockIsGivenSourcesAndFollowsThem(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "chrony.conf"), []byte("server "+gateway+" iburst minpoll 0 maxpoll 0\n"+
 		"bindcmdaddress /run/chrony/chronyd.sock\ncmdport 0\npidfile /run/chrony/chronyd.pid\nuser root\n"), 0o644))
 	h.start(t)
-	require.Eventually(t, func() bool { return h.sources(t, "")[gateway] == wire.SourceStateSynced }, waitMax, 100*time.Millisecond)
+	await.True(t, func() bool { return h.sources(t, "")[gateway] == wire.SourceStateSynced })
 
 	// A name, twice, and one that nobody knows: the first is taken, once.
 	states := h.sources(t, "clock.bench.example,clock.bench.example, nobody.bench.example")
 	require.Len(t, states, 2)
 	require.Contains(t, states, "clock.bench.example", "addresses are told by name")
 	require.Len(t, h.sources(t, "clock.bench.example,"+secondClock), 2, "known by its name and by its address")
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		state := h.sources(t, "")["clock.bench.example"]
 		return state != "" && state != wire.SourceStateUnreachable
-	}, waitMax, 100*time.Millisecond, "it answers; when it counts is up to the clock")
+	}, "it answers; when it counts is up to the clock")
 
 	// Clocks that disagree: nobody knows which one is right.
 	first.Tell(netip.MustParseAddr(hostAddress), time.Hour)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		state := h.sources(t, "")[gateway]
 		return state == wire.SourceStateError || state == wire.SourceStateVariable || state == wire.SourceStateUnreachable
-	}, waitMax, 100*time.Millisecond)
+	})
 }
 
 func TestClockThatIsNotThereFailsTheStep(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/agenttest"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
 )
@@ -76,7 +76,7 @@ func TestStopInstallationEndsTheWriting(t *testing.T) {
 	device := installable(t, h, "echo $$ >\"$DIR/writer\"\nexec sleep 1000\n")
 	h.start(t)
 	h.Give("written", wire.StepTypeInstall, installRequest(t, device))
-	require.Eventually(t, func() bool { found, _ := filepath.Glob(filepath.Join(h.dir, "writer")); return len(found) > 0 }, waitMax, 10*time.Millisecond)
+	await.True(t, func() bool { found, _ := filepath.Glob(filepath.Join(h.dir, "writer")); return len(found) > 0 })
 	require.NotEmpty(t, h.processes(t))
 	require.Equal(t, 125, h.ask(t, wire.StepTypeInstall, installRequest(t, device)).ExitCode, "one at a time")
 	require.Zero(t, h.ask(t, wire.StepTypeStopInstallation).ExitCode)

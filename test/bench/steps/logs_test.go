@@ -3,11 +3,11 @@ package steps_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/agenttest"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/tartest"
 	"slipway/internal/wire"
 	"slipway/test/bench/netlab"
@@ -33,7 +33,7 @@ func TestLogsOfTheJournalAreHandedIn(t *testing.T) {
 	h.start(t)
 	// A unit in the journal of a host without systemd: what an administrator's program tells of it.
 	for _, unit := range []string{"agent.service", "bootkube.service", "other.service"} {
-		require.Eventually(t, func() bool { return h.say(unit, "hello from "+unit+", "+token) == nil }, waitMax, 100*time.Millisecond)
+		await.True(t, func() bool { return h.say(unit, "hello from "+unit+", "+token) == nil })
 	}
 	request := wire.LogsGatherCmdRequest{ClusterID: agenttest.ClusterID, HostID: agenttest.HostID, InfraEnvID: agenttest.EnvID, InstallerGather: true}
 	answer[struct{}](t, h, wire.StepTypeLogsGather, argument(t, request))

@@ -5,10 +5,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -158,7 +158,7 @@ func TestNamesAreAskedForAsTheyAre(t *testing.T) {
 		}
 		return names
 	}
-	require.Eventually(t, func() bool { return ask()["api.c.bench.example"] != "" }, waitMax, 100*time.Millisecond, "the name server is up")
+	await.True(t, func() bool { return ask()["api.c.bench.example"] != "" }, "the name server is up")
 	require.Equal(t, map[string]string{
 		"api.c.bench.example": "10.67.0.5 fd67::5", "console.apps.c.bench.example": "10.67.0.6 lb.bench.example.", "nobody.bench.example": "",
 	}, ask())
@@ -168,11 +168,11 @@ func TestNamesAreAskedForAsTheyAre(t *testing.T) {
 		"one that refuses": "10.67.0.3", "one that is not there": "10.67.0.99", "no server behind the address": hostAddress,
 	} {
 		h.nameServer(t, server)
-		require.Eventually(t, func() bool { return ask()["api.c.bench.example"] == "" }, waitMax, 100*time.Millisecond, name)
+		await.True(t, func() bool { return ask()["api.c.bench.example"] == "" }, name)
 		require.Equal(t, nothing, ask(), name)
 	}
 	require.NoError(t, os.WriteFile(h.dir+"/resolv.conf", nil, 0o644))
 	require.Equal(t, nothing, ask(), "no server at all")
 	h.nameServer(t, gateway)
-	require.Eventually(t, func() bool { return ask()["api.c.bench.example"] != "" }, waitMax, 100*time.Millisecond, "the right one is found again")
+	await.True(t, func() bool { return ask()["api.c.bench.example"] != "" }, "the right one is found again")
 }

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -81,10 +81,10 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 	require.Equal(t, installedEntry, string(installed))
 
 	answer[struct{}](t, h, wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		content, err := os.ReadFile(filepath.Join(h.dir, "systemctl"))
 		return err == nil && string(content) == "reboot\n"
-	}, waitMax, 10*time.Millisecond)
+	})
 	require.Empty(t, h.versions(), "an installed host does not register")
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/agenttest"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -112,7 +113,7 @@ func (h *host) kill(t *testing.T, program string) {
 	at := slices.IndexFunc(pids, runs)
 	require.GreaterOrEqual(t, at, 0, "%s does not run", program)
 	require.NoError(t, syscall.Kill(pids[at], syscall.SIGKILL))
-	require.Eventually(t, func() bool { return !runs(pids[at]) }, waitMax, time.Millisecond)
+	await.True(t, func() bool { return !runs(pids[at]) })
 }
 
 func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
@@ -136,7 +137,7 @@ func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
 		return true
 	})
 	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
-	require.Eventually(t, func() bool { return refused.Load() > 2 }, waitMax, 10*time.Millisecond, "attempts to register")
+	await.True(t, func() bool { return refused.Load() > 2 }, "attempts to register")
 	require.Equal(t, []string{"1.0"}, h.versions())
 
 	// Somebody restarts the agent just then. The one of the unit comes back.
@@ -152,7 +153,7 @@ func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
 	require.NoError(t, os.Chtimes(marks[0], long, long))
 	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
 	h.awaitVersions(t, "1.0", "1.0", "2.0")
-	require.Eventually(t, func() bool { _, err := os.Stat(marks[0]); return err != nil }, waitMax, 10*time.Millisecond, "it has proved itself")
+	await.True(t, func() bool { _, err := os.Stat(marks[0]); return err != nil }, "it has proved itself")
 
 	// A restart from here on is nobody's fault.
 	h.kill(t, place)

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/images/remaster/iso9660"
+	"slipway/internal/testing/await"
 )
 
 const ovmf = "/usr/share/OVMF/OVMF_CODE_4M.fd"
@@ -112,7 +112,7 @@ func boot(t *testing.T, path string) {
 // waitFor runs a machine until it prints a text on its serial port.
 func waitFor(t *testing.T, want string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Limit(t))
 	defer cancel()
 	args = append([]string{"-accel", "tcg", "-m", "256", "-display", "none", "-nic", "none", "-no-reboot", "-monitor", "none", "-serial", "stdio"}, args...)
 	machine := exec.CommandContext(ctx, "qemu-system-x86_64", args...) //nolint:gosec // a test's own arguments
