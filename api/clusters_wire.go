@@ -163,7 +163,8 @@ func operatorToWire(o model.MonitoredOperator) wire.MonitoredOperator {
 	}
 }
 
-// jsonText is a value as JSON in a string, the habit of many fields (W6).
+// jsonText is a value as JSON in a string, the habit of many fields
+// (docs/reference/wire.md, "JSON in strings").
 func jsonText(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

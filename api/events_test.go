@@ -34,7 +34,7 @@ func (s *service) history(clusterID, hostID uuid.UUID) {
 	}))
 }
 
-func TestW11EventsAreFilteredOrderedAndCounted(t *testing.T) {
+func TestEventsAreFilteredOrderedAndCounted(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	cluster, host := uuid.New(), uuid.New()

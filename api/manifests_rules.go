@@ -42,7 +42,7 @@ func (s *server) usersManifest(ctx context.Context, id uuid.UUID, folder, name s
 }
 
 // requireManifestsOpen refuses changes while the installation may have read a manifest:
-// 400 by the contract (ignition.md, 5d).
+// 400 (docs/reference/ignition.md, "Rules for manifests").
 func (s *server) requireManifestsOpen(ctx context.Context, id uuid.UUID, name string) error {
 	c, err := s.Store.Cluster(ctx, id)
 	if err != nil {

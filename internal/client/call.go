@@ -182,7 +182,7 @@ func readError(k call, response *http.Response) error {
 	if err != nil {
 		return answer
 	}
-	var body struct{ Reason, Message string } // Error and InfraError (W4)
+	var body struct{ Reason, Message string } // Error and InfraError (docs/reference/wire.md, "Bodies of errors")
 	if json.Unmarshal(content, &body) != nil {
 		return answer
 	}
