@@ -14,7 +14,7 @@ import (
 func (s *service) refreshed() {
 	s.t.Helper()
 	for {
-		p, found, err := s.store.TakePulse(s.t.Context(), time.Minute)
+		p, found, err := s.store.ClaimRefresh(s.t.Context(), time.Minute)
 		require.NoError(s.t, err)
 		if !found {
 			return
@@ -22,7 +22,7 @@ func (s *service) refreshed() {
 		if p.Cluster {
 			require.NoError(s.t, s.discovery.RefreshCluster(s.t.Context(), p.SubjectID))
 		}
-		require.NoError(s.t, s.store.FinishPulse(s.t.Context(), p, time.Now().Add(time.Hour)))
+		require.NoError(s.t, s.store.FinishRefresh(s.t.Context(), p, time.Now().Add(time.Hour)))
 	}
 }
 

@@ -21,17 +21,17 @@ type Cluster struct {
 	DeletedAt       time.Time     `json:"-"`
 	// InstallAttempt counts the installations begun; it names the run the workflow belongs to.
 	InstallAttempt int `json:"-"`
-	// WorkflowStarted is false while an accepted install has no workflow yet; the sweeper mends that.
+	// WorkflowStarted is false while an accepted installation has no workflow yet; the sweeper starts it then.
 	WorkflowStarted bool `json:"-"`
-	// NetworkGeneration rises when something hosts are asked about changes: VIPs, networks,
-	// NTP sources, the domain. HostsGeneration rises when a host joins, leaves or changes its addresses.
+	// NetworkGeneration increases when a setting that hosts are checked against changes: VIPs, networks, NTP
+	// sources, the domain. HostsGeneration increases when a host joins, leaves or changes its addresses.
 	NetworkGeneration int64 `json:"-"`
 	HostsGeneration   int64 `json:"-"`
 
 	PullSecret Secret `json:"-"` // sealed
 
-	// Imported clusters exist already and were never installed by this service; APIVIPDNSName
-	// and IgnitionEndpoint are how hosts that join one reach it.
+	// Imported clusters exist already and were never installed by this service; hosts that join one reach it by
+	// APIVIPDNSName and IgnitionEndpoint.
 	Imported         bool             `json:"imported,omitempty"`
 	APIVIPDNSName    string           `json:"api_vip_dns_name,omitempty"`
 	IgnitionEndpoint IgnitionEndpoint `json:"ignition_endpoint"`
@@ -50,10 +50,10 @@ type Cluster struct {
 	SSHPublicKey       string            `json:"ssh_public_key,omitempty"`
 	Tags               string            `json:"tags,omitempty"`
 	UISettings         string            `json:"ui_settings,omitempty"` // opaque, of a user interface
-	// OrgSoftTimeouts is set when the organisation of the cluster wants soft time-outs.
+	// OrgSoftTimeouts is set when the organisation of the cluster enables soft time-outs.
 	OrgSoftTimeouts bool `json:"org_soft_timeouts,omitempty"`
-	// IgnoredHostValidations and IgnoredClusterValidations are ids, or "all"; nil when
-	// nothing was set, and then what the deployment disables holds.
+	// IgnoredHostValidations and IgnoredClusterValidations are ids, or "all"; nil when the user set none, in
+	// which case the validations that the deployment disables apply.
 	IgnoredHostValidations    []string `json:"ignored_host_validations,omitzero"`
 	IgnoredClusterValidations []string `json:"ignored_cluster_validations,omitzero"`
 
@@ -62,10 +62,10 @@ type Cluster struct {
 	UserManagedNetworking bool     `json:"user_managed_networking,omitempty"`
 	VIPDHCPAllocation     bool     `json:"vip_dhcp_allocation,omitempty"`
 	NetworkType           string   `json:"network_type,omitempty"`
-	// APIVIPLease and IngressVIPLease are the leases of addresses a DHCP server gave.
+	// APIVIPLease and IngressVIPLease are the leases of addresses that a DHCP server assigned.
 	APIVIPLease     string `json:"api_vip_lease,omitempty"`
 	IngressVIPLease string `json:"ingress_vip_lease,omitempty"`
-	// LeaseSince is since when hosts ask a DHCP server in LeaseNetwork for virtual addresses.
+	// LeaseSince is the time since which hosts ask a DHCP server in LeaseNetwork for virtual addresses.
 	LeaseSince      time.Time      `json:"lease_since,omitzero"`
 	LeaseNetwork    netip.Prefix   `json:"lease_network,omitzero"`
 	APIVIPs         []VIP          `json:"api_vips,omitempty"`
@@ -77,7 +77,7 @@ type Cluster struct {
 	ServiceNetworks       []netip.Prefix   `json:"service_networks,omitempty"`
 	Proxy                 Proxy            `json:"proxy"`
 	NTPSources            []string         `json:"ntp_sources,omitempty"`
-	NTPSourcesOnly        bool             `json:"ntp_sources_only,omitempty"` // they replace what hosts have of their own
+	NTPSourcesOnly        bool             `json:"ntp_sources_only,omitempty"` // replace the sources hosts are configured with
 	Hyperthreading        string           `json:"hyperthreading,omitempty"`
 	SchedulableMasters    bool             `json:"schedulable_masters,omitempty"`
 	DiskEncryption        DiskEncryption   `json:"disk_encryption"`
@@ -98,22 +98,22 @@ type Cluster struct {
 	ControllerLogsCollectedAt time.Time          `json:"controller_logs_collected_at"`
 	// IngressCertAt is when the controller delivered the ingress certificate and kubeconfig was completed.
 	IngressCertAt time.Time `json:"ingress_cert_at"`
-	// Completion is what the controller reported at the end; nil before.
+	// Completion is the controller's final report; nil before it.
 	Completion *Completion `json:"completion,omitempty"`
-	// DecisionOpen is set while the workflow has stopped at a time-out and waits for a command
-	// (extend, cancel, reset): the hosts keep their states meanwhile.
+	// DecisionOpen is set while the workflow is stopped at a time-out and waits for a command (extend, cancel,
+	// reset). The hosts keep their statuses meanwhile.
 	DecisionOpen bool `json:"decision_open,omitempty"`
 	// ApprovalGates are the points where the workflow pauses for an approve command.
 	ApprovalGates []string `json:"approval_gates,omitempty"`
 }
 
-// SingleNode reports whether the cluster is one control plane host without workers.
+// SingleNode reports whether the cluster consists of one control plane host without workers.
 func (c *Cluster) SingleNode() bool { return c.ControlPlaneCount == 1 }
 
-// DayTwo reports whether the cluster exists already and only takes more hosts.
+// DayTwo reports whether the cluster exists already and only accepts additional hosts.
 func (c *Cluster) DayTwo() bool { return c.Kind == KindAddHostsCluster }
 
-// Platform is where a cluster runs.
+// Platform is the infrastructure a cluster runs on.
 type Platform struct {
 	Type                   string `json:"type,omitempty"` // baremetal, none, nutanix, vsphere, external
 	ExternalName           string `json:"external_name,omitempty"`
@@ -126,10 +126,10 @@ type VIP struct {
 	Verification string     `json:"verification,omitempty"` // unverified, failed, succeeded
 }
 
-// ClusterNetwork is a network pods take their addresses from.
+// ClusterNetwork is a network that pod addresses are assigned from.
 type ClusterNetwork struct {
 	CIDR       netip.Prefix `json:"cidr"`
-	HostPrefix int          `json:"host_prefix"` // length of the part each host gets
+	HostPrefix int          `json:"host_prefix"` // length of the prefix each host gets
 }
 
 // HostNetwork lists the hosts with an address in a network.
@@ -138,21 +138,21 @@ type HostNetwork struct {
 	HostIDs []uuid.UUID  `json:"host_ids"`
 }
 
-// Proxy is how hosts reach other networks.
+// Proxy holds the proxies through which hosts reach other networks.
 type Proxy struct {
 	HTTP    string `json:"http,omitempty"`
 	HTTPS   string `json:"https,omitempty"`
 	NoProxy string `json:"no_proxy,omitempty"`
 }
 
-// DiskEncryption is the encryption asked for installation disks.
+// DiskEncryption is the encryption requested for installation disks.
 type DiskEncryption struct {
 	EnableOn    string `json:"enable_on,omitempty"` // none, all, masters, ...
 	Mode        string `json:"mode,omitempty"`      // tpmv2, tang
 	TangServers string `json:"tang_servers,omitempty"`
 }
 
-// ClusterProgress is how far an installation is, in percent of each phase.
+// ClusterProgress is the progress of an installation, in percent of each phase.
 type ClusterProgress struct {
 	Total                    int             `json:"total"`
 	Preparing                int             `json:"preparing"`
@@ -169,7 +169,7 @@ type Preparation struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Completion is the controller's last word on an installation.
+// Completion is the controller's final report on an installation.
 type Completion struct {
 	Success   bool      `json:"success"`
 	ErrorInfo string    `json:"error_info,omitempty"`
@@ -181,7 +181,7 @@ type Completion struct {
 type ConnectivityGroups struct {
 	Majority             map[string][]uuid.UUID `json:"majority,omitempty"`
 	L3ConnectedAddresses map[uuid.UUID][]string `json:"l3_connected_addresses,omitempty"`
-	// IPCollisions maps an address to the MACs that answered for it, two or more.
+	// IPCollisions maps an address to the MAC addresses that answered for it, two or more.
 	IPCollisions map[string][]string `json:"ip_collisions,omitempty"`
 }
 
@@ -189,20 +189,20 @@ type ConnectivityGroups struct {
 type OLMOperator struct {
 	Name       string `json:"name"`
 	Properties string `json:"properties,omitempty"` // JSON object
-	// DependencyOnly operators were not asked for; another one needs them.
+	// DependencyOnly operators were not selected; another operator requires them.
 	DependencyOnly bool `json:"dependency_only,omitempty"`
-	// Bundles are those the user chose that brought it; BundleOnly when nothing else did.
+	// Bundles are the user's bundles that include the operator; BundleOnly is set when nothing else selects it.
 	Bundles    []string `json:"bundles,omitempty"`
 	BundleOnly bool     `json:"bundle_only,omitempty"`
 }
 
-// OperatorBundle is a bundle of operators that the user chose.
+// OperatorBundle is a bundle of operators that the user selected.
 type OperatorBundle struct {
 	ID       string   `json:"id"`
-	Optional []string `json:"optional,omitempty"` // operators it can bring besides
+	Optional []string `json:"optional,omitempty"` // optional operators of the bundle
 }
 
-// IgnitionEndpoint is where hosts that join a cluster get their configuration.
+// IgnitionEndpoint is the address from which hosts that join a cluster get their configuration.
 type IgnitionEndpoint struct {
 	URL           string `json:"url,omitempty"`
 	CACertificate string `json:"ca_certificate,omitempty"` // base64 of PEM

@@ -14,21 +14,21 @@ import (
 	"slipway/internal/wire"
 )
 
-// ConnectivityReport is what a host found out about its links to others, packed into a
+// ConnectivityReport is a host's report on its links to other hosts, packed into a
 // tenth of its size: every host of a cluster reports on every other one, a million links
 // among a thousand hosts. It is nil while the host has not reported. Equal reports are
 // equal byte by byte.
 //
-// It is the version, the number of remote hosts, and for each its id and its lists of
-// links, with their lengths in front. Numbers are varints; a text is written once and
-// referred to by its place among the texts after that.
+// It holds the version, the number of remote hosts, and for each its id and its lists of
+// links, each list preceded by its length. Numbers are varints. A text is written once;
+// later occurrences refer to its index among the texts.
 type ConnectivityReport []byte
 
 // connectivityVersion is the first byte of a packed report.
 const connectivityVersion = 1
 
-// Kinds of texts: the lower bits of the number before them. The rest is the place of a
-// known text, else the length of what follows.
+// Kinds of texts: the lower bits of the number that precedes them. The rest is the index of a known text, or
+// the length of a new one.
 const (
 	textKnown = iota
 	textPlain
@@ -37,7 +37,7 @@ const (
 	textKinds
 )
 
-// PackConnectivity packs a report as hosts send it.
+// PackConnectivity packs a report in the form that hosts send.
 func PackConnectivity(report wire.ConnectivityReport) ConnectivityReport {
 	p := packer{out: []byte{connectivityVersion}, texts: map[string]int{"": 0}}
 	p.number(len(report.RemoteHosts))
@@ -65,7 +65,7 @@ func PackConnectivity(report wire.ConnectivityReport) ConnectivityReport {
 	return p.out
 }
 
-// Unpack is the report as hosts send it.
+// Unpack returns the report in the form that hosts send.
 func (r ConnectivityReport) Unpack() wire.ConnectivityReport {
 	out := wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{}}
 	for remote := range r.Remotes() {
@@ -77,8 +77,8 @@ func (r ConnectivityReport) Unpack() wire.ConnectivityReport {
 	return out
 }
 
-// Remotes are the hosts reported on, in the order of the report. Each holds until the
-// next one: they share their memory.
+// Remotes iterates over the reported hosts, in the order of the report. Each value is valid until the next one:
+// they share memory.
 func (r ConnectivityReport) Remotes() iter.Seq[*wire.ConnectivityRemoteHost] {
 	return func(yield func(*wire.ConnectivityRemoteHost) bool) {
 		if len(r) == 0 || r[0] != connectivityVersion {
@@ -110,7 +110,7 @@ func (p *packer) flag(set bool) {
 	p.out = append(p.out, 0)
 }
 
-// float writes the significant bytes of a number, which come last in a round one.
+// float writes the significant bytes of a number; round numbers end in zero bytes.
 func (p *packer) float(f float64) {
 	p.out = binary.AppendUvarint(p.out, bits.ReverseBytes64(math.Float64bits(f)))
 }
@@ -133,7 +133,7 @@ func (p *packer) text(texts ...string) {
 	}
 }
 
-// unpacker reads a report. One that is cut off is broken; what it gives then is empty.
+// unpacker reads a report. Reading a truncated report marks the unpacker as broken and yields zero values.
 type unpacker struct {
 	in     []byte
 	texts  []string
@@ -151,7 +151,8 @@ func (u *unpacker) remote(into *wire.ConnectivityRemoteHost) {
 	into.L3Connectivity = into.L3Connectivity[:0]
 	for range u.count() {
 		into.L3Connectivity = append(into.L3Connectivity, wire.L3Connectivity{
-			Successful: u.flag(), OutgoingNic: u.text(), RemoteIPAddress: u.text(), AverageRttMs: u.float(), PacketLossPercentage: u.float(),
+			Successful: u.flag(), OutgoingNic: u.text(), RemoteIPAddress: u.text(), AverageRttMs: u.float(),
+			PacketLossPercentage: u.float(),
 		})
 	}
 	into.MtuReport = into.MtuReport[:0]
@@ -172,7 +173,7 @@ func (u *unpacker) number() uint64 {
 	return n
 }
 
-// count is the length of a list: of elements that take a byte each at least.
+// count reads the length of a list whose elements take at least one byte each.
 func (u *unpacker) count() int {
 	if n := u.number(); n <= uint64(len(u.in)) {
 		return int(n)

@@ -37,15 +37,23 @@ func TestPackedReportsComeBackAsTheyWereSent(t *testing.T) {
 		"texts of every kind": {RemoteHosts: []wire.ConnectivityRemoteHost{{
 			HostID: uuid.New(),
 			L2Connectivity: []wire.L2Connectivity{
-				{OutgoingIPAddress: "2001:db8::1", OutgoingNic: "fe80::1%eth0", RemoteIPAddress: "2001:DB8::2", RemoteMac: "AA:00:00:00:00:01"},
-				{OutgoingIPAddress: "::ffff:192.0.2.1", OutgoingNic: "", RemoteIPAddress: "no address", RemoteMac: "aa-00-00-00-00-01", Successful: true},
+				{
+					OutgoingIPAddress: "2001:db8::1", OutgoingNic: "fe80::1%eth0", RemoteIPAddress: "2001:DB8::2",
+					RemoteMac: "AA:00:00:00:00:01",
+				},
+				{
+					OutgoingIPAddress: "::ffff:192.0.2.1", OutgoingNic: "", RemoteIPAddress: "no address", RemoteMac: "aa-00-00-00-00-01",
+					Successful: true,
+				},
 				{OutgoingIPAddress: "192.0.2.01", RemoteIPAddress: "0.0.0.0", RemoteMac: "02:00:5e:10:00:00:00:01"},
 			},
 			L3Connectivity: []wire.L3Connectivity{
 				{AverageRttMs: 1e-9, PacketLossPercentage: 33.333333, OutgoingNic: "eth0", RemoteIPAddress: "2001:db8::1"},
 				{AverageRttMs: -1, PacketLossPercentage: 100, RemoteIPAddress: "2001:db8::1", Successful: true},
 			},
-			MtuReport: []wire.MtuReport{{OutgoingNic: "eth0", RemoteIPAddress: "2001:db8::1", MtuSuccessful: true}, {OutgoingNic: "ünïcode\xff"}},
+			MtuReport: []wire.MtuReport{
+				{OutgoingNic: "eth0", RemoteIPAddress: "2001:db8::1", MtuSuccessful: true}, {OutgoingNic: "ünïcode\xff"},
+			},
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +76,7 @@ func TestReportsAreKeptSmall(t *testing.T) {
 func TestNoReportNamesNobody(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, model.ConnectivityReport(nil).Unpack().RemoteHosts)
-	require.NotNil(t, model.PackConnectivity(wire.ConnectivityReport{}), "a report on nobody is a report")
+	require.NotNil(t, model.PackConnectivity(wire.ConnectivityReport{}), "a report without remote hosts is a report")
 }
 
 func TestReportsCutOffOrOfAnotherVersionEndEarly(t *testing.T) {

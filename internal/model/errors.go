@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Errors that decide how a caller is answered; wrap them with what was asked and found.
+// Kinds of errors that decide the status code of a reply; wrap them with what was requested and what was found.
 var (
 	// ErrNotFound: no such object (404).
 	ErrNotFound = errors.New("not found")

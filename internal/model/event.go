@@ -30,19 +30,19 @@ type Event struct {
 	Message    string
 	Props      map[string]any
 	At         time.Time
-	// Quiet leaves the event out when the same one, of the same host, cluster or discovery
-	// environment, is not older than that; zero: never.
+	// Quiet suppresses the event when the same one about the same host, cluster or InfraEnv is younger than
+	// that; zero: never.
 	Quiet time.Duration
-	// Counted is for those who count events; it is not kept.
+	// Counted is for observers that compute metrics; it is not stored.
 	Counted Counted
 }
 
-// Counted is what of an event matters to numbers and is no property of it. What it points
-// to may change once the transaction that wrote the event is over.
+// Counted holds the values of an event that metrics need and that are not its properties. What it points to may
+// change once the transaction that wrote the event is over.
 type Counted struct {
 	Cluster *Cluster
 	Host    *Host
-	// Stage is what ended, Duration how long it took.
+	// Stage is the stage that ended, Duration the time it took.
 	Stage    Stage
 	Duration time.Duration
 	// FailedHostValidations counts, when a cluster is deleted, the hosts that each fails on.

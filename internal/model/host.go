@@ -8,9 +8,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// Host is one machine that runs, or ran, a discovery agent.
-// A host is identified by its discovery environment and its own id together.
-// Fields tagged json:"-" are columns of the store; the rest is its document.
+// Host is one machine that runs, or ran, a discovery agent. A host is identified by its InfraEnv and its own id
+// together. Fields tagged json:"-" are columns of the store; the rest is its document.
 type Host struct {
 	ID              uuid.UUID  `json:"-"`
 	InfraEnvID      uuid.UUID  `json:"-"`
@@ -30,12 +29,12 @@ type Host struct {
 	// table of their own and written at most every ten seconds.
 	CheckedInAt time.Time `json:"-"`
 	Timestamp   int64     `json:"-"`
-	// Connectivity has a column of its own, too: it is larger than all the rest.
+	// Connectivity has a column of its own as well: it is larger than all other fields together.
 	Connectivity ConnectivityReport `json:"-"`
-	// Facts records what was asked of the host and answered, by name of the fact.
+	// Facts records the questions the host was asked and their answers, by name of the fact.
 	Facts Facts `json:"-"`
 
-	// Fencing is how the machine's power is controlled by its cluster; nil when not set.
+	// Fencing holds the credentials by which the cluster controls the machine's power; nil when not set.
 	Fencing *FencingCredentials `json:"-"` // sealed
 	// IgnitionEndpointToken and IgnitionEndpointHeaders are sent to the ignition endpoint
 	// of the cluster a day-2 host joins.
@@ -58,8 +57,8 @@ type Host struct {
 	AutoRole bool `json:"auto_role,omitempty"`
 	// Attempt counts the times the host's installation was begun in this run.
 	Attempt int `json:"attempt,omitempty"`
-	// PendingWorkflow was accepted for this host alone and is not started yet: the sweeper
-	// mends that. WorkflowAttempt counts what was accepted, and is never taken back.
+	// PendingWorkflow is an accepted workflow of this host alone that is not started yet; the sweeper starts
+	// it. WorkflowAttempt counts accepted workflows and never decreases.
 	PendingWorkflow HostWorkflow `json:"pending_workflow,omitempty"`
 	WorkflowAttempt int          `json:"workflow_attempt,omitempty"`
 	// FormerClusterID is the cluster a reclaimed host was in.
@@ -92,7 +91,7 @@ type Host struct {
 	LogsCollectedAt time.Time          `json:"logs_collected_at"`
 }
 
-// HostProgress is the stage a host is in and how far.
+// HostProgress is the current stage of a host and its percentage.
 type HostProgress struct {
 	Percentage     int       `json:"percentage"` // of the whole installation of this host
 	Info           string    `json:"info,omitempty"`
@@ -107,17 +106,17 @@ type FencingCredentials struct {
 	Username                string
 	Password                Secret
 	CertificateVerification string // Enabled or Disabled
-	MACAddress              string // of the boot interface; empty when not told
+	MACAddress              string // of the boot interface; empty when not reported
 }
 
-// DiskSpeed is the outcome of an installation disk speed check.
+// DiskSpeed is the result of a speed check of an installation disk.
 type DiskSpeed struct {
 	Tested         bool  `json:"tested"`
 	ExitCode       int   `json:"exit_code"`
 	SyncDurationMS int64 `json:"sync_duration_ms"` // 99th percentile of fdatasync
 }
 
-// Hostname is the name the host will have: the requested one, else the one it has.
+// Hostname returns the name the host will have: the requested one, else its current one.
 func (h *Host) Hostname() string {
 	if h.RequestedHostname != "" {
 		return h.RequestedHostname
@@ -128,7 +127,7 @@ func (h *Host) Hostname() string {
 	return ""
 }
 
-// EffectiveRole is the role set by the user, else the one suggested.
+// EffectiveRole returns the role set by the user, else the suggested one.
 func (h *Host) EffectiveRole() Role {
 	if h.Role == RoleAutoAssign && h.SuggestedRole != "" {
 		return h.SuggestedRole
@@ -139,27 +138,26 @@ func (h *Host) EffectiveRole() Role {
 // DayTwo reports whether the host joins a cluster that exists already.
 func (h *Host) DayTwo() bool { return h.Kind == KindAddToExistingClusterHost }
 
-// HostWorkflow is a workflow that a host has for itself, without its cluster's.
+// HostWorkflow is the kind of a workflow that a host has for itself, without its cluster's.
 type HostWorkflow string
 
 // The workflows of single hosts.
 const (
 	WorkflowNone    HostWorkflow = ""
 	WorkflowAdd     HostWorkflow = "add"     // it joins a cluster that exists
-	WorkflowReclaim HostWorkflow = "reclaim" // it goes back to its discovery environment
+	WorkflowReclaim HostWorkflow = "reclaim" // it returns to its InfraEnv
 )
 
-// Fact names something asked of a host in discovery; the names are those of the steps.
+// Fact is the name of a question that a host answers in discovery; the names are those of the steps.
 type Fact string
 
-// FactRecord is when a fact was last asked and answered, and for which generation of
-// the cluster's settings.
+// FactRecord holds when a fact was last asked and answered, and for which generation of the cluster's settings.
 type FactRecord struct {
 	AskedAt    time.Time `json:"asked_at"`
 	AnsweredAt time.Time `json:"answered_at"`
-	// Generation is the cluster generation the last question belonged to.
+	// Generation is the cluster generation of the last question.
 	Generation int64 `json:"generation,omitempty"`
-	// StepID is the id of the last question; a reply with another id is still taken.
+	// StepID is the id of the last question; a reply with another id is still accepted.
 	StepID string `json:"step_id,omitempty"`
 }
 
@@ -178,7 +176,7 @@ const (
 	ValidationDisabled ValidationStatus = "disabled"
 )
 
-// ValidationResult is what one rule said of one cluster or host.
+// ValidationResult is the result of one rule for one cluster or host.
 type ValidationResult struct {
 	ID       string           `json:"id"`
 	Category string           `json:"category"`

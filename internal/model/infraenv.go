@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// InfraEnv is a discovery environment: what hosts boot to become known.
+// InfraEnv is the environment that hosts are discovered in: their discovery image and its settings.
 type InfraEnv struct {
 	ID        uuid.UUID  `json:"-"`
 	ClusterID *uuid.UUID `json:"-"` // nil with late binding
@@ -26,7 +26,7 @@ type InfraEnv struct {
 	ImageType              string           `json:"image_type,omitempty"` // full-iso, minimal-iso, disconnected-iso
 	Proxy                  Proxy            `json:"proxy"`
 	NTPSources             []string         `json:"ntp_sources,omitempty"`
-	NTPSourcesOnly         bool             `json:"ntp_sources_only,omitempty"` // they replace what hosts have of their own
+	NTPSourcesOnly         bool             `json:"ntp_sources_only,omitempty"` // replace the sources hosts are configured with
 	SSHAuthorizedKey       string           `json:"ssh_authorized_key,omitempty"`
 	StaticNetworkConfig    string           `json:"static_network_config,omitempty"` // JSON, as the client sent it
 	RendezvousIP           string           `json:"rendezvous_ip,omitempty"`

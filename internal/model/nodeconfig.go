@@ -6,12 +6,11 @@ import (
 	"strconv"
 )
 
-// machineConfigPort is that of an existing cluster's machine config server for hosts
-// that are not nodes yet.
+// machineConfigPort is the port of an existing cluster's machine config server for hosts that are not nodes
+// yet.
 const machineConfigPort = 22624
 
-// MachineConfigPool is the pool a host's configuration comes from: the user's choice,
-// else that of its role.
+// MachineConfigPool returns the pool of a host's configuration: the user's choice, else that of its role.
 func (h *Host) MachineConfigPool() string {
 	switch {
 	case h.MachineConfigPoolName != "":
@@ -22,9 +21,9 @@ func (h *Host) MachineConfigPool() string {
 	return string(RoleWorker)
 }
 
-// NodeConfigURL is where a host that joins the cluster gets its configuration: at the
-// ignition endpoint of its user, or at the cluster's machine config server. An endpoint
-// that is no URL is given back as it is.
+// NodeConfigURL returns the address from which a host that joins the cluster gets its configuration: the
+// ignition endpoint set by the user, or the cluster's machine config server. An endpoint that is not a URL is
+// returned unchanged.
 func (c *Cluster) NodeConfigURL(h *Host) string {
 	pool := h.MachineConfigPool()
 	if endpoint := c.IgnitionEndpoint.URL; endpoint != "" {

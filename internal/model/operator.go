@@ -16,7 +16,7 @@ const (
 	OperatorAvailable   OperatorStatus = "available"
 )
 
-// MonitoredOperator is an operator the installation waits for.
+// MonitoredOperator is an operator that an installation waits for.
 type MonitoredOperator struct {
 	ClusterID        uuid.UUID
 	Name             string // cvo, console, or an OLM operator
@@ -40,9 +40,9 @@ type Manifest struct {
 	Blob      BlobRef
 }
 
-// BlobRef points into the blob store.
+// BlobRef refers to an object in the blob store.
 type BlobRef struct {
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"` // hex
-	Size   int64  `json:"size"`   // bytes, before sealing
+	Size   int64  `json:"size"`   // bytes, before encryption
 }

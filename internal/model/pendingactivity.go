@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// ActivityKind tells what completes a pending activity.
+// ActivityKind is the kind of event that completes a pending activity.
 type ActivityKind string
 
 // A step is run by an agent and completed by its reply; a stage is completed when the
@@ -30,7 +30,7 @@ const (
 	ActivitySuperseded ActivityState = "superseded"
 )
 
-// PendingActivity is something a workflow waits for; the row of one activity.
+// PendingActivity is the row of one activity: a result that a workflow waits for.
 type PendingActivity struct {
 	// ID is the step_id the agent sees: the type and eight hex digits made of the
 	// workflow, run and activity ids, so that a retried activity keeps it.
@@ -49,7 +49,7 @@ type PendingActivity struct {
 	ActivityID string
 	TaskToken  []byte
 	Attempt    int
-	// HeartbeatEvery is how often the service tells Temporal that the pending activity lives.
+	// HeartbeatEvery is the interval at which the service sends Temporal a heartbeat for the activity.
 	HeartbeatEvery time.Duration
 
 	// ExitCode, Output and Error are the reply; Output over 32 KiB is cut, the whole is in the blob store.

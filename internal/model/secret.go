@@ -2,8 +2,8 @@ package model
 
 import "log/slog"
 
-// Secret is a value that never shows in logs, errors or JSON. The store seals it
-// with a key that is not in the database; Reveal is the only way to read it.
+// Secret is a value that never appears in logs, errors or JSON. The store encrypts it with a key that is not in
+// the database; Reveal is the only way to read it.
 type Secret string
 
 const redacted = "[redacted]"

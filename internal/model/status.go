@@ -19,7 +19,7 @@ const (
 	ClusterUnmonitored                 ClusterStatus = "unmonitored"
 )
 
-// ClusterKind tells clusters installed here from those that only take more hosts.
+// ClusterKind distinguishes clusters installed here from those that only accept additional hosts.
 type ClusterKind string
 
 // The cluster kinds.
@@ -64,7 +64,7 @@ const (
 	HostReclaimingRebooting         HostStatus = "reclaiming-rebooting"
 )
 
-// HostKind tells hosts of a new cluster from hosts added to an existing one.
+// HostKind distinguishes hosts of a new cluster from hosts added to an existing one.
 type HostKind string
 
 // The host kinds.
@@ -73,7 +73,7 @@ const (
 	KindAddToExistingClusterHost HostKind = "AddToExistingClusterHost"
 )
 
-// Role is what a host does in its cluster.
+// Role is the function of a host in its cluster.
 type Role string
 
 // The roles. RoleBootstrap is never stored: it names the arguments and the stage
@@ -89,14 +89,14 @@ const (
 // Dialect is the set of steps an agent understands during an installation.
 type Dialect string
 
-// DialectInstall agents take one install step; DialectFine agents (ours) take one
-// step for each stage.
+// DialectInstall agents run one install step; DialectFine agents, those of Slipway, run one step for each
+// stage.
 const (
 	DialectInstall Dialect = "install"
 	DialectFine    Dialect = "fine"
 )
 
-// LogsState is how far a collection of logs is.
+// LogsState is the progress of a collection of logs.
 type LogsState string
 
 // The log collection states.
@@ -108,7 +108,7 @@ const (
 	LogsTimeout    LogsState = "timeout"
 )
 
-// MediaStatus tells whether the virtual media a host booted from is still there.
+// MediaStatus reports whether the virtual media a host booted from is still connected.
 type MediaStatus string
 
 // The media states.

@@ -1,6 +1,6 @@
 package model
 
-// LeaveCluster forgets what a host was in its cluster; what is known of its hardware stays.
+// LeaveCluster clears everything about a host that belongs to its cluster; its inventory stays.
 func (h *Host) LeaveCluster() {
 	h.ClusterID, h.Kind = nil, KindHost
 	h.Role, h.SuggestedRole, h.AutoRole, h.Bootstrap = RoleAutoAssign, "", false, false

@@ -7,14 +7,14 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Addresses signs addresses that open exactly one file for a while, for whoever has
-// them: what an object store calls presigned.
+// Addresses signs addresses that open exactly one file for a limited time, without other credentials: presigned
+// URLs in the terms of object stores.
 type Addresses struct {
-	Key []byte // 32 bytes of randomness, the same in every process of the service
+	Key []byte // 32 random bytes, the same in every process of the service
 	Now func() time.Time
 }
 
-// Sign makes the signature of an address that is good until expires.
+// Sign returns the signature of an address that is valid until expires.
 func (a Addresses) Sign(address string, expires time.Time) (string, error) {
 	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
 		Subject: address, ExpiresAt: jwt.NewNumericDate(expires),
@@ -25,7 +25,7 @@ func (a Addresses) Sign(address string, expires time.Time) (string, error) {
 	return text, nil
 }
 
-// Verify refuses a signature that is not of this address, or no longer good, with an ErrRefused.
+// Verify returns an ErrRefused for a signature that does not belong to this address or has expired.
 func (a Addresses) Verify(address, signature string) error {
 	_, err := jwt.ParseWithClaims(signature, &jwt.RegisteredClaims{}, func(*jwt.Token) (any, error) { return a.Key, nil },
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithTimeFunc(a.Now),

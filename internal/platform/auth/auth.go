@@ -14,21 +14,21 @@ import (
 // Mode is how callers prove who they are, the value of AUTH_TYPE.
 type Mode string
 
-// The modes there are.
+// The modes.
 const (
-	// ModeNone takes every caller for the administrator.
+	// ModeNone treats every caller as the administrator.
 	ModeNone Mode = "none"
 	// ModeLocal signs the tokens of agents with a key pair of the service.
 	ModeLocal Mode = "local"
-	// ModeAgentInstaller takes tokens that the agent-based installer signed; the service
-	// has the public key only.
+	// ModeAgentInstaller accepts tokens that the agent-based installer signed; the service has the public key
+	// only.
 	ModeAgentInstaller Mode = "agent-installer-local"
 )
 
-// Modes lists the modes there are.
+// Modes lists the modes.
 var Modes = []Mode{ModeNone, ModeLocal, ModeAgentInstaller}
 
-// ParseMode reads the value of AUTH_TYPE; another one is an error that names those there are.
+// ParseMode reads the value of AUTH_TYPE; the error for an unknown value lists the valid ones.
 func ParseMode(text string) (Mode, error) {
 	if slices.Contains(Modes, Mode(text)) {
 		return Mode(text), nil
@@ -40,7 +40,7 @@ func ParseMode(text string) (Mode, error) {
 	return "", fmt.Errorf("AUTH_TYPE: require one of %s, found %q", strings.Join(names, ", "), text)
 }
 
-// Scheme is a place of a request that a credential may be in, by its name in the API document.
+// Scheme is a place in a request that can carry a credential, by its name in the API document.
 type Scheme string
 
 // The schemes of the contract.
@@ -53,27 +53,27 @@ const (
 	SchemeWatcher  Scheme = "watcherAuth"  // header Watcher-Authorization
 )
 
-// ErrRefused says that a credential proves nothing; the text tells why.
+// ErrRefused marks an invalid credential; the text says why it is invalid.
 var ErrRefused = errors.New("credential refused")
 
 func refusedf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// Caller is who a credential belongs to.
+// Caller is the identity that a credential proves.
 type Caller struct {
 	Name  string
 	OrgID string
-	// Admin sees what belongs to everybody.
+	// Admin may read objects of every owner.
 	Admin bool
-	// Scheme is where the credential was.
+	// Scheme is the place the credential was found in.
 	Scheme Scheme
-	// InfraEnvID or ClusterID is the only object a bound caller may touch; zero: any.
+	// InfraEnvID or ClusterID is the only object a bound caller may access; zero: any.
 	InfraEnvID, ClusterID uuid.UUID
 }
 
-// Bound reports whether the caller is held to one object.
+// Bound reports whether the caller is restricted to one object.
 func (c Caller) Bound() bool { return c.InfraEnvID != uuid.Nil || c.ClusterID != uuid.Nil }
 
-// Admin is the caller of mode none.
+// Admin returns the caller of mode none.
 var Admin = Caller{Name: "admin", Admin: true}

@@ -40,7 +40,8 @@ func newLab(t *testing.T, mode auth.Mode) *lab {
 	private := newKey(t, elliptic.P256())
 	l := &lab{t: t, private: private, now: start, keys: map[uuid.UUID]model.Secret{envID: "key of the environment"}}
 	options := auth.LocalOptions{
-		Mode: mode, PrivateKey: model.Secret(privatePEM(t, private)), PublicKey: publicPEM(t, private), Now: func() time.Time { return l.now },
+		Mode: mode, PrivateKey: model.Secret(privatePEM(t, private)), PublicKey: publicPEM(t, private),
+		Now: func() time.Time { return l.now },
 		TokenKey: func(_ context.Context, id uuid.UUID) (model.Secret, error) {
 			if key, known := l.keys[id]; known {
 				return key, nil
@@ -77,7 +78,9 @@ func TestKeysMayHaveTheirCurveBeforeThem(t *testing.T) {
 	key := newKey(t, elliptic.P256())
 	curve := "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
 	for _, private := range []string{curve + privatePEM(t, key), base64.StdEncoding.EncodeToString([]byte(curve + privatePEM(t, key)))} {
-		l, err := auth.NewLocal(auth.LocalOptions{Mode: auth.ModeLocal, PrivateKey: model.Secret(private), PublicKey: publicPEM(t, key), Now: time.Now})
+		l, err := auth.NewLocal(
+			auth.LocalOptions{Mode: auth.ModeLocal, PrivateKey: model.Secret(private), PublicKey: publicPEM(t, key), Now: time.Now},
+		)
 		require.NoError(t, err)
 		_, err = l.AgentToken(&model.InfraEnv{ID: envID})
 		require.NoError(t, err)
@@ -125,9 +128,11 @@ func TestFaultsOfKeysNameTheirSettingAndNoKey(t *testing.T) {
 	}{
 		"no public key":               {auth.ModeLocal, privatePEM(t, key), "", "EC_PUBLIC_KEY_PEM"},
 		"a public key of another use": {auth.ModeLocal, privatePEM(t, large), publicPEM(t, large), "require curve P-256, found P-384"},
-		"keys of two pairs":           {auth.ModeLocal, privatePEM(t, other), publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require the private key of EC_PUBLIC_KEY_PEM"},
-		"a private key that is none":  {auth.ModeLocal, "hunter2", publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require a private key"},
-		"local without a private key": {auth.ModeLocal, "", publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require the key that signs"},
+		"keys of two pairs": {
+			auth.ModeLocal, privatePEM(t, other), publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require the private key of EC_PUBLIC_KEY_PEM",
+		},
+		"a private key that is no key": {auth.ModeLocal, "hunter2", publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require a private key"},
+		"local without a private key":  {auth.ModeLocal, "", publicPEM(t, key), "EC_PRIVATE_KEY_PEM: require the key that signs"},
 	} {
 		_, err := auth.NewLocal(auth.LocalOptions{Mode: c.mode, PrivateKey: model.Secret(c.private), PublicKey: c.public, Now: time.Now})
 		require.ErrorContains(t, err, c.want, name)
@@ -150,7 +155,7 @@ func TestAgentOfAnEnvironmentIsKnownByItsToken(t *testing.T) {
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token.Reveal(), ".")[1])
 	require.NoError(t, err)
-	require.JSONEq(t, `{"infra_env_id":"`+envID.String()+`"}`, string(payload), "agents of other makers read it")
+	require.JSONEq(t, `{"infra_env_id":"`+envID.String()+`"}`, string(payload), "agents of other vendors read it")
 }
 
 func TestTokensThatProveNothingAreRefused(t *testing.T) {
@@ -168,22 +173,45 @@ func TestTokensThatProveNothingAreRefused(t *testing.T) {
 		token  string
 		want   string
 	}{
-		"signed with another key":            {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, newKey(t, elliptic.P256()), claims), "signature is wrong"},
-		"changed after it was signed":        {auth.SchemeAgent, parts[0] + "." + forged + "." + parts[2], "signature is wrong"},
-		"without a signature":                {auth.SchemeAgent, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims), "signature is wrong"},
-		"signed with the public key as HMAC": {auth.SchemeAgent, l.sign(jwt.SigningMethodHS256, []byte(publicPEM(t, l.private)), claims), "signature is wrong"},
-		"of a larger curve":                  {auth.SchemeAgent, l.sign(jwt.SigningMethodES384, newKey(t, elliptic.P384()), claims), "signature is wrong"},
-		"expired":                            {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, with("exp", start.Add(-time.Second).Unix())), "has expired"},
-		"not valid yet":                      {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, with("nbf", start.Add(time.Hour).Unix())), "not valid yet"},
-		"of nothing":                         {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{}), "require a token with one of the claims"},
-		"of two things":                      {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, with("cluster_id", otherID.String())), "require a token with one of the claims"},
-		"of no UUID":                         {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{"infra_env_id": "env"}), "require a UUID"},
-		"of the zero UUID":                   {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{"infra_env_id": uuid.Nil.String()}), "require a UUID"},
-		"of air":                             {auth.SchemeAgent, "air", "cannot be read"},
-		"an agent's as a user's":             {auth.SchemeUser, good, "auth_scheme userAuth"},
-		"an agent's as a watcher's":          {auth.SchemeWatcher, good, "takes no watcherAuth"},
-		"an agent's as an image's":           {auth.SchemeImage, good, "require an image token"},
-		"a user's as an agent's":             {auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{"auth_scheme": "userAuth"}), "claims infra_env_id"},
+		"signed with another key": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, newKey(t, elliptic.P256()), claims), "signature is wrong",
+		},
+		"changed after it was signed": {auth.SchemeAgent, parts[0] + "." + forged + "." + parts[2], "signature is wrong"},
+		"without a signature": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, claims), "signature is wrong",
+		},
+		"signed with the public key as HMAC": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodHS256, []byte(publicPEM(t, l.private)), claims), "signature is wrong",
+		},
+		"of a larger curve": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES384, newKey(t, elliptic.P384()), claims), "signature is wrong",
+		},
+		"expired": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, with("exp", start.Add(-time.Second).Unix())), "has expired",
+		},
+		"not valid yet": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, with("nbf", start.Add(time.Hour).Unix())), "not valid yet",
+		},
+		"of nothing": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{}), "require a token with one of the claims",
+		},
+		"of two things": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, with("cluster_id", otherID.String())),
+			"require a token with one of the claims",
+		},
+		"of no UUID": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{"infra_env_id": "env"}), "require a UUID",
+		},
+		"of the zero UUID": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{"infra_env_id": uuid.Nil.String()}), "require a UUID",
+		},
+		"of air":                    {auth.SchemeAgent, "air", "cannot be read"},
+		"an agent's as a user's":    {auth.SchemeUser, good, "auth_scheme userAuth"},
+		"an agent's as a watcher's": {auth.SchemeWatcher, good, "takes no watcherAuth"},
+		"an agent's as an image's":  {auth.SchemeImage, good, "require an image token"},
+		"a user's as an agent's": {
+			auth.SchemeAgent, l.sign(jwt.SigningMethodES256, l.private, jwt.MapClaims{"auth_scheme": "userAuth"}), "claims infra_env_id",
+		},
 	} {
 		_, err := l.Caller(t.Context(), c.scheme, c.token)
 		require.ErrorIs(t, err, auth.ErrRefused, name)
@@ -288,9 +316,11 @@ func TestImageTokensThatProveNothingAreRefused(t *testing.T) {
 		"of an environment without a key": empty,
 		"without an end":                  l.sign(jwt.SigningMethodHS256, key, jwt.MapClaims{"sub": envID.String()}),
 		"of another algorithm":            l.sign(jwt.SigningMethodHS512, key, jwt.MapClaims{"sub": envID.String(), "exp": expires.Unix()}),
-		"without a signature":             l.sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, jwt.MapClaims{"sub": envID.String(), "exp": expires.Unix()}),
-		"without an environment":          l.sign(jwt.SigningMethodHS256, key, jwt.MapClaims{"exp": expires.Unix()}),
-		"of air":                          "air",
+		"without a signature": l.sign(
+			jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, jwt.MapClaims{"sub": envID.String(), "exp": expires.Unix()},
+		),
+		"without an environment": l.sign(jwt.SigningMethodHS256, key, jwt.MapClaims{"exp": expires.Unix()}),
+		"of air":                 "air",
 	} {
 		_, err := l.Caller(t.Context(), auth.SchemeImageURL, token)
 		require.ErrorIs(t, err, auth.ErrRefused, name)

@@ -11,11 +11,11 @@ import (
 	"slipway/internal/model"
 )
 
-// Grant is what a token of the service allows: either a scheme, with everything a user
-// or an agent may do, or one object.
+// Grant is what a token of the service permits: either a scheme, with everything a user or an agent may do, or
+// one object.
 type Grant struct {
 	Scheme                Scheme // SchemeUser, SchemeAgent or SchemeWatcher
-	Name                  string // who it is for; empty: the administrator
+	Name                  string // the user it is issued to; empty: the administrator
 	InfraEnvID, ClusterID uuid.UUID
 	Expires               time.Time // zero: never
 }
@@ -46,9 +46,8 @@ func (l *Local) sign(c claims) (model.Secret, error) {
 	return model.Secret(text), nil
 }
 
-// AgentToken is what the agents of a discovery environment prove themselves with. It
-// never expires: a host may be found again years later. Where somebody else signs, the
-// agents have their token from there, and this one is empty.
+// AgentToken returns the token of the agents of an InfraEnv. It never expires: a host may be switched on again
+// years later. It is empty where another service signs, because agents have their token from there.
 func (l *Local) AgentToken(e *model.InfraEnv) (model.Secret, error) {
 	if l.Mode == ModeAgentInstaller {
 		return "", nil

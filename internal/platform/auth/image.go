@@ -24,10 +24,10 @@ func ImageToken(key model.Secret, infraEnvID uuid.UUID, expires time.Time) (stri
 	return text, nil
 }
 
-// imageCaller is somebody with an image token.
+// imageCaller returns the caller of an image token.
 func (l *Local) imageCaller(ctx context.Context, scheme Scheme, credential string) (Caller, error) {
 	var sent jwt.RegisteredClaims
-	// The key depends on the environment: its id is read first and believed only afterwards.
+	// The key depends on the InfraEnv: its id is read first and trusted only after verification.
 	if _, _, err := jwt.NewParser().ParseUnverified(credential, &sent); err != nil {
 		return Caller{}, refusedf("require an image token: %s", plain(err))
 	}
@@ -50,9 +50,9 @@ func (l *Local) imageCaller(ctx context.Context, scheme Scheme, credential strin
 	return Caller{Name: string(scheme), Scheme: scheme, Admin: true, InfraEnvID: id}, nil
 }
 
-// ImageLink opens the image of an environment for ImageExpiration. In mode local it is a
-// token like an agent's that ends with the environment's signing key; without a private
-// key it is an image token.
+// ImageLink returns the link to the image of an InfraEnv, valid for ImageExpiration. In mode local it is a
+// token like an agent's that expires with the InfraEnv's signing key; without a private key it is an image
+// token.
 func (l *Local) ImageLink(e *model.InfraEnv) (ImageLink, error) {
 	expires := l.Now().Add(l.ImageExpiration).UTC().Truncate(time.Second)
 	if l.Mode == ModeAgentInstaller {

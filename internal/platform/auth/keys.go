@@ -13,15 +13,14 @@ import (
 	"slipway/internal/model"
 )
 
-// keyPair signs and checks tokens (ES256, RFC 7518 section 3.4); private is nil where
-// somebody else signs.
+// keyPair signs and verifies tokens (ES256, RFC 7518 section 3.4); private is nil where another service signs.
 type keyPair struct {
 	private *ecdsa.PrivateKey
 	public  *ecdsa.PublicKey
 }
 
-// readKeys takes keys in PEM, or in base64 of PEM as the agent-based installer writes
-// them. The private key may be missing.
+// readKeys parses keys in PEM, or in base64 of PEM as the agent-based installer writes them. The private key is
+// optional.
 func readKeys(private model.Secret, public string) (keyPair, error) {
 	var keys keyPair
 	var err error
@@ -44,8 +43,8 @@ func readKeys(private model.Secret, public string) (keyPair, error) {
 	return keys, nil
 }
 
-// pemText is the first key in a text. openssl ecparam writes the name of the curve before
-// the key, which has it too.
+// pemText returns the first key of a text. openssl ecparam writes the name of the curve before the key, which
+// contains it too.
 func pemText(text string) []byte {
 	if plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text)); err == nil {
 		text = string(plain)

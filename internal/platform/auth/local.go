@@ -20,27 +20,27 @@ import (
 // (docs/reference/auth.md, "Image tokens").
 const DefaultImageExpiration = 4 * time.Hour
 
-// LocalOptions are what Local works with.
+// LocalOptions configure Local.
 type LocalOptions struct {
 	Mode Mode // ModeLocal or ModeAgentInstaller
 	// PrivateKey and PublicKey are PEM, or base64 of PEM. Mode local needs both.
 	PrivateKey model.Secret
 	PublicKey  string
-	// TokenKey finds the key that signs the image addresses of a discovery environment;
-	// its errors of kind model.ErrNotFound refuse the credential.
+	// TokenKey returns the key that signs the image addresses of an InfraEnv; its errors of kind
+	// model.ErrNotFound make the credential invalid.
 	TokenKey func(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error)
 	// ImageExpiration is how long the address of an image is good; zero: DefaultImageExpiration.
 	ImageExpiration time.Duration
 	Now             func() time.Time
 }
 
-// Local knows callers by tokens of a key pair (ES256).
+// Local identifies callers by tokens of a key pair (ES256).
 type Local struct {
 	LocalOptions
 	keys keyPair
 }
 
-// NewLocal reads the keys; faults name the setting they are in.
+// NewLocal parses the keys; errors name the setting at fault.
 func NewLocal(o LocalOptions) (*Local, error) {
 	keys, err := readKeys(o.PrivateKey, o.PublicKey)
 	if err != nil {
@@ -64,13 +64,13 @@ type claims struct {
 	InfraEnvID string `json:"infra_env_id,omitempty"`
 	ClusterID  string `json:"cluster_id,omitempty"`
 	AuthScheme Scheme `json:"auth_scheme,omitempty"`
-	// ImageKey names the signing key of the environment that the token was made with: a
-	// token in the address of an image ends with it.
+	// ImageKey identifies the signing key of the InfraEnv at the time the token was issued: a token in the
+	// address of an image expires with that key.
 	ImageKey string `json:"image_key,omitempty"`
 }
 
-// Caller tells who a credential of a scheme belongs to. What is no valid token of the
-// scheme is an ErrRefused.
+// Caller returns the identity of a credential of a scheme, or an ErrRefused when it is not a valid token of the
+// scheme.
 func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (Caller, error) {
 	switch {
 	case scheme == SchemeImage || scheme == SchemeImageURL:
@@ -107,7 +107,7 @@ func (l *Local) parse(credential string, into *claims) error {
 	return nil
 }
 
-// plain is why a token was not taken, without the layers of the library.
+// plain returns why a token is invalid, without the layers of the library.
 func plain(err error) string {
 	for _, known := range []struct {
 		is   error
@@ -126,7 +126,7 @@ func plain(err error) string {
 	return "it cannot be read"
 }
 
-// boundCaller is an agent, or an address that was given out: held to one object.
+// boundCaller returns an agent, or the holder of a signed address: a caller restricted to one object.
 func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Caller, error) {
 	if scheme == SchemeAgent && c.ImageKey != "" {
 		return Caller{}, refusedf("the token of an image's address is no agent's")
@@ -151,7 +151,7 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 	return caller, l.checkImageKey(ctx, id, c.ImageKey)
 }
 
-// checkImageKey ends the tokens of image addresses when the signing key is replaced.
+// checkImageKey refuses tokens of image addresses whose signing key was replaced.
 func (l *Local) checkImageKey(ctx context.Context, infraEnvID uuid.UUID, name string) error {
 	if name == "" {
 		return nil
@@ -177,7 +177,7 @@ func (l *Local) tokenKey(ctx context.Context, infraEnvID uuid.UUID) (model.Secre
 	return key, nil
 }
 
-// keyName tells signing keys apart and nothing about them.
+// keyName returns a value that identifies a signing key and reveals nothing about it.
 func keyName(key model.Secret) string {
 	sum := sha256.Sum256([]byte("slipway image key\x00" + key.Reveal()))
 	return hex.EncodeToString(sum[:8])

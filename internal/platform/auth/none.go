@@ -18,26 +18,26 @@ const (
 	ByToken  LinkKind = "bytoken"
 )
 
-// ImageLink opens a discovery image: Value stands behind the kind in its address.
+// ImageLink gives access to a discovery image: Value follows the kind in its address.
 type ImageLink struct {
 	Kind      LinkKind
 	Value     string
 	ExpiresAt time.Time // zero: never
 }
 
-// None is mode none: everybody is the administrator, with any credential or none.
+// None is mode none: every caller is the administrator, with any credential or none.
 type None struct{}
 
 // Open reports that callers need no credential.
 func (None) Open() bool { return true }
 
-// Caller is always the administrator.
+// Caller returns the administrator.
 func (None) Caller(context.Context, Scheme, string) (Caller, error) { return Admin, nil }
 
-// AgentToken is empty: agents need none.
+// AgentToken returns an empty token: agents need none.
 func (None) AgentToken(*model.InfraEnv) (model.Secret, error) { return "", nil }
 
-// ImageLink opens the image by the id of its environment.
+// ImageLink returns a link with the id of the InfraEnv.
 func (None) ImageLink(e *model.InfraEnv) (ImageLink, error) {
 	return ImageLink{Kind: ByID, Value: e.ID.String()}, nil
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// es256 is ES256 whose signatures are the same each time (RFC 6979). The library draws a
-// random number for each: the config of a host, which holds a token, would never be the
-// same twice, and images could not be resumed or kept.
+// es256 is ES256 with deterministic signatures (RFC 6979). The library draws a random number for each
+// signature: the config of a host, which holds a token, would differ every time, and images could not be
+// resumed or cached.
 type es256 struct{ *jwt.SigningMethodECDSA }
 
-// es256Bytes is how long each half of a signature is (RFC 7518, section 3.4).
+// es256Bytes is the length of each half of a signature (RFC 7518, section 3.4).
 const es256Bytes = 32
 
 // Sign implements jwt.SigningMethod.

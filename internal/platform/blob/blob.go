@@ -1,6 +1,6 @@
-// Package blob keeps what is too big for a row: Ignition configs, manifests, logs,
-// parts of images. A store is a folder or an S3 bucket, chosen by its address; secret
-// objects are sealed before they leave the process.
+// Package blob stores what is too big for a database row: Ignition configs, manifests, logs, parts of images. A
+// store is a folder or an S3 bucket, chosen by its address; secret objects are encrypted before they leave the
+// process.
 package blob
 
 import (
@@ -24,9 +24,9 @@ type Store struct {
 	sealer *encryption.Sealer
 }
 
-// Open opens the store at address: file:///folder[?create_dir=1], or the address of
-// any other scheme whose driver the program links (s3://bucket?region=...). Folders and
-// files are private to the user of the process. The sealer opens and seals secrets.
+// Open opens the store at address: file:///folder[?create_dir=1], or the address of any other scheme whose
+// driver the program links (s3://bucket?region=...). Folders and files are private to the user of the process.
+// The sealer encrypts and decrypts secrets.
 func Open(ctx context.Context, address string, sealer *encryption.Sealer) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -42,9 +42,8 @@ func Open(ctx context.Context, address string, sealer *encryption.Sealer) (*Stor
 	return &Store{bucket: bucket, sealer: sealer}, nil
 }
 
-// fileOptions are the settings a folder needs: the temporary file beside the final one
-// (a rename across file systems fails), no file of attributes beside every object, and
-// folders that others cannot enter.
+// fileOptions are the settings of a folder: temporary files beside the final ones (a rename across file systems
+// fails), no file of attributes beside every object, and folders that other users cannot enter.
 func fileOptions(q url.Values) url.Values {
 	q.Set("no_tmp_dir", "1")
 	q.Set("metadata", "skip")
@@ -54,7 +53,7 @@ func fileOptions(q url.Values) url.Values {
 	return q
 }
 
-// Ready reports whether the store answers.
+// Ready returns an error when the store does not answer.
 func (s *Store) Ready(ctx context.Context) error {
 	ok, err := s.bucket.IsAccessible(ctx)
 	if err != nil {
@@ -66,22 +65,22 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Close releases the store; objects being written are given up.
+// Close releases the store; objects being written are discarded.
 func (s *Store) Close() error { return s.bucket.Close() }
 
-// Exists reports whether there is an object under key.
+// Exists reports whether an object exists under key.
 func (s *Store) Exists(ctx context.Context, key string) (bool, error) {
 	if err := checkKey(key); err != nil {
 		return false, err
 	}
 	ok, err := s.bucket.Exists(ctx, key)
 	if err != nil {
-		return false, fmt.Errorf("look for %s: %w", key, err)
+		return false, fmt.Errorf("find %s: %w", key, err)
 	}
 	return ok, nil
 }
 
-// Delete removes the object under key; no object is no error.
+// Delete removes the object under key; a missing object is not an error.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -92,8 +91,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// wrap gives an error of the driver the words of what was tried, and makes a missing
-// object a model.ErrNotFound.
+// wrap adds to a driver's error what was tried, and makes a missing object a model.ErrNotFound.
 func wrap(doing, key string, err error) error {
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return fmt.Errorf("%s: %w", doing, model.NotFoundf("no object %s", key))

@@ -9,18 +9,18 @@ import (
 	"slipway/internal/model"
 )
 
-// Limits of a key, in bytes: what every file system and S3 take.
+// Limits of a key in bytes, accepted by every file system and by S3.
 const (
 	maxKey     = 1000
 	maxSegment = 200
 )
 
-// leftover matches the temporary file that a killed process leaves beside an object
-// (fileblob: key, nanoseconds in hex, .tmp).
+// leftover matches the temporary file that a killed process leaves beside an object (fileblob: key, nanoseconds
+// in hex, .tmp).
 var leftover = regexp.MustCompile(`\.[0-9a-f]{15,16}\.tmp$`)
 
-// checkKey accepts keys that name the same object on every backend and cannot leave it:
-// segments of printable text between single slashes.
+// checkKey accepts keys that name the same object on every backend and cannot leave the store: segments of
+// printable text between single slashes.
 func checkKey(key string) error {
 	switch {
 	case key == "" || len(key) > maxKey:
@@ -28,11 +28,11 @@ func checkKey(key string) error {
 	case !utf8.ValidString(key):
 		return model.Invalidf("require an object key in UTF-8, found %q", key)
 	case leftover.MatchString(key):
-		return model.Invalidf("require an object key that is no temporary file, found %q", key)
+		return model.Invalidf("require an object key that is not a temporary file, found %q", key)
 	}
 	for segment := range strings.SplitSeq(key, "/") {
 		if segment == "" || segment == "." || segment == ".." || len(segment) > maxSegment {
-			return model.Invalidf("require an object key of names between slashes, found %q", key)
+			return model.Invalidf("require an object key of names separated by slashes, found %q", key)
 		}
 		if strings.ContainsFunc(segment, unsafeRune) {
 			return model.Invalidf("require an object key of printable text without backslashes, found %q", key)

@@ -11,7 +11,7 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Object is what a listing tells of an object.
+// Object is one entry of a listing.
 type Object struct {
 	Key     string
 	Size    int64 // bytes as stored, so more than the plain data of a sealed object
@@ -31,8 +31,8 @@ func (s *Store) List(ctx context.Context, folder string) ([]Object, error) {
 	return found, err
 }
 
-// DeletePrefix removes every object below folder, and what killed writers left there.
-// It stops at the first error; called again it goes on.
+// DeletePrefix removes every object below folder, and temporary files of killed writers. It stops at the first
+// error; a further call continues.
 func (s *Store) DeletePrefix(ctx context.Context, folder string) error {
 	if err := checkKey(folder); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Store) walk(ctx context.Context, folder string, visit func(*blob.ListOb
 		if err := checkKey(folder); err != nil {
 			return err
 		}
-		opts.Prefix = folder + "/" // or "clusters/1" would take "clusters/10" as well
+		opts.Prefix = folder + "/" // or "clusters/1" would match "clusters/10" as well
 	}
 	objects := s.bucket.List(opts)
 	for {

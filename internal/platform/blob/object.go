@@ -16,20 +16,20 @@ import (
 // sealedMagic begins every sealed object. The zero byte keeps it apart from any text.
 var sealedMagic = []byte("\x00slipway-sealed\x00")
 
-// ErrDamaged: an object is not the one its reference was made for.
-var ErrDamaged = errors.New("object is not what its reference says")
+// ErrDamaged marks an object that differs from the one its reference was made for.
+var ErrDamaged = errors.New("object does not match its reference")
 
 // Put stores data under key, in clear, and returns its reference.
 func (s *Store) Put(ctx context.Context, key string, data []byte) (model.BlobRef, error) {
 	if bytes.HasPrefix(data, sealedMagic) {
-		// Data that looks sealed would not be readable again: seal it once more.
+		// Data that looks encrypted would not be readable again: encrypt it a second time.
 		return s.PutSecret(ctx, key, data)
 	}
 	return s.put(ctx, key, data, data)
 }
 
-// PutSecret stores data under key, sealed for that key: the object cannot be opened
-// under another one. Its reference tells the hash and size of the plain data.
+// PutSecret stores data under key, encrypted for that key: the object cannot be decrypted under another one.
+// Its reference holds the hash and size of the plain data.
 func (s *Store) PutSecret(ctx context.Context, key string, data []byte) (model.BlobRef, error) {
 	return s.put(ctx, key, data, append(bytes.Clone(sealedMagic), s.sealer.Seal(data, []byte(key))...))
 }
@@ -54,8 +54,7 @@ func reference(key string, plain []byte) model.BlobRef {
 	return model.BlobRef{Key: key, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(plain))}
 }
 
-// Get returns the whole object under key, opened when it is sealed; model.ErrNotFound
-// when there is none.
+// Get returns the whole object under key, decrypted if necessary; model.ErrNotFound when it does not exist.
 func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -67,8 +66,8 @@ func (s *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	return s.unseal(key, data)
 }
 
-// GetRef returns the object of a reference. It returns ErrDamaged when the object was
-// replaced or changed since, and model.ErrNotFound when there is none.
+// GetRef returns the object of a reference. It returns ErrDamaged when the object was replaced or changed
+// since, and model.ErrNotFound when it does not exist.
 func (s *Store) GetRef(ctx context.Context, ref model.BlobRef) ([]byte, error) {
 	data, err := s.Get(ctx, ref.Key)
 	if err != nil {

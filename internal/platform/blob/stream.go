@@ -13,8 +13,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Writer takes an object piece by piece. End it with Close, which makes the object
-// appear, or Abort, which leaves what was there before; one of them must be called.
+// Writer writes an object piece by piece. Either Close, which makes the object visible, or Abort, which keeps
+// the previous object, must be called.
 type Writer struct {
 	key    string
 	out    *blob.Writer
@@ -23,8 +23,8 @@ type Writer struct {
 	done   bool
 }
 
-// Writer starts an object under key, in clear, for data too big to hold: logs, images.
-// The object is given up when ctx ends before Close.
+// Writer starts an object under key, in clear, for data too big to hold in memory: logs, images. The object is
+// discarded when ctx ends before Close.
 func (s *Store) Writer(ctx context.Context, key string) (*Writer, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close makes the object appear. When it fails the old object, if any, is still there.
+// Close makes the object visible. When it fails, the previous object still exists.
 func (w *Writer) Close() error {
 	if w.done {
 		return nil
@@ -67,7 +67,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Abort gives the object up; after Close it does nothing, so it can be deferred.
+// Abort discards the object; after Close it does nothing, so it can be deferred.
 func (w *Writer) Abort() {
 	if !w.done {
 		w.done = true
@@ -80,15 +80,15 @@ func (w *Writer) abort() error {
 	return errors.Join(fmt.Errorf("write %s: given up", w.key), w.out.Close())
 }
 
-// Reader gives an object piece by piece; close it.
+// Reader reads an object piece by piece; close it after use.
 type Reader struct {
 	io.ReadCloser
 	Size    int64 // bytes, of the plain data
 	ModTime time.Time
 }
 
-// Reader opens the object under key, sealed or not; model.ErrNotFound when there is
-// none. A sealed object is read and checked whole before its first byte is given.
+// Reader opens the object under key, encrypted or not; model.ErrNotFound when it does not exist. An encrypted
+// object is read and verified as a whole before its first byte is returned.
 func (s *Store) Reader(ctx context.Context, key string) (*Reader, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err

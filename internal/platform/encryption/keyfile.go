@@ -12,13 +12,13 @@ import (
 	"path/filepath"
 )
 
-const keyFileHeader = `# Keys that seal the secrets of Slipway. Keep a copy: without it they are lost.
-# One key a line, base64. The first seals; all open. To rotate, put a new one on top.
+const keyFileHeader = `# Keys that encrypt the secrets of Slipway. Keep a copy: without them the secrets are lost.
+# One key a line, base64. The first encrypts; all decrypt. To rotate, add a new one at the top.
 `
 
-// LoadOrCreate reads the keys of the file at path. A file that does not exist is made
-// with one random key, mode 0600, in one step: of several processes that start at
-// once all use the same key. A file that others can read is refused.
+// LoadOrCreate reads the keys of the file at path. A missing file is created with one random key, mode 0600,
+// atomically: several processes that start at once all use the same key. A file that other users can read is
+// refused.
 func LoadOrCreate(path string) (*Sealer, error) {
 	keys, err := load(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func LoadOrCreate(path string) (*Sealer, error) {
 	}
 	s, err := New(keys[0], keys[1:]...)
 	if err != nil {
-		return nil, fmt.Errorf("use key file %s: %w", path, err)
+		return nil, fmt.Errorf("parse key file %s: %w", path, err)
 	}
 	return s, nil
 }
@@ -75,8 +75,8 @@ func parse(data []byte) ([][]byte, error) {
 	return keys, nil
 }
 
-// create writes a new key file, or leaves the one that another process made first.
-// Linking a finished file to its name is atomic and, unlike renaming, never replaces.
+// create writes a new key file, or keeps the one that another process created first. Linking a finished file to
+// its name is atomic and, unlike renaming, never replaces a file.
 func create(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -1,5 +1,5 @@
-// Package encryption encrypts what must not be readable in the database or the blob
-// store: pull secrets, tokens, kubeconfigs. The key lives in a file outside both.
+// Package encryption encrypts values that must not be readable in the database or the blob store: pull secrets,
+// tokens, kubeconfigs. The key is stored in a file outside both.
 package encryption
 
 import (
@@ -24,30 +24,28 @@ const (
 	tagSize    = 16
 )
 
-// Overhead is how many bytes longer a sealed value is than the plain one.
+// Overhead is the number of bytes by which an encrypted value is longer than the plain one.
 const Overhead = headerSize + nonceSize + tagSize
 
 var (
-	// ErrMalformed: the bytes are not a sealed value.
+	// ErrMalformed: the bytes are not an encrypted value.
 	ErrMalformed = errors.New("not a sealed value")
-	// ErrUnknownKey: the value was sealed with a key that this sealer does not hold.
+	// ErrUnknownKey: the value was encrypted with a key that this sealer does not hold.
 	ErrUnknownKey = errors.New("sealed with an unknown key")
-	// ErrAuthentication: the value was changed, moved to another place or sealed with
-	// another key of the same id.
+	// ErrAuthentication: the value was changed, moved to another place or encrypted with another key of the
+	// same id.
 	ErrAuthentication = errors.New("sealed value is damaged or belongs elsewhere")
 )
 
-// Sealer seals with its current key and opens with any key it holds. It is safe for
-// concurrent use.
+// Sealer encrypts with its current key and decrypts with any key it holds. It is safe for concurrent use.
 type Sealer struct {
 	current byte
 	aeads   map[byte]cipher.AEAD
 	source  []byte // of derived keys
 }
 
-// New returns a sealer that seals with key and still opens what was sealed with the
-// old ones. Keys are KeySize bytes of randomness. Two keys whose ids collide are an
-// error: replace the newer one by another random key.
+// New returns a sealer that encrypts with key and also decrypts values of the old keys. Keys are KeySize random
+// bytes. Two keys whose ids collide are an error: replace the newer one by another random key.
 func New(key []byte, old ...[]byte) (*Sealer, error) {
 	s := &Sealer{current: keyID(key), aeads: map[byte]cipher.AEAD{}, source: slices.Clone(key)}
 	for _, k := range append([][]byte{key}, old...) {
@@ -79,13 +77,13 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// keyID names a key without telling anything about it.
+// keyID derives an id from a key without revealing anything about it.
 func keyID(key []byte) byte {
 	return sha256.Sum256(append([]byte("slipway key id\x00"), key...))[0]
 }
 
-// Seal encrypts plain. aad says where the value belongs (a table, column and id, or a
-// blob key): Open fails when the same bytes are presented for another place.
+// Seal encrypts plain. aad is the place the value belongs to (a table, column and id, or a blob key): Open
+// fails when the same bytes are presented for another place.
 func (s *Sealer) Seal(plain, aad []byte) []byte {
 	out := make([]byte, headerSize+nonceSize, len(plain)+Overhead)
 	out[0], out[1] = version, s.current
@@ -111,8 +109,8 @@ func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// Current reports whether sealed was made with the current key; false means it should
-// be opened and sealed again before the old key is removed.
+// Current reports whether sealed was encrypted with the current key; if not, it has to be encrypted again
+// before the old key is removed.
 func (s *Sealer) Current(sealed []byte) bool {
 	return len(sealed) >= Overhead && sealed[0] == version && sealed[1] == s.current
 }

@@ -11,15 +11,15 @@ import (
 	"syscall"
 )
 
-// unprivilegedUsers may run PostgreSQL when Slipway itself runs as root, which PostgreSQL
-// refuses to do. The first one that exists is taken.
+// unprivilegedUsers may run PostgreSQL when Slipway itself runs as root, which PostgreSQL refuses to do. The
+// first existing one is used.
 var unprivilegedUsers = []string{"postgres", "nobody"}
 
 // account is the system user that the PostgreSQL server runs as.
 type account struct {
 	name     string
 	uid, gid int
-	switched bool // another user than ours: the server is started by setuid
+	switched bool // a user other than this process's: the server is started by setuid
 }
 
 func serverAccount() (account, error) {
@@ -62,7 +62,7 @@ func (a account) attr() *syscall.SysProcAttr {
 	return attr
 }
 
-// own makes the folder if it is missing, private to the account.
+// own creates the folder if it is missing, private to the account.
 func (a account) own(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("create folder: %w", err)

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ErrNoPostgres says that no usable PostgreSQL programs are installed on this machine.
+// ErrNoPostgres is returned when no usable PostgreSQL programs are installed on this machine.
 var ErrNoPostgres = errors.New("no PostgreSQL server programs found (postgres, initdb)")
 
 // minPostgres is the oldest major version the Temporal server supports.
@@ -61,7 +61,7 @@ func findBinaries(major int, folders []string) (binaries, error) {
 		"install it (apt-get install postgresql-%d)", major, strings.Join(have, ", "), major)
 }
 
-// installations lists what is usable, oldest first.
+// installations lists the usable installations, oldest first.
 func installations(folders []string) []binaries {
 	var found []binaries
 	for _, dir := range candidateFolders(folders) {

@@ -18,19 +18,19 @@ import (
 const (
 	// retention is how long a finished workflow's history is kept.
 	retention = 30 * 24 * time.Hour
-	// bootstrapPatience bounds how long a new namespace takes to be known everywhere.
+	// bootstrapPatience bounds the time until a new namespace is known everywhere.
 	bootstrapPatience = 30 * time.Second
 	bootstrapPoll     = 50 * time.Millisecond
 )
 
-// searchAttributes are what workflows can be found by, beside what Temporal has itself.
-// They are never encrypted.
+// searchAttributes are the attributes by which workflows are found, in addition to Temporal's own. They are
+// never encrypted.
 var searchAttributes = []string{"ClusterID", "HostID", "Phase"}
 
 // BootstrapOptions configure Bootstrap.
 type BootstrapOptions struct {
 	Namespace string
-	// External cluster: what we have no rights to create is taken to be there.
+	// External cluster: objects that Slipway has no rights to create are assumed to exist.
 	External bool
 	Logger   *slog.Logger
 }
@@ -103,7 +103,7 @@ func addSearchAttributes(ctx context.Context, c client.Client, namespace string)
 	return err
 }
 
-// querySearchAttributes proves that they have reached the service that workflows start at.
+// querySearchAttributes verifies that they have reached the service that workflows start at.
 func querySearchAttributes(ctx context.Context, c client.Client, namespace string) error {
 	for _, name := range searchAttributes {
 		_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
@@ -117,8 +117,8 @@ func querySearchAttributes(ctx context.Context, c client.Client, namespace strin
 	return nil
 }
 
-// persist tries again for as long as the error is one of a server that is still starting,
-// or does not know a new namespace yet.
+// persist retries while the error is that of a server that is still starting, or does not know a new namespace
+// yet.
 func persist(ctx context.Context, step func(context.Context) error) error {
 	poll := time.NewTicker(bootstrapPoll)
 	defer poll.Stop()

@@ -20,9 +20,8 @@ const (
 	visibilityConns = 5
 )
 
-// sqlStore makes the Temporal server keep a store in one schema of our database. A
-// database of its own for each store is what its manual shows; both in one schema is not
-// possible, as both own a table schema_version.
+// sqlStore makes the Temporal server keep a store in one schema of our database. Temporal's manual uses one
+// database for each store; both stores in one schema is not possible, as both have a table schema_version.
 func sqlStore(databaseURL, schema string, conns int) (*config.SQL, error) {
 	parsed, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
@@ -38,8 +37,8 @@ func sqlStore(databaseURL, schema string, conns int) (*config.SQL, error) {
 	}, nil
 }
 
-// openPool does what the server's own PostgreSQL session does, for a URL of any shape:
-// its own takes user, host and password only, and no socket.
+// openPool does the work of the server's own PostgreSQL session, for a URL of any form: the server's session
+// accepts user, host and password only, and no socket.
 func openPool(parsed *pgx.ConnConfig, conns int) (*sqlx.DB, error) {
 	pool := stdlib.OpenDB(*parsed, stdlib.OptionAfterConnect(durationsAsNumbers))
 	pool.SetMaxOpenConns(conns)
@@ -54,8 +53,8 @@ func openPool(parsed *pgx.ConnConfig, conns int) (*sqlx.DB, error) {
 	return db, nil
 }
 
-// durationsAsNumbers makes time.Duration a bigint, as the server's tables have it; pgx
-// would take it for an interval.
+// durationsAsNumbers maps time.Duration to bigint, the type in the server's tables; pgx would map it to an
+// interval.
 func durationsAsNumbers(_ context.Context, conn *pgx.Conn) error {
 	conn.TypeMap().RegisterDefaultPgType(time.Duration(0), "int8")
 	conn.TypeMap().RegisterDefaultPgType((*time.Duration)(nil), "int8")

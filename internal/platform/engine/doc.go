@@ -10,11 +10,11 @@
 //
 // PostgreSQL is a child in a process group of its own. A SIGINT that a terminal sends to
 // the whole foreground group therefore does not reach it: to PostgreSQL that signal means
-// "disconnect everybody now", which would cut off the requests and workflow tasks that the
+// "disconnect all clients now", which would cut off the requests and workflow tasks that the
 // rest of the service is still finishing. Instead Slipway drains first and stops
 // PostgreSQL last, with that same signal.
 //
-// When Slipway itself is killed (SIGKILL, out of memory) nobody is left to send it, so the
+// When Slipway itself is killed (SIGKILL, out of memory) no process is left to send it, so the
 // kernel does: the child carries a parent-death signal. It is SIGINT, a clean stop with a
 // checkpoint, and needs no crash recovery at the next start. Parent death is the death of
 // the thread that forked, so that thread is kept for as long as the child lives. A next

@@ -6,9 +6,8 @@ import (
 	"go.temporal.io/server/common/dynamicconfig"
 )
 
-// dynamicConfig sizes the server for one node with one tenant. The defaults protect a
-// shared cluster from any one of its tenants; here they would only slow ourselves down
-// when a thousand hosts report at once.
+// dynamicConfig sizes the server for one node with one tenant. The defaults protect a shared cluster from any
+// one of its tenants; here they would only cause delays when a thousand hosts report at once.
 func dynamicConfig() dynamicconfig.StaticClient {
 	const unlimited = 100_000 // per second: more than this machine can do
 	return dynamicconfig.StaticClient{
@@ -28,7 +27,7 @@ func dynamicConfig() dynamicconfig.StaticClient {
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
 
-		// Nobody else is to notice that we leave, and the machine may be about to go down.
+		// No other member has to learn about this one leaving, and the machine may be about to shut down.
 		dynamicconfig.FrontendShutdownDrainDuration.Key():           time.Second,
 		dynamicconfig.FrontendShutdownFailHealthCheckDuration.Key(): time.Duration(0),
 		dynamicconfig.HistoryShutdownDrainDuration.Key():            time.Duration(0),

@@ -7,29 +7,28 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 )
 
-// Namespace is the Temporal namespace everything of Slipway lives in.
+// Namespace is the Temporal namespace of all workflows of Slipway.
 const Namespace = "slipway"
 
-// Frontend says how to reach a Temporal frontend, ours or another.
+// Frontend describes how to reach a Temporal frontend, the bundled one or another.
 type Frontend struct {
-	// Options dial it. The caller may add a data converter, a logger and the like.
+	// Options are used to dial the frontend. The caller may add a data converter, a logger and so on.
 	Options client.Options
-	// External is true for a cluster that somebody else runs.
+	// External is true for a cluster that is run outside of this process.
 	External bool
 
-	profile envconfig.ClientConfigProfile // for what client.Options hides: the web UI's way in
+	profile envconfig.ClientConfigProfile // for values that client.Options hides; used by the web UI
 }
 
-// Bundled is the way to the server at address, host:port, started by StartTemporal.
+// Bundled returns the frontend at address, host:port, started by StartTemporal.
 func Bundled(address string) Frontend {
 	profile := envconfig.ClientConfigProfile{Address: address, Namespace: Namespace}
 	return Frontend{Options: client.Options{HostPort: address, Namespace: Namespace}, profile: profile}
 }
 
-// External is the way to the cluster that the environment names by TEMPORAL_ADDRESS, with
-// namespace, TLS and API key from the other variables of Temporal's own tools, and from
-// the file TEMPORAL_CONFIG_FILE where that is set. It returns false when the environment
-// names none.
+// External returns the frontend that the environment names by TEMPORAL_ADDRESS, with namespace, TLS and API key
+// from the other variables of Temporal's own tools, and from the file TEMPORAL_CONFIG_FILE if that is set. It
+// returns false when the environment names none.
 func External(env envconfig.EnvLookup) (Frontend, bool, error) {
 	if address, _ := env.LookupEnv("TEMPORAL_ADDRESS"); address == "" {
 		return Frontend{}, false, nil

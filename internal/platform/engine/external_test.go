@@ -55,7 +55,8 @@ func TestExternalReadsTheEnvironment(t *testing.T) {
 	t.Run("an error for a certificate that is not there", func(t *testing.T) {
 		t.Parallel()
 		_, _, err := engine.External(environment{
-			"TEMPORAL_ADDRESS": "temporal.example:7233", "TEMPORAL_TLS_CLIENT_CERT_PATH": "/none.pem", "TEMPORAL_TLS_CLIENT_KEY_PATH": "/none.key",
+			"TEMPORAL_ADDRESS": "temporal.example:7233", "TEMPORAL_TLS_CLIENT_CERT_PATH": "/none.pem",
+			"TEMPORAL_TLS_CLIENT_KEY_PATH": "/none.key",
 		})
 		require.ErrorContains(t, err, "read Temporal client settings")
 	})

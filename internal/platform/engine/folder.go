@@ -13,10 +13,10 @@ import (
 // maxSocketPath is what fits in sun_path of a unix socket address, see unix(7).
 const maxSocketPath = 107
 
-// socketName is what PostgreSQL calls the socket of a server with the port in settings.
+// socketName is the name PostgreSQL gives the socket of a server with the port in settings.
 const socketName = ".s.PGSQL.5432"
 
-// ErrFolderHeld says that another process uses the data folder.
+// ErrFolderHeld is returned when another process uses the data folder.
 var ErrFolderHeld = errors.New("data folder is held by another process")
 
 // folder is the data folder of a bundled PostgreSQL and the lock on it.
@@ -27,8 +27,8 @@ type folder struct {
 	lock   *os.File
 }
 
-// openFolder makes the data folder where it is missing and locks it until close is called
-// or the process ends, however it ends.
+// openFolder creates the data folder if it is missing and locks it until close is called or the process ends,
+// for whatever reason.
 func openFolder(root string, owner account) (*folder, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -55,8 +55,8 @@ func openFolder(root string, owner account) (*folder, error) {
 	return f, nil
 }
 
-// acquire takes the lock. The kernel drops it with the process, so there is no such thing
-// as a stale one; the pid inside is for the message only.
+// acquire takes the lock. The kernel drops it with the process, so a stale lock cannot exist; the pid inside is
+// for the message only.
 func (f *folder) acquire() error {
 	path := filepath.Join(f.root, "slipway.lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -82,7 +82,7 @@ func (f *folder) acquire() error {
 	return nil
 }
 
-// prepare gives the server its folders and a way to reach them.
+// prepare creates the server's folders.
 func (f *folder) prepare(owner account) error {
 	if owner.switched {
 		info, err := os.Stat(f.root)

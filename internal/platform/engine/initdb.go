@@ -12,18 +12,18 @@ import (
 	"syscall"
 )
 
-// role owns the bundled cluster; database holds everything of Slipway in it.
+// role owns the bundled cluster; database holds all data of Slipway in it.
 const (
 	role     = "slipway"
 	database = "slipway"
 )
 
-// childEnv is all that the PostgreSQL programs see of our environment: they run as another
-// user, who may read it, and PG* variables of ours would change what they do.
+// childEnv is the whole environment of the PostgreSQL programs: they run as another user, who may read it, and
+// PG* variables of this process would change their behaviour.
 var childEnv = []string{"LC_ALL=C", "PATH=/usr/local/bin:/usr/bin:/bin"}
 
-// initCluster creates the cluster. It appears under its name only when it is complete, so
-// that a start killed half way is simply done again.
+// initCluster creates the cluster. It appears under its name only when it is complete, so that a start that was
+// killed half way is simply repeated.
 func (p *Postgres) initCluster(ctx context.Context) error {
 	unfinished := p.folder.data + ".new"
 	if err := os.RemoveAll(unfinished); err != nil {
@@ -35,7 +35,7 @@ func (p *Postgres) initCluster(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, p.binaries.path("initdb"), "--pgdata="+unfinished, "--username="+role,
 		"--auth-local=peer", "--auth-host=reject", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-instructions")
 	cmd.SysProcAttr, cmd.Dir, cmd.Env = p.account.attr(), unfinished, childEnv
-	// One that outlived us would write into the folder of the next attempt.
+	// A process of a killed attempt would write into the folder of the next one.
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	runtime.LockOSThread() // see run
 	defer runtime.UnlockOSThread()
@@ -48,8 +48,8 @@ func (p *Postgres) initCluster(ctx context.Context) error {
 	return nil
 }
 
-// writeAccess rewrites who may connect: over the socket, the user Slipway runs as and the
-// one the server runs as, both as the one role. Nobody over the network.
+// writeAccess writes the access rules: over the socket, the user Slipway runs as and the one the server runs
+// as, both as the one role. No access over the network.
 func (p *Postgres) writeAccess() error {
 	names := []string{p.account.name}
 	if u, err := user.Current(); err == nil && u.Username != p.account.name {

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// leftoverGraces are how long processes of an earlier run get after each signal. The first
-// is for those that are ending already: the parent-death signal has told the server, and
-// backends whose server was killed notice by themselves when they are idle.
+// leftoverGraces are the times processes of an earlier run get after each signal. The first is for processes
+// that are already ending: the server has received the parent-death signal, and idle backends of a killed
+// server end by themselves.
 var leftoverGraces = []struct {
 	signal syscall.Signal
 	grace  time.Duration
@@ -87,8 +87,8 @@ func (p *Postgres) removeLockFiles() error {
 	return nil
 }
 
-// processesIn lists the PostgreSQL processes of a cluster: all of them, and nothing else
-// called postgres, have the cluster as their working folder.
+// processesIn lists the PostgreSQL processes of a cluster: all of them, and no other process called postgres,
+// have the cluster as their working folder.
 func processesIn(data string) ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -101,7 +101,8 @@ func processesIn(data string) ([]int, error) {
 			continue
 		}
 		proc := filepath.Join("/proc", entry.Name())
-		// Processes of others and zombies have links we cannot read: not ours.
+		// The links of other users' processes and of zombies cannot be read; those processes do not belong to
+		// the cluster.
 		dir, err := os.Readlink(filepath.Join(proc, "cwd"))
 		if err != nil || dir != data {
 			continue
@@ -113,7 +114,7 @@ func processesIn(data string) ([]int, error) {
 	return pids, nil
 }
 
-// isPostgres also knows a program that a package upgrade has replaced while it ran.
+// isPostgres also recognises a program that a package upgrade replaced while it ran.
 func isPostgres(program string) bool {
 	name := filepath.Base(program)
 	return name == "postgres" || name == "postgres (deleted)"

@@ -12,9 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrEngineHeld says that another process runs the Temporal server on this database. Two
-// would not fail: they would take history shards from each other, and everything would
-// only become slow.
+// ErrEngineHeld is returned when another process runs the Temporal server on this database. Two servers would
+// not fail: they would take history shards from each other and slow everything down.
 var ErrEngineHeld = errors.New("another process runs the Temporal server on this database")
 
 // The engine lock: an advisory lock of PostgreSQL, held by a session of its own for as
@@ -22,8 +21,8 @@ var ErrEngineHeld = errors.New("another process runs the Temporal server on this
 const (
 	lockClass  = 0x511b
 	lockObject = 0x7e4d
-	// lockPatience covers a predecessor that was killed a moment ago: the database needs
-	// some time to notice.
+	// lockPatience covers a predecessor that was killed a moment ago: the database needs some time to detect
+	// that.
 	lockPatience = 5 * time.Second
 	lockRetry    = 200 * time.Millisecond
 	lockCheck    = 2 * time.Second
@@ -42,8 +41,8 @@ func takeLock(ctx context.Context, databaseURL string, logger *slog.Logger) (*en
 	if err != nil {
 		host = "unknown"
 	}
-	// The random part tells this lock from others of the same process, and of the same
-	// process number in another container.
+	// The random part distinguishes this lock from others of the same process, and of the same process number
+	// in another container.
 	owner := fmt.Sprintf("slipway engine %.8s %d@%.30s", uuid.NewString(), os.Getpid(), host)
 	lock := &engineLock{url: databaseURL, owner: owner, logger: logger}
 	patience := time.NewTimer(lockPatience)
@@ -89,8 +88,8 @@ func (l *engineLock) try(ctx context.Context) error {
 	return nil
 }
 
-// holder describes who has the lock. A session of this very lock that the network lost
-// but the database has not given up is ended.
+// holder describes the holder of the lock. A session of this same lock that the network lost and the database
+// still keeps is ended.
 func (l *engineLock) holder(ctx context.Context, conn *pgx.Conn) error {
 	const query = `
 		select a.pid, a.application_name, coalesce(host(a.client_addr), 'this machine')
@@ -115,8 +114,8 @@ func (l *engineLock) holder(ctx context.Context, conn *pgx.Conn) error {
 	return fmt.Errorf("%w: %s, connected from %s", ErrEngineHeld, name, address)
 }
 
-// hold keeps the lock until ctx ends, and takes it again when the session breaks, as it
-// does when the database restarts. It returns early only when another process was faster.
+// hold keeps the lock until ctx ends, and takes it again when the session breaks, as it does when the database
+// restarts. It returns early only when another process was faster.
 func (l *engineLock) hold(ctx context.Context) error {
 	check := time.NewTicker(lockCheck)
 	defer check.Stop()
@@ -153,7 +152,8 @@ func (l *engineLock) retake(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		// Held may be our own lost session; with any other error the database is not there.
+		// ErrEngineHeld may come from this process's own lost session; any other error means that the database
+		// is not reachable.
 		if errors.Is(err, ErrEngineHeld) {
 			if held += lockRetry; held > lockPatience {
 				return err
@@ -167,7 +167,7 @@ func (l *engineLock) retake(ctx context.Context) error {
 	}
 }
 
-// release gives the lock back. hold must have returned.
+// release releases the lock. hold must have returned.
 func (l *engineLock) release(ctx context.Context) {
 	if l.conn != nil {
 		_ = l.conn.Close(ctx)

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// messageLevels maps the severities PostgreSQL prints to our levels. FATAL ends one
-// connection, not the server, and is usual while it starts or stops.
+// messageLevels maps the severities PostgreSQL prints to levels of this program's log. FATAL ends one
+// connection, not the server, and is usual while the server starts or stops.
 var messageLevels = map[string]slog.Level{
 	"LOG":     slog.LevelDebug,
 	"WARNING": slog.LevelWarn,
@@ -20,15 +20,14 @@ var messageLevels = map[string]slog.Level{
 	"PANIC":   slog.LevelError,
 }
 
-// messages passes what the server prints on to the log. The pipe is ours and outlives
-// each server: a process waiting for the pipe of a killed server would wait for the
-// server's orphans too, which hold it open.
+// messages writes the server's output to the log. The pipe belongs to this process and outlives each server: a
+// process waiting for the pipe of a killed server would wait for the server's orphans too, which hold it open.
 type messages struct {
 	logger *slog.Logger
 	writer *os.File
 
 	mu   sync.Mutex
-	last string // the newest line that may say why the server ended
+	last string // the newest line that may explain why the server ended
 }
 
 func newMessages(logger *slog.Logger) (*messages, error) {
@@ -68,19 +67,18 @@ func (m *messages) remember(text string) {
 	m.last = text
 }
 
-// reason is the best guess at why the server ended.
+// reason returns the most likely cause of the server's end.
 func (m *messages) reason() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.last == "" {
-		return "it said nothing about why"
+		return "it printed no reason"
 	}
 	return m.last
 }
 
-// forget drops what was said so far: a server that answers has no reason to end yet.
+// forget drops the lines so far: a server that answers has no reason to end yet.
 func (m *messages) forget() { m.remember("") }
 
-// close ends the pipe. Processes of the server that still hold the other end, if there are
-// any, write into the void from then on.
+// close ends the pipe. Processes of the server that still hold the other end write into the void from then on.
 func (m *messages) close() { _ = m.writer.Close() }

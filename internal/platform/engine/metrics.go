@@ -8,16 +8,15 @@ import (
 	"go.temporal.io/server/common/metrics"
 )
 
-// instrument is a metric of the Temporal server that we show.
+// instrument is a metric of the Temporal server that Slipway exposes.
 type instrument struct {
-	name   string   // as the server has it
-	labels []string // of its tags those we keep
+	name   string   // its name in the server
+	labels []string // the tags of it that are kept
 	help   string
 }
 
-// The server has some 600 metrics with up to ten tags each. To collect all of them took a
-// quarter of its CPU time and gave a page of a megabyte; these are the ones that tell
-// whether it works, and what is slow when it does not.
+// The server has some 600 metrics with up to ten tags each. Collecting all of them took a quarter of its CPU
+// time and produced a page of a megabyte; these show whether it works, and what is slow when it does not.
 var (
 	counters = []instrument{
 		{"service_requests", []string{"service_name", "operation"}, "Calls of each service."},
@@ -25,7 +24,7 @@ var (
 		{"persistence_error_with_type", []string{"operation", "error_type"}, "Database operations that failed."},
 		{"persistence_session_refresh_failures", []string{"failure"}, "Attempts to connect to the database again that failed."},
 		{"task_errors", []string{"operation"}, "Internal tasks that failed and are tried again."},
-		{"failed_workflow_tasks", []string{"namespace", "operation"}, "Workflow tasks that failed: a workflow that does not get on."},
+		{"failed_workflow_tasks", []string{"namespace", "operation"}, "Workflow tasks that failed: a workflow that does not proceed."},
 		{"sharditem_removed_count", nil, "History shards lost; many are a sign of a second server on the database."},
 		{"workflow_success", []string{"namespace"}, "Workflows completed."},
 		{"workflow_failed", []string{"namespace"}, "Workflows failed."},
@@ -46,8 +45,8 @@ var (
 	timerSeconds = []float64{.001, .005, .025, .1, .5, 2.5, 10, 60}
 )
 
-// meters are the server's metrics handler. It passes on what the tables name, and drops
-// the rest before any tag is looked at.
+// meters is the server's metrics handler. It forwards the metrics of the tables, and drops the rest before any
+// tag is evaluated.
 type meters struct {
 	shared *meterVectors
 	tags   []metrics.Tag
@@ -138,7 +137,7 @@ func (m *meters) Timer(name string) metrics.TimerIface {
 	})
 }
 
-// Histogram drops everything: those of the server are about its insides.
+// Histogram drops everything: the server's histograms concern its internals.
 func (m *meters) Histogram(string, metrics.MetricUnit) metrics.HistogramIface {
 	return metrics.NoopHistogramMetricFunc
 }

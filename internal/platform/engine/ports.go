@@ -14,12 +14,12 @@ import (
 // authentication of its own.
 const loopback = "127.0.0.1"
 
-// services are what one Temporal server consists of, in the order of their ports.
+// services are the services of one Temporal server, in the order of their ports.
 var services = []primitives.ServiceName{
 	primitives.FrontendService, primitives.HistoryService, primitives.MatchingService, primitives.WorkerService,
 }
 
-// PortTakenError says that a port the Temporal server needs is in use.
+// PortTakenError is returned when a port the Temporal server needs is in use.
 type PortTakenError struct {
 	Port    int
 	Service string // frontend, history, matching or worker
@@ -29,16 +29,15 @@ func (e *PortTakenError) Error() string {
 	return fmt.Sprintf("port %d for Temporal's %s service is taken by another process", e.Port, e.Service)
 }
 
-// CheckPorts reports a *PortTakenError when StartTemporal could not listen on base and the
-// three ports after it. Zero is always fine: it means any free ones.
+// CheckPorts returns a *PortTakenError when StartTemporal could not listen on base and the three ports after
+// it. Zero is always valid: it means any free ones.
 func CheckPorts(base int) error {
 	_, err := claimPorts(base)
 	return err
 }
 
-// claimPorts checks that the services can listen from base on, or finds free ports when
-// base is zero. The server listens a moment later, so this can only make a clear message
-// out of the usual case.
+// claimPorts checks that the services can listen from base on, or finds free ports when base is zero. The
+// server listens a moment later, so this only gives the usual case a clear message.
 func claimPorts(base int) (map[primitives.ServiceName]int, error) {
 	ports := map[primitives.ServiceName]int{}
 	for i, service := range services {

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// readyPoll is how often a starting server is asked whether it answers yet.
+// readyPoll is the interval at which a starting server is asked whether it answers yet.
 const readyPoll = 20 * time.Millisecond
 
 // PostgresOptions configure the bundled database.
@@ -41,8 +41,8 @@ type Postgres struct {
 	binaries binaries
 	messages *messages
 
-	halt  context.CancelFunc // the server's end is wanted from here on
-	hurry context.CancelFunc // and there is no time for a checkpoint
+	halt  context.CancelFunc // the server is expected to end from here on
+	hurry context.CancelFunc // without a checkpoint
 	live  atomic.Pointer[postmaster]
 	done  chan struct{} // closed when the supervisor has ended
 	err   error         // why it ended; set before done is closed
@@ -61,7 +61,7 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Looked for first: without a server there is no reason to make folders.
+	// Search before creating folders: they are of no use without a server.
 	if _, err := findBinaries(0, o.BinFolders); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (p *Postgres) start(ctx context.Context) error {
 	return nil
 }
 
-// URL connects to the database. It stays the same when the server is started again.
+// URL returns the address of the database. It stays the same when the server is restarted.
 func (p *Postgres) URL() string { return p.url(database) }
 
 func (p *Postgres) url(database string) string {
@@ -122,7 +122,7 @@ func (p *Postgres) url(database string) string {
 	return (&url.URL{Scheme: "postgres", Path: "/" + database, RawQuery: query.Encode()}).String()
 }
 
-// PID is the process id of the running server, zero while there is none.
+// PID returns the process id of the running server, zero while none runs.
 func (p *Postgres) PID() int {
 	if server := p.live.Load(); server != nil {
 		return server.pid()
@@ -130,11 +130,11 @@ func (p *Postgres) PID() int {
 	return 0
 }
 
-// Done is closed when the server has ended for good: after Stop, or because it could not
-// be started again, which Err then explains.
+// Done is closed when the server has ended permanently: after Stop, or because it could not be restarted, which
+// Err then explains.
 func (p *Postgres) Done() <-chan struct{} { return p.done }
 
-// Err says why the server ended by itself, or did not end when told to. It is nil before Done.
+// Err returns why the server ended by itself, or did not end on request. It is nil before Done.
 func (p *Postgres) Err() error {
 	select {
 	case <-p.done:
@@ -144,9 +144,9 @@ func (p *Postgres) Err() error {
 	}
 }
 
-// Stop ends the server and gives the data folder back. Everybody is disconnected at once,
-// open transactions are rolled back and a checkpoint is written. When ctx ends first the
-// checkpoint is skipped, and the next start does crash recovery.
+// Stop ends the server and releases the data folder. All clients are disconnected at once, open transactions
+// are rolled back and a checkpoint is written. When ctx ends first the checkpoint is skipped, and the next
+// start does crash recovery.
 func (p *Postgres) Stop(ctx context.Context) error {
 	p.halt()
 	unhook := context.AfterFunc(ctx, p.hurry)
@@ -159,8 +159,8 @@ func (p *Postgres) Stop(ctx context.Context) error {
 
 // waitReady returns when the server answers, or has ended, or ctx has.
 func (p *Postgres) waitReady(ctx context.Context, server *postmaster) error {
-	told := time.NewTimer(5 * time.Second)
-	defer told.Stop()
+	slow := time.NewTimer(5 * time.Second)
+	defer slow.Stop()
 	poll := time.NewTicker(readyPoll)
 	defer poll.Stop()
 	for {
@@ -176,14 +176,14 @@ func (p *Postgres) waitReady(ctx context.Context, server *postmaster) error {
 			return fmt.Errorf("database ended while starting: %s", p.messages.reason())
 		case <-ctx.Done():
 			return fmt.Errorf("wait for database: %w", context.Cause(ctx))
-		case <-told.C:
+		case <-slow.C:
 			p.logger.Info("waiting for database", "folder", p.folder.data)
 		case <-poll.C:
 		}
 	}
 }
 
-// isStarting tells a server that does not answer yet from one that refuses us.
+// isStarting distinguishes a server that does not answer yet from one that refuses the connection.
 func isStarting(err error) bool {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
@@ -202,7 +202,7 @@ func (p *Postgres) createDatabase(ctx context.Context) error {
 	var exists bool
 	const query = "select exists (select from pg_database where datname = $1)"
 	if err := conn.QueryRow(ctx, query, database).Scan(&exists); err != nil {
-		return fmt.Errorf("look for database %s: %w", database, err)
+		return fmt.Errorf("find database %s: %w", database, err)
 	}
 	if exists {
 		return nil

@@ -182,7 +182,7 @@ func TestPostgresEndsAServerThatHasLostItsMaster(t *testing.T) {
 	require.NoError(t, orphan.Wait(), "a fast stop ends with code 0")
 }
 
-// startOrphan runs the server on its own, as if the kernel had not told it that its parent died.
+// startOrphan runs the server on its own, as if the kernel had not sent it the parent-death signal.
 func startOrphan(t *testing.T, dir string) *osexec.Cmd {
 	t.Helper()
 	data := filepath.Join(dir, "postgres")

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// immediateGrace is what a server gets that was told to end without a checkpoint.
+// immediateGrace is the time a server gets that was stopped without a checkpoint.
 const immediateGrace = 2 * time.Second
 
 // postmaster is one run of the server process.
@@ -21,8 +21,7 @@ type postmaster struct {
 	exit error         // how it ended, nil for code 0; set before done is closed
 }
 
-// launch starts the server and waits until it answers. What an earlier run left behind is
-// cleared first.
+// launch starts the server and waits until it answers. Leftovers of an earlier run are cleared first.
 func (p *Postgres) launch(ctx context.Context) (*postmaster, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.options.StartTimeout,
 		fmt.Errorf("no answer within %s", p.options.StartTimeout))
@@ -49,8 +48,8 @@ func (p *Postgres) launch(ctx context.Context) (*postmaster, error) {
 	return server, nil
 }
 
-// run starts the process from a thread that lives as long as the process does: the death
-// of that thread is what the kernel takes for the death of the parent.
+// run starts the process from a thread that lives as long as the process does: the kernel treats the death of
+// that thread as the death of the parent.
 func run(cmd *exec.Cmd) (*postmaster, error) {
 	server := &postmaster{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error, 1)
@@ -69,8 +68,7 @@ func run(cmd *exec.Cmd) (*postmaster, error) {
 
 func (s *postmaster) pid() int { return s.cmd.Process.Pid }
 
-// end stops the server: fast, which includes a checkpoint, until hurry is closed, and
-// without one from then on.
+// end stops the server: fast, which includes a checkpoint, until hurry is closed, and without one from then on.
 func (s *postmaster) end(hurry <-chan struct{}) error {
 	_ = s.cmd.Process.Signal(syscall.SIGINT) // an error means it has ended
 	select {

@@ -13,11 +13,11 @@ import (
 	"go.temporal.io/server/tools/sql"
 )
 
-// ErrNewerDatabase says that a newer Slipway has used this database.
+// ErrNewerDatabase is returned when a newer Slipway has used this database.
 var ErrNewerDatabase = errors.New("the database was written by a newer version of Slipway")
 
-// Comments on the schemas. Set-up is many statements without a transaction around them;
-// the first comment marks one that did not come to its end and may be thrown away.
+// Comments on the schemas. Set-up is many statements without a transaction around them; the first comment marks
+// an unfinished set-up, which may be dropped.
 const (
 	unfinished = "slipway: set-up not finished"
 	finished   = "slipway: tables of the Temporal server"
@@ -90,8 +90,7 @@ func (s temporalSchema) read(ctx context.Context, conn *pgx.Conn) (string, error
 	return version, err
 }
 
-// setUp creates the tables. Only the marker of an own attempt that was cut short allows to
-// drop anything.
+// setUp creates the tables. Only the marker of an interrupted attempt of its own allows dropping anything.
 func (s temporalSchema) setUp(ctx context.Context, conn *pgx.Conn, databaseURL string, logger log.Logger) error {
 	var comment string
 	const query = "select coalesce(obj_description(to_regnamespace($1), 'pg_namespace'), '')"

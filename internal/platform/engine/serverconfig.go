@@ -14,7 +14,7 @@ const (
 	// historyShards cannot be changed once a database is in use. Sixteen were as fast as
 	// four up to 500 hosts installing at once and 1.6 times as fast beyond.
 	historyShards = 16
-	// clusterName is what an official server must be told to take over the database.
+	// clusterName is the name an official server must be configured with to take over the database.
 	clusterName = "active"
 )
 
@@ -37,7 +37,7 @@ func serverConfig(databaseURL string, ports map[primitives.ServiceName]int) (*co
 			DataStores:       stores,
 		},
 		ClusterMetadata: &cluster.Config{
-			FailoverVersionIncrement: 10, // as every single cluster has it
+			FailoverVersionIncrement: 10, // as in every single cluster
 			MasterClusterName:        clusterName,
 			CurrentClusterName:       clusterName,
 			ClusterInformation: map[string]cluster.ClusterInformation{

@@ -14,11 +14,11 @@ import (
 	"go.temporal.io/server/common/log/tag"
 )
 
-// repeatPause is the least time between two equal messages of the server. While its
-// database is away it has hundreds a second.
+// repeatPause is the minimum time between two equal messages of the server. While its database is unreachable
+// it logs hundreds a second.
 const repeatPause = 10 * time.Second
 
-// quietMessages are warnings and errors that say nothing about a server like ours.
+// quietMessages are warnings and errors that mean nothing for a bundled server.
 var quietMessages = []struct{ message, err, reason string }{
 	{"HTTP API port has not been set.", "", "that API is for calls between namespaces, and there is one"},
 	{"Queue reader unable to retrieve tasks", "shard status unknown", "shards are still being acquired; it tries again"},
@@ -34,8 +34,8 @@ type serverLog struct {
 
 type serverLogState struct {
 	now      func() time.Time
-	fail     func(error) // called with what the server takes for the end of the process
-	stopping atomic.Bool // what fails from here on fails because of that
+	fail     func(error) // called with an error on which the server would end the process
+	stopping atomic.Bool // what fails from here on fails because of it
 
 	mu    sync.Mutex
 	lines map[string]*repetition // by message, which the server's authors keep constant
@@ -63,8 +63,8 @@ func (l *serverLog) Panic(msg string, tags ...tag.Tag) {
 	panic(msg)
 }
 
-// Fatal ends the calling goroutine, because the server's code expects not to go on after
-// it, and reports why. The process is for its main function to end.
+// Fatal ends the calling goroutine, because the server's code does not expect Fatal to return, and reports the
+// reason. Ending the process is up to its main function.
 func (l *serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.log(slog.LevelError, msg, tags)
 	if cause := errorText(tags); cause != "" {
@@ -123,7 +123,7 @@ func (l *serverLog) log(level slog.Level, msg string, tags []tag.Tag) {
 	l.logger.LogAttrs(ctx, level, msg, attrs...)
 }
 
-// due tells whether a message may be written again, and how many were not meanwhile.
+// due reports whether a message may be written again, and how many were suppressed meanwhile.
 func (s *serverLogState) due(msg string) (skipped int, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,18 +5,18 @@ type setting struct {
 	name, value, reason string
 }
 
-// settings are for one small machine shared with Slipway itself. Whoever needs others
-// brings a database of their own.
+// settings are for one small machine shared with Slipway itself. Users who need others bring a database of
+// their own.
 var settings = []setting{
 	{"listen_addresses", "", "the socket in the data folder is the only way in"},
 	{"port", "5432", "part of the socket's name; a PGPORT in the environment must not change it"},
 	{"unix_socket_permissions", "0700", "beside the folder's own mode"},
-	{"cluster_name", "slipway", "tells our processes from others in ps"},
+	{"cluster_name", "slipway", "distinguishes Slipway's processes from others in ps"},
 	{"max_connections", "120", "four Temporal services with two pools each (80), the store (16), locks and psql"},
 	{"shared_buffers", "64MB", "the working set of a thousand hosts is smaller; the page cache holds the rest"},
 	{"effective_cache_size", "256MB", "what the planner may assume is cached"},
 	{"maintenance_work_mem", "32MB", "autovacuum has three workers"},
-	{"synchronous_commit", "on", "a command acknowledged is a command kept, also after a power cut"},
+	{"synchronous_commit", "on", "an acknowledged command survives a power cut"},
 	{"fsync", "on", "as above"},
 	{"full_page_writes", "on", "as above"},
 	{"wal_compression", "on", "Temporal rewrites wide rows: less to write for little CPU"},
@@ -31,7 +31,7 @@ var settings = []setting{
 	{"log_line_prefix", "", "as above: our log has a time of its own"},
 	{"log_min_messages", "log", "statement errors are the client's to report; Temporal relies on some"},
 	{"log_min_error_statement", "panic", "statements hold data"},
-	{"log_checkpoints", "off", "one line every five minutes tells nobody anything"},
+	{"log_checkpoints", "off", "one line every five minutes is of no use"},
 }
 
 // serverArgs is the command line of the server.

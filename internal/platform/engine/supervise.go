@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// restartPauses are the waits before the attempts to start a server that died. When all
-// attempts fail the database is given up, and with it the service.
+// restartPauses are the waits before the attempts to start a server that died. When all attempts fail the
+// database is given up, and with it the service.
 var restartPauses = []time.Duration{
 	0, 100 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second,
 }
 
-// stableAfter is how long a server has to live for its end to be a new misfortune, and not
-// one more of a series that calls for longer pauses.
+// stableAfter is the time a server has to run for its end to count as a new failure, and not as one more of a
+// series that calls for longer pauses.
 const stableAfter = 3 * time.Second
 
-// supervise starts the server again whenever it dies, until life ends. It then stops it,
-// without haste until calm ends.
+// supervise restarts the server whenever it dies, until life ends. It then stops the server gracefully, until
+// calm ends.
 func (p *Postgres) supervise(life, calm context.Context, server *postmaster) {
 	defer close(p.done)
 	series := 0

@@ -23,7 +23,7 @@ type TemporalOptions struct {
 	// Port is the frontend's, where clients connect; the next three are used as well.
 	// Zero: any free ones.
 	Port int
-	// Logger gets what the server says; its own level decides how much that is.
+	// Logger receives the server's log; its own level decides how much of it.
 	Logger *slog.Logger
 	Now    func() time.Time
 }
@@ -40,7 +40,7 @@ type Temporal struct {
 	released chan struct{}      // closed when hold has returned
 
 	once sync.Once
-	done chan struct{} // closed when the server cannot go on
+	done chan struct{} // closed when the server cannot continue
 	err  error         // why; set before done is closed
 }
 
@@ -50,7 +50,7 @@ type Temporal struct {
 // Errors: *PortTakenError, ErrEngineHeld when another process runs a server on this
 // database, ErrNewerDatabase when a newer version has used it.
 func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
-	// Before the database is touched; and again when they are about to be used.
+	// Before the database is changed; and again when they are about to be used.
 	if err := CheckPorts(o.Port); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
 		return nil, err
 	}
 	if err := t.guard(ctx, func() error { return t.start(ctx, o) }); err != nil {
-		t.logger.shared.stopping.Store(true) // a start that ctx cut short goes on for a moment
+		t.logger.shared.stopping.Store(true) // a start that ctx cancelled continues for a moment
 		t.lock.release(context.WithoutCancel(ctx))
 		return nil, err
 	}
@@ -121,8 +121,7 @@ func (t *Temporal) start(ctx context.Context, o TemporalOptions) error {
 	return nil
 }
 
-// guard runs a part of the server that may take its own failure for the end of the world:
-// see serverLog.Fatal.
+// guard runs a part of the server that may call Fatal on its own failure: see serverLog.Fatal.
 func (t *Temporal) guard(ctx context.Context, part func() error) error {
 	result := make(chan error, 1)
 	go func() { result <- part() }()
@@ -149,11 +148,11 @@ func (t *Temporal) Address() string { return address(t.ports[primitives.Frontend
 // Metrics are the server's, to be served beside our own.
 func (t *Temporal) Metrics() prometheus.Gatherer { return t.meters.shared.registry }
 
-// Done is closed when the server cannot go on, for the reason that Err gives. A database
-// that is away for a while is no such reason.
+// Done is closed when the server cannot continue, for the reason that Err returns. A database that is
+// unreachable for a while is no such reason.
 func (t *Temporal) Done() <-chan struct{} { return t.done }
 
-// Err says why the server cannot go on. It is nil before Done.
+// Err returns why the server cannot continue. It is nil before Done.
 func (t *Temporal) Err() error {
 	select {
 	case <-t.done:
@@ -163,8 +162,8 @@ func (t *Temporal) Err() error {
 	}
 }
 
-// Stop ends the server and gives the engine lock back. Tasks in flight that ctx leaves no
-// time for are done again by the next server.
+// Stop ends the server and releases the engine lock. Tasks in progress when ctx ends are repeated by the next
+// server.
 func (t *Temporal) Stop(ctx context.Context) error {
 	t.logger.shared.stopping.Store(true)
 	stopped := make(chan error, 1)

@@ -59,7 +59,7 @@ func UI(o UIOptions) (http.Handler, error) {
 		return nil, fmt.Errorf("connect web UI: %w", err)
 	}
 	route.SetRenderRoute(e, "/")
-	// The prefix is in the pages already, so the routes are told that there is none.
+	// The prefix is in the pages already, so the routes get none.
 	if err := route.SetUIRoutes(e, "", pages, provider); err != nil {
 		return nil, fmt.Errorf("load web UI: %w", err)
 	}
@@ -87,8 +87,8 @@ func (o UIOptions) settings() *uiconfig.Config {
 	}
 }
 
-// uiTLS translates the settings of a client. The UI takes TLS for switched off unless one
-// of its settings is there, so the server's name always is.
+// uiTLS translates the settings of a client. The UI treats TLS as disabled unless one of its settings is
+// present, so the server's name is always set.
 func uiTLS(profile envconfig.ClientConfigProfile) uiconfig.TLS {
 	t := profile.TLS
 	if t == nil && profile.APIKey != "" {
@@ -109,8 +109,8 @@ func uiTLS(profile envconfig.ClientConfigProfile) uiconfig.TLS {
 	}
 }
 
-// apiKey speaks to the cluster with our key. It comes after the CSRF check, which trusts
-// every request that has such a header.
+// apiKey adds the cluster's API key. It comes after the CSRF check, which trusts every request that has such a
+// header.
 func apiKey(key string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -122,7 +122,7 @@ func apiKey(key string) echo.MiddlewareFunc {
 	}
 }
 
-// uiAssets are the files of the web UI as the module has them.
+// uiAssets are the files of the web UI module.
 func uiAssets() (fs.FS, error) {
 	all, err := ui.Assets()
 	if err != nil {

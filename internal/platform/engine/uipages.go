@@ -20,8 +20,8 @@ var (
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
 
-// uiPages are the web UI's files, with UIPath built into the start page, which loads all
-// the others relative to itself.
+// uiPages are the web UI's files, with UIPath built into the start page, which loads all the others relative to
+// itself.
 type uiPages struct {
 	fs.FS
 	start   []byte
@@ -51,7 +51,7 @@ func prefixedPages() (*uiPages, error) {
 	return pages, nil
 }
 
-// ReadFile reads a file of the web UI; it is how the start page is asked for.
+// ReadFile reads a file of the web UI; the start page is requested this way.
 func (p *uiPages) ReadFile(name string) ([]byte, error) {
 	if name == startPage {
 		return p.start, nil
@@ -59,8 +59,8 @@ func (p *uiPages) ReadFile(name string) ([]byte, error) {
 	return fs.ReadFile(p.FS, name)
 }
 
-// contentPolicy allows the UI's own files and nothing else: no script that somebody got
-// into a workflow's data, no page that frames the buttons.
+// contentPolicy allows the UI's own files and nothing else: no script injected into a workflow's data, and no
+// page that frames the buttons.
 func contentPolicy(scripts []string, codec string) string {
 	connect := "'self'"
 	if endpoint, err := url.Parse(codec); err == nil && endpoint.Host != "" {
@@ -83,8 +83,8 @@ func contentPolicy(scripts []string, codec string) string {
 	}, "; ")
 }
 
-// securityHeaders are set when the answer begins, because the handlers set a weaker policy
-// of their own. The renderer of user-written Markdown has a stricter one, which stays.
+// securityHeaders are set when the reply begins, because the handlers set a weaker policy of their own. The
+// renderer of user-written Markdown has a stricter one, which stays.
 func securityHeaders(policy string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {

@@ -17,42 +17,42 @@ import (
 // itself, so that killing it kills the command.
 var HostNamespaces = []string{"nsenter", "--target", "1", "--cgroup", "--mount", "--ipc", "--net", "--"}
 
-// ErrNoCommand says that a command does not exist on the host.
+// ErrNoCommand is returned when a command does not exist on the host.
 var ErrNoCommand = errors.New("no such command")
 
-// exitNotFound is what nsenter, env and shells end with when there is no such command.
+// exitNotFound is the exit code of nsenter, env and shells when a command does not exist.
 const exitNotFound = 127
 
-// Missing reports whether err says that the command does not exist on the host.
+// Missing reports whether err means that the command does not exist on the host.
 func Missing(err error) bool {
 	var exit *ExitError
 	return errors.Is(err, ErrNoCommand) || errors.As(err, &exit) && exit.Code == exitNotFound
 }
 
 const (
-	// keepStderr is how much of what was said an ExitError carries, in bytes.
+	// keepStderr is how much of the output an ExitError carries, in bytes.
 	keepStderr = 2 << 10
-	// keepStreamed is how much of each stream a Result carries when Output got it all.
+	// keepStreamed is how much of each stream a Result carries when Output received all of it.
 	keepStreamed = 64 << 10
 	// keepPlain limits each stream of a Result otherwise.
 	keepPlain = 64 << 20
-	// drain is how long the pipes of a command that has ended may be held open.
+	// drain is how long the pipes of a command that has ended may stay open.
 	drain = 2 * time.Second
-	// dying is how long a killed command is waited for, longer than drain: one that asks a
-	// disk which does not answer is not gone before the disk is.
+	// dying is the time to wait for a killed command, longer than drain: a command that waits for a disk that
+	// does not answer ends only after the disk's request has.
 	dying = 10 * time.Second
 )
 
-// Exec runs commands on this machine. Each has a process group of its own, killed whole
-// when its context ends, and is killed by the kernel when this process dies, even of
-// SIGKILL. With Cmd.Output set, the Result keeps only the last 64 KiB of each stream. One
-// that does not end although it was killed is left alone after ten seconds.
+// Exec runs commands on this machine. Each has a process group of its own, killed as a whole when its context
+// ends, and is killed by the kernel when this process dies, even of SIGKILL. With Cmd.Output set, the Result
+// holds only the last 64 KiB of each stream. A killed command that has not ended after ten seconds is
+// abandoned.
 type Exec struct {
 	// Enter, when set, goes before each command: HostNamespaces.
 	Enter []string
 }
 
-// outcome is what Run returns.
+// outcome is the result of Run.
 type outcome struct {
 	result Result
 	err    error
@@ -63,9 +63,9 @@ func (e Exec) Run(ctx context.Context, c Cmd) (Result, error) {
 	out := &streams{output: c.Output}
 	over := make(chan outcome, 1)
 	go func() {
-		// The death signal is sent when the thread that started the command ends, not the
-		// process: this goroutine keeps its thread until the command is over. A thread that
-		// is not unlocked ends with its goroutine: the runtime would keep it for ever.
+		// The death signal is sent when the thread that started the command ends, not the process: this
+		// goroutine keeps its thread until the command is over. A thread that is not unlocked ends with its
+		// goroutine: the runtime would keep it indefinitely.
 		runtime.LockOSThread()
 		result, err := e.run(ctx, c, out)
 		over <- outcome{result, err}
@@ -113,12 +113,12 @@ func (e Exec) command(ctx context.Context, c Cmd) *exec.Cmd {
 	return command
 }
 
-// explain turns what os/exec says into the errors of Runner.
+// explain turns errors of os/exec into the errors of Runner.
 func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) error {
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-		return nil // also when it left somebody behind who holds its pipes
+		return nil // also when a child it left behind holds its pipes
 	case ctx.Err() != nil:
 		return fmt.Errorf("run %s: %w", c, context.Cause(ctx))
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
@@ -129,7 +129,7 @@ func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) erro
 		case said == "" && exit.ExitCode() < 0:
 			said = exit.String() // signal: killed
 		case said == "":
-			said = strings.TrimSpace(result.Stdout) // chronyc tells errors there
+			said = strings.TrimSpace(result.Stdout) // chronyc reports errors there
 		}
 		return &ExitError{Cmd: c.String(), Code: exit.ExitCode(), Stderr: LastLines(said, keepStderr)}
 	}

@@ -26,12 +26,21 @@ func TestExecTellsWhatACommandDid(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"prints":                        {cmd: hostexec.Cmd{Name: "echo", Args: []string{"a b", "c"}}, stdout: "a b c\n"},
-		"reads stdin":                   {cmd: hostexec.Cmd{Name: "cat", Stdin: "given"}, stdout: "given"},
-		"has more variables":            {cmd: hostexec.Cmd{Name: "sh", Args: []string{"-c", "echo $EXTRA; test -n \"$PATH\""}, Env: []string{"EXTRA=1"}}, stdout: "1\n"},
-		"ends with a code":              {cmd: hostexec.Cmd{Name: "sh", Args: []string{"-c", "echo out; echo bad >&2; exit 3"}}, stdout: "out\n", code: 3, stderr: "bad"},
-		"tells what is wrong on stdout": {cmd: hostexec.Cmd{Name: "sh", Args: []string{"-c", "echo 506 Cannot talk to daemon; exit 1"}}, stdout: "506 Cannot talk to daemon\n", code: 1, stderr: "506 Cannot talk to daemon"},
-		"is killed by a signal":         {cmd: hostexec.Cmd{Name: "sh", Args: []string{"-c", "kill -9 $$"}}, code: -1, stderr: "signal: killed"},
+		"prints":      {cmd: hostexec.Cmd{Name: "echo", Args: []string{"a b", "c"}}, stdout: "a b c\n"},
+		"reads stdin": {cmd: hostexec.Cmd{Name: "cat", Stdin: "given"}, stdout: "given"},
+		"has more variables": {
+			cmd: hostexec.Cmd{Name: "sh", Args: []string{"-c", "echo $EXTRA; test -n \"$PATH\""}, Env: []string{"EXTRA=1"}}, stdout: "1\n",
+		},
+		"ends with a code": {
+			cmd: hostexec.Cmd{Name: "sh", Args: []string{"-c", "echo out; echo bad >&2; exit 3"}}, stdout: "out\n", code: 3, stderr: "bad",
+		},
+		"reports its error on stdout": {
+			cmd:    hostexec.Cmd{Name: "sh", Args: []string{"-c", "echo 506 Cannot talk to daemon; exit 1"}},
+			stdout: "506 Cannot talk to daemon\n", code: 1, stderr: "506 Cannot talk to daemon",
+		},
+		"is killed by a signal": {
+			cmd: hostexec.Cmd{Name: "sh", Args: []string{"-c", "kill -9 $$"}}, code: -1, stderr: "signal: killed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +119,10 @@ func TestExecKillsTheWholeGroupWhenTheContextEnds(t *testing.T) {
 func TestExecDoesNotWaitForWhomACommandLeavesBehind(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
-	result, err := hostexec.Exec{}.Run(t.Context(), hostexec.Cmd{Name: "sh", Args: []string{"-c", "sleep 1000 & echo $! > " + pids + "; echo done"}})
+	result, err := hostexec.Exec{}.Run(
+		t.Context(),
+		hostexec.Cmd{Name: "sh", Args: []string{"-c", "sleep 1000 & echo $! > " + pids + "; echo done"}},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "done\n", result.Stdout)
 	content, err := os.ReadFile(pids)
@@ -123,7 +135,7 @@ func TestExecDoesNotWaitForWhomACommandLeavesBehind(t *testing.T) {
 func TestExecLetsNoCommandOutliveItsProcess(t *testing.T) {
 	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
-	agent := exec.Command(os.Args[0], "-test.run=^TestHelperRunsForEver$")
+	agent := exec.Command(os.Args[0], "-test.run=^TestHelperSleeps$")
 	agent.Env = append(os.Environ(), "HELPER_PIDS="+pids)
 	out, err := agent.StdoutPipe()
 	require.NoError(t, err)
@@ -135,8 +147,8 @@ func TestExecLetsNoCommandOutliveItsProcess(t *testing.T) {
 	requireDead(t, pids)
 }
 
-// TestHelperRunsForEver is the process that TestExecLetsNoCommandOutliveItsProcess kills.
-func TestHelperRunsForEver(t *testing.T) {
+// TestHelperSleeps is the process that TestExecLetsNoCommandOutliveItsProcess kills.
+func TestHelperSleeps(t *testing.T) {
 	pids := os.Getenv("HELPER_PIDS")
 	if pids == "" {
 		t.Skip("only as a process of another test")
@@ -157,7 +169,7 @@ func requireDead(t *testing.T, file string) {
 	await.True(t, func() bool { return gone(pid) }, "process %d lives", pid)
 }
 
-// gone counts a zombie that nobody has waited for yet.
+// gone counts a zombie that was not waited for yet.
 func gone(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true

@@ -1,6 +1,5 @@
-// Package hostexec is the one door to commands and files of a host, so that the same code
-// works on a real machine, in a namespace with a fake hardware tree, and on a
-// simulated machine.
+// Package hostexec is the single interface to commands and files of a host, so that the same code works on a
+// real machine, in a namespace with a fake hardware tree, and on a simulated machine.
 package hostexec
 
 import (
@@ -16,39 +15,39 @@ type Cmd struct {
 	Args  []string
 	Env   []string // added to the environment, KEY=value
 	Stdin string
-	// Output, when set, gets stdout and stderr as they come, in order of arrival.
+	// Output, when set, receives stdout and stderr as they arrive.
 	Output func(chunk []byte)
 }
 
-// String is the command as a person would type it.
+// String returns the command as a person would type it.
 func (c Cmd) String() string { return strings.Join(append([]string{c.Name}, c.Args...), " ") }
 
-// Result is what a finished command left behind.
+// Result is the outcome of a finished command.
 type Result struct {
 	Stdout string
 	Stderr string
 }
 
-// Runner runs commands. A command that ended with a code other than zero gives an
-// *ExitError together with its Result; one that could not be started another error.
-// When ctx ends the command and all its children are killed.
+// Runner runs commands. A command that ended with a code other than zero returns an *ExitError together with
+// its Result; a command that could not be started returns another error. When ctx ends, the command and all its
+// children are killed.
 type Runner interface {
 	Run(ctx context.Context, c Cmd) (Result, error)
 }
 
-// ExitError says that a command ended with a code other than zero.
+// ExitError is the error of a command that ended with a code other than zero.
 type ExitError struct {
 	Cmd    string
 	Code   int
-	Stderr string // the last part of it; of stdout where nothing was said there
+	Stderr string // the last part of it; of stdout if it is empty
 }
 
 func (e *ExitError) Error() string {
 	return fmt.Sprintf("%s: exit status %d: %s", e.Cmd, e.Code, strings.TrimSpace(e.Stderr))
 }
 
-// Root is where the host's file system begins: "/" on the host itself.
+// Root is the root of the host's file system: "/" on the host itself.
 type Root string
 
-// Path is the place of an absolute host path below the root.
+// Path returns the location of an absolute host path below the root.
 func (r Root) Path(path string) string { return filepath.Join(string(r), path) }

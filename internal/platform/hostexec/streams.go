@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// streams hands the chunks of stdout and stderr to one function, one at a time.
+// streams passes the chunks of stdout and stderr to one function, one at a time.
 type streams struct {
 	mu     sync.Mutex
 	output func(chunk []byte)
@@ -19,7 +19,7 @@ func (s *streams) pass(chunk []byte) {
 	}
 }
 
-// close lets nothing more through.
+// close drops all further output.
 func (s *streams) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (t *tail) Write(chunk []byte) (int, error) {
 
 func (t *tail) String() string { return last(string(t.kept), t.limit) }
 
-// last is the end of s, limit bytes at most.
+// last returns the end of s, limit bytes at most.
 func last(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -52,13 +52,13 @@ func last(s string, limit int) string {
 	return s[len(s)-limit:]
 }
 
-// LastLines is the end of s, limit bytes at most, from the beginning of a line on: half a
-// secret would not be known for one. Of a line that is longer it is the end.
+// LastLines returns the end of s, limit bytes at most, starting at the beginning of a line: half a secret would
+// not be recognised as one. For a longer line it returns the line's end.
 func LastLines(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	// With the byte before it: the cut may be where a line begins.
+	// Include the byte before: the cut may be at the beginning of a line.
 	_, whole, found := strings.Cut(s[len(s)-limit-1:], "\n")
 	if !found {
 		return last(s, limit)

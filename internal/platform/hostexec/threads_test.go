@@ -46,7 +46,7 @@ func TestHelperRunsManyCommands(t *testing.T) {
 		})
 	}
 	running.Wait()
-	require.Greater(t, threads(t), atOnce/2, "commands at work hold their threads")
+	require.Greater(t, threads(t), atOnce/2, "running commands hold their threads")
 	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	all.Wait()
 	await.True(t, func() bool { return threads(t) < atOnce/2 }, "threads stay: %d", threads(t))

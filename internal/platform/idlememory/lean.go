@@ -1,6 +1,6 @@
-// Package idlememory keeps a process that mostly waits small. What such a process holds are
-// not its data but pages of its own file: initializing its packages reads most of it,
-// and every garbage collection a third of that again, of which waiting needs little.
+// Package idlememory keeps the memory of a process small that mostly waits. Most of the memory of such a
+// process is not data but pages of its own file: initializing its packages reads most of it, and every garbage
+// collection a third of that again, of which waiting needs little.
 package idlememory
 
 import (
@@ -18,19 +18,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// worthwhile is after how much new memory the heap is collected and given back, in bytes.
+// worthwhile is the amount of new memory, in bytes, after which the heap is collected and returned.
 const worthwhile = 1 << 20
 
-// Pace is how often memory is given back.
+// Pace is how often memory is returned to the system.
 type Pace struct {
 	Pages time.Duration // of the program
-	// Heap is at least between two collections for it: each costs what a collection does.
+	// Heap is the minimum time between two collections for it, because of their cost.
 	Heap time.Duration
 }
 
-// Keep gives memory back at once and then every so often, until ctx ends: pages of the
-// program, of which one that is needed again is mapped again in less than a microsecond,
-// and what busy times left to the heap, which the runtime would keep for minutes.
+// Keep returns memory to the system at once and then periodically, until ctx ends: pages of the program, each
+// of which is mapped again in less than a microsecond when needed, and heap left over from busy times, which
+// the runtime would keep for minutes.
 func Keep(ctx context.Context, pace Pace, log *slog.Logger) {
 	program, err := Self()
 	if err != nil {
@@ -40,7 +40,7 @@ func Keep(ctx context.Context, pace Pace, log *slog.Logger) {
 	defer ticker.Stop()
 	looks, rest := 0, int(pace.Heap/pace.Pages)
 	for collected := uint64(0); ; looks-- {
-		// What the runtime calls live is what was in use at the last collection, if ever.
+		// The runtime reports as live what was in use at the last collection, if there was one.
 		if taken := allocated(); looks <= 0 && taken-collected > worthwhile {
 			debug.FreeOSMemory()
 			collected, looks = taken, rest
@@ -57,14 +57,14 @@ func Keep(ctx context.Context, pace Pace, log *slog.Logger) {
 	}
 }
 
-// allocated is how much memory the process has ever taken from its heap.
+// allocated returns how much memory the process has ever allocated on its heap.
 func allocated() uint64 {
 	all := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(all)
 	return all[0].Value.Uint64()
 }
 
-// Program is where a program's file is in memory.
+// Program lists where a program's file is mapped in memory.
 type Program []Mapping
 
 // Mapping is a part of the address space.
@@ -88,8 +88,7 @@ func Self() (Program, error) {
 	return program, nil
 }
 
-// GiveBack gives the pages back: madvise(2), MADV_DONTNEED. They come back from the page
-// cache.
+// GiveBack returns the pages to the system: madvise(2), MADV_DONTNEED. They are read again from the page cache.
 func (p Program) GiveBack() error {
 	for _, m := range p {
 		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, m.From, m.To-m.From, unix.MADV_DONTNEED); errno != 0 {
@@ -99,9 +98,9 @@ func (p Program) GiveBack() error {
 	return nil
 }
 
-// Read finds the mappings in proc_pid_smaps(5) that hold what is in a file, and cannot be
-// written to. What the loader relocated before it was protected (PIE, -z relro) is not in
-// the file, neither when it is swapped out: without it the program ends at its next step.
+// Read finds the mappings in proc_pid_smaps(5) that hold parts of a file and are not writable. Pages that the
+// loader relocated before it protected them (PIE, -z relro) differ from the file, even when they are swapped
+// out: without them the program crashes at its next step.
 func Read(smaps io.Reader, file string) (Program, error) {
 	var found Program
 	var at Mapping

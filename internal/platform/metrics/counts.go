@@ -16,20 +16,22 @@ const (
 	resultSuccess   = "success"
 )
 
-// counts says what each event means to the numbers.
+// counts updates the metrics for each event.
 var counts = map[string]func(*Recorder, *model.Event){
-	string(events.ClusterRegistrationSucceeded):       func(m *Recorder, e *model.Event) { m.count(clusterCreations, version(e)) },
-	string(events.HostRegistrationSucceeded):          func(m *Recorder, _ *model.Event) { m.count(hostCreations) },
-	string(events.HostRegistrationFailed):             func(m *Recorder, _ *model.Event) { m.count(invalidHost) },
-	string(events.ClusterPrepareInstallationStarted):  func(m *Recorder, e *model.Event) { m.count(installationStarted, version(e)) },
-	string(events.ClusterInstallationCompleted):       func(m *Recorder, e *model.Event) { m.installation(e, resultInstalled) },
-	string(events.ClusterInstallationFailed):          func(m *Recorder, e *model.Event) { m.installation(e, resultError) },
-	string(events.ClusterInstallationCanceled):        func(m *Recorder, e *model.Event) { m.installation(e, resultCancelled) },
-	string(events.HostInstallProgressUpdated):         (*Recorder).stageEnded,
-	string(events.HostStatusUpdated):                  (*Recorder).hostMoved,
-	string(events.HostValidationFailed):               func(m *Recorder, e *model.Event) { m.rule(hostRuleFailed, hostRuleChanged, e) },
-	string(events.HostValidationFixed):                func(m *Recorder, e *model.Event) { m.rule("", hostRuleChanged, e) },
-	string(events.ClusterValidationFailed):            func(m *Recorder, e *model.Event) { m.rule(clusterRuleFailed, clusterRuleChanged, e) },
+	string(events.ClusterRegistrationSucceeded):      func(m *Recorder, e *model.Event) { m.count(clusterCreations, version(e)) },
+	string(events.HostRegistrationSucceeded):         func(m *Recorder, _ *model.Event) { m.count(hostCreations) },
+	string(events.HostRegistrationFailed):            func(m *Recorder, _ *model.Event) { m.count(invalidHost) },
+	string(events.ClusterPrepareInstallationStarted): func(m *Recorder, e *model.Event) { m.count(installationStarted, version(e)) },
+	string(events.ClusterInstallationCompleted):      func(m *Recorder, e *model.Event) { m.installation(e, resultInstalled) },
+	string(events.ClusterInstallationFailed):         func(m *Recorder, e *model.Event) { m.installation(e, resultError) },
+	string(events.ClusterInstallationCanceled):       func(m *Recorder, e *model.Event) { m.installation(e, resultCancelled) },
+	string(events.HostInstallProgressUpdated):        (*Recorder).stageEnded,
+	string(events.HostStatusUpdated):                 (*Recorder).hostMoved,
+	string(events.HostValidationFailed):              func(m *Recorder, e *model.Event) { m.rule(hostRuleFailed, hostRuleChanged, e) },
+	string(events.HostValidationFixed):               func(m *Recorder, e *model.Event) { m.rule("", hostRuleChanged, e) },
+	string(events.ClusterValidationFailed): func(m *Recorder, e *model.Event) {
+		m.rule(clusterRuleFailed, clusterRuleChanged, e)
+	},
 	string(events.ClusterValidationFixed):             func(m *Recorder, e *model.Event) { m.rule("", clusterRuleChanged, e) },
 	string(events.ClusterDeregistered):                (*Recorder).clusterDeleted,
 	string(events.AfterInactivityClusterDeregistered): (*Recorder).clusterDeleted,
@@ -61,7 +63,8 @@ func (m *Recorder) stageEnded(e *model.Event) {
 
 // hostResults are the statuses in which the installation of a host has ended.
 var hostResults = map[string]bool{
-	string(model.HostInstalled): true, string(model.HostAddedToExistingCluster): true, string(model.HostError): true, string(model.HostCancelled): true,
+	string(model.HostInstalled): true, string(model.HostAddedToExistingCluster): true, string(model.HostError): true,
+	string(model.HostCancelled): true,
 }
 
 func (m *Recorder) hostMoved(e *model.Event) {

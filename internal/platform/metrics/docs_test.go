@@ -10,10 +10,14 @@ import (
 
 var update = flag.Bool("update", false, "write the page in docs/reference/")
 
-const intro = "`GET /metrics` of every process, also of `slipway worker`, in the format of Prometheus. Each process counts what it did itself since it was started: add up\n" +
-	"over replicas (`sum by (...)`), but take one of what is looked up in the database (`max`). Events of the history are what is counted, after the commit of\n" +
-	"the transaction that wrote them, so that nothing is counted that did not happen. Names and labels that begin with `service_assisted_installer_` are those\n" +
-	"dashboards of the v2 API know; the spelling of `miliseconds` is part of one. Metrics of Go, of the process and of the embedded Temporal come beside them.\n\n"
+const intro = "`GET /metrics` of every process, also of `slipway worker`, in the format of Prometheus. Each process counts its own work " +
+	"since its start: add up\n" +
+	"over replicas (`sum by (...)`), but use one value of metrics that are read from the database (`max`). Events of the history are " +
+	"counted after the commit of\n" +
+	"the transaction that wrote them, so that a rolled back change is not counted. Names and labels that begin with " +
+	"`service_assisted_installer_` are those\n" +
+	"that dashboards of the v2 API use; the spelling of `miliseconds` is part of one. Metrics of Go, of the process and of the embedded " +
+	"Temporal are exposed as well.\n\n"
 
 func TestDocsOfMetrics(t *testing.T) {
 	t.Parallel()

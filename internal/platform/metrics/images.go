@@ -6,8 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Names of the metrics of the image service, beside those that internal/osimages has of
-// the operating systems.
+// Names of the metrics of the image service, in addition to those of the OS images in internal/images/osimages.
 const (
 	imageRequests  = ours + "image_requests_total"
 	imageBytes     = ours + "image_sent_bytes_total"
@@ -19,13 +18,19 @@ const labelArtifact = "artifact"
 
 // imageTable is every metric of the image service, in the order of docs/reference/metrics.md.
 var imageTable = []row{
-	{name: imageRequests, kind: counter, labels: []string{labelArtifact, labelCode}, help: "Requests for images and boot artifacts, by status code; broken: the body ended before its end. 503 is refused by the limit, or not there yet"},
+	{
+		name:   imageRequests,
+		kind:   counter,
+		labels: []string{labelArtifact, labelCode},
+		help: "Requests for images and boot artifacts, by status code; broken: the body ended before its end. 503 is refused by the " +
+			"limit, or not there yet",
+	},
 	{name: imageBytes, kind: counter, help: "Bytes of images handed to the kernel"},
 	{name: imageBodies, kind: gauge, help: "Images that are being sent"},
 	{name: imageFirstByte, kind: histogram, buckets: seconds, help: "Seconds from a request for an image to the first byte of its answer"},
 }
 
-// Images counts what the image service does. It is safe for concurrent use.
+// Images records what the image service does. It is safe for concurrent use.
 type Images struct {
 	requests  *prometheus.CounterVec
 	bytes     prometheus.Counter
@@ -40,10 +45,15 @@ func NewImages(r prometheus.Registerer) *Images {
 		of[t.name] = t
 	}
 	m := &Images{
-		requests:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: imageRequests, Help: of[imageRequests].help}, of[imageRequests].labels),
-		bytes:     prometheus.NewCounter(prometheus.CounterOpts{Name: imageBytes, Help: of[imageBytes].help}),
-		bodies:    prometheus.NewGauge(prometheus.GaugeOpts{Name: imageBodies, Help: of[imageBodies].help}),
-		firstByte: prometheus.NewHistogram(prometheus.HistogramOpts{Name: imageFirstByte, Help: of[imageFirstByte].help, Buckets: of[imageFirstByte].buckets}),
+		requests: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: imageRequests, Help: of[imageRequests].help},
+			of[imageRequests].labels,
+		),
+		bytes:  prometheus.NewCounter(prometheus.CounterOpts{Name: imageBytes, Help: of[imageBytes].help}),
+		bodies: prometheus.NewGauge(prometheus.GaugeOpts{Name: imageBodies, Help: of[imageBodies].help}),
+		firstByte: prometheus.NewHistogram(
+			prometheus.HistogramOpts{Name: imageFirstByte, Help: of[imageFirstByte].help, Buckets: of[imageFirstByte].buckets},
+		),
 	}
 	r.MustRegister(m.requests, m.bytes, m.bodies, m.firstByte)
 	return m
@@ -57,11 +67,11 @@ func (m *Images) ImageAnswered(artifact, code string) {
 // ImageSent counts bytes of bodies.
 func (m *Images) ImageSent(bytes int64) { m.bytes.Add(float64(bytes)) }
 
-// ImageBegun counts a body in; took is the time to its first byte.
+// ImageBegun counts the start of a body; took is the time to its first byte.
 func (m *Images) ImageBegun(took time.Duration) {
 	m.bodies.Inc()
 	m.firstByte.Observe(took.Seconds())
 }
 
-// ImageEnded counts a body out.
+// ImageEnded counts the end of a body.
 func (m *Images) ImageEnded() { m.bodies.Dec() }

@@ -32,7 +32,10 @@ func newStory() story {
 		at: time.Unix(100_000, 0),
 		cluster: &model.Cluster{
 			ID: id, OpenShiftVersion: "4.20.5", InstallStartedAt: time.Unix(100_000-1800, 0),
-			Validations: []model.ValidationResult{{ID: "pull-secret-set", Status: model.ValidationFailure}, {ID: "ntp-server-configured", Status: model.ValidationSuccess}},
+			Validations: []model.ValidationResult{
+				{ID: "pull-secret-set", Status: model.ValidationFailure},
+				{ID: "ntp-server-configured", Status: model.ValidationSuccess},
+			},
 		},
 		host: &model.Host{
 			ID: uuid.New(), ClusterID: &id, Role: model.RoleMaster, Stage: model.StageWritingImageToDisk,
@@ -55,7 +58,7 @@ func recorder(t *testing.T) (*metrics.Recorder, *prometheus.Registry) {
 	return metrics.New(r), r
 }
 
-// lines are what is told of metrics: labels, and the value or the number of observations.
+// lines are the samples of metrics: labels, and the value or the number of observations.
 func lines(t *testing.T, r *prometheus.Registry, names ...string) []string {
 	t.Helper()
 	families, err := r.Gather()
@@ -86,9 +89,15 @@ func TestAnInstallationIsCountedByItsEvents(t *testing.T) {
 	deleted := s.of(events.ClusterDeregistered, nil)
 	deleted.Counted.FailedHostValidations = map[string]int{"connected": 2}
 	m.Events([]model.Event{
-		s.of(events.ClusterRegistrationSucceeded, nil), s.of(events.HostRegistrationSucceeded, nil), s.of(events.HostRegistrationFailed, nil),
+		s.of(
+			events.ClusterRegistrationSucceeded,
+			nil,
+		), s.of(events.HostRegistrationSucceeded, nil), s.of(events.HostRegistrationFailed, nil),
 		s.of(events.ClusterPrepareInstallationStarted, nil), progress,
-		s.of(events.HostStatusUpdated, events.Props{"new_status": "installing"}), s.of(events.HostStatusUpdated, events.Props{"new_status": "installed"}),
+		s.of(
+			events.HostStatusUpdated,
+			events.Props{"new_status": "installing"},
+		), s.of(events.HostStatusUpdated, events.Props{"new_status": "installed"}),
 		s.of(events.ClusterInstallationCompleted, nil), s.of(events.InfraEnvRegistered, nil), deleted,
 		{Name: events.DiskSpeedMeasured, Counted: model.Counted{Host: s.host, Duration: 7 * time.Millisecond}},
 	})
@@ -115,10 +124,19 @@ func TestFailuresAreCountedWhereTheyHappened(t *testing.T) {
 	m, r := recorder(t)
 	s := newStory()
 	m.Events([]model.Event{
-		s.of(events.HostStatusUpdated, events.Props{"new_status": "error"}), s.of(events.ClusterInstallationFailed, events.Props{"failure_reason": "x"}),
+		s.of(
+			events.HostStatusUpdated,
+			events.Props{"new_status": "error"},
+		), s.of(events.ClusterInstallationFailed, events.Props{"failure_reason": "x"}),
 		s.of(events.ClusterInstallationCanceled, nil),
-		s.of(events.HostValidationFailed, events.Props{"validation_id": "connected"}), s.of(events.HostValidationFixed, events.Props{"validation_id": "connected"}),
-		s.of(events.ClusterValidationFailed, events.Props{"validation_id": "api-vips-valid"}), s.of(events.ClusterValidationFixed, events.Props{"validation_id": "api-vips-valid"}),
+		s.of(
+			events.HostValidationFailed,
+			events.Props{"validation_id": "connected"},
+		), s.of(events.HostValidationFixed, events.Props{"validation_id": "connected"}),
+		s.of(
+			events.ClusterValidationFailed,
+			events.Props{"validation_id": "api-vips-valid"},
+		), s.of(events.ClusterValidationFixed, events.Props{"validation_id": "api-vips-valid"}),
 	})
 	const p = "service_assisted_installer_"
 	for name, want := range map[string][]string{
@@ -141,8 +159,17 @@ func TestWorkOfTheServiceIsCounted(t *testing.T) {
 	m.Polled(0)
 	m.Polled(2)
 	m.Evaluated(time.Millisecond)
-	require.Equal(t, []string{"operation=v2GetCluster 1"}, lines(t, r, "service_assisted_installer_operation_duration_miliseconds"), "held polls are not slow")
-	require.Equal(t, []string{"code=200 operation=v2GetCluster 1", "code=200 operation=v2GetNextSteps 1"}, lines(t, r, "slipway_requests_total"))
+	require.Equal(
+		t,
+		[]string{"operation=v2GetCluster 1"},
+		lines(t, r, "service_assisted_installer_operation_duration_miliseconds"),
+		"held polls are not slow",
+	)
+	require.Equal(
+		t,
+		[]string{"code=200 operation=v2GetCluster 1", "code=200 operation=v2GetNextSteps 1"},
+		lines(t, r, "slipway_requests_total"),
+	)
 	require.Equal(t, []string{"result=empty 1", "result=steps 1"}, lines(t, r, "slipway_polls_total"))
 }
 
@@ -165,7 +192,8 @@ func TestStateIsLookedUpAtMostEveryTenSeconds(t *testing.T) {
 	for range 2 {
 		for name, want := range map[string][]string{
 			"service_assisted_installer_monitored_clusters": {"3"}, "service_assisted_installer_monitored_hosts": {"5"},
-			"slipway_reported_instructions": {"4"}, "slipway_clusters": {"status=installed 2", "status=ready 1"}, "slipway_hosts": {"status=known 5"},
+			"slipway_reported_instructions": {"4"}, "slipway_clusters": {"status=installed 2", "status=ready 1"},
+			"slipway_hosts": {"status=known 5"},
 		} {
 			require.Equal(t, want, lines(t, r, name), name)
 		}

@@ -23,10 +23,13 @@ func New(r prometheus.Registerer) *Recorder {
 			m.counters[t.name] = prometheus.NewCounterVec(prometheus.CounterOpts{Name: t.name, Help: t.help}, t.labels)
 			r.MustRegister(m.counters[t.name])
 			if len(t.labels) == 0 {
-				m.counters[t.name].WithLabelValues() // shown from the beginning
+				m.counters[t.name].WithLabelValues() // present from the beginning
 			}
 		case histogram:
-			m.histograms[t.name] = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: t.name, Help: t.help, Buckets: t.buckets}, t.labels)
+			m.histograms[t.name] = prometheus.NewHistogramVec(
+				prometheus.HistogramOpts{Name: t.name, Help: t.help, Buckets: t.buckets},
+				t.labels,
+			)
 			r.MustRegister(m.histograms[t.name])
 		case gauge:
 		}
@@ -44,7 +47,7 @@ func (m *Recorder) observe(name string, value float64, labels ...string) {
 	m.histograms[name].WithLabelValues(labels...).Observe(value)
 }
 
-// Events counts what happened; store.Options.Observe is this.
+// Events counts events; store.Options.Observe is this.
 func (m *Recorder) Events(list []model.Event) {
 	for i := range list {
 		if count, ok := counts[list[i].Name]; ok {
@@ -53,7 +56,7 @@ func (m *Recorder) Events(list []model.Event) {
 	}
 }
 
-// Request counts an answer of the API; held says that the client asked to wait.
+// Request counts a reply of the API; held means that the client asked to wait.
 func (m *Recorder) Request(operation, code string, took time.Duration, held bool) {
 	m.count(requests, operation, code)
 	if !held {
@@ -61,7 +64,7 @@ func (m *Recorder) Request(operation, code string, took time.Duration, held bool
 	}
 }
 
-// Polled counts a poll of a host that got so many steps.
+// Polled counts a poll of a host that returned that many steps.
 func (m *Recorder) Polled(steps int) {
 	if steps == 0 {
 		m.count(polls, "empty")

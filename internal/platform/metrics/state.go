@@ -10,21 +10,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Census is what State looks up; *store.Store is one.
+// Census is the source of State; *store.Store implements it.
 type Census interface {
 	// Census counts clusters and hosts by status, and results that wait to be forwarded.
 	Census(ctx context.Context) (clusters, hosts map[string]int, reported int, err error)
 }
 
 const (
-	// lookTime bounds the look at the database; censusAge is how old its answer may be, so
-	// that several scrapers cost one look.
+	// lookTime bounds the query of the database; censusAge is the maximum age of its result, so that several
+	// scrapers share one query.
 	lookTime  = 2 * time.Second
 	censusAge = 10 * time.Second
 )
 
-// State tells how things stand when it is asked: what the database holds and how full
-// the data folder is.
+// State reports the current state on request: what the database holds and how full the data folder is.
 type State struct {
 	census Census
 	dir    string
@@ -54,7 +53,7 @@ func (s *State) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. What cannot be found out is left out.
+// Collect implements prometheus.Collector. Values that cannot be determined are left out.
 func (s *State) Collect(out chan<- prometheus.Metric) {
 	for _, m := range s.counted() {
 		out <- m
@@ -78,7 +77,7 @@ func (s *State) counted() []prometheus.Metric {
 	defer cancel()
 	clusters, hosts, reported, err := s.census.Census(ctx)
 	if err != nil {
-		return nil // the readiness check says that the database is away
+		return nil // the readiness check reports an unreachable database
 	}
 	var list []prometheus.Metric
 	for _, of := range []struct {
@@ -96,7 +95,7 @@ func (s *State) counted() []prometheus.Metric {
 	return s.last
 }
 
-// usage is how much of a file system is used, in percent.
+// usage returns how much of a file system is used, in percent.
 func usage(dir string) (float64, error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(dir, &stat); err != nil {

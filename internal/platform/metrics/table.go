@@ -1,6 +1,6 @@
-// Package metrics counts what happens in this process, under the names that dashboards
-// of the v2 API know (service_assisted_installer_*) and our own (slipway_*). Handlers and
-// rules know nothing of it: it is given the events of every transaction after its commit.
+// Package metrics counts what happens in this process, under the names that dashboards of the v2 API use
+// (service_assisted_installer_*) and names of Slipway (slipway_*). Handlers and rules do not import it: it
+// receives the events of every transaction after its commit.
 package metrics
 
 // Prefixes of names.
@@ -89,28 +89,88 @@ var table = []row{
 	{name: hostCreations, kind: counter, help: "Registrations of hosts, also of those that registered before"},
 	{name: invalidHost, kind: counter, help: "Registrations of hosts that were refused"},
 	{name: installationStarted, kind: counter, labels: []string{labelVersion}, help: "Installations begun"},
-	{name: installationSeconds, kind: histogram, labels: []string{labelVersion, labelResult}, buckets: minutes, help: "Seconds from the install command to the end of an installation; its count by result (installed, error, cancelled) is that of installations"},
-	{name: phaseSeconds, kind: histogram, labels: []string{labelPhase, labelRole, labelResult}, buckets: phases, help: "Seconds a host was in a stage; result success when it went on, error when it failed there"},
-	{name: clusterHosts, kind: counter, labels: []string{labelRole, labelResult}, help: "Hosts whose installation ended (installed, added-to-existing-cluster, error, cancelled)"},
+	{
+		name:    installationSeconds,
+		kind:    histogram,
+		labels:  []string{labelVersion, labelResult},
+		buckets: minutes,
+		help: "Seconds from the install command to the end of an installation; its count by result (installed, error, cancelled) is " +
+			"that of installations",
+	},
+	{
+		name:    phaseSeconds,
+		kind:    histogram,
+		labels:  []string{labelPhase, labelRole, labelResult},
+		buckets: phases,
+		help:    "Seconds a host was in a stage; result success when it continued, error when it failed there",
+	},
+	{
+		name:   clusterHosts,
+		kind:   counter,
+		labels: []string{labelRole, labelResult},
+		help:   "Hosts whose installation ended (installed, added-to-existing-cluster, error, cancelled)",
+	},
 	{name: hostCores, kind: histogram, labels: []string{labelRole, labelResult}, buckets: cores, help: "Processor threads of those hosts"},
 	{name: hostRAM, kind: histogram, labels: []string{labelRole, labelResult}, buckets: gigabytes, help: "Memory of those hosts in GiB"},
-	{name: hostDisk, kind: histogram, labels: []string{labelRole, labelResult, labelDisk}, buckets: diskSizes, help: "Disks of those hosts in GB"},
-	{name: hostNIC, kind: histogram, labels: []string{labelRole, labelResult}, buckets: speeds, help: "Network interfaces of those hosts in Gbit/s"},
+	{
+		name:    hostDisk,
+		kind:    histogram,
+		labels:  []string{labelRole, labelResult, labelDisk},
+		buckets: diskSizes,
+		help:    "Disks of those hosts in GB",
+	},
+	{
+		name:    hostNIC,
+		kind:    histogram,
+		labels:  []string{labelRole, labelResult},
+		buckets: speeds,
+		help:    "Network interfaces of those hosts in Gbit/s",
+	},
 	{name: diskSync, kind: histogram, buckets: milliseconds, help: "Milliseconds an installation disk took to sync, the slowest hundredth"},
 	{name: hostRuleFailed, kind: counter, labels: []string{labelHostRule}, help: "Times a validation of a host began to fail"},
-	{name: hostRuleChanged, kind: counter, labels: []string{labelHostRule}, help: "Times a validation of a host began to fail or to pass again"},
-	{name: hostRuleAtDeletion, kind: counter, labels: []string{labelHostRule}, help: "Hosts whose validation failed when their cluster was deleted"},
+	{
+		name:   hostRuleChanged,
+		kind:   counter,
+		labels: []string{labelHostRule},
+		help:   "Times a validation of a host began to fail or to pass again",
+	},
+	{
+		name:   hostRuleAtDeletion,
+		kind:   counter,
+		labels: []string{labelHostRule},
+		help:   "Hosts whose validation failed when their cluster was deleted",
+	},
 	{name: clusterRuleFailed, kind: counter, labels: []string{labelClustRule}, help: "Times a validation of a cluster began to fail"},
-	{name: clusterRuleChanged, kind: counter, labels: []string{labelClustRule}, help: "Times a validation of a cluster began to fail or to pass again"},
-	{name: clusterRuleAtDeletion, kind: counter, labels: []string{labelClustRule}, help: "Clusters whose validation failed when they were deleted"},
-	{name: operationDuration, kind: histogram, labels: []string{labelOperation}, buckets: milliseconds, help: "Milliseconds an operation of the API took, without polls that were held"},
-	{name: monitoredHosts, kind: gauge, help: "Hosts in the database; every replica tells the same"},
-	{name: monitoredClusters, kind: gauge, help: "Clusters in the database; every replica tells the same"},
+	{
+		name:   clusterRuleChanged,
+		kind:   counter,
+		labels: []string{labelClustRule},
+		help:   "Times a validation of a cluster began to fail or to pass again",
+	},
+	{
+		name:   clusterRuleAtDeletion,
+		kind:   counter,
+		labels: []string{labelClustRule},
+		help:   "Clusters whose validation failed when they were deleted",
+	},
+	{
+		name:    operationDuration,
+		kind:    histogram,
+		labels:  []string{labelOperation},
+		buckets: milliseconds,
+		help:    "Milliseconds an operation of the API took, without polls that were held",
+	},
+	{name: monitoredHosts, kind: gauge, help: "Hosts in the database; the same in every replica"},
+	{name: monitoredClusters, kind: gauge, help: "Clusters in the database; the same in every replica"},
 	{name: filesystemUsage, kind: gauge, help: "Percent used of the file system with the data folder"},
 	{name: requests, kind: counter, labels: []string{labelOperation, labelCode}, help: "Requests answered, by operation and status code"},
 	{name: polls, kind: counter, labels: []string{labelResult}, help: "Polls of hosts: with steps, or empty"},
 	{name: evaluationSeconds, kind: histogram, buckets: seconds, help: "Seconds an evaluation of a cluster or of unbound hosts took"},
 	{name: clustersByStatus, kind: gauge, labels: []string{labelStatus}, help: "Clusters in the database by status"},
 	{name: hostsByStatus, kind: gauge, labels: []string{labelStatus}, help: "Hosts in the database by status"},
-	{name: activitiesUnreported, kind: gauge, help: "Results of steps that Temporal does not have yet: more than a few for long is a fault"},
+	{
+		name: activitiesUnreported,
+		kind: gauge,
+		help: "Results of steps that Temporal does not have yet: more than a few for long is a fault",
+	},
 }

@@ -17,7 +17,7 @@ func (s *Store) Census(ctx context.Context) (clusters, hosts map[string]int, rep
 		union all
 		select 'activity', '', count(*) from pending_activities where state = 'reported'`)
 	if err != nil {
-		return nil, nil, 0, fmt.Errorf("count what there is: %w", err)
+		return nil, nil, 0, fmt.Errorf("count clusters and hosts: %w", err)
 	}
 	clusters, hosts = map[string]int{}, map[string]int{}
 	var of, status string
@@ -34,7 +34,7 @@ func (s *Store) Census(ctx context.Context) (clusters, hosts map[string]int, rep
 		return nil
 	})
 	if err != nil {
-		return nil, nil, 0, fmt.Errorf("count what there is: %w", err)
+		return nil, nil, 0, fmt.Errorf("count clusters and hosts: %w", err)
 	}
 	return clusters, hosts, reported, nil
 }

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 )
 
 // HostCheckIn says that a registered host polled.
 type HostCheckIn struct {
 	InfraEnvID, HostID uuid.UUID
 	At                 time.Time
-	Timestamp          int64 // the host's clock in Unix seconds; 0 when it told none
+	Timestamp          int64 // the host's clock in Unix seconds; 0 when it sent none
 }
 
-// CheckIns records many polls with one statement. A host that is gone, or was heard of
-// later, is left alone.
+// CheckIns records many polls with one statement. A host that is deleted, or has a later check-in, is skipped.
 func (s *Store) CheckIns(ctx context.Context, list []HostCheckIn) error {
 	infraEnvs, hosts := make([][16]byte, len(list)), make([][16]byte, len(list)) // plain, as in Poll
 	ats, timestamps := make([]time.Time, len(list)), make([]int64, len(list))
@@ -33,4 +33,30 @@ func (s *Store) CheckIns(ctx context.Context, list []HostCheckIn) error {
 		return fmt.Errorf("record %d check-ins: %w", len(list), err)
 	}
 	return nil
+}
+
+// MarkAwaitedLogs marks failed and cancelled clusters for evaluation while their logs, or those of a host, are
+// awaited: only the clock shows that they will not arrive.
+func (s *Store) MarkAwaitedLogs(ctx context.Context) error {
+	return s.inTx(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
+			select id from clusters
+			where status in ('error', 'cancelled') and deleted_at is null and doc->>'logs_info' in ('requested', 'collecting')
+			union
+			select cluster_id from hosts
+			where status in ('error', 'cancelled') and deleted_at is null and cluster_id is not null
+			  and doc->>'logs_info' in ('requested', 'collecting')`)
+		if err != nil {
+			return fmt.Errorf("find awaited logs: %w", err)
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+		if err != nil {
+			return fmt.Errorf("find awaited logs: %w", err)
+		}
+		t := &Tx{now: s.Now()}
+		for _, id := range ids {
+			t.RefreshCluster(id)
+		}
+		return t.flush(ctx, tx)
+	})
 }

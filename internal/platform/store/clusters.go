@@ -45,7 +45,7 @@ func (s *Store) CreateCluster(ctx context.Context, c *model.Cluster, fn func(*Tx
 		if err != nil {
 			return fmt.Errorf("insert cluster %s: %w", c.ID, err)
 		}
-		if c.Status != model.ClusterUnmonitored { // nobody watches the others
+		if c.Status != model.ClusterUnmonitored { // no one watches the others
 			t.RefreshCluster(c.ID)
 		}
 		fn(t)
@@ -78,8 +78,7 @@ func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model
 	return visit(rows, s.scanCluster, yield)
 }
 
-// UpdateCluster runs fn on the locked row and writes what changed. An error of fn
-// leaves everything as it was.
+// UpdateCluster runs fn on the locked row and writes what changed. An error of fn leaves everything unchanged.
 func (s *Store) UpdateCluster(ctx context.Context, id uuid.UUID, fn func(*model.Cluster, *Tx) error) (*model.Cluster, error) {
 	var out *model.Cluster
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
@@ -143,9 +142,8 @@ func (s *Store) WorkflowStarted(ctx context.Context, id uuid.UUID, attempt int) 
 	return err
 }
 
-// DeleteCluster marks a cluster as deleted and takes its hosts and discovery
-// environments out of it; fn may refuse and adds events. It returns an ErrConflict while
-// a host is installed into an existing cluster.
+// DeleteCluster marks a cluster as deleted and unbinds its hosts and InfraEnvs; fn may refuse and adds events.
+// It returns an ErrConflict while a host is installed into an existing cluster.
 func (s *Store) DeleteCluster(ctx context.Context, id uuid.UUID, fn func(*model.Cluster, *Tx) error) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteCluster(ctx, tx, id, fn) })
 }
@@ -173,14 +171,14 @@ func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn f
 	return t.flush(ctx, tx)
 }
 
-// rowState is what a row held before the closure ran, to write only what changed.
+// rowState holds the row's values before the closure ran, to write only changed columns.
 type rowState struct {
 	columns []byte
 	doc     []byte
 	facts   []byte
 	secrets []byte
 	plain   []byte // secrets before sealing
-	// connectivity is a report as it is stored, see model.ConnectivityReport.
+	// connectivity is the stored form of a report, see model.ConnectivityReport.
 	connectivity []byte
 	status       string
 }
@@ -272,4 +270,12 @@ func uuidOrNull(id uuid.UUID) *uuid.UUID {
 		return nil
 	}
 	return &id
+}
+
+// KeptCluster is Cluster for administrators: it also finds a deleted one until it is
+// removed for good.
+func (s *Store) KeptCluster(ctx context.Context, id uuid.UUID) (*model.Cluster, error) {
+	row := s.pool.QueryRow(ctx, `select `+clusterColumns+` from `+clusterTables+` where c.id = $1`, id)
+	c, err := s.scanCluster(row)
+	return c, notFound(err, "cluster", id)
 }

@@ -55,7 +55,7 @@ func TestConnectivityReportsAreKeptBesideTheDocument(t *testing.T) {
 	require.NoError(t, err)
 
 	change(func(h *model.Host) { h.Connectivity = model.PackConnectivity(wire.ConnectivityReport{}) })
-	require.NotNil(t, stored(), "a report on nobody is a report")
+	require.NotNil(t, stored(), "a report without remote hosts is a report")
 	change(func(h *model.Host) { h.Connectivity = nil })
 	require.Nil(t, stored())
 }
@@ -72,7 +72,13 @@ func TestHostsThatComeBackAfterTheirDeletionHaveNoReport(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.DeleteHost(t.Context(), h.InfraEnvID, h.ID, func(*model.Host, *store.Tx) error { return nil }))
 	again, err := s.RegisterHost(t.Context(), h.InfraEnvID, h.ID, func() *model.Host {
-		return &model.Host{ClusterID: &c.ID, Kind: model.KindHost, Status: model.HostDiscovering, Role: model.RoleAutoAssign, Dialect: model.DialectFine}
+		return &model.Host{
+			ClusterID: &c.ID,
+			Kind:      model.KindHost,
+			Status:    model.HostDiscovering,
+			Role:      model.RoleAutoAssign,
+			Dialect:   model.DialectFine,
+		}
 	}, func(_ *model.Host, created bool, _ *store.Tx) error {
 		require.True(t, created)
 		return nil

@@ -11,9 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// DeliverSteps hands out the steps a host has not been given yet, and again those it
-// was given before `again` and has not answered, oldest first. The zero time gives none
-// again.
+// DeliverSteps returns the steps that a host has not received yet, and again those it received before `again`
+// and has not answered, oldest first. The zero time repeats none.
 func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, again time.Time) ([]model.PendingActivity, error) {
 	rows, err := s.pool.Query(ctx, `
 		with open as (
@@ -33,7 +32,7 @@ func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, 
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return scanActivity(row) })
 }
 
-// WakeHosts wakes the polls that are held open for hosts, in every process.
+// WakeHosts wakes the long polls of hosts, in every process.
 func (t *Tx) WakeHosts(ids ...uuid.UUID) {
 	for _, id := range ids {
 		t.notify(channelHosts, id.String())

@@ -13,46 +13,45 @@ import (
 	"slipway/internal/model"
 )
 
-// Decision is what an evaluation changes: copies of rows, never the rows it was given.
+// Decision holds the changes of an evaluation: copies of rows, never the rows that Decide received.
 type Decision struct {
-	Cluster *model.Cluster // nil when it stays as it is
+	Cluster *model.Cluster // nil when it stays unchanged
 	Hosts   []HostChange
 }
 
-// HostChange is a changed host, of which only the status and the document are written,
-// and what is written with it (see Tx.Part).
+// HostChange is a changed host, of which only the status and the document are written, and what is written with
+// it (see Tx.Part).
 type HostChange struct {
 	Host *model.Host
 	Tx   *Tx
 }
 
-// Decide looks at a cluster (nil for unbound hosts) and its hosts, ordered by discovery
-// environment and id, and tells what is to be changed; t takes what is written with the
-// cluster. It may run several times and must not change what it is given.
+// Decide evaluates a cluster (nil for unbound hosts) and its hosts, ordered by InfraEnv and id, and returns the
+// changes; t collects what is written with the cluster. It may run several times and must not modify its
+// arguments.
 type Decide func(c *model.Cluster, hosts []*model.Host, t *Tx) (Decision, error)
 
 const (
 	// evaluationTries is how often an evaluation runs without locks before it takes them.
 	evaluationTries = 3
-	// evaluationChunk is how many hosts are written in one transaction: nobody waits for
-	// a thousand hosts to be written to report about one.
+	// evaluationChunk is how many hosts are written in one transaction, so that a host's report does not wait
+	// until a thousand hosts are written.
 	evaluationChunk = 50
 )
 
-// errStale says that a row was written while it was being decided on.
+// errStale is returned when a row was written during its evaluation.
 var errStale = errors.New("rows changed during the evaluation")
 
-// Part makes a Tx for what belongs to one host of an evaluation.
+// Part makes a Tx for the writes that belong to one host of an evaluation.
 func (t *Tx) Part() *Tx { return &Tx{now: t.now} }
 
-// EvaluateCluster runs decide on a cluster and its hosts and writes what it decides, the
-// cluster last. No lock is held while it reads and decides, so that hosts register and
-// report meanwhile; when others wrote the same rows it starts over, in the end with
-// locks. Many hosts are written in parts: an evaluation that was cut short is made good
-// by the next one.
+// EvaluateCluster runs decide on a cluster and its hosts and writes its decision, the cluster last. No lock is
+// held while it reads and decides, so that hosts register and report meanwhile; when others wrote the same rows
+// it starts over, finally with locks. Many hosts are written in chunks; the next evaluation completes one that
+// was interrupted.
 func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide) error {
-	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*picture, error) {
-		p := &picture{}
+	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*snapshot, error) {
+		p := &snapshot{}
 		row := tx.QueryRow(ctx, `
 			select `+clusterColumns+`, c.xmin::text from `+clusterTables+`
 			where c.id = $1 and c.deleted_at is null `+forNoKeyUpdate(lock, "c"), id)
@@ -65,16 +64,15 @@ func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide
 	}, decide)
 }
 
-// EvaluateUnboundHosts is EvaluateCluster for the hosts of a discovery environment that
-// have no cluster.
+// EvaluateUnboundHosts is EvaluateCluster for the hosts of an InfraEnv that have no cluster.
 func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, decide Decide) error {
-	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*picture, error) {
-		p := &picture{}
+	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*snapshot, error) {
+		p := &snapshot{}
 		return p, s.readPictured(ctx, tx, p, lock, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
 	}, decide)
 }
 
-type reader func(tx pgx.Tx, lock string) (*picture, error)
+type reader func(tx pgx.Tx, lock string) (*snapshot, error)
 
 func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error {
 	for range evaluationTries {
@@ -101,7 +99,7 @@ func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error 
 }
 
 func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) error {
-	var p *picture
+	var p *snapshot
 	err := s.inTx(ctx, func(tx pgx.Tx) (err error) {
 		p, err = read(tx, "")
 		return err
@@ -137,7 +135,7 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) 
 }
 
 // writeHosts writes rows that are locked by tx.
-func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *picture, changes []HostChange) error {
+func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes []HostChange) error {
 	all := &Tx{now: s.Now()}
 	for _, change := range changes {
 		h := change.Host
@@ -161,8 +159,8 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *picture, changes [
 	return all.flush(ctx, tx)
 }
 
-// writeRest writes the cluster, which is locked by tx, and what belongs to it.
-func (s *Store) writeRest(ctx context.Context, tx pgx.Tx, t *Tx, p *picture, d Decision) error {
+// writeRest writes the cluster, which is locked by tx, and its events and marks.
+func (s *Store) writeRest(ctx context.Context, tx pgx.Tx, t *Tx, p *snapshot, d Decision) error {
 	if d.Cluster != nil {
 		before, err := s.clusterState(p.cluster)
 		if err != nil {
@@ -175,8 +173,8 @@ func (s *Store) writeRest(ctx context.Context, tx pgx.Tx, t *Tx, p *picture, d D
 	return t.flush(ctx, tx)
 }
 
-// picture is what an evaluation decides on, with the versions of the rows.
-type picture struct {
+// snapshot holds the rows an evaluation decides on, with their versions.
+type snapshot struct {
 	cluster        *model.Cluster
 	clusterVersion string
 	hosts          []*model.Host
@@ -186,7 +184,7 @@ type picture struct {
 
 type hostKey struct{ infraEnv, id uuid.UUID }
 
-func (p *picture) host(h *model.Host) (*model.Host, bool) {
+func (p *snapshot) host(h *model.Host) (*model.Host, bool) {
 	i, ok := p.index[hostKey{h.InfraEnvID, h.ID}]
 	if !ok {
 		return nil, false
@@ -194,7 +192,7 @@ func (p *picture) host(h *model.Host) (*model.Host, bool) {
 	return p.hosts[i], true
 }
 
-func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *picture, lock, where string, arg any) error {
+func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *snapshot, lock, where string, arg any) error {
 	rows, err := tx.Query(ctx, `
 		select `+hostColumns+`, h.xmin::text from `+hostTables+`
 		where `+where+` and h.deleted_at is null
@@ -216,9 +214,8 @@ func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *picture, lock, w
 	return rows.Err()
 }
 
-// verify locks the cluster and rows to be written and compares their versions with
-// those decided on.
-func (p *picture) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) error {
+// verify locks the cluster and the rows to be written and compares their versions with those of the snapshot.
+func (p *snapshot) verify(ctx context.Context, tx pgx.Tx, changes []HostChange) error {
 	if p.cluster != nil {
 		var version string
 		err := tx.QueryRow(ctx, `
@@ -266,8 +263,7 @@ type versioned struct {
 
 func (v versioned) Scan(dest ...any) error { return v.row.Scan(append(dest, v.version)...) }
 
-// forNoKeyUpdate ends a query with its lock, one that lets hosts of the cluster be
-// registered meanwhile.
+// forNoKeyUpdate ends a query with its lock, one that lets hosts of the cluster be registered meanwhile.
 func forNoKeyUpdate(lock, alias string) string {
 	if lock == "" {
 		return ""

@@ -172,11 +172,18 @@ func TestEvaluationOfUnboundHostsLeavesBoundOnesAlone(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	h := newHost(t, s, nil)
-	require.NoError(t, s.EvaluateUnboundHosts(t.Context(), h.InfraEnvID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
-		require.Nil(t, c)
-		require.Len(t, hosts, 1)
-		return becomeKnown(c, hosts, tx)
-	}))
+	require.NoError(
+		t,
+		s.EvaluateUnboundHosts(
+			t.Context(),
+			h.InfraEnvID,
+			func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
+				require.Nil(t, c)
+				require.Len(t, hosts, 1)
+				return becomeKnown(c, hosts, tx)
+			},
+		),
+	)
 	got, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
 	require.Equal(t, model.HostKnown, got.Status)

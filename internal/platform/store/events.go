@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// EventFilter narrows a list of events; zero fields do not. What HostIDs, ClusterLevel
-// and DeletedHosts ask for is put together: an event that one of them wants is there.
+// EventFilter narrows a list of events; zero fields do not. HostIDs, ClusterLevel and DeletedHosts are combined
+// by or: an event that one of them selects is included.
 type EventFilter struct {
 	ClusterID    uuid.UUID
 	HostIDs      []uuid.UUID
@@ -28,13 +28,13 @@ type EventFilter struct {
 	Tenant       Tenant
 }
 
-// EventCounts are how many events a filter matches, whatever its limit.
+// EventCounts are the numbers of events that match a filter, whatever its limit.
 type EventCounts struct {
 	Total      int
 	BySeverity map[model.Severity]int
 }
 
-// EventPage is a part of the history, with counts over all that the filter matches.
+// EventPage is a part of the history, with counts of all events that match the filter.
 type EventPage struct {
 	EventCounts
 	Events []model.Event
@@ -54,7 +54,7 @@ func (s *Store) Events(ctx context.Context, f EventFilter) (EventPage, error) {
 	return page, err
 }
 
-// CountEvents counts what a filter matches.
+// CountEvents counts the events that match a filter.
 func (s *Store) CountEvents(ctx context.Context, f EventFilter) (EventCounts, error) {
 	counts := EventCounts{BySeverity: map[model.Severity]int{}}
 	where, args := f.where()
@@ -75,7 +75,7 @@ func (s *Store) CountEvents(ctx context.Context, f EventFilter) (EventCounts, er
 	return counts, nil
 }
 
-// EachEvent visits the events of a page one by one, so that a long history needs no room.
+// EachEvent visits the events of a page one by one, so that a long history is never held in memory.
 func (s *Store) EachEvent(ctx context.Context, f EventFilter, yield func(model.Event) error) error {
 	where, args := f.where()
 	order := "asc"
@@ -97,7 +97,7 @@ func (s *Store) EachEvent(ctx context.Context, f EventFilter, yield func(model.E
 	return visit(rows, scanEvent, yield)
 }
 
-// hostIsThere tells whether the host of an event e is not deleted.
+// hostIsThere is true when the host of an event e is not deleted.
 const hostIsThere = `exists (select from hosts h where h.id = e.host_id and h.deleted_at is null)`
 
 func (f EventFilter) where() (string, pgx.NamedArgs) {
@@ -113,7 +113,8 @@ func (f EventFilter) where() (string, pgx.NamedArgs) {
 		and e.category = any (@categories)
 		and (@message = '' or position(lower(@message) in lower(e.message)) > 0)
 		and case when @choosing
-		  then e.host_id = any (@hosts) or @cluster_level and e.host_id is null or @deleted_hosts and e.host_id is not null and not ` + hostIsThere + `
+		  then e.host_id = any (@hosts) or @cluster_level and e.host_id is null
+		    or @deleted_hosts and e.host_id is not null and not ` + hostIsThere + `
 		  else (e.host_id is not null or not @no_cluster_level) and (e.host_id is null or not @no_deleted_hosts or ` + hostIsThere + `)
 		end
 		and ` + eventTenant,
@@ -121,7 +122,8 @@ func (f EventFilter) where() (string, pgx.NamedArgs) {
 			"owner": f.Tenant.Owner, "org": f.Tenant.OrgID,
 			"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID),
 			"severities": nilIfEmpty(f.Severities), "categories": categories, "message": f.Message,
-			"choosing": len(f.HostIDs) > 0 || wanted(f.ClusterLevel) || wanted(f.DeletedHosts), "hosts": append([]uuid.UUID{}, f.HostIDs...),
+			"choosing": len(f.HostIDs) > 0 || wanted(f.ClusterLevel) ||
+				wanted(f.DeletedHosts), "hosts": append([]uuid.UUID{}, f.HostIDs...),
 			"cluster_level": wanted(f.ClusterLevel), "no_cluster_level": refused(f.ClusterLevel),
 			"deleted_hosts": wanted(f.DeletedHosts), "no_deleted_hosts": refused(f.DeletedHosts),
 		}
@@ -137,7 +139,19 @@ func nilIfEmpty[T any](list []T) []T {
 func scanEvent(row pgx.Row) (model.Event, error) {
 	var e model.Event
 	var props []byte
-	err := row.Scan(&e.ID, &e.Name, &e.Category, &e.Severity, &e.ClusterID, &e.HostID, &e.InfraEnvID, &e.RequestID, &e.Message, &props, &e.At)
+	err := row.Scan(
+		&e.ID,
+		&e.Name,
+		&e.Category,
+		&e.Severity,
+		&e.ClusterID,
+		&e.HostID,
+		&e.InfraEnvID,
+		&e.RequestID,
+		&e.Message,
+		&props,
+		&e.At,
+	)
 	if err != nil {
 		return e, err
 	}

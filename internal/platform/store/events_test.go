@@ -41,7 +41,7 @@ func TestEventThatRepeatsItselfIsWrittenOnceInItsTime(t *testing.T) {
 	require.Equal(t, 3, count(), "another host")
 	write(30*time.Second, func(e *model.Event) { e.HostID = nil })
 	write(40*time.Second, func(e *model.Event) { e.HostID = nil })
-	require.Equal(t, 3, count(), "the cluster itself was told of it")
+	require.Equal(t, 3, count(), "the cluster has an event of its own for it")
 	write(61*time.Second, as)
 	require.Equal(t, 4, count(), "late enough")
 }

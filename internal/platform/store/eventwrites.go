@@ -11,7 +11,7 @@ import (
 	"slipway/internal/model"
 )
 
-// watched is a transaction that knows which events it writes.
+// watched is a transaction that records which events it writes.
 type watched struct {
 	pgx.Tx
 	events []model.Event
@@ -20,7 +20,7 @@ type watched struct {
 const insertEvent = `
 	insert into events (name, category, severity, cluster_id, host_id, infra_env_id, request_id, message, props, at)`
 
-// eventSQL writes an event; one that is to be quiet only when it is the first for long.
+// eventSQL writes an event; a quiet one only when it was not written recently.
 func eventSQL(e model.Event) string {
 	about := ""
 	switch {
@@ -42,8 +42,8 @@ func eventSQL(e model.Event) string {
 		  where %s and name = $1 and message = $8 and at > $10 - interval '%d microseconds')`, about, e.Quiet/time.Microsecond)
 }
 
-// countFailedValidations notes, for those who count, what hosts still failed when their
-// cluster is deleted.
+// countFailedValidations records, for metrics, which validations of hosts still failed when their cluster is
+// deleted.
 func (s *Store) countFailedValidations(ctx context.Context, tx pgx.Tx, clusterID uuid.UUID, t *Tx) error {
 	if s.observe == nil || len(t.events) == 0 {
 		return nil

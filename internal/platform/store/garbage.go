@@ -12,8 +12,8 @@ import (
 	"slipway/internal/model"
 )
 
-// idleClusters are clusters that nobody is installing: nothing of them changed since an
-// instant, none of their hosts was heard of since, and no workflow has to do with them.
+// idleClusters are clusters that are not being installed: they are unchanged since an instant, none of their
+// hosts was heard of since, and no workflow refers to them.
 const idleClusters = `
 	c.deleted_at is null and c.status in ('insufficient', 'pending-for-input', 'ready', 'error', 'cancelled')
 	and c.updated_at < @since and c.workflow_started and not coalesce((c.doc->>'decision_open')::boolean, false)
@@ -25,8 +25,8 @@ const idleClusters = `
 	and not exists (
 	  select from pending_activities i where i.cluster_id = c.id and i.state in ('pending', 'sent', 'reported'))`
 
-// idleInfraEnvs are discovery environments without a cluster, unchanged since an instant,
-// with no host in use by a cluster and none heard of since.
+// idleInfraEnvs are InfraEnvs without a cluster, unchanged since an instant, with no host in use by a cluster
+// and none heard of since.
 const idleInfraEnvs = `
 	e.deleted_at is null and e.cluster_id is null and e.updated_at < @since
 	and not exists (
@@ -35,24 +35,44 @@ const idleInfraEnvs = `
 	  where h.infra_env_id = e.id and h.deleted_at is null
 	    and (h.cluster_id is not null or greatest(k.checked_in_at, h.created_at) >= @since))`
 
-// IdleClusters lists clusters that were left alone since an instant, oldest first, after
-// one that was listed before.
+// IdleClusters lists clusters that are idle since an instant, oldest first, after one that was listed before.
 func (s *Store) IdleClusters(ctx context.Context, since time.Time, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return s.garbage(ctx, "idle clusters", `select c.id from clusters c where c.id > @after and `+idleClusters+` order by c.id limit @limit`, since, after, limit)
+	return s.garbage(
+		ctx,
+		"idle clusters",
+		`select c.id from clusters c where c.id > @after and `+idleClusters+` order by c.id limit @limit`,
+		since,
+		after,
+		limit,
+	)
 }
 
-// IdleInfraEnvs lists discovery environments that were left alone since an instant.
+// IdleInfraEnvs lists InfraEnvs that are idle since an instant.
 func (s *Store) IdleInfraEnvs(ctx context.Context, since time.Time, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return s.garbage(ctx, "idle infra-envs", `select e.id from infra_envs e where e.id > @after and `+idleInfraEnvs+` order by e.id limit @limit`, since, after, limit)
+	return s.garbage(
+		ctx,
+		"idle infra-envs",
+		`select e.id from infra_envs e where e.id > @after and `+idleInfraEnvs+` order by e.id limit @limit`,
+		since,
+		after,
+		limit,
+	)
 }
 
 // DeletedClusters lists clusters that were deleted before an instant.
 func (s *Store) DeletedClusters(ctx context.Context, before time.Time, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return s.garbage(ctx, "deleted clusters", `select id from clusters where id > @after and deleted_at < @since order by id limit @limit`, before, after, limit)
+	return s.garbage(
+		ctx,
+		"deleted clusters",
+		`select id from clusters where id > @after and deleted_at < @since order by id limit @limit`,
+		before,
+		after,
+		limit,
+	)
 }
 
-// DeletedInfraEnvs lists discovery environments that were deleted before an instant and
-// whose hosts no cluster that is kept refers to.
+// DeletedInfraEnvs lists InfraEnvs that were deleted before an instant and whose hosts no existing cluster
+// refers to.
 func (s *Store) DeletedInfraEnvs(ctx context.Context, before time.Time, after uuid.UUID, limit int) ([]uuid.UUID, error) {
 	return s.garbage(ctx, "deleted infra-envs", `
 		select e.id from infra_envs e
@@ -73,15 +93,17 @@ func (s *Store) garbage(ctx context.Context, what, sql string, at time.Time, aft
 	return ids, nil
 }
 
-// errBusy ends the deletion of what is in use again.
+// errBusy ends the deletion of an object that is in use again.
 var errBusy = errors.New("in use again")
 
-// DeleteIdleCluster deletes a cluster that is still idle now that its row is locked;
-// false when somebody came back to it, or it is gone already.
+// DeleteIdleCluster deletes a cluster that is still idle now that its row is locked; it returns false when the
+// cluster is in use again, or deleted already.
 func (s *Store) DeleteIdleCluster(ctx context.Context, id uuid.UUID, since time.Time, fn func(*model.Cluster, *Tx)) (bool, error) {
 	return s.deleteIdle(ctx, func(tx pgx.Tx) error {
 		return s.deleteCluster(ctx, tx, id, func(c *model.Cluster, t *Tx) error {
-			if err := stillIdle(ctx, tx, `select exists (select from clusters c where c.id = @id and `+idleClusters+`)`, id, since); err != nil {
+			if err := stillIdle(
+				ctx, tx, `select exists (select from clusters c where c.id = @id and `+idleClusters+`)`, id, since,
+			); err != nil {
 				return err
 			}
 			fn(c, t)
@@ -90,10 +112,12 @@ func (s *Store) DeleteIdleCluster(ctx context.Context, id uuid.UUID, since time.
 	})
 }
 
-// DeleteIdleInfraEnv is DeleteIdleCluster for a discovery environment, with its hosts.
+// DeleteIdleInfraEnv is DeleteIdleCluster for an InfraEnv, with its hosts.
 func (s *Store) DeleteIdleInfraEnv(ctx context.Context, id uuid.UUID, since time.Time, fn func(*model.InfraEnv, *Tx)) (bool, error) {
 	return s.deleteIdle(ctx, func(tx pgx.Tx) error {
-		if err := stillIdle(ctx, tx, `select exists (select from infra_envs e where e.id = @id and `+idleInfraEnvs+`)`, id, since); err != nil {
+		if err := stillIdle(
+			ctx, tx, `select exists (select from infra_envs e where e.id = @id and `+idleInfraEnvs+`)`, id, since,
+		); err != nil {
 			return err
 		}
 		return s.deleteInfraEnv(ctx, tx, id, fn)

@@ -23,7 +23,10 @@ func newYard(t *testing.T) yard {
 	url := pgtest.URL(t)
 	require.NoError(t, store.Migrate(t.Context(), url))
 	at := func(ago time.Duration) *store.Store {
-		s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: xorSealer{}, Now: func() time.Time { return time.Now().Add(-ago) }})
+		s, err := store.Open(
+			t.Context(),
+			store.Options{URL: url, Sealer: xorSealer{}, Now: func() time.Time { return time.Now().Add(-ago) }},
+		)
 		require.NoError(t, err)
 		t.Cleanup(s.Close)
 		return s
@@ -37,7 +40,7 @@ func TestOnlyClustersThatWereLeftAloneAreIdle(t *testing.T) {
 		change func(t *testing.T, y yard, c *model.Cluster, h *model.Host)
 		idle   bool
 	}{
-		"nobody came since":       {func(*testing.T, yard, *model.Cluster, *model.Host) {}, true},
+		"no one came since":       {func(*testing.T, yard, *model.Cluster, *model.Host) {}, true},
 		"its installation failed": {status(model.ClusterError), true},
 		"it is installed":         {status(model.ClusterInstalled), false},
 		"it is being installed":   {status(model.ClusterInstalling), false},
@@ -115,7 +118,23 @@ func TestHostsInNoClusterAreIdleOnceSilent(t *testing.T) {
 	y := newYard(t)
 	ctx := t.Context()
 	c := newCluster(t, y.before)
-	silent, speaking, discovering, bound := newHost(t, y.before, nil), newHost(t, y.before, nil), newHost(t, y.before, nil), newHost(t, y.before, &c.ID)
+	silent, speaking, discovering, bound := newHost(
+		t,
+		y.before,
+		nil,
+	), newHost(
+		t,
+		y.before,
+		nil,
+	), newHost(
+		t,
+		y.before,
+		nil,
+	), newHost(
+		t,
+		y.before,
+		&c.ID,
+	)
 	for _, h := range []*model.Host{silent, speaking, bound} {
 		_, err := y.before.UpdateHost(ctx, h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
 			h.Status = model.HostDisconnectedUnbound
@@ -128,7 +147,12 @@ func TestHostsInNoClusterAreIdleOnceSilent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []store.HostKey{{InfraEnvID: silent.InfraEnvID, HostID: silent.ID}}, idle)
 	for h, want := range map[*model.Host]bool{silent: true, speaking: false, discovering: false, bound: false} {
-		deleted, err := y.today.DeleteIdleHost(ctx, store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID}, y.since, func(*model.Host, *store.Tx) {})
+		deleted, err := y.today.DeleteIdleHost(
+			ctx,
+			store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID},
+			y.since,
+			func(*model.Host, *store.Tx) {},
+		)
 		require.NoError(t, err)
 		require.Equal(t, want, deleted)
 	}
@@ -142,12 +166,24 @@ func TestPurgeLeavesNothingOfWhatWasDeletedAndEverythingElse(t *testing.T) {
 	h, other := newHost(t, y.before, &gone.ID), newHost(t, y.before, &kept.ID)
 	for _, of := range []*model.Host{h, other} {
 		_, err := y.before.ArmActivity(ctx, model.PendingActivity{
-			ID: uuid.NewString(), Kind: model.ActivityStep, ClusterID: *of.ClusterID, InfraEnvID: &of.InfraEnvID, HostID: &of.ID, Type: "install",
+			ID: uuid.NewString(), Kind: model.ActivityStep, ClusterID: *of.ClusterID, InfraEnvID: &of.InfraEnvID, HostID: &of.ID,
+			Type:       "install",
 			WorkflowID: "w", RunID: uuid.NewString(), ActivityID: "a", TaskToken: []byte("t"), Attempt: 1, HeartbeatEvery: time.Minute,
 		})
 		require.NoError(t, err)
 		require.NoError(t, y.before.Write(ctx, func(tx *store.Tx) error {
-			tx.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, ClusterID: of.ClusterID, HostID: &of.ID, InfraEnvID: &of.InfraEnvID, Message: "m", At: tx.Now()})
+			tx.Event(
+				model.Event{
+					Name:       "x",
+					Category:   "user",
+					Severity:   model.SeverityInfo,
+					ClusterID:  of.ClusterID,
+					HostID:     &of.ID,
+					InfraEnvID: &of.InfraEnvID,
+					Message:    "m",
+					At:         tx.Now(),
+				},
+			)
 			return nil
 		}))
 	}

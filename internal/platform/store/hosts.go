@@ -184,7 +184,7 @@ func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, clusterID uuid.UUID) (
 	return hosts, before, nil
 }
 
-// insertHost writes the first version of a host over a deleted one, if there is one.
+// insertHost writes the first version of a host over a deleted one, if one exists.
 func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host) (rowState, error) {
 	state, err := s.hostState(h)
 	if err != nil {
@@ -211,8 +211,7 @@ func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mod
 	return state, nil
 }
 
-// writeHost updates only the columns that changed, so that asking a question does not
-// rewrite the document.
+// writeHost updates only the columns that changed, so that recording a question does not rewrite the document.
 func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host, before rowState) error {
 	after, err := s.hostState(h)
 	if err != nil {

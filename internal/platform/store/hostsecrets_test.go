@@ -16,7 +16,12 @@ func TestSecretsOfAHostAreSealed(t *testing.T) {
 	cluster := newCluster(t, s)
 	h := newHost(t, s, &cluster.ID)
 	_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
-		h.Fencing = &model.FencingCredentials{Address: "https://bmc", Username: "admin", Password: "hunter2", CertificateVerification: "Disabled"}
+		h.Fencing = &model.FencingCredentials{
+			Address:                 "https://bmc",
+			Username:                "admin",
+			Password:                "hunter2",
+			CertificateVerification: "Disabled",
+		}
 		h.IgnitionEndpointToken = "t0ken"
 		h.IgnitionEndpointHeaders = map[string]model.Secret{"X-Site": "headerval"}
 		return nil

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/model"
 )
 
-// HostKey names a host.
+// HostKey identifies a host.
 type HostKey struct{ InfraEnvID, HostID uuid.UUID }
 
 // UnstartedHostWorkflows lists the hosts whose accepted workflow does not run yet.

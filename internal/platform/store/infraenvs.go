@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,7 +15,7 @@ import (
 
 const infraEnvColumns = `id, cluster_id, name, doc, secrets, created_at, updated_at, deleted_at`
 
-// CreateInfraEnv adds a discovery environment; fn adds events.
+// CreateInfraEnv adds an InfraEnv; fn adds events.
 func (s *Store) CreateInfraEnv(ctx context.Context, e *model.InfraEnv, fn func(*Tx)) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
@@ -34,21 +35,21 @@ func (s *Store) CreateInfraEnv(ctx context.Context, e *model.InfraEnv, fn func(*
 	})
 }
 
-// InfraEnv reads one discovery environment.
+// InfraEnv reads one InfraEnv.
 func (s *Store) InfraEnv(ctx context.Context, id uuid.UUID) (*model.InfraEnv, error) {
 	row := s.pool.QueryRow(ctx, `select `+infraEnvColumns+` from infra_envs where id = $1 and deleted_at is null`, id)
 	e, err := s.scanInfraEnv(row)
 	return e, notFound(err, "infra-env", id)
 }
 
-// InfraEnvFilter narrows a list of discovery environments; zero fields do not.
+// InfraEnvFilter narrows a list of InfraEnvs; zero fields do not.
 type InfraEnvFilter struct {
 	ClusterID uuid.UUID
 	Owner     string
 	Tenant    Tenant
 }
 
-// InfraEnvs lists discovery environments, newest first.
+// InfraEnvs lists InfraEnvs, newest first.
 func (s *Store) InfraEnvs(ctx context.Context, f InfraEnvFilter) ([]*model.InfraEnv, error) {
 	rows, err := s.pool.Query(ctx, `
 		select `+infraEnvColumns+` from infra_envs
@@ -92,8 +93,8 @@ func (s *Store) UpdateInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model
 	return out, err
 }
 
-// DeleteInfraEnv marks a discovery environment and its hosts as deleted; it returns an
-// ErrConflict while one of its hosts belongs to a cluster or is taken back from one.
+// DeleteInfraEnv marks an InfraEnv and its hosts as deleted; it returns an ErrConflict while one of its hosts
+// belongs to a cluster or is being reclaimed from one.
 func (s *Store) DeleteInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model.InfraEnv, *Tx)) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteInfraEnv(ctx, tx, id, fn) })
 }
@@ -145,4 +146,33 @@ func (s *Store) scanInfraEnv(row pgx.Row) (*model.InfraEnv, error) {
 	e.PullSecret, e.TokenKey = model.Secret(secrets.PullSecret), model.Secret(secrets.TokenKey)
 	e.DeletedAt = orZero(deleted)
 	return &e, nil
+}
+
+// TokenKey reads the key that signs the image addresses of an InfraEnv.
+func (s *Store) TokenKey(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error) {
+	e, err := s.InfraEnv(ctx, infraEnvID)
+	if err != nil {
+		return "", err
+	}
+	return e.TokenKey, nil
+}
+
+// InfraEnvsOf lists the InfraEnvs of a cluster: its own, and those whose
+// hosts were bound to it later.
+func (s *Store) InfraEnvsOf(ctx context.Context, clusterID uuid.UUID, hosts []*model.Host) ([]*model.InfraEnv, error) {
+	envs, err := s.InfraEnvs(ctx, InfraEnvFilter{ClusterID: clusterID})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		if slices.ContainsFunc(envs, func(e *model.InfraEnv) bool { return e.ID == h.InfraEnvID }) {
+			continue
+		}
+		e, err := s.InfraEnv(ctx, h.InfraEnvID)
+		if err != nil {
+			return nil, err
+		}
+		envs = append(envs, e)
+	}
+	return envs, nil
 }

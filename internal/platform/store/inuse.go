@@ -10,8 +10,8 @@ import (
 	"slipway/internal/model"
 )
 
-// notWhileHostsJoin locks the hosts of an existing cluster and refuses while the workflow
-// of one installs it. What a failed installation left over holds nothing up.
+// notWhileHostsJoin locks the hosts of an existing cluster and refuses while the workflow of one installs it.
+// Leftovers of a failed installation do not prevent the deletion.
 func notWhileHostsJoin(ctx context.Context, tx pgx.Tx, c *model.Cluster) error {
 	if c.Status != model.ClusterAddingHosts {
 		return nil
@@ -19,13 +19,17 @@ func notWhileHostsJoin(ctx context.Context, tx pgx.Tx, c *model.Cluster) error {
 	busy, err := countLocked(ctx, tx,
 		`h.cluster_id = $1`, `h.status in ('installing', 'installing-in-progress', 'installing-pending-user-action')`, c.ID)
 	if err == nil && busy > 0 {
-		return model.Conflictf("cluster %s cannot be deleted: require no host that is being installed into it, found %d: reset them first", c.Name, busy)
+		return model.Conflictf(
+			"cluster %s cannot be deleted: require no host that is being installed into it, found %d: reset them first",
+			c.Name,
+			busy,
+		)
 	}
 	return err
 }
 
-// notWhileHostsAreUsed locks the hosts of a discovery environment and refuses while a
-// cluster has one, or a workflow brings one back.
+// notWhileHostsAreUsed locks the hosts of an InfraEnv and refuses while one belongs to a cluster, or a workflow
+// reclaims one.
 func notWhileHostsAreUsed(ctx context.Context, tx pgx.Tx, infraEnvID uuid.UUID) error {
 	bound, err := countLocked(ctx, tx, `h.infra_env_id = $1`, `h.cluster_id is not null`, infraEnvID)
 	if err != nil {
@@ -41,8 +45,8 @@ func notWhileHostsAreUsed(ctx context.Context, tx pgx.Tx, infraEnvID uuid.UUID) 
 	return err
 }
 
-// countLocked locks hosts, in the order of every transaction that locks several, and
-// counts those a condition holds for.
+// countLocked locks hosts, in the order of every transaction that locks several, and counts those that satisfy
+// a condition.
 func countLocked(ctx context.Context, tx pgx.Tx, where, condition string, id uuid.UUID) (n int, err error) {
 	err = tx.QueryRow(ctx, `
 		select count(*) filter (where `+condition+`) from (

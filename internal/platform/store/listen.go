@@ -10,31 +10,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Signals wakes waiters when another process (or this one) has work for them. A lost
-// connection wakes everybody once, so that nothing missed stays unseen.
+// Signals wakes waiters when another process (or this one) has work for them. A lost connection wakes all of
+// them once, so that nothing is missed.
 type Signals struct {
 	store *Store
 	log   *slog.Logger
 
-	mu       sync.Mutex
-	hosts    map[uuid.UUID][]chan struct{}
-	reported chan struct{}
-	pulses   chan struct{}
+	mu        sync.Mutex
+	hosts     map[uuid.UUID][]chan struct{}
+	reported  chan struct{}
+	refreshes chan struct{}
 }
 
 // NewSignals makes Signals; Run must be running for them to arrive.
 func NewSignals(s *Store, log *slog.Logger) *Signals {
 	return &Signals{
 		store: s, log: log, hosts: map[uuid.UUID][]chan struct{}{},
-		reported: make(chan struct{}, 1), pulses: make(chan struct{}, 1),
+		reported: make(chan struct{}, 1), refreshes: make(chan struct{}, 1),
 	}
 }
 
 // Reported is signalled when a pending activity was reported.
 func (g *Signals) Reported() <-chan struct{} { return g.reported }
 
-// Pulses is signalled when something is to be evaluated.
-func (g *Signals) Pulses() <-chan struct{} { return g.pulses }
+// Refreshes is signalled when a cluster or unbound hosts have to be evaluated.
+func (g *Signals) Refreshes() <-chan struct{} { return g.refreshes }
 
 // Host returns a channel that is signalled when a pending activity waits for the host, and
 // a function that ends the wait.
@@ -98,7 +98,7 @@ func (g *Signals) deliver(channel, payload string) {
 	case channelReported:
 		wake(g.reported)
 	case channelPulses:
-		wake(g.pulses)
+		wake(g.refreshes)
 	case channelHosts:
 		id, err := uuid.Parse(payload)
 		if err != nil {
@@ -114,7 +114,7 @@ func (g *Signals) deliver(channel, payload string) {
 
 func (g *Signals) wakeAll() {
 	wake(g.reported)
-	wake(g.pulses)
+	wake(g.refreshes)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, waiters := range g.hosts {

@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// PutManifest adds or replaces a manifest. It returns an ErrInvalid when a manifest of a
-// user with the same name stands in the other folder.
+// PutManifest adds or replaces a manifest. It returns an ErrInvalid when a manifest of a user with the same
+// name exists in the other folder.
 func (s *Store) PutManifest(ctx context.Context, m model.Manifest) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		var elsewhere int
@@ -45,7 +45,7 @@ func (s *Store) Manifests(ctx context.Context, clusterID uuid.UUID) ([]model.Man
 	})
 }
 
-// DeleteManifest removes a manifest; false when there was none.
+// DeleteManifest removes a manifest; it returns false when the manifest did not exist.
 func (s *Store) DeleteManifest(ctx context.Context, clusterID uuid.UUID, folder, fileName string) (bool, error) {
 	tag, err := s.pool.Exec(ctx, `
 		delete from manifests where cluster_id = $1 and folder = $2 and file_name = $3`, clusterID, folder, fileName)
@@ -58,7 +58,8 @@ func (s *Store) DeleteManifest(ctx context.Context, clusterID uuid.UUID, folder,
 // MonitoredOperators lists the operators a cluster waits for, by name.
 func (s *Store) MonitoredOperators(ctx context.Context, clusterID uuid.UUID) ([]model.MonitoredOperator, error) {
 	rows, err := s.pool.Query(ctx, `
-		select cluster_id, name, type, version, namespace, subscription_name, properties, timeout_seconds, status, status_info, status_updated_at
+		select cluster_id, name, type, version, namespace, subscription_name, properties,
+		  timeout_seconds, status, status_info, status_updated_at
 		from monitored_operators where cluster_id = $1
 		order by name`, clusterID)
 	if err != nil {
@@ -92,4 +93,14 @@ func (s *Store) ReportOperator(ctx context.Context, o model.MonitoredOperator, f
 		fn(t)
 		return t.flush(ctx, tx)
 	})
+}
+
+// DropOperators forgets the operators of a type that a cluster does not wait for any
+// more: all but those kept.
+func (t *Tx) DropOperators(clusterID uuid.UUID, kind string, keep []string) {
+	t.batch.Queue(`
+		delete from monitored_operators
+		where cluster_id = $1
+		  and type = $2
+		  and name <> all ($3)`, clusterID, kind, keep)
 }

@@ -11,24 +11,29 @@ import (
 	"slipway/internal/model"
 )
 
-// SourceUser and SourceSystem tell who made a manifest.
+// SourceUser and SourceSystem are the creators of a manifest.
 const (
 	SourceUser   = "user"
 	SourceSystem = "system"
 )
 
-// ErrManifestTaken tells that a manifest cannot take the place of another one.
+// ErrManifestTaken is returned when a manifest cannot take the place of another one.
 func ErrManifestTaken(from, to model.Manifest) error {
-	return model.Conflictf("manifest %s cannot be moved to %s/%s: require a place without a manifest, found one", from.FileName, to.Folder, to.FileName)
+	return model.Conflictf(
+		"manifest %s cannot be moved to %s/%s: require a place without a manifest, found one",
+		from.FileName,
+		to.Folder,
+		to.FileName,
+	)
 }
 
 func errOtherFolder(m model.Manifest) error {
 	return model.Invalidf("manifest %s exists in the other folder already: require one folder for a name", m.FileName)
 }
 
-// MoveManifest replaces a manifest by one with another folder or name, at once. It
-// returns an ErrConflict when a user's manifest stands there, an ErrInvalid when one of
-// that name stands in the other folder, and an ErrNotFound when the first is gone.
+// MoveManifest replaces a manifest by one with another folder or name, atomically. It returns an ErrConflict
+// when a user's manifest has that place, an ErrInvalid when one of that name is in the other folder, and an
+// ErrNotFound when the first does not exist.
 func (s *Store) MoveManifest(ctx context.Context, from, to model.Manifest) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
@@ -55,8 +60,7 @@ func (s *Store) MoveManifest(ctx context.Context, from, to model.Manifest) error
 	})
 }
 
-// putManifest writes a row. A user's manifest takes the place of one the service made,
-// whatever folder that is in.
+// putManifest writes a row. A user's manifest replaces one of the service, whatever folder that is in.
 func putManifest(ctx context.Context, tx pgx.Tx, m model.Manifest) error {
 	if m.Source == SourceUser {
 		_, err := tx.Exec(ctx, `
@@ -76,10 +80,13 @@ func putManifest(ctx context.Context, tx pgx.Tx, m model.Manifest) error {
 	return nil
 }
 
-// ReplaceSystemManifests makes all the manifests that the service made for a cluster
-// those given. A manifest of a user with the same name, in either folder, stays; it
-// returns those that were left out for that.
-func (s *Store) ReplaceSystemManifests(ctx context.Context, clusterID uuid.UUID, all []model.Manifest) (leftOut []model.Manifest, err error) {
+// ReplaceSystemManifests replaces all manifests that the service made for a cluster. A manifest of a user with
+// the same name, in either folder, stays; the result lists the manifests that were left out for that.
+func (s *Store) ReplaceSystemManifests(
+	ctx context.Context,
+	clusterID uuid.UUID,
+	all []model.Manifest,
+) (leftOut []model.Manifest, err error) {
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		leftOut = nil
 		if _, err := tx.Exec(ctx, `delete from manifests where cluster_id = $1 and source = $2`, clusterID, SourceSystem); err != nil {
@@ -88,7 +95,8 @@ func (s *Store) ReplaceSystemManifests(ctx context.Context, clusterID uuid.UUID,
 		for _, m := range all {
 			var theirs int
 			err := tx.QueryRow(ctx, `
-				select count(*) from manifests where cluster_id = $1 and file_name = $2 and source = $3`, clusterID, m.FileName, SourceUser).Scan(&theirs)
+				select count(*) from manifests where cluster_id = $1 and file_name = $2 and source = $3`,
+				clusterID, m.FileName, SourceUser).Scan(&theirs)
 			if err != nil {
 				return fmt.Errorf("look for manifest %s: %w", m.FileName, err)
 			}

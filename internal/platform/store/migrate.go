@@ -14,7 +14,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// ErrNewer says that a newer Slipway has used this database.
+// ErrNewer is returned when a newer Slipway has used this database.
 var ErrNewer = errors.New("the database was written by a newer version of Slipway")
 
 // lockKey serialises migrations of several processes on one database.

@@ -28,8 +28,8 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
 		_, err := tx.Exec(ctx, `
-			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args, workflow_id, run_id, activity_id,
-			  task_token, attempt, heartbeat_every, heartbeat_at, created_at)
+			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args,
+			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at)
 			values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
 			on conflict (id) do update set
 			  task_token = $11, attempt = $12, heartbeat_at = $14,
@@ -78,8 +78,8 @@ func (t *Tx) StepReplied(h *model.Host, r Reply) {
 	t.notify(channelReported, r.StepID)
 }
 
-// sanitize drops what PostgreSQL text cannot hold: NUL and broken UTF-8, also the
-// half character a cut may leave.
+// sanitize drops what PostgreSQL text cannot hold: NUL and broken UTF-8, including the half character that
+// truncation may leave.
 func sanitize(s string) string {
 	out := make([]rune, 0, len(s))
 	for _, r := range s {

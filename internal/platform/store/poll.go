@@ -13,11 +13,11 @@ import (
 	"slipway/internal/model"
 )
 
-// CheckInEvery is how often a poll writes that the host is alive.
+// CheckInEvery is how often a poll records that the host is alive.
 const CheckInEvery = 10 * time.Second
 
-// PollView is all an idle poll needs to know of a host: narrow columns read through
-// primary keys, whatever the size of its cluster.
+// PollView is everything an idle poll needs to know of a host: narrow columns read through primary keys,
+// whatever the size of its cluster.
 type PollView struct {
 	ClusterID         *uuid.UUID
 	Kind              model.HostKind
@@ -75,13 +75,13 @@ func (s *Store) CheckIn(ctx context.Context, infraEnvID, hostID uuid.UUID, hostT
 	return nil
 }
 
-// MarkSilentHosts marks for evaluation what the hosts belong to that were heard of
-// before `since` but after `until`, so that each silence is noticed, and not
-// forever after.
+// MarkSilentHosts marks for evaluation the clusters and InfraEnvs of hosts that were last heard of between
+// `until` and `since`, so that each silence is noticed once.
 func (s *Store) MarkSilentHosts(ctx context.Context, since, until time.Time) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `
-			select distinct h.cluster_id, case when h.cluster_id is null then h.infra_env_id else '00000000-0000-0000-0000-000000000000'::uuid end
+			select distinct h.cluster_id,
+			  case when h.cluster_id is null then h.infra_env_id else '00000000-0000-0000-0000-000000000000'::uuid end
 			from host_checkins k
 			join hosts h on h.infra_env_id = k.infra_env_id and h.id = k.host_id
 			where k.checked_in_at between $1 and $2 and h.deleted_at is null

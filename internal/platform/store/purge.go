@@ -9,20 +9,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// goneHosts removes hosts for good, with their pending activities; check-ins follow by
-// themselves. A host that registered again meanwhile is not deleted any more and stays.
+// goneHosts removes hosts permanently, with their pending activities; check-ins are removed by cascade. A host
+// that registered again meanwhile is not deleted any more and stays.
 var goneHosts = []string{
 	`delete from pending_activities i using hosts h
 	 where h.infra_env_id = i.infra_env_id and h.id = i.host_id and h.deleted_at is not null and %s`,
 	`delete from hosts h where h.deleted_at is not null and %s`,
 }
 
-// PurgeCluster removes everything the database holds of a deleted cluster; false when
-// there is no such cluster any more. Files are the caller's.
+// PurgeCluster removes all rows of a deleted cluster; it returns false when the cluster does not exist any
+// more. The caller removes its files.
 func (s *Store) PurgeCluster(ctx context.Context, id uuid.UUID) (bool, error) {
 	return s.purge(ctx, `select id from clusters where id = @id and deleted_at is not null for update`, id, append([]string{
 		`delete from pending_activities where cluster_id = @id`,
-		// One that registered in the moment of the deletion belongs to nothing.
+		// A host that registered at the moment of the deletion belongs to no cluster.
 		`update hosts set deleted_at = created_at where cluster_id = @id and deleted_at is null`,
 	}, append(of(goneHosts, `h.cluster_id = @id`),
 		`delete from manifests where cluster_id = @id`,
@@ -33,8 +33,8 @@ func (s *Store) PurgeCluster(ctx context.Context, id uuid.UUID) (bool, error) {
 		`delete from clusters where id = @id`)...))
 }
 
-// PurgeInfraEnv removes everything the database holds of a deleted discovery
-// environment and its hosts; what happened to them in a cluster stays in its history.
+// PurgeInfraEnv removes all rows of a deleted InfraEnv and its hosts; events of a host in a cluster stay in the
+// cluster's history.
 func (s *Store) PurgeInfraEnv(ctx context.Context, id uuid.UUID) (bool, error) {
 	return s.purge(ctx, `select id from infra_envs where id = @id and deleted_at is not null for update`, id, append(
 		of(goneHosts, `h.infra_env_id = @id`),
@@ -72,8 +72,8 @@ func (s *Store) purge(ctx context.Context, lock string, id uuid.UUID, statements
 	return found, err
 }
 
-// PurgeHosts removes hosts that were deleted before an instant, at most so many, and
-// tells how many there were. Their events stay with their cluster or environment.
+// PurgeHosts removes hosts that were deleted before an instant, up to a limit, and returns their number. Their
+// events stay with their cluster or InfraEnv.
 func (s *Store) PurgeHosts(ctx context.Context, before time.Time, limit int) (int, error) {
 	purged := 0
 	err := s.inTx(ctx, func(tx pgx.Tx) error {

@@ -1,7 +1,7 @@
-// Package store keeps Slipway's nouns in PostgreSQL: one table a noun, a column for
-// what SQL filters, joins or writes on every poll, and one JSON document for the rest.
-// Updates run a closure on the locked row; what the closure adds (events, refresh
-// marks, finished pending activities) is written in the same transaction.
+// Package store keeps Slipway's nouns in PostgreSQL: one table a noun, a column for each value that SQL
+// filters, joins or writes on every poll, and one JSON document for the rest. Updates run a closure on the
+// locked row; what the closure adds (events, refresh marks, finished pending activities) is written in the same
+// transaction.
 package store
 
 import (
@@ -31,8 +31,8 @@ type Options struct {
 	Sealer   Sealer
 	Now      func() time.Time
 	MaxConns int32 // 0: 16
-	// Observe is given the events of every transaction of this process after its commit,
-	// also those that were left out because they came before. It must not wait; nil: nobody.
+	// Observe receives the events of every transaction of this process after its commit, including those that
+	// were suppressed as repetitions. It must not block; it is optional.
 	Observe func([]model.Event)
 }
 
@@ -105,4 +105,22 @@ func orZero(t *time.Time) time.Time {
 		return time.Time{}
 	}
 	return t.UTC()
+}
+
+// visit passes rows on one by one, so that a long list is never held in memory, and closes them.
+func visit[T any](rows pgx.Rows, scan func(pgx.Row) (T, error), yield func(T) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		value, err := scan(rows)
+		if err != nil {
+			return err
+		}
+		if err := yield(value); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read rows: %w", err)
+	}
+	return nil
 }

@@ -123,7 +123,13 @@ func TestHostRegistrationIsIdempotentAndSurvivesDeletion(t *testing.T) {
 	created := true
 	again := func() {
 		_, err := s.RegisterHost(t.Context(), h.InfraEnvID, h.ID, func() *model.Host {
-			return &model.Host{ClusterID: &c.ID, Kind: model.KindHost, Status: model.HostDiscovering, Role: model.RoleAutoAssign, Dialect: model.DialectInstall}
+			return &model.Host{
+				ClusterID: &c.ID,
+				Kind:      model.KindHost,
+				Status:    model.HostDiscovering,
+				Role:      model.RoleAutoAssign,
+				Dialect:   model.DialectInstall,
+			}
 		}, func(_ *model.Host, isNew bool, _ *store.Tx) error {
 			created = isNew
 			return nil
@@ -256,23 +262,23 @@ func TestPulsesAreClaimedOnceAndComeBackWhenSomethingChangedMeanwhile(t *testing
 	t.Parallel()
 	s, _ := open(t)
 	c := newCluster(t, s)
-	p, ok, err := s.TakePulse(t.Context(), time.Minute)
+	p, ok, err := s.ClaimRefresh(t.Context(), time.Minute)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, c.ID, p.SubjectID)
-	_, ok, err = s.TakePulse(t.Context(), time.Minute)
+	_, ok, err = s.ClaimRefresh(t.Context(), time.Minute)
 	require.NoError(t, err)
 	require.False(t, ok)
 	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
 		tx.RefreshCluster(c.ID)
 		return nil
 	}))
-	require.NoError(t, s.FinishPulse(t.Context(), p, s.Now()))
-	p, ok, err = s.TakePulse(t.Context(), time.Minute)
+	require.NoError(t, s.FinishRefresh(t.Context(), p, s.Now()))
+	p, ok, err = s.ClaimRefresh(t.Context(), time.Minute)
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.NoError(t, s.FinishPulse(t.Context(), p, s.Now()))
-	_, ok, err = s.NextPulse(t.Context())
+	require.NoError(t, s.FinishRefresh(t.Context(), p, s.Now()))
+	_, ok, err = s.NextRefresh(t.Context())
 	require.NoError(t, err)
 	require.False(t, ok)
 }

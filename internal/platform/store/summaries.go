@@ -11,7 +11,7 @@ import (
 	"slipway/internal/model"
 )
 
-// HostCounts are the numbers a cluster shows of its hosts.
+// HostCounts are the numbers of hosts that a cluster shows.
 type HostCounts struct {
 	Total   int
 	Enabled int // not disabled
@@ -71,8 +71,8 @@ func (s *Store) OperatorsByCluster(ctx context.Context) (map[uuid.UUID][]model.M
 	return out, nil
 }
 
-// SingleNodeClusters tells which clusters of the hosts of a discovery environment have
-// one control plane host: the stages of a host depend on it.
+// SingleNodeClusters returns which clusters of the hosts of an InfraEnv have one control plane host: the stages
+// of a host depend on it.
 func (s *Store) SingleNodeClusters(ctx context.Context, infraEnvID uuid.UUID) (map[uuid.UUID]bool, error) {
 	rows, err := s.pool.Query(ctx, `
 		select c.id from clusters c
@@ -90,4 +90,21 @@ func (s *Store) SingleNodeClusters(ctx context.Context, infraEnvID uuid.UUID) (m
 		out[id] = true
 	}
 	return out, nil
+}
+
+// ClusterUses counts the features that the manifests and InfraEnvs of a cluster use.
+func (s *Store) ClusterUses(ctx context.Context, clusterID uuid.UUID) (model.Uses, error) {
+	var uses model.Uses
+	err := s.pool.QueryRow(ctx, `
+		select
+		  (select count(*) from manifests where cluster_id = $1 and source = $2),
+		  count(*) filter (where doc ? 'static_network_config'),
+		  count(*) filter (where doc ? 'kernel_arguments'),
+		  count(*) filter (where doc ? 'ignition_config_override')
+		from infra_envs where cluster_id = $1 and deleted_at is null`, clusterID, SourceUser).
+		Scan(&uses.CustomManifests, &uses.StaticNetworks, &uses.KernelArguments, &uses.IgnitionOverrides)
+	if err != nil {
+		return uses, fmt.Errorf("count what cluster %s uses: %w", clusterID, err)
+	}
+	return uses, nil
 }

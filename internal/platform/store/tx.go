@@ -43,27 +43,26 @@ func (t *Tx) Event(events ...model.Event) {
 	}
 }
 
-// Count is Event for those who observe events only: nobody reads it later.
+// Count records an event for observers only; it is not stored.
 func (t *Tx) Count(e model.Event) { t.events = append(t.events, e) }
 
-// Refresh marks the cluster of a host, or the unbound hosts of its discovery
-// environment, for evaluation.
+// Refresh marks the cluster of a host, or the unbound hosts of its InfraEnv, for evaluation.
 func (t *Tx) Refresh(clusterID *uuid.UUID, infraEnvID uuid.UUID) {
 	if clusterID != nil {
-		t.pulse(*clusterID, "cluster", 0)
+		t.refreshMark(*clusterID, "cluster", 0)
 		return
 	}
-	t.pulse(infraEnvID, "infra-env", 0)
+	t.refreshMark(infraEnvID, "infra-env", 0)
 }
 
 // RefreshCluster marks a cluster for evaluation.
-func (t *Tx) RefreshCluster(id uuid.UUID) { t.pulse(id, "cluster", 0) }
+func (t *Tx) RefreshCluster(id uuid.UUID) { t.refreshMark(id, "cluster", 0) }
 
-// HostsChanged says that a host joined or left a cluster or changed its addresses:
-// connectivity is asked again, and the cluster evaluated.
-func (t *Tx) HostsChanged(clusterID uuid.UUID) { t.pulse(clusterID, "cluster", 1) }
+// HostsChanged records that a host joined or left a cluster or changed its addresses: connectivity is asked
+// again, and the cluster evaluated.
+func (t *Tx) HostsChanged(clusterID uuid.UUID) { t.refreshMark(clusterID, "cluster", 1) }
 
-func (t *Tx) pulse(id uuid.UUID, kind string, generations int) {
+func (t *Tx) refreshMark(id uuid.UUID, kind string, generations int) {
 	t.batch.Queue(`
 		insert into pulses as p (subject_id, kind, hosts_generation, dirty, refresh_at)
 		values ($1, $2, $3, 1, $4)
@@ -75,8 +74,8 @@ func (t *Tx) pulse(id uuid.UUID, kind string, generations int) {
 	t.notify(channelPulses, id.String())
 }
 
-// StageReached finishes what waits for this stage of the host or an earlier one. A host
-// that has left the live image also finishes its reboot step: its reply may be lost.
+// StageReached completes the pending activities that wait for this stage of the host or an earlier one. A host that
+// has left the live image also completes its reboot step: its reply may be lost.
 func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
 	names := make([]string, len(reached))
 	for i, stage := range reached {
@@ -95,7 +94,7 @@ func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
 	t.notify(channelReported, h.ID.String())
 }
 
-// FailSteps ends everything a workflow waits for of a host with an exit code and an error.
+// FailSteps completes all open pending activities of a host with an exit code and an error.
 func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
 	t.batch.Queue(`
 		update pending_activities set state = 'reported', reported_at = $5, exit_code = $3, error = $4
@@ -104,8 +103,8 @@ func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
 	t.notify(channelReported, h.ID.String())
 }
 
-// MilestoneReached finishes what waits for a milestone of the cluster. An error makes
-// the milestone a failed one.
+// MilestoneReached completes the pending activities that wait for a milestone of the cluster. An error makes the
+// milestone a failed one.
 func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode int, reason string) {
 	t.batch.Queue(`
 		update pending_activities set state = 'reported', reported_at = $5, exit_code = $3, error = $4
@@ -114,8 +113,8 @@ func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode i
 	t.notify(channelReported, clusterID.String())
 }
 
-// SupersedeCluster voids all open pending activities of a cluster but those of hosts that have
-// left it: a reclaim goes on without the cluster.
+// SupersedeCluster voids all pending activities of a cluster except those of hosts that have left it: a reclaim
+// continues without the cluster.
 func (t *Tx) SupersedeCluster(clusterID uuid.UUID) {
 	t.batch.Queue(`
 		update pending_activities i set state = 'superseded', done_at = $2
@@ -144,7 +143,7 @@ func (t *Tx) CheckIn(h *model.Host) {
 		h.InfraEnvID, h.ID, t.now, h.Timestamp)
 }
 
-// Operators writes the operators a cluster waits for, keeping what is reported already.
+// Operators writes the operators a cluster waits for and keeps their reported states.
 func (t *Tx) Operators(operators ...model.MonitoredOperator) {
 	for _, o := range operators {
 		t.batch.Queue(`
@@ -156,7 +155,7 @@ func (t *Tx) Operators(operators ...model.MonitoredOperator) {
 	}
 }
 
-// ResetOperators forgets what was reported of the operators of a cluster.
+// ResetOperators clears the reported states of the operators of a cluster.
 func (t *Tx) ResetOperators(clusterID uuid.UUID) {
 	t.batch.Queue(`
 		update monitored_operators set status = '', status_info = '', status_updated_at = null
@@ -188,4 +187,17 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 		}
 		return t.flush(ctx, tx)
 	})
+}
+
+// MilestonesReached finishes what waits for any of some milestones of the cluster.
+func (t *Tx) MilestonesReached(clusterID uuid.UUID, list []model.Milestone) {
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = string(m)
+	}
+	t.batch.Queue(`
+		update pending_activities set state = 'reported', reported_at = $3
+		where cluster_id = $1 and kind = 'milestone' and type = any ($2) and state in ('pending', 'sent')`,
+		clusterID, names, t.now)
+	t.notify(channelReported, clusterID.String())
 }

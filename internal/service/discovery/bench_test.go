@@ -109,12 +109,12 @@ func (l *lab) settled(b *testing.B, n int) []*machine {
 	// Nothing is evaluated: statuses and generations stay what they are.
 	l.setCluster(b, c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
 	for {
-		p, ok, err := l.store.TakePulse(b.Context(), time.Hour)
+		p, ok, err := l.store.ClaimRefresh(b.Context(), time.Hour)
 		require.NoError(b, err)
 		if !ok {
 			break
 		}
-		require.NoError(b, l.store.FinishPulse(b.Context(), p, l.now()))
+		require.NoError(b, l.store.FinishRefresh(b.Context(), p, l.now()))
 	}
 	// What autovacuum does within a minute, so that it does not do it meanwhile.
 	conn, err := pgx.Connect(b.Context(), l.url)

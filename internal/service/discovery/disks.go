@@ -25,7 +25,7 @@ func (s *Service) standardOf(c *model.Cluster) standard {
 // standardFor reads what a host is judged by: its cluster, or the version its discovery
 // environment is for.
 func (s *Service) standardFor(ctx context.Context, infraEnvID, hostID uuid.UUID) (standard, error) {
-	found, err := s.store.Standard(ctx, infraEnvID, hostID)
+	found, err := s.store.RequirementsInput(ctx, infraEnvID, hostID)
 	if err != nil {
 		return standard{}, err
 	}

@@ -192,7 +192,7 @@ func TestMarksAreEvaluatedByTheRunningService(t *testing.T) {
 	eventually(t, func() bool { return len(m.read(t).Validations) > 0 && len(l.readCluster(t, c.ID).Validations) > 0 },
 		"nothing was evaluated", func() any { return m.read(t) })
 	eventually(t, func() bool {
-		_, pending, err := l.store.NextPulse(t.Context())
+		_, pending, err := l.store.NextRefresh(t.Context())
 		return err == nil && !pending
 	}, "the mark stays", func() any { return nil })
 }

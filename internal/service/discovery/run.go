@@ -55,7 +55,7 @@ func (s *Service) refreshUntil(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		p, ok, err := s.store.TakePulse(ctx, refreshLease)
+		p, ok, err := s.store.ClaimRefresh(ctx, refreshLease)
 		if ok && err == nil {
 			r.wg.Go(func() { r.evaluate(ctx, p) })
 			continue
@@ -80,8 +80,8 @@ func (r *refresher) wait(ctx context.Context, failed bool) bool {
 	case r.signals == nil:
 		limit = withoutSignals
 	default:
-		signal = r.signals.Pulses()
-		if next, ok, err := r.store.NextPulse(ctx); err == nil && ok {
+		signal = r.signals.Refreshes()
+		if next, ok, err := r.store.NextRefresh(ctx); err == nil && ok {
 			limit = min(limit, max(next.Sub(r.now()), 0))
 		}
 	}
@@ -99,7 +99,7 @@ func (r *refresher) wait(ctx context.Context, failed bool) bool {
 
 // evaluate carries one claim out. The claim is kept while it rests: changes meanwhile
 // are gathered for the next one.
-func (r *refresher) evaluate(ctx context.Context, p store.Pulse) {
+func (r *refresher) evaluate(ctx context.Context, p store.RefreshMark) {
 	begun := r.now()
 	var err error
 	if p.Cluster {
@@ -119,7 +119,7 @@ func (r *refresher) evaluate(ctx context.Context, p store.Pulse) {
 }
 
 // markAgain makes an evaluation that failed come up again.
-func (r *refresher) markAgain(ctx context.Context, p store.Pulse) {
+func (r *refresher) markAgain(ctx context.Context, p store.RefreshMark) {
 	err := r.store.Write(ctx, func(t *store.Tx) error {
 		if p.Cluster {
 			t.RefreshCluster(p.SubjectID)
@@ -133,10 +133,10 @@ func (r *refresher) markAgain(ctx context.Context, p store.Pulse) {
 	}
 }
 
-func (r *refresher) finish(ctx context.Context, p store.Pulse) {
+func (r *refresher) finish(ctx context.Context, p store.RefreshMark) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshLease)
 	defer cancel()
-	if err := r.store.FinishPulse(ctx, p, r.now()); err != nil {
+	if err := r.store.FinishRefresh(ctx, p, r.now()); err != nil {
 		r.log.Warn("evaluation was not finished, its lease will end", "subject", p.SubjectID, "error", err)
 	}
 	select {

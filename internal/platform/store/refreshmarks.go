@@ -11,18 +11,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Pulse is a claim to evaluate a cluster (or the unbound hosts of a discovery
-// environment) after a change.
-type Pulse struct {
+// RefreshMark is a claim to evaluate a cluster, or the unbound hosts of an InfraEnv, after a change.
+type RefreshMark struct {
 	SubjectID uuid.UUID
 	Cluster   bool
 	dirty     int64
 }
 
-// TakePulse claims the oldest due evaluation for the lease; false when none is due. A
-// claim that is not finished comes up again when its lease ends.
-func (s *Store) TakePulse(ctx context.Context, lease time.Duration) (Pulse, bool, error) {
-	var p Pulse
+// ClaimRefresh claims the oldest due evaluation for the lease; it returns false when none is due. A claim that
+// is not finished becomes due again when its lease ends.
+func (s *Store) ClaimRefresh(ctx context.Context, lease time.Duration) (RefreshMark, bool, error) {
+	var p RefreshMark
 	var kind string
 	now := s.Now()
 	err := s.pool.QueryRow(ctx, `
@@ -45,17 +44,16 @@ func (s *Store) TakePulse(ctx context.Context, lease time.Duration) (Pulse, bool
 	return p, true, nil
 }
 
-// FinishPulse ends a claim. Changes made since it was taken make it due again, not
-// before notBefore.
-func (s *Store) FinishPulse(ctx context.Context, p Pulse, notBefore time.Time) error {
+// FinishRefresh ends a claim. Changes made since it was taken make it due again, not before notBefore.
+func (s *Store) FinishRefresh(ctx context.Context, p RefreshMark, notBefore time.Time) error {
 	_, err := s.pool.Exec(ctx, `
 		update pulses set refresh_at = case when dirty = $2 then null else $3::timestamptz end
 		where subject_id = $1`, p.SubjectID, p.dirty, notBefore)
 	return err
 }
 
-// NextPulse is when the next evaluation is due; false when none is.
-func (s *Store) NextPulse(ctx context.Context) (time.Time, bool, error) {
+// NextRefresh returns when the next evaluation is due; false when none is.
+func (s *Store) NextRefresh(ctx context.Context) (time.Time, bool, error) {
 	var at *time.Time
 	err := s.pool.QueryRow(ctx, `select min(refresh_at) from pulses where refresh_at is not null`).Scan(&at)
 	if err != nil {

@@ -21,15 +21,15 @@ func TestWhatAHostIsJudgedBy(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	got, err := s.Standard(t.Context(), bound.InfraEnvID, bound.ID)
+	got, err := s.RequirementsInput(t.Context(), bound.InfraEnvID, bound.ID)
 	require.NoError(t, err)
-	require.Equal(t, store.Standard{Bound: true, ClusterKind: c.Kind, ControlPlaneCount: 5, OpenShiftVersion: "4.20.5"}, got)
+	require.Equal(t, store.RequirementsInput{Bound: true, ClusterKind: c.Kind, ControlPlaneCount: 5, OpenShiftVersion: "4.20.5"}, got)
 	env, err := s.InfraEnv(t.Context(), pool.InfraEnvID)
 	require.NoError(t, err)
-	got, err = s.Standard(t.Context(), pool.InfraEnvID, pool.ID)
+	got, err = s.RequirementsInput(t.Context(), pool.InfraEnvID, pool.ID)
 	require.NoError(t, err)
-	require.Equal(t, store.Standard{OpenShiftVersion: env.OpenShiftVersion}, got)
-	_, err = s.Standard(t.Context(), pool.InfraEnvID, uuid.New())
+	require.Equal(t, store.RequirementsInput{OpenShiftVersion: env.OpenShiftVersion}, got)
+	_, err = s.RequirementsInput(t.Context(), pool.InfraEnvID, uuid.New())
 	require.ErrorIs(t, err, model.ErrNotFound)
 }
 
