@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 )
 
 // Limits of a request body, in bytes.
@@ -49,17 +50,17 @@ func (s *server) admit(next http.Handler) http.Handler {
 		address := patternMethod(r) + " " + chi.RouteContext(r.Context()).RoutePattern()
 		o := cmp.Or(s.document.operations[address], s.own.operations[address])
 		if o == nil {
-			fail(w, r, model.NotFoundf("no such operation: %s %s", r.Method, r.URL.Path))
+			httpapi.Fail(w, r, model.NotFoundf("no such operation: %s %s", r.Method, r.URL.Path))
 			return
 		}
-		about(r).operation = o.id
+		httpapi.About(r).Operation = o.id
 		caller, err := s.authorize(r, o)
 		if err != nil {
-			fail(w, r, err)
+			httpapi.Fail(w, r, err)
 			return
 		}
 		if err := checkParameters(o, r); err != nil {
-			fail(w, r, err)
+			httpapi.Fail(w, r, err)
 			return
 		}
 		if r.Body != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 )
 
 // agentName is a file the service offers below /agent/: one for each architecture.
@@ -110,7 +111,7 @@ func (s *server) downloadAgent(w http.ResponseWriter, r *http.Request) {
 	name := chi.URLParam(r, "file")
 	sum, err := s.agents.sha256(name)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")

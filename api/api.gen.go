@@ -771,7 +771,6 @@ type MiddlewareFunc func(http.Handler) http.Handler
 
 // V2ListClusters operation middleware
 func (siw *ServerInterfaceWrapper) V2ListClusters(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -864,7 +863,6 @@ func (siw *ServerInterfaceWrapper) V2ListClusters(w http.ResponseWriter, r *http
 
 // V2RegisterCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2RegisterCluster(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2RegisterCluster(w, r)
 	}))
@@ -878,7 +876,6 @@ func (siw *ServerInterfaceWrapper) V2RegisterCluster(w http.ResponseWriter, r *h
 
 // V2GetClusterDefaultConfig operation middleware
 func (siw *ServerInterfaceWrapper) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2GetClusterDefaultConfig(w, r)
 	}))
@@ -892,7 +889,6 @@ func (siw *ServerInterfaceWrapper) V2GetClusterDefaultConfig(w http.ResponseWrit
 
 // V2RegisterDisconnectedCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2RegisterDisconnectedCluster(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2RegisterDisconnectedCluster(w, r)
 	}))
@@ -906,7 +902,6 @@ func (siw *ServerInterfaceWrapper) V2RegisterDisconnectedCluster(w http.Response
 
 // V2ImportCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2ImportCluster(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2ImportCluster(w, r)
 	}))
@@ -920,7 +915,6 @@ func (siw *ServerInterfaceWrapper) V2ImportCluster(w http.ResponseWriter, r *htt
 
 // V2DeregisterCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2DeregisterCluster(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -946,7 +940,6 @@ func (siw *ServerInterfaceWrapper) V2DeregisterCluster(w http.ResponseWriter, r 
 
 // V2GetCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2GetCluster(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1028,7 +1021,6 @@ func (siw *ServerInterfaceWrapper) V2GetCluster(w http.ResponseWriter, r *http.R
 
 // V2UpdateCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateCluster(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1054,7 +1046,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateCluster(w http.ResponseWriter, r *htt
 
 // TransformClusterToAddingHosts operation middleware
 func (siw *ServerInterfaceWrapper) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1080,7 +1071,6 @@ func (siw *ServerInterfaceWrapper) TransformClusterToAddingHosts(w http.Response
 
 // TransformClusterToDay2 operation middleware
 func (siw *ServerInterfaceWrapper) TransformClusterToDay2(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1106,7 +1096,6 @@ func (siw *ServerInterfaceWrapper) TransformClusterToDay2(w http.ResponseWriter,
 
 // V2CancelInstallation operation middleware
 func (siw *ServerInterfaceWrapper) V2CancelInstallation(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1132,7 +1121,6 @@ func (siw *ServerInterfaceWrapper) V2CancelInstallation(w http.ResponseWriter, r
 
 // V2CompleteInstallation operation middleware
 func (siw *ServerInterfaceWrapper) V2CompleteInstallation(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1182,7 +1170,6 @@ func (siw *ServerInterfaceWrapper) V2CompleteInstallation(w http.ResponseWriter,
 
 // V2InstallCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2InstallCluster(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1208,7 +1195,6 @@ func (siw *ServerInterfaceWrapper) V2InstallCluster(w http.ResponseWriter, r *ht
 
 // V2ResetCluster operation middleware
 func (siw *ServerInterfaceWrapper) V2ResetCluster(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1234,7 +1220,6 @@ func (siw *ServerInterfaceWrapper) V2ResetCluster(w http.ResponseWriter, r *http
 
 // V2GetCredentials operation middleware
 func (siw *ServerInterfaceWrapper) V2GetCredentials(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1260,7 +1245,6 @@ func (siw *ServerInterfaceWrapper) V2GetCredentials(w http.ResponseWriter, r *ht
 
 // V2DownloadClusterCredentials operation middleware
 func (siw *ServerInterfaceWrapper) V2DownloadClusterCredentials(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1302,7 +1286,6 @@ func (siw *ServerInterfaceWrapper) V2DownloadClusterCredentials(w http.ResponseW
 
 // V2GetPresignedForClusterCredentials operation middleware
 func (siw *ServerInterfaceWrapper) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1344,7 +1327,6 @@ func (siw *ServerInterfaceWrapper) V2GetPresignedForClusterCredentials(w http.Re
 
 // V2DownloadClusterFiles operation middleware
 func (siw *ServerInterfaceWrapper) V2DownloadClusterFiles(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1407,7 +1389,6 @@ func (siw *ServerInterfaceWrapper) V2DownloadClusterFiles(w http.ResponseWriter,
 
 // V2GetPresignedForClusterFiles operation middleware
 func (siw *ServerInterfaceWrapper) V2GetPresignedForClusterFiles(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1488,7 +1469,6 @@ func (siw *ServerInterfaceWrapper) V2GetPresignedForClusterFiles(w http.Response
 
 // ListClusterHosts operation middleware
 func (siw *ServerInterfaceWrapper) ListClusterHosts(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1569,7 +1549,6 @@ func (siw *ServerInterfaceWrapper) ListClusterHosts(w http.ResponseWriter, r *ht
 
 // V2GetIgnoredValidations operation middleware
 func (siw *ServerInterfaceWrapper) V2GetIgnoredValidations(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1595,7 +1574,6 @@ func (siw *ServerInterfaceWrapper) V2GetIgnoredValidations(w http.ResponseWriter
 
 // V2SetIgnoredValidations operation middleware
 func (siw *ServerInterfaceWrapper) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1621,7 +1599,6 @@ func (siw *ServerInterfaceWrapper) V2SetIgnoredValidations(w http.ResponseWriter
 
 // V2GetClusterInstallConfig operation middleware
 func (siw *ServerInterfaceWrapper) V2GetClusterInstallConfig(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1647,7 +1624,6 @@ func (siw *ServerInterfaceWrapper) V2GetClusterInstallConfig(w http.ResponseWrit
 
 // V2UpdateClusterInstallConfig operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateClusterInstallConfig(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1673,7 +1649,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateClusterInstallConfig(w http.ResponseW
 
 // V2DownloadClusterLogs operation middleware
 func (siw *ServerInterfaceWrapper) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1728,7 +1703,6 @@ func (siw *ServerInterfaceWrapper) V2DownloadClusterLogs(w http.ResponseWriter, 
 
 // V2UploadLogs operation middleware
 func (siw *ServerInterfaceWrapper) V2UploadLogs(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1796,7 +1770,6 @@ func (siw *ServerInterfaceWrapper) V2UploadLogs(w http.ResponseWriter, r *http.R
 
 // V2UpdateClusterLogsProgress operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateClusterLogsProgress(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1822,7 +1795,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateClusterLogsProgress(w http.ResponseWr
 
 // V2DeleteClusterManifest operation middleware
 func (siw *ServerInterfaceWrapper) V2DeleteClusterManifest(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1877,7 +1849,6 @@ func (siw *ServerInterfaceWrapper) V2DeleteClusterManifest(w http.ResponseWriter
 
 // V2ListClusterManifests operation middleware
 func (siw *ServerInterfaceWrapper) V2ListClusterManifests(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1919,7 +1890,6 @@ func (siw *ServerInterfaceWrapper) V2ListClusterManifests(w http.ResponseWriter,
 
 // V2UpdateClusterManifest operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateClusterManifest(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1945,7 +1915,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateClusterManifest(w http.ResponseWriter
 
 // V2CreateClusterManifest operation middleware
 func (siw *ServerInterfaceWrapper) V2CreateClusterManifest(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -1971,7 +1940,6 @@ func (siw *ServerInterfaceWrapper) V2CreateClusterManifest(w http.ResponseWriter
 
 // V2DownloadClusterManifest operation middleware
 func (siw *ServerInterfaceWrapper) V2DownloadClusterManifest(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2026,7 +1994,6 @@ func (siw *ServerInterfaceWrapper) V2DownloadClusterManifest(w http.ResponseWrit
 
 // V2ListOfClusterOperators operation middleware
 func (siw *ServerInterfaceWrapper) V2ListOfClusterOperators(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2068,7 +2035,6 @@ func (siw *ServerInterfaceWrapper) V2ListOfClusterOperators(w http.ResponseWrite
 
 // V2ReportMonitoredOperatorStatus operation middleware
 func (siw *ServerInterfaceWrapper) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2094,7 +2060,6 @@ func (siw *ServerInterfaceWrapper) V2ReportMonitoredOperatorStatus(w http.Respon
 
 // V2GetPreflightRequirements operation middleware
 func (siw *ServerInterfaceWrapper) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2120,7 +2085,6 @@ func (siw *ServerInterfaceWrapper) V2GetPreflightRequirements(w http.ResponseWri
 
 // V2UpdateClusterFinalizingProgress operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2146,7 +2110,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateClusterFinalizingProgress(w http.Resp
 
 // GetClusterSupportedPlatforms operation middleware
 func (siw *ServerInterfaceWrapper) GetClusterSupportedPlatforms(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2172,7 +2135,6 @@ func (siw *ServerInterfaceWrapper) GetClusterSupportedPlatforms(w http.ResponseW
 
 // V2GetClusterUISettings operation middleware
 func (siw *ServerInterfaceWrapper) V2GetClusterUISettings(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2198,7 +2160,6 @@ func (siw *ServerInterfaceWrapper) V2GetClusterUISettings(w http.ResponseWriter,
 
 // V2UpdateClusterUISettings operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateClusterUISettings(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2224,7 +2185,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateClusterUISettings(w http.ResponseWrit
 
 // V2UploadClusterIngressCert operation middleware
 func (siw *ServerInterfaceWrapper) V2UploadClusterIngressCert(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2274,7 +2234,6 @@ func (siw *ServerInterfaceWrapper) V2UploadClusterIngressCert(w http.ResponseWri
 
 // V2ListComponentVersions operation middleware
 func (siw *ServerInterfaceWrapper) V2ListComponentVersions(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2ListComponentVersions(w, r)
 	}))
@@ -2288,7 +2247,6 @@ func (siw *ServerInterfaceWrapper) V2ListComponentVersions(w http.ResponseWriter
 
 // V2ListManagedDomains operation middleware
 func (siw *ServerInterfaceWrapper) V2ListManagedDomains(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2ListManagedDomains(w, r)
 	}))
@@ -2302,7 +2260,6 @@ func (siw *ServerInterfaceWrapper) V2ListManagedDomains(w http.ResponseWriter, r
 
 // V2ListEvents operation middleware
 func (siw *ServerInterfaceWrapper) V2ListEvents(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2478,7 +2435,6 @@ func (siw *ServerInterfaceWrapper) V2ListEvents(w http.ResponseWriter, r *http.R
 
 // V2TriggerEvent operation middleware
 func (siw *ServerInterfaceWrapper) V2TriggerEvent(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2TriggerEvent(w, r)
 	}))
@@ -2492,7 +2448,6 @@ func (siw *ServerInterfaceWrapper) V2TriggerEvent(w http.ResponseWriter, r *http
 
 // V2DownloadHostIgnition operation middleware
 func (siw *ServerInterfaceWrapper) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2527,7 +2482,6 @@ func (siw *ServerInterfaceWrapper) V2DownloadHostIgnition(w http.ResponseWriter,
 
 // ListInfraEnvs operation middleware
 func (siw *ServerInterfaceWrapper) ListInfraEnvs(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2573,7 +2527,6 @@ func (siw *ServerInterfaceWrapper) ListInfraEnvs(w http.ResponseWriter, r *http.
 
 // RegisterInfraEnv operation middleware
 func (siw *ServerInterfaceWrapper) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RegisterInfraEnv(w, r)
 	}))
@@ -2587,7 +2540,6 @@ func (siw *ServerInterfaceWrapper) RegisterInfraEnv(w http.ResponseWriter, r *ht
 
 // DeregisterInfraEnv operation middleware
 func (siw *ServerInterfaceWrapper) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2613,7 +2565,6 @@ func (siw *ServerInterfaceWrapper) DeregisterInfraEnv(w http.ResponseWriter, r *
 
 // GetInfraEnv operation middleware
 func (siw *ServerInterfaceWrapper) GetInfraEnv(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2639,7 +2590,6 @@ func (siw *ServerInterfaceWrapper) GetInfraEnv(w http.ResponseWriter, r *http.Re
 
 // UpdateInfraEnv operation middleware
 func (siw *ServerInterfaceWrapper) UpdateInfraEnv(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2665,7 +2615,6 @@ func (siw *ServerInterfaceWrapper) UpdateInfraEnv(w http.ResponseWriter, r *http
 
 // V2DownloadInfraEnvFiles operation middleware
 func (siw *ServerInterfaceWrapper) V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2746,7 +2695,6 @@ func (siw *ServerInterfaceWrapper) V2DownloadInfraEnvFiles(w http.ResponseWriter
 
 // GetInfraEnvPresignedFileURL operation middleware
 func (siw *ServerInterfaceWrapper) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2801,7 +2749,6 @@ func (siw *ServerInterfaceWrapper) GetInfraEnvPresignedFileURL(w http.ResponseWr
 
 // GetInfraEnvDownloadURL operation middleware
 func (siw *ServerInterfaceWrapper) GetInfraEnvDownloadURL(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2827,7 +2774,6 @@ func (siw *ServerInterfaceWrapper) GetInfraEnvDownloadURL(w http.ResponseWriter,
 
 // DownloadMinimalInitrd operation middleware
 func (siw *ServerInterfaceWrapper) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2853,7 +2799,6 @@ func (siw *ServerInterfaceWrapper) DownloadMinimalInitrd(w http.ResponseWriter, 
 
 // V2ListHosts operation middleware
 func (siw *ServerInterfaceWrapper) V2ListHosts(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2879,7 +2824,6 @@ func (siw *ServerInterfaceWrapper) V2ListHosts(w http.ResponseWriter, r *http.Re
 
 // V2RegisterHost operation middleware
 func (siw *ServerInterfaceWrapper) V2RegisterHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2929,7 +2873,6 @@ func (siw *ServerInterfaceWrapper) V2RegisterHost(w http.ResponseWriter, r *http
 
 // V2DeregisterHost operation middleware
 func (siw *ServerInterfaceWrapper) V2DeregisterHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2964,7 +2907,6 @@ func (siw *ServerInterfaceWrapper) V2DeregisterHost(w http.ResponseWriter, r *ht
 
 // V2GetHost operation middleware
 func (siw *ServerInterfaceWrapper) V2GetHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -2999,7 +2941,6 @@ func (siw *ServerInterfaceWrapper) V2GetHost(w http.ResponseWriter, r *http.Requ
 
 // V2UpdateHost operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3034,7 +2975,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateHost(w http.ResponseWriter, r *http.R
 
 // BindHost operation middleware
 func (siw *ServerInterfaceWrapper) BindHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3069,7 +3009,6 @@ func (siw *ServerInterfaceWrapper) BindHost(w http.ResponseWriter, r *http.Reque
 
 // V2InstallHost operation middleware
 func (siw *ServerInterfaceWrapper) V2InstallHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3104,7 +3043,6 @@ func (siw *ServerInterfaceWrapper) V2InstallHost(w http.ResponseWriter, r *http.
 
 // V2ResetHost operation middleware
 func (siw *ServerInterfaceWrapper) V2ResetHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3139,7 +3077,6 @@ func (siw *ServerInterfaceWrapper) V2ResetHost(w http.ResponseWriter, r *http.Re
 
 // V2ResetHostValidation operation middleware
 func (siw *ServerInterfaceWrapper) V2ResetHostValidation(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3183,7 +3120,6 @@ func (siw *ServerInterfaceWrapper) V2ResetHostValidation(w http.ResponseWriter, 
 
 // UnbindHost operation middleware
 func (siw *ServerInterfaceWrapper) UnbindHost(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3218,7 +3154,6 @@ func (siw *ServerInterfaceWrapper) UnbindHost(w http.ResponseWriter, r *http.Req
 
 // V2GetHostIgnition operation middleware
 func (siw *ServerInterfaceWrapper) V2GetHostIgnition(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3253,7 +3188,6 @@ func (siw *ServerInterfaceWrapper) V2GetHostIgnition(w http.ResponseWriter, r *h
 
 // V2UpdateHostIgnition operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3288,7 +3222,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateHostIgnition(w http.ResponseWriter, r
 
 // V2UpdateHostInstallerArgs operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3323,7 +3256,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateHostInstallerArgs(w http.ResponseWrit
 
 // V2GetNextSteps operation middleware
 func (siw *ServerInterfaceWrapper) V2GetNextSteps(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3395,7 +3327,6 @@ func (siw *ServerInterfaceWrapper) V2GetNextSteps(w http.ResponseWriter, r *http
 
 // V2PostStepReply operation middleware
 func (siw *ServerInterfaceWrapper) V2PostStepReply(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3454,7 +3385,6 @@ func (siw *ServerInterfaceWrapper) V2PostStepReply(w http.ResponseWriter, r *htt
 
 // V2UpdateHostLogsProgress operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateHostLogsProgress(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3489,7 +3419,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateHostLogsProgress(w http.ResponseWrite
 
 // V2UpdateHostInstallProgress operation middleware
 func (siw *ServerInterfaceWrapper) V2UpdateHostInstallProgress(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3548,7 +3477,6 @@ func (siw *ServerInterfaceWrapper) V2UpdateHostInstallProgress(w http.ResponseWr
 
 // RegenerateInfraEnvSigningKey operation middleware
 func (siw *ServerInterfaceWrapper) RegenerateInfraEnvSigningKey(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3574,7 +3502,6 @@ func (siw *ServerInterfaceWrapper) RegenerateInfraEnvSigningKey(w http.ResponseW
 
 // V2ListSupportedOpenshiftVersions operation middleware
 func (siw *ServerInterfaceWrapper) V2ListSupportedOpenshiftVersions(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3620,7 +3547,6 @@ func (siw *ServerInterfaceWrapper) V2ListSupportedOpenshiftVersions(w http.Respo
 
 // V2ListBundles operation middleware
 func (siw *ServerInterfaceWrapper) V2ListBundles(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3705,7 +3631,6 @@ func (siw *ServerInterfaceWrapper) V2ListBundles(w http.ResponseWriter, r *http.
 
 // V2GetBundle operation middleware
 func (siw *ServerInterfaceWrapper) V2GetBundle(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3747,7 +3672,6 @@ func (siw *ServerInterfaceWrapper) V2GetBundle(w http.ResponseWriter, r *http.Re
 
 // V2ListReleaseSources operation middleware
 func (siw *ServerInterfaceWrapper) V2ListReleaseSources(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2ListReleaseSources(w, r)
 	}))
@@ -3761,7 +3685,6 @@ func (siw *ServerInterfaceWrapper) V2ListReleaseSources(w http.ResponseWriter, r
 
 // GetSupportedArchitectures operation middleware
 func (siw *ServerInterfaceWrapper) GetSupportedArchitectures(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3794,7 +3717,6 @@ func (siw *ServerInterfaceWrapper) GetSupportedArchitectures(w http.ResponseWrit
 
 // GetSupportedFeatures operation middleware
 func (siw *ServerInterfaceWrapper) GetSupportedFeatures(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3866,7 +3788,6 @@ func (siw *ServerInterfaceWrapper) GetSupportedFeatures(w http.ResponseWriter, r
 
 // GetDetailedSupportedFeatures operation middleware
 func (siw *ServerInterfaceWrapper) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 
@@ -3938,7 +3859,6 @@ func (siw *ServerInterfaceWrapper) GetDetailedSupportedFeatures(w http.ResponseW
 
 // V2ListSupportedOperators operation middleware
 func (siw *ServerInterfaceWrapper) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request) {
-
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.V2ListSupportedOperators(w, r)
 	}))
@@ -3952,7 +3872,6 @@ func (siw *ServerInterfaceWrapper) V2ListSupportedOperators(w http.ResponseWrite
 
 // V2ListOperatorProperties operation middleware
 func (siw *ServerInterfaceWrapper) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request) {
-
 	var err error
 	_ = err
 

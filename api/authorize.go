@@ -8,6 +8,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/httpapi"
 )
 
 // Identity tells who a request comes from. auth.None and auth.Local are the two there are.
@@ -22,24 +23,11 @@ type Identity interface {
 	ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
 }
 
-// places are where credentials of each scheme are (docs/reference/auth.md, "Places").
-var places = map[auth.Scheme]struct {
-	name  string
-	query bool
-}{
-	auth.SchemeUser:     {"Authorization", false},
-	auth.SchemeAgent:    {"X-Secret-Key", false},
-	auth.SchemeURL:      {"api_key", true},
-	auth.SchemeImage:    {"Image-Token", false},
-	auth.SchemeImageURL: {"image_token", true},
-	auth.SchemeWatcher:  {"Watcher-Authorization", false},
-}
-
 // Actor is who asks for an operation.
 type Actor = auth.Caller
 
 // Authorize decides whether an actor may do an operation (an operationId) to an object.
-// It returns ErrUnauthenticated or ErrForbidden to refuse.
+// It returns httpapi.ErrUnauthenticated or httpapi.ErrForbidden to refuse.
 type Authorize func(ctx context.Context, actor Actor, operation string, object Object) error
 
 type callerKey struct{}
@@ -57,7 +45,7 @@ func callerOf(r *http.Request) Actor {
 var anyone = auth.Admin
 
 // authorize is the one door: it tells who asks for an operation, and whether the object
-// it acts on is one for them. It returns ErrUnauthenticated or ErrForbidden to refuse.
+// it acts on is one for them. It returns httpapi.ErrUnauthenticated or httpapi.ErrForbidden to refuse.
 func (s *server) authorize(r *http.Request, o *operation) (Actor, error) {
 	actor, err := s.authenticate(r, o)
 	if err != nil {
@@ -85,11 +73,8 @@ func (s *server) authenticate(r *http.Request, o *operation) (Actor, error) {
 func (s *server) identify(r *http.Request, o *operation) (Actor, error) {
 	var refused error
 	for _, scheme := range o.schemes {
-		place := places[scheme]
-		credential := r.Header.Get(place.name)
-		if place.query {
-			credential = r.URL.Query().Get(place.name)
-		}
+		place := scheme.Place()
+		credential := place.Of(r)
 		if credential == "" {
 			continue
 		}
@@ -100,19 +85,19 @@ func (s *server) identify(r *http.Request, o *operation) (Actor, error) {
 		if !errors.Is(err, auth.ErrRefused) {
 			return Actor{}, err
 		}
-		refused = refusal(place.name, err)
+		refused = refusal(place.Name, err)
 	}
 	if refused != nil {
 		return Actor{}, refused
 	}
 	names := make([]string, len(o.schemes))
 	for i, scheme := range o.schemes {
-		names[i] = places[scheme].name
+		names[i] = scheme.Place().Name
 	}
-	return Actor{}, reasonf(ErrUnauthenticated, "require a credential in %s, found none", strings.Join(names, " or "))
+	return Actor{}, httpapi.Errorf(httpapi.ErrUnauthenticated, "require a credential in %s, found none", strings.Join(names, " or "))
 }
 
 // refusal says where the credential was that proves nothing, and why.
 func refusal(place string, err error) error {
-	return reasonf(ErrUnauthenticated, "%s: %s", place, strings.TrimPrefix(err.Error(), auth.ErrRefused.Error()+": "))
+	return httpapi.Errorf(httpapi.ErrUnauthenticated, "%s: %s", place, strings.TrimPrefix(err.Error(), auth.ErrRefused.Error()+": "))
 }

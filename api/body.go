@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 )
 
 // formats are the string formats that the document names and requests are held to.
@@ -25,7 +26,7 @@ var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringForm
 })
 
 // read decodes the JSON body of a request into a value, after holding it against the
-// schema of its operation. Unknown fields and broken JSON are errMalformed (400), values
+// schema of its operation. Unknown fields and broken JSON are httpapi.ErrMalformed (400), values
 // outside the schema ErrUnprocessable (422). A null counts as absent.
 func read(r *http.Request, into any) error {
 	if err := requireJSON(r); err != nil {
@@ -36,11 +37,11 @@ func read(r *http.Request, into any) error {
 		return fmt.Errorf("read the body: %w", err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return reasonf(errMalformed, "require a JSON body, found none")
+		return httpapi.Errorf(httpapi.ErrMalformed, "require a JSON body, found none")
 	}
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
-		return reasonf(errMalformed, "require a body of valid JSON, found a fault: %s", err)
+		return httpapi.Errorf(httpapi.ErrMalformed, "require a body of valid JSON, found a fault: %s", err)
 	}
 	if err := refuseLong("", tree); err != nil {
 		return err
@@ -68,7 +69,7 @@ func requireJSON(r *http.Request) error {
 	}
 	media, _, err := mime.ParseMediaType(header)
 	if err != nil || media != "application/json" && !strings.HasSuffix(media, "+json") {
-		return reasonf(errMedia, "require content of type application/json, found %q", header)
+		return httpapi.Errorf(httpapi.ErrMediaType, "require content of type application/json, found %q", header)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func explain(field string, err error) error {
 		field = strings.Join(path, ".")
 	}
 	if fault.SchemaField == "properties" {
-		return reasonf(errMalformed, "%s: require a field of the API document, found an unknown one", unknownField(fault, field))
+		return httpapi.Errorf(httpapi.ErrMalformed, "%s: require a field of the API document, found an unknown one", unknownField(fault, field))
 	}
 	if field != "" {
 		field += ": "

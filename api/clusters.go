@@ -10,6 +10,7 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -42,7 +43,7 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 		})
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyCluster(http.StatusCreated, w, r, c.ID)
@@ -53,7 +54,7 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	waiting, err := s.waiting(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	err = s.Store.DeleteCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {

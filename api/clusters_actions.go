@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -28,7 +29,7 @@ func (s *server) V2ResetCluster(w http.ResponseWriter, r *http.Request, id uuid.
 
 func (s *server) command(w http.ResponseWriter, r *http.Request, id uuid.UUID, do func(context.Context, uuid.UUID) error) {
 	if err := do(r.Context(), id); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyCluster(http.StatusAccepted, w, r, id)
@@ -62,7 +63,7 @@ func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, 
 		err = s.Installation.Complete(r.Context(), id, params.IsSuccess, deref(params.ErrorInfo))
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyCluster(http.StatusAccepted, w, r, id)

@@ -11,6 +11,7 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -60,7 +61,7 @@ func (s *server) downloadClusterFile(w http.ResponseWriter, r *http.Request, id 
 		err = errNoFile(c, name)
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.downloadBlob(w, r, blobKey(id, name), name, missing(c))

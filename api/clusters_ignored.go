@@ -11,6 +11,7 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -19,7 +20,7 @@ import (
 func (s *server) V2GetIgnoredValidations(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	ok(w, r, ignoredToWire(c), nil)
@@ -51,7 +52,7 @@ func (s *server) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request,
 		})
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	created(w, r, ignoredToWire(c), nil)

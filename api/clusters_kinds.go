@@ -8,6 +8,7 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -103,7 +104,7 @@ func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Re
 		return nil
 	})
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyCluster(http.StatusAccepted, w, r, id)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -66,7 +67,7 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	}
 	c, err := read(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	if c.DeletedAt.IsZero() && !params.ExcludeHosts {
@@ -75,7 +76,7 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	}
 	view, err := s.viewOf(r.Context(), c)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	ok(w, r, view.toWire(), nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 )
 
@@ -55,7 +56,7 @@ func (s *server) wholeCluster(ctx context.Context, v clusterView) written {
 func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	view, err := s.clusterView(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	client := newPatient(w, s.Now)
@@ -68,9 +69,9 @@ func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request
 		_ = out.WriteByte('\n')
 		_ = out.Flush() // a client that has gone is no error of ours
 	case client.begun:
-		about(r).err = err
+		httpapi.About(r).Err = err
 		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	default:
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 )
 
@@ -14,7 +15,7 @@ import (
 func (s *server) V2GetClusterUISettings(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	ok(w, r, c.UISettings, nil)

@@ -10,6 +10,7 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -31,7 +32,7 @@ func (s *server) V2UpdateCluster(w http.ResponseWriter, r *http.Request, id uuid
 		})
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyCluster(http.StatusCreated, w, r, id)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
+	"slipway/internal/platform/httpapi"
 )
 
 // OwnPath is where our own API begins: what the contract has no operation for.
@@ -37,7 +38,7 @@ func (s *server) commandCluster(w http.ResponseWriter, r *http.Request) {
 func (s *server) commandHost(w http.ResponseWriter, r *http.Request) {
 	infraEnvID, err := idOf(r, "infra_env_id")
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	hostID, err := idOf(r, "host_id")
@@ -51,7 +52,7 @@ func (s *server) commandHost(w http.ResponseWriter, r *http.Request) {
 func (s *server) showWorkflow(w http.ResponseWriter, r *http.Request) {
 	id, err := idOf(r, "cluster_id")
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	state, err := s.Orchestrator.State(r.Context(), id)

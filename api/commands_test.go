@@ -12,6 +12,7 @@ import (
 
 	"slipway/api"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -108,7 +109,7 @@ func TestCommandsAskForLeave(t *testing.T) {
 	s := newService(t, func(o *api.Options) {
 		o.Authorize = func(_ context.Context, _ api.Actor, operation string, object api.Object) error {
 			asked = append(asked, operation+" "+strings.ReplaceAll(object.ClusterID.String()+object.InfraEnvID.String()+object.HostID.String(), uuid.Nil.String(), ""))
-			return api.ErrForbidden
+			return httpapi.ErrForbidden
 		}
 	})
 	id := uuid.New()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 )
 
 // fileHeaders name a file that a browser is to save (docs/reference/wire.md, "Files").
@@ -31,7 +32,7 @@ func (s *server) downloadBlob(w http.ResponseWriter, r *http.Request, key, name 
 		err = missing
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	defer object.Close()
@@ -41,7 +42,7 @@ func (s *server) downloadBlob(w http.ResponseWriter, r *http.Request, key, name 
 	client := newPatient(w, s.Now)
 	defer client.done()
 	if _, err := io.Copy(client, object); err != nil {
-		about(r).err = err
+		httpapi.About(r).Err = err
 		panic(http.ErrAbortHandler)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"slipway/api"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -97,9 +98,9 @@ func TestRefusedCallersGetTheOtherShapeOfError(t *testing.T) {
 		o.Authorize = func(_ context.Context, actor api.Actor, operation string, object api.Object) error {
 			asked = append(asked, actor.Name+" "+operation+" "+object.ClusterID.String())
 			if operation == "v2ListClusters" {
-				return api.ErrUnauthenticated
+				return httpapi.ErrUnauthenticated
 			}
-			return api.ErrForbidden
+			return httpapi.ErrForbidden
 		}
 	})
 	id := uuid.New()

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -31,7 +32,7 @@ func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wir
 	ctx, filter := r.Context(), eventFilter(r, params)
 	counts, err := s.Store.CountEvents(ctx, filter)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	exposed := []string{"Event-Count"}

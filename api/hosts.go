@@ -9,6 +9,7 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -105,7 +106,7 @@ func mayLeave(c *model.Cluster, h *model.Host, verb string) error {
 // V2InstallHost installs a host into the existing cluster it belongs to.
 func (s *server) V2InstallHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
 	if err := s.Orchestrator.InstallHost(r.Context(), infraEnvID, hostID); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyHost(accepted, w, r, infraEnvID, hostID)
@@ -115,7 +116,7 @@ func (s *server) V2InstallHost(w http.ResponseWriter, r *http.Request, infraEnvI
 // running installation is installed again, alone.
 func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
 	if err := s.Orchestrator.ResetHost(r.Context(), infraEnvID, hostID); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyHost(ok, w, r, infraEnvID, hostID)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
@@ -22,15 +23,15 @@ const maxWait = time.Minute
 func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) {
 	var body wire.HostCreateParams
 	if err := read(r, &body); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	if body.HostID == uuid.Nil {
-		fail(w, r, model.Unprocessablef("host_id: require an id that is not zero, found %s", body.HostID))
+		httpapi.Fail(w, r, model.Unprocessablef("host_id: require an id that is not zero, found %s", body.HostID))
 		return
 	}
 	if err := s.checkComesBack(r.Context(), infraEnvID, body.HostID); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	dialect := model.DialectInstall
@@ -42,7 +43,7 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	created(w, r, registrationToWire(h, s.agentFor(h)), nil)

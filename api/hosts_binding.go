@@ -9,6 +9,7 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -22,7 +23,7 @@ func (s *server) BindHost(w http.ResponseWriter, r *http.Request, infraEnvID, ho
 		err = s.bind(r, infraEnvID, hostID, params.ClusterID)
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyHost(ok, w, r, infraEnvID, hostID)
@@ -63,7 +64,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 // UnbindHost takes a host out of its cluster, back to the pool of its environment.
 func (s *server) UnbindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
 	if err := s.unbind(r, infraEnvID, hostID); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyHost(ok, w, r, infraEnvID, hostID)

@@ -12,6 +12,7 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -32,7 +33,7 @@ func (s *server) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Reques
 		err = checkWriterArgs(deref(params.Args))
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
@@ -84,7 +85,7 @@ func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, in
 		err = ignition.CheckOverride(deref(params.Config))
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	withoutBody := func(w http.ResponseWriter, r *http.Request, _ any, err error) { created(w, r, nil, err) }
@@ -99,7 +100,7 @@ func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, in
 func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
 	key, name, missing, err := s.hostIgnition(r.Context(), infraEnvID, hostID)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.downloadBlob(w, r, key, name, missing)

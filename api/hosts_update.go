@@ -10,6 +10,7 @@ import (
 
 	disks "slipway/internal/cluster/validation"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -26,7 +27,7 @@ var changeableHosts = []model.HostStatus{
 func (s *server) V2UpdateHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
 	var params wire.HostUpdateParams
 	if err := read(r, &params); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error { return applyHost(h, params) })
@@ -48,7 +49,7 @@ func (s *server) changeHost(how func(http.ResponseWriter, *http.Request, any, er
 		return nil
 	})
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyHost(how, w, r, infraEnvID, hostID)

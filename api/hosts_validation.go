@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -37,7 +38,7 @@ func (s *server) V2ResetHostValidation(w http.ResponseWriter, r *http.Request, i
 	}
 	at := slices.Index(names, validationID)
 	if at < 0 {
-		fail(w, r, model.Invalidf("validation_id: require %s, found %q", strings.Join(names, " or "), validationID))
+		httpapi.Fail(w, r, model.Invalidf("validation_id: require %s, found %q", strings.Join(names, " or "), validationID))
 		return
 	}
 	s.changeHost(ok, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error {

@@ -9,6 +9,7 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -28,7 +29,7 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	out, err := s.infraEnvToWire(e)
@@ -120,7 +121,7 @@ func (s *server) GetInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUI
 func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	var params wire.InfraEnvUpdateParams
 	if err := read(r, &params); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	_, err := s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
@@ -132,7 +133,7 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 		return nil
 	})
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.replyInfraEnv(created, w, r, id)
@@ -182,7 +183,7 @@ func refreshClusterOf(e *model.InfraEnv, tx *store.Tx) {
 func (s *server) replyInfraEnv(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	e, err := s.Store.InfraEnv(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	out, err := s.infraEnvToWire(e)

@@ -10,6 +10,7 @@ import (
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/images/release"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 )
 
 // Disconnected has the config made that a disconnected image starts with; it is another
@@ -24,7 +25,7 @@ type Disconnected interface {
 func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *model.InfraEnv) {
 	c, err := s.clusterOfDisconnected(r.Context(), e)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	settings := s.tag("disconnected", s.Version, e.ID, e.Name, e, e.PullSecret.Reveal(), c.Name, c.OpenShiftVersion, c.ReleaseImage)
@@ -33,7 +34,7 @@ func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *m
 		config, err = s.makeDisconnected(r.Context(), c, e, settings)
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	known := file{"discovery.ign", s.tag(settings, sha256.Sum256(config)), e.UpdatedAt}

@@ -14,6 +14,7 @@ import (
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/staticnet"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -22,7 +23,7 @@ import (
 func (s *server) V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadInfraEnvFilesParams) {
 	e, err := s.Store.InfraEnv(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	switch params.FileName {
@@ -32,7 +33,7 @@ func (s *server) V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request,
 		answerFile(w, r, file{name: string(params.FileName), changed: e.UpdatedAt}, script, err)
 	case wire.V2DownloadInfraEnvFilesParamsFileNameStaticNetworkConfig:
 		if e.StaticNetworkConfig == "" {
-			fail(w, r, model.NotFoundf("infra-env %s has no static network settings", e.Name))
+			httpapi.Fail(w, r, model.NotFoundf("infra-env %s has no static network settings", e.Name))
 			return
 		}
 		s.answerUnlessKnown(w, r, s.networkFile(e), func() ([]byte, error) { return s.staticNetworkArchive(e) })
@@ -52,7 +53,7 @@ func (s *server) answerDiscovery(w http.ResponseWriter, r *http.Request, e *mode
 		known, err = s.discoveryFile(e, imageType, agent)
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.answerUnlessKnown(w, r, known, func() ([]byte, error) { return s.discoveryIgnition(e, imageType, agent) })
@@ -64,7 +65,7 @@ func (s *server) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, i
 	e, err := s.Store.InfraEnv(r.Context(), id)
 	switch {
 	case err != nil:
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 	case e.StaticNetworkConfig == "" && e.Proxy == model.Proxy{}:
 		noContent(w, r, nil)
 	default:
@@ -97,13 +98,13 @@ func (s *server) discoveryIgnition(e *model.InfraEnv, imageType string, agent ig
 	}
 	return ignition.Discovery(ignition.DiscoveryInput{
 		InfraEnv: e, ServiceURL: s.BaseURL, ServiceCA: s.ServiceCA, Insecure: s.Insecure, Deployment: s.Deployment,
-		AgentToken: token, Agent: agent, OpenShiftVersion: s.imageVersion(e), StaticNetwork: network, NetworkMethod: s.networkMethod(e),
+		AgentToken: token, Agent: agent, OpenShiftVersion: s.images.Version(e), StaticNetwork: network, NetworkMethod: s.networkMethod(e),
 	})
 }
 
 // networkMethod is how the system of an image applies network settings.
 func (s *server) networkMethod(e *model.InfraEnv) staticnet.Method {
-	return staticnet.MethodFor(s.imageVersion(e))
+	return staticnet.MethodFor(s.images.Version(e))
 }
 
 func (s *server) minimalInitrd(e *model.InfraEnv) ([]byte, error) {

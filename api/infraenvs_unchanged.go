@@ -12,6 +12,7 @@ import (
 
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 )
 
 // file is what is known of a file before it is made.
@@ -38,7 +39,7 @@ func (s *server) answerUnlessKnown(w http.ResponseWriter, r *http.Request, f fil
 
 func answerFile(w http.ResponseWriter, r *http.Request, f file, content []byte, err error) {
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	f.headers(w)
@@ -101,7 +102,7 @@ func (s *server) discoveryFile(e *model.InfraEnv, imageType string, agent igniti
 	if err != nil {
 		return file{}, err
 	}
-	tag := s.tag("discovery.ign", s.Version, imageType, s.imageVersion(e), e.ID, e, e.PullSecret.Reveal(), token.Reveal(),
+	tag := s.tag("discovery.ign", s.Version, imageType, s.images.Version(e), e.ID, e, e.PullSecret.Reveal(), token.Reveal(),
 		agent, s.BaseURL, s.ServiceCA, s.Insecure, s.Deployment)
 	changed := s.agents.changed(agent.SHA256)
 	if e.UpdatedAt.After(changed) {

@@ -140,7 +140,7 @@ func (s *server) applyStaticNetwork(e *model.InfraEnv, p infraEnvSettings) error
 
 // infraEnvToWire maps a discovery environment to its format in the API.
 func (s *server) infraEnvToWire(e *model.InfraEnv) (wire.InfraEnv, error) {
-	address, expires, err := s.imageURL(e)
+	address, expires, err := s.images.ISO(e)
 	out := wire.InfraEnv{
 		Kind: wire.InfraEnvKindInfraEnv, ID: e.ID, Href: BasePath + "/v2/infra-envs/" + e.ID.String(), Name: e.Name,
 		ClusterID: deref(e.ClusterID), UserName: e.UserName, OrgID: e.OrgID, EmailDomain: emailDomain(e.UserName),

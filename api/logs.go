@@ -10,6 +10,7 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -84,7 +85,7 @@ func (s *server) hostOfCluster(ctx context.Context, c *model.Cluster, infraEnvID
 func (s *server) storeLogs(r *http.Request, clusterID uuid.UUID, source string) error {
 	form, err := r.MultipartReader()
 	if err != nil {
-		return reasonf(errMedia, "require content of type multipart/form-data, found %q", r.Header.Get("Content-Type"))
+		return httpapi.Errorf(httpapi.ErrMediaType, "require content of type multipart/form-data, found %q", r.Header.Get("Content-Type"))
 	}
 	for {
 		part, err := form.NextPart()
@@ -131,9 +132,9 @@ func formError(err error) error {
 	case errors.As(err, &size):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return reasonf(errMalformed, "require a whole form, found one that breaks off")
+		return httpapi.Errorf(httpapi.ErrMalformed, "require a whole form, found one that breaks off")
 	}
-	return reasonf(errMalformed, "require a form of type multipart/form-data, found a fault: %s", err)
+	return httpapi.Errorf(httpapi.ErrMalformed, "require a form of type multipart/form-data, found a fault: %s", err)
 }
 
 // V2UpdateClusterLogsProgress takes how far the collection of the controller's logs is.

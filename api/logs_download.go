@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -21,7 +22,7 @@ import (
 func (s *server) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterLogsParams) {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	switch {
@@ -30,12 +31,12 @@ func (s *server) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request, i
 	case params.HostID != uuid.Nil:
 		h, err := s.hostOfCluster(r.Context(), c, uuid.Nil, params.HostID)
 		if err != nil {
-			fail(w, r, err)
+			httpapi.Fail(w, r, err)
 			return
 		}
 		s.downloadBlob(w, r, logsKey(id, h.ID.String()), logsName(c, h), errNoLogs(c))
 	case params.LogsType == wire.V2DownloadClusterLogsParamsLogsTypeHost:
-		fail(w, r, model.Invalidf("host_id: require the host the logs are of, found none"))
+		httpapi.Fail(w, r, model.Invalidf("host_id: require the host the logs are of, found none"))
 	default:
 		s.downloadAllLogs(w, r, c)
 	}
@@ -72,7 +73,7 @@ func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *mode
 		err = errNoLogs(c)
 	}
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	fileHeaders(w, fileName(fmt.Sprintf("%s_%s.tar", c.Name, c.ID)), s.Now())
@@ -80,7 +81,7 @@ func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *mode
 	client := newPatient(w, s.Now)
 	defer client.done()
 	if err := s.packLogs(r.Context(), client, files); err != nil {
-		about(r).err = err
+		httpapi.About(r).Err = err
 		panic(http.ErrAbortHandler) // the client sees that the archive breaks off
 	}
 }

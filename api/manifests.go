@@ -9,6 +9,7 @@ import (
 
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -129,7 +130,7 @@ func (s *server) V2DeleteClusterManifest(w http.ResponseWriter, r *http.Request,
 func (s *server) V2DownloadClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterManifestParams) {
 	m, err := s.findManifest(r.Context(), id, or(string(params.Folder), manifests.FolderManifests), params.FileName)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	s.downloadBlob(w, r, m.Blob.Key, m.FileName, noManifest(m.Folder, m.FileName))

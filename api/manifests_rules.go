@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -16,7 +17,7 @@ import (
 var errManifestMissing = fmt.Errorf("manifest %w", model.ErrNotFound)
 
 func noManifest(folder, name string) error {
-	return reasonf(errManifestMissing, "manifest %s was not found in folder %s", name, folder)
+	return httpapi.Errorf(errManifestMissing, "manifest %s was not found in folder %s", name, folder)
 }
 
 func (s *server) findManifest(ctx context.Context, id uuid.UUID, folder, name string) (model.Manifest, error) {

@@ -7,6 +7,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -22,7 +23,7 @@ func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request
 func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request, operatorName string) {
 	o := operators.Find(operatorName)
 	if o == nil {
-		fail(w, r, model.NotFoundf("operator %q is not on offer", operatorName))
+		httpapi.Fail(w, r, model.NotFoundf("operator %q is not on offer", operatorName))
 		return
 	}
 	out := wire.OperatorProperties{}

@@ -13,6 +13,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -73,7 +74,7 @@ func (s *server) signed(good time.Duration, path string, query url.Values) (wire
 // GetInfraEnvPresignedFileURL makes an address that opens a file of a discovery environment.
 func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.GetInfraEnvPresignedFileURLParams) {
 	if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	address, err := s.signed(signedForBoot, "/v2/infra-envs/"+id.String()+"/downloads/files", url.Values{
@@ -90,7 +91,7 @@ func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *h
 	}
 	err := s.haveClusterFile(r.Context(), id, string(params.FileName), allowed)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+"/downloads/credentials", url.Values{"file_name": {string(params.FileName)}})
@@ -102,7 +103,7 @@ func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *h
 func (s *server) V2GetPresignedForClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterFilesParams) {
 	path, query, err := s.clusterFileAddress(r.Context(), id, params)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+path, query)

@@ -5,13 +5,14 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 )
 
 // record adds an event of the catalogue that a request causes.
 func record(r *http.Request, tx *store.Tx, name events.Name, subject events.Subject, props events.Props) {
 	e := events.New(name, subject, props, tx.Now())
-	e.RequestID = requestUUID(r)
+	e.RequestID = httpapi.About(r).UUID()
 	tx.Event(e)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -37,7 +38,7 @@ func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Reques
 func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	}
 	required := s.Requirements.For(c.OpenShiftVersion)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 )
 
@@ -45,7 +46,7 @@ var selfScoped = map[string]bool{
 // environment belong to, because it installs them. What has no object is denied.
 func (s *server) checkScope(ctx context.Context, actor Actor, operation string, o Object) error {
 	if actor.Bound() && o.ClusterID == uuid.Nil && o.InfraEnvID == uuid.Nil && !selfScoped[operation] {
-		return reasonf(ErrForbidden, "require a credential that is not bound to one object for %s", operation)
+		return httpapi.Errorf(httpapi.ErrForbidden, "require a credential that is not bound to one object for %s", operation)
 	}
 	return s.mayTouch(ctx, actor, o)
 }
@@ -75,7 +76,7 @@ func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
 			}
 		}
 		if !related {
-			return reasonf(ErrForbidden, "%s %s is not open to this credential", pair.what, pair.found)
+			return httpapi.Errorf(httpapi.ErrForbidden, "%s %s is not open to this credential", pair.what, pair.found)
 		}
 	}
 	return nil

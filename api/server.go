@@ -15,9 +15,11 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/installconfig"
+	"slipway/internal/images/imageurl"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/blob"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 )
 
@@ -101,6 +103,7 @@ type server struct {
 	document *document
 	own      *document // of the commands that the contract does not have
 	agents   *agentFiles
+	images   *imageurl.Maker
 	started  time.Time
 
 	disconnected singleflight.Group // runs of the installer, by their settings
@@ -123,7 +126,6 @@ func NewServer(o Options) http.Handler {
 	if len(o.SigningKey) == 0 {
 		o.SigningKey = []byte(newTokenKey().Reveal())
 	}
-	o.ImageServiceURL = strings.TrimSuffix(or(o.ImageServiceURL, o.BaseURL), "/")
 	document, err := readDocument(openapiYAML, BasePath)
 	own, oerr := readDocument(ownYAML, OwnPath)
 	if err := errors.Join(err, oerr); err != nil {
@@ -135,17 +137,20 @@ func NewServer(o Options) http.Handler {
 		}
 	}
 	s := &server{Options: o, document: document, own: own, agents: newAgentFiles(o.AgentBinaries), started: o.Now()}
+	s.images = imageurl.New(imageurl.Options{
+		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL,
+	})
 	if s.Authorize == nil {
 		s.Authorize = s.checkScope
 	}
-	return s.observed(cleanPaths(s.routes()))
+	return s.observed(httpapi.CleanPaths(s.routes()))
 }
 
 func (s *server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, model.NotFoundf("no such address: %s", r.URL.Path))
+		httpapi.Fail(w, r, model.NotFoundf("no such address: %s", r.URL.Path))
 	})
 	r.MethodNotAllowed(s.refuseMethod(r))
 	r.Get(BasePath+"/openapi", s.document.serve)
@@ -161,7 +166,7 @@ func (s *server) routes() http.Handler {
 				s.refuseMethod(r)(w, req)
 				return
 			}
-			fail(w, req, badParameter(req, err))
+			httpapi.Fail(w, req, badParameter(req, err))
 		},
 	})
 }
@@ -170,7 +175,7 @@ func (s *server) routes() http.Handler {
 func (s *server) refuseMethod(r chi.Router) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", strings.Join(s.allowed(r, req.URL.Path), ", "))
-		fail(w, req, errMethod(req.Method))
+		httpapi.Fail(w, req, httpapi.NoMethod(req.Method))
 	}
 }
 

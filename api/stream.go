@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"slipway/internal/platform/httpapi"
 )
 
 // streamPatience is how long a slow reader may hold up a part of a streamed answer, and
@@ -65,10 +67,10 @@ func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(
 	})
 	switch {
 	case err != nil && separator == '[':
-		fail(w, r, err)
+		httpapi.Fail(w, r, err)
 		return
 	case err != nil:
-		about(r).err = err
+		httpapi.About(r).Err = err
 		panic(http.ErrAbortHandler)
 	case separator == '[':
 		okText(w, "application/json", []byte("[]\n"))

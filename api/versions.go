@@ -5,6 +5,7 @@ import (
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -12,7 +13,7 @@ import (
 func (s *server) V2ListSupportedOpenshiftVersions(w http.ResponseWriter, r *http.Request, params wire.V2ListSupportedOpenshiftVersionsParams) {
 	releases := s.Releases.List()
 	if len(releases) == 0 {
-		fail(w, r, model.ErrUnavailable) // release sources were not read yet
+		httpapi.Fail(w, r, model.ErrUnavailable) // release sources were not read yet
 		return
 	}
 	if params.OnlyLatest {

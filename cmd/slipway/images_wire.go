@@ -10,7 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"slipway/api"
+	"slipway/internal/images/imageservice"
 	"slipway/internal/images/osimages"
 	"slipway/internal/platform/metrics"
 )
@@ -25,7 +25,7 @@ type imageParts struct {
 }
 
 func newImages(p *process, parts imageParts) http.Handler {
-	return api.NewImages(api.ImagesOptions{
+	return imageservice.New(imageservice.Options{
 		Images: parts.store, API: parts.api, APIURL: parts.apiURL, BaseURL: parts.baseURL, Bodies: parts.bodies,
 		Log: p.logger, Now: p.now, Meter: parts.meter,
 	})
@@ -34,7 +34,7 @@ func newImages(p *process, parts imageParts) http.Handler {
 // mountImages puts images beside the routes of the API. Nothing may wrap what they write
 // to: see package download.
 func mountImages(routes chi.Router, images http.Handler) {
-	for _, path := range api.ImagePaths {
+	for _, path := range imageservice.Paths {
 		routes.Handle(path+"*", images)
 	}
 }
@@ -60,7 +60,7 @@ func (s *service) serveImages(routes chi.Router, store *osimages.Store, handler 
 		baseURL = s.options.BaseURL
 	}
 	mountImages(routes, newImages(s.process, imageParts{
-		store: store, api: api.InProcess(handler), baseURL: baseURL, bodies: s.options.ImageRequests, meter: metrics.NewImages(s.registry),
+		store: store, api: imageservice.InProcess(handler), baseURL: baseURL, bodies: s.options.ImageRequests, meter: metrics.NewImages(s.registry),
 	}))
 	s.background("operating system images", store.Run)
 }

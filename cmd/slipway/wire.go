@@ -19,6 +19,7 @@ import (
 	"slipway/api"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/imageurl"
 	"slipway/internal/images/release"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
@@ -197,9 +198,9 @@ func (s *service) startWorker(ctx context.Context) error {
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
 				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
 				Disabled: s.switches.disabledSteps, WithoutClusterVersion: !s.switches.checkVersion,
-				BootArtifacts: api.BootArtifacts(api.Options{
+				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
-				}),
+				}).BootArtifacts,
 			},
 		},
 		Files: &activities.Files{

@@ -50,6 +50,11 @@ var allowed = []struct {
 	{"internal/images/updateservice", []string{"internal/cluster/openshift"}, "asks the update service"},
 	{"internal/service/discovery", append([]string{"internal/platform/store", "internal/model", "internal/wire"}, nouns...), "evaluates nouns against tables"},
 	{"internal/images/download", []string{"internal/images/remaster"}, "sends layouts, whatever they are"},
+	{"internal/platform/httpapi", []string{"internal/model", "internal/wire"}, "maps errors of nouns to status codes"},
+	{"internal/images/imageurl", append([]string{"internal/platform/auth", "internal/model"}, nouns...), "addresses of images"},
+	{"internal/images/imageservice", append([]string{
+		"internal/images/osimages", "internal/images/download", "internal/platform/auth", "internal/platform/httpapi", "internal/model", "internal/wire",
+	}, nouns...), "serves images, and asks the API over HTTP"},
 	{"internal/images/osimages", []string{"internal/model", "internal/cluster/openshift", "internal/images/remaster"}, "files of the operating system, and what is offered"},
 	{"internal/service/installation", append([]string{"internal/platform/store", "internal/platform/blob", "internal/service/discovery", "internal/model", "internal/wire"}, nouns...), "phases in the database"},
 	{"internal/service/orchestrator", []string{"internal/platform/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
@@ -72,7 +77,7 @@ var allowed = []struct {
 	{"worker", []string{"workflows", "activities"}, "the list of both"},
 	{"api", append([]string{
 		"internal/platform/store", "internal/platform/blob", "internal/service/orchestrator", "internal/platform/auth", "internal/service/discovery", "internal/service/installation",
-		"internal/images/osimages", "internal/images/download", "internal/model", "internal/wire",
+		"internal/images/imageurl", "internal/platform/httpapi", "internal/model", "internal/wire",
 	}, nouns...), "never activities or workflows"},
 	{"agent/", append([]string{"agent", "agent/", "installer", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
 	{"agent", append([]string{"agent/", "installer", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},

@@ -1,4 +1,4 @@
-package api
+package imageservice
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 // inProcess is an http.RoundTripper into a handler of this process.
 type inProcess struct{ handler http.Handler }
 
-// InProcess asks a handler as if it were at the other end of a connection, and costs
-// neither. Answers are held in memory: it is for small ones.
+// InProcess returns a transport that calls a handler without a connection. It keeps each answer in memory, so it is
+// for small ones.
 func InProcess(handler http.Handler) http.RoundTripper { return inProcess{handler} }
 
 // RoundTrip implements http.RoundTripper.
@@ -27,7 +27,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer := &recorder{header: http.Header{}}
 	t.handler.ServeHTTP(answer, received)
-	answer.WriteHeader(http.StatusOK) // a handler that did not say so
+	answer.WriteHeader(http.StatusOK) // for a handler that did not call it
 	return &http.Response{
 		Status: strconv.Itoa(answer.status) + " " + http.StatusText(answer.status), StatusCode: answer.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: answer.sent,
@@ -35,9 +35,9 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// recorder keeps an answer.
+// recorder is an http.ResponseWriter that keeps the answer.
 type recorder struct {
-	header, sent http.Header // as it is being made, and as it was when the answer began
+	header, sent http.Header // as the handler sets them, and as they were when the answer began
 	status       int
 	body         bytes.Buffer
 }

@@ -1,4 +1,4 @@
-package api_test
+package imageservice_test
 
 import (
 	"log/slog"
@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/images/imageservice"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/testing/isotest"
@@ -26,7 +27,7 @@ func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
 		l := newLocal(t, mode)
 		user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
 		images := newImageService(t, l.closed, path, nil)
-		e, other := l.infraEnv(uuid.Nil), l.infraEnv(uuid.Nil)
+		e, other := l.infraEnv(), l.infraEnv()
 		given := func() (address, token string) {
 			got := l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/image-url", nil, user...).object()
 			address = strings.TrimPrefix(got["url"].(string), "http://service.example:8090")
@@ -68,10 +69,10 @@ func TestCredentialsOfAddressesAreNotLogged(t *testing.T) {
 	t.Parallel()
 	path, _ := liveISO(t, isotest.Options{})
 	l := newLocal(t, auth.ModeAgentInstaller)
-	images := newImageService(t, l.closed, path, func(o *api.ImagesOptions) {
+	images := newImageService(t, l.closed, path, func(o *imageservice.Options) {
 		o.Log = slog.New(slog.NewJSONHandler(l.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	e := l.infraEnv(uuid.Nil)
+	e := l.infraEnv()
 	key, err := l.store.TokenKey(t.Context(), e.ID)
 	require.NoError(t, err)
 	token, err := auth.ImageToken(key, e.ID, time.Now().Add(time.Hour))
@@ -102,7 +103,7 @@ func TestAddressesOfImagesEnd(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	l := newLocal(t, auth.ModeAgentInstaller)
 	images := newImageService(t, l.closed, path, nil)
-	e := l.infraEnv(uuid.Nil)
+	e := l.infraEnv()
 	key, err := l.store.TokenKey(t.Context(), e.ID)
 	require.NoError(t, err)
 	for expires, status := range map[time.Duration]int{time.Hour: http.StatusOK, -time.Minute: http.StatusUnauthorized} {
@@ -121,8 +122,8 @@ func TestImagesAskTheAPIOfTheirProcess(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	var options api.Options
 	s := newService(t, func(o *api.Options) { options = *o })
-	images := newImageService(t, s, path, func(o *api.ImagesOptions) { o.API, o.APIURL = api.InProcess(api.NewServer(options)), "" })
-	e := s.infraEnv(uuid.Nil)
+	images := newImageService(t, s, path, func(o *imageservice.Options) { o.API, o.APIURL = imageservice.InProcess(api.NewServer(options)), "" })
+	e := s.infraEnv()
 	got := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/minimal.iso")
 	require.Equal(t, http.StatusOK, got.status, "%s", got.body)
 	require.Equal(t, http.StatusNotModified, images.get("/byid/"+e.ID.String()+"/4.22/x86_64/minimal.iso", "If-None-Match", got.header.Get("ETag")).status)

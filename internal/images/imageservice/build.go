@@ -1,4 +1,4 @@
-package api
+package imageservice
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"slipway/internal/images/osimages"
 	"slipway/internal/images/remaster"
 	"slipway/internal/images/remaster/layout"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -31,15 +32,15 @@ type builtImage struct {
 	modified time.Time
 }
 
-// imageEntry is a config with the image that was made of it last.
-type imageEntry struct {
+// cachedImage is a configuration with the image last made from it.
+type cachedImage struct {
 	config *imageConfig
 	mu     sync.Mutex
 	built  *builtImage
 }
 
-// image gives the image over a system; it is made once.
-func (e *imageEntry) image(system *osimages.Image, build func(*imageConfig) (*builtImage, error)) (*builtImage, error) {
+// image returns the image for a system, and makes it once.
+func (e *cachedImage) image(system *osimages.Image, build func(*imageConfig) (*builtImage, error)) (*builtImage, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.built != nil && e.built.systemID == system.ID {
@@ -52,31 +53,31 @@ func (e *imageEntry) image(system *osimages.Image, build func(*imageConfig) (*bu
 	return built, err
 }
 
-// buildOrder is what an image is made of.
+// buildOrder is what an image is made from.
 type buildOrder struct {
 	artifact, version string
 	config            *imageConfig
 }
 
-// How many minimal images without a config, and programs of systems, are kept: as many as
-// a site has versions and architectures in use. A program has some 8 MB packed.
+// How many minimal images without a configuration, and nmstatectl programs, are kept: as many as a site has versions
+// and architectures in use. A program has about 8 MB, compressed.
 const (
 	preparedEntries = 32
 	programEntries  = 8
 )
 
-// preparedKey tells minimal images without a config apart.
+// preparedKey identifies a minimal image without a configuration.
 type preparedKey struct {
 	systemID, rootfsURL string
 	nmstate             bool
 }
 
-// imageBuilder makes images. What all images of a system have in common is made once.
+// imageBuilder makes images. It makes the common part of all images of a system once.
 type imageBuilder struct {
 	baseURL  string
 	log      *slog.Logger
-	prepared *recent[preparedKey, *remaster.Minimal]
-	programs *recent[string, []byte]
+	prepared *lru[preparedKey, *remaster.Minimal]
+	programs *lru[string, []byte]
 	flights  singleflight.Group
 }
 
@@ -84,8 +85,8 @@ func newImageBuilder(baseURL string, log *slog.Logger) *imageBuilder {
 	return &imageBuilder{
 		baseURL:  baseURL,
 		log:      log,
-		prepared: newRecent[preparedKey, *remaster.Minimal](preparedEntries, 1<<30),
-		programs: newRecent[string, []byte](programEntries, 1<<30),
+		prepared: newLRU[preparedKey, *remaster.Minimal](preparedEntries, 1<<30),
+		programs: newLRU[string, []byte](programEntries, 1<<30),
 	}
 }
 
@@ -106,7 +107,7 @@ func (b *imageBuilder) layout(ctx context.Context, system *osimages.Image, o bui
 	if o.artifact != artifactMinimal && o.artifact != artifactInitrd {
 		return system.Base.Full(parts)
 	}
-	// Only hosts with network settings apply any before they have their root file system.
+	// Only hosts with static network settings need nmstatectl before they have the root file system.
 	if len(parts.Ramdisk) > 0 && staticnet.MethodFor(o.version) == staticnet.MethodNMState {
 		program, err := b.program(ctx, system)
 		if err != nil {
@@ -124,14 +125,14 @@ func (b *imageBuilder) layout(ctx context.Context, system *osimages.Image, o bui
 	return minimal.With(parts)
 }
 
-// minimal is the minimal image of a system before a config is laid over it.
+// minimal returns the minimal image of a system without a configuration.
 func (b *imageBuilder) minimal(ctx context.Context, system *osimages.Image, program []byte) (*remaster.Minimal, error) {
-	// The version is that of the system, not the one asked for: a system that is added later
-	// must not serve its files to machines that boot this one.
+	// The version is that of the system, not the requested one: machines that boot this image must not get the root
+	// file system of a system that is added later.
 	query := url.Values{"arch": {system.CPUArchitecture}, "version": {system.OpenShiftVersion}}
 	address := b.baseURL + "/boot-artifacts/rootfs?" + query.Encode()
 	key := preparedKey{system.ID, address, len(program) > 0}
-	return once(ctx, &b.flights, b.prepared, key, func() (*remaster.Minimal, error) {
+	return buildOnce(ctx, &b.flights, b.prepared, key, func() (*remaster.Minimal, error) {
 		file, err := system.Open()
 		if err != nil {
 			return nil, err
@@ -141,11 +142,10 @@ func (b *imageBuilder) minimal(ctx context.Context, system *osimages.Image, prog
 	})
 }
 
-// program is nmstatectl of a system, packed; nothing where it cannot be taken out, because
-// the ramdisk has connections for that case. Taking it out of the root file system takes
-// seconds.
+// program returns nmstatectl of a system, compressed; nothing when it cannot be extracted, because the ramdisk then has
+// connection files of its own. Extracting it from the root file system takes seconds.
 func (b *imageBuilder) program(ctx context.Context, system *osimages.Image) ([]byte, error) {
-	return once(ctx, &b.flights, b.programs, system.ID, func() ([]byte, error) {
+	return buildOnce(ctx, &b.flights, b.programs, system.ID, func() ([]byte, error) {
 		file, err := system.Open()
 		if err != nil {
 			return nil, err
@@ -153,20 +153,22 @@ func (b *imageBuilder) program(ctx context.Context, system *osimages.Image) ([]b
 		defer file.Close()
 		program, err := remaster.Nmstatectl(file, system.Base)
 		if err != nil {
-			b.log.WarnContext(ctx, "nmstatectl not taken out of an image: hosts that fetch their root file system get connections made by the service",
+			b.log.WarnContext(ctx, "nmstatectl not extracted from an image: hosts that fetch their root file system get connection files of the service",
 				"openshift_version", system.OpenShiftVersion, "architecture", system.CPUArchitecture, "error", err)
 		}
 		return program, nil
 	})
 }
 
-// once makes a value for all who want it at the same time, and keeps it. The work goes on
-// when those who wait have gone: they come again.
-func once[K comparable, V any](ctx context.Context, flights *singleflight.Group, known *recent[K, V], key K, make func() (V, error)) (out V, err error) {
+// buildOnce makes a value once for all requests that need it at the same time, and keeps it. The work continues when
+// the requests are canceled, because clients retry.
+func buildOnce[K comparable, V any](
+	ctx context.Context, flights *singleflight.Group, known *lru[K, V], key K, make func() (V, error),
+) (out V, err error) {
 	if out, found := known.get(key); found {
 		return out, nil
 	}
-	return together(ctx, flights, fmt.Sprintf("%T %v", key, key), func() (V, error) {
+	return shared(ctx, flights, fmt.Sprintf("%T %v", key, key), func() (V, error) {
 		value, err := make()
 		if err == nil {
 			known.put(key, value, 0)
@@ -175,13 +177,12 @@ func once[K comparable, V any](ctx context.Context, flights *singleflight.Group,
 	})
 }
 
-// together does work once for all who want it at the same time, and lets those go who
-// cannot wait.
-func together[V any](ctx context.Context, flights *singleflight.Group, key string, work func() (V, error)) (out V, err error) {
+// shared does work once for all requests that need it at the same time; each waits no longer than its context.
+func shared[V any](ctx context.Context, flights *singleflight.Group, key string, work func() (V, error)) (out V, err error) {
 	done := flights.DoChan(key, func() (result any, err error) {
 		defer func() {
-			if p := recover(); p != nil { // nobody above would: it is a goroutine of its own
-				err = fmt.Errorf("%w: %v\n%s", errPanicked, p, debug.Stack())
+			if p := recover(); p != nil { // it runs in its own goroutine, where no caller recovers
+				err = fmt.Errorf("%w: %v\n%s", httpapi.ErrPanicked, p, debug.Stack())
 			}
 		}()
 		return work()
@@ -197,8 +198,8 @@ func together[V any](ctx context.Context, flights *singleflight.Group, key strin
 	}
 }
 
-// imageTag is the ETag of an image: a digest of all that its bytes come from. The same
-// bytes have the same tag in every process, and no others have it.
+// imageTag returns the ETag of an image: a digest of everything its bytes are made from. Equal images have the same
+// tag in every process.
 func imageTag(systemID string, l *layout.Layout) string {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", systemID)

@@ -1,4 +1,4 @@
-package api
+package imageservice
 
 import (
 	"errors"
@@ -7,70 +7,67 @@ import (
 	"strconv"
 	"time"
 
-	sending "slipway/internal/images/download"
+	"slipway/internal/images/download"
 	"slipway/internal/images/osimages"
-	"slipway/internal/wire"
+	"slipway/internal/platform/httpapi"
 )
 
-// busyPause is when those come again who were one too many: images go out in seconds.
+// busyPause is when clients beyond the limit should try again: an image is sent within seconds.
 const busyPause = 10 * time.Second
 
-// fail answers with an error, as the rest of the API does; what the API itself refused is
-// handed on as it was said.
-func (s *images) fail(w http.ResponseWriter, r *http.Request, err error) {
-	ask := imageRequestOf(r)
-	ask.status = s.refuse(w, r, err)
-	ask.err = err
+// fail answers with an error, in the form of the API; a refusal of the API is passed on unchanged.
+func (s *service) fail(w http.ResponseWriter, r *http.Request, err error) {
+	req := requestOf(r)
+	req.status = s.refuse(w, r, err)
+	req.Err = err
 }
 
-func (s *images) refuse(w http.ResponseWriter, r *http.Request, err error) int {
-	var refused *apiRefusal
+func (s *service) refuse(w http.ResponseWriter, r *http.Request, err error) int {
+	var refused *refusal
 	var notReady *osimages.NotReady
-	var ranges *sending.RangeError
+	var ranges *download.RangeError
 	switch {
 	case errors.As(err, &refused):
 		refused.write(w)
 		return refused.status
 	case errors.As(err, &notReady):
 		return later(w, notReady.RetryAfter, notReady.Error())
-	case errors.Is(err, sending.ErrBusy):
+	case errors.Is(err, download.ErrBusy):
 		return later(w, busyPause, fmt.Sprintf("require at most %d images that are being sent, found as many: try again in %s", s.Bodies, busyPause))
-	case errors.Is(err, sending.ErrCondition):
+	case errors.Is(err, download.ErrCondition):
 		return failure(w, http.StatusPreconditionFailed, "require the file that If-Match or If-Unmodified-Since is about, found another")
 	case errors.As(err, &ranges):
 		return failure(w, http.StatusRequestedRangeNotSatisfiable, ranges.Error())
 	}
-	fail(w, r, err)
-	return statusOf(err)
+	httpapi.Fail(w, r, err)
+	return httpapi.Status(err)
 }
 
-// later answers that it is worth to come again, and why.
+// later answers 503 with the time after which to try again.
 func later(w http.ResponseWriter, pause time.Duration, text string) int {
 	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(pause.Round(time.Second)/time.Second))))
 	return failure(w, http.StatusServiceUnavailable, text)
 }
 
 func failure(w http.ResponseWriter, status int, text string) int {
-	writeJSON(w, status, wire.Error{
-		Kind: wire.ErrorKindError, ID: int32(status), Code: strconv.Itoa(status), Reason: text, //nolint:gosec // three digits
-	})
+	httpapi.Refuse(w, status, text)
 	return status
 }
 
-// apiRefusal is an answer of the API that is not the file it was asked for.
-type apiRefusal struct {
+// refusal is an error that the API answered with.
+type refusal struct {
 	status            int
 	kind, pause, text string // its body as it came, Content-Type and Retry-After
 }
 
-func (e *apiRefusal) Error() string {
+func (e *refusal) Error() string {
 	return fmt.Sprintf("the API answered %d: %.300s", e.status, e.text)
 }
 
-// write hands the answer on as it came.
-func (e *apiRefusal) write(w http.ResponseWriter) {
+// write answers with the same status and body.
+func (e *refusal) write(w http.ResponseWriter) {
 	if e.pause != "" {
 		w.Header().Set("Retry-After", e.pause)
 	}
-	write(w, e.status, e.kind, []byte(e.text))
+	httpapi.Bytes(w, e.status, e.kind, []byte(e.text))
 }

@@ -1,4 +1,4 @@
-package api_test
+package imageservice_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"slipway/api"
+	"slipway/internal/images/imageservice"
 	"slipway/internal/testing/isotest"
 )
 
@@ -26,7 +26,7 @@ func TestImagesHaveWhatTheirEnvironmentSays(t *testing.T) {
 	path, base := liveISO(t, isotest.Options{})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	e := s.infraEnv(uuid.Nil)
+	e := s.infraEnv()
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{
 		"kernel_arguments": []map[string]any{{"operation": "append", "value": "rd.break=initqueue"}},
 	})
@@ -76,7 +76,7 @@ func TestImagesOfMainframes(t *testing.T) {
 	path, base := liveISO(t, isotest.Options{Architecture: "s390x"})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	e := s.infraEnv(uuid.Nil)
+	e := s.infraEnv()
 	initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22&arch=s390x")
 	require.Equal(t, http.StatusOK, initrd.status, "%s", initrd.body)
 	size := images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=s390x").body
@@ -91,7 +91,7 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	id, long := s.infraEnv(uuid.Nil).ID.String(), strings.Repeat("a", 200)
+	id, long := s.infraEnv().ID.String(), strings.Repeat("a", 200)
 	for address, want := range map[string]struct {
 		status int
 		text   string
@@ -140,7 +140,7 @@ func TestHeadAndRangesCostNoConfigWhenNothingChanged(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	e := s.infraEnv(uuid.Nil)
+	e := s.infraEnv()
 	address := "/byid/" + e.ID.String() + "/4.22/x86_64/full.iso"
 	first := images.get(address, "X-Request-Id", "mine")
 	require.Equal(t, []string{"mine", "mine", "mine"}, images.api.ids)
@@ -176,7 +176,7 @@ func TestLongAddressesAreNotKept(t *testing.T) { //nolint:paralleltest // see ab
 	path, _ := liveISO(t, isotest.Options{})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	id := s.infraEnv(uuid.Nil).ID.String()
+	id := s.infraEnv().ID.String()
 	used := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats
@@ -196,7 +196,7 @@ func TestManyWhoComeAtOnceCostOneConfig(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	address := "/byid/" + s.infraEnv(uuid.Nil).ID.String() + "/4.22/x86_64/minimal.iso"
+	address := "/byid/" + s.infraEnv().ID.String() + "/4.22/x86_64/minimal.iso"
 	replies := make(chan string, 20)
 	for range cap(replies) {
 		go func() {
@@ -258,8 +258,8 @@ func TestReadersAboveTheLimitComeAgain(t *testing.T) {
 	t.Parallel()
 	path, _ := liveISO(t, isotest.Options{RootfsSize: 64 << 20})
 	s := newService(t)
-	images := newImageService(t, s, path, func(o *api.ImagesOptions) { o.Bodies = 1; o.Patience = 2 * time.Second })
-	id := s.infraEnv(uuid.Nil).ID.String()
+	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Bodies = 1; o.Patience = 2 * time.Second })
+	id := s.infraEnv().ID.String()
 	address := "/byid/" + id + "/4.22/x86_64/full.iso"
 	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
 	<-images.meter.ended
@@ -292,7 +292,7 @@ func TestAnAPIThatIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	path, _ := liveISO(t, isotest.Options{})
 	s := newService(t)
-	images := newImageService(t, s, path, func(o *api.ImagesOptions) { o.APIURL = "http://127.0.0.1:1" })
+	images := newImageService(t, s, path, func(o *imageservice.Options) { o.APIURL = "http://127.0.0.1:1" })
 	away := images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/full.iso")
 	require.Contains(t, away.reason(http.StatusServiceUnavailable), "try again; request id "+away.header.Get("X-Request-Id"))
 	require.NotEmpty(t, away.header.Get("Retry-After"))
@@ -305,7 +305,7 @@ func TestALiveISOThatVanishesIsNoShortAnswer(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	s := newService(t)
 	images := newImageService(t, s, path, nil)
-	address := "/byid/" + s.infraEnv(uuid.Nil).ID.String() + "/4.22/x86_64/full.iso"
+	address := "/byid/" + s.infraEnv().ID.String() + "/4.22/x86_64/full.iso"
 	require.Equal(t, http.StatusOK, images.get(address).status)
 	require.NoError(t, os.Remove(path))
 	images.get(address).reason(http.StatusServiceUnavailable)

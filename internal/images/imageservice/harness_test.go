@@ -1,4 +1,4 @@
-package api_test
+package imageservice_test
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ import (
 	"github.com/cavaliergopher/cpio"
 	"github.com/stretchr/testify/require"
 
-	"slipway/api"
 	"slipway/internal/cluster/openshift"
-	sending "slipway/internal/images/download"
+	"slipway/internal/images/download"
+	"slipway/internal/images/imageservice"
 	"slipway/internal/images/osimages"
 	"slipway/internal/images/remaster/iso9660"
 	"slipway/internal/testing/isotest"
@@ -35,7 +35,7 @@ type imageService struct {
 const imageURL = "http://images.example:8092"
 
 // newImageService starts one beside an API; path is the live ISO of the versions.
-func newImageService(t *testing.T, s *service, path string, change func(*api.ImagesOptions)) *imageService {
+func newImageService(t *testing.T, s *service, path string, change func(*imageservice.Options)) *imageService {
 	t.Helper()
 	var list openshift.OSImages
 	for _, version := range []string{"4.22", "4.16"} {
@@ -44,19 +44,19 @@ func newImageService(t *testing.T, s *service, path string, change func(*api.Ima
 		}
 	}
 	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22", CPUArchitecture: "x86_64", Version: "9.6", Path: path, URL: "file://" + path, Type: openshift.TypeDisconnectedISO})
-	// One that is on offer, and not there: nobody downloads it.
+	// One that is available for download, and never downloaded.
 	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22.9", CPUArchitecture: "ppc64le", Version: "9.6", URL: "http://mirror.invalid/a.iso"})
 	store, err := osimages.Open(osimages.Options{Folder: t.TempDir(), Images: list, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	require.NoError(t, err)
 	i := &imageService{api: &countingTransport{next: http.DefaultTransport}, meter: &imageMeter{ended: make(chan struct{}, 1000)}}
-	options := api.ImagesOptions{
+	options := imageservice.Options{
 		Images: store, API: i.api, APIURL: s.url, BaseURL: imageURL, Log: slog.New(slog.NewJSONHandler(s.logged, nil)), Now: time.Now, Meter: i.meter,
 	}
 	if change != nil {
 		change(&options)
 	}
-	server := httptest.NewUnstartedServer(api.NewImages(options))
-	server.Config.ConnContext = sending.ConnContext
+	server := httptest.NewUnstartedServer(imageservice.New(options))
+	server.Config.ConnContext = download.ConnContext
 	server.Start()
 	t.Cleanup(server.Close)
 	i.service = &service{t: t, url: server.URL}
@@ -71,14 +71,7 @@ func (i *imageService) get(path string, headers ...string) reply {
 
 func (i *imageService) ask(method, path string, headers ...string) reply {
 	i.t.Helper()
-	request, err := http.NewRequestWithContext(i.t.Context(), method, i.url+path, http.NoBody)
-	require.NoError(i.t, err)
-	for n := 0; n < len(headers); n += 2 {
-		request.Header.Set(headers[n], headers[n+1])
-	}
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(i.t, err)
-	return readReply(i.t, response)
+	return ask(i.t, method, i.url+path, nil, headers...)
 }
 
 // countingTransport counts what the API is asked, by the end of the path and the status.

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"slipway/internal/images/imageurl"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// ipxeScript boots a machine over the network into the discovery image. With control of the boot order it first asks
+// for the MAC address: an installed host boots from its disk.
+func (s *server) ipxeScript(ctx context.Context, e *model.InfraEnv, p wire.V2DownloadInfraEnvFilesParams) ([]byte, error) {
+	if p.IpxeScriptType == wire.V2DownloadInfraEnvFilesParamsIpxeScriptTypeBootOrderControl {
+		if p.Mac == "" {
+			script, err := s.images.ChainScript(e, BasePath+"/v2/infra-envs/"+e.ID.String()+"/downloads/files")
+			return []byte(script), err
+		}
+		hosts, err := s.Store.HostsOfMAC(ctx, e.ID, strings.ReplaceAll(p.Mac, "-", ":"))
+		if err != nil {
+			return nil, err
+		}
+		if len(hosts) > 0 && bootsFromDisk(hosts[0]) {
+			return []byte(imageurl.FromDisk), nil
+		}
+	}
+	script, err := s.images.DiscoveryScript(e)
+	return []byte(script), err
+}
+
+// bootsFromDisk reports whether the operating system of a host is on its disk.
+func bootsFromDisk(h *model.Host) bool {
+	switch h.Status {
+	case model.HostInstalled, model.HostAddedToExistingCluster:
+		return true
+	case model.HostInstallingInProgress, model.HostInstallingPendingUserAction:
+		return h.Stage.LeftLiveImage()
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package imageservice
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/download"
+	"slipway/internal/images/osimages"
+	"slipway/internal/images/remaster/layout"
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// Names of artifacts in metrics; ISOs have the names of their types.
+const (
+	artifactInitrd   = "pxe-initrd"
+	artifactAddrSize = "s390x-initrd-addrsize"
+)
+
+// iso answers with an ISO of an InfraEnv.
+func (s *service) iso(w http.ResponseWriter, r *http.Request, req *request) error {
+	made, system, err := s.imageOf(r, req, req.imageType)
+	if err != nil {
+		return err
+	}
+	name := req.imageType[:len(req.imageType)-len("-iso")] + ".iso"
+	return s.send(w, r, req, system, download.Content{
+		Layout: made.layout, ETag: made.etag, Modified: made.modified, Name: name,
+	})
+}
+
+// initrd answers with the initramfs of machines that boot over the network.
+func (s *service) initrd(w http.ResponseWriter, r *http.Request, req *request) error {
+	made, system, err := s.imageOf(r, req, artifactInitrd)
+	if err != nil {
+		return err
+	}
+	return s.send(w, r, req, system, download.Content{
+		Layout: made.layout, ETag: made.etag, Modified: made.modified, Name: "initrd.img",
+	})
+}
+
+// addrSize answers with the load address and the length of the initramfs, for firmware of s390x.
+func (s *service) addrSize(w http.ResponseWriter, r *http.Request, req *request) error {
+	made, system, err := s.imageOf(r, req, artifactInitrd)
+	req.artifact = artifactAddrSize
+	if err != nil {
+		return err
+	}
+	file, err := system.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	content, err := system.Base.AddrSize(file, made.layout.Size())
+	if err != nil {
+		return err
+	}
+	l := layout.Of(layout.Bytes(content))
+	return s.send(w, r, req, system, download.Content{
+		Layout: l, ETag: imageTag(system.ID, l), Modified: made.modified, Name: "initrd.addrsize",
+	})
+}
+
+// bootArtifacts are parts of the operating system; they contain no secrets.
+var bootArtifacts = map[string]struct {
+	name   string // of the file
+	layout func(*osimages.Image) (*layout.Layout, error)
+}{
+	"rootfs":   {"rootfs.img", func(i *osimages.Image) (*layout.Layout, error) { return i.Base.Rootfs() }},
+	"kernel":   {"vmlinuz", func(i *osimages.Image) (*layout.Layout, error) { return i.Base.Kernel() }},
+	"ins-file": {"generic.ins", func(i *osimages.Image) (*layout.Layout, error) { return i.Base.InsFile() }},
+}
+
+// bootArtifact answers with a part of the operating system, without a credential.
+func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *request) error {
+	name := chi.URLParam(r, "artifact")
+	artifact, known := bootArtifacts[name]
+	if !known {
+		return model.NotFoundf("require one of the boot artifacts rootfs, kernel and ins-file, found %q", name)
+	}
+	req.artifact = name
+	system, err := s.system(r, req)
+	if err != nil {
+		return err
+	}
+	l, err := artifact.layout(system)
+	if err != nil {
+		return err
+	}
+	return s.send(w, r, req, system, download.Content{
+		Layout: l, ETag: imageTag(system.ID, l), Modified: system.Modified, Name: artifact.name, Public: true,
+	})
+}
+
+// system finds the operating system. At the limit of bodies it refuses before it looks anything up, because refused
+// clients retry often.
+func (s *service) system(r *http.Request, req *request) (*osimages.Image, error) {
+	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
+	if r.Method == http.MethodGet && !conditional && s.sender.Full() {
+		return nil, download.ErrBusy
+	}
+	kind := ""
+	if req.imageType == string(wire.ImageTypeDisconnectedIso) {
+		kind = openshift.TypeDisconnectedISO
+	}
+	return s.Images.Find(req.version, req.arch, kind)
+}
+
+// imageOf returns the image of an InfraEnv, made now or kept from an earlier request. It requests the configuration
+// from the API each time, which checks the credential and reports whether anything changed.
+func (s *service) imageOf(r *http.Request, req *request, artifact string) (*builtImage, *osimages.Image, error) {
+	req.artifact = artifact
+	system, err := s.system(r, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	entry, err := s.configs.get(r, req, artifact)
+	if err != nil {
+		return nil, nil, err
+	}
+	made, err := entry.image(system, func(c *imageConfig) (*builtImage, error) {
+		return s.builder.build(r.Context(), system, buildOrder{artifact: artifact, version: req.version, config: c})
+	})
+	return made, system, err
+}
+
+// send answers with a file made from the live ISO of a system.
+func (s *service) send(w http.ResponseWriter, r *http.Request, req *request, system *osimages.Image, c download.Content) error {
+	c.Open = system.Open
+	bodies := 0
+	c.Begin = func(status int) {
+		req.status = status
+		if r.Method == http.MethodGet && status != http.StatusNotModified {
+			bodies++
+			s.Meter.ImageBegun(s.Now().Sub(req.begun))
+		}
+	}
+	defer func() {
+		for range bodies {
+			s.Meter.ImageEnded()
+		}
+	}()
+	return s.sender.Serve(w, r, c)
+}

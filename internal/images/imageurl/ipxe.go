@@ -1,0 +1,48 @@
+package imageurl
+
+import (
+	"fmt"
+	"strings"
+
+	"slipway/internal/images/remaster"
+	"slipway/internal/model"
+)
+
+// FromDisk is the iPXE script that continues with the first disk (ipxe.org/cmd/sanboot).
+const FromDisk = "#!ipxe\nsanboot --no-describe --drive 0x80 || exit 0\n"
+
+// DiscoveryScript returns the iPXE script that boots a machine into the discovery image.
+func (m *Maker) DiscoveryScript(e *model.InfraEnv) (string, error) {
+	link, err := m.options.Identity.ImageLink(e)
+	if err != nil {
+		return "", err
+	}
+	arguments := append([]string{
+		"initrd=initrd", "coreos.live.rootfs_url=" + m.artifact("rootfs", e),
+		"random.trust_cpu=on", "rd.luks.options=discard", "ignition.firstboot", "ignition.platform.id=metal",
+		"console=tty1", "console=ttyS0,115200n8",
+	}, networkArguments(e)...)
+	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s\nkernel %s %s\nboot\n", m.initrd(e, link), m.artifact("kernel", e),
+		strings.Join(remaster.ChangedArguments(arguments, e.KernelArguments), " ")), nil
+}
+
+// ChainScript returns the iPXE script that requests the script at path of the API again, with the MAC address of the
+// interface the machine boots from.
+func (m *Maker) ChainScript(e *model.InfraEnv, path string) (string, error) {
+	link, err := m.options.Identity.ImageLink(e)
+	if err != nil {
+		return "", err
+	}
+	query := link.Query()
+	query.Set("file_name", "ipxe-script")
+	query.Set("ipxe_script_type", "boot-order-control")
+	return fmt.Sprintf("#!ipxe\nchain %s%s?%s&mac=${net0/mac}\n", strings.TrimSuffix(m.options.BaseURL, "/"), path, query.Encode()), nil
+}
+
+// networkArguments are the kernel arguments for the network of an InfraEnv. Static settings come with the initramfs.
+func networkArguments(e *model.InfraEnv) []string {
+	if e.StaticNetworkConfig != "" {
+		return nil
+	}
+	return []string{"ip=dhcp"}
+}
