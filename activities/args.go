@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -22,8 +23,7 @@ type StepArgs struct {
 	Timeouts                        Timeouts
 	// Dummy leaves the components of the release out, see Files.
 	Dummy bool
-	// Disabled are types of steps that are not asked of hosts, among those that can be left
-	// out: the checks before an installation.
+	// Disabled are the types of checks that hosts are not asked to run.
 	Disabled []string
 	// WithoutClusterVersion has the controllers of new clusters not wait for their version.
 	WithoutClusterVersion bool
@@ -39,23 +39,11 @@ func (a *StepArgs) bootArtifacts(e *model.InfraEnv) (duesteps.BootArtifacts, err
 	return a.BootArtifacts(e)
 }
 
-// needsRelease lists the steps that name images of the release.
-var needsRelease = []wire.StepType{
-	wire.StepTypeContainerImageAvailability, wire.StepTypeInstall, wire.StepDiskClean, wire.StepBootstrapStart,
-	wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepControlPlaneWait, wire.StepBootkubeWait, wire.StepControllerWait, wire.StepReboot,
-}
-
-// optional lists the steps an installation can do without.
-var optional = []wire.StepType{wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeContainerImageAvailability}
-
-// needsHosts lists the steps that name other hosts of the cluster. Reading all of them
-// for every step of every host would make an installation cost the square of its size.
-var needsHosts = []wire.StepType{wire.StepTypeLogsGather, wire.StepTypeConnectivityCheck}
-
 // StepArgs implements ArgsBuilder.
 func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Cluster, h *model.Host) ([]string, error) {
 	step := wire.StepType(stepType)
-	if slices.Contains(optional, step) && slices.Contains(a.Disabled, stepType) {
+	row, _ := steps.Of(step)
+	if row.Check && slices.Contains(a.Disabled, stepType) {
 		return nil, nil
 	}
 	in := duesteps.ArgsInput{
@@ -66,17 +54,19 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {
 		return nil, err
 	}
-	if step == wire.StepTypeDownloadBootArtifacts {
+	if row.Needs.BootArtifacts {
 		if in.BootArtifacts, err = a.bootArtifacts(in.InfraEnv); err != nil {
 			return nil, err
 		}
 	}
-	if slices.Contains(needsHosts, step) {
+	// Reading all hosts for every step of every host would make an installation cost the
+	// square of its size.
+	if row.Needs.Hosts {
 		if in.Hosts, err = a.Store.ClusterHosts(ctx, c.ID); err != nil {
 			return nil, err
 		}
 	}
-	if slices.Contains(needsRelease, step) {
+	if row.Needs.Release {
 		if in.Images, err = a.images(ctx, c, in.InfraEnv); err != nil {
 			return nil, err
 		}

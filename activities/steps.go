@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/installation"
@@ -95,7 +96,7 @@ func (a *Steps) AwaitStage(ctx context.Context, r StageRequest) (StepResult, err
 	if cerr != nil {
 		return StepResult{}, final(cerr)
 	}
-	stages := model.StagesFor(h.Role, h.Bootstrap, c.SingleNode())
+	stages := steps.StagesFor(h.Role, h.Bootstrap, c.SingleNode())
 	if at, want := slices.Index(stages, h.Stage), slices.Index(stages, r.Stage); at < 0 || at < want {
 		return result, err // reports from now on find the row
 	}

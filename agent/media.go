@@ -31,7 +31,7 @@ func (e *mediaError) Unwrap() error { return e.err }
 // checkMedia reads from the virtual medium the host booted from, if it did.
 func (a *Agent) checkMedia(ctx context.Context, t *task) error {
 	device, mounted := a.medium(ctx)
-	if !mounted || t.spec.always {
+	if !mounted || t.spec.WithoutMedia {
 		return nil
 	}
 	if err := a.readMedia(ctx, device); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"slipway/agent"
 	"slipway/agent/agenttest"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/hostexectest"
@@ -34,6 +35,14 @@ func (g *gated) run(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error
 		return hostexec.Result{}, nil
 	case <-ctx.Done():
 		return hostexectest.Hangs(ctx, c)
+	}
+}
+
+func TestTheAgentRunsEveryStepOfTheCatalogueButThoseOfOtherAgents(t *testing.T) {
+	t.Parallel()
+	a := agent.New(agent.Options{})
+	for _, row := range steps.All() {
+		require.Equal(t, row.Agents != steps.OtherAgents, a.Runs(row.Type), row.Type)
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 // happens.
 func (a *Agent) take(ctx context.Context, steps *sync.WaitGroup, step wire.Step) {
 	what := a.specs[step.StepType] // the zero spec of an unknown type refuses
-	fresh, err := a.journal.Start(step, what.changes)
+	fresh, err := a.journal.Start(step, what.ChangesHost)
 	if err != nil {
 		a.log.Error("step not taken", "step", step.StepID, "error", err)
 		return // the service offers it again
@@ -98,7 +98,7 @@ func (a *Agent) inTurn(ctx context.Context, t *task) (string, error) {
 	if err := a.checkMedia(ctx, t); err != nil {
 		return "", err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, t.spec.timeout, errTimedOut{t.spec.timeout})
+	limited, cancel := context.WithTimeoutCause(ctx, t.spec.Timeout, errTimedOut{t.spec.Timeout})
 	defer cancel()
 	output, err := t.spec.run(limited, t.step.Args)
 	switch {

@@ -46,7 +46,7 @@ func (t *tasks) add(parent context.Context, step wire.Step, spec spec) (context.
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, other := range t.running {
-		if spec.changes && !spec.alone && other.step.StepType == step.StepType {
+		if spec.ChangesHost && !spec.Exclusive && other.step.StepType == step.StepType {
 			other.cancel(errSuperseded)
 		}
 	}
@@ -62,8 +62,7 @@ func (t *tasks) remove(done *task) {
 	done.cancel(nil)
 }
 
-// turn waits until fewer steps of the type run than its limit, and returns what gives
-// the turn on.
+// turn waits until no other step of the type runs, and returns what lets the next one run.
 func (t *tasks) turn(ctx context.Context, of *task) (func(), error) {
 	turns, err := t.queue(of)
 	if err != nil {
@@ -84,11 +83,11 @@ func (t *tasks) queue(of *task) (chan struct{}, error) {
 	kind := of.step.StepType
 	turns, known := t.turns[kind]
 	if !known {
-		turns = make(chan struct{}, of.spec.limit)
+		turns = make(chan struct{}, 1)
 		t.turns[kind] = turns
 	}
 	switch {
-	case of.spec.alone && len(turns) == cap(turns):
+	case of.spec.Exclusive && len(turns) == cap(turns):
 		return nil, errRunning
 	case t.waiting[kind] == waitingMax:
 		return nil, errBusy
@@ -108,7 +107,7 @@ func (t *tasks) stopInstallation(ctx context.Context) error {
 	t.mu.Lock()
 	var stopped []*task
 	for _, task := range t.running {
-		if task.spec.changes {
+		if task.spec.ChangesHost {
 			task.cancel(errStopped)
 			stopped = append(stopped, task)
 		}

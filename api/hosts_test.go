@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -33,7 +34,7 @@ func TestSettingsOfAHostComeBackAsTheyWereSent(t *testing.T) {
 	require.Equal(t, "/dev/sdb", got.InstallationDiskPath)
 	require.Equal(t, "wwn-0x1", got.SkipFormattingDisks)
 	require.Empty(t, got.DisksToBeFormatted)
-	require.Len(t, got.ProgressStages, len(model.StagesFor(model.RoleMaster, false, false)))
+	require.Len(t, got.ProgressStages, len(steps.StagesFor(model.RoleMaster, false, false)))
 	s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), `{"disks_skip_formatting":[{"disk_id":"wwn-0x1","skip_formatting":false}]}`)
 	got = s.readHost(e.ID, h.ID)
 	require.Empty(t, got.SkipFormattingDisks)
@@ -213,7 +214,7 @@ func TestBootstrapHostOfASingleNodeHasItsOwnStages(t *testing.T) {
 	e := s.infraEnv(c.ID)
 	h := s.host(e.ID)
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Role, h.Bootstrap = model.RoleMaster, true })
-	want := len(model.StagesFor(model.RoleMaster, true, true))
+	want := len(steps.StagesFor(model.RoleMaster, true, true))
 	require.Len(t, s.readHost(e.ID, h.ID).ProgressStages, want)
 	require.Len(t, s.readCluster(c.ID).Hosts[0].ProgressStages, want)
 	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/hosts", nil).list()[0]["progress_stages"], want)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -52,7 +53,7 @@ func addHostProgress(out *wire.Host, h *model.Host, view hostView) {
 		StageTimedOut: h.Progress.StageTimedOut,
 	}
 	out.StageStartedAt, out.StageUpdatedAt = out.Progress.StageStartedAt, out.Progress.StageUpdatedAt
-	stages := model.StagesFor(h.Role, h.Bootstrap, view.singleNode)
+	stages := steps.StagesFor(h.Role, h.Bootstrap, view.singleNode)
 	out.ProgressStages = make([]wire.HostStage, len(stages))
 	for i, stage := range stages {
 		out.ProgressStages[i] = wire.HostStage(stage)

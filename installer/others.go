@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -213,7 +214,7 @@ func (o *others) tell(ctx context.Context, host otherHost, stage model.Stage) {
 			host = now
 		}
 	}
-	stages := model.StagesFor(host.role, false, false)
+	stages := steps.StagesFor(host.role, false, false)
 	if slices.Index(stages, stage) <= slices.Index(stages, host.stage) {
 		o.settled[this] = true
 		return

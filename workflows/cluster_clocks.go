@@ -32,8 +32,8 @@ func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 		}
 		if !t.Soft {
 			var clusters *activities.Clusters
-			w.asked++
-			options := ask(ctx, endless, t.Heartbeat, question{text: "Wait for a cluster that waits for its user", number: w.asked})
+			w.labelled++
+			options := withStepOptions(ctx, endless, t.Heartbeat, label{text: "Wait for a cluster that waits for its user", number: w.labelled})
 			if err := workflow.ExecuteActivity(options, clusters.AwaitUserNeeded, w.request).Get(ctx, nil); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func (w *clusterInstall) stageClock(ctx workflow.Context) error {
 	var clusters *activities.Clusters
 	for {
 		var at activities.FinalizingStage
-		err := workflow.ExecuteActivity(record(ctx, "Look at the finalizing stage"), clusters.FinalizingStage, w.request.ClusterID).Get(ctx, &at)
+		err := record(ctx, "Look at the finalizing stage", clusters.FinalizingStage, w.request.ClusterID, &at)
 		if err != nil || at.Stage == model.FinalizingDone {
 			return err
 		}
@@ -83,8 +83,8 @@ func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.Finalizin
 	inner, stop := workflow.WithCancel(ctx)
 	defer stop()
 	var steps *activities.Steps
-	w.asked++
-	options := ask(inner, endless, w.plan.Timeouts.Heartbeat, question{text: "Wait for the end of " + stageName(at.Stage), number: w.asked})
+	w.labelled++
+	options := withStepOptions(inner, endless, w.plan.Timeouts.Heartbeat, label{text: "Wait for the end of " + stageName(at.Stage), number: w.labelled})
 	left := workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, activities.FinalizingRequest{ClusterID: w.request.ClusterID, Stage: at.Stage})
 	inTime, err := within(ctx, max(limit-at.Age, time.Second), left.IsReady)
 	if err != nil || inTime {
@@ -93,7 +93,7 @@ func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.Finalizin
 	var clusters *activities.Clusters
 	var verdict activities.StageVerdict
 	over := activities.FinalizingClock{ClusterID: w.request.ClusterID, Stage: at.Stage, Limit: limit, Soft: w.plan.Timeouts.Soft}
-	if err := workflow.ExecuteActivity(record(ctx, "Judge time-out"), clusters.JudgeFinalizing, over).Get(ctx, &verdict); err != nil {
+	if err := record(ctx, "Judge time-out", clusters.JudgeFinalizing, over, &verdict); err != nil {
 		return err
 	}
 	if verdict.Failure == "" {
@@ -129,7 +129,7 @@ func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
 	defer func() { w.waiting = false }()
 	var clusters *activities.Clusters
 	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: why, Waiting: true}
-	if err := workflow.ExecuteActivity(record(ctx, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(ctx, nil); err != nil {
+	if err := record(ctx, "Mark cluster as failed", clusters.FailInstallation, failure, nil); err != nil {
 		return err
 	}
 	extended, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.Decision, func() bool { return w.extended > before })
@@ -139,7 +139,7 @@ func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
 	if !extended {
 		return temporal.NewNonRetryableApplicationError(why, activities.FailureRefused, nil)
 	}
-	return workflow.ExecuteActivity(record(ctx, "Resume installation"), clusters.ResumeInstallation, w.request).Get(ctx, nil)
+	return record(ctx, "Resume installation", clusters.ResumeInstallation, w.request, nil)
 }
 
 // goOn waits while the cluster is stalled.

@@ -21,7 +21,7 @@ type clusterInstall struct {
 	paused   bool
 	holding  workflow.Mutex // held by the command that tells hosts to wait or go on
 	extended int
-	asked    int            // milestones waited for so far
+	labelled int            // activities that waited for a milestone or a stage so far
 	waiting  bool           // for a command after a time-out of the cluster
 	deciding workflow.Mutex // held by what waits
 	expired  error          // time is over and nobody gave more
@@ -81,33 +81,33 @@ func (w *clusterInstall) enter(ctx workflow.Context, phase string) error {
 // cancellation they caused came out as.
 func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 	cancelled := temporal.IsCanceledError(err) || ctx.Err() != nil
-	clean, done := workflow.NewDisconnectedContext(ctx)
+	after, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
 	var clusters *activities.Clusters
 	switch {
 	case w.stop == stopReset:
 		w.phase = "resetting"
-		w.awaitChildren(clean)
-		return resetCluster(clean, w.request.ClusterID, w.plan.Timeouts)
+		w.awaitChildren(after)
+		return resetCluster(after, w.request.ClusterID, w.plan.Timeouts)
 	case w.expired != nil && w.stop == stopNone:
-		w.awaitChildren(clean)
+		w.awaitChildren(after)
 		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: reason(w.expired)}
-		_ = workflow.ExecuteActivity(record(clean, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(clean, nil)
+		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
 		return w.expired
 	case w.stop == stopCancel || cancelled:
 		w.phase = "cancelling"
-		w.awaitChildren(clean)
-		if cerr := workflow.ExecuteActivity(record(clean, "Cancel installation"), clusters.CancelInstallation, w.request).Get(clean, nil); cerr != nil {
+		w.awaitChildren(after)
+		if cerr := record(after, "Cancel installation", clusters.CancelInstallation, w.request, nil); cerr != nil {
 			return cerr
 		}
 		if w.stop == stopReset { // the command came while the installation was being cancelled
 			w.phase = "resetting"
-			return resetCluster(clean, w.request.ClusterID, w.plan.Timeouts)
+			return resetCluster(after, w.request.ClusterID, w.plan.Timeouts)
 		}
 		return temporal.NewCanceledError("installation cancelled")
 	case err != nil:
 		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: reason(err)}
-		_ = workflow.ExecuteActivity(record(clean, "Mark cluster as failed"), clusters.FailInstallation, failure).Get(clean, nil)
+		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
 		return err
 	}
 	return nil

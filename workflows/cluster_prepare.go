@@ -13,7 +13,7 @@ import (
 // discovery; the reason is in the cluster's last preparation.
 func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	var clusters *activities.Clusters
-	err := workflow.ExecuteActivity(record(ctx, "Freeze the plan"), clusters.BeginPreparation, w.request).Get(ctx, &w.plan)
+	err := record(ctx, "Freeze the plan", clusters.BeginPreparation, w.request, &w.plan)
 	if isFailure(err, activities.FailureRefused) {
 		return false, nil // BeginPreparation has taken the cluster back itself
 	}
@@ -38,7 +38,7 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 		outcome.Reason = "the preparation took too long"
 	}
 	conclude := activities.PreparationConclusion{InstallRequest: w.request, Outcome: outcome}
-	if err := workflow.ExecuteActivity(record(ctx, "Conclude preparation"), clusters.ConcludePreparation, conclude).Get(ctx, &outcome); err != nil {
+	if err := record(ctx, "Conclude preparation", clusters.ConcludePreparation, conclude, &outcome); err != nil {
 		return false, err
 	}
 	if !outcome.Ready {
@@ -60,11 +60,11 @@ func (w *clusterInstall) generate(ctx workflow.Context) *generation {
 	g := &generation{}
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		var files *activities.Files
-		options := generate(ctx, w.plan.Timeouts, "Extract the installer")
+		options := withInstallerOptions(ctx, w.plan.Timeouts, "Extract the installer")
 		if g.err = workflow.ExecuteActivity(options, files.ExtractInstaller, w.request).Get(ctx, nil); g.err != nil {
 			return
 		}
-		options = generate(ctx, w.plan.Timeouts, "Generate Ignition")
+		options = withInstallerOptions(ctx, w.plan.Timeouts, "Generate Ignition")
 		g.err = workflow.ExecuteActivity(options, files.GenerateIgnition, w.request).Get(ctx, nil)
 		g.done = g.err == nil
 	})

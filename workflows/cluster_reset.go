@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
+	"slipway/internal/wire"
 )
 
 // ResetRequest resets a cluster that has no running installation.
@@ -25,18 +26,18 @@ func ClusterReset(ctx workflow.Context, request ResetRequest) error {
 func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts) error {
 	var clusters *activities.Clusters
 	var plan activities.ResetPlan
-	if err := workflow.ExecuteActivity(record(ctx, "Begin reset"), clusters.BeginReset, cluster).Get(ctx, &plan); err != nil {
+	if err := record(ctx, "Begin reset", clusters.BeginReset, cluster, &plan); err != nil {
 		return err
 	}
 	limit := cmp.Or(t.Reset, defaultReset)
 	var steps *activities.Steps
 	stops := make([]workflow.Future, len(plan.Stop))
 	for i, host := range plan.Stop {
-		options := ask(ctx, limit, limit, question{text: "stop-installation", number: i + 1})
-		stops[i] = workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: host, Type: "stop-installation"})
+		options := withStepOptions(ctx, limit, limit, label{text: string(wire.StepTypeStopInstallation), number: i + 1})
+		stops[i] = workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: host, Type: string(wire.StepTypeStopInstallation)})
 	}
 	for _, f := range stops {
 		_ = f.Get(ctx, nil) // a host that does not answer is taken back all the same
 	}
-	return workflow.ExecuteActivity(record(ctx, "Finish reset"), clusters.FinishReset, cluster).Get(ctx, nil)
+	return record(ctx, "Finish reset", clusters.FinishReset, cluster, nil)
 }

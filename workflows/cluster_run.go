@@ -29,7 +29,7 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 		}
 		settled = w.settled()
 		var review activities.Review
-		if err := workflow.ExecuteActivity(record(ctx, "Review installation"), clusters.ReviewInstallation, w.request).Get(ctx, &review); err != nil {
+		if err := record(ctx, "Review installation", clusters.ReviewInstallation, w.request, &review); err != nil {
 			return err
 		}
 		switch {
@@ -101,7 +101,7 @@ func (w *clusterInstall) finalize(ctx workflow.Context) error {
 		return err
 	}
 	var clusters *activities.Clusters
-	if err := workflow.ExecuteActivity(record(ctx, "Complete installation"), clusters.CompleteInstallation, w.request).Get(ctx, nil); err != nil {
+	if err := record(ctx, "Complete installation", clusters.CompleteInstallation, w.request, nil); err != nil {
 		return err
 	}
 	w.phase = "done"
@@ -111,9 +111,9 @@ func (w *clusterInstall) finalize(ctx workflow.Context) error {
 
 func (w *clusterInstall) awaitMilestone(ctx workflow.Context, m model.Milestone) error {
 	var steps *activities.Steps
-	w.asked++
-	what := question{text: "Wait for " + string(m), number: w.asked}
-	options := ask(ctx, endless, w.plan.Timeouts.Heartbeat, what) // finalizing has clocks of its own
+	w.labelled++
+	what := label{text: "Wait for " + string(m), number: w.labelled}
+	options := withStepOptions(ctx, endless, w.plan.Timeouts.Heartbeat, what) // finalizing has clocks of its own
 	return workflow.ExecuteActivity(options, steps.AwaitMilestone, activities.MilestoneRequest{
 		ClusterID: w.request.ClusterID, Milestone: m,
 	}).Get(ctx, nil)

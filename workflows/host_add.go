@@ -5,25 +5,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
-	"slipway/internal/model"
-)
-
-// The stages of a host that joins a cluster which exists already. Nobody in that cluster
-// reports to this service: the host is done when it reboots into its disk.
-var (
-	fineDayTwo = []hostStage{
-		{run: runChecks},
-		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
-		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
-		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
-		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
-		{stage: model.StageDone, afterReboot: true, run: showStage},
-	}
-	installOnlyDayTwo = []hostStage{
-		{run: runChecks},
-		{stage: model.StageRebooting, run: runInstall},
-		{stage: model.StageDone, afterReboot: true, run: showStage},
-	}
 )
 
 // hostAdd is a host's installation that has no cluster's workflow above it.
@@ -54,7 +35,7 @@ func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
 func (w *hostAdd) run(ctx workflow.Context) error {
 	var hosts *activities.Hosts
 	var plan activities.AddPlan
-	err := workflow.ExecuteActivity(record(ctx, "Freeze the plan"), hosts.BeginAddition, w.accepted).Get(ctx, &plan)
+	err := record(ctx, "Freeze the plan", hosts.BeginAddition, w.accepted, &plan)
 	if isFailure(err, activities.FailureRefused) {
 		return nil // the host is not what the command was about any more
 	}
@@ -68,13 +49,13 @@ func (w *hostAdd) run(ctx workflow.Context) error {
 // conclude ends what run left behind; a reset has the last word.
 func (w *hostAdd) conclude(ctx workflow.Context, err error) error {
 	cancelled := temporal.IsCanceledError(err) || ctx.Err() != nil
-	clean := workflowDisconnected(ctx)
+	after := workflowDisconnected(ctx)
 	switch {
 	case w.reset:
-		return resetHost(clean, HostResetRequest{AddRequest: w.accepted, Timeouts: w.request.Timeouts})
+		return resetHost(after, HostResetRequest{AddRequest: w.accepted, Timeouts: w.request.Timeouts})
 	case cancelled:
 		var hosts *activities.Hosts
-		if cerr := workflow.ExecuteActivity(record(clean, "Cancel installation"), hosts.CancelHost, w.accepted).Get(clean, nil); cerr != nil {
+		if cerr := record(after, "Cancel installation", hosts.CancelHost, w.accepted, nil); cerr != nil {
 			return cerr
 		}
 		return temporal.NewCanceledError("installation cancelled")
@@ -97,11 +78,11 @@ func (w *hostAdd) checkReset() error {
 	return nil
 }
 
-// runChecks is the preparation of a host without a cluster's: its Ignition is made while
-// disk and images are looked at, and no disk is written before all are in order.
-func runChecks(ctx workflow.Context, w *hostInstall, _ hostStage) error {
+// passChecks is the preparation of a host without a cluster's: its Ignition is made while
+// disk and images are checked, and no disk is written before all checks passed.
+func (w *hostInstall) passChecks(ctx workflow.Context) error {
 	var files *activities.Files
-	ignition := workflow.ExecuteActivity(record(ctx, "Generate Ignition"), files.GenerateHostIgnition, w.ref)
+	ignition := workflow.ExecuteActivity(withRecordOptions(ctx, "Generate Ignition"), files.GenerateHostIgnition, w.ref)
 	if err := w.check(ctx); err != nil {
 		return err
 	}
@@ -109,12 +90,5 @@ func runChecks(ctx workflow.Context, w *hostInstall, _ hostStage) error {
 		return err
 	}
 	var hosts *activities.Hosts
-	return workflow.ExecuteActivity(record(ctx, "Judge checks"), hosts.JudgeChecks, w.ref).Get(ctx, nil)
-}
-
-// showStage reports a stage for the host.
-func showStage(ctx workflow.Context, w *hostInstall, s hostStage) error {
-	var hosts *activities.Hosts
-	show := activities.StageRequest{HostRef: w.ref, Stage: s.stage}
-	return workflow.ExecuteActivity(record(ctx, "Show stage"), hosts.ShowStage, show).Get(ctx, nil)
+	return record(ctx, "Judge checks", hosts.JudgeChecks, w.ref, nil)
 }

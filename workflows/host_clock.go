@@ -34,7 +34,7 @@ func (w *hostInstall) bounded(
 		var hosts *activities.Hosts
 		var verdict activities.StageVerdict
 		clock := activities.StageClock{HostRef: w.ref, Limit: limit, Soft: w.request.Timeouts.Soft}
-		if err := workflow.ExecuteActivity(record(ctx, "Judge time-out"), hosts.JudgeStage, clock).Get(ctx, &verdict); err != nil {
+		if err := record(ctx, "Judge time-out", hosts.JudgeStage, clock, &verdict); err != nil {
 			return err
 		}
 		switch {

@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 )
 
@@ -17,7 +18,7 @@ type hostInstall struct {
 	state        HostState
 	stage        model.Stage
 	attempt      int
-	asked        int // questions so far
+	labelled     int // activities that waited for the host so far
 	reason       string
 	installing   bool // the cluster's preparation is over
 	controlPlane bool // two masters are done
@@ -90,11 +91,11 @@ func (w *hostInstall) prepare(ctx workflow.Context) error {
 // is in the host's facts, and only a cancellation is an error.
 func (w *hostInstall) check(ctx workflow.Context) error {
 	checks := workflow.NewWaitGroup(ctx)
-	for _, step := range []string{"installation-disk-speed-check", "container-image-availability"} {
+	for _, step := range steps.Checks() {
 		checks.Add(1)
 		workflow.Go(ctx, func(ctx workflow.Context) {
 			defer checks.Done()
-			_ = w.runStep(ctx, step, "", w.request.Timeouts.PrepareHost)
+			_ = w.runStep(ctx, step.Type, "", w.request.Timeouts.PrepareHost)
 		})
 	}
 	checks.Wait(ctx)
@@ -109,7 +110,7 @@ func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 	}
 	var hosts *activities.Hosts
 	begin := activities.AttemptRequest{HostRef: w.ref, Attempt: w.attempt, FromStart: from == 0}
-	if err := workflow.ExecuteActivity(record(ctx, "Begin attempt"), hosts.BeginAttempt, begin).Get(ctx, nil); err != nil {
+	if err := record(ctx, "Begin attempt", hosts.BeginAttempt, begin, nil); err != nil {
 		return from, err
 	}
 	stages := stagesOf(w.request)
@@ -117,8 +118,8 @@ func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 		if err := workflow.Await(ctx, func() bool { return !w.held }); err != nil {
 			return at, err
 		}
-		w.stage = stages[at].stage
-		if err := stages[at].run(ctx, w, stages[at]); err != nil {
+		w.stage = stages[at].Name
+		if err := w.pass(ctx, stages[at]); err != nil {
 			return at, err
 		}
 	}
@@ -128,13 +129,13 @@ func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 // decide marks the host as failed and waits for a command. It returns the stage to go
 // on from, or the failure when the host is given up.
 func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, error) {
-	stages := stagesOf(w.request)
-	left := stages[at].afterReboot
-	w.reason = cmp.Or(string(stages[at].stage), "Preparation") + ": " + reason(cause)
+	stage := stagesOf(w.request)[at]
+	left := stage.AfterReboot()
+	w.reason = cmp.Or(string(stage.Name), "Preparation") + ": " + reason(cause)
 	w.decision = decideNone
 	var hosts *activities.Hosts
 	failure := activities.HostFailure{HostRef: w.ref, Reason: w.reason, LeftLiveImage: left}
-	if err := workflow.ExecuteActivity(record(ctx, "Mark host as failed"), hosts.FailHost, failure).Get(ctx, nil); err != nil {
+	if err := record(ctx, "Mark host as failed", hosts.FailHost, failure, nil); err != nil {
 		return 0, err
 	}
 	if err := w.tell(ctx, HostWaiting, w.reason); err != nil {
@@ -145,7 +146,7 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 		return 0, err
 	}
 	if !decided || w.decision == decideEvict {
-		if err := workflow.ExecuteActivity(record(ctx, "Give host up"), hosts.GiveUpHost, failure).Get(ctx, nil); err != nil {
+		if err := record(ctx, "Give host up", hosts.GiveUpHost, failure, nil); err != nil {
 			return 0, err
 		}
 		_ = w.tell(ctx, HostGone, w.reason)
@@ -161,13 +162,13 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 func (w *hostInstall) rediscover(ctx workflow.Context, left bool) error {
 	var hosts *activities.Hosts
 	request := activities.RetryRequest{HostRef: w.ref, LeftLiveImage: left}
-	if err := workflow.ExecuteActivity(record(ctx, "Retry host"), hosts.RetryHost, request).Get(ctx, nil); err != nil {
+	if err := record(ctx, "Retry host", hosts.RetryHost, request, nil); err != nil {
 		return err
 	}
 	if !left {
 		return nil
 	}
-	options := ask(ctx, w.request.Timeouts.Decision, w.request.Timeouts.Heartbeat, w.question("Wait for the host in the live image"))
+	options := withStepOptions(ctx, w.request.Timeouts.Decision, w.request.Timeouts.Heartbeat, w.label("Wait for the host in the live image"))
 	return workflow.ExecuteActivity(options, hosts.AwaitRediscovery, w.ref).Get(ctx, nil)
 }
 

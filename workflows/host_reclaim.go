@@ -5,6 +5,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
+	"slipway/internal/wire"
 )
 
 // HostReclaim takes an installed host back to its discovery environment: the host puts
@@ -14,7 +15,7 @@ import (
 func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error {
 	var hosts *activities.Hosts
 	var plan activities.ReclaimPlan
-	err := workflow.ExecuteActivity(record(ctx, "Begin reclaim"), hosts.BeginReclaim, request).Get(ctx, &plan)
+	err := record(ctx, "Begin reclaim", hosts.BeginReclaim, request, &plan)
 	if isFailure(err, activities.FailureRefused) {
 		return nil // the host is not what the command was about any more
 	}
@@ -26,9 +27,9 @@ func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error 
 	if err == nil {
 		return nil
 	}
-	clean := workflowDisconnected(ctx)
+	after := workflowDisconnected(ctx)
 	failure := activities.ReclaimFailure{ReclaimRequest: request, Reason: reason(err)}
-	if ferr := workflow.ExecuteActivity(record(clean, "Leave host to its user"), hosts.FailReclaim, failure).Get(clean, nil); ferr != nil {
+	if ferr := record(after, "Leave host to its user", hosts.FailReclaim, failure, nil); ferr != nil {
 		return ferr
 	}
 	return err
@@ -37,18 +38,18 @@ func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error 
 // reclaim is the story of a host on its way back.
 func (w *hostInstall) reclaim(ctx workflow.Context) error {
 	limit := w.request.Timeouts.Reclaim
-	if err := w.runStep(ctx, "download-boot-artifacts", "", limit); err != nil {
+	if err := w.runStep(ctx, wire.StepTypeDownloadBootArtifacts, "", limit); err != nil {
 		return err
 	}
 	var hosts *activities.Hosts
-	if err := workflow.ExecuteActivity(record(ctx, "Show reboot"), hosts.RebootForReclaim, w.ref).Get(ctx, nil); err != nil {
+	if err := record(ctx, "Show reboot", hosts.RebootForReclaim, w.ref, nil); err != nil {
 		return err
 	}
 	// The reply to the reboot may be lost in it: the host's registration counts.
 	inner, stop := workflow.WithCancel(ctx)
 	defer stop()
-	reboot := w.step(inner, "reboot-for-reclaim", "", limit)
-	options := ask(inner, limit, w.request.Timeouts.Heartbeat, w.question("Wait for the host in the pool"))
+	reboot := w.step(inner, wire.StepTypeRebootForReclaim, "", limit)
+	options := withStepOptions(inner, limit, w.request.Timeouts.Heartbeat, w.label("Wait for the host in the pool"))
 	back := workflow.ExecuteActivity(options, hosts.AwaitPool, w.ref)
 	err := workflow.Await(ctx, func() bool { return back.IsReady() || reboot.IsReady() })
 	if err == nil && !back.IsReady() {

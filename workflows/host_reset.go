@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
+	"slipway/internal/wire"
 )
 
 // HostResetRequest resets one host of a cluster that exists already, unless another
@@ -27,15 +28,15 @@ func HostReset(ctx workflow.Context, request HostResetRequest) error { return re
 func resetHost(ctx workflow.Context, request HostResetRequest) error {
 	var hosts *activities.Hosts
 	var stop bool
-	if err := workflow.ExecuteActivity(record(ctx, "Begin reset"), hosts.BeginHostReset, request.AddRequest).Get(ctx, &stop); err != nil {
+	if err := record(ctx, "Begin reset", hosts.BeginHostReset, request.AddRequest, &stop); err != nil {
 		return err
 	}
 	if stop {
 		var steps *activities.Steps
 		limit := cmp.Or(request.Timeouts.Reset, defaultReset)
-		options := ask(ctx, limit, limit, question{text: "stop-installation", number: 1})
-		step := activities.StepRequest{HostRef: request.HostRef, Type: "stop-installation"}
+		options := withStepOptions(ctx, limit, limit, label{text: string(wire.StepTypeStopInstallation), number: 1})
+		step := activities.StepRequest{HostRef: request.HostRef, Type: string(wire.StepTypeStopInstallation)}
 		_ = workflow.ExecuteActivity(options, steps.RunStep, step).Get(ctx, nil) // a host that does not answer is taken back all the same
 	}
-	return workflow.ExecuteActivity(record(ctx, "Finish reset"), hosts.FinishHostReset, request.AddRequest).Get(ctx, nil)
+	return record(ctx, "Finish reset", hosts.FinishHostReset, request.AddRequest, nil)
 }

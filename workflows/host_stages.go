@@ -1,12 +1,15 @@
 package workflows
 
 import (
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // How often a step is commanded again by itself after the agent was restarted in the
@@ -17,110 +20,62 @@ const (
 	maxTries     = 20
 )
 
-// hostStage is one stage of a host and how it is done.
-type hostStage struct {
-	stage       model.Stage
-	steps       []string // fine steps, in order
-	gate        bool     // wait for the control plane first
-	afterReboot bool     // the machine has left the live image by now
-	run         func(workflow.Context, *hostInstall, hostStage) error
+// stagesOf lists the stages of a host that its workflow waits for. A host that is no
+// worker is installed as a master.
+func stagesOf(r HostInstallRequest) []steps.Stage {
+	stages := steps.DayTwoStages()
+	if !r.DayTwo {
+		role := model.RoleMaster
+		if r.Host.Role == model.RoleWorker {
+			role = model.RoleWorker
+		}
+		stages = steps.Stages(role, r.Host.Bootstrap || r.SingleNode, r.SingleNode)
+	}
+	if r.Host.Dialect == model.DialectInstall {
+		stages = steps.InOneStep(stages)
+	}
+	return slices.DeleteFunc(stages, func(s steps.Stage) bool { return s.Ends == steps.NotAwaited })
 }
 
-// The stages by role for agents that take fine steps. The order is that of
-// contract/states.md; the bootstrap host writes its disk early and pivots last.
-var (
-	fineBootstrap = []hostStage{
-		{stage: model.StageStartingInstallation, steps: []string{"disk-clean", "bootstrap-start"}, run: runSteps},
-		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
-		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
-		{stage: model.StageWaitingForControlPlane, steps: []string{"control-plane-wait"}, run: runSteps},
-		{stage: model.StageWaitingForBootkube, steps: []string{"bootkube-wait"}, run: runSteps},
-		{stage: model.StageWaitingForController, steps: []string{"controller-wait"}, run: runSteps},
-		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
-		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
-		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
-		{stage: model.StageDone, afterReboot: true, run: awaitStage},
+// pass takes the host through a stage.
+func (w *hostInstall) pass(ctx workflow.Context, s steps.Stage) error {
+	switch s.Ends {
+	case steps.ByChecks:
+		return w.passChecks(ctx)
+	case steps.ByInstallStep:
+		return w.runInstall(ctx)
+	case steps.ByControlPlane:
+		return w.passGate(ctx, s.Name)
+	case steps.ByBoot:
+		return w.awaitBoot(ctx, s.Name)
+	case steps.ByReport:
+		return w.awaitStage(ctx, s.Name)
+	case steps.AtOnce:
+		return w.showStage(ctx, s.Name)
+	case steps.BySteps, steps.NotAwaited:
 	}
-	fineMaster = []hostStage{
-		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
-		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
-		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
-		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
-		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
-		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
-		{stage: model.StageDone, afterReboot: true, run: awaitStage},
-	}
-	fineWorker = []hostStage{
-		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
-		{stage: model.StageInstalling, steps: []string{"ignition-fetch"}, run: runSteps},
-		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
-		{stage: model.StageWaitingForControlPlane, gate: true, run: runSteps},
-		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
-		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
-		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
-		{stage: model.StageDone, afterReboot: true, run: awaitStage},
-	}
-	fineSingleNode = []hostStage{
-		{stage: model.StageStartingInstallation, steps: []string{"disk-clean"}, run: runSteps},
-		{stage: model.StageInstalling, steps: []string{"bootstrap-start"}, run: runSteps},
-		{stage: model.StageWaitingForBootkube, steps: []string{"bootkube-wait", "ignition-fetch"}, run: runSteps},
-		{stage: model.StageWritingImageToDisk, steps: []string{"image-write"}, run: runSteps},
-		{stage: model.StageRebooting, steps: []string{"reboot"}, run: runSteps},
-		{stage: model.StageJoined, afterReboot: true, run: awaitBoot},
-		{stage: model.StageDone, afterReboot: true, run: awaitStage},
-	}
-	// A v2 agent takes one step for everything up to the reboot.
-	installOnly = []hostStage{
-		{stage: model.StageRebooting, run: runInstall},
-		{stage: model.StageConfiguring, afterReboot: true, run: awaitBoot},
-		{stage: model.StageJoined, afterReboot: true, run: awaitStage},
-		{stage: model.StageDone, afterReboot: true, run: awaitStage},
-	}
-	installOnlySingleNode = []hostStage{
-		{stage: model.StageRebooting, run: runInstall},
-		{stage: model.StageJoined, afterReboot: true, run: awaitBoot},
-		{stage: model.StageDone, afterReboot: true, run: awaitStage},
-	}
-)
-
-func stagesOf(r HostInstallRequest) []hostStage {
-	switch {
-	case r.DayTwo && r.Host.Dialect == model.DialectInstall:
-		return installOnlyDayTwo
-	case r.DayTwo:
-		return fineDayTwo
-	case r.Host.Dialect == model.DialectInstall && r.SingleNode:
-		return installOnlySingleNode
-	case r.Host.Dialect == model.DialectInstall:
-		return installOnly
-	case r.SingleNode:
-		return fineSingleNode
-	case r.Host.Bootstrap:
-		return fineBootstrap
-	case r.Host.Role == model.RoleWorker:
-		return fineWorker
-	}
-	return fineMaster
+	return w.runSteps(ctx, s)
 }
 
 // runSteps does a stage step by step, within the limit of the stage.
-func runSteps(ctx workflow.Context, w *hostInstall, s hostStage) error {
-	limit := w.request.Timeouts.Stage(s.stage, w.request.SingleNode)
-	if s.gate {
-		return w.passGate(ctx, s.stage, limit)
-	}
-	for _, step := range s.steps {
-		if err := w.runStep(ctx, step, s.stage, limit); err != nil {
+func (w *hostInstall) runSteps(ctx workflow.Context, s steps.Stage) error {
+	for _, step := range s.Steps {
+		if err := w.runStep(ctx, step, s.Name, w.limitOf(s.Name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// limitOf is how long a stage may take.
+func (w *hostInstall) limitOf(stage model.Stage) time.Duration {
+	return w.request.Timeouts.Stage(stage, w.request.SingleNode)
+}
+
 // runStep runs one step, and again when the host does not know how far it came.
-func (w *hostInstall) runStep(ctx workflow.Context, step string, stage model.Stage, limit time.Duration) error {
+func (w *hostInstall) runStep(ctx workflow.Context, step wire.StepType, stage model.Stage, limit time.Duration) error {
 	tries := maxTries
-	if writesDisk[step] {
+	if writesDisk(step) {
 		tries = maxDiskTries
 	}
 	for try := 1; ; try++ {
@@ -139,53 +94,52 @@ func (w *hostInstall) runStep(ctx workflow.Context, step string, stage model.Sta
 
 // neverSent tells, after a heartbeat time-out of a step that is asked once only,
 // whether the step never left the service: then asking again writes nothing twice.
-func (w *hostInstall) neverSent(ctx workflow.Context, step string, err error) bool {
+func (w *hostInstall) neverSent(ctx workflow.Context, step wire.StepType, err error) bool {
 	if !isTimeout(err) || ctx.Err() != nil {
 		return false
 	}
-	var steps *activities.Steps
+	var a *activities.Steps
 	var sent bool
-	request := activities.StepRequest{HostRef: w.ref, Type: step}
-	if err := workflow.ExecuteActivity(record(ctx, "Was "+step+" sent"), steps.WasSent, request).Get(ctx, &sent); err != nil {
+	request := activities.StepRequest{HostRef: w.ref, Type: string(step)}
+	if err := record(ctx, "Was "+string(step)+" sent", a.WasSent, request, &sent); err != nil {
 		return false
 	}
 	return !sent
 }
 
 // step schedules a step on the host.
-func (w *hostInstall) step(ctx workflow.Context, step string, stage model.Stage, limit time.Duration) workflow.Future {
-	what := w.question(step)
-	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, what)
-	if writesDisk[step] && !w.forgives() {
-		options = askOnce(ctx, limit, w.request.Timeouts.Heartbeat, what)
+func (w *hostInstall) step(ctx workflow.Context, step wire.StepType, stage model.Stage, limit time.Duration) workflow.Future {
+	what := w.label(string(step))
+	options := withStepOptions(ctx, limit, w.request.Timeouts.Heartbeat, what)
+	if writesDisk(step) && !w.forgives() {
+		options = withStepOnceOptions(ctx, limit, w.request.Timeouts.Heartbeat, what)
 	}
-	var steps *activities.Steps
-	return workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: w.ref, Type: step, Stage: stage})
+	var a *activities.Steps
+	return workflow.ExecuteActivity(options, a.RunStep, activities.StepRequest{HostRef: w.ref, Type: string(step), Stage: stage})
 }
 
-// question numbers what is asked of the host.
-func (w *hostInstall) question(text string) question {
-	w.asked++
-	return question{text: text, number: w.asked}
+// label names the next activity that waits for the host.
+func (w *hostInstall) label(text string) label {
+	w.labelled++
+	return label{text: text, number: w.labelled}
 }
 
-// writesDisk lists the steps that change a disk.
-var writesDisk = map[string]bool{
-	"disk-clean": true, "image-write": true, "install": true, "installation-disk-speed-check": true,
+// writesDisk reports whether a step changes a disk.
+func writesDisk(step wire.StepType) bool {
+	row, _ := steps.Of(step)
+	return row.WritesDisk
 }
 
-// passGate shows the stage and waits until the control plane stands. The host is
+// passGate shows the stage and waits until the control plane is up. The host is
 // watched meanwhile: one that is lost ends the wait.
-func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage, limit time.Duration) error {
-	var hosts *activities.Hosts
-	show := activities.StageRequest{HostRef: w.ref, Stage: stage}
-	if err := workflow.ExecuteActivity(record(ctx, "Show stage"), hosts.ShowStage, show).Get(ctx, nil); err != nil {
+func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage) error {
+	if err := w.showStage(ctx, stage); err != nil {
 		return err
 	}
-	return w.bounded(ctx, stage, limit, w.gate)
+	return w.bounded(ctx, stage, w.limitOf(stage), w.gate)
 }
 
-// gate is open when the control plane stands; a host that is lost meanwhile fails it.
+// gate is open when the control plane is up; a host that is lost meanwhile fails it.
 func (w *hostInstall) gate(ctx workflow.Context, limit time.Duration) workflow.Future {
 	opened, set := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
@@ -205,33 +159,39 @@ func (w *hostInstall) gate(ctx workflow.Context, limit time.Duration) workflow.F
 
 // awaitStage waits for a report that the host reached a stage, within the limit of the
 // stage before it.
-func awaitStage(ctx workflow.Context, w *hostInstall, s hostStage) error {
-	limit := w.request.Timeouts.Stage(model.StageConfiguring, w.request.SingleNode)
-	if s.stage == model.StageDone {
-		limit = w.request.Timeouts.Stage(model.StageJoined, w.request.SingleNode)
+func (w *hostInstall) awaitStage(ctx workflow.Context, stage model.Stage) error {
+	before := model.StageConfiguring
+	if stage == model.StageDone {
+		before = model.StageJoined
 	}
-	return w.bounded(ctx, s.stage, limit, func(ctx workflow.Context, limit time.Duration) workflow.Future {
-		return w.awaiting(ctx, s.stage, limit)
+	return w.bounded(ctx, stage, w.limitOf(before), func(ctx workflow.Context, limit time.Duration) workflow.Future {
+		return w.awaiting(ctx, stage, limit)
 	})
 }
 
 // awaitBoot waits for the first sign of life from the disk. When it takes too long the
-// user is told to look at the boot order, and gets time for it.
-func awaitBoot(ctx workflow.Context, w *hostInstall, s hostStage) error {
-	limit := w.request.Timeouts.Stage(model.StageRebooting, w.request.SingleNode)
-	err := w.awaiting(ctx, s.stage, limit).Get(ctx, nil)
+// user is asked to look at the boot order, and gets time for it.
+func (w *hostInstall) awaitBoot(ctx workflow.Context, stage model.Stage) error {
+	err := w.awaiting(ctx, stage, w.limitOf(model.StageRebooting)).Get(ctx, nil)
 	if !isTimeout(err) {
 		return err
 	}
 	var hosts *activities.Hosts
-	if err := workflow.ExecuteActivity(record(ctx, "Ask for the boot order"), hosts.RebootTimedOut, w.ref).Get(ctx, nil); err != nil {
+	if err := record(ctx, "Ask for the boot order", hosts.RebootTimedOut, w.ref, nil); err != nil {
 		return err
 	}
-	return w.awaiting(ctx, s.stage, w.request.Timeouts.PendingUserAction).Get(ctx, nil)
+	return w.awaiting(ctx, stage, w.request.Timeouts.PendingUserAction).Get(ctx, nil)
 }
 
 func (w *hostInstall) awaiting(ctx workflow.Context, stage model.Stage, limit time.Duration) workflow.Future {
-	var steps *activities.Steps
-	options := ask(ctx, limit, w.request.Timeouts.Heartbeat, w.question("Wait for "+string(stage)))
-	return workflow.ExecuteActivity(options, steps.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage})
+	var a *activities.Steps
+	options := withStepOptions(ctx, limit, w.request.Timeouts.Heartbeat, w.label("Wait for "+string(stage)))
+	return workflow.ExecuteActivity(options, a.AwaitStage, activities.StageRequest{HostRef: w.ref, Stage: stage})
+}
+
+// showStage shows a stage that no component reports.
+func (w *hostInstall) showStage(ctx workflow.Context, stage model.Stage) error {
+	var hosts *activities.Hosts
+	show := activities.StageRequest{HostRef: w.ref, Stage: stage}
+	return record(ctx, "Show stage", hosts.ShowStage, show, nil)
 }

@@ -5,20 +5,23 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // runInstall gives a v2 agent its one step and follows the stages it reports, each
 // within its own limit, until the host reboots.
-func runInstall(ctx workflow.Context, w *hostInstall, _ hostStage) error {
+func (w *hostInstall) runInstall(ctx workflow.Context) error {
 	inner, stop := workflow.WithCancel(ctx)
 	defer stop()
-	install := w.step(inner, "install", "", endless) // ended by the limits of its stages
+	install := w.step(inner, wire.StepTypeInstall, "", endless) // ended by the limits of its stages
 	before, limit := model.Stage(""), w.request.Timeouts.StepPickup
-	for _, stage := range model.StagesFor(w.request.Host.Role, w.request.Host.Bootstrap, w.request.SingleNode) {
-		if stage == model.StageCopyingRegistryData {
-			continue // only with a registry on the installation medium
+	for _, s := range steps.Stages(w.request.Host.Role, w.request.Host.Bootstrap, w.request.SingleNode) {
+		if s.Ends == steps.NotAwaited {
+			continue
 		}
+		stage := s.Name
 		w.stage = stage
 		err := w.bounded(inner, before, limit, func(ctx workflow.Context, limit time.Duration) workflow.Future {
 			return w.reached(ctx, install, stage, limit)
@@ -26,7 +29,7 @@ func runInstall(ctx workflow.Context, w *hostInstall, _ hostStage) error {
 		if err != nil || stage == model.StageRebooting {
 			return err
 		}
-		before, limit = stage, w.request.Timeouts.Stage(stage, w.request.SingleNode)
+		before, limit = stage, w.limitOf(stage)
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func PurgeDeleted(ctx workflow.Context, r HousekeepingRequest) (report Housekeep
 }
 
 func inBatches(ctx workflow.Context, summary string, step any, r HousekeepingRequest) (removed int, err error) {
-	ctx = clean(ctx, summary)
+	ctx = withHousekeepingOptions(ctx, summary)
 	next := activities.Batch{OlderThan: r.OlderThan}
 	for range maxBatches {
 		var done activities.BatchDone

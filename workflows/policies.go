@@ -32,26 +32,31 @@ var retryForever = &temporal.RetryPolicy{
 // the whole installation, or a command.
 const endless = 10 * 365 * 24 * time.Hour
 
-// record is for short writes to the database.
-func record(ctx workflow.Context, summary string) workflow.Context {
+// record runs a short write to the database and waits for its result; result may be nil.
+func record(ctx workflow.Context, summary string, activity, request, result any) error {
+	return workflow.ExecuteActivity(withRecordOptions(ctx, summary), activity, request).Get(ctx, result)
+}
+
+// withRecordOptions is for short writes to the database.
+func withRecordOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, RetryPolicy: retryForever, Summary: summary,
 	})
 }
 
-// generate is for the installer, which may load a large release first. A failure of
+// withInstallerOptions is for the installer, which may load a large release first. A failure of
 // the installer itself is final; the user has to change something.
-func generate(ctx workflow.Context, t activities.Timeouts, summary string) workflow.Context {
+func withInstallerOptions(ctx workflow.Context, t activities.Timeouts, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: t.PrepareCluster, StartToCloseTimeout: t.PrepareCluster, HeartbeatTimeout: 30 * time.Second,
 		RetryPolicy: retryForever, Summary: summary,
 	})
 }
 
-// askOnce is for steps that write to a disk. A failure of the service itself, such as
+// withStepOnceOptions is for steps that write to a disk. A failure of the service itself, such as
 // a database that is away, is tried again under the same step id, which a host runs
 // once only; after a time-out nothing is, and the workflow decides.
-func askOnce(ctx workflow.Context, limit, heartbeat time.Duration, what question) workflow.Context {
+func withStepOnceOptions(ctx workflow.Context, limit, heartbeat time.Duration, what label) workflow.Context {
 	once := *retryForever
 	once.NonRetryableErrorTypes = slices.Concat(retryForever.NonRetryableErrorTypes, []string{
 		// Names of time-outs in the server's retry policy (go.temporal.io/server/common/retrypolicy).
@@ -63,18 +68,18 @@ func askOnce(ctx workflow.Context, limit, heartbeat time.Duration, what question
 	})
 }
 
-// ask is for steps that may be asked again: the step id stays the same, so that a host
+// withStepOptions is for steps that may be asked again: the step id stays the same, so that a host
 // which has run it answers from memory.
-func ask(ctx workflow.Context, limit, heartbeat time.Duration, what question) workflow.Context {
+func withStepOptions(ctx workflow.Context, limit, heartbeat time.Duration, what label) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: retryForever,
 		ActivityID: what.id(), Summary: what.text,
 	})
 }
 
-// clean is for batches of housekeeping: one that fails is tried a few times, and left to
+// withHousekeepingOptions is for batches of housekeeping: one that fails is tried a few times, and left to
 // the next run of its schedule.
-func clean(ctx workflow.Context, summary string) workflow.Context {
+func withHousekeepingOptions(ctx workflow.Context, summary string) workflow.Context {
 	patient := *retryForever
 	patient.MaximumAttempts = 10
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
@@ -82,13 +87,14 @@ func clean(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
-// question names something asked of a host or awaited. Its text is the activity's id
-// in the history, so that a replay notices a changed order: it compares ids, not arguments.
-type question struct {
+// label names an activity that waits for a host or a cluster. Its text is the activity's
+// id in the history, so that a replay detects a changed order: it compares ids, not
+// arguments.
+type label struct {
 	text   string
-	number int // counts the questions of a workflow; ids are unique
+	number int // counts the labels of a workflow: ids are unique
 }
 
-func (q question) id() string {
-	return fmt.Sprintf("%s %d", q.text, q.number)
+func (l label) id() string {
+	return fmt.Sprintf("%s %d", l.text, l.number)
 }

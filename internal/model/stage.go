@@ -5,7 +5,8 @@ import "slices"
 // Stage is a step of a host's installation as users see it.
 type Stage string
 
-// The host stages (docs/reference/state-rules.md, "Stages of a host").
+// The host stages (docs/reference/state-rules.md, "Stages of a host"). Package steps lists
+// those of each role, in order.
 const (
 	StageStartingInstallation   Stage = "Starting installation"
 	StageWaitingForControlPlane Stage = "Waiting for control plane"
@@ -22,42 +23,8 @@ const (
 	StageFailed                 Stage = "Failed"
 )
 
-var (
-	bootstrapStages = []Stage{
-		StageStartingInstallation, StageInstalling, StageWritingImageToDisk, StageCopyingRegistryData,
-		StageWaitingForControlPlane, StageWaitingForBootkube, StageWaitingForController,
-		StageRebooting, StageConfiguring, StageJoined, StageDone,
-	}
-	masterStages = []Stage{
-		StageStartingInstallation, StageInstalling, StageWritingImageToDisk, StageCopyingRegistryData,
-		StageRebooting, StageConfiguring, StageJoined, StageDone,
-	}
-	workerStages = []Stage{
-		StageStartingInstallation, StageInstalling, StageWritingImageToDisk, StageWaitingForControlPlane,
-		StageRebooting, StageWaitingForIgnition, StageConfiguring, StageJoined, StageDone,
-	}
-	singleNodeStages = []Stage{
-		StageStartingInstallation, StageInstalling, StageWaitingForBootkube, StageWritingImageToDisk,
-		StageCopyingRegistryData, StageRebooting, StageJoined, StageDone,
-	}
-	stagesAfterReboot = []Stage{StageRebooting, StageWaitingForIgnition, StageConfiguring, StageJoined, StageDone}
-)
-
-// StagesFor lists the stages a host passes, in order (docs/reference/state-rules.md,
-// "Stages of a host").
-func StagesFor(role Role, bootstrap, singleNode bool) []Stage {
-	switch {
-	case bootstrap && singleNode:
-		return singleNodeStages
-	case bootstrap:
-		return bootstrapStages
-	case role == RoleMaster || role == RoleArbiter:
-		return masterStages
-	case role == RoleWorker:
-		return workerStages
-	}
-	return nil
-}
+// stagesAfterReboot are those of a host that is on its way to its disk, or runs from it.
+var stagesAfterReboot = []Stage{StageRebooting, StageWaitingForIgnition, StageConfiguring, StageJoined, StageDone}
 
 // LeftLiveImage reports whether a host in this stage runs from its disk or is on its
 // way there: its agent is silent from here on.
@@ -66,13 +33,19 @@ func (s Stage) LeftLiveImage() bool { return slices.Contains(stagesAfterReboot, 
 // FinalizingStage is a step of the cluster after its nodes are up.
 type FinalizingStage string
 
-// The finalizing stages, in order (docs/reference/state-rules.md, "Finalizing stages").
+// The finalizing stages (docs/reference/state-rules.md, "Finalizing stages").
 const (
 	FinalizingWaitingForOperators     FinalizingStage = "Waiting for cluster operators"
 	FinalizingAddingRouterCA          FinalizingStage = "Adding router ca"
-	FinalizingApplyingOLMManifests    FinalizingStage = "Applying olm manifests"
 	FinalizingWaitingForCSVInit       FinalizingStage = "Waiting for olm operators csv initialization"
+	FinalizingApplyingOLMManifests    FinalizingStage = "Applying olm manifests"
 	FinalizingWaitingForCSV           FinalizingStage = "Waiting for olm operators csv"
 	FinalizingWaitingForOperatorSetup FinalizingStage = "Waiting for OLM operator setup jobs"
 	FinalizingDone                    FinalizingStage = "Done"
 )
+
+// FinalizingStages are all of them, in the order the controller reports them.
+var FinalizingStages = []FinalizingStage{
+	FinalizingWaitingForOperators, FinalizingAddingRouterCA, FinalizingWaitingForCSVInit, FinalizingApplyingOLMManifests,
+	FinalizingWaitingForCSV, FinalizingWaitingForOperatorSetup, FinalizingDone,
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -52,7 +53,8 @@ type ArgsInput struct {
 	MaxInventoryBytes, MinDiskBytes int64
 }
 
-// builders is the table of contract/steps.md 4b.
+// builders makes the arguments of the steps that have their own; those of an
+// installation share one.
 var builders = map[wire.StepType]func(*ArgsInput) ([]string, error){
 	wire.StepTypeInventory:                  inventoryArgs,
 	wire.StepTypeConnectivityCheck:          connectivityArgs,
@@ -66,27 +68,29 @@ var builders = map[wire.StepType]func(*ArgsInput) ([]string, error){
 	wire.StepTypeInstallationDiskSpeedCheck: diskSpeedArgs,
 	wire.StepTypeContainerImageAvailability: imageArgs,
 	wire.StepTypeLogsGather:                 logsArgs,
-	wire.StepTypeStopInstallation:           noArgs,
 	wire.StepTypeUpgradeAgent:               upgradeArgs,
 	wire.StepTypeDownloadBootArtifacts:      artifactArgs,
 	wire.StepTypeRebootForReclaim:           reclaimArgs,
 	wire.StepTypeNextStepRunner:             runnerArgs,
-	wire.StepTypeInstall:                    installArgs,
-	wire.StepDiskClean:                      installArgs,
-	wire.StepBootstrapStart:                 installArgs,
-	wire.StepIgnitionFetch:                  installArgs,
-	wire.StepImageWrite:                     installArgs,
-	wire.StepControlPlaneWait:               installArgs,
-	wire.StepBootkubeWait:                   installArgs,
-	wire.StepControllerWait:                 installArgs,
-	wire.StepReboot:                         installArgs,
+}
+
+func builderOf(step wire.StepType) func(*ArgsInput) ([]string, error) {
+	row, _ := steps.Of(step)
+	switch row.Argument {
+	case steps.ArgumentInstall:
+		return installArgs
+	case steps.ArgumentNone:
+		return noArgs
+	case steps.ArgumentOwn:
+	}
+	return builders[step]
 }
 
 // Args makes the arguments of a step. ErrSkip means the step does not apply to the
 // host; other errors name what is missing.
 func Args(step wire.StepType, in ArgsInput) ([]string, error) {
-	build, ok := builders[step]
-	if !ok {
+	build := builderOf(step)
+	if build == nil {
 		return nil, fmt.Errorf("make arguments of step %q: %w", step, model.Invalidf("no such step"))
 	}
 	args, err := build(&in)
@@ -96,8 +100,8 @@ func Args(step wire.StepType, in ArgsInput) ([]string, error) {
 	return args, err
 }
 
-// StepID is the id of a question: the type and eight hex digits that tell it from
-// other questions of the type.
+// StepID is the id of a step: the type and eight hex digits that tell it from
+// other steps of the type.
 func StepID(step wire.StepType, random uint32) string { return fmt.Sprintf("%s-%08x", step, random) }
 
 // one is the list of a single argument in JSON.

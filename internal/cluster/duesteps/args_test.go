@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -226,4 +227,11 @@ func jsonOf(t *testing.T, text string) (v any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	require.NoError(t, decoder.Decode(&v))
 	return v
+}
+
+func TestEveryStepTheServiceAsksForHasArguments(t *testing.T) {
+	t.Parallel()
+	for _, row := range steps.All() {
+		require.Equal(t, row.Type != wire.StepTypeExecute, duesteps.HasArguments(row.Type), row.Type)
+	}
 }

@@ -16,7 +16,8 @@ var update = flag.Bool("update", false, "write the page in docs/reference/")
 func TestDocsOfSteps(t *testing.T) {
 	t.Parallel()
 	text := docpage.Title("Steps of discovery", "internal/cluster/duesteps") +
-		"What a host is asked outside of an installation. Steps of an installation come from its workflow, see [steps and results](../steps-and-results.md).\n\n" +
+		"What a host is asked outside of an installation. Its workflow commands the steps of an installation, see\n" +
+		"[steps and their results](../steps-and-results.md). All steps: [catalogue](step-catalogue.md).\n\n" +
 		"## By status\nA poll gives out the steps of its row that are due, in this order. Seconds are those to the next poll, 5 while an answer is expected;\n" +
 		"an agent that prefers to wait is held instead.\n\n" +
 		docpage.Table([]string{"host", "status", "steps", "next poll", "why"}, states()) +

@@ -32,7 +32,7 @@ type View struct {
 // Step is a step that is due.
 type Step struct {
 	Type wire.StepType
-	// Fact is the name under which the question is recorded in model.Host.Facts.
+	// Fact is the name under which the step is recorded in model.Host.Facts.
 	Fact model.Fact
 	// Generation belongs into the record.
 	Generation int64
@@ -70,7 +70,7 @@ func Asked(before model.FactRecord, s Step, stepID string, now time.Time) model.
 }
 
 // Answered is the record after a successful reply. A failed reply is not recorded, the
-// question is repeated after a while.
+// step is repeated after a while.
 func Answered(before model.FactRecord, now time.Time) model.FactRecord {
 	before.AnsweredAt = now
 	return before

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"slipway/internal/cluster/validation"
 	"slipway/internal/wire"
 )
@@ -36,8 +38,8 @@ func leaseArgs(in *ArgsInput) ([]string, error) {
 		if slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return c.MachineNetworks[0].Contains(a.Addr()) }) {
 			return one(wire.DhcpAllocationRequest{
 				Interface:     nic.Name,
-				APIVipMac:     vipMAC(c.ID.String(), "api"),
-				IngressVipMac: vipMAC(c.ID.String(), "ingress"),
+				APIVipMac:     VIPMAC(c.ID, "api"),
+				IngressVipMac: VIPMAC(c.ID, "ingress"),
 				APIVipLease:   c.APIVIPLease, IngressVipLease: c.IngressVIPLease,
 			})
 		}
@@ -45,10 +47,11 @@ func leaseArgs(in *ArgsInput) ([]string, error) {
 	return nil, ErrSkip
 }
 
-// vipMAC is a locally administered address that stays the same for a cluster, so that
-// every host asks for the same lease.
-func vipMAC(clusterID, name string) string {
-	sum := sha256.Sum256([]byte(clusterID + "/" + name))
+// VIPMAC is the locally administered address a cluster asks a DHCP server with for a
+// virtual address; name is "api" or "ingress". It stays the same for a cluster, so that
+// every host asks for the same lease; hosts that hold the address later use it too.
+func VIPMAC(clusterID uuid.UUID, name string) string {
+	sum := sha256.Sum256([]byte(clusterID.String() + "/" + name))
 	mac := net.HardwareAddr(sum[:6])
 	mac[0] = mac[0]&^0x01 | 0x02 // unicast, locally administered
 	return mac.String()

@@ -14,15 +14,15 @@ type policy struct {
 	// fresh is how long an answer holds; eager applies while the host lacks something,
 	// so that what its user mends is noticed soon. Zero: for ever.
 	fresh, eager time.Duration
-	// retry is when an unanswered question is repeated.
+	// retry is when an unanswered step is repeated.
 	retry time.Duration
-	// spacing is the least time between two questions, whatever changed.
+	// spacing is the least time between two steps of the type, whatever changed.
 	spacing time.Duration
-	// crowded questions are spaced further in clusters of more than crowd hosts.
+	// crowded steps are spaced further in clusters of more than crowd hosts.
 	crowded bool
-	// perStatus questions are asked once each time the host comes into its status.
+	// perStatus steps are asked once each time the host comes into its status.
 	perStatus bool
-	// done suppresses the question.
+	// done suppresses the step.
 	done func(*View) bool
 	why  string
 }

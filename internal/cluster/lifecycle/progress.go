@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"slices"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 )
 
@@ -17,7 +18,7 @@ const (
 // HostPercentage is how far a host is: the position of its stage in the list of the
 // stages it passes. A stage outside the list (Failed) gives what was reached before.
 func HostPercentage(role model.Role, bootstrap, singleNode bool, stage model.Stage, before int) int {
-	stages := model.StagesFor(role, bootstrap, singleNode)
+	stages := steps.StagesFor(role, bootstrap, singleNode)
 	i := slices.Index(stages, stage)
 	if i < 0 {
 		return before
@@ -27,7 +28,7 @@ func HostPercentage(role model.Role, bootstrap, singleNode bool, stage model.Sta
 
 // StageReached reports whether a host in stage now has reached stage wanted, or passed it.
 func StageReached(role model.Role, bootstrap, singleNode bool, now, wanted model.Stage) bool {
-	stages := model.StagesFor(role, bootstrap, singleNode)
+	stages := steps.StagesFor(role, bootstrap, singleNode)
 	i, j := slices.Index(stages, now), slices.Index(stages, wanted)
 	return i >= 0 && j >= 0 && i >= j
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 )
 
@@ -114,7 +115,7 @@ func TestRefreshAlwaysFits(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	coin := func() bool { return random.IntN(2) == 0 }
 	ago := func() time.Time { return now.Add(-time.Duration(random.IntN(1600)) * time.Minute) }
-	stages := append(model.StagesFor(model.RoleWorker, false, false), "", model.StageCopyingRegistryData)
+	stages := append(steps.StagesFor(model.RoleWorker, false, false), "", model.StageCopyingRegistryData)
 	for range 20000 {
 		facts := fineHost()
 		facts.DayTwo, facts.AwaitingRetry, facts.ClusterViable, facts.LogsTimedOut = coin(), coin(), coin(), coin()

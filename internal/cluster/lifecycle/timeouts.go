@@ -2,9 +2,11 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 )
 
@@ -79,17 +81,14 @@ var stageTimeouts = map[model.Stage]time.Duration{
 	model.StageWaitingForIgnition:   24 * time.Hour,
 }
 
-// allStages can be set from the environment.
-var allStages = []model.Stage{
-	model.StageStartingInstallation, model.StageWaitingForControlPlane, model.StageWaitingForController,
-	model.StageWaitingForBootkube, model.StageInstalling, model.StageJoined, model.StageWritingImageToDisk,
-	model.StageCopyingRegistryData, model.StageRebooting, model.StageConfiguring, model.StageWaitingForIgnition,
+// timedStages are the host stages whose time-out can be set from the environment.
+func timedStages() []model.Stage {
+	return slices.DeleteFunc(steps.AllStages(), func(s model.Stage) bool { return s == model.StageDone })
 }
 
-// finalizingStages, in order; those before Done can be set from the environment.
-var finalizingStages = []model.FinalizingStage{
-	model.FinalizingWaitingForOperators, model.FinalizingAddingRouterCA, model.FinalizingWaitingForCSVInit,
-	model.FinalizingApplyingOLMManifests, model.FinalizingWaitingForCSV, model.FinalizingWaitingForOperatorSetup,
+// timedFinalizingStages are those of the cluster.
+func timedFinalizingStages() []model.FinalizingStage {
+	return model.FinalizingStages[:len(model.FinalizingStages)-1]
 }
 
 const (
@@ -142,7 +141,7 @@ func ParseTimeouts(env map[string]string) (Timeouts, error) {
 }
 
 func (t *Timeouts) parseStages(env map[string]string) (err error) {
-	for _, s := range allStages {
+	for _, s := range timedStages() {
 		dflt, ok := stageTimeouts[s]
 		if !ok {
 			dflt = otherStages
@@ -151,7 +150,7 @@ func (t *Timeouts) parseStages(env map[string]string) (err error) {
 			return err
 		}
 	}
-	for _, s := range finalizingStages {
+	for _, s := range timedFinalizingStages() {
 		dflt := otherFinalizing
 		switch s {
 		case model.FinalizingWaitingForOperators:

@@ -23,12 +23,12 @@ func TimeoutSettings() []TimeoutSetting {
 			out = append(out, TimeoutSetting{Name: s.env, Default: *s.at(&defaults), Why: s.why})
 		}
 	}
-	for _, s := range allStages {
+	for _, s := range timedStages() {
 		out = append(out, TimeoutSetting{
 			Name: stageEnv("HOST_STAGE_", string(s)), Default: defaults.Stages[s], Why: fmt.Sprintf("a host in stage %q", s),
 		})
 	}
-	for _, s := range finalizingStages {
+	for _, s := range timedFinalizingStages() {
 		why := fmt.Sprintf("a cluster in finalizing stage %q", s)
 		if waitsForOLM[s] {
 			why += "; raised to the longest of its OLM operators"

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
-// ask makes the arguments of the questions that are due and records that they were
+// ask makes the arguments of the steps that are due and records that they were
 // asked. What another poll of the host has asked meanwhile is left out.
 func (p *poll) ask(ctx context.Context, v *store.PollView, due []duesteps.Step) ([]wire.Step, error) {
 	h, err := p.store.Host(ctx, p.in.InfraEnvID, p.in.HostID)
@@ -55,19 +56,19 @@ func (p *poll) ask(ctx context.Context, v *store.PollView, due []duesteps.Step) 
 	return out, err
 }
 
-// prepareResult is the arguments of a question, or why there are none.
+// prepareResult is the arguments of a step, or why there are none.
 type prepareResult struct {
 	args []string
 	err  error
 }
 
-// record notes a question in the facts of its host. One whose arguments could not be
+// record notes a step in the facts of its host. One whose arguments could not be
 // made is tried again like one that was not answered.
 func (p *poll) record(h *model.Host, step duesteps.Step, result prepareResult, now time.Time) []wire.Step {
 	before := h.Facts[step.Fact]
 	asked := now.Add(-headStart(step.Type, result.args))
 	if !before.AnsweredAt.Before(asked) {
-		before.AnsweredAt = asked.Add(-time.Millisecond) // that answer was to another question
+		before.AnsweredAt = asked.Add(-time.Millisecond) // that answer was to another step
 	}
 	switch {
 	case errors.Is(result.err, duesteps.ErrSkip):
@@ -83,14 +84,14 @@ func (p *poll) record(h *model.Host, step duesteps.Step, result prepareResult, n
 }
 
 const (
-	// checkSpacing is the pause the table of questions leaves between two connectivity
+	// checkSpacing is the pause the table of steps leaves between two connectivity
 	// checks, meant for clusters in which one is expensive; checkSpacingPerHost is what a
 	// check is worth for each host in it.
 	checkSpacing        = time.Minute
 	checkSpacingPerHost = 200 * time.Millisecond
 )
 
-// headStart is how much earlier a question counts as asked, so that hosts which come up
+// headStart is how much earlier a step counts as asked, so that hosts which come up
 // one by one soon know all others: in a small cluster a check is cheap, and one that was
 // skipped cost nothing.
 func headStart(step wire.StepType, args []string) time.Duration {
@@ -114,7 +115,7 @@ func (p *poll) viewOf(h *model.Host, v *store.PollView, now time.Time) duesteps.
 	return view
 }
 
-// argsInput loads what the arguments of some questions are made of.
+// argsInput loads what the arguments of the due steps are made of.
 func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, due []duesteps.Step) (in duesteps.ArgsInput, err error) {
 	in = duesteps.ArgsInput{
 		Host: h, Images: duesteps.Images{Agent: p.options.AgentImage}, MaxInventoryBytes: p.options.MaxInventoryBytes,
@@ -128,12 +129,13 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 			return in, err
 		}
 	}
-	if asks(wire.StepTypeNtpSynchronizer) {
+	needs := needsOf(due)
+	if needs.InfraEnv {
 		if in.InfraEnv, err = p.store.InfraEnv(ctx, h.InfraEnvID); err != nil {
 			return in, err
 		}
 	}
-	if h.ClusterID == nil || onlyInventory(due) {
+	if h.ClusterID == nil || !needs.Cluster {
 		return in, nil
 	}
 	if in.Cluster, err = p.store.Cluster(ctx, *h.ClusterID); err != nil {
@@ -153,6 +155,13 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 	return in, err
 }
 
-func onlyInventory(due []duesteps.Step) bool {
-	return !slices.ContainsFunc(due, func(step duesteps.Step) bool { return step.Type != wire.StepTypeInventory })
+// needsOf is what the arguments of any of the steps are made of.
+func needsOf(due []duesteps.Step) steps.Needs {
+	var all steps.Needs
+	for _, step := range due {
+		row, _ := steps.Of(step.Type)
+		all.InfraEnv = all.InfraEnv || row.Needs.InfraEnv
+		all.Cluster = all.Cluster || row.Needs.Cluster
+	}
+	return all
 }

@@ -30,11 +30,11 @@ const (
 	// start it twice.
 	againToFine    = 10 * time.Second
 	againToForeign = 50 * time.Second
-	// duePrecision is how exactly a held poll meets the time a question becomes due.
+	// duePrecision is how exactly a held poll meets the time a step becomes due.
 	duePrecision = 200 * time.Millisecond
 )
 
-// NextSteps gives a host its steps: those of a workflow, and the questions of discovery
+// NextSteps gives a host its steps: those of a workflow, and the steps of discovery
 // that are due. A poll without either costs one read, and a write at most every
 // store.CheckInEvery. It returns an ErrNotFound for an unknown host.
 func (s *Service) NextSteps(ctx context.Context, in PollInput) (wire.Steps, error) {
@@ -145,7 +145,7 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 	return steps, p.next(v, view), nil
 }
 
-// statusesWithHistory are those in which questions depend on more of a host than the
+// statusesWithHistory are those in which steps depend on more of a host than the
 // columns of a poll.
 var statusesWithHistory = []model.HostStatus{
 	model.HostError, model.HostCancelled, model.HostReclaiming, model.HostReclaimingRebooting,
@@ -173,7 +173,7 @@ func (s *Service) history(h *model.Host, view *duesteps.View) {
 	view.LogsDone = !h.LogsCollectedAt.IsZero() || h.LogsInfo == model.LogsTimeout
 }
 
-// due lists the questions to ask a host of a cluster now.
+// due lists the steps to ask of a host of a cluster now.
 func (s *Service) due(cluster *uuid.UUID, view duesteps.View) []duesteps.Step {
 	return slices.DeleteFunc(duesteps.Due(view), func(step duesteps.Step) bool {
 		return slices.Contains(s.options.DisabledSteps, string(step.Type)) ||
@@ -181,7 +181,7 @@ func (s *Service) due(cluster *uuid.UUID, view duesteps.View) []duesteps.Step {
 	})
 }
 
-// next is after how long a held poll looks again: when a question becomes due, or a
+// next is after how long a held poll looks again: when a step becomes due, or a
 // step that was handed out may have been lost.
 func (p *poll) next(v *store.PollView, view duesteps.View) time.Duration {
 	limit := p.deadline.Sub(view.Now)

@@ -9,16 +9,10 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 )
-
-// stages are those a host may report (contract/states.md).
-var stages = []model.Stage{
-	model.StageStartingInstallation, model.StageWaitingForControlPlane, model.StageWaitingForBootkube,
-	model.StageWaitingForController, model.StageInstalling, model.StageWritingImageToDisk, model.StageCopyingRegistryData,
-	model.StageRebooting, model.StageWaitingForIgnition, model.StageConfiguring, model.StageJoined, model.StageDone, model.StageFailed,
-}
 
 // exitStageFailed ends the steps of a host whose installer reports the stage Failed.
 const exitStageFailed = 1
@@ -28,7 +22,7 @@ const exitStageFailed = 1
 // not pass at all, changes nothing. It returns an ErrInvalid for an unknown stage and an
 // ErrConflict for a host that is not being installed.
 func (s *Service) Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
-	if !slices.Contains(stages, stage) {
+	if !steps.Reportable(stage) {
 		return model.Invalidf("require a host stage of the API, found %q", stage)
 	}
 	h, err := s.store.Host(ctx, infraEnvID, hostID)
@@ -53,7 +47,7 @@ func (s *Service) Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, st
 
 func (s *Service) progressed(h *model.Host, c *model.Cluster, stage model.Stage, info string, t *store.Tx) error {
 	single := c.SingleNode()
-	passes := model.StagesFor(h.EffectiveRole(), h.Bootstrap, single)
+	passes := steps.StagesFor(h.EffectiveRole(), h.Bootstrap, single)
 	at := slices.Index(passes, stage)
 	if at < 0 || at < slices.Index(passes, h.Stage) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -26,14 +27,14 @@ const (
 	exitMalformed = -1
 )
 
-// Reply takes the result of a step: of a question of discovery, which is stored with
+// Reply takes the result of a step: of a step of discovery, which is stored with
 // the host, or of a pending activity of a workflow, which is handed on in the same
 // transaction. The first result of a pending activity wins; a later one is accepted and
 // changes nothing. It returns an ErrInvalid for a step type or an output that cannot
 // be read.
 func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wire.StepReply) error {
-	q, known := questions[r.StepType]
-	if !known {
+	row, known := steps.Of(r.StepType)
+	if !known || row.Reply == steps.ReplyUnexpected {
 		return model.Invalidf("require a step type of the API, found %q", r.StepType)
 	}
 	if r.ExitCode == exitMediaGone {
@@ -42,7 +43,11 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 	if r.ExitCode != 0 {
 		s.logFailedStep(hostID, r)
 	}
-	a, malformed := q.read(ctx, s, sender{infraEnvID, hostID}, r)
+	var a answer
+	var malformed error
+	if read := readers[r.StepType]; read != nil {
+		a, malformed = read(ctx, s, sender{infraEnvID, hostID}, r)
+	}
 	if malformed != nil && !errors.Is(malformed, model.ErrInvalid) {
 		return malformed
 	}
@@ -58,7 +63,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		if h.Status == model.HostDisconnected || h.Status == model.HostDisconnectedUnbound {
 			changed = true // a sign of life
 		}
-		if a.apply != nil && q.takes(r.StepType, h) {
+		if a.apply != nil && accepts(row, h) {
 			changed = a.apply(h, t) || changed
 		}
 		if r.ExitCode == 0 && malformed == nil && !a.nothing {
@@ -74,7 +79,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		return err
 	case malformed != nil:
 		return malformed
-	case a.cluster != nil && h.ClusterID != nil && q.takes(r.StepType, h):
+	case a.cluster != nil && h.ClusterID != nil && accepts(row, h):
 		return a.cluster(ctx, *h.ClusterID)
 	}
 	return nil
@@ -85,7 +90,7 @@ func stillRunning(r wire.StepReply) bool {
 	return r.StepType == wire.StepTypeInstall && r.ExitCode == exitContainerExists && strings.Contains(r.Error, "already in use")
 }
 
-// handOn gives a result to the workflow that waits for it; discovery's own questions
+// handOn gives a result to the workflow that waits for it; discovery's own steps
 // have no workflow. A result nobody can read is a failure.
 func handOn(h *model.Host, r wire.StepReply, malformed error, t *store.Tx) {
 	if r.StepID == "" || h.Facts[model.Fact(r.StepType)].StepID == r.StepID {
@@ -98,7 +103,7 @@ func handOn(h *model.Host, r wire.StepReply, malformed error, t *store.Tx) {
 	t.StepReplied(h, reply)
 }
 
-// recordAnswer notes that a question of discovery was answered, whatever id it had.
+// recordAnswer notes that a step of discovery was answered, whatever id it had.
 func recordAnswer(h *model.Host, r wire.StepReply, t *store.Tx) {
 	fact := model.Fact(r.StepType)
 	if record, asked := h.Facts[fact]; asked {
@@ -119,20 +124,17 @@ type answer struct {
 // sender is the host a reply comes from.
 type sender struct{ infraEnvID, hostID uuid.UUID }
 
-// question is a step whose output is a fact about the host.
-type question struct {
-	read func(ctx context.Context, s *Service, from sender, r wire.StepReply) (answer, error)
-	// in are the statuses in which the answer is taken.
-	in []model.HostStatus
-}
-
-// checks run before a disk is written. A host that joins an existing cluster is
-// installing meanwhile (row 19 of the host table).
-var checks = []wire.StepType{wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeContainerImageAvailability}
-
-// takes reports whether the answer of a host to a step counts now.
-func (q question) takes(step wire.StepType, h *model.Host) bool {
-	return slices.Contains(q.in, h.Status) || h.DayTwo() && h.Status == model.HostInstalling && slices.Contains(checks, step)
+// accepts reports whether the answer of a host to a step counts as a fact now. A host
+// that joins an existing cluster runs its checks while it is already installing.
+func accepts(row steps.Step, h *model.Host) bool {
+	switch row.Reply {
+	case steps.ReplyDiscovery:
+		return slices.Contains(undecided, h.Status)
+	case steps.ReplyPreparation:
+		return slices.Contains(prepared, h.Status) || row.Check && h.DayTwo() && h.Status == model.HostInstalling
+	case steps.ReplyUnexpected, steps.ReplyResult:
+	}
+	return false
 }
 
 // undecided are the statuses in which answers of discovery count: later ones must not
@@ -148,40 +150,23 @@ var prepared = append([]model.HostStatus{
 	model.HostPreparingForInstallation, model.HostPreparingFailed, model.HostPreparingSuccessful,
 }, undecided...)
 
-var (
-	noFact  = question{read: func(context.Context, *Service, sender, wire.StepReply) (answer, error) { return answer{}, nil }}
-	anytime = prepared
-)
+// reader reads the reply to a step, before any row is locked.
+type reader func(ctx context.Context, s *Service, from sender, r wire.StepReply) (answer, error)
 
-// questions lists every step an agent may reply to (contract/steps.md 4b); those
-// without a fact only concern the workflow that asked.
-var questions = map[wire.StepType]question{
-	wire.StepTypeInventory:                  {readInventory, undecided},
-	wire.StepTypeConnectivityCheck:          {readConnectivity, undecided},
-	wire.StepTypeFreeNetworkAddresses:       {readFreeAddresses, undecided},
-	wire.StepTypeNtpSynchronizer:            {readNTP, undecided},
-	wire.StepTypeDomainResolution:           {readDomains, undecided},
-	wire.StepTypeVerifyVips:                 {readVIPs, undecided},
-	wire.StepTypeInstallationDiskSpeedCheck: {readDiskSpeed, prepared},
-	wire.StepTypeContainerImageAvailability: {readImages, prepared},
-	wire.StepTypeUpgradeAgent:               {readUpgrade, anytime},
-	wire.StepTypeAPIVipConnectivityCheck:    {readIgnitionDownload, undecided},
-	wire.StepTypeTangConnectivityCheck:      {readTang, undecided},
-	wire.StepTypeDhcpLeaseAllocate:          {readLease, undecided},
-	wire.StepTypeInstall:                    noFact,
-	wire.StepTypeLogsGather:                 noFact,
-	wire.StepTypeStopInstallation:           noFact,
-	wire.StepTypeDownloadBootArtifacts:      noFact,
-	wire.StepTypeRebootForReclaim:           noFact,
-	wire.StepTypeExecute:                    noFact,
-	wire.StepDiskClean:                      noFact,
-	wire.StepBootstrapStart:                 noFact,
-	wire.StepIgnitionFetch:                  noFact,
-	wire.StepImageWrite:                     noFact,
-	wire.StepControlPlaneWait:               noFact,
-	wire.StepBootkubeWait:                   noFact,
-	wire.StepControllerWait:                 noFact,
-	wire.StepReboot:                         noFact,
+// readers are for the steps whose reply is a fact about the host or its cluster.
+var readers = map[wire.StepType]reader{
+	wire.StepTypeInventory:                  readInventory,
+	wire.StepTypeConnectivityCheck:          readConnectivity,
+	wire.StepTypeFreeNetworkAddresses:       readFreeAddresses,
+	wire.StepTypeNtpSynchronizer:            readNTP,
+	wire.StepTypeDomainResolution:           readDomains,
+	wire.StepTypeVerifyVips:                 readVIPs,
+	wire.StepTypeInstallationDiskSpeedCheck: readDiskSpeed,
+	wire.StepTypeContainerImageAvailability: readImages,
+	wire.StepTypeUpgradeAgent:               readUpgrade,
+	wire.StepTypeAPIVipConnectivityCheck:    readIgnitionDownload,
+	wire.StepTypeTangConnectivityCheck:      readTang,
+	wire.StepTypeDhcpLeaseAllocate:          readLease,
 }
 
 func (s *Service) logFailedStep(hostID uuid.UUID, r wire.StepReply) {

@@ -12,15 +12,9 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// finalizingOrder is the order stages are reported in; the index gives the percentage.
-var finalizingOrder = []model.FinalizingStage{
-	model.FinalizingWaitingForOperators, model.FinalizingAddingRouterCA, model.FinalizingWaitingForCSVInit,
-	model.FinalizingApplyingOLMManifests, model.FinalizingWaitingForCSV, model.FinalizingWaitingForOperatorSetup, model.FinalizingDone,
-}
-
 // FinalizingProgress records the finalizing stage the controller reports.
 func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage model.FinalizingStage) error {
-	at := slices.Index(finalizingOrder, stage)
+	at := slices.Index(model.FinalizingStages, stage)
 	if at < 0 {
 		return model.Invalidf("require a finalizing stage of the API, found %q", stage)
 	}
@@ -30,7 +24,7 @@ func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 		}
 		c.Progress.FinalizingStage, c.Progress.FinalizingStageStartedAt = stage, tx.Now()
 		c.Progress.FinalizingStageTimedOut = false
-		c.Progress.Finalizing = max(c.Progress.Finalizing, (at+1)*100/len(finalizingOrder))
+		c.Progress.Finalizing = max(c.Progress.Finalizing, (at+1)*100/len(model.FinalizingStages))
 		total(c)
 		tx.MilestonesReached(id, leftBefore(at))
 		tx.Event(events.New(events.ClusterFinalizingStageUpdated, about(c), events.Props{"finalizing_stage": string(stage)}, tx.Now()))
@@ -41,7 +35,7 @@ func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 // leftBefore are the milestones of the stages before one.
 func leftBefore(at int) []model.Milestone {
 	left := []model.Milestone{model.MilestoneLeft("")}
-	for _, stage := range finalizingOrder[:at] {
+	for _, stage := range model.FinalizingStages[:at] {
 		left = append(left, model.MilestoneLeft(stage))
 	}
 	return left
