@@ -171,8 +171,8 @@ func pendingActivity(ctx context.Context, cluster uuid.UUID, kind model.Activity
 	}
 }
 
-// stepID is the type and eight hex digits of a digest (contract/steps.md), the same for
-// every attempt of an activity.
+// stepID is the type and eight hex digits of a digest (docs/reference/step-rules.md,
+// "Step ids"), the same for every attempt of an activity.
 func stepID(kind model.ActivityKind, what string, info activity.Info) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%s/%s", info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID, kind))
 	if kind != model.ActivityStep {

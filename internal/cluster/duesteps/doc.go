@@ -1,5 +1,6 @@
-// Package duesteps knows what is due on a host: a table from its state to the steps
-// asked of it, and how the arguments of each step are made (contract/steps.md).
+// Package duesteps knows what is due on a host: a table from its state to the steps asked
+// of it, and how the arguments of each step are made (docs/reference/step-rules.md,
+// "Arguments and replies").
 //
 // A poll evaluates Due on a handful of columns; only when a step is due the caller
 // loads the cluster and makes its arguments. A fact is asked again when what it was

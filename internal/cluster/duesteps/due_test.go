@@ -21,7 +21,8 @@ func types(steps []duesteps.Step) []string {
 	return out
 }
 
-// TestFreshHostsAreAskedInOrder is contract/steps.md 4a for hosts that were asked nothing yet.
+// TestFreshHostsAreAskedInOrder is docs/reference/step-rules.md, "Steps by status" for
+// hosts that were asked nothing yet.
 func TestFreshHostsAreAskedInOrder(t *testing.T) {
 	t.Parallel()
 	const day1, day2 = model.KindHost, model.KindAddToExistingClusterHost

@@ -14,7 +14,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// Time-outs given to hosts when the caller names none (contract/states.md 2a).
+// Time-outs given to hosts when the caller names none (docs/reference/state-rules.md,
+// "Time-outs").
 const (
 	defaultDiskCheck         = 8 * time.Minute
 	defaultImageAvailability = 16 * time.Minute
@@ -84,7 +85,8 @@ func logsArgs(in *ArgsInput) ([]string, error) {
 	request := wire.LogsGatherCmdRequest{
 		ClusterID: in.Cluster.ID, HostID: in.Host.ID, InfraEnvID: in.Host.InfraEnvID,
 		Bootstrap: in.Host.Bootstrap,
-		// Foreign agents refuse false as missing (contract/agent.md 1.6).
+		// Foreign agents refuse false as missing (docs/reference/step-rules.md,
+		// "installer_gather is always true").
 		InstallerGather: true,
 	}
 	if in.Host.Bootstrap {

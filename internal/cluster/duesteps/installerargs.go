@@ -20,7 +20,8 @@ const (
 var s390xKargs = []string{"rd.znet=", "rd.dasd=", "rd.zfcp=", "zfcp.allow_lun_scan=", "rd.znet_ifname=", "cio_ignore="}
 
 // InstallerArgs are the arguments of the image writer: the user's, and those that carry
-// the network and the disk over into the installed system (contract/steps.md).
+// the network and the disk over into the installed system (docs/reference/step-rules.md,
+// "Installer arguments").
 func InstallerArgs(in ArgsInput) []string {
 	h := in.Host
 	args := slices.Clone(h.InstallerArgs)

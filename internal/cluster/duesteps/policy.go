@@ -39,10 +39,10 @@ const (
 const (
 	retryAfter = 2 * time.Minute
 	// replyMemory is how long a foreign agent remembers its last reply and leaves an
-	// equal one out (contract/agent.md 1.4).
+	// equal one out (docs/reference/agent-protocol.md, "Replies that are not sent").
 	replyMemory = time.Hour
 	// crowd is how many hosts of a cluster may check their connectivity in a minute
-	// (contract/steps.md 4b).
+	// (docs/reference/step-rules.md, "Arguments and replies").
 	crowd = 150
 )
 

@@ -19,7 +19,7 @@ type stateRow struct {
 	why   string
 }
 
-// Intervals of polls in seconds (contract/states.md 2a).
+// Intervals of polls in seconds (docs/reference/state-rules.md, "Intervals of polls").
 const (
 	idleSeconds    = 60
 	backOffSeconds = 120
@@ -46,8 +46,8 @@ var (
 	dayTwo = []model.HostKind{model.KindAddToExistingClusterHost}
 )
 
-// stateRows is contract/steps.md 4a. States of an installation ask nothing but leases:
-// their steps come from the workflow.
+// stateRows is docs/reference/step-rules.md, "Steps by status". States of an installation
+// ask nothing but leases: their steps come from the workflow.
 var stateRows = []stateRow{
 	{
 		kinds: dayOne, statuses: on(model.HostDiscovering), seconds: idleSeconds,

@@ -17,7 +17,7 @@ import (
 )
 
 // virtualNIC is the type of interfaces that are no hardware of their own
-// (contract/agent.md 1.7).
+// (docs/reference/agent-protocol.md, "Inventory").
 const virtualNIC = "device"
 
 // whenSucceeded reads the output of a step that succeeded; a failed one tells nothing.

@@ -183,7 +183,8 @@ func (e *evaluation) remotesChanged() bool {
 	return false
 }
 
-// unreachable hosts are left out of connectivity checks (contract/steps.md 4b).
+// unreachable hosts are left out of connectivity checks (docs/reference/step-rules.md,
+// "Arguments and replies").
 var unreachable = []model.HostStatus{model.HostDiscovering, model.HostDisconnected}
 
 // clusterChanged compares what an evaluation may change.

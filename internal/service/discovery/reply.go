@@ -18,7 +18,7 @@ import (
 
 const (
 	// exitMediaGone is the exit code of any step on a host that cannot read its
-	// discovery media any more (contract/agent.md 1.4).
+	// discovery media any more (docs/reference/agent-protocol.md, "Lost boot medium").
 	exitMediaGone = 256
 	// exitContainerExists is how a foreign agent ends an install step that runs already.
 	exitContainerExists = 125

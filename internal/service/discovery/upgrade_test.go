@@ -107,14 +107,14 @@ func TestSoftTimeoutsKeepASilentHostInstalling(t *testing.T) {
 			require.NoError(t, late.RefreshCluster(t.Context(), c.ID))
 			h := m.read(t)
 			require.Equal(t, test.to, h.Status)
-			require.Equal(t, test.wanted, h.ConnectionTimedOut, "row 47")
+			require.Equal(t, test.wanted, h.ConnectionTimedOut, "silent while installing")
 			if !test.wanted {
 				return
 			}
 			require.Contains(t, h.StatusInfo, "sign")
 			l.refresh(t, c.ID)
 			h = m.read(t)
-			require.False(t, h.ConnectionTimedOut, "row 48: the host is back")
+			require.False(t, h.ConnectionTimedOut, "back while installing")
 			require.Contains(t, h.StatusInfo, "back")
 		})
 	}
