@@ -46,7 +46,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 
 # Packages that link the embedded Temporal server: never with -race, which would
 # compile the server a second time.
-ENGINE := slipway/internal/platform/engine slipway/cmd/slipway
+ENGINE := slipway/internal/platform/engine slipway/internal/app slipway/cmd/slipway
 
 .PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
 
@@ -173,7 +173,7 @@ check: generate-clean $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) ## generated files
 generate: $(D2) ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
 	cd api && $(GO) tool oapi-codegen -config oapi-server.yaml openapi.yaml
-	$(NICE) $(GO) test ./internal/cluster/lifecycle ./internal/cluster/operators ./internal/cluster/validation ./internal/cluster/events ./internal/platform/metrics ./internal/cluster/steps ./internal/cluster/duesteps ./internal/cluster/openshift ./api ./cmd/slipway -run Docs -update
+	$(NICE) $(GO) test ./internal/cluster/lifecycle ./internal/cluster/operators ./internal/cluster/validation ./internal/cluster/events ./internal/platform/metrics ./internal/cluster/steps ./internal/cluster/duesteps ./internal/cluster/openshift ./api ./internal/app -run Docs -update
 	$(D2) --layout elk --elk-nodeNodeBetweenLayers 45 --omit-version --pad 20 --scale 0.85 docs/architecture.d2 docs/architecture.svg
 	@chmod 644 docs/architecture.svg
 

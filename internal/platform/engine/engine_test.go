@@ -3,47 +3,17 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/platform/engine"
+	"slipway/internal/platform/postgres"
 	"slipway/internal/testing/await"
 )
-
-// holdEnv makes the test program a process that only runs a database, for the tests that
-// kill such a process.
-const holdEnv = "ENGINE_TEST_HOLD"
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(holdEnv); dir != "" {
-		os.Exit(hold(dir))
-	}
-	os.Exit(m.Run())
-}
-
-func hold(dir string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	postgres, err := engine.StartPostgres(ctx, engine.PostgresOptions{
-		DataDir: dir, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
-	fmt.Println("ready", postgres.PID())
-	<-ctx.Done()
-	return 0
-}
 
 // testLogger writes to the test's output, until the test has ended.
 func testLogger(t *testing.T, level slog.Level) *slog.Logger {
@@ -61,34 +31,29 @@ func dataFolder(t *testing.T) string {
 	return dir
 }
 
-func postgresOptions(t *testing.T, dir string) engine.PostgresOptions {
-	t.Helper()
-	return engine.PostgresOptions{DataDir: dir, Logger: testLogger(t, slog.LevelInfo), Now: time.Now}
-}
-
 // startPostgres skips the test, and says so, where no PostgreSQL is installed.
-func startPostgres(t *testing.T, dir string) *engine.Postgres {
+func startPostgres(t *testing.T, dir string) *postgres.Server {
 	t.Helper()
-	postgres, err := engine.StartPostgres(await.Context(t), postgresOptions(t, dir))
-	if errors.Is(err, engine.ErrNoPostgres) {
+	database, err := postgres.Start(await.Context(t), postgres.Options{DataDir: dir, Logger: testLogger(t, slog.LevelInfo), Now: time.Now})
+	if errors.Is(err, postgres.ErrNotInstalled) {
 		t.Skip("SKIP: " + err.Error())
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		select {
-		case <-postgres.Done(): // stopped by the test
+		case <-database.Done(): // stopped by the test
 		default:
-			stopPostgres(t, postgres)
+			stopPostgres(t, database)
 		}
 	})
-	return postgres
+	return database
 }
 
-func stopPostgres(t *testing.T, postgres *engine.Postgres) {
+func stopPostgres(t *testing.T, database *postgres.Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), await.Limit(t))
 	defer cancel()
-	require.NoError(t, postgres.Stop(ctx))
+	require.NoError(t, database.Stop(ctx))
 }
 
 // exec runs statements on a connection of its own.
@@ -118,18 +83,4 @@ func number(t *testing.T, url, query string) int {
 func eventually(t *testing.T, condition func() bool, what string) {
 	t.Helper()
 	await.True(t, condition, what)
-}
-
-func readLine(t *testing.T, r io.Reader) string {
-	t.Helper()
-	var line []byte
-	one := make([]byte, 1)
-	for {
-		_, err := r.Read(one)
-		require.NoError(t, err, "read so far: %s", line)
-		if one[0] == '\n' {
-			return string(line)
-		}
-		line = append(line, one[0])
-	}
 }

@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/internal/platform/engine"
+	"slipway/internal/platform/frontend"
 	"slipway/internal/testing/await"
 )
 
@@ -57,12 +58,12 @@ func stopTemporal(t *testing.T, server *engine.Temporal) {
 // startWorker connects to a server, prepares it, and runs a worker there.
 func startWorker(t *testing.T, server *engine.Temporal) (client.Client, worker.Worker) {
 	t.Helper()
-	frontend := engine.Bundled(server.Address())
-	frontend.Options.Logger = sdklog.NewStructuredLogger(testLogger(t, slog.LevelError))
-	c, err := client.DialContext(await.Context(t), frontend.Options)
+	connection := frontend.Bundled(server.Address())
+	connection.Options.Logger = sdklog.NewStructuredLogger(testLogger(t, slog.LevelError))
+	c, err := client.DialContext(await.Context(t), connection.Options)
 	require.NoError(t, err)
-	require.NoError(t, engine.Bootstrap(await.Context(t), c,
-		engine.BootstrapOptions{Namespace: engine.Namespace, Logger: testLogger(t, slog.LevelInfo)}))
+	require.NoError(t, frontend.PrepareNamespace(await.Context(t), c,
+		frontend.NamespaceOptions{Namespace: frontend.Namespace, Logger: testLogger(t, slog.LevelInfo)}))
 	w := worker.New(c, queue, worker.Options{})
 	w.RegisterWorkflow(waitForSignal)
 	require.NoError(t, w.Start())
@@ -108,7 +109,7 @@ func TestTemporalGoesOnWithOpenWorkflowsAfterARestart(t *testing.T) {
 
 func count(t *testing.T, c client.Client, query string) int64 {
 	t.Helper()
-	response, err := c.CountWorkflow(await.Context(t), &workflowservice.CountWorkflowExecutionsRequest{Namespace: engine.Namespace, Query: query})
+	response, err := c.CountWorkflow(await.Context(t), &workflowservice.CountWorkflowExecutionsRequest{Namespace: frontend.Namespace, Query: query})
 	require.NoError(t, err)
 	return response.GetCount()
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +62,9 @@ var allowed = []struct {
 	{"internal/service/installation", append([]string{"internal/platform/store", "internal/platform/blob", "internal/service/discovery", "internal/model", "internal/wire"}, nouns...), "phases in the database"},
 	{"internal/service/orchestrator", []string{"internal/platform/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
 	{"internal/platform/engine", nil, "the embedded servers know no nouns"},
+	{"internal/platform/frontend", nil, "reaches a Temporal frontend"},
+	{"internal/platform/postgres", nil, "runs a PostgreSQL server"},
+	{"internal/version", nil, "one number"},
 	{"internal/cli/", []string{"internal/cli/", "internal/cli", "internal/client", "internal/model", "internal/platform/hostexec", "internal/wire"}, "commands for users speak the API"},
 	{"internal/cli", []string{"internal/cli/", "internal/client", "internal/model", "internal/platform/hostexec", "internal/wire"}, "commands for users speak the API"},
 	{"internal/sim/", []string{
@@ -123,7 +128,7 @@ func TestImportsKeepWithinTheRules(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
-		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "test") {
+		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "test") || matches("internal/app", name) || matches("internal/app/", name) {
 			continue // these put everything together
 		}
 		may, reason, found := rule(name)
@@ -154,8 +159,7 @@ func rule(name string) (may []string, reason string, found bool) {
 	return nil, "", false
 }
 
-// serverModule is the Temporal server: a minute to link, and none of anybody's business
-// but the engine's.
+// serverModule is the Temporal server, which takes minutes to compile and a minute to link.
 const serverModule = "go.temporal.io/server"
 
 func TestOnlyTheEngineLinksTheTemporalServer(t *testing.T) {
@@ -167,10 +171,49 @@ func TestOnlyTheEngineLinksTheTemporalServer(t *testing.T) {
 		for _, imported := range p.Imports {
 			require.False(t, strings.HasPrefix(imported, serverModule), "%s imports %s", p.ImportPath, imported)
 			if imported == "slipway/internal/platform/engine" {
-				require.Equal(t, "slipway/cmd/slipway", p.ImportPath)
+				require.Equal(t, "slipway/internal/app", p.ImportPath)
 			}
 		}
 	}
+}
+
+// TestMakefileKnowsThePackagesThatLinkTheTemporalServer compares ENGINE, which is tested
+// without the race detector, with what links the server.
+func TestMakefileKnowsThePackagesThatLinkTheTemporalServer(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("../../../Makefile")
+	require.NoError(t, err)
+	line := regexp.MustCompile(`(?m)^ENGINE := (.*)$`).FindSubmatch(makefile)
+	require.NotNil(t, line)
+	list := packages(t)
+	var linking []string
+	for _, p := range list {
+		if linked(list, p.ImportPath)["slipway/internal/platform/engine"] {
+			linking = append(linking, p.ImportPath)
+		}
+	}
+	require.ElementsMatch(t, linking, strings.Fields(string(line[1])))
+}
+
+// linked is a package of ours and every package of ours that it imports, directly or not.
+func linked(list []pkg, path string) map[string]bool {
+	imports := map[string][]string{}
+	for _, p := range list {
+		imports[p.ImportPath] = p.Imports
+	}
+	found := map[string]bool{}
+	var add func(string)
+	add = func(path string) {
+		if !strings.HasPrefix(path, module) || found[path] {
+			return
+		}
+		found[path] = true
+		for _, imported := range imports[path] {
+			add(imported)
+		}
+	}
+	add(path)
+	return found
 }
 
 func TestNounsReachNeitherStoreNorTemporal(t *testing.T) {

@@ -1,0 +1,67 @@
+// Package app is the command line of slipway: the commands that run parts of the service, and
+// those that call its API.
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"slipway/internal/app/images"
+	"slipway/internal/app/process"
+	usercli "slipway/internal/cli"
+)
+
+// cli is the command line: one field a command, each with its Run method in a file of its own.
+type cli struct {
+	Log process.LogOptions `embed:"" prefix:"log-"`
+
+	Up      upCommand       `cmd:"" help:"Run everything: database, Temporal, worker and API."`
+	API     apiCommand      `cmd:"" name:"api" help:"Run the API alone, with an existing database and Temporal."`
+	Worker  workerCommand   `cmd:"" help:"Run a worker alone, with an existing database and Temporal."`
+	Images  images.Commands `cmd:"" help:"Serve discovery images, and manage the live ISOs they are made of."`
+	Migrate migrateCommand  `cmd:"" help:"Migrate an existing database, and run nothing."`
+	Token   tokenCommand    `cmd:"" help:"Sign a token for AUTH_TYPE=local with the service's keys."`
+	Version versionCommand  `cmd:"" help:"Print the version."`
+
+	userCommands
+}
+
+// Main runs the command that args name until it ends or ctx is done, prints its error, and
+// returns the exit code.
+func Main(ctx context.Context, p *process.Process, args []string) int {
+	if err := execute(ctx, p, args); err != nil {
+		fmt.Fprintln(p.Stderr, "slipway:", oneLine(err))
+		return usercli.ExitCode(err)
+	}
+	return 0
+}
+
+func execute(ctx context.Context, p *process.Process, args []string) error {
+	var line cli
+	parser, err := kong.New(&line,
+		kong.Name("slipway"),
+		kong.Description("Installs OpenShift on bare metal."),
+		kong.Writers(p.Stdout, p.Stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(p),
+	)
+	if err != nil {
+		return fmt.Errorf("read command line: %w", err)
+	}
+	selected, err := parser.Parse(args)
+	if err != nil {
+		return fmt.Errorf("%w (see slipway --help)", err)
+	}
+	p.Log = line.Log.Logger(p.Stderr)
+	slog.SetDefault(p.Log) // for libraries that use the log package
+	return selected.Run()
+}
+
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+}

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/app/service"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/testing/docpage"
+)
+
+var update = flag.Bool("update", false, "write the page in docs/reference/")
+
+const configurationIntro = "A flag wins over its variable, a variable over the default. `slipway api` and `slipway worker` have the same settings without the two " +
+	"for Temporal;\nwith them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` and `SLIPWAY_TOKEN`.\n\n"
+
+const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (host:port) names it, and none is started. The other variables are those of Temporal's own tools: " +
+	"`TEMPORAL_NAMESPACE`\n(default `slipway`), `TEMPORAL_API_KEY`, `TEMPORAL_TLS`, `TEMPORAL_TLS_CLIENT_CERT_PATH`, `TEMPORAL_TLS_CLIENT_KEY_PATH`,\n" +
+	"`TEMPORAL_TLS_SERVER_CA_CERT_PATH`, `TEMPORAL_TLS_SERVER_NAME`, and `TEMPORAL_CONFIG_FILE` for a file with profiles.\n\n"
+
+const configurationImages = "## Flags and variables of `slipway images`\nIt has no database and no Temporal. What is not here belongs to the API, which it asks. `ASSISTED_SERVICE_SCHEME` and `ASSISTED_SERVICE_HOST` name " +
+	"the API\nwhere `--service-url` does not. `/ready` is 503 until no operating system image is on its way any more, and says how each is.\n\n"
+
+const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it began with. What happens at each: [states](states.md),\n" +
+	"[workflows](../workflows.md). None of them ends an installation by itself: what takes too long stops, and waits for a decision.\n\n"
+
+const configurationSwitches = "## Variables of other deployments\nRead by the names that deployments of the v2 API set; variables only. A value that cannot be read stops the start, with the variable, what is\n" +
+	"required and what was found. See [housekeeping](../housekeeping.md) for what is deleted when.\n\n"
+
+const configurationWithoutEffect = "Accepted, and told in the log at the start, because there is nothing they could change:\n\n"
+
+func TestDocsOfConfiguration(t *testing.T) {
+	t.Parallel()
+	var flags, timeouts, others, nothing [][]string
+	flags = flagRows(t, "up")
+	for _, s := range lifecycle.TimeoutSettings() {
+		timeouts = append(timeouts, []string{"`" + s.Name + "`", limit(s.Default), s.Why})
+	}
+	for _, row := range service.Variables() {
+		others = append(others, []string{"`" + row[0] + "`", codeOrNone(row[1]), row[2]})
+	}
+	for _, row := range service.WithoutEffect() {
+		nothing = append(nothing, []string{"`" + row[0] + "`", row[1]})
+	}
+	text := docpage.Title("Settings of `slipway up`", "cmd/slipway and internal/cluster/lifecycle") + configurationIntro +
+		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
+		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(t, "images", "serve")) +
+		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
+		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, others) +
+		configurationWithoutEffect + docpage.Table([]string{"variable", "why it changes nothing"}, nothing)
+	docpage.Check(t, *update, "configuration.md", text[:len(text)-1])
+}
+
+// flagRows are the flags of a command.
+func flagRows(t *testing.T, command ...string) (rows [][]string) {
+	t.Helper()
+	parser, err := kong.New(&cli{}, kong.Name("slipway"))
+	require.NoError(t, err)
+	context, err := kong.Trace(parser, command)
+	require.NoError(t, err)
+	for _, f := range context.Flags() {
+		if f.Name != "help" {
+			rows = append(rows, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
+		}
+	}
+	return rows
+}
+
+func codeOrNone(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+// limit prints a duration without zero seconds.
+func limit(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "`false`"
+	case d%time.Hour == 0:
+		return fmt.Sprintf("`%dh`", d/time.Hour)
+	}
+	return "`" + strings.TrimSuffix(d.String(), "0s") + "`"
+}

@@ -1,0 +1,88 @@
+package images
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	humanize "github.com/dustin/go-humanize"
+
+	"slipway/internal/app/process"
+	usercli "slipway/internal/cli"
+	"slipway/internal/cli/view"
+	"slipway/internal/images/osimages"
+)
+
+// listCommand shows the images of the folder and of the settings.
+type listCommand struct {
+	folderOptions
+	OSImages string `name:"os-images" env:"OS_IMAGES" help:"Images of the settings of the service, a JSON list." placeholder:"JSON"`
+	Output   string `short:"o" default:"table" enum:"table,json" help:"How to print: table or json."`
+}
+
+// listedImage is the JSON of one image.
+type listedImage struct {
+	OpenShiftVersion string         `json:"openshift_version"`
+	CPUArchitecture  string         `json:"cpu_architecture"`
+	Type             string         `json:"type,omitempty"`
+	Version          string         `json:"version"`
+	State            osimages.State `json:"state"`
+	Added            bool           `json:"added"`
+	Done             int64          `json:"bytes"`
+	Size             int64          `json:"size"`
+	File             string         `json:"file"`
+	Error            string         `json:"error,omitempty"`
+}
+
+// Run prints the images, newest first.
+func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Terminal) error {
+	known, err := OSImages(c.OSImages)
+	if err != nil {
+		return err
+	}
+	store, err := osimages.Open(osimages.Options{Folder: c.path(c.DataDir), Images: known, Log: p.Log, Now: p.Now})
+	if err != nil {
+		return err
+	}
+	list := []listedImage{}
+	for _, s := range store.Status() {
+		row := listedImage{s.OpenShiftVersion, s.CPUArchitecture, s.Type, s.Version, s.State, s.Added, s.Done, s.Size, s.File, ""}
+		if s.Err != nil {
+			row.Error = s.Err.Error()
+		}
+		list = append(list, row)
+	}
+	if c.Output == "json" {
+		encoder := json.NewEncoder(t.Out)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(list); err != nil {
+			return fmt.Errorf("write the answer: %w", err)
+		}
+		return nil
+	}
+	table := view.Table{Header: []string{"VERSION", "ARCH", "TYPE", "SYSTEM", "STATE", "SIZE", "FROM", "FILE", ""}}
+	for _, row := range list {
+		from := "settings"
+		if row.Added {
+			from = "added"
+		}
+		table.Add(row.OpenShiftVersion, row.CPUArchitecture, cmp.Or(row.Type, "live"), row.Version, row.state(), row.size(), from, row.File, row.Error)
+	}
+	fmt.Fprint(t.Out, table.String())
+	return nil
+}
+
+func (i *listedImage) state() string {
+	if i.State == osimages.StateReady || i.Size == 0 {
+		return string(i.State)
+	}
+	return fmt.Sprintf("%s, %d %%", i.State, i.Done*100/i.Size)
+}
+
+func (i *listedImage) size() string {
+	if i.Size == 0 {
+		return ""
+	}
+	return humanize.IBytes(uint64(i.Size)) //nolint:gosec // a size
+}

@@ -1,0 +1,100 @@
+package images
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/osimages"
+	"slipway/internal/model"
+)
+
+// Folder says where operating system images are.
+type Folder struct {
+	ImageDir string `env:"SLIPWAY_IMAGE_DIR" type:"path" help:"Folder of the operating system images that discovery images are made of; by default that of the data folder." placeholder:"FOLDER"`
+}
+
+func (o Folder) path(dataDir string) string {
+	return cmp.Or(o.ImageDir, filepath.Join(dataDir, "images"))
+}
+
+// Options say how operating system images are downloaded, by the names that
+// deployments set already.
+type Options struct {
+	Folder
+	ImageCA      string       `name:"image-download-ca" env:"OS_IMAGE_DOWNLOAD_TRUSTED_CA_FILE" type:"path" help:"Certificates, PEM, trusted beside those of the system when operating system images are downloaded." placeholder:"FILE"`
+	ImageHeaders model.Secret `name:"image-download-headers" env:"OS_IMAGES_REQUEST_HEADERS" help:"Headers that downloads of operating system images are asked for with, a JSON object." placeholder:"JSON"`
+	ImageQuery   model.Secret `name:"image-download-query" env:"OS_IMAGES_REQUEST_QUERY_PARAMS" help:"Query parameters that downloads of operating system images are asked for with, a JSON object." placeholder:"JSON"`
+}
+
+// Store gives the options of the images' store: those of the settings in it, and how they
+// are downloaded.
+func (o Options) Store(p *process.Process, dataDir string, images openshift.OSImages) (osimages.Options, error) {
+	out := osimages.Options{Folder: o.path(dataDir), Images: images, Log: p.Log, Now: p.Now}
+	var err error
+	if out.Headers, err = secretMap("OS_IMAGES_REQUEST_HEADERS", o.ImageHeaders); err != nil {
+		return out, err
+	}
+	if out.Query, err = secretMap("OS_IMAGES_REQUEST_QUERY_PARAMS", o.ImageQuery); err != nil {
+		return out, err
+	}
+	// A clone of the default: proxies are those of the environment.
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if o.ImageCA != "" {
+		roots, err := trusted(o.ImageCA)
+		if err != nil {
+			return out, fmt.Errorf("read OS_IMAGE_DOWNLOAD_TRUSTED_CA_FILE: %w", err)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	out.Client = &http.Client{Transport: transport}
+	return out, nil
+}
+
+// trusted are the system's certificates and those of a file.
+func trusted(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("read certificates of the system: %w", err)
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("require certificates as PEM, found none in %s", file)
+	}
+	return roots, nil
+}
+
+// secretMap reads a JSON object of texts; its values never show in an error.
+func secretMap(name string, text model.Secret) (map[string]model.Secret, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var values map[string]model.Secret
+	if err := json.Unmarshal([]byte(text.Reveal()), &values); err != nil {
+		return nil, fmt.Errorf(`read %s: require a JSON object of texts, such as {"name":"value"}`, name)
+	}
+	return values, nil
+}
+
+// OSImages reads OS_IMAGES.
+func OSImages(text string) (openshift.OSImages, error) {
+	if !settings.Given(text) {
+		return nil, nil
+	}
+	list, err := openshift.ParseOSImages([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("read OS_IMAGES: %w", err)
+	}
+	return list, nil
+}

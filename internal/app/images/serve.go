@@ -1,0 +1,196 @@
+// Package images holds the commands of slipway images: the image service alone, and the live
+// ISOs that it makes images of.
+package images
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
+	"slipway/internal/client"
+	"slipway/internal/images/osimages"
+	"slipway/internal/platform/idlememory"
+	"slipway/internal/platform/metrics"
+)
+
+// Commands are about discovery images and the systems they are made of; without a
+// name it is the service.
+type Commands struct {
+	Serve  serveCommand  `cmd:"" default:"withargs" help:"Run the image service alone, beside an API that runs elsewhere."`
+	Add    addCommand    `cmd:"" help:"Add a live ISO to the folder, where none can be downloaded."`
+	List   listCommand   `cmd:"" help:"List the live ISOs of the folder and of the settings."`
+	Remove removeCommand `cmd:"" help:"Remove a live ISO from the folder."`
+}
+
+// ServiceOptions are those of every process that sends images.
+type ServiceOptions struct {
+	Options
+	ImageRequests int `name:"image-requests" default:"400" env:"MAX_CONCURRENT_REQUESTS" help:"How many images are sent at once; more are asked to come again."`
+}
+
+// serveCommand runs the image service alone. It has no database: any number of them
+// may stand beside an API.
+type serveCommand struct {
+	ServiceOptions
+	DataDir    string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
+	Listen     string `default:"127.0.0.1:8092" env:"SLIPWAY_LISTEN" help:"Address the image service listens on."`
+	OSImages   string `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list." placeholder:"JSON"`
+	BaseURL    string `name:"image-service-url" env:"IMAGE_SERVICE_BASE_URL" help:"Address that machines reach this service at; by default that of --listen." placeholder:"URL"`
+	ServiceURL string `env:"SLIPWAY_URL" help:"Address of the API; by default of ASSISTED_SERVICE_SCHEME and ASSISTED_SERVICE_HOST." placeholder:"URL"`
+	ServiceCA  string `name:"service-ca" env:"ASSISTED_SERVICE_API_TRUSTED_CA_FILE,HTTPS_CA_FILE" type:"path" help:"Certificates, PEM, trusted for the API beside those of the system." placeholder:"FILE"`
+	Insecure   bool   `env:"INSECURE_SKIP_VERIFY" help:"Take any certificate of the API."`
+	TLSCert    string `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM; with --tls-key it speaks HTTPS." placeholder:"FILE"`
+	TLSKey     string `name:"tls-key" env:"HTTPS_KEY_FILE" type:"path" help:"Key of the certificate, PEM." placeholder:"FILE"`
+	PlainPort  int    `name:"http-port" env:"HTTP_LISTEN_PORT" help:"Port for firmware that knows no HTTPS, beside it: initrd and boot artifacts only." placeholder:"PORT"`
+}
+
+// Run serves images until it is told to end.
+func (c *serveCommand) Run(ctx context.Context, p *process.Process) error {
+	if _, set := p.Env.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(collectAt)
+	}
+	s := &imageService{process: p, options: c, shutdown: process.NewShutdown(p.Log)}
+	err := s.start(ctx)
+	if err == nil {
+		err = s.shutdown.Wait(ctx)
+	} else if ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, s.shutdown.Run(ctx))
+}
+
+// imageService is what the parts of the process share.
+type imageService struct {
+	process  *process.Process
+	options  *serveCommand
+	shutdown *process.Shutdown
+	store    *osimages.Store
+}
+
+func (s *imageService) start(ctx context.Context) error {
+	begin, p, c := s.process.Now(), s.process, s.options
+	security, err := c.security()
+	if err != nil {
+		return err
+	}
+	listener, err := process.Listen(c.Listen, security, p.Log, s.shutdown.Fail)
+	if err != nil {
+		return err
+	}
+	service, err := c.serviceURL(p)
+	if err != nil {
+		return err
+	}
+	caller, err := client.Transport(c.ServiceCA, c.Insecure)
+	if err != nil {
+		return err
+	}
+	if s.store, err = c.open(p); err != nil {
+		return err
+	}
+	registry := process.NewRegistry()
+	registry.MustRegister(s.store.Collector())
+	s.shutdown.Background("operating system images", s.store.Run)
+	scheme := "http"
+	if security != nil {
+		scheme = "https"
+	}
+	baseURL := cmp.Or(c.BaseURL, scheme+"://"+listener.Address())
+	handler := New(p, Parts{
+		Store: s.store, API: caller.Transport, APIURL: service, BaseURL: baseURL, Bodies: c.ImageRequests, Meter: metrics.NewImages(registry),
+	})
+	listener.Use(s.routes(listener.Draining(), handler, registry))
+	s.shutdown.Add("image service", process.RequestGrace+time.Second, listener.Stop)
+	if err := s.plain(handler, registry); err != nil {
+		return err
+	}
+	s.shutdown.Background("memory", func(ctx context.Context) { idlememory.Keep(ctx, pace, p.Log) })
+	fmt.Fprintf(p.Stdout, "slipway is ready after %s: images %s\n", p.Now().Sub(begin).Round(time.Millisecond), baseURL)
+	return ctx.Err()
+}
+
+// open opens the folder of operating systems.
+func (c *serveCommand) open(p *process.Process) (*osimages.Store, error) {
+	list, err := OSImages(c.OSImages)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(c.DataDir, 0o711); err != nil {
+		return nil, fmt.Errorf("create data folder: %w", err)
+	}
+	options, err := c.Store(p, c.DataDir, list)
+	if err != nil {
+		return nil, err
+	}
+	return osimages.Open(options)
+}
+
+// serviceURL is where the API is.
+func (c *serveCommand) serviceURL(p *process.Process) (string, error) {
+	host, _ := p.Env.LookupEnv("ASSISTED_SERVICE_HOST")
+	scheme, _ := p.Env.LookupEnv("ASSISTED_SERVICE_SCHEME")
+	switch {
+	case c.ServiceURL != "":
+	case host == "":
+		return "", errors.New("require --service-url, the address of the API (or ASSISTED_SERVICE_SCHEME and ASSISTED_SERVICE_HOST), found none")
+	default:
+		u := url.URL{Scheme: cmp.Or(scheme, "http"), Host: host}
+		c.ServiceURL = u.String()
+	}
+	u, err := settings.WebAddress("--service-url", c.ServiceURL)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(u.String(), "/"), nil
+}
+
+// security is how --listen speaks HTTPS; nil: it does not.
+func (c *serveCommand) security() (*tls.Config, error) {
+	switch {
+	case c.TLSCert == "" && c.TLSKey == "":
+		return nil, nil
+	case c.TLSCert == "" || c.TLSKey == "":
+		return nil, errors.New("require both --tls-cert and --tls-key, found one")
+	}
+	certificate, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("read --tls-cert and --tls-key: %w", err)
+	}
+	// HTTP/1.1 only: firmware knows nothing else, and a second protocol would share one
+	// connection's window among downloads.
+	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// plainAddress is where firmware without HTTPS asks; empty: nowhere.
+func (c *serveCommand) plainAddress() (string, error) {
+	if c.PlainPort == 0 {
+		return "", nil
+	}
+	if c.TLSCert == "" {
+		return "", errors.New("--http-port: require --tls-cert and --tls-key too, found HTTP at --listen already")
+	}
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return "", fmt.Errorf("read --listen: %w", err)
+	}
+	return net.JoinHostPort(host, fmt.Sprint(c.PlainPort)), nil
+}
+
+// collectAt is how much the heap may grow before it is collected, in percent: what lives is
+// little, and answers leave hardly anything behind.
+const collectAt = 50
+
+// pace is how often memory is given back: the program has the whole service in it,
+// some 90 MB, of which sending images needs a few. The heap is collected at its own pace
+// after the start, which leaves as much again as what lives.
+var pace = idlememory.Pace{Pages: time.Second, Heap: time.Hour}

@@ -1,0 +1,44 @@
+package process
+
+import (
+	"context"
+	"io"
+	"log/slog"
+)
+
+// LogOptions are the --log-* flags.
+type LogOptions struct {
+	Format string     `default:"text" enum:"text,json" env:"SLIPWAY_LOG_FORMAT" help:"How to write the log: text or json."`
+	Level  slog.Level `default:"info" env:"SLIPWAY_LOG_LEVEL" help:"What to log: debug, info, warn or error."`
+}
+
+// Logger writes to w.
+func (o LogOptions) Logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: o.Level}
+	if o.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// Quieter returns the log of a part, with what is below level left out.
+func Quieter(logger *slog.Logger, part string, level slog.Level) *slog.Logger {
+	return slog.New(levelHandler{Handler: logger.Handler(), level: level}).With("part", part)
+}
+
+type levelHandler struct {
+	slog.Handler
+	level slog.Level
+}
+
+func (h levelHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level && h.Handler.Enabled(ctx, level)
+}
+
+func (h levelHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return levelHandler{Handler: h.Handler.WithAttrs(attrs), level: h.level}
+}
+
+func (h levelHandler) WithGroup(name string) slog.Handler {
+	return levelHandler{Handler: h.Handler.WithGroup(name), level: h.level}
+}

@@ -1,0 +1,105 @@
+package process
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"slipway/internal/images/download"
+)
+
+// RequestGrace is how long requests may take once the shutdown begins. Requests that only
+// wait end at once.
+const RequestGrace = 2 * time.Second
+
+// Server is the one HTTP listener of the process. It answers from the moment it is there,
+// so that a port taken is known before a database is started, and a probe sees a process
+// that lives.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	handler  atomic.Pointer[http.Handler]
+	draining context.Context // done when the shutdown begins
+	drain    context.CancelFunc
+	abort    context.CancelFunc // ends every request
+}
+
+// Listen opens the listener and serves start-up answers until Use is called. With security
+// it speaks HTTPS. fail receives the error when serving ends by itself.
+func Listen(address string, security *tls.Config, logger *slog.Logger, fail func(error)) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("address %s is taken by another process: choose another with --listen", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s (--listen): %w", address, err)
+	}
+	if security != nil {
+		listener = tls.NewListener(listener, security)
+	}
+	s := &Server{listener: listener}
+	requests, abort := context.WithCancel(context.Background())
+	s.abort = abort
+	s.draining, s.drain = context.WithCancel(context.Background())
+	s.Use(starting())
+	s.http = &http.Server{
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) }),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute, // longer than the 60 s between two polls of an agent
+		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnContext:       download.ConnContext,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+	go func() {
+		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			fail(fmt.Errorf("serve on %s: %w", listener.Addr(), err))
+		}
+	}()
+	return s, nil
+}
+
+// Address is the host and port that it listens on.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// Use answers requests with handler from now on.
+func (s *Server) Use(handler http.Handler) {
+	handler = s.endWaits(handler)
+	s.handler.Store(&handler)
+}
+
+// endWaits ends the context of requests that prefer to be held (RFC 7240) as soon as the
+// service begins to end. An agent asks again, and finds the next process or none.
+func (s *Server) endWaits(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Prefer") == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(s.draining, cancel)()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// Draining is done when the shutdown begins.
+func (s *Server) Draining() context.Context { return s.draining }
+
+// Stop accepts no more requests and waits for those that run, RequestGrace at most.
+func (s *Server) Stop(ctx context.Context) error {
+	s.drain()
+	defer s.abort()
+	grace := time.AfterFunc(RequestGrace, s.abort)
+	defer grace.Stop()
+	if err := s.http.Shutdown(ctx); err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}

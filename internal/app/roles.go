@@ -1,0 +1,71 @@
+package app
+
+import (
+	"context"
+
+	"slipway/internal/app/process"
+	"slipway/internal/app/service"
+)
+
+// apiCommand runs the API alone. Any number of them may share a database.
+type apiCommand struct {
+	service.Options
+	Listen      string `default:"127.0.0.1:8090" env:"SLIPWAY_LISTEN" help:"Address the API listens on."`
+	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
+}
+
+// Run serves the API until it is told to end.
+func (c *apiCommand) Run(ctx context.Context, p *process.Process) error {
+	return runAlone(ctx, p, c.Options, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
+		err := s.Serve(ctx)
+		return s.UIAddress(), err
+	})
+}
+
+// workerCommand runs workflows and activities alone. Its listener has the probes only.
+type workerCommand struct {
+	service.Options
+	Listen      string `default:"127.0.0.1:8091" env:"SLIPWAY_LISTEN" help:"Address of /health, /ready and /metrics."`
+	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
+}
+
+// Run works until it is told to end.
+func (c *workerCommand) Run(ctx context.Context, p *process.Process) error {
+	return runAlone(ctx, p, c.Options, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
+		if err := s.StartWorker(ctx); err != nil {
+			return nil, err
+		}
+		s.ServeProbes()
+		return nil, nil
+	})
+}
+
+// runAlone runs one part against a database and a Temporal that are there already; start
+// brings the part up and returns the addresses to announce.
+func runAlone(
+	ctx context.Context, p *process.Process, o service.Options, listen, databaseURL string,
+	start func(context.Context, *service.Service) ([]string, error),
+) error {
+	s := service.New(p, o)
+	s.DatabaseURL = databaseURL
+	return s.Run(ctx, func(ctx context.Context) error {
+		begin := p.Now()
+		if err := s.ExternalTemporal(); err != nil {
+			return err
+		}
+		if err := s.Listen(listen); err != nil {
+			return err
+		}
+		if err := migrate(ctx, s.DatabaseURL); err != nil {
+			return err
+		}
+		if err := s.Connect(ctx); err != nil {
+			return err
+		}
+		where, err := start(ctx, s)
+		if err == nil {
+			s.Announce(begin, where...)
+		}
+		return err
+	})
+}

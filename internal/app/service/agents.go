@@ -1,0 +1,54 @@
+package service
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"slipway/api"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/orchestrator"
+)
+
+// agentFolder holds the programs of the agent.
+func (s *Service) agentFolder() (fs.FS, error) {
+	if s.options.AgentBinaries != "" {
+		return os.DirFS(s.options.AgentBinaries), nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find agent binaries: %w", err)
+	}
+	return os.DirFS(filepath.Dir(self)), nil
+}
+
+// agentRelease is what agents of ours are upgraded to: nothing where that is switched
+// off, or this process has no program to offer.
+func (s *Service) agentRelease() (discovery.AgentRelease, error) {
+	folder, err := s.agentFolder()
+	if err != nil || !s.switches.upgradeAgent {
+		return discovery.AgentRelease{}, err
+	}
+	programs := api.AgentPrograms(folder)
+	found, err := fs.Glob(folder, "slipway-agent-*")
+	if err != nil || len(found) == 0 {
+		return discovery.AgentRelease{}, err
+	}
+	return discovery.AgentRelease{Version: componentVersions()[componentAgent], Programs: programs}, nil
+}
+
+// foreignAgent is the image that agents of other makes are upgraded to, if any.
+func (s switches) foreignAgent() string {
+	if !s.upgradeAgent {
+		return ""
+	}
+	return s.agentImage
+}
+
+func (s switches) housekeeping() orchestrator.Housekeeping {
+	return orchestrator.Housekeeping{
+		Inactive: s.inactive, Deleted: s.deleted,
+		EveryInactive: s.everyInactive, EveryPurge: s.everyPurge, EveryInfraEnvs: s.everyInfraEnv,
+	}
+}

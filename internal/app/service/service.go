@@ -1,0 +1,193 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"slipway/api"
+	"slipway/internal/app/process"
+	"slipway/internal/platform/frontend"
+	"slipway/internal/platform/metrics"
+)
+
+// Options are the flags that every command running a part of the service has.
+type Options struct {
+	installOptions
+	authOptions
+	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
+	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
+}
+
+// Service is what the parts of one process share. Its methods are called in this order:
+// Listen, Connect, StartWorker or Serve or both, Announce.
+type Service struct {
+	// DatabaseURL and Temporal are set by the command before Connect.
+	DatabaseURL string
+	Temporal    frontend.Connection
+	// Shutdown ends the parts in reverse order of their start.
+	Shutdown *process.Shutdown
+
+	process  *process.Process
+	options  Options
+	logger   *slog.Logger
+	registry *prometheus.Registry // our own metrics
+	recorder *metrics.Recorder
+	metrics  prometheus.Gatherers // everything /metrics shows
+	identity api.Identity
+
+	stores
+	parts
+	client client.Client
+	server *process.Server
+	checks []process.Check
+}
+
+// New returns a service that has started nothing.
+func New(p *process.Process, o Options) *Service {
+	registry := process.NewRegistry()
+	return &Service{
+		process: p, options: o, logger: p.Log, Shutdown: process.NewShutdown(p.Log),
+		registry: registry, recorder: metrics.New(registry), metrics: prometheus.Gatherers{registry},
+	}
+}
+
+// Run starts the service and ends it again, whether the start succeeds or not. A signal
+// during the start is no failure.
+func (s *Service) Run(ctx context.Context, start func(context.Context) error) error {
+	if err := s.identify(); err != nil {
+		return err
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	go s.process.LimitMemory(life)
+	err := start(ctx)
+	if err == nil {
+		err = s.Shutdown.Wait(ctx)
+	} else if ctx.Err() != nil {
+		err = nil
+	}
+	return errors.Join(err, s.Shutdown.Run(ctx))
+}
+
+// Listen opens the HTTP listener, and takes the base URL from it where none is given.
+func (s *Service) Listen(address string) error {
+	var err error
+	if s.server, err = process.Listen(address, nil, s.logger, s.Shutdown.Fail); err != nil {
+		return err
+	}
+	if s.options.BaseURL == "" {
+		s.options.BaseURL = "http://" + s.server.Address()
+	}
+	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
+	return nil
+}
+
+// Serve puts the API and what belongs to it behind the listener.
+func (s *Service) Serve(ctx context.Context) error {
+	routes, err := s.api(ctx)
+	if err != nil {
+		return err
+	}
+	if s.identity.Open() {
+		// Temporal's pages ask nobody who they are: with tokens they stay closed.
+		if err := s.mountUI(routes); err != nil {
+			return err
+		}
+	}
+	process.AddProbes(routes, s.server.Draining(), s.checks, s.metrics)
+	s.server.Use(routes)
+	// Opened first, to find a port taken before anything is started; added last, to be
+	// the first to end.
+	s.Shutdown.Add("API", process.RequestGrace+time.Second, s.server.Stop)
+	return nil
+}
+
+// mountUI puts Temporal's web UI, and what opens payloads for it, beside the API.
+func (s *Service) mountUI(routes chi.Router) error {
+	ui, err := frontend.UI(frontend.UIOptions{
+		Frontend:        s.Temporal,
+		InsecureCookies: !strings.HasPrefix(s.options.BaseURL, "https://"),
+		CodecEndpoint:   s.options.BaseURL + codecPath,
+	})
+	if err != nil {
+		return err
+	}
+	routes.Mount(frontend.UIPath, ui)
+	routes.Mount(codecPath, s.codec())
+	return nil
+}
+
+// UIAddress says where Temporal's pages are, when they are.
+func (s *Service) UIAddress() []string {
+	if !s.identity.Open() {
+		return nil
+	}
+	return []string{"Temporal UI " + s.options.BaseURL + frontend.UIPath}
+}
+
+// Announce prints the line that says where everything is.
+func (s *Service) Announce(begin time.Time, where ...string) {
+	took := s.process.Now().Sub(begin).Round(time.Millisecond)
+	fmt.Fprintf(s.process.Stdout, "slipway is ready after %s: %s\n", took,
+		strings.Join(append([]string{"API " + s.options.BaseURL}, where...), ", "))
+}
+
+// Connect opens the stores and the way to Temporal, and prepares the namespace there.
+func (s *Service) Connect(ctx context.Context) error {
+	if err := s.openStores(ctx); err != nil {
+		return err
+	}
+	options := s.Temporal.Options
+	options.Logger = sdklog.NewStructuredLogger(process.Quieter(s.logger, "temporal client", slog.LevelWarn))
+	s.sealPayloads(&options)
+	c, err := client.DialContext(ctx, options)
+	if err != nil {
+		return fmt.Errorf("connect to Temporal at %s: %w", options.HostPort, err)
+	}
+	s.client = c
+	s.Shutdown.Add("Temporal client", time.Second, func(context.Context) error { c.Close(); return nil })
+	s.checks = append(s.checks, process.Check{Name: "temporal", Ask: func(ctx context.Context) error {
+		_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
+		return err
+	}})
+	err = frontend.PrepareNamespace(ctx, c, frontend.NamespaceOptions{
+		Namespace: options.Namespace, External: s.Temporal.External, Logger: s.logger,
+	})
+	if err != nil {
+		return err
+	}
+	return s.assemble()
+}
+
+// ExternalTemporal is the frontend that commands without a server of their own use.
+func (s *Service) ExternalTemporal() error {
+	connection, found, err := frontend.External(s.process.Env)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return errors.New("require TEMPORAL_ADDRESS, host:port of a Temporal frontend")
+	}
+	s.Temporal = connection
+	return nil
+}
+
+// ServeProbes puts only what watchers need behind the listener.
+func (s *Service) ServeProbes() {
+	routes := chi.NewRouter()
+	process.AddProbes(routes, s.server.Draining(), s.checks, s.metrics)
+	s.server.Use(routes)
+	s.Shutdown.Add("listener", process.RequestGrace+time.Second, s.server.Stop)
+}
+
+// AddMetrics adds the metrics of another part to /metrics.
+func (s *Service) AddMetrics(more prometheus.Gatherer) { s.metrics = append(s.metrics, more) }

@@ -1,0 +1,254 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"slipway/activities"
+	"slipway/api"
+	"slipway/internal/app/images"
+	"slipway/internal/app/process"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/imageurl"
+	"slipway/internal/images/release"
+	"slipway/internal/platform/blob"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/metrics"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/installation"
+	"slipway/internal/service/orchestrator"
+	"slipway/internal/version"
+	"slipway/worker"
+
+	_ "gocloud.dev/blob/fileblob" // file:// addresses
+	_ "gocloud.dev/blob/s3blob"   // s3:// addresses
+)
+
+// installOptions say what is installed, and how long things may take. The names in
+// capitals are those that deployments of the v2 API set already.
+type installOptions struct {
+	operatorOptions
+	releaseOptions
+	deploymentOptions
+	images.ServiceOptions
+	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
+	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
+	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent binaries for hosts; by default that of this program." placeholder:"FOLDER"`
+	BlobURL          string        `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
+	DecisionTimeout  time.Duration `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
+	Heartbeat        time.Duration `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step goes on while its host is not heard of."`
+}
+
+// stores are where the service keeps its data.
+type stores struct {
+	sealer *encryption.Sealer
+	store  *store.Store
+	blobs  *blob.Store
+}
+
+// parts are what works on it, the same in every role.
+type parts struct {
+	timeouts     activities.Timeouts
+	releases     *release.Releases
+	offers       offers
+	deployment   deployment
+	switches     switches
+	requirements *openshift.Requirements
+	signals      *store.Signals
+	discovery    *discovery.Service
+	installation *installation.Service
+	orchestrator *orchestrator.Orchestrator
+}
+
+// openStores opens them; the database has been migrated.
+func (s *Service) openStores(ctx context.Context) error {
+	if err := os.MkdirAll(s.options.DataDir, 0o711); err != nil {
+		return fmt.Errorf("create data folder: %w", err)
+	}
+	var err error
+	if s.sealer, err = encryption.LoadOrCreate(filepath.Join(s.options.DataDir, "keys")); err != nil {
+		return err
+	}
+	s.store, err = store.Open(ctx, store.Options{
+		URL: s.DatabaseURL, Sealer: s.sealer, Now: s.process.Now, Observe: s.recorder.Events,
+	})
+	if err != nil {
+		return err
+	}
+	s.registry.MustRegister(metrics.NewState(s.store, s.options.DataDir, s.process.Now))
+	s.Shutdown.Add("store", time.Second, func(context.Context) error { s.store.Close(); return nil })
+	s.checks = append(s.checks, process.Check{Name: "database", Ask: s.store.Ping})
+	address := s.options.BlobURL
+	if address == "" {
+		address = "file://" + filepath.Join(s.options.DataDir, "blobs") + "?create_dir=1"
+	}
+	if s.blobs, err = blob.Open(ctx, address, s.sealer); err != nil {
+		return fmt.Errorf("open files of the service: %w", err)
+	}
+	s.Shutdown.Add("files", time.Second, func(context.Context) error { return s.blobs.Close() })
+	return nil
+}
+
+// sealPayloads encrypts what workflows and activities are given.
+func (s *Service) sealPayloads(o *client.Options) {
+	o.DataConverter, o.FailureConverter = orchestrator.Converters(s.sealer)
+}
+
+// codecPath is where the web UI has payloads opened.
+const codecPath = "/temporal-codec"
+
+// codec opens payloads for the pages of the web UI. Payloads hold no secrets, only
+// names and references; the UI has the same visitors as the API.
+func (s *Service) codec() http.Handler {
+	return converter.NewPayloadCodecHTTPHandler(orchestrator.Codec{Sealer: s.sealer})
+}
+
+// assemble makes the parts; Temporal is connected.
+func (s *Service) assemble() error {
+	if err := s.readSettings(); err != nil {
+		return err
+	}
+	var err error
+	s.releases, err = release.Open(filepath.Join(s.options.DataDir, "releases"), release.Options{
+		PlainHTTP: s.options.InsecureRegistry, Architecture: runtime.GOARCH, Now: s.process.Now,
+	})
+	if err != nil {
+		return err
+	}
+	s.Shutdown.Add("releases", time.Second, func(context.Context) error { s.releases.Close(); return nil })
+	s.signals = store.NewSignals(s.store, s.logger)
+	agentRelease, err := s.agentRelease()
+	if err != nil {
+		return err
+	}
+	s.discovery = discovery.New(discovery.Options{
+		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.Now,
+		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Operators: s.options.rules(),
+		Meter: s.recorder, AgentImage: s.switches.foreignAgent(), Agent: agentRelease, MaxInventoryBytes: s.switches.inventoryBytes,
+		SingleNodeDNSOfUser: !s.options.SingleNodeDNS,
+		SweepEvery:          s.switches.hostMonitor, LookEvery: s.switches.clusterMonitor,
+		EdgeProducts: s.switches.edgeProducts, KeepVirtualNICs: s.switches.virtualNICs, DisabledSteps: s.switches.disabledSteps,
+		DisabledHostValidations: s.switches.disabledHost, DisabledClusterValidations: s.switches.disabledCluster,
+	})
+	s.installation = installation.New(installation.Options{
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger, WithoutClusterVersion: !s.switches.checkVersion,
+	})
+	data, _ := orchestrator.Converters(s.sealer)
+	s.orchestrator = orchestrator.New(orchestrator.Options{
+		Temporal: s.client, Store: s.store, Signals: s.signals, Installation: s.installation,
+		Timeouts: s.timeouts, Converter: data, Log: s.logger,
+	})
+	s.background("notifications", s.signals.Run)
+	s.background("orchestrator", s.orchestrator.Run)
+	return nil
+}
+
+// background runs work until the shutdown reaches it, and waits for it to end there.
+func (s *Service) background(name string, work func(context.Context)) {
+	s.Shutdown.Background(name, work)
+}
+
+func (s *Service) readSettings() error {
+	env := map[string]string{}
+	for _, name := range lifecycle.TimeoutVariables() {
+		env[name], _ = s.process.Env.LookupEnv(name)
+	}
+	timeouts, err := lifecycle.ParseTimeouts(env)
+	if err != nil {
+		return err
+	}
+	s.timeouts = activities.Timeouts{Timeouts: timeouts, Decision: s.options.DecisionTimeout, Heartbeat: s.options.Heartbeat}
+	if s.requirements = openshift.DefaultRequirements(); s.options.Requirements != "" {
+		if s.requirements, err = openshift.ParseRequirements([]byte(s.options.Requirements)); err != nil {
+			return fmt.Errorf("read HW_VALIDATOR_REQUIREMENTS: %w", err)
+		}
+	}
+	if s.offers, err = s.options.releaseOptions.read(); err != nil {
+		return err
+	}
+	if s.deployment, err = s.options.deploymentOptions.read(); err != nil {
+		return err
+	}
+	if s.switches, err = readSwitches(s.process.Env); err != nil {
+		return err
+	}
+	warnOfSwitches(s.process.Env, s.logger)
+	return nil
+}
+
+// StartWorker runs workflows and activities in this process.
+func (s *Service) StartWorker(ctx context.Context) error {
+	components := s.components()
+	w := worker.New(s.client, worker.Dependencies{
+		Clusters: &activities.Clusters{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
+		Hosts:    &activities.Hosts{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
+		Steps: &activities.Steps{
+			Store: s.store, Installation: s.installation, Discovery: s.discovery,
+			Builder: &activities.StepArgs{
+				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
+				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
+				Disabled: s.switches.disabledSteps, WithoutClusterVersion: !s.switches.checkVersion,
+				BootArtifacts: imageurl.New(imageurl.Options{
+					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
+				}).BootArtifacts,
+			},
+		},
+		Files: &activities.Files{
+			Store: s.store, Blob: s.blobs, Releases: s.releases,
+			Manifests: s.deployment.manifests, InstallConfig: s.deployment.installConfig, Dummy: s.switches.dummyIgnition,
+		},
+		Housekeeping: &activities.Housekeeping{Store: s.store, Blob: s.blobs, Running: s.orchestrator.Running},
+	})
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	s.Shutdown.Add("worker", workerGrace, func(context.Context) error { w.Stop(); return nil })
+	return s.orchestrator.KeepHouse(ctx, s.switches.housekeeping())
+}
+
+// workerGrace is more than the worker gives activities to end.
+const workerGrace = 6 * time.Second
+
+// api is the router of the facade. Rules run in the process that serves it.
+func (s *Service) api(context.Context) (chi.Router, error) {
+	s.background("discovery", s.discovery.Run)
+	if err := s.readReleaseSources(); err != nil {
+		return nil, err
+	}
+	binaries, err := s.agentFolder()
+	if err != nil {
+		return nil, err
+	}
+	images, err := s.openImages()
+	if err != nil {
+		return nil, err
+	}
+	handler := api.NewServer(api.Options{
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Installation: s.installation, Orchestrator: s.orchestrator,
+		Log: s.logger, Now: s.process.Now, BaseURL: strings.TrimSuffix(s.options.BaseURL, "/"),
+		Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
+		OSImages: images.Offered, Domains: s.offers.domains, Requirements: s.requirements,
+		InstallConfig: s.deployment.installConfig, Deployment: s.deployment.discovery,
+		Version: version.Read().Short(), ComponentVersions: s.components(),
+		AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.switches.foreignAgent(), AgentBinaries: binaries,
+		PublicRegistries: s.switches.publicRegistries, Observe: s.recorder.Request,
+		Identity: s.identity, SigningKey: s.sealer.Derive(signingPurpose), ImageServiceURL: s.options.ImageServiceURL,
+		InactiveAfter: s.switches.inactive, Disconnected: s.releases,
+	})
+	router := chi.NewRouter()
+	s.serveImages(router, images, handler)
+	router.Mount("/", handler)
+	return router, nil
+}

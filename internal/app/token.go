@@ -1,0 +1,46 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/app/process"
+	"slipway/internal/app/service"
+	"slipway/internal/platform/auth"
+)
+
+// tokenCommand signs a token. It needs the keys of the service, and no service.
+type tokenCommand struct {
+	service.KeyOptions
+	User     string        `xor:"for" help:"Name of a user the token is for." placeholder:"NAME"`
+	InfraEnv uuid.UUID     `xor:"for" help:"Discovery environment whose agents the token is for." placeholder:"ID"`
+	Cluster  uuid.UUID     `xor:"for" help:"Cluster that the token opens." placeholder:"ID"`
+	Expires  time.Duration `help:"How long it is good; by default for ever."`
+}
+
+// Run prints the token.
+func (c *tokenCommand) Run(p *process.Process) error {
+	grant := auth.Grant{Name: c.User, InfraEnvID: c.InfraEnv, ClusterID: c.Cluster}
+	switch {
+	case c.User != "":
+		grant.Scheme = auth.SchemeUser
+	case c.InfraEnv == uuid.Nil && c.Cluster == uuid.Nil:
+		return errors.New("require one of --user, --infra-env and --cluster, found none")
+	}
+	if c.Expires > 0 {
+		grant.Expires = p.Now().Add(c.Expires)
+	}
+	local, err := c.Local(auth.ModeLocal, 0, p.Now)
+	if err != nil {
+		return err
+	}
+	token, err := local.Token(grant)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.Stdout, token.Reveal())
+	return nil
+}

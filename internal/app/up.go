@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"slipway/internal/app/process"
+	"slipway/internal/app/service"
+	"slipway/internal/platform/engine"
+	"slipway/internal/platform/frontend"
+	"slipway/internal/platform/postgres"
+)
+
+// upCommand runs everything in one process, and brings what is not given to it.
+type upCommand struct {
+	service.Options
+	Listen       string `default:"127.0.0.1:8090" env:"SLIPWAY_LISTEN" help:"Address the API listens on."`
+	DatabaseURL  string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL to use instead of one in the data folder." placeholder:"URL"`
+	TemporalPort int    `default:"7233" env:"SLIPWAY_TEMPORAL_PORT" help:"Port of Temporal on loopback; the next three are used too; 0: any free ones. With TEMPORAL_ADDRESS set, that Temporal is used and none is started."`
+	TemporalLog  string `name:"temporal-log-level" default:"warn" enum:"debug,info,warn,error" env:"SLIPWAY_TEMPORAL_LOG_LEVEL" help:"What of Temporal's own log to show: debug, info, warn or error."`
+}
+
+// Run starts the parts in the order in which they need each other, and ends them in reverse.
+func (c *upCommand) Run(ctx context.Context, p *process.Process) error {
+	s := service.New(p, c.Options)
+	return s.Run(ctx, func(ctx context.Context) error { return c.start(ctx, p, s) })
+}
+
+func (c *upCommand) start(ctx context.Context, p *process.Process, s *service.Service) error {
+	begin := p.Now()
+	if err := s.Listen(c.Listen); err != nil {
+		return err
+	}
+	connection, external, err := frontend.External(p.Env)
+	if err != nil {
+		return err
+	}
+	if s.Temporal = connection; !external {
+		if err := c.portError(engine.CheckPorts(c.TemporalPort)); err != nil {
+			return err
+		}
+	}
+	if err := c.startDatabase(ctx, p, s); err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.DatabaseURL); err != nil {
+		return err
+	}
+	if !external {
+		if err := c.startTemporal(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	if err := s.Connect(ctx); err != nil {
+		return err
+	}
+	if err := s.StartWorker(ctx); err != nil {
+		return err
+	}
+	if err := s.Serve(ctx); err != nil {
+		return err
+	}
+	s.Announce(begin, append(s.UIAddress(), "Temporal "+s.Temporal.Options.HostPort)...)
+	return nil
+}
+
+func (c *upCommand) startDatabase(ctx context.Context, p *process.Process, s *service.Service) error {
+	if s.DatabaseURL = c.DatabaseURL; s.DatabaseURL != "" {
+		return nil
+	}
+	database, err := postgres.Start(ctx, postgres.Options{
+		DataDir: c.DataDir, Logger: p.Log.With("part", "database"), Now: p.Now,
+	})
+	if errors.Is(err, postgres.ErrNotInstalled) {
+		return fmt.Errorf("%w (--database-url)", err)
+	}
+	if err != nil {
+		return err
+	}
+	s.DatabaseURL = database.URL()
+	s.Shutdown.Add("database", process.DrainTime, database.Stop)
+	s.Shutdown.Watch(database.Done(), database.Err)
+	return nil
+}
+
+func (c *upCommand) startTemporal(ctx context.Context, p *process.Process, s *service.Service) error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.TemporalLog)); err != nil {
+		return fmt.Errorf("read --temporal-log-level: %w", err)
+	}
+	server, err := engine.StartTemporal(ctx, engine.TemporalOptions{
+		DatabaseURL: s.DatabaseURL, Port: c.TemporalPort, Logger: process.Quieter(p.Log, "temporal", level), Now: p.Now,
+	})
+	if err != nil {
+		return c.portError(err)
+	}
+	s.Temporal = frontend.Bundled(server.Address())
+	s.AddMetrics(server.Metrics())
+	s.Shutdown.Add("Temporal", 3*time.Second, server.Stop)
+	s.Shutdown.Watch(server.Done(), server.Err)
+	return nil
+}
+
+// portError adds what to do about a port that is taken.
+func (c *upCommand) portError(err error) error {
+	var taken *engine.PortTakenError
+	if errors.As(err, &taken) {
+		return fmt.Errorf("%w: choose others with --temporal-port", err)
+	}
+	return err
+}

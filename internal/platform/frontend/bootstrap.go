@@ -1,0 +1,141 @@
+package frontend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+const (
+	// retention is how long a finished workflow's history is kept.
+	retention = 30 * 24 * time.Hour
+	// bootstrapPatience bounds the time until a new namespace is known everywhere.
+	bootstrapPatience = 30 * time.Second
+	bootstrapPoll     = 50 * time.Millisecond
+)
+
+// searchAttributes are the attributes by which workflows are found, in addition to Temporal's own. They are
+// never encrypted.
+var searchAttributes = []string{"ClusterID", "HostID", "Phase"}
+
+// NamespaceOptions configure PrepareNamespace.
+type NamespaceOptions struct {
+	Namespace string
+	// External cluster: objects that Slipway has no rights to create are assumed to exist.
+	External bool
+	Logger   *slog.Logger
+}
+
+// PrepareNamespace creates the namespace and the search attributes where they are missing, and
+// returns when they can be used. It may run in several processes at once.
+func PrepareNamespace(ctx context.Context, c client.Client, o NamespaceOptions) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, bootstrapPatience,
+		fmt.Errorf("Temporal did not answer within %s", bootstrapPatience))
+	defer cancel()
+	for _, step := range []struct {
+		what string
+		do   func(context.Context, client.Client, string) error
+	}{
+		{"namespace", registerNamespace},
+		{"search attributes", addSearchAttributes},
+		{"search attributes in queries", querySearchAttributes},
+	} {
+		err := persist(ctx, func(ctx context.Context) error { return step.do(ctx, c, o.Namespace) })
+		if o.External && lacksRights(err) {
+			o.Logger.Info("no rights to prepare Temporal, assuming it is", "what", step.what, "namespace", o.Namespace)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("prepare Temporal namespace %s: %s: %w", o.Namespace, step.what, err)
+		}
+	}
+	return nil
+}
+
+func registerNamespace(ctx context.Context, c client.Client, namespace string) error {
+	_, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+	var missing *serviceerror.NamespaceNotFound
+	if !errors.As(err, &missing) {
+		return err
+	}
+	_, err = c.WorkflowService().RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
+		Namespace:                        namespace,
+		Description:                      "Installations run by Slipway",
+		WorkflowExecutionRetentionPeriod: durationpb.New(retention),
+	})
+	var exists *serviceerror.NamespaceAlreadyExists
+	if errors.As(err, &exists) {
+		return nil
+	}
+	return err
+}
+
+func addSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
+	have, err := c.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		return err
+	}
+	missing := map[string]enumspb.IndexedValueType{}
+	for _, name := range searchAttributes {
+		if _, found := have.GetCustomAttributes()[name]; !found {
+			missing[name] = enumspb.INDEXED_VALUE_TYPE_KEYWORD
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	_, err = c.OperatorService().AddSearchAttributes(ctx,
+		&operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
+	var exists *serviceerror.AlreadyExists
+	if errors.As(err, &exists) {
+		return nil
+	}
+	return err
+}
+
+// querySearchAttributes verifies that they have reached the service that workflows start at.
+func querySearchAttributes(ctx context.Context, c client.Client, namespace string) error {
+	for _, name := range searchAttributes {
+		_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+			Namespace: namespace,
+			Query:     name + " = 'none'",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// persist retries while the error is that of a server that is still starting, or does not know a new namespace
+// yet.
+func persist(ctx context.Context, step func(context.Context) error) error {
+	poll := time.NewTicker(bootstrapPoll)
+	defer poll.Stop()
+	for {
+		err := step(ctx)
+		if err == nil || lacksRights(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-poll.C:
+		}
+	}
+}
+
+func lacksRights(err error) bool {
+	var denied *serviceerror.PermissionDenied
+	return errors.As(err, &denied)
+}

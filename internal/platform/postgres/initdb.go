@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// role owns the bundled cluster; database holds all data of Slipway in it.
+const (
+	role     = "slipway"
+	database = "slipway"
+)
+
+// childEnv is the whole environment of the PostgreSQL programs: they run as another user, who may read it, and
+// PG* variables of this process would change their behaviour.
+var childEnv = []string{"LC_ALL=C", "PATH=/usr/local/bin:/usr/bin:/bin"}
+
+// initCluster creates the cluster. It appears under its name only when it is complete, so that a start that was
+// killed half way is simply repeated.
+func (p *Server) initCluster(ctx context.Context) error {
+	unfinished := p.folder.data + ".new"
+	if err := os.RemoveAll(unfinished); err != nil {
+		return fmt.Errorf("remove unfinished database: %w", err)
+	}
+	if err := p.account.own(unfinished); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, p.binaries.path("initdb"), "--pgdata="+unfinished, "--username="+role,
+		"--auth-local=peer", "--auth-host=reject", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-instructions")
+	cmd.SysProcAttr, cmd.Dir, cmd.Env = p.account.attr(), unfinished, childEnv
+	// A process of a killed attempt would write into the folder of the next one.
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	runtime.LockOSThread() // see run
+	defer runtime.UnlockOSThread()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("create database in %s: %w: %s", p.folder.data, err, lastLine(out))
+	}
+	if err := os.Rename(unfinished, p.folder.data); err != nil {
+		return fmt.Errorf("put database in place: %w", err)
+	}
+	return nil
+}
+
+// writeAccess writes the access rules: over the socket, the user Slipway runs as and the one the server runs
+// as, both as the one role. No access over the network.
+func (p *Server) writeAccess() error {
+	names := []string{p.account.name}
+	if u, err := user.Current(); err == nil && u.Username != p.account.name {
+		names = append(names, u.Username)
+	}
+	var ident strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&ident, "slipway %q %s\n", name, role)
+	}
+	files := map[string]string{
+		"pg_hba.conf":   "local all all peer map=slipway\n",
+		"pg_ident.conf": ident.String(),
+	}
+	for name, text := range files {
+		path := filepath.Join(p.folder.data, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return fmt.Errorf("write access rules: %w", err)
+		}
+	}
+	return nil
+}
+
+func lastLine(out []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
