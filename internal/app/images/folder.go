@@ -53,7 +53,7 @@ func (c *addCommand) Run(ctx context.Context, p *process.Process, t *usercli.Ter
 	}
 	added, err := store.Add(ctx, osimages.Addition{
 		File: c.File, OpenShiftVersion: c.OpenShiftVersion, CPUArchitecture: c.CPUArchitecture, Type: c.Type,
-		Version: c.OSVersion, SHA256: c.SHA256, Link: c.Link, Told: progress.tell,
+		Version: c.OSVersion, SHA256: c.SHA256, Link: c.Link, OnProgress: progress.tell,
 	})
 	progress.end()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"slipway/internal/images/remaster/layout"
 )
 
-// body is one answer on its way.
+// body is one reply being sent.
 type body struct {
 	*Sender
 	ctx     context.Context
@@ -25,11 +25,11 @@ type body struct {
 	left    int64 // of the part whose deadline was set last
 }
 
-// send writes pieces. After less than the length that was told, the connection ends.
+// send writes pieces. If fewer bytes than the announced length are sent, the connection is closed.
 func (s *Sender) send(ctx context.Context, w http.ResponseWriter, base *os.File, pieces iter.Seq[layout.Piece]) error {
 	b := &body{Sender: s, ctx: ctx, out: w, control: http.NewResponseController(w), base: base}
 	defer gather(ctx)()
-	// When the service ends, it does not wait for a reader that takes no more.
+	// When the service ends, it does not wait for a reader that has stopped reading.
 	defer context.AfterFunc(ctx, func() { _ = b.control.SetWriteDeadline(time.Unix(1, 0)) })()
 	for p := range pieces {
 		if err := b.piece(p); err != nil {
@@ -69,8 +69,8 @@ func (b *body) piece(p layout.Piece) error {
 	return nil
 }
 
-// renew gives the reader time for another part when the last one is through, and tells
-// what is left of the part. Small pieces share one.
+// renew extends the deadline when the last part is complete, and returns what is left of the part. Small pieces
+// share one part.
 func (b *body) renew() (int64, error) {
 	if b.left > 0 {
 		return b.left, nil
@@ -79,14 +79,14 @@ func (b *body) renew() (int64, error) {
 	if err := b.control.SetWriteDeadline(b.Now().Add(b.Patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
-	// Behind the deadline, which must not undo that of the end.
+	// Set after the deadline, which must not undo the one for the end of the service.
 	if err := b.ctx.Err(); err != nil {
-		return 0, err // the service ends, or the reader has gone
+		return 0, err // the service ends, or the client has disconnected
 	}
 	return b.left, nil
 }
 
-// write sends length bytes of a piece from one of its bytes on.
+// write sends length bytes of a piece, starting at an offset in it.
 func (b *body) write(p layout.Piece, from, length int64) (int64, error) {
 	switch {
 	case p.Data != nil:
@@ -105,16 +105,16 @@ func (b *body) write(p layout.Piece, from, length int64) (int64, error) {
 	return n, err
 }
 
-// reset ends the connection with what is in its buffers: closed politely, the kernel would
-// keep megabytes for a reader that stalls, for minutes. Where the server does not give the
-// connection away, aborting the handler has to do.
+// reset closes the connection and discards its buffers: after an orderly close the kernel would keep megabytes
+// for a stalled reader, for minutes. Where the server does not hand over the connection, the handler is aborted
+// instead.
 func (b *body) reset() {
 	conn, _, err := b.control.Hijack()
 	if err != nil {
 		return
 	}
 	if c, ok := conn.(*tls.Conn); ok {
-		conn = c.NetConn() // closing it politely would wait for the reader
+		conn = c.NetConn() // an orderly close would wait for the reader
 	}
 	if c, ok := conn.(*net.TCPConn); ok {
 		_ = c.SetLinger(0)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// conditions evaluates the preconditions of a request in the order of RFC 9110, 13.2.2:
-// 412, 304, or 0 to go on.
+// conditions evaluates the preconditions of a request in the order of RFC 9110, 13.2.2, and returns 412, 304,
+// or 0 to continue.
 func (c *Content) conditions(h http.Header) int {
 	switch {
 	case h.Get("If-Match") != "":
@@ -33,17 +33,17 @@ func (c *Content) conditions(h http.Header) int {
 	return 0
 }
 
-// modified is the time of change as the header can tell it.
+// modified is the time of change with the resolution of the header.
 func (c *Content) modified() time.Time { return c.Modified.Truncate(time.Second) }
 
-// since reads a date to compare with; there is nothing to compare a file of unknown age with.
+// since parses a date to compare with; a file of unknown age cannot be compared.
 func (c *Content) since(text string) (time.Time, bool) {
 	t, err := http.ParseTime(text)
 	return t, err == nil && !c.Modified.IsZero()
 }
 
-// matches looks for the file's tag in lists of tags (RFC 9110, 13.1.1 and 13.1.2). A weak
-// tag only counts where that is allowed.
+// matches searches lists of tags for the file's tag (RFC 9110, 13.1.1 and 13.1.2). A weak tag counts only where
+// weak is set.
 func (c *Content) matches(lists []string, weak bool) bool {
 	for _, list := range lists {
 		for rest := list; ; {
@@ -74,8 +74,8 @@ func cutTag(list string) (tag string, weak bool, rest string, ok bool) {
 	return tag, weak, rest, ok
 }
 
-// unchanged evaluates If-Range: whether a part may be put to what the client has already
-// (RFC 9110, 13.1.5). Only a strong tag, or exactly the date that was told, says so.
+// unchanged evaluates If-Range: whether the client may append a part to what it has (RFC 9110, 13.1.5). Only a
+// strong tag, or exactly the date of Last-Modified, allows that.
 func (c *Content) unchanged(condition string) bool {
 	if condition == "" {
 		return true

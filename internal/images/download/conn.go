@@ -8,8 +8,8 @@ import (
 
 type connKey struct{}
 
-// ConnContext is the http.Server.ConnContext of servers with handlers that use a Sender.
-// Without it everything works, and costs half as much again.
+// ConnContext is the http.Server.ConnContext of servers with handlers that use a Sender. Without it everything
+// works, at one and a half times the cost.
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	if c, ok := conn.(*tls.Conn); ok {
 		conn = c.NetConn()
@@ -20,14 +20,14 @@ func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// gather has the kernel fill packets before it sends them, until the returned function is
-// called, which sends what is left. Go's default (TCP_NODELAY) is for small messages: it
-// cuts what sendfile moves into many packets too small for the segmentation of the card.
+// gather makes the kernel fill packets before it sends them, until the returned function is called, which sends
+// what is left. Go's default (TCP_NODELAY) is for small messages: it cuts what sendfile moves into many packets
+// too small for segmentation offload.
 func gather(ctx context.Context) (end func()) {
 	conn, ok := ctx.Value(connKey{}).(*net.TCPConn)
 	if !ok {
 		return func() {}
 	}
-	_ = conn.SetNoDelay(false) // a connection that is gone shows with the first write
+	_ = conn.SetNoDelay(false) // a broken connection shows at the first write
 	return func() { _ = conn.SetNoDelay(true) }
 }

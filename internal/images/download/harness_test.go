@@ -79,7 +79,7 @@ func (s *service) open() (*os.File, error) {
 	return file, nil
 }
 
-// allClosed tells how many files were opened, and requires that none is open any more.
+// allClosed reports how many files were opened, and requires that none is open any more.
 func (s *service) allClosed() int {
 	s.t.Helper()
 	s.mu.Lock()
@@ -124,7 +124,14 @@ func noise(size int) []byte {
 // mixed is a layout of everything there is, and the bytes it describes.
 func mixed(base []byte) (*layout.Layout, []byte) {
 	n := int64(len(base))
-	l := layout.Of(layout.Bytes([]byte("head")), layout.Base(100, n/2), layout.Zeros(200_000), layout.Bytes(noise(70_000)), layout.Base(n/3, n/2), layout.Bytes([]byte("tail")))
+	l := layout.Of(
+		layout.Bytes([]byte("head")),
+		layout.Base(100, n/2),
+		layout.Zeros(200_000),
+		layout.Bytes(noise(70_000)),
+		layout.Base(n/3, n/2),
+		layout.Bytes([]byte("tail")),
+	)
 	content, err := io.ReadAll(l.Reader(bytes.NewReader(base)))
 	if err != nil {
 		panic(err) // ranges of the table above

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// part is what is sent of a file.
+// part is a range of a file to send.
 type part struct {
 	offset, length int64
 	partial        bool
@@ -21,9 +21,9 @@ func (p part) status() int {
 	return http.StatusOK
 }
 
-// part is what a GET asks for. What is no range of bytes, or several of them, is answered
-// with the whole file, as RFC 9110 (14.2) allows: no client that loads images asks for
-// several, and each of many small ranges of a gigabyte would cost as much as a request.
+// part returns the range that a GET requests. Anything but one range of bytes is answered with the whole
+// file, as RFC 9110 (14.2) allows: no client that loads images requests several ranges, and each of many small
+// ranges of a gigabyte would cost as much as a request.
 func (c *Content) part(h http.Header) (part, error) {
 	size := c.Layout.Size()
 	if h.Get("Range") == "" || !c.unchanged(h.Get("If-Range")) {
@@ -59,8 +59,8 @@ func (c *Content) part(h http.Header) (part, error) {
 	return whole(size), nil
 }
 
-// readRange reads "first-last", "first-" or "-length"; fits tells whether a byte of the
-// file is in it.
+// readRange parses "first-last", "first-" or "-length"; fits reports whether the range contains a byte of the
+// file.
 func readRange(spec string, size int64) (p part, fits, valid bool) {
 	first, last, found := strings.Cut(spec, "-")
 	if !found || first == "" && last == "" || !digits(first) || !digits(last) {
@@ -84,7 +84,7 @@ func digits(text string) bool {
 	return strings.Trim(text, "0123456789") == ""
 }
 
-// number reads digits; more than an int64 holds is beyond the end of any file.
+// number parses digits; a number beyond int64 is beyond the end of any file.
 func number(text string) int64 {
 	n, _ := strconv.ParseInt(text, 10, 64) // the greatest int64 when out of range
 	return n

@@ -83,7 +83,7 @@ func TestTheEndOfTheServiceWaitsForNoReader(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	s.url = server.URL
-	s.start(http.MethodGet) // and nobody reads
+	s.start(http.MethodGet) // and no one reads
 	<-begun
 	end()
 	require.ErrorIs(t, await.Receive(t, ended, "still waits for the reader"), download.ErrBroken)
@@ -118,7 +118,9 @@ func TestBodiesAboveTheLimitAreRefusedAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, download.ErrBusy)
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.Empty(t, response.Header.Get("ETag"), "it is not the file")
-	for status, headers := range map[int][]string{200: {http.MethodHead}, 304: {http.MethodGet, "If-None-Match", `"v1"`}, 416: {http.MethodGet, "Range", "bytes=999999999-"}} {
+	for status, headers := range map[int][]string{
+		200: {http.MethodHead}, 304: {http.MethodGet, "If-None-Match", `"v1"`}, 416: {http.MethodGet, "Range", "bytes=999999999-"},
+	} {
 		response, _, _ := s.ask(headers[0], headers[1:]...)
 		require.Equal(t, status, response.StatusCode)
 	}
@@ -166,7 +168,7 @@ func TestABaseThatShrinksBreaksTheConnectionOff(t *testing.T) {
 	s.allClosed()
 }
 
-func TestSentBytesAreToldAndTheConnectionGoesOn(t *testing.T) {
+func TestSentBytesAreReportedAndTheConnectionStaysOpen(t *testing.T) {
 	t.Parallel()
 	base := noise(3 << 20)
 	l, content := mixed(base)
@@ -186,7 +188,7 @@ func TestSentBytesAreToldAndTheConnectionGoesOn(t *testing.T) {
 		require.Len(t, body, len(content))
 		require.NoError(t, <-s.errors)
 		time.AfterFunc(400*time.Millisecond, func() { s.errors <- nil })
-		<-s.errors // longer than a deadline that nobody took off
+		<-s.errors // longer than a deadline that was left in place
 	}
 	require.EqualValues(t, 2*len(content), sent.Load())
 }

@@ -48,7 +48,7 @@ func serveFile(path string) {
 	})))
 }
 
-// reads tells how many read and write calls a process made so far, sendfile included.
+// reads reports how many read and write calls a process made so far, sendfile included.
 func calls(t *testing.T, pid int) (n int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))

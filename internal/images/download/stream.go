@@ -1,6 +1,6 @@
-// Package download serves a file described by a layout over HTTP: whole or a range of it,
-// under the conditions of RFC 9110. What lies in the base file goes from the page cache to
-// the socket by sendfile(2); nothing is copied through the process.
+// Package download serves a file described by a layout over HTTP: the whole file or a range of it, under the
+// conditions of RFC 9110. Parts of the base file go from the page cache to the socket by sendfile(2); they are
+// not copied through the process.
 package download
 
 import (
@@ -18,31 +18,30 @@ import (
 )
 
 const (
-	// PartSize is how much is handed to the kernel at once. It is several times what a
-	// socket buffers (net.ipv4.tcp_wmem, 4 MiB at most), so that a part costs nothing
-	// against what it moves, and small enough that its deadline notices a stalled reader soon.
+	// PartSize is how much is handed to the kernel at once. It is several times the size of a socket buffer
+	// (net.ipv4.tcp_wmem, 4 MiB at most), so that the cost of a part is negligible, and small enough that its
+	// deadline detects a stalled reader soon.
 	PartSize = 2 << 20
 	// Patience is how long a reader may take for a part: 32 KiB/s, slower than any link
 	// that could boot an image of a gigabyte within a working day.
 	Patience = 64 * time.Second
 )
 
-// Why a file was not sent. Nothing was answered yet, except with ErrBroken.
+// Reasons why a file was not sent. No reply was sent yet, except with ErrBroken.
 var (
-	// ErrBusy: as many bodies as may be are being sent (503).
+	// ErrBusy: the maximum number of bodies is being sent (503).
 	ErrBusy = errors.New("too many files are being sent")
 	// ErrCondition: If-Match or If-Unmodified-Since does not hold (412).
 	ErrCondition = errors.New("the file is not the one that the request is about")
 	// ErrBroken: the body ended before its end, and with it the connection. The handler
 	// must panic with http.ErrAbortHandler.
 	ErrBroken = errors.New("sending ended early")
-	// ErrShort: the base file is shorter than the layout has it; within ErrBroken, or alone
-	// when that was seen in time.
+	// ErrShort: the base file is shorter than the layout requires; within ErrBroken, or alone when detected
+	// before the reply.
 	ErrShort = errors.New("the base file is shorter than it was")
 )
 
-// RangeError says that no byte of the file is in the range that was asked for (416). The
-// header Content-Range is set.
+// RangeError: no byte of the file is in the requested range (416). The header Content-Range is set.
 type RangeError struct{ Size int64 }
 
 func (e *RangeError) Error() string {
@@ -52,17 +51,16 @@ func (e *RangeError) Error() string {
 // Content is a file to send.
 type Content struct {
 	Layout *layout.Layout
-	// Open opens the base file; it is called once for a body with bytes of the base, and
-	// never for HEAD. The file is closed when the body ended, however it did.
+	// Open opens the base file; it is called once for a body with bytes of the base, and never for HEAD. The
+	// file is closed when the body ends, for whatever reason.
 	Open func() (*os.File, error)
-	// ETag tells this content from any other, without quotes.
+	// ETag identifies this content, without quotes.
 	ETag     string
-	Modified time.Time // zero: not told
-	Name     string    // for those who save it; empty: none
-	// Public content may be kept by caches that ask before they use it; other content
-	// holds secrets.
+	Modified time.Time // zero: unknown
+	Name     string    // file name for downloads; empty: none
+	// Public content may be stored by caches that revalidate it; other content holds secrets.
 	Public bool
-	// Begin, when set, is told the status just before the first byte of an answer.
+	// Begin, when set, is called with the status just before the first byte of a reply.
 	Begin func(status int)
 }
 
@@ -73,7 +71,7 @@ type Options struct {
 	// Patience is how long a reader may take for PartSize; zero: the constant.
 	Patience time.Duration
 	Now      func() time.Time
-	// Sent is told of bytes on their way, part by part; nil: nobody is.
+	// Sent is called with the number of bytes of each part when the kernel has taken it; optional.
 	Sent func(bytes int64)
 }
 
@@ -101,7 +99,7 @@ func New(o Options) *Sender {
 // Full reports whether another body would be refused now.
 func (s *Sender) Full() bool { return s.Bodies > 0 && s.bodies.Load() >= int64(s.Bodies) }
 
-// enter counts a body in, unless there are as many as may be.
+// enter counts the start of a body, unless the maximum is reached.
 func (s *Sender) enter() bool {
 	if n := s.bodies.Add(1); s.Bodies > 0 && n > int64(s.Bodies) {
 		s.bodies.Add(-1)
@@ -110,8 +108,8 @@ func (s *Sender) enter() bool {
 	return true
 }
 
-// Serve answers GET or HEAD. w must be the server's own: a wrapper hides the way to
-// sendfile. An error is one of those above, or of Open, and leaves the answer to the caller.
+// Serve replies to GET or HEAD. w must be the server's own: a wrapper hides sendfile. With one of the errors
+// above, or one of Open, the reply is left to the caller.
 func (s *Sender) Serve(w http.ResponseWriter, r *http.Request, c Content) error {
 	switch c.conditions(r.Header) {
 	case http.StatusPreconditionFailed:
@@ -152,7 +150,7 @@ func (c *Content) begin(w http.ResponseWriter, status int) {
 	w.WriteHeader(status)
 }
 
-// identify are the headers of every answer about the file.
+// identify sets the headers of every reply about the file.
 func (c *Content) identify(h http.Header) {
 	h.Set("ETag", `"`+c.ETag+`"`)
 	if !c.Modified.IsZero() {
@@ -164,7 +162,7 @@ func (c *Content) identify(h http.Header) {
 	}
 }
 
-// describe are the headers of an answer with the file, or a part of it.
+// describe sets the headers of a reply with the file, or a part of it.
 func (c *Content) describe(h http.Header, p part) {
 	c.identify(h)
 	h.Set("Accept-Ranges", "bytes")
@@ -178,8 +176,8 @@ func (c *Content) describe(h http.Header, p part) {
 	}
 }
 
-// open opens the base file where the part has bytes of it, and looks whether it is long
-// enough while that can still be told.
+// open opens the base file if the part has bytes of it, and checks its length while the status can still say
+// so.
 func (c *Content) open(p part) (*os.File, error) {
 	need := int64(-1)
 	for piece := range c.Layout.Range(p.offset, p.length) {

@@ -65,7 +65,12 @@ func TestConditionsDecideWhatIsAnswered(t *testing.T) {
 		want := map[int]string{200: "0123456789", 206: "234"}[row.status]
 		require.Equal(t, want, string(body), name)
 		if row.status < http.StatusBadRequest {
-			require.Equal(t, []string{`"v1"`, date, "no-store"}, []string{response.Header.Get("ETag"), response.Header.Get("Last-Modified"), response.Header.Get("Cache-Control")}, name)
+			require.Equal(
+				t,
+				[]string{`"v1"`, date, "no-store"},
+				[]string{response.Header.Get("ETag"), response.Header.Get("Last-Modified"), response.Header.Get("Cache-Control")},
+				name,
+			)
 		}
 		if row.status == http.StatusPartialContent {
 			require.Equal(t, "bytes 2-4/10", response.Header.Get("Content-Range"), name)
@@ -81,8 +86,12 @@ func TestHeadTellsWhatGetWouldAndOpensNothing(t *testing.T) {
 		response, _, err := s.ask(http.MethodHead, headers...)
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, response.StatusCode, "ranges are for GET: RFC 9110, 14.2")
-		require.Equal(t, "10 bytes application/octet-stream attachment; filename=full.iso", fmt.Sprint(response.ContentLength, " ", response.Header.Get("Accept-Ranges"), " ",
-			response.Header.Get("Content-Type"), " ", response.Header.Get("Content-Disposition")))
+		require.Equal(
+			t,
+			"10 bytes application/octet-stream attachment; filename=full.iso",
+			fmt.Sprint(response.ContentLength, " ", response.Header.Get("Accept-Ranges"), " ",
+				response.Header.Get("Content-Type"), " ", response.Header.Get("Content-Disposition")),
+		)
 	}
 	response, _, _ := s.ask(http.MethodHead, "If-None-Match", `"v1"`)
 	require.Equal(t, http.StatusNotModified, response.StatusCode)
@@ -97,7 +106,8 @@ func TestRangesAreThoseOfTheFile(t *testing.T) {
 		"bytes=0-99999999999999999999999": "0123456789", "bytes= 1-2 ": "12", "bytes=1-2,": "12", "bytes=1-2,50-60": "12",
 		"bytes=10-": "416", "bytes=10-20": "416", "bytes=-0": "416", "bytes=99999999999999999999999-": "416", "bytes=20-30,40-": "416",
 		// What is none, or several, is answered with all of it.
-		"bytes=1-2,4-5": "all", "bytes=4-1": "all", "bytes=": "all", "bytes=-": "all", "bytes=a-b": "all", "bytes=1": "all", "bytes=--1": "all", "bytes=+1-2": "all",
+		"bytes=1-2,4-5": "all", "bytes=4-1": "all", "bytes=": "all", "bytes=-": "all", "bytes=a-b": "all", "bytes=1": "all",
+		"bytes=--1": "all", "bytes=+1-2": "all",
 		"lines=1-2": "all", "bytes": "all", "bytes=1-2,x": "all", "bytes=1-2-3": "all",
 	} {
 		response, body, err := s.ask(http.MethodGet, "Range", asked)

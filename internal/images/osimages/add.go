@@ -18,22 +18,22 @@ import (
 	"slipway/internal/model"
 )
 
-// Addition is an ISO to take into the folder.
+// Addition is an ISO to add to the folder.
 type Addition struct {
 	File string
 	// OpenShiftVersion is required. CPUArchitecture may be empty: that of the kernel, else
 	// x86_64. Version is that of the operating system; empty: that of the volume's label.
 	OpenShiftVersion, CPUArchitecture, Type, Version string
-	SHA256                                           string // that the file has to have; empty: any
-	// Link makes the image a second name of the file instead of a copy.
+	SHA256                                           string // required digest; empty: any
+	// Link makes the image a hard link to the file instead of a copy.
 	Link bool
-	// Told is called with how far the copy is; nil: nobody is told.
-	Told func(done, size int64)
+	// OnProgress, if set, is called as bytes are copied.
+	OnProgress func(done, size int64)
 }
 
-// Add checks an ISO and takes it into the folder, where every store of the folder finds
-// it. It takes the place of an image that was added before with the same version,
-// architecture and type. The error is a model.ErrInvalid when the file is not fit.
+// Add checks an ISO and adds it to the folder, where every store of the folder finds it. It replaces an image
+// that was added before with the same version, architecture and type. The error is a model.ErrInvalid when the
+// file is not a suitable image.
 func (s *Store) Add(ctx context.Context, a Addition) (*Image, error) {
 	if _, err := openshift.ParseSHA256(a.SHA256); err != nil {
 		return nil, fmt.Errorf("sha256: %w", err)
@@ -73,7 +73,7 @@ func (s *Store) Add(ctx context.Context, a Addition) (*Image, error) {
 	return s.look(e)
 }
 
-// describe fills in what the caller left open from the image itself.
+// describe fills in what the caller left empty from the image itself.
 func (a *Addition) describe(f io.ReaderAt, base *remaster.Base) (record, error) {
 	found := kernelArchitecture(f, base)
 	o, err := openshift.NewOSImage(a.OpenShiftVersion, cmp.Or(a.CPUArchitecture, found, "x86_64"), a.Type)
@@ -81,7 +81,12 @@ func (a *Addition) describe(f io.ReaderAt, base *remaster.Base) (record, error) 
 		return record{}, model.Invalidf("%s", err)
 	}
 	if found != "" && found != o.CPUArchitecture {
-		return record{}, model.Invalidf("cpu_architecture: require that of the kernel in %s, %s, found %s", a.File, found, o.CPUArchitecture)
+		return record{}, model.Invalidf(
+			"cpu_architecture: require that of the kernel in %s, %s, found %s",
+			a.File,
+			found,
+			o.CPUArchitecture,
+		)
 	}
 	source, err := filepath.Abs(a.File)
 	if err != nil {
@@ -93,7 +98,7 @@ func (a *Addition) describe(f io.ReaderAt, base *remaster.Base) (record, error) 
 	}, nil
 }
 
-// versionOf is what follows the name in a volume's label: rhcos-9.6.20250523-0.
+// versionOf returns the part of a volume's label after the name: rhcos-9.6.20250523-0.
 func versionOf(label string) string {
 	at := strings.IndexAny(label, "0123456789")
 	if at < 0 {
@@ -102,13 +107,13 @@ func versionOf(label string) string {
 	return label[at:]
 }
 
-// taken is a file that has its place in the folder.
+// taken is a file that is in its place in the folder.
 type taken struct {
 	file   string
 	record record
 }
 
-// take copies or links the file, and gives it its name once its digest is right.
+// take copies or links the file, and gives it its name once its digest is verified.
 func (s *Store) take(ctx context.Context, f *os.File, a Addition, r record) (out taken, err error) {
 	temporary, err := s.bring(ctx, f, a, &r)
 	if err != nil {
@@ -127,7 +132,12 @@ func (s *Store) take(ctx context.Context, f *os.File, a Addition, r record) (out
 		return taken{}, fmt.Errorf("look at image: %w", err)
 	}
 	if info.Size() != r.Size {
-		return taken{}, model.Invalidf("require a file that nobody writes to, found %s with %d bytes and then %d", a.File, r.Size, info.Size())
+		return taken{}, model.Invalidf(
+			"require a file that is not being written, found %s with %d bytes and then %d",
+			a.File,
+			r.Size,
+			info.Size(),
+		)
 	}
 	r.Modified = info.ModTime().UTC()
 	path := filepath.Join(s.o.Folder, fileName(&openshift.OSImage{
@@ -136,14 +146,14 @@ func (s *Store) take(ctx context.Context, f *os.File, a Addition, r record) (out
 	return taken{path, r}, settle(temporary, path, r)
 }
 
-// bring makes a temporary file in the folder that has the content, and takes its digest.
+// bring makes a temporary file with the content in the folder, and computes its digest.
 func (s *Store) bring(ctx context.Context, f *os.File, a Addition, r *record) (path string, err error) {
-	told := a.Told
-	if told == nil {
-		told = func(int64, int64) {}
+	onProgress := a.OnProgress
+	if onProgress == nil {
+		onProgress = func(int64, int64) {}
 	}
 	if a.Link {
-		return s.link(ctx, f, func(done int64) { told(done, r.Size) }, r)
+		return s.link(ctx, f, func(done int64) { onProgress(done, r.Size) }, r)
 	}
 	to, err := os.CreateTemp(s.o.Folder, "*"+addingSuffix)
 	if err != nil {
@@ -155,7 +165,7 @@ func (s *Store) bring(ctx context.Context, f *os.File, a Addition, r *record) (p
 			err = errors.Join(err, remove(to.Name()))
 		}
 	}()
-	// Held while it is written: what is not held was left by a process that was killed.
+	// Locked while it is written: an unlocked file is a leftover of a killed process.
 	if _, err := flock(to); err != nil {
 		return "", err
 	}
@@ -167,7 +177,7 @@ func (s *Store) bring(ctx context.Context, f *os.File, a Addition, r *record) (p
 		}
 		from = io.TeeReader(f, to)
 	}
-	if r.SHA256, err = readDigest(ctx, from, func(done int64) { told(done, r.Size) }); err != nil {
+	if r.SHA256, err = readDigest(ctx, from, func(done int64) { onProgress(done, r.Size) }); err != nil {
 		return "", err
 	}
 	if err := errors.Join(to.Chmod(0o644), to.Sync()); err != nil {
@@ -176,13 +186,13 @@ func (s *Store) bring(ctx context.Context, f *os.File, a Addition, r *record) (p
 	return to.Name(), nil
 }
 
-// link makes another name of the file.
-func (s *Store) link(ctx context.Context, f *os.File, told func(int64), r *record) (string, error) {
+// link makes a hard link to the file.
+func (s *Store) link(ctx context.Context, f *os.File, onProgress func(int64), r *record) (string, error) {
 	source, err := filepath.EvalSymlinks(f.Name())
 	if err != nil {
 		return "", fmt.Errorf("link image: %w", err)
 	}
-	if r.SHA256, err = readDigest(ctx, f, told); err != nil {
+	if r.SHA256, err = readDigest(ctx, f, onProgress); err != nil {
 		return "", err
 	}
 	path := filepath.Join(s.o.Folder, r.SHA256+addingSuffix)
@@ -190,14 +200,18 @@ func (s *Store) link(ctx context.Context, f *os.File, told func(int64), r *recor
 		return "", fmt.Errorf("link image: %w", err)
 	}
 	if err := os.Link(source, path); errors.Is(err, unix.EXDEV) {
-		return "", model.Invalidf("require a file on the file system of %s to link it, found %s on another one: leave --link out", s.o.Folder, source)
+		return "", model.Invalidf(
+			"require a file on the file system of %s to link it, found %s on another one: leave --link out",
+			s.o.Folder,
+			source,
+		)
 	} else if err != nil {
 		return "", fmt.Errorf("link image: %w", err)
 	}
 	return path, nil
 }
 
-// room refuses what does not fit on the disk.
+// room returns an error when a file does not fit on the disk.
 func (s *Store) room(size int64) error {
 	found, err := s.o.Free(s.o.Folder)
 	if err != nil {

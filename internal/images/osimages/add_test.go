@@ -32,7 +32,7 @@ func TestAnAddedImageIsFoundWhileTheServiceRuns(t *testing.T) {
 	command := service.restarted(nil)
 	var done, size int64
 	added, err := command.Add(t.Context(), osimages.Addition{
-		File: file, OpenShiftVersion: "4.22", SHA256: "sha256:" + sum(content), Told: func(d, s int64) { done, size = d, s },
+		File: file, OpenShiftVersion: "4.22", SHA256: "sha256:" + sum(content), OnProgress: func(d, s int64) { done, size = d, s },
 	})
 	require.NoError(t, err)
 	require.Equal(t, "9.6.0", added.Version, "of the volume's label")
@@ -99,7 +99,7 @@ func TestAnAddedImageStandsForTheListedOne(t *testing.T) {
 	require.Len(t, b.Status(), 1)
 	b.clock.advance(t, time.Hour)
 	b.clock.advance(t, time.Hour)
-	require.Len(t, m.asked(""), 1, "nobody needs the listed one now")
+	require.Len(t, m.asked(""), 1, "the listed one is not needed now")
 
 	m.set(func(m *mirror) { m.content = content })
 	_, err = b.Remove("4.22", "x86_64", "")
@@ -119,13 +119,20 @@ func TestAnImageIsRefusedWithoutATrace(t *testing.T) {
 		a     osimages.Addition
 		error string
 	}{
-		"a file that is no ISO":     {osimages.Addition{File: text, OpenShiftVersion: "4.22"}, text + ": require a live ISO of CoreOS: "},
-		"a folder":                  {osimages.Addition{File: filepath.Dir(text), OpenShiftVersion: "4.22"}, "require a file, found "},
-		"a file that is not there":  {osimages.Addition{File: text + ".gone", OpenShiftVersion: "4.22"}, "no such file"},
-		"no version":                {osimages.Addition{File: file}, "openshift_version: require one such as 4.22"},
-		"another digest":            {osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: sum(nil)}, "sha256 of " + file + ": require " + sum(nil) + ", found "},
-		"what is no digest":         {osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: "cafe"}, "sha256: require 64 hexadecimal digits"},
-		"a type nobody has":         {osimages.Addition{File: file, OpenShiftVersion: "4.22", Type: "minimal-iso"}, "require none or disconnected-iso"},
+		"a file that is no ISO":    {osimages.Addition{File: text, OpenShiftVersion: "4.22"}, text + ": require a live ISO of CoreOS: "},
+		"a folder":                 {osimages.Addition{File: filepath.Dir(text), OpenShiftVersion: "4.22"}, "require a file, found "},
+		"a file that is not there": {osimages.Addition{File: text + ".gone", OpenShiftVersion: "4.22"}, "no such file"},
+		"no version":               {osimages.Addition{File: file}, "openshift_version: require one such as 4.22"},
+		"another digest": {
+			osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: sum(nil)},
+			"sha256 of " + file + ": require " + sum(nil) + ", found ",
+		},
+		"what is no digest": {
+			osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: "cafe"}, "sha256: require 64 hexadecimal digits",
+		},
+		"an unknown type": {
+			osimages.Addition{File: file, OpenShiftVersion: "4.22", Type: "minimal-iso"}, "require none or disconnected-iso",
+		},
 		"a digest of a linked file": {osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: sum(nil), Link: true}, "sha256 of "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +167,7 @@ func TestWhatIsNoFileOrHasNoDigestIsRefusedAtOnce(t *testing.T) {
 	file := isotest.Build(t, isotest.Options{})
 	_, err = b.Add(t.Context(), osimages.Addition{
 		File: file, OpenShiftVersion: "4.22", SHA256: "12",
-		Told: func(int64, int64) { require.Fail(t, "copied before the digest was looked at") },
+		OnProgress: func(int64, int64) { require.Fail(t, "copied before the digest was looked at") },
 	})
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorContains(t, err, "sha256: require 64 hexadecimal digits")

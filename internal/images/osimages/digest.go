@@ -13,26 +13,26 @@ import (
 // chunk is how much is read at a time.
 const chunk = 1 << 20
 
-// digest takes the sha256 of what is written, piece by piece.
+// digest computes the sha256 of what is written, piece by piece.
 type digest struct{ sum hash.Hash }
 
 func newDigest() *digest { return &digest{sha256.New()} }
 
 func (d *digest) add(p []byte) { d.sum.Write(p) } // never an error, says package hash
 
-// String is the digest so far, in hexadecimal digits.
+// String returns the digest so far, in hexadecimal digits.
 func (d *digest) String() string { return hex.EncodeToString(d.sum.Sum(nil)) }
 
-// read adds all of r. told may be nil.
-func (d *digest) read(ctx context.Context, r io.Reader, told func(done int64)) error {
+// read adds all of r. onProgress may be nil.
+func (d *digest) read(ctx context.Context, r io.Reader, onProgress func(done int64)) error {
 	buffer := make([]byte, chunk)
 	var done int64
 	for {
 		n, err := r.Read(buffer)
 		d.add(buffer[:n])
 		done += int64(n)
-		if told != nil && n > 0 {
-			told(done)
+		if onProgress != nil && n > 0 {
+			onProgress(done)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -46,10 +46,10 @@ func (d *digest) read(ctx context.Context, r io.Reader, told func(done int64)) e
 	}
 }
 
-// readDigest takes the digest of all of r.
-func readDigest(ctx context.Context, r io.Reader, told func(done int64)) (string, error) {
+// readDigest computes the digest of all of r.
+func readDigest(ctx context.Context, r io.Reader, onProgress func(done int64)) (string, error) {
 	d := newDigest()
-	if err := d.read(ctx, r, told); err != nil {
+	if err := d.read(ctx, r, onProgress); err != nil {
 		return "", err
 	}
 	return d.String(), nil

@@ -29,7 +29,7 @@ func (s *Store) download(ctx context.Context, e *entry) error {
 	}
 	defer lock.release()
 	if _, err := s.look(e); err == nil {
-		return nil // another process has brought it meanwhile
+		return nil // another process has downloaded it meanwhile
 	}
 	file, err := os.OpenFile(e.path+partSuffix, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Store) download(ctx context.Context, e *entry) error {
 	return d.finish()
 }
 
-// reopen takes up what an earlier try left, as far as it is surely on the disk.
+// reopen continues the part that an earlier try left, as far as it is certainly on the disk.
 func (d *download) reopen(ctx context.Context) error {
 	part, err := readJSON[partRecord](d.recordPath())
 	info, errFile := d.file.Stat()
@@ -57,7 +57,7 @@ func (d *download) reopen(ctx context.Context) error {
 	}
 	d.part, d.at = part, min(part.Synced, info.Size())
 	if err := d.file.Truncate(d.at); err != nil {
-		return fmt.Errorf("take up part of operating system image: %w", err)
+		return fmt.Errorf("resume part of operating system image: %w", err)
 	}
 	if err := d.sum.read(ctx, io.NewSectionReader(d.file, 0, d.at), nil); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (d *download) reopen(ctx context.Context) error {
 	return nil
 }
 
-// restart forgets the part.
+// restart discards the part.
 func (d *download) restart() error {
 	d.part, d.at, d.sum = partRecord{}, 0, newDigest()
 	if err := errors.Join(remove(d.recordPath()), d.file.Truncate(0)); err != nil {
@@ -77,7 +77,7 @@ func (d *download) restart() error {
 
 func (d *download) recordPath() string { return d.e.path + partSuffix + recordSuffix }
 
-// finish checks the whole, and gives it its name.
+// finish verifies the whole file, and gives it its name.
 func (d *download) finish() error {
 	if want, found := d.e.image.SHA256, d.sum.String(); want != "" && want != found {
 		return d.refuse(fmt.Errorf("sha256: require %s, found %s", want, found))
@@ -104,7 +104,7 @@ func (d *download) finish() error {
 	return remove(d.recordPath())
 }
 
-// refuse throws away what is not the image.
+// refuse deletes content that is not the image.
 func (d *download) refuse(err error) error {
 	return errors.Join(&refusal{err: err, part: d.part}, remove(d.recordPath(), d.file.Name()))
 }

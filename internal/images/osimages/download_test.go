@@ -64,7 +64,7 @@ func TestADownloadGoesOnWhereItBroke(t *testing.T) {
 	require.Equal(t, 1, s.Failures)
 	_, err := b.Find("4.22", "", "")
 	require.ErrorContains(t, err, "is not usable yet: try again in ")
-	require.NotContains(t, err.Error(), "EOF", "callers are not told what is inside")
+	require.NotContains(t, err.Error(), "EOF", "callers see no internals")
 	require.ErrorContains(t, errors.Unwrap(multi{err}), "EOF")
 
 	m.set(func(m *mirror) { m.cut = 0 })
@@ -253,7 +253,7 @@ func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	later := b.restarted(func(o *osimages.Options) { o.Folder = left })
 	part := later.status("4.22")
 	require.Equal(t, osimages.StateWaiting, part.State)
-	require.EqualValues(t, 500_000, part.Done, "what is there is told before the store runs")
+	require.EqualValues(t, 500_000, part.Done, "the available part is reported before the store runs")
 	later.run()
 	later.log.await(again)
 	later.log.await(ready)

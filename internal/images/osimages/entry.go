@@ -10,26 +10,26 @@ import (
 	"slipway/internal/cluster/openshift"
 )
 
-// State is how far an image is.
+// State is the state of an image.
 type State string
 
 // States of images.
 const (
-	StateWaiting     State = "waiting"     // its turn comes, or another process has it
+	StateWaiting     State = "waiting"     // waits for its turn, or another process downloads it
 	StateDownloading State = "downloading" // or being checked, when it is used in place
 	StateReady       State = "ready"
 	StateFailed      State = "failed" // and tried again later
 )
 
-// entry is an image on offer, wherever it is.
+// entry is an available image, wherever its file is.
 type entry struct {
 	image   openshift.OSImage
-	path    string // of the file, which may not be there yet
+	path    string // of the file, which may not exist yet
 	inPlace bool   // not in the folder
 	added   bool
 	record  record // of an added one
 
-	reading  sync.Mutex  // held while the ISO is read, so that many who ask read it once
+	reading  sync.Mutex  // held while the ISO is read, so that concurrent callers read it once
 	kept     *Image      // what was read last
 	verified fs.FileInfo // file used in place whose digest was right
 	wrong    *refusal    // file used in place whose digest was not
@@ -37,14 +37,14 @@ type entry struct {
 	progress // guarded by the store's mutex
 }
 
-// progress is what became of the tries to get a listed image.
+// progress is the result of the tries to get a listed image.
 type progress struct {
 	state      State
 	running    bool
 	done, size int64 // bytes; size is zero while it is not known
 	began      time.Time
 	beganAt    int64 // bytes that were there when this try began
-	told       int64 // tenths told in the log
+	logged     int64 // tenths reported in the log
 	err        error // of the last try
 	failures   int   // since the start of the process
 	next       time.Time
@@ -64,7 +64,7 @@ func newEntry(image openshift.OSImage, path string) *entry {
 
 // started and the following are steps of one try; the caller holds the store's mutex.
 func (p *progress) started(now time.Time) {
-	p.running, p.state, p.began, p.beganAt, p.told = true, StateDownloading, now, -1, 0
+	p.running, p.state, p.began, p.beganAt, p.logged = true, StateDownloading, now, -1, 0
 }
 
 func (p *progress) advanced(done, size int64) {
@@ -89,12 +89,12 @@ func (p *progress) failed(err error, now time.Time) {
 	p.next = now.Add(min(p.pauses.NextBackOff(), longestPause))
 }
 
-// postponed is the end of a try that was none: the process ends, or another one is at it.
+// postponed ends a try that did nothing: the process ends, or another one has the lock.
 func (p *progress) postponed(until time.Time) {
 	p.running, p.state, p.next = false, StateWaiting, until
 }
 
-// lost is a file that went away.
+// lost handles a file that disappeared.
 func (p *progress) lost() {
 	if p.running || p.state != StateReady {
 		return
@@ -102,7 +102,7 @@ func (p *progress) lost() {
 	p.state, p.next, p.done, p.size = StateWaiting, time.Time{}, 0, 0
 }
 
-// retryAfter is when it is worth to ask again.
+// retryAfter returns how long a client should wait before it asks again.
 func (p *progress) retryAfter(now time.Time) time.Duration {
 	wait := 10 * time.Second
 	switch {

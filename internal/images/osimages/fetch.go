@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fetch brings the rest.
+// fetch downloads the rest.
 func (d *download) fetch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -26,11 +26,11 @@ func (d *download) fetch(ctx context.Context) error {
 		return err
 	}
 	err = d.copy(ctx, response.Body, func() { watch.Reset(stall) })
-	// Also after an error: the next try takes up what is there.
+	// Also after an error: the next try resumes from there.
 	return errors.Join(d.because(ctx, err), d.sync())
 }
 
-// because prefers the reason why a request was given up over what that looked like.
+// because prefers the cause of a cancelled request over the error it resulted in.
 func (d *download) because(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -45,8 +45,8 @@ func (d *download) because(ctx context.Context, err error) error {
 	return fmt.Errorf("get %s: %w", publicSource(d.e.image.URL), err)
 }
 
-// ask sends the request, and a second one for the whole when the server does not have the
-// rest of this part.
+// ask sends the request, and a second one for the whole file when the server does not have the rest of this
+// part.
 func (d *download) ask(ctx context.Context) (*http.Response, error) {
 	for {
 		request, err := d.s.o.request(ctx, d.e.image)
@@ -67,7 +67,7 @@ func (d *download) ask(ctx context.Context) (*http.Response, error) {
 		case code == http.StatusOK:
 			return response, d.begin(response)
 		case code == http.StatusPartialContent && resuming && d.part.continues(response, d.at):
-			d.s.logger(d.e).Info("operating system image taken up again", "bytes", d.at, "of", d.part.Size)
+			d.s.logger(d.e).Info("operating system image download resumed", "bytes", d.at, "of", d.part.Size)
 			return response, nil
 		case resuming && (code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable):
 			_ = response.Body.Close()
@@ -84,10 +84,10 @@ func (d *download) ask(ctx context.Context) (*http.Response, error) {
 	}
 }
 
-// begin writes down what comes, before the first byte.
+// begin records the content to come, before its first byte.
 func (d *download) begin(response *http.Response) error {
 	if d.at > 0 {
-		d.s.logger(d.e).Info("operating system image begun again: the source changed, or sends no ranges", "bytes", d.at)
+		d.s.logger(d.e).Info("operating system image download restarted: the source changed, or does not support ranges", "bytes", d.at)
 	}
 	if err := d.restart(); err != nil {
 		_ = response.Body.Close()
@@ -101,7 +101,7 @@ func (d *download) begin(response *http.Response) error {
 	return nil
 }
 
-// reserve refuses what does not fit on the disk beside what else is being downloaded.
+// reserve returns an error for a download that does not fit on the disk beside the other running downloads.
 func (s *Store) reserve(e *entry, done, size int64) error {
 	room, err := s.o.Free(s.o.Folder)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Store) reserve(e *entry, done, size int64) error {
 	return nil
 }
 
-// copy writes what comes; alive is called for each piece.
+// copy writes what arrives; alive is called for each piece.
 func (d *download) copy(ctx context.Context, body io.Reader, alive func()) error {
 	buffer := make([]byte, chunk)
 	synced := d.at
@@ -165,7 +165,7 @@ func (d *download) copy(ctx context.Context, body io.Reader, alive func()) error
 	}
 }
 
-// end checks that all came that was announced.
+// end checks that everything announced has arrived.
 func (d *download) end() error {
 	if d.part.Size == 0 {
 		d.part.Size = d.at
@@ -176,7 +176,7 @@ func (d *download) end() error {
 	return nil
 }
 
-// sync brings the part to the disk for good.
+// sync writes the part to the disk durably.
 func (d *download) sync() error {
 	if err := d.file.Sync(); err != nil {
 		return fmt.Errorf("write operating system image: %w", err)

@@ -36,7 +36,7 @@ type record struct {
 	Size             int64     `json:"size"`
 	Modified         time.Time `json:"modified"` // of the file when SHA256 was its digest
 	At               time.Time `json:"at"`       // when it came into the folder
-	// Unlisted is since when the settings have it no more.
+	// Unlisted is the time since which the settings do not list it.
 	Unlisted *time.Time `json:"unlisted,omitempty"`
 }
 
@@ -45,12 +45,12 @@ type partRecord struct {
 	Source       string `json:"source"`
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
-	Size         int64  `json:"size"`   // of the whole; zero: the server did not tell
+	Size         int64  `json:"size"`   // of the whole; zero: the server did not report it
 	Synced       int64  `json:"synced"` // bytes that are on the disk for good
 }
 
-// fileName is what an image is called in the folder. The digest is that of the address for
-// downloads, so that another address is another file, and that of the content for others.
+// fileName returns the name of an image in the folder. The digest is that of the address for downloads, so that
+// another address is another file, and that of the content for others.
 func fileName(o *openshift.OSImage, digest string) string {
 	name := o.OpenShiftVersion + "-" + o.CPUArchitecture
 	if o.Type != "" {
@@ -64,13 +64,12 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// lockPath is outside the names of images: locks stay when images go.
+// lockPath is distinct from the names of images: locks stay when images are removed.
 func lockPath(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock")
 }
 
-// openFile opens a file that somebody named: if it is a pipe, without waiting for one who
-// writes to it.
+// openFile opens a file that a user named; for a pipe it does not wait for a writer.
 func openFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
@@ -97,9 +96,8 @@ func writeJSON(path string, v any) error {
 	return nil
 }
 
-// settle gives a complete file its name, with its record before it: a name that stands
-// in the folder always has one. What had the name before goes first, so that the record
-// never describes an older file.
+// settle gives a complete file its name, after its record: a name in the folder always has a record. A previous
+// file of the name is removed first, so that the record never describes an older file.
 func settle(from, to string, r record) error {
 	if err := remove(to); err != nil {
 		return err
@@ -113,7 +111,7 @@ func settle(from, to string, r record) error {
 	return syncFolder(filepath.Dir(to))
 }
 
-// syncFolder makes names last that were given.
+// syncFolder makes new names durable.
 func syncFolder(folder string) error {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -126,7 +124,7 @@ func syncFolder(folder string) error {
 	return nil
 }
 
-// remove takes files away that may be gone already.
+// remove deletes files that may be missing already.
 func remove(paths ...string) error {
 	var errs []error
 	for _, path := range paths {
@@ -137,12 +135,12 @@ func remove(paths ...string) error {
 	return errors.Join(errs...)
 }
 
-// lock is held by the process that writes a file; the kernel releases it when that dies.
+// lock is held by the process that writes a file; the kernel releases it when the process dies.
 type lock struct{ file *os.File }
 
 func (l *lock) release() { _ = l.file.Close() }
 
-// tryLock takes the lock of an image; nil when somebody else has it.
+// tryLock takes the lock of an image; nil when another process has it.
 func tryLock(path string) (*lock, error) {
 	// For writing, because locks over NFS require that.
 	f, err := os.OpenFile(lockPath(path), os.O_CREATE|os.O_RDWR, 0o600)
@@ -167,7 +165,7 @@ func flock(f *os.File) (taken bool, err error) {
 	return false, nil
 }
 
-// lockedElsewhere looks without leaving a lock file behind.
+// lockedElsewhere checks without leaving a lock file behind.
 func lockedElsewhere(path string) bool {
 	f, err := os.OpenFile(lockPath(path), os.O_RDWR, 0)
 	if err != nil {

@@ -25,9 +25,9 @@ import (
 
 const (
 	ready   = "operating system image ready"
-	notYet  = "operating system image not there"
-	again   = "operating system image taken up again"
-	anew    = "operating system image begun again: the source changed, or sends no ranges"
+	notYet  = "operating system image does not exist"
+	again   = "operating system image download resumed"
+	anew    = "operating system image download restarted: the source changed, or sends no ranges"
 	patient = time.Minute
 )
 
@@ -80,7 +80,7 @@ func (j *journal) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// await reads the log up to a line, and tells whether another one came before it.
+// await reads the log up to a line, and reports whether another one came before it.
 func (j *journal) await(line string) (before []string) {
 	j.t.Helper()
 	for {

@@ -15,25 +15,23 @@ import (
 	"slipway/internal/model"
 )
 
-// Image is a live ISO that is on disk, whole and checked.
+// Image is a live ISO that is on disk, complete and verified.
 type Image struct {
 	openshift.OSImage
 	Path string
 	Size int64 // in bytes
-	// Modified is when the file changed, or was put where it is: a file may be older than
-	// the one whose place it took.
+	// Modified is when the file changed, or was put in its place: a file may be older than the one it replaced.
 	Modified time.Time
-	// ID changes when the content does, and is the same wherever the same content has
-	// been downloaded or added. Images used in place without a digest in the settings
-	// have one of their name, size and time.
+	// ID changes when the content does, and is the same wherever the same content was downloaded or added.
+	// Images used in place without a digest in the settings have an ID of their name, size and time.
 	ID   string
 	Base *remaster.Base
 
 	info fs.FileInfo
 }
 
-// Open gives the file that Base was read from; when another one has taken its place
-// meanwhile, the error is a model.ErrUnavailable: find the image again.
+// Open returns the file that Base was read from; when another one has replaced it meanwhile, the error is a
+// model.ErrUnavailable: find the image again.
 func (i *Image) Open() (*os.File, error) {
 	f, err := os.Open(i.Path)
 	if err != nil {
@@ -54,20 +52,19 @@ func (i *Image) changed(err error) error {
 	return fmt.Errorf("open operating system image %s: %w: %w", i.Key(), err, model.ErrUnavailable)
 }
 
-// same tells a file from another and from an earlier content of itself.
+// same reports whether a file is another, or has other content.
 func same(a, b fs.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 var (
-	// errAbsent: there is no such file, or not the one that is listed.
-	errAbsent = errors.New("the file is not there")
+	// errAbsent: the file does not exist, or is not the listed one.
+	errAbsent = errors.New("the file does not exist")
 	// errUnverified: the digest of a file used in place has to be taken first.
 	errUnverified = errors.New("the file has not been checked yet")
 )
 
-// look gives the image of an entry as it is on disk now. The ISO is read only when the
-// file is another one than last time.
+// look returns the image of an entry as it is on disk now. The ISO is read only when the file has changed.
 func (s *Store) look(e *entry) (*Image, error) {
 	e.reading.Lock()
 	defer e.reading.Unlock()
@@ -133,7 +130,7 @@ func (s *Store) check(r io.ReaderAt, size int64) (*remaster.Base, error) {
 	return base, nil
 }
 
-// identify checks a file by what is known of it, and gives its id.
+// identify verifies a file by what is known of it, and returns its id.
 func (e *entry) identify(info fs.FileInfo) (string, error) {
 	unknown := fmt.Sprintf("%s-%d-%d", filepath.Base(e.path), info.Size(), info.ModTime().UnixNano())
 	if e.inPlace {
@@ -159,14 +156,14 @@ func (e *entry) identify(info fs.FileInfo) (string, error) {
 		return "", e.damaged(r.Size, info.Size())
 	}
 	if !r.Modified.Equal(info.ModTime()) {
-		return unknown, nil // copied without its time, or written to: the digest may be another's
+		return unknown, nil // copied without its time, or written to: the digest may be outdated
 	}
 	return r.SHA256, nil
 }
 
-// damaged is the error for a file of another size: those of downloads are fetched anew.
+// damaged is the error for a file of another size: downloads are fetched again.
 func (e *entry) damaged(want, found int64) error {
-	err := fmt.Errorf("require %d bytes as when it came, found %d", want, found)
+	err := fmt.Errorf("require %d bytes as downloaded or added, found %d", want, found)
 	if e.added {
 		return err
 	}

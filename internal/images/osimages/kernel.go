@@ -9,8 +9,8 @@ import (
 	"slipway/internal/images/remaster"
 )
 
-// kernelArchitecture is what the kernel of an image says it runs on; empty when that
-// cannot be told, as from a compressed one.
+// kernelArchitecture returns the architecture of an image's kernel; empty when it is unknown, as for a
+// compressed one.
 func kernelArchitecture(f io.ReaderAt, base *remaster.Base) string {
 	if base.IsS390X() {
 		return "s390x"
@@ -20,12 +20,12 @@ func kernelArchitecture(f io.ReaderAt, base *remaster.Base) string {
 		return ""
 	}
 	head := make([]byte, 4<<10)
-	n, _ := kernel.Reader(f).ReadAt(head, 0) // what cannot be read tells nothing
+	n, _ := kernel.Reader(f).ReadAt(head, 0) // an unreadable kernel gives no answer
 	return machineOf(head[:n])
 }
 
-// machineOf reads the header of a kernel: those of x86 and ARM are programs of UEFI (PE),
-// those of POWER are ELF files.
+// machineOf parses the header of a kernel: those of x86 and ARM are programs of UEFI (PE), those of POWER are
+// ELF files.
 func machineOf(head []byte) string {
 	if len(head) < 0x40 {
 		return ""

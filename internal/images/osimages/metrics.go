@@ -2,13 +2,13 @@ package osimages
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// collector tells of the images of a store when it is asked.
+// collector reports the images of a store when it is collected.
 type collector struct {
 	store                       *Store
 	bytes, size, ready, failure *prometheus.Desc
 }
 
-// Collector gives metrics of the images, to be registered by the caller.
+// Collector returns metrics of the images, to be registered by the caller.
 func (s *Store) Collector() prometheus.Collector {
 	labels := []string{"version", "architecture", "type"}
 	desc := func(name, help string) *prometheus.Desc { return prometheus.NewDesc(name, help, labels, nil) }

@@ -17,12 +17,12 @@ import (
 // Options are what a store works with. Folder, Log and Now are required; Client is, to
 // run one.
 type Options struct {
-	// Folder holds the images; it is made when it is not there.
+	// Folder holds the images; it is created if missing.
 	Folder string
 	// Images are those of the settings.
 	Images openshift.OSImages
-	// Client downloads. Headers and Query go with each request to the address in the
-	// settings, and Headers with redirections that stay on its host.
+	// Client downloads. Headers and Query are sent with each request to the address in the settings, and
+	// Headers with redirections that stay on its host.
 	Client  *http.Client
 	Headers map[string]model.Secret
 	Query   map[string]model.Secret
@@ -33,33 +33,33 @@ type Options struct {
 	After func(time.Duration) <-chan time.Time
 	// Stall is how long a download may go without a byte; zero: a minute.
 	Stall time.Duration
-	// SyncBytes is how often a download is brought to the disk for good, and so how much
-	// of it a loss of power costs at most; zero: 64 MiB.
+	// SyncBytes is how often a download is synced to the disk, and so how much of it a power failure costs at
+	// most; zero: 64 MiB.
 	SyncBytes int64
-	// Free tells how many bytes fit into the folder's file system; nil: asks the kernel.
+	// Free returns how many bytes fit into the folder's file system; nil: asks the kernel.
 	Free func(folder string) (int64, error)
-	// Inspect reads an ISO; nil: remaster.Inspect.
+	// Inspect parses an ISO; nil: remaster.Inspect.
 	Inspect func(r io.ReaderAt, size int64) (*remaster.Base, error)
-	// Complete refuses what was downloaded whole and yet cannot be an image of a release;
-	// nil: remaster.Base.CheckSizes. What an operator put there is taken as it is.
+	// Complete returns an error for a complete download that cannot be an image of a release; nil:
+	// remaster.Base.CheckSizes. Images that an operator added are not checked.
 	Complete func(*remaster.Base) error
 }
 
 const (
 	// atOnce is how many images are downloaded at a time: one more than the slowest.
 	atOnce = 2
-	// firstPause and longestPause lie between tries.
+	// firstPause and longestPause are the pauses between tries.
 	firstPause   = 5 * time.Second
 	longestPause = 5 * time.Minute
-	// busyPause is how often it is looked whether another process is done.
+	// busyPause is how often an image that another process downloads is checked.
 	busyPause = 5 * time.Second
-	// keepUnlisted is how long a download stays that is listed no more.
+	// keepUnlisted is how long a download stays that is not listed any more.
 	keepUnlisted = 7 * 24 * time.Hour
-	// unknownSize is the free disk space that a download of unknown length needs all the time.
+	// unknownSize is the free disk space that a download of unknown length requires all the time.
 	unknownSize = 1 << 30
-	// coarseClock is more than the clock of any file system takes for its next step.
+	// coarseClock is more than the resolution of any file system's clock.
 	coarseClock = 2 * time.Second
-	// tidyEvery is how often it is looked for what nobody needs.
+	// tidyEvery is how often unused files are searched for.
 	tidyEvery = 24 * time.Hour
 )
 

@@ -13,11 +13,11 @@ import (
 // errBusy: another process writes this image.
 var errBusy = errors.New("another process downloads it")
 
-// Run gets the listed images until ctx ends: the newest first, two at a time, those that
-// failed again and again. It returns when all work has ended.
+// Run downloads the listed images until ctx ends: the newest first, two at a time, failed ones again. It
+// returns when all work has ended.
 func (s *Store) Run(ctx context.Context) {
 	if err := os.MkdirAll(s.o.Folder, 0o755); err != nil {
-		s.o.Log.Error("folder of operating system images not made", "err", err) // downloads tell it, too
+		s.o.Log.Error("folder of operating system images not made", "err", err) // downloads report it, too
 	}
 	for _, e := range s.listed {
 		if found, err := s.look(e); err == nil {
@@ -48,8 +48,8 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// plan chooses the entries to try now, and marks them; after pause, at the latest at until,
-// there is more to do.
+// plan chooses the entries to try now, and marks them; the next call is due after pause, at the latest at
+// until.
 func (s *Store) plan(until time.Time) (list []*entry, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *Store) plan(until time.Time) (list []*entry, pause time.Duration) {
 			room--
 		}
 	}
-	for _, e := range s.offered { // what an added image stands for is not needed
+	for _, e := range s.offered { // an added image replaces it
 		switch {
 		case e.added || e.running || e.state == StateReady:
 		case e.next.After(now):
@@ -80,7 +80,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// get makes one try to have an image.
+// get makes one try to get an image.
 func (s *Store) get(ctx context.Context, e *entry) (*Image, error) {
 	if found, err := s.look(e); err == nil {
 		return found, nil
@@ -97,7 +97,7 @@ func (s *Store) get(ctx context.Context, e *entry) (*Image, error) {
 	return s.look(e)
 }
 
-// verify takes the digest of a file that is used in place.
+// verify computes the digest of a file that is used in place.
 func (s *Store) verify(ctx context.Context, e *entry) error {
 	if e.image.SHA256 == "" {
 		return nil
@@ -128,7 +128,7 @@ func (s *Store) verify(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// ended takes down what came of a try, and tells it.
+// ended records the result of a try, and logs it.
 func (s *Store) ended(ctx context.Context, e *entry, found *Image, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,11 +149,11 @@ func (s *Store) ended(ctx context.Context, e *entry, found *Image, err error) {
 			e.refused, e.done, e.size = r, 0, 0 // it counts for nothing
 		}
 		e.failed(err, now)
-		log.Warn("operating system image not there", "err", err, "next_try", e.next)
+		log.Warn("operating system image does not exist", "err", err, "next_try", e.next)
 	}
 }
 
-// advance takes down how far a try is, and tells it now and then.
+// advance records the progress of a try, and logs it now and then.
 func (s *Store) advance(e *entry, done, size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,9 +161,9 @@ func (s *Store) advance(e *entry, done, size int64) {
 	if size == 0 {
 		return
 	}
-	if tenths := done * 10 / size; tenths > e.told && tenths < 10 {
-		e.told = tenths
-		s.logger(e).Info("operating system image on its way", "percent", 10*tenths, "bytes", done, "of", size)
+	if tenths := done * 10 / size; tenths > e.logged && tenths < 10 {
+		e.logged = tenths
+		s.logger(e).Info("operating system image is being downloaded", "percent", 10*tenths, "bytes", done, "of", size)
 	}
 }
 

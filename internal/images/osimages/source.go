@@ -12,8 +12,8 @@ import (
 	"slipway/internal/cluster/openshift"
 )
 
-// refusal is the error for content that is whole and not what was asked for. What it was
-// called is kept, so that the same content is not downloaded or read again.
+// refusal is the error for complete content that is not what was requested. Its identification is kept, so that
+// the same content is not downloaded or read again.
 type refusal struct {
 	err  error
 	part partRecord  // by the server
@@ -23,7 +23,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// publicSource is an address without what may be secret in it.
+// publicSource is an address without parts that may be secret.
 func publicSource(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -33,7 +33,7 @@ func publicSource(address string) string {
 	return u.String()
 }
 
-// client is the one of the options, but keeps secrets of one host from others.
+// client is the client of the options, but does not send secrets of one host to others.
 func (o Options) client() *http.Client {
 	client := *o.Client
 	client.CheckRedirect = func(next *http.Request, earlier []*http.Request) error {
@@ -52,7 +52,7 @@ func (o Options) client() *http.Client {
 	return &client
 }
 
-// request asks for an image, from a byte on.
+// request builds the request for an image, starting at a byte.
 func (o Options) request(ctx context.Context, image openshift.OSImage) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, image.URL, nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func (o Options) request(ctx context.Context, image openshift.OSImage) (*http.Re
 	return request, nil
 }
 
-// resume asks for the rest of a part, unless the source has changed.
+// resume requests the rest of a part, unless the source has changed.
 func (p *partRecord) resume(request *http.Request, from int64) {
 	request.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	switch {
@@ -83,15 +83,15 @@ func (p *partRecord) resume(request *http.Request, from int64) {
 	}
 }
 
-// resumable tells whether the rest of a part can be told from that of another file: by
-// the server, or by the digest in the end.
+// resumable reports whether the rest of a part can be distinguished from that of another file: by the server,
+// or by the final digest.
 func (p *partRecord) resumable(sha256 string) bool {
 	return p.Size > 0 && (p.strongETag() || p.LastModified != "" || sha256 != "")
 }
 
 func (p *partRecord) strongETag() bool { return p.ETag != "" && !strings.HasPrefix(p.ETag, "W/") }
 
-// unlessRefused asks for nothing when the source is what was refused before.
+// unlessRefused adds conditions so that content refused before is not sent again.
 func (r *refusal) unlessRefused(request *http.Request) {
 	if r.part.ETag != "" {
 		request.Header.Set("If-None-Match", r.part.ETag)
@@ -100,7 +100,7 @@ func (r *refusal) unlessRefused(request *http.Request) {
 	}
 }
 
-// describe reads the answer to a request for the whole.
+// describe parses the reply to a request for the whole file.
 func describe(image openshift.OSImage, response *http.Response) partRecord {
 	return partRecord{
 		Source: publicSource(image.URL), Size: max(response.ContentLength, 0),
@@ -108,7 +108,7 @@ func describe(image openshift.OSImage, response *http.Response) partRecord {
 	}
 }
 
-// continues tells whether an answer is the rest of a part from a byte on.
+// continues reports whether a reply is the rest of a part from a byte on.
 func (p *partRecord) continues(response *http.Response, from int64) bool {
 	want := fmt.Sprintf("bytes %d-%d/%d", from, p.Size-1, p.Size)
 	etag := response.Header.Get("ETag")

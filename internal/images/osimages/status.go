@@ -11,24 +11,24 @@ import (
 	"slipway/internal/model"
 )
 
-// Status is how one image on offer stands.
+// Status is the state of one available image.
 type Status struct {
 	openshift.OSImage
 	State State
-	// Added tells an image that was added from one of the settings.
+	// Added is set for an image that was added, not listed in the settings.
 	Added bool
 	File  string // where it is, or will be
 	// Done and Size are bytes; Size is zero while it is not known.
 	Done, Size int64
-	// Err is why the last try failed, and NextTry when the next one is; both are empty
-	// when all is well.
+	// Err is why the last try failed, and NextTry when the next one is; both are empty when the image is
+	// usable.
 	Err      error
 	NextTry  time.Time
 	Failures int // of downloads, since the start of the process
 }
 
-// Status tells of all images on offer, newest first, as they are on disk now: also when
-// another process fetches them, or none.
+// Status returns the state of all available images, newest first, as they are on disk now: also when another
+// process fetches them, or none.
 func (s *Store) Status() []Status {
 	var list []Status
 	for _, e := range s.entries() {
@@ -58,7 +58,7 @@ func (s *Store) status(e *entry, found *Image, err error) Status {
 	return out
 }
 
-// partly fills in what another process has of an image, or an earlier one left.
+// partly fills in what another process has downloaded of an image, or an earlier one left.
 func (t *Status) partly(path string) {
 	part, err := readJSON[partRecord](path + partSuffix + recordSuffix)
 	info, errFile := os.Stat(path + partSuffix)
@@ -71,9 +71,8 @@ func (t *Status) partly(path string) {
 	}
 }
 
-// NotReady is the error for an image that is on offer but not there; it is a
-// model.ErrUnavailable. Its text is fit for everybody; Err, which may name addresses, is
-// for those who run the service.
+// NotReady is the error for an image that is listed but not on disk; it is a model.ErrUnavailable. Its text is
+// fit for every caller; Err, which may name addresses, is for operators of the service.
 type NotReady struct {
 	Image      openshift.OSImage
 	State      State
@@ -104,7 +103,7 @@ func (n *NotReady) Unwrap() []error {
 	return []error{model.ErrUnavailable, n.Err}
 }
 
-// missing makes the error for an entry that look did not find, and has it fetched.
+// missing makes the error for an entry that look did not find, and schedules its download.
 func (s *Store) missing(e *entry, err error) error {
 	s.mu.Lock()
 	e.lost()

@@ -20,8 +20,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Store gives the images that are there, and gets those that are not. It is safe for
-// many callers.
+// Store returns the images on disk, and downloads the others. It is safe for concurrent use.
 type Store struct {
 	o      Options
 	listed []*entry // newest first
@@ -30,12 +29,12 @@ type Store struct {
 	mu      sync.Mutex
 	added   map[string]*entry // by path
 	offered []*entry          // both, newest first, one for a key
-	seen    time.Time         // when the folder had changed last, as of the last look
+	seen    time.Time         // last change of the folder that was seen
 	since   time.Time         // when that was seen first
-	settled bool              // that was a while before the last look
+	settled bool              // the last look was a while after that
 }
 
-// Open makes a store of a folder; nothing is downloaded before Run, and nothing written.
+// Open makes a store of a folder; it downloads nothing before Run, and writes nothing.
 func Open(o Options) (*Store, error) {
 	if !filepath.IsAbs(o.Folder) {
 		return nil, fmt.Errorf("folder of operating system images: require an absolute path, found %q", o.Folder)
@@ -54,11 +53,11 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// Find gives the image that hosts of a version and architecture boot, chosen as
+// Find returns the image that hosts of a version and architecture boot, chosen as
 // openshift.OSImages.Find does; imageType is empty or openshift.TypeDisconnectedISO.
 //
-// Errors: model.ErrInvalid when the version is none, model.ErrNotFound when no such image
-// is on offer, *NotReady while it is on offer but not there.
+// Errors: model.ErrInvalid for an invalid version, model.ErrNotFound when no such image
+// is available, *NotReady while it is listed but not on disk.
 func (s *Store) Find(version, architecture, imageType string) (*Image, error) {
 	e, err := s.choose(version, architecture, imageType)
 	if err != nil {
@@ -76,7 +75,7 @@ func (s *Store) Find(version, architecture, imageType string) (*Image, error) {
 	return found, nil
 }
 
-// Offered are the images that can be asked for, there or not.
+// Offered lists the images that can be requested, on disk or not.
 func (s *Store) Offered() openshift.OSImages {
 	var list openshift.OSImages
 	for _, e := range s.entries() {
@@ -104,11 +103,14 @@ func (s *Store) choose(version, architecture, imageType string) (*entry, error) 
 		have = strings.Join(names, ", ")
 	}
 	asked := openshift.OSImageKey{Version: version, Architecture: architecture, Type: imageType}
-	return nil, model.NotFoundf("require an operating system image for OpenShift %s, found %s; list it in OS_IMAGES, or add it with: slipway images add FILE",
-		asked, have)
+	return nil, model.NotFoundf(
+		"require an operating system image for OpenShift %s, found %s; list it in OS_IMAGES, or add it with: slipway images add FILE",
+		asked,
+		have,
+	)
 }
 
-// entries are the images on offer, as of now.
+// entries are the current images.
 func (s *Store) entries() []*entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +118,7 @@ func (s *Store) entries() []*entry {
 	return s.offered
 }
 
-// refresh looks for images that were added or removed, when the folder has changed.
+// refresh searches for images that were added or removed, when the folder has changed.
 func (s *Store) refresh() {
 	info, err := os.Stat(s.o.Folder)
 	if err != nil {
@@ -129,8 +131,8 @@ func (s *Store) refresh() {
 	if s.settled && info.ModTime().Equal(s.seen) {
 		return
 	}
-	// The clock of file systems is coarse: a change right after this look may carry the
-	// same time. It may also be another clock, which is wrong by hours.
+	// The clock of file systems is coarse: a change right after this look may have the same time. It may also
+	// be another clock, which is wrong by hours.
 	now := s.o.Now()
 	if !info.ModTime().Equal(s.seen) {
 		s.seen, s.since = info.ModTime(), now
@@ -191,8 +193,8 @@ func addedEntry(path string, r record) *entry {
 	return e
 }
 
-// merge makes the list of what is on offer. An added image stands before a listed one,
-// and of two added ones the later.
+// merge makes the list of available images. An added image replaces a listed one, and of two added ones the
+// later counts.
 func (s *Store) merge() {
 	byKey := map[openshift.OSImageKey]*entry{}
 	for _, e := range s.listed {
@@ -204,12 +206,12 @@ func (s *Store) merge() {
 		}
 	}
 	s.offered = slices.SortedFunc(maps.Values(byKey), func(a, b *entry) int {
-		x, y := semver.MustParse(a.image.OpenShiftVersion), semver.MustParse(b.image.OpenShiftVersion) // they were checked before
+		x, y := semver.MustParse(a.image.OpenShiftVersion), semver.MustParse(b.image.OpenShiftVersion) // they were verified before
 		return cmp.Or(y.Compare(x), cmp.Compare(a.image.Key().String(), b.image.Key().String()))
 	})
 }
 
-// nudge makes Run look again.
+// nudge makes Run check again.
 func (s *Store) nudge() {
 	select {
 	case s.wake <- struct{}{}:

@@ -35,7 +35,12 @@ func TestOnlyWhatIsOfferedIsFound(t *testing.T) {
 	none := newBench(t, nil, nil)
 	_, err := none.Find("4.22", "x86_64", "")
 	require.ErrorIs(t, err, model.ErrNotFound)
-	require.EqualError(t, err, "require an operating system image for OpenShift 4.22 (x86_64), found none; list it in OS_IMAGES, or add it with: slipway images add FILE")
+	require.EqualError(
+		t,
+		err,
+		"require an operating system image for OpenShift 4.22 (x86_64), found none; list it in OS_IMAGES, or add it with: slipway "+
+			"images add FILE",
+	)
 
 	b := newBench(t, openshift.OSImages{inPlace("4.20", "/nowhere/20.iso"), inPlace("4.22", "/nowhere/22.iso")}, nil)
 	_, err = b.Find("4.22", "s390x", "")

@@ -12,12 +12,12 @@ import (
 	"slipway/internal/model"
 )
 
-// tidy removes what downloads left that nobody needs any more, and tells when it looked.
-// Only what this package wrote is touched, never what was added.
+// tidy removes leftovers of downloads that are not needed any more, and returns when it looked.
+// Only files of this package are removed, never added images.
 //
-// Parts go at once. Whole downloads that are listed no more stay for a week: taking back
+// Parts are removed at once. Complete downloads that are not listed any more stay for a week: undoing
 // a change of the settings then costs no download, and another service on the same folder
-// that still lists one says so every day.
+// that still lists one records that every day.
 func (s *Store) tidy() time.Time {
 	now := s.o.Now()
 	needed := map[string]bool{}
@@ -52,7 +52,7 @@ func (s *Store) review(path string, r record, needed bool, now time.Time) error 
 	case !needed && r.Unlisted == nil:
 		at := now.UTC()
 		r.Unlisted = &at
-		s.o.Log.Info("operating system image is listed no more", "file", path, "bytes", r.Size, "removed_at", at.Add(keepUnlisted))
+		s.o.Log.Info("operating system image is not listed any more", "file", path, "bytes", r.Size, "removed_at", at.Add(keepUnlisted))
 	case !needed && now.Sub(*r.Unlisted) >= keepUnlisted:
 		return s.drop(path)
 	default:
@@ -61,7 +61,7 @@ func (s *Store) review(path string, r record, needed bool, now time.Time) error 
 	return writeJSON(path+recordSuffix, r)
 }
 
-// drop removes an image with all that belongs to it, unless somebody writes it.
+// drop removes an image with all its files, unless another process writes it.
 func (s *Store) drop(path string) error {
 	lock, err := tryLock(path)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Store) abandoned(path string) error {
 	return remove(path)
 }
 
-// replaceOthers removes what was added before for the same key.
+// replaceOthers removes images that were added before for the same key.
 func (s *Store) replaceOthers(e *entry) error {
 	for path, r := range s.records() {
 		if path == e.path || !r.Added || r.key() != e.image.Key() {
@@ -125,9 +125,9 @@ func (r *record) key() openshift.OSImageKey {
 	return openshift.OSImageKey{Version: r.OpenShiftVersion, Architecture: r.CPUArchitecture, Type: r.Type}
 }
 
-// Remove takes the image of a version, architecture and type out of the folder, whether
-// it was added or downloaded; those used in place are left alone. It gives the removed
-// files. The error is a model.ErrNotFound when there is none.
+// Remove removes the image of a version, architecture and type from the folder, whether it was added or
+// downloaded; images used in place stay. It returns the removed files. The error is a model.ErrNotFound when
+// there is none.
 func (s *Store) Remove(version, architecture, imageType string) ([]string, error) {
 	o, err := openshift.NewOSImage(version, architecture, imageType)
 	if err != nil {

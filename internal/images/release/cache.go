@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// cache keeps programs as files named by what they were extracted from. A file with its
-// final name is always whole: it is written beside, synced and renamed.
+// cache stores programs as files named by what they were extracted from. A file with its
+// final name is always complete: it is written beside it, synced and renamed.
 //
-// Beside every program lies a lock file. Who runs the program holds it shared; who
-// writes or evicts it holds it alone.
+// Every program has a lock file beside it. A process that runs the program holds it shared; one that
+// writes or evicts the program holds it exclusively.
 type cache struct {
 	dir   string
 	limit int64 // bytes
@@ -37,7 +37,7 @@ func (c *cache) path(name string) string     { return filepath.Join(c.dir, name)
 func (c *cache) lockPath(name string) string { return filepath.Join(c.dir, "."+name+".lock") }
 func (c *cache) partPath(name string) string { return filepath.Join(c.dir, "."+name+".partial") }
 
-// get returns the program of that name, held; nil when it is not cached.
+// get returns the program of that name, locked; nil when it is not cached.
 func (c *cache) get(ctx context.Context, name string) (*program, error) {
 	lock, err := lockShared(ctx, c.lockPath(name))
 	if err != nil {
@@ -54,8 +54,8 @@ func (c *cache) get(ctx context.Context, name string) (*program, error) {
 	return &program{path: c.path(name), lock: lock}, nil
 }
 
-// add writes a program with what fill gives, unless another process did so meanwhile,
-// and evicts others beyond the limit.
+// add writes a program with the content of fill, unless another process did so meanwhile, and evicts others
+// beyond the limit.
 func (c *cache) add(ctx context.Context, name string, fill func(io.Writer) error) error {
 	lock, err := lockExclusive(ctx, c.lockPath(name))
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *cache) add(ctx context.Context, name string, fill func(io.Writer) error
 
 func (c *cache) write(name string, fill func(io.Writer) error) error {
 	part := c.partPath(name)
-	// What a killed process left under this name is cut off.
+	// Truncate what a killed process left under this name.
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("write cached program: %w", err)
@@ -92,8 +92,8 @@ func (c *cache) write(name string, fill func(io.Writer) error) error {
 	return nil
 }
 
-// evict removes the programs unused longest until the rest is within the limit. The
-// program keep and those that are running stay.
+// evict removes the least recently used programs until the rest is within the limit. The program keep and
+// running programs stay.
 func (c *cache) evict(keep string) error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *cache) evict(keep string) error {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || strings.HasPrefix(e.Name(), ".") {
-			continue // gone meanwhile, or no program
+			continue // removed meanwhile, or not a program
 		}
 		programs = append(programs, info)
 		total += info.Size()

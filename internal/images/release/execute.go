@@ -27,8 +27,8 @@ type process struct {
 	output io.Writer // stdout and stderr
 }
 
-// execute runs a program to its end. When ctx ends it kills the program and all its
-// children; when this process dies, the kernel kills the program.
+// execute runs a program to its end. When ctx ends it kills the program and all its children; when this process
+// dies, the kernel kills the program.
 func execute(ctx context.Context, p process) error {
 	for try := 1; ; try++ {
 		err := executeOnce(ctx, p)

@@ -20,55 +20,53 @@ import (
 // maxOutput bounds one generated file, in bytes.
 const maxOutput = 64 << 20
 
-// invoker is how the cluster remembers what installed it; the in-cluster controller and
-// support tools look for it.
+// invoker is how the cluster records what installed it; the in-cluster controller and support tools read it.
 const invoker = "assisted-installer"
 
 // emptyConfig is the config of a role whose nodes are not installed by one.
 const emptyConfig = `{"ignition":{"version":"3.2.0"}}`
 
-// GenerateInput is what the configs of a cluster are generated from.
+// GenerateInput is the input from which the configs of a cluster are generated.
 type GenerateInput struct {
 	InstallConfig []byte // YAML or JSON
-	// Manifests are the user's and our own, by folder and name: "openshift/99-mine.yaml".
-	// Names with ".patch" in them change generated manifests.
+	// Manifests are those of the user and of the service, by folder and name: "openshift/99-mine.yaml". Names
+	// that contain ".patch" change generated manifests.
 	Manifests  map[string][]byte
 	SingleNode bool
 	// BootstrapNodeIP is the address of the bootstrap host; the zero value leaves it out.
 	BootstrapNodeIP netip.Addr
 }
 
-// Output is what the installer wrote. Everything but Log is secret.
+// Output holds the installer's files. Everything but Log is secret.
 type Output struct {
 	Bootstrap, Master, Worker []byte // Ignition configs
 	Arbiter                   []byte // nil without arbiters
 	Kubeconfig                []byte
 	KubeadminPassword         model.Secret
 	Metadata                  []byte // metadata.json
-	// Log is what the installer said, without secrets.
+	// Log is the installer's output, without secrets.
 	Log string
 }
 
-// GenerateError is a failure of the installer, with what it said.
+// GenerateError is a failure of the installer, with its output.
 type GenerateError struct {
 	Command string
-	// ExitCode is the installer's own; -1 when it was killed, or never started. Only
-	// then another try can end differently.
+	// ExitCode is the installer's own; -1 when it was killed, or never started. Only then a retry can end
+	// differently.
 	ExitCode int
-	Log      string // everything it said, without secrets
+	Log      string // all of its output, without secrets
 	err      error
 }
 
-// Error ends with the last of what the installer said.
+// Error ends with the last lines of the installer's output.
 func (e *GenerateError) Error() string {
 	return fmt.Sprintf("openshift-install %s: %s: %s", e.Command, e.err, lastWords(e.Log))
 }
 
 func (e *GenerateError) Unwrap() error { return e.err }
 
-// Generate runs the installer in a private folder, which is gone afterwards. A failure
-// of the installer is a *GenerateError; a manifest that cannot be used a
-// model.ErrInvalid that names it.
+// Generate runs the installer in a private folder, which is removed afterwards. A failure of the installer is a
+// *GenerateError; an unusable manifest is a model.ErrInvalid that names it.
 func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, error) {
 	facts, err := readFacts(in.InstallConfig)
 	if err != nil {
@@ -87,7 +85,7 @@ func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, er
 	return out, err
 }
 
-// inFolder has a run of the installer in a private folder, which is gone afterwards.
+// inFolder runs the installer in a private folder, which is removed afterwards.
 func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(context.Context, *generation) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, i.releases.opts.RunTimeout,
 		fmt.Errorf("took longer than %s", i.releases.opts.RunTimeout))
@@ -111,7 +109,7 @@ func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(co
 	return run(ctx, g)
 }
 
-// facts are the parts of an install-config that decide about the generation.
+// facts are the parts of an install-config that the generation depends on.
 type facts struct {
 	PullSecret string `json:"pullSecret"`
 	Compute    []struct {
@@ -180,7 +178,7 @@ func (g *generation) command(ctx context.Context, words ...string) error {
 	return failure
 }
 
-// environment is all the installer gets: nothing of the service's own leaks into it.
+// environment is the installer's whole environment: no variable of the service's own leaks into it.
 func (g *generation) environment() []string {
 	env := []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

@@ -82,9 +82,13 @@ func TestGenerateAHighlyAvailableCluster(t *testing.T) {
 	out, err := installer(t, r, p.ReleaseImage("4.20.33")).Generate(t.Context(), release.GenerateInput{
 		InstallConfig: installConfig(t, 3, 1),
 		Manifests: map[string][]byte{
-			"openshift/mine.yaml":  []byte("# first\n---\nkind: ConfigMap\nmetadata: {name: a}\n---\n\n---\nkind: Secret\nmetadata: {name: b}\n"),
+			"openshift/mine.yaml": []byte(
+				"# first\n---\nkind: ConfigMap\nmetadata: {name: a}\n---\n\n---\nkind: Secret\nmetadata: {name: b}\n",
+			),
 			"manifests/other.json": []byte(`{"kind":"ConfigMap"}`),
-			"manifests/cluster-scheduler-02-config.yml.patch_mine": []byte("- op: replace\n  path: /spec/mastersSchedulable\n  value: true\n"),
+			"manifests/cluster-scheduler-02-config.yml.patch_mine": []byte(
+				"- op: replace\n  path: /spec/mastersSchedulable\n  value: true\n",
+			),
 		},
 		BootstrapNodeIP: netip.MustParseAddr("192.168.10.10"),
 	})
@@ -93,9 +97,21 @@ func TestGenerateAHighlyAvailableCluster(t *testing.T) {
 	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/mine-00.yaml"), "name: a")
 	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/mine-01.yaml"), "name: b")
 	require.JSONEq(t, `{"kind":"ConfigMap"}`, bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/other.json"))
-	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-scheduler-02-config.yml"), "mastersSchedulable: true")
-	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-infrastructure-02-config.yml"), "infrastructureTopology: HighlyAvailable")
-	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/openshift-install-manifests.yaml"), "invoker: assisted-installer")
+	require.Contains(
+		t,
+		bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-scheduler-02-config.yml"),
+		"mastersSchedulable: true",
+	)
+	require.Contains(
+		t,
+		bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-infrastructure-02-config.yml"),
+		"infrastructureTopology: HighlyAvailable",
+	)
+	require.Contains(
+		t,
+		bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/openshift-install-manifests.yaml"),
+		"invoker: assisted-installer",
+	)
 	require.Equal(t, p.ReleaseImage("4.20.33"), bootstrapFile(t, out.Bootstrap, "/opt/openshift/release-image"))
 	require.Equal(t, pullSecret.Reveal(), bootstrapFile(t, out.Bootstrap, "/root/.docker/config.json"))
 	for role, config := range map[string][]byte{"master": out.Master, "worker": out.Worker} {
@@ -113,11 +129,17 @@ func TestGenerateAHighlyAvailableCluster(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 
-	hosts := []*model.Host{{RequestedHostname: "master-0", Inventory: &wire.Inventory{Interfaces: []wire.Interface{{MacAddress: "52:54:00:00:00:00"}}}}}
+	hosts := []*model.Host{
+		{RequestedHostname: "master-0", Inventory: &wire.Inventory{Interfaces: []wire.Interface{{MacAddress: "52:54:00:00:00:00"}}}},
+	}
 	changed, err := ignition.Bootstrap(ignition.BootstrapInput{Config: out.Bootstrap, Hosts: hosts})
 	require.NoError(t, err)
 	require.NotContains(t, string(changed), "nmconnection")
-	require.Contains(t, bootstrapFile(t, changed, "/opt/openshift/openshift/99_openshift-cluster-api_hosts-0.yaml"), "externallyProvisioned: true")
+	require.Contains(
+		t,
+		bootstrapFile(t, changed, "/opt/openshift/openshift/99_openshift-cluster-api_hosts-0.yaml"),
+		"externallyProvisioned: true",
+	)
 }
 
 // checkKubeconfig reads a kubeconfig as clients do and checks its certificate.
@@ -175,9 +197,13 @@ func TestGenerateTellsWhatTheInstallerRefuses(t *testing.T) {
 		manifests map[string][]byte
 		want      string
 	}{
-		"a cluster without a name":  {[]byte("apiVersion: v1\npullSecret: x\n"), nil, "metadata.name: Invalid value"},
-		"an unknown field":          {append(installConfig(t, 3, 1), []byte("\narbiter: {replicas: 9, name: a}\nunknown: x\n")...), nil, "unknown field"},
-		"a manifest without a kind": {installConfig(t, 3, 1), map[string][]byte{"manifests/a.yaml": []byte("a: b")}, "require one Kubernetes object"},
+		"a cluster without a name": {[]byte("apiVersion: v1\npullSecret: x\n"), nil, "metadata.name: Invalid value"},
+		"an unknown field": {
+			append(installConfig(t, 3, 1), []byte("\narbiter: {replicas: 9, name: a}\nunknown: x\n")...), nil, "unknown field",
+		},
+		"a manifest without a kind": {
+			installConfig(t, 3, 1), map[string][]byte{"manifests/a.yaml": []byte("a: b")}, "require one Kubernetes object",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,15 +223,20 @@ func TestGenerateRefusesManifestsByName(t *testing.T) {
 	r, _ := open(t, p, nil)
 	i := installer(t, r, p.ReleaseImage("4.20.33"))
 	for name, c := range map[string]struct{ path, content, want string }{
-		"another folder":           {"tls/ca.crt", "", "require a manifest in manifests/ or openshift/"},
-		"a way out":                {"manifests/../../x.yaml", "", "require a manifest in"},
-		"a hidden file":            {"manifests/.x.yaml", "", "require a manifest in"},
-		"no YAML":                  {"manifests/x.yaml", "a: b: c", "require YAML in manifests/x.yaml, found in document 1 at line 1"},
-		"a patch of nothing":       {"manifests/x.yaml.patch", "[{op: remove, path: /a}]", "the installer made no manifest x.yaml"},
-		"a patch without a name":   {"manifests/x.patch", "[]", "require a patch named after a manifest"},
-		"a patch that is no list":  {"manifests/x.yaml.patch", "a: b", "require a list of operations"},
-		"a patch that cannot be":   {"openshift/cluster-dns-02-config.yml.patch", "[{op: replace, path: /a/b, value: 1}]", "apply patch cluster-dns-02-config.yml.patch"},
-		"a patch that copies much": {"manifests/x.yaml.patch", "[" + repeat("{op: copy, from: /a, path: /b}", 9) + "]", "at most 8 copy operations"},
+		"another folder":          {"tls/ca.crt", "", "require a manifest in manifests/ or openshift/"},
+		"a way out":               {"manifests/../../x.yaml", "", "require a manifest in"},
+		"a hidden file":           {"manifests/.x.yaml", "", "require a manifest in"},
+		"no YAML":                 {"manifests/x.yaml", "a: b: c", "require YAML in manifests/x.yaml, found in document 1 at line 1"},
+		"a patch of nothing":      {"manifests/x.yaml.patch", "[{op: remove, path: /a}]", "the installer made no manifest x.yaml"},
+		"a patch without a name":  {"manifests/x.patch", "[]", "require a patch named after a manifest"},
+		"a patch that is no list": {"manifests/x.yaml.patch", "a: b", "require a list of operations"},
+		"a patch that cannot be": {
+			"openshift/cluster-dns-02-config.yml.patch", "[{op: replace, path: /a/b, value: 1}]",
+			"apply patch cluster-dns-02-config.yml.patch",
+		},
+		"a patch that copies much": {
+			"manifests/x.yaml.patch", "[" + repeat("{op: copy, from: /a, path: /b}", 9) + "]", "at most 8 copy operations",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -228,7 +259,14 @@ func repeat(text string, n int) string {
 
 func TestGenerateKeepsSecretsOutOfErrors(t *testing.T) {
 	t.Parallel()
-	p := serve(t, payload.Options{}, "/bin/sh", "-c", `cat "$4/install-config.yaml"; echo c29tZWJvZHk6c29tZXRoaW5n something; env; exit 7`, "installer")
+	p := serve(
+		t,
+		payload.Options{},
+		"/bin/sh",
+		"-c",
+		`cat "$4/install-config.yaml"; echo c29tZWJvZHk6c29tZXRoaW5n something; env; exit 7`,
+		"installer",
+	)
 	r, _ := open(t, p, func(o *release.Options) { o.Environment = []string{"HTTP_PROXY=http://proxy:3128"} })
 	_, err := installer(t, r, p.ReleaseImage("4.20.33")).Generate(t.Context(), release.GenerateInput{InstallConfig: installConfig(t, 3, 0)})
 	var failure *release.GenerateError

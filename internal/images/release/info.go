@@ -25,9 +25,9 @@ const (
 	keptInfos = 64
 )
 
-// Info is what a release is made of.
+// Info lists the images of a release.
 type Info struct {
-	Image        string            // as asked for
+	Image        string            // as requested
 	Digest       string            // sha256:...
 	Version      string            // like 4.20.33
 	Architecture string            // as Go names it
@@ -44,9 +44,9 @@ func (i Info) Component(name string) (string, error) {
 	return image, nil
 }
 
-// Info reads what the release image is made of. It returns a model.ErrNotFound when
-// there is no such image, a model.ErrUnprocessable when the registry does not accept
-// the pull secret, and a model.ErrInvalid when the image is no release.
+// Info reads which images a release consists of. It returns a model.ErrNotFound when the image does not exist,
+// a model.ErrUnprocessable when the registry does not accept the pull secret, and a model.ErrInvalid when the
+// image is not a release.
 func (r *Releases) Info(ctx context.Context, image string, pullSecret model.Secret) (Info, error) {
 	keys, err := newKeychain(pullSecret)
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *Releases) remember(info Info) {
 	r.infos[info.Digest] = info
 }
 
-// imageStream is the part of image-references that matters.
+// imageStream is the relevant part of image-references.
 type imageStream struct {
 	Kind     string `json:"kind"`
 	Metadata struct {

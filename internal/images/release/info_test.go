@@ -93,12 +93,18 @@ func TestInfoRefuses(t *testing.T) {
 		kind   error
 		want   string
 	}{
-		"an image that is not there":     {p.Address() + "/openshift-release-dev/ocp-release:4.1.0", pullSecret, model.ErrNotFound, "no such image"},
-		"an image that is no release":    {cli, pullSecret, model.ErrInvalid, "found one without release-manifests/image-references"},
-		"a name without a tag":           {p.Address() + "/release", pullSecret, model.ErrInvalid, "require an image with a tag or digest"},
-		"a pull secret that is no JSON":  {info.Image, "secret-text", model.ErrUnprocessable, "require a pull secret in JSON"},
-		"a pull secret without a colon":  {info.Image, `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`, model.ErrUnprocessable, "as auth of quay.io"},
-		"a pull secret without a base64": {info.Image, `{"auths":{"quay.io":{"auth":"secret:text"}}}`, model.ErrUnprocessable, "as auth of quay.io"},
+		"an image that is not there": {
+			p.Address() + "/openshift-release-dev/ocp-release:4.1.0", pullSecret, model.ErrNotFound, "no such image",
+		},
+		"an image that is no release":   {cli, pullSecret, model.ErrInvalid, "found one without release-manifests/image-references"},
+		"a name without a tag":          {p.Address() + "/release", pullSecret, model.ErrInvalid, "require an image with a tag or digest"},
+		"a pull secret that is no JSON": {info.Image, "secret-text", model.ErrUnprocessable, "require a pull secret in JSON"},
+		"a pull secret without a colon": {
+			info.Image, `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`, model.ErrUnprocessable, "as auth of quay.io",
+		},
+		"a pull secret without a base64": {
+			info.Image, `{"auths":{"quay.io":{"auth":"secret:text"}}}`, model.ErrUnprocessable, "as auth of quay.io",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

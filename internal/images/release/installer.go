@@ -26,8 +26,7 @@ var (
 	bareMetalInstaller = binary{"baremetal-installer", "usr/bin/openshift-baremetal-install"}
 )
 
-// binaryFor is the program for a platform: before 4.16 the plain installer does not
-// know bare metal.
+// binaryFor returns the program for a platform: before 4.16 the plain installer does not support bare metal.
 func binaryFor(platform, version string) binary {
 	v, err := semver.NewVersion(version)
 	if platform == "baremetal" && err == nil && v.Major() == 4 && v.Minor() < 16 {
@@ -36,8 +35,8 @@ func binaryFor(platform, version string) binary {
 	return plainInstaller
 }
 
-// Installer is the installer of a release, ready to run. Release it with Close, or the
-// cache keeps it for good.
+// Installer is the installer of a release, ready to run. Release it with Close, or the cache keeps it
+// indefinitely.
 type Installer struct {
 	Release Info
 
@@ -45,9 +44,8 @@ type Installer struct {
 	releases *Releases
 }
 
-// Installer fetches the installer of a release for a platform (baremetal, none, ...).
-// Callers who ask for the same one at once wait for one download; it goes on when they
-// give up. Errors are those of Info.
+// Installer downloads the installer of a release for a platform (baremetal, none, ...). Concurrent callers wait
+// for one download; it continues when they give up. Errors are those of Info.
 func (r *Releases) Installer(ctx context.Context, image, platform string, pullSecret model.Secret) (*Installer, error) {
 	info, err := r.Info(ctx, image, pullSecret)
 	if err != nil {
@@ -63,7 +61,7 @@ func (r *Releases) Installer(ctx context.Context, image, platform string, pullSe
 		return nil, model.Invalidf("require images by digest in release %s, found %s", info.Version, source)
 	}
 	name := digest + "-" + b.path[strings.LastIndexByte(b.path, '/')+1:]
-	// A program can be evicted between its download and its use, but not for ever.
+	// A program can be evicted between its download and its use, but not indefinitely.
 	for range 3 {
 		p, err := r.cache.get(ctx, name)
 		if err != nil {
@@ -82,9 +80,9 @@ func (r *Releases) Installer(ctx context.Context, image, platform string, pullSe
 // Close lets the cache evict the installer again.
 func (i *Installer) Close() { i.program.release() }
 
-// fetchOnce joins a download of the program that is under way, or starts one.
+// fetchOnce joins a running download of the program, or starts one.
 func (r *Releases) fetchOnce(ctx context.Context, name, source, path string, pullSecret model.Secret) error {
-	// Who brings another pull secret must not fail for this one's.
+	// A caller with another pull secret must not fail because of this one's.
 	key := fmt.Sprintf("%s %x", name, sha256.Sum256([]byte(pullSecret.Reveal())))
 	done := r.downloads.DoChan(key, func() (any, error) { //nolint:contextcheck // the download outlives the caller who began it
 		// Not the context of the caller: others wait for the same download.

@@ -21,9 +21,9 @@ const (
 // errNoFile: no layer of an image holds the file.
 var errNoFile = errors.New("no such file in the image")
 
-// findFile gives take the file at name, a path without a slash before it, as a container
-// of the image would see it: the last layer that has it decides. take may be given data
-// that turns out damaged; then findFile returns an error afterwards.
+// findFile calls take with the file at name, a path without a leading slash, as a container of the image would
+// see it: the last layer that has it decides. take may get data that turns out to be damaged; then findFile
+// returns an error afterwards.
 func findFile(image v1.Image, name string, take func(*tar.Header, io.Reader) error) error {
 	layers, err := image.Layers()
 	if err != nil {
@@ -97,7 +97,7 @@ func searchLayer(layer v1.Layer, name string, take func(*tar.Header, io.Reader) 
 
 func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// resolve is where a symbolic link leads to.
+// resolve returns the target of a symbolic link.
 func resolve(name, target string) string {
 	if path.IsAbs(target) {
 		return clean(target)

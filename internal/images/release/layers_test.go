@@ -62,7 +62,10 @@ func push(t *testing.T, p *payload.Payload, repository string, layers ...[]entry
 // references is a release image whose installer is the given image.
 func references(t *testing.T, p *payload.Payload, repository, installer string) string {
 	t.Helper()
-	stream := fmt.Sprintf(`{"kind":"ImageStream","metadata":{"name":"4.20.33"},"spec":{"tags":[{"name":"installer","from":{"name":%q}}]}}`, installer)
+	stream := fmt.Sprintf(
+		`{"kind":"ImageStream","metadata":{"name":"4.20.33"},"spec":{"tags":[{"name":"installer","from":{"name":%q}}]}}`,
+		installer,
+	)
 	return push(t, p, repository, []entry{regular("release-manifests/image-references", stream)})
 }
 
@@ -82,7 +85,11 @@ func TestInstallersAreFoundInLayers(t *testing.T) {
 		{"behind a relative link", [][]entry{{regular("usr/lib/install", program), link(tar.TypeSymlink, path, "../lib/install")}}, ""},
 		{"behind an absolute link", [][]entry{{regular("opt/install", program), link(tar.TypeSymlink, path, "/opt/install")}}, ""},
 		{"nowhere", [][]entry{{regular("etc/x", "y")}}, "require usr/bin/openshift-install in installer image"},
-		{"removed by a later layer", [][]entry{{regular(path, program)}, {regular("usr/bin/.wh.openshift-install", "")}}, "require usr/bin/openshift-install in installer image"},
+		{
+			"removed by a later layer",
+			[][]entry{{regular(path, program)}, {regular("usr/bin/.wh.openshift-install", "")}},
+			"require usr/bin/openshift-install in installer image",
+		},
 		{"behind links in a circle", [][]entry{{link(tar.TypeSymlink, path, "openshift-install")}}, "too many links"},
 		{"as a folder", [][]entry{{link(tar.TypeDir, path, "")}}, "require a file"},
 	} {

@@ -18,7 +18,7 @@ type fileLock struct{ file *os.File }
 
 func (l *fileLock) release() { _ = l.file.Close() }
 
-// tryLock takes the lock for itself alone; false when somebody else has it.
+// tryLock takes the lock exclusively; it returns false when another process has it.
 func tryLock(path string) (*fileLock, bool, error) { return flock(path, syscall.LOCK_EX) }
 
 // lockExclusive waits for the lock until ctx ends.

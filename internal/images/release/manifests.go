@@ -16,7 +16,7 @@ import (
 // manifestPath is where a manifest can be: folder, then name.
 var manifestPath = regexp.MustCompile(`^(manifests|openshift)/([^/\\]+)$`)
 
-// sortedManifests are manifests by what happens to them.
+// sortedManifests are manifests by how they are applied.
 type sortedManifests struct {
 	files   map[string][]byte // added, one object each
 	patches []patch           // in the order they are applied

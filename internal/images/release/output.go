@@ -9,8 +9,7 @@ import (
 	"sync"
 )
 
-// maxLog bounds what is kept of an installer's output, in bytes, and lastLines what an
-// error tells of it.
+// maxLog bounds the kept output of an installer, in bytes; lastLines bounds the part of it in an error.
 const (
 	maxLog    = 1 << 20
 	lastLines = 5
@@ -35,8 +34,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was kept, from the beginning of a line on: a cut line could begin with
-// a part of a secret.
+// String returns the kept text, from the beginning of a line on: a cut line could begin with a part of a
+// secret.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +47,7 @@ func (t *tail) String() string {
 	return "...\n" + rest
 }
 
-// lastWords are the last lines of a log.
+// lastWords returns the last lines of a log.
 func lastWords(log string) string {
 	lines := strings.Split(strings.TrimSpace(log), "\n")
 	return strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
@@ -57,7 +56,7 @@ func lastWords(log string) string {
 // mask replaces secrets in texts.
 type mask []string
 
-// newMask knows a pull secret in every form a program could print it in.
+// newMask masks a pull secret in every form a program could print it in.
 func newMask(pullSecret string) mask {
 	m := mask{}.with(pullSecret)
 	var secret struct {
@@ -78,8 +77,8 @@ func newMask(pullSecret string) mask {
 	return m
 }
 
-// with adds a secret, also as quoted text and in base64. Very short ones are left out:
-// they would mask half a log and guard nothing.
+// with adds a secret, also as quoted text and in base64. Very short ones are left out: they would mask half a
+// log and protect nothing.
 func (m mask) with(secret string) mask {
 	const shortest = 6
 	if len(secret) < shortest {
@@ -89,7 +88,7 @@ func (m mask) with(secret string) mask {
 	return append(slices.Clone(m), secret, quoted[1:len(quoted)-1], base64.StdEncoding.EncodeToString([]byte(secret)))
 }
 
-// text is a text without the secrets.
+// text returns a text without the secrets.
 func (m mask) text(text string) string {
 	secrets := slices.Clone(m)
 	// The longest first, or a part of one would be masked and the rest stay.

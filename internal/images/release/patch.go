@@ -16,8 +16,8 @@ type patch struct {
 	folders []string // where its target can be; the first that has it counts
 }
 
-// oneWorkerPatch keeps two routers and the like where the installer counts one worker:
-// control plane hosts run them too.
+// oneWorkerPatch keeps two routers and so on where the installer counts one worker: control plane hosts run
+// them too.
 const oneWorkerPatch = `[{"op":"replace","path":"/status/infrastructureTopology","value":"HighlyAvailable"}]`
 
 // newPatch reads a patch for the manifest its name begins with: in its own folder, or

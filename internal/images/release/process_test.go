@@ -231,7 +231,7 @@ func TestOpenRemovesWhatAKilledRunLeft(t *testing.T) {
 	}()
 	hanging(t, file)
 	openAt(t, p, dir, nil)
-	require.FileExists(t, secret, "another process is at work")
+	require.FileExists(t, secret, "another process is running")
 	cancel()
 	require.Error(t, <-ended)
 	openAt(t, p, dir, nil)

@@ -18,11 +18,11 @@ import (
 	"slipway/internal/model"
 )
 
-// keychain finds the credentials of a registry in a pull secret: the key with the most
-// of the repository's path wins (containers-auth.json(5)).
+// keychain looks up the credentials of a registry in a pull secret: the key with the longest matching path wins
+// (containers-auth.json(5)).
 type keychain map[string]authn.AuthConfig
 
-// newKeychain reads a pull secret. Its errors never hold a part of it.
+// newKeychain parses a pull secret. Its errors never contain a part of it.
 func newKeychain(pullSecret model.Secret) (keychain, error) {
 	var secret struct {
 		Auths map[string]struct {
@@ -44,7 +44,7 @@ func newKeychain(pullSecret model.Secret) (keychain, error) {
 	return keys, nil
 }
 
-// place drops what older tools write around the name of a registry.
+// place strips what older tools write around the name of a registry.
 func place(registry string) string {
 	registry = strings.TrimPrefix(strings.TrimPrefix(registry, "https://"), "http://")
 	for _, suffix := range []string{"/", "/v2", "/v1"} {
@@ -65,8 +65,8 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	return authn.Anonymous, nil
 }
 
-// plainHTTPGuard refuses unencrypted requests but to registries that are allowed them:
-// the client tries them on private addresses, where a pull secret could be overheard.
+// plainHTTPGuard refuses unencrypted requests except to registries that are allowed them: the client tries them
+// on private addresses, where a pull secret could be overheard.
 type plainHTTPGuard struct {
 	next    http.RoundTripper
 	allowed []string
@@ -97,10 +97,10 @@ func platform(architecture string) v1.Platform {
 	return v1.Platform{OS: "linux", Architecture: architecture}
 }
 
-// ErrRegistry is the error when a registry cannot be reached, or breaks.
-var ErrRegistry = errors.New("the registry gives no image")
+// ErrRegistry is the error when a registry cannot be reached, or fails.
+var ErrRegistry = errors.New("the registry does not deliver the image")
 
-// explain turns what a registry answered into what a user can act on.
+// explain turns a registry's reply into an error a user can act on.
 func explain(doing, image string, err error) error {
 	var answer *transport.Error
 	var network net.Error

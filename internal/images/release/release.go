@@ -73,9 +73,8 @@ type Releases struct {
 	infos map[string]Info // by digest
 }
 
-// Open returns releases that keep their installers below dir, which is made private to
-// the user of the process. What a killed process left behind is removed, unless another
-// process is at work there.
+// Open returns releases that keep their installers below dir, which is made private to the user of the process.
+// Leftovers of a killed process are removed, unless another process uses the folder.
 func Open(dir string, opts Options) (*Releases, error) {
 	if opts.Architecture == "" || opts.Now == nil {
 		return nil, fmt.Errorf("open release cache: require an architecture and a clock")
@@ -101,10 +100,10 @@ func Open(dir string, opts Options) (*Releases, error) {
 	return r, nil
 }
 
-// Close ends downloads that are under way. Installers that run end with their own context.
+// Close ends running downloads. Running installers end with their own context.
 func (r *Releases) Close() { r.stop() }
 
-// sweep empties the work folder when no process uses it: folders there hold secrets.
+// sweep empties the work folder when no process uses it: folders in it hold secrets.
 func (r *Releases) sweep() error {
 	lock, ok, err := tryLock(r.workLock)
 	if err != nil || !ok {
@@ -123,7 +122,7 @@ func (r *Releases) sweep() error {
 	return nil
 }
 
-// remoteOptions are how a registry is spoken to with a pull secret.
+// remoteOptions are the options for a registry with a pull secret.
 func (r *Releases) remoteOptions(ctx context.Context, keys keychain) []remote.Option {
 	return []remote.Option{
 		remote.WithContext(ctx),

@@ -14,8 +14,8 @@ import (
 	"slipway/internal/model"
 )
 
-// What a disconnected image brings along it offers in a registry of its own: this is where
-// the images of a release are found there. Newer images listen on the first port.
+// A disconnected image serves the images of a release in a registry of its own, at these addresses. Newer
+// images listen on the first port.
 const applianceRegistries = `unqualified-search-registries = []
 
 [[registry]]
@@ -37,7 +37,7 @@ const applianceRegistries = `unqualified-search-registries = []
 
 const (
 	agentInstallVersion = "agent-install.openshift.io/v1beta1"
-	// networkLabel ties network settings to their environment.
+	// networkLabel links network settings to their InfraEnv.
 	networkLabel   = "agent-install.openshift.io/infraenv-id"
 	pullSecretName = "pull-secret"
 )
@@ -118,7 +118,11 @@ func unconfiguredFiles(c *model.Cluster, e *model.InfraEnv) (map[string][]byte, 
 }
 
 func infraEnvObject(e *model.InfraEnv) object {
-	spec := object{"pullSecretRef": object{"name": pullSecretName}, "sshAuthorizedKey": e.SSHAuthorizedKey, "cpuArchitecture": rpmArchitecture(e.CPUArchitecture)}
+	spec := object{
+		"pullSecretRef":    object{"name": pullSecretName},
+		"sshAuthorizedKey": e.SSHAuthorizedKey,
+		"cpuArchitecture":  rpmArchitecture(e.CPUArchitecture),
+	}
 	if e.Proxy.HTTP != "" || e.Proxy.HTTPS != "" {
 		spec["proxy"] = object{"httpProxy": e.Proxy.HTTP, "httpsProxy": e.Proxy.HTTPS, "noProxy": e.Proxy.NoProxy}
 	}

@@ -28,7 +28,10 @@ func agentInstaller(args []string) int {
 	dir := args[slices.Index(args, "--dir")+1]
 	files := []map[string]any{}
 	add := func(path string, data []byte) {
-		files = append(files, map[string]any{"path": path, "contents": map[string]any{"source": "data:;base64," + base64.StdEncoding.EncodeToString(data)}})
+		files = append(
+			files,
+			map[string]any{"path": path, "contents": map[string]any{"source": "data:;base64," + base64.StdEncoding.EncodeToString(data)}},
+		)
 	}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -38,7 +41,10 @@ func agentInstaller(args []string) int {
 		add(strings.TrimPrefix(path, dir), data)
 		return err
 	})
-	add("/called", []byte(strings.Join(args[:slices.Index(args, "--dir")], " ")+" of "+os.Getenv("OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE")))
+	add(
+		"/called",
+		[]byte(strings.Join(args[:slices.Index(args, "--dir")], " ")+" of "+os.Getenv("OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE")),
+	)
 	config, merr := json.Marshal(map[string]any{"ignition": map[string]any{"version": "3.2.0"}, "storage": map[string]any{"files": files}})
 	if err := errors.Join(err, merr, os.WriteFile(filepath.Join(dir, "unconfigured-agent.ign"), config, 0o600)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -56,7 +62,9 @@ func serveAgentInstaller(t *testing.T) *payload.Payload {
 
 func disconnectedEnv() *model.InfraEnv {
 	return &model.InfraEnv{
-		ID: uuid.MustParse("273f0101-ab20-42d6-93e2-d7a94f89c15c"), Name: "far", CPUArchitecture: "arm64", PullSecret: pullSecret, SSHAuthorizedKey: "ssh-ed25519 AAAA",
+		ID: uuid.MustParse(
+			"273f0101-ab20-42d6-93e2-d7a94f89c15c",
+		), Name: "far", CPUArchitecture: "arm64", PullSecret: pullSecret, SSHAuthorizedKey: "ssh-ed25519 AAAA",
 	}
 }
 
@@ -72,7 +80,11 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 	require.NoError(t, err)
 	require.Len(t, d.Files(), 4, "no file of what was not set")
 	require.Equal(t, "agent create unconfigured-ignition of "+c.ReleaseImage, bootstrapFile(t, config, "/called"))
-	require.Contains(t, bootstrapFile(t, config, "/mirror/registries.conf"), "registry.appliance.openshift.com:5000/openshift/release-images")
+	require.Contains(
+		t,
+		bootstrapFile(t, config, "/mirror/registries.conf"),
+		"registry.appliance.openshift.com:5000/openshift/release-images",
+	)
 	require.YAMLEq(t, `{apiVersion: agent-install.openshift.io/v1beta1, kind: InfraEnv, metadata: {name: far},
 		spec: {pullSecretRef: {name: pull-secret}, sshAuthorizedKey: ssh-ed25519 AAAA, cpuArchitecture: aarch64}}`, bootstrapFile(t, config, "/cluster-manifests/infraenv.yaml"))
 	var secret struct {
@@ -87,7 +99,11 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 	e.StaticNetworkConfig = `[{"network_yaml":"interfaces: [{name: eth0}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]},{"network_yaml":"{}"}]`
 	config, err = r.Unconfigured(t.Context(), c, e)
 	require.NoError(t, err)
-	require.YAMLEq(t, `{apiVersion: v1beta1, kind: AgentConfig, metadata: {name: one}, rendezvousIP: 192.0.2.7}`, bootstrapFile(t, config, "/agent-config.yaml"))
+	require.YAMLEq(
+		t,
+		`{apiVersion: v1beta1, kind: AgentConfig, metadata: {name: one}, rendezvousIP: 192.0.2.7}`,
+		bootstrapFile(t, config, "/agent-config.yaml"),
+	)
 	var env struct{ Spec map[string]any }
 	require.NoError(t, yaml.Unmarshal([]byte(bootstrapFile(t, config, "/cluster-manifests/infraenv.yaml")), &env))
 	require.Equal(t, map[string]any{"httpProxy": "http://p:3128", "httpsProxy": "", "noProxy": "a.example"}, env.Spec["proxy"])
@@ -105,13 +121,24 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 
 func TestConfigOfADisconnectedImageThatFailsTellsWhatTheInstallerSaid(t *testing.T) {
 	t.Parallel()
-	p := serve(t, payload.Options{}, "/bin/sh", "-c", `echo "no such command, pull secret `+strings.ReplaceAll(pullSecret.Reveal(), `"`, `\"`)+`"; exit 3`, "sh")
+	p := serve(
+		t,
+		payload.Options{},
+		"/bin/sh",
+		"-c",
+		`echo "no such command, pull secret `+strings.ReplaceAll(pullSecret.Reveal(), `"`, `\"`)+`"; exit 3`,
+		"sh",
+	)
 	r, _ := open(t, p, nil)
 	_, err := r.Unconfigured(t.Context(), &model.Cluster{ReleaseImage: p.ReleaseImage("4.20.33")}, disconnectedEnv())
 	var failure *release.GenerateError
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, 3, failure.ExitCode)
-	require.ErrorContains(t, err, "openshift-install agent create unconfigured-ignition: exit status 3: no such command, pull secret [redacted]")
+	require.ErrorContains(
+		t,
+		err,
+		"openshift-install agent create unconfigured-ignition: exit status 3: no such command, pull secret [redacted]",
+	)
 	_, err = r.Unconfigured(t.Context(), &model.Cluster{ReleaseImage: p.Address() + "/none:1"}, disconnectedEnv())
 	require.ErrorIs(t, err, model.ErrNotFound)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cavaliergopher/cpio"
 )
 
-// alignment is what the kernel asks of the archives of an initramfs, in bytes
+// alignment is the alignment the kernel requires of the archives of an initramfs, in bytes
 // (Documentation/driver-api/early-userspace/buffer-format.rst).
 const alignment = 4
 
@@ -25,8 +25,8 @@ type packedFile struct {
 	content []byte
 }
 
-// pack makes a gzip'ed cpio archive (newc), the folders in front of what is in them. The
-// same file gives the same bytes: neither format gets a time.
+// pack makes a gzip'ed cpio archive (newc), folders before their content. The same file gives the same bytes:
+// neither format gets a time.
 func pack(f packedFile) ([]byte, error) {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)
@@ -36,7 +36,9 @@ func pack(f packedFile) ([]byte, error) {
 			return nil, fmt.Errorf("pack %s: %w", folder, err)
 		}
 	}
-	if err := archive.WriteHeader(&cpio.Header{Name: f.path, Mode: cpio.TypeReg | f.mode, Links: 1, Size: int64(len(f.content))}); err != nil {
+	if err := archive.WriteHeader(
+		&cpio.Header{Name: f.path, Mode: cpio.TypeReg | f.mode, Links: 1, Size: int64(len(f.content))},
+	); err != nil {
 		return nil, fmt.Errorf("pack %s: %w", f.path, err)
 	}
 	if _, err := archive.Write(f.content); err != nil {
@@ -51,7 +53,7 @@ func pack(f packedFile) ([]byte, error) {
 	return append(out.Bytes(), make([]byte, padding(int64(out.Len())))...), nil
 }
 
-// foldersOf are those above a file, the outermost first.
+// foldersOf returns the parent folders of a file, the outermost first.
 func foldersOf(file string) []string {
 	var out []string
 	for at := path.Dir(file); at != "."; at = path.Dir(at) {
@@ -65,8 +67,8 @@ func foldersOf(file string) []string {
 // says otherwise (docs/reference/images.md, "Ignition area").
 const IgnitionRoom = 256 << 10
 
-// IgnitionArchive is a config as an image holds it, where the initramfs of CoreOS finds
-// it: config.ign in a gzip'ed cpio archive.
+// IgnitionArchive returns a config as an image holds it, where the initramfs of CoreOS finds it: config.ign in
+// a gzip'ed cpio archive.
 func IgnitionArchive(config []byte) ([]byte, error) {
 	return pack(packedFile{"config.ign", 0o644, config})
 }

@@ -14,20 +14,20 @@ const (
 	defaultIgnitionPath = "images/ignition.img"
 )
 
-// area is a range of a file of the image, in bytes, that is written over.
+// area is a range of a file of the image, in bytes, that is overwritten.
 type area struct {
 	path           string
 	offset, length int64
 }
 
-// ignitionInfo is what an image says of its area for a config.
+// ignitionInfo is an image's description of its area for a config.
 type ignitionInfo struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
 	Length int64  `json:"length"`
 }
 
-// ignitionArea finds where a config goes. Without offset and length it is a whole file.
+// ignitionArea finds the area for a config. Without offset and length it is a whole file.
 func (b *Base) ignitionArea(image io.ReaderAt) (area, error) {
 	text, err := b.text(image, ignitionInfoPath)
 	if err != nil {
@@ -49,17 +49,23 @@ func (b *Base) ignitionArea(image io.ReaderAt) (area, error) {
 		a.length = f.Size()
 	}
 	if !a.within(f) {
-		return area{}, fmt.Errorf("find the area for an Ignition config: require a range of the %d bytes of %s in one piece, found %d bytes at %d", f.Size(), a.path, a.length, a.offset)
+		return area{}, fmt.Errorf(
+			"find the area for an Ignition config: require a range of the %d bytes of %s in one piece, found %d bytes at %d",
+			f.Size(),
+			a.path,
+			a.length,
+			a.offset,
+		)
 	}
 	return a, nil
 }
 
-// within reports whether an area is a range of a file that is in one piece, and not empty.
+// within reports whether an area is a non-empty range of a file that is in one piece.
 func (a area) within(f iso9660.File) bool {
 	return len(f.Extents) == 1 && a.offset >= 0 && a.length > 0 && a.length <= f.Size() && a.offset <= f.Size()-a.length
 }
 
-// IgnitionRoom is how many bytes a config may have, packed.
+// IgnitionRoom is how many bytes a packed config may have.
 func (b *Base) IgnitionRoom() int64 { return b.ignition.length }
 
 // fill puts content into an area, and zeros after it. Areas are in files of one piece.
@@ -68,7 +74,7 @@ func (b *Base) fill(a area, content []byte) edit {
 	return edit{offset: f.Extents[0].Offset + a.offset, length: a.length, data: content}
 }
 
-// embedIgnition fills the area with a config, or leaves it as it is without one.
+// embedIgnition fills the area with a config, or leaves it unchanged without one.
 func (b *Base) embedIgnition(config []byte) ([]edit, error) {
 	if len(config) == 0 {
 		return nil, nil
@@ -78,8 +84,14 @@ func (b *Base) embedIgnition(config []byte) ([]edit, error) {
 		return nil, err
 	}
 	if int64(len(packed)) > b.ignition.length {
-		return nil, model.Conflictf("discovery config does not fit into the image: require at most %d bytes packed, found %d (%d unpacked); "+
-			"shorten the Ignition config override, the static network configuration, the trust bundle or the proxy's exceptions, or boot over the network, where there is no limit", b.ignition.length, len(packed), len(config))
+		return nil, model.Conflictf(
+			"discovery config does not fit into the image: require at most %d bytes packed, found %d (%d unpacked); "+
+				"shorten the Ignition config override, the static network configuration, the trust bundle or the proxy's exceptions, or "+
+				"boot over the network, where there is no limit",
+			b.ignition.length,
+			len(packed),
+			len(config),
+		)
 	}
 	return []edit{b.fill(b.ignition, packed)}, nil
 }

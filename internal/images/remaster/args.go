@@ -11,9 +11,8 @@ import (
 // for its root file system there. A minimal image fetches it instead.
 const liveISO = "coreos.liveiso="
 
-// ChangedArguments are arguments with what a user changes, the way coreos-installer does:
-// append and delete take an argument, replace takes KEY=OLD=NEW. A change of an argument
-// that is not there changes nothing.
+// ChangedArguments returns arguments with a user's changes, the way coreos-installer applies them: append and
+// delete take an argument, replace takes KEY=OLD=NEW. A change of a missing argument changes nothing.
 func ChangedArguments(args []string, changes []model.KernelArgument) []string {
 	args = slices.Clone(args)
 	for _, c := range changes {
@@ -37,8 +36,8 @@ func ChangedArguments(args []string, changes []model.KernelArgument) []string {
 	return args
 }
 
-// splitArguments splits a command line at its blanks, but not at those between double
-// quotes, as the kernel does (lib/cmdline.c).
+// splitArguments splits a command line at its blanks, but not within double quotes, as the kernel does
+// (lib/cmdline.c).
 func splitArguments(line string) []string {
 	quoted := false
 	return strings.FieldsFunc(line, func(r rune) bool {
@@ -49,8 +48,8 @@ func splitArguments(line string) []string {
 	})
 }
 
-// quoteForGrub keeps an argument in one piece: unquoted, some signs end a command of
-// GRUB's shell. What is quoted already stays as it is.
+// quoteForGrub quotes an argument: unquoted, some characters end a command of GRUB's shell. Quoted arguments
+// stay unchanged.
 func quoteForGrub(arg string) string {
 	if strings.ContainsAny(arg, "&|;<>$\\") && !strings.ContainsAny(arg, `"'`) {
 		return "'" + arg + "'"

@@ -32,8 +32,7 @@ var s390xPaths = []string{addrSizePath, insPath, "images/cdboot.img"}
 // maxText limits the small files that are read whole, in bytes.
 const maxText = 1 << 20
 
-// Base is what is known of a base ISO, or of a minimal one made of it. It is never
-// changed, and safe for many readers.
+// Base describes a base ISO, or a minimal one made of it. It is immutable, and safe for concurrent use.
 type Base struct {
 	volume   *iso9660.Volume
 	whole    *layout.Layout
@@ -41,9 +40,8 @@ type Base struct {
 	kargs    kernelArguments
 }
 
-// Inspect reads what Slipway needs to know of an ISO of size bytes, once per file. The
-// volume label is not looked at: an image that has an Ignition area is one that can be
-// used, whatever it is called.
+// Inspect reads what Slipway needs to know of an ISO of size bytes, once per file. The volume label is not
+// checked: every image that has an Ignition area can be used.
 func Inspect(r io.ReaderAt, size int64) (*Base, error) {
 	return inspect(r, layout.Of(layout.Base(0, size)))
 }
@@ -81,11 +79,11 @@ func (b *Base) Kernel() (*layout.Layout, error) { return b.artifact("kernel", ke
 // Rootfs is the root file system that a minimal image fetches.
 func (b *Base) Rootfs() (*layout.Layout, error) { return b.artifact("root file system", rootfsPath) }
 
-// InsFile tells a machine of s390x what to load to where.
+// InsFile is the file from which a machine of s390x reads what to load to which address.
 func (b *Base) InsFile() (*layout.Layout, error) { return b.artifact("ins file", insPath) }
 
-// AddrSize tells firmware of s390x where the initramfs is, and its size: initrdSize, in
-// bytes, of what PXEInitrd gives.
+// AddrSize is the file from which firmware of s390x reads the address of the initramfs and its size:
+// initrdSize, in bytes, of PXEInitrd's result.
 func (b *Base) AddrSize(r io.ReaderAt, initrdSize int64) ([]byte, error) {
 	l, err := b.artifact("initrd.addrsize", addrSizePath)
 	if err != nil {
@@ -111,13 +109,18 @@ func (b *Base) CheckSizes() error {
 		}
 		f, ok := b.first(paths...)
 		if !ok || f.Size() < required.size {
-			return model.Invalidf("image is not complete: require %s of at least %d bytes, found %d", required.path, required.size, f.Size())
+			return model.Invalidf(
+				"image is not complete: require %s of at least %d bytes, found %d",
+				required.path,
+				required.size,
+				f.Size(),
+			)
 		}
 	}
 	return nil
 }
 
-// first is the first of paths that is a file.
+// first returns the first of paths that is a file.
 func (b *Base) first(paths ...string) (iso9660.File, bool) {
 	for _, path := range paths {
 		if f, ok := b.volume.File(path); ok && !f.Dir && f.Link == "" {
@@ -135,7 +138,7 @@ func (b *Base) artifact(name string, paths ...string) (*layout.Layout, error) {
 	return b.content(f), nil
 }
 
-// content is a file as a layout over the base file.
+// content returns a file as a layout over the base file.
 func (b *Base) content(f iso9660.File) *layout.Layout {
 	var pieces []layout.Piece
 	for _, e := range f.Extents {
@@ -146,7 +149,7 @@ func (b *Base) content(f iso9660.File) *layout.Layout {
 	return layout.Of(pieces...)
 }
 
-// text reads a small file. There is none: nil without an error.
+// text reads a small file. It returns nil without an error when the file is missing.
 func (b *Base) text(image io.ReaderAt, path string) ([]byte, error) {
 	f, ok := b.first(path)
 	if !ok {

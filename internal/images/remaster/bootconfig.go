@@ -19,21 +19,21 @@ var (
 	ofLiveISO      = regexp.MustCompile(regexp.QuoteMeta(liveISO) + `\S*[ \t]*`)
 )
 
-// rootfsURL limits an address to signs that neither boot loader takes for its own, in
-// the quotes that GRUB needs around & and ;.
+// rootfsURL limits an address to characters that are not special for either boot loader, in the quotes that
+// GRUB requires around & and ;.
 var rootfsURL = regexp.MustCompile(`^https?://[A-Za-z0-9\-._~:/?#@!&'()*+,;=%\[\]]+$`)
 
-// configEdit has a boot loader's file start an image that fetches its root file system.
+// configEdit makes a boot loader's file start an image that fetches its root file system.
 type configEdit struct {
 	rootfsURL string
 	ramdisks  []string // further files of the initramfs, in order
 }
 
-// config edits a file, and tells where its areas for kernel arguments have moved to. The
-// areas keep their length, and what they gain from the argument that goes.
+// config edits a file, and returns the new offsets of its areas for kernel arguments. The
+// areas keep their length, and gain the space of the removed argument.
 //
-// The address is put in front of the areas and not into them: GRUB needs quotes around it,
-// which isolinux would hand to the kernel, and coreos-installer asks for areas of the same
+// The address is inserted before the areas and not into them: GRUB needs quotes around it,
+// which isolinux would pass to the kernel, and coreos-installer requires areas of the same
 // content in all files.
 func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]byte, []int64, error) {
 	order := make([]int, len(areas))
@@ -48,7 +48,11 @@ func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]by
 	for _, i := range order {
 		a := areas[i]
 		if a.offset < at {
-			return nil, nil, fmt.Errorf("edit %s: require areas for kernel arguments of their own, found one at %d in another", path, a.offset)
+			return nil, nil, fmt.Errorf(
+				"edit %s: require areas for kernel arguments of their own, found one at %d in another",
+				path,
+				a.offset,
+			)
 		}
 		out.WriteString(e.text(path, string(content[at:a.offset]), &found))
 		moved[i] = int64(out.Len())
@@ -66,13 +70,13 @@ func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]by
 	return []byte(out.String()), moved, nil
 }
 
-// errNoLines: a file that starts no kernel, as one that only reads another file.
+// errNoLines: a file that starts no kernel, such as one that only includes another file.
 var errNoLines = model.Invalidf("require a line for a kernel and one for its initramfs, found none")
 
-// lines tells which ones a file has.
+// lines reports which ones a file has.
 type lines struct{ kernel, initrd bool }
 
-// text edits what is not an area for kernel arguments.
+// text edits the parts that are not areas for kernel arguments.
 func (e configEdit) text(path, text string, found *lines) string {
 	kernel, initrd, url, separator := grubKernel, grubInitrd, `"`+e.rootfsURL+`"`, " "
 	if !isGrub(path) {
@@ -95,8 +99,8 @@ func (e configEdit) text(path, text string, found *lines) string {
 
 func withoutLiveISO(text string) string { return ofLiveISO.ReplaceAllString(text, "") }
 
-// movedInfo is kargs.json of an image whose areas have moved: offsets by the order of its
-// files. What else it says stays.
+// movedInfo is kargs.json of an image whose areas have moved: offsets by the order of its files. Its other
+// fields stay.
 func movedInfo(info []byte, offsets []int64) ([]byte, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(info, &all); err != nil {

@@ -10,16 +10,16 @@ import (
 	"slipway/internal/model"
 )
 
-// Parts are what makes an image that of one environment.
+// Parts are the parts of an image that belong to one InfraEnv.
 type Parts struct {
-	Ignition        []byte                 // discovery config, JSON; none: the image's own stays
+	Ignition        []byte                 // discovery config, JSON; empty: the image's own stays
 	KernelArguments []model.KernelArgument // append, delete, replace
 	Ramdisk         []byte                 // for hosts that fetch their root file system: gzip'ed cpio, or nil
-	Nmstatectl      []byte                 // what Nmstatectl gives, where hosts apply NMState themselves, or nil
+	Nmstatectl      []byte                 // the result of Nmstatectl, where hosts apply NMState themselves, or nil
 }
 
-// Full is the whole image: the config and the kernel arguments laid over the base. What
-// does not fit is a model.ErrConflict.
+// Full returns the whole image: the config and the kernel arguments laid over the base. A part that does not
+// fit is a model.ErrConflict.
 func (b *Base) Full(p Parts) (*layout.Layout, error) {
 	edits, err := b.embed(p)
 	if err != nil {
@@ -40,9 +40,8 @@ func (b *Base) embed(p Parts) ([]edit, error) {
 	return append(edits, kargs...), nil
 }
 
-// PXEInitrd is the initramfs for machines that boot over the network: that of the image,
-// the config, and with a ramdisk also that and nmstatectl. Kernel arguments are in the
-// script that loads it.
+// PXEInitrd returns the initramfs for machines that boot over the network: that of the image, the config, and
+// with a ramdisk also that and nmstatectl. Kernel arguments are in the script that loads it.
 func (b *Base) PXEInitrd(p Parts) (*layout.Layout, error) {
 	initrd, err := b.artifact("initramfs", initrdPath)
 	if err != nil {
@@ -70,7 +69,7 @@ type edit struct {
 	data           []byte
 }
 
-// same reports whether two edits are one: two names of an image may be of one file.
+// same reports whether two edits are equal: two names of an image may refer to one file.
 func same(a, b edit) bool {
 	return a.offset == b.offset && a.length == b.length && bytes.Equal(a.data, b.data)
 }
@@ -84,7 +83,12 @@ func lay(l *layout.Layout, edits []edit) (*layout.Layout, error) {
 	at := int64(0)
 	for _, e := range edits {
 		if e.offset < at || e.offset+e.length > l.Size() {
-			return nil, fmt.Errorf("lay %d bytes over the image: require a range of its own within %d bytes, found offset %d", e.length, l.Size(), e.offset)
+			return nil, fmt.Errorf(
+				"lay %d bytes over the image: require a range of its own within %d bytes, found offset %d",
+				e.length,
+				l.Size(),
+				e.offset,
+			)
 		}
 		pieces = slices.AppendSeq(pieces, l.Range(at, e.offset-at))
 		pieces = append(pieces, layout.Bytes(e.data), layout.Zeros(e.length-int64(len(e.data))))

@@ -24,7 +24,11 @@ func TestAFullImageHasTheConfigAndTheArguments(t *testing.T) {
 			l, err := b.Full(remaster.Parts{Ignition: []byte(config), KernelArguments: arguments})
 			require.NoError(t, err)
 			full := read(t, b.bytes(t, l))
-			require.Equal(t, []map[string]string{{"config.ign": "0100644 " + config}}, archives(t, []byte(full.file("images/ignition.img"))))
+			require.Equal(
+				t,
+				[]map[string]string{{"config.ign": "0100644 " + config}},
+				archives(t, []byte(full.file("images/ignition.img"))),
+			)
 
 			text, areas := full.areas()
 			require.Equal(t, isotest.DefaultKargs(o), text)
@@ -56,12 +60,19 @@ func TestAnEarlierConfigLeavesNothingBehind(t *testing.T) {
 	b := build(t, isotest.Options{})
 	long := make([]byte, 100<<10)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(long)
-	l, err := b.Full(remaster.Parts{Ignition: long, KernelArguments: []model.KernelArgument{{Operation: "append", Value: strings.Repeat("x", 500)}}})
+	l, err := b.Full(
+		remaster.Parts{Ignition: long, KernelArguments: []model.KernelArgument{{Operation: "append", Value: strings.Repeat("x", 500)}}},
+	)
 	require.NoError(t, err)
 	first := b.bytes(t, l)
 	again, err := remaster.Inspect(bytes.NewReader(first), int64(len(first)))
 	require.NoError(t, err)
-	l, err = again.Full(remaster.Parts{Ignition: []byte(config), KernelArguments: []model.KernelArgument{{Operation: "delete", Value: strings.Repeat("x", 500)}}})
+	l, err = again.Full(
+		remaster.Parts{
+			Ignition:        []byte(config),
+			KernelArguments: []model.KernelArgument{{Operation: "delete", Value: strings.Repeat("x", 500)}},
+		},
+	)
 	require.NoError(t, err)
 	second := read(t, base{again, bytes.NewReader(first)}.bytes(t, l))
 

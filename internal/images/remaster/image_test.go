@@ -116,7 +116,12 @@ func (d disk) kargs(a area) string {
 	args, padding, ended := strings.Cut(content, a.end)
 	require.True(d.t, ended)
 	require.Equal(d.t, strings.Repeat(a.pad, len(padding)), padding)
-	require.Equal(d.t, isotest.Marker, string(d.content[a.Offset+a.Length:a.Offset+a.Length+int64(len(isotest.Marker))]), "the area is in its place")
+	require.Equal(
+		d.t,
+		isotest.Marker,
+		string(d.content[a.Offset+a.Length:a.Offset+a.Length+int64(len(isotest.Marker))]),
+		"the area is in its place",
+	)
 	return args
 }
 

@@ -47,7 +47,8 @@ func TestAnAreaOutsideOfItsFileIsRefused(t *testing.T) {
 		`{"file":"images/none.img"}`: `require a file "images/none.img" in the image, found none`,
 		`{}`:                         `require a file "" in the image`,
 		`{"file":"images"}`:          `require a file "images" in the image`,
-		`{"file":"images/ignition.img","offset":1}`:                   "require a range of the 262144 bytes of images/ignition.img in one piece, found 0 bytes at 1",
+		`{"file":"images/ignition.img","offset":1}`: "require a range of the 262144 bytes of images/ignition.img in " +
+			"one piece, found 0 bytes at 1",
 		`{"file":"images/ignition.img","offset":-1,"length":5}`:       "found 5 bytes at -1",
 		`{"file":"images/ignition.img","offset":262144,"length":1}`:   "found 1 bytes at 262144",
 		`{"file":"images/ignition.img","length":9223372036854775807}`: "found 9223372036854775807 bytes at 0",
@@ -89,10 +90,23 @@ func TestBrokenAreasForArgumentsAreNoticedWhenTheyAreUsed(t *testing.T) {
 		files  map[string]string
 		reason string
 	}{
-		"fails without a marker":                  {map[string]string{"coreos/kargs.json": "{}", "EFI/redhat/grub.cfg": "", "isolinux/isolinux.cfg": ""}, "found none"},
-		"fails without a marker in a listed file": {map[string]string{"coreos/kargs.json": `{"size":10,"files":[{"path":"EFI/redhat/grub.cfg","offset":5},{"path":"isolinux/isolinux.cfg"}]}`, "isolinux/isolinux.cfg": ""}, "found none in isolinux/isolinux.cfg"},
-		"fails with too many files":               {map[string]string{"coreos/kargs.json": `{"files":[{}` + strings.Repeat(",{}", 64) + `]}`}, "require at most 64 files in coreos/kargs.json, found 65"},
-		"fails with a list that is too long":      {map[string]string{"coreos/kargs.json": strings.Repeat(" ", 1<<20) + "{}"}, "require at most 1048576 bytes"},
+		"fails without a marker": {
+			map[string]string{"coreos/kargs.json": "{}", "EFI/redhat/grub.cfg": "", "isolinux/isolinux.cfg": ""}, "found none",
+		},
+		"fails without a marker in a listed file": {
+			map[string]string{
+				"coreos/kargs.json":     `{"size":10,"files":[{"path":"EFI/redhat/grub.cfg","offset":5},{"path":"isolinux/isolinux.cfg"}]}`,
+				"isolinux/isolinux.cfg": "",
+			},
+			"found none in isolinux/isolinux.cfg",
+		},
+		"fails with too many files": {
+			map[string]string{"coreos/kargs.json": `{"files":[{}` + strings.Repeat(",{}", 64) + `]}`},
+			"require at most 64 files in coreos/kargs.json, found 65",
+		},
+		"fails with a list that is too long": {
+			map[string]string{"coreos/kargs.json": strings.Repeat(" ", 1<<20) + "{}"}, "require at most 1048576 bytes",
+		},
 	} {
 		content := changed(t, own, test.files)
 		broken, err := remaster.Inspect(bytes.NewReader(content), int64(len(content)))
@@ -146,9 +160,23 @@ func FuzzKargs(f *testing.F) {
 	info, grub, isolinux := own.file("coreos/kargs.json"), own.file("EFI/redhat/grub.cfg"), own.file("isolinux/isolinux.cfg")
 	f.Add([]byte(info), []byte(grub), []byte(isolinux))
 	f.Add([]byte(`{"size":9223372036854775807,"files":[{"path":"isolinux/isolinux.cfg","offset":1}]}`), []byte(grub), []byte(isolinux))
-	f.Add([]byte(`{"size":5,"default":7,"files":[{"path":"EFI/redhat/grub.cfg","offset":0,"pad":"\n"},{"path":"EFI/redhat/grub.cfg","offset":3,"end":""}]}`), []byte("\n\n\n\n\n\n\n\n\n"), []byte("append initrd=x"))
+	f.Add(
+		[]byte(
+			`{"size":5,"default":7,"files":[{"path":"EFI/redhat/grub.cfg","offset":0,"pad":"\n"},{"path":"EFI/redhat/grub.cfg","offset":3,"end":""}]}`,
+		),
+		[]byte("\n\n\n\n\n\n\n\n\n"),
+		[]byte("append initrd=x"),
+	)
 	f.Fuzz(func(t *testing.T, info, grub, isolinux []byte) {
-		content, read := changed(t, own, map[string]string{"coreos/kargs.json": string(info), "EFI/redhat/grub.cfg": string(grub), "isolinux/isolinux.cfg": string(isolinux)}), 0
+		content, read := changed(
+			t,
+			own,
+			map[string]string{
+				"coreos/kargs.json":     string(info),
+				"EFI/redhat/grub.cfg":   string(grub),
+				"isolinux/isolinux.cfg": string(isolinux),
+			},
+		), 0
 		file := counted{bytes.NewReader(content), &read}
 		b, err := remaster.Inspect(file, int64(len(content)))
 		require.NoError(t, err)

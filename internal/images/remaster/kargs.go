@@ -27,11 +27,10 @@ var configPaths = []string{
 // marker ends the room for kernel arguments: a newline and signs that make a comment.
 var marker = regexp.MustCompile(`(\n#*)# COREOS_KARG_EMBED_AREA`)
 
-// errNoAreas: an image without any place for kernel arguments.
+// errNoAreas: an image without any area for kernel arguments.
 var errNoAreas = errors.New("found none")
 
-// kargsInfo is what an image says of its areas for kernel arguments, as coreos-installer
-// reads it.
+// kargsInfo is an image's description of its areas for kernel arguments, in the form coreos-installer reads.
 type kargsInfo struct {
 	Default string `json:"default"`
 	Size    int64  `json:"size"`
@@ -43,12 +42,12 @@ type kargsInfo struct {
 	} `json:"files"`
 }
 
-// kernelArguments are the areas for kernel arguments. Images that have none, or broken
-// ones, are as good as others for those who do not change any.
+// kernelArguments are the areas for kernel arguments. Images without areas, or with broken ones, work for users
+// who do not change arguments.
 type kernelArguments struct {
 	info  []byte // kargs.json, when the areas are those it lists, in its order
 	areas []kargsArea
-	err   error // why there are none
+	err   error // why no areas were found
 }
 
 // kargsArea is one area: args, end, and pad up to its length.
@@ -90,8 +89,8 @@ func (b *Base) kernelArguments(image io.ReaderAt) kernelArguments {
 	return found
 }
 
-// listedArea reads one of the areas that kargs.json lists. One whose content does not have
-// the form of an area is none: its offset must be wrong.
+// listedArea reads one of the areas that kargs.json lists. Content without the form of an area is not one: its
+// offset must be wrong.
 func (b *Base) listedArea(image io.ReaderAt, info kargsInfo, i int) (kargsArea, bool) {
 	f := info.Files[i]
 	file, ok := b.first(f.Path)
@@ -152,9 +151,16 @@ func (b *Base) embedArguments(changes []model.KernelArgument) ([]edit, error) {
 	case len(changes) == 0:
 		return nil, nil
 	case b.IsS390X():
-		return nil, model.Invalidf("kernel arguments cannot be changed in an image for s390x, which has no boot loader to read them: require none, found %d", len(changes))
+		return nil, model.Invalidf(
+			"kernel arguments cannot be changed in an image for s390x, which has no boot loader to read them: require none, found %d",
+			len(changes),
+		)
 	case b.kargs.err != nil:
-		return nil, model.Conflictf("kernel arguments cannot be changed in image %s: require areas for them in the files of its boot loaders, %v", b.Label(), b.kargs.err)
+		return nil, model.Conflictf(
+			"kernel arguments cannot be changed in image %s: require areas for them in the files of its boot loaders, %v",
+			b.Label(),
+			b.kargs.err,
+		)
 	}
 	var edits []edit
 	for _, a := range b.kargs.areas {
@@ -171,10 +177,18 @@ func (b *Base) embedArguments(changes []model.KernelArgument) ([]edit, error) {
 func (a kargsArea) changed(changes []model.KernelArgument) ([]byte, error) {
 	for _, c := range changes {
 		if strings.ContainsFunc(c.Value, isControl) {
-			return nil, model.Invalidf("kernel argument %q cannot be written to the files of boot loaders: require no line breaks or other control characters", c.Value)
+			return nil, model.Invalidf(
+				"kernel argument %q cannot be written to the files of boot loaders: require no line breaks or other control characters",
+				c.Value,
+			)
 		}
 		if a.appendOnly && c.Operation != "append" {
-			return nil, model.Conflictf("kernel argument %q cannot be changed: the image does not tell where its own arguments are; require only arguments to append, found operation %q", c.Value, c.Operation)
+			return nil, model.Conflictf(
+				"kernel argument %q cannot be changed: the image does not list the place of its own arguments; require only arguments "+
+					"to append, found operation %q",
+				c.Value,
+				c.Operation,
+			)
 		}
 	}
 	own := splitArguments(a.args)
@@ -195,10 +209,15 @@ func (a kargsArea) changed(changes []model.KernelArgument) ([]byte, error) {
 func (a kargsArea) content(text string) ([]byte, error) {
 	text += a.end
 	if int64(len(text)) > a.length {
-		return nil, model.Conflictf("kernel arguments do not fit into the image: require at most %d bytes in %s, found %d; append fewer or shorter ones", a.length, a.path, len(text))
+		return nil, model.Conflictf(
+			"kernel arguments do not fit into the image: require at most %d bytes in %s, found %d; append fewer or shorter ones",
+			a.length,
+			a.path,
+			len(text),
+		)
 	}
 	return append([]byte(text), bytes.Repeat([]byte(a.pad), int(a.length)-len(text))...), nil
 }
 
-// isGrub tells the two boot loaders apart; they differ in how they take quotes and lists.
+// isGrub distinguishes the two boot loaders; they differ in quotes and lists.
 func isGrub(file string) bool { return path.Base(file) != "isolinux.cfg" }

@@ -19,10 +19,10 @@ const (
 	ramdiskRoom = 1 << 20
 )
 
-// MinimalOptions are what is the same in all minimal images of a base.
+// MinimalOptions are the common parts of all minimal images of a base.
 type MinimalOptions struct {
 	RootfsURL  string // where machines fetch the root file system
-	Nmstatectl []byte // what Nmstatectl gives, where hosts apply NMState themselves, or nil
+	Nmstatectl []byte // the result of Nmstatectl, where hosts apply NMState themselves, or nil
 }
 
 // ramdisks are the files that the initramfs gets in addition, in order.
@@ -51,7 +51,10 @@ type Minimal struct {
 // system, boot loaders' files with the address of it, and room for a ramdisk.
 func (b *Base) Minimal(r io.ReaderAt, o MinimalOptions) (*Minimal, error) {
 	if b.IsS390X() {
-		return nil, model.Invalidf("there is no minimal image for s390x, which boots from one file that holds its initramfs: use the full image, or boot over the network")
+		return nil, model.Invalidf(
+			"there is no minimal image for s390x, which boots from one file that holds its initramfs: use the full image, or boot over " +
+				"the network",
+		)
 	}
 	if _, ok := b.first(rootfsPath); !ok {
 		return nil, model.Invalidf("a minimal image cannot be made of %s: require %s, found none", b.Label(), rootfsPath)
@@ -68,18 +71,23 @@ func (b *Base) Minimal(r io.ReaderAt, o MinimalOptions) (*Minimal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a minimal image of %s: %w", b.Label(), err)
 	}
-	// Read as any other image: what it says of its areas must be true for others as well.
+	// Inspect it like any other image: its description of its areas must be true for other tools as well.
 	minimal, err := inspect(r, made.Layout)
 	if err != nil {
 		return nil, fmt.Errorf("read the minimal image of %s: %w", b.Label(), err)
 	}
 	if (b.kargs.info == nil) != (minimal.kargs.info == nil) || len(b.kargs.areas) != len(minimal.kargs.areas) {
-		return nil, fmt.Errorf("read the minimal image of %s: require %d areas for kernel arguments, found %d", b.Label(), len(b.kargs.areas), len(minimal.kargs.areas))
+		return nil, fmt.Errorf(
+			"read the minimal image of %s: require %d areas for kernel arguments, found %d",
+			b.Label(),
+			len(b.kargs.areas),
+			len(minimal.kargs.areas),
+		)
 	}
 	return &Minimal{image: minimal}, nil
 }
 
-// minimalConfigs edits the files of boot loaders, and with them what tells of their areas.
+// minimalConfigs edits the files of boot loaders, and the description of their areas.
 func (b *Base) minimalConfigs(image io.ReaderAt, e configEdit) ([]iso9660.Change, error) {
 	offsets := make([]int64, len(b.kargs.areas))
 	var changes []iso9660.Change
@@ -121,7 +129,7 @@ func (b *Base) minimalConfig(image io.ReaderAt, path string, e configEdit, offse
 	}
 	edited, moved, err := e.config(path, content, areas)
 	if errors.Is(err, errNoLines) && len(areas) == 0 {
-		return nil, nil // one that only reads another
+		return nil, nil // one that only includes another
 	} else if err != nil {
 		return nil, err
 	}
@@ -131,8 +139,7 @@ func (b *Base) minimalConfig(image io.ReaderAt, path string, e configEdit, offse
 	return edited, nil
 }
 
-// configs are the files of boot loaders that the image has: the usual ones, and those
-// with areas.
+// configs are the files of boot loaders that the image has: the usual ones, and those with areas.
 func (b *Base) configs() []string {
 	paths := map[string]bool{}
 	var out []string
@@ -154,15 +161,20 @@ func (b *Base) configs() []string {
 // Size is the length of the ISO in bytes.
 func (m *Minimal) Size() int64 { return m.image.Size() }
 
-// With is the image of one environment. Nmstatectl is of all of them: that of the parts is
-// not looked at. What does not fit is a model.ErrConflict.
+// With returns the image of one InfraEnv. Nmstatectl is common to all of them: that of the parts is ignored. A
+// part that does not fit is a model.ErrConflict.
 func (m *Minimal) With(p Parts) (*layout.Layout, error) {
 	edits, err := m.image.embed(p)
 	if err != nil {
 		return nil, err
 	}
 	if len(p.Ramdisk) > ramdiskRoom {
-		return nil, model.Conflictf("network settings do not fit into the image: require at most %d bytes packed, found %d; describe fewer hosts, or use the full image", ramdiskRoom, len(p.Ramdisk))
+		return nil, model.Conflictf(
+			"network settings do not fit into the image: require at most %d bytes packed, found %d; describe fewer hosts, or use the "+
+				"full image",
+			ramdiskRoom,
+			len(p.Ramdisk),
+		)
 	}
 	if len(p.Ramdisk) > 0 {
 		edits = append(edits, m.image.fill(area{path: ramdiskPath, length: ramdiskRoom}, p.Ramdisk))

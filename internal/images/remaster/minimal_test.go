@@ -62,8 +62,16 @@ func TestAMinimalImageFetchesItsRootFileSystem(t *testing.T) {
 
 			_, ok := made.volume.File("images/pxeboot/rootfs.img")
 			require.False(t, ok)
-			require.Equal(t, []map[string]string{{"config.ign": "0100644 " + config}}, archives(t, []byte(made.file("images/ignition.img"))))
-			require.Equal(t, []map[string]string{{"network": "0100600 1"}}, archives(t, []byte(made.file("images/assisted_installer_custom.img"))))
+			require.Equal(
+				t,
+				[]map[string]string{{"config.ign": "0100644 " + config}},
+				archives(t, []byte(made.file("images/ignition.img"))),
+			)
+			require.Equal(
+				t,
+				[]map[string]string{{"network": "0100600 1"}},
+				archives(t, []byte(made.file("images/assisted_installer_custom.img"))),
+			)
 			require.EqualValues(t, 1<<20, made.place("images/assisted_installer_custom.img").Length)
 			require.Equal(t, string(nmstatectl), made.file("images/nmstate.img"))
 			text, areas := made.areas()
@@ -71,7 +79,9 @@ func TestAMinimalImageFetchesItsRootFileSystem(t *testing.T) {
 			for _, a := range areas {
 				require.Equal(t, text+" rd.break=initqueue quiet", made.kargs(a))
 			}
-			for _, same := range []string{"images/pxeboot/vmlinuz", "images/pxeboot/initrd.img", "images/efiboot.img", "coreos/igninfo.json", "coreos/features.json"} {
+			for _, same := range []string{
+				"images/pxeboot/vmlinuz", "images/pxeboot/initrd.img", "images/efiboot.img", "coreos/igninfo.json", "coreos/features.json",
+			} {
 				require.Equal(t, read(t, b.own(t)).file(same), made.file(same), same)
 			}
 		})
@@ -107,7 +117,11 @@ func TestAnOldImageIsEditedByItsMarkers(t *testing.T) {
 	for _, path := range []string{"isolinux/isolinux.cfg", "EFI/redhat/grub.cfg"} {
 		before := read(t, b.own(t)).file(path)
 		require.Len(t, full.file(path), len(before))
-		require.Contains(t, full.file(path), "coreos.liveiso=rhcos-9.6.0 ignition.firstboot ignition.platform.id=metal rd.break=initqueue quiet\n##")
+		require.Contains(
+			t,
+			full.file(path),
+			"coreos.liveiso=rhcos-9.6.0 ignition.firstboot ignition.platform.id=metal rd.break=initqueue quiet\n##",
+		)
 	}
 	_, err = b.Full(remaster.Parts{KernelArguments: []model.KernelArgument{{Operation: "delete", Value: "ignition.firstboot"}}})
 	require.ErrorIs(t, err, model.ErrConflict)
@@ -130,7 +144,10 @@ func TestAMinimalImageCanBeUnpacked(t *testing.T) {
 	require.NotContains(t, string(out), "SORRY")
 	_, err = os.Stat(filepath.Join(folder, "out", "images/pxeboot/rootfs.img"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	for _, path := range []string{"images/ignition.img", "images/assisted_installer_custom.img", "EFI/redhat/grub.cfg", "isolinux/isolinux.cfg", "coreos/kargs.json", "images/pxeboot/initrd.img"} {
+	for _, path := range []string{
+		"images/ignition.img", "images/assisted_installer_custom.img", "EFI/redhat/grub.cfg", "isolinux/isolinux.cfg", "coreos/kargs.json",
+		"images/pxeboot/initrd.img",
+	} {
 		content, err := os.ReadFile(filepath.Join(folder, "out", path))
 		require.NoError(t, err)
 		require.True(t, made.file(path) == string(content), path)
@@ -146,8 +163,14 @@ func TestARamdiskIsNotAddedTwice(t *testing.T) {
 	changed, err := own.volume.Remaster(
 		b.file,
 		iso9660.Change{Path: "images/assisted_installer_custom.img", Content: []byte("old")},
-		iso9660.Change{Path: grub, Content: []byte(strings.ReplaceAll(own.file(grub), "ignition.img", "ignition.img /images/assisted_installer_custom.img"))},
-		iso9660.Change{Path: isolinux, Content: []byte(strings.ReplaceAll(own.file(isolinux), "ignition.img", "ignition.img,/images/assisted_installer_custom.img"))},
+		iso9660.Change{
+			Path:    grub,
+			Content: []byte(strings.ReplaceAll(own.file(grub), "ignition.img", "ignition.img /images/assisted_installer_custom.img")),
+		},
+		iso9660.Change{
+			Path:    isolinux,
+			Content: []byte(strings.ReplaceAll(own.file(isolinux), "ignition.img", "ignition.img,/images/assisted_installer_custom.img")),
+		},
 	)
 	require.NoError(t, err)
 	content := b.bytes(t, changed.Layout)

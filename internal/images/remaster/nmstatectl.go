@@ -14,9 +14,8 @@ const maxNmstatectl = 200 << 20
 // deployment.
 var nmstatectlPatterns = []string{"usr/bin/nmstatectl", "ostree/deploy/*/deploy/*/usr/bin/nmstatectl"}
 
-// Nmstatectl takes the program with which hosts apply NMState out of the root file system
-// of an image, as a gzip'ed cpio archive for the initramfs: it is needed before the root
-// file system is there.
+// Nmstatectl extracts the program with which hosts apply NMState from the root file system of an image, as a
+// gzip'ed cpio archive for the initramfs: it is needed before the root file system is available.
 func Nmstatectl(r io.ReaderAt, b *Base) ([]byte, error) {
 	l, err := b.Rootfs()
 	if err != nil {

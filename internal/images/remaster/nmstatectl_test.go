@@ -28,7 +28,8 @@ func rootfsWith(t *testing.T, program []byte) string {
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "nmstatectl"), program, 0o600))
 	squashfs, img := filepath.Join(folder, "root.squashfs"), filepath.Join(folder, "rootfs.img")
 	//nolint:gosec // a test's own arguments
-	out, err := exec.Command("mksquashfs", filepath.Join(folder, "root"), squashfs, "-comp", "zstd", "-quiet", "-no-progress").CombinedOutput()
+	out, err := exec.Command("mksquashfs", filepath.Join(folder, "root"), squashfs, "-comp", "zstd", "-quiet", "-no-progress").
+		CombinedOutput()
 	require.NoError(t, err, string(out))
 	content, err := os.ReadFile(squashfs)
 	require.NoError(t, err)
@@ -48,7 +49,11 @@ func TestNmstatectlIsTakenOutOfTheRootFileSystem(t *testing.T) {
 	b := build(t, isotest.Options{RootfsFile: rootfsWith(t, program)})
 	packed, err := remaster.Nmstatectl(b.file, b.Base)
 	require.NoError(t, err)
-	require.Equal(t, []map[string]string{{"usr": "040755 ", "usr/bin": "040755 ", "usr/bin/nmstatectl": "0100755 " + string(program)}}, archives(t, packed))
+	require.Equal(
+		t,
+		[]map[string]string{{"usr": "040755 ", "usr/bin": "040755 ", "usr/bin/nmstatectl": "0100755 " + string(program)}},
+		archives(t, packed),
+	)
 	again, err := remaster.Nmstatectl(b.file, b.Base)
 	require.NoError(t, err)
 	require.Equal(t, packed, again, "the same image gives the same bytes")

@@ -53,8 +53,8 @@ func far(t *testing.T, o isotest.Options) base {
 	return base{b, file}
 }
 
-// record is how a directory tells where a file is (ECMA-119, 9.1.3 and 9.1.4): block and
-// length, each in both byte orders.
+// record is a directory's entry of the place of a file (ECMA-119, 9.1.3 and 9.1.4): block and length, each in
+// both byte orders.
 func record(offset, length int64) []byte {
 	var out []byte
 	for _, n := range []int64{offset / 2048, length} {

@@ -1,4 +1,3 @@
-// Package updateservice keeps the releases on offer up to date with the update service
-// and the product life cycles, where a deployment names release sources. What the
-// answers mean is decided in package openshift.
+// Package updateservice keeps the available releases up to date with the update service and the product life
+// cycles, where a deployment names release sources. Package openshift interprets the replies.
 package updateservice

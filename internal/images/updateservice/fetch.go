@@ -11,14 +11,14 @@ import (
 	"slipway/internal/cluster/openshift"
 )
 
-// graphPath is where the update service answers with the graph of a channel.
+// graphPath is where the update service serves the graph of a channel.
 const graphPath = "/api/upgrades_info/v1/graph"
 
-// maxAnswer bounds what is read of one answer: graphs have a few hundred kilobytes.
+// maxAnswer bounds how much of one reply is read: graphs have a few hundred kilobytes.
 const maxAnswer = 32 << 20
 
-// fetch asks for everything the sources name. What could not be had is in the error; the
-// releases are those of the answers that came.
+// fetch requests everything the sources name. Failed requests are in the error; the releases are those of the
+// successful ones.
 func (s *Syncer) fetch(ctx context.Context) (openshift.Releases, error) {
 	var answers []openshift.Answer
 	var failed []error
@@ -43,8 +43,8 @@ func (s *Syncer) graph(ctx context.Context, q openshift.Question) ([]string, err
 	return openshift.ParseGraph(text)
 }
 
-// lifeCycles asks for the support levels of each major version of the sources; without
-// an address there are none.
+// lifeCycles requests the support levels of each major version of the sources; without an address it returns
+// none.
 func (s *Syncer) lifeCycles(ctx context.Context) (map[string]string, error) {
 	levels := map[string]string{}
 	if s.LifeCycles == nil {

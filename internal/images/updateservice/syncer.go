@@ -12,24 +12,24 @@ import (
 	"slipway/internal/cluster/openshift"
 )
 
-// answerTime is how long one answer may take.
+// answerTime bounds the time of one reply.
 const answerTime = 30 * time.Second
 
-// Syncer asks for releases and offers them.
+// Syncer requests releases and makes them available.
 type Syncer struct {
 	Sources   []openshift.ReleaseSource
-	Catalogue *openshift.Catalogue // takes what was found
+	Catalogue *openshift.Catalogue // receives the result
 	// UpdateService is the base address of the update service; LifeCycles the whole one
 	// of the product life cycles, nil for none.
 	UpdateService, LifeCycles *url.URL
 	Client                    *http.Client
-	// Interval is how long the releases of one look are good for.
+	// Interval is how long the releases of one request are valid.
 	Interval time.Duration
 	Log      *slog.Logger
 }
 
-// Run looks at once and then every interval until ctx ends. What could not be had is
-// logged, and what was known before stays on offer.
+// Run synchronises at once and then every interval until ctx ends. Failures are logged, and the releases known
+// before stay available.
 func (s *Syncer) Run(ctx context.Context) {
 	ticker := time.NewTicker(s.Interval)
 	defer ticker.Stop()
@@ -43,8 +43,8 @@ func (s *Syncer) Run(ctx context.Context) {
 	}
 }
 
-// Sync looks once. An answer that is missing leaves the whole list as it is: a release
-// that comes and goes would be worse than one that comes late.
+// Sync synchronises once. A failed request leaves the whole list unchanged: a release that comes and goes would
+// be worse than one that comes late.
 func (s *Syncer) Sync(ctx context.Context) {
 	found, err := s.fetch(ctx)
 	if err != nil {

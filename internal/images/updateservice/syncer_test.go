@@ -42,7 +42,9 @@ func (u *updateService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.URL.Path == "/products" {
 		u.asked = append(u.asked, q.Get("name"))
-		_, _ = w.Write([]byte(`{"data":[{"versions":[{"name":"4.21","type":"Maintenance Support"},{"name":"4.22","type":"Full Support"}]}]}`))
+		_, _ = w.Write(
+			[]byte(`{"data":[{"versions":[{"name":"4.21","type":"Maintenance Support"},{"name":"4.22","type":"Full Support"}]}]}`),
+		)
 		return
 	}
 	key := q.Get("channel") + " " + q.Get("arch")
@@ -80,7 +82,11 @@ func TestSyncOffersWhatTheSourcesHave(t *testing.T) {
 	for _, r := range s.Catalogue.List() {
 		levels[r.Version], architectures[r.Version] = r.SupportLevel, r.CPUArchitectures
 	}
-	require.Equal(t, map[string]string{"4.22.0-rc.1": "beta", "4.21.4": "beta", "4.21.3": "maintenance", "4.21.3-multi": "maintenance"}, levels)
+	require.Equal(
+		t,
+		map[string]string{"4.22.0-rc.1": "beta", "4.21.4": "beta", "4.21.3": "maintenance", "4.21.3-multi": "maintenance"},
+		levels,
+	)
 	require.Equal(t, []string{"x86_64", "arm64"}, architectures["4.21.3"])
 	require.Equal(t, []string{"x86_64", "arm64", "s390x"}, architectures["4.21.3-multi"])
 	r, architecture, err := s.Catalogue.Choose(openshift.Wish{Version: "4.21.3", Architecture: "arm64"})

@@ -1,5 +1,5 @@
-// Package auth tells who a request comes from: the modes, credentials and claims of
-// docs/reference/auth.md, "Modes". What a caller may do is decided by the door of the API.
+// Package auth identifies the caller of a request: the modes, credentials and claims of docs/reference/auth.md.
+// The API's authorization check decides what a caller may do.
 package auth
 
 import (

@@ -11,9 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// ImageToken opens the files of a discovery environment until it expires: HS256 with the
-// environment's own key, the environment's id in sub (docs/reference/auth.md, "Image
-// tokens").
+// ImageToken signs a token that gives access to the files of an InfraEnv until it expires: HS256 with the
+// InfraEnv's own key, the InfraEnv's id in sub (docs/reference/auth.md, "Tokens").
 func ImageToken(key model.Secret, infraEnvID uuid.UUID, expires time.Time) (string, error) {
 	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
 		Subject: infraEnvID.String(), ExpiresAt: jwt.NewNumericDate(expires),

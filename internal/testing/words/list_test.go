@@ -15,7 +15,7 @@ var phrases = compiled([]phrase{
 	{`(that|which|what|who) there (is|are|was|were) not`, "unknown, missing, which does not exist"},
 	{`(that|which|what|who) there (is|are|was|were)[.,;:)"]`, "the existing ones"},
 	{`(that|which|who) (is|are) none`, "an invalid label, not a number; which does not exist"},
-	{`(has|have|had) (not|none)[.,;:)"]`, "does not have; lacks"},
+	{`(has|have|had) not[.,;:)"]`, "does not have; lacks"},
 	{`discovery environments?`, "InfraEnv"},
 	{`(take|takes|taken|took) notice`, "registers, records"},
 	{`other makes?`, "other implementations, other vendors"},
@@ -51,7 +51,7 @@ var calls = map[string]string{
 var notYet = []string{
 	"CHANGELOG.md", "README.md", "Makefile", ".ci/", ".golangci.yml",
 	"activities/", "agent/", "api/", "cmd/", "controller/", "deploy/", "docs/", "installer/",
-	"internal/app/", "internal/cli/", "internal/client/", "internal/cluster/", "internal/hostconfig/", "internal/images/",
+	"internal/app/", "internal/cli/", "internal/client/", "internal/cluster/", "internal/hostconfig/",
 	"internal/service/", "internal/sim/", "internal/testing/arch/",
 	"internal/testing/hostexectest/", "internal/testing/isotest/", "internal/wire/", "test/", "worker/", "workflows/",
 }

@@ -34,7 +34,7 @@ func newBlob(content []byte, was int64) *blob {
 	return &blob{content: content, length: int64(len(content)), was: was}
 }
 
-// place is where an extent lies in the new image: one behind the other.
+// place returns where an extent is in the new image: extents follow each other.
 func (b *blob) place(extent int) Extent {
 	if b.content != nil {
 		return Extent{Offset: b.at, Length: b.length}
@@ -127,17 +127,16 @@ func (a *blobs) extra(e Extent) {
 	a.add(b)
 }
 
-// overlap tells whether a range has data of a file in it.
+// overlap reports whether a range contains data of a file.
 func (a *blobs) overlap(e Extent) bool {
 	return slices.ContainsFunc(a.list, func(b *blob) bool {
 		return slices.ContainsFunc(b.extents, func(o Extent) bool { return o.Offset < e.end() && e.Offset < o.end() })
 	})
 }
 
-// arrange gives every blob its place from a byte on, and tells where the files end and
-// where everything does. What was there keeps its order, so that most of it stays in
-// long ranges; new files follow, and then, from a multiple of align on, what belongs to
-// no file.
+// arrange gives every blob its place from a byte on, and returns where the files end and where everything does.
+// Old content keeps its order, so that most of it stays in long ranges; new files follow, and then, from a
+// multiple of align on, content that belongs to no file.
 func (a *blobs) arrange(at, align int64) (files, end int64, err error) {
 	rank := func(b *blob) int {
 		switch {
@@ -169,12 +168,12 @@ func (a *blobs) arrange(at, align int64) (files, end int64, err error) {
 	return files, at, nil
 }
 
-// maxImage is what the 32 bit block numbers of ECMA-119 reach.
+// maxImage is the limit of the 32 bit block numbers of ECMA-119.
 const maxImage = (1<<32 - 1) * sector
 
-// moved tells where a byte of the old image is in the new one: that of a file's
-// beginning, or one within a file that did not change.
-func (a *blobs) moved(old int64) (int64, bool) {
+// newOffset returns where a byte of the old image is in the new one: the beginning of a file, or a byte within
+// an unchanged file.
+func (a *blobs) newOffset(old int64) (int64, bool) {
 	if b, ok := a.starts[old]; ok {
 		return b.at, true
 	}

@@ -37,8 +37,29 @@ func grub(t *testing.T, format, menu string, modules ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	early, loader := filepath.Join(dir, "early.cfg"), filepath.Join(dir, "loader")
-	require.NoError(t, os.WriteFile(early, []byte("search --no-floppy --set=root --label rhcos-9.6.0\nconfigfile ($root)/"+menu+"\n"), 0o600))
-	args := []string{"-O", format, "-o", loader, "-p", "/", "-c", early, "iso9660", "part_gpt", "part_msdos", "normal", "search", "search_label", "configfile", "echo", "sleep"}
+	require.NoError(
+		t,
+		os.WriteFile(early, []byte("search --no-floppy --set=root --label rhcos-9.6.0\nconfigfile ($root)/"+menu+"\n"), 0o600),
+	)
+	args := []string{
+		"-O",
+		format,
+		"-o",
+		loader,
+		"-p",
+		"/",
+		"-c",
+		early,
+		"iso9660",
+		"part_gpt",
+		"part_msdos",
+		"normal",
+		"search",
+		"search_label",
+		"configfile",
+		"echo",
+		"sleep",
+	}
 	run(t, "grub-mkimage", append(args, modules...)...)
 	return loader
 }
@@ -114,7 +135,9 @@ func waitFor(t *testing.T, want string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit(t))
 	defer cancel()
-	args = append([]string{"-accel", "tcg", "-m", "256", "-display", "none", "-nic", "none", "-no-reboot", "-monitor", "none", "-serial", "stdio"}, args...)
+	args = append(
+		[]string{"-accel", "tcg", "-m", "256", "-display", "none", "-nic", "none", "-no-reboot", "-monitor", "none", "-serial", "stdio"},
+		args...)
 	machine := exec.CommandContext(ctx, "qemu-system-x86_64", args...) //nolint:gosec // a test's own arguments
 	serial, err := machine.StdoutPipe()
 	require.NoError(t, err)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Boot information table of isolinux and GRUB: from byte 8 of the loader on the block of
-// the primary descriptor, its own block, its length and the sum of its 32 bit words from
-// byte 64 on. Without the right ones the loader does not find itself.
+// Boot information table of isolinux and GRUB: from byte 8 of the loader on the block of the primary
+// descriptor, its own block, its length and the sum of its 32 bit words from byte 64 on. With wrong values the
+// loader does not find itself.
 const (
 	bootInfoEnd = 64
 	// grubOffset is where GRUB's cdboot has the place of what follows it, in sectors of
@@ -20,7 +20,7 @@ const (
 // bootInfo is what a table says.
 type bootInfo struct{ length int64 }
 
-// readBootInfo looks for a table in the boot image at a byte of the old image.
+// readBootInfo searches for a table in the boot image at a byte of the old image.
 func readBootInfo(in *image, offset int64) (bootInfo, bool, error) {
 	if !in.has(Extent{offset, bootInfoEnd}) {
 		return bootInfo{}, false, nil
@@ -39,8 +39,8 @@ type loader struct {
 	grub bool // it has GRUB's place, too
 }
 
-// loaders takes the boot images with a table into memory, to be written when their
-// places are known. New content gets a table when the old one had one.
+// loaders loads the boot images with a table into memory, to be written when their places are known. New
+// content gets a table when the old one had one.
 func (c *catalog) loaders(in *image, all *blobs) ([]loader, error) {
 	var list []loader
 	for _, e := range c.entries {

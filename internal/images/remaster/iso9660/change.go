@@ -14,12 +14,12 @@ type Change struct {
 	Content []byte // of a file that is replaced or added; not changed afterwards
 }
 
-// tree is a copy of a volume's directory that may be changed.
+// tree is a copy of a volume's directory that can be changed.
 type tree struct {
 	root      *node
 	nodes     map[string]*node
 	rockRidge bool
-	removed   map[int64]string // files that are gone, by offset in the old image
+	removed   map[int64]string // removed files, by offset in the old image
 }
 
 func (v *Volume) tree() *tree {
@@ -97,7 +97,7 @@ func (t *tree) remove(n *node) {
 	delete(t.nodes, n.path)
 }
 
-// parent is the folder of a path, nil when there is none.
+// parent returns the folder of a path, nil when it does not exist.
 func (t *tree) parent(name string) *node {
 	dir := path.Dir(name)
 	if dir == "." {
@@ -109,8 +109,8 @@ func (t *tree) parent(name string) *node {
 // clean makes a path one as in File.
 func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// add makes a file that was not there. What it does not have, such as an owner and
-// times, is that of its folder, so that the same changes make the same image.
+// add makes a new file. Attributes it does not have, such as an owner and times, are those of its folder, so
+// that the same changes make the same image.
 func (t *tree) add(name string) (*node, error) {
 	parent := t.parent(name)
 	if parent == nil || !parent.dir {

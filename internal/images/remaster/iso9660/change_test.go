@@ -22,17 +22,27 @@ func TestChangesThatCannotBe(t *testing.T) {
 		change iso9660.Change
 		err    string
 	}{
-		"removes what is not there":  {iso9660.Change{Path: "images/none", Remove: true}, `file "images/none": require a file to remove, found none`},
-		"removes a folder":           {iso9660.Change{Path: "images", Remove: true}, "require a file, found a folder"},
-		"replaces the root":          {iso9660.Change{Path: "images/.."}, "require a file, found a folder"},
-		"replaces a link":            {iso9660.Change{Path: "link"}, "require a file, found a folder or a symbolic link"},
-		"adds to no folder":          {iso9660.Change{Path: "none/file"}, "require a folder that exists, found none"},
-		"adds to a file":             {iso9660.Change{Path: "images/efiboot.img/file"}, "require a folder that exists, found none"},
-		"adds too long a name":       {iso9660.Change{Path: strings.Repeat("x", 256)}, "require a name of at most 255 bytes"},
-		"removes a loader":           {iso9660.Change{Path: "isolinux/isolinux.bin", Remove: true}, "require the boot image isolinux/isolinux.bin, found it removed"},
-		"removes the EFI partition":  {iso9660.Change{Path: "images/efiboot.img", Remove: true}, "require the boot image images/efiboot.img, found it removed"},
-		"empties the EFI partition":  {iso9660.Change{Path: "images/efiboot.img"}, "require the boot image images/efiboot.img, found it removed"},
-		"takes the loader its table": {iso9660.Change{Path: "isolinux/isolinux.bin", Content: []byte("tiny")}, "require a boot loader with a table of 64 to"},
+		"removes what is not there": {
+			iso9660.Change{Path: "images/none", Remove: true}, `file "images/none": require a file to remove, found none`,
+		},
+		"removes a folder":     {iso9660.Change{Path: "images", Remove: true}, "require a file, found a folder"},
+		"replaces the root":    {iso9660.Change{Path: "images/.."}, "require a file, found a folder"},
+		"replaces a link":      {iso9660.Change{Path: "link"}, "require a file, found a folder or a symbolic link"},
+		"adds to no folder":    {iso9660.Change{Path: "none/file"}, "require a folder that exists, found none"},
+		"adds to a file":       {iso9660.Change{Path: "images/efiboot.img/file"}, "require a folder that exists, found none"},
+		"adds too long a name": {iso9660.Change{Path: strings.Repeat("x", 256)}, "require a name of at most 255 bytes"},
+		"removes a loader": {
+			iso9660.Change{Path: "isolinux/isolinux.bin", Remove: true}, "require the boot image isolinux/isolinux.bin, found it removed",
+		},
+		"removes the EFI partition": {
+			iso9660.Change{Path: "images/efiboot.img", Remove: true}, "require the boot image images/efiboot.img, found it removed",
+		},
+		"empties the EFI partition": {
+			iso9660.Change{Path: "images/efiboot.img"}, "require the boot image images/efiboot.img, found it removed",
+		},
+		"takes the loader its table": {
+			iso9660.Change{Path: "isolinux/isolinux.bin", Content: []byte("tiny")}, "require a boot loader with a table of 64 to",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,10 +7,9 @@ import (
 
 const ceLength = 28
 
-// pack splits the fields of a record into those within it, where there is room for so
-// many bytes, and those of each continuation. Every part but the last leaves room for
-// the field that tells where the next one is. A continuation keeps within a block: the
-// Linux kernel takes no other.
+// pack splits the fields of a record into those within it, up to a number of bytes, and those of each
+// continuation. Every part but the last leaves room for the field with the place of the next one. A
+// continuation stays within a block: the Linux kernel accepts no other.
 func pack(fields []field, room int) ([][]field, error) {
 	var parts [][]field
 	for lengthOf(fields) > room {
@@ -63,8 +62,8 @@ func (c *continuations) place(length int) int64 {
 
 func (c *continuations) blocks() int64 { return (c.used + sector - 1) / sector }
 
-// write gives the fields within the record, and writes the other parts; block is where
-// the continuations of the folder begin.
+// write returns the fields within the record, and writes the other parts; block is where the continuations of
+// the folder begin.
 func (c *continuations) write(parts [][]field, block int64) []byte {
 	use := slices.Concat(parts[0]...)
 	var rest []byte
@@ -96,7 +95,7 @@ func newField(signature string, data []byte) field {
 	return append(field{signature[0], signature[1], byte(4 + len(data)), 1}, data...)
 }
 
-// kept are the fields of an old record that hold in a new one.
+// kept returns the fields of an old record that are valid in a new one.
 func kept(fields []field) []field {
 	return slices.DeleteFunc(slices.Clone(fields), func(f field) bool {
 		// CL, PL and RE: folders are not moved up the tree any more. Their depth breaks a

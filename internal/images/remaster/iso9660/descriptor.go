@@ -14,12 +14,12 @@ const (
 	lastDescriptor    = 255
 
 	maxDescriptors = 64 // an image has three to five
-	// maxMetadata bounds what is read and kept of directories, names and attributes.
-	// The whole directory of a CoreOS image is some 30 KiB.
+	// maxMetadata bounds the directories, names and attributes that are read and kept. The whole directory of a
+	// CoreOS image is some 30 KiB.
 	maxMetadata = 64 << 20
 )
 
-// image is the file that is read, with what may still be read of it.
+// image is the file that is read, with the remaining read limit.
 type image struct {
 	r    io.ReaderAt
 	size int64
@@ -56,12 +56,17 @@ func (in *image) has(e Extent) bool {
 
 func (in *image) within(e Extent) error {
 	if !in.has(e) {
-		return fmt.Errorf("require data within the %d bytes of the image, found %d bytes at %d: is it cut off?", in.size, e.Length, e.Offset)
+		return fmt.Errorf(
+			"require data within the %d bytes of the image, found %d bytes at %d: is it truncated?",
+			in.size,
+			e.Length,
+			e.Offset,
+		)
 	}
 	return nil
 }
 
-// descriptors are the volume descriptors that matter.
+// descriptors are the relevant volume descriptors.
 type descriptors struct {
 	primary []byte
 	boot    []byte // nil: no El Torito

@@ -22,7 +22,7 @@ type walker struct {
 	seen    map[int64]bool // folders by offset: none is read twice, so none is its own child
 }
 
-// walk reads all from the root on, whose record is in the primary descriptor.
+// walk reads the whole tree from the root on, whose record is in the primary descriptor.
 func (w *walker) walk(primary []byte) (*node, error) {
 	rec, _, err := parseRecord(primary[156:190])
 	if err != nil {
@@ -36,7 +36,7 @@ func (w *walker) walk(primary []byte) (*node, error) {
 	return root, nil
 }
 
-// directory reads the records of a folder, and what lies below.
+// directory reads the records of a folder, and its subfolders.
 func (w *walker) directory(n *node, depth int) error {
 	records, err := w.records(n)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *walker) dot(d *dot, root bool) (err error) {
 	if root {
 		w.skip, w.susp = sharing(use)
 		if i := bytes.Index(use, []byte("SP")); w.susp {
-			use = use[i:] // what is skipped elsewhere stands in front of it
+			use = use[i:] // the bytes skipped elsewhere precede it
 		}
 		if w.susp {
 			d.fields, err = w.in.fields(use)
@@ -142,7 +142,7 @@ func (w *walker) fieldsOf(rec record) ([]field, error) {
 	return w.in.fields(rec.use[w.skip:])
 }
 
-// entry makes a node of a record and hangs it into its folder.
+// entry makes a node of a record and adds it to its folder.
 func (w *walker) entry(parent *node, rec record) (*node, error) {
 	fields, err := w.fieldsOf(rec)
 	if err != nil {
@@ -158,9 +158,15 @@ func (w *walker) entry(parent *node, rec record) (*node, error) {
 	if bad := badName(a.name); bad != "" {
 		return nil, fmt.Errorf("require a name %s, found %.80q", bad, a.name)
 	}
-	n := &node{path: strings.TrimPrefix(parent.path+"/"+a.name, "/"), record: rec, fields: fields, link: a.link, dir: rec.flags&flagDirectory != 0}
+	n := &node{
+		path:   strings.TrimPrefix(parent.path+"/"+a.name, "/"),
+		record: rec,
+		fields: fields,
+		link:   a.link,
+		dir:    rec.flags&flagDirectory != 0,
+	}
 	if a.moved != 0 {
-		if err := w.moved(n, a.moved); err != nil {
+		if err := w.relocated(n, a.moved); err != nil {
 			return nil, fmt.Errorf("folder %q: %w", n.path, err)
 		}
 	}
@@ -193,9 +199,9 @@ func badName(name string) string {
 	return ""
 }
 
-// moved follows a folder that lies too deep for ECMA-119 and was moved: its record is
-// that of an empty file. Only the folder itself knows its length.
-func (w *walker) moved(n *node, block int64) error {
+// relocated follows a folder that was moved because it is too deep for ECMA-119: its record is that of an empty
+// file. Only the folder itself has its length.
+func (w *walker) relocated(n *node, block int64) error {
 	b, err := w.in.read(block*sector, sector)
 	if err != nil {
 		return err

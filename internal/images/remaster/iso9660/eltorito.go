@@ -55,7 +55,7 @@ func (c *catalog) parse() {
 		switch first := c.content[at]; {
 		case more == 0 && (first == 0x90 || first == 0x91):
 			platform, more = c.content[at+1], int(binary.LittleEndian.Uint16(c.content[at+2:]))
-		case first == 0x44: // more of the entry before, and no place
+		case first == 0x44: // continues the entry before, without a place
 		case more > 0:
 			more--
 			c.entry(at, platform)
@@ -77,7 +77,7 @@ func (c *catalog) entry(at int, platform byte) {
 	}
 }
 
-// length tells how long a boot image is that belongs to no file and no partition.
+// length returns the length of a boot image that belongs to no file and no partition.
 func (e bootEntry) length(in *image) (int64, error) {
 	if info, ok, err := readBootInfo(in, e.offset); err != nil || ok {
 		return info.length, err
@@ -95,11 +95,11 @@ func (e bootEntry) length(in *image) (int64, error) {
 	return 0, fmt.Errorf("require the length of the boot image at byte %d, found no file, no partition and %d sectors", e.offset, e.sectors)
 }
 
-// adopt makes sure that every boot image is kept: as a file, as a partition, or else as
-// a range that belongs to nobody.
+// adopt makes sure that every boot image is kept: as a file, as a partition, or else as a range that belongs to
+// neither.
 func (c *catalog) adopt(in *image, all *blobs, removed map[int64]string) error {
 	for _, e := range c.entries {
-		if _, ok := all.moved(e.offset); ok {
+		if _, ok := all.newOffset(e.offset); ok {
 			continue
 		}
 		if path, gone := removed[e.offset]; gone {
@@ -121,10 +121,10 @@ func (c *catalog) adopt(in *image, all *blobs, removed map[int64]string) error {
 // write puts the new places into the catalogue.
 func (c *catalog) write(all *blobs) {
 	for _, e := range c.entries {
-		at, _ := all.moved(e.offset)
+		at, _ := all.newOffset(e.offset)
 		binary.LittleEndian.PutUint32(c.content[e.at+8:], uint32(at/sector))
-		// Firmware takes no more of a new EFI image than its length here; 0 is all up to the
-		// end of the CD (UEFI specification, 13.3.2.1).
+		// Firmware loads no more of a new EFI image than its length here; 0 is all up to the end of the CD
+		// (UEFI specification, 13.3.2.1).
 		if b := all.starts[e.offset]; b != nil && b.content != nil && e.platform == platformEFI && e.sectors > 1 {
 			length := roundUp(b.length, diskSector) / diskSector
 			if length > 0xffff {

@@ -24,7 +24,9 @@ func seeds(f *testing.F) {
 	}
 	boot := []string{"-c", "isolinux/boot.cat", "-b", "isolinux/isolinux.bin", "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table"}
 	efi := []string{"-eltorito-alt-boot", "-e", "images/efiboot.img", "-no-emul-boot"}
-	for _, options := range [][]string{{"-r"}, {"--norock"}, append([]string{"-r"}, boot...), append(append([]string{"-R", "-J"}, boot...), efi...), hybrid()} {
+	for _, options := range [][]string{
+		{"-r"}, {"--norock"}, append([]string{"-r"}, boot...), append(append([]string{"-R", "-J"}, boot...), efi...), hybrid(),
+	} {
 		iso := build(f, tree, append(options, "-no-pad")...)
 		require.Equal(f, iso, unpack(pack(iso)))
 		f.Add(pack(iso))

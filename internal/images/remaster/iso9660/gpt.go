@@ -65,7 +65,7 @@ func (g *gpt) put(i int, p span, ok bool) {
 // backup is the size of the second table in bytes: entries, then the header.
 func (g *gpt) backup() int64 { return roundUp(int64(len(g.entries)), diskSector) + diskSector }
 
-// write finishes the table for a disk of so many sectors, and gives its backup.
+// write finishes the table for a disk of so many sectors, and returns its backup.
 func (g *gpt) write(sectors int64) []byte {
 	last := sectors - 1
 	entries := sectors - g.backup()/diskSector

@@ -22,7 +22,12 @@ func checkGPT(t *testing.T, iso []byte, entries *int) *int {
 			if e := first[i:]; [16]byte(e) != [16]byte{} {
 				count++
 				require.LessOrEqual(t, binary.LittleEndian.Uint64(e[32:]), binary.LittleEndian.Uint64(e[40:]))
-				require.Less(t, binary.LittleEndian.Uint64(e[40:]), binary.LittleEndian.Uint64(iso[512+48:])+1, "partition within the usable part")
+				require.Less(
+					t,
+					binary.LittleEndian.Uint64(e[40:]),
+					binary.LittleEndian.Uint64(iso[512+48:])+1,
+					"partition within the usable part",
+				)
 			}
 		}
 	}

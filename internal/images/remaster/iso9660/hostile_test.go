@@ -29,17 +29,26 @@ var hostile = map[string]struct {
 		copy(record(t, iso, "FOLDER")[2:10], iso[32768+158:])
 		return iso
 	}, "require a place of its own"},
-	"a file in the void": {func(t *testing.T, iso []byte) []byte { both(record(t, iso, "OTHER.IMG;1")[10:], 1<<31); return iso }, `file "other.img": require data within`},
-	"no last extent":     {inRecord("TWIN2.;1", 25, 0x80), `file "twin2": require a last extent, found none`},
-	"another file's":     {inRecord("TWIN1.;1", 25, 0x80), `file "twin1": require another extent, found file`},
+	"a file in the void": {
+		func(t *testing.T, iso []byte) []byte { both(record(t, iso, "OTHER.IMG;1")[10:], 1<<31); return iso },
+		`file "other.img": require data within`,
+	},
+	"no last extent": {inRecord("TWIN2.;1", 25, 0x80), `file "twin2": require a last extent, found none`},
+	"another file's": {inRecord("TWIN1.;1", 25, 0x80), `file "twin1": require another extent, found file`},
 	"odd extents": {func(t *testing.T, iso []byte) []byte {
 		return again(inRecord("TWIN1.;1", 25, 0x80)(t, iso), "TWIN2", "TWIN1")
 	}, "require extents of whole blocks before the last, found 300"},
-	"interleaved files":    {inRecord("OTHER.IMG;1", 26, 1), "require files in one piece"},
-	"a short record":       {inRecord("OTHER.IMG;1", 0, 20), "require a directory record of 34 to"},
-	"a long identifier":    {inRecord("OTHER.IMG;1", 32, 250), "require an identifier within"},
-	"a name with a slash":  {func(_ *testing.T, iso []byte) []byte { return again(iso, "other.img", "../er.img") }, "require a name without a slash"},
-	"two files of a name":  {func(_ *testing.T, iso []byte) []byte { return again(iso, "twin2", "twin1") }, `require one file of a name, found two: "twin1"`},
+	"interleaved files": {inRecord("OTHER.IMG;1", 26, 1), "require files in one piece"},
+	"a short record":    {inRecord("OTHER.IMG;1", 0, 20), "require a directory record of 34 to"},
+	"a long identifier": {inRecord("OTHER.IMG;1", 32, 250), "require an identifier within"},
+	"a name with a slash": {
+		func(_ *testing.T, iso []byte) []byte { return again(iso, "other.img", "../er.img") },
+		"require a name without a slash",
+	},
+	"two files of a name": {
+		func(_ *testing.T, iso []byte) []byte { return again(iso, "twin2", "twin1") },
+		`require one file of a name, found two: "twin1"`,
+	},
 	"endless continuation": {continued(0), "require at most 64 continuations"},
 	"continuation in void": {continued(1 << 30), "continuation of a record: require data within"},
 }
@@ -74,7 +83,8 @@ func continued(blocks uint32) func(*testing.T, []byte) []byte {
 func TestHostileImagesAreRefused(t *testing.T) {
 	t.Parallel()
 	base := build(t, files{
-		"folder/sub/file": "content", "other.img": strings.Repeat("o", 5000), "twin1": strings.Repeat("w", 300), "twin2": "2", strings.Repeat("n", 250): "long",
+		"folder/sub/file": "content", "other.img": strings.Repeat("o", 5000), "twin1": strings.Repeat("w", 300), "twin2": "2",
+		strings.Repeat("n", 250): "long",
 	}, "-r")
 	for name, c := range hostile {
 		t.Run(name, func(t *testing.T) {

@@ -98,7 +98,8 @@ func coreOS(t testing.TB, efi string) files {
 // hybrid are the options of an image that starts as a CD and as a disk.
 func hybrid() []string {
 	return []string{
-		"-r", "-J", "-joliet-long", "-isohybrid-mbr", isolinuxMBR, "-c", "isolinux/boot.cat", "-b", "isolinux/isolinux.bin", "-no-emul-boot", "-boot-load-size", "4",
+		"-r", "-J", "-joliet-long", "-isohybrid-mbr", isolinuxMBR, "-c", "isolinux/boot.cat", "-b", "isolinux/isolinux.bin",
+		"-no-emul-boot", "-boot-load-size", "4",
 		"-boot-info-table", "-eltorito-alt-boot", "-e", "images/efiboot.img", "-no-emul-boot", "-isohybrid-gpt-basdat",
 	}
 }

@@ -10,7 +10,7 @@ const (
 	mbrLoader   = 432
 	grubMBRSkip = 4
 	maxMBR      = 1<<32 - 1
-	// chsLimit stands for a place that cylinders do not reach.
+	// chsLimit stands for a place beyond the range of cylinders.
 	chsLimit = "\xfe\xff\xff"
 )
 
@@ -79,7 +79,7 @@ func (m mbr) chs(at int64) []byte {
 	return []byte{byte(head), byte(sec) | byte(cylinder>>8<<6), byte(cylinder)}
 }
 
-// writeLoader tells the boot code where the loader is now, if it knew where it was.
+// writeLoader writes the new place of the loader into the boot code, if the boot code had its place.
 func (m mbr) writeLoader(c *catalog, to arranged) {
 	if c == nil {
 		return
@@ -89,7 +89,7 @@ func (m mbr) writeLoader(c *catalog, to arranged) {
 	for _, e := range c.entries {
 		for _, skip := range []int64{0, grubMBRSkip} {
 			if was == e.offset/diskSector+skip {
-				at, _ := to.moved(e.offset)
+				at, _ := to.newOffset(e.offset)
 				binary.LittleEndian.PutUint64(place, uint64(at/diskSector+skip))
 				return
 			}

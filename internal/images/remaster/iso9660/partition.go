@@ -13,13 +13,12 @@ type span struct{ start, count int64 }
 func (s span) end() int64     { return s.start + s.count }
 func (s span) extent() Extent { return Extent{s.start * diskSector, s.count * diskSector} }
 
-// whole tells that a partition begins with or in front of the volume, and so is the
-// volume, not something within it.
+// whole reports whether a partition begins at or before the volume, and so is the volume, not a part of it.
 func (s span) whole() bool { return s.start*diskSector <= systemArea }
 
-// system is the system area: boot code and partition tables of images that start from
-// a disk, too. An Apple partition map is dropped: it is there for Macs older than those
-// that boot by EFI from a GPT, and its HFS+ volume would have to be made anew as well.
+// system is the system area: boot code and partition tables of images that also start from a disk. An Apple
+// partition map is dropped: it is for Macs older than those that boot by EFI from a GPT, and its HFS+ volume
+// would have to be rebuilt as well.
 type system struct {
 	area  []byte
 	size  int64 // of the old image
@@ -68,7 +67,7 @@ func (s *system) spans() []span {
 	return all
 }
 
-// adopt keeps the partitions that are no files, such as an appended EFI partition.
+// adopt keeps the partitions that are not files, such as an appended EFI partition.
 func (s *system) adopt(all *blobs, removed map[int64]string) {
 	for _, p := range s.spans() {
 		at := p.extent()
@@ -115,8 +114,7 @@ func (s *system) move(p span, to arranged) (span, bool) {
 	return moved, true
 }
 
-// end is the size of the new image when its data end at a byte: what is left holds the
-// backup of the GPT.
+// end is the size of the new image when its data end at a byte: the rest holds the backup of the GPT.
 func (s *system) end(data int64) int64 {
 	if s.gpt != nil {
 		data += s.gpt.backup()
@@ -124,8 +122,7 @@ func (s *system) end(data int64) int64 {
 	return roundUp(data, s.alignment(s.size/diskSector))
 }
 
-// write puts the new places into the tables, and gives the backup of the GPT, which
-// ends the image.
+// write puts the new places into the tables, and returns the backup of the GPT, which ends the image.
 func (s *system) write(c *catalog, to arranged) []byte {
 	s.mbr.writeLoader(c, to)
 	for i, p := range s.mbr.spans() {

@@ -14,7 +14,7 @@ type Remastered struct {
 	empty  int64
 }
 
-// File tells where a file lies in the new image.
+// File returns where a file is in the new image.
 func (m *Remastered) File(path string) (Extent, bool) {
 	n, ok := m.nodes[clean(path)]
 	switch {
@@ -50,7 +50,7 @@ func (v *Volume) Remaster(r io.ReaderAt, changes ...Change) (*Remastered, error)
 	return &Remastered{Layout: p.layout(), nodes: t.nodes, empty: p.empty}, nil
 }
 
-// plan is all that becomes a new image.
+// plan is everything that the new image consists of.
 type plan struct {
 	descriptors
 	system  *system
@@ -60,12 +60,12 @@ type plan struct {
 	folders []*folder
 	to      arranged
 	table   int64 // block where the path tables begin
-	// empty is the place of files without data, a block of its own in front of all
-	// others: who compares places would take them for another file.
+	// empty is the place of files without data, a block of its own before all others: tools that compare places
+	// would mistake them for another file.
 	empty int64
 }
 
-// plan gathers what the new image is made of.
+// plan collects what the new image is made of.
 func (v *Volume) plan(in *image, t *tree) (*plan, error) {
 	p := &plan{}
 	var err error

@@ -52,7 +52,8 @@ func boots(t *testing.T) map[string][]string {
 		"hybrid with Apple's map":    append(hybrid(), "-isohybrid-apm-hfsplus"),
 		"appended partition, mountable by its partition": appended(efi),
 		"appended partition in the MBR": {
-			"-r", "-isohybrid-mbr", isolinuxMBR, "-append_partition", "2", "0xef", efi, "-b", "isolinux/isolinux.bin", "-no-emul-boot", "-boot-load-size", "4",
+			"-r", "-isohybrid-mbr", isolinuxMBR, "-append_partition", "2", "0xef", efi, "-b", "isolinux/isolinux.bin", "-no-emul-boot",
+			"-boot-load-size", "4",
 			"-boot-info-table", "-eltorito-alt-boot", "-e", "--interval:appended_partition_2:all::", "-no-emul-boot",
 		},
 	}
@@ -61,8 +62,10 @@ func boots(t *testing.T) map[string][]string {
 // appended are the options of an image with the EFI partition behind the volume.
 func appended(efi string) []string {
 	return []string{
-		"-r", "--grub2-mbr", grubMBR, "-partition_offset", "16", "-appended_part_as_gpt", "-append_partition", "2", "C12A7328-F81F-11D2-BA4B-00A0C93EC93B", efi,
-		"-iso_mbr_part_type", "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7", "-b", "isolinux/isolinux.bin", "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table",
+		"-r", "--grub2-mbr", grubMBR, "-partition_offset", "16", "-appended_part_as_gpt", "-append_partition", "2",
+		"C12A7328-F81F-11D2-BA4B-00A0C93EC93B", efi,
+		"-iso_mbr_part_type", "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7", "-b", "isolinux/isolinux.bin", "-no-emul-boot", "-boot-load-size",
+		"4", "-boot-info-table",
 		"--grub2-boot-info", "-eltorito-alt-boot", "-e", "--interval:appended_partition_2:all::", "-no-emul-boot",
 	}
 }
@@ -154,7 +157,9 @@ func sameLoaders(t *testing.T, want, got files) {
 const unsure = "WARNING : Found hidden El-Torito image. Its size could not be figured out"
 
 // places are what differs between an image and a new one.
-var places = regexp.MustCompile(`(?m)^((El Torito (catalog|boot img|img blks) .*?|ISO image size/512 : |GPT (lba range|start and size) .*:\s+(\d  )?|MBR partition   .*0x.. )\s*[\d ]+|(Boot record|Media|System area options|MBR \w+ per).*)$`)
+var places = regexp.MustCompile(
+	`(?m)^((El Torito (catalog|boot img|img blks) .*?|ISO image size/512 : |GPT (lba range|start and size) .*:\s+(\d  )?|MBR partition   .*0x.. )\s*[\d ]+|(Boot record|Media|System area options|MBR \w+ per).*)$`,
+)
 
 // withoutApple is what is dropped.
 var withoutApple = regexp.MustCompile(`(?m) APM$|^APM .*\n`)

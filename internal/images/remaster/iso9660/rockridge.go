@@ -14,8 +14,8 @@ type field []byte
 
 func (f field) is(signature string) bool { return string(f[:2]) == signature }
 
-// sharing tells whether the root's own record begins with the field SP, without which
-// none of the fields mean anything, and how many bytes to skip in every other record.
+// sharing reports whether the root's own record begins with the field SP, without which none of the fields are
+// meaningful, and how many bytes to skip in every other record.
 func sharing(use []byte) (skip int, ok bool) {
 	// CD-ROM XA puts 14 bytes in front.
 	for _, at := range []int{0, 14} {
@@ -44,8 +44,8 @@ func (in *image) fields(use []byte) ([]field, error) {
 	return nil, fmt.Errorf("require at most %d continuations of a record, found more", maxContinuations)
 }
 
-// appendFields adds the fields of one area, and gives its CE, which says where the next
-// area is. What is no field ends the area: old writers leave rubbish there.
+// appendFields adds the fields of one area, and returns its CE, which holds the place of the next area. Bytes
+// that are not a field end the area: old writers leave garbage there.
 func appendFields(all []field, area []byte) (fields []field, more field) {
 	for len(area) >= 4 {
 		length := int(area[2])
@@ -69,12 +69,12 @@ func appendFields(all []field, area []byte) (fields []field, more field) {
 	return all, more
 }
 
-// attributes are what Rock Ridge says of an entry.
+// attributes are the Rock Ridge attributes of an entry.
 type attributes struct {
 	name      string // empty: the ISO name counts
 	link      string
 	moved     int64 // block of a folder that was moved up the tree, 0 for none
-	elsewhere bool  // a moved folder in its place of refuge: it is shown where it belongs
+	elsewhere bool  // a relocated folder in its place of refuge: it is shown at its original path
 }
 
 func attributesOf(fields []field) attributes {
@@ -97,8 +97,7 @@ func attributesOf(fields []field) attributes {
 	return a
 }
 
-// components adds the parts of a symbolic link's path; separate tells that a slash is
-// due in front of the next.
+// components adds the parts of a symbolic link's path; separate reports that a slash precedes the next.
 func components(link *strings.Builder, b []byte, separate bool) bool {
 	for len(b) >= 2 {
 		flags, end := b[0], 2+int(b[1])

@@ -19,7 +19,7 @@ type view struct {
 
 func (v view) block(block int64) int64 { return block + v.behind - v.shift }
 
-// secondView finds the other primary descriptor in the old image; false: there is none.
+// secondView finds the other primary descriptor in the old image; it returns false when there is none.
 func secondView(in *image, s *system) (view, bool, error) {
 	at := Extent{(secondVolume + systemArea/sector) * sector, sector}
 	for _, p := range s.spans() {
@@ -32,8 +32,8 @@ func secondView(in *image, s *system) (view, bool, error) {
 	return view{}, false, nil
 }
 
-// writePrimary writes the primary descriptor of a view. What it does not know stays: the
-// label, times, and who made it.
+// writePrimary writes the primary descriptor of a view. Fields it does not change stay: the label, times, and
+// the publisher.
 func (p *plan) writePrimary(v view, size int64) []byte {
 	b := v.primary
 	table, root := v.block(p.table), p.folders[0]
@@ -109,7 +109,7 @@ func (p *plan) pathTable(v view, order binary.ByteOrder) []byte {
 	return table
 }
 
-// tableBlocks is what a path table takes.
+// tableBlocks is the size of a path table in blocks.
 func (p *plan) tableBlocks() int64 {
 	length := int64(0)
 	for _, f := range p.folders {

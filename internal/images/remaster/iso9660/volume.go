@@ -40,7 +40,7 @@ func (f File) Size() int64 {
 	return size
 }
 
-// Volume is the directory of an image. It is never changed, and safe for many readers.
+// Volume is the directory of an image. It is immutable, and safe for concurrent use.
 type Volume struct {
 	Label string // volume identifier: "rhcos-418.94.202501221327-0"
 	Size  int64  // bytes of the image, with what follows the volume
@@ -50,8 +50,8 @@ type Volume struct {
 	nodes     map[string]*node
 }
 
-// Read reads the directory of an image of size bytes: Rock Ridge names where there are
-// any, else the ISO names in lower case and without a version. Joliet names are ignored.
+// Read reads the directory of an image of size bytes: Rock Ridge names if the image has them, else the ISO
+// names in lower case and without a version. Joliet names are ignored.
 func Read(r io.ReaderAt, size int64) (*Volume, error) {
 	in := &image{r: r, size: size, left: maxMetadata}
 	set, err := readDescriptors(in)
@@ -87,7 +87,7 @@ func (v *Volume) Files() []File {
 	return files
 }
 
-// node is one entry of the tree, with all that a new image needs of it.
+// node is one entry of the tree, with everything that a new image needs of it.
 type node struct {
 	path     string
 	record   record  // its (first) record in the folder above

@@ -1,6 +1,5 @@
-// Package layout describes a file that is never written: ranges of a base file, bytes
-// in memory and zeros, one after the other. An image of gigabytes with a few changed
-// bytes is a few pieces.
+// Package layout describes a file that is never written: ranges of a base file, bytes in memory and zeros, one
+// after the other. An image of gigabytes with a few changed bytes consists of a few pieces.
 package layout
 
 import (
@@ -41,15 +40,14 @@ func (p Piece) part(from, length int64) Piece {
 	return p
 }
 
-// Layout is a file of pieces. It is never changed, and safe for many readers.
+// Layout is a file of pieces. It is immutable, and safe for concurrent use.
 type Layout struct {
 	pieces []Piece
 	starts []int64
 	size   int64
 }
 
-// Of puts pieces one after the other. Empty ones are left out, and ranges of the base
-// that follow each other become one.
+// Of concatenates pieces. Empty ones are left out, and adjacent ranges of the base become one.
 func Of(pieces ...Piece) *Layout {
 	l := &Layout{}
 	for _, p := range pieces {
@@ -77,7 +75,7 @@ func continues(a, b Piece) bool {
 // Size is the length of the file in bytes.
 func (l *Layout) Size() int64 { return l.size }
 
-// Range gives the pieces of length bytes from offset on, cut to what there is.
+// Range returns the pieces of length bytes from offset on, cut at the end of the file.
 func (l *Layout) Range(offset, length int64) iter.Seq[Piece] {
 	return func(yield func(Piece) bool) {
 		end := min(offset+length, l.size)
@@ -95,7 +93,7 @@ func (l *Layout) Range(offset, length int64) iter.Seq[Piece] {
 	}
 }
 
-// Pieces are all of them.
+// Pieces returns all of them.
 func (l *Layout) Pieces() []Piece { return slices.Clone(l.pieces) }
 
 // Patch is bytes that lie over a file from Offset on.
@@ -104,7 +102,7 @@ type Patch struct {
 	Data   []byte
 }
 
-// Over lays patches over a file. They must lie within it and not over each other.
+// Over lays patches over a file. They must lie within it and not overlap.
 func (l *Layout) Over(patches ...Patch) (*Layout, error) {
 	patches = slices.Clone(patches)
 	slices.SortFunc(patches, func(a, b Patch) int { return int(min(max(a.Offset-b.Offset, -1), 1)) })
@@ -114,9 +112,18 @@ func (l *Layout) Over(patches ...Patch) (*Layout, error) {
 		end := p.Offset + int64(len(p.Data))
 		switch {
 		case p.Offset < 0 || end > l.size:
-			return nil, fmt.Errorf("lay %d bytes over a file: require a place within its %d bytes, found offset %d", len(p.Data), l.size, p.Offset)
+			return nil, fmt.Errorf(
+				"lay %d bytes over a file: require a place within its %d bytes, found offset %d",
+				len(p.Data),
+				l.size,
+				p.Offset,
+			)
 		case p.Offset < at:
-			return nil, fmt.Errorf("lay %d bytes over a file: require a place of its own, found another change at offset %d", len(p.Data), p.Offset)
+			return nil, fmt.Errorf(
+				"lay %d bytes over a file: require a place of its own, found another change at offset %d",
+				len(p.Data),
+				p.Offset,
+			)
 		}
 		pieces = slices.AppendSeq(pieces, l.Range(at, p.Offset-at))
 		pieces = append(pieces, Bytes(p.Data))
@@ -125,7 +132,7 @@ func (l *Layout) Over(patches ...Patch) (*Layout, error) {
 	return Of(slices.AppendSeq(pieces, l.Range(at, l.size-at))...), nil
 }
 
-// Reader reads the file; base is what its ranges are of.
+// Reader reads the file; base is the file that its ranges refer to.
 func (l *Layout) Reader(base io.ReaderAt) *io.SectionReader {
 	return io.NewSectionReader(reader{l, base}, 0, l.size)
 }
@@ -135,7 +142,7 @@ type reader struct {
 	base   io.ReaderAt
 }
 
-// ReadAt reads as io.ReaderAt has it.
+// ReadAt implements io.ReaderAt.
 func (r reader) ReadAt(to []byte, offset int64) (int, error) {
 	read := 0
 	for p := range r.layout.Range(offset, int64(len(to))) {

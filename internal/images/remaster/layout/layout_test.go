@@ -39,7 +39,12 @@ func TestAnyRangeIsThatOfTheWhole(t *testing.T) {
 		var pieces []layout.Piece
 		for range 1 + random.IntN(6) {
 			at := random.Int64N(400)
-			pieces = append(pieces, []layout.Piece{layout.Base(at, random.Int64N(100)), layout.Bytes(base[at : at+random.Int64N(50)]), layout.Zeros(random.Int64N(20))}[random.IntN(3)])
+			pieces = append(
+				pieces,
+				[]layout.Piece{
+					layout.Base(at, random.Int64N(100)), layout.Bytes(base[at : at+random.Int64N(50)]), layout.Zeros(random.Int64N(20)),
+				}[random.IntN(3)],
+			)
 		}
 		l := layout.Of(pieces...)
 		content := whole(t, l, base)

@@ -1,6 +1,6 @@
-// Package rootfs takes single files out of the root file system of a live image: a cpio
-// archive that holds a squashfs or EROFS image. It reads them in place: a root file system
-// of a gigabyte costs as much memory as the file that is asked for.
+// Package rootfs extracts single files from the root file system of a live image: a cpio archive that holds a
+// squashfs or EROFS image. It reads them in place: a root file system of a gigabyte costs as much memory as the
+// requested file.
 package rootfs
 
 import (
@@ -30,8 +30,7 @@ type member struct {
 	offset, size int64
 }
 
-// find looks for a root file system among the members of an archive. It skips over what
-// they hold.
+// find searches the members of an archive for a root file system. It skips their content.
 func find(r io.ReaderAt, size int64) (member, error) {
 	at := int64(0)
 	for range maxMembers {

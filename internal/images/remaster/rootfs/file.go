@@ -10,7 +10,7 @@ import (
 	"github.com/erofs/go-erofs"
 )
 
-// ErrNoFile: the root file system has none of the files that were asked for.
+// ErrNoFile: the root file system has none of the requested files.
 var ErrNoFile = errors.New("no such file")
 
 // ErrCompressed: the root file system is an EROFS image with compression, as newer
@@ -24,17 +24,16 @@ const (
 	erofsMagicOffset = 1024
 )
 
-// Request names a file by patterns (path.Match), the first that is there, and how many
-// bytes it may have.
+// Request names a file by patterns (path.Match), of which the first match counts, and its maximum size in
+// bytes.
 type Request struct {
 	Patterns []string
 	Limit    int64
 }
 
-// File reads a file out of an archive of size bytes.
+// File reads a file from an archive of size bytes.
 func File(r io.ReaderAt, size int64, q Request) (content []byte, err error) {
-	// The libraries index into what they read: an image that was damaged on its way must
-	// not take the service down.
+	// The libraries index into what they read: an image that was damaged in transit must not crash the service.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("read the root file system: require a whole image, found a damaged one: %v", p)
@@ -60,7 +59,7 @@ func File(r io.ReaderAt, size int64, q Request) (content []byte, err error) {
 	return nil, fmt.Errorf("read the root file system: require %v: %w", q.Patterns, ErrNoFile)
 }
 
-// open tells the file systems apart by their content.
+// open distinguishes the file systems by their content.
 func open(r *io.SectionReader) (fs.FS, error) {
 	start := make([]byte, erofsMagicOffset+4)
 	if _, err := r.ReadAt(start, 0); err != nil {

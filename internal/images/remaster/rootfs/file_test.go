@@ -76,7 +76,8 @@ func squashfs(t *testing.T, root string, options ...string) []byte {
 	}
 	image := filepath.Join(t.TempDir(), "root.squashfs")
 	//nolint:gosec // a test's own arguments
-	out, err := exec.Command("mksquashfs", append([]string{root, image, "-noappend", "-quiet", "-no-progress"}, options...)...).CombinedOutput()
+	out, err := exec.Command("mksquashfs", append([]string{root, image, "-noappend", "-quiet", "-no-progress"}, options...)...).
+		CombinedOutput()
 	require.NoError(t, err, string(out))
 	content, err := os.ReadFile(image)
 	require.NoError(t, err)

@@ -26,9 +26,8 @@ const (
 	blockCache = 16 << 20
 )
 
-// openSquashfs opens an image as if it had no extended attributes: nobody asks for them
-// here, and the library gives up on files that have three (go-diskfs 1.9.4): SELinux label,
-// capabilities and a signature are not rare.
+// openSquashfs opens an image as if it had no extended attributes: they are not needed here, and the library
+// fails on files that have three (go-diskfs 1.9.4): SELinux label, capabilities and a signature are not rare.
 func openSquashfs(r *io.SectionReader) (fs.FS, error) {
 	superblock := make([]byte, superblockSize)
 	if _, err := r.ReadAt(superblock, 0); err != nil {
