@@ -38,7 +38,7 @@ func TestStageThatTakesTooLongStopsItsHostOnlyWithHardTimeouts(t *testing.T) {
 				if tt.failed > 0 {
 					delete(w.blocked, "master-0 bootkube-wait")
 					h := w.plan.Hosts[0]
-					require.NoError(t, env.SignalWorkflowByID(workflows.HostID(h.InfraEnvID, h.ID), workflows.CommandRetryStep, nil))
+					require.NoError(t, env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), workflows.CommandRetryStep, nil))
 					return
 				}
 				w.release(t, env, "master-0 bootkube-wait")

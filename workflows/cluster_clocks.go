@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// clock runs beside the story of an installation and stops it when time is over and
-// nobody gave it more.
+// clock runs beside an installation and stops it when its time is over and was not
+// extended.
 func (w *clusterInstall) clock(ctx workflow.Context, run func(workflow.Context) error) {
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		if err := run(ctx); err != nil && ctx.Err() == nil {
@@ -23,7 +23,7 @@ func (w *clusterInstall) clock(ctx workflow.Context, run func(workflow.Context) 
 }
 
 // installationClock is INSTALLATION_TIMEOUT: with soft time-outs the limit of the whole
-// installation, else of one that waits for its user (rows 15 and 16 of the cluster table).
+// installation, else of one that waits for its user.
 func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
 	for {
@@ -44,7 +44,7 @@ func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 	}
 }
 
-// finalizingClock is FINALIZING_TIMEOUT, of finalizing as a whole (row 17).
+// finalizingClock is FINALIZING_TIMEOUT, of finalizing as a whole.
 func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
 	for !t.Soft {
@@ -58,7 +58,7 @@ func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
 	return nil
 }
 
-// stageClock is FINALIZING_STAGE_*, of each stage the controller reports (rows 18 and 19).
+// stageClock is FINALIZING_STAGE_*, of each stage the controller reports.
 func (w *clusterInstall) stageClock(ctx workflow.Context) error {
 	var clusters *activities.Clusters
 	for {
@@ -84,8 +84,10 @@ func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.Finalizin
 	defer stop()
 	var steps *activities.Steps
 	w.labelled++
-	options := withStepOptions(inner, endless, w.plan.Timeouts.Heartbeat, label{text: "Wait for the end of " + stageName(at.Stage), number: w.labelled})
-	left := workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, activities.FinalizingRequest{ClusterID: w.request.ClusterID, Stage: at.Stage})
+	what := label{text: "Wait for the end of " + stageName(at.Stage), number: w.labelled}
+	options := withStepOptions(inner, endless, w.plan.Timeouts.Heartbeat, what)
+	request := activities.FinalizingRequest{ClusterID: w.request.ClusterID, Stage: at.Stage}
+	left := workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, request)
 	inTime, err := within(ctx, max(limit-at.Age, time.Second), left.IsReady)
 	if err != nil || inTime {
 		return firstError(err, left, ctx)
@@ -142,7 +144,7 @@ func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
 	return record(ctx, "Resume installation", clusters.ResumeInstallation, w.request, nil)
 }
 
-// goOn waits while the cluster is stalled.
-func (w *clusterInstall) goOn(ctx workflow.Context) error {
+// awaitExtension waits while the cluster is stalled.
+func (w *clusterInstall) awaitExtension(ctx workflow.Context) error {
 	return workflow.Await(ctx, func() bool { return !w.waiting })
 }

@@ -8,7 +8,7 @@ import (
 // rejectionType marks the errors of validators: the caller's answer is 409.
 const rejectionType = "Conflict"
 
-func reject(format string) error { return temporal.NewApplicationError(format, rejectionType) }
+func reject(reason string) error { return temporal.NewApplicationError(reason, rejectionType) }
 
 // setup registers every handler before anything blocks.
 func (w *clusterInstall) setup(ctx workflow.Context) error {
@@ -17,18 +17,18 @@ func (w *clusterInstall) setup(ctx workflow.Context) error {
 	}); err != nil {
 		return err
 	}
-	commands := map[string]struct {
+	for _, c := range []struct {
+		name  string
 		check func() error
 		do    func(workflow.Context)
 	}{
-		CommandCancel: {w.checkStop, func(workflow.Context) { w.stopFor(stopCancel) }},
-		CommandReset:  {w.checkReset, func(workflow.Context) { w.stopFor(stopReset) }},
-		CommandPause:  {w.checkPause, func(ctx workflow.Context) { w.hold(ctx, true) }},
-		CommandResume: {w.checkResume, func(ctx workflow.Context) { w.hold(ctx, false) }},
-		CommandExtend: {w.checkExtend, func(workflow.Context) { w.extended++ }},
-	}
-	for _, name := range []string{CommandCancel, CommandReset, CommandPause, CommandResume, CommandExtend} {
-		if err := command(ctx, name, commands[name].check, commands[name].do); err != nil {
+		{CommandCancel, w.checkStop, func(workflow.Context) { w.stopFor(stopCancel) }},
+		{CommandReset, w.checkReset, func(workflow.Context) { w.stopFor(stopReset) }},
+		{CommandPause, w.checkPause, func(ctx workflow.Context) { w.hold(ctx, true) }},
+		{CommandResume, w.checkResume, func(ctx workflow.Context) { w.hold(ctx, false) }},
+		{CommandExtend, w.checkExtend, func(workflow.Context) { w.extended++ }},
+	} {
+		if err := command(ctx, c.name, c.check, c.do); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (w *clusterInstall) checkStop() error {
 	if w.stop != stopNone {
 		return reject("the installation is being stopped already (" + string(w.stop) + ")")
 	}
-	if w.phase == "done" {
+	if w.phase == PhaseDone {
 		return reject("the installation has ended")
 	}
 	return nil
@@ -116,8 +116,8 @@ func (w *clusterInstall) checkExtend() error {
 	return nil
 }
 
-// hold tells every host to wait before its next stage, or to go on. A command that comes
-// while hosts are still being told of the one before waits, so that the last one wins.
+// hold signals every host to wait before its next stage, or to continue. A command that
+// comes while hosts are still being signalled waits, so that the last one wins.
 func (w *clusterInstall) hold(ctx workflow.Context, on bool) {
 	w.paused = on
 	if err := w.holding.Lock(ctx); err != nil {

@@ -15,7 +15,7 @@ import (
 type clusterInstall struct {
 	request  activities.InstallRequest
 	plan     activities.Plan
-	phase    string
+	phase    Phase
 	stop     clusterCommand
 	cancel   workflow.CancelFunc
 	paused   bool
@@ -46,16 +46,16 @@ func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) err
 	return w.conclude(ctx, err)
 }
 
-// run is the story of an installation.
+// run takes the installation through its phases.
 func (w *clusterInstall) run(ctx workflow.Context) error {
-	if err := w.enter(ctx, "preparing"); err != nil {
+	if err := w.enter(ctx, PhasePreparing); err != nil {
 		return err
 	}
 	ready, err := w.prepare(ctx)
 	if err != nil || !ready {
 		return err
 	}
-	if err := w.enter(ctx, "installing"); err != nil {
+	if err := w.enter(ctx, PhaseInstalling); err != nil {
 		return err
 	}
 	clocks, stop := workflow.WithCancel(ctx)
@@ -64,7 +64,7 @@ func (w *clusterInstall) run(ctx workflow.Context) error {
 	if err := w.install(ctx); err != nil {
 		return err
 	}
-	if err := w.enter(ctx, "finalizing"); err != nil {
+	if err := w.enter(ctx, PhaseFinalizing); err != nil {
 		return err
 	}
 	w.clock(clocks, w.finalizingClock)
@@ -72,9 +72,9 @@ func (w *clusterInstall) run(ctx workflow.Context) error {
 	return w.finalize(ctx)
 }
 
-func (w *clusterInstall) enter(ctx workflow.Context, phase string) error {
+func (w *clusterInstall) enter(ctx workflow.Context, phase Phase) error {
 	w.phase = phase
-	return workflow.UpsertTypedSearchAttributes(ctx, AttributePhase.ValueSet(phase))
+	return workflow.UpsertTypedSearchAttributes(ctx, AttributePhase.ValueSet(string(phase)))
 }
 
 // conclude ends what run left behind. Commands win over whatever error the
@@ -86,7 +86,7 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 	var clusters *activities.Clusters
 	switch {
 	case w.stop == stopReset:
-		w.phase = "resetting"
+		w.phase = PhaseResetting
 		w.awaitChildren(after)
 		return resetCluster(after, w.request.ClusterID, w.plan.Timeouts)
 	case w.expired != nil && w.stop == stopNone:
@@ -95,13 +95,13 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
 		return w.expired
 	case w.stop == stopCancel || cancelled:
-		w.phase = "cancelling"
+		w.phase = PhaseCancelling
 		w.awaitChildren(after)
 		if cerr := record(after, "Cancel installation", clusters.CancelInstallation, w.request, nil); cerr != nil {
 			return cerr
 		}
 		if w.stop == stopReset { // the command came while the installation was being cancelled
-			w.phase = "resetting"
+			w.phase = PhaseResetting
 			return resetCluster(after, w.request.ClusterID, w.plan.Timeouts)
 		}
 		return temporal.NewCanceledError("installation cancelled")

@@ -83,7 +83,7 @@ func TestV2AgentThatFailsStopsTheWaitForItsStages(t *testing.T) {
 func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *world, host int, command string) {
 	h := w.plan.Hosts[host]
 	env.RegisterDelayedCallback(func() {
-		_ = env.SignalWorkflowByID(workflows.HostID(h.InfraEnvID, h.ID), command, nil)
+		_ = env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), command, nil)
 	}, time.Minute)
 }
 

@@ -44,7 +44,7 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	if !outcome.Ready {
 		w.cancel() // ends the children; the cluster is back in discovery
 		w.awaitChildren(workflowDisconnected(ctx))
-		w.phase = "done"
+		w.phase = PhaseDone
 	}
 	return outcome.Ready, nil
 }
@@ -76,7 +76,7 @@ func (w *clusterInstall) startHosts(ctx workflow.Context) error {
 	for _, h := range w.plan.Hosts {
 		w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostPreparing}
 		options := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-			WorkflowID:            HostID(h.InfraEnvID, h.ID),
+			WorkflowID:            HostWorkflowID(h.InfraEnvID, h.ID),
 			ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 			WaitForCancellation:   true,

@@ -30,11 +30,12 @@ func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts
 		return err
 	}
 	limit := cmp.Or(t.Reset, defaultReset)
+	stop := string(wire.StepTypeStopInstallation)
 	var steps *activities.Steps
 	stops := make([]workflow.Future, len(plan.Stop))
 	for i, host := range plan.Stop {
-		options := withStepOptions(ctx, limit, limit, label{text: string(wire.StepTypeStopInstallation), number: i + 1})
-		stops[i] = workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: host, Type: string(wire.StepTypeStopInstallation)})
+		options := withStepOptions(ctx, limit, limit, label{text: stop, number: i + 1})
+		stops[i] = workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: host, Type: stop})
 	}
 	for _, f := range stops {
 		_ = f.Get(ctx, nil) // a host that does not answer is taken back all the same

@@ -9,7 +9,7 @@ import (
 	"slipway/internal/model"
 )
 
-// install lets all hosts go, opens the gate for workers when the control plane stands,
+// install starts all hosts, opens the gate for workers when the control plane is up,
 // and returns when enough hosts are installed for the cluster to be finalized.
 func (w *clusterInstall) install(ctx workflow.Context) error {
 	for _, h := range w.plan.Hosts {
@@ -19,22 +19,21 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 	}
 	workflow.Go(ctx, w.openGate)
 	var clusters *activities.Clusters
-	for settled := -1; ; {
-		err := workflow.Await(ctx, func() bool { return w.settled() != settled })
-		if err != nil {
+	for reviewed := never; ; {
+		if err := workflow.Await(ctx, func() bool { return w.settled() != reviewed }); err != nil {
 			return err
 		}
-		if err := w.goOn(ctx); err != nil {
+		if err := w.awaitExtension(ctx); err != nil {
 			return err
 		}
-		settled = w.settled()
+		reviewed = w.settled()
 		var review activities.Review
 		if err := record(ctx, "Review installation", clusters.ReviewInstallation, w.request, &review); err != nil {
 			return err
 		}
 		switch {
 		case w.waiting:
-			settled = -1 // it stalled meanwhile: look again when it goes on
+			reviewed = never // it stalled meanwhile: review again when it continues
 		case review.Status == model.ClusterFinalizing:
 			return nil
 		case review.Status == model.ClusterError:
@@ -43,23 +42,30 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 	}
 }
 
-// settled changes whenever a review could tell something new.
-func (w *clusterInstall) settled() int {
-	n := 0
+// settled counts the hosts whose installation has an outcome, if only for now. A review
+// can bring something new only when one of the counts has changed.
+type settled struct{ done, waiting, gone int }
+
+// never is no count of hosts: it differs from all of them.
+var never = settled{done: -1}
+
+func (w *clusterInstall) settled() settled {
+	var n settled
 	for _, h := range w.plan.Hosts {
 		switch w.host(h.ID) {
 		case HostDone:
-			n += 1
+			n.done++
 		case HostWaiting:
-			n += 1000
+			n.waiting++
 		case HostGone:
-			n += 1000000
+			n.gone++
+		case HostPreparing, HostPrepared, HostRunning:
 		}
 	}
 	return n
 }
 
-// openGate tells the workers that two masters (or the only ones there are) are done.
+// openGate signals the workers that two masters, or all existing ones, are done.
 func (w *clusterInstall) openGate(ctx workflow.Context) {
 	masters := 0
 	for _, h := range w.plan.Hosts {
@@ -104,7 +110,7 @@ func (w *clusterInstall) finalize(ctx workflow.Context) error {
 	if err := record(ctx, "Complete installation", clusters.CompleteInstallation, w.request, nil); err != nil {
 		return err
 	}
-	w.phase = "done"
+	w.phase = PhaseDone
 	w.releaseWaiting(ctx)
 	return nil
 }

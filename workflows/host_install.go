@@ -67,7 +67,7 @@ func (w *hostInstall) attempts(ctx workflow.Context) error {
 	for {
 		at, err := w.attemptFrom(ctx, from)
 		if err == nil {
-			return w.tell(ctx, HostDone, "")
+			return w.notifyCluster(ctx, HostDone, "")
 		}
 		if temporal.IsCanceledError(err) || ctx.Err() != nil {
 			return err
@@ -84,7 +84,7 @@ func (w *hostInstall) prepare(ctx workflow.Context) error {
 	if err := w.check(ctx); err != nil {
 		return err
 	}
-	return w.tell(ctx, HostPrepared, "")
+	return w.notifyCluster(ctx, HostPrepared, "")
 }
 
 // check asks for the speed of the installation disk and for the images; what was found
@@ -105,7 +105,7 @@ func (w *hostInstall) check(ctx workflow.Context) error {
 // attemptFrom runs the stages of the host from one on, and returns the stage it failed in.
 func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 	w.attempt++
-	if err := w.tell(ctx, HostRunning, ""); err != nil {
+	if err := w.notifyCluster(ctx, HostRunning, ""); err != nil {
 		return from, err
 	}
 	var hosts *activities.Hosts
@@ -138,7 +138,7 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 	if err := record(ctx, "Mark host as failed", hosts.FailHost, failure, nil); err != nil {
 		return 0, err
 	}
-	if err := w.tell(ctx, HostWaiting, w.reason); err != nil {
+	if err := w.notifyCluster(ctx, HostWaiting, w.reason); err != nil {
 		return 0, err
 	}
 	decided, err := workflow.AwaitWithTimeout(ctx, w.request.Timeouts.Decision, func() bool { return w.decision != decideNone })
@@ -149,7 +149,7 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 		if err := record(ctx, "Give host up", hosts.GiveUpHost, failure, nil); err != nil {
 			return 0, err
 		}
-		_ = w.tell(ctx, HostGone, w.reason)
+		_ = w.notifyCluster(ctx, HostGone, w.reason)
 		return 0, temporal.NewNonRetryableApplicationError(w.reason, activities.FailureStep, nil)
 	}
 	if w.decision == decideRetryStep {
@@ -172,8 +172,8 @@ func (w *hostInstall) rediscover(ctx workflow.Context, left bool) error {
 	return workflow.ExecuteActivity(options, hosts.AwaitRediscovery, w.ref).Get(ctx, nil)
 }
 
-// tell sends news to the cluster's workflow.
-func (w *hostInstall) tell(ctx workflow.Context, state HostState, why string) error {
+// notifyCluster sends news to the cluster's workflow.
+func (w *hostInstall) notifyCluster(ctx workflow.Context, state HostState, why string) error {
 	w.state = state
 	parent := workflow.GetInfo(ctx).ParentWorkflowExecution
 	if parent == nil {

@@ -48,16 +48,29 @@ const (
 	HostGone      HostState = "gone"
 )
 
-// HostNews tells the cluster's workflow that a host reached a state.
+// HostNews is the signal of a host to its cluster's workflow: it reached a state.
 type HostNews struct {
 	HostID uuid.UUID
 	State  HostState
 	Reason string
 }
 
+// Phase is where a cluster's workflow stands.
+type Phase string
+
+// The phases of a cluster's workflow, in order; a command ends them early.
+const (
+	PhasePreparing  Phase = "preparing"
+	PhaseInstalling Phase = "installing"
+	PhaseFinalizing Phase = "finalizing"
+	PhaseCancelling Phase = "cancelling"
+	PhaseResetting  Phase = "resetting"
+	PhaseDone       Phase = "done"
+)
+
 // ClusterState answers the state query of a cluster's workflow.
 type ClusterState struct {
-	Phase    string
+	Phase    Phase
 	Paused   bool
 	TimedOut bool // the phase waits for extend
 	Hosts    map[uuid.UUID]HostNews
@@ -71,7 +84,7 @@ type HostView struct {
 	Reason  string
 }
 
-// ClusterCommand is what a running installation was told to stop for.
+// clusterCommand is why a running installation was stopped.
 type clusterCommand string
 
 const (

@@ -133,7 +133,7 @@ func (w *world) release(t *testing.T, env *testsuite.TestWorkflowEnvironment, ke
 	require.NotNil(t, token, "nobody waits for %s; done was %q", key, w.lines())
 	require.NoError(t, env.CompleteActivity(token, activities.StepResult{}, nil))
 	for _, h := range w.plan.Hosts { // the test environment does not wake children for this
-		_ = env.SignalWorkflowByID(workflows.HostID(h.InfraEnvID, h.ID), workflows.SignalHold, false)
+		_ = env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), workflows.SignalHold, false)
 	}
 }
 

@@ -58,7 +58,7 @@ func (o *Orchestrator) startAcceptedClusters(ctx context.Context) error {
 // start starts the workflow of an attempt, once.
 func (o *Orchestrator) start(ctx context.Context, id uuid.UUID, attempt int) error {
 	err := o.startOnce(ctx, starting{
-		id: workflows.ClusterID(id), attempt: attempt, workflow: workflows.ClusterInstall,
+		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall,
 		request: activities.InstallRequest{ClusterID: id, Attempt: attempt},
 		attributes: temporal.NewSearchAttributes(
 			workflows.AttributeClusterID.ValueSet(id.String()), workflows.AttributePhase.ValueSet("accepted")),
@@ -105,7 +105,7 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 		return err
 	}
 	_, err = o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID:                       workflows.ResetID(id),
+		ID:                       workflows.ResetWorkflowID(id),
 		TaskQueue:                workflows.TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.AttributeClusterID.ValueSet(id.String())),
@@ -124,7 +124,7 @@ func (o *Orchestrator) stop(ctx context.Context, c *model.Cluster, name string) 
 			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 		}
 	}
-	return o.command(ctx, workflows.ClusterID(c.ID), name)
+	return o.command(ctx, workflows.ClusterWorkflowID(c.ID), name)
 }
 
 // The commands that ClusterCommand and HostCommand take.
@@ -156,7 +156,7 @@ func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.
 		return model.Conflictf("host %s cannot be retried yet: require a sign of it within %s, the last one was %s ago; bring it back or evict it",
 			h.Hostname(), o.Timeouts.Disconnect, silence.Round(time.Second))
 	}
-	err = o.command(ctx, workflows.HostID(infraEnvID, hostID), name)
+	err = o.command(ctx, workflows.HostWorkflowID(infraEnvID, hostID), name)
 	if errors.Is(err, model.ErrNotFound) {
 		return model.Conflictf("host %s cannot take the command %s: the installation it belongs to has ended", h.Hostname(), name)
 	}
@@ -173,7 +173,7 @@ func (o *Orchestrator) ClusterCommand(ctx context.Context, id uuid.UUID, name st
 	if err != nil {
 		return err
 	}
-	err = o.command(ctx, workflows.ClusterID(id), name)
+	err = o.command(ctx, workflows.ClusterWorkflowID(id), name)
 	if errors.Is(err, model.ErrNotFound) {
 		return model.Conflictf("cluster %s cannot take the command %s: require a running installation, found status %s", c.Name, name, c.Status)
 	}

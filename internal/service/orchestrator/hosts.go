@@ -58,13 +58,13 @@ func (o *Orchestrator) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UU
 			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 		}
 	}
-	err = o.command(ctx, workflows.HostID(infraEnvID, hostID), workflows.CommandReset)
+	err = o.command(ctx, workflows.HostWorkflowID(infraEnvID, hostID), workflows.CommandReset)
 	if !errors.Is(err, model.ErrNotFound) {
 		return err
 	}
 	ref := activities.HostRef{ClusterID: *h.ClusterID, InfraEnvID: infraEnvID, HostID: hostID}
 	_, err = o.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID:                       workflows.HostResetID(infraEnvID, hostID),
+		ID:                       workflows.HostResetWorkflowID(infraEnvID, hostID),
 		TaskQueue:                workflows.TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    ofHost(ref),
@@ -109,11 +109,11 @@ func (o *Orchestrator) startHost(ctx context.Context, infraEnvID, hostID uuid.UU
 	switch {
 	case h.PendingWorkflow == model.WorkflowAdd && h.ClusterID != nil:
 		ref.ClusterID = *h.ClusterID
-		s.id, s.workflow = workflows.HostID(infraEnvID, hostID), workflows.HostAdd
+		s.id, s.workflow = workflows.HostWorkflowID(infraEnvID, hostID), workflows.HostAdd
 		s.request = activities.AddRequest{HostRef: ref, Attempt: s.attempt}
 	case h.PendingWorkflow == model.WorkflowReclaim && h.FormerClusterID != nil:
 		ref.ClusterID = *h.FormerClusterID
-		s.id, s.workflow = workflows.ReclaimID(infraEnvID, hostID), workflows.HostReclaim
+		s.id, s.workflow = workflows.ReclaimWorkflowID(infraEnvID, hostID), workflows.HostReclaim
 		s.request = activities.ReclaimRequest{HostRef: ref, Attempt: s.attempt}
 	}
 	if s.workflow != nil {

@@ -15,14 +15,14 @@ import (
 // host was deleted or has left: it would wait for a decision that nobody can take any
 // more. One that cannot be told now ends with the wait.
 func (o *Orchestrator) ReleaseHost(ctx context.Context, infraEnvID, hostID uuid.UUID) {
-	if err := o.release(ctx, workflows.HostID(infraEnvID, hostID)); err != nil {
+	if err := o.release(ctx, workflows.HostWorkflowID(infraEnvID, hostID)); err != nil {
 		o.Log.Warn("workflow was not ended", "host_id", hostID, "error", err)
 	}
 }
 
 // ReleaseCluster is ReleaseHost for the installation of a deleted cluster.
 func (o *Orchestrator) ReleaseCluster(ctx context.Context, id uuid.UUID) {
-	if err := o.release(ctx, workflows.ClusterID(id)); err != nil {
+	if err := o.release(ctx, workflows.ClusterWorkflowID(id)); err != nil {
 		o.Log.Warn("workflow was not ended", "cluster_id", id, "error", err)
 	}
 }

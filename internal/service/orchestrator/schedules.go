@@ -75,7 +75,7 @@ func (o *Orchestrator) putSchedule(ctx context.Context, id string, spec client.S
 
 // Running reports whether a workflow installs or resets a cluster now.
 func (o *Orchestrator) Running(ctx context.Context, clusterID uuid.UUID) (bool, error) {
-	for _, id := range []string{workflows.ClusterID(clusterID), workflows.ResetID(clusterID)} {
+	for _, id := range []string{workflows.ClusterWorkflowID(clusterID), workflows.ResetWorkflowID(clusterID)} {
 		description, err := o.Temporal.DescribeWorkflowExecution(ctx, id, "")
 		var none *serviceerror.NotFound
 		if errors.As(err, &none) {

@@ -31,7 +31,7 @@ func (o *Orchestrator) State(ctx context.Context, id uuid.UUID) (wire.WorkflowSt
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	answer, err := o.Temporal.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
-		WorkflowID: workflows.ClusterID(id), QueryType: workflows.QueryState,
+		WorkflowID: workflows.ClusterWorkflowID(id), QueryType: workflows.QueryState,
 		QueryRejectCondition: enumspb.QUERY_REJECT_CONDITION_NOT_OPEN,
 	})
 	var gone *serviceerror.NotFound
@@ -49,7 +49,7 @@ func (o *Orchestrator) State(ctx context.Context, id uuid.UUID) (wire.WorkflowSt
 }
 
 func stateToWire(state workflows.ClusterState) wire.WorkflowState {
-	out := wire.WorkflowState{Phase: state.Phase, Paused: state.Paused, TimedOut: state.TimedOut, Hosts: []wire.WorkflowHost{}}
+	out := wire.WorkflowState{Phase: string(state.Phase), Paused: state.Paused, TimedOut: state.TimedOut, Hosts: []wire.WorkflowHost{}}
 	for _, h := range state.Hosts {
 		out.Hosts = append(out.Hosts, wire.WorkflowHost{HostID: h.HostID, State: string(h.State), Reason: h.Reason})
 	}
