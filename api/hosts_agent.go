@@ -16,9 +16,6 @@ import (
 	"slipway/internal/wire"
 )
 
-// maxWait is the longest a poll is held, whatever the agent prefers.
-const maxWait = time.Minute
-
 // V2RegisterHost takes a host in: for the first time, or after it was booted again.
 func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) {
 	var body wire.HostCreateParams
@@ -91,7 +88,7 @@ func preferredWait(headers []string) time.Duration {
 			name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
 			seconds, err := strconv.Atoi(strings.Trim(strings.TrimSpace(value), `"`))
 			if strings.EqualFold(strings.TrimSpace(name), "wait") && err == nil && seconds > 0 {
-				return min(time.Duration(min(seconds, int(maxWait/time.Second)))*time.Second, maxWait)
+				return time.Duration(min(seconds, int(discovery.MaxWait/time.Second))) * time.Second
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (p *poll) ask(ctx context.Context, v *store.PollView, due []duesteps.Step) 
 		if h.Facts == nil {
 			h.Facts = model.Facts{}
 		}
-		for _, step := range p.due(h.ClusterID, p.viewOf(h, v, t.Now())) {
+		for _, step := range p.due(h.ClusterID, p.viewOf(h, clusterOf(v), p.in.AgentVersion, t.Now())) {
 			if result, ok := made[step.Fact]; ok {
 				asked := p.record(h, step, result, t.Now())
 				p.upgradeStarted(h, asked, t)
@@ -103,16 +103,6 @@ func headStart(step wire.StepType, args []string) time.Duration {
 		hosts = strings.Count(args[0], `"host_id"`)
 	}
 	return max(checkSpacing-time.Duration(hosts)*checkSpacingPerHost, 0)
-}
-
-func (p *poll) viewOf(h *model.Host, v *store.PollView, now time.Time) duesteps.View {
-	view := duesteps.View{
-		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts,
-		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration, Hosts: p.peers.size(v.ClusterID),
-		UpgradeAgent: p.mustUpgrade(h.Dialect, p.in.AgentVersion), Now: now,
-	}
-	p.history(h, &view)
-	return view
 }
 
 // argsInput loads what the arguments of the due steps are made of.

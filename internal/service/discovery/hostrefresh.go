@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"slipway/internal/cluster/duesteps"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
@@ -95,13 +94,10 @@ func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bo
 	if others || before.Status != h.Status {
 		return true
 	}
-	view := duesteps.View{
-		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts,
-		UpgradeAgent: s.mustUpgrade(h.Dialect, h.DiscoveryAgentVersion), Now: now,
-	}
+	var of clusterMarks
 	if c != nil {
-		view.NetworkGeneration, view.HostsGeneration, view.Hosts = c.NetworkGeneration, c.HostsGeneration, s.peers.size(&c.ID)
+		of = clusterMarks{id: &c.ID, networks: c.NetworkGeneration, hosts: c.HostsGeneration}
 	}
-	s.history(h, &view)
+	view := s.viewOf(h, of, h.DiscoveryAgentVersion, now)
 	return len(s.due(h.ClusterID, view)) > 0
 }

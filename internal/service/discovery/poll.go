@@ -23,8 +23,8 @@ type PollInput struct {
 }
 
 const (
-	// maxWait is how long a poll is held at most, whatever the agent asks for.
-	maxWait = time.Minute
+	// MaxWait is how long a poll is held at most, whatever the agent prefers.
+	MaxWait = time.Minute
 	// againToFine and againToForeign are after how long a step without an answer is
 	// handed out again: our agent knows its step ids and ignores it, a foreign one may
 	// start it twice.
@@ -70,7 +70,7 @@ func (s *Service) hold(wait time.Duration) time.Duration {
 	if s.signals == nil || wait <= 0 {
 		return 0
 	}
-	return min(wait, maxWait, s.timeouts.Disconnect/3)
+	return min(wait, MaxWait, s.timeouts.Disconnect/3)
 }
 
 // await returns when woken, or else when the limit has passed.
@@ -145,40 +145,21 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 	return steps, p.next(v, view), nil
 }
 
-// statusesWithHistory are those in which steps depend on more of a host than the
-// columns of a poll.
-var statusesWithHistory = []model.HostStatus{
-	model.HostError, model.HostCancelled, model.HostReclaiming, model.HostReclaimingRebooting,
-}
-
+// view is what of the host decides which steps are due. An idle poll reads its columns
+// only, save in the statuses in which steps depend on more.
 func (p *poll) view(ctx context.Context, v *store.PollView) (duesteps.View, error) {
-	view := duesteps.View{
-		Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts,
-		NetworkGeneration: v.NetworkGeneration, HostsGeneration: v.HostsGeneration, Hosts: p.peers.size(v.ClusterID),
-		UpgradeAgent: p.mustUpgrade(v.Dialect, p.in.AgentVersion), Now: p.now(),
+	h := &model.Host{Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts}
+	if slices.Contains(statusesWithHistory, v.Status) {
+		var err error
+		if h, err = p.store.Host(ctx, p.in.InfraEnvID, p.in.HostID); err != nil {
+			return duesteps.View{}, err
+		}
 	}
-	if !slices.Contains(statusesWithHistory, v.Status) {
-		return view, nil
-	}
-	h, err := p.store.Host(ctx, p.in.InfraEnvID, p.in.HostID)
-	if err != nil {
-		return view, err
-	}
-	p.history(h, &view)
-	return view, nil
+	return p.viewOf(h, clusterOf(v), p.in.AgentVersion, p.now()), nil
 }
 
-func (s *Service) history(h *model.Host, view *duesteps.View) {
-	view.StatusUpdatedAt = h.StatusUpdatedAt
-	view.LogsDone = !h.LogsCollectedAt.IsZero() || h.LogsInfo == model.LogsTimeout
-}
-
-// due lists the steps to ask of a host of a cluster now.
-func (s *Service) due(cluster *uuid.UUID, view duesteps.View) []duesteps.Step {
-	return slices.DeleteFunc(duesteps.Due(view), func(step duesteps.Step) bool {
-		return slices.Contains(s.options.DisabledSteps, string(step.Type)) ||
-			step.Type == wire.StepTypeDhcpLeaseAllocate && !s.peers.leases(cluster, view.NetworkGeneration)
-	})
+func clusterOf(v *store.PollView) clusterMarks {
+	return clusterMarks{id: v.ClusterID, networks: v.NetworkGeneration, hosts: v.HostsGeneration}
 }
 
 // next is after how long a held poll looks again: when a step becomes due, or a
