@@ -3,10 +3,14 @@ package steps_test
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"slipway/internal/cluster/steps"
+	"slipway/internal/model"
 	"slipway/internal/testing/docpage"
 	"slipway/internal/wire"
 )
@@ -23,6 +27,27 @@ func TestDocsOfTheCatalogue(t *testing.T) {
 		"## Stages\nThe stages each role passes, in order. Agents of other makes take one `install` step for everything up to the reboot, and report the stages.\n\n" +
 		docpage.Table([]string{"role", "stage", "ends with"}, stages())
 	docpage.Check(t, *update, "step-catalogue.md", text[:len(text)-1])
+}
+
+// TestPageHasTheStagesOfEachRole compares the table that is written by hand.
+func TestPageHasTheStagesOfEachRole(t *testing.T) {
+	t.Parallel()
+	roles := map[string][]model.Stage{
+		"bootstrap":       steps.StagesFor(model.RoleMaster, true, false),
+		"master, arbiter": steps.StagesFor(model.RoleMaster, false, false),
+		"worker":          steps.StagesFor(model.RoleWorker, false, false),
+		"single node":     steps.StagesFor(model.RoleMaster, true, true),
+	}
+	rows := docpage.Rows(t, "state-rules.md", "Stages of a host")
+	require.Len(t, rows, len(roles))
+	for _, row := range rows {
+		var stages []model.Stage
+		for stage := range strings.SplitSeq(row[1], ", ") {
+			stages = append(stages, model.Stage(stage))
+		}
+		require.Equal(t, roles[row[0]], stages, row[0])
+	}
+	require.Equal(t, roles["master, arbiter"], steps.StagesFor(model.RoleArbiter, false, false))
 }
 
 func catalogue() [][]string {

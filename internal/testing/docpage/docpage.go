@@ -1,5 +1,6 @@
 // Package docpage keeps the pages of docs/reference/ that are printed from tables of the
-// code as those tables are. Only tests import it.
+// code as those tables are, and reads the tables of those written by hand, so that tests
+// compare them with the code. Only tests import it.
 package docpage
 
 import (
@@ -21,6 +22,35 @@ func Check(t *testing.T, update bool, name, text string) {
 	have, err := os.ReadFile(path)
 	require.NoError(t, err, "run make generate and commit what it writes")
 	require.Equal(t, text, string(have), "docs/reference/%s is out of date: run make generate and commit what it writes", name)
+}
+
+// Rows returns the cells of the first table below a heading of docs/reference/name, or below
+// a paragraph that begins with the heading in bold type, without the head of the table.
+// Cells have no marks of code.
+func Rows(t *testing.T, name, heading string) [][]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "reference", name))
+	require.NoError(t, err)
+	var out [][]string
+	found := false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.TrimLeft(line, "# ") == heading || strings.HasPrefix(line, "**"+heading+".**"):
+			found = true
+		case found && strings.HasPrefix(line, "|"):
+			cells := strings.Split(strings.Trim(strings.ReplaceAll(line, "`", ""), "|"), "|")
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+			out = append(out, cells)
+		case len(out) > 0:
+			require.Greater(t, len(out), 2, "the table below %q of %s has no rows", heading, name)
+			return out[2:]
+		}
+	}
+	require.Greater(t, len(out), 2, "docs/reference/%s has no table below %q", name, heading)
+	return out[2:]
 }
 
 // root is the folder of the module, above that of the package under test.
