@@ -15,7 +15,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 )
 
 // agentName is a file the service offers below /agent/: one for each architecture.
@@ -107,14 +106,14 @@ func errNoAgent(name string) error {
 }
 
 // downloadAgent offers a program of the agent to the hosts that boot a discovery image.
-func (s *server) downloadAgent(w http.ResponseWriter, r *http.Request) {
+func (s *server) downloadAgent(w http.ResponseWriter, r *http.Request) error {
 	name := chi.URLParam(r, "file")
 	sum, err := s.agents.sha256(name)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Etag", `"`+sum+`"`)
 	http.ServeFileFS(w, r, s.agents.folder, name)
+	return nil
 }

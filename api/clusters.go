@@ -10,7 +10,6 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -21,41 +20,39 @@ var changeable = []model.ClusterStatus{
 }
 
 // V2RegisterCluster defines a new cluster.
-func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) {
+func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.ClusterCreateParams
-	err := read(r, &params)
-	var c *model.Cluster
-	if err == nil {
-		c, err = s.newCluster(params)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	s.register(w, r, c, err)
+	c, err := s.newCluster(params)
+	if err != nil {
+		return err
+	}
+	return s.register(w, r, c)
 }
 
-// register stores a new cluster of any kind as its caller's, unless it could not be made.
-func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Cluster, err error) {
-	if err == nil {
-		c.UserName, c.OrgID = callerOf(r).Name, callerOf(r).OrgID
-		err = s.Store.CreateCluster(r.Context(), c, func(tx *store.Tx) {
-			if c.Kind == model.KindCluster {
-				monitor(tx, c)
-			}
-			record(r, tx, events.ClusterRegistrationSucceeded, ofCluster(c), events.Props{"cluster_kind": string(c.Kind)})
-		})
-	}
+// register stores a new cluster of any kind; the caller owns it.
+func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
+	c.UserName, c.OrgID = callerOf(r).Name, callerOf(r).OrgID
+	err := s.Store.CreateCluster(r.Context(), c, func(tx *store.Tx) {
+		if c.Kind == model.KindCluster {
+			monitor(tx, c)
+		}
+		record(r, tx, events.ClusterRegistrationSucceeded, ofCluster(c), events.Props{"cluster_kind": string(c.Kind)})
+	})
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyCluster(http.StatusCreated, w, r, c.ID)
+	return s.replyCluster(http.StatusCreated, w, r, c.ID)
 }
 
 // V2DeregisterCluster forgets a cluster, its hosts and its files. What waits for a decision
 // about it or a host that was to join it ends with it.
-func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	waiting, err := s.waiting(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	err = s.Store.DeleteCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
 		if c.Running() {
@@ -64,17 +61,18 @@ func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id 
 		record(r, tx, events.ClusterDeregistered, ofCluster(c), nil)
 		return nil
 	})
-	if err == nil {
-		s.Orchestrator.ReleaseCluster(r.Context(), id)
-		for _, h := range waiting {
-			s.Orchestrator.ReleaseHost(r.Context(), h.InfraEnvID, h.ID)
-		}
-		// Files left behind cost space but harm nobody: the cluster is gone for its user.
-		if err := s.Blob.DeletePrefix(r.Context(), blobKey(id, "")); err != nil {
-			s.Log.WarnContext(r.Context(), "files of deleted cluster left behind", "cluster_id", id, "error", err)
-		}
+	if err != nil {
+		return err
 	}
-	noContent(w, r, err)
+	s.Orchestrator.ReleaseCluster(r.Context(), id)
+	for _, h := range waiting {
+		s.Orchestrator.ReleaseHost(r.Context(), h.InfraEnvID, h.ID)
+	}
+	// Files left behind cost space but harm nobody: the cluster is gone for its user.
+	if err := s.Blob.DeletePrefix(r.Context(), blobKey(id, "")); err != nil {
+		s.Log.WarnContext(r.Context(), "files of deleted cluster left behind", "cluster_id", id, "error", err)
+	}
+	return noContent(w)
 }
 
 // waiting are the hosts of an existing cluster whose workflows wait for a decision.

@@ -8,71 +8,74 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
 // V2InstallCluster starts the installation; its workflow goes on after the answer.
-func (s *server) V2InstallCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	s.command(w, r, id, s.Orchestrator.Install)
+func (s *server) V2InstallCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	return s.command(w, r, id, s.Orchestrator.Install)
 }
 
 // V2CancelInstallation stops a running installation.
-func (s *server) V2CancelInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	s.command(w, r, id, s.Orchestrator.Cancel)
+func (s *server) V2CancelInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	return s.command(w, r, id, s.Orchestrator.Cancel)
 }
 
 // V2ResetCluster takes a stopped or failed installation back to discovery.
-func (s *server) V2ResetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	s.command(w, r, id, s.Orchestrator.Reset)
+func (s *server) V2ResetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	return s.command(w, r, id, s.Orchestrator.Reset)
 }
 
-func (s *server) command(w http.ResponseWriter, r *http.Request, id uuid.UUID, do func(context.Context, uuid.UUID) error) {
+func (s *server) command(w http.ResponseWriter, r *http.Request, id uuid.UUID, do func(context.Context, uuid.UUID) error) error {
 	if err := do(r.Context(), id); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyCluster(http.StatusAccepted, w, r, id)
+	return s.replyCluster(http.StatusAccepted, w, r, id)
 }
 
 // V2UpdateClusterFinalizingProgress takes the stage a new cluster has reached.
-func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.ClusterFinalizingProgress
-	err := read(r, &params)
-	if err == nil {
-		err = s.Installation.FinalizingProgress(r.Context(), id, model.FinalizingStage(deref(params.FinalizingStage)))
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	ok(w, r, nil, err)
+	if err := s.Installation.FinalizingProgress(r.Context(), id, model.FinalizingStage(deref(params.FinalizingStage))); err != nil {
+		return err
+	}
+	return ok(w, nil)
 }
 
 // V2UploadClusterIngressCert takes the certificate of the new cluster's ingress.
-func (s *server) V2UploadClusterIngressCert(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2UploadClusterIngressCertParams) {
+func (s *server) V2UploadClusterIngressCert(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2UploadClusterIngressCertParams) error {
 	var certificate wire.IngressCertParams
-	err := read(r, &certificate)
-	if err == nil {
-		err = s.Installation.IngressCert(r.Context(), id, certificate)
+	if err := read(r, &certificate); err != nil {
+		return err
 	}
-	created(w, r, nil, err)
+	if err := s.Installation.IngressCert(r.Context(), id, certificate); err != nil {
+		return err
+	}
+	return created(w, nil)
 }
 
 // V2CompleteInstallation takes the last word of the new cluster's controller.
-func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2CompleteInstallationParams) {
+func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2CompleteInstallationParams) error {
 	var params wire.CompletionParams
-	err := read(r, &params)
-	if err == nil {
-		err = s.Installation.Complete(r.Context(), id, params.IsSuccess, deref(params.ErrorInfo))
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+	if err := s.Installation.Complete(r.Context(), id, params.IsSuccess, deref(params.ErrorInfo)); err != nil {
+		return err
 	}
-	s.replyCluster(http.StatusAccepted, w, r, id)
+	return s.replyCluster(http.StatusAccepted, w, r, id)
 }
 
 // V2ListOfClusterOperators lists what the installation waits for.
-func (s *server) V2ListOfClusterOperators(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2ListOfClusterOperatorsParams) {
+func (s *server) V2ListOfClusterOperators(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2ListOfClusterOperatorsParams) error {
 	list, err := s.operators(r.Context(), id, params.OperatorName)
-	ok(w, r, list, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, list)
 }
 
 func (s *server) operators(ctx context.Context, id uuid.UUID, name string) ([]wire.MonitoredOperator, error) {
@@ -91,17 +94,20 @@ func (s *server) operators(ctx context.Context, id uuid.UUID, name string) ([]wi
 }
 
 // V2ReportMonitoredOperatorStatus takes the state of one operator.
-func (s *server) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.OperatorMonitorReport
-	err := read(r, &params)
-	if err == nil && params.Name == "" {
-		err = model.Invalidf("name: require the name of an operator, found none")
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.Installation.ReportOperator(r.Context(), model.MonitoredOperator{
-			ClusterID: id, Name: params.Name, Version: params.Version,
-			Status: model.OperatorStatus(params.Status), StatusInfo: params.StatusInfo,
-		})
+	if params.Name == "" {
+		return model.Invalidf("name: require the name of an operator, found none")
 	}
-	ok(w, r, nil, err)
+	err := s.Installation.ReportOperator(r.Context(), model.MonitoredOperator{
+		ClusterID: id, Name: params.Name, Version: params.Version,
+		Status: model.OperatorStatus(params.Status), StatusInfo: params.StatusInfo,
+	})
+	if err != nil {
+		return err
+	}
+	return ok(w, nil)
 }

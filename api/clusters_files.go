@@ -11,7 +11,6 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -36,35 +35,34 @@ var withConsole = []model.ClusterStatus{
 }
 
 // V2DownloadClusterFiles gives a file that the installation generated.
-func (s *server) V2DownloadClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterFilesParams) {
-	s.downloadClusterFile(w, r, id, string(params.FileName), afterPreparation, func(c *model.Cluster) error {
+func (s *server) V2DownloadClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterFilesParams) error {
+	return s.downloadClusterFile(w, r, id, string(params.FileName), afterPreparation, func(c *model.Cluster) error {
 		return model.NotFoundf("cluster %s has no file %s", c.Name, params.FileName)
 	})
 }
 
 // V2DownloadClusterCredentials gives a file that opens the new cluster.
-func (s *server) V2DownloadClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterCredentialsParams) {
+func (s *server) V2DownloadClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterCredentialsParams) error {
 	allowed := afterPreparation
 	if params.FileName == wire.V2DownloadClusterCredentialsParamsFileNameKubeconfig {
 		allowed = withConsole // the file is complete once the ingress certificate came
 	}
-	s.downloadClusterFile(w, r, id, string(params.FileName), allowed, func(c *model.Cluster) error {
+	return s.downloadClusterFile(w, r, id, string(params.FileName), allowed, func(c *model.Cluster) error {
 		return errNoFile(c, string(params.FileName))
 	})
 }
 
-func (s *server) downloadClusterFile(w http.ResponseWriter, r *http.Request, id uuid.UUID, name string, allowed []model.ClusterStatus,
-	missing func(*model.Cluster) error,
-) {
+func (s *server) downloadClusterFile(
+	w http.ResponseWriter, r *http.Request, id uuid.UUID, name string, allowed []model.ClusterStatus, missing func(*model.Cluster) error,
+) error {
 	c, err := s.Store.Cluster(r.Context(), id)
-	if err == nil && !slices.Contains(allowed, c.Status) {
-		err = errNoFile(c, name)
-	}
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.downloadBlob(w, r, blobKey(id, name), name, missing(c))
+	if !slices.Contains(allowed, c.Status) {
+		return errNoFile(c, name)
+	}
+	return s.downloadBlob(w, r, blobKey(id, name), name, missing(c))
 }
 
 func errNoFile(c *model.Cluster, name string) error {
@@ -72,10 +70,13 @@ func errNoFile(c *model.Cluster, name string) error {
 }
 
 // V2GetCredentials tells how to log in to the new cluster.
-func (s *server) V2GetCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2GetCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	credentials, err := s.credentials(r.Context(), id)
 	w.Header().Set("Cache-Control", "no-store")
-	ok(w, r, credentials, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, credentials)
 }
 
 func (s *server) credentials(ctx context.Context, id uuid.UUID) (wire.Credentials, error) {
@@ -94,10 +95,13 @@ func (s *server) credentials(ctx context.Context, id uuid.UUID) (wire.Credential
 }
 
 // V2GetClusterInstallConfig reads the install-config a cluster would be installed with.
-func (s *server) V2GetClusterInstallConfig(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2GetClusterInstallConfig(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	config, err := s.installConfig(r.Context(), id)
 	w.Header().Set("Cache-Control", "no-store")
-	ok(w, r, config, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, config)
 }
 
 func (s *server) installConfig(ctx context.Context, id uuid.UUID) (string, error) {
@@ -122,13 +126,15 @@ func (s *server) installConfig(ctx context.Context, id uuid.UUID) (string, error
 }
 
 // V2UpdateClusterInstallConfig overrides values of the install-config with a JSON object.
-func (s *server) V2UpdateClusterInstallConfig(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2UpdateClusterInstallConfig(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var override string
-	err := read(r, &override)
-	if err == nil {
-		err = s.overrideInstallConfig(r, id, override)
+	if err := read(r, &override); err != nil {
+		return err
 	}
-	created(w, r, nil, err)
+	if err := s.overrideInstallConfig(r, id, override); err != nil {
+		return err
+	}
+	return created(w, nil)
 }
 
 func (s *server) overrideInstallConfig(r *http.Request, id uuid.UUID, override string) error {

@@ -11,51 +11,49 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // V2GetIgnoredValidations reads which validations a cluster ignores.
-func (s *server) V2GetIgnoredValidations(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2GetIgnoredValidations(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	ok(w, r, ignoredToWire(c), nil)
+	return ok(w, ignoredToWire(c))
 }
 
 // V2SetIgnoredValidations sets which validations a cluster ignores. A list that is
 // absent, or empty text, leaves it to what the deployment disables.
-func (s *server) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.IgnoredValidations
-	err := read(r, &params)
-	var hosts, clusters []string
-	if err == nil {
-		hosts, err = ignoredIDs("host-validation-ids", deref(params.HostValidationIds), knownID[wire.HostValidationID], validation.HostIgnorable)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err == nil {
-		clusters, err = ignoredIDs("cluster-validation-ids", deref(params.ClusterValidationIds),
-			knownID[wire.ClusterValidationID], validation.ClusterIgnorable)
-	}
-	var c *model.Cluster
-	if err == nil {
-		c, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-			same := slices.Equal(hosts, c.IgnoredHostValidations) && slices.Equal(clusters, c.IgnoredClusterValidations)
-			c.IgnoredHostValidations, c.IgnoredClusterValidations = hosts, clusters // an empty list is not the same as none
-			if !same && len(hosts)+len(clusters) > 0 {
-				record(r, tx, events.ValidationsIgnored, ofCluster(c), nil)
-			}
-			tx.RefreshCluster(c.ID)
-			return nil
-		})
-	}
+	hosts, err := ignoredIDs("host-validation-ids", deref(params.HostValidationIds),
+		knownID[wire.HostValidationID], validation.HostIgnorable)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	created(w, r, ignoredToWire(c), nil)
+	clusters, err := ignoredIDs("cluster-validation-ids", deref(params.ClusterValidationIds),
+		knownID[wire.ClusterValidationID], validation.ClusterIgnorable)
+	if err != nil {
+		return err
+	}
+	c, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+		same := slices.Equal(hosts, c.IgnoredHostValidations) && slices.Equal(clusters, c.IgnoredClusterValidations)
+		c.IgnoredHostValidations, c.IgnoredClusterValidations = hosts, clusters // an empty list is not the same as none
+		if !same && len(hosts)+len(clusters) > 0 {
+			record(r, tx, events.ValidationsIgnored, ofCluster(c), nil)
+		}
+		tx.RefreshCluster(c.ID)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return created(w, ignoredToWire(c))
 }
 
 func knownID[ID interface{ Valid() bool }](id ID) bool { return id.Valid() }

@@ -8,7 +8,6 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -16,14 +15,16 @@ import (
 // V2ImportCluster takes in a cluster that was not installed here, so that hosts can be
 // added to it. What it is made of stays unknown: its control plane counts no hosts, and
 // hosts of any architecture may join.
-func (s *server) V2ImportCluster(w http.ResponseWriter, r *http.Request) {
+func (s *server) V2ImportCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.ImportClusterParams
-	err := read(r, &params)
-	var c *model.Cluster
-	if err == nil {
-		c, err = s.importedCluster(params)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	s.register(w, r, c, err)
+	c, err := s.importedCluster(params)
+	if err != nil {
+		return err
+	}
+	return s.register(w, r, c)
 }
 
 func (s *server) importedCluster(p wire.ImportClusterParams) (*model.Cluster, error) {
@@ -61,14 +62,16 @@ func (s *server) importedCluster(p wire.ImportClusterParams) (*model.Cluster, er
 
 // V2RegisterDisconnectedCluster defines a cluster that is installed where this service
 // is out of reach: nobody watches it from here.
-func (s *server) V2RegisterDisconnectedCluster(w http.ResponseWriter, r *http.Request) {
+func (s *server) V2RegisterDisconnectedCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.DisconnectedClusterCreateParams
-	err := read(r, &params)
-	var c *model.Cluster
-	if err == nil {
-		c, err = s.disconnectedCluster(params)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	s.register(w, r, c, err)
+	c, err := s.disconnectedCluster(params)
+	if err != nil {
+		return err
+	}
+	return s.register(w, r, c)
 }
 
 func (s *server) disconnectedCluster(p wire.DisconnectedClusterCreateParams) (*model.Cluster, error) {
@@ -89,7 +92,7 @@ func (s *server) disconnectedCluster(p wire.DisconnectedClusterCreateParams) (*m
 }
 
 // TransformClusterToAddingHosts opens an installed cluster for more hosts.
-func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
 		if err := requireStatus("opened for more hosts", c, []model.ClusterStatus{model.ClusterInstalled}); err != nil {
 			return err
@@ -104,15 +107,14 @@ func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Re
 		return nil
 	})
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyCluster(http.StatusAccepted, w, r, id)
+	return s.replyCluster(http.StatusAccepted, w, r, id)
 }
 
 // TransformClusterToDay2 is the older name of TransformClusterToAddingHosts.
-func (s *server) TransformClusterToDay2(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	s.TransformClusterToAddingHosts(w, r, id)
+func (s *server) TransformClusterToDay2(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	return s.TransformClusterToAddingHosts(w, r, id)
 }
 
 // takesHosts is the status info of a cluster that hosts can be added to.

@@ -6,15 +6,14 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // V2ListClusters lists clusters, newest first, with their hosts on request only.
 // Administrators may ask for deleted ones too, until those are removed for good.
-func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params wire.V2ListClustersParams) {
-	stream(s, w, r, func(yield func(any) error) error {
+func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params wire.V2ListClustersParams) error {
+	return stream(s, w, func(yield func(any) error) error {
 		if len(params.AmsSubscriptionIds) > 0 {
 			return nil // no cluster has a subscription
 		}
@@ -55,11 +54,10 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 
 // V2GetCluster reads one cluster, with its hosts unless they are excluded. An
 // administrator may read a deleted one, which has no hosts.
-func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetClusterParams) {
+func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetClusterParams) error {
 	deleted := params.GetUnregisteredClusters && callerOf(r).Admin
 	if !params.ExcludeHosts && !deleted {
-		s.replyCluster(http.StatusOK, w, r, id)
-		return
+		return s.replyCluster(http.StatusOK, w, r, id)
 	}
 	read := s.Store.Cluster
 	if deleted {
@@ -67,17 +65,14 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	}
 	c, err := read(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	if c.DeletedAt.IsZero() && !params.ExcludeHosts {
-		s.replyCluster(http.StatusOK, w, r, id)
-		return
+		return s.replyCluster(http.StatusOK, w, r, id)
 	}
 	view, err := s.viewOf(r.Context(), c)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	ok(w, r, view.toWire(), nil)
+	return ok(w, view.toWire())
 }

@@ -53,25 +53,24 @@ func (s *server) wholeCluster(ctx context.Context, v clusterView) written {
 }
 
 // replyCluster answers with a cluster as it now stands, with its hosts.
-func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	view, err := s.clusterView(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	client := newPatient(w, s.Now)
 	client.status = status
 	defer client.done()
 	out := bufio.NewWriterSize(client, 64<<10)
 	w.Header().Set("Content-Type", "application/json")
-	switch err := s.wholeCluster(r.Context(), view)(out); {
+	err = s.wholeCluster(r.Context(), view)(out)
+	switch {
 	case err == nil:
 		_ = out.WriteByte('\n')
-		_ = out.Flush() // a client that has gone is no error of ours
+		_ = out.Flush() // a client that is gone is no error of ours
+		return nil
 	case client.begun:
-		httpapi.About(r).Err = err
-		panic(http.ErrAbortHandler) // the client must not take a part for the whole
-	default:
-		httpapi.Fail(w, r, err)
+		return httpapi.Incomplete(err)
 	}
+	return err
 }

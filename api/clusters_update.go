@@ -10,32 +10,30 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // V2UpdateCluster changes the settings of a cluster that is not being installed.
-func (s *server) V2UpdateCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2UpdateCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.V2ClusterUpdateParams
-	err := read(r, &params)
-	var around surroundings
-	if err == nil {
-		around, err = s.surroundings(r.Context(), id, params)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-			if err := requireStatus("changed", c, changeable); err != nil {
-				return err
-			}
-			return s.changeCluster(r, tx, c, params, around)
-		})
-	}
+	around, err := s.surroundings(r.Context(), id, params)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyCluster(http.StatusCreated, w, r, id)
+	_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+		if err := requireStatus("changed", c, changeable); err != nil {
+			return err
+		}
+		return s.changeCluster(r, tx, c, params, around)
+	})
+	if err != nil {
+		return err
+	}
+	return s.replyCluster(http.StatusCreated, w, r, id)
 }
 
 // surroundings reads what a change has to go with: hosts decide what a control plane of

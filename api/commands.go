@@ -20,43 +20,50 @@ var ownYAML []byte
 func (s *server) ownRoutes(r chi.Router) {
 	clusters, hosts := OwnPath+"/v1/clusters/{cluster_id}", OwnPath+"/v1/infra-envs/{infra_env_id}/hosts/{host_id}"
 	r.Get(OwnPath+"/openapi", s.own.serve)
-	r.With(s.admit).Post(clusters+"/commands/{command}", s.commandCluster)
-	r.With(s.admit).Get(clusters+"/workflow", s.showWorkflow)
-	r.With(s.admit).Post(hosts+"/commands/{command}", s.commandHost)
+	r.With(s.admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
+	r.With(s.admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
+	r.With(s.admit).Method(http.MethodPost, hosts+"/commands/{command}", httpapi.Handler(s.commandHost))
 }
 
 // commandCluster pauses, resumes or extends a running installation.
-func (s *server) commandCluster(w http.ResponseWriter, r *http.Request) {
+func (s *server) commandCluster(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r, "cluster_id")
-	if err == nil {
-		err = s.Orchestrator.ClusterCommand(r.Context(), id, chi.URLParam(r, "command"))
+	if err != nil {
+		return err
 	}
-	accepted(w, r, nil, err)
+	if err := s.Orchestrator.ClusterCommand(r.Context(), id, chi.URLParam(r, "command")); err != nil {
+		return err
+	}
+	return accepted(w, nil)
 }
 
 // commandHost decides what becomes of a failed host.
-func (s *server) commandHost(w http.ResponseWriter, r *http.Request) {
+func (s *server) commandHost(w http.ResponseWriter, r *http.Request) error {
 	infraEnvID, err := idOf(r, "infra_env_id")
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	hostID, err := idOf(r, "host_id")
-	if err == nil {
-		err = s.Orchestrator.HostCommand(r.Context(), infraEnvID, hostID, chi.URLParam(r, "command"))
+	if err != nil {
+		return err
 	}
-	accepted(w, r, nil, err)
+	if err := s.Orchestrator.HostCommand(r.Context(), infraEnvID, hostID, chi.URLParam(r, "command")); err != nil {
+		return err
+	}
+	return accepted(w, nil)
 }
 
 // showWorkflow tells where a running installation stands.
-func (s *server) showWorkflow(w http.ResponseWriter, r *http.Request) {
+func (s *server) showWorkflow(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r, "cluster_id")
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	state, err := s.Orchestrator.State(r.Context(), id)
-	ok(w, r, state, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, state)
 }
 
 // idOf reads an id out of the address.

@@ -140,5 +140,5 @@ func withoutMarks(tree any) any {
 }
 
 func (d *document) serve(w http.ResponseWriter, _ *http.Request) {
-	okText(w, "application/json", d.served)
+	_ = okText(w, "application/json", d.served)
 }

@@ -26,14 +26,13 @@ func fileHeaders(w http.ResponseWriter, name string, changed time.Time) {
 
 // downloadBlob answers with an object of the blob store, piece by piece. missing is the
 // error when there is none.
-func (s *server) downloadBlob(w http.ResponseWriter, r *http.Request, key, name string, missing error) {
+func (s *server) downloadBlob(w http.ResponseWriter, r *http.Request, key, name string, missing error) error {
 	object, err := s.Blob.Reader(r.Context(), key)
 	if errors.Is(err, model.ErrNotFound) {
 		err = missing
 	}
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	defer object.Close()
 	fileHeaders(w, name, object.ModTime)
@@ -42,9 +41,9 @@ func (s *server) downloadBlob(w http.ResponseWriter, r *http.Request, key, name 
 	client := newPatient(w, s.Now)
 	defer client.done()
 	if _, err := io.Copy(client, object); err != nil {
-		httpapi.About(r).Err = err
-		panic(http.ErrAbortHandler)
+		return httpapi.Incomplete(err)
 	}
+	return nil
 }
 
 // blobText reads a small object, without the space around it.

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -28,12 +27,11 @@ var countHeaders = []struct {
 }
 
 // V2ListEvents reads a page of the history, oldest first unless asked otherwise.
-func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wire.V2ListEventsParams) {
+func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wire.V2ListEventsParams) error {
 	ctx, filter := r.Context(), eventFilter(r, params)
 	counts, err := s.Store.CountEvents(ctx, filter)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	exposed := []string{"Event-Count"}
 	w.Header().Set("Event-Count", strconv.Itoa(counts.Total))
@@ -42,7 +40,7 @@ func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wir
 		exposed = append(exposed, c.header)
 	}
 	w.Header().Set("Access-Control-Expose-Headers", strings.Join(exposed, ", "))
-	stream(s, w, r, func(yield func(wire.Event) error) error {
+	return stream(s, w, func(yield func(wire.Event) error) error {
 		return s.Store.EachEvent(ctx, filter, func(e model.Event) error { return yield(eventToWire(e)) })
 	})
 }
@@ -85,25 +83,28 @@ func eventToWire(e model.Event) wire.Event {
 }
 
 // V2TriggerEvent adds what a controller has to tell to the history of its cluster.
-func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) {
+func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 	var params wire.Event
-	err := read(r, &params)
-	if err == nil && params.ClusterID == uuid.Nil && params.InfraEnvID == uuid.Nil {
-		err = model.Invalidf("cluster_id: require a cluster or an infra-env, found none")
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.mayTouch(r.Context(), callerOf(r), Object{ClusterID: params.ClusterID, InfraEnvID: params.InfraEnvID})
+	if params.ClusterID == uuid.Nil && params.InfraEnvID == uuid.Nil {
+		return model.Invalidf("cluster_id: require a cluster or an infra-env, found none")
 	}
-	if err == nil {
-		err = s.eventSubject(r, params)
+	if err := s.mayTouch(r.Context(), callerOf(r), Object{ClusterID: params.ClusterID, InfraEnvID: params.InfraEnvID}); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.Store.Write(r.Context(), func(tx *store.Tx) error {
-			tx.Event(eventFromWire(params, tx.Now()))
-			return nil
-		})
+	if err := s.eventSubject(r, params); err != nil {
+		return err
 	}
-	created(w, r, nil, err)
+	err := s.Store.Write(r.Context(), func(tx *store.Tx) error {
+		tx.Event(eventFromWire(params, tx.Now()))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return created(w, nil)
 }
 
 // eventSubject makes sure that what an event is about exists.

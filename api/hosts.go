@@ -9,15 +9,14 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // ListClusterHosts lists the hosts of a cluster; inventory and connectivity, by far the
 // largest parts, on request only.
-func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.ListClusterHostsParams) {
-	stream(s, w, r, func(yield func(wire.Host) error) error {
+func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.ListClusterHostsParams) error {
+	return stream(s, w, func(yield func(wire.Host) error) error {
 		c, err := s.Store.Cluster(r.Context(), id)
 		if err != nil {
 			return err
@@ -29,8 +28,8 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 }
 
 // V2ListHosts lists the hosts of a discovery environment.
-func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	stream(s, w, r, func(yield func(wire.Host) error) error {
+func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	return stream(s, w, func(yield func(wire.Host) error) error {
 		if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
 			return err
 		}
@@ -45,17 +44,24 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 }
 
 // V2GetHost reads one host.
-func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	view, err := s.hostView(r.Context(), infraEnvID, hostID)
-	ok(w, r, view, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, view)
 }
 
 // V2DeregisterHost removes a host that no installation has in its hands.
-func (s *server) V2DeregisterHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
-	noContent(w, r, s.leave(r.Context(), infraEnvID, hostID, "removed", s.Store.DeleteHostOf, func(h *model.Host, tx *store.Tx) error {
+func (s *server) V2DeregisterHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
+	err := s.leave(r.Context(), infraEnvID, hostID, "removed", s.Store.DeleteHostOf, func(h *model.Host, tx *store.Tx) error {
 		record(r, tx, events.HostDeregistered, ofHost(h), nil)
 		return nil
-	}))
+	})
+	if err != nil {
+		return err
+	}
+	return noContent(w)
 }
 
 // inInstallation are the statuses in which a workflow has the host in its hands.
@@ -104,22 +110,20 @@ func mayLeave(c *model.Cluster, h *model.Host, verb string) error {
 }
 
 // V2InstallHost installs a host into the existing cluster it belongs to.
-func (s *server) V2InstallHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2InstallHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	if err := s.Orchestrator.InstallHost(r.Context(), infraEnvID, hostID); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyHost(accepted, w, r, infraEnvID, hostID)
+	return s.replyHost(accepted, w, r, infraEnvID, hostID)
 }
 
 // V2ResetHost takes a host of an existing cluster back to discovery. A failed host of a
 // running installation is installed again, alone.
-func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	if err := s.Orchestrator.ResetHost(r.Context(), infraEnvID, hostID); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyHost(ok, w, r, infraEnvID, hostID)
+	return s.replyHost(ok, w, r, infraEnvID, hostID)
 }
 
 // hostView reads what the API shows of a host.
@@ -140,9 +144,10 @@ func (s *server) hostView(ctx context.Context, infraEnvID, hostID uuid.UUID) (wi
 }
 
 // replyHost answers with a host as it now stands.
-func (s *server) replyHost(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request,
-	infraEnvID, hostID uuid.UUID,
-) {
+func (s *server) replyHost(how reply, w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	view, err := s.hostView(r.Context(), infraEnvID, hostID)
-	how(w, r, view, err)
+	if err != nil {
+		return err
+	}
+	return how(w, view)
 }

@@ -11,25 +11,21 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
 
 // V2RegisterHost takes a host in: for the first time, or after it was booted again.
-func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) {
+func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) error {
 	var body wire.HostCreateParams
 	if err := read(r, &body); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	if body.HostID == uuid.Nil {
-		httpapi.Fail(w, r, model.Unprocessablef("host_id: require an id that is not zero, found %s", body.HostID))
-		return
+		return model.Unprocessablef("host_id: require an id that is not zero, found %s", body.HostID)
 	}
 	if err := s.checkComesBack(r.Context(), infraEnvID, body.HostID); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	dialect := model.DialectInstall
 	if r.Header.Get(wire.HeaderSteps) == wire.StepsFine {
@@ -40,10 +36,9 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	created(w, r, registrationToWire(h, s.agentFor(h)), nil)
+	return created(w, registrationToWire(h, s.agentFor(h)))
 }
 
 // checkComesBack refuses new hosts of an environment with a disconnected image: those that
@@ -63,7 +58,7 @@ func (s *server) checkComesBack(ctx context.Context, infraEnvID, hostID uuid.UUI
 
 // V2GetNextSteps gives a host the steps it has to run. An agent that prefers to wait is
 // answered when a step is due, or when its patience ends (RFC 7240, section 4.3).
-func (s *server) V2GetNextSteps(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, params wire.V2GetNextStepsParams) {
+func (s *server) V2GetNextSteps(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, params wire.V2GetNextStepsParams) error {
 	wait := preferredWait(r.Header.Values(wire.HeaderPrefer))
 	if wait > 0 {
 		client := newPatient(w, s.Now)
@@ -74,11 +69,14 @@ func (s *server) V2GetNextSteps(w http.ResponseWriter, r *http.Request, infraEnv
 		InfraEnvID: infraEnvID, HostID: hostID, Timestamp: int64(params.Timestamp),
 		AgentVersion: params.DiscoveryAgentVersion, Wait: wait,
 	})
-	if held := wait > 0 && steps.NextInstructionSeconds == 0; held && err == nil {
+	if err != nil {
+		return err
+	}
+	if held := wait > 0 && steps.NextInstructionSeconds == 0; held {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	}
 	steps.Instructions = orEmpty(steps.Instructions)
-	ok(w, r, steps, err)
+	return ok(w, steps)
 }
 
 // preferredWait reads "wait=N" (seconds) out of Prefer headers; zero without one.
@@ -96,35 +94,41 @@ func preferredWait(headers []string) time.Duration {
 }
 
 // V2PostStepReply takes the result of one step.
-func (s *server) V2PostStepReply(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2PostStepReplyParams) {
+func (s *server) V2PostStepReply(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2PostStepReplyParams) error {
 	var reply wire.StepReply
-	err := read(r, &reply)
-	if err == nil {
-		err = s.Discovery.Reply(r.Context(), infraEnvID, hostID, reply)
+	if err := read(r, &reply); err != nil {
+		return err
 	}
-	noContent(w, r, err)
+	if err := s.Discovery.Reply(r.Context(), infraEnvID, hostID, reply); err != nil {
+		return err
+	}
+	return noContent(w)
 }
 
 // V2UpdateHostInstallProgress takes the stage a host has reached.
-func (s *server) V2UpdateHostInstallProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2UpdateHostInstallProgressParams) {
+func (s *server) V2UpdateHostInstallProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2UpdateHostInstallProgressParams) error {
 	var params wire.HostProgress
-	err := read(r, &params)
-	if err == nil && deref(params.CurrentStage) == "" {
-		err = model.Unprocessablef("current_stage: require a stage, found none")
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err == nil {
-		stage, info := stageFromWire(params)
-		err = s.Discovery.Progress(r.Context(), infraEnvID, hostID, stage, info)
+	if deref(params.CurrentStage) == "" {
+		return model.Unprocessablef("current_stage: require a stage, found none")
 	}
-	ok(w, r, nil, err)
+	stage, info := stageFromWire(params)
+	if err := s.Discovery.Progress(r.Context(), infraEnvID, hostID, stage, info); err != nil {
+		return err
+	}
+	return ok(w, nil)
 }
 
 // V2UpdateHostLogsProgress takes how far the collection of a host's logs is.
-func (s *server) V2UpdateHostLogsProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2UpdateHostLogsProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.LogsProgressParams
-	err := read(r, &params)
-	if err == nil {
-		err = s.Discovery.LogsProgress(r.Context(), infraEnvID, hostID, model.LogsState(params.LogsState))
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	noContent(w, r, err)
+	if err := s.Discovery.LogsProgress(r.Context(), infraEnvID, hostID, model.LogsState(params.LogsState)); err != nil {
+		return err
+	}
+	return noContent(w)
 }

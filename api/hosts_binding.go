@@ -9,24 +9,21 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // BindHost gives an unbound host to a cluster; the host registers again and is checked
 // for it.
-func (s *server) BindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) BindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.BindHostParams
-	err := read(r, &params)
-	if err == nil {
-		err = s.bind(r, infraEnvID, hostID, params.ClusterID)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+	if err := s.bind(r, infraEnvID, hostID, params.ClusterID); err != nil {
+		return err
 	}
-	s.replyHost(ok, w, r, infraEnvID, hostID)
+	return s.replyHost(ok, w, r, infraEnvID, hostID)
 }
 
 func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) error {
@@ -62,12 +59,11 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 }
 
 // UnbindHost takes a host out of its cluster, back to the pool of its environment.
-func (s *server) UnbindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) UnbindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	if err := s.unbind(r, infraEnvID, hostID); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyHost(ok, w, r, infraEnvID, hostID)
+	return s.replyHost(ok, w, r, infraEnvID, hostID)
 }
 
 func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {

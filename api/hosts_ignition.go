@@ -12,7 +12,6 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -26,17 +25,15 @@ var writerArgs = map[string]bool{
 }
 
 // V2UpdateHostInstallerArgs sets arguments of the program that writes the disk.
-func (s *server) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.InstallerArgsParams
-	err := read(r, &params)
-	if err == nil {
-		err = checkWriterArgs(deref(params.Args))
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+	if err := checkWriterArgs(deref(params.Args)); err != nil {
+		return err
 	}
-	s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+	return s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
 		h.InstallerArgs = deref(params.Args)
 		record(r, tx, events.HostInstallerArgsApplied, ofHost(h), nil)
 		return nil
@@ -64,32 +61,33 @@ func checkWriterArgs(args []string) error {
 }
 
 // V2GetHostIgnition reads the config a host is installed with, as a string.
-func (s *server) V2GetHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2GetHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	key, _, missing, err := s.hostIgnition(r.Context(), infraEnvID, hostID)
-	var config []byte
-	if err == nil {
-		config, err = s.Blob.Get(r.Context(), key)
-		if errors.Is(err, model.ErrNotFound) {
-			err = missing
-		}
+	if err != nil {
+		return err
+	}
+	config, err := s.Blob.Get(r.Context(), key)
+	if errors.Is(err, model.ErrNotFound) {
+		err = missing
 	}
 	text := string(config)
-	ok(w, r, wire.HostIgnitionParams{Config: &text}, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, wire.HostIgnitionParams{Config: &text})
 }
 
 // V2UpdateHostIgnition sets a config that is laid over the one a host is installed with.
-func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.HostIgnitionParams
-	err := read(r, &params)
-	if err == nil {
-		err = ignition.CheckOverride(deref(params.Config))
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+	if err := ignition.CheckOverride(deref(params.Config)); err != nil {
+		return err
 	}
-	withoutBody := func(w http.ResponseWriter, r *http.Request, _ any, err error) { created(w, r, nil, err) }
-	s.changeHost(withoutBody, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
+	withoutBody := func(w http.ResponseWriter, _ any) error { return created(w, nil) }
+	return s.changeHost(withoutBody, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
 		h.IgnitionConfigOverrides = deref(params.Config)
 		record(r, tx, events.HostDiscoveryIgnitionConfigApplied, ofHost(h), nil)
 		return nil
@@ -97,13 +95,12 @@ func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, in
 }
 
 // V2DownloadHostIgnition gives an installer the config it writes to its disk.
-func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	key, name, missing, err := s.hostIgnition(r.Context(), infraEnvID, hostID)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.downloadBlob(w, r, key, name, missing)
+	return s.downloadBlob(w, r, key, name, missing)
 }
 
 // withIgnition are the statuses of hosts whose config is that of their installation. In

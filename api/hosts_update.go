@@ -10,7 +10,6 @@ import (
 
 	disks "slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -24,20 +23,19 @@ var changeableHosts = []model.HostStatus{
 }
 
 // V2UpdateHost changes the settings of a host that is not being installed.
-func (s *server) V2UpdateHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) {
+func (s *server) V2UpdateHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.HostUpdateParams
 	if err := read(r, &params); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error { return applyHost(h, params) })
+	return s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error { return applyHost(h, params) })
 }
 
 // changeHost runs fn on a host whose status allows changes, has it evaluated again and
 // answers with it.
-func (s *server) changeHost(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request,
-	infraEnvID, hostID uuid.UUID, fn func(*model.Host, *store.Tx) error,
-) {
+func (s *server) changeHost(
+	how reply, w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, fn func(*model.Host, *store.Tx) error,
+) error {
 	_, err := s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
 		if !slices.Contains(changeableHosts, h.Status) {
 			return model.Conflictf("host %s cannot be changed: require a status before installation, found %s", hostName(h), h.Status)
@@ -49,10 +47,9 @@ func (s *server) changeHost(how func(http.ResponseWriter, *http.Request, any, er
 		return nil
 	})
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyHost(how, w, r, infraEnvID, hostID)
+	return s.replyHost(how, w, r, infraEnvID, hostID)
 }
 
 // applyHost lays what a client sent over a host; absent fields change nothing.

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -31,17 +30,16 @@ var resettable = []struct {
 
 // V2ResetHostValidation forgets what a validation of a host was decided by, so that the
 // host is asked again.
-func (s *server) V2ResetHostValidation(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, validationID string) {
+func (s *server) V2ResetHostValidation(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, validationID string) error {
 	names := make([]string, len(resettable))
 	for i, v := range resettable {
 		names[i] = string(v.id)
 	}
 	at := slices.Index(names, validationID)
 	if at < 0 {
-		httpapi.Fail(w, r, model.Invalidf("validation_id: require %s, found %q", strings.Join(names, " or "), validationID))
-		return
+		return model.Invalidf("validation_id: require %s, found %q", strings.Join(names, " or "), validationID)
 	}
-	s.changeHost(ok, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error {
+	return s.changeHost(ok, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error {
 		resettable[at].forget(h)
 		return nil
 	})

@@ -9,31 +9,32 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // RegisterInfraEnv defines a discovery environment.
-func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) {
+func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error {
 	var params wire.InfraEnvCreateParams
-	err := read(r, &params)
-	var e *model.InfraEnv
-	if err == nil {
-		e, err = s.newInfraEnv(r, params)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	if err == nil {
-		err = s.Store.CreateInfraEnv(r.Context(), e, func(tx *store.Tx) {
-			record(r, tx, events.InfraEnvRegistered, ofInfraEnv(e), nil)
-			refreshClusterOf(e, tx)
-		})
-	}
+	e, err := s.newInfraEnv(r, params)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
+	}
+	err = s.Store.CreateInfraEnv(r.Context(), e, func(tx *store.Tx) {
+		record(r, tx, events.InfraEnvRegistered, ofInfraEnv(e), nil)
+		refreshClusterOf(e, tx)
+	})
+	if err != nil {
+		return err
 	}
 	out, err := s.infraEnvToWire(e)
-	created(w, r, out, err)
+	if err != nil {
+		return err
+	}
+	return created(w, out)
 }
 
 func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*model.InfraEnv, error) {
@@ -101,28 +102,30 @@ func newTokenKey() model.Secret {
 }
 
 // ListInfraEnvs lists discovery environments, newest first.
-func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wire.ListInfraEnvsParams) {
+func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wire.ListInfraEnvsParams) error {
 	list, err := s.Store.InfraEnvs(r.Context(), store.InfraEnvFilter{ClusterID: params.ClusterID, Owner: params.Owner, Tenant: tenant(r)})
+	if err != nil {
+		return err
+	}
 	out := make([]wire.InfraEnv, len(list))
 	for i, e := range list {
-		if err == nil {
-			out[i], err = s.infraEnvToWire(e)
+		if out[i], err = s.infraEnvToWire(e); err != nil {
+			return err
 		}
 	}
-	ok(w, r, out, err)
+	return ok(w, out)
 }
 
 // GetInfraEnv reads one discovery environment.
-func (s *server) GetInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	s.replyInfraEnv(ok, w, r, id)
+func (s *server) GetInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	return s.replyInfraEnv(ok, w, r, id)
 }
 
 // UpdateInfraEnv changes a discovery environment; hosts that boot from now on see it.
-func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.InfraEnvUpdateParams
 	if err := read(r, &params); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	_, err := s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
 		if err := s.changeInfraEnv(e, params); err != nil {
@@ -133,10 +136,9 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 		return nil
 	})
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.replyInfraEnv(created, w, r, id)
+	return s.replyInfraEnv(created, w, r, id)
 }
 
 func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) error {
@@ -165,11 +167,15 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 }
 
 // DeregisterInfraEnv forgets a discovery environment and its unbound hosts.
-func (s *server) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
-	noContent(w, r, s.Store.DeleteInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) {
+func (s *server) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	err := s.Store.DeleteInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) {
 		record(r, tx, events.InfraEnvDeregistered, ofInfraEnv(e), nil)
 		refreshClusterOf(e, tx)
-	}))
+	})
+	if err != nil {
+		return err
+	}
+	return noContent(w)
 }
 
 // refreshClusterOf has the cluster of an environment evaluated again: it is told what the
@@ -180,12 +186,14 @@ func refreshClusterOf(e *model.InfraEnv, tx *store.Tx) {
 	}
 }
 
-func (s *server) replyInfraEnv(how func(http.ResponseWriter, *http.Request, any, error), w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) replyInfraEnv(how reply, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	e, err := s.Store.InfraEnv(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	out, err := s.infraEnvToWire(e)
-	how(w, r, out, err)
+	if err != nil {
+		return err
+	}
+	return how(w, out)
 }

@@ -10,7 +10,6 @@ import (
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 )
 
 // Disconnected has the config made that a disconnected image starts with; it is another
@@ -22,11 +21,10 @@ type Disconnected interface {
 // answerDisconnected answers with the config of a disconnected image. It is made once for
 // each state of the settings and kept: the installer takes its time, and puts new keys
 // into every one.
-func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *model.InfraEnv) {
+func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *model.InfraEnv) error {
 	c, err := s.clusterOfDisconnected(r.Context(), e)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	settings := s.tag("disconnected", s.Version, e.ID, e.Name, e, e.PullSecret.Reveal(), c.Name, c.OpenShiftVersion, c.ReleaseImage)
 	config, err := s.keptDisconnected(r.Context(), c, e, settings)
@@ -34,11 +32,10 @@ func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *m
 		config, err = s.makeDisconnected(r.Context(), c, e, settings)
 	}
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	known := file{"discovery.ign", s.tag(settings, sha256.Sum256(config)), e.UpdatedAt}
-	s.answerUnlessKnown(w, r, known, func() ([]byte, error) { return config, nil })
+	return s.answerUnlessKnown(w, r, known, func() ([]byte, error) { return config, nil })
 }
 
 // clusterOfDisconnected is the cluster that names the release of a disconnected image.

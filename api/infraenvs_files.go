@@ -14,62 +14,60 @@ import (
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/staticnet"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
 // V2DownloadInfraEnvFiles gives a booting host its discovery config, a script to boot
 // over the network, or the network settings of all hosts.
-func (s *server) V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadInfraEnvFilesParams) {
+func (s *server) V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadInfraEnvFilesParams) error {
 	e, err := s.Store.InfraEnv(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	switch params.FileName {
 	case wire.V2DownloadInfraEnvFilesParamsFileNameIpxeScript:
 		// Never the same for long: it holds a token with an end, and knows whether its machine was installed.
 		script, err := s.ipxeScript(r.Context(), e, params)
-		answerFile(w, r, file{name: string(params.FileName), changed: e.UpdatedAt}, script, err)
+		if err != nil {
+			return err
+		}
+		return answerFile(w, file{name: string(params.FileName), changed: e.UpdatedAt}, script)
 	case wire.V2DownloadInfraEnvFilesParamsFileNameStaticNetworkConfig:
 		if e.StaticNetworkConfig == "" {
-			httpapi.Fail(w, r, model.NotFoundf("infra-env %s has no static network settings", e.Name))
-			return
+			return model.NotFoundf("infra-env %s has no static network settings", e.Name)
 		}
-		s.answerUnlessKnown(w, r, s.networkFile(e), func() ([]byte, error) { return s.staticNetworkArchive(e) })
+		return s.answerUnlessKnown(w, r, s.networkFile(e), func() ([]byte, error) { return s.staticNetworkArchive(e) })
 	default:
-		s.answerDiscovery(w, r, e, or(string(params.DiscoveryIsoType), e.ImageType))
+		return s.answerDiscovery(w, r, e, or(string(params.DiscoveryIsoType), e.ImageType))
 	}
 }
 
-func (s *server) answerDiscovery(w http.ResponseWriter, r *http.Request, e *model.InfraEnv, imageType string) {
+func (s *server) answerDiscovery(w http.ResponseWriter, r *http.Request, e *model.InfraEnv, imageType string) error {
 	if imageType == string(wire.ImageTypeDisconnectedIso) {
-		s.answerDisconnected(w, r, e)
-		return
+		return s.answerDisconnected(w, r, e)
 	}
 	agent, err := s.agentOf(e)
-	var known file
-	if err == nil {
-		known, err = s.discoveryFile(e, imageType, agent)
-	}
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.answerUnlessKnown(w, r, known, func() ([]byte, error) { return s.discoveryIgnition(e, imageType, agent) })
+	known, err := s.discoveryFile(e, imageType, agent)
+	if err != nil {
+		return err
+	}
+	return s.answerUnlessKnown(w, r, known, func() ([]byte, error) { return s.discoveryIgnition(e, imageType, agent) })
 }
 
 // DownloadMinimalInitrd gives an image what it needs before it can fetch its root file
 // system; most need nothing.
-func (s *server) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	e, err := s.Store.InfraEnv(r.Context(), id)
 	switch {
 	case err != nil:
-		httpapi.Fail(w, r, err)
+		return err
 	case e.StaticNetworkConfig == "" && e.Proxy == model.Proxy{}:
-		noContent(w, r, nil)
+		return noContent(w)
 	default:
-		s.answerUnlessKnown(w, r, s.initrdFile(e), func() ([]byte, error) { return s.minimalInitrd(e) })
+		return s.answerUnlessKnown(w, r, s.initrdFile(e), func() ([]byte, error) { return s.minimalInitrd(e) })
 	}
 }
 

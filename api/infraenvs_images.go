@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -13,22 +12,27 @@ import (
 )
 
 // GetInfraEnvDownloadURL returns the address of the discovery image, and when the address expires.
-func (s *server) GetInfraEnvDownloadURL(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) GetInfraEnvDownloadURL(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	e, err := s.Store.InfraEnv(r.Context(), id)
-	var address string
-	var expires time.Time
-	if err == nil {
-		address, expires, err = s.images.ISO(e)
+	if err != nil {
+		return err
 	}
-	ok(w, r, wire.PresignedURL{URL: address, ExpiresAt: wire.DateTime(expires)}, err)
+	address, expires, err := s.images.ISO(e)
+	if err != nil {
+		return err
+	}
+	return ok(w, wire.PresignedURL{URL: address, ExpiresAt: wire.DateTime(expires)})
 }
 
 // RegenerateInfraEnvSigningKey invalidates all earlier addresses of images.
-func (s *server) RegenerateInfraEnvSigningKey(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) RegenerateInfraEnvSigningKey(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	_, err := s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
 		e.TokenKey = newTokenKey()
 		record(r, tx, events.ImageInfoUpdated, ofInfraEnv(e), events.Props{"details": "the signing key was replaced"})
 		return nil
 	})
-	noContent(w, r, err)
+	if err != nil {
+		return err
+	}
+	return noContent(w)
 }

@@ -12,7 +12,6 @@ import (
 
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 )
 
 // file is what is known of a file before it is made.
@@ -26,24 +25,23 @@ type file struct {
 
 // answerUnlessKnown makes a file only for clients that do not have it yet. Image servers
 // ask for every request of theirs.
-func (s *server) answerUnlessKnown(w http.ResponseWriter, r *http.Request, f file, content func() ([]byte, error)) {
+func (s *server) answerUnlessKnown(w http.ResponseWriter, r *http.Request, f file, content func() ([]byte, error)) error {
 	f.changed = s.dated(f.changed)
 	if f.known(r) {
 		f.headers(w)
 		w.WriteHeader(http.StatusNotModified)
-		return
+		return nil
 	}
 	made, err := content()
-	answerFile(w, r, f, made, err)
+	if err != nil {
+		return err
+	}
+	return answerFile(w, f, made)
 }
 
-func answerFile(w http.ResponseWriter, r *http.Request, f file, content []byte, err error) {
-	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
-	}
+func answerFile(w http.ResponseWriter, f file, content []byte) error {
 	f.headers(w)
-	okText(w, "application/octet-stream", content)
+	return okText(w, "application/octet-stream", content)
 }
 
 func (f file) headers(w http.ResponseWriter) {

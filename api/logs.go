@@ -24,8 +24,11 @@ func logsKey(clusterID uuid.UUID, source string) string {
 
 // V2UploadLogs takes an archive of logs, piece by piece, of a host or the controller.
 // A later archive takes the place of an earlier one.
-func (s *server) V2UploadLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2UploadLogsParams) {
-	noContent(w, r, s.uploadLogs(r, id, params))
+func (s *server) V2UploadLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2UploadLogsParams) error {
+	if err := s.uploadLogs(r, id, params); err != nil {
+		return err
+	}
+	return noContent(w)
 }
 
 func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadLogsParams) error {
@@ -138,20 +141,23 @@ func formError(err error) error {
 }
 
 // V2UpdateClusterLogsProgress takes how far the collection of the controller's logs is.
-func (s *server) V2UpdateClusterLogsProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2UpdateClusterLogsProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.LogsProgressParams
-	err := read(r, &params)
-	if err == nil {
-		_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-			c.LogsInfo = model.LogsState(params.LogsState)
-			switch c.LogsInfo {
-			case model.LogsRequested:
-				c.ControllerLogsStartedAt = tx.Now()
-			case model.LogsCompleted:
-				c.ControllerLogsCollectedAt = tx.Now()
-			}
-			return nil
-		})
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	noContent(w, r, err)
+	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+		c.LogsInfo = model.LogsState(params.LogsState)
+		switch c.LogsInfo {
+		case model.LogsRequested:
+			c.ControllerLogsStartedAt = tx.Now()
+		case model.LogsCompleted:
+			c.ControllerLogsCollectedAt = tx.Now()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return noContent(w)
 }

@@ -19,27 +19,24 @@ import (
 )
 
 // V2DownloadClusterLogs gives the logs of a host, of the controller, or all there are.
-func (s *server) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterLogsParams) {
+func (s *server) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterLogsParams) error {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	switch {
 	case params.LogsType == wire.V2DownloadClusterLogsParamsLogsTypeController:
-		s.downloadBlob(w, r, logsKey(id, controllerLogs), controllerLogsName(c), errNoLogs(c))
+		return s.downloadBlob(w, r, logsKey(id, controllerLogs), controllerLogsName(c), errNoLogs(c))
 	case params.HostID != uuid.Nil:
 		h, err := s.hostOfCluster(r.Context(), c, uuid.Nil, params.HostID)
 		if err != nil {
-			httpapi.Fail(w, r, err)
-			return
+			return err
 		}
-		s.downloadBlob(w, r, logsKey(id, h.ID.String()), logsName(c, h), errNoLogs(c))
+		return s.downloadBlob(w, r, logsKey(id, h.ID.String()), logsName(c, h), errNoLogs(c))
 	case params.LogsType == wire.V2DownloadClusterLogsParamsLogsTypeHost:
-		httpapi.Fail(w, r, model.Invalidf("host_id: require the host the logs are of, found none"))
-	default:
-		s.downloadAllLogs(w, r, c)
+		return model.Invalidf("host_id: require the host the logs are of, found none")
 	}
+	return s.downloadAllLogs(w, r, c)
 }
 
 func errNoLogs(c *model.Cluster) error {
@@ -67,23 +64,22 @@ func fileName(text string) string { return noFileName.ReplaceAllString(text, "_"
 type logFile struct{ key, name string }
 
 // downloadAllLogs packs all archives into one, piece by piece.
-func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *model.Cluster) {
+func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
 	files, err := s.logFiles(r.Context(), c)
-	if err == nil && len(files) == 0 {
-		err = errNoLogs(c)
-	}
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
+	}
+	if len(files) == 0 {
+		return errNoLogs(c)
 	}
 	fileHeaders(w, fileName(fmt.Sprintf("%s_%s.tar", c.Name, c.ID)), s.Now())
 	w.Header().Set("Content-Type", "application/octet-stream")
 	client := newPatient(w, s.Now)
 	defer client.done()
 	if err := s.packLogs(r.Context(), client, files); err != nil {
-		httpapi.About(r).Err = err
-		panic(http.ErrAbortHandler) // the client sees that the archive breaks off
+		return httpapi.Incomplete(err)
 	}
+	return nil
 }
 
 func (s *server) logFiles(ctx context.Context, c *model.Cluster) ([]logFile, error) {

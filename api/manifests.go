@@ -9,22 +9,24 @@ import (
 
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
 
 // V2ListClusterManifests lists the manifests of a cluster; those the service made itself
 // on request only.
-func (s *server) V2ListClusterManifests(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2ListClusterManifestsParams) {
+func (s *server) V2ListClusterManifests(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2ListClusterManifestsParams) error {
 	list, err := s.manifests(r.Context(), id)
+	if err != nil {
+		return err
+	}
 	out := []wire.Manifest{}
 	for _, m := range list {
 		if m.Source == store.SourceUser || params.IncludeSystemGenerated {
 			out = append(out, manifestToWire(m))
 		}
 	}
-	ok(w, r, out, err)
+	return ok(w, out)
 }
 
 func (s *server) manifests(ctx context.Context, id uuid.UUID) ([]model.Manifest, error) {
@@ -36,17 +38,18 @@ func (s *server) manifests(ctx context.Context, id uuid.UUID) ([]model.Manifest,
 
 // V2CreateClusterManifest adds a manifest to the installation, or replaces the user's
 // one of that folder and name: clients that start again send what they sent before.
-func (s *server) V2CreateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2CreateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.CreateManifestParams
-	err := read(r, &params)
-	var m model.Manifest
-	if err == nil {
-		m = model.Manifest{
-			ClusterID: id, Folder: or(string(params.Folder), manifests.FolderManifests), FileName: params.FileName, Source: store.SourceUser,
-		}
-		err = s.createManifest(r.Context(), m, params.Content)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	created(w, r, manifestToWire(m), err)
+	m := model.Manifest{
+		ClusterID: id, Folder: or(string(params.Folder), manifests.FolderManifests), FileName: params.FileName, Source: store.SourceUser,
+	}
+	if err := s.createManifest(r.Context(), m, params.Content); err != nil {
+		return err
+	}
+	return created(w, manifestToWire(m))
 }
 
 func (s *server) createManifest(ctx context.Context, m model.Manifest, text string) error {
@@ -64,14 +67,16 @@ func (s *server) createManifest(ctx context.Context, m model.Manifest, text stri
 }
 
 // V2UpdateClusterManifest changes the content of a manifest, renames or moves it.
-func (s *server) V2UpdateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2UpdateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.UpdateManifestParams
-	err := read(r, &params)
-	var after model.Manifest
-	if err == nil {
-		after, err = s.changeManifest(r.Context(), id, params)
+	if err := read(r, &params); err != nil {
+		return err
 	}
-	ok(w, r, manifestToWire(after), err)
+	after, err := s.changeManifest(r.Context(), id, params)
+	if err != nil {
+		return err
+	}
+	return ok(w, manifestToWire(after))
 }
 
 func (s *server) changeManifest(ctx context.Context, id uuid.UUID, p wire.UpdateManifestParams) (model.Manifest, error) {
@@ -111,27 +116,28 @@ func (s *server) changedContent(ctx context.Context, m model.Manifest, name, tex
 }
 
 // V2DeleteClusterManifest removes a manifest; one that is not there needs nothing.
-func (s *server) V2DeleteClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DeleteClusterManifestParams) {
-	err := s.requireManifestsOpen(r.Context(), id, params.FileName)
-	var m model.Manifest
-	if err == nil {
-		m, err = s.usersManifest(r.Context(), id, or(string(params.Folder), manifests.FolderManifests), params.FileName)
+func (s *server) V2DeleteClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DeleteClusterManifestParams) error {
+	if err := s.requireManifestsOpen(r.Context(), id, params.FileName); err != nil {
+		return err
 	}
+	m, err := s.usersManifest(r.Context(), id, or(string(params.Folder), manifests.FolderManifests), params.FileName)
 	switch {
 	case err == nil:
 		err = s.removeManifest(r.Context(), m)
 	case errors.Is(err, errManifestMissing):
 		err = nil
 	}
-	ok(w, r, nil, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, nil)
 }
 
 // V2DownloadClusterManifest gives the content of a manifest.
-func (s *server) V2DownloadClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterManifestParams) {
+func (s *server) V2DownloadClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterManifestParams) error {
 	m, err := s.findManifest(r.Context(), id, or(string(params.Folder), manifests.FolderManifests), params.FileName)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
-	s.downloadBlob(w, r, m.Blob.Key, m.FileName, noManifest(m.Folder, m.FileName))
+	return s.downloadBlob(w, r, m.Blob.Key, m.FileName, noManifest(m.Folder, m.FileName))
 }

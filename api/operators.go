@@ -7,7 +7,6 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -15,16 +14,15 @@ import (
 const singleNodeFeature = string(openshift.FeatureSNO)
 
 // V2ListSupportedOperators lists the names of the operators on offer.
-func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request) {
-	ok(w, r, operators.Names(), nil)
+func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request) error {
+	return ok(w, operators.Names())
 }
 
 // V2ListOperatorProperties lists what can be set of an operator.
-func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request, operatorName string) {
+func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request, operatorName string) error {
 	o := operators.Find(operatorName)
 	if o == nil {
-		httpapi.Fail(w, r, model.NotFoundf("operator %q is not on offer", operatorName))
-		return
+		return model.NotFoundf("operator %q is not on offer", operatorName)
 	}
 	out := wire.OperatorProperties{}
 	for _, p := range o.Properties {
@@ -33,26 +31,32 @@ func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request
 			Options: p.Options, Description: p.Description, DefaultValue: p.Default,
 		})
 	}
-	ok(w, r, out, nil)
+	return ok(w, out)
 }
 
 // V2ListBundles lists the bundles of operators that can be used in a setting.
-func (s *server) V2ListBundles(w http.ResponseWriter, r *http.Request, params wire.V2ListBundlesParams) {
+func (s *server) V2ListBundles(w http.ResponseWriter, r *http.Request, params wire.V2ListBundlesParams) error {
 	bundles, err := operators.Bundles(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	}, hasSingleNode(params.FeatureIds))
+	if err != nil {
+		return err
+	}
 	out := []wire.Bundle{}
 	for _, b := range bundles {
 		out = append(out, bundleToWire(b))
 	}
-	ok(w, r, out, err)
+	return ok(w, out)
 }
 
 // V2GetBundle reads one bundle of operators.
-func (s *server) V2GetBundle(w http.ResponseWriter, r *http.Request, id string, params wire.V2GetBundleParams) {
+func (s *server) V2GetBundle(w http.ResponseWriter, r *http.Request, id string, params wire.V2GetBundleParams) error {
 	bundle, err := operators.FindBundle(id, hasSingleNode(params.FeatureIds))
-	ok(w, r, bundleToWire(bundle), err)
+	if err != nil {
+		return err
+	}
+	return ok(w, bundleToWire(bundle))
 }
 
 func hasSingleNode[T ~string](features []T) bool {

@@ -13,7 +13,6 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
@@ -72,42 +71,47 @@ func (s *server) signed(good time.Duration, path string, query url.Values) (wire
 }
 
 // GetInfraEnvPresignedFileURL makes an address that opens a file of a discovery environment.
-func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.GetInfraEnvPresignedFileURLParams) {
+func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.GetInfraEnvPresignedFileURLParams) error {
 	if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	address, err := s.signed(signedForBoot, "/v2/infra-envs/"+id.String()+"/downloads/files", url.Values{
 		"file_name": {string(params.FileName)}, "ipxe_script_type": {string(params.IpxeScriptType)},
 	})
-	ok(w, r, address, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, address)
 }
 
 // V2GetPresignedForClusterCredentials makes an address that opens a credential of a cluster.
-func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterCredentialsParams) {
+func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterCredentialsParams) error {
 	allowed := afterPreparation
 	if params.FileName == wire.V2GetPresignedForClusterCredentialsParamsFileNameKubeconfig {
 		allowed = withConsole
 	}
-	err := s.haveClusterFile(r.Context(), id, string(params.FileName), allowed)
-	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+	if err := s.haveClusterFile(r.Context(), id, string(params.FileName), allowed); err != nil {
+		return err
 	}
 	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+"/downloads/credentials", url.Values{"file_name": {string(params.FileName)}})
-	ok(w, r, address, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, address)
 }
 
 // V2GetPresignedForClusterFiles makes an address that opens a file of a cluster, its
 // logs or one of its manifests.
-func (s *server) V2GetPresignedForClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterFilesParams) {
+func (s *server) V2GetPresignedForClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterFilesParams) error {
 	path, query, err := s.clusterFileAddress(r.Context(), id, params)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+path, query)
-	ok(w, r, address, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, address)
 }
 
 func (s *server) clusterFileAddress(ctx context.Context, id uuid.UUID, p wire.V2GetPresignedForClusterFilesParams) (string, url.Values, error) {

@@ -6,37 +6,29 @@ import (
 	"slipway/internal/platform/httpapi"
 )
 
-// The replies of an operation that did, or did not do, what was requested; the codes are those of the v2 API
-// (docs/reference/wire.md, "Success codes"). A nil body is no body.
+// The answers of an operation that did what was requested; the codes are those of the v2 API (docs/reference/wire.md,
+// "Success codes"). A nil body is no body. Each returns nil, so that a handler can return it; an error that a handler
+// returns instead is answered by httpapi.Handler.
 
-func ok(w http.ResponseWriter, r *http.Request, body any, err error) {
-	answer(w, r, http.StatusOK, body, err)
-}
+// reply writes an answer.
+type reply func(w http.ResponseWriter, body any) error
 
-func created(w http.ResponseWriter, r *http.Request, body any, err error) {
-	answer(w, r, http.StatusCreated, body, err)
-}
-
-func accepted(w http.ResponseWriter, r *http.Request, body any, err error) {
-	answer(w, r, http.StatusAccepted, body, err)
-}
-
-func noContent(w http.ResponseWriter, r *http.Request, err error) {
-	answer(w, r, http.StatusNoContent, nil, err)
-}
+func ok(w http.ResponseWriter, body any) error       { return answer(w, http.StatusOK, body) }
+func created(w http.ResponseWriter, body any) error  { return answer(w, http.StatusCreated, body) }
+func accepted(w http.ResponseWriter, body any) error { return answer(w, http.StatusAccepted, body) }
+func noContent(w http.ResponseWriter) error          { return answer(w, http.StatusNoContent, nil) }
 
 // okText answers with bytes of a content type.
-func okText(w http.ResponseWriter, contentType string, body []byte) {
+func okText(w http.ResponseWriter, contentType string, body []byte) error {
 	httpapi.Bytes(w, http.StatusOK, contentType, body)
+	return nil
 }
 
-func answer(w http.ResponseWriter, r *http.Request, status int, body any, err error) {
-	switch {
-	case err != nil:
-		httpapi.Fail(w, r, err)
-	case body == nil:
+func answer(w http.ResponseWriter, status int, body any) error {
+	if body == nil {
 		w.WriteHeader(status)
-	default:
-		httpapi.JSON(w, status, body)
+		return nil
 	}
+	httpapi.JSON(w, status, body)
+	return nil
 }

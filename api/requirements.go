@@ -8,12 +8,11 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
 // V2GetClusterDefaultConfig tells what a new cluster gets when its user says nothing.
-func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Request) {
+func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Request) error {
 	pods, services := openshift.DefaultClusterNetworks(true), openshift.DefaultServiceNetworks(true)
 	inactive := openshift.DefaultInactiveDeletionHours
 	if s.InactiveAfter > 0 {
@@ -31,15 +30,14 @@ func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Reques
 		out.ServiceNetworksDualstack = append(out.ServiceNetworksDualstack, wire.ServiceNetwork{Cidr: n.String()})
 	}
 	out.ClusterNetworksIpv4, out.ServiceNetworksIpv4 = out.ClusterNetworksDualstack[:1], out.ServiceNetworksDualstack[:1]
-	ok(w, r, out, nil)
+	return ok(w, out)
 }
 
 // V2GetPreflightRequirements tells what hosts must have to take part in a cluster.
-func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	}
 	required := s.Requirements.For(c.OpenShiftVersion)
 	master := required.Master
@@ -56,7 +54,7 @@ func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Reque
 		entry.Requirements.Master, entry.Requirements.Worker = needsToWire(plan.Preflight(o))
 		out.Operators = append(out.Operators, entry)
 	}
-	ok(w, r, out, nil)
+	return ok(w, out)
 }
 
 // preflight is preflight-hardware-requirements of the document, with what is empty in it:

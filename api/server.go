@@ -149,13 +149,13 @@ func NewServer(o Options) http.Handler {
 func (s *server) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(middleware.GetHead)
-	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		httpapi.Fail(w, r, model.NotFoundf("no such address: %s", r.URL.Path))
-	})
+	r.NotFound(httpapi.Handler(func(_ http.ResponseWriter, r *http.Request) error {
+		return model.NotFoundf("no such address: %s", r.URL.Path)
+	}).ServeHTTP)
 	r.MethodNotAllowed(s.refuseMethod(r))
 	r.Get(BasePath+"/openapi", s.document.serve)
 	r.Get(BasePath+"/v2/openapi", s.document.serve)
-	r.Get(agentPath+"{file}", s.downloadAgent)
+	r.Method(http.MethodGet, agentPath+"{file}", httpapi.Handler(s.downloadAgent))
 	s.ownRoutes(r)
 	s.referenceRoutes(r)
 	return HandlerWithOptions(s, ChiServerOptions{

@@ -48,7 +48,7 @@ func (p *patient) done() { _ = p.control.SetWriteDeadline(time.Time{}) }
 // stream answers with a JSON array whose items come one by one from list, which calls
 // yield for each. An error after the first item breaks the connection off, so that the
 // client does not take a part for the whole.
-func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(yield func(T) error) error) {
+func stream[T any](s *server, w http.ResponseWriter, list func(yield func(T) error) error) error {
 	client := newPatient(w, s.Now)
 	defer client.done()
 	out := bufio.NewWriterSize(client, 64<<10)
@@ -67,17 +67,15 @@ func stream[T any](s *server, w http.ResponseWriter, r *http.Request, list func(
 	})
 	switch {
 	case err != nil && separator == '[':
-		httpapi.Fail(w, r, err)
-		return
+		return err
 	case err != nil:
-		httpapi.About(r).Err = err
-		panic(http.ErrAbortHandler)
+		return httpapi.Incomplete(err)
 	case separator == '[':
-		okText(w, "application/json", []byte("[]\n"))
-		return
+		return okText(w, "application/json", []byte("[]\n"))
 	}
 	_, _ = out.WriteString("]\n")
-	_ = out.Flush()
+	_ = out.Flush() // a client that is gone is no error of ours
+	return nil
 }
 
 // written is JSON that is written part by part, because it is large.

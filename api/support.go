@@ -14,20 +14,23 @@ import (
 )
 
 // GetSupportedFeatures tells how well a version, architecture and platform support each feature.
-func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedFeaturesParams) {
+func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedFeaturesParams) error {
 	levels, err := openshift.Levels(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
 	})
+	if err != nil {
+		return err
+	}
 	out := wire.SupportLevels{}
 	for id, level := range levels {
 		out[string(id)] = wire.SupportLevel(level)
 	}
-	ok(w, r, map[string]wire.SupportLevels{"features": out}, err)
+	return ok(w, map[string]wire.SupportLevels{"features": out})
 }
 
 // GetDetailedSupportedFeatures tells it with reasons and with what excludes each other.
-func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetDetailedSupportedFeaturesParams) {
+func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetDetailedSupportedFeaturesParams) error {
 	list, err := openshift.Detailed(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
@@ -49,7 +52,10 @@ func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Req
 			Name: f.Operator, Dependencies: featureIDs(f.Dependencies),
 		})
 	}
-	ok(w, r, out, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, out)
 }
 
 func featureIDs(list []openshift.FeatureID) []wire.FeatureSupportLevelID {
@@ -61,19 +67,25 @@ func featureIDs(list []openshift.FeatureID) []wire.FeatureSupportLevelID {
 }
 
 // GetSupportedArchitectures tells how well a version supports each architecture.
-func (s *server) GetSupportedArchitectures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedArchitecturesParams) {
+func (s *server) GetSupportedArchitectures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedArchitecturesParams) error {
 	levels, err := openshift.Architectures(params.OpenshiftVersion)
+	if err != nil {
+		return err
+	}
 	out := wire.SupportLevels{}
 	for id, level := range levels {
 		out[string(id)] = wire.SupportLevel(level)
 	}
-	ok(w, r, map[string]wire.SupportLevels{"architectures": out}, err)
+	return ok(w, map[string]wire.SupportLevels{"architectures": out})
 }
 
 // GetClusterSupportedPlatforms lists the platforms that fit the hosts and settings of a cluster.
-func (s *server) GetClusterSupportedPlatforms(w http.ResponseWriter, r *http.Request, id uuid.UUID) {
+func (s *server) GetClusterSupportedPlatforms(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	platforms, err := s.supportedPlatforms(r.Context(), id)
-	ok(w, r, platforms, err)
+	if err != nil {
+		return err
+	}
+	return ok(w, platforms)
 }
 
 func (s *server) supportedPlatforms(ctx context.Context, id uuid.UUID) ([]wire.PlatformType, error) {
@@ -94,10 +106,10 @@ func (s *server) supportedPlatforms(ctx context.Context, id uuid.UUID) ([]wire.P
 }
 
 // V2ListManagedDomains lists the DNS domains whose records are kept for clusters.
-func (s *server) V2ListManagedDomains(w http.ResponseWriter, r *http.Request) {
+func (s *server) V2ListManagedDomains(w http.ResponseWriter, r *http.Request) error {
 	out := wire.ListManagedDomains{}
 	for _, d := range s.Domains {
 		out = append(out, wire.ManagedDomain{Domain: d.Name, Provider: wire.ManagedDomainProvider(d.Provider)})
 	}
-	ok(w, r, out, nil)
+	return ok(w, out)
 }

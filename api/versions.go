@@ -5,21 +5,22 @@ import (
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
 
 // V2ListSupportedOpenshiftVersions lists what can be installed, by version.
-func (s *server) V2ListSupportedOpenshiftVersions(w http.ResponseWriter, r *http.Request, params wire.V2ListSupportedOpenshiftVersionsParams) {
+func (s *server) V2ListSupportedOpenshiftVersions(w http.ResponseWriter, r *http.Request, params wire.V2ListSupportedOpenshiftVersionsParams) error {
 	releases := s.Releases.List()
 	if len(releases) == 0 {
-		httpapi.Fail(w, r, model.ErrUnavailable) // release sources were not read yet
-		return
+		return model.ErrUnavailable // release sources were not read yet
 	}
 	if params.OnlyLatest {
 		releases = releases.Latest()
 	}
 	releases, err := releases.Matching(params.Version)
+	if err != nil {
+		return err
+	}
 	out := wire.OpenshiftVersions{}
 	for _, release := range releases {
 		out[release.Version] = wire.OpenshiftVersion{
@@ -27,16 +28,16 @@ func (s *server) V2ListSupportedOpenshiftVersions(w http.ResponseWriter, r *http
 			Default: release.Default, CPUArchitectures: release.CPUArchitectures,
 		}
 	}
-	ok(w, r, out, err)
+	return ok(w, out)
 }
 
 // V2ListReleaseSources lists where releases are looked for.
-func (s *server) V2ListReleaseSources(w http.ResponseWriter, r *http.Request) {
+func (s *server) V2ListReleaseSources(w http.ResponseWriter, r *http.Request) error {
 	out := make(wire.ReleaseSources, len(s.ReleaseSources))
 	for i, source := range s.ReleaseSources {
 		out[i] = releaseSourceToWire(source)
 	}
-	ok(w, r, out, nil)
+	return ok(w, out)
 }
 
 func releaseSourceToWire(s openshift.ReleaseSource) wire.ReleaseSource {
@@ -58,6 +59,6 @@ func releaseSourceToWire(s openshift.ReleaseSource) wire.ReleaseSource {
 }
 
 // V2ListComponentVersions lists the versions of the service and its parts.
-func (s *server) V2ListComponentVersions(w http.ResponseWriter, r *http.Request) {
-	ok(w, r, wire.ListVersions{Versions: orEmptyMap(s.ComponentVersions), ReleaseTag: s.Version}, nil)
+func (s *server) V2ListComponentVersions(w http.ResponseWriter, r *http.Request) error {
+	return ok(w, wire.ListVersions{Versions: orEmptyMap(s.ComponentVersions), ReleaseTag: s.Version})
 }
