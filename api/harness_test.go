@@ -66,11 +66,16 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	agents := discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
 	s.discovery = agents
 	options := api.Options{
-		Store: s.store, Blob: s.blob, Discovery: agents, Orchestrator: s.orchestrator, Log: log, Now: time.Now,
-		Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents, Log: log}),
-		BaseURL:      "http://service.example:8090", Releases: openshift.NewCatalogue(releases(t)), AgentVersion: "slipway-agent 1.0",
-		Version: "1.0.0", ComponentVersions: map[string]string{"discovery-agent": "slipway-agent 1.0"},
-		AgentBinaries: fs.FS(fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}}),
+		Service: api.Service{
+			Store: s.store, Blob: s.blob, Discovery: agents, Orchestrator: s.orchestrator, Log: log, Now: time.Now,
+			Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents, Log: log}),
+		},
+		Catalogue: api.Catalogue{Releases: openshift.NewCatalogue(releases(t))},
+		Deployment: api.Deployment{
+			BaseURL: "http://service.example:8090", AgentVersion: "slipway-agent 1.0",
+			Version: "1.0.0", ComponentVersions: map[string]string{"discovery-agent": "slipway-agent 1.0"},
+			AgentBinaries: fs.FS(fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}}),
+		},
 	}
 	for _, c := range change {
 		c(&options)

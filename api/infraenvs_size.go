@@ -78,7 +78,7 @@ func (s *server) largest(e *model.InfraEnv) string {
 		"ignition_config_override": e.IgnitionConfigOverride, "additional_trust_bundle": e.AdditionalTrustBundle,
 		"ssh_authorized_key": e.SSHAuthorizedKey, "pull_secret": e.PullSecret.Reveal(), "proxy": e.Proxy.HTTP + e.Proxy.HTTPS + e.Proxy.NoProxy,
 		"ntp_sources": joined(e.NTPSources), "static_network_config": e.StaticNetworkConfig,
-		"the settings of the service": s.ServiceCA + s.Deployment.RootCA + s.Deployment.Mirror.CA + s.Deployment.Mirror.RegistriesConf,
+		"the settings of the service": s.ServiceCA + s.Ignition.RootCA + s.Ignition.Mirror.CA + s.Ignition.Mirror.RegistriesConf,
 	} {
 		if name == "static_network_config" && e.ImageType == string(wire.ImageTypeMinimalIso) {
 			continue // beside the config, in the initramfs

@@ -101,7 +101,7 @@ func (s *server) discoveryFile(e *model.InfraEnv, imageType string, agent igniti
 		return file{}, err
 	}
 	tag := s.tag("discovery.ign", s.Version, imageType, s.images.Version(e), e.ID, e, e.PullSecret.Reveal(), token.Reveal(),
-		agent, s.BaseURL, s.ServiceCA, s.Insecure, s.Deployment)
+		agent, s.BaseURL, s.ServiceCA, s.Insecure, s.Ignition)
 	changed := s.agents.changed(agent.SHA256)
 	if e.UpdatedAt.After(changed) {
 		changed = e.UpdatedAt

@@ -57,9 +57,12 @@ func newService(t *testing.T) *service {
 		{"version":"4.9.3","cpu_architectures":["x86_64"],"support_level":"end-of-life","url":"quay.io/ocp/release:4.9.3"}]`))
 	require.NoError(t, err)
 	server := httptest.NewServer(api.NewServer(api.Options{
-		Store: tables, Blob: blobs, Discovery: agents, Orchestrator: willing{}, Log: log, Now: time.Now, BaseURL: "http://service.example",
-		Installation: installation.New(installation.Options{Store: tables, Blob: blobs, Discovery: agents, Log: log}),
-		Releases:     openshift.NewCatalogue(releases),
+		Service: api.Service{
+			Store: tables, Blob: blobs, Discovery: agents, Orchestrator: willing{}, Log: log, Now: time.Now,
+			Installation: installation.New(installation.Options{Store: tables, Blob: blobs, Discovery: agents, Log: log}),
+		},
+		Catalogue:  api.Catalogue{Releases: openshift.NewCatalogue(releases)},
+		Deployment: api.Deployment{BaseURL: "http://service.example"},
 	}))
 	t.Cleanup(server.Close)
 	s := &service{url: server.URL, store: tables, client: client.New(client.Options{BaseURL: server.URL})}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -236,16 +235,22 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 		return nil, err
 	}
 	handler := api.NewServer(api.Options{
-		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Installation: s.installation, Orchestrator: s.orchestrator,
-		Log: s.logger, Now: s.process.Now, BaseURL: strings.TrimSuffix(s.options.BaseURL, "/"),
-		Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
-		OSImages: images.Offered, Domains: s.offers.domains, Requirements: s.requirements,
-		InstallConfig: s.deployment.installConfig, Deployment: s.deployment.discovery,
-		Version: version.Read().Short(), ComponentVersions: s.components(),
-		AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.switches.foreignAgent(), AgentBinaries: binaries,
-		PublicRegistries: s.switches.publicRegistries, Observe: s.recorder.Request,
-		Identity: s.identity, SigningKey: s.sealer.Derive(signingPurpose), ImageServiceURL: s.options.ImageServiceURL,
-		InactiveAfter: s.switches.inactive, Disconnected: s.releases,
+		Service: api.Service{
+			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Installation: s.installation, Orchestrator: s.orchestrator,
+			Disconnected: s.releases, Identity: s.identity, Log: s.logger, Now: s.process.Now, Observe: s.recorder.Request,
+		},
+		Catalogue: api.Catalogue{
+			Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
+			OSImages: images.Offered, Domains: s.offers.domains, Requirements: s.requirements,
+			PublicRegistries: s.switches.publicRegistries,
+		},
+		Deployment: api.Deployment{
+			BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
+			InstallConfig: s.deployment.installConfig, Ignition: s.deployment.discovery,
+			Version: version.Read().Short(), ComponentVersions: s.components(),
+			AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.switches.foreignAgent(), AgentBinaries: binaries,
+			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.switches.inactive,
+		},
 	})
 	router := chi.NewRouter()
 	s.serveImages(router, images, handler)

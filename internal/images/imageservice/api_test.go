@@ -64,9 +64,12 @@ func newService(t *testing.T, change ...func(*api.Options)) *service {
 		{"version":"4.16.68","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.16.68-x86_64"}]`))
 	require.NoError(t, err)
 	options := api.Options{
-		Store: s.store, Blob: files, Log: log, Now: time.Now, BaseURL: "http://service.example:8090", Releases: openshift.NewCatalogue(releases),
-		Discovery:    discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()}),
-		AgentVersion: "slipway-agent 1.0", Version: "1.0.0",
+		Service: api.Service{
+			Store: s.store, Blob: files, Log: log, Now: time.Now,
+			Discovery: discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()}),
+		},
+		Catalogue:  api.Catalogue{Releases: openshift.NewCatalogue(releases)},
+		Deployment: api.Deployment{BaseURL: "http://service.example:8090", AgentVersion: "slipway-agent 1.0", Version: "1.0.0"},
 	}
 	for _, c := range change {
 		c(&options)
