@@ -48,8 +48,7 @@ type preparation struct {
 
 func prepare(t *testing.T, change func(*model.Cluster), roles ...model.Role) *preparation {
 	t.Helper()
-	url := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), url))
+	url := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
 	p := &preparation{t: t}

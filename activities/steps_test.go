@@ -47,8 +47,7 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	url := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), url))
+	url := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(make([]byte, encryption.KeySize))
 	require.NoError(t, err)
 	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: sealer, Now: time.Now})

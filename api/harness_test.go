@@ -52,8 +52,7 @@ type service struct {
 // newService starts the API; options may change what it works with.
 func newService(t testing.TB, change ...func(*api.Options)) *service {
 	t.Helper()
-	database := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), database))
+	database := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
 	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}, database: database}

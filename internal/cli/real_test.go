@@ -41,8 +41,7 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	database := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), database))
+	database := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
 	tables, err := store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})

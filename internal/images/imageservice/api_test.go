@@ -48,8 +48,7 @@ type service struct {
 // newService starts the API; change may alter its options.
 func newService(t *testing.T, change ...func(*api.Options)) *service {
 	t.Helper()
-	database := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), database))
+	database := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
 	s := &service{t: t, logged: &logBuffer{}}

@@ -48,8 +48,7 @@ func TestEventThatRepeatsItselfIsWrittenOnceInItsTime(t *testing.T) {
 
 func TestEventsAreObservedAfterTheirCommit(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), url))
+	url := pgtest.Migrated(t, store.Migrate)
 	var seen []string
 	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: xorSealer{}, Now: time.Now, Observe: func(list []model.Event) {
 		for _, e := range list {

@@ -20,8 +20,7 @@ type yard struct {
 
 func newYard(t *testing.T) yard {
 	t.Helper()
-	url := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), url))
+	url := pgtest.Migrated(t, store.Migrate)
 	at := func(ago time.Duration) *store.Store {
 		s, err := store.Open(
 			t.Context(),

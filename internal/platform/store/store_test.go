@@ -31,8 +31,7 @@ func xor(data, key []byte) []byte {
 
 func open(t testing.TB) (*store.Store, string) {
 	t.Helper()
-	url := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), url))
+	url := pgtest.Migrated(t, store.Migrate)
 	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: xorSealer{}, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)

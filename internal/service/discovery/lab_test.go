@@ -49,8 +49,7 @@ type labOption func(*discovery.Options)
 
 func newLab(t testing.TB, options ...labOption) *lab {
 	t.Helper()
-	url := pgtest.URL(t)
-	require.NoError(t, store.Migrate(t.Context(), url))
+	url := pgtest.Migrated(t, store.Migrate)
 	l := &lab{url: url}
 	l.store = l.later(t, 0)
 	l.signals = store.NewSignals(l.store, discard())

@@ -35,6 +35,41 @@ var (
 // skipped, and says so, where no PostgreSQL is installed.
 func URL(t testing.TB) string {
 	t.Helper()
+	return create(t, server(t), "template1")
+}
+
+// migrated is the database that Migrated copies; empty until there is one.
+var migrated struct {
+	sync.Mutex
+	name string
+}
+
+// Migrated creates a database with the schema that migrate makes, and returns its connection string. The schema is
+// made once for each test process and copied, so migrate must be the same function in all calls.
+func Migrated(t testing.TB, migrate func(ctx context.Context, url string) error) string {
+	t.Helper()
+	socket := server(t)
+	return create(t, socket, template(t, socket, migrate))
+}
+
+func template(t testing.TB, socket string, migrate func(ctx context.Context, url string) error) string {
+	t.Helper()
+	const name = "migrated"
+	migrated.Lock()
+	defer migrated.Unlock()
+	if migrated.name == "" {
+		admin(t, socket, "create database "+name)
+		if err := migrate(t.Context(), url(socket, name)); err != nil {
+			t.Fatalf("migrate: %v", err)
+		}
+		migrated.name = name
+	}
+	return migrated.name
+}
+
+// server returns the folder of the socket of the process's server.
+func server(t testing.TB) string {
+	t.Helper()
 	if binDir() == "" {
 		t.Skip("SKIP: this test needs PostgreSQL (apt-get install postgresql)")
 	}
@@ -42,8 +77,13 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("start PostgreSQL: %v", err)
 	}
+	return socket
+}
+
+func create(t testing.TB, socket, template string) string {
+	t.Helper()
 	name := fmt.Sprintf("test_%d", counter.Add(1))
-	admin(t, socket, "create database "+name)
+	admin(t, socket, "create database "+name+" template "+template)
 	t.Cleanup(func() { admin(t, socket, "drop database "+name+" with (force)") })
 	return url(socket, name)
 }
@@ -108,7 +148,8 @@ func run(dir, data string, attr *syscall.SysProcAttr) error {
 		runtime.LockOSThread()
 		cmd := exec.Command(filepath.Join(binDir(), "postgres"), "-D", data, "-k", dir,
 			"-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
-			"-c", "max_connections=200", "-c", "shared_buffers=64MB")
+			"-c", "max_connections=200", "-c", "shared_buffers=64MB",
+			"-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "autovacuum=off", "-c", "checkpoint_timeout=1h")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: attr.Credential, Pdeathsig: syscall.SIGQUIT, Setpgid: true}
 		cmd.Dir = dir
 		log, err := os.Create(filepath.Join(dir, "log"))
