@@ -3,16 +3,20 @@ package built
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/await"
 )
 
 // Binary is the path of the program under test; SLIPWAY_BINARY names another than that
@@ -27,26 +31,69 @@ func Binary(t *testing.T) string {
 	return path
 }
 
-// FreeAddress is a loopback address nobody listens on now.
-func FreeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+// given are the ports that FreePorts gave out in this process.
+var given struct {
+	sync.Mutex
+	ports map[int]bool
 }
 
-// WaitReady waits until the service at a URL answers, two minutes at most.
+// FreePorts returns the first of n consecutive ports of 127.0.0.1 that are free. They are below those that Linux
+// takes for connections, so that none is taken before its server listens, and given to one caller only.
+func FreePorts(t *testing.T, n int) int {
+	t.Helper()
+	const first, end, attempts = 20000, 32000, 1000
+	given.Lock()
+	defer given.Unlock()
+	for range attempts {
+		base := first + rand.IntN(end-first-n)
+		if !free(base, n) {
+			continue
+		}
+		if given.ports == nil {
+			given.ports = map[int]bool{}
+		}
+		for port := base; port < base+n; port++ {
+			given.ports[port] = true
+		}
+		return base
+	}
+	require.FailNow(t, "no ports are free")
+	return 0
+}
+
+func free(base, n int) bool {
+	for port := base; port < base+n; port++ {
+		if given.ports[port] {
+			return false
+		}
+		l, err := net.Listen("tcp", address(port))
+		if err != nil {
+			return false
+		}
+		_ = l.Close()
+	}
+	return true
+}
+
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// FreeAddress is a loopback address without a server.
+func FreeAddress(t *testing.T) string {
+	t.Helper()
+	return address(FreePorts(t, 1))
+}
+
+// WaitReady waits until the service at a URL answers.
 func WaitReady(t *testing.T, url string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await.True(t, func() bool {
 		response, err := http.Get(url + "/ready")
 		if err != nil {
 			return false
 		}
 		defer response.Body.Close()
 		return response.StatusCode == http.StatusOK
-	}, 2*time.Minute, 50*time.Millisecond, "the service is not ready")
+	}, "the service is not ready")
 }
 
 // StartDemo serves the API and releases at an address until the test ends.

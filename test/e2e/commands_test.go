@@ -59,6 +59,7 @@ func (f *fleet) typed(t *testing.T, args ...string) string {
 }
 
 func TestPausedInstallationStartsNothingUntilItIsResumed(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := shape{masters: 3, workers: 2, speed: 200}
 	f.define(t, s)
@@ -101,6 +102,7 @@ func TestPausedInstallationStartsNothingUntilItIsResumed(t *testing.T) {
 }
 
 func TestFailedStepIsRetriedAlone(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := fast
 	s.flags = map[string][]string{"worker-1": {"--fail", "image-write"}}
@@ -128,6 +130,7 @@ func TestFailedStepIsRetriedAlone(t *testing.T) {
 }
 
 func TestClusterIsInstalledWithoutAnEvictedHost(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := shape{masters: 3, workers: 3, flags: map[string][]string{"worker-2": {"--fail", "image-write"}}}
 	f.define(t, s)

@@ -74,6 +74,7 @@ func (f *fleet) awaitHost(t *testing.T, infraEnvID uuid.UUID, name string, statu
 }
 
 func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
+	t.Parallel()
 	f, image, place := opened(t, false)
 	workers := shape{masters: 3, speed: 0, flags: map[string][]string{"worker-1": {"--fail", "image-write"}}}
 	f.startMachine(t, workers, image, "worker-0", 120)
@@ -117,6 +118,7 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 }
 
 func TestAddedHostIsResetInTheMiddleOfItsInstallation(t *testing.T) {
+	t.Parallel()
 	f, image, _ := opened(t, false)
 	f.startMachine(t, shape{masters: 3, speed: 60}, image, "worker-0", 120)
 	h := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
@@ -131,6 +133,7 @@ func TestAddedHostIsResetInTheMiddleOfItsInstallation(t *testing.T) {
 }
 
 func TestInstalledHostIsReclaimed(t *testing.T) {
+	t.Parallel()
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.URL.Path)) }))
 	defer images.Close()
 	f, image, place := opened(t, true, "IMAGE_SERVICE_BASE_URL="+images.URL)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestClusterIsInstalledWithDummyIgnitionAndWithoutARegistry(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, "DUMMY_IGNITION=true")
 	require.NoError(t, f.registry.Close())
 	f.define(t, fast)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -31,6 +32,9 @@ import (
 )
 
 const release = "4.20.5"
+
+// temporalPorts is how many consecutive ports the Temporal server of a service listens on.
+const temporalPorts = 4
 
 // fleet is a service, a cluster of simulated machines and all that belongs to it, each
 // part a process of its own.
@@ -95,11 +99,12 @@ func (f *fleet) startService(t *testing.T, env []string) {
 	}})
 	require.NoError(t, err)
 	address := built.FreeAddress(t)
+	ports := strconv.Itoa(built.FreePorts(t, temporalPorts))
 	f.url = "http://" + address
 	f.service = &part{
 		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
 		args: []string{
-			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", "0", "--insecure-registry", f.registry.Address(),
+			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", ports, "--insecure-registry", f.registry.Address(),
 			"--heartbeat", "20s",
 		},
 	}

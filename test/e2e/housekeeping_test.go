@@ -18,6 +18,7 @@ import (
 )
 
 func TestWhatNobodyUsesIsDeletedAndThenRemoved(t *testing.T) {
+	t.Parallel()
 	f := newFleet(
 		t, "DELETED_INACTIVE_AFTER=1s", "DELETED_UNREGISTERED_AFTER=1s",
 		"DEREGISTER_WORKER_INTERVAL=1s", "DELETION_WORKER_INTERVAL=1s", "INFRAENV_DELETION_WORKER_INTERVAL=1s",

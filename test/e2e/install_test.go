@@ -29,6 +29,7 @@ func (f *fleet) temporalAddress(t *testing.T) string {
 }
 
 func TestClusterIsInstalledAndItsHistoryTellsEverythingButSecrets(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	f.define(t, fast)
 	f.discover(t, fast)
@@ -71,6 +72,7 @@ func scheduled(h history) map[string]int {
 }
 
 func TestSingleNodeIsInstalled(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := shape{masters: 1, speed: 0}
 	f.define(t, s)
@@ -82,6 +84,7 @@ func TestSingleNodeIsInstalled(t *testing.T) {
 }
 
 func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := shape{masters: 3, workers: 2, speed: 600, dialect: "install"}
 	f.define(t, s)
@@ -97,6 +100,7 @@ func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
 }
 
 func TestOneFailedHostIsRetriedAlone(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := fast
 	s.flags = map[string][]string{"worker-1": {"--fail", "image-write"}}
@@ -142,6 +146,7 @@ func TestOneFailedHostIsRetriedAlone(t *testing.T) {
 }
 
 func TestHostThatLosesItsNetworkIsRetriedOnceItIsBack(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, "HOST_MAX_DISCONNECTION_TIME=5s")
 	s := shape{masters: 3, workers: 2, speed: 200, flags: map[string][]string{"worker-1": {"--disconnect", "15s:image-write"}}}
 	f.define(t, s)
@@ -176,6 +181,7 @@ func TestHostThatLosesItsNetworkIsRetriedOnceItIsBack(t *testing.T) {
 }
 
 func TestWrongBootOrderIsDetectedAndLeftAgain(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := fast
 	s.flags = map[string][]string{"master-1": {"--boot-live", "1"}}
@@ -193,6 +199,7 @@ func TestWrongBootOrderIsDetectedAndLeftAgain(t *testing.T) {
 }
 
 func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	s := shape{masters: 3, workers: 2, speed: 60}
 	f.define(t, s)

@@ -23,6 +23,7 @@ var killShape = shape{masters: 3, workers: 2, speed: 100}
 // TestKilledPartsLoseNothing kills one part again and again, at random moments of an
 // installation, and holds the table pending_activities against the machines' own logs.
 func TestKilledPartsLoseNothing(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name  string
 		exact bool // every command is one write; not so when the writing agent dies
@@ -35,6 +36,7 @@ func TestKilledPartsLoseNothing(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			f := newFleet(t)
 			f.define(t, killShape)
 			f.discover(t, killShape)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestMetricsTellOfAnInstallation(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, "DUMMY_IGNITION=true")
 	s := shape{masters: 1, speed: 0}
 	f.define(t, s)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/bench/vm"
 )
@@ -132,7 +133,7 @@ func (s *service) await(t *testing.T, m *vm.Machine, infraEnv uuid.UUID, what st
 	t.Helper()
 	ticker := time.NewTicker(250 * time.Millisecond)
 	defer ticker.Stop()
-	limit := time.After(4 * time.Minute)
+	limit := time.After(await.Limit(t))
 	var stage wire.HostStage
 	for {
 		hosts, err := s.client.ListHosts(t.Context(), infraEnv)
@@ -151,7 +152,7 @@ func (s *service) await(t *testing.T, m *vm.Machine, infraEnv uuid.UUID, what st
 		case <-m.Done():
 			require.Fail(t, "the machine switched itself off")
 		case <-limit:
-			require.Failf(t, "too long", "not within four minutes: %s; the host is %s: %s; %s", what, hosts[0].Status, hosts[0].StatusInfo, hosts[0].ValidationsInfo)
+			require.Failf(t, "too long", "still waiting: %s; the host is %s: %s; %s", what, hosts[0].Status, hosts[0].StatusInfo, hosts[0].ValidationsInfo)
 		}
 	}
 }
@@ -165,8 +166,8 @@ func (j *joined) await(t *testing.T, m *vm.Machine) hostReport {
 		return report
 	case <-m.Done():
 		require.Fail(t, "the machine switched itself off")
-	case <-time.After(5 * time.Minute):
-		require.Fail(t, "no report within five minutes")
+	case <-time.After(await.Limit(t)):
+		require.Fail(t, "no report")
 	}
 	return hostReport{}
 }

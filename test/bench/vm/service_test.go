@@ -20,6 +20,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/sim/payload"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/bench/coreos"
 	"slipway/test/bench/vm"
@@ -137,7 +138,7 @@ func (s *service) inventory(t *testing.T, m *vm.Machine, infraEnv uuid.UUID) wir
 	t.Helper()
 	ticker := time.NewTicker(250 * time.Millisecond)
 	defer ticker.Stop()
-	limit := time.After(5 * time.Minute)
+	limit := time.After(await.Limit(t))
 	registered := false
 	for {
 		hosts, err := s.client.ListHosts(t.Context(), infraEnv)
@@ -157,7 +158,7 @@ func (s *service) inventory(t *testing.T, m *vm.Machine, infraEnv uuid.UUID) wir
 		case <-m.Done():
 			require.Fail(t, "the machine switched itself off")
 		case <-limit:
-			require.Fail(t, "no inventory within five minutes")
+			require.Fail(t, "no inventory")
 		}
 	}
 }
