@@ -62,7 +62,7 @@ var exceptions = []exception{
 	{"internal/testing/words/list_test.go", "", "the list itself"},
 	{"internal/testing/words/words_test.go", "", "texts that the check has to refuse"},
 	{"docs/engine.md", "nobody", "the system's user of that name"},
-	{"internal/platform/engine/account.go", "nobody", "the system's user of that name"},
+	{"internal/platform/postgres/account.go", "nobody", "the system's user of that name"},
 	{"internal/testing/pgtest/pgtest.go", "nobody", "the system's user of that name"},
 }
 
