@@ -96,7 +96,7 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", retryAfter)
 		text = "the service cannot take this now, try again; request id " + About(r).ID
 	case ServerFault(status):
-		text = "something broke inside the service; its log tells more under request id " + About(r).ID
+		text = "something broke inside the service; its log has more under request id " + About(r).ID
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		JSON(w, status, wire.InfraError{Code: int32(status), Message: text}) //nolint:gosec // three digits
 		return
