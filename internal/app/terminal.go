@@ -1,10 +1,6 @@
 package app
 
 import (
-	"os"
-
-	"golang.org/x/term"
-
 	"slipway/internal/app/process"
 	usercli "slipway/internal/cli"
 )
@@ -23,14 +19,5 @@ type userCommands struct {
 
 // ProvideTerminal returns the terminal that commands print to.
 func (*userCommands) ProvideTerminal(p *process.Process) *usercli.Terminal {
-	t := &usercli.Terminal{Out: p.Stdout, Err: p.Stderr, Now: p.Now}
-	file, isFile := p.Stdout.(*os.File)
-	if !isFile || !term.IsTerminal(int(file.Fd())) {
-		return t
-	}
-	t.Interactive = true
-	if width, height, err := term.GetSize(int(file.Fd())); err == nil {
-		t.Width, t.Height = width, height
-	}
-	return t
+	return usercli.NewTerminal(p.Stdout, p.Stderr, p.Now)
 }

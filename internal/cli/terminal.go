@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"slipway/internal/cli/view"
 )
@@ -18,6 +21,21 @@ type Terminal struct {
 	// Interactive says that Out is a terminal; Width and Height are its size in characters.
 	Interactive   bool
 	Width, Height int
+}
+
+// NewTerminal returns the terminal that out and errs print to; out is interactive when it is a
+// character device.
+func NewTerminal(out, errs io.Writer, now func() time.Time) *Terminal {
+	t := &Terminal{Out: out, Err: errs, Now: now}
+	file, isFile := out.(*os.File)
+	if !isFile || !term.IsTerminal(int(file.Fd())) {
+		return t
+	}
+	t.Interactive = true
+	if width, height, err := term.GetSize(int(file.Fd())); err == nil {
+		t.Width, t.Height = width, height
+	}
+	return t
 }
 
 // Screen is a picture on this terminal.

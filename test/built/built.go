@@ -31,6 +31,17 @@ func Binary(t *testing.T) string {
 	return path
 }
 
+// Demo is the path of slipway-demo, in the folder of the program under test. The test is
+// skipped without it.
+func Demo(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(Binary(t)), "slipway-demo")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("SKIP: this test needs bin/slipway-demo (make build)")
+	}
+	return path
+}
+
 // given are the ports that FreePorts gave out in this process.
 var given struct {
 	sync.Mutex
@@ -103,7 +114,7 @@ func StartDemo(t *testing.T, program, address string) {
 	dir, err := os.MkdirTemp("", "slipway-built-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
-	demo := exec.Command(program, "demo", "--hosts", "0", "--keep", "--plain", "--listen", address, "--data-dir", dir)
+	demo := exec.Command(Demo(t), "--service", program, "--hosts", "0", "--keep", "--plain", "--listen", address, "--data-dir", dir)
 	log, err := os.Create(filepath.Join(dir, "demo.log"))
 	require.NoError(t, err)
 	demo.Stdout, demo.Stderr = log, log

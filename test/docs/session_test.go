@@ -24,7 +24,7 @@ const documented = "127.0.0.1:8090"
 
 var fence = regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$")
 
-// TestWrittenSessionIsTrue runs the commands of docs/session.md against `slipway demo`,
+// TestWrittenSessionIsTrue runs the commands of docs/session.md against `slipway-demo`,
 // as the page says, and compares what they print with what the page shows.
 func TestWrittenSessionIsTrue(t *testing.T) {
 	program := built.Binary(t)

@@ -43,6 +43,7 @@ type fleet struct {
 	dataDir    string
 	url        string
 	program    string
+	demo       string
 	pullSecret string
 	registry   *payload.Payload
 	client     *client.Client
@@ -66,12 +67,12 @@ type shape struct {
 // newFleet starts a service; env is added to its environment.
 func newFleet(t *testing.T, env ...string) *fleet {
 	t.Helper()
-	program := built.Binary(t)
+	program, demo := built.Binary(t), built.Demo(t)
 	// Not t.TempDir: its path is too long for the database's socket.
 	dir, err := os.MkdirTemp("", "slipway-e2e-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
-	f := &fleet{dir: dir, dataDir: filepath.Join(dir, "service"), program: program, machines: map[string]*part{}}
+	f := &fleet{dir: dir, dataDir: filepath.Join(dir, "service"), program: program, demo: demo, machines: map[string]*part{}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("everything is kept in %s\n%s", dir, lastLines(dir))
@@ -80,7 +81,7 @@ func newFleet(t *testing.T, env ...string) *fleet {
 		_ = os.RemoveAll(dir)
 	})
 	f.registry, err = payload.Serve(t.Context(), payload.Options{
-		Versions: []string{release}, Architecture: runtime.GOARCH, InstallerCommand: []string{program, "sim", "installer"},
+		Versions: []string{release}, Architecture: runtime.GOARCH, InstallerCommand: []string{demo, "installer"},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	require.NoError(t, err)
@@ -157,15 +158,15 @@ func (f *fleet) startCluster(t *testing.T, s shape, domain string) {
 	speed := fmt.Sprint(s.speed)
 	place := filepath.Join(f.dir, "site")
 	f.cluster = &part{name: "cluster", log: filepath.Join(f.dir, "cluster.log"), args: []string{
-		"sim", "cluster", "--root", filepath.Join(f.dir, "cluster"), "--site", place, "--speed", speed,
+		"cluster", "--root", filepath.Join(f.dir, "cluster"), "--site", place, "--speed", speed,
 		"--name", "e2e", "--domain", domain, "--control-plane", fmt.Sprint(s.masters), "--version", release,
 	}}
-	f.cluster.run(t, f.program)
+	f.cluster.run(t, f.demo)
 	f.controller = &part{name: "controller", log: filepath.Join(f.dir, "controller.log"), args: []string{
-		"sim", "controller", "--root", filepath.Join(f.dir, "controller"), "--site", place, "--speed", speed,
+		"controller", "--root", filepath.Join(f.dir, "controller"), "--site", place, "--speed", speed,
 		"--url", f.url, "--cluster-id", f.id.String(),
 	}}
-	f.controller.run(t, f.program)
+	f.controller.run(t, f.demo)
 }
 
 func (f *fleet) startMachine(t *testing.T, s shape, image sim.Discovery, name string, last int) {
@@ -180,12 +181,12 @@ func (f *fleet) startMachine(t *testing.T, s shape, image sim.Discovery, name st
 	}
 	address := netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, 111, byte(last)}), 24)
 	p := &part{name: name, log: filepath.Join(f.dir, name+".log"), args: append([]string{
-		"sim", "machine", "--root", f.machineDir(name), "--site", filepath.Join(f.dir, "site"), "--speed", fmt.Sprint(s.speed),
+		"machine", "--root", f.machineDir(name), "--site", filepath.Join(f.dir, "site"), "--speed", fmt.Sprint(s.speed),
 		"--url", f.url, "--infra-env-id", image.InfraEnvID.String(), "--agent-version", image.AgentVersion, "--dialect", dialect,
 		"--name", name, "--shape", kind, "--address", address.String(),
 	}, s.flags[name]...)}
 	f.machines[name] = p
-	p.run(t, f.program)
+	p.run(t, f.demo)
 }
 
 func (f *fleet) machineDir(name string) string { return filepath.Join(f.dir, "machines", name) }

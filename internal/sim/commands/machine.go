@@ -19,12 +19,12 @@ import (
 	"slipway/internal/sim/site"
 )
 
-// Commands are the commands below "sim".
+// Commands are the hidden commands of slipway-demo.
 type Commands struct {
-	Machine    Machine    `cmd:"" help:"Play one machine. SIGUSR1 cuts its power for a moment, SIGUSR2 too and boots the live image then."`
-	Cluster    Cluster    `cmd:"" help:"Play the API and the operators of the new cluster."`
-	Controller Controller `cmd:"" help:"Run the real controller once a master of the simulated cluster is ready."`
-	Installer  Installer  `cmd:"" help:"Stand in for openshift-install." passthrough:""`
+	Machine    Machine    `cmd:"" hidden:"" help:"Play one machine. SIGUSR1 cuts its power for a moment, SIGUSR2 too and boots the live image then."`
+	Cluster    Cluster    `cmd:"" hidden:"" help:"Play the API and the operators of the new cluster."`
+	Controller Controller `cmd:"" hidden:"" help:"Run the real controller once a master of the simulated cluster is ready."`
+	Installer  Installer  `cmd:"" hidden:"" help:"Stand in for openshift-install." passthrough:""`
 }
 
 // place are the flags all parts share.

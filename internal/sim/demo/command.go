@@ -17,7 +17,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Command is "slipway demo".
+// Command holds the flags of slipway-demo.
 type Command struct {
 	Scenario   []string      `placeholder:"NAME,..." help:"What to install, instead of --hosts and --sno: ha, sno, compact, arbiter, late-binding, day-2, dual-stack, user-managed-networking."`
 	Hosts      string        `default:"3+2" placeholder:"M+W" help:"Masters and workers of the first cluster; 0 for none."`
@@ -38,10 +38,11 @@ type Command struct {
 
 // Environment is what the demo gets of the process it runs in, by kong's bindings.
 type Environment struct {
-	// Executable is the program that is started as the service and as the stand-in for
-	// openshift-install.
-	Executable string
-	Terminal   *cli.Terminal
+	// Service is the program of the service, slipway.
+	Service string
+	// Self is the program of the demo, which also stands in for openshift-install.
+	Self     string
+	Terminal *cli.Terminal
 	// TempDir is where a temporary folder is made.
 	TempDir string
 }
@@ -57,7 +58,7 @@ func (k *Command) Run(ctx context.Context, env *Environment) error {
 		return err
 	}
 	d := &demo{
-		Command: k, terminal: env.Terminal, dir: dir, executable: env.Executable, board: newBoard(k, env.Terminal),
+		Command: k, terminal: env.Terminal, dir: dir, program: env.Service, self: env.Self, board: newBoard(k, env.Terminal),
 	}
 	err = d.run(ctx, plan)
 	if err != nil && ctx.Err() == nil {
@@ -86,13 +87,14 @@ func (k *Command) folder(env *Environment) (dir string, remove func(), err error
 // demo is one run.
 type demo struct {
 	*Command
-	terminal   *cli.Terminal
-	dir        string
-	executable string
-	board      *board
-	log        *slog.Logger
-	releases   *releases
-	service    *service
+	terminal *cli.Terminal
+	dir      string
+	program  string // of the service
+	self     string // of the demo
+	board    *board
+	log      *slog.Logger
+	releases *releases
+	service  *service
 	// playing are the machines and clusters that run.
 	playing sync.WaitGroup
 }
@@ -105,7 +107,7 @@ func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
 	defer logFile.Close()
 	d.log = slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug}))
 
-	if d.releases, err = serveReleases(ctx, d.executable); err != nil {
+	if d.releases, err = serveReleases(ctx, d.self); err != nil {
 		return err
 	}
 	defer d.releases.Close() //nolint:errcheck // the process ends

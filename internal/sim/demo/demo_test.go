@@ -77,7 +77,7 @@ func TestDemoSaysWhyTheServiceDidNotStart(t *testing.T) {
 	var out bytes.Buffer
 	command := demo.Command{Hosts: "0", SNO: true, DataDir: filepath.Join(dir, "data"), Timeout: time.Minute}
 	err := command.Run(t.Context(), &demo.Environment{
-		Executable: program, TempDir: dir, Terminal: &cli.Terminal{Out: &out, Err: &out, Now: time.Now},
+		Service: program, Self: program, TempDir: dir, Terminal: &cli.Terminal{Out: &out, Err: &out, Now: time.Now},
 	})
 	require.ErrorContains(t, err, "the service has ended")
 	require.ErrorContains(t, err, "port 1 is taken")

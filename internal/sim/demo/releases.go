@@ -22,9 +22,9 @@ type releases struct {
 	list string
 }
 
-func serveReleases(ctx context.Context, executable string) (*releases, error) {
+func serveReleases(ctx context.Context, self string) (*releases, error) {
 	p, err := payload.Serve(ctx, payload.Options{
-		Versions: []string{version}, Architecture: runtime.GOARCH, InstallerCommand: []string{executable, "sim", "installer"},
+		Versions: []string{version}, Architecture: runtime.GOARCH, InstallerCommand: []string{self, "installer"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("serve the synthetic release: %w", err)

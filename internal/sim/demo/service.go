@@ -45,7 +45,7 @@ func startService(ctx context.Context, d *demo) (*service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the log of the service: %w", err)
 	}
-	s := &service{command: exec.Command(d.executable, "up", "--data-dir", filepath.Join(d.dir, "service"), "--listen", d.Listen,
+	s := &service{command: exec.Command(d.program, "up", "--data-dir", filepath.Join(d.dir, "service"), "--listen", d.Listen,
 		"--temporal-port", "0", "--insecure-registry", d.releases.Address(), "--agent-binaries", agents)}
 	s.command.Env = append(s.command.Environ(), "RELEASE_IMAGES="+d.releases.list)
 	s.command.Stderr = log
@@ -138,14 +138,14 @@ func lastLines(path string) string {
 // beside this program. The machines of the demo do not start it, they run the same code
 // in this process; where it was not built, this program stands in.
 func agentFolder(d *demo) (string, error) {
-	beside := filepath.Dir(d.executable)
+	beside := filepath.Dir(d.self)
 	name := "slipway-agent-" + runtime.GOARCH
 	if _, err := os.Stat(filepath.Join(beside, name)); err == nil {
 		return beside, nil
 	}
 	program := filepath.Join(beside, "slipway-agent")
 	if _, err := os.Stat(program); err != nil {
-		program = d.executable
+		program = d.self
 	}
 	folder := filepath.Join(d.dir, "agents")
 	if err := os.MkdirAll(folder, 0o755); err != nil {

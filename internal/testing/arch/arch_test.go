@@ -195,6 +195,17 @@ func TestMakefileKnowsThePackagesThatLinkTheTemporalServer(t *testing.T) {
 	require.ElementsMatch(t, linking, strings.Fields(string(line[1])))
 }
 
+// TestTheServiceDoesNotLinkTheSimulator keeps simulated machines in slipway-demo.
+func TestTheServiceDoesNotLinkTheSimulator(t *testing.T) {
+	t.Parallel()
+	list := packages(t)
+	for _, program := range []string{"slipway/cmd/slipway", "slipway/cmd/slipway-agent", "slipway/cmd/slipway-controller"} {
+		for path := range linked(list, program) {
+			require.NotContains(t, path+"/", "/sim/", "%s links %s", program, path)
+		}
+	}
+}
+
 // linked is a package of ours and every package of ours that it imports, directly or not.
 func linked(list []pkg, path string) map[string]bool {
 	imports := map[string][]string{}

@@ -1,0 +1,84 @@
+// Command slipway-demo installs clusters on simulated machines. It starts the real service,
+// slipway up, as a child process and uses its API; hidden commands run one part of a simulated
+// cluster each.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	usercli "slipway/internal/cli"
+	"slipway/internal/sim/commands"
+	"slipway/internal/sim/demo"
+	"slipway/internal/version"
+)
+
+// commandLine is the command line: without the name of a command it is the demo.
+type commandLine struct {
+	Run runCommand `cmd:"" default:"withargs" help:"Install clusters on simulated machines, with the real service."`
+	commands.Commands
+}
+
+// runCommand is the demo.
+type runCommand struct {
+	demo.Command
+	Service string           `type:"path" placeholder:"FILE" help:"Program of the service; by default slipway in the folder of this program."`
+	Version kong.VersionFlag `help:"Print the version."`
+}
+
+// Run installs the clusters.
+func (c *runCommand) Run(ctx context.Context, t *usercli.Terminal) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	if c.Service == "" {
+		c.Service = filepath.Join(filepath.Dir(self), "slipway")
+	}
+	if _, err := os.Stat(c.Service); err != nil {
+		return fmt.Errorf("require the program of the service (--service, make build): %w", err)
+	}
+	return c.Command.Run(ctx, &demo.Environment{Service: c.Service, Self: self, Terminal: t, TempDir: os.TempDir()})
+}
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	// The first signal starts the shutdown; the second one is no longer caught and kills.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	defer stop()
+	if err := execute(ctx, args, stdout, stderr); err != nil {
+		fmt.Fprintln(stderr, "slipway-demo:", err)
+		return usercli.ExitCode(err)
+	}
+	return 0
+}
+
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	parser, err := kong.New(&commandLine{},
+		kong.Name("slipway-demo"),
+		kong.Description("Installs clusters on simulated machines, with the real service."),
+		kong.Vars{"version": "slipway-demo " + version.Read().String()},
+		kong.Writers(stdout, stderr),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(usercli.NewTerminal(stdout, stderr, time.Now)),
+		kong.Bind(&commands.Process{Stdout: stdout, Stderr: stderr, Env: os.Environ(), Now: time.Now}),
+	)
+	if err != nil {
+		return fmt.Errorf("read command line: %w", err)
+	}
+	selected, err := parser.Parse(args)
+	if err != nil {
+		return fmt.Errorf("%w (see slipway-demo --help)", err)
+	}
+	return selected.Run()
+}
