@@ -9,7 +9,7 @@ import (
 
 	"slipway/internal/app/process"
 	usercli "slipway/internal/cli"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/model"
 )
 
@@ -20,8 +20,8 @@ type folderOptions struct {
 	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Data folder of the service."`
 }
 
-func (o folderOptions) open(p *process.Process) (*osimages.Store, error) {
-	return osimages.Open(osimages.Options{Folder: o.path(o.DataDir), Log: p.Log, Now: p.Now})
+func (o folderOptions) open(p *process.Process) (*liveisos.Store, error) {
+	return liveisos.Open(liveisos.Options{Folder: o.path(o.DataDir), Log: p.Log, Now: p.Now})
 }
 
 // imageKeyFlags say which image is meant.
@@ -51,7 +51,7 @@ func (c *addCommand) Run(ctx context.Context, p *process.Process, t *usercli.Ter
 	if c.Link {
 		progress.doing = "reading"
 	}
-	added, err := store.Add(ctx, osimages.Addition{
+	added, err := store.Add(ctx, liveisos.Addition{
 		File: c.File, OpenShiftVersion: c.OpenShiftVersion, CPUArchitecture: c.CPUArchitecture, Type: c.Type,
 		Version: c.OSVersion, SHA256: c.SHA256, Link: c.Link, OnProgress: progress.tell,
 	})

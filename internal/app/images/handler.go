@@ -12,13 +12,13 @@ import (
 
 	"slipway/internal/app/process"
 	"slipway/internal/images/imageservice"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/platform/metrics"
 )
 
 // Parts are what the image service works with.
 type Parts struct {
-	Store           *osimages.Store
+	Store           *liveisos.Store
 	API             http.RoundTripper // carries requests to the API
 	APIURL, BaseURL string
 	Bodies          int // images sent at once
@@ -62,13 +62,13 @@ func (s *imageService) routes(draining context.Context, images http.Handler, met
 
 // ready tells of every operating system how it is. The service is ready when none
 // is on its way: those that failed are tried again, and must not keep the others back.
-func ready(list []osimages.Status) (map[string]string, int) {
+func ready(list []liveisos.Status) (map[string]string, int) {
 	report, code := map[string]string{"status": "ready"}, http.StatusOK
 	for _, image := range list {
 		state := string(image.State)
 		switch image.State {
-		case osimages.StateReady:
-		case osimages.StateFailed:
+		case liveisos.StateReady:
+		case liveisos.StateFailed:
 			state = "failed"
 			if image.Err != nil {
 				state += ": " + image.Err.Error()

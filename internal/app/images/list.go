@@ -11,7 +11,7 @@ import (
 	"slipway/internal/app/process"
 	usercli "slipway/internal/cli"
 	"slipway/internal/cli/view"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 )
 
 // listCommand shows the images of the folder and of the settings.
@@ -27,7 +27,7 @@ type listedImage struct {
 	CPUArchitecture  string         `json:"cpu_architecture"`
 	Type             string         `json:"type,omitempty"`
 	Version          string         `json:"version"`
-	State            osimages.State `json:"state"`
+	State            liveisos.State `json:"state"`
 	Added            bool           `json:"added"`
 	Done             int64          `json:"bytes"`
 	Size             int64          `json:"size"`
@@ -41,7 +41,7 @@ func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Term
 	if err != nil {
 		return err
 	}
-	store, err := osimages.Open(osimages.Options{Folder: c.path(c.DataDir), Images: known, Log: p.Log, Now: p.Now})
+	store, err := liveisos.Open(liveisos.Options{Folder: c.path(c.DataDir), Images: known, Log: p.Log, Now: p.Now})
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Term
 }
 
 func (i *listedImage) state() string {
-	if i.State == osimages.StateReady || i.Size == 0 {
+	if i.State == liveisos.StateReady || i.Size == 0 {
 		return string(i.State)
 	}
 	return fmt.Sprintf("%s, %d %%", i.State, i.Done*100/i.Size)

@@ -13,7 +13,7 @@ import (
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/model"
 )
 
@@ -37,8 +37,8 @@ type Options struct {
 
 // Store gives the options of the images' store: those of the settings in it, and how they
 // are downloaded.
-func (o Options) Store(p *process.Process, dataDir string, images openshift.OSImages) (osimages.Options, error) {
-	out := osimages.Options{Folder: o.path(dataDir), Images: images, Log: p.Log, Now: p.Now}
+func (o Options) Store(p *process.Process, dataDir string, images openshift.OSImages) (liveisos.Options, error) {
+	out := liveisos.Options{Folder: o.path(dataDir), Images: images, Log: p.Log, Now: p.Now}
 	var err error
 	if out.Headers, err = secretMap("OS_IMAGES_REQUEST_HEADERS", o.ImageHeaders); err != nil {
 		return out, err

@@ -18,7 +18,7 @@ import (
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
 	"slipway/internal/client"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/platform/idlememory"
 	"slipway/internal/platform/metrics"
 )
@@ -74,7 +74,7 @@ type imageService struct {
 	process  *process.Process
 	options  *serveCommand
 	shutdown *process.Shutdown
-	store    *osimages.Store
+	store    *liveisos.Store
 }
 
 func (s *imageService) start(ctx context.Context) error {
@@ -120,7 +120,7 @@ func (s *imageService) start(ctx context.Context) error {
 }
 
 // open opens the folder of operating systems.
-func (c *serveCommand) open(p *process.Process) (*osimages.Store, error) {
+func (c *serveCommand) open(p *process.Process) (*liveisos.Store, error) {
 	list, err := OSImages(c.OSImages)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (c *serveCommand) open(p *process.Process) (*osimages.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return osimages.Open(options)
+	return liveisos.Open(options)
 }
 
 // serviceURL is where the API is.

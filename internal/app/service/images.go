@@ -8,17 +8,17 @@ import (
 
 	"slipway/internal/app/images"
 	"slipway/internal/images/imageservice"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/platform/metrics"
 )
 
 // openImages opens the folder of operating systems.
-func (s *Service) openImages() (*osimages.Store, error) {
+func (s *Service) openImages() (*liveisos.Store, error) {
 	options, err := s.options.Store(s.process, s.options.DataDir, s.offers.osImages)
 	if err != nil {
 		return nil, err
 	}
-	store, err := osimages.Open(options)
+	store, err := liveisos.Open(options)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Service) openImages() (*osimages.Store, error) {
 }
 
 // serveImages puts images beside the API that they ask, in this process.
-func (s *Service) serveImages(routes chi.Router, store *osimages.Store, handler http.Handler) {
+func (s *Service) serveImages(routes chi.Router, store *liveisos.Store, handler http.Handler) {
 	baseURL := cmp.Or(s.options.ImageServiceURL, s.options.BaseURL)
 	images.Mount(routes, images.New(s.process, images.Parts{
 		Store: store, API: imageservice.InProcess(handler), BaseURL: baseURL, Bodies: s.options.ImageRequests, Meter: metrics.NewImages(s.registry),

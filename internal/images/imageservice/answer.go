@@ -7,7 +7,7 @@ import (
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/download"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster/layout"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -67,11 +67,11 @@ func (s *service) addrSize(w http.ResponseWriter, r *http.Request, req *request)
 // bootArtifacts are parts of the operating system; they contain no secrets.
 var bootArtifacts = map[string]struct {
 	name   string // of the file
-	layout func(*osimages.Image) (*layout.Layout, error)
+	layout func(*liveisos.Image) (*layout.Layout, error)
 }{
-	"rootfs":   {"rootfs.img", func(i *osimages.Image) (*layout.Layout, error) { return i.Base.Rootfs() }},
-	"kernel":   {"vmlinuz", func(i *osimages.Image) (*layout.Layout, error) { return i.Base.Kernel() }},
-	"ins-file": {"generic.ins", func(i *osimages.Image) (*layout.Layout, error) { return i.Base.InsFile() }},
+	"rootfs":   {"rootfs.img", func(i *liveisos.Image) (*layout.Layout, error) { return i.Base.Rootfs() }},
+	"kernel":   {"vmlinuz", func(i *liveisos.Image) (*layout.Layout, error) { return i.Base.Kernel() }},
+	"ins-file": {"generic.ins", func(i *liveisos.Image) (*layout.Layout, error) { return i.Base.InsFile() }},
 }
 
 // bootArtifact answers with a part of the operating system, without a credential.
@@ -97,7 +97,7 @@ func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *requ
 
 // system finds the operating system. At the limit of bodies it refuses before it looks anything up, because refused
 // clients retry often.
-func (s *service) system(r *http.Request, req *request) (*osimages.Image, error) {
+func (s *service) system(r *http.Request, req *request) (*liveisos.Image, error) {
 	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
 	if r.Method == http.MethodGet && !conditional && s.sender.Full() {
 		return nil, download.ErrBusy
@@ -111,7 +111,7 @@ func (s *service) system(r *http.Request, req *request) (*osimages.Image, error)
 
 // imageOf returns the image of an InfraEnv, made now or kept from an earlier request. It requests the configuration
 // from the API each time, which checks the credential and reports whether anything changed.
-func (s *service) imageOf(r *http.Request, req *request, artifact string) (*builtImage, *osimages.Image, error) {
+func (s *service) imageOf(r *http.Request, req *request, artifact string) (*builtImage, *liveisos.Image, error) {
 	req.artifact = artifact
 	system, err := s.system(r, req)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *service) imageOf(r *http.Request, req *request, artifact string) (*buil
 }
 
 // send answers with a file made from the live ISO of a system.
-func (s *service) send(w http.ResponseWriter, r *http.Request, req *request, system *osimages.Image, c download.Content) error {
+func (s *service) send(w http.ResponseWriter, r *http.Request, req *request, system *liveisos.Image, c download.Content) error {
 	c.Open = system.Open
 	bodies := 0
 	c.Begin = func(status int) {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"slipway/internal/hostconfig/staticnet"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster"
 	"slipway/internal/images/remaster/layout"
 	"slipway/internal/platform/httpapi"
@@ -40,7 +40,7 @@ type cachedImage struct {
 }
 
 // image returns the image for a system, and makes it once.
-func (e *cachedImage) image(system *osimages.Image, build func(*imageConfig) (*builtImage, error)) (*builtImage, error) {
+func (e *cachedImage) image(system *liveisos.Image, build func(*imageConfig) (*builtImage, error)) (*builtImage, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.built != nil && e.built.systemID == system.ID {
@@ -90,7 +90,7 @@ func newImageBuilder(baseURL string, log *slog.Logger) *imageBuilder {
 	}
 }
 
-func (b *imageBuilder) build(ctx context.Context, system *osimages.Image, o buildOrder) (*builtImage, error) {
+func (b *imageBuilder) build(ctx context.Context, system *liveisos.Image, o buildOrder) (*builtImage, error) {
 	l, err := b.layout(ctx, system, o)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (b *imageBuilder) build(ctx context.Context, system *osimages.Image, o buil
 	return out, nil
 }
 
-func (b *imageBuilder) layout(ctx context.Context, system *osimages.Image, o buildOrder) (*layout.Layout, error) {
+func (b *imageBuilder) layout(ctx context.Context, system *liveisos.Image, o buildOrder) (*layout.Layout, error) {
 	parts := o.config.parts
 	if o.artifact != artifactMinimal && o.artifact != artifactInitrd {
 		return system.Base.Full(parts)
@@ -126,7 +126,7 @@ func (b *imageBuilder) layout(ctx context.Context, system *osimages.Image, o bui
 }
 
 // minimal returns the minimal image of a system without a configuration.
-func (b *imageBuilder) minimal(ctx context.Context, system *osimages.Image, program []byte) (*remaster.Minimal, error) {
+func (b *imageBuilder) minimal(ctx context.Context, system *liveisos.Image, program []byte) (*remaster.Minimal, error) {
 	// The version is that of the system, not the requested one: machines that boot this image must not get the root
 	// file system of a system that is added later.
 	query := url.Values{"arch": {system.CPUArchitecture}, "version": {system.OpenShiftVersion}}
@@ -144,7 +144,7 @@ func (b *imageBuilder) minimal(ctx context.Context, system *osimages.Image, prog
 
 // program returns nmstatectl of a system, compressed; nothing when it cannot be extracted, because the ramdisk then has
 // connection files of its own. Extracting it from the root file system takes seconds.
-func (b *imageBuilder) program(ctx context.Context, system *osimages.Image) ([]byte, error) {
+func (b *imageBuilder) program(ctx context.Context, system *liveisos.Image) ([]byte, error) {
 	return buildOnce(ctx, &b.flights, b.programs, system.ID, func() ([]byte, error) {
 		file, err := system.Open()
 		if err != nil {

@@ -20,7 +20,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/download"
 	"slipway/internal/images/imageservice"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster/iso9660"
 	"slipway/internal/testing/isotest"
 )
@@ -46,7 +46,7 @@ func newImageService(t *testing.T, s *service, path string, change func(*imagese
 	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22", CPUArchitecture: "x86_64", Version: "9.6", Path: path, URL: "file://" + path, Type: openshift.TypeDisconnectedISO})
 	// One that is available for download, and never downloaded.
 	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22.9", CPUArchitecture: "ppc64le", Version: "9.6", URL: "http://mirror.invalid/a.iso"})
-	store, err := osimages.Open(osimages.Options{Folder: t.TempDir(), Images: list, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	store, err := liveisos.Open(liveisos.Options{Folder: t.TempDir(), Images: list, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	require.NoError(t, err)
 	i := &imageService{api: &countingTransport{next: http.DefaultTransport}, meter: &imageMeter{ended: make(chan struct{}, 1000)}}
 	options := imageservice.Options{

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/images/download"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/platform/httpapi"
 )
 
@@ -93,7 +93,7 @@ func (s *service) conclude(w http.ResponseWriter, r *http.Request, req *request,
 
 // expected reports whether a 503 ends without intervention.
 func expected(err error) bool {
-	var notReady *osimages.NotReady
+	var notReady *liveisos.NotReady
 	return errors.Is(err, download.ErrBusy) || errors.As(err, &notReady)
 }
 

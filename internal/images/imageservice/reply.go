@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"slipway/internal/images/download"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/platform/httpapi"
 )
 
@@ -24,7 +24,7 @@ func (s *service) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 func (s *service) refuse(w http.ResponseWriter, r *http.Request, err error) int {
 	var refused *refusal
-	var notReady *osimages.NotReady
+	var notReady *liveisos.NotReady
 	var ranges *download.RangeError
 	switch {
 	case errors.As(err, &refused):

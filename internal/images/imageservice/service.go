@@ -13,7 +13,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 
 	"slipway/internal/images/download"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
 )
@@ -27,7 +27,7 @@ const DefaultBodies = 400
 // Options configure the image service. Images, API, BaseURL, Log and Now are required.
 type Options struct {
 	// Images are the live ISOs that discovery images are made from.
-	Images *osimages.Store
+	Images *liveisos.Store
 	// API answers requests below APIURL: the v2 API of this process (InProcess), or one over the network. It checks
 	// all credentials.
 	API    http.RoundTripper

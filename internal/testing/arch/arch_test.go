@@ -56,9 +56,9 @@ var allowed = []struct {
 	{"internal/platform/httpapi", []string{"internal/model", "internal/wire"}, "maps errors of nouns to status codes"},
 	{"internal/images/imageurl", append([]string{"internal/platform/auth", "internal/model"}, nouns...), "addresses of images"},
 	{"internal/images/imageservice", append([]string{
-		"internal/images/osimages", "internal/images/download", "internal/platform/auth", "internal/platform/httpapi", "internal/model", "internal/wire",
+		"internal/images/liveisos", "internal/images/download", "internal/platform/auth", "internal/platform/httpapi", "internal/model", "internal/wire",
 	}, nouns...), "serves images, and asks the API over HTTP"},
-	{"internal/images/osimages", []string{"internal/model", "internal/cluster/openshift", "internal/images/remaster"}, "files of the operating system, and what is offered"},
+	{"internal/images/liveisos", []string{"internal/model", "internal/cluster/openshift", "internal/images/remaster"}, "files of the operating system, and what is offered"},
 	{"internal/service/installation", append([]string{"internal/platform/store", "internal/platform/blob", "internal/service/discovery", "internal/model", "internal/wire"}, nouns...), "phases in the database"},
 	{"internal/service/orchestrator", []string{"internal/platform/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
 	{"internal/platform/engine", nil, "the embedded servers know no nouns"},

@@ -1,4 +1,4 @@
-package osimages_test
+package liveisos_test
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/model"
 )
 
@@ -26,16 +26,16 @@ func TestAListedImageIsDownloadedAndUsedAgain(t *testing.T) {
 	m := newMirror(t, content, `"1"`)
 	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, nil)
 	_, err := b.Find("4.22", "", "")
-	var not *osimages.NotReady
+	var not *liveisos.NotReady
 	require.ErrorAs(t, err, &not)
 	require.ErrorIs(t, err, model.ErrUnavailable)
-	require.Equal(t, osimages.StateWaiting, not.State)
+	require.Equal(t, liveisos.StateWaiting, not.State)
 	require.EqualError(t, err, "the operating system image of OpenShift 4.22 (x86_64) waits for its download: try again in 10s")
 
 	stop := b.run()
 	b.log.await(ready)
 	b.requireContent("4.22", content)
-	require.Equal(t, osimages.StateReady, b.status("4.22").State)
+	require.Equal(t, liveisos.StateReady, b.status("4.22").State)
 	require.Len(t, b.files(), 2, "the image and its record")
 	stop()
 
@@ -57,7 +57,7 @@ func TestADownloadGoesOnWhereItBroke(t *testing.T) {
 	b.run()
 	b.log.await(notYet)
 	s := b.status("4.22")
-	require.Equal(t, osimages.StateFailed, s.State)
+	require.Equal(t, liveisos.StateFailed, s.State)
 	require.EqualValues(t, 300_000, s.Done)
 	require.EqualValues(t, len(content), s.Size)
 	require.ErrorContains(t, s.Err, "get "+m.URL+"/live.iso: unexpected EOF")
@@ -143,7 +143,7 @@ func TestWhatIsNoImageIsKeptOut(t *testing.T) {
 	require.ErrorContains(t, b.status("4.22").Err, "require a live ISO of CoreOS: ")
 
 	small := newMirror(t, iso(t, "1"), "")
-	b = newBench(t, openshift.OSImages{listed("4.22", small.URL+"/live.iso")}, func(o *osimages.Options) { o.Complete = nil })
+	b = newBench(t, openshift.OSImages{listed("4.22", small.URL+"/live.iso")}, func(o *liveisos.Options) { o.Complete = nil })
 	b.run()
 	b.log.await(notYet)
 	require.ErrorContains(t, b.status("4.22").Err, "require images/pxeboot/rootfs.img of at least", "as of an empty release")
@@ -156,7 +156,7 @@ func TestADownloadWaitsForDiskSpace(t *testing.T) {
 	need := int64(len(content)) + int64(len(content))/20
 	var mu sync.Mutex
 	room := need - 1
-	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *osimages.Options) {
+	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *liveisos.Options) {
 		o.Free = func(string) (int64, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -189,7 +189,7 @@ func TestABadImageStopsNoOther(t *testing.T) {
 	b.requireContent("4.21", content)
 	b.requireContent("4.20", content)
 	s := b.status("4.22")
-	for s.State != osimages.StateFailed {
+	for s.State != liveisos.StateFailed {
 		b.log.await(notYet)
 		s = b.status("4.22")
 	}
@@ -212,8 +212,8 @@ func TestTwoImagesAreDownloadedAtATimeNewestFirst(t *testing.T) {
 	}, nil)
 	b.run()
 	require.ElementsMatch(t, []string{"/22", "/10"}, []string{<-arrived, <-arrived})
-	require.Equal(t, osimages.StateWaiting, b.status("4.9").State)
-	require.Equal(t, osimages.StateDownloading, b.status("4.22").State)
+	require.Equal(t, liveisos.StateWaiting, b.status("4.9").State)
+	require.Equal(t, liveisos.StateDownloading, b.status("4.22").State)
 	b.clock.advance(t, time.Second) // the store has looked once more
 	require.Empty(t, arrived)
 	leave <- struct{}{}
@@ -239,7 +239,7 @@ func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	content := iso(t, "1")
 	m := newMirror(t, content, `"1"`)
 	m.cut, m.hold = 500_000, make(chan struct{})
-	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *osimages.Options) { o.SyncBytes = 100_000 })
+	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *liveisos.Options) { o.SyncBytes = 100_000 })
 	b.run()
 	<-m.hold
 	// The last bytes are on their way, and some are known to be on the disk.
@@ -250,9 +250,9 @@ func TestAKilledDownloadGoesOnInANewProcess(t *testing.T) {
 	require.NoError(t, os.CopyFS(left, os.DirFS(b.o.Folder)))
 	m.set(func(m *mirror) { m.cut = 0 })
 
-	later := b.restarted(func(o *osimages.Options) { o.Folder = left })
+	later := b.restarted(func(o *liveisos.Options) { o.Folder = left })
 	part := later.status("4.22")
-	require.Equal(t, osimages.StateWaiting, part.State)
+	require.Equal(t, liveisos.StateWaiting, part.State)
 	require.EqualValues(t, 500_000, part.Done, "the available part is reported before the store runs")
 	later.run()
 	later.log.await(again)
@@ -269,7 +269,7 @@ func TestASilentServerIsGivenUp(t *testing.T) {
 	content := iso(t, "1")
 	m := newMirror(t, content, `"1"`)
 	m.cut, m.hold = 1000, make(chan struct{}, 1)
-	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *osimages.Options) { o.Stall = 200 * time.Millisecond })
+	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, func(o *liveisos.Options) { o.Stall = 200 * time.Millisecond })
 	b.run()
 	b.log.await(notYet)
 	require.ErrorContains(t, b.status("4.22").Err, "require a byte every 200ms, found none")
@@ -291,7 +291,7 @@ func TestAnImageOfAnotherProcessIsLeftToIt(t *testing.T) {
 	b.run()
 	b.log.await("operating system image left to another process")
 	s := b.status("4.22")
-	require.Equal(t, osimages.StateDownloading, s.State, "by the other process")
+	require.Equal(t, liveisos.StateDownloading, s.State, "by the other process")
 	require.EqualValues(t, 1234, s.Done)
 	require.NoError(t, s.Err)
 	require.Empty(t, m.asked(""))
@@ -311,7 +311,7 @@ func TestSecretsOfDownloadsStayWithTheirHost(t *testing.T) {
 		http.Redirect(w, r, m.URL+"/elsewhere.iso", http.StatusFound)
 	}))
 	t.Cleanup(portal.Close)
-	b := newBench(t, openshift.OSImages{listed("4.22", portal.URL+"/live.iso?arch=x86_64")}, func(o *osimages.Options) {
+	b := newBench(t, openshift.OSImages{listed("4.22", portal.URL+"/live.iso?arch=x86_64")}, func(o *liveisos.Options) {
 		o.Headers = map[string]model.Secret{"X-Key": "hush"}
 		o.Query = map[string]model.Secret{"token": "quiet"}
 	})
@@ -323,7 +323,7 @@ func TestSecretsOfDownloadsStayWithTheirHost(t *testing.T) {
 	require.Equal(t, []string{""}, m.asked("Referer"))
 
 	portal.Close()
-	b = b.restarted(func(o *osimages.Options) { o.Folder = t.TempDir() })
+	b = b.restarted(func(o *liveisos.Options) { o.Folder = t.TempDir() })
 	b.run()
 	b.log.await(notYet)
 	require.ErrorContains(t, b.status("4.22").Err, "get "+portal.URL+"/live.iso: dial tcp")

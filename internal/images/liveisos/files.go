@@ -1,4 +1,4 @@
-package osimages
+package liveisos
 
 import (
 	"crypto/sha256"

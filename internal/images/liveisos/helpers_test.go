@@ -1,4 +1,4 @@
-package osimages_test
+package liveisos_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster"
 	"slipway/internal/testing/isotest"
 )
@@ -98,18 +98,18 @@ func (j *journal) await(line string) (before []string) {
 
 // bench is a store with what belongs to it.
 type bench struct {
-	*osimages.Store
+	*liveisos.Store
 	t     *testing.T
-	o     osimages.Options
+	o     liveisos.Options
 	clock *clock
 	log   *journal
 }
 
 // newBench opens a store that takes the small images of tests. change may be nil.
-func newBench(t *testing.T, images openshift.OSImages, change func(*osimages.Options)) *bench {
+func newBench(t *testing.T, images openshift.OSImages, change func(*liveisos.Options)) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: newClock(), log: newJournal(t)}
-	b.o = osimages.Options{
+	b.o = liveisos.Options{
 		Folder: filepath.Join(t.TempDir(), "images"), Images: images, Client: http.DefaultClient,
 		Log: slog.New(b.log), Now: b.clock.Now, After: b.clock.After,
 		Complete: func(*remaster.Base) error { return nil },
@@ -118,7 +118,7 @@ func newBench(t *testing.T, images openshift.OSImages, change func(*osimages.Opt
 		change(&b.o)
 	}
 	var err error
-	b.Store, err = osimages.Open(b.o)
+	b.Store, err = liveisos.Open(b.o)
 	require.NoError(t, err)
 	return b
 }
@@ -134,9 +134,9 @@ func (b *bench) run() (stop func()) {
 }
 
 // restarted is a new store with the same options, folder and clock.
-func (b *bench) restarted(change func(*osimages.Options)) *bench {
+func (b *bench) restarted(change func(*liveisos.Options)) *bench {
 	b.t.Helper()
-	later := newBench(b.t, nil, func(o *osimages.Options) {
+	later := newBench(b.t, nil, func(o *liveisos.Options) {
 		log := o.Log
 		*o = b.o
 		o.Log = log
@@ -148,7 +148,7 @@ func (b *bench) restarted(change func(*osimages.Options)) *bench {
 	return later
 }
 
-func (b *bench) status(version string) osimages.Status {
+func (b *bench) status(version string) liveisos.Status {
 	b.t.Helper()
 	for _, s := range b.Status() {
 		if s.OpenShiftVersion == version {
@@ -156,7 +156,7 @@ func (b *bench) status(version string) osimages.Status {
 		}
 	}
 	require.Fail(b.t, "no status", version)
-	return osimages.Status{}
+	return liveisos.Status{}
 }
 
 func (b *bench) requireContent(version string, want []byte) {

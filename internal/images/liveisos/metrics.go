@@ -1,4 +1,4 @@
-package osimages
+package liveisos
 
 import "github.com/prometheus/client_golang/prometheus"
 

@@ -1,4 +1,4 @@
-package osimages_test
+package liveisos_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster"
 	"slipway/internal/model"
 	"slipway/internal/testing/isotest"
@@ -50,7 +50,7 @@ func TestOnlyWhatIsOfferedIsFound(t *testing.T) {
 	require.ErrorIs(t, err, model.ErrNotFound)
 	_, err = b.Find("newest", "x86_64", "")
 	require.ErrorIs(t, err, model.ErrInvalid)
-	_, err = osimages.Open(osimages.Options{Folder: "images"})
+	_, err = liveisos.Open(liveisos.Options{Folder: "images"})
 	require.ErrorContains(t, err, "require an absolute path")
 }
 
@@ -84,10 +84,10 @@ func TestAFileOfTheSettingsIsUsedInPlace(t *testing.T) {
 
 	require.NoError(t, os.Remove(path))
 	_, err = b.Find("4.22", "x86_64", "")
-	var not *osimages.NotReady
+	var not *liveisos.NotReady
 	require.ErrorAs(t, err, &not)
 	b.log.await(notYet)
-	require.Equal(t, osimages.StateFailed, b.status("4.22").State)
+	require.Equal(t, liveisos.StateFailed, b.status("4.22").State)
 }
 
 // TestAFileIsAsNewAsItsPlace: parts of an image are put together by this time, where
@@ -122,7 +122,7 @@ func TestAFolderThatHasJustChangedKeepsNobodyBusy(t *testing.T) {
 		// The clock of the bubble is years behind that of the folder.
 		looks := 0
 		ctx, stop := context.WithCancel(t.Context())
-		store, err := osimages.Open(osimages.Options{
+		store, err := liveisos.Open(liveisos.Options{
 			Folder: t.TempDir(), Images: openshift.OSImages{inPlace("4.22", "/nowhere/22.iso")},
 			Log: slog.New(slog.DiscardHandler), Now: time.Now,
 			After: func(time.Duration) <-chan time.Time {
@@ -171,7 +171,7 @@ func TestAnImageIsReadOnceForManyWhoAsk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.iso")
 	require.NoError(t, os.WriteFile(path, iso(t, "1"), 0o600))
 	var read atomic.Int32
-	b := newBench(t, openshift.OSImages{inPlace("4.22", path)}, func(o *osimages.Options) {
+	b := newBench(t, openshift.OSImages{inPlace("4.22", path)}, func(o *liveisos.Options) {
 		o.Inspect = func(r io.ReaderAt, size int64) (*remaster.Base, error) {
 			read.Add(1)
 			return remaster.Inspect(r, size)
@@ -202,7 +202,7 @@ func TestImagesOfOtherDigestsAreDownloadedAnew(t *testing.T) {
 	b.log.await(ready)
 	stop()
 	m.set(func(m *mirror) { m.content, m.etag = content, `"2"` })
-	b = b.restarted(func(o *osimages.Options) {
+	b = b.restarted(func(o *liveisos.Options) {
 		o.Images = openshift.OSImages{listed("4.22", m.URL+"/live.iso")}
 		o.Images[0].SHA256 = sum(content)
 	})
@@ -237,7 +237,7 @@ func TestWhatNobodyNeedsIsTidiedUp(t *testing.T) {
 	}
 
 	unlisted := b.status("4.20").File
-	b = b.restarted(func(o *osimages.Options) { o.Images = o.Images[:1] })
+	b = b.restarted(func(o *liveisos.Options) { o.Images = o.Images[:1] })
 	b.run()
 	b.log.await(ready)
 	b.log.await("operating system image is listed no more")
@@ -270,7 +270,7 @@ func TestAnImageThatIsListedAgainStays(t *testing.T) {
 	stop()
 	path := b.status("4.22").File
 	for _, images := range []openshift.OSImages{nil, b.o.Images} {
-		other := newBench(t, images, func(o *osimages.Options) { o.Folder = b.o.Folder })
+		other := newBench(t, images, func(o *liveisos.Options) { o.Folder = b.o.Folder })
 		stop := other.run()
 		other.clock.advance(t, time.Second) // it has tidied up
 		stop()
@@ -318,10 +318,10 @@ func TestAnImageForS390XIsKnownAsOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil, nil)
 	file := isotest.Build(t, isotest.Options{Architecture: "s390x"})
-	_, err := b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22", CPUArchitecture: "x86_64"})
+	_, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22", CPUArchitecture: "x86_64"})
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorContains(t, err, "cpu_architecture: require that of the kernel in "+file+", s390x, found x86_64")
-	found, err := b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22"})
+	found, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22"})
 	require.NoError(t, err)
 	require.Equal(t, "s390x", found.CPUArchitecture)
 }

@@ -1,4 +1,4 @@
-// Package osimages keeps the live ISOs of the operating system on disk that discovery
+// Package liveisos keeps the live ISOs of the operating system on disk that discovery
 // images are made of.
 //
 // Images come from two sides. Those listed in the settings are downloaded in the
@@ -16,4 +16,4 @@
 //	.N.iso.lock      held by the process that writes it
 //
 // A file without its JSON belongs to somebody else: it is neither used nor removed.
-package osimages
+package liveisos

@@ -1,4 +1,4 @@
-package osimages_test
+package liveisos_test
 
 import (
 	"encoding/binary"
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/images/osimages"
+	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster"
 	"slipway/internal/model"
 	"slipway/internal/testing/isotest"
@@ -31,7 +31,7 @@ func TestAnAddedImageIsFoundWhileTheServiceRuns(t *testing.T) {
 	require.NoError(t, err)
 	command := service.restarted(nil)
 	var done, size int64
-	added, err := command.Add(t.Context(), osimages.Addition{
+	added, err := command.Add(t.Context(), liveisos.Addition{
 		File: file, OpenShiftVersion: "4.22", SHA256: "sha256:" + sum(content), OnProgress: func(d, s int64) { done, size = d, s },
 	})
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestAnAddedImageIsFoundWhileTheServiceRuns(t *testing.T) {
 	require.Equal(t, sum(content), offered[0].SHA256)
 	s := service.status("4.22")
 	require.True(t, s.Added)
-	require.Equal(t, osimages.StateReady, s.State)
+	require.Equal(t, liveisos.StateReady, s.State)
 
 	removed, err := command.Remove("4.22", "x86_64", "")
 	require.NoError(t, err)
@@ -68,13 +68,13 @@ func TestAnAddedImageTakesThePlaceOfTheOneBefore(t *testing.T) {
 		file := isotest.Build(t, isotest.Options{Label: label})
 		content, err := os.ReadFile(file)
 		require.NoError(t, err)
-		_, err = b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22"})
+		_, err = b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22"})
 		require.NoError(t, err)
 		b.requireContent("4.22", content)
 		require.Len(t, b.files(), 2)
 	}
 	file := isotest.Build(t, isotest.Options{Label: "rhcos-3"})
-	_, err := b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22", Type: openshift.TypeDisconnectedISO})
+	_, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22", Type: openshift.TypeDisconnectedISO})
 	require.NoError(t, err)
 	require.Len(t, b.files(), 4, "another type stands beside it")
 	found, err := b.Find("4.22", "", openshift.TypeDisconnectedISO)
@@ -91,7 +91,7 @@ func TestAnAddedImageStandsForTheListedOne(t *testing.T) {
 	b.run()
 	b.log.await(notYet)
 	file := isotest.Build(t, isotest.Options{})
-	_, err := b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22"})
+	_, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22"})
 	require.NoError(t, err)
 	found, err := b.Find("4.22", "", "")
 	require.NoError(t, err)
@@ -116,24 +116,24 @@ func TestAnImageIsRefusedWithoutATrace(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text.iso")
 	require.NoError(t, os.WriteFile(text, []byte("no ISO"), 0o600))
 	for name, c := range map[string]struct {
-		a     osimages.Addition
+		a     liveisos.Addition
 		error string
 	}{
-		"a file that is no ISO":    {osimages.Addition{File: text, OpenShiftVersion: "4.22"}, text + ": require a live ISO of CoreOS: "},
-		"a folder":                 {osimages.Addition{File: filepath.Dir(text), OpenShiftVersion: "4.22"}, "require a file, found "},
-		"a file that is not there": {osimages.Addition{File: text + ".gone", OpenShiftVersion: "4.22"}, "no such file"},
-		"no version":               {osimages.Addition{File: file}, "openshift_version: require one such as 4.22"},
+		"a file that is no ISO":    {liveisos.Addition{File: text, OpenShiftVersion: "4.22"}, text + ": require a live ISO of CoreOS: "},
+		"a folder":                 {liveisos.Addition{File: filepath.Dir(text), OpenShiftVersion: "4.22"}, "require a file, found "},
+		"a file that is not there": {liveisos.Addition{File: text + ".gone", OpenShiftVersion: "4.22"}, "no such file"},
+		"no version":               {liveisos.Addition{File: file}, "openshift_version: require one such as 4.22"},
 		"another digest": {
-			osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: sum(nil)},
+			liveisos.Addition{File: file, OpenShiftVersion: "4.22", SHA256: sum(nil)},
 			"sha256 of " + file + ": require " + sum(nil) + ", found ",
 		},
 		"what is no digest": {
-			osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: "cafe"}, "sha256: require 64 hexadecimal digits",
+			liveisos.Addition{File: file, OpenShiftVersion: "4.22", SHA256: "cafe"}, "sha256: require 64 hexadecimal digits",
 		},
 		"an unknown type": {
-			osimages.Addition{File: file, OpenShiftVersion: "4.22", Type: "minimal-iso"}, "require none or disconnected-iso",
+			liveisos.Addition{File: file, OpenShiftVersion: "4.22", Type: "minimal-iso"}, "require none or disconnected-iso",
 		},
-		"a digest of a linked file": {osimages.Addition{File: file, OpenShiftVersion: "4.22", SHA256: sum(nil), Link: true}, "sha256 of "},
+		"a digest of a linked file": {liveisos.Addition{File: file, OpenShiftVersion: "4.22", SHA256: sum(nil), Link: true}, "sha256 of "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,8 +145,8 @@ func TestAnImageIsRefusedWithoutATrace(t *testing.T) {
 			require.Empty(t, b.Offered())
 		})
 	}
-	full := newBench(t, nil, func(o *osimages.Options) { o.Free = func(string) (int64, error) { return 1 << 20, nil } })
-	_, err := full.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22"})
+	full := newBench(t, nil, func(o *liveisos.Options) { o.Free = func(string) (int64, error) { return 1 << 20, nil } })
+	_, err := full.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22"})
 	require.ErrorContains(t, err, "of free disk space in "+full.o.Folder+", found 1.0 MiB")
 	require.Empty(t, full.files())
 }
@@ -156,7 +156,7 @@ func TestWhatIsNoFileOrHasNoDigestIsRefusedAtOnce(t *testing.T) {
 	b := newBench(t, nil, nil)
 	pipe := filepath.Join(t.TempDir(), "pipe.iso")
 	require.NoError(t, unix.Mkfifo(pipe, 0o600))
-	_, err := b.Add(t.Context(), osimages.Addition{File: pipe, OpenShiftVersion: "4.22"})
+	_, err := b.Add(t.Context(), liveisos.Addition{File: pipe, OpenShiftVersion: "4.22"})
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorContains(t, err, "require a file, found "+pipe)
 	placed, checked := inPlace("4.22", pipe), inPlace("4.22", pipe)
@@ -165,7 +165,7 @@ func TestWhatIsNoFileOrHasNoDigestIsRefusedAtOnce(t *testing.T) {
 	require.ErrorContains(t, whyNot(newBench(t, openshift.OSImages{checked}, nil)), "sha256: require "+checked.SHA256)
 
 	file := isotest.Build(t, isotest.Options{})
-	_, err = b.Add(t.Context(), osimages.Addition{
+	_, err = b.Add(t.Context(), liveisos.Addition{
 		File: file, OpenShiftVersion: "4.22", SHA256: "12",
 		OnProgress: func(int64, int64) { require.Fail(t, "copied before the digest was looked at") },
 	})
@@ -176,7 +176,7 @@ func TestWhatIsNoFileOrHasNoDigestIsRefusedAtOnce(t *testing.T) {
 // whyNot is why an image is not ready.
 func whyNot(b *bench) error {
 	_, err := b.Find("4.22", "x86_64", "")
-	var not *osimages.NotReady
+	var not *liveisos.NotReady
 	require.ErrorAs(b.t, err, &not)
 	b.run()
 	b.log.await(notYet)
@@ -186,8 +186,8 @@ func whyNot(b *bench) error {
 func TestALinkedImageCostsNoSpace(t *testing.T) {
 	t.Parallel()
 	file := isotest.Build(t, isotest.Options{})
-	b := newBench(t, nil, func(o *osimages.Options) { o.Free = func(string) (int64, error) { return 0, nil } })
-	added, err := b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22", Link: true})
+	b := newBench(t, nil, func(o *liveisos.Options) { o.Free = func(string) (int64, error) { return 0, nil } })
+	added, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22", Link: true})
 	require.NoError(t, err)
 	one, err := os.Stat(file)
 	require.NoError(t, err)
@@ -221,10 +221,10 @@ func TestTheArchitectureIsThatOfTheKernel(t *testing.T) {
 			file := isotest.Build(t, isotest.Options{})
 			patchKernel(t, file, head)
 			b := newBench(t, nil, nil)
-			added, err := b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22"})
+			added, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22"})
 			require.NoError(t, err)
 			require.Equal(t, architecture, added.CPUArchitecture)
-			_, err = b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: "4.22", CPUArchitecture: "s390x"})
+			_, err = b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: "4.22", CPUArchitecture: "s390x"})
 			require.ErrorContains(t, err, "require that of the kernel in "+file+", "+architecture+", found s390x")
 		})
 	}
@@ -257,7 +257,7 @@ func TestImagesAreAddedAtTheSameTime(t *testing.T) {
 	for _, version := range []string{"4.19", "4.20", "4.21", "4.22"} {
 		file := isotest.Build(t, isotest.Options{Label: "rhcos-" + version})
 		adding.Go(func() {
-			if _, err := b.Add(t.Context(), osimages.Addition{File: file, OpenShiftVersion: version}); err != nil {
+			if _, err := b.Add(t.Context(), liveisos.Addition{File: file, OpenShiftVersion: version}); err != nil {
 				t.Error(err)
 			}
 		})
