@@ -2,10 +2,9 @@ package activities
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"slipway/internal/model"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/installation"
 )
@@ -58,8 +57,5 @@ const rediscoveryEvery = time.Second
 // AwaitRediscovery returns when the host runs the live image again and has passed its
 // checks. It looks itself, because nothing else waits for it.
 func (a *Hosts) AwaitRediscovery(ctx context.Context, r HostRef) error {
-	ready := []model.HostStatus{
-		model.HostKnown, model.HostPreparingForInstallation, model.HostPreparingSuccessful, model.HostInstalling,
-	}
-	return a.await(ctx, r, func(s model.HostStatus) bool { return slices.Contains(ready, s) })
+	return a.await(ctx, r, lifecycle.Rediscovered.Has)
 }

@@ -2,12 +2,12 @@ package activities
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 )
 
@@ -62,14 +62,11 @@ func (a *Hosts) BeginReclaim(ctx context.Context, r ReclaimRequest) (ReclaimPlan
 	if err != nil {
 		return ReclaimPlan{}, final(err)
 	}
-	if h.WorkflowAttempt != r.Attempt || !slices.Contains(reclaimed, h.Status) {
+	if h.WorkflowAttempt != r.Attempt || !lifecycle.Reclaimed.Has(h.Status) {
 		return ReclaimPlan{}, temporal.NewNonRetryableApplicationError("the host is "+string(h.Status), FailureRefused, nil)
 	}
 	return ReclaimPlan{Timeouts: a.Timeouts}, nil
 }
-
-// reclaimed are the statuses of a host on its way back to its discovery environment.
-var reclaimed = []model.HostStatus{model.HostReclaiming, model.HostReclaimingRebooting}
 
 // RebootForReclaim shows that a host boots the discovery image it has fetched.
 func (a *Hosts) RebootForReclaim(ctx context.Context, r HostRef) error {
@@ -83,7 +80,7 @@ func (a *Hosts) FailReclaim(ctx context.Context, f ReclaimFailure) error {
 
 // AwaitPool returns when a reclaimed host has registered from the discovery image.
 func (a *Hosts) AwaitPool(ctx context.Context, r HostRef) error {
-	return a.await(ctx, r, func(s model.HostStatus) bool { return !slices.Contains(reclaimed, s) })
+	return a.await(ctx, r, func(s model.HostStatus) bool { return !lifecycle.Reclaimed.Has(s) })
 }
 
 // await looks at the status of a host until it is what is waited for.

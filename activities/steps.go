@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -75,7 +76,7 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 // belongs to it, or is on its way back from it.
 func commands(clusterID uuid.UUID, h *model.Host) bool {
 	if h.ClusterID == nil {
-		return slices.Contains(reclaimed, h.Status)
+		return lifecycle.Reclaimed.Has(h.Status)
 	}
 	return *h.ClusterID == clusterID
 }

@@ -9,15 +9,11 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
-
-// changeable are the statuses in which the settings of a cluster can change.
-var changeable = []model.ClusterStatus{
-	model.ClusterPendingForInput, model.ClusterInsufficient, model.ClusterReady, model.ClusterAddingHosts,
-}
 
 // V2RegisterCluster defines a new cluster.
 func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) error {
@@ -35,11 +31,14 @@ func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) error
 // register stores a new cluster of any kind; the caller owns it.
 func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
 	c.UserName, c.OrgID = callerOf(r).Name, callerOf(r).OrgID
+	if _, err := lifecycle.ApplyCluster(c, lifecycle.RegisterCluster, lifecycle.ClusterFacts{Kind: c.Kind}, nil); err != nil {
+		return err
+	}
 	err := s.Store.CreateCluster(r.Context(), c, func(tx *store.Tx) {
 		if c.Kind == model.KindCluster {
 			monitor(tx, c)
 		}
-		record(r, tx, events.ClusterRegistrationSucceeded, ofCluster(c), events.Props{"cluster_kind": string(c.Kind)})
+		record(r, tx, events.ClusterRegistrationSucceeded, lifecycle.AboutCluster(c), events.Props{"cluster_kind": string(c.Kind)})
 	})
 	if err != nil {
 		return err
@@ -58,7 +57,7 @@ func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id 
 		if c.Running() {
 			return model.Conflictf("cluster %s cannot be deleted while it is %s: cancel its installation first", c.Name, c.Status)
 		}
-		record(r, tx, events.ClusterDeregistered, ofCluster(c), nil)
+		record(r, tx, events.ClusterDeregistered, lifecycle.AboutCluster(c), nil)
 		return nil
 	})
 	if err != nil {

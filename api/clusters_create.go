@@ -22,8 +22,7 @@ func (s *server) newCluster(p wire.ClusterCreateParams) (*model.Cluster, error) 
 		return nil, err
 	}
 	c := &model.Cluster{
-		ID: uuid.New(), Kind: model.KindCluster, Status: model.ClusterInsufficient,
-		StatusInfo: "Cluster is being checked", WorkflowStarted: true,
+		ID: uuid.New(), Kind: model.KindCluster, WorkflowStarted: true,
 		OrgSoftTimeouts:  true, // no organisation forbids them
 		PullSecret:       model.Secret(p.PullSecret),
 		OpenShiftVersion: release.Version, ReleaseImage: release.Image,

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -23,29 +24,18 @@ func blobKey(clusterID uuid.UUID, name string) string {
 	return "clusters/" + clusterID.String() + "/" + name
 }
 
-// afterPreparation are the statuses of clusters whose files were generated.
-var afterPreparation = []model.ClusterStatus{
-	model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction, model.ClusterFinalizing,
-	model.ClusterInstalled, model.ClusterError, model.ClusterCancelled, model.ClusterAddingHosts,
-}
-
-// withConsole are the statuses of clusters whose users can log in.
-var withConsole = []model.ClusterStatus{
-	model.ClusterFinalizing, model.ClusterInstalled, model.ClusterError, model.ClusterAddingHosts,
-}
-
 // V2DownloadClusterFiles gives a file that the installation generated.
 func (s *server) V2DownloadClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterFilesParams) error {
-	return s.downloadClusterFile(w, r, id, string(params.FileName), afterPreparation, func(c *model.Cluster) error {
+	return s.downloadClusterFile(w, r, id, string(params.FileName), lifecycle.WithFiles, func(c *model.Cluster) error {
 		return model.NotFoundf("cluster %s has no file %s", c.Name, params.FileName)
 	})
 }
 
 // V2DownloadClusterCredentials gives a file that opens the new cluster.
 func (s *server) V2DownloadClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterCredentialsParams) error {
-	allowed := afterPreparation
+	allowed := lifecycle.WithFiles
 	if params.FileName == wire.V2DownloadClusterCredentialsParamsFileNameKubeconfig {
-		allowed = withConsole // the file is complete once the ingress certificate came
+		allowed = lifecycle.WithConsole // the file is complete once the ingress certificate came
 	}
 	return s.downloadClusterFile(w, r, id, string(params.FileName), allowed, func(c *model.Cluster) error {
 		return errNoFile(c, string(params.FileName))
@@ -84,7 +74,7 @@ func (s *server) credentials(ctx context.Context, id uuid.UUID) (wire.Credential
 	if err != nil {
 		return wire.Credentials{}, err
 	}
-	if !slices.Contains(withConsole, c.Status) {
+	if !lifecycle.WithConsole.Has(c.Status) {
 		return wire.Credentials{}, errNoFile(c, "credentials")
 	}
 	password, err := s.blobText(ctx, blobKey(id, "kubeadmin-password"), errNoFile(c, "credentials"))
@@ -143,14 +133,14 @@ func (s *server) overrideInstallConfig(r *http.Request, id uuid.UUID, override s
 		return err
 	}
 	_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-		if err := requireStatus("changed", c, changeable); err != nil {
+		if err := requireStatus("changed", c, lifecycle.Changeable); err != nil {
 			return err
 		}
 		if err := installconfig.CheckOverrideOf(c, hosts, override); err != nil {
 			return err
 		}
 		c.InstallConfigOverride = override
-		record(r, tx, events.InstallConfigApplied, ofCluster(c), nil)
+		record(r, tx, events.InstallConfigApplied, lifecycle.AboutCluster(c), nil)
 		tx.RefreshCluster(c.ID)
 		return nil
 	})

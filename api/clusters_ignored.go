@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -45,7 +46,7 @@ func (s *server) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request,
 		same := slices.Equal(hosts, c.IgnoredHostValidations) && slices.Equal(clusters, c.IgnoredClusterValidations)
 		c.IgnoredHostValidations, c.IgnoredClusterValidations = hosts, clusters // an empty list is not the same as none
 		if !same && len(hosts)+len(clusters) > 0 {
-			record(r, tx, events.ValidationsIgnored, ofCluster(c), nil)
+			record(r, tx, events.ValidationsIgnored, lifecycle.AboutCluster(c), nil)
 		}
 		tx.RefreshCluster(c.ID)
 		return nil

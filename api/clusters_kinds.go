@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -39,7 +39,7 @@ func (s *server) importedCluster(p wire.ImportClusterParams) (*model.Cluster, er
 		return nil, err
 	}
 	c := &model.Cluster{
-		ID: uuid.New(), Kind: model.KindAddHostsCluster, Status: model.ClusterAddingHosts, StatusInfo: takesHosts,
+		ID: uuid.New(), Kind: model.KindAddHostsCluster,
 		Name: name, WorkflowStarted: true, Imported: true, OrgSoftTimeouts: true, // no organisation forbids them
 		OpenShiftClusterID: &p.OpenshiftClusterID, APIVIPDNSName: p.APIVipDnsname,
 		CPUArchitecture: anyArchitecture, Platform: model.Platform{Type: platformBaremetal}, LoadBalancer: clusterManaged,
@@ -83,8 +83,7 @@ func (s *server) disconnectedCluster(p wire.DisconnectedClusterCreateParams) (*m
 		return nil, err
 	}
 	return &model.Cluster{
-		ID: uuid.New(), Kind: model.KindDisconnectedCluster, Status: model.ClusterUnmonitored,
-		StatusInfo: "Cluster is installed where this service is out of reach", Name: p.Name, WorkflowStarted: true,
+		ID: uuid.New(), Kind: model.KindDisconnectedCluster, Name: p.Name, WorkflowStarted: true,
 		OpenShiftVersion: release.Version, ReleaseImage: release.Image, ControlPlaneCount: minControlPlane,
 		CPUArchitecture: "x86_64", Platform: model.Platform{Type: platformBaremetal}, LoadBalancer: clusterManaged,
 		DiskEncryption: model.DiskEncryption{EnableOn: encryptionOff, Mode: encryptionTPM},
@@ -94,15 +93,10 @@ func (s *server) disconnectedCluster(p wire.DisconnectedClusterCreateParams) (*m
 // TransformClusterToAddingHosts opens an installed cluster for more hosts.
 func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-		if err := requireStatus("opened for more hosts", c, []model.ClusterStatus{model.ClusterInstalled}); err != nil {
-			return err
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.OpenForHosts, lifecycle.ClusterFacts{}, requestRecorder{tx, r}); err != nil {
+			return model.Conflictf("cluster %s cannot be opened for more hosts: require status %s, found %s", c.Name, model.ClusterInstalled, c.Status)
 		}
-		c.Kind, c.Status, c.StatusInfo = model.KindAddHostsCluster, model.ClusterAddingHosts, takesHosts
 		c.APIVIPDNSName = or(c.APIVIPDNSName, "api."+c.Name+"."+c.BaseDNSDomain)
-		c.NetworkGeneration++ // its hosts are asked other things than before
-		record(r, tx, events.ClusterStatusUpdated, ofCluster(c), events.Props{
-			"cluster_status": string(c.Status), "status_info": c.StatusInfo,
-		})
 		tx.RefreshCluster(c.ID)
 		return nil
 	})
@@ -116,9 +110,6 @@ func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Re
 func (s *server) TransformClusterToDay2(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	return s.TransformClusterToAddingHosts(w, r, id)
 }
-
-// takesHosts is the status info of a cluster that hosts can be added to.
-const takesHosts = "Cluster takes more hosts"
 
 // anyArchitecture is that of clusters whose hosts may have different ones.
 const anyArchitecture = "multi"

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -25,7 +26,7 @@ func (s *server) V2UpdateCluster(w http.ResponseWriter, r *http.Request, id uuid
 		return err
 	}
 	_, err = s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
-		if err := requireStatus("changed", c, changeable); err != nil {
+		if err := requireStatus("changed", c, lifecycle.Changeable); err != nil {
 			return err
 		}
 		return s.changeCluster(r, tx, c, params, around)
@@ -77,12 +78,12 @@ func (s *server) changeCluster(r *http.Request, tx *store.Tx, c *model.Cluster, 
 		c.NetworkGeneration++
 	}
 	if vipText(c) != vips {
-		record(r, tx, events.ApiIngressVIPUpdated, ofCluster(c), events.Props{
+		record(r, tx, events.ApiIngressVIPUpdated, lifecycle.AboutCluster(c), events.Props{
 			"api_vip": vipList(c.APIVIPs), "ingress_vip": vipList(c.IngressVIPs),
 		})
 	}
 	if c.Proxy != proxy {
-		record(r, tx, events.ProxySettingsChanged, ofCluster(c), nil)
+		record(r, tx, events.ProxySettingsChanged, lifecycle.AboutCluster(c), nil)
 	}
 	if !c.DayTwo() {
 		monitor(tx, c)

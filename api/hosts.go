@@ -3,11 +3,11 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -55,19 +55,13 @@ func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, h
 // V2DeregisterHost removes a host that no installation has in its hands.
 func (s *server) V2DeregisterHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	err := s.leave(r.Context(), infraEnvID, hostID, "removed", s.Store.DeleteHostOf, func(h *model.Host, tx *store.Tx) error {
-		record(r, tx, events.HostDeregistered, ofHost(h), nil)
+		record(r, tx, events.HostDeregistered, lifecycle.AboutHost(h), nil)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	return noContent(w)
-}
-
-// inInstallation are the statuses in which a workflow has the host in its hands.
-var inInstallation = []model.HostStatus{
-	model.HostPreparingForInstallation, model.HostPreparingSuccessful, model.HostInstalling,
-	model.HostInstallingInProgress, model.HostInstallingPendingUserAction,
 }
 
 // leaving changes a host while the state of its cluster cannot change.
@@ -103,7 +97,7 @@ func mayLeave(c *model.Cluster, h *model.Host, verb string) error {
 		return model.Conflictf("host %s cannot be %s: it changed its cluster in this moment", hostName(h), verb)
 	case c != nil && c.InstallationRuns():
 		return model.Conflictf("host %s cannot be %s while cluster %s is %s: cancel the installation first", hostName(h), verb, c.Name, c.Status)
-	case slices.Contains(inInstallation, h.Status):
+	case lifecycle.HostsUnderInstallation.Has(h.Status):
 		return model.Conflictf("host %s cannot be %s while it is %s: cancel the installation first", hostName(h), verb, h.Status)
 	}
 	return nil

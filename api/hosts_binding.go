@@ -35,7 +35,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 		return err
 	}
 	return s.Store.UpdateHostOf(r.Context(), &clusterID, infraEnvID, hostID, func(now *model.Cluster, h *model.Host, tx *store.Tx) error {
-		if err := requireStatus("given a host", now, changeable); err != nil {
+		if err := requireStatus("given a host", now, lifecycle.Changeable); err != nil {
 			return err
 		}
 		if h.ClusterID != nil {
@@ -44,7 +44,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 		if err := checkHostArchitecture(h, c); err != nil {
 			return err
 		}
-		if err := move(h, lifecycle.BindHost, tx); err != nil {
+		if err := move(r, h, lifecycle.BindHost, tx); err != nil {
 			return err
 		}
 		h.ClusterID, h.Kind = &c.ID, model.KindHost
@@ -53,7 +53,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 		}
 		tx.Refresh(nil, infraEnvID)
 		tx.HostsChanged(c.ID)
-		record(r, tx, events.HostBindSucceeded, ofHost(h), nil)
+		record(r, tx, events.HostBindSucceeded, lifecycle.AboutHost(h), nil)
 		return nil
 	})
 }
@@ -74,13 +74,13 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 		if h.ClusterID == nil {
 			return model.Conflictf("host %s cannot be unbound: require a host of a cluster, found status %s", hostName(h), h.Status)
 		}
-		if err := move(h, lifecycle.UnbindHost, tx); err != nil {
+		cluster, about := *h.ClusterID, lifecycle.AboutHost(h) // it leaves the cluster
+		if err := move(r, h, lifecycle.UnbindHost, tx); err != nil {
 			return err
 		}
-		record(r, tx, events.HostUnbindSucceeded, ofHost(h), nil)
+		record(r, tx, events.HostUnbindSucceeded, about, nil)
 		tx.SupersedeHost(h)
-		tx.HostsChanged(*h.ClusterID)
-		h.LeaveCluster()
+		tx.HostsChanged(cluster)
 		tx.Refresh(nil, infraEnvID)
 		return nil
 	})
@@ -108,19 +108,11 @@ func checkHostArchitecture(h *model.Host, c *model.Cluster) error {
 }
 
 // move carries out the transition of a host on a command of its user.
-func move(h *model.Host, event lifecycle.HostEvent, tx *store.Tx) error {
-	next, err := lifecycle.NextHost(event, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
-	if err != nil {
+func move(r *http.Request, h *model.Host, event lifecycle.HostEvent, tx *store.Tx) error {
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()})
+	if _, err := lifecycle.ApplyHost(h, event, facts, requestRecorder{tx, r}); err != nil {
 		return err
 	}
-	from := h.Status
-	h.Status = next.To
-	if next.StatusInfo != "" {
-		h.StatusInfo = next.StatusInfo
-	}
-	tx.Event(events.New(events.HostStatusUpdated, ofHost(h), events.Props{
-		"src_status": string(from), "new_status": string(h.Status), "info": h.StatusInfo,
-	}, tx.Now()))
 	tx.WakeHosts(h.ID)
 	return nil
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -35,7 +35,7 @@ func (s *server) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Reques
 	}
 	return s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
 		h.InstallerArgs = deref(params.Args)
-		record(r, tx, events.HostInstallerArgsApplied, ofHost(h), nil)
+		record(r, tx, events.HostInstallerArgsApplied, lifecycle.AboutHost(h), nil)
 		return nil
 	})
 }
@@ -89,7 +89,7 @@ func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, in
 	withoutBody := func(w http.ResponseWriter, _ any) error { return created(w, nil) }
 	return s.changeHost(withoutBody, w, r, infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
 		h.IgnitionConfigOverrides = deref(params.Config)
-		record(r, tx, events.HostDiscoveryIgnitionConfigApplied, ofHost(h), nil)
+		record(r, tx, events.HostDiscoveryIgnitionConfigApplied, lifecycle.AboutHost(h), nil)
 		return nil
 	})
 }
@@ -103,13 +103,6 @@ func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, 
 	return s.downloadBlob(w, r, key, name, missing)
 }
 
-// withIgnition are the statuses of hosts whose config is that of their installation. In
-// all others there is none, or one that an earlier installation left behind.
-var withIgnition = []model.HostStatus{
-	model.HostPreparingSuccessful, model.HostInstalling, model.HostInstallingInProgress, model.HostInstallingPendingUserAction,
-	model.HostInstalled, model.HostAddedToExistingCluster, model.HostError, model.HostCancelled,
-}
-
 // hostIgnition finds the config of a host; missing is the error while there is none.
 func (s *server) hostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID) (key, name string, missing, err error) {
 	h, err := s.Store.Host(ctx, infraEnvID, hostID)
@@ -120,7 +113,7 @@ func (s *server) hostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID)
 		return "", "", nil, model.Conflictf("host %s has no Ignition config: require a host of a cluster, found status %s", hostName(h), h.Status)
 	}
 	missing = model.Conflictf("host %s has no Ignition config yet: require an installation that was prepared, found status %s", hostName(h), h.Status)
-	if !slices.Contains(withIgnition, h.Status) {
+	if !lifecycle.WithIgnition.Has(h.Status) {
 		return "", "", nil, missing
 	}
 	name = ignition.HostFileName(h.EffectiveRole(), h.ID)

@@ -8,19 +8,12 @@ import (
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"slipway/internal/cluster/lifecycle"
 	disks "slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
-
-// changeableHosts are the statuses in which the settings of a host can change: all
-// before its installation.
-var changeableHosts = []model.HostStatus{
-	model.HostDiscovering, model.HostKnown, model.HostDisconnected, model.HostInsufficient, model.HostPendingForInput,
-	model.HostPreparingFailed, model.HostBinding,
-	model.HostDiscoveringUnbound, model.HostKnownUnbound, model.HostDisconnectedUnbound, model.HostInsufficientUnbound,
-}
 
 // V2UpdateHost changes the settings of a host that is not being installed.
 func (s *server) V2UpdateHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
@@ -37,7 +30,7 @@ func (s *server) changeHost(
 	how reply, w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, fn func(*model.Host, *store.Tx) error,
 ) error {
 	_, err := s.Store.UpdateHost(r.Context(), infraEnvID, hostID, func(h *model.Host, tx *store.Tx) error {
-		if !slices.Contains(changeableHosts, h.Status) {
+		if !lifecycle.ChangeableHosts.Has(h.Status) {
 			return model.Conflictf("host %s cannot be changed: require a status before installation, found %s", hostName(h), h.Status)
 		}
 		if err := fn(h, tx); err != nil {

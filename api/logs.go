@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
@@ -42,7 +43,7 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 		}
 		_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
 			c.ControllerLogsCollectedAt = tx.Now()
-			record(r, tx, events.ClusterLogsUploaded, ofCluster(c), nil)
+			record(r, tx, events.ClusterLogsUploaded, lifecycle.AboutCluster(c), nil)
 			return nil
 		})
 		return err
@@ -60,7 +61,7 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 	}
 	_, err = s.Store.UpdateHost(r.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
 		h.LogsCollectedAt = tx.Now()
-		record(r, tx, events.HostLogsUploaded, ofHost(h), nil)
+		record(r, tx, events.HostLogsUploaded, lifecycle.AboutHost(h), nil)
 		return nil
 	})
 	return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
@@ -49,7 +50,7 @@ func (s *server) requireManifestsOpen(ctx context.Context, id uuid.UUID, name st
 	if err != nil {
 		return err
 	}
-	if err := requireStatus("changed", c, changeable); err != nil {
+	if err := requireStatus("changed", c, lifecycle.Changeable); err != nil {
 		return model.Invalidf("manifest %s: %s", name, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/wire"
@@ -86,9 +87,9 @@ func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Requ
 
 // V2GetPresignedForClusterCredentials makes an address that opens a credential of a cluster.
 func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterCredentialsParams) error {
-	allowed := afterPreparation
+	allowed := lifecycle.WithFiles
 	if params.FileName == wire.V2GetPresignedForClusterCredentialsParamsFileNameKubeconfig {
-		allowed = withConsole
+		allowed = lifecycle.WithConsole
 	}
 	if err := s.haveClusterFile(r.Context(), id, string(params.FileName), allowed); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (s *server) clusterFileAddress(ctx context.Context, id uuid.UUID, p wire.V2
 		return "/manifests/files", url.Values{"folder": {folder}, "file_name": {name}}, err
 	}
 	name := string(p.FileName)
-	return "/downloads/files", url.Values{"file_name": {name}}, s.haveClusterFile(ctx, id, name, afterPreparation)
+	return "/downloads/files", url.Values{"file_name": {name}}, s.haveClusterFile(ctx, id, name, lifecycle.WithFiles)
 }
 
 // haveClusterFile refuses to sign the address of a file that there is not.

@@ -16,10 +16,18 @@ func record(r *http.Request, tx *store.Tx, name events.Name, subject events.Subj
 	tx.Event(e)
 }
 
-func ofCluster(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID, Cluster: c} }
+// requestRecorder writes the events of a request.
+type requestRecorder struct {
+	*store.Tx
+	r *http.Request
+}
 
-func ofHost(h *model.Host) events.Subject {
-	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: hostName(h), Host: h}
+// Event appends events with the id of the request.
+func (r requestRecorder) Event(list ...model.Event) {
+	for i := range list {
+		list[i].RequestID = httpapi.About(r.r).UUID()
+	}
+	r.Tx.Event(list...)
 }
 
 func ofInfraEnv(e *model.InfraEnv) events.Subject {

@@ -7,23 +7,18 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 )
 
-// reportable are the statuses in which the service takes the stage of a host that
-// left the live image. A host that waits for the user to mend its boot order is among
-// them: its node proves that it started from its disk.
-var reportable = []model.HostStatus{
-	model.HostInstalling, model.HostInstallingInProgress, model.HostInstallingPendingUserAction,
-}
-
 // missingHostReports reports hosts whose node exists as Joined and those whose node is
-// ready as Done. A host that has not rebooted yet is left alone: a node with its name
+// ready as Done. A host that waits for the user to fix its boot order is reported too: its
+// node proves that it started from its disk. A host that has not rebooted yet is left alone: a node with its name
 // is one of an attempt before.
 func missingHostReports(s State) []Action {
 	var actions []Action
 	for _, h := range s.Cluster.Hosts {
-		if !slices.Contains(reportable, h.Status) || !h.Stage.LeftLiveImage() || h.Stage == model.StageDone {
+		if !lifecycle.Reportable.Has(h.Status) || !h.Stage.LeftLiveImage() || h.Stage == model.StageDone {
 			continue
 		}
 		node := nodeOf(h, s)

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // ClusterStatus is the state of a cluster (contract: 12 values).
 type ClusterStatus string
 
@@ -116,3 +118,18 @@ const (
 	MediaConnected    MediaStatus = "connected"
 	MediaDisconnected MediaStatus = "disconnected"
 )
+
+// ClusterStatuses is a set of cluster statuses.
+type ClusterStatuses []ClusterStatus
+
+// Has reports whether a status is in the set.
+func (s ClusterStatuses) Has(status ClusterStatus) bool { return slices.Contains(s, status) }
+
+// HostStatuses is a set of host statuses.
+type HostStatuses []HostStatus
+
+// Has reports whether a status is in the set.
+func (s HostStatuses) Has(status HostStatus) bool { return slices.Contains(s, status) }
+
+// ReadyHosts are the statuses of a host that can be, or just is, prepared for an installation.
+var ReadyHosts = HostStatuses{HostKnown, HostPreparingForInstallation, HostPreparingSuccessful}

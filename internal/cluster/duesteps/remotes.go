@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -22,14 +22,11 @@ type Remotes struct {
 	total int
 }
 
-// silent hosts are not asked about: nothing is known of their addresses, or they do not answer.
-var silent = []model.HostStatus{model.HostDiscovering, model.HostDisconnected}
-
 // NewRemotes lists the hosts of a cluster that can be asked about.
 func NewRemotes(hosts []*model.Host) (*Remotes, error) {
 	r := &Remotes{}
 	for _, h := range hosts {
-		if h.Inventory == nil || slices.Contains(silent, h.Status) {
+		if h.Inventory == nil || lifecycle.Silent.Has(h.Status) {
 			continue
 		}
 		check := wire.ConnectivityCheckHost{HostID: h.ID}

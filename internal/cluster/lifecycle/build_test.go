@@ -13,11 +13,10 @@ import (
 
 var now = time.Date(2026, 11, 20, 16, 0, 0, 0, time.UTC)
 
-// fineHost are facts of a day-1 host that passes everything, in a status since a minute.
+// fineHost are facts of a day-1 host that passes everything.
 func fineHost() lifecycle.HostFacts {
 	return lifecycle.HostFacts{
 		Now: now, Timeouts: lifecycle.DefaultTimeouts(), Role: model.RoleMaster,
-		StatusSince: now.Add(-time.Minute), StageSince: now.Add(-time.Minute),
 		Conditions:    lifecycle.HostConditionsOf(nil),
 		ClusterStatus: model.ClusterReady,
 	}
@@ -27,7 +26,7 @@ func fineHost() lifecycle.HostFacts {
 func fineCluster() lifecycle.ClusterFacts {
 	return lifecycle.ClusterFacts{
 		Now: now, Timeouts: lifecycle.DefaultTimeouts(), Conditions: lifecycle.ClusterConditionsOf(nil),
-		StatusSince: now.Add(-time.Minute), InstallStartedAt: now.Add(-time.Hour), Installing: true,
+		Installing: true,
 	}
 }
 

@@ -34,29 +34,38 @@ func changes(list ...func(*cf)) func(*cf) {
 	}
 }
 
-func leased(f *cf)                      { f.VIPDHCPAllocation = true }
-func unprepared(f *cf)                  { f.UnpreparingHosts = true }
-func prepFailed(f *cf)                  { f.FailedPreparingHosts = true }
-func waiting(f *cf)                     { f.HostPending = true }
-func tooFew(f *cf)                      { f.Installing, f.Finalizing = false, false }
-func finalizing(f *cf)                  { f.Finalizing = true }
-func softly(f *cf)                      { f.Timeouts.Soft = true }
-func retrying(f *cf)                    { f.AwaitingRetry = true }
-func started(d time.Duration) func(*cf) { return func(f *cf) { f.InstallStartedAt = now.Add(-d) } }
-func since(d time.Duration) func(*cf)   { return func(f *cf) { f.StatusSince = now.Add(-d) } }
-func final(s model.FinalizingStage, d time.Duration) func(*cf) {
-	return func(f *cf) { f.Finalizing, f.FinalizingStage, f.FinalizingStageSince = true, s, now.Add(-d) }
+func leased(f *cf)     { f.VIPDHCPAllocation = true }
+func unprepared(f *cf) { f.UnpreparingHosts = true }
+func prepFailed(f *cf) { f.FailedPreparingHosts = true }
+func waiting(f *cf)    { f.HostPending = true }
+func tooFew(f *cf)     { f.Installing, f.Finalizing = false, false }
+func finalizing(f *cf) { f.Finalizing = true }
+func softly(f *cf)     { f.Timeouts.Soft = true }
+func retrying(f *cf)   { f.AwaitingRetry = true }
+func final(s model.FinalizingStage, limit time.Duration) func(*cf) {
+	return func(f *cf) { f.Finalizing, f.FinalizingStage, f.Limit = true, s, limit }
 }
+func reason(why string) func(*cf)        { return func(f *cf) { f.Reason = why } }
+func kind(k model.ClusterKind) func(*cf) { return func(f *cf) { f.Kind = k } }
 
-const refreshC = lifecycle.RefreshCluster
+const (
+	refreshC = lifecycle.RefreshCluster
+	ended    = lifecycle.PreparationEnded
+	slow     = lifecycle.FinalizingStageTimeout
+)
 
 var clusterCases = []clusterCase{
+	{"New cluster", lifecycle.RegisterCluster, "", kind(model.KindCluster), "insufficient", none, ""},
+	{"New cluster that exists already", lifecycle.RegisterCluster, "", kind(model.KindAddHostsCluster), "adding-hosts", none, ""},
+	{"New cluster out of reach", lifecycle.RegisterCluster, "", kind(model.KindDisconnectedCluster), "unmonitored", none, ""},
+	{"Opened for hosts", lifecycle.OpenForHosts, "installed", nil, "adding-hosts", lifecycle.EffectOpened, "more hosts"},
 	{"Cancel installation", lifecycle.CancelCluster, "finalizing", nil, "cancelled", lifecycle.EffectCancelled, ""},
-	{"Cancel preparation", lifecycle.CancelCluster, "preparing-for-installation", nil, "ready", lifecycle.EffectCancelled, ""},
-	{"Reset installation", lifecycle.ResetCluster, "error", nil, "insufficient", lifecycle.EffectReset, ""},
+	{"Cancel preparation", lifecycle.CancelCluster, "preparing-for-installation", reason("cancelled"), "ready", lifecycle.EffectCancelled, "failed: cancelled"},
+	{"Reset installation", lifecycle.ResetCluster, "error", nil, "insufficient", lifecycle.EffectReset, "was reset"},
+	{"Reset after the preparation ended", lifecycle.ResetCluster, "ready", func(f *cf) { f.HostsResetting = true }, "insufficient", lifecycle.EffectReset, "was reset"},
 	{"Begin installation", lifecycle.PrepareCluster, "ready", nil, "preparing-for-installation", lifecycle.EffectPrepared, ""},
 	{"Resume installation", lifecycle.ResumeCluster, "error", retrying, "installing", none, ""},
-	{"Resume finalizing", lifecycle.ResumeCluster, "finalizing", retrying, "finalizing", none, "-"},
+	{"Resume finalizing", lifecycle.ResumeCluster, "error", changes(retrying, finalizing), "finalizing", lifecycle.EffectResumed, ""},
 	{"Input missing", refreshC, "insufficient", lacking("pull-secret-set"), "pending-for-input", none, "because of pull-secret-set"},
 	{"Input missing", refreshC, "ready", lacking("api-vips-defined"), "pending-for-input", none, "because of api-vips-defined"},
 	{"Cluster insufficient", refreshC, "ready", lacking("all-hosts-are-ready-to-install"), "insufficient", none, "because of all-hosts"},
@@ -65,18 +74,18 @@ var clusterCases = []clusterCase{
 	{"Cluster insufficient with leased VIPs", refreshC, "ready", changes(leased, lacking("api-vips-defined")), "insufficient", none, ""},
 	{"Cluster ready", refreshC, "insufficient", nil, "ready", none, ""},
 	{"Cluster ready", refreshC, "insufficient", lacking("platform-requirements-satisfied"), "ready", none, ""},
-	{"Preparation timed out", refreshC, "preparing-for-installation", since(19 * time.Minute), "ready", lifecycle.EffectPreparationFailed, "18m"},
-	{"Preparation done", refreshC, "preparing-for-installation", func(f *cf) { f.AllHostsPrepared, f.PreparationSucceeded = true, true }, "installing", none, ""},
-	{"Host fell out of preparation", refreshC, "preparing-for-installation", unprepared, "insufficient", lifecycle.EffectPreparationFailed, ""},
-	{"Preparation failed", refreshC, "preparing-for-installation", prepFailed, "ready", lifecycle.EffectPreparationFailed, ""},
-	{"Preparation failed", refreshC, "preparing-for-installation", func(f *cf) { f.PreparationFailed = true }, "ready", lifecycle.EffectPreparationFailed, ""},
+	{"Preparation done", ended, "preparing-for-installation", func(f *cf) { f.AllHostsPrepared, f.PreparationSucceeded = true, true }, "installing", none, ""},
+	{"Host fell out of preparation", ended, "preparing-for-installation", changes(unprepared, reason("worker-0 is disconnected")), "insufficient", lifecycle.EffectPreparationFailed, "failed: worker-0"},
+	{"Preparation failed", ended, "preparing-for-installation", prepFailed, "ready", lifecycle.EffectPreparationFailed, ""},
+	{"Preparation failed", ended, "preparing-for-installation", func(f *cf) { f.PreparationFailed = true }, "ready", lifecycle.EffectPreparationFailed, ""},
 	{"Too many hosts failed while waiting", refreshC, "installing-pending-user-action", tooFew, "error", lifecycle.EffectFailed, ""},
-	{"User did not act", refreshC, "installing-pending-user-action", changes(waiting, started(25*time.Hour)), "error", lifecycle.EffectFailed, "24h"},
-	{"Installation timed out", refreshC, "installing", changes(softly, started(25*time.Hour)), "error", lifecycle.EffectFailed, "24h"},
-	{"Finalizing timed out", refreshC, "finalizing", changes(finalizing, since(301*time.Minute)), "error", lifecycle.EffectFailed, "5h"},
-	{"Finalizing stage timed out", refreshC, "finalizing", final(model.FinalizingAddingRouterCA, 71*time.Minute), "error", lifecycle.EffectFailed, "Adding router ca"},
-	{"Finalizing stage takes long", refreshC, "finalizing", final(model.FinalizingWaitingForCSV, 71*time.Minute), "finalizing", lifecycle.EffectStageTimedOut, "-"},
-	{"Finalizing stage takes long", refreshC, "finalizing", changes(softly, final(model.FinalizingWaitingForOperators, 71*time.Minute), func(f *cf) { f.Timeouts = softTimeouts() }), "finalizing", lifecycle.EffectStageTimedOut, ""},
+	{"Installation failed", lifecycle.InstallationFailed, "finalizing", changes(finalizing, reason("finalizing took more than 5h")), "error", lifecycle.EffectFailed, "5h"},
+	{"Finalizing stage timed out", slow, "finalizing", final(model.FinalizingAddingRouterCA, 70*time.Minute), "error", lifecycle.EffectFailed, `"Adding router ca" took more than 1h10m`},
+	{"Finalizing stage timed out while the user was awaited", slow, "installing-pending-user-action", final(model.FinalizingAddingRouterCA, 70*time.Minute), "error", lifecycle.EffectFailed, "Adding router ca"},
+	{"Finalizing stage takes long while the user is awaited", slow, "error", final(model.FinalizingWaitingForCSV, 70*time.Minute), "error", lifecycle.EffectStageTimedOut, "-"},
+	{"Finalizing stage still takes long", slow, "finalizing", changes(final(model.FinalizingWaitingForCSV, 70*time.Minute), func(f *cf) { f.FinalizingStageTimedOut = true }), "finalizing", none, "-"},
+	{"Finalizing stage takes long", slow, "finalizing", final(model.FinalizingWaitingForCSV, 70*time.Minute), "finalizing", lifecycle.EffectStageTimedOut, "-"},
+	{"Finalizing stage takes long", slow, "finalizing", changes(softly, final(model.FinalizingWaitingForOperators, 70*time.Minute), func(f *cf) { f.Timeouts = softTimeouts() }), "finalizing", lifecycle.EffectStageTimedOut, ""},
 	{"Still waiting for the user", refreshC, "installing-pending-user-action", waiting, "installing-pending-user-action", none, "-"},
 	{"Still waiting for the user", refreshC, "installing-pending-user-action", changes(tooFew, retrying), "installing-pending-user-action", none, "-"},
 	{"Installing again", refreshC, "installing-pending-user-action", nil, "installing", none, ""},
@@ -87,7 +96,9 @@ var clusterCases = []clusterCase{
 	{"Finalizing begins", refreshC, "installing", finalizing, "finalizing", none, ""},
 	{"Finalizing begins", refreshC, "installing", changes(finalizing, retrying), "finalizing", none, ""},
 	{"Installing", refreshC, "installing", nil, "installing", none, ""},
-	{"Installed", refreshC, "finalizing", changes(finalizing, func(f *cf) { f.AllHostsDone, f.Complete = true, true }), "installed", lifecycle.EffectCompleted, ""},
+	{"Installed", lifecycle.FinishInstallation, "finalizing", changes(finalizing, func(f *cf) { f.AllHostsDone = true }), "installed", lifecycle.EffectCompleted, "Cluster is installed"},
+	{"Installed", lifecycle.FinishInstallation, "finalizing", func(f *cf) { f.AllHostsDone, f.FailedOperators = true, []string{"odf", "lso"} }, "installed", lifecycle.EffectCompleted, "failed: odf, lso"},
+	{"Installed before it was evaluated", lifecycle.FinishInstallation, "installing", func(f *cf) { f.AllHostsDone = true }, "installed", lifecycle.EffectCompleted, ""},
 	{"Too many hosts failed", refreshC, "installing", tooFew, "error", lifecycle.EffectFailed, ""},
 	{"Logs timed out", refreshC, "error", func(f *cf) { f.LogsTimedOut = true }, "error", lifecycle.EffectLogsTimedOut, "-"},
 	{"Cluster stays", refreshC, "finalizing", finalizing, "finalizing", none, "-"},
@@ -127,6 +138,7 @@ func TestClusterTransitions(t *testing.T) {
 	}
 	for _, r := range lifecycle.ClusterTable() {
 		require.True(t, seen[r.Name], "row %q needs a case", r.Name)
+		require.True(t, r.No > 0 || r.Why != "", "a row of ours says why: %s", r.Name)
 	}
 }
 

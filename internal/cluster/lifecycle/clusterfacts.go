@@ -12,17 +12,20 @@ type ClusterFacts struct {
 	Now      time.Time
 	Timeouts Timeouts
 
+	Kind              model.ClusterKind
 	Conditions        ClusterConditions
 	VIPDHCPAllocation bool
-	StatusSince       time.Time
-	InstallStartedAt  time.Time
 	LogsTimedOut      bool
 
 	FinalizingStage         model.FinalizingStage
-	FinalizingStageSince    time.Time
 	FinalizingStageTimedOut bool // and reported already
-	// OperatorTimeout is the longest time-out of the OLM operators.
-	OperatorTimeout time.Duration
+	// FailedOperators are the OLM operators that failed.
+	FailedOperators []string
+
+	// Reason is why the event happened, in words for people; Limit the time that is over.
+	// Who reports the event sets them.
+	Reason string
+	Limit  time.Duration
 
 	// What the hosts add up to.
 	Installing           bool // enough hosts install or are installed
@@ -31,11 +34,10 @@ type ClusterFacts struct {
 	AllHostsPrepared     bool
 	UnpreparingHosts     bool // a host is in no state of preparation
 	FailedPreparingHosts bool
+	HostsResetting       bool // a host is being reset, or has to be booted for it
 	AllHostsDone         bool
 
 	PreparationSucceeded, PreparationFailed bool
-	// Complete is set when the kubeconfig is whole and the monitored operators are done.
-	Complete bool
 	// AwaitingRetry is set while the workflow still runs and a failed host may be tried
 	// again, or is on its way: the cluster waits for its user instead of failing.
 	AwaitingRetry bool
@@ -59,17 +61,12 @@ type ClusterInput struct {
 	Now           time.Time
 }
 
-// Preparation outcomes as the contract names them (last-installation-preparation.status).
+// Outcomes of a preparation as the API names them (last_installation_preparation.status).
 const (
 	PreparationNotStarted = "not_started"
 	PreparationSuccess    = "success"
 	PreparationFailed     = "failed"
 )
-
-// preparationStatuses are those of a host the cluster prepares.
-var preparationStatuses = []model.HostStatus{
-	model.HostKnown, model.HostPreparingForInstallation, model.HostPreparingSuccessful, model.HostPreparingFailed,
-}
 
 // NewClusterFacts derives the facts of a cluster from what is stored of it and its hosts.
 func NewClusterFacts(in ClusterInput) ClusterFacts {
@@ -79,59 +76,54 @@ func NewClusterFacts(in ClusterInput) ClusterFacts {
 	}
 	f := ClusterFacts{
 		Now: in.Now, Timeouts: in.Timeouts.Of(in.Cluster), AwaitingRetry: in.AwaitingRetry || decisionOpen(in.Hosts),
-		Conditions:        ClusterConditionsOf(results),
-		VIPDHCPAllocation: c.VIPDHCPAllocation,
-		StatusSince:       c.StatusUpdatedAt, InstallStartedAt: c.InstallStartedAt,
+		Kind: c.Kind, Conditions: ClusterConditionsOf(results), VIPDHCPAllocation: c.VIPDHCPAllocation,
 		LogsTimedOut:            ClusterLogsTimedOut(c, in.Timeouts, in.Now),
 		FinalizingStage:         c.Progress.FinalizingStage,
-		FinalizingStageSince:    c.Progress.FinalizingStageStartedAt,
 		FinalizingStageTimedOut: c.Progress.FinalizingStageTimedOut,
 		Installing:              Installing(c, in.Hosts), Finalizing: Finalizable(c, in.Hosts),
 		HostPending:          AnyIn(in.Hosts, model.HostInstallingPendingUserAction),
 		FailedPreparingHosts: AnyIn(in.Hosts, model.HostPreparingFailed),
+		HostsResetting:       AnyIn(in.Hosts, model.HostResetting, model.HostResettingPendingUserAction),
 		AllHostsDone:         AllDone(in.Hosts),
 		PreparationSucceeded: c.LastPreparation.Status == PreparationSuccess,
 		PreparationFailed:    c.LastPreparation.Status == PreparationFailed,
-		Complete:             !c.IngressCertAt.IsZero() && operatorsDone(in.Operators),
 	}
 	f.AllHostsPrepared = len(in.Hosts) > 0 && !slices.ContainsFunc(in.Hosts, func(h *model.Host) bool {
 		return h.Status != model.HostPreparingSuccessful
 	})
-	f.UnpreparingHosts = slices.ContainsFunc(in.Hosts, func(h *model.Host) bool {
-		return !slices.Contains(preparationStatuses, h.Status)
-	})
+	f.UnpreparingHosts = slices.ContainsFunc(in.Hosts, func(h *model.Host) bool { return !preparationStatuses.Has(h.Status) })
 	for _, o := range in.Operators {
-		if o.Type == OperatorTypeOLM {
-			f.OperatorTimeout = max(f.OperatorTimeout, o.Timeout)
+		if o.Type == OperatorTypeOLM && o.Status == model.OperatorFailed {
+			f.FailedOperators = append(f.FailedOperators, o.Name)
 		}
 	}
 	return f
 }
 
-// Operator types of the contract.
+// Operator types of the API.
 const (
 	OperatorTypeBuiltin = "builtin"
 	OperatorTypeOLM     = "olm"
 )
 
-// operatorsDone wants builtin operators available; OLM ones may have failed, which
-// leaves the cluster degraded but installed.
-func operatorsDone(operators []model.MonitoredOperator) bool {
+// OperatorsDone reports whether builtin operators are available; OLM ones may have failed,
+// which leaves the cluster degraded but installed.
+func OperatorsDone(operators []model.MonitoredOperator) bool {
 	for _, o := range operators {
-		switch o.Status {
-		case model.OperatorAvailable:
-		case model.OperatorFailed:
-			if o.Type != OperatorTypeOLM {
-				return false
-			}
-		default:
+		if o.Status != model.OperatorAvailable && (o.Status != model.OperatorFailed || o.Type != OperatorTypeOLM) {
 			return false
 		}
 	}
 	return true
 }
 
-// FinalizingStageTimeout is how long the cluster may be in its finalizing stage.
-func (f *ClusterFacts) FinalizingStageTimeout() time.Duration {
-	return f.Timeouts.FinalizingStage(f.FinalizingStage, f.OperatorTimeout)
+// OperatorTimeout is the longest time-out of the OLM operators.
+func OperatorTimeout(operators []model.MonitoredOperator) time.Duration {
+	var longest time.Duration
+	for _, o := range operators {
+		if o.Type == OperatorTypeOLM {
+			longest = max(longest, o.Timeout)
+		}
+	}
+	return longest
 }

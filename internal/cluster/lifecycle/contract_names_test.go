@@ -73,16 +73,17 @@ func past(since time.Time, minutes int) bool {
 }
 
 // nameOfHost gives the named conditions of the host tables on some facts.
-func nameOfHost(t *testing.T, f *lifecycle.HostFacts, results []model.ValidationResult) func(string) bool {
+func nameOfHost(t *testing.T, f *hostPicture, results []model.ValidationResult) func(string) bool {
 	t.Helper()
 	passes := func(group ...string) bool { return allPass(results, group...) }
 	limit, found := stageLimits[f.Stage]
 	if !found {
 		limit = 60
 	}
-	if f.SingleNode && f.Stage == "Rebooting" {
+	if f.singleNode && f.Stage == "Rebooting" {
 		limit = 80
 	}
+	require.Equal(t, time.Duration(limit)*time.Minute, f.Timeouts.Stage(f.Stage, f.singleNode), "the limit that the workflow keeps")
 	ignored := f.ClusterStatus == "installing-pending-user-action" &&
 		slices.Contains([]model.Stage{"Waiting for control plane", "Waiting for controller", "Waiting for bootkube", "Rebooting"}, f.Stage)
 	unknown := f.DiskSpeed == lifecycle.Unknown || f.Images == lifecycle.Unknown
@@ -114,15 +115,15 @@ func nameOfHost(t *testing.T, f *lifecycle.HostFacts, results []model.Validation
 		"ClusterInstalling":               f.ClusterStatus == "installing" || f.ClusterStatus == "finalizing",
 		"ClusterInError":                  f.ClusterStatus == "error",
 		"IsClusterPostInstallation":       f.ClusterStatus == "installed" || f.ClusterStatus == "adding-hosts",
-		"ClusterWouldSucceedWithoutHost":  f.ClusterViable,
+		"ClusterWouldSucceedWithoutHost":  f.viable,
 
 		"SoftTimeoutsEnabled": f.Timeouts.Soft, "ConnectionTimedOut": f.ConnectionTimedOut, "HostStageTimedOut": f.StageTimedOut,
 		"IsLogCollectionTimedOut":                 f.LogsTimedOut,
-		"IsPreparingTimedOut":                     past(f.StatusSince, 17),
-		"HasStatusTimedOut(InstallationTimeout)":  past(f.StatusSince, 20),
-		"HasStatusTimedOut(ReclaimTimeout)":       past(f.StatusSince, 60),
-		"HasPendingUserActionTimedOut":            past(f.StatusSince, 60),
-		"HasInstallationInProgressTimedOut":       past(f.StageSince, limit),
+		"IsPreparingTimedOut":                     past(f.statusSince, 17),
+		"HasStatusTimedOut(InstallationTimeout)":  past(f.statusSince, 20),
+		"HasStatusTimedOut(ReclaimTimeout)":       past(f.statusSince, 60),
+		"HasPendingUserActionTimedOut":            past(f.statusSince, 60),
+		"HasInstallationInProgressTimedOut":       past(f.stageSince, limit),
 		"shouldIgnoreInstallationProgressTimeout": ignored,
 		"AwaitingRetry":                           f.AwaitingRetry,
 	}
@@ -130,7 +131,7 @@ func nameOfHost(t *testing.T, f *lifecycle.HostFacts, results []model.Validation
 }
 
 // nameOfCluster gives those of the cluster table.
-func nameOfCluster(t *testing.T, f *lifecycle.ClusterFacts, results []model.ValidationResult) func(string) bool {
+func nameOfCluster(t *testing.T, f *clusterPicture, results []model.ValidationResult) func(string) bool {
 	t.Helper()
 	passes := func(groups ...string) bool { return allPass(results, strings.Fields(strings.Join(groups, " "))...) }
 	required := passes(clusterGroup) && allPass(results, operatorIDs...)
@@ -147,8 +148,9 @@ func nameOfCluster(t *testing.T, f *lifecycle.ClusterFacts, results []model.Vali
 		"Applying olm manifests", "Waiting for olm operators csv initialization", "Waiting for olm operators csv", "Waiting for OLM operator setup jobs",
 	}
 	if slices.Contains(olm, f.FinalizingStage) {
-		limit = max(limit, int(f.OperatorTimeout/time.Minute))
+		limit = max(limit, int(f.operators/time.Minute))
 	}
+	require.Equal(t, time.Duration(limit)*time.Minute, f.Timeouts.FinalizingStage(f.FinalizingStage, f.operators), "the limit that the workflow keeps")
 	conditions := map[string]bool{
 		"VipDhcpAllocationSet": f.VIPDHCPAllocation,
 		"pendingConditions":    passes(clusterPending), "requiredInputFieldsExistNonDhcp": passes(clusterPending, clusterVIPs),
@@ -157,13 +159,13 @@ func nameOfCluster(t *testing.T, f *lifecycle.ClusterFacts, results []model.Vali
 		"AllHostsPreparedSuccessfully": f.AllHostsPrepared, "FailedPreparingtHostsExist": f.FailedPreparingHosts, "UnPreparingtHostsExist": f.UnpreparingHosts,
 		"ClusterPreparationSucceeded": f.PreparationSucceeded, "ClusterPreparationFailed": f.PreparationFailed,
 		"IsInstalling": f.Installing, "IsFinalizing": f.Finalizing, "IsInstallingPendingUserAction": f.HostPending,
-		"areAllHostsDone": f.AllHostsDone, "hasClusterCompleteInstallation": f.Complete,
+		"areAllHostsDone": f.AllHostsDone, "hasClusterCompleteInstallation": f.complete,
 
 		"SoftTimeoutsEnabled": f.Timeouts.Soft, "IsLogCollectionTimedOut": f.LogsTimedOut, "finalizingStageTimeoutTriggered": f.FinalizingStageTimedOut,
-		"IsPreparingTimedOut":                                 past(f.StatusSince, 18),
-		"IsInstallationTimedOut":                              past(f.InstallStartedAt, 24*60),
-		"IsFinalizingTimedOut":                                past(f.StatusSince, 5*60),
-		"IsFinalizingStageTimedOut":                           past(f.FinalizingStageSince, limit),
+		"IsPreparingTimedOut":                                 past(f.statusSince, 18),
+		"IsInstallationTimedOut":                              past(f.installStarted, 24*60),
+		"IsFinalizingTimedOut":                                past(f.statusSince, 5*60),
+		"IsFinalizingStageTimedOut":                           past(f.stageSince, limit),
 		"isInFinalizingStages(nonFailingFinalizingStages...)": slices.Contains(olm[:3], f.FinalizingStage),
 		"AwaitingRetry":                                       f.AwaitingRetry,
 	}

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"slipway/internal/cluster/lifecycle"
@@ -48,33 +49,62 @@ func (d dice) results(ids []string) []model.ValidationResult {
 	return out
 }
 
-func (d dice) host() (model.HostStatus, []model.ValidationResult, lifecycle.HostFacts) {
+// hostPicture is a host with what v2's table asks of it and ours does not: the workflow
+// keeps its time, and decides about it in words of its own.
+type hostPicture struct {
+	lifecycle.HostFacts
+	statusSince, stageSince time.Time
+	singleNode, viable      bool
+}
+
+// clusterPicture is hostPicture for a cluster.
+type clusterPicture struct {
+	lifecycle.ClusterFacts
+	statusSince, installStarted, stageSince time.Time
+	operators                               time.Duration // the longest time-out of its OLM operators
+	complete                                bool
+}
+
+// often are statuses that many rows are about.
+var often = slices.Concat(
+	slices.Repeat([]model.HostStatus{model.HostInstallingInProgress}, 12), slices.Repeat([]model.HostStatus{model.HostPreparingForInstallation}, 6),
+)
+
+func (d dice) host() (model.HostStatus, []model.ValidationResult, hostPicture) {
 	results := d.results(hostRuleIDs)
-	f := lifecycle.HostFacts{
-		Now: now, Timeouts: d.timeouts(), DayTwo: d.rarely(), SingleNode: d.rarely(),
-		Role:       pick(d, model.RoleMaster, model.RoleWorker, model.RoleArbiter, model.RoleAutoAssign),
-		Stage:      pick(d, append([]model.Stage{""}, hostStages...)...),
-		StageSince: d.since(), StatusSince: d.since(),
+	if d.rarely() {
+		results = slices.DeleteFunc(results, func(r model.ValidationResult) bool { return r.ID == "connected" })
+		results = append(results, model.ValidationResult{ID: "connected", Status: model.ValidationFailure})
+	}
+	f := hostPicture{statusSince: d.since(), stageSince: d.since(), singleNode: d.rarely(), viable: d.evenly()}
+	f.HostFacts = lifecycle.HostFacts{
+		Now: now, Timeouts: d.timeouts(), DayTwo: d.rarely(),
+		Role:         pick(d, model.RoleMaster, model.RoleWorker, model.RoleArbiter, model.RoleAutoAssign),
+		Stage:        pick(d, append([]model.Stage{"", "Writing image to disk", "Copying registry data to disk"}, hostStages...)...),
 		Conditions:   lifecycle.HostConditionsOf(results),
 		DiskSpeed:    pick(d, lifecycle.Passed, lifecycle.Passed, lifecycle.Unknown, lifecycle.Failed),
 		Images:       pick(d, lifecycle.Passed, lifecycle.Passed, lifecycle.Unknown, lifecycle.Failed),
-		LogsTimedOut: d.evenly(), ConnectionTimedOut: d.evenly(), StageTimedOut: d.evenly(), ClusterViable: d.evenly(),
+		LogsTimedOut: d.evenly(), ConnectionTimedOut: d.evenly(), StageTimedOut: d.evenly(),
 		ClusterStatus: pick(d, clusterStatuses...),
 	}
-	return pick(d, hostStatuses...), results, f
+	return pick(d, append(slices.Clone(often), hostStatuses...)...), results, f
 }
 
-func (d dice) cluster() (model.ClusterStatus, []model.ValidationResult, lifecycle.ClusterFacts) {
+func (d dice) cluster() (model.ClusterStatus, []model.ValidationResult, clusterPicture) {
 	results := d.results(clusterRuleIDs)
-	return pick(d, clusterStatuses...), results, lifecycle.ClusterFacts{
-		Now: now, Timeouts: d.timeouts(), Conditions: lifecycle.ClusterConditionsOf(results), VIPDHCPAllocation: d.evenly(),
-		StatusSince: d.since(), InstallStartedAt: d.since(), LogsTimedOut: d.evenly(),
-		FinalizingStage: pick(d, finalizingStages...), FinalizingStageSince: d.since(), FinalizingStageTimedOut: d.evenly(),
-		OperatorTimeout: pick(d, 0, 0, 90*time.Minute),
-		Installing:      d.evenly(), Finalizing: d.evenly(), HostPending: d.evenly(),
-		AllHostsPrepared: d.evenly(), UnpreparingHosts: d.evenly(), FailedPreparingHosts: d.evenly(), AllHostsDone: d.evenly(),
-		PreparationSucceeded: d.evenly(), PreparationFailed: d.evenly(), Complete: d.evenly(),
+	f := clusterPicture{
+		statusSince: d.since(), installStarted: d.since(), stageSince: d.since(),
+		operators: pick(d, 0, 0, 90*time.Minute), complete: d.evenly(),
 	}
+	f.ClusterFacts = lifecycle.ClusterFacts{
+		Now: now, Timeouts: d.timeouts(), Conditions: lifecycle.ClusterConditionsOf(results), VIPDHCPAllocation: d.evenly(),
+		LogsTimedOut:    d.evenly(),
+		FinalizingStage: pick(d, finalizingStages...), FinalizingStageTimedOut: d.evenly(),
+		Installing: d.evenly(), Finalizing: d.evenly(), HostPending: d.evenly(),
+		AllHostsPrepared: d.evenly(), UnpreparingHosts: d.evenly(), FailedPreparingHosts: d.evenly(), AllHostsDone: d.evenly(),
+		PreparationSucceeded: d.evenly(), PreparationFailed: d.evenly(),
+	}
+	return pick(d, clusterStatuses...), results, f
 }
 
 func (d dice) timeouts() lifecycle.Timeouts {

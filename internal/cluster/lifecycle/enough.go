@@ -9,12 +9,6 @@ import (
 // minControlPlane is the number of control plane hosts a cluster cannot do without.
 const minControlPlane = 3
 
-// installingStatuses are those of a host that is, or was, installed without failing.
-var installingStatuses = []model.HostStatus{
-	model.HostInstalling, model.HostInstallingInProgress, model.HostInstalled,
-	model.HostInstallingPendingUserAction, model.HostPreparingSuccessful,
-}
-
 // HasEnough reports whether enough hosts of a cluster are in one of the given statuses
 // for it to come up: one control plane host and no worker for a single node, else all
 // control plane hosts (at least three, two with an arbiter or fencing), one arbiter

@@ -3,72 +3,119 @@ package lifecycle
 // HostEvent is something that happens to a host.
 type HostEvent string
 
-// The host events. RetryHost and ResetHost are ours, the others the contract's.
+// The host events of the v2 API's state machine.
 const (
-	RegisterHost               HostEvent = "RegisterHost"
-	HostProgressed             HostEvent = "HostProgress"
-	HostInstallationFailed     HostEvent = "HostInstallationFailed"
-	CancelHost                 HostEvent = "CancelInstallation"
-	InstallHost                HostEvent = "InstallHost"
-	ResettingPendingUserAction HostEvent = "ResettingPendingUserAction"
-	BindHost                   HostEvent = "BindHost"
-	UnbindHost                 HostEvent = "UnbindHost"
-	ReclaimHost                HostEvent = "ReclaimHost"
-	RebootingForReclaim        HostEvent = "RebootingForReclaim"
-	ReclaimFailed              HostEvent = "ReclaimFailed"
-	MediaDisconnect            HostEvent = "MediaDisconnect"
-	RefreshHost                HostEvent = "Refresh"
-	// RetryHost installs one failed day-1 host of a running installation again.
-	RetryHost HostEvent = "RetryHost"
-	// ResetHost returns a host to discovery.
-	ResetHost HostEvent = "ResetHost"
+	RegisterHost           HostEvent = "RegisterHost"
+	HostProgressed         HostEvent = "HostProgress"
+	HostInstallationFailed HostEvent = "HostInstallationFailed" // reported by the host's installer
+	CancelHost             HostEvent = "CancelInstallation"
+	InstallHost            HostEvent = "InstallHost" // a host that joins an existing cluster
+	BindHost               HostEvent = "BindHost"
+	UnbindHost             HostEvent = "UnbindHost"
+	ReclaimHost            HostEvent = "ReclaimHost"
+	RebootingForReclaim    HostEvent = "RebootingForReclaim"
+	ReclaimFailed          HostEvent = "ReclaimFailed"
+	MediaDisconnect        HostEvent = "MediaDisconnect"
+	RefreshHost            HostEvent = "Refresh"
+)
+
+// The host events that workflows add: what v2 leaves to its refresh, a workflow decides.
+const (
+	PrepareHost        HostEvent = "PrepareForInstallation" // its cluster begins its preparation
+	PreparationStopped HostEvent = "PreparationStopped"     // its cluster ended its preparation without success
+	InstallationBegins HostEvent = "InstallationBegins"     // its cluster is prepared
+	BeginAttempt       HostEvent = "BeginAttempt"           // its installation runs from the first stage
+	RepeatStage        HostEvent = "RepeatStage"            // its installation runs again from the stage that failed
+	FailHost           HostEvent = "FailHost"               // its workflow failed and waits for a decision
+	GiveUpHost         HostEvent = "GiveUpHost"             // no decision came, or it is to do without the host
+	RetryHost          HostEvent = "RetryHost"              // a host that has left the live image is installed again
+	StageTimedOut      HostEvent = "StageTimedOut"
+	RebootTimedOut     HostEvent = "RebootTimedOut"
+	ResumeHost         HostEvent = "ResumeInstallation" // its cluster resumes after a time-out
+	ResetHost          HostEvent = "ResetHost"
+	FinishHostReset    HostEvent = "FinishReset"
 )
 
 // ClusterEvent is something that happens to a cluster.
 type ClusterEvent string
 
-// The cluster events. ResumeCluster is ours, the others the contract's.
+// The cluster events of the v2 API's state machine.
 const (
 	CancelCluster  ClusterEvent = "CancelInstallation"
 	ResetCluster   ClusterEvent = "ResetCluster"
 	PrepareCluster ClusterEvent = "PrepareForInstallation"
 	RefreshCluster ClusterEvent = "RefreshStatus"
-	// ResumeCluster follows the retry of a host whose failure had failed the cluster.
-	ResumeCluster ClusterEvent = "ResumeInstallation"
 )
 
-// Effect is what a transition asks its caller to do besides setting the status and its
-// info; most ask for nothing.
+// The cluster events that commands and workflows add.
+const (
+	RegisterCluster        ClusterEvent = "RegisterCluster"
+	OpenForHosts           ClusterEvent = "OpenForHosts"       // an installed cluster is to take more hosts
+	PreparationEnded       ClusterEvent = "PreparationEnded"   // with success or without
+	InstallationFailed     ClusterEvent = "InstallationFailed" // also by a time-out of the whole installation
+	FinalizingStageTimeout ClusterEvent = "FinalizingStageTimedOut"
+	ResumeCluster          ClusterEvent = "ResumeInstallation" // after a time-out that was extended
+	FinishInstallation     ClusterEvent = "FinishInstallation"
+)
+
+// reports are the host events that come again and again: the history has a line of them
+// when the status changes, of other events also when only the status info does.
+var reports = []HostEvent{RegisterHost, HostProgressed, HostInstallationFailed, MediaDisconnect, RefreshHost}
+
+// Effect is what a transition does besides setting the status and its info; most do
+// nothing. Apply carries effects out on the object and in its history.
 type Effect string
 
 // The effects.
 const (
 	EffectNone Effect = ""
-	// EffectRegistered: forget the last installation (stage, progress, logs, inventory-dependent choices).
+	// EffectRegistered: forget what was learned of the host before it was booted.
 	EffectRegistered Effect = "registered"
 	// EffectWrongBootOrder: the host came back from the discovery image; keep its stage.
 	EffectWrongBootOrder Effect = "wrong-boot-order"
 	// EffectLogsTimedOut: set logs_info to timeout.
 	EffectLogsTimedOut Effect = "logs-timed-out"
-	// EffectStageTimedOut: mark the stage as timed out and tell so in an event, once.
+	// EffectStageTimedOut: mark the stage as timed out, with an event.
 	EffectStageTimedOut Effect = "stage-timed-out"
+	// EffectRebootTimedOut: mark the stage as timed out; the new status says so.
+	EffectRebootTimedOut Effect = "reboot-timed-out"
 	// EffectStageClockRestarted: set stage_updated_at to now.
 	EffectStageClockRestarted Effect = "stage-clock-restarted"
 	// EffectConnectionLost and EffectConnectionBack set and clear connection_timed_out.
 	EffectConnectionLost Effect = "connection-lost"
 	EffectConnectionBack Effect = "connection-back"
-	// EffectPreparationFailed: note the outcome of the preparation; tell so in an event.
+	// EffectPrepared: forget stage and progress of the last installation; of a cluster,
+	// count the attempt and set install_started_at, with an event.
+	EffectPrepared Effect = "prepared"
+	// EffectPreparationFailed: note why the preparation failed, with an event.
 	EffectPreparationFailed Effect = "preparation-failed"
-	// EffectFailed: the installation failed; tell so in an event.
+	// EffectAttempt: count the attempt and forget the stage of the last one.
+	EffectAttempt Effect = "attempt"
+	// EffectStageRepeated: count the attempt, keep the stage.
+	EffectStageRepeated Effect = "stage-repeated"
+	// EffectFailed: the installation failed; of a cluster, with an event. Of a host the
+	// caller ends the steps its workflow waits for.
 	EffectFailed Effect = "failed"
-	// EffectCompleted: set install_completed_at and the progress to 100 %.
+	// EffectDecisionOpened: the workflow waits for a decision about the host.
+	EffectDecisionOpened Effect = "decision-opened"
+	// EffectGivenUp: it waits no longer.
+	EffectGivenUp Effect = "given-up"
+	// EffectRediscover: forget what the host must report again from the live image.
+	EffectRediscover Effect = "rediscover"
+	// EffectCompleted: set install_completed_at and the progress to 100 %, with an event.
 	EffectCompleted Effect = "completed"
-	// EffectCancelled: set install_completed_at.
+	// EffectResumed: the finalizing stage gets its time once more.
+	EffectResumed Effect = "resumed"
+	// EffectCancelled: no decision is awaited any more, with an event.
 	EffectCancelled Effect = "cancelled"
-	// EffectReset: forget roles suggested, bootstrap, progress, logs of the last attempt.
+	// EffectResetBegun: no decision is awaited any more.
+	EffectResetBegun Effect = "reset-begun"
+	// EffectResetNeedsUser: so, and the user has to boot the host, with an event.
+	EffectResetNeedsUser Effect = "reset-needs-user"
+	// EffectReset: forget what the installation left, with an event.
 	EffectReset Effect = "reset"
 	// EffectUnbound: take the host out of its cluster.
 	EffectUnbound Effect = "unbound"
-	// EffectPrepared: forget the outcome of the last preparation; of a cluster, set install_started_at too.
-	EffectPrepared Effect = "prepared"
+	// EffectOpened: the cluster becomes one that hosts are added to.
+	EffectOpened Effect = "opened"
 )

@@ -23,7 +23,7 @@ func TestHostFactsAreReadFromTheHost(t *testing.T) {
 	}
 	f := facts()
 	require.False(t, f.Unbound)
-	require.True(t, f.SingleNode)
+	require.False(t, f.NoAgent)
 	require.Equal(t, lifecycle.Unknown, f.DiskSpeed)
 	require.Equal(t, lifecycle.Unknown, f.Images)
 
@@ -53,20 +53,6 @@ func TestHostFactsAreReadFromTheHost(t *testing.T) {
 	require.False(t, facts().Conditions.Connected, "stored results count when none are given")
 	h.DecisionOpen = true
 	require.True(t, facts().AwaitingRetry)
-}
-
-func TestViableWithoutAHost(t *testing.T) {
-	t.Parallel()
-	c := &model.Cluster{Status: model.ClusterInstalling, ControlPlaneCount: 3}
-	all := append(hosts(model.RoleMaster, "installed", "installed", "installed"), hosts(model.RoleWorker, "installed", "installing-pending-user-action")...)
-	viable := func(h *model.Host) bool {
-		return lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Hosts: all, Now: now}).ClusterViable
-	}
-	require.False(t, viable(all[4]), "one of two workers is not enough")
-	require.False(t, viable(all[3]), "only asked of hosts that wait for their user")
-	require.Equal(t, model.HostInstallingPendingUserAction, all[4].Status, "the host itself is not changed")
-	all = append(all, host(9, model.RoleWorker, model.HostInstalled))
-	require.True(t, viable(all[4]), "two of three workers are")
 }
 
 func TestLogsTimeOut(t *testing.T) {
@@ -102,9 +88,10 @@ func TestClusterFactsAddHostsUp(t *testing.T) {
 		return lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Operators: operators, Timeouts: lifecycle.DefaultTimeouts(), Now: now})
 	}
 	f := facts(hosts(model.RoleMaster, "preparing-successful", "preparing-successful", "preparing-successful")...)
-	require.True(t, f.AllHostsPrepared && f.PreparationSucceeded && f.Installing && f.Complete)
+	require.True(t, f.AllHostsPrepared && f.PreparationSucceeded && f.Installing && lifecycle.OperatorsDone(operators))
 	require.False(t, f.UnpreparingHosts || f.Finalizing || f.AllHostsDone || f.AwaitingRetry)
-	require.Equal(t, 2*time.Hour, f.OperatorTimeout)
+	require.Equal(t, 2*time.Hour, lifecycle.OperatorTimeout(operators))
+	require.Equal(t, []string{"odf"}, f.FailedOperators)
 
 	f = facts(hosts(model.RoleMaster, "preparing-for-installation", "preparing-failed", "insufficient")...)
 	require.True(t, f.UnpreparingHosts && f.FailedPreparingHosts)
@@ -118,11 +105,9 @@ func TestClusterFactsAddHostsUp(t *testing.T) {
 	require.True(t, facts(waits...).AwaitingRetry)
 
 	operators[1].Status = model.OperatorProgressing
-	require.False(t, facts().Complete, "an operator is still at work")
+	require.False(t, lifecycle.OperatorsDone(operators), "an operator is still at work")
 	operators = []model.MonitoredOperator{{Name: "console", Type: "builtin", Status: model.OperatorFailed}}
-	require.False(t, facts().Complete, "a builtin operator must come up")
-	operators, c.IngressCertAt = nil, time.Time{}
-	require.False(t, facts().Complete, "the kubeconfig lacks its certificate")
+	require.False(t, lifecycle.OperatorsDone(operators), "a builtin operator must come up")
 	require.False(t, facts().AllHostsPrepared, "no hosts are not prepared")
 }
 

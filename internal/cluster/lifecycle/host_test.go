@@ -23,16 +23,15 @@ type hostCase struct {
 	says   string // part of the status info; "-" wants none
 }
 
-func stage(s model.Stage) func(*hf)           { return func(f *hf) { f.Stage = s } }
-func cluster(s model.ClusterStatus) func(*hf) { return func(f *hf) { f.ClusterStatus = s } }
-func dayTwo(f *hf)                            { f.DayTwo = true }
-func silent(f *hf)                            { f.Conditions.Connected = false }
-func soft(f *hf)                              { f.Timeouts.Soft = true }
-func retry(f *hf)                             { f.AwaitingRetry = true }
-func slowStatus(d time.Duration) func(*hf)    { return func(f *hf) { f.StatusSince = now.Add(-d) } }
-func slowStage(s model.Stage, d time.Duration) func(*hf) {
-	return func(f *hf) { f.Stage, f.StageSince = s, now.Add(-d) }
-}
+func stage(s model.Stage) func(*hf)                 { return func(f *hf) { f.Stage = s } }
+func cluster(s model.ClusterStatus) func(*hf)       { return func(f *hf) { f.ClusterStatus = s } }
+func dayTwo(f *hf)                                  { f.DayTwo = true }
+func silent(f *hf)                                  { f.Conditions.Connected = false }
+func soft(f *hf)                                    { f.Timeouts.Soft = true }
+func retry(f *hf)                                   { f.AwaitingRetry = true }
+func over(s model.Stage, d time.Duration) func(*hf) { return func(f *hf) { f.Stage, f.Limit = s, d } }
+func because(why string) func(*hf)                  { return func(f *hf) { f.Reason = why } }
+func noAgent(f *hf)                                 { f.NoAgent = true }
 
 func failing(id string) func(*hf) {
 	return func(f *hf) { f.Conditions = lifecycle.HostConditionsOf(failed(id)) }
@@ -84,17 +83,18 @@ var eventCases = []hostCase{
 	{"Registration while installing", register, "installing-in-progress", stage(model.StageWritingImageToDisk), "error", lifecycle.EffectFailed, "Writing image to disk"},
 	{"Registration after a failure", register, "error", nil, "error", none, "-"},
 	{"Registration after installation", register, "installed", nil, "installed", lifecycle.EffectWrongBootOrder, ""},
-	{"Installation failed", lifecycle.HostInstallationFailed, "installing", stage(model.StageInstalling), "error", lifecycle.EffectFailed, "Installing"},
+	{"Installation failed", lifecycle.HostInstallationFailed, "installing", all(stage(model.StageInstalling), because("no space")), "error", lifecycle.EffectFailed, `"Installing": no space`},
 	{"Installation cancelled", lifecycle.CancelHost, "error", nil, "cancelled", lifecycle.EffectCancelled, ""},
-	{"Preparation cancelled", lifecycle.CancelHost, "preparing-for-installation", nil, "known", none, ""},
-	{"Nothing to cancel", lifecycle.CancelHost, "known", nil, "known", none, "-"},
+	{"Preparation cancelled", lifecycle.CancelHost, "preparing-for-installation", nil, "known", lifecycle.EffectCancelled, ""},
+	{"Installation cancelled before the next attempt", lifecycle.CancelHost, "known", installing, "cancelled", lifecycle.EffectCancelled, "cancelled"},
+	{"Nothing to cancel", lifecycle.CancelHost, "known", nil, "known", lifecycle.EffectCancelled, "-"},
 	{"Install day-2 host", lifecycle.InstallHost, "known", dayTwo, "installing", none, ""},
-	{"Reset needs a reboot", lifecycle.ResettingPendingUserAction, "installed", nil, "resetting-pending-user-action", lifecycle.EffectReset, ""},
+	{"Reset needs a reboot", lifecycle.ResetHost, "installed", noAgent, "resetting-pending-user-action", lifecycle.EffectResetNeedsUser, "discovery image"},
 	{"Unbind before installation", lifecycle.UnbindHost, "known", nil, "unbinding", lifecycle.EffectUnbound, ""},
 	{"Unbind during or after installation", lifecycle.UnbindHost, "installed", nil, "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
 	{"Reclaim installed host", lifecycle.ReclaimHost, "installed", nil, "reclaiming", lifecycle.EffectUnbound, ""},
 	{"Reclaimed host reboots", lifecycle.RebootingForReclaim, "reclaiming", nil, "reclaiming-rebooting", none, ""},
-	{"Reclaim failed", lifecycle.ReclaimFailed, "reclaiming", nil, "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
+	{"Reclaim failed", lifecycle.ReclaimFailed, "reclaiming", because("no answer"), "unbinding-pending-user-action", none, ": no answer"},
 	{"Reclaim before installation", lifecycle.ReclaimHost, "known", nil, "unbinding", lifecycle.EffectUnbound, ""},
 	{"Reclaim failed host", lifecycle.ReclaimHost, "error", nil, "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
 	{"Media gone before installation", lifecycle.MediaDisconnect, "known", nil, "disconnected", none, "media"},
@@ -102,49 +102,59 @@ var eventCases = []hostCase{
 	{"Registration again unbound", register, "unbinding", nil, "discovering-unbound", lifecycle.EffectRegistered, ""},
 	{"Bind", lifecycle.BindHost, "known-unbound", nil, "binding", none, ""},
 	{"Media of unbound host gone", lifecycle.MediaDisconnect, "known-unbound", nil, "disconnected-unbound", none, ""},
+}
 
-	{"Retry failed host", lifecycle.RetryHost, "error", all(installing, stage(model.StageWritingImageToDisk)), "installing", lifecycle.EffectReset, ""},
-	{"Retry failed host", lifecycle.RetryHost, "error", all(broken, retry, stage(model.StageWritingImageToDisk)), "installing", lifecycle.EffectReset, ""},
-	{"Retry needs a reboot", lifecycle.RetryHost, "error", all(pending, stage(model.StageConfiguring)), "resetting-pending-user-action", lifecycle.EffectReset, "boot it"},
-	{"Retry needs a reboot", lifecycle.RetryHost, "installing-pending-user-action", all(pending, stage(model.StageRebooting)), "resetting-pending-user-action", lifecycle.EffectReset, ""},
-	{"Retry rediscovered host", lifecycle.RetryHost, "known", installing, "installing", lifecycle.EffectReset, ""},
-	{"Reset in the live image", lifecycle.ResetHost, "error", stage(model.StageWritingImageToDisk), "discovering", lifecycle.EffectReset, ""},
-	{"Reset in the live image", lifecycle.ResetHost, "disconnected", nil, "discovering", lifecycle.EffectReset, ""},
-	{"Reset after the live image", lifecycle.ResetHost, "installed", stage(model.StageDone), "resetting-pending-user-action", lifecycle.EffectReset, ""},
+// workflowCases are those of workflows.
+var workflowCases = []hostCase{
+	{"Preparation begins with its cluster", lifecycle.PrepareHost, "known", preparing, "preparing-for-installation", lifecycle.EffectPrepared, "preparing"},
+	{"Preparation begins with its cluster", lifecycle.PrepareHost, "preparing-for-installation", preparing, "preparing-for-installation", lifecycle.EffectPrepared, ""},
+	{"Installation begins", lifecycle.InstallationBegins, "preparing-successful", installing, "installing", none, "starting"},
+	{"Cluster stopped preparing", lifecycle.PreparationStopped, "preparing-for-installation", nil, "known", none, ""},
+	{"Failed preparation is over", lifecycle.PreparationStopped, "preparing-failed", nil, "known", none, ""},
+	{"Prepared host is not needed", lifecycle.PreparationStopped, "preparing-successful", nil, "known", none, ""},
+	{"Attempt begins", lifecycle.BeginAttempt, "error", func(f *hf) { f.Attempt = 2 }, "installing", lifecycle.EffectAttempt, "tried again"},
+	{"Attempt begins", lifecycle.BeginAttempt, "known", nil, "installing", lifecycle.EffectAttempt, "starting"},
+	{"Stage is repeated", lifecycle.RepeatStage, "error", nil, "installing-in-progress", lifecycle.EffectStageRepeated, "tried again"},
+	{"Attempt failed", lifecycle.FailHost, "installing-in-progress", because("I/O error"), "error", lifecycle.EffectDecisionOpened, "I/O error"},
+	{"Host was given up", lifecycle.GiveUpHost, "error", nil, "error", lifecycle.EffectGivenUp, "-"},
+	{"Retry needs a reboot", lifecycle.RetryHost, "error", stage(model.StageConfiguring), "resetting-pending-user-action", lifecycle.EffectRediscover, "Boot the host"},
+	{"Stage waits for the user of another host", lifecycle.StageTimedOut, "installing-in-progress", all(pending, over(model.StageWaitingForBootkube, time.Hour)), "installing-in-progress", lifecycle.EffectStageClockRestarted, "-"},
+	{"Stage timed out", lifecycle.StageTimedOut, "installing-in-progress", all(installing, over(model.StageConfiguring, time.Hour)), "error", lifecycle.EffectFailed, `"Configuring" for more than 1h`},
+	{"Writing the image timed out", lifecycle.StageTimedOut, "installing-in-progress", all(installing, over(model.StageWritingImageToDisk, 30*time.Minute)), "error", lifecycle.EffectFailed, "30m"},
+	{"Copying data timed out", lifecycle.StageTimedOut, "installing-in-progress", all(installing, over(model.StageCopyingRegistryData, 90*time.Minute)), "error", lifecycle.EffectFailed, "1h30m"},
+	{"Stage takes long", lifecycle.StageTimedOut, "installing-in-progress", all(installing, soft, over(model.StageConfiguring, time.Hour)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
+	{"Writing the image takes long", lifecycle.StageTimedOut, "installing-in-progress", all(installing, soft, over(model.StageWritingImageToDisk, time.Hour)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
+	{"Copying data takes long", lifecycle.StageTimedOut, "installing-in-progress", all(installing, soft, over(model.StageCopyingRegistryData, time.Hour)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
+	{"Reboot was not begun in time", lifecycle.StageTimedOut, "installing-in-progress", over(model.StageRebooting, 40*time.Minute), "error", lifecycle.EffectFailed, "boot order"},
+	{"Stage timed out while its user was awaited", lifecycle.StageTimedOut, "installing-pending-user-action", over(model.StageJoined, time.Hour), "error", lifecycle.EffectFailed, "Joined"},
+	{"Stage takes long while its user is awaited", lifecycle.StageTimedOut, "installing-pending-user-action", all(soft, over(model.StageJoined, time.Hour)), "installing-pending-user-action", lifecycle.EffectStageTimedOut, "Joined"},
+	{"Stage still takes long", lifecycle.StageTimedOut, "installing-in-progress", all(soft, over(model.StageJoined, time.Hour), func(f *hf) { f.StageTimedOut = true }), "installing-in-progress", none, "-"},
+	{"Reboot takes too long", lifecycle.RebootTimedOut, "installing-in-progress", func(f *hf) { f.InstallationDisk = "/dev/sda" }, "installing-pending-user-action", lifecycle.EffectRebootTimedOut, "boot it from /dev/sda"},
+	{"Installed host resumes", lifecycle.ResumeHost, "error", stage(model.StageDone), "installed", none, ""},
+	{"Reset in the live image", lifecycle.ResetHost, "error", stage(model.StageWritingImageToDisk), "resetting", lifecycle.EffectResetBegun, "reset"},
+	{"Reset in the live image", lifecycle.ResetHost, "disconnected", nil, "resetting", lifecycle.EffectResetBegun, ""},
+	{"Reset needs a reboot", lifecycle.ResetHost, "error", stage(model.StageConfiguring), "resetting-pending-user-action", lifecycle.EffectResetNeedsUser, ""},
+	{"Host is reset", lifecycle.FinishHostReset, "resetting", nil, "discovering", lifecycle.EffectReset, "inventory"},
+	{"Host is reset but for its boot", lifecycle.FinishHostReset, "resetting-pending-user-action", nil, "resetting-pending-user-action", lifecycle.EffectReset, "-"},
 }
 
 var refreshCases = []hostCase{
-	{"Reclaim timed out", refresh, "reclaiming", slowStatus(61 * time.Minute), "unbinding-pending-user-action", lifecycle.EffectUnbound, ""},
-	{"Preparation begins", refresh, "known", preparing, "preparing-for-installation", lifecycle.EffectPrepared, ""},
+	{"Preparation begins", refresh, "known", preparing, "preparing-for-installation", none, ""},
 	{"Preparation succeeded", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Passed)), "preparing-successful", none, ""},
 	{"Prepared host waits", refresh, "preparing-successful", preparing, "preparing-successful", none, "-"},
-	{"Installation begins", refresh, "preparing-successful", installing, "installing", none, ""},
-	{"Cluster stopped preparing", refresh, "preparing-for-installation", nil, "known", none, ""},
 	{"Disk too slow to be checked", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Failed, lifecycle.Passed), failing("sufficient-installation-disk-speed")), "insufficient", none, "because of sufficient-installation-disk-speed"},
-	{"Preparation timed out", refresh, "preparing-for-installation", all(preparing, slowStatus(18*time.Minute), checks(lifecycle.Passed, lifecycle.Unknown)), "preparing-failed", none, "17m"},
 	{"Images not available", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Failed)), "preparing-failed", none, "images"},
 	{"Preparation goes on", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Unknown)), "preparing-for-installation", none, "-"},
-	{"Failed preparation is over", refresh, "preparing-failed", nil, "known", none, ""},
-	{"Prepared host is not needed", refresh, "preparing-successful", nil, "known", none, ""},
 	{"Host disconnected", refresh, "known", silent, "disconnected", none, "3m"},
 	{"Host disconnected", refresh, "known", failing("media-connected"), "disconnected", none, "media"},
 	{"Cluster failed", refresh, "installed", broken, "error", none, "cluster failed"},
-	{"Step not taken", refresh, "installing", all(installing, slowStatus(21*time.Minute)), "error", lifecycle.EffectFailed, "20m"},
 	{"Disconnected while preparing", refresh, "preparing-for-installation", all(preparing, silent), "disconnected", none, ""},
 	{"Disconnected while installing", refresh, "installing-in-progress", all(installing, silent), "error", lifecycle.EffectFailed, ""},
 	{"Silent while installing", refresh, "installing-in-progress", all(installing, silent, soft), "installing-in-progress", lifecycle.EffectConnectionLost, ""},
 	{"Back while installing", refresh, "installing-in-progress", all(installing, soft, func(f *hf) { f.ConnectionTimedOut = true }), "installing-in-progress", lifecycle.EffectConnectionBack, ""},
-	{"Stage waits for another host's user", refresh, "installing-in-progress", all(pending, slowStage(model.StageWaitingForBootkube, 2*time.Hour)), "installing-in-progress", lifecycle.EffectStageClockRestarted, "-"},
-	{"Stage timed out", refresh, "installing-in-progress", all(installing, slowStage(model.StageConfiguring, 61*time.Minute)), "error", lifecycle.EffectFailed, `"Configuring" for more than 1h`},
-	{"Writing the image timed out", refresh, "installing-in-progress", all(installing, slowStage(model.StageWritingImageToDisk, 31*time.Minute)), "error", lifecycle.EffectFailed, "30m"},
-	{"Copying data timed out", refresh, "installing-in-progress", all(installing, slowStage(model.StageCopyingRegistryData, 91*time.Minute)), "error", lifecycle.EffectFailed, "1h30m"},
-	{"Stage takes long", refresh, "installing-in-progress", all(installing, soft, slowStage(model.StageConfiguring, 61*time.Minute)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
-	{"Writing the image takes long", refresh, "installing-in-progress", all(installing, soft, slowStage(model.StageWritingImageToDisk, 31*time.Minute)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
-	{"Copying data takes long", refresh, "installing-in-progress", all(installing, soft, slowStage(model.StageCopyingRegistryData, 91*time.Minute)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
-	{"Reboot takes too long", refresh, "installing-in-progress", all(installing, slowStage(model.StageRebooting, 41*time.Minute)), "installing-pending-user-action", none, "boot order"},
-	{"User did not act", refresh, "installing-pending-user-action", all(pending, slowStatus(61*time.Minute), func(f *hf) { f.ClusterViable = true }), "error", lifecycle.EffectFailed, "1h"},
-	{"Installation goes on", refresh, "installing-in-progress", all(installing, slowStage(model.StageRebooting, 39*time.Minute)), "installing-in-progress", none, "-"},
-	{"Installation goes on", refresh, "installing-pending-user-action", all(pending, slowStatus(61*time.Minute)), "installing-pending-user-action", none, "-"},
+	{"Stage waits for another host's user", refresh, "installing-in-progress", all(pending, stage(model.StageWaitingForBootkube)), "installing-in-progress", lifecycle.EffectStageClockRestarted, "-"},
+	{"Installation goes on", refresh, "installing-in-progress", all(installing, stage(model.StageRebooting)), "installing-in-progress", none, "-"},
+	{"Installation goes on", refresh, "installing-pending-user-action", pending, "installing-pending-user-action", none, "-"},
 	{"Installation waits for a retry", refresh, "installed", all(broken, retry), "installed", none, "-"},
 	{"Discovery", refresh, "disconnected", failing("has-inventory"), "discovering", none, ""},
 	{"Hardware insufficient", refresh, "known", failing("has-min-cpu-cores"), "insufficient", none, "because of has-min-cpu-cores"},
@@ -171,7 +181,7 @@ var refreshCases = []hostCase{
 func TestHostTransitions(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, list := range [][]hostCase{eventCases, refreshCases} {
+	for _, list := range [][]hostCase{eventCases, workflowCases, refreshCases} {
 		for _, tt := range list {
 			seen[tt.row] = true
 			t.Run(string(tt.event)+" "+string(tt.from)+": "+tt.row, func(t *testing.T) {
@@ -209,8 +219,10 @@ func TestRefusedHostEventsNameTheState(t *testing.T) {
 	}{
 		{"installing a day-1 host alone", lifecycle.InstallHost, "known", nil},
 		{"retrying a host that works", lifecycle.RetryHost, "installing-in-progress", installing},
-		{"retrying after the installation ended", lifecycle.RetryHost, "error", broken},
-		{"retrying a day-2 host", lifecycle.RetryHost, "error", all(dayTwo, installing)},
+		{"retrying a host of an installation that ended", lifecycle.BeginAttempt, "cancelled", broken},
+		{"failing a host that was reset", lifecycle.FailHost, "resetting", nil},
+		{"resuming a host that failed by itself", lifecycle.ResumeHost, "error", nil},
+		{"resetting a host without a cluster", lifecycle.ResetHost, "known-unbound", nil},
 		{"cancelling before it began", lifecycle.CancelHost, "insufficient", nil},
 		{"binding a bound host", lifecycle.BindHost, "known", nil},
 		{"progress before it began", progress, "known", nil},
@@ -231,11 +243,7 @@ func TestRefusedHostEventsNameTheState(t *testing.T) {
 
 func TestSingleNodeMayRebootLonger(t *testing.T) {
 	t.Parallel()
-	facts := fineHost()
-	slowStage(model.StageRebooting, 79*time.Minute)(&facts)
-	installing(&facts)
-	facts.SingleNode = true
-	got, err := lifecycle.NextHost(refresh, "installing-in-progress", facts)
-	require.NoError(t, err)
-	require.Equal(t, "Installation goes on", got.Name)
+	timeouts := lifecycle.DefaultTimeouts()
+	require.Equal(t, 80*time.Minute, timeouts.Stage(model.StageRebooting, true))
+	require.Equal(t, 40*time.Minute, timeouts.Stage(model.StageRebooting, false))
 }

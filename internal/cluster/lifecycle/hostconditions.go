@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"slices"
-	"time"
 
 	"slipway/internal/model"
 )
@@ -12,7 +11,7 @@ type (
 	hf = HostFacts
 )
 
-// The conditions of the host tables, named as contract/states.md names them.
+// The conditions of the host tables, with the names of docs/reference/states.md.
 var (
 	isUnbound          = cond("IsUnboundHost", func(f *hf) bool { return f.Unbound })
 	isDayTwo           = cond("IsDay2Host", func(f *hf) bool { return f.DayTwo })
@@ -32,8 +31,8 @@ var (
 	clusterPreparing   = clusterIs("ClusterPreparingForInstallation", model.ClusterPreparingForInstallation)
 	clusterInstalling  = clusterIs("ClusterInstalling", model.ClusterInstalling, model.ClusterFinalizing)
 	clusterInError     = clusterIs("ClusterInError", model.ClusterError)
+	clusterCancels     = clusterIs("ClusterCancelsInstallation", cInstalling, cPending, cError, cFinalizing)
 	clusterWaits       = clusterIs("ClusterPendingUserAction", model.ClusterInstallingPendingUserAction)
-	clusterPost        = clusterIs("IsClusterPostInstallation", model.ClusterInstalled, model.ClusterAddingHosts)
 	diskSpeedUnknown   = cond("installationDiskSpeedUnknown", func(f *hf) bool { return f.DiskSpeed == Unknown })
 	diskSpeedPassed    = cond("InstallationDiskSpeedCheckSuccessful", func(f *hf) bool { return f.DiskSpeed == Passed })
 	diskSpeedNotFailed = cond("SufficientOrUnknownInstallationDiskSpeed", func(f *hf) bool { return f.DiskSpeed != Failed })
@@ -44,36 +43,23 @@ var (
 	softTimeouts       = cond("SoftTimeoutsEnabled", func(f *hf) bool { return f.Timeouts.Soft })
 	connectionTimedOut = cond("ConnectionTimedOut", func(f *hf) bool { return f.ConnectionTimedOut })
 	stageTimedOut      = cond("HostStageTimedOut", func(f *hf) bool { return f.StageTimedOut })
-	viable             = cond("ClusterWouldSucceedWithoutHost", func(f *hf) bool { return f.ClusterViable })
 	awaitingRetry      = cond("AwaitingRetry", func(f *hf) bool { return f.AwaitingRetry })
-	inLiveImage        = cond("InLiveImage", func(f *hf) bool { return !f.Stage.LeftLiveImage() })
+	inLiveImage        = cond("InLiveImage", func(f *hf) bool { return !f.Stage.LeftLiveImage() && !f.NoAgent })
 
 	writingImage = stageIs(model.StageWritingImageToDisk)
 	copyingData  = stageIs(model.StageCopyingRegistryData)
 	ownTimeout   = stageIs(model.StageWritingImageToDisk, model.StageCopyingRegistryData, model.StageRebooting)
 
-	preparingTimedOut = cond("IsPreparingTimedOut", func(f *hf) bool { return over(f.StatusSince, f.Timeouts.PrepareHost, f.Now) })
-	pickupTimedOut    = cond("HasStatusTimedOut(InstallationTimeout)", func(f *hf) bool { return over(f.StatusSince, f.Timeouts.StepPickup, f.Now) })
-	reclaimTimedOut   = cond("HasStatusTimedOut(ReclaimTimeout)", func(f *hf) bool { return over(f.StatusSince, f.Timeouts.Reclaim, f.Now) })
-	actionTimedOut    = cond("HasPendingUserActionTimedOut", func(f *hf) bool { return over(f.StatusSince, f.Timeouts.PendingUserAction, f.Now) })
-	progressTimedOut  = cond("HasInstallationInProgressTimedOut", func(f *hf) bool { return over(f.StageSince, f.StageTimeout(), f.Now) })
-
 	allPassed   = and(diskSpeedPassed, imagesPassed)
-	nonFailed   = and(diskSpeedNotFailed, imagesNotFailed)
 	someUnknown = or(diskSpeedUnknown, imagesUnknown)
 	// ignoreProgress: these stages wait for other hosts, one of which waits for its user.
 	ignoreProgress = and(clusterWaits, stageIs(
 		model.StageWaitingForControlPlane, model.StageWaitingForController,
 		model.StageWaitingForBootkube, model.StageRebooting,
 	))
-	// installationOpen: the workflow runs, whatever the cluster shows.
-	installationOpen = or(clusterInstalling, clusterWaits, awaitingRetry)
 )
 
 var installableRoles = []model.Role{model.RoleMaster, model.RoleArbiter, model.RoleWorker}
-
-// StageTimeout is how long the host may be in its stage.
-func (f *HostFacts) StageTimeout() time.Duration { return f.Timeouts.Stage(f.Stage, f.SingleNode) }
 
 func clusterIs(text string, statuses ...model.ClusterStatus) hw {
 	return cond(text, func(f *hf) bool { return slices.Contains(statuses, f.ClusterStatus) })

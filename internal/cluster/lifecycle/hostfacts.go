@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"slices"
 	"time"
 
 	"slipway/internal/cluster/validation"
@@ -29,22 +28,27 @@ type HostFacts struct {
 	DayTwo  bool
 	Role    model.Role // assigned, not suggested
 	// Stage is the stage the host is in; for HostProgressed the one it reports.
-	Stage        model.Stage
-	StageSince   time.Time // stage_updated_at
-	StatusSince  time.Time
-	SingleNode   bool
+	Stage model.Stage
+	// NoAgent is set when the status says that no agent runs on the host.
+	NoAgent      bool
 	Conditions   HostConditions
 	DiskSpeed    Outcome
 	Images       Outcome
 	LogsTimedOut bool
-	// ConnectionTimedOut and StageTimedOut tell that soft time-outs were reported already.
+	// ConnectionTimedOut and StageTimedOut are set when soft time-outs were reported already.
 	ConnectionTimedOut bool
 	StageTimedOut      bool
+	// InstallationDisk is the path of the disk the host is installed to.
+	InstallationDisk string
+
+	// Reason is why the event happened, in words for people; Limit the time that is over;
+	// Attempt the number of the attempt that begins. Who reports the event sets them.
+	Reason  string
+	Limit   time.Duration
+	Attempt int
 
 	// ClusterStatus is empty for unbound hosts.
 	ClusterStatus model.ClusterStatus
-	// ClusterViable is set when the cluster would come up without this host.
-	ClusterViable bool
 	// AwaitingRetry is set while the workflow of a failed installation still runs and a
 	// failed host may be tried again: the other hosts keep their states meanwhile.
 	AwaitingRetry bool
@@ -73,8 +77,7 @@ func NewHostFacts(in HostInput) HostFacts {
 	f := HostFacts{
 		Now: in.Now, Timeouts: in.Timeouts.Of(in.Cluster), AwaitingRetry: in.AwaitingRetry || h.DecisionOpen || decisionOpen(in.Hosts),
 		Unbound: h.ClusterID == nil, DayTwo: h.DayTwo(),
-		Role: h.Role, Stage: h.Stage,
-		StageSince: h.Progress.StageUpdatedAt, StatusSince: h.StatusUpdatedAt,
+		Role: h.Role, Stage: h.Stage, NoAgent: withoutAgent.Has(h.Status), InstallationDisk: h.InstallationDiskPath,
 		Conditions:         HostConditionsOf(results),
 		DiskSpeed:          unlessDisabled(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
 		Images:             unlessDisabled(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
@@ -83,25 +86,8 @@ func NewHostFacts(in HostInput) HostFacts {
 	}
 	if in.Cluster != nil {
 		f.ClusterStatus = in.Cluster.Status
-		f.SingleNode = in.Cluster.SingleNode() && !f.DayTwo
-		if h.Status == model.HostInstallingPendingUserAction {
-			f.ClusterViable = viableWithout(h, in.Cluster, in.Hosts)
-		}
 	}
 	return f
-}
-
-// viableWithout counts the host as failed: it stays defined.
-func viableWithout(h *model.Host, c *model.Cluster, hosts []*model.Host) bool {
-	others := slices.Clone(hosts)
-	for i, o := range others {
-		if o.ID == h.ID && o.InfraEnvID == h.InfraEnvID {
-			failing := *o
-			failing.Status = model.HostError
-			others[i] = &failing
-		}
-	}
-	return HasEnough(c, others, installingStatuses...)
 }
 
 // unlessDisabled takes a check for passed whose rule is switched off: nobody wants to
@@ -166,9 +152,4 @@ func logsTimedOut(state model.LogsState, since time.Time, pending, collection ti
 		return now.Sub(since) > collection
 	}
 	return false
-}
-
-// over reports whether a duration has passed since a time that is known.
-func over(since time.Time, limit time.Duration, now time.Time) bool {
-	return !since.IsZero() && now.Sub(since) > limit
 }

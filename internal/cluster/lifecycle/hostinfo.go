@@ -9,10 +9,12 @@ import (
 // Status infos of more than one row.
 const (
 	infoDiscovering      = "The host is being discovered, its inventory is awaited"
-	infoKnown            = "The host is ready to be installed"
-	infoInstalling       = "The installation of the host begins"
+	infoKnown            = "Host is ready to be installed"
+	infoInstalling       = "Installation is starting"
+	infoInstalled        = "The host is installed"
+	infoPreparing        = "Host is preparing for installation"
 	infoWrongBootOrder   = "The host booted the discovery image instead of its disk: remove the image, or put the installation disk first in the boot order, and reboot"
-	infoResetWaits       = "The host left the live image: boot it from the discovery image"
+	infoResetWaits       = "Boot the host from the discovery image again to go on with the reset"
 	infoUnbindWaits      = "The host left the live image: boot it from the discovery image to take it out of the cluster"
 	infoMediaGone        = "The discovery media is gone: connect it again and reboot the host"
 	infoSilentInstalling = "The host fell silent while it was installed, there was no sign of it for %s"
@@ -55,16 +57,28 @@ func span(d time.Duration) string {
 	return text
 }
 
-func prepareLimit(f *hf) string    { return span(f.Timeouts.PrepareHost) }
-func pickupLimit(f *hf) string     { return span(f.Timeouts.StepPickup) }
 func disconnectLimit(f *hf) string { return span(f.Timeouts.Disconnect) }
-func actionLimit(f *hf) string     { return span(f.Timeouts.PendingUserAction) }
-func stageLimit(f *hf) string      { return span(f.StageTimeout()) }
+func hostLimit(f *hf) string       { return span(f.Limit) }
+func diskOf(f *hf) string          { return f.InstallationDisk }
+
+// hostReason is says with the reason the event came with at the end.
+func hostReason(format string, args ...func(*hf) string) func(*hf) string {
+	return func(f *hf) string { return withReason(says(format, args...)(f), f.Reason) }
+}
+
+func hostReasonOnly(f *hf) string { return f.Reason }
+
+func attemptInfo(f *hf) string {
+	if f.Attempt > 1 {
+		return "The installation of this host is tried again"
+	}
+	return infoInstalling
+}
 
 var (
-	stageTimeout   = says("The host has been in stage %s for more than %s", stageOf, stageLimit)
-	writingTimeout = says("The image has not been written in %s: the installation disk may be too slow, or the host cannot reach the service", stageLimit)
-	copyingTimeout = says("The registry data has not been copied in %s: the installation disk or the discovery media may be too slow", stageLimit)
+	stageTimeout   = says("The host has been in stage %s for more than %s", stageOf, hostLimit)
+	writingTimeout = says("The image has not been written in %s: the installation disk may be too slow, or the host cannot reach the service", hostLimit)
+	copyingTimeout = says("The registry data has not been copied in %s: the installation disk or the discovery media may be too slow", hostLimit)
 )
 
 func disconnectedInfo(f *hf) string {

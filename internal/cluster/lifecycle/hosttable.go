@@ -8,7 +8,7 @@ import (
 
 type (
 	hostRow  = row[model.HostStatus, HostEvent, HostFacts]
-	statuses = []model.HostStatus
+	statuses = model.HostStatuses
 )
 
 // Short names of the host statuses, for tables that can be read.
@@ -37,72 +37,148 @@ const (
 	rebooting    = model.HostReclaimingRebooting
 )
 
-// hostRows is contract/states.md 2b in evaluation order, as far as commands and reports
-// go; refreshes follow in refreshRows.
-var hostRows = slices.Concat(eventRows, refreshRows)
+var (
+	// rebootable are the statuses of a host that may have to be booted again for a reset.
+	rebootable = statuses{
+		resetting, discovering, known, waitsForUser, installing, preparing, prepared, prepFailed,
+		pendingInput, resetWaits, inProgress, installed, failed, cancelled, added,
+	}
+	// resettable are those and the ones a silent or too small host has.
+	resettable = append(statuses{disconnected, lacking}, rebootable...)
+	// inAttempt are the statuses of a host whose workflow runs: one that was booted again for
+	// another attempt passes through discovery.
+	inAttempt = statuses{
+		discovering, known, disconnected, lacking, pendingInput, preparing, prepFailed, prepared,
+		installing, inProgress, waitsForUser, resetWaits, failed,
+	}
+)
 
-var eventRows = []hostRow{
-	{no: 1, name: "Initial registration", event: RegisterHost, to: discovering, when: not(isUnbound), effect: EffectRegistered, info: says(infoDiscovering)},
-	{no: 2, name: "Rebooting day-2 host stays in progress", event: HostProgressed, from: statuses{inProgress, installing}, to: inProgress, when: and(inReboot, isDayTwo), info: stageInfo},
-	{no: 3, name: "Day-2 host joined its cluster", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser}, to: added, when: and(inDone, isDayTwo), info: says("The host is part of the cluster")},
-	{no: 4, name: "Host is done", event: HostProgressed, from: statuses{inProgress, installing}, to: installed, when: inDone, info: says("The host is installed")},
+// hostRows are the rows of bound hosts in evaluation order: commands and reports, the
+// workflow's, and the refresh (docs/reference/states.md, "Hosts of a cluster").
+var hostRows = slices.Concat(hostReportRows, hostWorkflowRows, refreshRows)
+
+// hostReportRows are those of agents, installers and users.
+var hostReportRows = []hostRow{
 	{
-		name: "Host is done although it waited for its user", event: HostProgressed, from: statuses{waitsForUser}, to: installed, when: inDone, info: says("The host is installed"),
+		no: 1, name: "Initial registration", event: RegisterHost,
+		to: discovering, when: not(isUnbound), effect: EffectRegistered, info: says(infoDiscovering),
+	},
+	{
+		no: 2, name: "Rebooting day-2 host stays in progress", event: HostProgressed, from: statuses{inProgress, installing},
+		to: inProgress, when: and(inReboot, isDayTwo), info: stageInfo,
+	},
+	{
+		no: 3, name: "Day-2 host joined its cluster", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser},
+		to: added, when: and(inDone, isDayTwo), info: says("The host is part of the cluster"),
+	},
+	{
+		no: 4, name: "Host is done", event: HostProgressed, from: statuses{inProgress, installing},
+		to: installed, when: inDone, info: says(infoInstalled),
+	},
+	{
+		name: "Host is done although it waited for its user", event: HostProgressed, from: statuses{waitsForUser},
+		to: installed, when: inDone, info: says(infoInstalled),
 		why: "a node that is ready needs no second report to count as installed",
 	},
-	{no: 5, name: "Host progresses", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser}, to: inProgress, info: stageInfo},
-	{no: 6, name: "Progress changes nothing", event: HostProgressed, from: statuses{installed, waitsForUser, resetWaits}},
-	{no: 7, name: "Registration again while preparing", event: RegisterHost, from: statuses{preparing, prepared}, to: known, effect: EffectRegistered, info: says("The host restarted while it was prepared, preparation begins again")},
-	{no: 8, name: "Registration again", event: RegisterHost, from: statuses{discovering, known, disconnected, lacking, resetWaits, binding, pendingInput}, to: discovering, effect: EffectRegistered, info: says(infoDiscovering)},
-	{no: 9, name: "Registration before the reboot of a reset", event: RegisterHost, from: statuses{resetting}, to: resetting, when: inReboot},
-	{no: 10, name: "Registration after a reset", event: RegisterHost, from: statuses{resetting}, to: discovering, when: not(inReboot), effect: EffectRegistered, info: says(infoDiscovering)},
-	{no: 11, name: "Wrong boot order", event: RegisterHost, from: statuses{inProgress, waitsForUser, added}, to: waitsForUser, when: or(inReboot, and(isDayTwo, inDone)), effect: EffectWrongBootOrder, info: says(infoWrongBootOrder)},
-	{no: 12, name: "Registration while installing", event: RegisterHost, from: statuses{installing, inProgress}, to: failed, effect: EffectFailed, info: says("The host restarted unexpectedly while it was installed, in stage %s", stageOf)},
+	{
+		no: 5, name: "Host progresses", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser},
+		to: inProgress, info: stageInfo,
+	},
+	{
+		no: 6, name: "Progress changes nothing", event: HostProgressed, from: statuses{installed, waitsForUser, resetWaits},
+	},
+	{
+		no: 7, name: "Registration again while preparing", event: RegisterHost, from: statuses{preparing, prepared},
+		to: known, effect: EffectRegistered, info: says("The host restarted while it was prepared, preparation begins again"),
+	},
+	{
+		no: 8, name: "Registration again", event: RegisterHost,
+		from: statuses{discovering, known, disconnected, lacking, resetWaits, binding, pendingInput},
+		to:   discovering, effect: EffectRegistered, info: says(infoDiscovering),
+	},
+	{
+		no: 9, name: "Registration before the reboot of a reset", event: RegisterHost, from: statuses{resetting},
+		to: resetting, when: inReboot,
+	},
+	{
+		no: 10, name: "Registration after a reset", event: RegisterHost, from: statuses{resetting},
+		to: discovering, when: not(inReboot), effect: EffectRegistered, info: says(infoDiscovering),
+	},
+	{
+		no: 11, name: "Wrong boot order", event: RegisterHost, from: statuses{inProgress, waitsForUser, added},
+		to: waitsForUser, when: or(inReboot, and(isDayTwo, inDone)), effect: EffectWrongBootOrder, info: says(infoWrongBootOrder),
+	},
+	{
+		no: 12, name: "Registration while installing", event: RegisterHost, from: statuses{installing, inProgress},
+		to: failed, effect: EffectFailed, info: says("The host restarted unexpectedly while it was installed, in stage %s", stageOf),
+	},
 	{no: 13, name: "Registration after a failure", event: RegisterHost, from: statuses{failed}, to: failed},
-	{no: 14, name: "Registration after installation", event: RegisterHost, from: statuses{installed}, to: installed, effect: EffectWrongBootOrder, info: says(infoWrongBootOrder)},
-	{no: 15, name: "Installation failed", event: HostInstallationFailed, from: statuses{installing, inProgress}, to: failed, effect: EffectFailed, info: says("The installation failed in stage %s", stageOf)},
-	{no: 16, name: "Installation cancelled", event: CancelHost, from: statuses{waitsForUser, installing, inProgress, installed, failed}, to: cancelled, effect: EffectCancelled, info: says("The installation was cancelled")},
-	{no: 17, name: "Preparation cancelled", event: CancelHost, from: statuses{preparing, prepared}, to: known, info: says(infoKnown)},
-	{no: 18, name: "Nothing to cancel", event: CancelHost, from: statuses{known}},
-	{no: 19, name: "Install day-2 host", event: InstallHost, from: statuses{known}, to: installing, when: isDayTwo, info: says(infoInstalling)},
-	{no: 20, name: "Reset needs a reboot", event: ResettingPendingUserAction, from: rebootable, to: resetWaits, effect: EffectReset, info: says(infoResetWaits)},
-	{no: 21, name: "Unbind before installation", event: UnbindHost, from: statuses{known, discovering, disconnected, lacking, pendingInput}, to: unbinding, effect: EffectUnbound, info: says("The host leaves the cluster")},
-	{no: 22, name: "Unbind during or after installation", event: UnbindHost, from: statuses{preparing, prepared, prepFailed, installing, inProgress, waitsForUser, installed, added, failed, cancelled}, to: unbindWaits, effect: EffectUnbound, info: says(infoUnbindWaits)},
-	{no: 23, name: "Reclaim installed host", event: ReclaimHost, from: statuses{installed, added}, to: reclaiming, effect: EffectUnbound, info: says("The host fetches the discovery image")},
-	{no: 24, name: "Reclaimed host reboots", event: RebootingForReclaim, from: statuses{reclaiming}, to: rebooting, info: says("The host reboots into discovery")},
-	{no: 25, name: "Reclaim failed", event: ReclaimFailed, from: statuses{reclaiming, rebooting}, to: unbindWaits, effect: EffectUnbound, info: says(infoUnbindWaits)},
-	{no: 27, name: "Reclaim before installation", event: ReclaimHost, from: statuses{known, discovering, disconnected, lacking, pendingInput}, to: unbinding, effect: EffectUnbound, info: says("The host leaves the cluster")},
-	{no: 28, name: "Reclaim failed host", event: ReclaimHost, from: statuses{failed, cancelled}, to: unbindWaits, effect: EffectUnbound, info: says(infoUnbindWaits)},
-	{no: 41, name: "Media gone before installation", event: MediaDisconnect, from: statuses{discovering, lacking, known, pendingInput, disconnected, binding}, to: disconnected, info: says(infoMediaGone)},
-	{no: 42, name: "Media gone during installation", event: MediaDisconnect, from: statuses{preparing, prepFailed, prepared, installing, inProgress, failed}, to: failed, effect: EffectFailed, info: says(infoMediaGone)},
-
 	{
-		name: "Retry failed host", event: RetryHost, from: statuses{failed}, to: installing, when: and(not(isDayTwo), inLiveImage, installationOpen), effect: EffectReset, info: says(infoInstalling),
-		why: "a host that still runs the live image can be installed again at once, without touching the others",
+		no: 14, name: "Registration after installation", event: RegisterHost, from: statuses{installed},
+		to: installed, effect: EffectWrongBootOrder, info: says(infoWrongBootOrder),
 	},
 	{
-		name: "Retry needs a reboot", event: RetryHost, from: statuses{failed, waitsForUser}, to: resetWaits, when: and(not(isDayTwo), not(inLiveImage), installationOpen), effect: EffectReset, info: says(infoResetWaits),
-		why: "a host that left the live image has no agent to take steps",
+		no: 15, name: "Installation failed", event: HostInstallationFailed, from: statuses{installing, inProgress},
+		to: failed, effect: EffectFailed, info: hostReason("The installation failed in stage %s", stageOf),
 	},
 	{
-		name: "Retry rediscovered host", event: RetryHost, from: statuses{known}, to: installing, when: and(not(isDayTwo), installationOpen), effect: EffectReset, info: says(infoInstalling),
-		why: "after its reboot the host is known again and goes on where the others are",
+		no: 16, name: "Installation cancelled", event: CancelHost, from: statuses{waitsForUser, installing, inProgress, installed, failed},
+		to: cancelled, effect: EffectCancelled, info: says(infoCancelled),
 	},
 	{
-		name: "Reset in the live image", event: ResetHost, from: resettable, to: discovering, when: inLiveImage, effect: EffectReset, info: says(infoDiscovering),
-		why: "the agent is still there: nobody has to walk to the machine",
+		name: "Installation cancelled before the next attempt", event: CancelHost,
+		from: statuses{discovering, known, disconnected, lacking, pendingInput, preparing, prepFailed, prepared, resetWaits},
+		to:   cancelled, when: clusterCancels, effect: EffectCancelled, info: says(infoCancelled),
+		why: "a host that was booted again for another attempt ends with its cluster",
 	},
 	{
-		name: "Reset after the live image", event: ResetHost, from: rebootable, to: resetWaits, when: not(inLiveImage), effect: EffectReset, info: says(infoResetWaits),
-		why: "the same as the contract's row for hosts without an agent",
+		no: 17, name: "Preparation cancelled", event: CancelHost, from: statuses{preparing, prepared},
+		to: known, effect: EffectCancelled, info: says(infoKnown),
+	},
+	{no: 18, name: "Nothing to cancel", event: CancelHost, from: statuses{known}, effect: EffectCancelled},
+	{
+		no: 19, name: "Install day-2 host", event: InstallHost, from: statuses{known},
+		to: installing, when: isDayTwo, info: says(infoInstalling),
+	},
+	{
+		no: 21, name: "Unbind before installation", event: UnbindHost,
+		from: statuses{known, discovering, disconnected, lacking, pendingInput},
+		to:   unbinding, effect: EffectUnbound, info: says("The host leaves the cluster"),
+	},
+	{
+		no: 22, name: "Unbind during or after installation", event: UnbindHost,
+		from: statuses{preparing, prepared, prepFailed, installing, inProgress, waitsForUser, installed, added, failed, cancelled},
+		to:   unbindWaits, effect: EffectUnbound, info: says(infoUnbindWaits),
+	},
+	{
+		no: 23, name: "Reclaim installed host", event: ReclaimHost, from: statuses{installed, added},
+		to: reclaiming, effect: EffectUnbound, info: says("The host fetches the discovery image"),
+	},
+	{
+		no: 24, name: "Reclaimed host reboots", event: RebootingForReclaim, from: statuses{reclaiming},
+		to: rebooting, info: says("The host reboots into discovery"),
+	},
+	{
+		no: 25, name: "Reclaim failed", event: ReclaimFailed, from: statuses{reclaiming, rebooting},
+		to: unbindWaits, info: hostReason(infoUnbindWaits),
+	},
+	{
+		no: 27, name: "Reclaim before installation", event: ReclaimHost,
+		from: statuses{known, discovering, disconnected, lacking, pendingInput},
+		to:   unbinding, effect: EffectUnbound, info: says("The host leaves the cluster"),
+	},
+	{
+		no: 28, name: "Reclaim failed host", event: ReclaimHost, from: statuses{failed, cancelled},
+		to: unbindWaits, effect: EffectUnbound, info: says(infoUnbindWaits),
+	},
+	{
+		no: 41, name: "Media gone before installation", event: MediaDisconnect,
+		from: statuses{discovering, lacking, known, pendingInput, disconnected, binding},
+		to:   disconnected, info: says(infoMediaGone),
+	},
+	{
+		no: 42, name: "Media gone during installation", event: MediaDisconnect,
+		from: statuses{preparing, prepFailed, prepared, installing, inProgress, failed},
+		to:   failed, effect: EffectFailed, info: says(infoMediaGone),
 	},
 }
-
-// rebootable are the statuses of row 20.
-var rebootable = statuses{
-	resetting, discovering, known, waitsForUser, installing, preparing, prepared, prepFailed,
-	pendingInput, resetWaits, inProgress, installed, failed, cancelled, added,
-}
-
-// resettable are those and the ones a silent or too small host has.
-var resettable = append(statuses{disconnected, lacking}, rebootable...)

@@ -8,7 +8,7 @@ import (
 
 // row is one line of a transition table over statuses S, events E and facts F.
 type row[S ~string, E ~string, F any] struct {
-	no     int // line of the contract's table; 0 for ours
+	no     int // of the v2 API's table (docs/reference/states.md); 0 for ours
 	name   string
 	event  E
 	from   []S // nil: the object is new
@@ -16,19 +16,19 @@ type row[S ~string, E ~string, F any] struct {
 	when   when[F]
 	effect Effect
 	info   func(*F) string // nil keeps the status info
-	why    string          // of rows that differ from the contract's table
+	why    string          // of rows that differ from v2's
 }
 
 // Row is a line of a transition table for documentation and tests.
 type Row struct {
-	// No is the line in the contract's table, 0 for rows of ours.
+	// No is the number of the row in the v2 API's table, 0 for rows of ours.
 	No    int
 	Name  string
 	Event string
 	From  []string // empty: a new object
 	To    string   // empty: stays
 	When  string   // empty: always
-	Why   string   // why the row exists, or differs from the contract's
+	Why   string   // why the row exists, or differs from v2's
 }
 
 func (r *row[S, E, F]) fits(event E, from S, facts *F) bool {
@@ -66,21 +66,22 @@ func (r *row[S, E, F]) statusInfo(facts *F) string {
 // HostTransition is what becomes of a host.
 type HostTransition struct {
 	Name string // of the row
+	From model.HostStatus
 	To   model.HostStatus
 	// StatusInfo is the new status info; empty keeps the one there is.
 	StatusInfo string
 	Effect     Effect
 }
 
-// NextHost gives the transition of a host on an event; from is empty for a host that
-// registers for the first time. When no row fits the error is a model.ErrConflict that
-// names the state; a RefreshHost of a known state always fits.
+// NextHost returns the transition of a host on an event without carrying it out; from is
+// empty for a host that registers for the first time. When no row fits the error is a
+// model.ErrConflict that names the state; a RefreshHost of a known state always fits.
 func NextHost(event HostEvent, from model.HostStatus, facts HostFacts) (HostTransition, error) {
 	for _, table := range [][]hostRow{hostRows, poolRows, lastHostRows} {
 		for i := range table {
 			r := &table[i]
 			if r.fits(event, from, &facts) {
-				return HostTransition{Name: r.name, To: r.target(from), StatusInfo: r.statusInfo(&facts), Effect: r.effect}, nil
+				return HostTransition{Name: r.name, From: from, To: r.target(from), StatusInfo: r.statusInfo(&facts), Effect: r.effect}, nil
 			}
 		}
 	}
@@ -90,18 +91,19 @@ func NextHost(event HostEvent, from model.HostStatus, facts HostFacts) (HostTran
 // ClusterTransition is what becomes of a cluster.
 type ClusterTransition struct {
 	Name string
+	From model.ClusterStatus
 	To   model.ClusterStatus
 	// StatusInfo is the new status info; empty keeps the one there is.
 	StatusInfo string
 	Effect     Effect
 }
 
-// NextCluster gives the transition of a cluster on an event, like NextHost.
+// NextCluster returns the transition of a cluster on an event, like NextHost.
 func NextCluster(event ClusterEvent, from model.ClusterStatus, facts ClusterFacts) (ClusterTransition, error) {
 	for i := range clusterRows {
 		r := &clusterRows[i]
 		if r.fits(event, from, &facts) {
-			return ClusterTransition{Name: r.name, To: r.target(from), StatusInfo: r.statusInfo(&facts), Effect: r.effect}, nil
+			return ClusterTransition{Name: r.name, From: from, To: r.target(from), StatusInfo: r.statusInfo(&facts), Effect: r.effect}, nil
 		}
 	}
 	return ClusterTransition{}, model.Conflictf("%s is not possible for a cluster in status %s", event, orNew(string(from)))
@@ -114,8 +116,8 @@ func orNew(status string) string {
 	return status
 }
 
-// HostTable is the table of bound hosts, PoolTable that of unbound ones: the contract's
-// rows in evaluation order with ours where they are evaluated.
+// HostTable is the table of bound hosts, PoolTable that of unbound ones: v2's rows in
+// evaluation order with ours where they are evaluated.
 func HostTable() []Row { return publicRows(slices.Concat(hostRows, lastHostRows)) }
 
 // PoolTable is the table of unbound hosts.

@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"slices"
 	"time"
 
 	"slipway/internal/model"
@@ -10,11 +9,6 @@ import (
 // maxClockSpread is how far the clocks of two hosts may be apart
 // (docs/reference/validation-rules.md, "Spread of clocks").
 const maxClockSpread = 4 * time.Minute
-
-// readyStatuses are those of a host that can be, or just is, installed.
-var readyStatuses = []model.HostStatus{
-	model.HostKnown, model.HostPreparingForInstallation, model.HostPreparingSuccessful,
-}
 
 func pullSecretSet(c *clusterCase) verdict {
 	if c.Cluster.PullSecret == "" {
@@ -34,7 +28,7 @@ func platformRequirements(c *clusterCase) verdict {
 func allHostsReady(c *clusterCase) verdict {
 	var waiting []string
 	for _, h := range c.Hosts {
-		if !slices.Contains(readyStatuses, h.Status) {
+		if !model.ReadyHosts.Has(h.Status) {
 			waiting = append(waiting, hostLabel(h)+" is "+string(h.Status))
 		}
 	}

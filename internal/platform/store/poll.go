@@ -32,6 +32,11 @@ type PollView struct {
 	Waiting bool
 }
 
+// Host is the host as far as an idle poll reads it.
+func (v *PollView) Host() *model.Host {
+	return &model.Host{Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts}
+}
+
 // Poll reads the view of one host.
 func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollView, error) {
 	var v PollView

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -67,7 +68,7 @@ func readInventory(ctx context.Context, s *Service, from sender, r wire.StepRepl
 			return false
 		}
 		chooseDisk(h)
-		if moved && h.ClusterID != nil && !slices.Contains(unreachable, h.Status) {
+		if moved && h.ClusterID != nil && !lifecycle.Silent.Has(h.Status) {
 			t.HostsChanged(*h.ClusterID)
 		}
 		return true
@@ -127,7 +128,7 @@ func readVIPs(_ context.Context, s *Service, _ sender, r wire.StepReply) (answer
 // installation has put them to use.
 func (s *Service) vipsVerified(ctx context.Context, clusterID uuid.UUID, verified wire.VerifyVipsResponse) error {
 	_, err := s.store.UpdateCluster(ctx, clusterID, func(c *model.Cluster, t *store.Tx) error {
-		if !slices.Contains(beforeInstallation, c.Status) {
+		if !lifecycle.BeforeInstallation.Has(c.Status) {
 			return nil
 		}
 		changed := false
@@ -148,9 +149,4 @@ func (s *Service) vipsVerified(ctx context.Context, clusterID uuid.UUID, verifie
 		return nil
 	})
 	return err
-}
-
-// beforeInstallation are the statuses of a cluster that can still be changed.
-var beforeInstallation = []model.ClusterStatus{
-	model.ClusterInsufficient, model.ClusterReady, model.ClusterPendingForInput,
 }

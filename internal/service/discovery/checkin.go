@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/model"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/platform/store"
 )
 
@@ -66,7 +66,7 @@ func (p *poll) checkIn(ctx context.Context, v *store.PollView) error {
 	if !first && silence < min(store.CheckInEvery, p.timeouts.Disconnect/3) {
 		return nil
 	}
-	disconnected := v.Status == model.HostDisconnected || v.Status == model.HostDisconnectedUnbound
+	disconnected := lifecycle.Disconnected.Has(v.Status)
 	back := disconnected || silence > p.timeouts.Disconnect && !v.CheckedInAt.IsZero()
 	if !first && !back {
 		p.checkIns.add(store.HostCheckIn{

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -53,7 +54,7 @@ func (s *Service) warnOfSlowDisk(h *model.Host, path string, speed model.DiskSpe
 	if speed.ExitCode != 0 || limit <= 0 || speed.SyncDurationMS <= int64(limit) {
 		return
 	}
-	t.Event(events.New(events.DiskSpeedSlowerThanSupported, aboutHost(h), events.Props{
+	t.Event(events.New(events.DiskSpeedSlowerThanSupported, lifecycle.AboutHost(h), events.Props{
 		"host_disk": path, "fdatasync_duration": speed.SyncDurationMS,
 	}, t.Now()))
 }
@@ -103,7 +104,7 @@ func setImage(h *model.Host, image wire.ContainerImageAvailability, t *store.Tx)
 		h.Images = append(h.Images, image)
 	}
 	if before.Result != image.Result {
-		t.Event(events.New(events.ImageStatusUpdated, aboutHost(h), events.Props{
+		t.Event(events.New(events.ImageStatusUpdated, lifecycle.AboutHost(h), events.Props{
 			"image_status": image.Name, "result": string(image.Result),
 		}, t.Now()))
 	}
@@ -122,9 +123,9 @@ func readUpgrade(_ context.Context, _ *Service, _ sender, r wire.StepReply) (ans
 		props := events.Props{"agent_image": upgrade.AgentImage}
 		switch upgrade.Result {
 		case wire.UpgradeAgentResultSuccess:
-			t.Event(events.New(events.UpgradeAgentFinished, aboutHost(h), props, t.Now()))
+			t.Event(events.New(events.UpgradeAgentFinished, lifecycle.AboutHost(h), props, t.Now()))
 		case wire.UpgradeAgentResultFailure:
-			t.Event(events.New(events.UpgradeAgentFailed, aboutHost(h), props, t.Now()))
+			t.Event(events.New(events.UpgradeAgentFailed, lifecycle.AboutHost(h), props, t.Now()))
 		}
 		return false
 	}}, nil

@@ -2,10 +2,8 @@ package discovery
 
 import (
 	"maps"
-	"math"
 	"net/netip"
 	"slices"
-	"time"
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
@@ -41,7 +39,7 @@ func (s *Service) evaluate(c *model.Cluster, hosts []*model.Host, t *store.Tx) *
 }
 
 func (e *evaluation) run() store.Decision {
-	if slices.Contains(takesHosts, e.cluster.Status) {
+	if lifecycle.TakesHosts.Has(e.cluster.Status) {
 		e.derive()
 	}
 	e.cluster.Uses = openshift.CountUses(e.uses, e.hosts)
@@ -67,9 +65,6 @@ func (e *evaluation) run() store.Decision {
 	return d
 }
 
-// takesHosts are the statuses in which a cluster follows its hosts; later it is frozen.
-var takesHosts = append([]model.ClusterStatus{model.ClusterAddingHosts}, beforeInstallation...)
-
 // derive computes what the cluster and the roles of its hosts follow from the inventories.
 func (e *evaluation) derive() {
 	c := e.cluster
@@ -90,7 +85,7 @@ func (e *evaluation) derive() {
 		}
 		h.SuggestedRole = suggested
 		if suggested != "" {
-			e.parts[i].Event(events.New(events.HostRoleUpdated, aboutHost(h), events.Props{"suggested_role": string(suggested)}, e.t.Now()))
+			e.parts[i].Event(events.New(events.HostRoleUpdated, lifecycle.AboutHost(h), events.Props{"suggested_role": string(suggested)}, e.t.Now()))
 		}
 		e.judge(h, e.by) // the size of disk a host needs depends on its role
 	}
@@ -109,24 +104,10 @@ func (e *evaluation) deriveMachineNetworks() {
 }
 
 func (e *evaluation) refreshHosts(peers *validation.Peers) {
-	in := hostContext{by: e.by, hosts: e.hosts, peers: peers, timeouts: e.timeLimits(), awaitingRetry: e.awaitingRetry()}
+	in := hostContext{by: e.by, hosts: e.hosts, peers: peers, timeouts: e.timeouts, awaitingRetry: e.awaitingRetry()}
 	for i, h := range e.hosts {
 		e.refreshHost(h, in, e.parts[i])
 	}
-}
-
-// timeLimits leaves the limits of an installation to its workflow.
-func (e *evaluation) timeLimits() lifecycle.Timeouts {
-	if e.cluster.Status != model.ClusterPreparingForInstallation && e.cluster.Status != model.ClusterAddingHosts &&
-		!slices.Contains(workflowStatuses, e.cluster.Status) && !e.cluster.DecisionOpen {
-		return e.timeouts
-	}
-	const never = time.Duration(math.MaxInt64)
-	t := e.timeouts
-	t.StepPickup, t.PendingUserAction, t.SingleNodeReboot, t.PrepareHost, t.PrepareCluster = never, never, never, never, never
-	t.Installation, t.Finalizing = never, never
-	t.Stages, t.OtherStages, t.FinalizingStages, t.OtherFinalizing = nil, never, nil, never
-	return t
 }
 
 // awaitingRetry reports whether a workflow waits for a decision about a failed host, or
@@ -136,8 +117,7 @@ func (e *evaluation) awaitingRetry() bool {
 }
 
 // refreshCluster evaluates the rules of the cluster and its Refresh row, with what just
-// became of its hosts. Out of its preparation, and to the end of its installation, the
-// workflow takes it.
+// became of its hosts.
 func (e *evaluation) refreshCluster(peers *validation.Peers) {
 	c, t := e.cluster, e.t
 	c.Validations = validation.Cluster(validation.ClusterFacts{
@@ -145,30 +125,12 @@ func (e *evaluation) refreshCluster(peers *validation.Peers) {
 		CustomManifests: e.uses.CustomManifests > 0, Options: e.rules, Now: t.Now(),
 	})
 	clusterValidationEvents(c, e.before.Validations, t)
-	if c.Status != model.ClusterPreparingForInstallation {
-		e.moveCluster()
-	}
-	c.Progress = lifecycle.ClusterProgress(c.Status, e.hosts, e.operators, c.Progress)
-}
-
-func (e *evaluation) moveCluster() {
-	c, t := e.cluster, e.t
 	facts := lifecycle.NewClusterFacts(lifecycle.ClusterInput{
 		Cluster: c, Hosts: e.hosts, Results: c.Validations, Operators: e.operators,
-		Timeouts: e.timeLimits(), AwaitingRetry: e.awaitingRetry(), Now: t.Now(),
+		Timeouts: e.timeouts, AwaitingRetry: e.awaitingRetry(), Now: t.Now(),
 	})
-	facts.Complete = false // the workflow completes the installation
-	tr, err := lifecycle.NextCluster(lifecycle.RefreshCluster, c.Status, facts)
-	if err != nil {
-		return
-	}
-	moveCluster(c, tr, t)
-	switch tr.Effect {
-	case lifecycle.EffectFailed:
-		t.Event(events.New(events.ClusterInstallationFailed, aboutCluster(c), events.Props{"failure_reason": c.StatusInfo}, t.Now()))
-	case lifecycle.EffectLogsTimedOut:
-		c.LogsInfo = model.LogsTimeout
-	}
+	_, _ = lifecycle.ApplyCluster(c, lifecycle.RefreshCluster, facts, t) // a status without a row stays
+	c.Progress = lifecycle.ClusterProgress(c.Status, e.hosts, e.operators, c.Progress)
 }
 
 // remotesChanged reports whether a host can be asked about in connectivity checks now
@@ -176,16 +138,12 @@ func (e *evaluation) moveCluster() {
 // told by the reply that brings it.
 func (e *evaluation) remotesChanged() bool {
 	for i, h := range e.hosts {
-		if h.Inventory != nil && slices.Contains(unreachable, e.hostsBefore[i].Status) && !slices.Contains(unreachable, h.Status) {
+		if h.Inventory != nil && lifecycle.Silent.Has(e.hostsBefore[i].Status) && !lifecycle.Silent.Has(h.Status) {
 			return true
 		}
 	}
 	return false
 }
-
-// unreachable hosts are left out of connectivity checks (docs/reference/step-rules.md,
-// "Arguments and replies").
-var unreachable = []model.HostStatus{model.HostDiscovering, model.HostDisconnected}
 
 // clusterChanged compares what an evaluation may change.
 func clusterChanged(a, b *model.Cluster) bool {

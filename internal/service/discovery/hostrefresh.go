@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
@@ -25,7 +24,7 @@ type hostContext struct {
 // judge looks at the disks of a host again: its role, cluster or version may be another
 // than when its inventory came. The inventory it was read with stays untouched.
 func (s *Service) judge(h *model.Host, by standard) {
-	if h.Inventory == nil || !slices.Contains(undecided, h.Status) {
+	if h.Inventory == nil || !lifecycle.InDiscovery.Has(h.Status) {
 		return
 	}
 	inv := *h.Inventory
@@ -48,31 +47,9 @@ func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 		Host: h, Cluster: in.by.cluster, Hosts: in.hosts, Results: h.Validations,
 		Timeouts: in.timeouts, AwaitingRetry: in.awaitingRetry, Now: t.Now(),
 	})
-	tr, err := lifecycle.NextHost(lifecycle.RefreshHost, h.Status, facts)
-	if err != nil || tr.Effect == lifecycle.EffectUnbound { // taking hosts out of clusters is a command's business
-		return
-	}
-	moveHost(h, tr, t)
-	status := model.ClusterStatus("")
-	if in.by.cluster != nil {
-		status = in.by.cluster.Status
-	}
-	switch tr.Effect {
-	case lifecycle.EffectFailed:
-		failedInWorkflow(h, status, wire.ExitInterrupted, h.StatusInfo, t)
-	case lifecycle.EffectLogsTimedOut:
-		h.LogsInfo = model.LogsTimeout
-	case lifecycle.EffectConnectionLost:
-		h.ConnectionTimedOut = true
-	case lifecycle.EffectConnectionBack:
-		h.ConnectionTimedOut = false
-	case lifecycle.EffectStageClockRestarted:
-		h.Progress.StageUpdatedAt = t.Now()
-	case lifecycle.EffectStageTimedOut:
-		h.Progress.StageTimedOut = true
-		t.Event(events.New(events.HostStageTimedOut, aboutHost(h), events.Props{
-			"stage": string(h.Stage), "minutes": int64(facts.StageTimeout() / time.Minute),
-		}, t.Now()))
+	tr, err := lifecycle.ApplyHost(h, lifecycle.RefreshHost, facts, t)
+	if err == nil && tr.Effect == lifecycle.EffectFailed {
+		failedInWorkflow(h, facts.ClusterStatus, wire.ExitInterrupted, h.StatusInfo, t)
 	}
 }
 

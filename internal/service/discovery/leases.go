@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -60,7 +61,7 @@ func lasting(lease string) string { return leaseTimes.ReplaceAllString(lease, "$
 // installation has put others to use. Those of a network it no longer uses are left out.
 func (s *Service) takeLease(ctx context.Context, clusterID uuid.UUID, l leased) error {
 	_, err := s.store.UpdateCluster(ctx, clusterID, func(c *model.Cluster, t *store.Tx) error {
-		if !c.VIPDHCPAllocation || !slices.Contains(beforeInstallation, c.Status) || len(c.MachineNetworks) == 0 ||
+		if !c.VIPDHCPAllocation || !lifecycle.BeforeInstallation.Has(c.Status) || len(c.MachineNetworks) == 0 ||
 			!c.MachineNetworks[0].Contains(l.api) || !c.MachineNetworks[0].Contains(l.ingress) {
 			return nil
 		}
@@ -70,7 +71,7 @@ func (s *Service) takeLease(ctx context.Context, clusterID uuid.UUID, l leased) 
 		}
 		c.APIVIPs, c.IngressVIPs = []model.VIP{{IP: l.api}}, []model.VIP{{IP: l.ingress}}
 		c.NetworkGeneration++ // hosts look whether anybody uses them
-		t.Event(events.New(events.ApiIngressVIPUpdated, aboutCluster(c), events.Props{
+		t.Event(events.New(events.ApiIngressVIPUpdated, lifecycle.AboutCluster(c), events.Props{
 			"api_vip": l.api.String(), "ingress_vip": l.ingress.String(),
 		}, t.Now()))
 		t.RefreshCluster(c.ID)
@@ -103,7 +104,7 @@ func (e *evaluation) waitForLease() {
 		return r.ID == string(wire.ClusterValidationIDAPIVipsDefined) && r.Status == model.ValidationFailure
 	})
 	if validation.LeaseOverdue(c, e.rules.VIPLease, e.t.Now()) && !toldBefore {
-		e.t.Event(events.New(events.ApiIngressVIPTimedOut, aboutCluster(c), events.Props{
+		e.t.Event(events.New(events.ApiIngressVIPTimedOut, lifecycle.AboutCluster(c), events.Props{
 			"timeout_interval": int64(e.rules.VIPLease / time.Second),
 		}, e.t.Now()))
 	}

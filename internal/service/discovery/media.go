@@ -34,16 +34,14 @@ func (s *Service) mediaGone(ctx context.Context, infraEnvID, hostID uuid.UUID, r
 			return nil
 		}
 		h.MediaStatus = model.MediaDisconnected
-		t.Event(events.New(events.HostMediaDisconnected, aboutHost(h), nil, t.Now()))
+		t.Event(events.New(events.HostMediaDisconnected, lifecycle.AboutHost(h), nil, t.Now()))
 		t.Refresh(h.ClusterID, h.InfraEnvID)
 		facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Timeouts: s.timeouts, Now: t.Now()})
-		tr, err := lifecycle.NextHost(lifecycle.MediaDisconnect, h.Status, facts)
+		tr, err := lifecycle.ApplyHost(h, lifecycle.MediaDisconnect, facts, t)
 		if err != nil {
 			return nil //nolint:nilerr // no row: the media is not needed in this state
 		}
-		before := h.Status
-		moveHost(h, tr, t)
-		if tr.Effect == lifecycle.EffectFailed && before != model.HostError { // its workflow knows, or has ended
+		if tr.Effect == lifecycle.EffectFailed && tr.From != model.HostError { // its workflow knows, or has ended
 			failedInWorkflow(h, status, exitMediaGone, tr.StatusInfo, t)
 		}
 		return nil

@@ -2,12 +2,12 @@ package discovery
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -148,8 +148,8 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 // view is what of the host decides which steps are due. An idle poll reads its columns
 // only, save in the statuses in which steps depend on more.
 func (p *poll) view(ctx context.Context, v *store.PollView) (duesteps.View, error) {
-	h := &model.Host{Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts}
-	if slices.Contains(statusesWithHistory, v.Status) {
+	h := v.Host()
+	if lifecycle.WithHistory.Has(v.Status) {
 		var err error
 		if h, err = p.store.Host(ctx, p.in.InfraEnvID, p.in.HostID); err != nil {
 			return duesteps.View{}, err

@@ -66,14 +66,14 @@ func (s *Service) progressed(h *model.Host, c *model.Cluster, stage model.Stage,
 		h.Stage, h.Progress.StageStartedAt, h.Progress.StageTimedOut = stage, t.Now(), false
 		h.Progress.Percentage = lifecycle.HostPercentage(h.EffectiveRole(), h.Bootstrap, single, stage, h.Progress.Percentage)
 		t.StageReached(h, passes[:at+1])
-		e := events.New(events.HostInstallProgressUpdated, aboutHost(h), events.Props{"event": stageText(stage, info)}, t.Now())
+		e := events.New(events.HostInstallProgressUpdated, lifecycle.AboutHost(h), events.Props{"event": stageText(stage, info)}, t.Now())
 		e.Counted = before
 		t.Event(e)
 	}
 	h.Progress.StageUpdatedAt, h.Progress.Info = t.Now(), info
-	moveHost(h, tr, t)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
-	return nil
+	_, err = lifecycle.ApplyHost(h, lifecycle.HostProgressed, facts, t)
+	return err
 }
 
 func stageText(stage model.Stage, info string) string {
@@ -86,16 +86,12 @@ func stageText(stage model.Stage, info string) string {
 // installationFailed takes the installer's last word; its steps end with it.
 func (s *Service) installationFailed(h *model.Host, c *model.Cluster, info string, t *store.Tx) error {
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.timeouts, Now: t.Now()})
-	tr, err := lifecycle.NextHost(lifecycle.HostInstallationFailed, h.Status, facts)
-	if err != nil {
+	facts.Reason = strings.TrimSpace(info)
+	if _, err := lifecycle.ApplyHost(h, lifecycle.HostInstallationFailed, facts, t); err != nil {
 		return err
 	}
-	if info = strings.TrimSpace(info); info != "" {
-		tr.StatusInfo += ": " + info
-	}
-	h.Progress.Info, h.Progress.StageUpdatedAt = info, t.Now()
-	moveHost(h, tr, t)
-	failedInWorkflow(h, c.Status, exitStageFailed, tr.StatusInfo, t)
+	h.Progress.Info, h.Progress.StageUpdatedAt = facts.Reason, t.Now()
+	failedInWorkflow(h, c.Status, exitStageFailed, h.StatusInfo, t)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
 	return nil
 }

@@ -3,8 +3,6 @@ package discovery
 import (
 	"context"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -20,11 +18,6 @@ type RegisterInput struct {
 	InfraEnvID, HostID uuid.UUID
 	AgentVersion       string
 	Dialect            model.Dialect // empty: DialectInstall
-}
-
-// openForHosts are the statuses in which a cluster takes hosts it does not know.
-var openForHosts = []model.ClusterStatus{
-	model.ClusterInsufficient, model.ClusterReady, model.ClusterPendingForInput, model.ClusterAddingHosts,
 }
 
 // Register takes a host in, for the first time or after it was booted again (rows
@@ -62,15 +55,13 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 		h.Kind = model.KindAddToExistingClusterHost
 	}
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: s.now()})
-	if tr, err := lifecycle.NextHost(lifecycle.RegisterHost, "", facts); err == nil { // the rows of a new host fit both kinds
-		h.Status, h.StatusInfo = tr.To, tr.StatusInfo
-	}
+	_, _ = lifecycle.ApplyHost(h, lifecycle.RegisterHost, facts, nil) // the rows of a new host fit both kinds
 	return h
 }
 
 // welcome refuses a new host, or takes it in.
 func welcome(h *model.Host, j store.Joining, t *store.Tx) error {
-	if j.ClusterID != nil && !slices.Contains(openForHosts, j.ClusterStatus) {
+	if j.ClusterID != nil && !lifecycle.TakesHosts.Has(j.ClusterStatus) {
 		if j.ClusterStatus == model.ClusterInstalled {
 			return model.Conflictf("cluster %s is installed: hosts can be added only after it was opened for them", j.ClusterID)
 		}
@@ -79,7 +70,7 @@ func welcome(h *model.Host, j store.Joining, t *store.Tx) error {
 	}
 	t.CheckIn(h)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
-	t.Event(events.New(events.HostRegistrationSucceeded, aboutHost(h), nil, t.Now()))
+	t.Event(events.New(events.HostRegistrationSucceeded, lifecycle.AboutHost(h), nil, t.Now()))
 	return nil
 }
 
@@ -89,20 +80,17 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 		// A later reboot that ends in the discovery image is a wrong boot order as well.
 		facts.Stage = model.StageRebooting
 	}
-	from := h.Status
-	tr, err := lifecycle.NextHost(lifecycle.RegisterHost, from, facts)
+	tr, err := lifecycle.ApplyHost(h, lifecycle.RegisterHost, facts, t)
 	if err != nil {
 		return err
 	}
 	h.DiscoveryAgentVersion, h.Dialect = in.AgentVersion, in.Dialect
-	moveHost(h, tr, t)
 	switch tr.Effect {
 	case lifecycle.EffectRegistered:
-		discoverAgain(h, t.Now())
-		if from == model.HostReclaimingRebooting {
+		if tr.From == model.HostReclaimingRebooting {
 			t.SupersedeHost(h) // the reply to its reboot may be lost: it would be asked for again
 		}
-		if from == model.HostPreparingForInstallation || from == model.HostPreparingSuccessful {
+		if tr.From == model.HostPreparingForInstallation || tr.From == model.HostPreparingSuccessful {
 			t.FailSteps(h, wire.ExitInterrupted, "host rebooted while it was prepared")
 		}
 	case lifecycle.EffectFailed:
@@ -110,21 +98,8 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	}
 	t.CheckIn(h)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
-	t.Event(events.New(events.HostRegistrationSucceeded, aboutHost(h), nil, t.Now()))
+	t.Event(events.New(events.HostRegistrationSucceeded, lifecycle.AboutHost(h), nil, t.Now()))
 	return nil
-}
-
-// discoverAgain forgets what was learned of a host before it was booted again. What its
-// user chose, and what a running installation decided about it, stays.
-func discoverAgain(h *model.Host, now time.Time) {
-	h.RegisteredAt = now
-	h.MediaStatus, h.ConnectionTimedOut = model.MediaConnected, false
-	h.Stage, h.Progress = "", model.HostProgress{}
-	h.Facts, h.Inventory, h.Connectivity = nil, nil, nil
-	h.FreeAddresses, h.NTPSources, h.DomainResolution = nil, nil, nil
-	h.Tang, h.TangError, h.IgnitionDownload = nil, "", nil
-	h.LogsInfo, h.LogsStartedAt, h.LogsCollectedAt = model.LogsNone, time.Time{}, time.Time{}
-	h.Timestamp = 0
 }
 
 // reportRefusal tells the users of the cluster that a host could not register.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -60,7 +60,7 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 			handOn(h, r, malformed, t)
 		}
 		changed := mediaBack(h, r)
-		if h.Status == model.HostDisconnected || h.Status == model.HostDisconnectedUnbound {
+		if lifecycle.Disconnected.Has(h.Status) {
 			changed = true // a sign of life
 		}
 		if a.apply != nil && accepts(row, h) {
@@ -129,26 +129,13 @@ type sender struct{ infraEnvID, hostID uuid.UUID }
 func accepts(row steps.Step, h *model.Host) bool {
 	switch row.Reply {
 	case steps.ReplyDiscovery:
-		return slices.Contains(undecided, h.Status)
+		return lifecycle.InDiscovery.Has(h.Status)
 	case steps.ReplyPreparation:
-		return slices.Contains(prepared, h.Status) || row.Check && h.DayTwo() && h.Status == model.HostInstalling
+		return lifecycle.BeforeWriting.Has(h.Status) || row.Check && h.DayTwo() && h.Status == model.HostInstalling
 	case steps.ReplyUnexpected, steps.ReplyResult:
 	}
 	return false
 }
-
-// undecided are the statuses in which answers of discovery count: later ones must not
-// change what an installation was based on.
-var undecided = []model.HostStatus{
-	model.HostDiscovering, model.HostKnown, model.HostDisconnected, model.HostInsufficient, model.HostPendingForInput,
-	model.HostBinding, model.HostUnbinding,
-	model.HostDiscoveringUnbound, model.HostKnownUnbound, model.HostDisconnectedUnbound, model.HostInsufficientUnbound,
-}
-
-// prepared adds those in which the checks before an installation run.
-var prepared = append([]model.HostStatus{
-	model.HostPreparingForInstallation, model.HostPreparingFailed, model.HostPreparingSuccessful,
-}, undecided...)
 
 // reader reads the reply to a step, before any row is locked.
 type reader func(ctx context.Context, s *Service, from sender, r wire.StepReply) (answer, error)

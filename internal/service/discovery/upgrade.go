@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -42,7 +43,7 @@ func (s *Service) mustUpgrade(d model.Dialect, version string) bool {
 func (s *Service) upgradeStarted(h *model.Host, asked []wire.Step, t *store.Tx) {
 	for _, step := range asked {
 		if step.StepType == wire.StepTypeUpgradeAgent {
-			t.Event(events.New(events.UpgradeAgentStarted, aboutHost(h), events.Props{"agent_image": s.requiredAgent(h.Dialect)}, t.Now()))
+			t.Event(events.New(events.UpgradeAgentStarted, lifecycle.AboutHost(h), events.Props{"agent_image": s.requiredAgent(h.Dialect)}, t.Now()))
 		}
 	}
 }

@@ -11,12 +11,6 @@ import (
 	"slipway/internal/wire"
 )
 
-// statusesWithHistory are those in which steps depend on more of a host than the columns
-// of a poll.
-var statusesWithHistory = []model.HostStatus{
-	model.HostError, model.HostCancelled, model.HostReclaiming, model.HostReclaimingRebooting,
-}
-
 // clusterMarks is what of a cluster decides which steps are due on its hosts; the zero
 // value is that of an unbound host.
 type clusterMarks struct {

@@ -2,7 +2,6 @@ package installation
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -31,8 +30,7 @@ func (s *Service) AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (att
 		return 0, err
 	}
 	err = s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		next, err := lifecycle.NextHost(lifecycle.InstallHost, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
-		if err != nil {
+		if _, err := lifecycle.ApplyHost(h, lifecycle.InstallHost, hostFacts(h, nil, tx), tx); err != nil {
 			return model.Conflictf("host %s cannot be installed: require status known, found %s (%s)", h.Hostname(), h.Status, h.StatusInfo)
 		}
 		if h.Role == model.RoleAutoAssign {
@@ -46,8 +44,7 @@ func (s *Service) AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (att
 		h.WorkflowAttempt++
 		h.PendingWorkflow = model.WorkflowAdd
 		attempt = h.WorkflowAttempt
-		setHost(tx, h, next.To, next.StatusInfo)
-		tx.Event(events.New(events.HostInstallationStarted, aboutHost(h), nil, tx.Now()))
+		tx.Event(events.New(events.HostInstallationStarted, lifecycle.AboutHost(h), nil, tx.Now()))
 		return nil
 	})
 	return attempt, err
@@ -63,15 +60,11 @@ func (s *Service) BeginAddition(ctx context.Context, infraEnvID, id uuid.UUID, a
 	if err := sameAttempt(h, attempt); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(beingAdded, h.Status) {
+	if !lifecycle.BeingAdded.Has(h.Status) {
 		return nil, model.NotFoundf("attempt %d of host %s is over: it is %s", attempt, h.Hostname(), h.Status)
 	}
 	return h, nil
 }
-
-// beingAdded are the statuses of a host whose attempt has begun; it may have failed
-// before its workflow could look at it.
-var beingAdded = []model.HostStatus{model.HostInstalling, model.HostInstallingInProgress, model.HostError}
 
 // judged are the checks that run before a disk is written.
 var judged = []string{
@@ -105,8 +98,8 @@ func (s *Service) JudgeChecks(ctx context.Context, infraEnvID, id uuid.UUID) (pr
 	return "", nil
 }
 
-// CancelHost stops an attempt to install a single host in the database (row 16 of the
-// host table); one that is not being installed, or in another attempt, stays what it is.
+// CancelHost stops an attempt to install a single host in the database; one
+// that is not being installed, or in another attempt, stays what it is.
 func (s *Service) CancelHost(ctx context.Context, infraEnvID, id uuid.UUID, attempt int) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
 		if h.ClusterID == nil || h.WorkflowAttempt != attempt {
@@ -114,13 +107,8 @@ func (s *Service) CancelHost(ctx context.Context, infraEnvID, id uuid.UUID, atte
 		}
 		tx.SupersedeHost(h)
 		h.DecisionOpen, h.PendingWorkflow = false, model.WorkflowNone
-		next, err := lifecycle.NextHost(lifecycle.CancelHost, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
-		if errors.Is(err, model.ErrConflict) {
-			return nil
-		}
-		setHost(tx, h, next.To, next.StatusInfo)
-		tx.Event(events.New(events.HostInstallationCancelled, aboutHost(h), nil, tx.Now()))
-		return nil
+		_, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, hostFacts(h, nil, tx), tx)
+		return ifPossible(err)
 	})
 }
 
@@ -144,8 +132,9 @@ func (s *Service) BeginHostReset(ctx context.Context, infraEnvID, id uuid.UUID, 
 		}
 		tx.SupersedeHost(h)
 		h.PendingWorkflow = model.WorkflowNone
-		stop = beginReset(tx, h)
-		return nil
+		var err error
+		stop, err = beginReset(tx, h)
+		return err
 	})
 	return stop, err
 }
@@ -157,8 +146,7 @@ func (s *Service) FinishHostReset(ctx context.Context, infraEnvID, id uuid.UUID,
 			return err
 		}
 		tx.SupersedeHost(h)
-		finishReset(tx, h)
-		return nil
+		return finishReset(tx, h)
 	})
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 )
@@ -27,7 +29,7 @@ func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 		c.Progress.Finalizing = max(c.Progress.Finalizing, (at+1)*100/len(model.FinalizingStages))
 		total(c)
 		tx.MilestonesReached(id, leftBefore(at))
-		tx.Event(events.New(events.ClusterFinalizingStageUpdated, about(c), events.Props{"finalizing_stage": string(stage)}, tx.Now()))
+		tx.Event(events.New(events.ClusterFinalizingStageUpdated, lifecycle.AboutCluster(c), events.Props{"finalizing_stage": string(stage)}, tx.Now()))
 		return nil
 	})
 }
@@ -66,9 +68,7 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]model.ClusterStatus{
-		model.ClusterInstalling, model.ClusterFinalizing, model.ClusterInstalled, model.ClusterInstallingPendingUserAction,
-	}, c.Status) {
+	if !lifecycle.TakesIngress.Has(c.Status) {
 		return model.Conflictf("the ingress certificate is not expected now: require a cluster that is installing, found %s", c.Status)
 	}
 	kubeconfig, err := s.blob.Get(ctx, Key(id, "kubeconfig-noingress"))
@@ -97,11 +97,10 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 // Complete records the controller's last word.
 func (s *Service) Complete(ctx context.Context, id uuid.UUID, success bool, errorInfo string) error {
 	err := s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
-		switch c.Status {
-		case model.ClusterFinalizing, model.ClusterInstalling, model.ClusterInstallingPendingUserAction:
-		case model.ClusterInstalled:
+		if c.Status == model.ClusterInstalled {
 			return nil
-		default:
+		}
+		if !lifecycle.UnderInstallation.Has(c.Status) {
 			return model.Conflictf("the installation cannot be completed: require status finalizing, found %s", c.Status)
 		}
 		c.Completion = &model.Completion{Success: success, ErrorInfo: errorInfo, At: tx.Now()}
@@ -125,25 +124,13 @@ func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone
 	switch m {
 	case model.MilestoneOperatorsAvailable:
 		operators, err := s.store.MonitoredOperators(ctx, id)
-		return err == nil && available(operators), "", err
+		return err == nil && len(operators) > 0 && lifecycle.OperatorsDone(operators), "", err
 	case model.MilestoneIngressCertificate:
 		return !c.IngressCertAt.IsZero(), "", nil
 	case model.MilestoneCompletion:
 		return c.Completion != nil, "", nil
 	}
 	return false, "", fmt.Errorf("unknown milestone %q", m)
-}
-
-// available is the contract's rule: built-in operators available, others available or
-// failed.
-func available(operators []model.MonitoredOperator) bool {
-	for _, o := range operators {
-		if o.Status == model.OperatorAvailable || o.Type == "olm" && o.Status == model.OperatorFailed {
-			continue
-		}
-		return false
-	}
-	return len(operators) > 0
 }
 
 // CheckMilestones finishes the milestones of a cluster that are reached. Besides the
@@ -174,8 +161,8 @@ func (s *Service) CheckMilestones(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// Finish makes a finalized cluster installed (row 27 of the cluster table): every host
-// is installed or failed, and the milestones are reached.
+// Finish makes a finalized cluster installed: every host is installed or failed, and the
+// milestones are reached.
 func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
 	monitored, err := s.store.MonitoredOperators(ctx, id)
 	if err != nil {
@@ -191,32 +178,26 @@ func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
 			}
 		}
 		tx.SupersedeCluster(id) // such as a wait for a stage that nobody reported
-		c.InstallCompletedAt = tx.Now()
-		c.Progress.Finalizing, c.Progress.Installing, c.Progress.Preparing, c.Progress.Total = 100, 100, 100, 100
-		c.Progress.FinalizingStage = model.FinalizingDone
-		setCluster(tx, c, model.ClusterInstalled, installed(c, monitored, tx))
-		tx.Event(events.New(events.ClusterInstallationCompleted, about(c), nil, tx.Now()))
-		return nil
+		facts := lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Operators: monitored, Now: tx.Now()})
+		if names := strings.Join(facts.FailedOperators, ", "); names != "" {
+			tx.Event(events.New(events.ClusterDegradedOLMOperatorsFailed, lifecycle.AboutCluster(c), events.Props{"failed_operators": names}, tx.Now()))
+		}
+		_, err := lifecycle.ApplyCluster(c, lifecycle.FinishInstallation, facts, tx)
+		return err
 	})
 }
 
 // FailCluster marks a cluster as failed. While its workflow waits for a command the hosts
 // keep their states.
 func (s *Service) FailCluster(ctx context.Context, id uuid.UUID, why string, waiting bool) error {
-	return s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		c.DecisionOpen = waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
 		if !waiting {
 			tx.SupersedeCluster(id)
 		}
-		switch c.Status {
-		case model.ClusterInstalled, model.ClusterCancelled, model.ClusterError:
-			return nil
-		}
-		if c.Status == model.ClusterFinalizing {
-			c.Progress.FinalizingStageTimedOut = true
-		}
-		setCluster(tx, c, model.ClusterError, why)
-		tx.Event(events.New(events.ClusterInstallationFailed, about(c), events.Props{"failure_reason": why}, tx.Now()))
-		return nil
+		facts := clusterFacts(c, hosts, tx)
+		facts.Reason = why
+		_, err := lifecycle.ApplyCluster(c, lifecycle.InstallationFailed, facts, tx)
+		return ifPossible(err)
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 )
@@ -15,18 +16,14 @@ func (s *Service) BeginAttempt(ctx context.Context, infraEnvID, id uuid.UUID, at
 		if h.Attempt == attempt && !h.DecisionOpen {
 			return nil // this ran already
 		}
-		h.Attempt, h.DecisionOpen = attempt, false
-		if fromStart {
-			h.Stage, h.Progress = "", model.HostProgress{}
-		}
-		status, info := model.HostInstalling, "Installation is starting"
+		event := lifecycle.BeginAttempt
 		if !fromStart {
-			status, info = model.HostInstallingInProgress, "The failed stage is tried again"
-		} else if attempt > 1 {
-			info = "The installation of this host is tried again"
+			event = lifecycle.RepeatStage
 		}
-		setHost(tx, h, status, info)
-		return nil
+		facts := hostFacts(h, nil, tx)
+		facts.Attempt = attempt
+		_, err := lifecycle.ApplyHost(h, event, facts, tx)
+		return err
 	})
 }
 
@@ -37,10 +34,12 @@ func (s *Service) Fail(ctx context.Context, infraEnvID, id uuid.UUID, why string
 		if h.ClusterID == nil {
 			return nil
 		}
-		h.DecisionOpen = true
-		h.Progress.Info = why
+		facts := hostFacts(h, nil, tx)
+		facts.Reason = why
+		if _, err := lifecycle.ApplyHost(h, lifecycle.FailHost, facts, tx); err != nil {
+			return ifPossible(err)
+		}
 		tx.SupersedeHost(h)
-		setHost(tx, h, model.HostError, why)
 		return nil
 	})
 }
@@ -52,34 +51,25 @@ func (s *Service) GiveUp(ctx context.Context, infraEnvID, id uuid.UUID) error {
 		if !h.DecisionOpen {
 			return nil
 		}
-		h.DecisionOpen = false
 		tx.SupersedeHost(h)
-		setHost(tx, h, model.HostError, h.StatusInfo)
-		return nil
+		_, err := lifecycle.ApplyHost(h, lifecycle.GiveUpHost, hostFacts(h, nil, tx), tx)
+		return ifPossible(err)
 	})
 }
 
 // AwaitLiveImage asks the user to boot a host from the discovery image again.
 func (s *Service) AwaitLiveImage(ctx context.Context, infraEnvID, id uuid.UUID) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		if h.Status != model.HostError {
-			return nil
-		}
-		h.Stage, h.Progress, h.Facts, h.Inventory = "", model.HostProgress{}, nil, nil
-		setHost(tx, h, model.HostResettingPendingUserAction, "Boot the host from the discovery image again to retry its installation")
-		return nil
+		_, err := lifecycle.ApplyHost(h, lifecycle.RetryHost, hostFacts(h, nil, tx), tx)
+		return ifPossible(err)
 	})
 }
 
 // RebootTimedOut tells the user that a host does not come up from its disk.
 func (s *Service) RebootTimedOut(ctx context.Context, infraEnvID, id uuid.UUID) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		if h.Status == model.HostInstallingInProgress {
-			h.Progress.StageTimedOut = true
-			setHost(tx, h, model.HostInstallingPendingUserAction,
-				"The host did not come up from its installation disk in time: check the boot order, and boot it from "+h.InstallationDiskPath)
-		}
-		return nil
+		_, err := lifecycle.ApplyHost(h, lifecycle.RebootTimedOut, hostFacts(h, nil, tx), tx)
+		return ifPossible(err)
 	})
 }
 

@@ -4,12 +4,13 @@ package installation
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
-	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
@@ -48,33 +49,24 @@ func Key(cluster uuid.UUID, file string) string { return Folder(cluster) + "/" +
 // Folder is where all files of a cluster are in the blob store.
 func Folder(cluster uuid.UUID) string { return "clusters/" + cluster.String() }
 
-func about(c *model.Cluster) events.Subject { return events.Subject{ClusterID: &c.ID, Cluster: c} }
-
-func aboutHost(h *model.Host) events.Subject {
-	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: h.Hostname(), Host: h}
+// hostFacts are the facts of a host for an event of its own; c is nil when its cluster
+// does not matter.
+func hostFacts(h *model.Host, c *model.Cluster, tx *store.Tx) lifecycle.HostFacts {
+	return lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Now: tx.Now()})
 }
 
-// setCluster moves a cluster to a status and writes the event of it.
-func setCluster(tx *store.Tx, c *model.Cluster, status model.ClusterStatus, info string) {
-	if c.Status == status && c.StatusInfo == info {
-		return
-	}
-	c.Status, c.StatusInfo = status, info
-	tx.Event(events.New(events.ClusterStatusUpdated, about(c), events.Props{
-		"cluster_status": string(status), "status_info": info,
-	}, tx.Now()))
+// clusterFacts are the facts of a cluster for an event of its own.
+func clusterFacts(c *model.Cluster, hosts []*model.Host, tx *store.Tx) lifecycle.ClusterFacts {
+	return lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Now: tx.Now(), AwaitingRetry: c.DecisionOpen})
 }
 
-// setHost moves a host to a status and writes the event of it.
-func setHost(tx *store.Tx, h *model.Host, status model.HostStatus, info string) {
-	if h.Status == status && h.StatusInfo == info {
-		return
+// ifPossible drops the refusal of an event that an object is past: an activity may run
+// twice, and a host may be booted by hand.
+func ifPossible(err error) error {
+	if errors.Is(err, model.ErrConflict) {
+		return nil
 	}
-	from := h.Status
-	h.Status, h.StatusInfo = status, info
-	tx.Event(events.New(events.HostStatusUpdated, aboutHost(h), events.Props{
-		"src_status": string(from), "new_status": string(status), "info": info,
-	}, tx.Now()))
+	return err
 }
 
 // update runs fn on a cluster and its hosts and marks the cluster for evaluation.

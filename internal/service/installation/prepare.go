@@ -23,18 +23,10 @@ func (s *Service) Accept(ctx context.Context, id uuid.UUID) (int, error) {
 	}
 	attempt := 0
 	err := s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
-		if c.Status != model.ClusterReady {
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.PrepareCluster, clusterFacts(c, hosts, tx), tx); err != nil {
 			return model.Conflictf("cluster %s cannot be installed: require status ready, found %s (%s)", c.Name, c.Status, c.StatusInfo)
 		}
-		c.InstallAttempt++
-		c.ReleaseComponents = nil
-		c.WorkflowStarted = false
-		c.LastPreparation = model.Preparation{Status: "not_started"}
-		c.Progress = model.ClusterProgress{}
-		c.Completion, c.InstallStartedAt = nil, tx.Now()
 		attempt = c.InstallAttempt
-		setCluster(tx, c, model.ClusterPreparingForInstallation, "Preparing cluster for installation")
-		tx.Event(events.New(events.ClusterPrepareInstallationStarted, about(c), nil, tx.Now()))
 		return nil
 	})
 	return attempt, err
@@ -52,15 +44,15 @@ func (s *Service) BeginPreparation(ctx context.Context, id uuid.UUID, attempt in
 		}
 		if problem := unready(hosts); problem != "" {
 			refused = problem
-			s.abandon(tx, c, hosts, problem)
-			return nil
+			return s.abandon(tx, c, hosts, problem)
 		}
 		for _, h := range hosts {
 			if h.Role == model.RoleAutoAssign {
 				h.Role, h.AutoRole = h.EffectiveRole(), true
 			}
-			h.Images, h.Stage, h.Progress = nil, "", model.HostProgress{}
-			setHost(tx, h, model.HostPreparingForInstallation, "Host is preparing for installation")
+			if _, err := lifecycle.ApplyHost(h, lifecycle.PrepareHost, hostFacts(h, c, tx), tx); err != nil {
+				return err
+			}
 		}
 		electBootstrap(tx, hosts)
 		return nil
@@ -89,7 +81,7 @@ func electBootstrap(tx *store.Tx, hosts []*model.Host) {
 	}
 	if chosen := lifecycle.ElectBootstrap(hosts); chosen != nil {
 		chosen.Bootstrap = true
-		tx.Event(events.New(events.HostBootstrapSet, aboutHost(chosen), nil, tx.Now()))
+		tx.Event(events.New(events.HostBootstrapSet, lifecycle.AboutHost(chosen), nil, tx.Now()))
 	}
 }
 
@@ -113,14 +105,17 @@ func (s *Service) ConcludePreparation(ctx context.Context, id uuid.UUID, attempt
 			problem = unprepared(hosts)
 		}
 		if problem != "" {
-			s.abandon(tx, c, hosts, problem)
-			return nil
+			return s.abandon(tx, c, hosts, problem)
 		}
-		c.LastPreparation = model.Preparation{Status: "success"}
-		setCluster(tx, c, model.ClusterInstalling, "Installation in progress")
+		c.LastPreparation = model.Preparation{Status: lifecycle.PreparationSuccess}
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.PreparationEnded, clusterFacts(c, hosts, tx), tx); err != nil {
+			return err
+		}
 		for _, h := range hosts {
-			setHost(tx, h, model.HostInstalling, "Installation is starting")
-			tx.Event(events.New(events.HostInstallationStarted, aboutHost(h), nil, tx.Now()))
+			if _, err := lifecycle.ApplyHost(h, lifecycle.InstallationBegins, hostFacts(h, c, tx), tx); err != nil {
+				return err
+			}
+			tx.Event(events.New(events.HostInstallationStarted, lifecycle.AboutHost(h), nil, tx.Now()))
 		}
 		tx.Operators(operators.Builtin(c, s.waitForVersion)...)
 		return nil
@@ -130,6 +125,9 @@ func (s *Service) ConcludePreparation(ctx context.Context, id uuid.UUID, attempt
 
 // unprepared names the hosts whose checks failed.
 func unprepared(hosts []*model.Host) string {
+	if len(hosts) == 0 {
+		return "the cluster has no hosts"
+	}
 	var bad []string
 	for _, h := range hosts {
 		if h.Status != model.HostPreparingSuccessful {
@@ -139,26 +137,32 @@ func unprepared(hosts []*model.Host) string {
 	return strings.Join(bad, "; ")
 }
 
-// abandon takes a preparing cluster back (rows 12 and 13 of the cluster table, rows 33,
-// 38 and 39 of the host table).
-func (s *Service) abandon(tx *store.Tx, c *model.Cluster, hosts []*model.Host, problem string) {
-	status := model.ClusterReady
+// abandon ends the preparation of a cluster without success: the cluster and its hosts
+// return to discovery.
+func (s *Service) abandon(tx *store.Tx, c *model.Cluster, hosts []*model.Host, problem string) error {
+	if err := stopPreparing(tx, c, hosts); err != nil {
+		return err
+	}
+	facts := clusterFacts(c, hosts, tx)
+	facts.PreparationFailed, facts.Reason = true, problem
+	if _, err := lifecycle.ApplyCluster(c, lifecycle.PreparationEnded, facts, tx); err != nil {
+		return err
+	}
+	tx.SupersedeCluster(c.ID)
+	return nil
+}
+
+// stopPreparing returns the hosts of a preparing cluster to discovery, with the roles they
+// had before.
+func stopPreparing(tx *store.Tx, c *model.Cluster, hosts []*model.Host) error {
 	for _, h := range hosts {
-		switch h.Status {
-		case model.HostPreparingForInstallation, model.HostPreparingSuccessful, model.HostPreparingFailed:
-			setHost(tx, h, model.HostKnown, "Host is ready to be installed")
-		case model.HostKnown:
-		default:
-			status = model.ClusterInsufficient
+		if _, err := lifecycle.ApplyHost(h, lifecycle.PreparationStopped, hostFacts(h, c, tx), tx); ifPossible(err) != nil {
+			return err
 		}
 		h.Bootstrap = false
 		if h.AutoRole {
 			h.Role, h.AutoRole = model.RoleAutoAssign, false
 		}
 	}
-	c.WorkflowStarted = true
-	c.LastPreparation = model.Preparation{Status: "failed", Reason: problem}
-	setCluster(tx, c, status, "The preparation of the installation failed: "+problem)
-	tx.SupersedeCluster(c.ID)
-	tx.Event(events.New(events.PrepareInstallationFailed, about(c), events.Props{"error": problem}, tx.Now()))
+	return nil
 }

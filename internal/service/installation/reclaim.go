@@ -10,8 +10,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// AcceptReclaim takes a host out of its cluster and back to its discovery environment
-// (rows 23, 27 and 28 of the host table). An installed host fetches the discovery image
+// AcceptReclaim takes a host out of its cluster and back to its InfraEnv. An installed host fetches the discovery image
 // itself: then attempt is the number of the workflow that will be started, else zero. An
 // ErrConflict says why not.
 func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error) {
@@ -33,39 +32,37 @@ func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (
 		if c.InstallationRuns() {
 			return model.Conflictf("host %s cannot be reclaimed while cluster %s is %s: cancel the installation first", h.Hostname(), c.Name, c.Status)
 		}
-		next, err := lifecycle.NextHost(lifecycle.ReclaimHost, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
+		next, err := lifecycle.ApplyHost(h, lifecycle.ReclaimHost, hostFacts(h, nil, tx), tx)
 		if err != nil {
 			return model.Conflictf("host %s cannot be reclaimed: require one that is installed, failed or not yet in an installation, found status %s",
 				h.Hostname(), h.Status)
 		}
 		tx.SupersedeHost(h)
-		tx.HostsChanged(*h.ClusterID)
+		tx.HostsChanged(c.ID)
 		attempt = 0
 		if next.To == model.HostReclaiming {
 			h.WorkflowAttempt++
 			h.PendingWorkflow, attempt = model.WorkflowReclaim, h.WorkflowAttempt
 		}
-		h.FormerClusterID = h.ClusterID
-		setHost(tx, h, next.To, next.StatusInfo)
-		h.LeaveCluster()
+		h.FormerClusterID = &c.ID
 		tx.Refresh(nil, infraEnvID)
 		return nil
 	})
 	return attempt, err
 }
 
-// RebootForReclaim shows that a host has the discovery image and reboots into it (row 24).
+// RebootForReclaim shows that a host has the discovery image and reboots into it.
 // It returns an ErrNotFound for one that is not being reclaimed any more.
 func (s *Service) RebootForReclaim(ctx context.Context, infraEnvID, id uuid.UUID) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		if h.Status != model.HostReclaiming && h.Status != model.HostReclaimingRebooting {
+		if !lifecycle.Reclaimed.Has(h.Status) {
 			return model.NotFoundf("the reclaim of host %s is over: it is %s", h.Hostname(), h.Status)
 		}
 		return reclaimStep(tx, h, lifecycle.RebootingForReclaim, "")
 	})
 }
 
-// FailReclaim leaves a host that could not be reclaimed to its user (rows 25 and 26); one
+// FailReclaim leaves a host that could not be reclaimed to its user; one
 // that is in another attempt by now stays what it is.
 func (s *Service) FailReclaim(ctx context.Context, infraEnvID, id uuid.UUID, attempt int, why string) error {
 	return s.updateHost(ctx, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
@@ -79,15 +76,13 @@ func (s *Service) FailReclaim(ctx context.Context, infraEnvID, id uuid.UUID, att
 // reclaimStep moves a host on its way; one that has left it stays what it is, because
 // the activity may run twice and a host may be booted by hand.
 func reclaimStep(tx *store.Tx, h *model.Host, event lifecycle.HostEvent, why string) error {
-	next, err := lifecycle.NextHost(event, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: tx.Now()}))
-	if err != nil {
-		return nil //nolint:nilerr // see above
+	facts := hostFacts(h, nil, tx)
+	facts.Reason = why
+	if _, err := lifecycle.ApplyHost(h, event, facts, tx); err != nil {
+		return ifPossible(err)
 	}
-	info := next.StatusInfo
 	if why != "" {
 		tx.SupersedeHost(h)
-		info += ": " + why
 	}
-	setHost(tx, h, next.To, info)
 	return nil
 }

@@ -3,37 +3,38 @@ package installation
 import (
 	"context"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
-	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 )
 
-// Cancel stops an installation in the database: rows 1 and 2 of the cluster table,
-// rows 16 to 18 of the host table.
+// Cancel stops an installation in the database. One that has ended stays what it is.
 func (s *Service) Cancel(ctx context.Context, id uuid.UUID) error {
 	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		tx.SupersedeCluster(id)
+		facts, before := clusterFacts(c, hosts, tx), *c
+		facts.Reason = "the installation was cancelled"
 		c.DecisionOpen = false
-		switch c.Status {
-		case model.ClusterPreparingForInstallation:
-			s.abandon(tx, c, hosts, "the installation was cancelled")
-		case model.ClusterInstalling, model.ClusterInstallingPendingUserAction, model.ClusterError, model.ClusterFinalizing:
-			setCluster(tx, c, model.ClusterCancelled, "The installation was cancelled")
-			for _, h := range hosts {
-				h.DecisionOpen = false
-				setHost(tx, h, model.HostCancelled, "The installation was cancelled")
-				tx.Event(events.New(events.HostInstallationCancelled, aboutHost(h), nil, tx.Now()))
+		if c.Status == model.ClusterPreparingForInstallation {
+			if err := stopPreparing(tx, c, hosts); err != nil {
+				return err
 			}
-		default:
+		}
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.CancelCluster, facts, tx); err != nil {
+			return ifPossible(err)
+		}
+		if c.Status != model.ClusterCancelled {
 			return nil
 		}
-		c.WorkflowStarted = true
-		tx.Event(events.New(events.ClusterInstallationCanceled, about(c), nil, tx.Now()))
+		for _, h := range hosts {
+			if _, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, hostFacts(h, &before, tx), tx); ifPossible(err) != nil {
+				return err
+			}
+		}
 		return nil
 	})
 }
@@ -46,7 +47,11 @@ func (s *Service) BeginReset(ctx context.Context, id uuid.UUID) ([]*model.Host, 
 		stop, c.DecisionOpen = nil, false
 		tx.SupersedeCluster(id)
 		for _, h := range hosts {
-			if beginReset(tx, h) {
+			running, err := beginReset(tx, h)
+			if err != nil {
+				return err
+			}
+			if running {
 				stop = append(stop, h)
 			}
 		}
@@ -56,30 +61,18 @@ func (s *Service) BeginReset(ctx context.Context, id uuid.UUID) ([]*model.Host, 
 }
 
 // beginReset takes a host out of its installation and reports whether its agent may
-// still be at work. One that has left the live image waits for its user (row 20).
-func beginReset(tx *store.Tx, h *model.Host) (stop bool) {
-	h.DecisionOpen = false
-	if h.Stage.LeftLiveImage() || slices.Contains(outOfLiveImage, h.Status) {
-		setHost(tx, h, model.HostResettingPendingUserAction, "Boot the host from the discovery image again to go on with the reset")
-		tx.Event(events.New(events.UserRequiredCompleteInstallationReset, aboutHost(h), nil, tx.Now()))
-		return false
+// still be at work. One that has left the live image waits for its user.
+func beginReset(tx *store.Tx, h *model.Host) (stop bool, err error) {
+	if _, err := lifecycle.ApplyHost(h, lifecycle.ResetHost, hostFacts(h, nil, tx), tx); err != nil {
+		return false, ifPossible(err)
 	}
-	setHost(tx, h, model.HostResetting, "The installation is being reset")
-	return since(tx.Now(), h.CheckedInAt) < time.Minute
+	return h.Status == model.HostResetting && since(tx.Now(), h.CheckedInAt) < time.Minute, nil
 }
 
-// outOfLiveImage are the statuses of hosts without an agent.
-var outOfLiveImage = []model.HostStatus{
-	model.HostInstalled, model.HostAddedToExistingCluster, model.HostResettingPendingUserAction,
-}
-
-// finishReset takes a host that is still in the live image back to discovery.
-func finishReset(tx *store.Tx, h *model.Host) {
-	forget(h)
-	if h.Status == model.HostResetting {
-		setHost(tx, h, model.HostDiscovering, "Waiting for the host to send its inventory")
-	}
-	tx.Event(events.New(events.HostInstallationReset, aboutHost(h), nil, tx.Now()))
+// finishReset returns a host that is still in the live image to discovery.
+func finishReset(tx *store.Tx, h *model.Host) error {
+	_, err := lifecycle.ApplyHost(h, lifecycle.FinishHostReset, hostFacts(h, nil, tx), tx)
+	return ifPossible(err)
 }
 
 // deleteGenerated deletes what an installation made for hosts, controller and users:
@@ -108,26 +101,16 @@ func (s *Service) FinishReset(ctx context.Context, id uuid.UUID) error {
 	}
 	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		tx.SupersedeCluster(id)
+		facts := clusterFacts(c, hosts, tx)
 		for _, h := range hosts {
-			finishReset(tx, h)
+			if err := finishReset(tx, h); err != nil {
+				return err
+			}
 		}
-		c.Progress, c.LastPreparation = model.ClusterProgress{}, model.Preparation{}
-		c.InstallStartedAt, c.InstallCompletedAt, c.IngressCertAt = time.Time{}, time.Time{}, time.Time{}
-		c.Completion, c.LogsInfo, c.WorkflowStarted = nil, model.LogsNone, true
-		setCluster(tx, c, model.ClusterInsufficient, "The installation was reset; the cluster is being evaluated")
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.ResetCluster, facts, tx); err != nil {
+			return ifPossible(err)
+		}
 		tx.ResetOperators(id)
-		tx.Event(events.New(events.ClusterInstallationReset, about(c), nil, tx.Now()))
 		return nil
 	})
-}
-
-// forget drops what a host's installation left in its row; discovery asks again.
-func forget(h *model.Host) {
-	h.Bootstrap, h.DecisionOpen, h.Attempt = false, false, 0
-	if h.AutoRole {
-		h.Role, h.AutoRole = model.RoleAutoAssign, false
-	}
-	h.Stage, h.Progress, h.Facts = "", model.HostProgress{}, nil
-	h.Inventory, h.Images, h.DiskSpeed, h.Connectivity = nil, nil, nil, nil
-	h.LogsInfo, h.LogsStartedAt, h.LogsCollectedAt = model.LogsNone, time.Time{}, time.Time{}
 }

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"slipway/activities"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/workflows"
 )
@@ -75,10 +76,7 @@ func (o *Orchestrator) Cancel(ctx context.Context, id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]model.ClusterStatus{
-		model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction,
-		model.ClusterError, model.ClusterFinalizing,
-	}, c.Status) {
+	if !possible(lifecycle.CancelCluster, c) {
 		return model.Conflictf("cluster %s cannot be cancelled: require a running installation, found status %s", c.Name, c.Status)
 	}
 	err = o.stop(ctx, c, workflows.CommandCancel)
@@ -94,10 +92,7 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]model.ClusterStatus{
-		model.ClusterPreparingForInstallation, model.ClusterInstalling, model.ClusterInstallingPendingUserAction,
-		model.ClusterError, model.ClusterCancelled, model.ClusterFinalizing,
-	}, c.Status) {
+	if !possible(lifecycle.ResetCluster, c) {
 		return model.Conflictf("cluster %s cannot be reset: require an installation that runs, failed or was cancelled, found status %s", c.Name, c.Status)
 	}
 	err = o.stop(ctx, c, workflows.CommandReset)
@@ -114,6 +109,12 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 		return fmt.Errorf("start reset of cluster %s: %w", id, err)
 	}
 	return nil
+}
+
+// possible reports whether a command has a transition; the workflow carries it out.
+func possible(event lifecycle.ClusterEvent, c *model.Cluster) bool {
+	_, err := lifecycle.NextCluster(event, c.Status, lifecycle.ClusterFacts{})
+	return err == nil
 }
 
 // stop commands the workflow of a cluster. One that was only accepted is started first:

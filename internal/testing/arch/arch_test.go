@@ -60,7 +60,7 @@ var allowed = []struct {
 	}, nouns...), "serves images, and asks the API over HTTP"},
 	{"internal/images/liveisos", []string{"internal/model", "internal/cluster/openshift", "internal/images/remaster"}, "files of the operating system, and what is offered"},
 	{"internal/service/installation", append([]string{"internal/platform/store", "internal/platform/blob", "internal/service/discovery", "internal/model", "internal/wire"}, nouns...), "phases in the database"},
-	{"internal/service/orchestrator", []string{"internal/platform/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
+	{"internal/service/orchestrator", []string{"internal/cluster/lifecycle", "internal/platform/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
 	{"internal/platform/engine", nil, "the embedded servers know no nouns"},
 	{"internal/platform/frontend", nil, "reaches a Temporal frontend"},
 	{"internal/platform/postgres", nil, "runs a PostgreSQL server"},

@@ -1,0 +1,78 @@
+package lifecycle
+
+import (
+	"time"
+
+	"slipway/internal/cluster/events"
+	"slipway/internal/model"
+)
+
+// hostEffects is what effects do to a host. Those that are not listed do nothing to it:
+// what they ask of its caller stands at the effect.
+var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
+	EffectRegistered:   func(h *model.Host, _ *HostFacts, rec Recorder) { discoverAgain(h, rec.Now()) },
+	EffectLogsTimedOut: func(h *model.Host, _ *HostFacts, _ Recorder) { h.LogsInfo = model.LogsTimeout },
+	EffectStageTimedOut: func(h *model.Host, f *HostFacts, rec Recorder) {
+		h.Progress.StageTimedOut = true
+		rec.Event(events.New(events.HostStageTimedOut, AboutHost(h), events.Props{
+			"stage": string(h.Stage), "minutes": int64(f.Limit / time.Minute),
+		}, rec.Now()))
+	},
+	EffectRebootTimedOut:      func(h *model.Host, _ *HostFacts, _ Recorder) { h.Progress.StageTimedOut = true },
+	EffectStageClockRestarted: func(h *model.Host, _ *HostFacts, rec Recorder) { h.Progress.StageUpdatedAt = rec.Now() },
+	EffectConnectionLost:      func(h *model.Host, _ *HostFacts, _ Recorder) { h.ConnectionTimedOut = true },
+	EffectConnectionBack:      func(h *model.Host, _ *HostFacts, _ Recorder) { h.ConnectionTimedOut = false },
+	EffectPrepared: func(h *model.Host, _ *HostFacts, _ Recorder) {
+		h.Images, h.Stage, h.Progress = nil, "", model.HostProgress{}
+	},
+	EffectAttempt: func(h *model.Host, f *HostFacts, _ Recorder) {
+		h.Attempt, h.DecisionOpen = f.Attempt, false
+		h.Stage, h.Progress = "", model.HostProgress{}
+	},
+	EffectStageRepeated: func(h *model.Host, f *HostFacts, _ Recorder) { h.Attempt, h.DecisionOpen = f.Attempt, false },
+	EffectDecisionOpened: func(h *model.Host, f *HostFacts, _ Recorder) {
+		h.DecisionOpen, h.Progress.Info = true, f.Reason
+	},
+	EffectGivenUp: func(h *model.Host, _ *HostFacts, _ Recorder) { h.DecisionOpen = false },
+	EffectRediscover: func(h *model.Host, _ *HostFacts, _ Recorder) {
+		h.Stage, h.Progress, h.Facts, h.Inventory = "", model.HostProgress{}, nil, nil
+	},
+	EffectCancelled: func(h *model.Host, _ *HostFacts, rec Recorder) {
+		h.DecisionOpen = false
+		rec.Event(events.New(events.HostInstallationCancelled, AboutHost(h), nil, rec.Now()))
+	},
+	EffectResetBegun: func(h *model.Host, _ *HostFacts, _ Recorder) { h.DecisionOpen = false },
+	EffectResetNeedsUser: func(h *model.Host, _ *HostFacts, rec Recorder) {
+		h.DecisionOpen = false
+		rec.Event(events.New(events.UserRequiredCompleteInstallationReset, AboutHost(h), nil, rec.Now()))
+	},
+	EffectReset: func(h *model.Host, _ *HostFacts, rec Recorder) {
+		forget(h)
+		rec.Event(events.New(events.HostInstallationReset, AboutHost(h), nil, rec.Now()))
+	},
+	EffectUnbound: func(h *model.Host, _ *HostFacts, _ Recorder) { h.LeaveCluster() },
+}
+
+// discoverAgain forgets what was learned of a host before it was booted again. What its
+// user chose, and what a running installation decided about it, stays.
+func discoverAgain(h *model.Host, now time.Time) {
+	h.RegisteredAt = now
+	h.MediaStatus, h.ConnectionTimedOut = model.MediaConnected, false
+	h.Stage, h.Progress = "", model.HostProgress{}
+	h.Facts, h.Inventory, h.Connectivity = nil, nil, nil
+	h.FreeAddresses, h.NTPSources, h.DomainResolution = nil, nil, nil
+	h.Tang, h.TangError, h.IgnitionDownload = nil, "", nil
+	h.LogsInfo, h.LogsStartedAt, h.LogsCollectedAt = model.LogsNone, time.Time{}, time.Time{}
+	h.Timestamp = 0
+}
+
+// forget drops what an installation left in a host's row; discovery asks again.
+func forget(h *model.Host) {
+	h.Bootstrap, h.DecisionOpen, h.Attempt = false, false, 0
+	if h.AutoRole {
+		h.Role, h.AutoRole = model.RoleAutoAssign, false
+	}
+	h.Stage, h.Progress, h.Facts = "", model.HostProgress{}, nil
+	h.Inventory, h.Images, h.DiskSpeed, h.Connectivity = nil, nil, nil, nil
+	h.LogsInfo, h.LogsStartedAt, h.LogsCollectedAt = model.LogsNone, time.Time{}, time.Time{}
+}

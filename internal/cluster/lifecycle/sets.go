@@ -1,0 +1,67 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"slipway/internal/model"
+)
+
+// Sets of cluster statuses that decide what a command, a report or an evaluation may do.
+var (
+	// BeforeInstallation: the definition can change and no installation was begun.
+	BeforeInstallation = model.ClusterStatuses{cInput, cReady, cInsufficient}
+	// TakesHosts: unknown hosts may join, and the cluster follows the inventories of its hosts.
+	TakesHosts = model.ClusterStatuses{cInput, cInsufficient, cReady, model.ClusterAddingHosts}
+	// Changeable: settings of the cluster may change.
+	Changeable = TakesHosts
+	// UnderInstallation: the workflow has begun to install.
+	UnderInstallation = model.ClusterStatuses{cInstalling, cFinalizing, cPending}
+	// TakesIngress: the controller may report the certificate of the ingress.
+	TakesIngress = append(model.ClusterStatuses{cInstalled}, UnderInstallation...)
+	// WithFiles: the files of the installation were generated.
+	WithFiles = append(model.ClusterStatuses{cPreparing, cError, cCancelled, model.ClusterAddingHosts}, TakesIngress...)
+	// WithConsole: users can log in, so that the complete kubeconfig is of use.
+	WithConsole = model.ClusterStatuses{cFinalizing, cInstalled, cError, model.ClusterAddingHosts}
+)
+
+// Sets of host statuses.
+var (
+	// InDiscovery: answers of discovery count. Later ones must not change what an
+	// installation was based on.
+	InDiscovery = slices.Concat(discoveryStatuses, model.HostStatuses{binding, unbinding}, poolDiscovery)
+	// BeforeWriting: InDiscovery, and the checks before an installation run.
+	BeforeWriting = slices.Concat(model.HostStatuses{preparing, prepFailed, prepared}, InDiscovery)
+	// ChangeableHosts: settings of the host may change.
+	ChangeableHosts = slices.Concat(discoveryStatuses, model.HostStatuses{prepFailed, binding}, poolDiscovery)
+	// Silent: nothing is known of the host's addresses, or it does not answer: connectivity
+	// checks leave it out.
+	Silent = model.HostStatuses{discovering, disconnected}
+	// Disconnected: the host has not polled for too long.
+	Disconnected = model.HostStatuses{disconnected, model.HostDisconnectedUnbound}
+	// HostsUnderInstallation: a workflow prepares or installs the host.
+	HostsUnderInstallation = slices.Concat(model.HostStatuses{preparing, prepared}, Reportable)
+	// Reportable: reports of stages count.
+	Reportable = model.HostStatuses{installing, inProgress, waitsForUser}
+	// WithIgnition: the host's Ignition config is that of its installation. In all others
+	// there is none, or one that an earlier installation left behind.
+	WithIgnition = slices.Concat(model.HostStatuses{prepared, installed, added, failed, cancelled}, Reportable)
+	// BeingAdded: the attempt to add the host to an existing cluster has begun; it may have
+	// failed before its workflow could look at it.
+	BeingAdded = model.HostStatuses{installing, inProgress, failed}
+	// Reclaimed: the host returns to its InfraEnv.
+	Reclaimed = model.HostStatuses{reclaiming, rebooting}
+	// Rediscovered: a host that was booted again can be installed again.
+	Rediscovered = model.HostStatuses{known, preparing, prepared, installing}
+	// InstalledHosts: the host runs from its disk as a node.
+	InstalledHosts = model.HostStatuses{installed, added}
+	// Booting: the host is about to boot from its disk.
+	Booting = model.HostStatuses{inProgress, waitsForUser}
+	// WithHistory: what is due for the host depends on when its status changed and on its logs.
+	WithHistory = slices.Concat(model.HostStatuses{failed, cancelled}, Reclaimed)
+	// preparationStatuses are those of a host whose cluster prepares.
+	preparationStatuses = model.HostStatuses{known, preparing, prepared, prepFailed}
+	// withoutAgent: no agent runs on the host.
+	withoutAgent = slices.Concat(InstalledHosts, model.HostStatuses{resetWaits})
+	// installingStatuses are those of a host that is, or was, installed without failing.
+	installingStatuses = slices.Concat(model.HostStatuses{installed, prepared}, Reportable)
+)

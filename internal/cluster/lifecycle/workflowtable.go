@@ -1,0 +1,136 @@
+package lifecycle
+
+// hostWorkflowRows are what the workflow of a cluster or host decides about the host.
+var hostWorkflowRows = []hostRow{
+	{
+		name: "Preparation begins with its cluster", event: PrepareHost, from: statuses{known, preparing},
+		to: preparing, effect: EffectPrepared, info: says(infoPreparing),
+		why: "the workflow prepares all hosts at once, whether a refresh has begun to or not",
+	},
+	{
+		no: 32, name: "Installation begins", event: InstallationBegins, from: statuses{prepared},
+		to: installing, when: clusterInstalling, info: says(infoInstalling),
+		why: "with its cluster, not at the next refresh",
+	},
+	{
+		no: 33, name: "Cluster stopped preparing", event: PreparationStopped, from: statuses{preparing},
+		to: known, info: says(infoKnown),
+		why: "with its cluster, not at the next refresh, and also a host whose checks did not end in time",
+	},
+	{
+		no: 38, name: "Failed preparation is over", event: PreparationStopped, from: statuses{prepFailed},
+		to: known, info: says(infoKnown), why: "with its cluster, not at the next refresh",
+	},
+	{
+		no: 39, name: "Prepared host is not needed", event: PreparationStopped, from: statuses{prepared},
+		to: known, info: says(infoKnown), why: "with its cluster, not at the next refresh",
+	},
+	{
+		name: "Attempt begins", event: BeginAttempt, from: inAttempt,
+		to: installing, effect: EffectAttempt, info: attemptInfo,
+		why: "a failed host is installed again without touching the others",
+	},
+	{
+		name: "Stage is repeated", event: RepeatStage, from: inAttempt,
+		to: inProgress, effect: EffectStageRepeated, info: says("The failed stage is tried again"),
+		why: "what the stages before it did is still there",
+	},
+	{
+		name: "Attempt failed", event: FailHost, from: append(statuses{installed, added}, inAttempt...),
+		to: failed, effect: EffectDecisionOpened, info: hostReasonOnly,
+		why: "a step that failed or took too long, in the words of the workflow, which waits for a decision",
+	},
+	{
+		name: "Host was given up", event: GiveUpHost, from: append(statuses{installed, added}, inAttempt...),
+		to: failed, effect: EffectGivenUp,
+		why: "nobody decided in time, or the cluster is to come up without it",
+	},
+	{
+		name: "Retry needs a reboot", event: RetryHost, from: statuses{failed},
+		to: resetWaits, effect: EffectRediscover, info: says("Boot the host from the discovery image again to retry its installation"),
+		why: "a host that left the live image has no agent to take steps",
+	},
+	{
+		name: "Stage waits for the user of another host", event: StageTimedOut, from: statuses{inProgress, installing, waitsForUser},
+		when: ignoreProgress, effect: EffectStageClockRestarted,
+		why: "it gets its time once more",
+	},
+	{
+		no: 50, name: "Stage timed out", event: StageTimedOut, from: statuses{inProgress},
+		to: failed, when: and(not(softTimeouts), not(ownTimeout)), effect: EffectFailed, info: stageTimeout, why: clockOfWorkflow,
+	},
+	{
+		no: 51, name: "Writing the image timed out", event: StageTimedOut, from: statuses{inProgress},
+		to: failed, when: and(not(softTimeouts), writingImage), effect: EffectFailed, info: writingTimeout, why: clockOfWorkflow,
+	},
+	{
+		no: 52, name: "Copying data timed out", event: StageTimedOut, from: statuses{inProgress},
+		to: failed, when: and(not(softTimeouts), copyingData), effect: EffectFailed, info: copyingTimeout, why: clockOfWorkflow,
+	},
+	{
+		no: 53, name: "Stage takes long", event: StageTimedOut, from: statuses{inProgress},
+		when: and(softTimeouts, not(stageTimedOut), not(ownTimeout)), effect: EffectStageTimedOut, info: stageTimeout, why: clockOfWorkflow,
+	},
+	{
+		no: 54, name: "Writing the image takes long", event: StageTimedOut, from: statuses{inProgress},
+		when: and(softTimeouts, not(stageTimedOut), writingImage), effect: EffectStageTimedOut, info: writingTimeout, why: clockOfWorkflow,
+	},
+	{
+		no: 55, name: "Copying data takes long", event: StageTimedOut, from: statuses{inProgress},
+		when: and(softTimeouts, not(stageTimedOut), copyingData), effect: EffectStageTimedOut, info: copyingTimeout, why: clockOfWorkflow,
+	},
+	{
+		name: "Reboot was not begun in time", event: StageTimedOut, from: statuses{inProgress, installing, waitsForUser},
+		to: failed, when: inReboot, effect: EffectFailed,
+		info: says("The host has not come up from its disk in %s, check its boot order", hostLimit),
+		why:  "its agent still runs the step that reboots",
+	},
+	{
+		name: "Stage timed out while its user was awaited", event: StageTimedOut, from: statuses{installing, waitsForUser},
+		to: failed, when: not(softTimeouts), effect: EffectFailed, info: stageTimeout,
+		why: "the stage has its own limit, whatever else the host waits for",
+	},
+	{
+		name: "Stage takes long while its user is awaited", event: StageTimedOut, from: statuses{installing, waitsForUser},
+		when: and(softTimeouts, not(stageTimedOut)), effect: EffectStageTimedOut, info: stageTimeout,
+		why: "the stage has its own limit, whatever else the host waits for",
+	},
+	{
+		name: "Stage still takes long", event: StageTimedOut, from: statuses{inProgress, installing, waitsForUser, failed},
+		why: "it was reported, or the host has failed already",
+	},
+	{
+		no: 56, name: "Reboot takes too long", event: RebootTimedOut, from: statuses{inProgress},
+		to: waitsForUser, effect: EffectRebootTimedOut,
+		info: says("The host did not come up from its installation disk in time: check the boot order, and boot it from %s", diskOf),
+		why:  clockOfWorkflow,
+	},
+	{
+		name: "Installed host resumes", event: ResumeHost, from: statuses{failed},
+		to: installed, when: inDone, info: says(infoInstalled),
+		why: "it had failed with its cluster only, which got more time",
+	},
+	{
+		no: 20, name: "Reset needs a reboot", event: ResetHost, from: rebootable,
+		to: resetWaits, when: not(inLiveImage), effect: EffectResetNeedsUser, info: says(infoResetWaits),
+		why: "no agent runs on it",
+	},
+	{
+		name: "Reset in the live image", event: ResetHost, from: resettable,
+		to: resetting, effect: EffectResetBegun, info: says("The installation is being reset"),
+		why: "its agent is stopped first: nobody has to walk to the machine",
+	},
+	{
+		name: "Host is reset", event: FinishHostReset, from: statuses{resetting},
+		to: discovering, effect: EffectReset, info: says("Waiting for the host to send its inventory"),
+		why: "its agent discovers it again",
+	},
+	{
+		name: "Host is reset but for its boot", event: FinishHostReset, from: append(statuses{binding}, resettable...),
+		effect: EffectReset,
+		why:    "it waits for its user, or was booted meanwhile",
+	},
+}
+
+// clockOfWorkflow is why the rows of time-outs have events of their own.
+const clockOfWorkflow = "the workflow's clock says that the time is over"
