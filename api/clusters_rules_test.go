@@ -71,7 +71,7 @@ func TestClustersThatCannotBeAreNotRegistered(t *testing.T) {
 		fields map[string]any
 		want   string
 	}{
-		"a version that is not on offer":      {map[string]any{"openshift_version": "4.99"}, "4.22.9"},
+		"a version that is not available":      {map[string]any{"openshift_version": "4.99"}, "4.22.9"},
 		"an architecture without a release":   {map[string]any{"cpu_architecture": "s390x"}, "cpu_architecture"},
 		"four hosts before they were offered": {map[string]any{"openshift_version": "4.16", "control_plane_count": 4}, "4.18"},
 		"none and three at once":              {map[string]any{"high_availability_mode": "None", "control_plane_count": 3}, "high_availability_mode"},

@@ -13,10 +13,14 @@ import (
 
 var update = flag.Bool("update", false, "write the page in docs/reference/")
 
-const reading = "## Reading them\nOldest first, or newest with `order=descending`; `limit` and `offset` page, and the headers `Event-Count` and `Severity-Count-*` count all\n" +
-	"that matches. `cluster_id`, `infra_env_id`, `severities`, `message` (a part of it, any case) and `categories` (without it: user) narrow the list together.\n" +
-	"`host_ids` (and `host_id`), `cluster_level=true` and `deleted_hosts=true` widen each other: an event is listed when one of them wants it, of one of these\n" +
-	"hosts, of no host, or of a host that was deleted. Where none of them is given, `cluster_level=false` and `deleted_hosts=false` leave such events out.\n" +
+const reading = "## Reading them\nOldest first, or newest with `order=descending`; `limit` and `offset` page, and the headers " +
+	"`Event-Count` and `Severity-Count-*` count all\n" +
+	"that matches. `cluster_id`, `infra_env_id`, `severities`, `message` (a part of it, any case) and `categories` (without it: user) " +
+	"narrow the list together.\n" +
+	"`host_ids` (and `host_id`), `cluster_level=true` and `deleted_hosts=true` widen each other: an event is listed when one of them " +
+	"wants it, of one of these\n" +
+	"hosts, of no host, or of a host that was deleted. Where none of them is given, `cluster_level=false` and `deleted_hosts=false` " +
+	"leave such events out.\n" +
 	"History is deleted with its cluster or InfraEnv, see [housekeeping](../housekeeping.md).\n\n"
 
 // Reasons for leaving events of the assisted-service out.

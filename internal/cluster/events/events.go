@@ -51,7 +51,7 @@ func New(name Name, about Subject, props Props, at time.Time) model.Event {
 	}
 }
 
-// fill puts properties into the braces of a message; one that is missing leaves nothing.
+// fill puts properties into the braces of a message; a missing one leaves nothing.
 func fill(message string, props Props) string {
 	var out strings.Builder
 	for {
@@ -68,7 +68,7 @@ func fill(message string, props Props) string {
 	}
 }
 
-// statusSeverity raises the severity of status changes that need somebody.
+// statusSeverity raises the severity of status changes that need attention.
 var statusSeverity = map[string]model.Severity{
 	string(model.HostError):                       model.SeverityError,
 	string(model.HostDisconnected):                model.SeverityWarning,

@@ -28,7 +28,12 @@ func TestMessageNamesItsProperties(t *testing.T) {
 
 func TestMissingPropertyLeavesNoBraces(t *testing.T) {
 	t.Parallel()
-	e := events.New(events.ClusterOperatorStatus, events.Subject{}, events.Props{"operator_name": "cvo", "status": "available"}, time.Time{})
+	e := events.New(
+		events.ClusterOperatorStatus,
+		events.Subject{},
+		events.Props{"operator_name": "cvo", "status": "available"},
+		time.Time{},
+	)
 	require.Equal(t, "Operator cvo is available", e.Message)
 }
 

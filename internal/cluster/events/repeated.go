@@ -2,9 +2,9 @@ package events
 
 import "time"
 
-// quiet is how often an event with the same message is written for the same host, cluster
-// or InfraEnv: at most once in that time. It lists only events that hosts repeat by
-// themselves; what a user does and what a status becomes is always written.
+// quiet is how often an event with the same message is written for the same host, cluster or InfraEnv: at most
+// once in that time. It lists only events that hosts repeat by themselves; actions of users and changes of a
+// status are always written.
 var quiet = map[Name]struct {
 	every time.Duration
 	why   string

@@ -17,8 +17,8 @@ var architectures = []architecture{
 	{id: ArchitectureMulti, name: multi, since: "4.11", level: LevelTechPreview},
 }
 
-// Architectures tells how well an OpenShift version supports each architecture. The error
-// is a model.ErrInvalid.
+// Architectures returns how well an OpenShift version supports each architecture. The error is a
+// model.ErrInvalid.
 func Architectures(version string) (map[ArchitectureID]Level, error) {
 	in, err := Setting{Version: version}.read()
 	if err != nil {

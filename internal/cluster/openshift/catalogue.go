@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Catalogue is the list of releases on offer while the service runs: what its settings
-// name, and what release sources add. It may be used from several goroutines.
+// Catalogue is the list of available releases while the service runs: those of its settings, and those of
+// release sources. It is safe for concurrent use.
 type Catalogue struct {
 	given   Releases
 	current atomic.Pointer[Releases]
@@ -25,11 +25,10 @@ func NewCatalogue(given Releases) *Catalogue {
 	return c
 }
 
-// List gives the releases on offer, newest first.
+// List returns the available releases, newest first.
 func (c *Catalogue) List() Releases { return *c.current.Load() }
 
-// Extend offers what release sources found beside the releases of the settings, in place
-// of what they found before.
+// Extend adds the releases of release sources to those of the settings, replacing those added before.
 func (c *Catalogue) Extend(found Releases) {
 	list := merge(c.given, found)
 	c.current.Store(&list)
@@ -38,17 +37,17 @@ func (c *Catalogue) Extend(found Releases) {
 // Find is Releases.Find in the current list.
 func (c *Catalogue) Find(version string) (Release, error) { return c.List().Find(version) }
 
-// Wish is what a client asked a cluster to be installed with.
+// Wish is the release a client requested for a cluster.
 type Wish struct {
 	Version      string // whole, minor, or empty
 	Architecture string // empty: x86_64, or that of the release when it serves several
 	Image        string // empty: that of the version
-	// AnyImage is set when releases that are not on offer are taken, too.
+	// AnyImage allows releases that are not in the list.
 	AnyImage bool
 }
 
-// Choose finds the release of a wish, and the architecture of the cluster: one of a release
-// for several is multi. The error is a model.ErrInvalid.
+// Choose finds the requested release, and the architecture of the cluster: that of a release for several is
+// multi. The error is a model.ErrInvalid.
 func (c *Catalogue) Choose(w Wish) (Release, string, error) {
 	list := c.List()
 	if w.Image != "" {
@@ -67,7 +66,12 @@ func (c *Catalogue) Choose(w Wish) (Release, string, error) {
 }
 
 func errArchitecture(r Release, architecture string) error {
-	return model.Invalidf("cpu_architecture: require one of %v for OpenShift %s, found %s", r.CPUArchitectures, r.Version, cmp.Or(architecture, x8664))
+	return model.Invalidf(
+		"cpu_architecture: require one of %v for OpenShift %s, found %s",
+		r.CPUArchitectures,
+		r.Version,
+		cmp.Or(architecture, x8664),
+	)
 }
 
 // like lists what may stand in for a release that was found: nothing when a whole version
@@ -88,8 +92,8 @@ func (l Releases) like(r Release, asked string) Releases {
 	return out
 }
 
-// serve is the release with the image for a cluster of an architecture, and the
-// architecture of that cluster; false when it has none.
+// serve returns the release with the image for a cluster of an architecture, and the architecture of that
+// cluster; false when it has none.
 func (r Release) serve(name string) (Release, string, bool) {
 	asked := architectureOf(name)
 	one := len(r.CPUArchitectures) > 1 && r.CPUArchitecture == "" // image for all of them, not marked as such
@@ -105,15 +109,16 @@ func (r Release) serve(name string) (Release, string, bool) {
 	return r, cmp.Or(name, asked), true
 }
 
-// chooseImage takes a release image that is on offer, or any where that is allowed: then
-// its version is the one asked for, and the installation finds out what it is.
+// chooseImage accepts a release image of the list, or any where that is allowed: then its version is the
+// requested one, and the installation finds out what it contains.
 func (l Releases) chooseImage(w Wish) (Release, string, error) {
 	for _, r := range l {
 		for _, name := range r.CPUArchitectures {
 			if r.images[name] != w.Image {
 				continue
 			}
-			if w.Version != "" && w.Version != r.Version && w.Version != strings.TrimSuffix(r.minor(), "-"+multi) && w.Version != r.minor() {
+			if w.Version != "" && w.Version != r.Version && w.Version != strings.TrimSuffix(r.minor(), "-"+multi) &&
+				w.Version != r.minor() {
 				return r, "", model.Invalidf("ocp_release_image: require an image of OpenShift %s, found one of %s", w.Version, r.Version)
 			}
 			fitting, architecture, ok := r.serve(cmp.Or(w.Architecture, name))
@@ -124,7 +129,11 @@ func (l Releases) chooseImage(w Wish) (Release, string, error) {
 		}
 	}
 	if !w.AnyImage {
-		return Release{}, "", model.Invalidf("ocp_release_image: require the image of a release on offer (%v), found %s", l.known(), w.Image)
+		return Release{}, "", model.Invalidf(
+			"ocp_release_image: require the image of an available release (%v), found %s",
+			l.known(),
+			w.Image,
+		)
 	}
 	r, err := l.Find(w.Version)
 	if err != nil {

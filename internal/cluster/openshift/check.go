@@ -37,7 +37,7 @@ func Check(c *model.Cluster, features []FeatureID) error {
 	}, features)
 }
 
-// CheckIn is Check in any setting, such as that of a discovery environment without a cluster.
+// CheckIn is Check in any setting, such as that of an InfraEnv without a cluster.
 func CheckIn(s Setting, features []FeatureID) error {
 	in, err := s.read()
 	if err != nil {
@@ -93,13 +93,18 @@ func checkLevel(id FeatureID, s Setting, in setting) error {
 	case ReasonVersion:
 		return model.Invalidf("%s: require OpenShift %s, found %s", title(id), l.versions(), cmp.Or(s.Version, "the newest"))
 	case ReasonArchitecture:
-		return model.Invalidf("%s: require another CPU architecture with OpenShift %s, found %s", title(id), cmp.Or(s.Version, "of any version"), in.architecture)
+		return model.Invalidf(
+			"%s: require another CPU architecture with OpenShift %s, found %s",
+			title(id),
+			cmp.Or(s.Version, "of any version"),
+			in.architecture,
+		)
 	default:
 		return model.Invalidf("%s: require another platform, found %s", title(id), strings.Join(in.platforms, " "))
 	}
 }
 
-// versions says which versions a limit leaves.
+// versions describes the versions a limit leaves.
 func (l *limit) versions() string {
 	if l.from != "" {
 		return "before " + l.from

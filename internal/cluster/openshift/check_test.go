@@ -38,13 +38,26 @@ func TestFeaturesOf(t *testing.T) {
 	}{
 		{"finds those of a usual cluster", nil, nil, nil, usual},
 		{"finds a single node", func(c *model.Cluster) { c.ControlPlaneCount, c.UserManagedNetworking = 1, true }, added, nil, []openshift.FeatureID{
-			openshift.FeatureSNO, openshift.FeatureSingleNodeExpansion, openshift.FeatureUserManagedNetworking, openshift.FeatureOVN, openshift.FeatureBaremetal,
+			openshift.FeatureSNO, openshift.FeatureSingleNodeExpansion, openshift.FeatureUserManagedNetworking, openshift.FeatureOVN,
+			openshift.FeatureBaremetal,
 		}},
-		{"finds an arbiter", func(c *model.Cluster) { c.ControlPlaneCount = 2 }, arbiter, nil, append([]openshift.FeatureID{openshift.FeatureTNA}, usual...)},
-		{"finds fencing", func(c *model.Cluster) { c.ControlPlaneCount = 2 }, fenced, nil, append([]openshift.FeatureID{openshift.FeatureTNF}, usual...)},
+		{
+			"finds an arbiter", func(c *model.Cluster) { c.ControlPlaneCount = 2 }, arbiter, nil,
+			append([]openshift.FeatureID{openshift.FeatureTNA}, usual...),
+		},
+		{
+			"finds fencing", func(c *model.Cluster) { c.ControlPlaneCount = 2 }, fenced, nil,
+			append([]openshift.FeatureID{openshift.FeatureTNF}, usual...),
+		},
 		{"finds neither in a larger control plane", nil, fenced, nil, usual},
-		{"finds images", nil, nil, &model.InfraEnv{ImageType: "full-iso"}, append([]openshift.FeatureID{openshift.FeatureFullISO}, usual...)},
-		{"finds five control plane nodes", func(c *model.Cluster) { c.ControlPlaneCount = 5 }, nil, nil, append([]openshift.FeatureID{openshift.FeatureNonStandardControlPlane}, usual...)},
+		{
+			"finds images", nil, nil, &model.InfraEnv{ImageType: "full-iso"},
+			append([]openshift.FeatureID{openshift.FeatureFullISO}, usual...),
+		},
+		{
+			"finds five control plane nodes", func(c *model.Cluster) { c.ControlPlaneCount = 5 }, nil, nil,
+			append([]openshift.FeatureID{openshift.FeatureNonStandardControlPlane}, usual...),
+		},
 		{"finds OCI", func(c *model.Cluster) {
 			c.Platform, c.UserManagedNetworking = model.Platform{Type: "external", ExternalName: "oci"}, true
 		}, nil, nil, []openshift.FeatureID{openshift.FeatureUserManagedNetworking, openshift.FeatureOVN, openshift.FeatureExternal, openshift.FeatureExternalOCI}},
@@ -52,23 +65,36 @@ func TestFeaturesOf(t *testing.T) {
 			c.ClusterNetworks = openshift.DefaultClusterNetworks(true)
 			c.APIVIPs = []model.VIP{{IP: netip.MustParseAddr("192.0.2.1")}, {IP: netip.MustParseAddr("2001:db8::1")}}
 		}, nil, nil, []openshift.FeatureID{
-			openshift.FeatureClusterManagedNetworking, openshift.FeatureDualStack, openshift.FeatureDualStackVIPs, openshift.FeatureOVN, openshift.FeatureBaremetal,
+			openshift.FeatureClusterManagedNetworking, openshift.FeatureDualStack, openshift.FeatureDualStackVIPs, openshift.FeatureOVN,
+			openshift.FeatureBaremetal,
 		}},
 		{"finds IPv6 first", func(c *model.Cluster) {
 			n := openshift.DefaultClusterNetworks(true)
 			c.ClusterNetworks = []model.ClusterNetwork{n[1], n[0]}
 		}, nil, nil, []openshift.FeatureID{
-			openshift.FeatureClusterManagedNetworking, openshift.FeatureDualStack, openshift.FeatureDualStackPrimaryIPv6, openshift.FeatureOVN, openshift.FeatureBaremetal,
+			openshift.FeatureClusterManagedNetworking, openshift.FeatureDualStack, openshift.FeatureDualStackPrimaryIPv6,
+			openshift.FeatureOVN, openshift.FeatureBaremetal,
 		}},
-		{"finds operators", func(c *model.Cluster) { c.OLMOperators = []model.OLMOperator{{Name: "lso"}, {Name: "odf"}} }, nil, nil, append(usual[:3:3], openshift.FeatureODF, openshift.FeatureLSO)},
+		{
+			"finds operators", func(c *model.Cluster) { c.OLMOperators = []model.OLMOperator{{Name: "lso"}, {Name: "odf"}} }, nil, nil,
+			append(usual[:3:3], openshift.FeatureODF, openshift.FeatureLSO),
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.want, openshift.FeaturesOf(cluster(tt.change), tt.hosts, tt.env))
 		})
 	}
-	require.Equal(t, []openshift.FeatureID{openshift.FeatureMinimalISO}, openshift.FeaturesOf(nil, nil, &model.InfraEnv{ImageType: "minimal-iso"}))
-	require.Empty(t, openshift.FeaturesOf(&model.Cluster{Kind: model.KindAddHostsCluster}, added, nil), "a cluster that exists was checked when it was made")
+	require.Equal(
+		t,
+		[]openshift.FeatureID{openshift.FeatureMinimalISO},
+		openshift.FeaturesOf(nil, nil, &model.InfraEnv{ImageType: "minimal-iso"}),
+	)
+	require.Empty(
+		t,
+		openshift.FeaturesOf(&model.Cluster{Kind: model.KindAddHostsCluster}, added, nil),
+		"a cluster that exists was checked when it was made",
+	)
 }
 
 func TestCheck(t *testing.T) {
@@ -86,10 +112,25 @@ func TestCheck(t *testing.T) {
 		{"names a platform rather than saying that it is another", func(c *model.Cluster) {
 			c.Platform.Type, c.OLMOperators = "vsphere", []model.OLMOperator{{Name: "cnv"}}
 		}, nil, "Platform vsphere (VSPHERE_INTEGRATION) and OpenShift Virtualization (CNV) exclude each other: require at most one of them, found both"},
-		{"refuses a feature of older versions", func(c *model.Cluster) { c.NetworkType = "OpenShiftSDN" }, nil, "Network type OpenShiftSDN (SDN_NETWORK_TYPE): require OpenShift before 4.15, found 4.22.9"},
-		{"refuses a feature of newer versions", func(c *model.Cluster) { c.OpenShiftVersion, c.ControlPlaneCount = "4.17.1", 4 }, nil, "Control plane of four or five nodes (NON_STANDARD_HA_CONTROL_PLANE): require OpenShift 4.18 or newer, found 4.17.1"},
-		{"refuses a feature of other architectures", func(c *model.Cluster) { c.CPUArchitecture, c.ControlPlaneCount = "aarch64", 5 }, nil, "Control plane of four or five nodes (NON_STANDARD_HA_CONTROL_PLANE): require another CPU architecture with OpenShift 4.22.9, found arm64"},
-		{"refuses an architecture before its first version", func(c *model.Cluster) { c.OpenShiftVersion, c.CPUArchitecture = "4.9.59", "arm64" }, nil, "cpu_architecture: require another one with OpenShift 4.9.59, found arm64"},
+		{
+			"refuses a feature of older versions", func(c *model.Cluster) { c.NetworkType = "OpenShiftSDN" }, nil,
+			"Network type OpenShiftSDN (SDN_NETWORK_TYPE): require OpenShift before 4.15, found 4.22.9",
+		},
+		{
+			"refuses a feature of newer versions", func(c *model.Cluster) { c.OpenShiftVersion, c.ControlPlaneCount = "4.17.1", 4 }, nil,
+			"Control plane of four or five nodes (NON_STANDARD_HA_CONTROL_PLANE): require OpenShift 4.18 or newer, found 4.17.1",
+		},
+		{
+			"refuses a feature of other architectures", func(c *model.Cluster) { c.CPUArchitecture, c.ControlPlaneCount = "aarch64", 5 },
+			nil,
+			"Control plane of four or five nodes (NON_STANDARD_HA_CONTROL_PLANE): require another CPU architecture with OpenShift " +
+				"4.22.9, found arm64",
+		},
+		{
+			"refuses an architecture before its first version",
+			func(c *model.Cluster) { c.OpenShiftVersion, c.CPUArchitecture = "4.9.59", "arm64" }, nil,
+			"cpu_architecture: require another one with OpenShift 4.9.59, found arm64",
+		},
 		{"refuses an image of other platforms", func(c *model.Cluster) {
 			c.Platform, c.UserManagedNetworking = model.Platform{Type: "external", ExternalName: "oci"}, true
 		}, &model.InfraEnv{ImageType: "full-iso"}, "Full image (FULL_ISO) and Oracle Cloud Infrastructure (EXTERNAL_PLATFORM_OCI) exclude each other: require at most one of them, found both"},
@@ -114,8 +155,18 @@ func TestCheckInASettingWithoutACluster(t *testing.T) {
 	require.NoError(t, openshift.CheckIn(openshift.Setting{}, minimal))
 	require.EqualError(t, openshift.CheckIn(openshift.Setting{Architecture: "s390x"}, minimal),
 		"Minimal image (MINIMAL_ISO): require another CPU architecture with OpenShift of any version, found s390x")
-	require.EqualError(t, openshift.CheckIn(openshift.Setting{Version: "4.22", Platform: "external", ExternalName: "oci"}, []openshift.FeatureID{openshift.FeatureDualStackVIPs}),
-		"Dual-stack virtual addresses (DUAL_STACK_VIPS): require another platform, found external oci")
+	require.EqualError(
+		t,
+		openshift.CheckIn(
+			openshift.Setting{Version: "4.22", Platform: "external", ExternalName: "oci"},
+			[]openshift.FeatureID{openshift.FeatureDualStackVIPs},
+		),
+		"Dual-stack virtual addresses (DUAL_STACK_VIPS): require another platform, found external oci",
+	)
 	require.ErrorIs(t, openshift.CheckIn(openshift.Setting{Version: "new"}, nil), model.ErrInvalid)
-	require.NoError(t, openshift.CheckIn(openshift.Setting{Version: "4.22"}, []openshift.FeatureID{"UNKNOWN"}), "what the table does not have has no limits")
+	require.NoError(
+		t,
+		openshift.CheckIn(openshift.Setting{Version: "4.22"}, []openshift.FeatureID{"UNKNOWN"}),
+		"what the table does not have has no limits",
+	)
 }

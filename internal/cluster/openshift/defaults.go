@@ -7,8 +7,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Settings of a cluster whose user said nothing (docs/reference/wire.md, "Defaults of a
-// cluster").
+// Settings of a cluster whose user set none (docs/reference/wire.md, "Defaults of a cluster").
 const (
 	DefaultNetworkType           = "OVNKubernetes"
 	DefaultHostPrefixV4          = 23

@@ -72,7 +72,12 @@ var operatorFeatures = []row{
 	}),
 	operator(FeatureNodeMaintenance, "node-maintenance", "Node maintenance", row{excludes: never(FeatureSNO)}),
 	operator(FeatureKubeDescheduler, "kube-descheduler", "Kube descheduler", row{excludes: never(FeatureSNO)}),
-	operator(FeatureClusterObservability, "cluster-observability", "Cluster observability", row{needs: []FeatureID{FeatureOpenShiftLogging}}),
+	operator(
+		FeatureClusterObservability,
+		"cluster-observability",
+		"Cluster observability",
+		row{needs: []FeatureID{FeatureOpenShiftLogging}},
+	),
 	operator(FeatureNUMAResources, "numaresources", "NUMA resources", row{}),
 	operator(FeatureOADP, "oadp", "API for data protection", row{}),
 	operator(FeatureMetalLB, "metallb", "MetalLB", row{}),

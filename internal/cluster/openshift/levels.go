@@ -41,9 +41,8 @@ const (
 	oci      = "oci"
 )
 
-// Levels tells how well each feature is supported. A setting without a platform has the
-// platforms among them, one with a platform how its network is managed instead. The error
-// is a model.ErrInvalid.
+// Levels returns how well each feature is supported. Without a platform the result includes the platforms, with
+// one how its network is managed instead. The error is a model.ErrInvalid.
 func Levels(s Setting) (map[FeatureID]Level, error) {
 	list, err := Detailed(s)
 	if err != nil {
@@ -121,7 +120,7 @@ func (s Setting) read() (setting, error) {
 	return in, nil
 }
 
-// architectureOf gives the two names of one architecture the same.
+// architectureOf maps the two names of one architecture to one.
 func architectureOf(name string) string {
 	switch name {
 	case "":
@@ -146,7 +145,7 @@ func (l *limit) fits(in setting) bool {
 // noArchitecture is the limit of every feature where a version lacks the architecture.
 var noArchitecture = &limit{level: LevelUnavailable, reason: ReasonArchitecture}
 
-// levelIn is the level of a feature, and what limits it, if anything does.
+// levelIn returns the level of a feature, and its limit, if there is one.
 func (r *row) levelIn(in setting) (Level, *limit) {
 	if !architectureIn(in.architecture, in).usable() {
 		return LevelUnavailable, noArchitecture

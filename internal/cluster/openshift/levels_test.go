@@ -82,7 +82,9 @@ func texts[T ~string](list []T) []string {
 // settings are the corners of the table.
 func settings() []openshift.Setting {
 	var out []openshift.Setting
-	for _, version := range []string{"", "4.5", "4.9", "4.10", "4.11", "4.12", "4.13", "4.14", "4.15", "4.17", "4.18", "4.19", "4.20", "4.22.9", "5.0.0-ec.5"} {
+	for _, version := range []string{
+		"", "4.5", "4.9", "4.10", "4.11", "4.12", "4.13", "4.14", "4.15", "4.17", "4.18", "4.19", "4.20", "4.22.9", "5.0.0-ec.5",
+	} {
 		for _, architecture := range []string{"", "aarch64", "ppc64le", "s390x", "multi"} {
 			for _, platform := range []string{"", "baremetal", "none", "nutanix", "vsphere", "external"} {
 				out = append(out, openshift.Setting{Version: version, Architecture: architecture, Platform: platform})
@@ -106,7 +108,14 @@ func TestEveryFeatureHasALevelEverywhere(t *testing.T) {
 			require.True(t, wire.FeatureSupportLevelID(f.ID).Valid(), f.ID)
 			require.True(t, wire.SupportLevel(f.Level).Valid(), f.Level)
 			require.NotEqual(t, string(f.ID), openshift.FeatureName(f.ID), "a feature has a name")
-			require.Equal(t, f.Level == openshift.LevelUnavailable || f.Level == openshift.LevelUnsupported, f.Reason != "", "%s in %+v", f.ID, s)
+			require.Equal(
+				t,
+				f.Level == openshift.LevelUnavailable || f.Level == openshift.LevelUnsupported,
+				f.Reason != "",
+				"%s in %+v",
+				f.ID,
+				s,
+			)
 		}
 		for id, others := range excluded {
 			for _, other := range others {
@@ -129,20 +138,75 @@ func TestLevelsByVersionArchitectureAndPlatform(t *testing.T) {
 		reason  openshift.Reason
 	}{
 		{"offers OpenShift SDN before 4.15", openshift.Setting{Version: "4.14.71"}, openshift.FeatureSDN, openshift.LevelSupported, ""},
-		{"has no OpenShift SDN from 4.15 on", openshift.Setting{Version: "4.15.0-rc.1"}, openshift.FeatureSDN, openshift.LevelUnavailable, openshift.ReasonVersion},
+		{
+			"has no OpenShift SDN from 4.15 on",
+			openshift.Setting{Version: "4.15.0-rc.1"},
+			openshift.FeatureSDN,
+			openshift.LevelUnavailable, openshift.ReasonVersion,
+		},
 		{"previews an arbiter in 4.19", openshift.Setting{Version: "4.19"}, openshift.FeatureTNA, openshift.LevelTechPreview, ""},
 		{"supports an arbiter from 4.20 on", openshift.Setting{Version: "4.20.33"}, openshift.FeatureTNA, openshift.LevelSupported, ""},
-		{"has no arbiter on vsphere", openshift.Setting{Version: "4.20", Platform: "vsphere"}, openshift.FeatureTNA, openshift.LevelUnavailable, openshift.ReasonPlatform},
-		{"previews single nodes on s390x in 4.13", openshift.Setting{Version: "4.13", Architecture: "s390x"}, openshift.FeatureSNO, openshift.LevelDevPreview, ""},
-		{"has no single nodes on s390x in 4.12", openshift.Setting{Version: "4.12", Architecture: "s390x"}, openshift.FeatureSNO, openshift.LevelUnavailable, openshift.ReasonArchitecture},
-		{"has nothing on an architecture before its first version", openshift.Setting{Version: "4.9", Architecture: "arm64"}, openshift.FeatureOVN, openshift.LevelUnavailable, openshift.ReasonArchitecture},
-		{"has no full image on OCI", openshift.Setting{Version: "4.18", Platform: "external", ExternalName: "oci"}, openshift.FeatureFullISO, openshift.LevelUnavailable, openshift.ReasonOCI},
-		{"has a full image on another external platform", openshift.Setting{Version: "4.18", Platform: "external", ExternalName: "mine"}, openshift.FeatureFullISO, openshift.LevelSupported, ""},
-		{"has no minimal image on s390x", openshift.Setting{Version: "4.18", Architecture: "s390x"}, openshift.FeatureMinimalISO, openshift.LevelUnavailable, openshift.ReasonArchitecture},
-		{"counts aarch64 as arm64", openshift.Setting{Version: "4.18", Architecture: "aarch64"}, openshift.FeatureLSO, openshift.LevelUnavailable, openshift.ReasonArchitecture},
-		{"previews virtualization on arm64", openshift.Setting{Version: "4.18", Architecture: "arm64"}, openshift.FeatureCNV, openshift.LevelDevPreview, ""},
-		{"leaves networking to no platform", openshift.Setting{Version: "4.18", Platform: "none"}, openshift.FeaturePlatformManagedNetworking, openshift.LevelSupported, ""},
-		{"keeps networking on baremetal", openshift.Setting{Version: "4.18", Platform: "baremetal"}, openshift.FeaturePlatformManagedNetworking, openshift.LevelUnsupported, openshift.ReasonPlatform},
+		{
+			"has no arbiter on vsphere",
+			openshift.Setting{Version: "4.20", Platform: "vsphere"},
+			openshift.FeatureTNA,
+			openshift.LevelUnavailable, openshift.ReasonPlatform,
+		},
+		{
+			"previews single nodes on s390x in 4.13",
+			openshift.Setting{Version: "4.13", Architecture: "s390x"},
+			openshift.FeatureSNO,
+			openshift.LevelDevPreview, "",
+		},
+		{
+			"has no single nodes on s390x in 4.12",
+			openshift.Setting{Version: "4.12", Architecture: "s390x"},
+			openshift.FeatureSNO,
+			openshift.LevelUnavailable, openshift.ReasonArchitecture,
+		},
+		{
+			"has nothing on an architecture before its first version",
+			openshift.Setting{Version: "4.9", Architecture: "arm64"},
+			openshift.FeatureOVN, openshift.LevelUnavailable, openshift.ReasonArchitecture,
+		},
+		{
+			"has no full image on OCI",
+			openshift.Setting{Version: "4.18", Platform: "external", ExternalName: "oci"},
+			openshift.FeatureFullISO, openshift.LevelUnavailable, openshift.ReasonOCI,
+		},
+		{
+			"has a full image on another external platform",
+			openshift.Setting{Version: "4.18", Platform: "external", ExternalName: "mine"},
+			openshift.FeatureFullISO, openshift.LevelSupported, "",
+		},
+		{
+			"has no minimal image on s390x",
+			openshift.Setting{Version: "4.18", Architecture: "s390x"},
+			openshift.FeatureMinimalISO,
+			openshift.LevelUnavailable, openshift.ReasonArchitecture,
+		},
+		{
+			"counts aarch64 as arm64",
+			openshift.Setting{Version: "4.18", Architecture: "aarch64"},
+			openshift.FeatureLSO,
+			openshift.LevelUnavailable, openshift.ReasonArchitecture,
+		},
+		{
+			"previews virtualization on arm64",
+			openshift.Setting{Version: "4.18", Architecture: "arm64"},
+			openshift.FeatureCNV,
+			openshift.LevelDevPreview, "",
+		},
+		{
+			"leaves networking to no platform",
+			openshift.Setting{Version: "4.18", Platform: "none"},
+			openshift.FeaturePlatformManagedNetworking, openshift.LevelSupported, "",
+		},
+		{
+			"keeps networking on baremetal",
+			openshift.Setting{Version: "4.18", Platform: "baremetal"},
+			openshift.FeaturePlatformManagedNetworking, openshift.LevelUnsupported, openshift.ReasonPlatform,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

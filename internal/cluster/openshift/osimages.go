@@ -14,8 +14,8 @@ import (
 	"slipway/internal/model"
 )
 
-// TypeDisconnectedISO is the type of images that bring all an installation needs with
-// them. The others have none.
+// TypeDisconnectedISO is the type of images that include everything an installation needs. The others have no
+// type.
 const TypeDisconnectedISO = "disconnected-iso"
 
 // OSImage is a live image of the operating system that hosts discover with; its JSON is
@@ -33,15 +33,15 @@ type OSImage struct {
 // OSImages are the images of a deployment, newest first.
 type OSImages []OSImage
 
-// OSImageKey tells images apart: a deployment has one for each.
+// OSImageKey identifies an image: a deployment has one for each.
 type OSImageKey struct{ Version, Architecture, Type string }
 
-// Key is what the image is asked for by.
+// Key returns the key by which the image is requested.
 func (o *OSImage) Key() OSImageKey {
 	return OSImageKey{o.OpenShiftVersion, o.CPUArchitecture, o.Type}
 }
 
-// String is how the key is told to users: 4.22 (x86_64).
+// String returns the key as users see it: 4.22 (x86_64).
 func (k OSImageKey) String() string {
 	if k.Type == "" {
 		return fmt.Sprintf("%s (%s)", k.Version, k.Architecture)
@@ -56,7 +56,11 @@ func ParseOSImages(data []byte) (OSImages, error) {
 	var kind *json.UnmarshalTypeError
 	switch err := json.Unmarshal(data, &list); {
 	case errors.As(err, &kind):
-		return nil, fmt.Errorf("read operating system images: require a JSON list of objects with text, found a %s at byte %d", kind.Value, kind.Offset)
+		return nil, fmt.Errorf(
+			"read operating system images: require a JSON list of objects with text, found a %s at byte %d",
+			kind.Value,
+			kind.Offset,
+		)
 	case err != nil:
 		return nil, fmt.Errorf("read operating system images: require a JSON list: %w", err)
 	}
@@ -67,8 +71,11 @@ func ParseOSImages(data []byte) (OSImages, error) {
 			return nil, fmt.Errorf("read operating system image %d: %w", i+1, err)
 		}
 		if seen[image.Key()] {
-			return nil, fmt.Errorf("read operating system images: require each version once for an architecture and type, found %s for %s twice",
-				strings.TrimSpace(image.OpenShiftVersion+" "+image.Type), image.CPUArchitecture)
+			return nil, fmt.Errorf(
+				"read operating system images: require each version once for an architecture and type, found %s for %s twice",
+				strings.TrimSpace(image.OpenShiftVersion+" "+image.Type),
+				image.CPUArchitecture,
+			)
 		}
 		seen[image.Key()] = true
 	}
@@ -133,8 +140,11 @@ func (o *OSImage) checkURL() error {
 	case err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https"):
 		o.Path = ""
 	default:
-		return fmt.Errorf("url of version %s: require an address that begins with http:// or https://, or a file as file:///PATH or /PATH, found %q",
-			o.OpenShiftVersion, o.URL)
+		return fmt.Errorf(
+			"url of version %s: require an address that begins with http:// or https://, or a file as file:///PATH or /PATH, found %q",
+			o.OpenShiftVersion,
+			o.URL,
+		)
 	}
 	return nil
 }
@@ -149,19 +159,23 @@ func ParseSHA256(text string) (string, error) {
 	return sum, nil
 }
 
-// Find gives the image that hosts of an OpenShift version and architecture boot: that of
-// the whole version, else that of its minor version, else the newest older one. Nothing
-// as version is the newest. The error is a model.ErrInvalid.
+// Find returns the image that hosts of an OpenShift version and architecture boot: that of the whole version,
+// else that of its minor version, else the newest older one. An empty version is the newest. The error is a
+// model.ErrInvalid.
 func (l OSImages) Find(version, architecture string) (OSImage, error) {
 	image, found, err := l.Lookup(version, architecture, "")
 	if err == nil && !found {
-		err = model.Invalidf("require an operating system image for OpenShift %q on %s, found none in the settings of the service", version, architectureOf(architecture))
+		err = model.Invalidf(
+			"require an operating system image for OpenShift %q on %s, found none in the settings of the service",
+			version,
+			architectureOf(architecture),
+		)
 	}
 	return image, err
 }
 
-// Lookup is Find among images of a type, and tells whether there is one. The error is a
-// model.ErrInvalid: the version is none.
+// Lookup is Find among images of a type, and reports whether one exists. The error is a model.ErrInvalid: the
+// version is invalid.
 func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool, error) {
 	architecture = architectureOf(architecture)
 	var asked *semver.Version
@@ -172,7 +186,7 @@ func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool
 		}
 		asked = semver.New(v.Major(), v.Minor(), v.Patch(), "", "")
 	}
-	var patch *OSImage // the newest of the minor version, for those who ask for no more than that
+	var patch *OSImage // the newest of the minor version, for requests that name no more
 	for i := range l { // newest first
 		image := &l[i]
 		if image.CPUArchitecture != architecture || image.Type != imageType {

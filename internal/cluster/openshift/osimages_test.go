@@ -19,7 +19,10 @@ func TestOSImages(t *testing.T) {
 		{"openshift_version":"4.22.5","cpu_architecture":"x86_64","url":"https://mirror.example/4.22.5.iso","version":"9.8.2"},
 		{"openshift_version":"4.22","cpu_architecture":"aarch64","url":"https://mirror.example/4.22-arm.iso","version":"9.8.1"}]`))
 	require.NoError(t, err)
-	for asked, want := range map[string]string{"4.22": "4.22.iso", "4.22.5": "4.22.5.iso", "4.22.9-multi": "4.22.5.iso", "4.21.3": "4.20.iso", "": "4.22.5.iso", "4.22.1": "4.22.iso"} {
+	for asked, want := range map[string]string{
+		"4.22": "4.22.iso", "4.22.5": "4.22.5.iso", "4.22.9-multi": "4.22.5.iso", "4.21.3": "4.20.iso", "": "4.22.5.iso",
+		"4.22.1": "4.22.iso",
+	} {
 		image, err := list.Find(asked, "")
 		require.NoError(t, err, asked)
 		require.Equal(t, "https://mirror.example/"+want, image.URL, asked)
@@ -98,8 +101,12 @@ func TestOSImagesMayBeFiles(t *testing.T) {
 
 	shown, err := json.Marshal(list[2])
 	require.NoError(t, err)
-	require.JSONEq(t, `{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"http://mirror.example/a.iso","version":"9"}`, string(shown),
-		"the API shows no more than its document has")
+	require.JSONEq(
+		t,
+		`{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"http://mirror.example/a.iso","version":"9"}`,
+		string(shown),
+		"the API shows no more than its document has",
+	)
 }
 
 func TestNewOSImageIsChecked(t *testing.T) {

@@ -42,10 +42,10 @@ func (r Release) Multi() bool {
 	return r.CPUArchitecture == multi || strings.HasSuffix(r.Version, "-"+multi)
 }
 
-// Releases are the versions on offer, newest first.
+// Releases are the available versions, newest first.
 type Releases []Release
 
-// DefaultReleases is the list of a deployment that brings none.
+// DefaultReleases is the list of a deployment that sets none.
 func DefaultReleases() Releases {
 	return Releases{{
 		OpenShiftVersion: "4.22", Version: "4.22.0", DisplayName: "4.22.0",
@@ -123,8 +123,7 @@ func (r *Release) complete() error {
 	return nil
 }
 
-// normaliseArchitectures gives architectures the names that lists of releases have, and
-// refuses those nobody knows.
+// normaliseArchitectures maps architectures to the names that lists of releases use, and refuses unknown ones.
 func normaliseArchitectures(image *string, hosts []string) error {
 	if *image != "" {
 		*image = architectureOf(*image)
@@ -141,8 +140,8 @@ func normaliseArchitectures(image *string, hosts []string) error {
 	return nil
 }
 
-// levelOfRelease is that of a release nobody says more about. Builds of several
-// architectures and of the community are marked like pre-releases, but are none.
+// levelOfRelease is the level of a release without one in the list. Builds of several architectures and of the
+// community are marked like pre-releases, but are none.
 func levelOfRelease(v *semver.Version) string {
 	pre := v.Prerelease()
 	for _, mark := range []string{"ec.", "fc.", "rc.", "nightly", "0.nightly", "0.ci"} {
@@ -221,9 +220,8 @@ func (l Releases) markDefault() {
 	l[max(i, 0)].Default = true
 }
 
-// Find resolves what a client asked for: a whole version, a minor version such as
-// "4.22" or "4.22-multi" (its newest release), or nothing (the default). The error is a
-// model.ErrInvalid that lists what there is.
+// Find resolves a client's request: a whole version, a minor version such as "4.22" or "4.22-multi" (its newest
+// release), or nothing (the default). The error is a model.ErrInvalid that lists the available versions.
 func (l Releases) Find(version string) (Release, error) {
 	for _, r := range l {
 		if r.Version == version || version == "" && r.Default {
@@ -235,7 +233,7 @@ func (l Releases) Find(version string) (Release, error) {
 			return r, nil
 		}
 	}
-	return Release{}, model.Invalidf("OpenShift version %q is not on offer, require one of %v", version, l.known())
+	return Release{}, model.Invalidf("OpenShift version %q is not available, require one of %v", version, l.known())
 }
 
 func (l Releases) known() []string {

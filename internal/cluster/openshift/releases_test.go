@@ -67,16 +67,55 @@ func TestChooseARelease(t *testing.T) {
 	}{
 		{"takes the default", openshift.Wish{}, "4.22.9", "x86_64", "reg/ocp:4.22.9-x86_64"},
 		{"takes the newest of a minor version", openshift.Wish{Version: "4.21"}, "4.21.28", "x86_64", "reg/ocp:4.21.28-x86_64"},
-		{"takes the newest for the architecture", openshift.Wish{Version: "4.21", Architecture: "arm64"}, "4.21.27", "arm64", "reg/ocp:4.21.27-aarch64"},
-		{"keeps the name of the architecture", openshift.Wish{Version: "4.22.9", Architecture: "aarch64"}, "4.22.9", "aarch64", "reg/ocp:4.22.9-aarch64"},
-		{"takes the build for several", openshift.Wish{Version: "4.22", Architecture: "multi"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
-		{"takes it for an architecture that no other has", openshift.Wish{Version: "4.22", Architecture: "s390x"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
-		{"makes a cluster of it one for several", openshift.Wish{Version: "4.22.9-multi", Architecture: "x86_64"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
+		{
+			"takes the newest for the architecture",
+			openshift.Wish{Version: "4.21", Architecture: "arm64"},
+			"4.21.27", "arm64",
+			"reg/ocp:4.21.27-aarch64",
+		},
+		{
+			"keeps the name of the architecture",
+			openshift.Wish{Version: "4.22.9", Architecture: "aarch64"},
+			"4.22.9", "aarch64",
+			"reg/ocp:4.22.9-aarch64",
+		},
+		{
+			"takes the build for several",
+			openshift.Wish{Version: "4.22", Architecture: "multi"},
+			"4.22.9-multi", "multi",
+			"reg/ocp:4.22.9-multi",
+		},
+		{
+			"takes it for an architecture that no other has",
+			openshift.Wish{Version: "4.22", Architecture: "s390x"},
+			"4.22.9-multi",
+			"multi", "reg/ocp:4.22.9-multi",
+		},
+		{
+			"makes a cluster of it one for several",
+			openshift.Wish{Version: "4.22.9-multi", Architecture: "x86_64"},
+			"4.22.9-multi",
+			"multi", "reg/ocp:4.22.9-multi",
+		},
 		{"finds it by its minor version", openshift.Wish{Version: "4.22-multi"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
 		{"finds an image", openshift.Wish{Version: "4.22", Image: "reg/ocp:4.22.9-aarch64"}, "4.22.9", "arm64", "reg/ocp:4.22.9-aarch64"},
-		{"finds an image for several", openshift.Wish{Image: "reg/ocp:4.22.9-multi", Architecture: "x86_64"}, "4.22.9-multi", "multi", "reg/ocp:4.22.9-multi"},
-		{"takes any image where that is allowed", openshift.Wish{Version: "4.22", Image: "mine/ocp:1", AnyImage: true}, "4.22.9", "x86_64", "mine/ocp:1"},
-		{"takes any version with it", openshift.Wish{Version: "4.30.1", Architecture: "arm64", Image: "mine/ocp:1", AnyImage: true}, "4.30.1", "arm64", "mine/ocp:1"},
+		{
+			"finds an image for several",
+			openshift.Wish{Image: "reg/ocp:4.22.9-multi", Architecture: "x86_64"},
+			"4.22.9-multi", "multi",
+			"reg/ocp:4.22.9-multi",
+		},
+		{
+			"takes any image where that is allowed",
+			openshift.Wish{Version: "4.22", Image: "mine/ocp:1", AnyImage: true},
+			"4.22.9",
+			"x86_64", "mine/ocp:1",
+		},
+		{
+			"takes any version with it",
+			openshift.Wish{Version: "4.30.1", Architecture: "arm64", Image: "mine/ocp:1", AnyImage: true},
+			"4.30.1", "arm64", "mine/ocp:1",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,8 +127,8 @@ func TestChooseARelease(t *testing.T) {
 	for name, wish := range map[string]openshift.Wish{
 		"an architecture without a release":  {Version: "4.21.28", Architecture: "s390x"},
 		"several where no build is for them": {Version: "4.21", Architecture: "multi"},
-		"a version that is not on offer":     {Version: "4.9"},
-		"an image that is not on offer":      {Version: "4.22", Image: "mine/ocp:1"},
+		"a version that is not available":    {Version: "4.9"},
+		"an image that is not available":     {Version: "4.22", Image: "mine/ocp:1"},
 		"an image of another version":        {Version: "4.21", Image: "reg/ocp:4.22.9-x86_64"},
 		"a minor version with any image":     {Version: "4.30", Image: "mine/ocp:1", AnyImage: true},
 		"an image of another architecture":   {Image: "reg/ocp:4.21.28-x86_64", Architecture: "s390x"},
@@ -132,8 +171,10 @@ func TestReleasesOfADeploymentAreRefused(t *testing.T) {
 func TestCatalogueIsExtended(t *testing.T) {
 	t.Parallel()
 	c := catalogue(t)
-	sources, err := openshift.ParseReleaseSources([]byte(`[{"openshift_version":"4.22","multi_cpu_architectures":["x86_64"],"upgrade_channels":[
-		{"cpu_architecture":"x86_64","channels":["candidate","stable"]},{"cpu_architecture":"ppc64le","channels":["fast"]},{"cpu_architecture":"multi","channels":["stable"]}]}]`))
+	sources, err := openshift.ParseReleaseSources(
+		[]byte(`[{"openshift_version":"4.22","multi_cpu_architectures":["x86_64"],"upgrade_channels":[
+		{"cpu_architecture":"x86_64","channels":["candidate","stable"]},{"cpu_architecture":"ppc64le","channels":["fast"]},{"cpu_architecture":"multi","channels":["stable"]}]}]`),
+	)
 	require.NoError(t, err)
 	questions := openshift.Questions(sources)
 	require.Len(t, questions, 4)
@@ -146,7 +187,11 @@ func TestCatalogueIsExtended(t *testing.T) {
 		{Question: questions[3], Versions: []string{"4.22.10"}},
 	}, nil))
 	list := c.List()
-	require.Equal(t, []string{"5.0.0-ec.5", "4.22.11", "4.22.10", "4.22.10-multi", "4.22.9", "4.22.9-multi", "4.21.28", "4.21.27"}, versions(list))
+	require.Equal(
+		t,
+		[]string{"5.0.0-ec.5", "4.22.11", "4.22.10", "4.22.10-multi", "4.22.9", "4.22.9-multi", "4.21.28", "4.21.27"},
+		versions(list),
+	)
 	require.Equal(t, "beta", list[1].SupportLevel)
 	require.Equal(t, "production", list[2].SupportLevel, "it is in a stable channel too")
 	require.Equal(t, []string{"arm64", "x86_64", "ppc64le"}, list[4].CPUArchitectures)

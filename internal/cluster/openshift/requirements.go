@@ -71,7 +71,7 @@ func mustParse(data string) *Requirements {
 // DefaultRequirements are the shipped ones.
 func DefaultRequirements() *Requirements { return shipped }
 
-// RequirementsFor gives the shipped requirements of a version, such as "4.22.0".
+// RequirementsFor returns the shipped requirements of a version, such as "4.22.0".
 func RequirementsFor(version string) model.RoleRequirements {
 	return shipped.For(version)
 }
@@ -113,14 +113,18 @@ func (r *Requirements) add(e versionEntry) error {
 	case "min_version":
 		r.minimum = append(r.minimum, minimumEntry{from: v, entry: e})
 	default:
-		return fmt.Errorf("read hardware requirements of version %q: require match_type exact or min_version, found %q", e.Version, e.MatchType)
+		return fmt.Errorf(
+			"read hardware requirements of version %q: require match_type exact or min_version, found %q",
+			e.Version,
+			e.MatchType,
+		)
 	}
 	return nil
 }
 
-// For looks a version up: its exact entry, else the exact entry of its minor version,
-// else the highest min_version that is not above it, else the default. A pre-release
-// counts as the release it leads to; a version that is none gets the default.
+// For looks a version up: its exact entry, else the exact entry of its minor version, else the highest
+// min_version that is not above it, else the default. A pre-release counts as the release it leads to; an
+// invalid version gets the default.
 func (r *Requirements) For(version string) model.RoleRequirements {
 	if e, ok := r.exact[version]; ok {
 		return overlay(r.base, e)

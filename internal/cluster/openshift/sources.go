@@ -19,7 +19,7 @@ type ReleaseSource struct {
 	UpgradeChannels       []UpgradeChannel `json:"upgrade_channels"`
 }
 
-// UpgradeChannel is what is asked of the update service for one architecture.
+// UpgradeChannel is a request to the update service for one architecture.
 type UpgradeChannel struct {
 	CPUArchitecture string   `json:"cpu_architecture"` // x86_64, aarch64, arm64, ppc64le, s390x, multi
 	Channels        []string `json:"channels"`         // candidate, fast, stable, eus
@@ -76,7 +76,7 @@ func (s *ReleaseSource) check() error {
 	return nil
 }
 
-// Question is one thing asked of the update service.
+// Question is one request to the update service.
 type Question struct {
 	Source          ReleaseSource
 	Channel         string // candidate, fast, stable, eus
@@ -97,7 +97,7 @@ func (q Question) GraphArchitecture() string {
 	return q.CPUArchitecture
 }
 
-// Questions lists what is to be asked to know the releases of sources.
+// Questions lists the requests for the releases of sources.
 func Questions(sources []ReleaseSource) []Question {
 	var out []Question
 	for _, s := range sources {
@@ -117,9 +117,9 @@ type Answer struct {
 	Versions []string
 }
 
-// ReleasesIn makes releases of what the update service answered. Levels are the support
-// levels of minor versions; those that it does not have are in production. What is only
-// in a candidate channel, and every pre-release, is beta.
+// ReleasesIn makes releases of the update service's replies. Levels are the support levels of minor versions;
+// those without one are in production. Versions that are only in a candidate channel, and all pre-releases, are
+// beta.
 func ReleasesIn(answers []Answer, levels map[string]string) Releases {
 	var list Releases
 	for _, a := range answers {

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Use is a feature that a cluster uses, as the field feature_usage tells it.
+// Use is a feature that a cluster uses, as the field feature_usage reports it.
 type Use struct {
 	ID   string         `json:"id"`
 	Name string         `json:"name"`
@@ -23,7 +23,7 @@ type usage struct {
 	details  func(c *model.Cluster) map[string]any
 }
 
-// when is used without anything to tell about it.
+// when is used without further details.
 func when(used bool) map[string]any {
 	if used {
 		return map[string]any{}
@@ -99,7 +99,11 @@ var usages = []usage{
 	{"PPC64LE_ARCHITECTURE", "ppc64le architecture", onArchitecture(ppc64le)},
 	{"S390X_ARCHITECTURE", "s390x architecture", onArchitecture(s390x)},
 	{"MULTIARCH_RELEASE_IMAGE", "Multi-architecture release image", onArchitecture(multi)},
-	{"ADDITIONAL_NTP_SOURCE", "Additional NTP Source", func(c *model.Cluster) map[string]any { return counted("source_count", len(c.NTPSources)) }},
+	{
+		"ADDITIONAL_NTP_SOURCE",
+		"Additional NTP Source",
+		func(c *model.Cluster) map[string]any { return counted("source_count", len(c.NTPSources)) },
+	},
 	{"PROXY", "Proxy", func(c *model.Cluster) map[string]any {
 		if c.Proxy == (model.Proxy{}) {
 			return nil
@@ -114,21 +118,41 @@ var usages = []usage{
 		return map[string]any{"enable_on": c.DiskEncryption.EnableOn, "mode": c.DiskEncryption.Mode}
 	}},
 	{"SCHEDULABLE_MASTERS", "Schedulable masters", func(c *model.Cluster) map[string]any { return when(c.SchedulableMasters) }},
-	{"AUTO_ASSIGN_ROLE", "auto assign role", func(c *model.Cluster) map[string]any { return counted("host_count", c.Uses.AutoAssignedRoles) }},
-	{"REQUESTED_HOSTNAME", "Requested hostname", func(c *model.Cluster) map[string]any { return counted("host_count", c.Uses.RequestedHostnames) }},
+	{
+		"AUTO_ASSIGN_ROLE",
+		"auto assign role",
+		func(c *model.Cluster) map[string]any { return counted("host_count", c.Uses.AutoAssignedRoles) },
+	},
+	{
+		"REQUESTED_HOSTNAME",
+		"Requested hostname",
+		func(c *model.Cluster) map[string]any { return counted("host_count", c.Uses.RequestedHostnames) },
+	},
 	{"CLUSTER_TAGS", "Cluster Tags", func(c *model.Cluster) map[string]any { return when(c.Tags != "") }},
-	{"INSTALL_CONFIG_OVERRIDES", "Install Config Overrides", func(c *model.Cluster) map[string]any { return when(c.InstallConfigOverride != "") }},
-	{"IGNITION_CONFIG_OVERRIDE", "Ignition Config Override", func(c *model.Cluster) map[string]any { return when(c.Uses.IgnitionOverrides > 0) }},
+	{
+		"INSTALL_CONFIG_OVERRIDES",
+		"Install Config Overrides",
+		func(c *model.Cluster) map[string]any { return when(c.InstallConfigOverride != "") },
+	},
+	{
+		"IGNITION_CONFIG_OVERRIDE",
+		"Ignition Config Override",
+		func(c *model.Cluster) map[string]any { return when(c.Uses.IgnitionOverrides > 0) },
+	},
 	{"STATIC_NETWORK_CONFIG", "Static Network Config", func(c *model.Cluster) map[string]any { return when(c.Uses.StaticNetworks > 0) }},
-	{"DISCOVERY_KERNEL_ARGUMENTS", "discovery kernel arguments", func(c *model.Cluster) map[string]any { return when(c.Uses.KernelArguments > 0) }},
+	{
+		"DISCOVERY_KERNEL_ARGUMENTS",
+		"discovery kernel arguments",
+		func(c *model.Cluster) map[string]any { return when(c.Uses.KernelArguments > 0) },
+	},
 	{"CUSTOM_MANIFEST", "Custom manifest", func(c *model.Cluster) map[string]any { return when(c.Uses.CustomManifests > 0) }},
 	{"VALIDATIONS_IGNORED", "Validations have been ignored for this cluster", func(c *model.Cluster) map[string]any {
 		return when(len(c.IgnoredHostValidations)+len(c.IgnoredClusterValidations) > 0)
 	}},
 }
 
-// Usage lists what a cluster uses by name: the features of its definition, and what was
-// counted of its hosts when it was evaluated last (see CountUses).
+// Usage lists the features a cluster uses by name: those of its definition, and those counted of its hosts at
+// the last evaluation (see CountUses).
 func Usage(c *model.Cluster) map[string]Use {
 	out := map[string]Use{}
 	for _, u := range usages {
@@ -156,8 +180,7 @@ func UsageText(c *model.Cluster) string {
 	return string(text)
 }
 
-// CountUses adds to what is known of a cluster's files and discovery environments what
-// its hosts use.
+// CountUses adds the features used by a cluster's hosts to those of its files and InfraEnvs.
 func CountUses(uses model.Uses, hosts []*model.Host) model.Uses {
 	for _, h := range hosts {
 		if h.Inventory != nil {

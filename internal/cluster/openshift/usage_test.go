@@ -28,32 +28,81 @@ func TestUsage(t *testing.T) {
 		data          string
 	}{
 		{"finds a single node", "SNO", "SNO", func(c *model.Cluster) { c.ControlPlaneCount = 1 }, ``},
-		{"finds a large control plane", "Non-standard HA control plane", "NON_STANDARD_HA_CONTROL_PLANE", func(c *model.Cluster) { c.ControlPlaneCount = 4 }, `{"control_plane_count":4}`},
-		{"finds an expanded single node", "Single Node Expansion", "SINGLE_NODE_EXPANSION", func(c *model.Cluster) { c.ControlPlaneCount, c.Uses.DayTwoHosts = 1, 2 }, ``},
+		{
+			"finds a large control plane", "Non-standard HA control plane", "NON_STANDARD_HA_CONTROL_PLANE",
+			func(c *model.Cluster) { c.ControlPlaneCount = 4 }, `{"control_plane_count":4}`,
+		},
+		{
+			"finds an expanded single node", "Single Node Expansion", "SINGLE_NODE_EXPANSION",
+			func(c *model.Cluster) { c.ControlPlaneCount, c.Uses.DayTwoHosts = 1, 2 }, ``,
+		},
 		{"counts added hosts", "Day2 hosts", "DAY2_HOSTS", func(c *model.Cluster) { c.Uses.DayTwoHosts = 2 }, `{"day2_host_count":2}`},
-		{"finds both address families", "Dual-stack", "DUAL_STACK", func(c *model.Cluster) { c.ServiceNetworks = openshift.DefaultServiceNetworks(true) }, ``},
+		{
+			"finds both address families", "Dual-stack", "DUAL_STACK",
+			func(c *model.Cluster) { c.ServiceNetworks = openshift.DefaultServiceNetworks(true) }, ``,
+		},
 		{"finds addresses of both", "Dual-stack VIPs", "DUAL_STACK_VIPS", func(c *model.Cluster) { c.APIVIPs = make([]model.VIP, 2) }, ``},
 		{"finds IPv6 first", "Dual-stack primary IPv6", "DUAL_STACK_PRIMARY_IPV6", func(c *model.Cluster) {
 			c.ClusterNetworks = nil
 			c.ServiceNetworks = []netip.Prefix{netip.MustParsePrefix("fd02::/112"), netip.MustParsePrefix("172.30.0.0/16")}
 		}, ``},
-		{"finds another network type", "Cilium network type", "CILIUM_NETWORK_TYPE", func(c *model.Cluster) { c.NetworkType = "Cilium" }, ``},
+		{
+			"finds another network type", "Cilium network type", "CILIUM_NETWORK_TYPE", func(c *model.Cluster) { c.NetworkType = "Cilium" },
+			``,
+		},
 		{"finds addresses from DHCP", "VIP auto alloc.", "VIP_AUTO_ALLOC", func(c *model.Cluster) { c.VIPDHCPAllocation = true }, ``},
-		{"finds a load balancer of the user", "User-managed load balancer", "USER_MANAGED_LOAD_BALANCER", func(c *model.Cluster) { c.LoadBalancer = "user-managed" }, ``},
-		{"finds the user's network", "User Managed Networking With Multi Node", "USER_MANAGED_NETWORKING_WITH_MULTI_NODE", func(c *model.Cluster) { c.UserManagedNetworking = true }, ``},
-		{"counts virtual machines", "Cluster managed networking with VMs", "CLUSTER_MANAGED_NETWORKING_WITH_VMS", func(c *model.Cluster) { c.Uses.VirtualMachines = 3 }, `{"VM Hosts":3}`},
-		{"finds a platform", "Platform selection", "PLATFORM_SELECTION", func(c *model.Cluster) { c.Platform.Type = "vsphere" }, `{"platform_type":"vsphere"}`},
+		{
+			"finds a load balancer of the user", "User-managed load balancer", "USER_MANAGED_LOAD_BALANCER",
+			func(c *model.Cluster) { c.LoadBalancer = "user-managed" }, ``,
+		},
+		{
+			"finds the user's network", "User Managed Networking With Multi Node", "USER_MANAGED_NETWORKING_WITH_MULTI_NODE",
+			func(c *model.Cluster) { c.UserManagedNetworking = true }, ``,
+		},
+		{
+			"counts virtual machines", "Cluster managed networking with VMs", "CLUSTER_MANAGED_NETWORKING_WITH_VMS",
+			func(c *model.Cluster) { c.Uses.VirtualMachines = 3 }, `{"VM Hosts":3}`,
+		},
+		{
+			"finds a platform", "Platform selection", "PLATFORM_SELECTION", func(c *model.Cluster) { c.Platform.Type = "vsphere" },
+			`{"platform_type":"vsphere"}`,
+		},
 		{"finds an architecture", "arm64 architecture", "ARM64_ARCHITECTURE", func(c *model.Cluster) { c.CPUArchitecture = "aarch64" }, ``},
-		{"counts time sources", "Additional NTP Source", "ADDITIONAL_NTP_SOURCE", func(c *model.Cluster) { c.NTPSources = []string{"ntp.example.com"} }, `{"source_count":1}`},
-		{"says nothing of a proxy's address", "Proxy", "PROXY", func(c *model.Cluster) { c.Proxy.HTTP = "http://user:secret@proxy" }, `{"http_proxy":true,"https_proxy":false,"no_proxy":false}`},
-		{"finds disk encryption", "Disk encryption", "DISK_ENCRYPTION", func(c *model.Cluster) { c.DiskEncryption = model.DiskEncryption{EnableOn: "all", Mode: "tpmv2"} }, `{"enable_on":"all","mode":"tpmv2"}`},
-		{"finds schedulable masters", "Schedulable masters", "SCHEDULABLE_MASTERS", func(c *model.Cluster) { c.SchedulableMasters = true }, ``},
+		{
+			"counts time sources", "Additional NTP Source", "ADDITIONAL_NTP_SOURCE",
+			func(c *model.Cluster) { c.NTPSources = []string{"ntp.example.com"} }, `{"source_count":1}`,
+		},
+		{
+			"says nothing of a proxy's address", "Proxy", "PROXY", func(c *model.Cluster) { c.Proxy.HTTP = "http://user:secret@proxy" },
+			`{"http_proxy":true,"https_proxy":false,"no_proxy":false}`,
+		},
+		{
+			"finds disk encryption", "Disk encryption", "DISK_ENCRYPTION",
+			func(c *model.Cluster) { c.DiskEncryption = model.DiskEncryption{EnableOn: "all", Mode: "tpmv2"} },
+			`{"enable_on":"all","mode":"tpmv2"}`,
+		},
+		{
+			"finds schedulable masters", "Schedulable masters", "SCHEDULABLE_MASTERS",
+			func(c *model.Cluster) { c.SchedulableMasters = true }, ``,
+		},
 		{"finds tags", "Cluster Tags", "CLUSTER_TAGS", func(c *model.Cluster) { c.Tags = "a" }, ``},
-		{"finds overrides", "Install Config Overrides", "INSTALL_CONFIG_OVERRIDES", func(c *model.Cluster) { c.InstallConfigOverride = "{}" }, ``},
+		{
+			"finds overrides", "Install Config Overrides", "INSTALL_CONFIG_OVERRIDES",
+			func(c *model.Cluster) { c.InstallConfigOverride = "{}" }, ``,
+		},
 		{"finds manifests", "Custom manifest", "CUSTOM_MANIFEST", func(c *model.Cluster) { c.Uses.CustomManifests = 1 }, ``},
-		{"finds ignored validations", "Validations have been ignored for this cluster", "VALIDATIONS_IGNORED", func(c *model.Cluster) { c.IgnoredHostValidations = []string{"all"} }, ``},
-		{"finds static networks", "Static Network Config", "STATIC_NETWORK_CONFIG", func(c *model.Cluster) { c.Uses.StaticNetworks = 1 }, ``},
-		{"finds operators", "OPENSHIFT-AI", "OPENSHIFT_AI", func(c *model.Cluster) { c.OLMOperators = []model.OLMOperator{{Name: "openshift-ai"}} }, ``},
+		{
+			"finds ignored validations", "Validations have been ignored for this cluster", "VALIDATIONS_IGNORED",
+			func(c *model.Cluster) { c.IgnoredHostValidations = []string{"all"} }, ``,
+		},
+		{
+			"finds static networks", "Static Network Config", "STATIC_NETWORK_CONFIG", func(c *model.Cluster) { c.Uses.StaticNetworks = 1 },
+			``,
+		},
+		{
+			"finds operators", "OPENSHIFT-AI", "OPENSHIFT_AI",
+			func(c *model.Cluster) { c.OLMOperators = []model.OLMOperator{{Name: "openshift-ai"}} }, ``,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

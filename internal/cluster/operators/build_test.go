@@ -16,16 +16,16 @@ const (
 	waits = model.ValidationPending
 )
 
-// world is a cluster with its hosts; most operators can be installed with it.
-type world struct {
+// fixture is a cluster with its hosts; most operators can be installed with it.
+type fixture struct {
 	c     *model.Cluster
 	hosts []*model.Host
 }
 
 // newWorld has three control plane hosts and three workers, each large, with one disk
 // to install to and one besides.
-func newWorld() *world {
-	w := &world{c: &model.Cluster{
+func newWorld() *fixture {
+	w := &fixture{c: &model.Cluster{
 		Kind: model.KindCluster, OpenShiftVersion: "4.22.0", CPUArchitecture: "x86_64", ControlPlaneCount: 3,
 		Platform: model.Platform{Type: "baremetal"}, NetworkType: "OVNKubernetes",
 	}}
@@ -55,7 +55,7 @@ func newDisk(name string, size int) wire.Disk {
 }
 
 // choose installs operators with the cluster, and nothing they bring.
-func (w *world) choose(names ...string) *operators.Plan {
+func (w *fixture) choose(names ...string) *operators.Plan {
 	w.c.OLMOperators = nil
 	for _, name := range names {
 		w.c.OLMOperators = append(w.c.OLMOperators, model.OLMOperator{Name: name})
@@ -72,17 +72,17 @@ func with(name string) []string {
 	return names
 }
 
-func (w *world) compact() {
+func (w *fixture) compact() {
 	w.hosts = w.hosts[:3]
 }
 
-func (w *world) single() {
+func (w *fixture) single() {
 	w.hosts = w.hosts[:1]
 	w.c.ControlPlaneCount, w.c.UserManagedNetworking, w.c.Platform.Type = 1, true, "none"
 }
 
 // each changes every host.
-func (w *world) each(change func(*model.Host)) {
+func (w *fixture) each(change func(*model.Host)) {
 	for _, h := range w.hosts {
 		change(h)
 	}

@@ -73,7 +73,7 @@ func FindBundle(id string, singleNode bool) (Bundle, error) {
 			return bundles[i].in(singleNode), nil
 		}
 	}
-	return Bundle{}, model.NotFoundf("bundle %q is not on offer", id)
+	return Bundle{}, model.NotFoundf("bundle %q is not available", id)
 }
 
 // BundlesOf lists the bundles an operator is in, for a cluster of several nodes or one.

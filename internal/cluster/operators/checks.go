@@ -8,7 +8,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Result is what a rule says of a host or a cluster.
+// Result is the result of a rule for a host or a cluster.
 type Result struct {
 	Status  model.ValidationStatus
 	Message string
@@ -36,7 +36,7 @@ var notChosen = func() map[string]Result {
 	return out
 }()
 
-// ValidateHost tells whether a host can run its part of an operator.
+// ValidateHost evaluates whether a host can run its part of an operator.
 func (p *Plan) ValidateHost(o *Operator, h *model.Host) Result {
 	if !p.chosen[o.Name] {
 		return notChosen[o.Name]
@@ -60,8 +60,8 @@ func (p *Plan) ValidateHost(o *Operator, h *model.Host) Result {
 	return success("The host meets what %s requires", o.Title)
 }
 
-// architecture looks at the host's own: those of a cluster of several can differ from
-// the one the cluster was defined with.
+// architecture checks the host's own: it can differ from the one a cluster of several architectures was defined
+// with.
 func (p *Plan) architecture(o *Operator, h *model.Host) (Result, bool) {
 	s := settingOf(p.cluster)
 	found := h.Inventory.CPU.Architecture
@@ -77,7 +77,7 @@ func (p *Plan) architecture(o *Operator, h *model.Host) (Result, bool) {
 	return failure("%s: require a host of another CPU architecture, found %s", o.Title, found), false
 }
 
-// ValidateCluster tells whether an operator can be installed with the cluster.
+// ValidateCluster evaluates whether an operator can be installed with the cluster.
 func (p *Plan) ValidateCluster(o *Operator) Result {
 	if !p.chosen[o.Name] {
 		return notChosen[o.Name]

@@ -10,10 +10,10 @@ import (
 	"slipway/internal/wire"
 )
 
-// fitting makes the world one that an operator can be installed with.
-var fitting = map[string]func(*world){
-	"nvidia-gpu": func(w *world) { w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "10DE"}} },
-	"amd-gpu":    func(w *world) { w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "1002"}} },
+// fitting makes the fixture one that an operator can be installed with.
+var fitting = map[string]func(*fixture){
+	"nvidia-gpu": func(w *fixture) { w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "10DE"}} },
+	"amd-gpu":    func(w *fixture) { w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "1002"}} },
 }
 
 // beside are operators chosen besides because one asks for either of several.
@@ -32,7 +32,11 @@ func TestEveryOperatorCanBeInstalled(t *testing.T) {
 			require.Equal(t, ok, r.Status, r.Message)
 			require.NotContains(t, r.Message, "disabled")
 			r = w.choose().ValidateCluster(o)
-			require.Equal(t, operators.Result{Status: ok, Message: o.Title + " is not installed with this cluster: its validation is disabled"}, r)
+			require.Equal(
+				t,
+				operators.Result{Status: ok, Message: o.Title + " is not installed with this cluster: its validation is disabled"},
+				r,
+			)
 			for _, d := range o.Dependencies {
 				r = w.choose(o.Name).ValidateCluster(o)
 				require.Equal(t, fails, r.Status, "without %s", d)
@@ -45,53 +49,83 @@ func TestEveryOperatorCanBeInstalled(t *testing.T) {
 var clusterCases = []struct {
 	name     string
 	choose   []string // the first is judged
-	change   func(*world)
+	change   func(*fixture)
 	want     model.ValidationStatus
 	contains string
 }{
-	{"an architecture without it", []string{"odf", "lso"}, func(w *world) { w.c.CPUArchitecture = "arm64" }, fails, "found arm64"},
-	{"a version without it", []string{"mtv", "cnv"}, func(w *world) { w.c.OpenShiftVersion = "4.13.5" }, fails, "require OpenShift 4.14 or newer, found 4.13.5"},
-	{"a platform without it", []string{"cnv"}, func(w *world) { w.c.Platform.Type = "vsphere" }, fails, "found vsphere"},
+	{"an architecture without it", []string{"odf", "lso"}, func(w *fixture) { w.c.CPUArchitecture = "arm64" }, fails, "found arm64"},
+	{
+		"a version without it",
+		[]string{"mtv", "cnv"},
+		func(w *fixture) { w.c.OpenShiftVersion = "4.13.5" },
+		fails,
+		"require OpenShift 4.14 or newer, found 4.13.5",
+	},
+	{"a platform without it", []string{"cnv"}, func(w *fixture) { w.c.Platform.Type = "vsphere" }, fails, "found vsphere"},
 	{
 		"a single node where several are needed",
 		[]string{"node-healthcheck"},
-		(*world).single, fails,
+		(*fixture).single, fails,
 		"Node health check and Single node exclude each other: require at most one of them, found both",
 	},
-	{"an operator that excludes it", []string{"lvm", "odf", "lso"}, nil, fails, "exclude each other: require at most one of them, found both"},
+	{
+		"an operator that excludes it",
+		[]string{"lvm", "odf", "lso"},
+		nil,
+		fails,
+		"exclude each other: require at most one of them, found both",
+	},
 	{"the other of two that exclude each other", []string{"odf", "lvm", "lso"}, nil, fails, "exclude each other"},
-	{"too few hosts", []string{"odf", "lso"}, func(w *world) { w.hosts = w.hosts[:2] }, fails, "OpenShift Data Foundation: require at least 3 hosts, found 2"},
+	{
+		"too few hosts",
+		[]string{"odf", "lso"},
+		func(w *fixture) { w.hosts = w.hosts[:2] },
+		fails,
+		"OpenShift Data Foundation: require at least 3 hosts, found 2",
+	},
 	{
 		"hosts that are not known yet",
 		[]string{"odf", "lso"},
-		func(w *world) { silent(w.hosts[4]) }, waits,
+		func(w *fixture) { silent(w.hosts[4]) }, waits,
 		"OpenShift Data Foundation: require the inventories of all hosts, 1 are missing",
 	},
 	{
 		"a number of workers in between",
 		[]string{"odf", "lso"},
-		func(w *world) { w.hosts = w.hosts[:5] }, fails,
+		func(w *fixture) { w.hosts = w.hosts[:5] }, fails,
 		"OpenShift Data Foundation: require no workers or at least 3, found 2",
 	},
 	{
 		"too few disks",
 		[]string{"odf", "lso"},
-		func(w *world) { oneDisk(w.hosts[3]) }, fails,
+		func(w *fixture) { oneDisk(w.hosts[3]) }, fails,
 		"OpenShift Data Foundation: require 3 hosts with a disk of at least 25 GB besides the installation disk, found 2",
 	},
-	{"a control plane that stores", []string{"odf", "lso"}, (*world).compact, ok, "OpenShift Data Foundation stores on 3 disks of 3 hosts"},
-	{"an old version with several nodes", []string{"lvm"}, func(w *world) {
+	{
+		"a control plane that stores",
+		[]string{"odf", "lso"},
+		(*fixture).compact,
+		ok,
+		"OpenShift Data Foundation stores on 3 disks of 3 hosts",
+	},
+	{"an old version with several nodes", []string{"lvm"}, func(w *fixture) {
 		w.c.OpenShiftVersion, w.c.UserManagedNetworking, w.c.Platform.Type = "4.14.2", true, "none"
 	}, fails, "Logical volume manager storage: require OpenShift 4.15 or newer with more than one node, found 4.14.2"},
-	{"an old version with a single node", []string{"lvm"}, func(w *world) { w.single(); w.c.OpenShiftVersion = "4.12.9" }, ok, ""},
+	{"an old version with a single node", []string{"lvm"}, func(w *fixture) { w.single(); w.c.OpenShiftVersion = "4.12.9" }, ok, ""},
 	{
 		"no storage",
 		[]string{"openshift-ai"},
 		nil, fails,
 		"OpenShift AI: require OpenShift Data Foundation or Logical volume manager storage with it, found neither",
 	},
-	{"too few workers", []string{"openshift-ai", "lvm"}, func(w *world) { w.hosts = w.hosts[:4] }, fails, "OpenShift AI: require at least 2 workers, found 1"},
-	{"a single node for models", []string{"openshift-ai", "lvm"}, (*world).single, ok, ""},
+	{
+		"too few workers",
+		[]string{"openshift-ai", "lvm"},
+		func(w *fixture) { w.hosts = w.hosts[:4] },
+		fails,
+		"OpenShift AI: require at least 2 workers, found 1",
+	},
+	{"a single node for models", []string{"openshift-ai", "lvm"}, (*fixture).single, ok, ""},
 	{
 		"no GPU",
 		[]string{"nvidia-gpu", "node-feature-discovery"},
@@ -99,7 +133,13 @@ var clusterCases = []struct {
 		"NVIDIA GPU: require at least one host with a GPU of PCI vendor 10de, found none on 6 hosts",
 	},
 	{"a GPU of another maker", []string{"amd-gpu", "kmm", "node-feature-discovery"}, fitting["nvidia-gpu"], fails, "PCI vendor 1002"},
-	{"hosts that may have a GPU", []string{"nvidia-gpu", "node-feature-discovery"}, func(w *world) { silent(w.hosts[0]) }, waits, "found none yet"},
+	{
+		"hosts that may have a GPU",
+		[]string{"nvidia-gpu", "node-feature-discovery"},
+		func(w *fixture) { silent(w.hosts[0]) },
+		waits,
+		"found none yet",
+	},
 }
 
 func TestClustersOfOperators(t *testing.T) {

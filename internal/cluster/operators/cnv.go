@@ -41,12 +41,18 @@ const singleNodeDisk = 50 * gib
 func cnvHost(p *Plan, h *model.Host) Result {
 	cpu := h.Inventory.CPU
 	if cpu.Architecture == "x86_64" && !slices.Contains(cpu.Flags, "vmx") && !slices.Contains(cpu.Flags, "svm") {
-		return failure("OpenShift Virtualization: require a CPU with the flag vmx or svm, found neither; enable virtualization in the firmware")
+		return failure(
+			"OpenShift Virtualization: require a CPU with the flag vmx or svm, found neither; enable virtualization in the firmware",
+		)
 	}
 	if p.hostPathStorage() {
 		if count, largest := dataDisks(h, singleNodeDisk); count == 0 {
-			return failure("OpenShift Virtualization: require a disk of %d GiB besides the installation disk, or Logical volume manager storage; largest found has %d GiB",
-				singleNodeDisk/gib, largest/gib)
+			return failure(
+				"OpenShift Virtualization: require a disk of %d GiB besides the installation disk, or Logical volume manager storage; "+
+					"largest found has %d GiB",
+				singleNodeDisk/gib,
+				largest/gib,
+			)
 		}
 	}
 	return success("The host meets what OpenShift Virtualization requires")

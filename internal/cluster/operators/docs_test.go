@@ -18,28 +18,47 @@ func TestDocsOfOperators(t *testing.T) {
 	for _, o := range operators.All() {
 		s := o.Subscription
 		list = append(list, []string{
-			"`" + o.Name + "`", o.Description, orNone(code(o.Dependencies)), "`" + s.Namespace + "` / `" + s.Name + "`", fmt.Sprint(int(o.Timeout / time.Minute)),
+			"`" + o.Name + "`", o.Description, orNone(code(o.Dependencies)), "`" + s.Namespace + "` / `" + s.Name + "`",
+			fmt.Sprint(int(o.Timeout / time.Minute)),
 		})
 		master, worker := p.Preflight(o)
 		if master.CPUCores+worker.CPUCores == 0 {
 			continue
 		}
-		needs = append(needs, []string{"`" + o.Name + "`", amount(master), amount(worker), single(o.Needs), strings.Join(union(master.Also, worker.Also), "; ")})
+		needs = append(
+			needs,
+			[]string{
+				"`" + o.Name + "`",
+				amount(master),
+				amount(worker),
+				single(o.Needs),
+				strings.Join(union(master.Also, worker.Also), "; "),
+			},
+		)
 	}
 	for _, id := range []string{"virtualization", "openshift-ai"} {
 		several, _ := operators.FindBundle(id, false)
 		one, _ := operators.FindBundle(id, true)
-		bundles = append(bundles, []string{"`" + id + "`", several.Description, code(several.Operators), code(one.Operators), orNone(code(several.Optional))})
+		bundles = append(
+			bundles,
+			[]string{"`" + id + "`", several.Description, code(several.Operators), code(one.Operators), orNone(code(several.Optional))},
+		)
 	}
 	text := docpage.Title("Operators", "internal/cluster/operators") +
-		"Operators that clusters are installed with: `olm_operators` and `operator_bundles` of a cluster choose them until its installation begins.\n" +
-		"What an operator needs comes with it (`dependency_only` of `monitored_operators`), what bundles brought goes with them. Which versions,\n" +
+		"Operators that clusters are installed with: `olm_operators` and `operator_bundles` of a cluster choose them until its " +
+		"installation begins.\n" +
+		"What an operator needs comes with it (`dependency_only` of `monitored_operators`), what bundles brought goes with them. Which " +
+		"versions,\n" +
 		"architectures and platforms have an operator, and what it excludes: `GET /v2/support-levels/features/detailed`.\n\n" +
-		"Each operator is a namespace, an operator group and a subscription among the manifests of the installation; what it is to do comes with\n" +
-		"`custom_manifests.json`, which the controller applies once the operators run. The installation waits for them as long as each may take,\n" +
-		"then goes on without those that failed. Every host and cluster has a rule for each (docs/reference/validations.md); one that is not chosen passes.\n\n" +
-		"## On offer\n" + docpage.Table([]string{"name", "what for", "needs", "namespace / subscription", "minutes"}, list) +
-		"## Added to what a host needs\nIn addition to the requirements of its role; others add nothing. `odf` adds 2 cores and 5 GiB for every disk it stores on, at least one,\n" +
+		"Each operator is a namespace, an operator group and a subscription among the manifests of the installation; what it is to do " +
+		"comes with\n" +
+		"`custom_manifests.json`, which the controller applies once the operators run. The installation waits for them as long as each " +
+		"may take,\n" +
+		"then continues without those that failed. Every host and cluster has a rule for each (docs/reference/validations.md); one that " +
+		"is not chosen passes.\n\n" +
+		"## Available operators\n" + docpage.Table([]string{"name", "what for", "needs", "namespace / subscription", "minutes"}, list) +
+		"## Added to what a host needs\nIn addition to the requirements of its role; others add nothing. `odf` adds 2 cores and 5 GiB " +
+		"for every disk it stores on, at least one,\n" +
 		"to the workers or, without workers, to the control plane; `lvm` adds 400 MiB before OpenShift 4.16 and 1200 MiB before 4.13.\n\n" +
 		docpage.Table([]string{"name", "control plane", "worker", "single node", "besides"}, needs) +
 		"## Bundles\n" + docpage.Table([]string{"id", "what for", "operators", "on a single node", "optional"}, bundles)

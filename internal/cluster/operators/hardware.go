@@ -61,7 +61,7 @@ func installed(h *model.Host, d *wire.Disk) bool {
 		h.InstallationDiskPath != "" && (d.Path == h.InstallationDiskPath || "/dev/"+d.Name == h.InstallationDiskPath)
 }
 
-// Makers of GPUs, as PCI knows them.
+// Vendors of GPUs, by their PCI ids.
 const (
 	vendorNVIDIA = "10de"
 	vendorAMD    = "1002"
@@ -69,7 +69,7 @@ const (
 
 func pciID(text string) string { return strings.TrimPrefix(strings.ToLower(text), "0x") }
 
-// gpusOf counts the GPUs of a host by one maker.
+// gpusOf counts the GPUs of a host by one vendor.
 func gpusOf(h *model.Host, vendor string) int {
 	if h.Inventory == nil {
 		return 0
@@ -83,7 +83,7 @@ func gpusOf(h *model.Host, vendor string) int {
 	return n
 }
 
-// anyGPU reports whether a host of the cluster has a GPU of one of the makers.
+// anyGPU reports whether a host of the cluster has a GPU of one of the vendors.
 func (p *Plan) anyGPU(vendors ...string) bool {
 	return slices.ContainsFunc(p.hosts, func(h *model.Host) bool {
 		return slices.ContainsFunc(vendors, func(v string) bool { return gpusOf(h, v) > 0 })

@@ -26,7 +26,11 @@ func TestEveryOperatorRunsOnALargeHost(t *testing.T) {
 			r := w.choose(with(o.Name)...).ValidateHost(o, w.hosts[0])
 			require.Equal(t, operators.Result{Status: waits, Message: o.Title + ": the host has not sent its inventory yet"}, r)
 			r = w.choose().ValidateHost(o, w.hosts[0])
-			require.Equal(t, operators.Result{Status: ok, Message: o.Title + " is not installed with this cluster: its validation is disabled"}, r)
+			require.Equal(
+				t,
+				operators.Result{Status: ok, Message: o.Title + " is not installed with this cluster: its validation is disabled"},
+				r,
+			)
 		})
 	}
 }
@@ -34,75 +38,111 @@ func TestEveryOperatorRunsOnALargeHost(t *testing.T) {
 var hostCases = []struct {
 	name, operator string
 	host           int
-	change         func(*world)
+	change         func(*fixture)
 	want           model.ValidationStatus
 	says           string
 }{
 	{
-		"needs a CPU that virtualizes", "cnv", 0, func(w *world) { w.hosts[0].Inventory.CPU.Flags = []string{"sse"} }, fails,
+		"needs a CPU that virtualizes", "cnv", 0, func(w *fixture) { w.hosts[0].Inventory.CPU.Flags = []string{"sse"} }, fails,
 		"OpenShift Virtualization: require a CPU with the flag vmx or svm, found neither; enable virtualization in the firmware",
 	},
-	{"takes the flag of AMD", "cnv", 0, func(w *world) { w.hosts[0].Inventory.CPU.Flags = []string{"svm"} }, ok, ""},
+	{"takes the flag of AMD", "cnv", 0, func(w *fixture) { w.hosts[0].Inventory.CPU.Flags = []string{"svm"} }, ok, ""},
 	{
-		"needs a second disk on a single node", "cnv", 0, func(w *world) { w.single(); w.each(oneDisk) }, fails,
-		"OpenShift Virtualization: require a disk of 50 GiB besides the installation disk, or Logical volume manager storage; largest found has 0 GiB",
+		"needs a second disk on a single node", "cnv", 0, func(w *fixture) { w.single(); w.each(oneDisk) }, fails,
+		"OpenShift Virtualization: require a disk of 50 GiB besides the installation disk, or Logical volume manager storage; largest " +
+			"found has 0 GiB",
 	},
-	{"finds its second disk on a single node", "cnv", 0, (*world).single, ok, ""},
+	{"finds its second disk on a single node", "cnv", 0, (*fixture).single, ok, ""},
 	{
-		"needs cores of its own", "cnv", 0, func(w *world) { w.hosts[0].Inventory.CPU.Count = 3 }, fails,
+		"needs cores of its own", "cnv", 0, func(w *fixture) { w.hosts[0].Inventory.CPU.Count = 3 }, fails,
 		"OpenShift Virtualization: require 4 CPU cores for it alone, found 3",
 	},
 	{
-		"needs memory of its own", "mce", 0, func(w *world) { w.hosts[0].Inventory.Memory.PhysicalBytes = 8 << 30 }, fails,
+		"needs memory of its own", "mce", 0, func(w *fixture) { w.hosts[0].Inventory.Memory.PhysicalBytes = 8 << 30 }, fails,
 		"Multicluster engine: require 16384 MiB of memory for it alone, found 8192 MiB",
 	},
 	{
-		"runs on one architecture only", "osc", 3, func(w *world) { w.hosts[3].Inventory.CPU.Architecture = "aarch64" }, fails,
+		"runs on one architecture only", "osc", 3, func(w *fixture) { w.hosts[3].Inventory.CPU.Architecture = "aarch64" }, fails,
 		"Sandboxed containers: require a host of another CPU architecture, found aarch64",
 	},
 	{
-		"needs a disk besides the one installed to", "lvm", 3, func(w *world) { w.each(oneDisk) }, fails,
+		"needs a disk besides the one installed to", "lvm", 3, func(w *fixture) { w.each(oneDisk) }, fails,
 		"Logical volume manager storage: require at least one disk besides the installation disk, found none",
 	},
 	{
-		"leaves the control plane out where workers are", "lvm", 0, func(w *world) { w.each(oneDisk) }, ok,
+		"leaves the control plane out where workers are", "lvm", 0, func(w *fixture) { w.each(oneDisk) }, ok,
 		"Logical volume manager storage does not run on this host: it takes no work of users",
 	},
-	{"needs a disk on a single node", "lvm", 0, func(w *world) { w.single(); w.each(oneDisk) }, fails, "found none"},
-	{"needs a disk on a control plane that takes work", "lvm", 0, func(w *world) { w.c.SchedulableMasters = true; w.each(oneDisk) }, fails, "found none"},
+	{"needs a disk on a single node", "lvm", 0, func(w *fixture) { w.single(); w.each(oneDisk) }, fails, "found none"},
 	{
-		"needs a disk on storage hosts", "odf", 3, func(w *world) { oneDisk(w.hosts[3]) }, fails,
+		"needs a disk on a control plane that takes work",
+		"lvm",
+		0,
+		func(w *fixture) { w.c.SchedulableMasters = true; w.each(oneDisk) },
+		fails,
+		"found none",
+	},
+	{
+		"needs a disk on storage hosts", "odf", 3, func(w *fixture) { oneDisk(w.hosts[3]) }, fails,
 		"OpenShift Data Foundation: require at least one SSD, HDD or multipath disk besides the installation disk, found none",
 	},
-	{"needs no disk on more workers than it stores on", "odf", 3, func(w *world) {
+	{"needs no disk on more workers than it stores on", "odf", 3, func(w *fixture) {
 		w.hosts = append(w.hosts, newHost(6, model.RoleWorker))
 		oneDisk(w.hosts[3])
 	}, ok, "OpenShift Data Foundation does not store on this host: it has no disk for that, and other workers may"},
 	{
-		"needs a disk of a size", "odf", 3, func(w *world) { w.hosts[3].Inventory.Disks[1].SizeBytes = 20e9 }, fails,
+		"needs a disk of a size", "odf", 3, func(w *fixture) { w.hosts[3].Inventory.Disks[1].SizeBytes = 20e9 }, fails,
 		"OpenShift Data Foundation: require a disk of at least 25 GB besides the installation disk, largest found has 20 GB",
 	},
-	{"counts what is on network drives out", "odf", 3, func(w *world) { w.hosts[3].Inventory.Disks[1].DriveType = wire.DriveTypeISCSI }, fails, "found none"},
 	{
-		"leaves the control plane alone where workers are", "odf", 0, func(w *world) { oneDisk(w.hosts[0]) }, ok,
+		"counts what is on network drives out",
+		"odf",
+		3,
+		func(w *fixture) { w.hosts[3].Inventory.Disks[1].DriveType = wire.DriveTypeISCSI },
+		fails,
+		"found none",
+	},
+	{
+		"leaves the control plane alone where workers are", "odf", 0, func(w *fixture) { oneDisk(w.hosts[0]) }, ok,
 		"OpenShift Data Foundation does not run on this host: the workers hold the storage",
 	},
-	{"stores on the control plane without workers", "odf", 0, (*world).compact, ok, "OpenShift Data Foundation stores on 1 disks of this host"},
-	{"needs a disk on the control plane without workers", "odf", 0, func(w *world) { w.compact(); oneDisk(w.hosts[0]) }, fails, "found none"},
-	{"stores on an arbiter without workers", "odf", 2, func(w *world) { w.compact(); w.hosts[2].Role = model.RoleArbiter }, ok, "stores on 1 disks"},
 	{
-		"needs roles with more than three hosts", "odf", 3, func(w *world) { w.hosts[3].Role = model.RoleAutoAssign }, fails,
+		"stores on the control plane without workers",
+		"odf",
+		0,
+		(*fixture).compact,
+		ok,
+		"OpenShift Data Foundation stores on 1 disks of this host",
+	},
+	{
+		"needs a disk on the control plane without workers",
+		"odf",
+		0,
+		func(w *fixture) { w.compact(); oneDisk(w.hosts[0]) },
+		fails,
+		"found none",
+	},
+	{
+		"stores on an arbiter without workers",
+		"odf",
+		2,
+		func(w *fixture) { w.compact(); w.hosts[2].Role = model.RoleArbiter },
+		ok,
+		"stores on 1 disks",
+	},
+	{
+		"needs roles with more than three hosts", "odf", 3, func(w *fixture) { w.hosts[3].Role = model.RoleAutoAssign }, fails,
 		"OpenShift Data Foundation: require a role for the host unless the cluster has exactly 3, found auto-assign with 6 hosts",
 	},
-	{"finds roles itself with three hosts", "odf", 0, func(w *world) {
+	{"finds roles itself with three hosts", "odf", 0, func(w *fixture) {
 		w.compact()
 		w.each(func(h *model.Host) { h.Role, h.SuggestedRole = model.RoleAutoAssign, model.RoleMaster })
 	}, ok, ""},
-	{"needs secure boot to be off beside its GPU", "nvidia-gpu", 3, func(w *world) {
+	{"needs secure boot to be off beside its GPU", "nvidia-gpu", 3, func(w *fixture) {
 		w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "10de"}}
 		w.hosts[3].Inventory.Boot.SecureBootState = wire.SecureBootStateEnabled
 	}, fails, "NVIDIA GPU: require secure boot to be disabled on hosts with such a GPU, found it enabled"},
-	{"minds no secure boot without a GPU", "nvidia-gpu", 3, func(w *world) {
+	{"minds no secure boot without a GPU", "nvidia-gpu", 3, func(w *fixture) {
 		w.hosts[3].Inventory.Boot.SecureBootState = wire.SecureBootStateEnabled
 	}, ok, ""},
 }

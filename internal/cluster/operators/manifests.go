@@ -127,7 +127,7 @@ func fill(name, file string, data any) (File, error) {
 	return File{Name: file, Content: content}, nil
 }
 
-// The methods below are what the templates ask.
+// The methods below are used by the templates.
 
 // SingleNode reports whether the cluster is one node.
 func (p *Plan) SingleNode() bool { return p.singleNode() }
@@ -135,7 +135,7 @@ func (p *Plan) SingleNode() bool { return p.singleNode() }
 // HostPathStorage reports whether virtual machines keep their volumes in a folder.
 func (p *Plan) HostPathStorage() bool { return p.hostPathStorage() }
 
-// StorageClass is that of the operator for storage; empty: there is none.
+// StorageClass is that of the operator for storage; empty: none is installed.
 func (p *Plan) StorageClass() string {
 	switch {
 	case p.chosen["odf"]:
@@ -152,5 +152,5 @@ func (p *Plan) StorageSets() int {
 	return max(disks/odfHosts, 1)
 }
 
-// Compact reports whether all nodes hold the storage, for there are no workers.
+// Compact reports whether all nodes hold the storage, because the cluster has no workers.
 func (p *Plan) Compact() bool { return p.odfWorkers() == 0 }

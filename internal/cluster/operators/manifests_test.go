@@ -76,15 +76,18 @@ func TestManifestsOfClusters(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		choose []string
-		change func(*world)
+		change func(*fixture)
 	}{
 		"storage":        {[]string{"lso", "odf", "mce"}, nil},
-		"compact":        {[]string{"lso", "odf"}, (*world).compact},
+		"compact":        {[]string{"lso", "odf"}, (*fixture).compact},
 		"remediation":    {[]string{"node-healthcheck", "self-node-remediation", "fence-agents-remediation"}, nil},
 		"virtualization": {[]string{"cnv", "mtv", "metallb", "nmstate", "kube-descheduler", "numaresources"}, nil},
-		"single-node":    {[]string{"cnv", "mce"}, (*world).single},
-		"models":         {[]string{"authorino", "lvm", "node-feature-discovery", "nvidia-gpu", "openshift-ai", "pipelines", "serverless", "servicemesh"}, nil},
-		"sandboxes":      {[]string{"kmm", "node-feature-discovery", "osc", "amd-gpu"}, nil},
+		"single-node":    {[]string{"cnv", "mce"}, (*fixture).single},
+		"models": {
+			[]string{"authorino", "lvm", "node-feature-discovery", "nvidia-gpu", "openshift-ai", "pipelines", "serverless", "servicemesh"},
+			nil,
+		},
+		"sandboxes": {[]string{"kmm", "node-feature-discovery", "osc", "amd-gpu"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

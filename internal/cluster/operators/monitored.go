@@ -50,8 +50,8 @@ func Monitored(c *model.Cluster) []model.MonitoredOperator {
 	return list
 }
 
-// Origin tells why a cluster has an operator: the bundles it is in, those of them the
-// user chose, and whether only other operators need it.
+// Origin returns why a cluster has an operator: the bundles it is in, those of them the user chose, and whether
+// only other operators need it.
 func Origin(c *model.Cluster, name string) (in, from []string, dependencyOnly bool) {
 	i := slices.IndexFunc(c.OLMOperators, func(o model.OLMOperator) bool { return o.Name == name })
 	if i < 0 {

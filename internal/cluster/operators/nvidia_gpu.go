@@ -8,13 +8,18 @@ import (
 
 var nvidiaGPU = Operator{
 	Name: "nvidia-gpu", Title: "NVIDIA GPU",
-	Description:  "Makes NVIDIA GPUs usable for workloads.",
-	Feature:      openshift.FeatureNvidiaGPU,
-	Subscription: Subscription{Namespace: "nvidia-gpu-operator", Name: "gpu-operator-certified", Source: certifiedOperators, OwnNamespace: true},
+	Description: "Makes NVIDIA GPUs usable for workloads.",
+	Feature:     openshift.FeatureNvidiaGPU,
+	Subscription: Subscription{
+		Namespace:    "nvidia-gpu-operator",
+		Name:         "gpu-operator-certified",
+		Source:       certifiedOperators,
+		OwnNamespace: true,
+	},
 	Timeout:      usualTimeout,
 	Dependencies: []string{"node-feature-discovery"},
 	host: func(_ *Plan, h *model.Host) Result {
-		// The driver is built on the node and not signed by anybody the firmware trusts.
+		// The driver is built on the node and not signed with a key the firmware trusts.
 		if gpusOf(h, vendorNVIDIA) > 0 && h.Inventory.Boot.SecureBootState == wire.SecureBootStateEnabled {
 			return failure("NVIDIA GPU: require secure boot to be disabled on hosts with such a GPU, found it enabled")
 		}
@@ -25,7 +30,7 @@ var nvidiaGPU = Operator{
 	},
 }
 
-// requireGPU wants a GPU of a maker on at least one host.
+// requireGPU requires a GPU of a vendor on at least one host.
 func (p *Plan) requireGPU(title, vendor string, without bool) Result {
 	switch {
 	case without || p.anyGPU(vendor):

@@ -92,7 +92,11 @@ func odfHost(p *Plan, h *model.Host) Result {
 	case count > 0:
 		return success(odfTitle+" stores on %d disks of this host", count)
 	case largest > 0:
-		return failure(odfTitle+": require a disk of at least %d GB besides the installation disk, largest found has %d GB", odfDiskBytes/gb, largest/gb)
+		return failure(
+			odfTitle+": require a disk of at least %d GB besides the installation disk, largest found has %d GB",
+			odfDiskBytes/gb,
+			largest/gb,
+		)
 	case p.odfWorkers() > odfHosts:
 		return success(odfTitle + " does not store on this host: it has no disk for that, and other workers may")
 	}

@@ -7,15 +7,15 @@ import (
 	"slipway/internal/model"
 )
 
-// Operator is one operator on offer.
+// Operator is one available operator.
 type Operator struct {
 	Name        string // of the API
 	Title       string // as users read it
-	Description string // what it brings, one sentence
+	Description string // its purpose, one sentence
 	Feature     openshift.FeatureID
 	// Rule begins the id of its validations; empty: Name.
 	Rule string
-	// Subscription is how the new cluster gets it.
+	// Subscription is how it is installed in the new cluster.
 	Subscription Subscription
 	// Timeout is how long it may take to become available.
 	Timeout time.Duration
@@ -78,7 +78,7 @@ const (
 	lsoTimeout   = 70 * time.Minute
 )
 
-// certifiedOperators is the catalogue of operators that other makers maintain.
+// certifiedOperators is the catalogue of operators that other vendors maintain.
 const certifiedOperators = "certified-operators"
 
 // catalogue is every operator, by name. See the file of each.
@@ -105,7 +105,7 @@ func All() []*Operator {
 	return out
 }
 
-// Find looks an operator up by name; nil when it is not on offer.
+// Find looks an operator up by name; nil when it is not available.
 func Find(name string) *Operator { return byName[name] }
 
 // Names lists the names of the operators, sorted.

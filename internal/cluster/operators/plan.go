@@ -9,14 +9,13 @@ import (
 
 // Options are the settings of a deployment that rules of operators depend on.
 type Options struct {
-	// NVIDIAWithoutGPU and AMDWithoutGPU let the GPU operators into clusters where no host
-	// has shown such a GPU yet.
+	// NVIDIAWithoutGPU and AMDWithoutGPU allow the GPU operators in clusters where no host has reported such a
+	// GPU yet.
 	NVIDIAWithoutGPU, AMDWithoutGPU bool
 }
 
-// Plan is a cluster as operators look at it. It is built once a refresh, so that the
-// rules of a host need not walk over all others; it is read-only afterwards and may be
-// shared between goroutines.
+// Plan is a cluster as the rules of operators see it. It is built once a refresh, so that the rules of a host
+// need not walk over all others; it is read-only afterwards and may be shared between goroutines.
 type Plan struct {
 	cluster *model.Cluster
 	hosts   []*model.Host
@@ -33,8 +32,8 @@ type Plan struct {
 	workers, askedWorkers, undecided, waiting int
 }
 
-// NewPlan looks at a cluster and its hosts. Operators of a cluster that exists already
-// are not installed any more: none counts as chosen.
+// NewPlan indexes a cluster and its hosts. Operators of a cluster that exists already are not installed any
+// more: none counts as chosen.
 func NewPlan(c *model.Cluster, hosts []*model.Host) *Plan {
 	p := &Plan{cluster: c, hosts: hosts}
 	if v, err := semver.NewVersion(c.OpenShiftVersion); err == nil {

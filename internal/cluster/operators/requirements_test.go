@@ -23,13 +23,13 @@ func TestAdditionsToARole(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		choose []string
-		change func(*world)
+		change func(*fixture)
 		master added
 		worker added
 	}{
 		{"none for operators that take nothing", []string{"metallb", "nmstate", "loki"}, nil, added{}, added{}},
 		{"cnv", []string{"cnv"}, nil, added{4, 150}, added{2, 360}},
-		{"cnv with devices for virtual machines", []string{"cnv"}, func(w *world) {
+		{"cnv with devices for virtual machines", []string{"cnv"}, func(w *fixture) {
 			w.each(func(h *model.Host) {
 				h.Inventory.Gpus = []wire.Gpu{{VendorID: "10de", DeviceID: "1db6"}, {VendorID: "10de", DeviceID: "ffff"}}
 				h.Inventory.Interfaces = []wire.Interface{{Vendor: "0x8086", Product: "0x158B"}, {Vendor: "0x8086", Product: "0x1521"}}
@@ -38,16 +38,34 @@ func TestAdditionsToARole(t *testing.T) {
 		{"mce", []string{"mce"}, nil, added{4, 16384}, added{4, 16384}},
 		{"several together", []string{"mtv", "cnv", "osc"}, nil, added{6, 150 + 2048}, added{4, 360 + 2048}},
 		{"odf for workers that store", []string{"odf", "lso"}, nil, added{}, added{10, 24 << 10}},
-		{"odf for every disk that is large enough", []string{"odf", "lso"}, func(w *world) { w.each(threeDisks) }, added{}, added{14, 34 << 10}},
-		{"odf counts one disk where there is none", []string{"odf", "lso"}, func(w *world) { w.each(oneDisk) }, added{}, added{10, 24 << 10}},
-		{"odf for a control plane that stores", []string{"odf", "lso"}, (*world).compact, added{8, 24 << 10}, added{10, 24 << 10}},
+		{
+			"odf for every disk that is large enough",
+			[]string{"odf", "lso"},
+			func(w *fixture) { w.each(threeDisks) },
+			added{},
+			added{14, 34 << 10},
+		},
+		{
+			"odf counts one disk where there is none",
+			[]string{"odf", "lso"},
+			func(w *fixture) { w.each(oneDisk) },
+			added{},
+			added{10, 24 << 10},
+		},
+		{"odf for a control plane that stores", []string{"odf", "lso"}, (*fixture).compact, added{8, 24 << 10}, added{10, 24 << 10}},
 		{"lvm for workers", []string{"lvm"}, nil, added{}, added{1, 100}},
-		{"lvm before 4.16", []string{"lvm"}, func(w *world) { w.c.OpenShiftVersion = "4.15.3" }, added{}, added{1, 400}},
-		{"lvm before 4.13", []string{"lvm"}, func(w *world) { w.c.OpenShiftVersion = "4.12.9" }, added{}, added{1, 1200}},
-		{"lvm where the control plane takes work", []string{"lvm"}, func(w *world) { w.c.SchedulableMasters = true }, added{1, 100}, added{1, 100}},
+		{"lvm before 4.16", []string{"lvm"}, func(w *fixture) { w.c.OpenShiftVersion = "4.15.3" }, added{}, added{1, 400}},
+		{"lvm before 4.13", []string{"lvm"}, func(w *fixture) { w.c.OpenShiftVersion = "4.12.9" }, added{}, added{1, 1200}},
+		{
+			"lvm where the control plane takes work",
+			[]string{"lvm"},
+			func(w *fixture) { w.c.SchedulableMasters = true },
+			added{1, 100},
+			added{1, 100},
+		},
 		{"models for workers", []string{"openshift-ai"}, nil, added{}, added{8, 32 << 10}},
-		{"cnv on a single node", []string{"cnv"}, (*world).single, added{6, 510}, added{2, 360}},
-		{"mce on a single node", []string{"mce"}, (*world).single, added{8, 32 << 10}, added{4, 16384}},
+		{"cnv on a single node", []string{"cnv"}, (*fixture).single, added{6, 510}, added{2, 360}},
+		{"mce on a single node", []string{"mce"}, (*fixture).single, added{8, 32 << 10}, added{4, 16384}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -9,10 +9,9 @@ import (
 	"slipway/internal/model"
 )
 
-// Resolve gives the operators a cluster gets, sorted by name: those asked for, those of
-// the bundles, and those they depend on. Operators that are not on offer, that the
-// cluster's version, architecture or platform does not have, or that exclude each other
-// are a model.ErrInvalid that names them.
+// Resolve returns the operators of a cluster, sorted by name: those requested, those of the bundles, and those
+// they depend on. Operators that are unknown, that the cluster's version, architecture or platform does not
+// support, or that exclude each other are a model.ErrInvalid that names them.
 func Resolve(asked []model.OLMOperator, chosen []model.OperatorBundle, c *model.Cluster) ([]model.OLMOperator, error) {
 	r := resolution{}
 	for _, o := range asked {
@@ -26,7 +25,7 @@ func Resolve(asked []model.OLMOperator, chosen []model.OperatorBundle, c *model.
 			return nil, err
 		}
 	}
-	// The list grows while it is walked over: what is needed needs others.
+	// The list grows while it is walked over: dependencies have dependencies.
 	for i := 0; i < len(r); i++ {
 		for _, name := range byName[r[i].Name].Dependencies {
 			if !r.has(name) {
@@ -38,7 +37,7 @@ func Resolve(asked []model.OLMOperator, chosen []model.OperatorBundle, c *model.
 	return r, r.check(c)
 }
 
-// Asked are the operators a user named, without those that bundles and dependencies brought.
+// Asked lists the operators a user named, without those that bundles and dependencies added.
 func Asked(list []model.OLMOperator) []model.OLMOperator {
 	var out []model.OLMOperator
 	for _, o := range list {

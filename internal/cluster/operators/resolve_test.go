@@ -89,18 +89,54 @@ func TestResolveRefuses(t *testing.T) {
 		name    string
 		asked   []string
 		bundles []model.OperatorBundle
-		change  func(*world)
+		change  func(*fixture)
 		says    []string
 	}{
-		{"an operator that is not on offer", []string{"mystery"}, nil, nil, []string{"olm_operators", `found "mystery"`, "amd-gpu, authorino"}},
+		{
+			"an operator that is not available",
+			[]string{"mystery"},
+			nil, nil,
+			[]string{"olm_operators", `found "mystery"`, "amd-gpu, authorino"},
+		},
 		{"the former name of another", []string{"ocs"}, nil, nil, []string{`found "ocs"`}},
-		{"a bundle that is not on offer", nil, []model.OperatorBundle{{ID: "all"}}, nil, []string{"operator_bundles: require one of virtualization, openshift-ai", `found "all"`}},
-		{"an optional operator of no bundle", nil, []model.OperatorBundle{{ID: "virtualization", Optional: []string{"amd-gpu"}}}, nil, []string{"virtualization", `found "amd-gpu"`}},
+		{
+			"a bundle that is not available", nil,
+			[]model.OperatorBundle{{ID: "all"}},
+			nil,
+			[]string{"operator_bundles: require one of virtualization, openshift-ai", `found "all"`},
+		},
+		{
+			"an optional operator of no bundle", nil,
+			[]model.OperatorBundle{{ID: "virtualization", Optional: []string{"amd-gpu"}}},
+			nil,
+			[]string{"virtualization", `found "amd-gpu"`},
+		},
 		{"operators that exclude each other", []string{"lvm", "odf"}, nil, nil, []string{"(LVM)", "(ODF)", "exclude each other"}},
-		{"what another brings and it excludes", []string{"lvm"}, []model.OperatorBundle{{ID: "openshift-ai"}}, nil, []string{"(LVM)", "(ODF)"}},
-		{"what the version does not have", []string{"mtv"}, nil, func(w *world) { w.c.OpenShiftVersion = "4.13.1" }, []string{"(MTV)", "4.14", "4.13.1"}},
-		{"what the architecture does not have", []string{"odf"}, nil, func(w *world) { w.c.CPUArchitecture = "aarch64" }, []string{"(ODF)", "arm64"}},
-		{"what the platform does not have", []string{"cnv"}, nil, func(w *world) { w.c.Platform.Type = "nutanix" }, []string{"(CNV)", "nutanix"}},
+		{
+			"what another brings and it excludes",
+			[]string{"lvm"},
+			[]model.OperatorBundle{{ID: "openshift-ai"}},
+			nil,
+			[]string{"(LVM)", "(ODF)"},
+		},
+		{
+			"what the version does not have",
+			[]string{"mtv"},
+			nil, func(w *fixture) { w.c.OpenShiftVersion = "4.13.1" },
+			[]string{"(MTV)", "4.14", "4.13.1"},
+		},
+		{
+			"what the architecture does not have",
+			[]string{"odf"},
+			nil, func(w *fixture) { w.c.CPUArchitecture = "aarch64" },
+			[]string{"(ODF)", "arm64"},
+		},
+		{
+			"what the platform does not have",
+			[]string{"cnv"},
+			nil, func(w *fixture) { w.c.Platform.Type = "nutanix" },
+			[]string{"(CNV)", "nutanix"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

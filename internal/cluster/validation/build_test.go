@@ -55,7 +55,9 @@ func newHost(i int) *model.Host {
 		NTPSources:           []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}},
 		InstallationDiskID:   disk.ID,
 		InstallationDiskPath: "/dev/sda",
-		DomainResolution:     answers(map[string]string{"validateNoWildcardDNS.test.example.com.": "", "validateNoWildcardDNS.test.example.com": ""}),
+		DomainResolution: answers(
+			map[string]string{"validateNoWildcardDNS.test.example.com.": "", "validateNoWildcardDNS.test.example.com": ""},
+		),
 	}
 }
 

@@ -51,7 +51,13 @@ func validInventory(inv *wire.Inventory) bool {
 // RequirementsOf picks the requirements of a role: those of a single node for the
 // control plane of a cluster of one, those of small workers for aarch64 machines of
 // the products named in opts. A role that is not known yet counts as worker.
-func RequirementsOf(all model.RoleRequirements, role model.Role, cluster *model.Cluster, inv *wire.Inventory, opts Options) model.Requirements {
+func RequirementsOf(
+	all model.RoleRequirements,
+	role model.Role,
+	cluster *model.Cluster,
+	inv *wire.Inventory,
+	opts Options,
+) model.Requirements {
 	if cluster != nil && !cluster.DayTwo() && cluster.SingleNode() && role != model.RoleWorker {
 		return all.SNO
 	}

@@ -6,8 +6,8 @@ import (
 	"slipway/internal/model"
 )
 
-// maxClockSpread is how far the clocks of two hosts may be apart
-// (docs/reference/validation-rules.md, "Spread of clocks").
+// maxClockSpread is the maximum difference between the clocks of two hosts (docs/reference/validation-rules.md,
+// "Spread of clocks").
 const maxClockSpread = 4 * time.Minute
 
 func pullSecretSet(c *clusterCase) verdict {
@@ -45,8 +45,7 @@ func hostLabel(h *model.Host) string {
 	return h.ID.String()
 }
 
-// roleCount is how many hosts have each role, with the roles suggested to those that
-// chose none counted when they could take them.
+// roleCount counts the hosts of each role, including suggested roles of hosts that could take them.
 type roleCount struct{ masters, arbiters, workers int }
 
 func (c *clusterCase) roles() roleCount {
@@ -93,7 +92,7 @@ func clocksAgree(c *clusterCase) verdict {
 		if h.Timestamp == 0 || h.CheckedInAt.IsZero() {
 			continue
 		}
-		// Hosts check in at different times: what counts is how far each is from the service.
+		// Hosts check in at different times: each clock is compared with the service's.
 		offset := h.Timestamp - h.CheckedInAt.Unix()
 		if !seen {
 			first, last, seen = offset, offset, true

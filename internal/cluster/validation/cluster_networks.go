@@ -65,7 +65,12 @@ func networkAsCalculated(c *clusterCase) verdict {
 		}
 		// Dual-stack VIPs may come in the other order than the networks.
 		if !slices.Contains(c.Cluster.MachineNetworks, calculated) {
-			return failure("Require the machine network %s that holds %s, found %s", calculated, vip.IP, networkList(c.Cluster.MachineNetworks))
+			return failure(
+				"Require the machine network %s that holds %s, found %s",
+				calculated,
+				vip.IP,
+				networkList(c.Cluster.MachineNetworks),
+			)
 		}
 	}
 	return success("The machine network is the one that holds the virtual addresses")
@@ -91,7 +96,7 @@ func networksApart(c *clusterCase) verdict {
 	all := slices.Concat(machines, pods, services)
 	for i, a := range all {
 		for _, b := range all[:i] {
-			// The same machine network twice is no clash, two pod networks are.
+			// Two equal machine networks do not overlap, two equal pod networks do.
 			if a.Overlaps(b) && (!slices.Contains(machines, a) || !slices.Contains(machines, b)) {
 				return failure("Require networks apart, %s overlaps %s", b, a)
 			}
@@ -148,7 +153,7 @@ func hostPrefixValid(c *clusterCase) verdict {
 	return success("The cluster network is large enough for %d hosts", hosts)
 }
 
-// partsIn is 2 to the power of bits, or as much as matters.
+// partsIn returns 2 to the power of bits, or the largest relevant number.
 func partsIn(bits int) int {
 	switch {
 	case bits < 0:

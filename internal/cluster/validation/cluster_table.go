@@ -27,7 +27,7 @@ var clusterTable = []ClusterRule{
 	},
 	{
 		ID: wire.ClusterValidationIDAPIVipsValid, Category: CategoryNetwork, check: apiVIPsValid,
-		Why: "an address in use or outside the network answers nobody",
+		Why: "an address in use or outside the network cannot be used",
 	},
 	{
 		ID: wire.ClusterValidationIDClusterCidrDefined, Category: CategoryNetwork, check: clusterNetworkDefined,
@@ -47,7 +47,7 @@ var clusterTable = []ClusterRule{
 	},
 	{
 		ID: wire.ClusterValidationIDIngressVipsValid, Category: CategoryNetwork, check: ingressVIPsValid,
-		Why: "an address in use or outside the network answers nobody",
+		Why: "an address in use or outside the network cannot be used",
 	},
 	{
 		ID: wire.ClusterValidationIDMachineCidrDefined, Category: CategoryNetwork, check: clusterMachineNetwork,

@@ -49,13 +49,37 @@ var clusterHostCases = []clusterCase{
 	{"passes with a pull secret", "pull-secret-set", nil, ok, ""},
 	{"fails without", "pull-secret-set", func(w *clusterWorld) { w.c.PullSecret = "" }, fails, ""},
 	{"passes on bare metal", "platform-requirements-satisfied", nil, ok, ""},
-	{"fails in Oracle's cloud without manifests", "platform-requirements-satisfied", func(w *clusterWorld) { w.c.Platform = model.Platform{Type: "external", ExternalName: "oci"} }, fails, ""},
+	{
+		"fails in Oracle's cloud without manifests",
+		"platform-requirements-satisfied",
+		func(w *clusterWorld) { w.c.Platform = model.Platform{Type: "external", ExternalName: "oci"} },
+		fails,
+		"",
+	},
 	{"passes when all hosts are known", "all-hosts-are-ready-to-install", nil, ok, ""},
 	{"passes without hosts", "all-hosts-are-ready-to-install", noHosts, ok, ""},
-	{"fails when one is not", "all-hosts-are-ready-to-install", func(w *clusterWorld) { w.hosts[3].Status = model.HostInsufficient }, fails, "node-3 is insufficient"},
-	{"passes while hosts are prepared", "all-hosts-are-ready-to-install", func(w *clusterWorld) { w.hosts[3].Status = model.HostPreparingSuccessful }, ok, ""},
+	{
+		"fails when one is not",
+		"all-hosts-are-ready-to-install",
+		func(w *clusterWorld) { w.hosts[3].Status = model.HostInsufficient },
+		fails,
+		"node-3 is insufficient",
+	},
+	{
+		"passes while hosts are prepared",
+		"all-hosts-are-ready-to-install",
+		func(w *clusterWorld) { w.hosts[3].Status = model.HostPreparingSuccessful },
+		ok,
+		"",
+	},
 	{"passes with three masters", "sufficient-masters-count", nil, ok, ""},
-	{"fails with two masters", "sufficient-masters-count", func(w *clusterWorld) { w.hosts[0].Role = model.RoleWorker }, fails, "Require 3 control plane hosts, found 2"},
+	{
+		"fails with two masters",
+		"sufficient-masters-count",
+		func(w *clusterWorld) { w.hosts[0].Role = model.RoleWorker },
+		fails,
+		"Require 3 control plane hosts, found 2",
+	},
 	{"fails with four masters", "sufficient-masters-count", func(w *clusterWorld) { w.hosts[3].Role = model.RoleMaster }, fails, "found 4"},
 	{"counts suggested masters", "sufficient-masters-count", func(w *clusterWorld) {
 		w.hosts[0].Role, w.hosts[0].SuggestedRole = model.RoleAutoAssign, model.RoleMaster
@@ -69,11 +93,35 @@ var clusterHostCases = []clusterCase{
 		w.c.ControlPlaneCount = 1
 		w.hosts = []*model.Host{w.hosts[0], w.hosts[3]}
 	}, fails, "without workers"},
-	{"wants an arbiter for two masters", "sufficient-masters-count", func(w *clusterWorld) { w.c.ControlPlaneCount = 2; w.hosts = w.hosts[1:] }, fails, "arbiter"},
-	{"passes with an arbiter", "sufficient-masters-count", func(w *clusterWorld) { w.c.ControlPlaneCount = 2; w.hosts[0].Role = model.RoleArbiter }, ok, ""},
+	{
+		"wants an arbiter for two masters",
+		"sufficient-masters-count",
+		func(w *clusterWorld) { w.c.ControlPlaneCount = 2; w.hosts = w.hosts[1:] },
+		fails,
+		"arbiter",
+	},
+	{
+		"passes with an arbiter",
+		"sufficient-masters-count",
+		func(w *clusterWorld) { w.c.ControlPlaneCount = 2; w.hosts[0].Role = model.RoleArbiter },
+		ok,
+		"",
+	},
 	{"passes with equal clocks", "ntp-server-configured", nil, ok, ""},
-	{"fails with clocks five minutes apart", "ntp-server-configured", func(w *clusterWorld) { w.hosts[2].Timestamp += 300 }, fails, "5m0s apart"},
-	{"allows four minutes", "ntp-server-configured", func(w *clusterWorld) { w.hosts[2].Timestamp += 120; w.hosts[1].Timestamp -= 120 }, ok, ""},
+	{
+		"fails with clocks five minutes apart",
+		"ntp-server-configured",
+		func(w *clusterWorld) { w.hosts[2].Timestamp += 300 },
+		fails,
+		"5m0s apart",
+	},
+	{
+		"allows four minutes",
+		"ntp-server-configured",
+		func(w *clusterWorld) { w.hosts[2].Timestamp += 120; w.hosts[1].Timestamp -= 120 },
+		ok,
+		"",
+	},
 	{"ignores hosts that told no time", "ntp-server-configured", func(w *clusterWorld) { w.hosts[2].Timestamp = 0 }, ok, ""},
 }
 
@@ -89,35 +137,137 @@ var clusterNetworkCases = []clusterCase{
 	{"passes", "dns-domain-defined", nil, ok, ""},
 	{"fails without", "dns-domain-defined", func(w *clusterWorld) { w.c.BaseDNSDomain = "" }, fails, ""},
 	{"passes with networks apart", "no-cidrs-overlapping", nil, ok, ""},
-	{"fails when the machine network is inside the pods'", "no-cidrs-overlapping", func(w *clusterWorld) { w.c.MachineNetworks = prefixes("10.128.4.0/24") }, fails, "10.128.0.0/14"},
-	{"fails when services and pods share a network", "no-cidrs-overlapping", func(w *clusterWorld) { w.c.ServiceNetworks = prefixes("10.130.0.0/16") }, fails, ""},
+	{
+		"fails when the machine network is inside the pods'",
+		"no-cidrs-overlapping",
+		func(w *clusterWorld) { w.c.MachineNetworks = prefixes("10.128.4.0/24") },
+		fails,
+		"10.128.0.0/14",
+	},
+	{
+		"fails when services and pods share a network",
+		"no-cidrs-overlapping",
+		func(w *clusterWorld) { w.c.ServiceNetworks = prefixes("10.130.0.0/16") },
+		fails,
+		"",
+	},
 	{"waits for the machine network", "no-cidrs-overlapping", noNetwork, waits, ""},
-	{"errs with one service network for two pod networks", "no-cidrs-overlapping", func(w *clusterWorld) { w.c.ClusterNetworks = openshift.DefaultClusterNetworks(true) }, errs, "found 1 and 2"},
+	{
+		"errs with one service network for two pod networks",
+		"no-cidrs-overlapping",
+		func(w *clusterWorld) { w.c.ClusterNetworks = openshift.DefaultClusterNetworks(true) },
+		errs,
+		"found 1 and 2",
+	},
 	{"passes with IPv4 everywhere", "networks-same-address-families", nil, ok, ""},
 	{"passes with both families everywhere", "networks-same-address-families", dualStack, ok, ""},
-	{"fails with IPv4 services for two families of pods", "networks-same-address-families", func(w *clusterWorld) { dualStack(w); w.c.ServiceNetworks = prefixes("172.30.0.0/16") }, fails, ""},
-	{"fails with IPv4 machines for two families of services", "networks-same-address-families", func(w *clusterWorld) { dualStack(w); w.c.MachineNetworks = prefixes("192.168.8.0/21") }, fails, ""},
+	{
+		"fails with IPv4 services for two families of pods",
+		"networks-same-address-families",
+		func(w *clusterWorld) { dualStack(w); w.c.ServiceNetworks = prefixes("172.30.0.0/16") },
+		fails,
+		"",
+	},
+	{
+		"fails with IPv4 machines for two families of services",
+		"networks-same-address-families",
+		func(w *clusterWorld) { dualStack(w); w.c.MachineNetworks = prefixes("192.168.8.0/21") },
+		fails,
+		"",
+	},
 	{"waits for the machine network", "networks-same-address-families", noNetwork, waits, ""},
 	{"passes with room for all hosts", "network-prefix-valid", nil, ok, ""},
-	{"fails with room for too few", "network-prefix-valid", func(w *clusterWorld) { w.c.ClusterNetworks[0].CIDR = netip.MustParsePrefix("10.128.0.0/21") }, fails, "has 4"},
-	{"fails when parts are larger than the network", "network-prefix-valid", func(w *clusterWorld) { w.c.ClusterNetworks[0].HostPrefix = 10 }, fails, "has 0"},
-	{"fails without a host prefix", "network-prefix-valid", func(w *clusterWorld) { w.c.ClusterNetworks[0].HostPrefix = 0 }, fails, "between 1 and 32"},
-	{"takes the plug-in's parts for third-party networks", "network-prefix-valid", func(w *clusterWorld) { w.c.ClusterNetworks[0].HostPrefix = 0; w.c.NetworkType = "Calico" }, ok, ""},
+	{
+		"fails with room for too few",
+		"network-prefix-valid",
+		func(w *clusterWorld) { w.c.ClusterNetworks[0].CIDR = netip.MustParsePrefix("10.128.0.0/21") },
+		fails,
+		"has 4",
+	},
+	{
+		"fails when parts are larger than the network",
+		"network-prefix-valid",
+		func(w *clusterWorld) { w.c.ClusterNetworks[0].HostPrefix = 10 },
+		fails,
+		"has 0",
+	},
+	{
+		"fails without a host prefix",
+		"network-prefix-valid",
+		func(w *clusterWorld) { w.c.ClusterNetworks[0].HostPrefix = 0 },
+		fails,
+		"between 1 and 32",
+	},
+	{
+		"takes the plug-in's parts for third-party networks",
+		"network-prefix-valid",
+		func(w *clusterWorld) { w.c.ClusterNetworks[0].HostPrefix = 0; w.c.NetworkType = "Calico" },
+		ok,
+		"",
+	},
 	{"waits for the cluster network", "network-prefix-valid", func(w *clusterWorld) { w.c.ClusterNetworks = nil }, waits, ""},
 	{"passes with the network of the hosts", "machine-cidr-equals-to-calculated-cidr", nil, ok, ""},
-	{"fails with a narrower one", "machine-cidr-equals-to-calculated-cidr", func(w *clusterWorld) { w.c.MachineNetworks = prefixes("192.168.8.0/24") }, fails, "192.168.8.0/21"},
-	{"fails when the VIP is in no network of the hosts", "machine-cidr-equals-to-calculated-cidr", func(w *clusterWorld) { w.c.APIVIPs = vip("10.9.9.9") }, fails, "in none"},
-	{"takes any with an external load balancer", "machine-cidr-equals-to-calculated-cidr", func(w *clusterWorld) { externalLB(w); w.c.MachineNetworks = prefixes("192.168.8.0/24") }, ok, ""},
+	{
+		"fails with a narrower one",
+		"machine-cidr-equals-to-calculated-cidr",
+		func(w *clusterWorld) { w.c.MachineNetworks = prefixes("192.168.8.0/24") },
+		fails,
+		"192.168.8.0/21",
+	},
+	{
+		"fails when the VIP is in no network of the hosts",
+		"machine-cidr-equals-to-calculated-cidr",
+		func(w *clusterWorld) { w.c.APIVIPs = vip("10.9.9.9") },
+		fails,
+		"in none",
+	},
+	{
+		"takes any with an external load balancer",
+		"machine-cidr-equals-to-calculated-cidr",
+		func(w *clusterWorld) { externalLB(w); w.c.MachineNetworks = prefixes("192.168.8.0/24") },
+		ok,
+		"",
+	},
 	{"waits for hosts", "machine-cidr-equals-to-calculated-cidr", noHosts, waits, ""},
 	{"passes with OVN", "network-type-valid", nil, ok, ""},
 	{"fails with an unknown type", "network-type-valid", func(w *clusterWorld) { w.c.NetworkType = "Token Ring" }, fails, "Token Ring"},
-	{"fails with SDN on a single node", "network-type-valid", func(w *clusterWorld) { oneNode(w); w.c.NetworkType = "OpenShiftSDN" }, fails, "single node"},
-	{"fails with SDN and IPv6", "network-type-valid", func(w *clusterWorld) { dualStack(w); w.c.NetworkType = "OpenShiftSDN" }, fails, "IPv6"},
+	{
+		"fails with SDN on a single node",
+		"network-type-valid",
+		func(w *clusterWorld) { oneNode(w); w.c.NetworkType = "OpenShiftSDN" },
+		fails,
+		"single node",
+	},
+	{
+		"fails with SDN and IPv6",
+		"network-type-valid",
+		func(w *clusterWorld) { dualStack(w); w.c.NetworkType = "OpenShiftSDN" },
+		fails,
+		"IPv6",
+	},
 	{"fails with OVN and leased addresses", "network-type-valid", func(w *clusterWorld) { w.c.VIPDHCPAllocation = true }, fails, "leased"},
-	{"passes with SDN and leased addresses", "network-type-valid", func(w *clusterWorld) { w.c.VIPDHCPAllocation = true; w.c.NetworkType = "OpenShiftSDN" }, ok, ""},
+	{
+		"passes with SDN and leased addresses",
+		"network-type-valid",
+		func(w *clusterWorld) { w.c.VIPDHCPAllocation = true; w.c.NetworkType = "OpenShiftSDN" },
+		ok,
+		"",
+	},
 	{"passes with a shipped plug-in", "custom-manifests-requirements-satisfied", nil, ok, ""},
-	{"fails with another without manifests", "custom-manifests-requirements-satisfied", func(w *clusterWorld) { w.c.NetworkType = "Cilium" }, fails, "Cilium"},
-	{"passes with manifests", "custom-manifests-requirements-satisfied", func(w *clusterWorld) { w.c.NetworkType = "Cilium"; w.f.CustomManifests = true }, ok, ""},
+	{
+		"fails with another without manifests",
+		"custom-manifests-requirements-satisfied",
+		func(w *clusterWorld) { w.c.NetworkType = "Cilium" },
+		fails,
+		"Cilium",
+	},
+	{
+		"passes with manifests",
+		"custom-manifests-requirements-satisfied",
+		func(w *clusterWorld) { w.c.NetworkType = "Cilium"; w.f.CustomManifests = true },
+		ok,
+		"",
+	},
 }
 
 var vipCases = []clusterCase{
@@ -132,16 +282,40 @@ var vipCases = []clusterCase{
 	{"fails before anybody verified it", "api-vips-valid", unverified, fails, "no host has verified"},
 	{"passes when a scan found it free", "api-vips-valid", free("192.168.8.4", "192.168.8.5"), ok, ""},
 	{"fails when a scan did not", "api-vips-valid", free("192.168.8.4"), fails, "no host found"},
-	{"fails outside the machine network", "api-vips-valid", func(w *clusterWorld) { w.c.APIVIPs = vip("10.0.0.5") }, fails, "192.168.8.0/21"},
-	{"fails as the network's own address", "api-vips-valid", func(w *clusterWorld) { w.c.APIVIPs = vip("192.168.8.0") }, fails, "first or last"},
-	{"fails as the broadcast address", "api-vips-valid", func(w *clusterWorld) { w.c.APIVIPs = vip("192.168.15.255") }, fails, "first or last"},
+	{
+		"fails outside the machine network",
+		"api-vips-valid",
+		func(w *clusterWorld) { w.c.APIVIPs = vip("10.0.0.5") },
+		fails,
+		"192.168.8.0/21",
+	},
+	{
+		"fails as the network's own address",
+		"api-vips-valid",
+		func(w *clusterWorld) { w.c.APIVIPs = vip("192.168.8.0") },
+		fails,
+		"first or last",
+	},
+	{
+		"fails as the broadcast address",
+		"api-vips-valid",
+		func(w *clusterWorld) { w.c.APIVIPs = vip("192.168.15.255") },
+		fails,
+		"first or last",
+	},
 	{"may be in use with an external load balancer", "api-vips-valid", func(w *clusterWorld) { unverified(w); externalLB(w) }, ok, ""},
 	{"waits for the machine network", "api-vips-valid", noNetwork, waits, ""},
 	{"waits for hosts", "api-vips-valid", noHosts, waits, ""},
 	{"waits for the address", "api-vips-valid", func(w *clusterWorld) { w.c.APIVIPs = nil }, waits, ""},
 	{"passes when verified", "ingress-vips-valid", nil, ok, ""},
 	{"waits for the address", "ingress-vips-valid", func(w *clusterWorld) { w.c.IngressVIPs = nil }, waits, ""},
-	{"fails outside the machine network", "ingress-vips-valid", func(w *clusterWorld) { w.c.IngressVIPs = vip("10.0.0.5") }, fails, "ingress"},
+	{
+		"fails outside the machine network",
+		"ingress-vips-valid",
+		func(w *clusterWorld) { w.c.IngressVIPs = vip("10.0.0.5") },
+		fails,
+		"ingress",
+	},
 }
 
 // allClusterCases are those of every group, without the operators'.
@@ -149,8 +323,8 @@ func allClusterCases() []clusterCase {
 	return slices.Concat(clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases)
 }
 
-// judge is what the rule of a case says.
-func (tt clusterCase) judge() model.ValidationResult {
+// evaluate is what the rule of a case says.
+func (tt clusterCase) evaluate() model.ValidationResult {
 	c, hosts := fleet(5)
 	facts := validation.ClusterFacts{Requirements: openshift.RequirementsFor(version), Options: validation.DefaultOptions(), Now: now}
 	w := &clusterWorld{c: c, hosts: hosts, f: &facts}
@@ -170,7 +344,7 @@ func TestClusterRules(t *testing.T) {
 	for _, tt := range allClusterCases() {
 		t.Run(tt.id+" "+tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := tt.judge()
+			got := tt.evaluate()
 			require.Equal(t, tt.want, got.Status, got.Message)
 			require.Contains(t, got.Message, tt.says)
 		})

@@ -32,8 +32,7 @@ func (c *clusterCase) vipsDefined(name string, vips []model.VIP) verdict {
 	return failure("Require an %s virtual address, found none", name)
 }
 
-// LeaseOverdue reports whether a DHCP server should have given the virtual addresses of a
-// cluster by now.
+// LeaseOverdue reports whether a DHCP server should have assigned the virtual addresses of a cluster by now.
 func LeaseOverdue(c *model.Cluster, limit time.Duration, now time.Time) bool {
 	return !c.LeaseSince.IsZero() && now.Sub(c.LeaseSince) > limit
 }
@@ -60,14 +59,19 @@ func (c *clusterCase) vipsValid(name string, vips []model.VIP) verdict {
 func (c *clusterCase) vipValid(name string, vip model.VIP) verdict {
 	i := slices.IndexFunc(c.Cluster.MachineNetworks, func(n netip.Prefix) bool { return n.Contains(vip.IP) })
 	if i < 0 {
-		return failure("Require the %s virtual address in the machine network %s, found %s", name, networkList(c.Cluster.MachineNetworks), vip.IP)
+		return failure(
+			"Require the %s virtual address in the machine network %s, found %s",
+			name,
+			networkList(c.Cluster.MachineNetworks),
+			vip.IP,
+		)
 	}
 	network := c.Cluster.MachineNetworks[i]
 	if vip.IP == network.Masked().Addr() || vip.IP.Is4() && vip.IP == lastAddress(network) {
 		return failure("Require the %s virtual address to be a host's, %s is the first or last address of %s", name, vip.IP, network)
 	}
 	if externalBalancer(c.Cluster) {
-		return success("The %s virtual address is the load balancer's", name) // and in use, as it should be
+		return success("The %s virtual address is the load balancer's", name) // and in use, as expected
 	}
 	return c.vipFree(name, vip, network)
 }
@@ -77,7 +81,7 @@ func (c *clusterCase) vipFree(name string, vip model.VIP, network netip.Prefix) 
 	case string(wire.VipVerificationSucceeded):
 		return success("The %s virtual address %s is free", name, vip.IP)
 	case string(wire.VipVerificationFailed):
-		return failure("Require an %s virtual address that nobody uses, %s answers", name, vip.IP)
+		return failure("Require an %s virtual address that is not in use, %s answers", name, vip.IP)
 	}
 	scanned := false
 	for _, h := range c.Hosts {
@@ -92,7 +96,7 @@ func (c *clusterCase) vipFree(name string, vip model.VIP, network netip.Prefix) 
 		}
 	}
 	if scanned {
-		return failure("Require an %s virtual address that nobody uses, no host found %s free", name, vip.IP)
+		return failure("Require an %s virtual address that is not in use, no host found %s free", name, vip.IP)
 	}
 	return failure("Require an %s virtual address that is known to be free, no host has verified %s yet", name, vip.IP)
 }

@@ -47,12 +47,12 @@ func TestConnectivityGroups(t *testing.T) {
 				h[i].Connectivity = nil
 			}
 		}, ids()},
-		{"leaves out a host that nobody reaches", 5, func(h []*model.Host) {
+		{"leaves out an unreachable host", 5, func(h []*model.Host) {
 			for i := range 4 {
 				cut(h, i, 4)
 			}
 		}, ids(0, 1, 2, 3)},
-		{"leaves out a host that reaches nobody", 5, func(h []*model.Host) {
+		{"leaves out a host that reaches no other", 5, func(h []*model.Host) {
 			h[2].Connectivity = model.PackConnectivity(wire.ConnectivityReport{})
 		}, ids(0, 1, 3, 4)},
 		{"leaves out one end of a broken link", 4, func(h []*model.Host) { cut(h, 3, 0) }, ids(0, 1, 2)},
@@ -126,7 +126,11 @@ func TestIPCollisions(t *testing.T) {
 		links[0].L2Connectivity = append(l2, same, other)
 		return links
 	})
-	require.Equal(t, map[string][]string{hostIP(0): {"52:54:00:00:00:00", "aa:00:00:00:00:01"}}, validation.Connectivity(c, hosts).IPCollisions)
+	require.Equal(
+		t,
+		map[string][]string{hostIP(0): {"52:54:00:00:00:00", "aa:00:00:00:00:01"}},
+		validation.Connectivity(c, hosts).IPCollisions,
+	)
 }
 
 // TestGroupsAreAsLargeAsTheLargest compares with a literal search over all sets of hosts.
@@ -163,7 +167,10 @@ func mutual(hosts []*model.Host, a, b uuid.UUID) bool {
 
 func reach(hosts []*model.Host, from, to uuid.UUID) bool {
 	i := slices.IndexFunc(hosts, func(h *model.Host) bool { return h.ID == from })
-	return slices.ContainsFunc(hosts[i].Connectivity.Unpack().RemoteHosts, func(r wire.ConnectivityRemoteHost) bool { return r.HostID == to })
+	return slices.ContainsFunc(
+		hosts[i].Connectivity.Unpack().RemoteHosts,
+		func(r wire.ConnectivityRemoteHost) bool { return r.HostID == to },
+	)
 }
 
 func largestBySearch(hosts []*model.Host) int {
@@ -191,7 +198,10 @@ func largestBySearch(hosts []*model.Host) int {
 func TestHostNetworks(t *testing.T) {
 	t.Parallel()
 	hosts := []*model.Host{newHost(0), newHost(1), {ID: hostID(2)}}
-	hosts[1].Inventory.Interfaces = append(hosts[1].Inventory.Interfaces, wire.Interface{Name: "eth1", Ipv4Addresses: []string{"10.0.0.7/24", "bad"}, Ipv6Addresses: []string{"fd00::7/64"}})
+	hosts[1].Inventory.Interfaces = append(
+		hosts[1].Inventory.Interfaces,
+		wire.Interface{Name: "eth1", Ipv4Addresses: []string{"10.0.0.7/24", "bad"}, Ipv6Addresses: []string{"fd00::7/64"}},
+	)
 	require.Equal(t, []model.HostNetwork{
 		{CIDR: netip.MustParsePrefix("10.0.0.0/24"), HostIDs: ids(1)},
 		{CIDR: netip.MustParsePrefix(machineNetwork), HostIDs: ids(0, 1)},
@@ -209,7 +219,10 @@ func TestMachineNetworks(t *testing.T) {
 		{"are those that hold the API VIPs", nil, prefixes(machineNetwork)},
 		{"are unknown while no host is in the VIP's network", func(c *model.Cluster, _ []*model.Host) { c.APIVIPs = vip("10.1.1.1") }, nil},
 		{"are unknown without VIPs", func(c *model.Cluster, _ []*model.Host) { c.APIVIPs, c.IngressVIPs = nil, nil }, nil},
-		{"come from the ingress VIP when there is no other", func(c *model.Cluster, _ []*model.Host) { c.APIVIPs = nil }, prefixes(machineNetwork)},
+		{
+			"come from the ingress VIP when there is no other", func(c *model.Cluster, _ []*model.Host) { c.APIVIPs = nil },
+			prefixes(machineNetwork),
+		},
 		{"are not derived with the user's networking", func(c *model.Cluster, _ []*model.Host) { c.UserManagedNetworking = true }, nil},
 		{"prefer the network most hosts are in", func(_ *model.Cluster, h []*model.Host) {
 			h[0].Inventory.Interfaces[0].Ipv4Addresses = append(h[0].Inventory.Interfaces[0].Ipv4Addresses, "192.168.8.5/32")
@@ -217,7 +230,9 @@ func TestMachineNetworks(t *testing.T) {
 		{"are those of the default route for a single node", func(c *model.Cluster, h []*model.Host) {
 			c.ControlPlaneCount, c.UserManagedNetworking = 1, true
 			h[0].Inventory.Interfaces[0].Ipv6Addresses = []string{"fd00::7/64"}
-			h[0].Inventory.Interfaces = append([]wire.Interface{{Name: "ens9", Ipv4Addresses: []string{"10.0.0.7/24"}}}, h[0].Inventory.Interfaces...)
+			h[0].Inventory.Interfaces = append(
+				[]wire.Interface{{Name: "ens9", Ipv4Addresses: []string{"10.0.0.7/24"}}}, h[0].Inventory.Interfaces...,
+			)
 		}, prefixes(machineNetwork, "fd00::/64")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 const tangWorkers = `{"storage":{"luks":[{"clevis":{"tang":[{"url":"http://tang.example.com","thumbprint":"abc"}]}}]}}`
 
 // tang makes the cluster encrypt all disks with a Tang server, and the host answer.
-func tang(reply *wire.TangConnectivityResponse, problem string) func(*world) {
-	return func(w *world) {
+func tang(reply *wire.TangConnectivityResponse, problem string) func(*fixture) {
+	return func(w *fixture) {
 		w.c.DiskEncryption = model.DiskEncryption{
 			EnableOn: "all", Mode: "tang", TangServers: `[{"url":"http://tang.example.com","thumbprint":"abc"}]`,
 		}
@@ -43,21 +43,57 @@ const encryption = "disk-encryption-requirements-satisfied"
 
 // dayTwoCases are of hosts that join an existing cluster, and of Tang servers.
 var dayTwoCases = []hostCase{
-	{"tells why a Tang server does not answer", encryption, tang(&wire.TangConnectivityResponse{}, "connection refused"), fails, "connection refused"},
+	{
+		"reports why a Tang server does not answer",
+		encryption,
+		tang(&wire.TangConnectivityResponse{}, "connection refused"),
+		fails,
+		"connection refused",
+	},
 	{"passes when the Tang server of the cluster answers", encryption, tang(tangAnswers("http://tang.example.com"), ""), ok, ""},
-	{"waits for a Tang server that was added since", encryption, tang(tangAnswers("http://old.example.com"), ""), waits, "http://tang.example.com"},
-	{"waits for the Tang servers of an existing cluster's workers", encryption, ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: tangWorkers}), waits, ""},
-	{"passes when the Tang servers of the workers answer", encryption, func(w *world) {
+	{
+		"waits for a Tang server that was added since",
+		encryption,
+		tang(tangAnswers("http://old.example.com"), ""),
+		waits,
+		"http://tang.example.com",
+	},
+	{
+		"waits for the Tang servers of an existing cluster's workers",
+		encryption,
+		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: tangWorkers}),
+		waits,
+		"",
+	},
+	{"passes when the Tang servers of the workers answer", encryption, func(w *fixture) {
 		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: tangWorkers})(w)
 		w.h.Tang = tangAnswers("http://tang.example.com")
 	}, ok, ""},
-	{"fails without the TPM the workers use", encryption, func(w *world) {
+	{"fails without the TPM the workers use", encryption, func(w *fixture) {
 		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: `{"storage":{"luks":[{"clevis":{"tpm2":true}}]}}`})(w)
 		w.inv.TpmVersion = wire.InventoryTpmVersionNone
 	}, fails, "TPM"},
-	{"waits when the configuration of the workers did not come", encryption, ignition(wire.APIVipConnectivityResponse{DownloadError: "refused"}), waits, ""},
-	{"does not read what is no configuration", encryption, ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: "<html>"}), absent, ""},
-	{"does not need the hosts to reach each other on day two", "belongs-to-majority-group", func(w *world) { dayTwo(w); w.h.Connectivity = nil }, ok, ""},
+	{
+		"waits when the configuration of the workers did not come",
+		encryption,
+		ignition(wire.APIVipConnectivityResponse{DownloadError: "refused"}),
+		waits,
+		"",
+	},
+	{
+		"does not read what is no configuration",
+		encryption,
+		ignition(wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: "<html>"}),
+		absent,
+		"",
+	},
+	{
+		"does not need the hosts to reach each other on day two",
+		"belongs-to-majority-group",
+		func(w *fixture) { dayTwo(w); w.h.Connectivity = nil },
+		ok,
+		"",
+	},
 }
 
 func TestTangServersOfAHost(t *testing.T) {

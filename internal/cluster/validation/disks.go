@@ -11,8 +11,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// DiskID is what a disk is known by: its persistent id, else its path on the bus, else
-// its device (docs/reference/validation-rules.md, "Disk id").
+// DiskID returns the id of a disk: its persistent id, else its path on the bus, else its device
+// (docs/reference/validation-rules.md, "Disk id").
 func DiskID(d *wire.Disk) string { return cmp.Or(d.ByID, d.ByPath, d.Path, devicePath(d)) }
 
 func devicePath(d *wire.Disk) string {
@@ -22,8 +22,8 @@ func devicePath(d *wire.Disk) string {
 	return path.Join("/dev", d.Name)
 }
 
-// FindDisk looks a disk up by id, by-id path, by-path path, device path or name, the ways
-// clients name disks (docs/reference/wire.md, "Names of disks"). Nil when there is none.
+// FindDisk finds a disk by id, by-id path, by-path path, device path or name, the ways clients name disks
+// (docs/reference/wire.md, "Names of disks"). It returns nil when the disk does not exist.
 func FindDisk(inv *wire.Inventory, ref string) *wire.Disk {
 	if inv == nil || ref == "" {
 		return nil
@@ -137,9 +137,9 @@ func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
 	return out
 }
 
-// DiskSpeedExempt reports whether the speed check of a host's installation disk is left
-// out: the check writes to the disk, and what a host boots from or is told to keep must
-// survive (docs/reference/step-rules.md, "Disks that are not measured").
+// DiskSpeedExempt reports whether the speed check of a host's installation disk is omitted: the check writes to
+// the disk, and data that a host boots from or has to keep must survive (docs/reference/step-rules.md, "Disks
+// that are not measured").
 func DiskSpeedExempt(h *model.Host) bool {
 	if h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent {
 		return true
@@ -149,7 +149,7 @@ func DiskSpeedExempt(h *model.Host) bool {
 	})
 }
 
-// keptDrives are never formatted unasked: other machines may use them.
+// keptDrives are never formatted without a request: other machines may use them.
 var keptDrives = []wire.DriveType{
 	wire.DriveTypeFC, wire.DriveTypeISCSI, wire.DriveTypeMultipath, wire.DriveTypeRAID, wire.DriveTypeLVM,
 }

@@ -44,7 +44,12 @@ func TestDiskEligibility(t *testing.T) {
 	}{
 		{"takes an SSD", []wire.Disk{disk("sda", "SSD")}, spec, nil},
 		{"takes a disk of just the size", []wire.Disk{disk("sda", "HDD", size(100e9))}, spec, nil},
-		{"refuses a smaller one", []wire.Disk{disk("sda", "HDD", size(100e9-1))}, spec, []string{"Require a disk of at least 100 GB, found 100.0 GB"}},
+		{
+			"refuses a smaller one",
+			[]wire.Disk{disk("sda", "HDD", size(100e9-1))},
+			spec,
+			[]string{"Require a disk of at least 100 GB, found 100.0 GB"},
+		},
 		{"refuses an optical drive", []wire.Disk{disk("sr0", "ODD")}, spec, []string{"drive type"}},
 		{"takes RAID from 4.14 on", []wire.Disk{disk("md126", "RAID")}, older("4.14.0-ec.2"), nil},
 		{"refuses RAID before", []wire.Disk{disk("md126", "RAID")}, older("4.13.53"), []string{"drive type"}},
@@ -55,11 +60,35 @@ func TestDiskEligibility(t *testing.T) {
 		{"refuses FC on arm64", []wire.Disk{disk("sda", "FC")}, on("arm64"), []string{"arm64"}},
 		{"takes mainframe disks on mainframes", []wire.Disk{disk("dasda", "ECKD (ESE)")}, on("s390x"), nil},
 		{"refuses mainframe disks elsewhere", []wire.Disk{disk("dasda", "ECKD")}, spec, []string{"ECKD"}},
-		{"refuses a path of a multipath device", []wire.Disk{disk("sda", "FC", holders("dm-0")), disk("dm-0", "Multipath")}, spec, []string{"multipath device instead"}},
-		{"takes a multipath device over FC", []wire.Disk{disk("dm-0", "Multipath"), disk("sda", "FC", holders("dm-0")), disk("sdb", "FC", holders("x,dm-0"))}, spec, nil},
-		{"refuses a multipath device over mixed paths", []wire.Disk{disk("dm-0", "Multipath"), disk("sda", "FC", holders("dm-0")), disk("sdb", "iSCSI", holders("dm-0"))}, spec, []string{"one kind of path"}},
-		{"refuses a multipath device over local disks", []wire.Disk{disk("dm-0", "Multipath"), disk("sda", "SSD", holders("dm-0"))}, spec, []string{"one kind of path"}},
-		{"refuses iSCSI over the NIC of the default route", []wire.Disk{disk("sda", "iSCSI", from(hostIP(0)))}, spec, []string{"default route"}},
+		{
+			"refuses a path of a multipath device",
+			[]wire.Disk{disk("sda", "FC", holders("dm-0")), disk("dm-0", "Multipath")},
+			spec,
+			[]string{"multipath device instead"},
+		},
+		{
+			"takes a multipath device over FC",
+			[]wire.Disk{disk("dm-0", "Multipath"), disk("sda", "FC", holders("dm-0")), disk("sdb", "FC", holders("x,dm-0"))},
+			spec, nil,
+		},
+		{
+			"refuses a multipath device over mixed paths",
+			[]wire.Disk{disk("dm-0", "Multipath"), disk("sda", "FC", holders("dm-0")), disk("sdb", "iSCSI", holders("dm-0"))},
+			spec,
+			[]string{"one kind of path"},
+		},
+		{
+			"refuses a multipath device over local disks",
+			[]wire.Disk{disk("dm-0", "Multipath"), disk("sda", "SSD", holders("dm-0"))},
+			spec,
+			[]string{"one kind of path"},
+		},
+		{
+			"refuses iSCSI over the NIC of the default route",
+			[]wire.Disk{disk("sda", "iSCSI", from(hostIP(0)))},
+			spec,
+			[]string{"default route"},
+		},
 		{"adds to what the agent found", []wire.Disk{disk("sda", "ODD", func(d *wire.Disk) {
 			d.InstallationEligibility.NotEligibleReasons = []string{"Disk is removable"}
 		})}, spec, []string{"Disk is removable", "drive type"}},
@@ -99,7 +128,11 @@ func TestDefaultInstallationDisk(t *testing.T) {
 		disks []wire.Disk
 		want  string
 	}{
-		{"is none without an eligible one", []wire.Disk{disk("sda", "SSD", func(d *wire.Disk) { d.InstallationEligibility.Eligible = false })}, ""},
+		{
+			"is none without an eligible one",
+			[]wire.Disk{disk("sda", "SSD", func(d *wire.Disk) { d.InstallationEligibility.Eligible = false })},
+			"",
+		},
 		{"prefers a bootable one", []wire.Disk{disk("sda", "HDD"), disk("nvme0n1", "SSD", bootable)}, "nvme0n1"},
 		{"leaves NVMe for data", []wire.Disk{disk("nvme0n1", "SSD", size(100e9)), disk("sdb", "SSD")}, "sdb"},
 		{"prefers HDD", []wire.Disk{disk("sda", "SSD"), disk("sdb", "HDD", size(900e9))}, "sdb"},

@@ -30,14 +30,18 @@ func TestDocsOfValidations(t *testing.T) {
 		clusters = append(clusters, []string{"`" + string(r.ID) + "`", r.Category, ignorable(validation.ClusterIgnorable(r.ID)), r.Why})
 	}
 	text := docpage.Title("Validations", "internal/cluster/validation") +
-		"Rules that hosts and clusters must pass before a disk is touched. Each result is `success`, `failure`, `pending` (a fact is still missing),\n" +
-		"`error` or `disabled`, with a sentence that says what is required and what was found; a rule that does not concern a host is left out\n" +
+		"Rules that hosts and clusters must pass before a disk is touched. Each result is `success`, `failure`, `pending` (a fact is " +
+		"still missing),\n" +
+		"`error` or `disabled`, with a sentence that says what is required and what was found; a rule that does not concern a host is " +
+		"left out\n" +
 		"and passes. `slipway cluster show` and `slipway host show` list those that did not pass. Limits of CPU, memory and disks are in\n" +
 		"`GET /v2/clusters/{cluster_id}/preflight-requirements`; set others with `HW_VALIDATOR_REQUIREMENTS`.\n\n" +
-		"A rule that is switched off is not evaluated, is `disabled` and stops nothing. `DISABLED_HOST_VALIDATIONS` and `DISABLED_CLUSTER_VALIDATIONS`\n" +
-		"list those of a deployment. A cluster has lists of its own, which take their place: `PUT /v2/clusters/{cluster_id}/ignored-validations`,\n" +
+		"A rule that is switched off is not evaluated, is `disabled` and stops nothing. `DISABLED_HOST_VALIDATIONS` and " +
+		"`DISABLED_CLUSTER_VALIDATIONS`\n" +
+		"list those of a deployment. A cluster has lists of its own, which take their place: `PUT " +
+		"/v2/clusters/{cluster_id}/ignored-validations`,\n" +
 		"with `all` for every rule that can be ignored.\n\n" +
-		"## Of a host\n" + docpage.Table([]string{"id", "category", "judged", "can be ignored", "why it is required"}, hosts) +
+		"## Of a host\n" + docpage.Table([]string{"id", "category", "evaluated", "can be ignored", "why it is required"}, hosts) +
 		"## Of a cluster\n" + docpage.Table([]string{"id", "category", "can be ignored", "why it is required"}, clusters)
 	docpage.Check(t, *update, "validations.md", text[:len(text)-1])
 }

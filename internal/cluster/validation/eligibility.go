@@ -11,15 +11,14 @@ import (
 	"slipway/internal/wire"
 )
 
-// DiskSpec is what the disks of a host are judged by.
+// DiskSpec holds the requirements for the disks of a host.
 type DiskSpec struct {
 	MinSizeGB        int64  // of 10^9 bytes
 	OpenShiftVersion string // empty allows what the newest version allows
 	CPUArchitecture  string
 }
 
-// Reasons of the service begin with one of these, so that judging a disk again
-// replaces them and leaves the agent's alone.
+// Reasons of the service begin with one of these, so that a new evaluation replaces them and keeps the agent's.
 const (
 	reasonSize      = "Require a disk of at least"
 	reasonDriveType = "Require a drive type that can be installed to"
@@ -30,7 +29,7 @@ const (
 
 var serviceReasons = []string{reasonSize, reasonDriveType, reasonPath, reasonMixed, reasonISCSI}
 
-// driveRule says from which version and on which architecture a drive type can be installed to.
+// driveRule is the version and architecture from which a drive type can be installed to.
 type driveRule struct {
 	drive wire.DriveType
 	since string // empty: always
@@ -51,15 +50,15 @@ var driveRules = []driveRule{
 	{drive: wire.DriveTypeFBA, archs: []string{"s390x"}, why: "mainframe disk"},
 }
 
-// ApplyDiskEligibility judges every disk of an inventory: what the agent found against
-// it stays, what the service finds is added, and what an earlier call added is replaced.
+// ApplyDiskEligibility evaluates every disk of an inventory: the agent's reasons against it stay, the service's
+// are added, and those of an earlier call are replaced.
 func ApplyDiskEligibility(inv *wire.Inventory, spec DiskSpec) {
 	routeNICs := defaultRouteNICs(inv)
 	for i := range inv.Disks {
 		d := &inv.Disks[i]
 		e := &d.InstallationEligibility
 		reasons := slices.DeleteFunc(slices.Clone(e.NotEligibleReasons), ofService)
-		reasons = append(reasons, judge(inv, d, spec, routeNICs)...)
+		reasons = append(reasons, evaluateDisk(inv, d, spec, routeNICs)...)
 		if len(reasons) == 0 {
 			reasons = nil
 		}
@@ -72,7 +71,7 @@ func ofService(reason string) bool {
 	return slices.ContainsFunc(serviceReasons, func(prefix string) bool { return strings.HasPrefix(reason, prefix) })
 }
 
-func judge(inv *wire.Inventory, d *wire.Disk, spec DiskSpec, routeNICs []NIC) []string {
+func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec, routeNICs []NIC) []string {
 	var out []string
 	if required := spec.MinSizeGB * gb; int64(d.SizeBytes) < required {
 		out = append(out, fmt.Sprintf("%s %d GB, found %.1f GB", reasonSize, spec.MinSizeGB, float64(d.SizeBytes)/float64(gb)))

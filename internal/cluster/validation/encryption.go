@@ -36,8 +36,8 @@ func EncryptionConcerns(enableOn string, role model.Role) (concerned, known bool
 	return false, true
 }
 
-// dayTwoEncryption follows the workers of the existing cluster: the keys of a host that
-// joins it are kept the same way.
+// dayTwoEncryption follows the workers of the existing cluster: the keys of a host that joins it are kept the
+// same way.
 func dayTwoEncryption(c *hostCase) verdict {
 	d := c.Host.IgnitionDownload
 	if d == nil || !d.IsSuccess {

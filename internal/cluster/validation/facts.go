@@ -7,20 +7,20 @@ import (
 	"slipway/internal/model"
 )
 
-// HostFacts are what the rules of one host see.
+// HostFacts are the input of a host's rules.
 type HostFacts struct {
 	Host *model.Host
 	// Cluster is nil while the host is unbound.
 	Cluster *model.Cluster
 	// Peers is the index of the cluster's hosts, this one included; nil while unbound.
 	Peers *Peers
-	// Requirements are those of the cluster's version; what operators add is added here.
+	// Requirements are those of the cluster's version; those of operators are added here.
 	Requirements model.RoleRequirements
 	Options      Options
 	Now          time.Time
 }
 
-// ClusterFacts are what the rules of a cluster see.
+// ClusterFacts are the input of a cluster's rules.
 type ClusterFacts struct {
 	Cluster *model.Cluster
 	Hosts   []*model.Host
@@ -38,13 +38,13 @@ type Options struct {
 	// DisconnectAfter is how long a host may be silent (default 3 min);
 	// BootstrapGrace is added for the bootstrap host (default 2 min).
 	DisconnectAfter, BootstrapGrace time.Duration
-	// RequiredAgent is the agent every host must run, compared as it is; empty takes any.
+	// RequiredAgent is the agent every host must run, compared as it is; empty accepts any.
 	RequiredAgent string
-	// RequiredFineAgent is the same for agents of ours.
+	// RequiredFineAgent is the same for Slipway's agents.
 	RequiredFineAgent string
 	// SingleNodeDNS is set when the service configures DNS on single nodes itself.
 	SingleNodeDNS bool
-	// VIPLease is how long a DHCP server has to give the virtual addresses (default 2 min).
+	// VIPLease is how long a DHCP server has to assign the virtual addresses (default 2 min).
 	VIPLease time.Duration
 	// EdgeProducts are product names of small workers ("BlueField SoC").
 	EdgeProducts []string

@@ -27,7 +27,11 @@ func minDisks(c *hostCase) verdict {
 
 func diskSpeed(c *hostCase) verdict {
 	if s, ok := c.Host.DiskSpeed[c.Host.InstallationDiskPath]; ok && s.Tested && s.ExitCode != 0 {
-		return failure("Require a disk that can be written to, the speed check of %s ended with code %d", c.Host.InstallationDiskPath, s.ExitCode)
+		return failure(
+			"Require a disk that can be written to, the speed check of %s ended with code %d",
+			c.Host.InstallationDiskPath,
+			s.ExitCode,
+		)
 	}
 	return success("No speed check of the installation disk failed")
 }

@@ -35,7 +35,7 @@ func ClusterDomains(c *model.Cluster) []string {
 	return []string{apiName(c), apiIntName(c), appsName(c), wildcard + ".", wildcard}
 }
 
-// resolves makes the rule that a name of the cluster leads somewhere else than to the host itself.
+// resolves makes the rule that a name of the cluster resolves to another address than the host's own.
 func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
 	return func(c *hostCase) verdict {
 		switch {
@@ -54,8 +54,8 @@ func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
 	}
 }
 
-// managedNetworking reports whether the cluster answers for its own names; that of an
-// imported cluster shows in the configuration of its workers.
+// managedNetworking reports whether the cluster resolves its own names; for an imported cluster the
+// configuration of its workers shows that.
 func (c *hostCase) managedNetworking() bool {
 	if c.Cluster.Imported {
 		return readWorkerIgnition(c.Host.IgnitionDownload.Ignition).managesNetworking()
@@ -76,7 +76,7 @@ func (c *hostCase) resolved(name string) verdict {
 	return success("%s resolves", name)
 }
 
-// answers gives the addresses of a name in the host's reply, and whether the name is in it.
+// answers returns the addresses of a name in the host's reply, and whether the name is in it.
 func (c *hostCase) answers(name string) (addrs []netip.Addr, found bool) {
 	for i := range c.Host.DomainResolution.Resolutions {
 		r := &c.Host.DomainResolution.Resolutions[i]

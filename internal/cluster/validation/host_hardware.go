@@ -25,7 +25,11 @@ func hasInventory(c *hostCase) verdict {
 		return pending(missingInventory)
 	}
 	if c.inv == nil {
-		return failure("Require an inventory with CPU and memory, found %d CPUs and %d bytes", c.Host.Inventory.CPU.Count, c.Host.Inventory.Memory.PhysicalBytes)
+		return failure(
+			"Require an inventory with CPU and memory, found %d CPUs and %d bytes",
+			c.Host.Inventory.CPU.Count,
+			c.Host.Inventory.Memory.PhysicalBytes,
+		)
 	}
 	return success("The host sent its inventory")
 }
@@ -94,8 +98,8 @@ func atLeastMemory(c *hostCase, required, limit int64, role string) verdict {
 	return success("Found %s of memory, enough for %s", bytesText(found), role)
 }
 
-// bytesText writes memory in the unit requirements are given in: rounded to GiB, 15.6
-// found of 16 required would read the same.
+// bytesText writes memory in the unit of the requirements: rounded to GiB, 15.6 found of 16 required would read
+// the same.
 func bytesText(n int64) string { return fmt.Sprintf("%d MiB", n/mib) }
 
 // hostnamePattern is a DNS name of labels up to 63 characters
@@ -104,7 +108,7 @@ var hostnamePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}(?:[.][a-z0-9-
 
 var forbiddenHostnames = openshift.ForbiddenHostnames()
 
-// CheckHostname tells why a name cannot be the name of a host; nil when it can.
+// CheckHostname returns why a name cannot be the name of a host; nil when it can.
 func CheckHostname(name string) error {
 	if slices.Contains(forbiddenHostnames, name) {
 		return fmt.Errorf("require a name of its own, found %q", name)
@@ -145,7 +149,12 @@ func platformSupported(c *hostCase) verdict {
 	if !ok || rule.matches(p, c.inv.SystemVendor) {
 		return success("The machine fits the platform %s", platformName(p))
 	}
-	return failure("Require a machine made by %s for the platform %s, found %s", rule.maker, platformName(p), orUnknown(c.inv.SystemVendor.Manufacturer))
+	return failure(
+		"Require a machine made by %s for the platform %s, found %s",
+		rule.maker,
+		platformName(p),
+		orUnknown(c.inv.SystemVendor.Manufacturer),
+	)
 }
 
 func orUnknown(text string) string {

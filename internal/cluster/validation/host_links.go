@@ -7,8 +7,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// linkFaults are the names of the hosts to which a host's links are no good. A report of
-// a large cluster is long: it is read once for all rules.
+// linkFaults are the names of the hosts to which a host's links fail. A report of a large cluster is long: it
+// is read once for all rules.
 type linkFaults struct {
 	cut         []string // packets of the configured MTU do not arrive; with the NIC
 	slow, lossy []string // hosts of the same role only
@@ -58,7 +58,7 @@ func mtuValid(c *hostCase) verdict {
 	return success("Packets of the configured MTU reach every host")
 }
 
-// mtuMatters leaves networks aside that managed networking will not use.
+// mtuMatters skips networks that managed networking will not use.
 func (c *hostCase) mtuMatters(r *wire.MtuReport) bool {
 	if c.Cluster.UserManagedNetworking || len(c.Cluster.MachineNetworks) == 0 {
 		return true
@@ -82,7 +82,12 @@ func (c *hostCase) mtuMatters(r *wire.MtuReport) bool {
 
 func latency(c *hostCase) verdict {
 	limit := c.req.NetworkLatencyMS
-	return sameRole(c, limit > 0, func(f *linkFaults) []string { return f.slow }, fmt.Sprintf("an average round trip of at most %g ms", limit))
+	return sameRole(
+		c,
+		limit > 0,
+		func(f *linkFaults) []string { return f.slow },
+		fmt.Sprintf("an average round trip of at most %g ms", limit),
+	)
 }
 
 func packetLoss(c *hostCase) verdict {
@@ -92,7 +97,7 @@ func packetLoss(c *hostCase) verdict {
 	return sameRole(c, limited, func(f *linkFaults) []string { return f.lossy }, fmt.Sprintf("a packet loss of at most %g %%", limit))
 }
 
-// sameRole judges the links to the hosts of the same role.
+// sameRole evaluates the links to the hosts of the same role.
 func sameRole(c *hostCase, limited bool, bad func(*linkFaults) []string, what string) verdict {
 	switch {
 	case !limited, c.dayTwo(), c.singleNode(), c.role == model.RoleAutoAssign, c.role == "":

@@ -135,7 +135,12 @@ func iscsiApart(c *hostCase) verdict {
 		for i := range c.nics {
 			n := &c.nics[i]
 			if owns(c.nics[i:i+1], addr) && n.in(primary) {
-				return failure("Require the iSCSI disk on a NIC outside the machine network %s, %s with %s is inside", primary, n.Name, addr)
+				return failure(
+					"Require the iSCSI disk on a NIC outside the machine network %s, %s with %s is inside",
+					primary,
+					n.Name,
+					addr,
+				)
 			}
 		}
 	}

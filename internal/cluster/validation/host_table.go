@@ -5,8 +5,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// silentStages are the stages in which a host reboots and its agent is gone: what only
-// the agent knows is not judged any more.
+// silentStages are the stages in which a host reboots and its agent does not run: rules that depend on the
+// agent are skipped.
 var silentStages = []model.Stage{
 	model.StageRebooting, model.StageWaitingForIgnition, model.StageConfiguring,
 	model.StageJoined, model.StageDone,
@@ -33,7 +33,7 @@ var hostTable = []HostRule{
 	},
 	{
 		ID: wire.HostValidationIDInventoryNotFullyTruncated, Category: CategoryHardware, Unbound: true, check: notFullyTruncated,
-		Why: "without lists of disks and NICs nothing can be judged",
+		Why: "without lists of disks and NICs nothing can be evaluated",
 	},
 	{
 		ID: wire.HostValidationIDHasMinCPUCores, Category: CategoryHardware, Unbound: true, check: minCPU,
@@ -92,8 +92,9 @@ var hostTable = []HostRule{
 		Why: "certificates are valid from a time on; reported only",
 	},
 	{
-		ID: wire.HostValidationIDTimeSyncedBetweenHostAndService, Category: CategoryNetwork, Unbound: true, HiddenIn: silentStages, check: timeSynced,
-		Why: "a host whose clock is behind sees certificates that are not valid yet",
+		ID: wire.HostValidationIDTimeSyncedBetweenHostAndService, Category: CategoryNetwork, Unbound: true, HiddenIn: silentStages,
+		check: timeSynced,
+		Why:   "a host whose clock is behind sees certificates that are not valid yet",
 	},
 	{
 		ID: wire.HostValidationIDContainerImagesAvailable, Category: CategoryNetwork, Unbound: true, check: imagesAvailable,
@@ -129,7 +130,7 @@ var hostTable = []HostRule{
 	},
 	{
 		ID: wire.HostValidationIDReleaseDomainNameResolvedCorrectly, Category: CategoryNetwork, check: alwaysIrrelevant,
-		Why: "clients know the id; a mirror or proxy makes the answer meaningless, so it is never judged",
+		Why: "clients know the id; a mirror or proxy makes the answer meaningless, so it is never evaluated",
 	},
 	{
 		ID: wire.HostValidationIDDNSWildcardNotConfigured, Category: CategoryNetwork, check: noWildcardDNS,

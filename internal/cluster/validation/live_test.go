@@ -42,7 +42,8 @@ func TestLiveSession(t *testing.T) {
 		}
 	}
 	for _, e := range session {
-		if strings.HasPrefix(e.Request, "GET /api/assisted-install/v2/clusters/2a") && !strings.HasSuffix(e.Request, "requirements") && !strings.HasSuffix(e.Request, "config") {
+		if strings.HasPrefix(e.Request, "GET /api/assisted-install/v2/clusters/2a") && !strings.HasSuffix(e.Request, "requirements") &&
+			!strings.HasSuffix(e.Request, "config") {
 			require.NoError(t, json.Unmarshal(e.Reply, &cluster))
 		}
 	}
@@ -83,10 +84,13 @@ func compare(t *testing.T, want, got string) {
 func TestInfo(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "{}", validation.Info(nil))
-	require.JSONEq(t, `{"network":[{"id":"a","status":"success","message":"fine"},{"id":"b","status":"error","message":""}],"hardware":[{"id":"c","status":"pending","message":"\"q\""}]}`,
+	require.JSONEq(
+		t,
+		`{"network":[{"id":"a","status":"success","message":"fine"},{"id":"b","status":"error","message":""}],"hardware":[{"id":"c","status":"pending","message":"\"q\""}]}`,
 		validation.Info([]model.ValidationResult{
 			{ID: "a", Category: "network", Status: ok, Message: "fine"},
 			{ID: "c", Category: "hardware", Status: waits, Message: `"q"`},
 			{ID: "b", Category: "network", Status: errs},
-		}))
+		}),
+	)
 }

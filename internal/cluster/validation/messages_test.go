@@ -22,9 +22,9 @@ type said struct {
 func saidOfHosts() map[string][]said {
 	out := map[string][]said{}
 	for _, tt := range allHostCases() {
-		out[tt.id] = append(out[tt.id], said{tt.name, tt.judge()})
+		out[tt.id] = append(out[tt.id], said{tt.name, tt.evaluate()})
 	}
-	for id, list := range saidOfOperators(judgeOperatorOnHost, hostBreaks) {
+	for id, list := range saidOfOperators(evaluateOperatorOnHost, hostBreaks) {
 		out[id] = append(out[id], list...)
 	}
 	return out
@@ -33,9 +33,9 @@ func saidOfHosts() map[string][]said {
 func saidOfClusters() map[string][]said {
 	out := map[string][]said{}
 	for _, tt := range allClusterCases() {
-		out[tt.id] = append(out[tt.id], said{tt.name, tt.judge()})
+		out[tt.id] = append(out[tt.id], said{tt.name, tt.evaluate()})
 	}
-	for id, list := range saidOfOperators(judgeOperatorOnCluster, clusterBreaks) {
+	for id, list := range saidOfOperators(evaluateOperatorOnCluster, clusterBreaks) {
 		out[id] = append(out[id], list...)
 	}
 	for _, s := range saidOfAIGPU() {
@@ -78,8 +78,10 @@ func golden(t *testing.T, path, text string) {
 
 // neverEvaluated are ids of the contract that no rule has.
 var neverEvaluated = map[string]string{
-	"release-domain-name-resolved-correctly": "a mirror or a proxy makes the answer meaningless; the contract's service does not judge it either",
-	"ocs-requirements-satisfied":             "the operator is called odf since OpenShift 4.9, and the id odf-requirements-satisfied is the one that is evaluated",
+	"release-domain-name-resolved-correctly": "a mirror or a proxy makes the answer meaningless; the contract's service does not " +
+		"evaluate it either",
+	"ocs-requirements-satisfied": "the operator is called odf since OpenShift 4.9, and the id odf-requirements-satisfied is " +
+		"the one that is evaluated",
 }
 
 // neverWaits are rules that know at once: nothing they need can be missing or broken.
@@ -90,7 +92,7 @@ var neverWaits = map[string]string{
 	"host ntp-synced":                           "a host that told no source follows none",
 	"host container-images-available":           "only a pull that failed counts",
 	"host sufficient-installation-disk-speed":   "only a check that failed counts",
-	"host compatible-agent":                     "every agent tells its version when it registers",
+	"host compatible-agent":                     "every agent reports its version when it registers",
 	"host no-skip-installation-disk":            "disks that are not known are not kept either",
 	"host no-skip-missing-disk":                 "disks that are not known are not missed",
 	"host no-iscsi-nic-belongs-to-machine-cidr": "it concerns only disks that are known",
@@ -144,12 +146,17 @@ func TestEveryValidationIDIsCovered(t *testing.T) {
 		}
 		counts[kind] = fmt.Sprintf("%s %d/%d", kind, covered, len(ids))
 	}
-	fmt.Printf("validation ids covered: %s, %s (%d of them never evaluated, each with its reason)\n", counts["host"], counts["cluster"], unevaluated)
+	fmt.Printf(
+		"validation ids covered: %s, %s (%d of them never evaluated, each with its reason)\n",
+		counts["host"],
+		counts["cluster"],
+		unevaluated,
+	)
 	require.Equal(t, "host 68/68", counts["host"], "the contract has as many")
 	require.Equal(t, "cluster 49/49", counts["cluster"], "the contract has as many")
 }
 
-// lacks tells which kinds of cases a rule has none of.
+// lacks returns which kinds of cases a rule has none of.
 func lacks(kind, id string, list []said) []string {
 	found := map[model.ValidationStatus]bool{}
 	for _, s := range list {

@@ -41,9 +41,9 @@ func networksOf(nics []NIC) []netip.Prefix {
 	return out
 }
 
-// MachineNetworks derives the machine networks of a cluster whose user gave none: for
-// each API VIP the network of the hosts that holds it, for a single node the network of
-// its default route. Nil while that cannot be told.
+// MachineNetworks derives the machine networks of a cluster whose user set none: for each API VIP the network
+// of the hosts that contains it, for a single node the network of its default route. It returns nil while they
+// are unknown.
 func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix {
 	if cluster.SingleNode() {
 		return singleNodeNetworks(hosts)
@@ -74,8 +74,8 @@ func firstOf(lists ...[]model.VIP) []model.VIP {
 	return nil
 }
 
-// CalculatedNetwork is the network of the hosts that holds an address: the one most
-// hosts are in, the narrower one of two equals.
+// CalculatedNetwork returns the network of the hosts that contains an address: the one of most hosts, and of
+// two equal ones the narrower.
 func CalculatedNetwork(vip netip.Addr, networks []model.HostNetwork) (netip.Prefix, bool) {
 	var best *model.HostNetwork
 	for i := range networks {

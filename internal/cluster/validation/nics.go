@@ -18,7 +18,7 @@ type NIC struct {
 	Addresses []netip.Prefix
 }
 
-// NICs reads the interfaces of an inventory; addresses that are none are left out.
+// NICs returns the interfaces of an inventory; invalid addresses are left out.
 func NICs(inv *wire.Inventory) []NIC {
 	if inv == nil {
 		return nil
@@ -76,7 +76,7 @@ func owns(nics []NIC, addr netip.Addr) bool {
 	return false
 }
 
-// Family names an address family as the connectivity groups do.
+// Family is an address family, by the name of its connectivity groups.
 type Family string
 
 // The address families.
@@ -92,8 +92,8 @@ func familyOf(addr netip.Addr) Family {
 	return FamilyIPv6
 }
 
-// Families are the address families a cluster uses, primary first: those of its
-// machine networks, else of its service networks, else IPv4.
+// Families returns the address families a cluster uses, primary first: those of its machine networks, else of
+// its service networks, else IPv4.
 func Families(c *model.Cluster) []Family {
 	for _, networks := range [][]netip.Prefix{c.MachineNetworks, c.ServiceNetworks} {
 		if out := familiesOf(networks); len(out) > 0 {

@@ -61,7 +61,10 @@ func ofEach(change func(*wire.Inventory)) func(*model.Cluster, []*model.Host) {
 // the case in which it fails.
 var (
 	hostBreaks = []breaking{
-		{"on hosts without enough CPU and memory", ofEach(func(inv *wire.Inventory) { inv.CPU.Count, inv.Memory.PhysicalBytes = 1, 1<<30 })},
+		{
+			"on hosts without enough CPU and memory",
+			ofEach(func(inv *wire.Inventory) { inv.CPU.Count, inv.Memory.PhysicalBytes = 1, 1<<30 }),
+		},
 		{"on hosts with a single disk", ofEach(func(inv *wire.Inventory) { inv.Disks = inv.Disks[:1] })},
 		{"on hosts with secure boot", ofEach(func(inv *wire.Inventory) { inv.Boot.SecureBootState = wire.SecureBootStateEnabled })},
 		{"on hosts of another architecture", ofEach(func(inv *wire.Inventory) { inv.CPU.Architecture = "s390x" })},
@@ -72,7 +75,10 @@ var (
 		{"on another architecture", func(c *model.Cluster, _ []*model.Host) { c.CPUArchitecture = "s390x" }},
 		{"without GPUs", ofEach(func(inv *wire.Inventory) { inv.Gpus = nil })},
 		{"on a single node", func(c *model.Cluster, _ []*model.Host) { c.ControlPlaneCount = 1 }},
-		{"on an architecture that the version does not have", func(c *model.Cluster, _ []*model.Host) { c.CPUArchitecture, c.OpenShiftVersion = "aarch64", "4.8.0" }},
+		{
+			"on an architecture that the version does not have",
+			func(c *model.Cluster, _ []*model.Host) { c.CPUArchitecture, c.OpenShiftVersion = "aarch64", "4.8.0" },
+		},
 	}
 	silence = breaking{"before the hosts sent inventories", func(_ *model.Cluster, hosts []*model.Host) {
 		for _, h := range hosts {
@@ -81,9 +87,9 @@ var (
 	}}
 )
 
-type operatorJudge func(o *operators.Operator, b breaking) model.ValidationResult
+type operatorEvaluation func(o *operators.Operator, b breaking) model.ValidationResult
 
-func judgeOperatorOnHost(o *operators.Operator, b breaking) model.ValidationResult {
+func evaluateOperatorOnHost(o *operators.Operator, b breaking) model.ValidationResult {
 	c, hosts := operatorWorld(o)
 	if b.change != nil {
 		b.change(c, hosts)
@@ -99,7 +105,7 @@ func judgeOperatorOnHost(o *operators.Operator, b breaking) model.ValidationResu
 	return r
 }
 
-func judgeOperatorOnCluster(o *operators.Operator, b breaking) model.ValidationResult {
+func evaluateOperatorOnCluster(o *operators.Operator, b breaking) model.ValidationResult {
 	c, hosts := operatorWorld(o)
 	if b.change != nil {
 		b.change(c, hosts)
@@ -110,17 +116,17 @@ func judgeOperatorOnCluster(o *operators.Operator, b breaking) model.ValidationR
 
 // saidOfOperators are three cases of each operator: one it fits, one it does not, and
 // one in which that is not known yet, as far as there are any.
-func saidOfOperators(judge operatorJudge, breaks []breaking) map[string][]said {
+func saidOfOperators(evaluate operatorEvaluation, breaks []breaking) map[string][]said {
 	out := map[string][]said{}
 	for _, o := range operators.All() {
-		list := []said{{"passes with all it needs", judge(o, breaking{})}}
+		list := []said{{"passes with all it needs", evaluate(o, breaking{})}}
 		for _, b := range breaks {
-			if r := judge(o, b); r.Status == fails {
+			if r := evaluate(o, b); r.Status == fails {
 				list = append(list, said{"fails " + b.name, r})
 				break
 			}
 		}
-		if r := judge(o, silence); r.Status == waits {
+		if r := evaluate(o, silence); r.Status == waits {
 			list = append(list, said{"waits " + silence.name, r})
 		}
 		out[o.RuleID()] = list
@@ -130,15 +136,15 @@ func saidOfOperators(judge operatorJudge, breaks []breaking) map[string][]said {
 
 func saidOfAIGPU() []said {
 	const id = "openshift-ai-gpu-requirements-satisfied"
-	judge := func(change func(*wire.Inventory)) model.ValidationResult {
+	evaluate := func(change func(*wire.Inventory)) model.ValidationResult {
 		c, hosts := operatorWorld(operators.Find("openshift-ai"))
 		ofEach(change)(c, hosts)
 		r, _ := find(clusterResults(c, hosts), id)
 		return r
 	}
 	return []said{
-		{"passes with a GPU", judge(func(*wire.Inventory) {})},
-		{"fails without", judge(func(inv *wire.Inventory) { inv.Gpus = nil })},
+		{"passes with a GPU", evaluate(func(*wire.Inventory) {})},
+		{"fails without", evaluate(func(inv *wire.Inventory) { inv.Gpus = nil })},
 	}
 }
 

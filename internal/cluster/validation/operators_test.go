@@ -14,7 +14,10 @@ import (
 )
 
 func ofOperators(results []model.ValidationResult) []model.ValidationResult {
-	return slices.DeleteFunc(slices.Clone(results), func(r model.ValidationResult) bool { return r.Category != validation.CategoryOperators })
+	return slices.DeleteFunc(
+		slices.Clone(results),
+		func(r model.ValidationResult) bool { return r.Category != validation.CategoryOperators },
+	)
 }
 
 func clusterResults(c *model.Cluster, hosts []*model.Host) []model.ValidationResult {

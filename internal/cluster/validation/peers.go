@@ -79,7 +79,7 @@ func (p *Peers) indexConnectivity(groups model.ConnectivityGroups) {
 	}
 }
 
-// host gives a host of the cluster by its id, nil when it is none.
+// host returns a host of the cluster by its id, nil when it is unknown.
 func (p *Peers) host(id uuid.UUID) *model.Host {
 	if i, ok := p.byID[id]; ok {
 		return p.hosts[i]
@@ -87,7 +87,7 @@ func (p *Peers) host(id uuid.UUID) *model.Host {
 	return nil
 }
 
-// nicsOf gives the parsed interfaces of a host.
+// nicsOf returns the parsed interfaces of a host.
 func (p *Peers) nicsOf(id uuid.UUID) []NIC {
 	if i, ok := p.byID[id]; ok {
 		return p.nics[i]

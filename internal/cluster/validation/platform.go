@@ -15,7 +15,7 @@ const (
 	externalOCI      = "oci"
 )
 
-// machineRule tells which machines a platform runs on.
+// machineRule matches the machines that a platform runs on.
 type machineRule struct {
 	maker   string
 	matches func(p model.Platform, v wire.SystemVendor) bool
@@ -25,7 +25,7 @@ type machineRule struct {
 var platformMachines = map[string]machineRule{
 	platformVSphere: {"VMware", func(_ model.Platform, v wire.SystemVendor) bool { return isVMware(v) }},
 	platformNutanix: {"Nutanix", func(_ model.Platform, v wire.SystemVendor) bool { return v.Manufacturer == "Nutanix" }},
-	// Only Oracle's cloud is known by its machines; the agent puts the asset tag into the maker.
+	// Only Oracle's cloud is recognised by its machines; the agent reports the asset tag as the manufacturer.
 	platformExternal: {"Oracle", func(p model.Platform, v wire.SystemVendor) bool {
 		return p.ExternalName != externalOCI || strings.Contains(v.Manufacturer, "Oracle")
 	}},

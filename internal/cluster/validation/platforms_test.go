@@ -26,14 +26,30 @@ func TestSupportedPlatforms(t *testing.T) {
 		want   []string
 	}{
 		{"leaves those of one maker out while no machine is known", nil, []*model.Host{{}}, []string{"baremetal", "none", "external"}},
-		{"offers vsphere to machines of VMware", nil, madeBy("VMware, Inc.", "VMware, Inc."), []string{"baremetal", "vsphere", "none", "external"}},
+		{
+			"offers vsphere to machines of VMware", nil, madeBy("VMware, Inc.", "VMware, Inc."),
+			[]string{"baremetal", "vsphere", "none", "external"},
+		},
 		{"offers nutanix to machines of Nutanix", nil, madeBy("Nutanix"), []string{"baremetal", "nutanix", "none", "external"}},
 		{"offers neither to a mixture", nil, madeBy("Nutanix", "VMware, Inc."), []string{"baremetal", "none", "external"}},
-		{"keeps OCI on machines of Oracle", func(c *model.Cluster) { c.Platform = oci }, madeBy("OracleCloud.com"), []string{"baremetal", "none", "external"}},
+		{
+			"keeps OCI on machines of Oracle", func(c *model.Cluster) { c.Platform = oci }, madeBy("OracleCloud.com"),
+			[]string{"baremetal", "none", "external"},
+		},
 		{"takes OCI from others", func(c *model.Cluster) { c.Platform = oci }, madeBy("Dell"), []string{"baremetal", "none"}},
-		{"leaves a single node to its user's network", func(c *model.Cluster) { c.ControlPlaneCount = 1 }, madeBy("VMware, Inc."), []string{"none", "external"}},
-		{"knows that a version has no external platform", func(c *model.Cluster) { c.OpenShiftVersion = "4.13.69" }, madeBy("Dell"), []string{"baremetal", "none"}},
-		{"holds a load balancer of the user against them", func(c *model.Cluster) { c.LoadBalancer = "user-managed" }, madeBy("VMware, Inc."), []string{"baremetal", "vsphere"}},
+		{
+			"leaves a single node to its user's network", func(c *model.Cluster) { c.ControlPlaneCount = 1 }, madeBy("VMware, Inc."),
+			[]string{"none", "external"},
+		},
+		{
+			"knows that a version has no external platform", func(c *model.Cluster) { c.OpenShiftVersion = "4.13.69" }, madeBy("Dell"),
+			[]string{"baremetal", "none"},
+		},
+		{
+			"holds a load balancer of the user against them", func(c *model.Cluster) { c.LoadBalancer = "user-managed" },
+			madeBy("VMware, Inc."),
+			[]string{"baremetal", "vsphere"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,11 +16,11 @@ const (
 	CategoryOperators     = "operators"
 )
 
-// verdict is what one rule says.
+// verdict is the result of one rule.
 type verdict struct {
 	status  model.ValidationStatus
 	message string
-	// silent verdicts are passes that are not shown: the rule does not concern this host.
+	// silent verdicts are passes that are not shown: the rule does not apply to this host.
 	silent bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// off are the rules that are not evaluated, and why.
+// off are the rules that are not evaluated, and the reason.
 type off struct {
 	ids    []string
 	except func(id string) bool // those that stay on whatever the list says; nil: none
@@ -19,8 +19,8 @@ const (
 	offByCluster    = "The cluster ignores the validation"
 )
 
-// hostsOff are the rules of hosts that are off: what the cluster ignores, or what the
-// deployment disables as long as its user set nothing. c is nil for unbound hosts.
+// hostsOff returns the disabled rules of hosts: those the cluster ignores, or those the deployment disables as
+// long as the user set none. c is nil for unbound hosts.
 func hostsOff(c *model.Cluster, opts Options) off {
 	if c == nil || c.IgnoredHostValidations == nil {
 		return off{ids: opts.DisabledHost, why: offByDeployment}
@@ -49,9 +49,9 @@ func (o off) result(id, category string) model.ValidationResult {
 	return model.ValidationResult{ID: id, Category: category, Status: model.ValidationDisabled, Message: o.why}
 }
 
-// judge adds what a rule says: nothing where it is silent, and disabled, without asking
-// it, where it is off.
-func (o off) judge(out []model.ValidationResult, id, category string, check func() verdict) []model.ValidationResult {
+// evaluate appends the result of a rule: nothing if it is silent, and disabled, without evaluating it, if it is
+// off.
+func (o off) evaluate(out []model.ValidationResult, id, category string, check func() verdict) []model.ValidationResult {
 	if o.has(id) {
 		return append(out, o.result(id, category))
 	}

@@ -20,14 +20,22 @@ func TestRulesThatAreSwitchedOffAreNotEvaluated(t *testing.T) {
 		off, on    []string
 	}{
 		{"nothing is off by itself", nil, nil, nil, []string{"ntp-synced", "connected"}},
-		{"the deployment switches rules off", []string{"ntp-synced", "connected"}, nil, []string{"ntp-synced", "connected"}, []string{"mtu-valid"}},
+		{
+			"the deployment switches rules off",
+			[]string{"ntp-synced", "connected"},
+			nil,
+			[]string{"ntp-synced", "connected"},
+			[]string{"mtu-valid"},
+		},
 		{"the list of a cluster replaces it", []string{"ntp-synced"}, []string{"mtu-valid"}, []string{"mtu-valid"}, []string{"ntp-synced"}},
 		{"an empty list of a cluster replaces it", []string{"ntp-synced"}, []string{}, nil, []string{"ntp-synced"}},
 		{
 			"a cluster cannot ignore what every installation needs", nil,
 			[]string{"all"},
 			[]string{"ntp-synced", "has-min-cpu-cores", "lso-requirements-satisfied", "release-domain-name-resolved-correctly"},
-			[]string{"connected", "has-inventory", "inventory-not-fully-truncated", "machine-cidr-defined", "hostname-unique", "hostname-valid"},
+			[]string{
+				"connected", "has-inventory", "inventory-not-fully-truncated", "machine-cidr-defined", "hostname-unique", "hostname-valid",
+			},
 		},
 		{"not by its name either", nil, []string{"connected", "mtu-valid"}, []string{"mtu-valid"}, []string{"connected"}},
 	} {
@@ -55,7 +63,7 @@ func TestRulesThatAreSwitchedOffAreNotEvaluated(t *testing.T) {
 
 func TestRulesOfClustersAreSwitchedOffAlike(t *testing.T) {
 	t.Parallel()
-	judge := func(deployment, cluster []string) func(id string) model.ValidationStatus {
+	evaluate := func(deployment, cluster []string) func(id string) model.ValidationStatus {
 		c, hosts := fleet(3)
 		c.BaseDNSDomain, c.PullSecret, c.IgnoredClusterValidations = "", "", cluster
 		opts := validation.DefaultOptions()
@@ -66,13 +74,15 @@ func TestRulesOfClustersAreSwitchedOffAlike(t *testing.T) {
 			return r.Status
 		}
 	}
-	require.Equal(t, fails, judge(nil, nil)("dns-domain-defined"))
-	require.Equal(t, disabled, judge([]string{"dns-domain-defined"}, nil)("dns-domain-defined"))
-	require.Equal(t, fails, judge([]string{"dns-domain-defined"}, []string{})("dns-domain-defined"))
-	all := judge(nil, []string{"all"})
+	require.Equal(t, fails, evaluate(nil, nil)("dns-domain-defined"))
+	require.Equal(t, disabled, evaluate([]string{"dns-domain-defined"}, nil)("dns-domain-defined"))
+	require.Equal(t, fails, evaluate([]string{"dns-domain-defined"}, []string{})("dns-domain-defined"))
+	all := evaluate(nil, []string{"all"})
 	require.Equal(t, disabled, all("dns-domain-defined"))
 	require.Equal(t, disabled, all("odf-requirements-satisfied"))
-	for _, id := range []string{"api-vips-defined", "ingress-vips-defined", "all-hosts-are-ready-to-install", "sufficient-masters-count", "pull-secret-set"} {
+	for _, id := range []string{
+		"api-vips-defined", "ingress-vips-defined", "all-hosts-are-ready-to-install", "sufficient-masters-count", "pull-secret-set",
+	} {
 		require.NotEqual(t, disabled, all(id), id)
 	}
 	require.Equal(t, fails, all("pull-secret-set"))

@@ -19,12 +19,24 @@ var waitingCases = []hostCase{
 	{"waits for the inventory", "vsphere-disk-uuid-enabled", noInventory, waits, ""},
 	{"waits for the inventory", "compatible-with-cluster-platform", noInventory, waits, ""},
 	{"waits for the inventory", "no-ip-collisions-in-network", noInventory, waits, ""},
-	{"waits for the reply", "api-int-domain-name-resolved-correctly", func(w *world) { userNetworking(w); w.h.DomainResolution = nil }, waits, ""},
-	{"waits for the reply", "apps-domain-name-resolved-correctly", func(w *world) { userNetworking(w); w.h.DomainResolution = nil }, waits, ""},
-	{"waits for the reply", "mtu-valid", func(w *world) { w.h.Connectivity = nil }, waits, ""},
-	{"waits for the reply", "sufficient-network-latency-requirement-for-role", func(w *world) { w.h.Connectivity = nil }, waits, ""},
-	{"waits for the reply", "sufficient-packet-loss-requirement-for-role", func(w *world) { w.h.Connectivity = nil }, waits, ""},
-	{"has no limit for small workers that are given none", "sufficient-packet-loss-requirement-for-role", func(w *world) {
+	{
+		"waits for the reply",
+		"api-int-domain-name-resolved-correctly",
+		func(w *fixture) { userNetworking(w); w.h.DomainResolution = nil },
+		waits,
+		"",
+	},
+	{
+		"waits for the reply",
+		"apps-domain-name-resolved-correctly",
+		func(w *fixture) { userNetworking(w); w.h.DomainResolution = nil },
+		waits,
+		"",
+	},
+	{"waits for the reply", "mtu-valid", func(w *fixture) { w.h.Connectivity = nil }, waits, ""},
+	{"waits for the reply", "sufficient-network-latency-requirement-for-role", func(w *fixture) { w.h.Connectivity = nil }, waits, ""},
+	{"waits for the reply", "sufficient-packet-loss-requirement-for-role", func(w *fixture) { w.h.Connectivity = nil }, waits, ""},
+	{"has no limit for small workers that are given none", "sufficient-packet-loss-requirement-for-role", func(w *fixture) {
 		w.h.Role, w.hosts[3].Role = "worker", "worker"
 		w.inv.CPU.Architecture, w.inv.SystemVendor.ProductName = "aarch64", "BlueField SoC"
 		relink(w, 2, func(r *wire.ConnectivityRemoteHost) { r.L3Connectivity[0].PacketLossPercentage = 50 })

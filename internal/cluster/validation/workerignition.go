@@ -8,9 +8,8 @@ import (
 	"slipway/internal/model"
 )
 
-// workerIgnition is what the configuration of an existing cluster's workers tells about
-// it (Ignition 3.2; the agent leaves the rest out, docs/reference/agent-protocol.md, "API
-// VIP").
+// workerIgnition is the information on an existing cluster in the configuration of its workers (Ignition 3.2;
+// the agent leaves the rest out, docs/reference/agent-protocol.md, "API VIP").
 type workerIgnition struct {
 	Storage struct {
 		LUKS []struct {
@@ -30,7 +29,7 @@ type tangServer struct {
 	Thumbprint string `json:"thumbprint"`
 }
 
-// readWorkerIgnition takes what is no configuration for an empty one.
+// readWorkerIgnition treats an invalid configuration as an empty one.
 func readWorkerIgnition(text string) workerIgnition {
 	var out workerIgnition
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
@@ -56,8 +55,8 @@ func (w workerIgnition) tang() []tangServer {
 	return out
 }
 
-// managedFiles are the pods that move the virtual addresses and answer for the names of
-// a cluster that manages its own networking.
+// managedFiles are the pods that move the virtual addresses and resolve the names of a cluster that manages its
+// own networking.
 var managedFiles = []string{"coredns.yaml", "keepalived.yaml"}
 
 func (w workerIgnition) managesNetworking() bool {
@@ -69,10 +68,9 @@ func (w workerIgnition) managesNetworking() bool {
 	return false
 }
 
-// TangServers are the servers a host must reach for the encryption of its disk, as the
-// JSON list of docs/reference/validation-rules.md, "Tang servers of a host": those of the
-// cluster, or of a host that joins an existing cluster those of the cluster's workers.
-// Empty without any.
+// TangServers returns the servers a host must reach for the encryption of its disk, as the JSON list of
+// docs/reference/validation-rules.md, "Tang servers of a host": those of the cluster, or of a host that joins
+// an existing cluster those of the cluster's workers. It is empty when there are none.
 func TangServers(c *model.Cluster, h *model.Host) string {
 	if h.DayTwo() || c.DayTwo() {
 		return WorkerTangServers(h)

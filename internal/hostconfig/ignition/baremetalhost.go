@@ -12,8 +12,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// statusAnnotation is where the bare metal operator looks for the hardware of a host
-// that it has not inspected itself (metal3.io, BareMetalHost status annotation).
+// statusAnnotation is where the bare metal operator reads the hardware of a host that it has not inspected
+// itself (metal3.io, BareMetalHost status annotation).
 const statusAnnotation = "baremetalhost.metal3.io/status"
 
 // hardware is the part of BareMetalHost's status.hardware that an inventory can fill.
@@ -60,9 +60,8 @@ type hardwareVendor struct {
 	SerialNumber string `json:"serialNumber"`
 }
 
-// describeBareMetalHost tells the manifest of a BareMetalHost that its host runs
-// already, and what it is made of. The host is the one with the manifest's boot MAC
-// address; a manifest without such a host stays as it is.
+// describeBareMetalHost adds to the manifest of a BareMetalHost that its host runs already, and its hardware.
+// The host is the one with the manifest's boot MAC address; a manifest without such a host stays unchanged.
 func describeBareMetalHost(manifest []byte, hosts []*model.Host) ([]byte, error) {
 	var object map[string]any
 	if err := yaml.Unmarshal(manifest, &object); err != nil {

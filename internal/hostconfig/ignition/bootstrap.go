@@ -11,7 +11,7 @@ import (
 // connections is where NetworkManager keeps its keyfiles.
 const connections = "/etc/NetworkManager/system-connections/"
 
-// BootstrapInput is what the config of the bootstrap services is made of.
+// BootstrapInput is the input of the bootstrap config.
 type BootstrapInput struct {
 	Config     []byte // bootstrap.ign of the installer, several megabytes
 	Hosts      []*model.Host
@@ -56,7 +56,7 @@ func Bootstrap(in BootstrapInput) ([]byte, error) {
 func editBootstrapFile(f *document.File, hosts []*model.Host) error {
 	switch {
 	case f.Path == "/etc/motd":
-		// The machine config daemon applies this config and knows no additions to files.
+		// The machine config daemon applies this config and does not support additions to files.
 		return f.Overwrite()
 	case strings.Contains(f.Path, "openshift-cluster-api_hosts"):
 		manifest, err := f.Content()

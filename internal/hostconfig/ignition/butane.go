@@ -15,39 +15,46 @@ import (
 	"slipway/internal/model"
 )
 
-// variants are the kinds of Butane config that can be laid over ours: those of the
-// system that hosts run. The others are of systems that lay out their disks and services
-// in another way, or no systems of hosts at all.
+// variants are the kinds of Butane config that can be merged into the service's: those of the operating system
+// that hosts run. The others are of systems that lay out their disks and services in another way, or not of
+// hosts at all.
 var variants = []string{"fcos", "openshift"}
 
-// toIgnition is the Ignition config that a user means: what they wrote, or what Butane
-// makes of it. Butane is known by its variant, which Ignition does not have. An error is
-// a model.ErrInvalid that tells the place in the text of the user.
+// toIgnition returns a user's Ignition config: as written, or as translated by Butane. A Butane config is
+// recognised by its variant, which Ignition does not have. An error is a model.ErrInvalid that names the place
+// in the user's text.
 func toIgnition(text string) ([]byte, error) {
 	var head struct {
 		Variant any `json:"variant"`
 	}
 	switch {
 	case json.Valid([]byte(text)):
-		_ = json.Unmarshal([]byte(text), &head) // what is no object has no variant either
+		_ = json.Unmarshal([]byte(text), &head) // a value that is not an object has no variant either
 		if head.Variant == nil {
 			return []byte(text), nil
 		}
 	case strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.Contains(text, "variant"):
-		return []byte(text), nil // broken JSON: its reader tells where
+		return []byte(text), nil // broken JSON: its parser reports the place
 	}
 	if err := useryaml.Check([]byte(text), maxOverride); err != nil {
 		return nil, model.Invalidf("invalid Butane config: %s", err)
 	}
 	if err := yaml.Unmarshal([]byte(text), &head); err != nil {
-		return nil, model.Invalidf("require an Ignition config in JSON or a Butane config in YAML: %s", strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
+		return nil, model.Invalidf(
+			"require an Ignition config in JSON or a Butane config in YAML: %s",
+			strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "),
+		)
 	}
 	variant, _ := head.Variant.(string)
 	switch {
 	case head.Variant == nil:
 		return nil, model.Invalidf("require an Ignition config in JSON, or a Butane config with a variant; found neither")
 	case !slices.Contains(variants, variant):
-		return nil, model.Invalidf("invalid Butane config: variant: require one of %s, found %v", strings.Join(variants, ", "), head.Variant)
+		return nil, model.Invalidf(
+			"invalid Butane config: variant: require one of %s, found %v",
+			strings.Join(variants, ", "),
+			head.Variant,
+		)
 	}
 	return translate(text)
 }
@@ -73,14 +80,13 @@ func translate(text string) ([]byte, error) {
 	return ignition, nil
 }
 
-// ignored reports a warning that something the user wrote would come to nothing: a key
-// that there is not, or a setting of MachineConfigs, which Ignition cannot have.
+// ignored reports a warning that a setting of the user would have no effect: an unknown key, or a setting of
+// MachineConfigs, which Ignition cannot have.
 func ignored(e report.Entry) bool {
 	return strings.HasPrefix(strings.ToLower(e.Message), "unused key") || e.Message == common.ErrFieldElided.Error()
 }
 
-// explainButane tells a fault and its place. A file that is local to Butane would be one
-// of the service.
+// explainButane describes a fault and its place. A file that is local to Butane would be one of the service.
 func explainButane(e report.Entry) string {
 	if e.Message == common.ErrNoFilesDir.Error() {
 		e.Message = "require the contents inline or at an address, found a local file, which is not here"

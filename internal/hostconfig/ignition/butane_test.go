@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	fcos = "variant: fcos\nversion: 1.1.0\nstorage:\n  files:\n    - path: /etc/mine\n      mode: 0644\n      contents: {inline: \"a: {b}\\n\"}\n"
+	fcos = "variant: fcos\nversion: 1.1.0\nstorage:\n  files:\n    - path: /etc/mine\n      mode: 0644\n      contents: {inline: \"a: " +
+		"{b}\\n\"}\n"
 	// What MachineConfigs are made from; what is around the config is not for Ignition.
 	openshift = "variant: openshift\nversion: 4.20.0\nmetadata: {name: mine, labels: {machineconfiguration.openshift.io/role: worker}}\n" +
 		"storage:\n  files:\n    - path: /etc/mine\n      mode: 0644\n      overwrite: true\n      contents: {inline: \"a: {b}\\n\"}\n"
@@ -67,16 +68,27 @@ func TestButaneThatIsNotTaken(t *testing.T) {
 		"no such version":       {"variant: fcos\nversion: 1.99.0\n", "version: require one that variant fcos has, found 1.99.0"},
 		"an experiment":         {"variant: fcos\nversion: 1.8.0-experimental\n", "found 3.7.0-experimental"},
 		"newer than the images": {"variant: fcos\nversion: 1.7.0\n", "require ignition.version 3.0.0 to 3.5.0, found 3.6.0"},
-		"a relative path":       {strings.Replace(fcos, "/etc/mine", "mine", 1), "$.storage.files.0.path, line 5 col 13: path not absolute"},
-		"a key there is not":    {fcos + "strage: {}\n", "$.strage, line 8"},
-		"a local file":          {file("local: " + secret), "$.storage.files.0.contents.local, line 6 col 25: require the contents inline or at an address, found a local file"},
-		"a file further up":     {file("local: ../../etc/passwd"), "found a local file"},
-		"a local tree":          {"variant: fcos\nversion: 1.5.0\nstorage: {trees: [{local: /etc}]}\n", "$.storage.trees.0, line 3"},
-		"local keys":            {"variant: fcos\nversion: 1.5.0\npasswd: {users: [{name: core, ssh_authorized_keys_local: [" + secret + "]}]}\n", "found a local file"},
-		"a local unit":          {"variant: fcos\nversion: 1.5.0\nsystemd: {units: [{name: a.service, contents_local: " + secret + "}]}\n", "found a local file"},
+		"a relative path": {
+			strings.Replace(fcos, "/etc/mine", "mine", 1), "$.storage.files.0.path, line 5 col 13: path not absolute",
+		},
+		"a key there is not": {fcos + "strage: {}\n", "$.strage, line 8"},
+		"a local file": {
+			file("local: " + secret),
+			"$.storage.files.0.contents.local, line 6 col 25: require the contents inline or at an address, found a local file",
+		},
+		"a file further up": {file("local: ../../etc/passwd"), "found a local file"},
+		"a local tree":      {"variant: fcos\nversion: 1.5.0\nstorage: {trees: [{local: /etc}]}\n", "$.storage.trees.0, line 3"},
+		"local keys": {
+			"variant: fcos\nversion: 1.5.0\npasswd: {users: [{name: core, ssh_authorized_keys_local: [" + secret + "]}]}\n",
+			"found a local file",
+		},
+		"a local unit": {
+			"variant: fcos\nversion: 1.5.0\nsystemd: {units: [{name: a.service, contents_local: " + secret + "}]}\n", "found a local file",
+		},
 		"a kernel of OpenShift": {openshift + "openshift: {kernel_type: realtime}\n", "$.openshift.kernel_type"},
 		"endless aliases": {
-			"variant: fcos\nversion: 1.1.0\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + aliases("bcdefgh"), "require at most 1048576 bytes after aliases",
+			"variant: fcos\nversion: 1.1.0\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + aliases("bcdefgh"),
+			"require at most 1048576 bytes after aliases",
 		},
 		"an alias of itself": {"variant: fcos\nversion: 1.1.0\nstorage: &a {files: [*a]}\n", "require at most"},
 	} {

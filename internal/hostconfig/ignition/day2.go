@@ -16,7 +16,7 @@ import (
 // understands it.
 const dayTwoVersion = "3.2.0"
 
-// authorization is the header an ignition endpoint gets the token of a host in.
+// authorization is the header with the token of a host for an ignition endpoint.
 const authorization = "Authorization"
 
 type (
@@ -47,11 +47,10 @@ type (
 	}
 )
 
-// DayTwo builds the config of a host that joins an existing cluster: a pointer to the
-// configuration the cluster serves, with the headers and the certificate authority of
-// its endpoint, the host's name, and the user's overrides on top. The config holds the
-// token of the endpoint: treat it as a secret. A certificate authority or overrides that
-// cannot be read are a model.ErrInvalid.
+// DayTwo builds the config of a host that joins an existing cluster: a pointer to the configuration the cluster
+// serves, with the headers and the certificate authority of its endpoint, the host's name, and the user's
+// overrides on top. The config holds the token of the endpoint: treat it as a secret. An invalid certificate
+// authority or override is a model.ErrInvalid.
 func DayTwo(c *model.Cluster, h *model.Host) ([]byte, error) {
 	source := pointerSource{Source: c.NodeConfigURL(h), Headers: endpointHeaders(h)}
 	config := pointer{Ignition: pointerIgnition{Version: dayTwoVersion, Config: pointerConfig{Merge: []pointerSource{source}}}}

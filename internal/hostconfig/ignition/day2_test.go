@@ -60,7 +60,9 @@ func TestDayTwoConfigPointsToTheCluster(t *testing.T) {
 			source: "http://api.x:22624/config/infra",
 		},
 		"to the endpoint of its user": {
-			cluster: model.Cluster{IgnitionEndpoint: model.IgnitionEndpoint{URL: "https://ign.example.com:8443/nodes/", CACertificate: authority}},
+			cluster: model.Cluster{
+				IgnitionEndpoint: model.IgnitionEndpoint{URL: "https://ign.example.com:8443/nodes/", CACertificate: authority},
+			},
 			host: model.Host{
 				IgnitionEndpointToken: "t0ken", IgnitionEndpointHeaders: map[string]model.Secret{"X-Pool": "blue"},
 			},
@@ -101,7 +103,10 @@ func TestDayTwoConfigPointsToTheCluster(t *testing.T) {
 func TestDayTwoConfigTakesOverridesAndTellsWhatIsWrongWithThem(t *testing.T) {
 	t.Parallel()
 	c := &model.Cluster{APIVIPDNSName: "api.x"}
-	h := &model.Host{ID: uuid.New(), IgnitionConfigOverrides: `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/x","contents":{"source":"data:,y"}}]}}`}
+	h := &model.Host{
+		ID:                      uuid.New(),
+		IgnitionConfigOverrides: `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/x","contents":{"source":"data:,y"}}]}}`,
+	}
 	data, err := ignition.DayTwo(c, h)
 	require.NoError(t, err)
 	require.Contains(t, string(data), "/etc/x")

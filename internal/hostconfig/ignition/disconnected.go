@@ -7,9 +7,9 @@ import (
 	"slipway/internal/model"
 )
 
-// Disconnected completes the config that the installer made for a disconnected image of
-// an environment: its pages are started, and what the installer does not know of is added,
-// the trust bundle and the user's override. A fault of the override is a model.ErrInvalid.
+// Disconnected completes the config that the installer made for a disconnected image of an InfraEnv: it starts
+// the installer's pages, and adds what the installer does not support, the trust bundle and the user's
+// override. A fault of the override is a model.ErrInvalid.
 func Disconnected(config []byte, e *model.InfraEnv) ([]byte, error) {
 	names := []string{"interactive"}
 	if e.AdditionalTrustBundle != "" {

@@ -14,20 +14,20 @@ import (
 	"slipway/internal/model"
 )
 
-// Agent is the agent's program as the service offers it to a host.
+// Agent is the agent's program as the service serves it to a host.
 type Agent struct {
 	URL     string // http or https
 	SHA256  string // hex, of the file
-	Version string // what the agent tells when it registers
+	Version string // the version that the agent reports when it registers
 }
 
-// Mirror is where a host finds container images instead of their own registries.
+// Mirror redirects container images from their own registries.
 type Mirror struct {
 	RegistriesConf string // containers-registries.conf(5)
 	CA             string // PEM, of the mirror's certificate
 }
 
-// Deployment is what all hosts of a service need that it runs beside.
+// Deployment holds the settings of the service that apply to all hosts.
 type Deployment struct {
 	Mirror Mirror
 	// RootCA is a certificate in PEM that hosts trust besides the public ones; empty without.
@@ -39,7 +39,7 @@ type Deployment struct {
 	OKDPackages string
 }
 
-// DiscoveryInput is what the discovery config of an environment is made of.
+// DiscoveryInput is the input of an InfraEnv's discovery config.
 type DiscoveryInput struct {
 	InfraEnv   *model.InfraEnv
 	ServiceURL string // base address of the service, without /api
@@ -54,22 +54,21 @@ type DiscoveryInput struct {
 	// empty without authentication.
 	AgentToken model.Secret
 	Deployment Deployment
-	// OpenShiftVersion is that of the image, which tells what configs its Ignition reads;
-	// empty: all.
+	// OpenShiftVersion is that of the image, which determines the configs its Ignition reads; empty: all.
 	OpenShiftVersion string
 	// StaticNetwork are the network settings of all hosts; empty with a minimal image.
 	// NetworkMethod is how hosts apply them; empty: keyfiles.
 	StaticNetwork []staticnet.File
 	NetworkMethod staticnet.Method
-	// InternalOverride is merged before the user's override. A config there starts an
-	// agent of another kind, so ours is left disabled.
+	// InternalOverride is merged before the user's override. A config there starts another kind of agent, so
+	// Slipway's is left disabled.
 	InternalOverride string
 }
 
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// aspects are the parts of the discovery config, in the order they are merged.
-var aspects = []struct {
+// sections are the parts of the discovery config, in the order they are merged.
+var sections = []struct {
 	template string
 	when     func(*discovery) bool // nil: always
 }{
@@ -91,16 +90,16 @@ var aspects = []struct {
 	{"delay", func(d *discovery) bool { return d.DelaySeconds > 0 }},
 }
 
-// Discovery builds the Ignition config that hosts of an environment boot with: version
-// 3.1.0, or the one an override needs (docs/reference/ignition.md, "Discovery config"). A
-// fault of an override is a model.ErrInvalid.
+// Discovery builds the Ignition config that hosts of an InfraEnv boot with: version 3.1.0, or the one an
+// override requires (docs/reference/ignition.md, "Discovery config"). A fault of an override is a
+// model.ErrInvalid.
 func Discovery(in DiscoveryInput) ([]byte, error) {
 	d, err := newDiscovery(in)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, a := range aspects {
+	for _, a := range sections {
 		if a.when == nil || a.when(d) {
 			names = append(names, a.template)
 		}
@@ -124,7 +123,7 @@ func Discovery(in DiscoveryInput) ([]byte, error) {
 	return config, nil
 }
 
-// discovery is what the templates read.
+// discovery is the data of the templates.
 type discovery struct {
 	InfraEnvID    uuid.UUID
 	PullSecret    string
@@ -148,7 +147,7 @@ type discovery struct {
 	DelaySeconds     int64
 }
 
-// openShift tells Red Hat's system, which has these programs, from that of OKD.
+// openShift reports whether the image is Red Hat's system, which has these programs, and not that of OKD.
 func (d *discovery) openShift() bool { return d.OKDPackages == "" }
 
 func newDiscovery(in DiscoveryInput) (*discovery, error) {
@@ -207,7 +206,7 @@ func agentArgs(in DiscoveryInput) []string {
 	return args
 }
 
-// curlArgs are what curl is told of the certificate of the service.
+// curlArgs are curl's arguments for the certificate of the service.
 func curlArgs(in DiscoveryInput) string {
 	switch {
 	case in.Insecure:
@@ -218,7 +217,7 @@ func curlArgs(in DiscoveryInput) string {
 	return ""
 }
 
-// lines are the lines of a text that say something.
+// lines returns the lines of a text that are not empty.
 func lines(text string) []string {
 	var found []string
 	for line := range strings.Lines(text) {
@@ -229,7 +228,7 @@ func lines(text string) []string {
 	return found
 }
 
-// list are the entries of a text with commas.
+// list returns the entries of a text separated by commas.
 func list(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -102,21 +102,31 @@ func TestDiscoveryOfAPlainEnvironment(t *testing.T) {
 	require.Empty(t, c.Passwd.Users)
 	require.Equal(t, types.Proxy{}, c.Ignition.Proxy)
 	require.Empty(t, c.Ignition.Security.TLS.CertificateAuthorities)
-	for _, name := range []string{"agent.service", "selinux.service", "multipathd.service", "iscsistart.service", "oci-eval-user-data.service"} {
+	for _, name := range []string{
+		"agent.service", "selinux.service", "multipathd.service", "iscsistart.service", "oci-eval-user-data.service",
+	} {
 		require.True(t, *unit(t, c, name).Enabled, name)
 	}
 	require.Len(t, c.Systemd.Units, 5)
 	require.JSONEq(t, `{"auths":{"quay.io":{"auth":"dXNlcjpwYXNz"}}}`, content(t, c, "/root/.docker/config.json"))
 	require.Equal(t, "PULL_SECRET_TOKEN=\"\"\n", content(t, c, "/etc/slipway/agent.env"))
-	require.Contains(t, *unit(t, c, "agent.service").Contents,
-		`ExecStart=/usr/local/bin/slipway-agent "--url" "http://192.0.2.1:8090" "--infra-env-id" "273f0101-ab20-42d6-93e2-d7a94f89c15c" "--agent-version" "slipway-agent:1"`+"\n")
+	require.Contains(
+		t,
+		*unit(t, c, "agent.service").Contents,
+		`ExecStart=/usr/local/bin/slipway-agent "--url" "http://192.0.2.1:8090" "--infra-env-id" "273f0101-ab20-42d6-93e2-d7a94f89c15c" "--agent-version" "slipway-agent:1"`+"\n",
+	)
 	require.Contains(t, content(t, c, "/etc/motd"), "273f0101-ab20-42d6-93e2-d7a94f89c15c")
 }
 
 func TestDiscoveryKeepsSecretsFromOthers(t *testing.T) {
 	t.Parallel()
 	for _, f := range discover(t, minimal()).Storage.Files {
-		require.False(t, f.Contents.Source == nil || !strings.HasPrefix(*f.Contents.Source, "data:"), "%s: an initramfs may have no network", f.Path)
+		require.False(
+			t,
+			f.Contents.Source == nil || !strings.HasPrefix(*f.Contents.Source, "data:"),
+			"%s: an initramfs may have no network",
+			f.Path,
+		)
 		if f.Path == "/etc/slipway/agent.env" || f.Path == "/root/.docker/config.json" {
 			require.Equal(t, 0o600, *f.Mode, f.Path)
 		}

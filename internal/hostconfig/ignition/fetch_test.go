@@ -103,12 +103,16 @@ func TestHostsTrustTheServiceAsTheirAgentDoes(t *testing.T) {
 	t.Cleanup(service.Close)
 	f := newFetcher(t, service.URL, "agent")
 	_, err := f.run()
-	require.Error(t, err, "nobody signed its certificate")
+	require.Error(t, err, "its certificate is not signed")
 	f.in.Insecure = true
 	out, err := f.run()
 	require.NoError(t, err, out)
 	require.Equal(t, "agent", f.agent())
 
 	f.in.ServiceCA, f.in.Insecure = ca, false
-	require.Contains(t, content(t, discover(t, f.in), "/usr/local/bin/slipway-agent-fetch"), "--cacert "+ignition.ServiceCAPath+" '"+service.URL)
+	require.Contains(
+		t,
+		content(t, discover(t, f.in), "/usr/local/bin/slipway-agent-fetch"),
+		"--cacert "+ignition.ServiceCAPath+" '"+service.URL,
+	)
 }

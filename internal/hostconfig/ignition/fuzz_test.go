@@ -15,7 +15,8 @@ var overrides = []string{
 	`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/hostname","overwrite":true,"contents":{"source":"data:,mine"}}]}}`,
 	`{"ignition":{"version":"3.2.0"},"storage":{"links":[{"path":"/etc","target":"/x"}]},"systemd":{"units":[{"name":"agent.service","mask":true}]}}`,
 	`{"ignition":{"version":"3.1.0","config":{"merge":[{"source":"https://a/config/worker"}]}},"passwd":{"users":[{"name":"core"}]}}`,
-	fcos, openshift, fcosJSON, "variant: fcos\nversion: 1.5.0\nstorage: {trees: [{local: /etc}]}\n", "variant: &a [*a]\n", "a: &a [x]\nvariant: fcos\nversion: 1.1.0\nb: [*a, *a]\n",
+	fcos, openshift, fcosJSON, "variant: fcos\nversion: 1.5.0\nstorage: {trees: [{local: /etc}]}\n", "variant: &a [*a]\n",
+	"a: &a [x]\nvariant: fcos\nversion: 1.1.0\nb: [*a, *a]\n",
 	"variant: fcos\nversion: 1.6.0\nboot_device: {luks: {tpm2: true}}\ngrub: {users: [{name: root, password_hash: x}]}\n",
 }
 

@@ -10,12 +10,12 @@ import (
 	"slipway/internal/wire"
 )
 
-// RoleInput is what the config of a role is made of.
+// RoleInput is the input of a role's config.
 type RoleInput struct {
 	Config    []byte // master.ign, arbiter.ign or worker.ign of the installer
 	ServiceCA string // PEM; empty without
 	IPv6      bool   // the machine networks hold an IPv6 one
-	// VIPLeases are set where a DHCP server gives the virtual addresses; masters only.
+	// VIPLeases are set where a DHCP server assigns the virtual addresses; masters only.
 	VIPLeases *VIPLeases
 }
 
@@ -25,7 +25,7 @@ type VIPLeases struct{ API, Ingress VIPLease }
 // VIPLease is one of them.
 type VIPLease struct {
 	IP    netip.Addr
-	MAC   string // of the client that the address is given to
+	MAC   string // of the client that the address is assigned to
 	Lease string // as the DHCP client wrote it (dhclient.leases(5)); empty when unknown
 }
 
@@ -61,7 +61,7 @@ func Role(in RoleInput) ([]byte, error) {
 	return merged, nil
 }
 
-// HostInput is what the installation config of a host is made of.
+// HostInput is the input of a host's installation config.
 type HostInput struct {
 	Host *model.Host
 	Role []byte // the config of its role: a pointer to the machine config server, or Empty
@@ -70,9 +70,9 @@ type HostInput struct {
 	NodeIPHint netip.Addr
 }
 
-// Host builds the config a host is installed with: its role's, its name, the network
-// of its address, the machine config pool it belongs to, and the user's overrides on
-// top. A fault of the overrides is a model.ErrInvalid.
+// Host builds the config a host is installed with: its role's, its name, the network of its address, the
+// machine config pool it belongs to, and the user's overrides on top. A fault of the overrides is a
+// model.ErrInvalid.
 func Host(in HostInput) ([]byte, error) {
 	config, err := pointToPool(in.Role, in.Host.MachineConfigPoolName)
 	if err != nil {
@@ -106,7 +106,7 @@ func besideOldRoot(h *model.Host) bool {
 // workerPath is where the machine config server offers the config of plain workers.
 const workerPath = "/config/worker"
 
-// pointToPool makes a worker's pointer lead to the config of another pool.
+// pointToPool makes a worker's pointer refer to the config of another pool.
 func pointToPool(config []byte, pool string) ([]byte, error) {
 	if pool == "" {
 		return config, nil

@@ -24,9 +24,16 @@ func host() *model.Host {
 		ID: uuid.MustParse("860a83fc-0331-4664-97de-c650a7c77e9b"), Role: model.RoleWorker, RequestedHostname: "worker-0",
 		Inventory: &wire.Inventory{
 			Hostname: "localhost", CPU: wire.CPU{Architecture: "x86_64", Count: 8},
-			Memory:     wire.Memory{PhysicalBytes: 16 << 30},
-			Disks:      []wire.Disk{{Name: "sda", Path: "/dev/sda", DriveType: wire.DriveTypeHDD, SizeBytes: 100}},
-			Interfaces: []wire.Interface{{Name: "eth0", MacAddress: "52:54:00:AA:bb:01", Ipv4Addresses: []string{"192.168.10.11/24"}, Ipv6Addresses: []string{"fd00::11/64"}}},
+			Memory: wire.Memory{PhysicalBytes: 16 << 30},
+			Disks:  []wire.Disk{{Name: "sda", Path: "/dev/sda", DriveType: wire.DriveTypeHDD, SizeBytes: 100}},
+			Interfaces: []wire.Interface{
+				{
+					Name:          "eth0",
+					MacAddress:    "52:54:00:AA:bb:01",
+					Ipv4Addresses: []string{"192.168.10.11/24"},
+					Ipv6Addresses: []string{"fd00::11/64"},
+				},
+			},
 		},
 	}
 }
@@ -107,7 +114,11 @@ func TestRoleConfig(t *testing.T) {
 func TestRoleConfigKeepsVirtualAddressesOfDHCPAlive(t *testing.T) {
 	t.Parallel()
 	config, err := ignition.Role(ignition.RoleInput{Config: []byte(pointer), VIPLeases: &ignition.VIPLeases{
-		API:     ignition.VIPLease{IP: netip.MustParseAddr("192.168.10.5"), MAC: "02:00:00:00:00:01", Lease: "lease {\n  fixed-address 192.168.10.5;\n}\n"},
+		API: ignition.VIPLease{
+			IP:    netip.MustParseAddr("192.168.10.5"),
+			MAC:   "02:00:00:00:00:01",
+			Lease: "lease {\n  fixed-address 192.168.10.5;\n}\n",
+		},
 		Ingress: ignition.VIPLease{IP: netip.MustParseAddr("192.168.10.6"), MAC: "02:00:00:00:00:02"},
 	}})
 	require.NoError(t, err)
@@ -145,7 +156,12 @@ func bootstrapConfig() []byte {
 	manifest := "kind: BareMetalHost\nmetadata:\n  name: one-worker-0\nspec:\n  bootMACAddress: 52:54:00:aa:bb:01\n"
 	var big strings.Builder
 	for i := range 300 {
-		fmt.Fprintf(&big, `,{"path":"/opt/openshift/manifests/%d.yaml","mode":384,"contents":{"source":"data:,%s"}}`, i, strings.Repeat("x", 10_000))
+		fmt.Fprintf(
+			&big,
+			`,{"path":"/opt/openshift/manifests/%d.yaml","mode":384,"contents":{"source":"data:,%s"}}`,
+			i,
+			strings.Repeat("x", 10_000),
+		)
 	}
 	source, _ := json.Marshal("data:," + strings.ReplaceAll(strings.ReplaceAll(manifest, "\n", "%0A"), " ", "%20"))
 	return []byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[
@@ -168,13 +184,20 @@ func TestBootstrapConfig(t *testing.T) {
 	require.NotEmpty(t, fileContent(t, config, "/opt/openshift/assisted-install-bootstrap"))
 	require.Contains(t, fileContent(t, config, "/etc/NetworkManager/conf.d/99-kni.conf"), "rc-manager=unmanaged")
 	require.Contains(t, string(config), "bootkube.service")
-	require.Equal(t, "spec: {bootMACAddress: unknown}", fileContent(t, config, "/opt/openshift/openshift/99_openshift-cluster-api_hosts-1.yaml"))
+	require.Equal(
+		t,
+		"spec: {bootMACAddress: unknown}",
+		fileContent(t, config, "/opt/openshift/openshift/99_openshift-cluster-api_hosts-1.yaml"),
+	)
 
 	var object struct {
 		Metadata struct{ Annotations map[string]string }
 		Spec     struct{ ExternallyProvisioned bool }
 	}
-	require.NoError(t, yaml.Unmarshal([]byte(fileContent(t, config, "/opt/openshift/openshift/99_openshift-cluster-api_hosts-0.yaml")), &object))
+	require.NoError(
+		t,
+		yaml.Unmarshal([]byte(fileContent(t, config, "/opt/openshift/openshift/99_openshift-cluster-api_hosts-0.yaml")), &object),
+	)
 	require.True(t, object.Spec.ExternallyProvisioned)
 	var status struct {
 		Hardware struct {
@@ -216,13 +239,31 @@ func TestNodeIPHint(t *testing.T) {
 		cluster model.Cluster
 		want    string
 	}{
-		"a single node takes its machine network":   {model.Cluster{ControlPlaneCount: 1, MachineNetworks: []netip.Prefix{prefix("192.168.10.7/24")}}, "192.168.10.0"},
-		"a single node without a network has none":  {model.Cluster{ControlPlaneCount: 1}, ""},
-		"a cluster with VIPs needs none":            {model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "baremetal"}, Connectivity: reachable}, ""},
-		"platform none takes a reachable network":   {model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "none"}, Connectivity: reachable}, "192.168.10.0"},
-		"the machine networks decide among them":    {model.Cluster{ControlPlaneCount: 3, LoadBalancer: "user-managed", Connectivity: reachable, MachineNetworks: []netip.Prefix{prefix("fd00::/64")}}, "fd00::"},
-		"an address nobody reaches is no hint":      {model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "none"}}, ""},
-		"a reachable address in another is no hint": {model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "none"}, Connectivity: reachable, MachineNetworks: []netip.Prefix{prefix("10.0.0.0/8")}}, ""},
+		"a single node takes its machine network": {
+			model.Cluster{ControlPlaneCount: 1, MachineNetworks: []netip.Prefix{prefix("192.168.10.7/24")}}, "192.168.10.0",
+		},
+		"a single node without a network has none": {model.Cluster{ControlPlaneCount: 1}, ""},
+		"a cluster with VIPs needs none": {
+			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "baremetal"}, Connectivity: reachable}, "",
+		},
+		"platform none takes a reachable network": {
+			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "none"}, Connectivity: reachable}, "192.168.10.0",
+		},
+		"the machine networks decide among them": {
+			model.Cluster{
+				ControlPlaneCount: 3, LoadBalancer: "user-managed", Connectivity: reachable,
+				MachineNetworks: []netip.Prefix{prefix("fd00::/64")},
+			},
+			"fd00::",
+		},
+		"an unreachable address is no hint": {model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "none"}}, ""},
+		"a reachable address in another is no hint": {
+			model.Cluster{
+				ControlPlaneCount: 3, Platform: model.Platform{Type: "none"}, Connectivity: reachable,
+				MachineNetworks: []netip.Prefix{prefix("10.0.0.0/8")},
+			},
+			"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

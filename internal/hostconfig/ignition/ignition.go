@@ -1,7 +1,7 @@
-// Package ignition builds the Ignition configs of a host's life: the one its discovery
-// image boots with, the one of the bootstrap services, and the one it is installed
-// with. What is ours is written as Butane templates; what comes from the OpenShift
-// installer and from users is merged with it and checked by coreos/ignition.
+// Package ignition builds the Ignition configs of a host's life: the one its discovery image boots with, the
+// one of the bootstrap services, and the one it is installed with. The service's own parts are Butane
+// templates; configs of the OpenShift installer and of users are merged with them and checked by
+// coreos/ignition.
 package ignition
 
 import (
@@ -23,22 +23,22 @@ const ServiceCAPath = "/etc/assisted-service/service-ca-cert.crt"
 // Empty is a config that does nothing; the role configs of a single-node installation.
 const Empty = `{"ignition":{"version":"3.2.0"}}`
 
-// maxOverride bounds what a user may add to a config, in bytes.
+// maxOverride bounds a user's additions to a config, in bytes.
 const maxOverride = 1 << 20
 
-// HostFileName names the installation config of a host among the files of its cluster.
+// HostFileName returns the name of a host's installation config among the files of its cluster.
 func HostFileName(role model.Role, hostID uuid.UUID) string {
 	return fmt.Sprintf("%s-%s.ign", role, hostID)
 }
 
-// CheckOverride tells whether a user's config, of Ignition or Butane, can be merged with
-// ours; empty is fine. The error is a model.ErrInvalid that tells the place of every fault.
+// CheckOverride returns an error when a user's config, of Ignition or Butane, cannot be merged with the
+// service's; empty is valid. The error is a model.ErrInvalid that names the place of every fault.
 func CheckOverride(override string) error {
 	_, err := readOverride(override)
 	return err
 }
 
-// readOverride is the Ignition config of an override, checked; nil when it is empty.
+// readOverride returns the Ignition config of an override, checked; nil when it is empty.
 func readOverride(override string) ([]byte, error) {
 	if len(override) > maxOverride {
 		return nil, model.Invalidf("require a config of at most %d bytes, found %d", maxOverride, len(override))
@@ -58,7 +58,7 @@ func readOverride(override string) ([]byte, error) {
 	return config, nil
 }
 
-// checkAdds refuses a config that takes the place of ours when a machine boots.
+// checkAdds refuses a config that replaces the service's when a machine boots.
 func checkAdds(config []byte) error {
 	var c struct {
 		Ignition struct {
@@ -73,7 +73,10 @@ func checkAdds(config []byte) error {
 		return fmt.Errorf("read config: %w", err)
 	}
 	if c.Ignition.Config.Replace.Source != "" {
-		return model.Invalidf("invalid Ignition config: ignition.config.replace: require merge, because nothing of ours would be left, found replace")
+		return model.Invalidf(
+			"invalid Ignition config: ignition.config.replace: require merge, because nothing of the service's config would be left, " +
+				"found replace",
+		)
 	}
 	return nil
 }
@@ -101,7 +104,7 @@ func apply(base []byte, overrides ...override) ([]byte, error) {
 	return base, nil
 }
 
-// override is a config that a user or another service gave, and the field it was in.
+// override is a config of a user or another service, and the field it was in.
 type override struct{ field, config string }
 
 func prefixed(field string, err error) error {

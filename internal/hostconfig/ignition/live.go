@@ -11,10 +11,10 @@ import (
 	"slipway/internal/model"
 )
 
-// newestConfigs are the newest versions of a config that the system of an OpenShift
-// version can know: a later one became stable after that was released (release notes of
-// coreos/ignition: 3.2.0 in October 2020, 3.3.0 in June 2021, 3.4.0 in February 2023, 3.5.0
-// in October 2024). An Ignition that does not know a version does not boot.
+// newestConfigs are the newest versions of a config that the system of an OpenShift version supports: a later
+// one became stable after its release (release notes of coreos/ignition: 3.2.0 in October 2020, 3.3.0 in June
+// 2021, 3.4.0 in February 2023, 3.5.0 in October 2024). An Ignition that does not support a version does not
+// boot.
 var newestConfigs = []struct{ before, config *semver.Version }{
 	{semver.MustParse("4.7.0"), semver.MustParse("3.1.0")},
 	{semver.MustParse("4.9.0"), semver.MustParse("3.2.0")},
@@ -22,8 +22,8 @@ var newestConfigs = []struct{ before, config *semver.Version }{
 	{semver.MustParse("4.18.0"), semver.MustParse("3.4.0")},
 }
 
-// checkKnown refuses a config that the system of an OpenShift version cannot read; what
-// is no version reads all.
+// checkKnown refuses a config that the system of an OpenShift version cannot read; an invalid version reads
+// all.
 func checkKnown(config []byte, openShiftVersion string) error {
 	number, _, _ := strings.Cut(openShiftVersion, "-")
 	system, err := semver.NewVersion(number)
@@ -39,16 +39,20 @@ func checkKnown(config []byte, openShiftVersion string) error {
 			continue
 		}
 		if version.GreaterThan(newest.config) {
-			return model.Invalidf("ignition_config_override: ignition.version: require at most %s, which the system of OpenShift %s reads, found %s",
-				newest.config, openShiftVersion, version)
+			return model.Invalidf(
+				"ignition_config_override: ignition.version: require at most %s, which the system of OpenShift %s reads, found %s",
+				newest.config,
+				openShiftVersion,
+				version,
+			)
 		}
 		return nil
 	}
 	return nil
 }
 
-// checkLive refuses what only an installed system can do. A live one cannot change its
-// kernel arguments, and stops booting when it is told to (ignition-kargs-helper of
+// checkLive refuses settings that only an installed system supports. A live one cannot change its kernel
+// arguments, and does not boot when its config requires that (ignition-kargs-helper of
 // coreos/fedora-coreos-config).
 func checkLive(config []byte) error {
 	var c struct {

@@ -16,22 +16,24 @@ func withFile(file string) string {
 	return `{"ignition":{"version":"3.1.0"},"storage":{"files":[` + file + `]}}`
 }
 
-// What Ignition finds at boot ends in an emergency shell, where nobody looks.
+// What Ignition finds at boot ends in an emergency shell, unnoticed.
 func TestOverridesThatWouldNotBootAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ override, want string }{
 		"fails when another config takes the place of all": {
 			`{"ignition":{"version":"3.1.0","config":{"replace":{"source":"http://192.0.2.1/mine.ign"}}}}`,
-			"ignition.config.replace: require merge, because nothing of ours would be left",
+			"ignition.config.replace: require merge, because nothing of the service's config would be left",
 		},
 		"fails when a file is where a folder has to be": {
-			withFile(`{"path":"/etc/slipway"}`), "storage: require a folder at /etc/slipway, which is above /etc/slipway/agent.env, found a file",
+			withFile(`{"path":"/etc/slipway"}`),
+			"storage: require a folder at /etc/slipway, which is above /etc/slipway/agent.env, found a file",
 		},
 		"fails when a file is below one of ours": {
 			withFile(`{"path":"/etc/motd/mine"}`), "storage: require a folder at /etc/motd, which is above /etc/motd/mine, found a file",
 		},
 		"fails when a folder is below one of ours": {
-			`{"ignition":{"version":"3.1.0"},"storage":{"directories":[{"path":"/etc/motd/mine"}]}}`, "storage: require a folder at /etc/motd, which is above /etc/motd/mine",
+			`{"ignition":{"version":"3.1.0"},"storage":{"directories":[{"path":"/etc/motd/mine"}]}}`,
+			"storage: require a folder at /etc/motd, which is above /etc/motd/mine",
 		},
 		"fails when contents are not packed as they say": {
 			withFile(`{"path":"/a","contents":{"source":"data:,hello","compression":"gzip"}}`), "storage.files: read contents of /a: ",
@@ -40,8 +42,11 @@ func TestOverridesThatWouldNotBootAreRefused(t *testing.T) {
 			withFile(`{"path":"/a","append":[{"source":"data:,hello","compression":"gzip"}]}`), "storage.files: read contents of /a: ",
 		},
 		"fails when contents have another digest": {
-			withFile(`{"path":"/a","contents":{"source":"` + packedData + `","compression":"gzip","verification":{"hash":"sha256-` + agentHash + `"}}}`),
-			"storage.files: read contents of /a: require the hash sha256-5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03 that they have, found sha256-" + agentHash,
+			withFile(
+				`{"path":"/a","contents":{"source":"` + packedData + `","compression":"gzip","verification":{"hash":"sha256-` + agentHash + `"}}}`,
+			),
+			"storage.files: read contents of /a: require the hash " +
+				"sha256-5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03 that they have, found sha256-" + agentHash,
 		},
 		"fails with kernel arguments in a live system": {
 			`{"ignition":{"version":"3.3.0"},"kernelArguments":{"shouldExist":["quiet"]}}`,
@@ -62,11 +67,15 @@ func TestOverridesThatWouldNotBootAreRefused(t *testing.T) {
 func TestOverridesThatBootAreTaken(t *testing.T) {
 	t.Parallel()
 	for name, override := range map[string]string{
-		"packed contents with their digest": withFile(`{"path":"/a","contents":{"source":"` + packedData + `","compression":"gzip","verification":{"hash":"sha256-5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"}}}`),
-		"contents at an address":            withFile(`{"path":"/a","contents":{"source":"http://192.0.2.1/a","compression":"gzip","verification":{"hash":"sha256-` + agentHash + `"}}}`),
-		"a config that is added":            `{"ignition":{"version":"3.1.0","config":{"merge":[{"source":"http://192.0.2.1/mine.ign"}],"replace":{"source":null}}}}`,
-		"a file beside ours":                withFile(`{"path":"/etc/slipway/mine"}`),
-		"no kernel arguments":               `{"ignition":{"version":"3.3.0"},"kernelArguments":{"shouldExist":[]}}`,
+		"packed contents with their digest": withFile(
+			`{"path":"/a","contents":{"source":"` + packedData + `","compression":"gzip","verification":{"hash":"sha256-5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"}}}`,
+		),
+		"contents at an address": withFile(
+			`{"path":"/a","contents":{"source":"http://192.0.2.1/a","compression":"gzip","verification":{"hash":"sha256-` + agentHash + `"}}}`,
+		),
+		"a config that is added": `{"ignition":{"version":"3.1.0","config":{"merge":[{"source":"http://192.0.2.1/mine.ign"}],"replace":{"source":null}}}}`,
+		"a file beside ours":     withFile(`{"path":"/etc/slipway/mine"}`),
+		"no kernel arguments":    `{"ignition":{"version":"3.3.0"},"kernelArguments":{"shouldExist":[]}}`,
 	} {
 		in := minimal()
 		in.InfraEnv.IgnitionConfigOverride = override
@@ -96,7 +105,7 @@ func TestOverridesNewerThanTheSystemAreRefused(t *testing.T) {
 		"4.18 came after it":                {"4.18.0-ec.1", "3.5.0", ""},
 		"a later one than any":              {"5.0", "3.5.0", ""},
 		"no version is the newest":          {"", "3.5.0", ""},
-		"a version that nobody can compare": {"mine", "3.5.0", ""},
+		"a version that cannot be compared": {"mine", "3.5.0", ""},
 	} {
 		in := minimal()
 		in.OpenShiftVersion = c.version
@@ -107,7 +116,12 @@ func TestOverridesNewerThanTheSystemAreRefused(t *testing.T) {
 			continue
 		}
 		require.ErrorIs(t, err, model.ErrInvalid, name)
-		require.ErrorContains(t, err, "ignition.version: require at most "+c.most+", which the system of OpenShift "+c.version+" reads, found "+c.config, name)
+		require.ErrorContains(
+			t,
+			err,
+			"ignition.version: require at most "+c.most+", which the system of OpenShift "+c.version+" reads, found "+c.config,
+			name,
+		)
 		in.Deployment.OKDPackages = "quay.io/okd/packages:latest"
 		_, err = ignition.Discovery(in)
 		require.NoError(t, err, "%s: the system of OKD is another", name)
@@ -120,6 +134,12 @@ func TestConfigsTakeEveryCharacter(t *testing.T) {
 	for _, text := range []string{"a\x7fb", "a\u0090b", "a\u0085b", "\ufeffa", "a\ufffeb", "a\uffffb", "a\u2028b", "\x00\x1b", "a😀b"} {
 		in := minimal()
 		in.InfraEnv.AdditionalTrustBundle = text
-		require.Equal(t, text, content(t, discover(t, in), "/etc/pki/ca-trust/source/anchors/assisted-infraenv-additional-trust-bundle.pem"), "%q", text)
+		require.Equal(
+			t,
+			text,
+			content(t, discover(t, in), "/etc/pki/ca-trust/source/anchors/assisted-infraenv-additional-trust-bundle.pem"),
+			"%q",
+			text,
+		)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// proxyVariables are the proxy settings as programs read them: some know only the
-// lower case names, some only the upper case ones.
+// proxyVariables are the proxy settings as environment variables: some programs read only the lower case names,
+// some only the upper case ones.
 func proxyVariables(p model.Proxy) [][2]string {
 	var vars [][2]string
 	for _, v := range [][2]string{{"HTTP_PROXY", p.HTTP}, {"HTTPS_PROXY", p.HTTPS}, {"NO_PROXY", p.NoProxy}} {
@@ -27,9 +27,8 @@ func proxyProfile(p model.Proxy) string {
 	return b.String()
 }
 
-// ntpScript tells chronyd the sources of an environment, instead of its own when they
-// are to be the only ones. A source that chronyd has
-// already is refused: no reason to miss the others.
+// ntpScript adds the sources of an InfraEnv to chronyd, replacing its own if they are the only ones to use.
+// chronyd refuses a source that it has already; the script continues with the others.
 func ntpScript(sources []string, only bool) string {
 	if len(sources) == 0 {
 		return ""

@@ -7,17 +7,15 @@ import (
 	"slipway/internal/hostconfig/staticnet"
 )
 
-// hasStaticNetwork reports whether the hosts bring their network settings along. Minimal
-// images have them in their initramfs, before there is an Ignition config.
+// hasStaticNetwork reports whether the config contains the hosts' network settings. Minimal images have them in
+// their initramfs, before an Ignition config is read.
 func (d *discovery) hasStaticNetwork() bool { return len(d.StaticNetwork) > 0 }
 
-// NetworkScriptPath is where the script is that gives NetworkManager its settings, for
-// templates.
+// NetworkScriptPath returns the path of the script that copies the settings to NetworkManager, for templates.
 func (d *discovery) NetworkScriptPath() string { return staticnet.ScriptPath }
 
-// addFiles puts the settings of all hosts into a config, with what applies them. There may
-// be thousands, and both Butane and a merge would take a second for them. The paths are
-// ours alone.
+// addFiles adds the settings of all hosts to a config, with the script that applies them. There may be
+// thousands, and both Butane and a merge would take a second for them. No other part uses these paths.
 func (d *discovery) addFiles(config []byte) ([]byte, error) {
 	if !d.hasStaticNetwork() {
 		return config, nil

@@ -16,7 +16,9 @@ import (
 func TestNetworkSettingsAreInPlaceBeforeNetworkManagerStarts(t *testing.T) {
 	t.Parallel()
 	in := minimal()
-	in.StaticNetwork = []staticnet.File{{Path: "/etc/assisted/network/host0/eth0.nmconnection", Mode: 0o600, Content: []byte("[connection]\nid=\"eth0\"\n")}}
+	in.StaticNetwork = []staticnet.File{
+		{Path: "/etc/assisted/network/host0/eth0.nmconnection", Mode: 0o600, Content: []byte("[connection]\nid=\"eth0\"\n")},
+	}
 	config := discover(t, in)
 	contents := map[string]string{}
 	for _, f := range config.Storage.Files {

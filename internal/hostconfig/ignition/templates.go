@@ -44,8 +44,8 @@ func render(data any, names ...string) ([]byte, error) {
 	return document.Merge(parts...)
 }
 
-// quote makes a YAML scalar of any text: JSON strings are YAML, but YAML wants what is
-// not printable escaped (YAML 1.2, section 5.1).
+// quote makes a YAML scalar of any text: JSON strings are YAML, but YAML requires unprintable characters to be
+// escaped (YAML 1.2, section 5.1).
 func quote(text string) string {
 	data, _ := json.Marshal(text) // a string always marshals
 	var b strings.Builder
@@ -66,8 +66,8 @@ func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'",
 // a command line.
 var unitEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`)
 
-// unitArgs makes the arguments of a command line in a unit; it is one line whatever
-// they hold, as YAML and systemd see lines.
+// unitArgs makes the arguments of a command line in a unit; the result is one line, as YAML and systemd define
+// lines.
 func unitArgs(args []string) string {
 	var b strings.Builder
 	for i, a := range args {

@@ -10,11 +10,12 @@ import (
 	"slipway/internal/model"
 )
 
-// check tells whether an install-config that a user changed is one that the installer
-// takes, and that still describes this cluster.
+// check returns an error when an install-config that a user changed is not accepted by the installer, or does
+// not describe this cluster any more.
 func (c *InstallConfig) check(cluster *model.Cluster) error {
 	for _, check := range []func(*InstallConfig, *model.Cluster) error{
-		(*InstallConfig).checkIdentity, (*InstallConfig).checkPools, (*InstallConfig).checkChoices, (*InstallConfig).checkNetworks, (*InstallConfig).checkSecrets,
+		(*InstallConfig).checkIdentity, (*InstallConfig).checkPools, (*InstallConfig).checkChoices, (*InstallConfig).checkNetworks,
+		(*InstallConfig).checkSecrets,
 	} {
 		if err := check(c, cluster); err != nil {
 			return err
@@ -27,7 +28,7 @@ func misfit(field, format string, args ...any) error {
 	return model.Invalidf("install_config_overrides: "+field+": "+format, args...)
 }
 
-// checkIdentity keeps what names, certificates and checks of the service are made with.
+// checkIdentity keeps the values that names, certificates and checks of the service are made with.
 func (c *InstallConfig) checkIdentity(cluster *model.Cluster) error {
 	for _, f := range []struct{ field, found, want string }{
 		{"apiVersion", c.APIVersion, "v1"},
@@ -40,7 +41,8 @@ func (c *InstallConfig) checkIdentity(cluster *model.Cluster) error {
 	}
 	platforms := 0
 	for _, set := range []bool{
-		c.Platform.BareMetal != nil, c.Platform.None != nil, c.Platform.VSphere != nil, c.Platform.Nutanix != nil, c.Platform.External != nil,
+		c.Platform.BareMetal != nil, c.Platform.None != nil, c.Platform.VSphere != nil, c.Platform.Nutanix != nil,
+		c.Platform.External != nil,
 	} {
 		if set {
 			platforms++
@@ -72,7 +74,7 @@ func (c *InstallConfig) checkPools(cluster *model.Cluster) error {
 	return nil
 }
 
-// checkChoices holds fields against the values that the installer knows.
+// checkChoices compares fields with the values that the installer supports.
 func (c *InstallConfig) checkChoices(*model.Cluster) error {
 	choices := []struct {
 		field, found string
@@ -98,7 +100,13 @@ func (c *InstallConfig) checkNetworks(*model.Cluster) error {
 	for _, n := range c.Networking.ClusterNetwork {
 		cidrs["networking.clusterNetwork"] = append(cidrs["networking.clusterNetwork"], n.CIDR)
 		if p, err := netip.ParsePrefix(n.CIDR); err == nil && (n.HostPrefix < p.Bits() || n.HostPrefix > p.Addr().BitLen()) {
-			return misfit("networking.clusterNetwork", "require a hostPrefix between %d and %d, found %d", p.Bits(), p.Addr().BitLen(), n.HostPrefix)
+			return misfit(
+				"networking.clusterNetwork",
+				"require a hostPrefix between %d and %d, found %d",
+				p.Bits(),
+				p.Addr().BitLen(),
+				n.HostPrefix,
+			)
 		}
 	}
 	for _, n := range c.Networking.MachineNetwork {
@@ -114,7 +122,7 @@ func (c *InstallConfig) checkNetworks(*model.Cluster) error {
 	return nil
 }
 
-// checkSecrets looks at what only the override can have changed.
+// checkSecrets checks values that only the override can have changed.
 func (c *InstallConfig) checkSecrets(cluster *model.Cluster) error {
 	if c.PullSecret != cluster.PullSecret.Reveal() {
 		var secret struct {

@@ -2,12 +2,11 @@ package installconfig
 
 import "slipway/internal/model"
 
-// previewFeatures turns on what a release has as a preview only; such a cluster cannot
-// be upgraded.
+// previewFeatures enables features that a release has as a preview only; such a cluster cannot be upgraded.
 const previewFeatures = "TechPreviewNoUpgrade"
 
-// setControlPlane writes the pools of the control plane: masters, the arbiter of two
-// masters from 4.19 on, or how two masters fence each other.
+// setControlPlane writes the pools of the control plane: masters, the arbiter of two masters from 4.19 on, or
+// how two masters fence each other.
 func (b *builder) setControlPlane(cfg *InstallConfig) {
 	masters := b.pool(model.RoleMaster, "masters")
 	cfg.ControlPlane = &masters

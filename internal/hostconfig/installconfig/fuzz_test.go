@@ -12,11 +12,13 @@ import (
 )
 
 // FuzzOverride: what is accepted makes an install-config that is read back the same,
-// without fields that are not known; what is not accepted is the user's to mend.
+// without fields that are not known; what is not accepted is the user's to fix.
 func FuzzOverride(f *testing.F) {
 	for _, seed := range []string{
-		`{"fips":true}`, `{"networking":{"clusterNetwork":[{"hostPrefix":24}]}}`, `{"compute":[{"replicas":2}]}`, `{"controlPlane":null}`, `{} {}`, `null`, `[]`,
-		`{"platform":{"baremetal":{"hosts":[{"rootDeviceHints":{"deviceName":"/dev/sda"}}]}}}`, `{"capabilities":{"baselineCapabilitySet":"None"}}`,
+		`{"fips":true}`, `{"networking":{"clusterNetwork":[{"hostPrefix":24}]}}`, `{"compute":[{"replicas":2}]}`, `{"controlPlane":null}`,
+		`{} {}`, `null`, `[]`,
+		`{"platform":{"baremetal":{"hosts":[{"rootDeviceHints":{"deviceName":"/dev/sda"}}]}}}`,
+		`{"capabilities":{"baselineCapabilitySet":"None"}}`,
 		`{"platform":{"vsphere":{"vcenters":[{"server":"a"}]}}}`, `{"FIPS":true,"fips":false}`, `{"metadata":{"name":"two"}}`,
 	} {
 		f.Add(seed)

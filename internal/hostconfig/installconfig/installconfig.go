@@ -1,5 +1,5 @@
-// Package installconfig writes the install-config that the OpenShift installer reads,
-// out of a cluster and its hosts (docs/reference/ignition.md, "Install-config").
+// Package installconfig writes the install-config that the OpenShift installer reads, from a cluster and its
+// hosts (docs/reference/ignition.md, "Install-config").
 package installconfig
 
 import (
@@ -16,9 +16,9 @@ import (
 	"slipway/internal/wire"
 )
 
-// Build writes the install-config of a cluster with the hosts that will be its nodes.
-// The cluster's override is laid over it. It returns a model.ErrUnprocessable when
-// something needed is missing, and a model.ErrInvalid for a fault of the override.
+// Build writes the install-config of a cluster with the hosts that will be its nodes. The cluster's override is
+// merged over it. It returns a model.ErrUnprocessable when a required value is missing, and a model.ErrInvalid
+// for a fault of the override.
 func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallConfig, error) {
 	b, err := newBuilder(cluster, hosts)
 	if err != nil {
@@ -54,10 +54,10 @@ func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallC
 	return cfg, cfg.check(cluster)
 }
 
-// JSON is the install-config as the API answers it; YAML readers take it too.
+// JSON returns the install-config as the API serves it; YAML readers accept it too.
 func (c *InstallConfig) JSON() ([]byte, error) { return json.Marshal(c) }
 
-// YAML is the install-config as the installer's documentation writes it.
+// YAML returns the install-config as the installer's documentation writes it.
 func (c *InstallConfig) YAML() ([]byte, error) { return yaml.Marshal(c) }
 
 // LogValue keeps the secrets of an install-config out of logs.
@@ -68,7 +68,7 @@ func (c *InstallConfig) LogValue() slog.Value {
 // String keeps the secrets of an install-config out of error texts.
 func (c *InstallConfig) String() string { return c.LogValue().String() }
 
-// builder holds what the parts of an install-config are made of.
+// builder holds the input of an install-config.
 type builder struct {
 	cluster         *model.Cluster
 	hosts           []*model.Host
@@ -88,7 +88,7 @@ func newBuilder(cluster *model.Cluster, hosts []*model.Host) (*builder, error) {
 	return b, nil
 }
 
-// atLeast compares without what follows the patch number: 4.18.0-rc.1 has what 4.18 has.
+// atLeast ignores what follows the patch number: 4.18.0-rc.1 has the features of 4.18.
 func (b *builder) atLeast(version string) bool {
 	v := semver.MustParse(version)
 	return b.version.Major() > v.Major() || (b.version.Major() == v.Major() && b.version.Minor() >= v.Minor())
@@ -104,7 +104,7 @@ func (b *builder) count(role model.Role) int {
 	return n
 }
 
-// pool is the group of a role; group is its name in the cluster's hyperthreading setting.
+// pool returns the machine pool of a role; group is its name in the cluster's hyperthreading setting.
 func (b *builder) pool(role model.Role, group string) MachinePool {
 	p := MachinePool{Name: string(role), Replicas: b.count(role), Hyperthreading: "Enabled"}
 	switch setting := b.cluster.Hyperthreading; {

@@ -46,14 +46,24 @@ func hosts(role model.Role, n, from int) []*model.Host {
 		last := from + i
 		all = append(all, &model.Host{
 			ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, last)), Role: model.RoleAutoAssign, SuggestedRole: role,
-			RequestedHostname: fmt.Sprintf("%s-%d", role, i), InstallationDiskPath: "/dev/sda", Bootstrap: role == model.RoleMaster && i == 0,
+			RequestedHostname: fmt.Sprintf(
+				"%s-%d",
+				role,
+				i,
+			), InstallationDiskPath: "/dev/sda", Bootstrap: role == model.RoleMaster && i == 0,
 			Inventory: &wire.Inventory{
 				Boot: wire.Boot{CurrentBootMode: "uefi"},
 				Interfaces: []wire.Interface{
-					{Name: "eth1", MacAddress: fmt.Sprintf("52:54:00:00:01:%02x", last), Ipv4Addresses: []string{fmt.Sprintf("172.16.0.%d/24", last)}},
+					{
+						Name:          "eth1",
+						MacAddress:    fmt.Sprintf("52:54:00:00:01:%02x", last),
+						Ipv4Addresses: []string{fmt.Sprintf("172.16.0.%d/24", last)},
+					},
 					{
 						Name: "eth0", MacAddress: fmt.Sprintf("52:54:00:00:00:%02x", last),
-						Ipv4Addresses: []string{fmt.Sprintf("192.168.10.%d/24", last)}, Ipv6Addresses: []string{fmt.Sprintf("fd00:10::%d/64", last)},
+						Ipv4Addresses: []string{
+							fmt.Sprintf("192.168.10.%d/24", last),
+						}, Ipv6Addresses: []string{fmt.Sprintf("fd00:10::%d/64", last)},
 					},
 				},
 				Routes: []wire.Route{
@@ -93,9 +103,11 @@ func TestShapes(t *testing.T) {
 		hosts  []*model.Host
 		opts   installconfig.Options
 	}{
-		"baremetal-ha":      {func(*model.Cluster) {}, ha, installconfig.Options{}},
-		"baremetal-compact": {func(c *model.Cluster) { c.SchedulableMasters = true }, hosts(model.RoleMaster, 3, 10), installconfig.Options{}},
-		"single-node":       {singleNode, hosts(model.RoleMaster, 1, 10), installconfig.Options{}},
+		"baremetal-ha": {func(*model.Cluster) {}, ha, installconfig.Options{}},
+		"baremetal-compact": {
+			func(c *model.Cluster) { c.SchedulableMasters = true }, hosts(model.RoleMaster, 3, 10), installconfig.Options{},
+		},
+		"single-node": {singleNode, hosts(model.RoleMaster, 1, 10), installconfig.Options{}},
 		"none-user-managed-networking": {func(c *model.Cluster) {
 			c.Platform.Type = "none"
 			c.UserManagedNetworking = true
@@ -120,9 +132,13 @@ func TestShapes(t *testing.T) {
 			c.InstallConfigOverride = `{"fips":true,"networking":{"clusterNetworkMTU":1400},"compute":[{"replicas":7}],"capabilities":{"baselineCapabilitySet":"None"}}`
 		}, append(ha, hosts(model.RoleArbiter, 1, 30)...), installconfig.Options{
 			TrustBundles: []string{pem("one") + pem("two"), pem("two") + "\n", pem("three")},
-			Mirrors:      []installconfig.ImageSource{{Source: "quay.io/openshift-release-dev", Mirrors: []string{"mirror.example.com/ocp"}}},
+			Mirrors: []installconfig.ImageSource{
+				{Source: "quay.io/openshift-release-dev", Mirrors: []string{"mirror.example.com/ocp"}},
+			},
 		}},
-		"two-nodes-with-fencing": {func(c *model.Cluster) { c.ControlPlaneCount = 2 }, fenced(hosts(model.RoleMaster, 2, 10)), installconfig.Options{}},
+		"two-nodes-with-fencing": {
+			func(c *model.Cluster) { c.ControlPlaneCount = 2 }, fenced(hosts(model.RoleMaster, 2, 10)), installconfig.Options{},
+		},
 		"two-nodes-with-arbiter-preview": {func(c *model.Cluster) {
 			c.ControlPlaneCount = 2
 			c.OpenShiftVersion = "4.19.9"
@@ -171,7 +187,10 @@ func TestShapes(t *testing.T) {
 func fenced(all []*model.Host) []*model.Host {
 	for i, h := range all {
 		h.Fencing = &model.FencingCredentials{
-			Address: fmt.Sprintf("https://bmc-%d.example.com/redfish/v1/Systems/1", i), Username: "admin", Password: "secret", CertificateVerification: "Disabled",
+			Address: fmt.Sprintf(
+				"https://bmc-%d.example.com/redfish/v1/Systems/1",
+				i,
+			), Username: "admin", Password: "secret", CertificateVerification: "Disabled",
 		}
 	}
 	return all
@@ -180,21 +199,26 @@ func fenced(all []*model.Host) []*model.Host {
 func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ override, want string }{
-		"another name":             {`{"metadata":{"name":"two"}}`, `metadata.name: require "one", found "two"`},
-		"another domain":           {`{"baseDomain":"example.org"}`, `baseDomain: require "example.com"`},
-		"another version":          {`{"apiVersion":"v2"}`, `apiVersion: require "v1"`},
-		"two platforms":            {`{"platform":{"none":{}}}`, "platform: require one platform, found 2"},
-		"no platform":              {`{"platform":{"baremetal":null}}`, "platform: require one platform, found 0"},
-		"no control plane":         {`{"controlPlane":null}`, "controlPlane: require"},
-		"a larger control plane":   {`{"controlPlane":{"replicas":5}}`, "controlPlane.replicas: require at most the 3"},
-		"fewer than no workers":    {`{"compute":[{"replicas":-1}]}`, "compute.replicas: require 0 or more"},
-		"no pool of workers":       {`{"compute":[]}`, "compute: require"},
-		"a network that is none":   {`{"networking":{"serviceNetwork":["x"]}}`, `networking.serviceNetwork: require a network such as 10.128.0.0/14, found "x"`},
-		"a network with a host":    {`{"networking":{"machineNetwork":[{"cidr":"10.0.0.1/8"}]}}`, "networking.machineNetwork"},
-		"a part larger than all":   {`{"networking":{"clusterNetwork":[{"hostPrefix":8}]}}`, "networking.clusterNetwork: require a hostPrefix between 14 and 32, found 8"},
+		"another name":           {`{"metadata":{"name":"two"}}`, `metadata.name: require "one", found "two"`},
+		"another domain":         {`{"baseDomain":"example.org"}`, `baseDomain: require "example.com"`},
+		"another version":        {`{"apiVersion":"v2"}`, `apiVersion: require "v1"`},
+		"two platforms":          {`{"platform":{"none":{}}}`, "platform: require one platform, found 2"},
+		"no platform":            {`{"platform":{"baremetal":null}}`, "platform: require one platform, found 0"},
+		"no control plane":       {`{"controlPlane":null}`, "controlPlane: require"},
+		"a larger control plane": {`{"controlPlane":{"replicas":5}}`, "controlPlane.replicas: require at most the 3"},
+		"fewer than no workers":  {`{"compute":[{"replicas":-1}]}`, "compute.replicas: require 0 or more"},
+		"no pool of workers":     {`{"compute":[]}`, "compute: require"},
+		"an invalid network": {
+			`{"networking":{"serviceNetwork":["x"]}}`, `networking.serviceNetwork: require a network such as 10.128.0.0/14, found "x"`,
+		},
+		"a network with a host": {`{"networking":{"machineNetwork":[{"cidr":"10.0.0.1/8"}]}}`, "networking.machineNetwork"},
+		"a part larger than all": {
+			`{"networking":{"clusterNetwork":[{"hostPrefix":8}]}}`,
+			"networking.clusterNetwork: require a hostPrefix between 14 and 32, found 8",
+		},
 		"a choice there is not":    {`{"cpuPartitioningMode":"Some"}`, "cpuPartitioningMode: require one of None, AllNodes"},
 		"a set there is not":       {`{"featureSet":"Everything"}`, "featureSet"},
-		"a bundle that is none":    {`{"additionalTrustBundle":"x"}`, "additionalTrustBundle: require certificates in PEM"},
+		"an invalid bundle":        {`{"additionalTrustBundle":"x"}`, "additionalTrustBundle: require certificates in PEM"},
 		"a pull secret of nothing": {`{"pullSecret":"{}"}`, "pullSecret: require a JSON object with auths"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -205,7 +229,11 @@ func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 		})
 	}
 	unfinished := cluster(func(c *model.Cluster) { c.OpenShiftVersion = "" })
-	require.NoError(t, installconfig.CheckOverrideOf(unfinished, nil, `{"fips":true}`), "what the cluster lacks is no fault of the override")
+	require.NoError(
+		t,
+		installconfig.CheckOverrideOf(unfinished, nil, `{"fips":true}`),
+		"what the cluster lacks is no fault of the override",
+	)
 	require.Error(t, installconfig.CheckOverrideOf(unfinished, nil, `{"flips":true}`))
 	require.NoError(t, installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, `{"controlPlane":{"replicas":3}}`))
 }
@@ -230,7 +258,11 @@ func TestOverridesThatAreRefused(t *testing.T) {
 			err := installconfig.CheckOverride(c.override)
 			require.ErrorIs(t, err, model.ErrInvalid)
 			require.ErrorContains(t, err, c.want)
-			_, err = installconfig.Build(cluster(func(m *model.Cluster) { m.InstallConfigOverride = c.override }), nil, installconfig.Options{})
+			_, err = installconfig.Build(
+				cluster(func(m *model.Cluster) { m.InstallConfigOverride = c.override }),
+				nil,
+				installconfig.Options{},
+			)
 			require.ErrorIs(t, err, model.ErrInvalid)
 		})
 	}
@@ -313,10 +345,15 @@ blocked = true
 `)
 	require.NoError(t, err)
 	require.Equal(t, []installconfig.ImageSource{
-		{Source: "quay.io/openshift-release-dev/ocp-release", Mirrors: []string{"mirror.example.com/release", "mirror2.example.com/release"}},
+		{
+			Source:  "quay.io/openshift-release-dev/ocp-release",
+			Mirrors: []string{"mirror.example.com/release", "mirror2.example.com/release"},
+		},
 		{Source: "quay.io/other", Mirrors: []string{"mirror.example.com/other"}},
 	}, mirrors)
-	for _, bad := range []string{"[[registry", "[[registry]]\n[[registry.mirror]]\nlocation = \"a\"", "[[registry]]\nlocation = \"a\"\n[[registry.mirror]]\n"} {
+	for _, bad := range []string{
+		"[[registry", "[[registry]]\n[[registry.mirror]]\nlocation = \"a\"", "[[registry]]\nlocation = \"a\"\n[[registry.mirror]]\n",
+	} {
 		_, err := installconfig.ParseMirrors(bad)
 		require.ErrorIs(t, err, model.ErrInvalid, bad)
 	}

@@ -6,8 +6,8 @@ import (
 	"slipway/internal/model"
 )
 
-// ParseMirrors reads where registries are mirrored out of a containers-registries.conf(5)
-// of version 2. Registries without mirrors are left out. An error is a model.ErrInvalid.
+// ParseMirrors returns the mirrors of registries in a containers-registries.conf(5) of version 2. Registries
+// without mirrors are left out. An error is a model.ErrInvalid.
 func ParseMirrors(registriesConf string) ([]ImageSource, error) {
 	var conf struct {
 		Registry []struct {

@@ -29,7 +29,7 @@ func (b *builder) networking() Networking {
 	return n
 }
 
-// proxy adds to the exceptions what is inside the cluster: its domain and networks.
+// proxy adds the cluster's domain and networks to the exceptions.
 func (b *builder) proxy() *Proxy {
 	p := b.cluster.Proxy
 	if p.HTTP == "" && p.HTTPS == "" {
@@ -57,9 +57,8 @@ func (b *builder) proxy() *Proxy {
 	return &Proxy{HTTPProxy: p.HTTP, HTTPSProxy: p.HTTPS, NoProxy: strings.Join(exceptions, ",")}
 }
 
-// defaultRouteNetworks finds the networks of the nodes where neither the user nor VIPs
-// name them: those a control plane host has its default routes in, IPv4 first. The
-// bootstrap host is asked before the others.
+// defaultRouteNetworks returns the networks of the nodes where neither the user nor VIPs name them: those of
+// the default routes of a control plane host, IPv4 first. The bootstrap host is checked before the others.
 func defaultRouteNetworks(hosts []*model.Host) []netip.Prefix {
 	masters := slices.Clone(hosts)
 	masters = slices.DeleteFunc(masters, func(h *model.Host) bool { return h.EffectiveRole() != model.RoleMaster || h.Inventory == nil })
@@ -85,8 +84,7 @@ func rank(h *model.Host) int {
 	return 1
 }
 
-// routeNetwork is the network of the interface with the best default route of the
-// family that unspecified belongs to.
+// routeNetwork returns the network of the interface with the best default route of the family of unspecified.
 func routeNetwork(inventory *wire.Inventory, unspecified netip.Addr) (netip.Prefix, bool) {
 	routes := slices.Clone(inventory.Routes)
 	slices.SortStableFunc(routes, func(a, b wire.Route) int { return int(a.Metric) - int(b.Metric) })

@@ -12,11 +12,11 @@ type Options struct {
 	// TrustBundles are certificates in PEM that nodes trust besides the public ones;
 	// each certificate is written once.
 	TrustBundles []string
-	// Mirrors tell where registries are mirrored.
+	// Mirrors are the mirrors of registries.
 	Mirrors []ImageSource
 }
 
-// With adds what the environments of the hosts trust.
+// With adds the certificates that the hosts' InfraEnvs trust.
 func (o Options) With(envs []*model.InfraEnv) Options {
 	o.TrustBundles = slices.Clone(o.TrustBundles)
 	for _, e := range envs {
@@ -37,7 +37,7 @@ func (b *builder) setMirrors(cfg *InstallConfig, mirrors []ImageSource) {
 	}
 }
 
-// mergeBundles joins certificates and drops those that were there before.
+// mergeBundles joins certificates and drops duplicates.
 func mergeBundles(bundles []string) string {
 	const end = "-----END CERTIFICATE-----"
 	var merged []string

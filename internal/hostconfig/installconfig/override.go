@@ -11,8 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// override lays a user's JSON object over the install-config: objects are merged, lists
-// element by element. Fields that the install-config does not have are refused.
+// override merges a user's JSON object over the install-config: objects are merged, lists element by element.
+// Fields that the install-config does not have are refused.
 func (c *InstallConfig) override(overrides string) error {
 	if strings.TrimSpace(overrides) == "" {
 		return nil
@@ -34,8 +34,8 @@ func (c *InstallConfig) override(overrides string) error {
 	return checkText(overrides)
 }
 
-// checkText refuses characters that YAML has no place for (YAML 1.2, 5.1): the
-// install-config would be written and could not be read.
+// checkText refuses characters that YAML does not allow (YAML 1.2, 5.1): the install-config would be written
+// and could not be read.
 func checkText(overrides string) error {
 	var tree any
 	if err := json.Unmarshal([]byte(overrides), &tree); err != nil {
@@ -73,7 +73,7 @@ func unwritable(tree any) (string, bool) {
 	return "", false
 }
 
-// describe tells what is wrong with an override by the names of its own fields.
+// describe describes the fault of an override by the names of its own fields.
 func describe(err error) string {
 	var mistyped *json.UnmarshalTypeError
 	if errors.As(err, &mistyped) {
@@ -86,14 +86,14 @@ func describe(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// CheckOverride tells whether a user's override can be laid over an install-config;
-// empty is fine. The error is a model.ErrInvalid that names the field.
+// CheckOverride returns an error when a user's override cannot be merged over an install-config; empty is
+// valid. The error is a model.ErrInvalid that names the field.
 func CheckOverride(overrides string) error {
 	return (&InstallConfig{}).override(overrides)
 }
 
-// CheckOverrideOf tells whether an override fits a cluster as it is now. What the
-// cluster still lacks is no fault of the override.
+// CheckOverrideOf returns an error when an override does not fit a cluster as it is now. Values that the
+// cluster still lacks are no fault of the override.
 func CheckOverrideOf(cluster *model.Cluster, hosts []*model.Host, overrides string) error {
 	if err := CheckOverride(overrides); err != nil {
 		return err

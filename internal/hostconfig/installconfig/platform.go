@@ -8,7 +8,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Platform is where the cluster runs; exactly one field is set.
+// Platform is the platform of the cluster; exactly one field is set.
 type Platform struct {
 	BareMetal *BareMetal `json:"baremetal,omitempty"`
 	None      *struct{}  `json:"none,omitempty"`
@@ -17,7 +17,7 @@ type Platform struct {
 	External  *External  `json:"external,omitempty"`
 }
 
-// External is a platform that OpenShift itself knows nothing of.
+// External is a platform without support by OpenShift itself.
 type External struct {
 	PlatformName           string `json:"platformName"`
 	CloudControllerManager string `json:"cloudControllerManager,omitempty"`
@@ -42,12 +42,12 @@ type BareMetal struct {
 	ProvisioningDHCPRange        string          `json:"provisioningDHCPRange,omitempty"`
 }
 
-// LoadBalancer tells who balances the load of the API and the routes.
+// LoadBalancer is set when the user balances the load of the API and the routes.
 type LoadBalancer struct {
 	Type string `json:"type"`
 }
 
-// BareMetalHost is a node that the bare metal operator knows.
+// BareMetalHost is a node that the bare metal operator manages.
 type BareMetalHost struct {
 	Name            string          `json:"name"`
 	Role            string          `json:"role"`
@@ -59,7 +59,7 @@ type BareMetalHost struct {
 	NetworkConfig   json.RawMessage `json:"networkConfig,omitempty"`
 }
 
-// BMC is how the power of a host is controlled; empty, the user adds it after the installation.
+// BMC is the management controller of a host; if empty, the user adds it after the installation.
 type BMC struct {
 	Username                       string `json:"username"`
 	Password                       string `json:"password"`
@@ -79,7 +79,10 @@ var platforms = map[string]func(*builder) (Platform, error){
 func (b *builder) platform() (Platform, error) {
 	build, ok := platforms[b.cluster.Platform.Type]
 	if !ok {
-		return Platform{}, model.Unprocessablef("require platform baremetal, none, vsphere, nutanix or external, found %q", b.cluster.Platform.Type)
+		return Platform{}, model.Unprocessablef(
+			"require platform baremetal, none, vsphere, nutanix or external, found %q",
+			b.cluster.Platform.Type,
+		)
 	}
 	return build(b)
 }
@@ -102,7 +105,7 @@ func (b *builder) bareMetal() (Platform, error) {
 	return Platform{BareMetal: p}, nil
 }
 
-// vips are the virtual addresses: one of each before 4.12, which does not know lists.
+// vips returns the virtual addresses: one of each before 4.12, which does not support lists.
 func (b *builder) vips() (api string, apis []string, ingress string, ingresses []string) {
 	apis, ingresses = vips(b.cluster.APIVIPs), vips(b.cluster.IngressVIPs)
 	if b.atLeast("4.12") {
@@ -117,7 +120,7 @@ func (b *builder) vips() (api string, apis []string, ingress string, ingresses [
 	return api, nil, ingress, nil
 }
 
-// loadBalancer is set where it is not the cluster itself that balances the load.
+// loadBalancer is set where the cluster does not balance the load itself.
 func (b *builder) loadBalancer() *LoadBalancer {
 	if b.cluster.LoadBalancer != "user-managed" {
 		return nil
@@ -141,8 +144,8 @@ func (b *builder) bareMetalHost(h *model.Host) BareMetalHost {
 	return host
 }
 
-// bootMAC is the address of the interface in the machine networks; of the first
-// interface when there is none, so that the host has an identity at all.
+// bootMAC returns the address of the interface in the machine networks; of the first interface when there is
+// none, so that the host has an identity at all.
 func (b *builder) bootMAC(h *model.Host) string {
 	if h.Inventory == nil || len(h.Inventory.Interfaces) == 0 {
 		return ""
@@ -157,8 +160,8 @@ func (b *builder) bootMAC(h *model.Host) string {
 	return h.Inventory.Interfaces[0].MacAddress
 }
 
-// compareHosts puts masters first, then by name: the installer numbers its manifests
-// in this order, which must not depend on the order of registration.
+// compareHosts puts masters first, then orders by name: the installer numbers its manifests in this order,
+// which must not depend on the order of registration.
 func compareHosts(a, b BareMetalHost) int {
 	if am, bm := a.Role == string(model.RoleMaster), b.Role == string(model.RoleMaster); am != bm {
 		if am {

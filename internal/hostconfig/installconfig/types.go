@@ -2,9 +2,9 @@ package installconfig
 
 import "encoding/json"
 
-// InstallConfig is what the OpenShift installer reads, version v1. It holds every field
-// that we fill or that users override; secrets are in it, so print it only where the
-// installer or the owner of the cluster reads it.
+// InstallConfig is the input of the OpenShift installer, version v1. It holds every field that the service
+// fills or that users override. It contains secrets: print it only where the installer or the owner of the
+// cluster reads it.
 type InstallConfig struct {
 	APIVersion                  string              `json:"apiVersion"`
 	BaseDomain                  string              `json:"baseDomain"`
@@ -36,7 +36,7 @@ type Metadata struct {
 	Name string `json:"name"`
 }
 
-// Proxy is how nodes reach other networks.
+// Proxy holds the proxies through which nodes reach other networks.
 type Proxy struct {
 	HTTPProxy  string `json:"httpProxy,omitempty"`
 	HTTPSProxy string `json:"httpsProxy,omitempty"`
@@ -53,7 +53,7 @@ type Networking struct {
 	OVNKubernetesConfig *OVNKubernetesConfig `json:"ovnKubernetesConfig,omitempty"`
 }
 
-// ClusterNetwork is a network pods take their addresses from.
+// ClusterNetwork is a network that pod addresses are assigned from.
 type ClusterNetwork struct {
 	CIDR       string `json:"cidr"`
 	HostPrefix int    `json:"hostPrefix"`
@@ -86,13 +86,12 @@ type MachinePool struct {
 	DiskSetup      json.RawMessage `json:"diskSetup,omitempty"`
 }
 
-// Fencing is how two control plane nodes switch each other off when they lose sight of
-// each other.
+// Fencing is how two control plane nodes switch each other off when they lose contact.
 type Fencing struct {
 	Credentials []FencingCredential `json:"credentials,omitempty"`
 }
 
-// FencingCredential opens the management controller of a machine.
+// FencingCredential gives access to the management controller of a machine.
 type FencingCredential struct {
 	HostName                string `json:"hostName,omitempty"`
 	Username                string `json:"username"`
@@ -101,18 +100,18 @@ type FencingCredential struct {
 	CertificateVerification string `json:"certificateVerification,omitempty"` // Enabled or Disabled
 }
 
-// BootstrapInPlace is where a single node installs itself to.
+// BootstrapInPlace is the disk a single node installs itself to.
 type BootstrapInPlace struct {
 	InstallationDisk string `json:"installationDisk,omitempty"`
 }
 
-// ImageSource tells where a registry is mirrored, for OpenShift before 4.14.
+// ImageSource names the mirrors of a registry, for OpenShift before 4.14.
 type ImageSource struct {
 	Mirrors []string `json:"mirrors"`
 	Source  string   `json:"source"`
 }
 
-// ImageDigestSource tells where a registry is mirrored, from OpenShift 4.14 on.
+// ImageDigestSource names the mirrors of a registry, from OpenShift 4.14 on.
 type ImageDigestSource struct {
 	Mirrors      []string `json:"mirrors"`
 	Source       string   `json:"source"`

@@ -1,8 +1,7 @@
 package installconfig
 
-// Placeholders stand where the installer wants what only the owner of a virtualization
-// platform knows. The cluster comes up with them, its users put in the true values
-// afterwards, or override them before.
+// Placeholders are values that only the owner of a virtualization platform has. The cluster starts with them;
+// its users set the true values afterwards, or override them before.
 const (
 	placeholder        = "placeholder"
 	placeholderAddress = "placeholder.invalid"

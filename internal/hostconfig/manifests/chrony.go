@@ -10,9 +10,9 @@ import (
 	"slipway/internal/wire"
 )
 
-// chrony gives every node the time sources of the cluster and of the environments its
-// hosts were discovered in. Without any, it takes those that hosts keep time by: the
-// image they install may know other ones than the image they were discovered with.
+// chrony configures every node with the time sources of the cluster and of its hosts' InfraEnvs. If none are
+// set, it uses the sources that hosts keep time by: the image they install may have other ones than the image
+// they were discovered with.
 func chrony(in Input) ([]File, error) {
 	sources := timeSources(in)
 	if len(sources) == 0 {
@@ -70,8 +70,8 @@ func timeSources(in Input) []string {
 	return sources
 }
 
-// schedulableMasters lets the control plane take the work of users where the user asks
-// for it, or where there are too few workers to take it.
+// schedulableMasters allows user workloads on the control plane where the user requests it, or where there are
+// too few workers.
 func schedulableMasters(in Input) ([]File, error) {
 	workers := len(in.ofRole(model.RoleWorker))
 	if !in.Cluster.SchedulableMasters && workers >= workersToFreeMasters {
@@ -81,6 +81,6 @@ func schedulableMasters(in Input) ([]File, error) {
 	return []File{{Folder: FolderManifests, Name: "cluster-scheduler-02-config.yml.patch_schedulable_masters", Content: content}}, err
 }
 
-// workersToFreeMasters is how many workers there must be for the control plane to do
-// nothing else (schedulable_masters_forced_true of the API).
+// workersToFreeMasters is the number of workers from which the control plane runs no user workloads
+// (schedulable_masters_forced_true of the API).
 const workersToFreeMasters = 2

@@ -23,8 +23,8 @@ const MaxContent = 1 << 20
 // maxExpanded bounds what a document is once its aliases are replaced, in bytes.
 const maxExpanded = 8 << 20
 
-// Decode reads the content of a manifest as a client sends it, in base64, and checks it.
-// An error is a model.ErrInvalid that begins with "content" and names the line.
+// Decode decodes the content of a manifest as a client sends it, in base64, and checks it. An error is a
+// model.ErrInvalid that begins with "content" and names the line.
 func Decode(name, text string) ([]byte, error) {
 	content, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -36,8 +36,8 @@ func Decode(name, text string) ([]byte, error) {
 	return content, nil
 }
 
-// CheckContent tells whether the installer can read a manifest: every document of a
-// YAML file, the one value of a JSON file, the operations of a patch.
+// CheckContent returns an error when the installer cannot read a manifest: every document of a YAML file, the
+// one value of a JSON file, the operations of a patch.
 func CheckContent(name string, content []byte) error {
 	if len(content) == 0 || len(content) > MaxContent {
 		return model.Invalidf("content: require 1 to %d bytes, found %d", MaxContent, len(content))
@@ -54,8 +54,8 @@ func CheckContent(name string, content []byte) error {
 	return err
 }
 
-// Documents are the documents of a file that hold something, in their order. An error is
-// a model.ErrInvalid that names the file, the document and the line.
+// Documents returns the non-empty documents of a file, in their order. An error is a model.ErrInvalid that
+// names the file, the document and the line.
 func Documents(name string, content []byte) ([][]byte, error) {
 	if path.Ext(name) == ".json" {
 		var value any
@@ -86,8 +86,8 @@ type document struct {
 	line int // of the file that it begins with, from 1
 }
 
-// split takes a YAML file apart at its markers: "---" at the beginning of a line, with
-// or without something after it, starts a document, and "..." ends one.
+// split splits a YAML file at its markers: "---" at the beginning of a line, with or without something after
+// it, starts a document, and "..." ends one.
 func split(content []byte) []document {
 	var all []document
 	current := document{line: 1}
@@ -118,10 +118,10 @@ func split(content []byte) []document {
 	return all
 }
 
-// lineInError is where the YAML library says a fault is, within its document.
+// lineInError matches the line that the YAML library reports, within its document.
 var lineInError = regexp.MustCompile(`line (\d+): `)
 
-// place tells the line of the whole file that an error is at.
+// place returns the line of the whole file that an error is at.
 func place(err error, first int) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 	match := lineInError.FindStringSubmatchIndex(text)

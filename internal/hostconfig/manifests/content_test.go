@@ -13,13 +13,16 @@ import (
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"a.yaml", "a.yml", "a.json", "50-x.y.yaml", "a.yaml.patch", "a.yml.patch_1", "a.yaml.patch_MINE_2", "ä.yaml"} {
+	for _, name := range []string{
+		"a.yaml", "a.yml", "a.json", "50-x.y.yaml", "a.yaml.patch", "a.yml.patch_1", "a.yaml.patch_MINE_2", "ä.yaml",
+	} {
 		require.NoError(t, manifests.CheckName(name), name)
 	}
 	for name, want := range map[string]string{
 		"a/b.yaml": "without a path", `a\b.yaml`: "without a path", "../a.yaml": "without a path",
 		"a b.yaml": "without spaces", "a\t.yaml": "without spaces", "a\u00a0.yaml": "without spaces", "a\x00.yaml": "without spaces",
-		".a.yaml": "begin with a dot", "a.txt": "ends in", "yaml": "ends in", "": "ends in", "a.json.patch": "ends in", "a.yaml.patch-1": "ends in",
+		".a.yaml": "begin with a dot", "a.txt": "ends in", "yaml": "ends in", "": "ends in", "a.json.patch": "ends in",
+		"a.yaml.patch-1":                   "ends in",
 		strings.Repeat("a", 200) + ".yaml": "at most 200 bytes",
 	} {
 		err := manifests.CheckName(name)
@@ -41,16 +44,22 @@ func TestContentThatTheInstallerCannotReadIsRefusedWithItsLine(t *testing.T) {
 		"a fault after a long marker": {"a.yaml", "a: 1\n--- # two\nb: {\n", "document 2 at line 3"},
 		"a fault of JSON":             {"a.json", "{\n\"a\": 1,\n}", "found at line 3"},
 		"YAML in a file for JSON":     {"a.json", "a: 1", "require JSON in a.json"},
-		"aliases without measure":     {"a.yaml", bomb, "document 1 of a.yaml at line 1: require at most 8388608 bytes after aliases are replaced"},
-		"an alias within itself":      {"a.yaml", "a: &a [*a]\n", "document 1"},
-		"a patch without measure":     {"a.yaml.patch", "- {op: add, path: /a, value: " + bomb[:len(bomb)-1] + "}\n", "after aliases are replaced"},
-		"a patch that is no list":     {"a.yaml.patch", "a: 1", "require a list of operations"},
-		"a patch without operations":  {"a.yaml.patch", "[]", "require 1 to 1000 operations"},
-		"an operation that is none":   {"a.yaml.patch", "- {op: delete, path: /a}", `operation 1: require op add, remove, replace, move, copy or test, found "delete"`},
-		"an operation without path":   {"a.yaml.patch", "- {op: remove, path: /a}\n- {op: remove}", "operation 2: require a path"},
-		"a relative path":             {"a.yaml.patch", "- {op: remove, path: a}", "begins with a slash"},
-		"an addition of nothing":      {"a.yaml.patch", "- {op: add, path: /a}", "require a value for add"},
-		"a move from nowhere":         {"a.yaml.patch", "- {op: move, path: /a}", "require a from"},
+		"aliases without measure": {
+			"a.yaml", bomb, "document 1 of a.yaml at line 1: require at most 8388608 bytes after aliases are replaced",
+		},
+		"an alias within itself": {"a.yaml", "a: &a [*a]\n", "document 1"},
+		"a patch without measure": {
+			"a.yaml.patch", "- {op: add, path: /a, value: " + bomb[:len(bomb)-1] + "}\n", "after aliases are replaced",
+		},
+		"a patch that is no list":    {"a.yaml.patch", "a: 1", "require a list of operations"},
+		"a patch without operations": {"a.yaml.patch", "[]", "require 1 to 1000 operations"},
+		"an unknown operation": {
+			"a.yaml.patch", "- {op: delete, path: /a}", `operation 1: require op add, remove, replace, move, copy or test, found "delete"`,
+		},
+		"an operation without path": {"a.yaml.patch", "- {op: remove, path: /a}\n- {op: remove}", "operation 2: require a path"},
+		"a relative path":           {"a.yaml.patch", "- {op: remove, path: a}", "begins with a slash"},
+		"an addition of nothing":    {"a.yaml.patch", "- {op: add, path: /a}", "require a value for add"},
+		"a move from nowhere":       {"a.yaml.patch", "- {op: move, path: /a}", "require a from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,14 +109,23 @@ func TestPatches(t *testing.T) {
 	t.Parallel()
 	const manifest = "kind: X\nlist:\n- {name: a, size: 1}\n- {name: b, size: 2}\n- {name: a, size: 3}\n"
 	for name, c := range map[string]struct{ patch, want, fault string }{
-		"a value is replaced":            {"- {op: replace, path: /kind, value: Other}", "kind: Other\nlist:\n- name: a\n  size: 1\n- name: b\n  size: 2\n- name: a\n  size: 3\n", ""},
-		"an element is found by a value": {"- {op: replace, path: /list/name=b/size, value: 9}", "kind: X\nlist:\n- name: a\n  size: 1\n- name: b\n  size: 9\n- name: a\n  size: 3\n", ""},
-		"all elements with it":           {"- {op: remove, path: /list/name=a}", "kind: X\nlist:\n- name: b\n  size: 2\n", ""},
-		"one is moved":                   {"- {op: move, from: /list/name=b, path: /only}", "kind: X\nlist:\n- name: a\n  size: 1\n- name: a\n  size: 3\nonly:\n  name: b\n  size: 2\n", ""},
-		"no element has it":              {"- {op: remove, path: /list/name=z}", "", "require an element with name=z"},
-		"several are copied":             {"- {op: copy, from: /list/name=a, path: /only}", "", "found 2"},
-		"a test fails":                   {"- {op: test, path: /kind, value: Z}", "", "test"},
-		"nothing is there":               {"- {op: replace, path: /a/b, value: 1}", "", "a"},
+		"a value is replaced": {
+			"- {op: replace, path: /kind, value: Other}",
+			"kind: Other\nlist:\n- name: a\n  size: 1\n- name: b\n  size: 2\n- name: a\n  size: 3\n", "",
+		},
+		"an element is found by a value": {
+			"- {op: replace, path: /list/name=b/size, value: 9}",
+			"kind: X\nlist:\n- name: a\n  size: 1\n- name: b\n  size: 9\n- name: a\n  size: 3\n", "",
+		},
+		"all elements with it": {"- {op: remove, path: /list/name=a}", "kind: X\nlist:\n- name: b\n  size: 2\n", ""},
+		"one is moved": {
+			"- {op: move, from: /list/name=b, path: /only}",
+			"kind: X\nlist:\n- name: a\n  size: 1\n- name: a\n  size: 3\nonly:\n  name: b\n  size: 2\n", "",
+		},
+		"no element has it":  {"- {op: remove, path: /list/name=z}", "", "require an element with name=z"},
+		"several are copied": {"- {op: copy, from: /list/name=a, path: /only}", "", "found 2"},
+		"a test fails":       {"- {op: test, path: /kind, value: Z}", "", "test"},
+		"nothing is there":   {"- {op: replace, path: /a/b, value: 1}", "", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,12 +149,24 @@ func TestPoolsOfHostsMustExist(t *testing.T) {
 		return &model.Host{Role: role, RequestedHostname: "w0", MachineConfigPoolName: pool}
 	}
 	files := map[string][]byte{
-		"openshift/pools.yaml": []byte("kind: ConfigMap\n---\napiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata: {name: infra}\n"),
+		"openshift/pools.yaml": []byte(
+			"kind: ConfigMap\n---\napiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata: {name: infra}\n",
+		),
 		"openshift/other.yaml": []byte("apiVersion: example.com/v1\nkind: MachineConfigPool\nmetadata: {name: elsewhere}\n"),
 	}
-	require.NoError(t, manifests.CheckPools([]*model.Host{host("worker", ""), host("worker", "infra"), host("worker", "worker"), host("master", "master")}, files))
+	require.NoError(
+		t,
+		manifests.CheckPools(
+			[]*model.Host{host("worker", ""), host("worker", "infra"), host("worker", "worker"), host("master", "master")},
+			files,
+		),
+	)
 	require.NoError(t, manifests.CheckPools([]*model.Host{host("arbiter", "arbiter")}, nil))
 	err := manifests.CheckPools([]*model.Host{host("worker", "elsewhere")}, files)
 	require.ErrorIs(t, err, model.ErrInvalid)
-	require.EqualError(t, err, `machine_config_pool_name of host w0: require a pool of the cluster or of its manifests (master, worker, infra), found "elsewhere"`)
+	require.EqualError(
+		t,
+		err,
+		`machine_config_pool_name of host w0: require a pool of the cluster or of its manifests (master, worker, infra), found "elsewhere"`,
+	)
 }

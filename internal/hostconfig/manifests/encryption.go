@@ -22,8 +22,8 @@ const (
 // approvedCipher is one that FIPS 140 allows; the default of cryptsetup is not.
 var approvedCipher = []types.LuksOption{"--cipher", "aes-cbc-essiv:sha256"}
 
-// diskEncryption has the root file system of nodes encrypted, with a key that the
-// machine's TPM or servers in the network (Tang) keep.
+// diskEncryption encrypts the root file system of nodes, with a key that the machine's TPM or servers in the
+// network (Tang) keep.
 func diskEncryption(in Input) ([]File, error) {
 	e := in.Cluster.DiskEncryption
 	if e.EnableOn == "" || e.EnableOn == "none" {
@@ -58,7 +58,7 @@ func keyHolder(e model.DiskEncryption) (*types.Clevis, error) {
 	return nil, model.Invalidf("disk_encryption.mode: require %s or %s, found %q", modeTPM, modeTang, e.Mode)
 }
 
-// tangServers reads a list of url and thumbprint, in JSON.
+// tangServers parses a list of url and thumbprint, in JSON.
 func tangServers(text string) ([]types.Tang, error) {
 	var list []struct {
 		URL        string `json:"url"`
@@ -73,7 +73,12 @@ func tangServers(text string) ([]types.Tang, error) {
 	servers := make([]types.Tang, 0, len(list))
 	for i, s := range list {
 		if u, err := url.Parse(s.URL); err != nil || u.Host == "" || s.Thumbprint == "" {
-			return nil, model.Invalidf("disk_encryption.tang_servers: require the url and the thumbprint of server %d, found %q and %q", i+1, s.URL, s.Thumbprint)
+			return nil, model.Invalidf(
+				"disk_encryption.tang_servers: require the url and the thumbprint of server %d, found %q and %q",
+				i+1,
+				s.URL,
+				s.Thumbprint,
+			)
 		}
 		servers = append(servers, types.Tang{URL: s.URL, Thumbprint: util.StrToPtr(s.Thumbprint)})
 	}
@@ -109,6 +114,6 @@ func fips(c *model.Cluster) bool {
 	var override struct {
 		FIPS bool `json:"fips"`
 	}
-	// A fault of the override is told where the install-config is made.
+	// A fault of the override is reported where the install-config is made.
 	return json.Unmarshal([]byte(c.InstallConfigOverride), &override) == nil && override.FIPS
 }

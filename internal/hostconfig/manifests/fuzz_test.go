@@ -40,7 +40,10 @@ func FuzzContent(f *testing.F) {
 		{"a.json", `{"a":[1,null]}`},
 		{"a.yaml.patch", "- {op: add, path: /spec/x, value: 1}\n"},
 		{"a.yaml.patch_1", "- {op: remove, path: /list/name=a}\n"},
-		{"a.yaml.patch_2", `[{"op":"copy","from":"/list/0","path":"/list/-"},{"op":"move","from":"/kind","path":"/k"},{"op":"test","path":"","value":null}]`},
+		{
+			"a.yaml.patch_2",
+			`[{"op":"copy","from":"/list/0","path":"/list/-"},{"op":"move","from":"/kind","path":"/k"},{"op":"test","path":"","value":null}]`,
+		},
 	} {
 		f.Add(seed[0], []byte(seed[1]))
 	}

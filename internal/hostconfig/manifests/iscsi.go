@@ -8,9 +8,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// iscsiInterfaces has nodes whose disk is in the network set up its interface once more:
-// the initial RAM disk brought it up, before the scripts of NetworkManager that add the
-// cluster's own name server.
+// iscsiInterfaces makes nodes whose disk is in the network activate its interface again: the initial RAM disk
+// activated it before the scripts of NetworkManager that add the cluster's own name server.
 func iscsiInterfaces(in Input) ([]File, error) {
 	var files []File
 	for _, role := range in.roles() {
@@ -38,18 +37,19 @@ func iscsiInterfaces(in Input) ([]File, error) {
 	return files, nil
 }
 
-// bootsFromISCSI reports whether the installation disk of a host is one in the network.
+// bootsFromISCSI reports whether the installation disk of a host is in the network.
 func bootsFromISCSI(h *model.Host) bool {
 	if h.Inventory == nil {
 		return false
 	}
 	return slices.ContainsFunc(h.Inventory.Disks, func(d wire.Disk) bool {
-		chosen := h.InstallationDiskID != "" && d.ID == h.InstallationDiskID || h.InstallationDiskPath != "" && d.Path == h.InstallationDiskPath
+		chosen := h.InstallationDiskID != "" && d.ID == h.InstallationDiskID ||
+			h.InstallationDiskPath != "" && d.Path == h.InstallationDiskPath
 		return chosen && d.DriveType == wire.DriveTypeISCSI
 	})
 }
 
-// telemetry sends what the cluster tells about itself elsewhere.
+// telemetry redirects the cluster's telemetry.
 func telemetry(in Input) ([]File, error) {
 	if in.Options.TelemeterURL == "" {
 		return nil, nil

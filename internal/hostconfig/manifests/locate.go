@@ -13,7 +13,7 @@ import (
 // maxPlaces bounds what one operation changes.
 const maxPlaces = 100
 
-// locate makes an operation exact: one for each place that its path means in document.
+// locate makes an operation exact: one for each place that its path matches in document.
 func locate(document []byte, o jsonpatch.Operation) (jsonpatch.Patch, error) {
 	path, err := o.Path()
 	if err != nil {
@@ -51,7 +51,12 @@ func locate(document []byte, o jsonpatch.Operation) (jsonpatch.Patch, error) {
 		exact["from"] = rawText(sources[0])
 	}
 	if len(paths) > maxPlaces || from != "" && len(paths) > 1 {
-		return nil, fmt.Errorf("require a path that means at most %d places, or one to move or copy to, found %d: %s", maxPlaces, len(paths), path)
+		return nil, fmt.Errorf(
+			"require a path that means at most %d places, or one to move or copy to, found %d: %s",
+			maxPlaces,
+			len(paths),
+			path,
+		)
 	}
 	// From the end: what is removed or added moves only what comes after it.
 	slices.Reverse(paths)
@@ -73,8 +78,8 @@ func rawText(text string) *json.RawMessage {
 	return &raw
 }
 
-// pointers are the JSON pointers (RFC 6901) that a path means, at least one. A part
-// name=value stands for the elements of a list that have it.
+// pointers returns the JSON pointers (RFC 6901) that a path matches, at least one. A part name=value matches
+// the elements of a list that have it.
 func pointers(value any, path string) ([]string, error) {
 	type place struct {
 		pointer string
@@ -98,7 +103,7 @@ func pointers(value any, path string) ([]string, error) {
 						next = append(next, place{at.pointer + "/" + strconv.Itoa(i), e})
 					}
 				}
-			default: // the operation itself says what is missing
+			default: // the operation itself reports what is missing
 				next = append(next, place{at.pointer + "/" + part, nil})
 			}
 		}

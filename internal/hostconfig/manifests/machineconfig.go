@@ -28,7 +28,7 @@ func quote(text string) (string, error) {
 	return string(data), err
 }
 
-// fill is a template filled with data.
+// fill fills a template with data.
 func fill(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
@@ -46,8 +46,8 @@ type machineConfig struct {
 	kernelArguments []string
 }
 
-// yaml writes the object, whose config must be one that Ignition 3.2.0 takes: that is
-// the oldest a supported release reads.
+// yaml writes the object, whose config must be valid for Ignition 3.2.0: that is the oldest a supported release
+// reads.
 func (m machineConfig) yaml() ([]byte, error) {
 	m.config.Ignition.Version = types.MaxVersion.String()
 	config, err := json.Marshal(m.config)
@@ -77,7 +77,7 @@ func (m machineConfig) file(name string) (File, error) {
 	return File{Folder: FolderOpenShift, Name: name, Content: content}, err
 }
 
-// addFile has Ignition write a file, whatever stood there.
+// addFile makes Ignition write a file, replacing an existing one.
 func (m *machineConfig) addFile(path string, mode int, content []byte) {
 	m.config.Storage.Files = append(m.config.Storage.Files, types.File{
 		Node: types.Node{Path: path, Overwrite: util.BoolToPtr(true)},
@@ -87,7 +87,7 @@ func (m *machineConfig) addFile(path string, mode int, content []byte) {
 	})
 }
 
-// addUnit has systemd start a unit.
+// addUnit makes systemd start a unit.
 func (m *machineConfig) addUnit(name string, content []byte) {
 	m.config.Systemd.Units = append(m.config.Systemd.Units, types.Unit{
 		Name: name, Enabled: util.BoolToPtr(true), Contents: util.StrToPtr(string(content)),

@@ -22,7 +22,7 @@ type File struct {
 	Content []byte // YAML or JSON
 }
 
-// Input is what manifests are made from.
+// Input is the input of the manifests.
 type Input struct {
 	Cluster   *model.Cluster
 	Hosts     []*model.Host
@@ -32,23 +32,27 @@ type Input struct {
 
 // Options are settings of the service, not of a cluster.
 type Options struct {
-	// SingleNodeDNS has single nodes answer for the names of their own cluster.
+	// SingleNodeDNS makes single nodes resolve the names of their own cluster.
 	SingleNodeDNS bool
 	// TelemeterURL is where clusters send telemetry; empty: where OpenShift sends it.
 	TelemeterURL string
 }
 
-// generators make the manifests, each with why.
+// generators make the manifests, each with its reason.
 var generators = []struct {
 	what string
 	why  string
 	make func(Input) ([]File, error)
 }{
-	{"time sources", "nodes must agree on the time, and the sources of the discovery environment are not in the image", chrony},
+	{"time sources", "nodes must agree on the time, and the sources of the InfraEnv are not in the image", chrony},
 	{"disk encryption", "disks are encrypted when they are first used, so the nodes must know it then", diskEncryption},
 	{"schedulable masters", "the installer decides by the number of workers alone", schedulableMasters},
-	{"single-node DNS", "a single node that nobody made DNS records for finds itself", singleNodeDNS},
-	{"single-node address", "a single node bootstraps itself, so its own config comes from the cluster and not from us", singleNodeAddress},
+	{"single-node DNS", "a single node without DNS records resolves its own names", singleNodeDNS},
+	{
+		"single-node address",
+		"a single node bootstraps itself, so its own config comes from the cluster and not from the service",
+		singleNodeAddress,
+	},
 	{"iSCSI interfaces", "they are up before the scripts of NetworkManager that the cluster needs", iscsiInterfaces},
 	{"telemetry", "clusters of a test deployment must not count as real ones", telemetry},
 	{"operators", "operators are installed by objects in the new cluster", operatorObjects},
@@ -69,8 +73,8 @@ func Generate(in Input) ([]File, error) {
 	return all, nil
 }
 
-// roles are the roles that a cluster configures nodes for: masters and workers always,
-// for workers can come later; arbiters where there is one.
+// roles are the roles that a cluster configures nodes for: masters and workers always, because workers can come
+// later; arbiters if the cluster has one.
 func (in Input) roles() []model.Role {
 	roles := []model.Role{model.RoleMaster, model.RoleWorker}
 	if slices.ContainsFunc(in.Hosts, func(h *model.Host) bool { return h.EffectiveRole() == model.RoleArbiter }) {
@@ -79,7 +83,7 @@ func (in Input) roles() []model.Role {
 	return roles
 }
 
-// ofRole are the hosts of a role.
+// ofRole returns the hosts of a role.
 func (in Input) ofRole(role model.Role) []*model.Host {
 	var found []*model.Host
 	for _, h := range in.Hosts {

@@ -28,7 +28,10 @@ func hosts(role model.Role, n int) []*model.Host {
 	for i := range n {
 		all = append(all, &model.Host{
 			Role: role, RequestedHostname: fmt.Sprintf("%s-%d", role, i), InstallationDiskID: "/dev/disk/by-id/wwn-0x1",
-			NTPSources: []wire.NtpSource{{SourceName: "192.0.2.123", SourceState: wire.SourceStateSynced}, {SourceName: "192.0.2.124", SourceState: wire.SourceStateUnreachable}},
+			NTPSources: []wire.NtpSource{
+				{SourceName: "192.0.2.123", SourceState: wire.SourceStateSynced},
+				{SourceName: "192.0.2.124", SourceState: wire.SourceStateUnreachable},
+			},
 			Inventory: &wire.Inventory{
 				Disks:      []wire.Disk{{ID: "/dev/disk/by-id/wwn-0x1", Path: "/dev/sda", DriveType: wire.DriveTypeSSD}},
 				Interfaces: []wire.Interface{{Name: "eth0", Ipv4Addresses: []string{fmt.Sprintf("192.168.10.%d/24", 10+i)}}},
@@ -145,10 +148,12 @@ func TestSettingsThatCannotBecomeManifests(t *testing.T) {
 		encryption model.DiskEncryption
 		want       string
 	}{
-		"servers that are no list":    {model.DiskEncryption{EnableOn: "all", Mode: "tang", TangServers: "x"}, "require a JSON list"},
-		"no servers":                  {model.DiskEncryption{EnableOn: "all", Mode: "tang", TangServers: "[]"}, "at least one server"},
-		"a server without thumbprint": {model.DiskEncryption{EnableOn: "all", Mode: "tang", TangServers: `[{"url":"http://t"}]`}, "the thumbprint of server 1"},
-		"another mode":                {model.DiskEncryption{EnableOn: "all", Mode: "key"}, `found "key"`},
+		"servers that are no list": {model.DiskEncryption{EnableOn: "all", Mode: "tang", TangServers: "x"}, "require a JSON list"},
+		"no servers":               {model.DiskEncryption{EnableOn: "all", Mode: "tang", TangServers: "[]"}, "at least one server"},
+		"a server without thumbprint": {
+			model.DiskEncryption{EnableOn: "all", Mode: "tang", TangServers: `[{"url":"http://t"}]`}, "the thumbprint of server 1",
+		},
+		"another mode": {model.DiskEncryption{EnableOn: "all", Mode: "key"}, `found "key"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +170,9 @@ func TestLateManifestsAreListedForTheController(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "[]", string(asJSON))
 	require.Empty(t, asYAML)
-	asJSON, asYAML, err = manifests.LateFiles([]manifests.Late{{Name: "lso", Content: []byte("kind: A\n")}, {Name: "odf", Content: []byte("kind: B")}})
+	asJSON, asYAML, err = manifests.LateFiles(
+		[]manifests.Late{{Name: "lso", Content: []byte("kind: A\n")}, {Name: "odf", Content: []byte("kind: B")}},
+	)
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"Name":"lso","Content":"a2luZDogQQo="},{"Name":"odf","Content":"a2luZDogQg=="}]`, string(asJSON))
 	require.Equal(t, "---\n# lso\nkind: A\n---\n# odf\nkind: B\n", string(asYAML))

@@ -12,11 +12,11 @@ import (
 // a file with several documents get longer names.
 const maxName = 200
 
-// fileName is a file the installer takes: YAML, JSON, or a patch of YAML.
+// fileName matches a file name that the installer accepts: YAML, JSON, or a patch of YAML.
 var fileName = regexp.MustCompile(`\.(json|ya?ml(\.patch_?[a-zA-Z0-9_]*)?)$`)
 
-// CheckName tells whether a manifest can have a name (docs/reference/ignition.md, "Rules
-// for manifests"). The error is a model.ErrUnprocessable.
+// CheckName returns an error when a manifest cannot have a name (docs/reference/ignition.md, "Rules for
+// manifests"). The error is a model.ErrUnprocessable.
 func CheckName(name string) error {
 	switch {
 	case strings.ContainsAny(name, `/\`):
@@ -26,7 +26,11 @@ func CheckName(name string) error {
 	case strings.HasPrefix(name, "."):
 		return model.Unprocessablef("file_name: require a name that does not begin with a dot, found %q", name)
 	case len(name) > maxName || !fileName.MatchString(name):
-		return model.Unprocessablef("file_name: require a name of at most %d bytes that ends in .json, .yaml, .yml or, for a patch, .yaml.patch_name, found %q", maxName, name)
+		return model.Unprocessablef(
+			"file_name: require a name of at most %d bytes that ends in .json, .yaml, .yml or, for a patch, .yaml.patch_name, found %q",
+			maxName,
+			name,
+		)
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ type Late struct {
 	Content []byte
 }
 
-// LateManifests are those of the operators of a cluster, in the order to apply them;
-// some depend on the hosts.
+// LateManifests returns those of the operators of a cluster, in the order to apply them; some depend on the
+// hosts.
 func LateManifests(c *model.Cluster, hosts []*model.Host) ([]Late, error) {
 	_, made, err := operators.Manifests(c, hosts)
 	var late []Late
@@ -37,8 +37,8 @@ func LateManifests(c *model.Cluster, hosts []*model.Host) ([]Late, error) {
 	return late, err
 }
 
-// LateFiles are the forms in which late manifests are downloaded: custom_manifests.json
-// for the controller, custom_manifests.yaml for people.
+// LateFiles returns the forms in which late manifests are downloaded: custom_manifests.json for the controller,
+// custom_manifests.yaml for people.
 func LateFiles(all []Late) (asJSON, asYAML []byte, err error) {
 	if all == nil {
 		all = []Late{} // a list without entries, not null

@@ -28,8 +28,8 @@ var operations = map[string]string{
 	"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from",
 }
 
-// Patch changes a manifest by operations of RFC 6902. A part of a path may be written
-// name=value: it then means the elements of a list that have that member.
+// Patch changes a manifest by operations of RFC 6902. A part of a path may be written name=value: it then
+// matches the elements of a list that have that member.
 type Patch struct {
 	Name       string // of the patch itself
 	Target     string // name of the file that it changes
@@ -68,7 +68,7 @@ func ParsePatch(name string, content []byte) (Patch, error) {
 	return Patch{Name: name, Target: match[1], operations: list}, nil
 }
 
-// faultOf tells what an operation lacks.
+// faultOf returns what an operation lacks.
 func faultOf(o jsonpatch.Operation) string {
 	needs, known := operations[o.Kind()]
 	if !known {

@@ -14,9 +14,9 @@ import (
 // with arbiters.
 var shippedPools = []string{"master", "worker"}
 
-// CheckPools tells whether every host belongs to a machine config pool that the new
-// cluster will have: one that OpenShift ships, or one among files (by folder and name).
-// The error is a model.ErrInvalid that names the host and the pools there are.
+// CheckPools returns an error unless every host belongs to a machine config pool that the new cluster will
+// have: one that OpenShift ships, or one among files (by folder and name). The error is a model.ErrInvalid that
+// names the host and the existing pools.
 func CheckPools(hosts []*model.Host, files map[string][]byte) error {
 	known := slices.Clone(shippedPools)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -39,11 +39,11 @@ func CheckPools(hosts []*model.Host, files map[string][]byte) error {
 	return nil
 }
 
-// poolsIn are the names of the machine config pools in a file.
+// poolsIn returns the names of the machine config pools in a file.
 func poolsIn(name string, content []byte) []string {
 	documents, err := Documents(name, content)
 	if err != nil {
-		return nil // told where the file is read for the installer
+		return nil // reported where the file is read for the installer
 	}
 	var found []string
 	for _, d := range documents {
@@ -54,7 +54,8 @@ func poolsIn(name string, content []byte) []string {
 				Name string `json:"name"`
 			} `json:"metadata"`
 		}
-		if yaml.Unmarshal(d, &o) != nil || o.Kind != "MachineConfigPool" || !strings.HasPrefix(o.APIVersion, "machineconfiguration.openshift.io/") {
+		if yaml.Unmarshal(d, &o) != nil || o.Kind != "MachineConfigPool" ||
+			!strings.HasPrefix(o.APIVersion, "machineconfiguration.openshift.io/") {
 			continue
 		}
 		found = append(found, o.Metadata.Name)

@@ -7,8 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// singleNodeDNS has a single node answer for the names of its cluster itself. Only where
-// the service is told to: elsewhere its users make the DNS records.
+// singleNodeDNS makes a single node resolve the names of its cluster itself. Only where the service is
+// configured to: elsewhere its users create the DNS records.
 func singleNodeDNS(in Input) ([]File, error) {
 	c := in.Cluster
 	if !c.SingleNode() || !in.Options.SingleNodeDNS {
@@ -16,7 +16,7 @@ func singleNodeDNS(in Input) ([]File, error) {
 	}
 	address := nodeAddress(in)
 	if !address.IsValid() {
-		return nil, nil // it has no network yet that its name could lead to
+		return nil, nil // it has no network yet that its name could refer to
 	}
 	data := map[string]any{"Domain": c.Name + "." + c.BaseDNSDomain, "Address": address}
 	m := machineConfig{name: "50-master-dnsmasq-configuration", role: model.RoleMaster}
@@ -43,7 +43,7 @@ func singleNodeDNS(in Input) ([]File, error) {
 	return []File{f}, err
 }
 
-// nodeAddress is an address of the control plane host in the first machine network.
+// nodeAddress returns an address of the control plane host in the first machine network.
 func nodeAddress(in Input) netip.Addr {
 	if len(in.Cluster.MachineNetworks) == 0 {
 		return netip.Addr{}
@@ -64,14 +64,18 @@ func nodeAddress(in Input) netip.Addr {
 	return netip.Addr{}
 }
 
-// singleNodeAddress has a single node take its address from the machine network.
+// singleNodeAddress makes a single node take its address from the machine network.
 func singleNodeAddress(in Input) ([]File, error) {
 	c := in.Cluster
 	if !c.SingleNode() || len(c.MachineNetworks) == 0 {
 		return nil, nil
 	}
 	m := machineConfig{name: "10-masters-node-ip-hint", role: model.RoleMaster}
-	m.addFile("/etc/default/nodeip-configuration", modeFile, []byte("KUBELET_NODEIP_HINT="+c.MachineNetworks[0].Masked().Addr().String()+"\n"))
+	m.addFile(
+		"/etc/default/nodeip-configuration",
+		modeFile,
+		[]byte("KUBELET_NODEIP_HINT="+c.MachineNetworks[0].Masked().Addr().String()+"\n"),
+	)
 	f, err := m.file("node-ip-hint.yaml")
 	return []File{f}, err
 }

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// forever is how long NetworkManager waits for an answer of DHCP or a router, in seconds:
-// a switch that is slow to forward is no reason to stay without a network.
+// forever is how long NetworkManager waits for a reply of DHCP or a router, in seconds: a switch that is slow
+// to forward is no reason to stay without a network.
 const forever = "2147483647"
 
 // convertIP writes one family of addresses of an interface.
@@ -41,7 +41,8 @@ func convertIP(file keyfile, family string, p *ip) error {
 	return nil
 }
 
-// convertAuto writes what is taken of DHCP and router advertisements, and what is told to them.
+// convertAuto writes which values of DHCP and router advertisements are used, and what the client sends to
+// them.
 func convertAuto(file keyfile, family string, p *ip) {
 	set := file.to(family)
 	for _, auto := range []struct {
@@ -74,7 +75,7 @@ func convertAuto(file keyfile, family string, p *ip) {
 	}
 }
 
-// clientID is NetworkManager's word for what NMState calls a client ID.
+// clientID returns NetworkManager's word for NMState's client ID.
 func clientID(id string) string {
 	switch id {
 	case "", "ll":
@@ -85,7 +86,7 @@ func clientID(id string) string {
 	return id
 }
 
-// hostnameKey tells a full name from a bare one, which DHCP for IPv4 has two options for.
+// hostnameKey distinguishes a full name from a bare one, for which DHCP for IPv4 has two options.
 func hostnameKey(family, name string) string {
 	if family == "ipv4" && slices.Contains([]rune(name), '.') {
 		return "dhcp-fqdn"
@@ -129,7 +130,7 @@ func checkIP(family string, p *ip) error {
 	return checkMetrics(p)
 }
 
-// duid is what NetworkManager takes of what NMState has words for, and its own words.
+// duid returns NetworkManager's word for one of NMState's, or NetworkManager's own word unchanged.
 var duid = regexp.MustCompile(`^(lease|llt?|stable-(llt?|uuid)|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){2,127})$`)
 
 func checkMetrics(p *ip) error {
@@ -162,7 +163,7 @@ func interfaceHalf(ip netip.Addr) [16]byte {
 	return out
 }
 
-// ipMethod is how an interface gets its addresses (nm-settings(5), ipv4.method and ipv6.method).
+// ipMethod returns how an interface gets its addresses (nm-settings(5), ipv4.method and ipv6.method).
 func ipMethod(family string, p *ip) string {
 	switch {
 	case !p.enabled():
@@ -185,7 +186,10 @@ func parseAddress(family string, a address) (netip.Prefix, error) {
 	case err != nil || ip.Zone() != "" || ip.Is4In6() || familyOf(ip) != family:
 		return netip.Prefix{}, fmt.Errorf("ip: require an %s address, found %q", familyName[family], a.IP)
 	case ip.Is6() && ip.IsLinkLocalUnicast():
-		return netip.Prefix{}, fmt.Errorf("ip: require an address that is not link-local, because the machine makes that itself, found %s", a.IP)
+		return netip.Prefix{}, fmt.Errorf(
+			"ip: require an address that is not link-local, because the machine makes that itself, found %s",
+			a.IP,
+		)
 	case ip.IsUnspecified() || ip.IsMulticast() || ip.Is6() && ip.IsLoopback():
 		return netip.Prefix{}, fmt.Errorf("ip: require an address that an interface can have, found %s", a.IP)
 	case a.Prefix == nil:

@@ -44,7 +44,7 @@ var bondOptions = map[string]option{
 	"xmit_hash_policy":  {value: oneOf("layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4", "vlan+srcmac")},
 }
 
-// slavesActive goes by words and is written as a number.
+// slavesActive has words as values and is written as a number.
 func slavesActive(value any) (string, error) {
 	word, err := oneOf("dropped", "delivered")(value)
 	return map[string]string{"dropped": "0", "delivered": "1"}[word], err
@@ -94,8 +94,8 @@ func (b *bond) settings() (map[string]string, error) {
 	return out, err
 }
 
-// bondRules are what options require of each other, from NMState and from NetworkManager,
-// which would refuse the whole connection.
+// bondRules are the dependencies between options, from NMState and from NetworkManager, which would refuse the
+// whole connection.
 var bondRules = []struct {
 	at, require string
 	broken      func(o map[string]string) bool
@@ -104,7 +104,11 @@ var bondRules = []struct {
 	{"primary", "mode active-backup, balance-tlb or balance-alb with it", func(o map[string]string) bool {
 		return o["primary"] != "" && !slices.Contains([]string{"active-backup", "balance-tlb", "balance-alb"}, o["mode"])
 	}},
-	{"arp_interval", "miimon or it, not both", func(o map[string]string) bool { return positive(o, "miimon") && positive(o, "arp_interval") }},
+	{
+		"arp_interval",
+		"miimon or it, not both",
+		func(o map[string]string) bool { return positive(o, "miimon") && positive(o, "arp_interval") },
+	},
 	{"arp_interval", "another mode than 802.3ad, balance-tlb and balance-alb with it", func(o map[string]string) bool {
 		return positive(o, "arp_interval") && slices.Contains([]string{"802.3ad", "balance-tlb", "balance-alb"}, o["mode"])
 	}},

@@ -168,7 +168,7 @@ func (t trunkTag) bounds() (first, last number, valid bool) {
 	return 0, 0, false
 }
 
-// filters reports whether a bridge looks at VLANs, which it does for the sake of one port.
+// filters reports whether a bridge filters VLANs, which a single port with vlan enables.
 func (b *bridge) filters() bool {
 	return slices.ContainsFunc(b.ports(), func(p bridgePort) bool { return p.VLAN != nil && p.VLAN.Mode != "" })
 }
@@ -194,7 +194,7 @@ func writeBridgePort(file keyfile, p bridgePort) {
 	file.setNumber("bridge-port", "priority", p.Priority)
 }
 
-// text is the list of VLANs of a port (nm-settings-keyfile(5), vlans).
+// text returns the list of VLANs of a port (nm-settings-keyfile(5), vlans).
 func (v *bridgePortVLAN) text() string {
 	type span struct {
 		first number

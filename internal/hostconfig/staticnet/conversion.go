@@ -30,14 +30,18 @@ func Keyfiles(h Host) (map[string][]byte, error) {
 	for i, one := range c.interfaces {
 		name := c.files[one.Name]["connection"]["id"] + ".nmconnection"
 		if _, taken := out[name]; taken {
-			return nil, fmt.Errorf("%s.profile-name: require a name that no other interface has, found %q", c.place(i), strings.TrimSuffix(name, ".nmconnection"))
+			return nil, fmt.Errorf(
+				"%s.profile-name: require a name that no other interface has, found %q",
+				c.place(i),
+				strings.TrimSuffix(name, ".nmconnection"),
+			)
 		}
 		out[name] = c.files[one.Name].bytes()
 	}
 	return out, nil
 }
 
-// conversion is a host's settings on their way to files.
+// conversion is the conversion of a host's settings to files.
 type conversion struct {
 	host       Host
 	interfaces []iface        // those of the settings, then those they only mention
@@ -49,8 +53,8 @@ type conversion struct {
 	settings   portSettings
 }
 
-// kernelName is what the kernel takes as the name of an interface that it makes (15 bytes).
-// It keeps the colon for aliases, so NetworkManager refuses it.
+// kernelName matches the names that the kernel accepts for an interface it makes (15 bytes). It keeps the colon
+// for aliases, so NetworkManager refuses it.
 var kernelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
 
 // kernelNames are those that NetworkManager refuses because they are something else in
@@ -90,7 +94,7 @@ func newConversion(h Host) (*conversion, error) {
 	return c, c.checkLoops()
 }
 
-// complete gives what an interface has by other names or by itself.
+// complete derives settings that have other names, or that an interface has by itself.
 func complete(one iface) (iface, error) {
 	if one.Type == "" {
 		one.Type = "ethernet"
@@ -104,7 +108,7 @@ func complete(one iface) (iface, error) {
 	return one, nil
 }
 
-// use takes notice of the interfaces that one is made of.
+// use registers the ports and parent of interface i.
 func (c *conversion) use(i int, seen map[string]bool) error {
 	one := c.interfaces[i]
 	ports := portsOf(one)
@@ -166,7 +170,7 @@ func (c *conversion) checkLoops() error {
 	return nil
 }
 
-// place is the path of an interface in the settings.
+// place returns the path of an interface in the settings.
 func (c *conversion) place(i int) string { return fmt.Sprintf("interfaces[%d]", i) }
 
 func (c *conversion) add(one iface) {
@@ -182,14 +186,14 @@ func (c *conversion) find(name string) (iface, bool) {
 	return c.interfaces[at], true
 }
 
-// connectionID is the one NMState gives: the same for the same interface every time, so
-// that what refers to it can be written without asking.
+// connectionID is the one NMState gives: the same for the same interface every time, so that references to it
+// can be written directly.
 func connectionID(one iface) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(one.Type+"://"+one.Name)).String()
 }
 
-// reference is how a connection names the one below it. An Ethernet interface goes by
-// its connection, because its name is not known here.
+// reference returns how a connection refers to the one below it. An Ethernet interface is referred to by its
+// connection, because its name is unknown here.
 func (c *conversion) reference(name string) string {
 	if one, found := c.find(name); found && one.Type == "ethernet" {
 		return connectionID(one)

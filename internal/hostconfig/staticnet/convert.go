@@ -19,9 +19,13 @@ func checkInterface(one iface, h Host) error {
 	case !ethernet && !kernelName.MatchString(one.Name):
 		return fmt.Errorf("name: require at most 15 letters, digits and . _ @ -, found %q", one.Name)
 	case !ethernet && slices.Contains(kernelNames, one.Name):
-		return fmt.Errorf("name: require a name that Linux does not have for itself, found %q", one.Name)
+		return fmt.Errorf("name: require a name that Linux does not reserve, found %q", one.Name)
 	case !ethernet && h.mapped(one.Name) != "":
-		return fmt.Errorf("name: require a name that is not in mac_interface_map, because type %s has no hardware, found %s", one.Type, one.Name)
+		return fmt.Errorf(
+			"name: require a name that is not in mac_interface_map, because type %s has no hardware, found %s",
+			one.Type,
+			one.Name,
+		)
 	case !slices.Contains([]string{"", "up", "down"}, one.State):
 		return fmt.Errorf("state: require up or down, because a machine that boots has nothing to remove, found %q", one.State)
 	case !slices.Contains([]string{"", "any", "ipv4", "ipv6", "ipv4+ipv6"}, one.WaitIP):
@@ -63,7 +67,11 @@ func checkHardware(one iface, h Host) error {
 	case one.MAC != "" && !ofOne(one.MAC):
 		return fmt.Errorf("mac-address: require the MAC address of one interface, found %s", one.MAC)
 	case byMAC && one.MAC != "" && !strings.EqualFold(one.MAC, own):
-		return fmt.Errorf("mac-address: require %s as in mac_interface_map, because the interface is identified by it, found %s", own, one.MAC)
+		return fmt.Errorf(
+			"mac-address: require %s as in mac_interface_map, because the interface is identified by it, found %s",
+			own,
+			one.MAC,
+		)
 	case one.MTU != nil && (*one.MTU < 68 || *one.MTU > 65535):
 		return fmt.Errorf("mtu: require 68 to 65535, found %d", *one.MTU)
 	case one.MTU != nil && *one.MTU < smallestIPv6 && one.IPv6.enabled():
@@ -76,7 +84,7 @@ func checkHardware(one iface, h Host) error {
 	return nil
 }
 
-// priority lets these connections win over what the live system makes up by itself.
+// priority makes these connections win over those that the live system makes by itself.
 const priority = "1"
 
 func (c *conversion) convert(i int) error {
@@ -137,13 +145,13 @@ func (c *conversion) writeConnection(file keyfile, one iface) {
 	}
 }
 
-// portSettings are what owners say of their ports, by port: a bridge may have thousands.
+// portSettings are the owners' settings of their ports, by port: a bridge may have thousands.
 type portSettings struct {
 	bond   map[string][]bondPort
 	bridge map[string]bridgePort
 }
 
-// add takes the settings of the ports of one interface.
+// add adds the settings of the ports of one interface.
 func (s portSettings) add(owner iface) {
 	switch {
 	case owner.Type == "bond":
@@ -157,7 +165,7 @@ func (s portSettings) add(owner iface) {
 	}
 }
 
-// write writes what the owner says of one of its ports.
+// write writes the owner's settings of one of its ports.
 func (s portSettings) write(file keyfile, owner iface, name string) {
 	switch owner.Type {
 	case "bond":

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Priorities of name servers (nm-settings(5), dns-priority): the first family is asked
-// first, and both before what a VPN or another connection brings.
+// Priorities of name servers (nm-settings(5), dns-priority): the first family is asked first, and both before
+// those of a VPN or another connection.
 const (
 	firstDNS  = "40"
 	secondDNS = "50"
@@ -74,7 +74,11 @@ func (c *conversion) nameServers() (servers []netip.Addr, on string, err error) 
 		case err != nil || server.Is4In6():
 			return nil, "", fmt.Errorf("%s: require an address, found %q", at, text)
 		case server.Is6() && server.IsLinkLocalUnicast() != (server.Zone() != ""):
-			return nil, "", fmt.Errorf("%s: require an interface with a link-local address and only there, as in fe80::1%%eth0, found %q", at, text)
+			return nil, "", fmt.Errorf(
+				"%s: require an interface with a link-local address and only there, as in fe80::1%%eth0, found %q",
+				at,
+				text,
+			)
 		case server.Zone() == "":
 		case on != "" && on != server.Zone():
 			return nil, "", fmt.Errorf("%s: require link-local addresses on one interface, found %s besides %s", at, server.Zone(), on)
@@ -97,8 +101,8 @@ func (c *conversion) writeDNS(one iface, family, priority string, servers []neti
 	c.files[one.Name].set(family, "dns-priority", priority)
 }
 
-// ofDNS is the interface whose connection has the name servers of a family: the one that
-// is named with them, or the first that hears of no others, or the first with addresses.
+// ofDNS returns the interface whose connection has the name servers of a family: the one that is named with
+// them, or the first that receives no others, or the first with addresses.
 func (c *conversion) ofDNS(family, on string, servers []netip.Addr) (iface, error) {
 	if on != "" && family == "ipv6" {
 		one, found := c.find(on)
@@ -116,10 +120,14 @@ func (c *conversion) ofDNS(family, on string, servers []netip.Addr) (iface, erro
 		}
 	}
 	at := slices.IndexFunc(servers, func(s netip.Addr) bool { return familyOf(s) == family })
-	return iface{}, fmt.Errorf("dns-resolver.config.server: require an interface with %s addresses for %s, found none", familyName[family], servers[at])
+	return iface{}, fmt.Errorf(
+		"dns-resolver.config.server: require an interface with %s addresses for %s, found none",
+		familyName[family],
+		servers[at],
+	)
 }
 
-// prefers reports whether an interface hears of no name servers of a family by itself.
+// prefers reports whether an interface receives no name servers of a family by itself.
 func (c *conversion) prefers(one iface, family string) bool {
 	p := one.family(family)
 	return c.canHaveIP(one) && (p.static() || p.auto() && p.AutoDNS.is(false))
@@ -130,8 +138,8 @@ func (c *conversion) resolves(one iface, family string) bool {
 	return one.up() && c.hasAddresses(one, family)
 }
 
-// addSearch writes search domains and options without servers: to those that DHCP or a
-// router brings, or to whatever interface there is.
+// addSearch writes search domains and options without servers: to connections that get theirs from DHCP or a
+// router, or to any interface.
 func (c *conversion) addSearch(dns dnsConfig) error {
 	if len(dns.Search) == 0 && len(dns.Options) == 0 {
 		return nil
@@ -150,5 +158,8 @@ func (c *conversion) addSearch(dns dnsConfig) error {
 			}
 		}
 	}
-	return fmt.Errorf("dns-resolver.config.search: require an interface with addresses for %q, found none", strings.Join(slices.Concat(dns.Search, dns.Options), " "))
+	return fmt.Errorf(
+		"dns-resolver.config.search: require an interface with addresses for %q, found none",
+		strings.Join(slices.Concat(dns.Search, dns.Options), " "),
+	)
 }

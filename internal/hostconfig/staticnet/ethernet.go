@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// checkEthernet holds speed and duplex, which belong together and are only forced when
-// nothing is negotiated (nm-settings(5), 802-3-ethernet).
+// checkEthernet checks speed and duplex, which belong together and are only forced when nothing is negotiated
+// (nm-settings(5), 802-3-ethernet).
 func checkEthernet(one iface) error {
 	e := one.Ethernet
 	if e == nil {
@@ -44,15 +44,18 @@ var features = map[string]string{
 	"rx-hashing": "rxhash", "rx-lro": "lro", "rx-ntuple-filter": "ntuple", "rx-vlan-hw-parse": "rxvlan", "tx-vlan-hw-insert": "txvlan",
 }
 
-// moreFeatures are those that both call the same (nm-settings(5), ethtool.feature-*).
+// moreFeatures are those with the same name in both (nm-settings(5), ethtool.feature-*).
 var moreFeatures = []string{
 	"esp-hw-offload", "esp-tx-csum-hw-offload", "fcoe-mtu", "highdma", "hw-tc-offload", "l2-fwd-offload", "loopback", "macsec-hw-offload",
-	"rx-all", "rx-fcs", "rx-gro-hw", "rx-gro-list", "rx-udp_tunnel-port-offload", "rx-vlan-filter", "rx-vlan-stag-filter", "rx-vlan-stag-hw-parse",
+	"rx-all", "rx-fcs", "rx-gro-hw", "rx-gro-list", "rx-udp_tunnel-port-offload", "rx-vlan-filter", "rx-vlan-stag-filter",
+	"rx-vlan-stag-hw-parse",
 	"tls-hw-record", "tls-hw-rx-offload", "tls-hw-tx-offload", "tx-checksum-fcoe-crc", "tx-checksum-ip-generic", "tx-checksum-ipv4",
-	"tx-checksum-ipv6", "tx-checksum-sctp", "tx-esp-segmentation", "tx-fcoe-segmentation", "tx-gre-csum-segmentation", "tx-gre-segmentation",
+	"tx-checksum-ipv6", "tx-checksum-sctp", "tx-esp-segmentation", "tx-fcoe-segmentation", "tx-gre-csum-segmentation",
+	"tx-gre-segmentation",
 	"tx-gso-list", "tx-gso-partial", "tx-gso-robust", "tx-ipxip4-segmentation", "tx-ipxip6-segmentation", "tx-nocache-copy",
 	"tx-scatter-gather-fraglist", "tx-sctp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp6-segmentation",
-	"tx-tunnel-remcsum-segmentation", "tx-udp-segmentation", "tx-udp_tnl-csum-segmentation", "tx-udp_tnl-segmentation", "tx-vlan-stag-hw-insert",
+	"tx-tunnel-remcsum-segmentation", "tx-udp-segmentation", "tx-udp_tnl-csum-segmentation", "tx-udp_tnl-segmentation",
+	"tx-vlan-stag-hw-insert",
 }
 
 // ethtoolOptions are the tables of NMState's sections of ethtool.
@@ -74,8 +77,13 @@ func ethtoolOptions() map[string]map[string]option {
 	return map[string]map[string]option{
 		"feature":  feature,
 		"coalesce": coalesce,
-		"ring":     {"rx": {size, "ring-rx"}, "rx-jumbo": {size, "ring-rx-jumbo"}, "rx-mini": {size, "ring-rx-mini"}, "tx": {size, "ring-tx"}},
-		"pause":    {"autoneg": {trueFalse, "pause-autoneg"}, "rx": {trueFalse, "pause-rx"}, "tx": {trueFalse, "pause-tx"}},
+		"ring": {
+			"rx":       {size, "ring-rx"},
+			"rx-jumbo": {size, "ring-rx-jumbo"},
+			"rx-mini":  {size, "ring-rx-mini"},
+			"tx":       {size, "ring-tx"},
+		},
+		"pause": {"autoneg": {trueFalse, "pause-autoneg"}, "rx": {trueFalse, "pause-rx"}, "tx": {trueFalse, "pause-tx"}},
 	}
 }
 
@@ -91,7 +99,9 @@ func writeEthtool(file keyfile, e *ethtool) error {
 		}
 	}
 	if file["ethtool"]["pause-autoneg"] != "false" && (file["ethtool"]["pause-rx"] != "" || file["ethtool"]["pause-tx"] != "") {
-		return fmt.Errorf("ethtool.pause.autoneg: require false with rx and tx, because they are negotiated otherwise, found something else")
+		return fmt.Errorf(
+			"ethtool.pause.autoneg: require false with rx and tx, because they are negotiated otherwise, found something else",
+		)
 	}
 	return nil
 }

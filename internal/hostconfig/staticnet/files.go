@@ -27,11 +27,10 @@ var keyfilesScript []byte
 //go:embed script/nmstate.sh
 var nmstateScript []byte
 
-// Script gives NetworkManager the settings of the host whose MAC address the machine has,
-// and fails when it cannot. It needs a shell, cat, chmod, mkdir, rm and sleep, and with
-// MethodNMState nmstatectl. Its arguments are the folders of settings (Folder),
-// connections (/etc/NetworkManager/system-connections) and interfaces (/sys/class/net),
-// and the seconds it waits for interfaces; none are needed in a live system.
+// Script copies the settings of the host whose MAC address the machine has to NetworkManager, and fails when it
+// cannot. It requires a shell, cat, chmod, mkdir, rm and sleep, and with MethodNMState nmstatectl. Its
+// arguments are the folders of settings (Folder), connections (/etc/NetworkManager/system-connections) and
+// interfaces (/sys/class/net), and the seconds it waits for interfaces; none are needed in a live system.
 func Script(how Method) []byte {
 	if how == MethodNMState {
 		return slices.Concat(findScript, nmstateScript)
@@ -46,9 +45,9 @@ type File struct {
 	Content []byte
 }
 
-// Scripts are what applies settings: Script at ScriptPath, and what that falls back to. An
-// image may be of another version than its environment, whose system has no nmstatectl; an
-// initramfs may have none that could be put into it.
+// Scripts returns the scripts that apply settings: Script at ScriptPath, and its fallback. An image may be of
+// another version than its InfraEnv, whose system has no nmstatectl; an initramfs may have none that could be
+// put into it.
 func Scripts(how Method) []File {
 	out := []File{{ScriptPath, 0o755, Script(how)}}
 	if how == MethodNMState {
@@ -57,9 +56,8 @@ func Scripts(how Method) []File {
 	return out
 }
 
-// Files are the settings of all hosts: host<N> in the order of the list, each with its
-// connections and mac_interface.ini, a line MAC=name for each interface, and with
-// MethodNMState its YAML.
+// Files returns the settings of all hosts: host<N> in the order of the list, each with its connections and
+// mac_interface.ini, a line MAC=name for each interface, and with MethodNMState its YAML.
 func Files(hosts []Host, how Method) ([]File, error) {
 	var out []File
 	for i, h := range hosts {

@@ -15,9 +15,8 @@ import (
 	"slipway/internal/model"
 )
 
-// unitPath runs the script in the initramfs before NetworkManager does, from where CoreOS
-// takes the connections along into the system that it starts. Hooks of dracut would be
-// too late: NetworkManager is a service of its own there.
+// unitPath runs the script in the initramfs before NetworkManager, from where CoreOS copies the connections to
+// the system that it starts. Hooks of dracut would be too late: NetworkManager is a service of its own there.
 const (
 	unitPath  = "/etc/systemd/system/slipway-static-network.service"
 	unitWants = "/etc/systemd/system/initrd.target.wants/slipway-static-network.service"
@@ -26,16 +25,16 @@ const (
 //go:embed initramfs.service
 var unit []byte
 
-// rootfsProxyPath has the service that fetches the rest of a minimal image use a proxy.
+// rootfsProxyPath makes the service that fetches the rest of a minimal image use a proxy.
 const rootfsProxyPath = "/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf"
 
 // maxInitrd is the room that a minimal image has for the archive, in bytes
 // (docs/reference/images.md, "Room for static networks").
 const maxInitrd = 1 << 20
 
-// MinimalInitrd is what an image needs before it can fetch its root file system: network
-// settings and a proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is
-// needed, and a model.ErrConflict when the archive is larger than an image has room for.
+// MinimalInitrd returns what an image needs before it can fetch its root file system: network settings and a
+// proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is needed, and a model.ErrConflict when the
+// archive exceeds the room in an image.
 func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method) ([]byte, error) {
 	files, err := initramfsFiles(hosts, how)
 	if err != nil {
@@ -56,12 +55,16 @@ func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method) ([]byte, error) 
 		return nil, fmt.Errorf("pack the initramfs: %w", err)
 	}
 	if out.Len() > maxInitrd {
-		return nil, model.Conflictf("network settings cannot be put into an image: require at most %d bytes packed, found %d", maxInitrd, out.Len())
+		return nil, model.Conflictf(
+			"network settings cannot be put into an image: require at most %d bytes packed, found %d",
+			maxInitrd,
+			out.Len(),
+		)
 	}
 	return out.Bytes(), nil
 }
 
-// initramfsFiles are the settings with what applies them.
+// initramfsFiles are the settings with the script that applies them.
 func initramfsFiles(hosts []Host, how Method) ([]File, error) {
 	files, err := Files(hosts, how)
 	if err != nil || len(files) == 0 {
@@ -71,7 +74,7 @@ func initramfsFiles(hosts []Host, how Method) ([]File, error) {
 	return append(files, File{unitPath, 0o644, unit}, File{unitWants, symlink, []byte(unitPath)}), nil
 }
 
-// symlink is the mode of a link to what is its content.
+// symlink is the mode of a link to its content.
 const symlink = int(cpio.TypeSymlink) | 0o777
 
 // archive writes files after the folders they are in, which the kernel does not make itself.
@@ -89,7 +92,12 @@ func archive(to *gzip.Writer, files []File) error {
 				return fmt.Errorf("pack folder %s: %w", folder, err)
 			}
 		}
-		header := &cpio.Header{Name: strings.TrimPrefix(f.Path, "/"), Mode: cpio.FileMode(f.Mode), Size: int64(len(f.Content)), Links: 1} //nolint:gosec // sixteen bits
+		header := &cpio.Header{
+			Name:  strings.TrimPrefix(f.Path, "/"),
+			Mode:  cpio.FileMode(f.Mode),
+			Size:  int64(len(f.Content)),
+			Links: 1,
+		} //nolint:gosec // sixteen bits
 		if f.Mode&int(cpio.TypeSymlink) == 0 {
 			header.Mode |= cpio.TypeReg
 		}
@@ -103,7 +111,7 @@ func archive(to *gzip.Writer, files []File) error {
 	return writer.Close()
 }
 
-// folders are those above a file, the outermost first, without a slash at their beginning.
+// folders returns the parent folders of a file, the outermost first, without a leading slash.
 func folders(file string) []string {
 	var out []string
 	for at := path.Dir(file); at != "/"; at = path.Dir(at) {

@@ -50,10 +50,18 @@ func unpack(t *testing.T, archive []byte) map[string]string {
 func TestInitrdBringsSettingsAndProxy(t *testing.T) {
 	t.Parallel()
 	hosts := parse(t, example(t, "static-addresses-of-both-families"), example(t, "DHCP-for-IPv4"))
-	archive, err := staticnet.MinimalInitrd(hosts, model.Proxy{HTTP: "http://ann:100%25@proxy.example:3128", NoProxy: "example.com"}, staticnet.MethodKeyfiles)
+	archive, err := staticnet.MinimalInitrd(
+		hosts,
+		model.Proxy{HTTP: "http://ann:100%25@proxy.example:3128", NoProxy: "example.com"},
+		staticnet.MethodKeyfiles,
+	)
 	require.NoError(t, err)
 	files := unpack(t, archive)
-	require.Equal(t, string(keyfiles(t, example(t, "static-addresses-of-both-families"))["eth0.nmconnection"]), files["/etc/assisted/network/host0/eth0.nmconnection"])
+	require.Equal(
+		t,
+		string(keyfiles(t, example(t, "static-addresses-of-both-families"))["eth0.nmconnection"]),
+		files["/etc/assisted/network/host0/eth0.nmconnection"],
+	)
 	require.Equal(t, "52:54:00:aa:bb:01=eth0\n52:54:00:aa:bb:02=eth1\n", files["/etc/assisted/network/host0/mac_interface.ini"])
 	require.Equal(t, "52:54:00:aa:ba:01=eth0\n52:54:00:aa:ba:02=eth1\n", files["/etc/assisted/network/host1/mac_interface.ini"])
 	require.Equal(t, string(staticnet.Script(staticnet.MethodKeyfiles)), files[staticnet.ScriptPath])
@@ -62,7 +70,11 @@ func TestInitrdBringsSettingsAndProxy(t *testing.T) {
 	unit := files["/etc/systemd/system/slipway-static-network.service"]
 	require.Contains(t, unit, "ExecStart=/bin/sh "+staticnet.ScriptPath+" "+staticnet.Folder+" /run/NetworkManager/system-connections\n")
 	require.Contains(t, unit, "Before=nm-initrd.service")
-	require.Equal(t, "/etc/systemd/system/slipway-static-network.service", files["/etc/systemd/system/initrd.target.wants/slipway-static-network.service"])
+	require.Equal(
+		t,
+		"/etc/systemd/system/slipway-static-network.service",
+		files["/etc/systemd/system/initrd.target.wants/slipway-static-network.service"],
+	)
 }
 
 func TestInitrdBringsNMStateToHostsThatApplyIt(t *testing.T) {

@@ -39,9 +39,10 @@ func (k keyfile) to(section string) func(key, value string) {
 	return func(key, value string) { k.set(section, key, value) }
 }
 
-// sectionOrder is NMState's: files are easier to compare when they are alike.
+// sectionOrder is NMState's: that makes files easier to compare.
 var sectionOrder = []string{
-	"connection", "bond", "bond-port", "bridge", "bridge-port", "ipv4", "ipv6", "ethernet", "vlan", "vxlan", "macvlan", "vrf", "user", "ethtool",
+	"connection", "bond", "bond-port", "bridge", "bridge-port", "ipv4", "ipv6", "ethernet", "vlan", "vxlan", "macvlan", "vrf", "user",
+	"ethtool",
 }
 
 func (k keyfile) bytes() []byte {
@@ -62,7 +63,7 @@ func (k keyfile) bytes() []byte {
 	return out.Bytes()
 }
 
-// listed is a list the way keyfiles write it.
+// listed writes a list in the form of keyfiles.
 func listed(items []string) string { return strings.Join(items, ";") }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -15,7 +15,7 @@ type kind struct {
 	write  func(c *conversion, file keyfile, one iface)
 }
 
-// kinds are the types of interfaces that are understood, by NMState's name.
+// kinds are the supported types of interfaces, by NMState's name.
 var kinds = map[string]kind{
 	"ethernet":     {nm: "802-3-ethernet", check: checkEthernet, write: (*conversion).writeEthernet},
 	"bond":         {nm: "bond", member: "bond", check: checkBond, write: (*conversion).writeBond},
@@ -27,18 +27,18 @@ var kinds = map[string]kind{
 	"dummy":        {nm: "dummy"},
 }
 
-// refusedKinds are types that NMState knows and that are refused, and why.
+// refusedKinds are types of NMState that are refused, each with its reason.
 var refusedKinds = map[string]string{
 	"ovs-bridge":    openVSwitch,
 	"ovs-interface": openVSwitch,
 	"ovs-port":      openVSwitch,
 	"infiniband":    "mac_interface_map takes addresses of Ethernet, of 6 bytes",
-	"loopback":      "it is there by itself, give further addresses to an interface of type dummy",
-	"veth":          "pairs inside one machine reach nobody",
+	"loopback":      "it exists by itself, give further addresses to an interface of type dummy",
+	"veth":          "pairs inside one machine reach no other machine",
 	"mac-vtap":      "it is for virtual machines, use a mac-vlan",
 	"ipvlan":        "NetworkManager knows it from 1.52 on, use a mac-vlan",
-	"macsec":        "its secrets would be readable by everybody who has the image",
-	"ipsec":         "its secrets would be readable by everybody who has the image",
+	"macsec":        "its secrets would be readable by every holder of the image",
+	"ipsec":         "its secrets would be readable by every holder of the image",
 	"hsr":           "NetworkManager knows it from 1.46 on",
 	"ip-tunnel":     "a tunnel needs a network that is up, let the cluster set it up",
 	"wifi-phy":      "a wireless network has secrets, and images are no place for them",
@@ -81,7 +81,7 @@ func checkSections(one iface) error {
 	return nil
 }
 
-// parentOf is the interface that another one runs over.
+// parentOf returns the interface that another one runs over.
 func parentOf(one iface) string {
 	switch one.Type {
 	case "vlan":
@@ -94,7 +94,7 @@ func parentOf(one iface) string {
 	return ""
 }
 
-// portsOf are the interfaces that another one is made of.
+// portsOf returns the interfaces that another one is made of.
 func portsOf(one iface) []string {
 	var out []string
 	switch one.Type {

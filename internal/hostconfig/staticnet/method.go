@@ -12,7 +12,7 @@ type Method string
 // The methods. Hosts of either get the same settings, checked in the same way.
 const (
 	MethodKeyfiles Method = "keyfiles" // made here, copied by the host
-	MethodNMState  Method = "nmstate"  // the YAML, made into keyfiles by the host's nmstatectl
+	MethodNMState  Method = "nmstate"  // the YAML, converted to keyfiles by the host's nmstatectl
 )
 
 // firstWithNMState is the first version whose live system has nmstatectl for it
@@ -22,9 +22,8 @@ var firstWithNMState = semver.MustParse("4.18.0-ec.0")
 // architecture ends the versions of releases for one.
 var architecture = regexp.MustCompile(`-(x86_64|aarch64|ppc64le|s390x|multi)$`)
 
-// MethodFor is the method of an OpenShift version such as 4.18, 4.18.3-rc.1 or
-// 4.18.3-x86_64. No version is the newest, which applies NMState; what is no version takes
-// keyfiles, which every system understands.
+// MethodFor returns the method of an OpenShift version such as 4.18, 4.18.3-rc.1 or 4.18.3-x86_64. An empty
+// version is the newest, which applies NMState; an invalid one gets keyfiles, which every system understands.
 func MethodFor(openShiftVersion string) Method {
 	if openShiftVersion == "" {
 		return MethodNMState

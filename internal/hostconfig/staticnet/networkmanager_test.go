@@ -19,9 +19,12 @@ var newer = []string{"prio"}
 // rewritten are lines that NetworkManager leaves out because they say what it does
 // anyway, or writes in another way.
 var rewritten = []string{
-	"autoconnect=true", "autoconnect-slaves=-1", "autoconnect-slaves=1", "stp=true", "auto-negotiate=false", "method=disabled", "addr-gen-mode=0", "addr-gen-mode=1",
-	"flags=1", "tap=false", "learning=true", "multicast-snooping=true", "vlan-filtering=false", "vlan-default-pvid=1", "dhcp-send-hostname=true",
-	"ignore-auto-dns=false", "ignore-auto-routes=false", "never-default=false", "may-fail=true", "multicast-querier=false", "multicast-query-use-ifaddr=false",
+	"autoconnect=true", "autoconnect-slaves=-1", "autoconnect-slaves=1", "stp=true", "auto-negotiate=false", "method=disabled",
+	"addr-gen-mode=0", "addr-gen-mode=1",
+	"flags=1", "tap=false", "learning=true", "multicast-snooping=true", "vlan-filtering=false", "vlan-default-pvid=1",
+	"dhcp-send-hostname=true",
+	"ignore-auto-dns=false", "ignore-auto-routes=false", "never-default=false", "may-fail=true", "multicast-querier=false",
+	"multicast-query-use-ifaddr=false",
 	"promiscuous=true", "token=::10", "vlan-protocol=802.1Q", "type=802-3-ethernet",
 }
 
@@ -35,10 +38,10 @@ func manager(t *testing.T, content string) (understood, complaints string, err e
 	// Without a connection to change nmcli reads one from its input, and refuses what it cannot read.
 	command := exec.CommandContext(t.Context(), nmcli, "--offline", "connection", "modify", "connection.zone", "lab")
 	command.Stdin = strings.NewReader(content)
-	var told bytes.Buffer
-	command.Stderr = &told
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
 	out, err := command.Output()
-	return string(out), told.String(), err
+	return string(out), stderr.String(), err
 }
 
 func TestNetworkManagerReadsTheKeyfiles(t *testing.T) {
@@ -65,7 +68,8 @@ func requireKept(t *testing.T, sent, got, name string) {
 		}
 		kept := slices.ContainsFunc(slices.Collect(strings.Lines(strings.ToLower(got))), func(candidate string) bool {
 			other, rest, _ := strings.Cut(strings.TrimSpace(candidate), "=")
-			return number.ReplaceAllString(other, "") == number.ReplaceAllString(key, "") && slices.Equal(words(rest), words(strings.ToLower(value)))
+			return number.ReplaceAllString(other, "") == number.ReplaceAllString(key, "") &&
+				slices.Equal(words(rest), words(strings.ToLower(value)))
 		})
 		require.True(t, kept, "%s: %s is not in\n%s", name, line, got)
 	}
@@ -90,7 +94,7 @@ func words(value string) []string {
 	return out
 }
 
-// What NetworkManager refuses it would refuse at boot, when nobody looks: the same has to
+// What NetworkManager refuses it would refuse at boot, unnoticed: the same has to
 // be refused when settings are given.
 func TestWhatNetworkManagerRefusesIsRefusedBefore(t *testing.T) {
 	t.Parallel()
@@ -107,7 +111,7 @@ func TestWhatNetworkManagerRefusesIsRefusedBefore(t *testing.T) {
 		"hosts to watch but never":                   {"active-backup", "arp_ip_target: 192.0.2.1"},
 		"watching hosts in a mode that cannot":       {"balance-tlb", "arp_interval: 100, arp_ip_target: 192.0.2.1"},
 		"announcements in two numbers":               {"active-backup", "num_grat_arp: 2, num_unsol_na: 3"},
-		"an address that is none":                    {"active-backup", "arp_interval: 100, arp_ip_target: here"},
+		"an invalid address":                         {"active-backup", "arp_interval: 100, arp_ip_target: here"},
 		"both ways to watch a link in a mode of one": {"balance-alb", "miimon: 100, arp_interval: 100"},
 	} {
 		state, keyfile := bond(c.mode, c.options)

@@ -9,9 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// NMState is the YAML of a host as its nmstatectl gets it: what was given, with <MAC
-// address> in place of the names that the map has. Script puts the names there that the
-// machine has for them, which nobody knows before it runs.
+// NMState returns the YAML of a host for its nmstatectl: the input, with <MAC address> in place of the names in
+// the map. Script replaces them by the machine's names, which are unknown before it runs.
 func NMState(h Host) ([]byte, error) {
 	tree, isMap := clone(h.tree).(map[string]any)
 	if !isMap {
@@ -52,12 +51,12 @@ func (h Host) renameInterface(one map[string]any) {
 		one["type"] = "ethernet"
 	}
 	if from, copies := one["copy-mac-from"]; copies {
-		// An address that only the map tells is unknown there.
+		// An address that only the map has is unknown there.
 		delete(one, "copy-mac-from")
 		one["mac-address"] = h.addressOf(fmt.Sprint(from))
 	}
 	if h.mapped(name) != "" && one["identifier"] == "mac-address" {
-		delete(one, "identifier") // the name that it gets says the same
+		delete(one, "identifier") // the name that it gets has the same content
 		delete(one, "mac-address")
 	}
 	h.rename(one, "name")
@@ -98,7 +97,7 @@ func (h Host) renameBond(one map[string]any) {
 	}
 }
 
-// find is a bond of the settings.
+// find finds a bond of the settings.
 func (h Host) find(name string) (iface, bool) {
 	one, err := complete(h.configured(name))
 	return one, err == nil && one.Bond != nil
@@ -112,7 +111,7 @@ func (h Host) tableOf(name string) string {
 	return ""
 }
 
-// addressOf is the MAC address that an interface will have.
+// addressOf returns the MAC address that an interface will have.
 func (h Host) addressOf(name string) string {
 	return cmp.Or(h.configured(name).MAC, h.mac(name))
 }
@@ -135,13 +134,13 @@ func (h Host) renameAll(node map[string]any, keys ...string) {
 	}
 }
 
-// child is a map in a map; what is missing is an empty one.
+// child returns a map in a map; an empty one when it is missing.
 func child(node map[string]any, key string) map[string]any {
 	found, _ := node[key].(map[string]any)
 	return found
 }
 
-// eachMap gives the maps in a list.
+// eachMap yields the maps in a list.
 func eachMap(list any) []map[string]any {
 	var out []map[string]any
 	items, _ := list.([]any)

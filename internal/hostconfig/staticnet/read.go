@@ -18,8 +18,8 @@ import (
 // of routes, and little enough for a list of many hosts.
 const maxState = 256 << 10
 
-// readState reads the YAML, as what is understood of it and as the tree that it is. A key
-// that is not understood is a fault that names it.
+// readState parses the YAML into the supported settings and into a tree. An unsupported key is a fault that
+// names it.
 func readState(text string) (state, map[string]any, error) {
 	var s state
 	if err := useryaml.Check([]byte(text), maxState); err != nil {
@@ -27,7 +27,10 @@ func readState(text string) (state, map[string]any, error) {
 	}
 	content, tree, err := readTree(text)
 	if err != nil {
-		return s, nil, fmt.Errorf("require a network state in YAML, found a fault: %s", strings.TrimPrefix(firstLine(err.Error()), "error converting YAML to JSON: "))
+		return s, nil, fmt.Errorf(
+			"require a network state in YAML, found a fault: %s",
+			strings.TrimPrefix(firstLine(err.Error()), "error converting YAML to JSON: "),
+		)
 	}
 	if len(tree) == 0 {
 		return s, nil, errors.New("require a network state in YAML, found none")
@@ -44,7 +47,7 @@ func readState(text string) (state, map[string]any, error) {
 	return s, tree, nil
 }
 
-// readTree gives the YAML as JSON and as a tree, which keeps numbers as they were written.
+// readTree returns the YAML as JSON and as a tree, which keeps numbers as they were written.
 func readTree(text string) (content []byte, tree map[string]any, err error) {
 	if content, err = yaml.YAMLToJSON([]byte(text)); err != nil {
 		return nil, nil, err
@@ -59,7 +62,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// unknownKey is the path of the first key that a type has no field for.
+// unknownKey returns the path of the first key that a type has no field for.
 func unknownKey(tree any, t reflect.Type, path string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -68,7 +71,7 @@ func unknownKey(tree any, t reflect.Type, path string) string {
 	case []any:
 		for i, item := range node {
 			if t.Kind() != reflect.Slice {
-				return "" // told as another kind of value
+				return "" // reported as another kind of value
 			}
 			if key := unknownKey(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); key != "" {
 				return key
@@ -96,7 +99,7 @@ func unknownKey(tree any, t reflect.Type, path string) string {
 	return ""
 }
 
-// reasons tell why NMState's keys that somebody may well use here are refused, by path.
+// reasons explain why keys of NMState that users may expect here are refused, by path.
 var reasons = map[string]string{
 	"hostname":                     "a host gets its name with requested_hostname, or from DHCP or DNS",
 	"capture":                      "a policy needs the state of a running machine, and this is read before there is one",
@@ -108,18 +111,18 @@ var reasons = map[string]string{
 	"interfaces[].802.1x":          "its certificates would have to be on the machine already",
 	"interfaces[].dispatch":        "scripts come with an Ignition config",
 	"interfaces[].ethernet.sr-iov": "virtual functions exist only after the settings were applied",
-	"interfaces[].veth":            "pairs inside one machine reach nobody",
+	"interfaces[].veth":            "pairs inside one machine reach no other machine",
 	"interfaces[].ipv4.forwarding": "NetworkManager knows it from 1.54 on, set the sysctl",
 	"interfaces[].ipv6.forwarding": "NetworkManager knows it from 1.54 on, set the sysctl",
 	"interfaces[].pci-address":     "interfaces are found by their MAC address",
-	"routes.running":               "it is what nmstatectl show tells of a machine, give config",
-	"dns-resolver.running":         "it is what nmstatectl show tells of a machine, give config",
+	"routes.running":               "it is part of the output of nmstatectl show, give config",
+	"dns-resolver.running":         "it is part of the output of nmstatectl show, give config",
 	"routes.config[].state":        "a machine that boots has nothing to remove",
 	"routes.config[].route-type":   "give a rule with an action",
 	"route-rules.config[].state":   "a machine that boots has nothing to remove",
 	"interfaces[].ethtool.fec":     "NetworkManager knows it from 1.52 on",
 	"interfaces[].alt-names":       "nmstate keeps them outside NetworkManager",
-	"interfaces[].mptcp":           "it is no matter of reaching the service",
+	"interfaces[].mptcp":           "it is not needed to reach the service",
 	"options.arp_missed_max":       young, "options.ns_ip6_target": young, "options.lacp_active": young,
 	"interfaces[].vlan.ingress-qos-map": young, "interfaces[].vlan.egress-qos-map": young,
 	"interfaces[].ipv4.prefix-route-metric": young, "interfaces[].ipv6.prefix-route-metric": young,
@@ -128,15 +131,15 @@ var reasons = map[string]string{
 	"options.group-addr": "nmstate writes it in a way that NetworkManager refuses",
 }
 
-// young is why keys are refused that nmstatectl does not know in the first systems that
-// apply NMState by themselves (2.2.39).
-const young = "the nmstate of OpenShift 4.18 does not know it"
+// young explains why keys are refused that nmstatectl does not support in the first systems that apply NMState
+// by themselves (2.2.39).
+const young = "the nmstate of OpenShift 4.18 does not support it"
 
 const openVSwitch = "Open vSwitch runs only after the network is up and is set up by the cluster, use a linux-bridge or a bond here"
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// unsupported is the fault of a key or a value that is not understood.
+// unsupported is the fault of an unsupported key or value.
 func unsupported(path, why string) error {
 	if why == "" {
 		why = reasons[index.ReplaceAllString(path, "[]")]
@@ -144,5 +147,5 @@ func unsupported(path, why string) error {
 	if why != "" {
 		why = " (" + why + ")"
 	}
-	return fmt.Errorf("%s: require a key that is supported, found one that is not%s", path, why)
+	return fmt.Errorf("%s: require a supported key, found an unsupported one%s", path, why)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// mainTable is where routes are that name no table, and where rules look that name none.
+// mainTable is the table of routes and rules that name no table.
 const mainTable = 254
 
 // numbered is the next key of a series in a section: route0, route1 and so on.
@@ -53,7 +53,11 @@ func (c *conversion) addRoute(r route) error {
 	case !one.up():
 		return fmt.Errorf("next-hop-interface: require an interface that is up, found %s down", r.Interface)
 	case !c.hasAddresses(one, family):
-		return fmt.Errorf("next-hop-interface: require an interface with %s addresses, static or of DHCP, found %s without", familyName[family], r.Interface)
+		return fmt.Errorf(
+			"next-hop-interface: require an interface with %s addresses, static or of DHCP, found %s without",
+			familyName[family],
+			r.Interface,
+		)
 	}
 	next, err := c.nextHop(r, family)
 	if err != nil {
@@ -73,7 +77,7 @@ func (c *conversion) addRoute(r route) error {
 	return nil
 }
 
-// nextHop is the router; empty for a network at the other end of the wire.
+// nextHop returns the router; empty for a directly connected network.
 func (c *conversion) nextHop(r route, family string) (string, error) {
 	if r.NextHop == "" {
 		return "", nil
@@ -88,8 +92,7 @@ func (c *conversion) nextHop(r route, family string) (string, error) {
 	return next.String(), nil
 }
 
-// metric is the kernel's own for routes that tell none, or -1, which is NMState's way to
-// say so.
+// metric is the kernel's default for routes without one, or -1, which is NMState's word for it.
 func (r route) metric(family string) (string, error) {
 	switch {
 	case r.Metric != nil && (*r.Metric < -1 || *r.Metric > math.MaxUint32):
@@ -102,7 +105,7 @@ func (r route) metric(family string) (string, error) {
 	return "0", nil
 }
 
-// table is the table of a route: its own, that of its VRF, or the main one.
+// table returns the table of a route: its own, that of its VRF, or the main one.
 func (c *conversion) table(r route) (number, error) {
 	table := number(mainTable)
 	if r.Table != nil && *r.Table != 0 {
@@ -140,7 +143,7 @@ func (c *conversion) routeOptions(r route, family string) (string, error) {
 	var locked *flag
 	if r.Window != nil {
 		locked = new(flag)
-		*locked = true // a window that is not locked would only be where it starts
+		*locked = true // an unlocked window would only be the initial value
 	}
 	out := []string{"table=" + table.text()}
 	for _, attribute := range []struct {

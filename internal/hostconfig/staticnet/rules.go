@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// firstRulePriority is NMState's for rules that tell none; each takes one more than the last.
+// firstRulePriority is NMState's for rules without one; each takes one more than the last.
 const firstRulePriority = 30000
 
 // addRules writes policy rules into a connection, by preference one with a route in their table.
@@ -40,8 +40,8 @@ type tableOf struct {
 	table  number
 }
 
-// ruleOwners are the interfaces whose connections have rules that name no interface, the
-// first of each: there may be thousands of rules and of interfaces.
+// ruleOwners are the interfaces whose connections have rules that name no interface, the first of each: there
+// may be thousands of rules and of interfaces.
 type ruleOwners struct {
 	routed    map[tableOf]iface // with a route in a table
 	automatic map[tableOf]iface // whose automatic routes are in a table
@@ -167,7 +167,7 @@ func (r rule) check() error {
 	return nil
 }
 
-// ofRule is the interface whose connection has a rule.
+// ofRule returns the interface whose connection has a rule.
 func (c *conversion) ofRule(r rule, family string, table number) (iface, error) {
 	if r.Incoming != "" {
 		one, found := c.find(r.Incoming)

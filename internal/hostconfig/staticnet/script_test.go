@@ -28,14 +28,26 @@ type machine struct {
 func newMachine(t *testing.T, how staticnet.Method, interfaces map[string]string, states ...string) *machine {
 	t.Helper()
 	root := t.TempDir()
-	m := &machine{t, root, how, filepath.Join(root, "settings"), filepath.Join(root, "connections"), filepath.Join(root, "net"), filepath.Join(root, "bin")}
+	m := &machine{
+		t,
+		root,
+		how,
+		filepath.Join(root, "settings"),
+		filepath.Join(root, "connections"),
+		filepath.Join(root, "net"),
+		filepath.Join(root, "bin"),
+	}
 	for name, mac := range interfaces {
 		m.write(filepath.Join(m.interfaces, name, "address"), mac+"\n", 0o600)
 	}
 	files, err := staticnet.Files(parse(t, states...), how)
 	require.NoError(t, err)
 	for _, file := range files {
-		m.write(filepath.Join(m.settings, strings.TrimPrefix(file.Path, staticnet.Folder)), string(file.Content), 0o644) // the script sets the mode
+		m.write(
+			filepath.Join(m.settings, strings.TrimPrefix(file.Path, staticnet.Folder)),
+			string(file.Content),
+			0o644,
+		) // the script sets the mode
 	}
 	return m
 }
@@ -89,7 +101,13 @@ func TestScriptTakesTheSettingsOfTheMachineItRunsOn(t *testing.T) {
 	t.Parallel()
 	eachShell(t, func(t *testing.T, shell string) {
 		bond := example(t, "a-VLAN-on-a-bond")
-		m := newMachine(t, staticnet.MethodKeyfiles, map[string]string{"lo": "00:00:00:00:00:00", "ens1": "52:54:00:aa:ba:02"}, example(t, "DHCP-for-IPv4"), bond)
+		m := newMachine(
+			t,
+			staticnet.MethodKeyfiles,
+			map[string]string{"lo": "00:00:00:00:00:00", "ens1": "52:54:00:aa:ba:02"},
+			example(t, "DHCP-for-IPv4"),
+			bond,
+		)
 		out, err := m.run(shell)
 		require.NoError(t, err, out)
 		require.Contains(t, out, "network settings of host1 are in place: 4 connections")
@@ -103,7 +121,7 @@ func TestScriptTakesTheSettingsOfTheMachineItRunsOn(t *testing.T) {
 	})
 }
 
-// In an initramfs there are connections that want every interface, made when nobody asked.
+// In an initramfs there are connections that want every interface, made without being configured.
 func TestScriptReplacesWhatAnInitramfsMadeUp(t *testing.T) {
 	t.Parallel()
 	for _, initramfs := range []bool{true, false} {
@@ -190,7 +208,8 @@ func TestScriptPutsTheMachinesNamesWhereAddressesAreOfNoUse(t *testing.T) {
 
 func TestScriptPutsTheMachinesNamesIntoRules(t *testing.T) {
 	t.Parallel()
-	state := "interfaces:\n- {name: eth0, type: ethernet, ipv4: {enabled: true, dhcp: true}}\nroute-rules: {config: [{ip-from: 192.0.2.0/24, iif: eth0, route-table: 5}]}"
+	state := "interfaces:\n- {name: eth0, type: ethernet, ipv4: {enabled: true, dhcp: true}}\nroute-rules: {config: [{ip-from: " +
+		"192.0.2.0/24, iif: eth0, route-table: 5}]}"
 	m := newMachine(t, staticnet.MethodKeyfiles, crossed, state)
 	out, err := m.run("sh")
 	require.NoError(t, err, out)
@@ -199,7 +218,12 @@ func TestScriptPutsTheMachinesNamesIntoRules(t *testing.T) {
 
 func TestScriptPrefersHardwareToWhatRunsOverIt(t *testing.T) {
 	t.Parallel()
-	m := newMachine(t, staticnet.MethodKeyfiles, map[string]string{"br0": "52:54:00:aa:bb:01", "ens1": "52:54:00:aa:bb:01", "ens2": "52:54:00:aa:bb:01"}, namesInValues)
+	m := newMachine(
+		t,
+		staticnet.MethodKeyfiles,
+		map[string]string{"br0": "52:54:00:aa:bb:01", "ens1": "52:54:00:aa:bb:01", "ens2": "52:54:00:aa:bb:01"},
+		namesInValues,
+	)
 	require.NoError(t, os.Mkdir(filepath.Join(m.interfaces, "ens1", "device"), 0o700))
 	// ens2 is a port of a bond, which shows the bond's address.
 	m.write(filepath.Join(m.interfaces, "ens2", "bonding_slave", "perm_hwaddr"), "52:54:00:aa:bb:02\n", 0o600)
@@ -256,11 +280,17 @@ func TestScriptNamesWhatIsNotThereLikeNothingElse(t *testing.T) {
 func TestScriptIsLoudWhenSettingsAreNotInPlace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ program, want string }{
-		"nmstatectl refuses the settings":     {"echo 'InvalidArgument: no mode' >&2; exit 1", "nmstatectl refused them: InvalidArgument: no mode"},
-		"nmstatectl prints nothing":           {"exit 0", "nmstatectl made no connections"},
-		"nmstatectl prints something else":    {"echo hello", "nmstatectl printed what is no connection: hello"},
-		"nmstatectl prints texts without key": {"printf 'NetworkManager:\n- - a.nmconnection\n  - |\n    hello\n'", "nmstatectl printed what is no connection: hello"},
-		"nmstatectl leaves its folder":        {"printf 'NetworkManager:\n- - ../a.nmconnection\n  - |\n    [connection]\n'", "the name ../a.nmconnection"},
+		"nmstatectl refuses the settings": {
+			"echo 'InvalidArgument: no mode' >&2; exit 1", "nmstatectl refused them: InvalidArgument: no mode",
+		},
+		"nmstatectl prints nothing":        {"exit 0", "nmstatectl made no connections"},
+		"nmstatectl prints something else": {"echo hello", "nmstatectl printed what is no connection: hello"},
+		"nmstatectl prints texts without key": {
+			"printf 'NetworkManager:\n- - a.nmconnection\n  - |\n    hello\n'", "nmstatectl printed what is no connection: hello",
+		},
+		"nmstatectl leaves its folder": {
+			"printf 'NetworkManager:\n- - ../a.nmconnection\n  - |\n    [connection]\n'", "the name ../a.nmconnection",
+		},
 	} {
 		m := newMachine(t, staticnet.MethodNMState, crossed, namesInValues)
 		m.nmstatectl(c.program)

@@ -2,7 +2,7 @@ package staticnet
 
 import "slices"
 
-// state is the part of NMState's schema (nmstate.io, version 2) that is understood.
+// state is the supported part of NMState's schema (nmstate.io, version 2).
 type state struct {
 	Interfaces []iface `json:"interfaces"`
 	DNS        struct {
@@ -69,7 +69,7 @@ type ip struct {
 	DUID           string    `json:"dhcp-duid"`      // IPv6
 	SendHostname   *flag     `json:"dhcp-send-hostname"`
 	CustomHostname string    `json:"dhcp-custom-hostname"`
-	AllowExtra     *flag     `json:"allow-extra-address"` // about checks after the fact, which nobody makes offline
+	AllowExtra     *flag     `json:"allow-extra-address"` // about checks after the fact, which are not made offline
 }
 
 func (p *ip) enabled() bool { return p != nil && p.Enabled.is(true) }

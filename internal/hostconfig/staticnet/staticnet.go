@@ -32,7 +32,7 @@ type NIC struct {
 }
 
 // Parse reads static_network_config of the API: a JSON list of network_yaml and
-// mac_interface_map. A fault is a model.ErrInvalid that tells its place, what is
+// mac_interface_map. A fault is a model.ErrInvalid that names its place, what is
 // required there and what was found.
 func Parse(text string) ([]Host, error) {
 	var list []struct {
@@ -78,7 +78,7 @@ func Parse(text string) ([]Host, error) {
 var nicName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,62}$`)
 
 // checkNICs holds the map of one host: each address and name once, and no address that
-// another host has, because hosts are told apart by them.
+// another host has, because hosts are distinguished by them.
 func checkNICs(at string, host int, nics []NIC, owners map[string]int) error {
 	if len(nics) == 0 {
 		return model.Invalidf("%s.mac_interface_map: require the MAC address of at least one interface, found none", at)

@@ -25,7 +25,10 @@ func config(t testing.TB, states ...string) string {
 	var list []any
 	for i, state := range states {
 		mac := func(nic string) map[string]string {
-			return map[string]string{"mac_address": "52:54:00:AA:B" + string(rune('B'-i)) + ":0" + nic, "logical_nic_name": "eth" + map[string]string{"1": "0", "2": "1"}[nic]}
+			return map[string]string{
+				"mac_address":      "52:54:00:AA:B" + string(rune('B'-i)) + ":0" + nic,
+				"logical_nic_name": "eth" + map[string]string{"1": "0", "2": "1"}[nic],
+			}
 		}
 		list = append(list, map[string]any{"network_yaml": state, "mac_interface_map": []any{mac("1"), mac("2")}})
 	}
@@ -93,7 +96,13 @@ func TestStatesBecomeKeyfiles(t *testing.T) {
 }
 
 // bomb is less than what a host may have, and gigabytes once its aliases are replaced.
-var bomb = "interfaces: []\ndns-resolver: {config: {search: [&a \"" + strings.Repeat("x", 100_000) + "\"" + strings.Repeat(",*a", 40_000) + "]}}\n"
+var bomb = "interfaces: []\ndns-resolver: {config: {search: [&a \"" + strings.Repeat(
+	"x",
+	100_000,
+) + "\"" + strings.Repeat(
+	",*a",
+	40_000,
+) + "]}}\n"
 
 func TestStatesThatGrowBeyondReasonAreRefused(t *testing.T) {
 	t.Parallel()
@@ -107,7 +116,11 @@ func TestKeyfilesAreTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	state := example(t, "a-VLAN-on-a-bond")
 	first := keyfiles(t, state)
-	require.Equal(t, []string{"bond0.404.nmconnection", "bond0.nmconnection", "eth0.nmconnection", "eth1.nmconnection"}, slices.Sorted(maps.Keys(first)))
+	require.Equal(
+		t,
+		[]string{"bond0.404.nmconnection", "bond0.nmconnection", "eth0.nmconnection", "eth1.nmconnection"},
+		slices.Sorted(maps.Keys(first)),
+	)
 	for range 5 {
 		require.Equal(t, first, keyfiles(t, state))
 	}

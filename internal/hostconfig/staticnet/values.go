@@ -136,7 +136,7 @@ func isMAC(text string) bool {
 	return err == nil && len(mac) == 6 && strings.Count(text, ":") == 5
 }
 
-// ofOne tells the address of an interface from those of groups, and from that of the
+// ofOne distinguishes the address of an interface from those of groups, and from that of the
 // loopback, which every machine would take for its own. The text is a MAC address.
 func ofOne(text string) bool {
 	mac, _ := net.ParseMAC(text)

@@ -13,8 +13,8 @@ import (
 	"slipway/internal/model"
 )
 
-// CheckContents refuses files whose contents are in the config and are not what it says
-// of them; Ignition would find that when a machine boots. An error is a model.ErrInvalid.
+// CheckContents refuses files whose inline contents do not match their declared hash or compression; Ignition
+// would detect that only when a machine boots. An error is a model.ErrInvalid.
 func CheckContents(config []byte) error {
 	var c struct {
 		Storage struct {
@@ -44,7 +44,7 @@ func CheckContents(config []byte) error {
 	return nil
 }
 
-// verified are contents that have the digest they are said to have.
+// verified reports whether contents have their declared digest.
 func (r resource) verified() ([]byte, error) {
 	data, err := r.content()
 	if err != nil {
@@ -66,7 +66,7 @@ func (r resource) verified() ([]byte, error) {
 		sum := sha512.Sum512(data)
 		has = hex.EncodeToString(sum[:])
 	default:
-		return data, nil // there is none
+		return data, nil // no hash is declared
 	}
 	if has = kind + "-" + has; !strings.EqualFold(has, verification.Hash) {
 		return nil, fmt.Errorf("require the hash %s that they have, found %s", has, verification.Hash)
@@ -74,8 +74,8 @@ func (r resource) verified() ([]byte, error) {
 	return data, nil
 }
 
-// CheckPaths refuses a config that makes a file where others need a folder: coreos/ignition
-// compares paths that are the same, and links. An error is a model.ErrInvalid.
+// CheckPaths refuses a config that makes a file where others need a folder: coreos/ignition compares equal
+// paths only, and links. An error is a model.ErrInvalid.
 func CheckPaths(config []byte) error {
 	type node struct {
 		Path string `json:"path"`
@@ -98,7 +98,11 @@ func CheckPaths(config []byte) error {
 		for _, n := range nodes {
 			for above := path.Dir(n.Path); len(above) > 1; above = path.Dir(above) {
 				if files[above] {
-					return model.Invalidf("invalid Ignition config: storage: require a folder at %s, which is above %s, found a file", above, n.Path)
+					return model.Invalidf(
+						"invalid Ignition config: storage: require a folder at %s, which is above %s, found a file",
+						above,
+						n.Path,
+					)
 				}
 			}
 		}

@@ -1,6 +1,6 @@
-// Package document reads, merges and edits Ignition configs of any specification
-// version without raising it: what a host's Ignition understands is fixed by the image
-// it boots. It needs neither templates nor Butane, so that small programs can use it.
+// Package document reads, merges and edits Ignition configs of any specification version without raising it:
+// the image that a host boots determines what its Ignition understands. It requires neither templates nor
+// Butane, so that small programs can use it.
 package document
 
 import (
@@ -10,16 +10,16 @@ import (
 	"slipway/internal/model"
 )
 
-// Document is an Ignition config whose files can be edited in place. Every value that
-// is not edited is kept as it was, known to us or not.
+// Document is an Ignition config whose files can be edited in place. Every value that is not edited stays
+// unchanged, including unknown ones.
 type Document struct {
 	root    map[string]json.RawMessage
 	storage map[string]json.RawMessage
 	files   []*File
 }
 
-// Parse reads a config after checking it against the specification it names. An error
-// is a model.ErrInvalid that tells the place in the config.
+// Parse reads a config after checking it against the specification it names. An error is a model.ErrInvalid
+// that names the place in the config.
 func Parse(data []byte) (*Document, error) {
 	if err := Check(data); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func Parse(data []byte) (*Document, error) {
 // Files returns the files of the config in their order; edit them in place.
 func (d *Document) Files() []*File { return d.files }
 
-// File returns the file at path; model.ErrNotFound when there is none.
+// File returns the file at path; model.ErrNotFound when it does not exist.
 func (d *Document) File(path string) (*File, error) {
 	for _, f := range d.files {
 		if f.Path == path {
@@ -65,8 +65,7 @@ func (d *Document) RemoveFiles(drop func(*File) bool) {
 	d.files = kept
 }
 
-// Sources calls replace with the address of every config that this one merges and
-// stores what it returns.
+// Sources calls replace with the address of every config that this one merges and stores the result.
 func (d *Document) Sources(replace func(string) string) error {
 	var ignition, config map[string]json.RawMessage
 	var merged []map[string]json.RawMessage
@@ -96,7 +95,7 @@ func (d *Document) Sources(replace func(string) string) error {
 	return nil
 }
 
-// Bytes is the edited config.
+// Bytes returns the edited config.
 func (d *Document) Bytes() ([]byte, error) {
 	if d.storage != nil {
 		d.storage["files"] = marshal(d.files)
@@ -108,7 +107,7 @@ func (d *Document) Bytes() ([]byte, error) {
 	return json.Marshal(d.root)
 }
 
-// unmarshal leaves to as it is when there is nothing to read.
+// unmarshal leaves to unchanged when the input is empty.
 func unmarshal(raw json.RawMessage, to any) error {
 	if len(raw) == 0 {
 		return nil

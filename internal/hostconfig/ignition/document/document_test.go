@@ -54,15 +54,20 @@ func TestMergeLaysFilesUnitsAndUsersOverEachOther(t *testing.T) {
 func TestCheckTellsThePlaceOfAFault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, want string }{
-		"no JSON":            {`{"ignition":`, "not JSON at byte 12"},
-		"another type":       {`{"ignition":[]}`, "cannot unmarshal array"},
-		"no version":         {`{}`, "require ignition.version, found none"},
-		"no such version":    {`{"ignition":{"version":"three"}}`, `found "three"`},
-		"version 2":          {`{"ignition":{"version":"2.2.0"}}`, "require ignition.version 3.0.0 to 3.5.0, found 2.2.0"},
-		"a future version":   {`{"ignition":{"version":"3.99.0"}}`, "found 3.99.0"},
-		"an experiment":      {`{"ignition":{"version":"3.6.0-experimental"}}`, "found 3.6.0-experimental"},
-		"a relative path":    {`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/a"},{"path":"b"}]}}`, "$.storage.files.1.path"},
-		"a bad hash":         {`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/a","contents":{"source":"http://h/a","verification":{"hash":"sha256-zz"}}}]}}`, "$.storage.files.0.contents.verification.hash"},
+		"no JSON":          {`{"ignition":`, "not JSON at byte 12"},
+		"another type":     {`{"ignition":[]}`, "cannot unmarshal array"},
+		"no version":       {`{}`, "require ignition.version, found none"},
+		"no such version":  {`{"ignition":{"version":"three"}}`, `found "three"`},
+		"version 2":        {`{"ignition":{"version":"2.2.0"}}`, "require ignition.version 3.0.0 to 3.5.0, found 2.2.0"},
+		"a future version": {`{"ignition":{"version":"3.99.0"}}`, "found 3.99.0"},
+		"an experiment":    {`{"ignition":{"version":"3.6.0-experimental"}}`, "found 3.6.0-experimental"},
+		"a relative path": {
+			`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/a"},{"path":"b"}]}}`, "$.storage.files.1.path",
+		},
+		"a bad hash": {
+			`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/a","contents":{"source":"http://h/a","verification":{"hash":"sha256-zz"}}}]}}`,
+			"$.storage.files.0.contents.verification.hash",
+		},
 		"a string as number": {`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/a","mode":"0644"}]}}`, "storage.files"},
 		"a path given twice": {`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/a"},{"path":"/a"}]}}`, "$.storage.files.1"},
 	} {
@@ -141,7 +146,9 @@ func TestDocumentEditsFiles(t *testing.T) {
 
 func TestDocumentTakesMoreFiles(t *testing.T) {
 	t.Parallel()
-	for _, config := range []string{`{"ignition":{"version":"3.1.0"}}`, `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/one"}]}}`} {
+	for _, config := range []string{
+		`{"ignition":{"version":"3.1.0"}}`, `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/one"}]}}`,
+	} {
 		d, err := document.Parse([]byte(config))
 		require.NoError(t, err)
 		d.AddFile("/two", 0o600, []byte("a \"b\"\n%\x00\xff,;"))

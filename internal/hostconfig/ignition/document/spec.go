@@ -18,8 +18,8 @@ import (
 	"slipway/internal/model"
 )
 
-// spec is what coreos/ignition knows of one specification version. A parser takes its
-// own version and all older ones.
+// spec is the support of coreos/ignition for one specification version. A parser accepts its own version and
+// all older ones.
 type spec struct {
 	version *semver.Version
 	merge   func(configs [][]byte) ([]byte, error)
@@ -64,8 +64,8 @@ func newSpec[C any](version string, parse func([]byte) (C, report.Report, error)
 	}
 }
 
-// explain makes what coreos/ignition found one error: only what is fatal, each with its
-// place in the config.
+// explain turns the report of coreos/ignition into one error: only fatal entries, each with its place in the
+// config.
 func explain(r report.Report, err error) error {
 	if err == nil {
 		return nil
@@ -121,8 +121,8 @@ func specFor(v *semver.Version) (spec, error) {
 		specs[len(specs)-1].version, v)
 }
 
-// Check reads a config by the specification it names. An error is a model.ErrInvalid
-// that tells the place of every fault.
+// Check validates a config against the specification it names. An error is a model.ErrInvalid that names the
+// place of every fault.
 func Check(config []byte) error {
 	v, err := Version(config)
 	if err != nil {
@@ -157,7 +157,7 @@ func Merge(configs ...[]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Two sound configs can make an unsound one: the same file as contents and as a link.
+	// Two valid configs can make an invalid one: the same file as contents and as a link.
 	if err := newest.check(merged); err != nil {
 		return nil, err
 	}

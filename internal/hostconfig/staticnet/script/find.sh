@@ -11,7 +11,7 @@ fail() {
 	exit 1
 }
 
-# has tells whether an interface has a MAC address. A port of a bond shows the bond's,
+# has reports whether an interface has a MAC address. A port of a bond shows the bond's,
 # and its own elsewhere.
 has() {
 	for file in "$1/bonding_slave/perm_hwaddr" "$1/address"; do
@@ -47,7 +47,7 @@ find_host() {
 	return 1
 }
 
-# complete tells whether all interfaces of the host are there.
+# complete reports whether all interfaces of the host are there.
 complete() {
 	while IFS='=' read -r mac _; do
 		[ -n "$(named "$mac")" ] || return 1
