@@ -13,11 +13,12 @@ import (
 )
 
 // blocked is what becomes of a known host one of whose rules fails alone, and of a pool
-// host that could be bound (contract/states.md, named groups below 2d). Rules that are
-// not in it only report: the host stays ready. Those of operators are insufficient.
+// host that could be bound (docs/reference/state-rules.md, "Groups of host validations").
+// Rules that are not in it only report: the host stays ready. Those of operators are
+// insufficient.
 var blocked = map[string]struct{ bound, pool model.HostStatus }{
 	"connected":       {"disconnected", "disconnected-unbound"},
-	"media-connected": {"disconnected", "known-unbound"}, // rows 7 and 9 need the media, and nothing takes their place
+	"media-connected": {"disconnected", "known-unbound"}, // the other rows of unbound hosts need the media, and nothing takes their place
 
 	// Without a valid inventory a host stays in discovery, see below; once it has one it
 	// falls back by the rules that are computed from it.

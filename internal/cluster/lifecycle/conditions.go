@@ -8,8 +8,9 @@ import (
 	"slipway/internal/wire"
 )
 
-// HostConditions are the named groups of host validations (contract/states.md, below 2d).
-// A rule that is not among the results passes: it does not concern the host.
+// HostConditions are the named groups of host validations (docs/reference/state-rules.md,
+// "Groups of host validations"). A rule that is not among the results passes: it does not
+// concern the host.
 type HostConditions struct {
 	Connected             bool
 	MediaConnected        bool

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// contractRow is a Refresh row as contract/states.md prints it.
+// contractRow is a Refresh row in the words of docs/reference/state-rules.md, "Conditions".
 type contractRow struct {
 	no   int
 	from string // statuses, separated by commas

@@ -12,7 +12,8 @@ import (
 	"slipway/internal/model"
 )
 
-// The named groups of contract/states.md, below 2d, written down again.
+// The groups of docs/reference/state-rules.md, "Groups of host validations" and "Groups
+// of cluster validations", written down again.
 const (
 	minHardwareGroup = "has-min-valid-disks has-min-cpu-cores has-min-memory"
 	dayOneHardware   = minHardwareGroup + " compatible-with-cluster-platform disk-encryption-requirements-satisfied"
@@ -63,7 +64,8 @@ func allPass(results []model.ValidationResult, group ...string) bool {
 	return true
 }
 
-// stageLimits are the time-outs of contract/states.md 2a in minutes; others have 60.
+// stageLimits are the times of docs/reference/state-rules.md, "Time-outs of stages" in
+// minutes; others have 60.
 var stageLimits = map[model.Stage]int{
 	"Starting installation": 30, "Writing image to disk": 30, "Copying registry data to disk": 90, "Rebooting": 40, "Waiting for ignition": 24 * 60,
 }

@@ -18,7 +18,7 @@ func (d dice) evenly() bool { return d.IntN(2) == 0 }
 
 func pick[T any](d dice, from ...T) T { return from[d.IntN(len(from))] }
 
-// ages are on both sides of every time-out of contract/states.md 2a.
+// ages are on both sides of every time-out of docs/reference/state-rules.md, "Time-outs".
 var ages = []time.Duration{
 	time.Second, 9 * time.Minute, 11 * time.Minute, 16 * time.Minute, 17*time.Minute + 30*time.Second, 19 * time.Minute, 21 * time.Minute,
 	29 * time.Minute, 31 * time.Minute, 39 * time.Minute, 41 * time.Minute, 59 * time.Minute, 61 * time.Minute, 69 * time.Minute, 71 * time.Minute,

@@ -1,6 +1,7 @@
 package lifecycle_test
 
-// contractHosts are the Refresh rows of contract/states.md 2b, in order.
+// contractHosts are the Refresh rows of docs/reference/states.md, "Hosts of a cluster",
+// in order.
 var contractHosts = []contractRow{
 	{no: 26, from: "reclaiming, reclaiming-rebooting", to: "unbinding-pending-user-action", when: "HasStatusTimedOut(ReclaimTimeout)"},
 	{no: 29, from: "known", to: "preparing-for-installation", when: "And(ValidRoleForInstallation, IsConnected, IsMediaConnected, ClusterPreparingForInstallation)"},
@@ -43,7 +44,7 @@ var contractHosts = []contractRow{
 	{no: 68, from: "reclaiming, reclaiming-rebooting", to: "(same)", when: "!HasStatusTimedOut(ReclaimTimeout)"},
 }
 
-// contractPool are those of 2c.
+// contractPool are those of "Hosts without a cluster".
 var contractPool = []contractRow{
 	{no: 4, from: "discovering-unbound, insufficient-unbound, known-unbound, disconnected-unbound, unbinding", to: "disconnected-unbound", when: "!IsConnected"},
 	{no: 6, from: "disconnected-unbound, discovering-unbound", to: "discovering-unbound", when: "And(IsConnected, IsMediaConnected, !hasValidInventory)"},
@@ -52,8 +53,8 @@ var contractPool = []contractRow{
 	{no: 9, from: "disconnected-unbound, discovering-unbound, insufficient-unbound, known-unbound", to: "known-unbound", when: "And(IsConnected, IsMediaConnected, hasValidInventory, sufficientToBeBound)"},
 }
 
-// contractClusters are the RefreshStatus rows of 2d; row 26 concerns subscriptions of a
-// hosted service and changes no status.
+// contractClusters are the RefreshStatus rows of "Clusters"; the row left out concerns
+// subscriptions of a hosted service and changes no status.
 var contractClusters = []contractRow{
 	{no: 5, from: "pending-for-input, ready, insufficient", to: "pending-for-input", when: "And(!VipDhcpAllocationSet, !requiredInputFieldsExistNonDhcp)"},
 	{no: 6, from: "pending-for-input, ready, insufficient", to: "insufficient", when: "And(!VipDhcpAllocationSet, requiredInputFieldsExistNonDhcp, !requiredForInstall)"},

@@ -34,9 +34,10 @@ func roll(t *testing.T) dice {
 var (
 	differingHosts = []contractRow{
 		{no: 43, from: contractHosts[13].from, to: "error", when: "And(ClusterInError, !IsDay2Host, !AwaitingRetry)", differs: "the others keep their states while one may be tried again"},
-		{no: 58, from: contractHosts[28].from, to: "(same)", when: "Or(!ClusterInError, AwaitingRetry)", differs: "counterpart of row 43"},
+		{no: 58, from: contractHosts[28].from, to: "(same)", when: "Or(!ClusterInError, AwaitingRetry)", differs: "counterpart of the row for a failed cluster"},
 	}
-	// hostsWithoutClock differ because no row 26 comes before them.
+	// hostsWithoutClock differ because the row "Reclaim timed out" does not come before
+	// them.
 	hostsWithoutClock = []contractRow{
 		{no: 68, from: "reclaiming, reclaiming-rebooting", to: "(same)", when: "-", differs: "the workflow of the reclaim keeps its time"},
 	}
@@ -50,9 +51,9 @@ var (
 		{
 			no: 23, from: "installing, finalizing", to: "installing-pending-user-action",
 			when:    "And(Or(IsInstalling, IsFinalizing, AwaitingRetry), Or(IsInstallingPendingUserAction, And(AwaitingRetry, !IsInstalling, !IsFinalizing)))",
-			differs: "instead of row 28",
+			differs: "instead of the row for too few hosts",
 		},
-		{no: 28, from: "installing", to: "error", when: "And(!IsFinalizing, !IsInstalling, !AwaitingRetry)", differs: "as row 14"},
+		{no: 28, from: "installing", to: "error", when: "And(!IsFinalizing, !IsInstalling, !AwaitingRetry)", differs: "as the row of a cluster that waits for its user"},
 	}
 )
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Weights of a host's hardware beyond the smallest control plane host
-// (contract/states.md: auto role assignment).
+// (docs/reference/state-rules.md, "Automatic roles").
 const (
 	memoryWeight, diskWeight                       = 0.1, 0.004
 	baseCPU, baseMemoryGiB, baseDiskGiB            = 4, 16, 100

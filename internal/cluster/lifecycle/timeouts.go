@@ -50,7 +50,7 @@ type setting struct {
 	why  string
 }
 
-// settings is the table of contract/states.md 2a.
+// settings is the table of docs/reference/state-rules.md, "Time-outs".
 var settings = []setting{
 	{"HOST_MAX_DISCONNECTION_TIME", 3 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Disconnect }, "three missed polls"},
 	{"", 2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.BootstrapGrace }, "it restarts its network for the bootstrap services"},
