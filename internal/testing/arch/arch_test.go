@@ -25,11 +25,7 @@ var nouns = []string{
 
 // allowed lists, for each package (or folder, ending in a slash), what else of ours it
 // may import; the first match decides.
-var allowed = []struct {
-	pkg     string
-	imports []string
-	reason  string
-}{
+var allowed = []importRule{
 	{"internal/wire", nil, "formats know nobody"},
 	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
 	{"internal/platform/hostexec", nil, "the door to a host knows nobody"},
@@ -90,6 +86,13 @@ var allowed = []struct {
 	{"installer/", append([]string{"installer", "installer/", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
 	{"installer", append([]string{"installer/", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
 	{"controller", append([]string{"internal/client", "internal/platform/hostexec", "internal/model", "internal/wire"}, nouns...), "never the store or Temporal"},
+}
+
+// importRule is what else of ours a package, or all below a folder, may import.
+type importRule struct {
+	pkg     string
+	imports []string
+	reason  string
 }
 
 type pkg struct {
@@ -239,4 +242,33 @@ func TestNounsReachNeitherStoreNorTemporal(t *testing.T) {
 				"%s imports %s", name, imported)
 		}
 	}
+}
+
+// TestRulesAreAboutPackagesThatExist fails for a rule that outlived its package: it
+// would say nothing when a package of that name comes back.
+func TestRulesAreAboutPackagesThatExist(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, p := range packages(t) {
+		names = append(names, strings.TrimPrefix(p.ImportPath, module))
+	}
+	for _, n := range nouns {
+		require.Contains(t, names, n, "a pure noun")
+	}
+	require.Empty(t, missing(allowed, names), "rules name what does not exist")
+	planted := []importRule{{"internal/wire", []string{"internal/postgres"}, "planted"}, {"internal/lost/", nil, "planted"}}
+	require.Equal(t, []string{"internal/postgres", "internal/lost/"}, missing(planted, names))
+}
+
+// missing are the packages and folders of rules that match no package.
+func missing(rules []importRule, packages []string) []string {
+	var out []string
+	for _, r := range rules {
+		for _, pattern := range append([]string{r.pkg}, r.imports...) {
+			if !slices.ContainsFunc(packages, func(name string) bool { return matches(pattern, name) }) {
+				out = append(out, pattern)
+			}
+		}
+	}
+	return out
 }

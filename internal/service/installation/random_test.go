@@ -1,0 +1,244 @@
+package installation_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/steps"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/wire"
+)
+
+var seed = flag.Uint64("seed", 0, "of the random installations; 0 takes another one each time")
+
+const (
+	randomInstallations = 12
+	randomActs          = 60
+)
+
+// TestRandomInstallationsFollowTheTables drives whole installations with random commands
+// of users, decisions of workflows and reports of hosts against the database, and holds
+// every transition that users see in the history to the tables of lifecycle. No status
+// changes without one.
+func TestRandomInstallationsFollowTheTables(t *testing.T) {
+	t.Parallel()
+	start := *seed
+	if start == 0 {
+		start = uint64(time.Now().UnixNano())
+	}
+	b := newBench(t)
+	d := discovery.New(discovery.Options{Store: b.store, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
+	met := map[string]int{}
+	for i := range uint64(randomInstallations) {
+		t.Logf("installation of -seed %d", start+i)
+		w := &randomInstallation{bench: b, discovery: d, Rand: rand.New(rand.NewPCG(start+i, start+i)), t: t}
+		w.cluster = b.cluster(t, model.ClusterPreparingForInstallation, model.HostKnown, "", 4)
+		w.prepareData()
+		for range randomActs {
+			act := w.forward()
+			if w.IntN(3) == 0 {
+				act = w.act()
+			}
+			err := act.do(t.Context())
+			known := errors.Is(err, model.ErrConflict) || errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrInvalid)
+			require.True(t, err == nil || known, "%s: %v", act.name, err)
+			w.hold(act.name, met)
+		}
+	}
+	t.Logf("transitions met: %v", met)
+	require.Greater(t, len(met), 15, "the acts reach most of an installation: %v", met)
+}
+
+type randomInstallation struct {
+	bench
+	*rand.Rand
+	t         *testing.T
+	discovery *discovery.Service
+	cluster   *model.Cluster
+	seen      int // events
+	statuses  map[uuid.UUID]string
+}
+
+type act struct {
+	name string
+	do   func(context.Context) error
+}
+
+// prepareData ignores every rule: the state of an installation is what is tried.
+func (w *randomInstallation) prepareData() {
+	_, err := w.store.UpdateCluster(w.t.Context(), w.cluster.ID, func(c *model.Cluster, _ *store.Tx) error {
+		c.IgnoredHostValidations, c.IgnoredClusterValidations = []string{"all"}, []string{"all"}
+		return nil
+	})
+	require.NoError(w.t, err)
+	w.statuses = map[uuid.UUID]string{w.cluster.ID: string(w.cluster.Status)}
+	for _, h := range w.bench.hosts(w.t, w.cluster) {
+		w.statuses[h.ID] = string(h.Status)
+	}
+}
+
+// forward picks what brings the installation on.
+func (w *randomInstallation) forward() act {
+	id := w.cluster.ID
+	c, err := w.store.Cluster(w.t.Context(), id)
+	require.NoError(w.t, err)
+	hosts := w.bench.hosts(w.t, w.cluster)
+	refresh := act{"refresh", func(ctx context.Context) error { return w.discovery.RefreshCluster(ctx, id) }}
+	switch c.Status {
+	case model.ClusterPreparingForInstallation:
+		return []act{
+			{"prepare", func(ctx context.Context) error {
+				_, _, _, err := w.BeginPreparation(ctx, id, c.InstallAttempt)
+				return err
+			}},
+			{"checks", func(ctx context.Context) error { return w.checked(ctx, hosts) }}, refresh,
+			{"conclude", func(ctx context.Context) error {
+				if !lifecycle.AnyIn(hosts, model.HostPreparingSuccessful) {
+					return nil
+				}
+				_, err := w.ConcludePreparation(ctx, id, c.InstallAttempt, "")
+				return err
+			}},
+		}[w.IntN(4)]
+	case model.ClusterFinalizing:
+		return act{"finish", func(ctx context.Context) error { return w.Finish(ctx, id) }}
+	case model.ClusterInstalling, model.ClusterInstallingPendingUserAction:
+		for _, h := range hosts {
+			switch h.Status {
+			case model.HostInstalling, model.HostInstallingInProgress, model.HostInstallingPendingUserAction:
+				return act{"done", func(ctx context.Context) error {
+					return w.discovery.Progress(ctx, h.InfraEnvID, h.ID, model.StageDone, "")
+				}}
+			case model.HostError:
+				return act{"attempt", func(ctx context.Context) error {
+					return w.BeginAttempt(ctx, h.InfraEnvID, h.ID, h.Attempt+1, true)
+				}}
+			}
+		}
+	}
+	return refresh
+}
+
+// checked gives the hosts what their checks find.
+func (w *randomInstallation) checked(ctx context.Context, hosts []*model.Host) error {
+	for _, h := range hosts {
+		_, err := w.store.UpdateHost(ctx, h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+			h.InstallationDiskPath, h.DiskSpeed = "/dev/sda", map[string]model.DiskSpeed{"/dev/sda": {Tested: true}}
+			h.Images = []wire.ContainerImageAvailability{{Name: "a", Result: wire.ContainerImageAvailabilityResultSuccess}}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// act picks one of what can happen; most of it only sometimes fits.
+func (w *randomInstallation) act() act {
+	id := w.cluster.ID
+	hosts := w.bench.hosts(w.t, w.cluster)
+	h := hosts[w.IntN(len(hosts))]
+	current, err := w.store.Cluster(w.t.Context(), id)
+	require.NoError(w.t, err)
+	attempt, yes := current.InstallAttempt, w.IntN(2) == 0
+	stages := append(steps.StagesFor(h.EffectiveRole(), h.Bootstrap, false), model.StageDone, model.StageFailed)
+	stage := stages[w.IntN(len(stages))]
+	refresh := act{"refresh", func(ctx context.Context) error { return w.discovery.RefreshCluster(ctx, id) }}
+	all := []act{
+		refresh, refresh,
+		{"install", func(ctx context.Context) error { _, err := w.Accept(ctx, id); return err }},
+		{"prepare", func(ctx context.Context) error { _, _, _, err := w.BeginPreparation(ctx, id, attempt); return err }},
+		{"prepare", func(ctx context.Context) error { _, _, _, err := w.BeginPreparation(ctx, id, attempt); return err }},
+		{"conclude", func(ctx context.Context) error { _, err := w.ConcludePreparation(ctx, id, attempt, ""); return err }},
+		{"conclude", func(ctx context.Context) error { _, err := w.ConcludePreparation(ctx, id, attempt, ""); return err }},
+		{"conclude with a problem", func(ctx context.Context) error {
+			_, err := w.ConcludePreparation(ctx, id, attempt, "no room")
+			return err
+		}},
+		{"cancel", func(ctx context.Context) error { return w.Cancel(ctx, id) }},
+		{"begin reset", func(ctx context.Context) error { _, err := w.BeginReset(ctx, id); return err }},
+		{"finish reset", func(ctx context.Context) error { return w.FinishReset(ctx, id) }},
+		{"fail cluster", func(ctx context.Context) error { return w.FailCluster(ctx, id, "time is over", yes) }},
+		{"resume", func(ctx context.Context) error { return w.Resume(ctx, id) }},
+		{"finish", func(ctx context.Context) error { return w.Finish(ctx, id) }},
+		{"finalizing stage", func(ctx context.Context) error { return w.FinalizingProgress(ctx, id, model.FinalizingAddingRouterCA) }},
+		{"finalizing stage is slow", func(ctx context.Context) error {
+			_, err := w.JudgeFinalizing(ctx, id, model.FinalizingAddingRouterCA, time.Hour, yes)
+			return err
+		}},
+	}
+	for range 4 { // reports of hosts are the most frequent
+		all = append(all,
+			act{"progress", func(ctx context.Context) error { return w.discovery.Progress(ctx, h.InfraEnvID, h.ID, stage, "") }},
+			act{"attempt", func(ctx context.Context) error { return w.BeginAttempt(ctx, h.InfraEnvID, h.ID, h.Attempt+1, yes) }})
+	}
+	all = append(all, w.hostActs(h, yes)...)
+	return all[w.IntN(len(all))]
+}
+
+func (w *randomInstallation) hostActs(h *model.Host, yes bool) []act {
+	env, id := h.InfraEnvID, h.ID
+	return []act{
+		{"done", func(ctx context.Context) error { return w.discovery.Progress(ctx, env, id, model.StageDone, "") }},
+		{"fail host", func(ctx context.Context) error { return w.Fail(ctx, env, id, "I/O error") }},
+		{"give up", func(ctx context.Context) error { return w.GiveUp(ctx, env, id) }},
+		{"await live image", func(ctx context.Context) error { return w.AwaitLiveImage(ctx, env, id) }},
+		{"reboot timed out", func(ctx context.Context) error { return w.RebootTimedOut(ctx, env, id) }},
+		{"stage is slow", func(ctx context.Context) error { _, _, err := w.JudgeStage(ctx, env, id, time.Hour, yes); return err }},
+		{"register", func(ctx context.Context) error {
+			_, err := w.discovery.Register(ctx, discovery.RegisterInput{InfraEnvID: env, HostID: id, Dialect: model.DialectFine})
+			return err
+		}},
+	}
+}
+
+// hold follows the history since the last act, and compares where it ends with the rows.
+func (w *randomInstallation) hold(name string, met map[string]int) {
+	w.t.Helper()
+	page, err := w.store.Events(w.t.Context(), store.EventFilter{ClusterID: w.cluster.ID, Offset: w.seen})
+	require.NoError(w.t, err)
+	w.seen += len(page.Events)
+	for _, e := range page.Events {
+		switch e.Name {
+		case string(events.HostStatusUpdated):
+			from, to := fmt.Sprint(e.Props["src_status"]), fmt.Sprint(e.Props["new_status"])
+			require.Equal(w.t, w.statuses[*e.HostID], from, "%s: the history of a host has a gap", name)
+			w.follow(name, *e.HostID, to, lifecycle.HostTable(), met)
+		case string(events.ClusterStatusUpdated):
+			w.follow(name, w.cluster.ID, fmt.Sprint(e.Props["cluster_status"]), lifecycle.ClusterTable(), met)
+		}
+	}
+	c, err := w.store.Cluster(w.t.Context(), w.cluster.ID)
+	require.NoError(w.t, err)
+	require.Equal(w.t, w.statuses[c.ID], string(c.Status), "%s: a cluster changed without an event", name)
+	for _, h := range w.bench.hosts(w.t, w.cluster) {
+		require.Equal(w.t, w.statuses[h.ID], string(h.Status), "%s: a host changed without an event", name)
+	}
+}
+
+// follow holds one transition to the rows of a table.
+func (w *randomInstallation) follow(name string, id uuid.UUID, to string, rows []lifecycle.Row, met map[string]int) {
+	w.t.Helper()
+	from := w.statuses[id]
+	w.statuses[id] = to
+	met[from+" to "+to]++
+	allowed := slices.ContainsFunc(rows, func(r lifecycle.Row) bool {
+		return slices.Contains(r.From, from) && (r.To == to || r.To == "" && from == to)
+	})
+	require.True(w.t, allowed, "%s: no row leads from %s to %s", name, from, to)
+}
