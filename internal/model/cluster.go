@@ -103,8 +103,6 @@ type Cluster struct {
 	// DecisionOpen is set while the workflow is stopped at a time-out and waits for a command (extend, cancel,
 	// reset). The hosts keep their statuses meanwhile.
 	DecisionOpen bool `json:"decision_open,omitempty"`
-	// ApprovalGates are the points where the workflow pauses for an approve command.
-	ApprovalGates []string `json:"approval_gates,omitempty"`
 }
 
 // SingleNode reports whether the cluster consists of one control plane host without workers.
