@@ -20,10 +20,14 @@ type Clusters struct {
 	Timeouts     Timeouts
 }
 
-// Discovery evaluates the rules of a cluster and shows stages of its hosts.
+// Discovery evaluates the rules of a cluster.
 type Discovery interface {
 	RefreshCluster(ctx context.Context, id uuid.UUID) error
-	Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
+}
+
+// Progress shows stages of hosts.
+type Progress interface {
+	Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
 }
 
 // BeginPreparation freezes the plan. It fails with FailureRefused when the cluster

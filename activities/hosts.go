@@ -13,7 +13,7 @@ import (
 type Hosts struct {
 	Store        *store.Store
 	Installation *installation.Service
-	Discovery    Discovery
+	Progress     Progress
 	Timeouts     Timeouts
 }
 
@@ -43,7 +43,7 @@ func (a *Hosts) RetryHost(ctx context.Context, r RetryRequest) error {
 
 // ShowStage shows a stage that has no step of its own.
 func (a *Hosts) ShowStage(ctx context.Context, r StageRequest) error {
-	return final(a.Discovery.Progress(ctx, r.InfraEnvID, r.HostID, r.Stage, ""))
+	return final(a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""))
 }
 
 // RebootTimedOut asks the user to look at the boot order.

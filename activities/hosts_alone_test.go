@@ -20,6 +20,7 @@ import (
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/installation"
+	"slipway/internal/service/progress"
 )
 
 // alone is a scene whose host joins an existing cluster.
@@ -48,7 +49,7 @@ func newAlone(t *testing.T) *alone {
 	require.NoError(t, err)
 	a := &alone{
 		scene: x,
-		hosts: &activities.Hosts{Store: x.store, Installation: service, Discovery: d, Timeouts: activities.Timeouts{Timeouts: limits}},
+		hosts: &activities.Hosts{Store: x.store, Installation: service, Progress: progress.Service{Store: x.store, Timeouts: limits}, Timeouts: activities.Timeouts{Timeouts: limits}},
 		files: &activities.Files{Store: x.store, Blob: blobs},
 	}
 	a.change(t, func(h *model.Host) {

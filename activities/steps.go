@@ -25,7 +25,7 @@ import (
 type Steps struct {
 	Store        *store.Store
 	Installation *installation.Service
-	Discovery    Discovery
+	Progress     Progress
 	Builder      ArgsBuilder
 }
 
@@ -50,7 +50,7 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 		return StepResult{}, temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
 	}
 	if r.Stage != "" {
-		if err := a.Discovery.Progress(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
+		if err := a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
 			return StepResult{}, final(err)
 		}
 	}

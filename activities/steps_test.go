@@ -20,12 +20,10 @@ import (
 	"slipway/internal/wire"
 )
 
-// shownStages stands in for discovery: it writes down what it is told to show.
+// shownStages stands in for the records of progress: it keeps the stages it receives.
 type shownStages struct{ stages []model.Stage }
 
-func (*shownStages) RefreshCluster(context.Context, uuid.UUID) error { return nil }
-
-func (d *shownStages) Progress(_ context.Context, _, _ uuid.UUID, stage model.Stage, _ string) error {
+func (d *shownStages) Stage(_ context.Context, _, _ uuid.UUID, stage model.Stage, _ string) error {
 	d.stages = append(d.stages, stage)
 	return nil
 }
@@ -62,7 +60,7 @@ func newScene(t *testing.T) *scene {
 	}, func(*model.Host, bool, *store.Tx) error { return nil })
 	require.NoError(t, err)
 	x := &scene{store: s, shown: &shownStages{}, host: h, ref: activities.HostRef{ClusterID: c.ID, InfraEnvID: e.ID, HostID: h.ID}}
-	x.steps = &activities.Steps{Store: s, Discovery: x.shown, Builder: fixedArgs{"{}"}}
+	x.steps = &activities.Steps{Store: s, Progress: x.shown, Builder: fixedArgs{"{}"}}
 	return x
 }
 

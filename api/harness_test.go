@@ -28,6 +28,7 @@ import (
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/installation"
+	"slipway/internal/service/progress"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
@@ -66,7 +67,9 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	s.discovery = agents
 	options := api.Options{
 		Service: api.Service{
-			Store: s.store, Blob: s.blob, Discovery: agents, Orchestrator: s.orchestrator, Log: log, Now: time.Now,
+			Store: s.store, Blob: s.blob, Discovery: agents,
+			Progress:     progress.Service{Store: s.store, Timeouts: lifecycle.DefaultTimeouts()},
+			Orchestrator: s.orchestrator, Log: log, Now: time.Now,
 			Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents, Log: log}),
 		},
 		Catalogue: api.Catalogue{Releases: openshift.NewCatalogue(releases(t))},

@@ -21,12 +21,13 @@ type Options struct {
 	Deployment
 }
 
-// Service holds what the operations work with. Store, Blob, Discovery, Installation, Orchestrator, Log and Now are
+// Service holds what the operations work with. Store, Blob, Discovery, Progress, Installation, Orchestrator, Log and Now are
 // required.
 type Service struct {
 	Store        *store.Store
 	Blob         *blob.Store
 	Discovery    Discovery
+	Progress     Progress
 	Installation Installation
 	Orchestrator Orchestrator
 	// Disconnected makes configs of disconnected images; nil: there are none.

@@ -15,8 +15,12 @@ type Discovery interface {
 	Register(ctx context.Context, in discovery.RegisterInput) (*model.Host, error)
 	NextSteps(ctx context.Context, in discovery.PollInput) (wire.Steps, error)
 	Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply) error
-	Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
-	LogsProgress(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error
+}
+
+// Progress records what is reported about the installation of a host.
+type Progress interface {
+	Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
+	Logs(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error
 }
 
 // Installation takes what the controller of a new cluster reports.

@@ -28,6 +28,7 @@ import (
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/installation"
 	"slipway/internal/service/orchestrator"
+	"slipway/internal/service/progress"
 	"slipway/internal/version"
 	"slipway/worker"
 
@@ -192,9 +193,9 @@ func (s *Service) StartWorker(ctx context.Context) error {
 	components := s.components()
 	w := worker.New(s.client, worker.Dependencies{
 		Clusters: &activities.Clusters{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
-		Hosts:    &activities.Hosts{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
+		Hosts:    &activities.Hosts{Store: s.store, Installation: s.installation, Progress: s.progress(), Timeouts: s.timeouts},
 		Steps: &activities.Steps{
-			Store: s.store, Installation: s.installation, Discovery: s.discovery,
+			Store: s.store, Installation: s.installation, Progress: s.progress(),
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
 				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
@@ -217,6 +218,11 @@ func (s *Service) StartWorker(ctx context.Context) error {
 	return s.orchestrator.KeepHouse(ctx, s.switches.housekeeping())
 }
 
+// progress records what is reported about the installation of hosts.
+func (s *Service) progress() progress.Service {
+	return progress.Service{Store: s.store, Timeouts: s.timeouts.Timeouts}
+}
+
 // workerGrace is more than the worker gives activities to end.
 const workerGrace = 6 * time.Second
 
@@ -236,7 +242,8 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 	}
 	handler := api.NewServer(api.Options{
 		Service: api.Service{
-			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Installation: s.installation, Orchestrator: s.orchestrator,
+			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Progress: s.progress(),
+			Installation: s.installation, Orchestrator: s.orchestrator,
 			Disconnected: s.releases, Identity: s.identity, Log: s.logger, Now: s.process.Now, Observe: s.recorder.Request,
 		},
 		Catalogue: api.Catalogue{

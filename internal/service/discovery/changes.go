@@ -7,16 +7,6 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// failedInWorkflow marks a host whose installation just failed outside its workflow:
-// the workflow learns it from its open steps, and until it does the cluster is not
-// judged as if the failure were final.
-func failedInWorkflow(h *model.Host, cluster model.ClusterStatus, exitCode int, reason string, t *store.Tx) {
-	t.FailSteps(h, exitCode, reason)
-	if lifecycle.UnderInstallation.Has(cluster) || h.DayTwo() && h.Attempt > 0 {
-		h.DecisionOpen = true
-	}
-}
-
 // validationEvents tells of rules that stopped passing, and of those that pass again.
 func validationEvents(before, after []model.ValidationResult, failed, fixed func(model.ValidationResult)) {
 	old := make(map[string]model.ValidationStatus, len(before))

@@ -9,6 +9,7 @@ import (
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/progress"
 	"slipway/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 	})
 	tr, err := lifecycle.ApplyHost(h, lifecycle.RefreshHost, facts, t)
 	if err == nil && tr.Effect == lifecycle.EffectFailed {
-		failedInWorkflow(h, facts.ClusterStatus, wire.ExitInterrupted, h.StatusInfo, t)
+		progress.Failed(h, facts.ClusterStatus, wire.ExitInterrupted, h.StatusInfo, t)
 	}
 }
 

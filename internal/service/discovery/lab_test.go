@@ -17,6 +17,7 @@ import (
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
+	"slipway/internal/service/progress"
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/pgtest"
 )
@@ -43,6 +44,11 @@ func (l *lab) pass(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.moved += d
+}
+
+// progress records what is reported about the installation of hosts.
+func (l *lab) progress() progress.Service {
+	return progress.Service{Store: l.store, Timeouts: timeouts()}
 }
 
 type labOption func(*discovery.Options)

@@ -42,7 +42,7 @@ func TestStagesOfAHost(t *testing.T) {
 			m.register(t)
 			m.installing(t, c, test.at)
 			m.arm(t, c, "image-write", "image-write-1")
-			require.NoError(t, l.service.Progress(t.Context(), env.ID, m.id, test.reported, test.info))
+			require.NoError(t, l.progress().Stage(t.Context(), env.ID, m.id, test.reported, test.info))
 			h := m.read(t)
 			require.Equal(t, test.stage, h.Stage)
 			require.Equal(t, test.percent, h.Progress.Percentage)
@@ -76,7 +76,7 @@ func TestReportedStagesCompleteWhatWaitsForThem(t *testing.T) {
 		m.armAs(t, c, model.ActivityStage, string(stage), string(stage))
 	}
 	m.arm(t, c, "reboot", "reboot-1")
-	require.NoError(t, l.service.Progress(t.Context(), env.ID, m.id, model.StageJoined, ""))
+	require.NoError(t, l.progress().Stage(t.Context(), env.ID, m.id, model.StageJoined, ""))
 	require.Equal(t, model.ActivityReported, m.activity(t, c, string(model.StageConfiguring)).State)
 	require.Equal(t, model.ActivityReported, m.activity(t, c, string(model.StageJoined)).State)
 	require.Equal(t, model.ActivityPending, m.activity(t, c, string(model.StageDone)).State)
@@ -89,14 +89,14 @@ func TestProgressNeedsAnInstallation(t *testing.T) {
 	_, env := l.cluster(t)
 	m := l.machine(env, 0)
 	m.register(t)
-	progress := func(stage model.Stage) error { return l.service.Progress(t.Context(), env.ID, m.id, stage, "") }
+	progress := func(stage model.Stage) error { return l.progress().Stage(t.Context(), env.ID, m.id, stage, "") }
 	require.ErrorIs(t, progress("Having lunch"), model.ErrInvalid)
 	m.set(t, func(h *model.Host) { h.Role = model.RoleMaster })
 	require.ErrorIs(t, progress(model.StageInstalling), model.ErrConflict)
 	require.ErrorIs(t, progress(model.StageFailed), model.ErrConflict)
 	unbound := l.machine(l.infraEnv(t, nil), 1)
 	unbound.register(t)
-	require.ErrorIs(t, l.service.Progress(t.Context(), unbound.infraEnv, unbound.id, model.StageInstalling, ""), model.ErrConflict)
+	require.ErrorIs(t, l.progress().Stage(t.Context(), unbound.infraEnv, unbound.id, model.StageInstalling, ""), model.ErrConflict)
 }
 
 func TestLogCollectionIsFollowed(t *testing.T) {
@@ -105,7 +105,7 @@ func TestLogCollectionIsFollowed(t *testing.T) {
 	_, env := l.cluster(t)
 	m := l.machine(env, 0)
 	m.register(t)
-	report := func(state model.LogsState) error { return l.service.LogsProgress(t.Context(), env.ID, m.id, state) }
+	report := func(state model.LogsState) error { return l.progress().Logs(t.Context(), env.ID, m.id, state) }
 	require.NoError(t, report(model.LogsRequested))
 	require.False(t, m.read(t).LogsStartedAt.IsZero())
 	require.NoError(t, report(model.LogsCollecting))

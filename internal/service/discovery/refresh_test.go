@@ -155,7 +155,7 @@ func TestClusterFinalizesWhenItsHostsAreInstalled(t *testing.T) {
 	hosts, err := l.store.ClusterHosts(t.Context(), c.ID)
 	require.NoError(t, err)
 	for _, h := range hosts {
-		require.NoError(t, l.service.Progress(t.Context(), h.InfraEnvID, h.ID, model.StageDone, ""))
+		require.NoError(t, l.progress().Stage(t.Context(), h.InfraEnvID, h.ID, model.StageDone, ""))
 	}
 	l.setCluster(t, c.ID, func(c *model.Cluster) { c.IngressCertAt = l.now() })
 	l.refresh(t, c.ID)

@@ -10,6 +10,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/progress"
 	"slipway/internal/wire"
 )
 
@@ -94,7 +95,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 			t.FailSteps(h, wire.ExitInterrupted, "host rebooted while it was prepared")
 		}
 	case lifecycle.EffectFailed:
-		failedInWorkflow(h, j.ClusterStatus, wire.ExitInterrupted, "host rebooted during the installation", t)
+		progress.Failed(h, j.ClusterStatus, wire.ExitInterrupted, "host rebooted during the installation", t)
 	}
 	t.CheckIn(h)
 	t.Refresh(h.ClusterID, h.InfraEnvID)

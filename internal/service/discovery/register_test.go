@@ -146,7 +146,7 @@ func TestHostThatComesUpFromItsDiskLeavesTheWrongBootOrder(t *testing.T) {
 	l.refresh(t, c.ID)
 	require.Equal(t, model.ClusterInstallingPendingUserAction, l.readCluster(t, c.ID).Status)
 
-	require.NoError(t, l.service.Progress(t.Context(), env.ID, m.id, model.StageConfiguring, ""))
+	require.NoError(t, l.progress().Stage(t.Context(), env.ID, m.id, model.StageConfiguring, ""))
 	require.Equal(t, model.HostInstallingInProgress, m.read(t).Status)
 	l.refresh(t, c.ID)
 	require.Equal(t, model.ClusterInstalling, l.readCluster(t, c.ID).Status)

@@ -108,7 +108,7 @@ func TestLogsThatDoNotComeAreGivenUp(t *testing.T) {
 	m.register(t)
 	m.set(t, func(h *model.Host) { h.Status = model.HostError })
 	l.setCluster(t, c.ID, func(c *model.Cluster) { c.Status = model.ClusterError })
-	require.NoError(t, l.service.LogsProgress(t.Context(), env.ID, m.id, model.LogsRequested))
+	require.NoError(t, l.progress().Logs(t.Context(), env.ID, m.id, model.LogsRequested))
 	eventually(t, func() bool { return m.read(t).LogsInfo == model.LogsTimeout }, "logs are still awaited", func() any { return m.read(t).LogsInfo })
 }
 

@@ -1,4 +1,4 @@
-package discovery
+package progress
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 // logsStates are those a host may report.
 var logsStates = []model.LogsState{model.LogsNone, model.LogsRequested, model.LogsCollecting, model.LogsCompleted, model.LogsTimeout}
 
-// LogsProgress records how far the collection of a host's logs is. It returns an
+// Logs records how far the collection of a host's logs is. It returns an
 // ErrInvalid for an unknown state.
-func (s *Service) LogsProgress(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error {
+func (s Service) Logs(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error {
 	if !slices.Contains(logsStates, state) {
 		return model.Invalidf("require a state of a log collection, found %q", state)
 	}
-	_, err := s.store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
+	_, err := s.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
 		if h.LogsInfo == state {
 			return nil
 		}

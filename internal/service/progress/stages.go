@@ -1,4 +1,7 @@
-package discovery
+// Package progress records what is reported about the installation of a host: its stages
+// and the collection of its logs. Agents, the bootstrap host, the controller and workflows
+// report; discovery evaluates the rest of the host.
+package progress
 
 import (
 	"context"
@@ -14,29 +17,35 @@ import (
 	"slipway/internal/platform/store"
 )
 
+// Service writes reports to the database. It is safe for concurrent use.
+type Service struct {
+	Store    *store.Store
+	Timeouts lifecycle.Timeouts
+}
+
 // exitStageFailed ends the steps of a host whose installer reports the stage Failed.
 const exitStageFailed = 1
 
-// Progress records a stage of a host, reported by itself, by the bootstrap host or by
+// Stage records a stage of a host, reported by itself, by the bootstrap host or by
 // the controller. info tells more ("42%"). A stage the host has passed already, or does
 // not pass at all, changes nothing. It returns an ErrInvalid for an unknown stage and an
 // ErrConflict for a host that is not being installed.
-func (s *Service) Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
+func (s Service) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
 	if !steps.Reportable(stage) {
 		return model.Invalidf("require a host stage of the API, found %q", stage)
 	}
-	h, err := s.store.Host(ctx, infraEnvID, hostID)
+	h, err := s.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {
 		return err
 	}
 	if h.ClusterID == nil {
 		return model.Conflictf("host %s is in no cluster: it has no installation to report about", hostID)
 	}
-	c, err := s.store.Cluster(ctx, *h.ClusterID)
+	c, err := s.Store.Cluster(ctx, *h.ClusterID)
 	if err != nil {
 		return err
 	}
-	_, err = s.store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
+	_, err = s.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
 		if stage == model.StageFailed {
 			return s.installationFailed(h, c, info, t)
 		}
@@ -45,14 +54,14 @@ func (s *Service) Progress(ctx context.Context, infraEnvID, hostID uuid.UUID, st
 	return err
 }
 
-func (s *Service) progressed(h *model.Host, c *model.Cluster, stage model.Stage, info string, t *store.Tx) error {
+func (s Service) progressed(h *model.Host, c *model.Cluster, stage model.Stage, info string, t *store.Tx) error {
 	single := c.SingleNode()
 	passes := steps.StagesFor(h.EffectiveRole(), h.Bootstrap, single)
 	at := slices.Index(passes, stage)
 	if at < 0 || at < slices.Index(passes, h.Stage) {
 		return nil
 	}
-	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.timeouts, Now: t.Now()})
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.Timeouts, Now: t.Now()})
 	facts.Stage = stage
 	tr, err := lifecycle.NextHost(lifecycle.HostProgressed, h.Status, facts)
 	if err != nil {
@@ -84,14 +93,24 @@ func stageText(stage model.Stage, info string) string {
 }
 
 // installationFailed takes the installer's last word; its steps end with it.
-func (s *Service) installationFailed(h *model.Host, c *model.Cluster, info string, t *store.Tx) error {
-	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.timeouts, Now: t.Now()})
+func (s Service) installationFailed(h *model.Host, c *model.Cluster, info string, t *store.Tx) error {
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.Timeouts, Now: t.Now()})
 	facts.Reason = strings.TrimSpace(info)
 	if _, err := lifecycle.ApplyHost(h, lifecycle.HostInstallationFailed, facts, t); err != nil {
 		return err
 	}
 	h.Progress.Info, h.Progress.StageUpdatedAt = facts.Reason, t.Now()
-	failedInWorkflow(h, c.Status, exitStageFailed, h.StatusInfo, t)
+	Failed(h, c.Status, exitStageFailed, h.StatusInfo, t)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
 	return nil
+}
+
+// Failed marks a host whose installation just failed outside its workflow: its open steps
+// end with the exit code and the reason, and until the workflow has decided the cluster is
+// not evaluated as if the failure were final.
+func Failed(h *model.Host, cluster model.ClusterStatus, exitCode int, reason string, t *store.Tx) {
+	t.FailSteps(h, exitCode, reason)
+	if lifecycle.UnderInstallation.Has(cluster) || h.DayTwo() && h.Attempt > 0 {
+		h.DecisionOpen = true
+	}
 }
