@@ -37,7 +37,9 @@ func serve(t *testing.T, l *layout.Layout, base []byte, options download.Options
 	t.Helper()
 	s := &service{t: t, path: filepath.Join(t.TempDir(), "base"), errors: make(chan error, 1000)}
 	require.NoError(t, os.WriteFile(s.path, base, 0o600))
-	options.Now = time.Now
+	if options.Now == nil {
+		options.Now = time.Now
+	}
 	s.sender = download.New(options)
 	s.content = download.Content{Layout: l, Open: s.open, ETag: "v1", Modified: changed, Name: "full.iso"}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -254,23 +254,43 @@ func unzip(t *testing.T, packed []byte) string {
 	return string(content)
 }
 
-func TestReadersAboveTheLimitComeAgain(t *testing.T) {
-	t.Parallel()
-	path, _ := liveISO(t, isotest.Options{RootfsSize: 64 << 20})
-	s := newService(t)
-	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Bodies = 1; o.Patience = 2 * time.Second })
-	id := s.infraEnv().ID.String()
-	address := "/byid/" + id + "/4.22/x86_64/full.iso"
-	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
-	<-images.meter.ended
-	conn, err := net.Dial("tcp", strings.TrimPrefix(images.url, "http://"))
+// slowReader asks for a file and takes only the beginning of the answer.
+func slowReader(t *testing.T, url, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	require.NoError(t, err)
-	defer conn.Close()
+	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.(*net.TCPConn).SetReadBuffer(16<<10))
 	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", address)
 	require.NoError(t, err)
 	_, err = conn.Read(make([]byte, 100))
 	require.NoError(t, err)
+	return conn
+}
+
+func TestReadersThatStopLoseTheirConnection(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{RootfsSize: 64 << 20})
+	s := newService(t)
+	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Patience = 50 * time.Millisecond })
+	address := "/byid/" + s.infraEnv().ID.String() + "/4.22/x86_64/full.iso"
+	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+	<-images.meter.ended
+	slowReader(t, images.url, address)
+	<-images.meter.ended
+	require.Equal(t, 1, images.meter.counted()["full-iso broken"])
+}
+
+func TestReadersAboveTheLimitComeAgain(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{RootfsSize: 64 << 20})
+	s := newService(t)
+	images := newImageService(t, s, path, func(o *imageservice.Options) { o.Bodies, o.Patience = 1, time.Hour })
+	id := s.infraEnv().ID.String()
+	address := "/byid/" + id + "/4.22/x86_64/full.iso"
+	require.Equal(t, http.StatusOK, images.ask(http.MethodHead, address).status)
+	<-images.meter.ended
+	slow := slowReader(t, images.url, address)
 	images.api.asked()
 	for _, path := range []string{address, "/boot-artifacts/rootfs?version=4.22"} {
 		busy := images.get(path)
@@ -279,7 +299,8 @@ func TestReadersAboveTheLimitComeAgain(t *testing.T) {
 		<-images.meter.ended
 	}
 	require.Empty(t, images.api.asked(), "nothing is looked up for those who are refused")
-	<-images.meter.ended // the slow one lost its connection
+	require.NoError(t, slow.Close())
+	<-images.meter.ended
 	require.Equal(t, http.StatusOK, images.get(address).status)
 	<-images.meter.ended
 	require.Equal(t, map[string]int{"full-iso 200": 2, "full-iso 503": 1, "rootfs 503": 1, "full-iso broken": 1}, images.meter.counted())

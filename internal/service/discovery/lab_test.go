@@ -29,14 +29,25 @@ type lab struct {
 	service *discovery.Service
 	signals *store.Signals
 
-	mu    sync.Mutex
-	moved time.Duration
+	mu      sync.Mutex
+	moved   time.Duration
+	stopped time.Time // when the clock was stopped; zero while it runs
 }
 
 func (l *lab) now() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !l.stopped.IsZero() {
+		return l.stopped.Add(l.moved)
+	}
 	return time.Now().Add(l.moved)
+}
+
+// stopClock leaves the clock to pass alone.
+func (l *lab) stopClock() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = time.Now()
 }
 
 // pass moves the clock on.
