@@ -82,7 +82,7 @@ func TestImageGoesToStandardOutput(t *testing.T) {
 	require.ErrorContains(t, got.err, "standard output is a terminal")
 }
 
-// slowWriter is a pipe or a disk that takes its time, more than a silent connection has.
+// slowWriter is a pipe or a disk that takes its time once, more than a silent connection has.
 type slowWriter struct {
 	bytes.Buffer
 	pause time.Duration
@@ -90,16 +90,17 @@ type slowWriter struct {
 
 func (w *slowWriter) Write(p []byte) (int, error) {
 	if len(p) > 0 {
-		<-time.After(w.pause)
+		time.Sleep(w.pause)
+		w.pause = 0
 	}
 	return w.Buffer.Write(p)
 }
 
 func TestImageWaitsForASlowReader(t *testing.T) {
 	t.Parallel()
-	s := newImages(t, 8*mebi) // more than the sockets between take
-	slow := &slowWriter{pause: 300 * time.Millisecond}
-	got := downloadImage(t.Context(), t, s, &cli.Terminal{Out: slow}, "-o", "-", "--stall", "200ms")
+	s := newImages(t, 8*mebi)                   // more than the sockets between take
+	slow := &slowWriter{pause: 6 * time.Second} // the service itself may be slow on a busy machine
+	got := downloadImage(t.Context(), t, s, &cli.Terminal{Out: slow}, "-o", "-", "--stall", "5s")
 	require.NoError(t, got.err)
 	require.True(t, bytes.Equal(s.content, slow.Bytes()))
 }

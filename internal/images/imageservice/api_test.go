@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,8 +68,11 @@ func newService(t *testing.T, change ...func(*api.Options)) *service {
 			Store: s.store, Blob: files, Log: log, Now: time.Now,
 			Discovery: discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()}),
 		},
-		Catalogue:  api.Catalogue{Releases: openshift.NewCatalogue(releases)},
-		Deployment: api.Deployment{BaseURL: "http://service.example:8090", AgentVersion: "slipway-agent 1.0", Version: "1.0.0"},
+		Catalogue: api.Catalogue{Releases: openshift.NewCatalogue(releases)},
+		Deployment: api.Deployment{
+			BaseURL: "http://service.example:8090", AgentVersion: "slipway-agent 1.0", Version: "1.0.0",
+			AgentBinaries: fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}},
+		},
 	}
 	for _, c := range change {
 		c(&options)
