@@ -20,6 +20,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
+	"slipway/internal/service/progress"
 	"slipway/internal/wire"
 )
 
@@ -42,10 +43,11 @@ func TestRandomInstallationsFollowTheTables(t *testing.T) {
 	}
 	b := newBench(t)
 	d := discovery.New(discovery.Options{Store: b.store, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
+	reports := progress.Service{Store: b.store, Timeouts: lifecycle.DefaultTimeouts()}
 	met := map[string]int{}
 	for i := range uint64(randomInstallations) {
 		t.Logf("installation of -seed %d", start+i)
-		w := &randomInstallation{bench: b, discovery: d, Rand: rand.New(rand.NewPCG(start+i, start+i)), t: t}
+		w := &randomInstallation{bench: b, discovery: d, progress: reports, Rand: rand.New(rand.NewPCG(start+i, start+i)), t: t}
 		w.cluster = b.cluster(t, model.ClusterPreparingForInstallation, model.HostKnown, "", 4)
 		w.prepareData()
 		for range randomActs {
@@ -68,6 +70,7 @@ type randomInstallation struct {
 	*rand.Rand
 	t         *testing.T
 	discovery *discovery.Service
+	progress  progress.Service
 	cluster   *model.Cluster
 	seen      int // events
 	statuses  map[uuid.UUID]string
@@ -121,7 +124,7 @@ func (w *randomInstallation) forward() act {
 			switch h.Status {
 			case model.HostInstalling, model.HostInstallingInProgress, model.HostInstallingPendingUserAction:
 				return act{"done", func(ctx context.Context) error {
-					return w.discovery.Progress(ctx, h.InfraEnvID, h.ID, model.StageDone, "")
+					return w.progress.Stage(ctx, h.InfraEnvID, h.ID, model.StageDone, "")
 				}}
 			case model.HostError:
 				return act{"attempt", func(ctx context.Context) error {
@@ -184,7 +187,7 @@ func (w *randomInstallation) act() act {
 	}
 	for range 4 { // reports of hosts are the most frequent
 		all = append(all,
-			act{"progress", func(ctx context.Context) error { return w.discovery.Progress(ctx, h.InfraEnvID, h.ID, stage, "") }},
+			act{"progress", func(ctx context.Context) error { return w.progress.Stage(ctx, h.InfraEnvID, h.ID, stage, "") }},
 			act{"attempt", func(ctx context.Context) error { return w.BeginAttempt(ctx, h.InfraEnvID, h.ID, h.Attempt+1, yes) }})
 	}
 	all = append(all, w.hostActs(h, yes)...)
@@ -194,7 +197,7 @@ func (w *randomInstallation) act() act {
 func (w *randomInstallation) hostActs(h *model.Host, yes bool) []act {
 	env, id := h.InfraEnvID, h.ID
 	return []act{
-		{"done", func(ctx context.Context) error { return w.discovery.Progress(ctx, env, id, model.StageDone, "") }},
+		{"done", func(ctx context.Context) error { return w.progress.Stage(ctx, env, id, model.StageDone, "") }},
 		{"fail host", func(ctx context.Context) error { return w.Fail(ctx, env, id, "I/O error") }},
 		{"give up", func(ctx context.Context) error { return w.GiveUp(ctx, env, id) }},
 		{"await live image", func(ctx context.Context) error { return w.AwaitLiveImage(ctx, env, id) }},
