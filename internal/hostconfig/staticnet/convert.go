@@ -153,12 +153,12 @@ type portSettings struct {
 
 // add adds the settings of the ports of one interface.
 func (s portSettings) add(owner iface) {
-	switch {
-	case owner.Type == "bond":
+	switch owner.Type {
+	case "bond":
 		for _, p := range owner.Bond.PortsConfig {
 			s.bond[p.Name] = append(s.bond[p.Name], p)
 		}
-	case owner.Type == "linux-bridge":
+	case "linux-bridge":
 		for _, p := range owner.Bridge.ports() {
 			s.bridge[p.Name] = p
 		}

@@ -40,14 +40,15 @@ func Context(t testing.TB) context.Context {
 // condition is called by the test's own goroutine, and may fail the test.
 func True(t testing.TB, condition func() bool, message ...any) {
 	t.Helper()
-	pause, deadline := firstPause, time.Now().Add(Limit(t))
-	for !condition() {
-		if time.Now().After(deadline) {
+	limit := time.NewTimer(Limit(t))
+	defer limit.Stop()
+	for pause := firstPause; !condition(); pause = min(pause*3/2, lastPause) {
+		select {
+		case <-limit.C:
 			require.Fail(t, "the condition never holds", message...)
 			t.FailNow()
+		case <-time.After(pause):
 		}
-		time.Sleep(pause)
-		pause = min(pause*3/2, lastPause)
 	}
 }
 
