@@ -20,10 +20,8 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/version"
 )
-
-// version is set by the linker.
-var version = "dev"
 
 // options are the flags and variables of the command (docs/reference/agent-protocol.md,
 // "Flags and variables").
@@ -31,7 +29,7 @@ type options struct {
 	URL           string           `name:"url" required:"" help:"Root of the service: https://service.example.com:8090."`
 	InfraEnvID    uuid.UUID        `name:"infra-env-id" required:"" help:"Discovery environment to register with."`
 	HostID        uuid.UUID        `name:"host-id" help:"Id of the host, instead of the one its hardware makes."`
-	AgentVersion  string           `name:"agent-version" default:"${version}" help:"Version to register with."`
+	AgentVersion  string           `name:"agent-version" default:"${agentVersion}" help:"Version to register with."`
 	Insecure      bool             `help:"Do not verify the certificate of the service." negatable:""`
 	CACert        string           `name:"cacert" type:"path" help:"File with the certificates (PEM) that signed that of the service."`
 	StateDir      string           `default:"${stateDir}" help:"Folder for the state of this boot, below the root; on tmpfs."`
@@ -47,7 +45,7 @@ type options struct {
 func main() {
 	var o options
 	kong.Parse(&o, kong.Name("slipway-agent"), kong.Description("The agent of a host that is to be installed."),
-		kong.Vars{"version": version, "stateDir": agent.DefaultStateDir})
+		kong.Vars{"agentVersion": version.Number, "version": "slipway-agent " + version.Read().String(), "stateDir": agent.DefaultStateDir})
 	level := slog.LevelInfo
 	if o.Verbose {
 		level = slog.LevelDebug
@@ -70,7 +68,7 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 	}
 	service := client.New(client.Options{
 		BaseURL: o.URL, Token: model.Secret(o.PullSecretKey), HTTPClient: transport,
-		UserAgent: "slipway-agent/" + version, AgentVersion: o.AgentVersion,
+		UserAgent: "slipway-agent/" + version.Number, AgentVersion: o.AgentVersion,
 	})
 	runner := hostexec.Exec{}
 	if o.EnterHost {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/testing/await"
+	"slipway/internal/version"
 	"slipway/internal/wire"
 )
 
@@ -163,4 +164,13 @@ func TestArgumentsAreChecked(t *testing.T) {
 			require.Contains(t, string(output), c.want)
 		})
 	}
+}
+
+func TestVersionIsPrinted(t *testing.T) {
+	t.Parallel()
+	agent := exec.Command(os.Args[0], "--version")
+	agent.Env = append(os.Environ(), commandEnv+"=1")
+	output, err := agent.CombinedOutput()
+	require.NoError(t, err)
+	require.Contains(t, string(output), "slipway-agent "+version.Number+" (")
 }

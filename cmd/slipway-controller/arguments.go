@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/google/uuid"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -25,18 +26,19 @@ const bootstrapKubeconfig = "/etc/kubernetes/bootstrap-secrets/kubeconfig"
 // "Variables". Others that the contract names (OPENSHIFT_VERSION, CONTROL_PLANE_COUNT...)
 // may be set and are not needed: the service knows them.
 type arguments struct {
-	ClusterID            uuid.UUID     `env:"CLUSTER_ID" required:"" help:"The cluster in the service."`
-	InventoryURL         string        `env:"INVENTORY_URL" required:"" help:"The root URL of the service."`
-	PullSecretToken      string        `env:"PULL_SECRET_TOKEN" help:"The token for the service, where there is no file."`
-	PullSecretTokenFile  string        `default:"/etc/assisted-installer-controller/token" help:"A file with the token for the service."`
-	SkipCertVerification bool          `env:"SKIP_CERT_VERIFICATION" help:"Take any certificate of the service."`
-	CACertPath           string        `env:"CA_CERT_PATH" name:"ca-cert-path" help:"A file with certificates (PEM) to trust as well."`
-	Namespace            string        `env:"NAMESPACE" default:"assisted-installer" help:"Where the controller's events are."`
-	CheckClusterVersion  bool          `env:"CHECK_CLUSTER_VERSION" help:"Wait for the cluster version to be available."`
-	Kubeconfig           string        `help:"How to reach the cluster from outside."`
-	Interval             time.Duration `default:"30s" help:"The longest time between two rounds."`
-	LogsInterval         time.Duration `default:"5m" help:"The time between two uploads of logs."`
-	LogFile              string        `help:"Also write the log to this file, and send it from there."`
+	ClusterID            uuid.UUID        `env:"CLUSTER_ID" required:"" help:"The cluster in the service."`
+	InventoryURL         string           `env:"INVENTORY_URL" required:"" help:"The root URL of the service."`
+	PullSecretToken      string           `env:"PULL_SECRET_TOKEN" help:"The token for the service, where there is no file."`
+	PullSecretTokenFile  string           `default:"/etc/assisted-installer-controller/token" help:"A file with the token for the service."`
+	SkipCertVerification bool             `env:"SKIP_CERT_VERIFICATION" help:"Take any certificate of the service."`
+	CACertPath           string           `env:"CA_CERT_PATH" name:"ca-cert-path" help:"A file with certificates (PEM) to trust as well."`
+	Namespace            string           `env:"NAMESPACE" default:"assisted-installer" help:"Where the controller's events are."`
+	CheckClusterVersion  bool             `env:"CHECK_CLUSTER_VERSION" help:"Wait for the cluster version to be available."`
+	Kubeconfig           string           `help:"How to reach the cluster from outside."`
+	Interval             time.Duration    `default:"30s" help:"The longest time between two rounds."`
+	LogsInterval         time.Duration    `default:"5m" help:"The time between two uploads of logs."`
+	LogFile              string           `help:"Also write the log to this file, and send it from there."`
+	Version              kong.VersionFlag `help:"Print the version."`
 }
 
 // token is that of the file where there is one: the variable may be of a former token.

@@ -16,12 +16,14 @@ import (
 
 	"slipway/controller"
 	"slipway/internal/client"
+	"slipway/internal/version"
 )
 
 func main() {
 	var args arguments
 	parser := kong.Parse(&args, kong.Name("slipway-controller"),
-		kong.Description("Brings the installation of a cluster to its end."), kong.UsageOnError())
+		kong.Description("Brings the installation of a cluster to its end."), kong.UsageOnError(),
+		kong.Vars{"version": "slipway-controller " + version.Read().String()})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, args)
