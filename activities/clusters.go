@@ -35,7 +35,7 @@ type Progress interface {
 func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan, error) {
 	c, hosts, refused, err := a.Installation.BeginPreparation(ctx, r.ClusterID, r.Attempt)
 	if err != nil {
-		return Plan{}, final(err)
+		return Plan{}, nonRetryable(err)
 	}
 	if refused != "" {
 		return Plan{}, temporal.NewNonRetryableApplicationError(refused, FailureRefused, nil)
@@ -57,17 +57,17 @@ func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclus
 		problem = "not every host was prepared"
 	}
 	problem, err := a.Installation.ConcludePreparation(ctx, r.ClusterID, r.Attempt, problem)
-	return PreparationOutcome{Ready: problem == "", Reason: problem}, final(err)
+	return PreparationOutcome{Ready: problem == "", Reason: problem}, nonRetryable(err)
 }
 
 // ReviewInstallation evaluates the rules and says where the cluster stands.
 func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Review, error) {
 	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
-		return Review{}, final(err)
+		return Review{}, nonRetryable(err)
 	}
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
-		return Review{}, final(err)
+		return Review{}, nonRetryable(err)
 	}
 	return Review{Status: c.Status}, nil
 }
@@ -79,19 +79,19 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 
 // FailInstallation marks the cluster as failed.
 func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error {
-	return final(a.Installation.FailCluster(ctx, f.ClusterID, f.Reason, f.Waiting))
+	return nonRetryable(a.Installation.FailCluster(ctx, f.ClusterID, f.Reason, f.Waiting))
 }
 
 // CancelInstallation writes what a cancelled installation leaves.
 func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) error {
-	return final(a.Installation.Cancel(ctx, r.ClusterID))
+	return nonRetryable(a.Installation.Cancel(ctx, r.ClusterID))
 }
 
 // BeginReset voids what hosts were told and says which agents have to stop.
 func (a *Clusters) BeginReset(ctx context.Context, id uuid.UUID) (ResetPlan, error) {
 	hosts, err := a.Installation.BeginReset(ctx, id)
 	if err != nil {
-		return ResetPlan{}, final(err)
+		return ResetPlan{}, nonRetryable(err)
 	}
 	var plan ResetPlan
 	for _, h := range hosts {
@@ -102,12 +102,12 @@ func (a *Clusters) BeginReset(ctx context.Context, id uuid.UUID) (ResetPlan, err
 
 // FinishReset takes the cluster and its hosts back to discovery.
 func (a *Clusters) FinishReset(ctx context.Context, id uuid.UUID) error {
-	return final(a.Installation.FinishReset(ctx, id))
+	return nonRetryable(a.Installation.FinishReset(ctx, id))
 }
 
-// final makes errors that no retry can mend end the activity: the object is gone or
+// nonRetryable marks errors that retrying cannot fix as such: the object is gone or
 // the input is wrong. A conflict may pass and is retried.
-func final(err error) error {
+func nonRetryable(err error) error {
 	if errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrInvalid) {
 		return temporal.NewNonRetryableApplicationError(err.Error(), FailureRefused, nil)
 	}

@@ -22,7 +22,7 @@ func (a *Clusters) AwaitUserNeeded(ctx context.Context, r InstallRequest) error 
 	for {
 		c, err := a.Store.Cluster(ctx, r.ClusterID)
 		if err != nil {
-			return final(err)
+			return nonRetryable(err)
 		}
 		if c.Status == model.ClusterInstallingPendingUserAction {
 			return nil
@@ -39,24 +39,24 @@ func (a *Clusters) AwaitUserNeeded(ctx context.Context, r InstallRequest) error 
 // FinalizingStage says which stage the controller reported last, and how long ago.
 func (a *Clusters) FinalizingStage(ctx context.Context, id uuid.UUID) (FinalizingStage, error) {
 	stage, age, operators, err := a.Installation.FinalizingStage(ctx, id)
-	return FinalizingStage{Stage: stage, Age: age, Operators: operators}, final(err)
+	return FinalizingStage{Stage: stage, Age: age, Operators: operators}, nonRetryable(err)
 }
 
 // JudgeFinalizing says what becomes of a cluster whose finalizing stage takes too long.
 func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (StageVerdict, error) {
 	failure, err := a.Installation.JudgeFinalizing(ctx, r.ClusterID, r.Stage, r.Limit, r.Soft)
-	return StageVerdict{Failure: failure}, final(err)
+	return StageVerdict{Failure: failure}, nonRetryable(err)
 }
 
 // ResumeInstallation takes a cluster that stopped at a time-out back to where it was.
 func (a *Clusters) ResumeInstallation(ctx context.Context, r InstallRequest) error {
-	return final(a.Installation.Resume(ctx, r.ClusterID))
+	return nonRetryable(a.Installation.Resume(ctx, r.ClusterID))
 }
 
 // JudgeStage says what becomes of a host whose stage takes too long.
 func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, error) {
 	failure, again, err := a.Installation.JudgeStage(ctx, r.InfraEnvID, r.HostID, r.Limit, r.Soft)
-	return StageVerdict{Failure: failure, Again: again}, final(err)
+	return StageVerdict{Failure: failure, Again: again}, nonRetryable(err)
 }
 
 // AwaitFinalizingStage waits until the controller reports a later stage than the given one.
@@ -68,7 +68,7 @@ func (a *Steps) AwaitFinalizingStage(ctx context.Context, r FinalizingRequest) (
 	}
 	stage, _, _, serr := a.Installation.FinalizingStage(ctx, r.ClusterID)
 	if serr != nil {
-		return StepResult{}, final(serr)
+		return StepResult{}, nonRetryable(serr)
 	}
 	if stage == r.Stage {
 		return result, err // reports from now on find the row

@@ -42,7 +42,7 @@ func (a *Files) ExtractInstaller(ctx context.Context, r InstallRequest) error {
 	}
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
-		return final(err)
+		return nonRetryable(err)
 	}
 	installer, err := a.installer(ctx, c)
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *Files) ExtractInstaller(ctx context.Context, r InstallRequest) error {
 		}
 		return nil
 	})
-	return final(err)
+	return nonRetryable(err)
 }
 
 // GenerateIgnition writes the install-config, runs the installer with the cluster's
@@ -69,7 +69,7 @@ func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 	defer stop()
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
-		return final(err)
+		return nonRetryable(err)
 	}
 	hosts, err := a.Store.ClusterHosts(ctx, r.ClusterID)
 	if err != nil {

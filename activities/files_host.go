@@ -13,11 +13,11 @@ import (
 func (a *Files) GenerateHostIgnition(ctx context.Context, r HostRef) error {
 	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {
-		return final(err)
+		return nonRetryable(err)
 	}
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
-		return final(err)
+		return nonRetryable(err)
 	}
 	config, err := ignition.DayTwo(c, h)
 	if err != nil {

@@ -19,17 +19,17 @@ type Hosts struct {
 
 // BeginAttempt puts the host to work.
 func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
-	return final(a.Installation.BeginAttempt(ctx, r.InfraEnvID, r.HostID, r.Attempt, r.FromStart))
+	return nonRetryable(a.Installation.BeginAttempt(ctx, r.InfraEnvID, r.HostID, r.Attempt, r.FromStart))
 }
 
 // FailHost marks the host as failed while its workflow waits for a decision.
 func (a *Hosts) FailHost(ctx context.Context, f HostFailure) error {
-	return final(a.Installation.Fail(ctx, f.InfraEnvID, f.HostID, f.Reason))
+	return nonRetryable(a.Installation.Fail(ctx, f.InfraEnvID, f.HostID, f.Reason))
 }
 
 // GiveUpHost ends the wait for a decision.
 func (a *Hosts) GiveUpHost(ctx context.Context, f HostFailure) error {
-	return final(a.Installation.GiveUp(ctx, f.InfraEnvID, f.HostID))
+	return nonRetryable(a.Installation.GiveUp(ctx, f.InfraEnvID, f.HostID))
 }
 
 // RetryHost prepares a failed host for another attempt: one that has left the live
@@ -38,17 +38,17 @@ func (a *Hosts) RetryHost(ctx context.Context, r RetryRequest) error {
 	if !r.LeftLiveImage {
 		return nil // BeginAttempt does the rest
 	}
-	return final(a.Installation.AwaitLiveImage(ctx, r.InfraEnvID, r.HostID))
+	return nonRetryable(a.Installation.AwaitLiveImage(ctx, r.InfraEnvID, r.HostID))
 }
 
 // ShowStage shows a stage that has no step of its own.
 func (a *Hosts) ShowStage(ctx context.Context, r StageRequest) error {
-	return final(a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""))
+	return nonRetryable(a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""))
 }
 
 // RebootTimedOut asks the user to look at the boot order.
 func (a *Hosts) RebootTimedOut(ctx context.Context, r HostRef) error {
-	return final(a.Installation.RebootTimedOut(ctx, r.InfraEnvID, r.HostID))
+	return nonRetryable(a.Installation.RebootTimedOut(ctx, r.InfraEnvID, r.HostID))
 }
 
 // rediscoveryEvery is how often the status of an awaited host is looked at.

@@ -20,7 +20,7 @@ func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error
 	}
 	c, err := a.Store.Cluster(ctx, *h.ClusterID)
 	if err != nil {
-		return AddPlan{}, final(err)
+		return AddPlan{}, nonRetryable(err)
 	}
 	plan := AddPlan{Timeouts: a.Timeouts}
 	plan.Host = HostPlan{ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Dialect: h.Dialect}
@@ -35,24 +35,24 @@ func (a *Hosts) JudgeChecks(ctx context.Context, r HostRef) error {
 	if err == nil && problem != "" {
 		return temporal.NewNonRetryableApplicationError(problem, FailureRefused, nil)
 	}
-	return final(err)
+	return nonRetryable(err)
 }
 
 // CancelHost writes what the cancelled installation of a single host leaves.
 func (a *Hosts) CancelHost(ctx context.Context, r AddRequest) error {
-	return final(a.Installation.CancelHost(ctx, r.InfraEnvID, r.HostID, r.Attempt))
+	return nonRetryable(a.Installation.CancelHost(ctx, r.InfraEnvID, r.HostID, r.Attempt))
 }
 
 // BeginHostReset voids what a host was told and says whether its agent has to stop. It
 // fails with FailureRefused when another attempt was accepted meanwhile.
 func (a *Hosts) BeginHostReset(ctx context.Context, r AddRequest) (stop bool, err error) {
 	stop, err = a.Installation.BeginHostReset(ctx, r.InfraEnvID, r.HostID, r.Attempt)
-	return stop, final(err)
+	return stop, nonRetryable(err)
 }
 
 // FinishHostReset takes a host back to discovery.
 func (a *Hosts) FinishHostReset(ctx context.Context, r AddRequest) error {
-	return final(a.Installation.FinishHostReset(ctx, r.InfraEnvID, r.HostID, r.Attempt))
+	return nonRetryable(a.Installation.FinishHostReset(ctx, r.InfraEnvID, r.HostID, r.Attempt))
 }
 
 // BeginReclaim checks that the host is still to be reclaimed. It fails with
@@ -60,7 +60,7 @@ func (a *Hosts) FinishHostReset(ctx context.Context, r AddRequest) error {
 func (a *Hosts) BeginReclaim(ctx context.Context, r ReclaimRequest) (ReclaimPlan, error) {
 	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {
-		return ReclaimPlan{}, final(err)
+		return ReclaimPlan{}, nonRetryable(err)
 	}
 	if h.WorkflowAttempt != r.Attempt || !lifecycle.Reclaimed.Has(h.Status) {
 		return ReclaimPlan{}, temporal.NewNonRetryableApplicationError("the host is "+string(h.Status), FailureRefused, nil)
@@ -70,12 +70,12 @@ func (a *Hosts) BeginReclaim(ctx context.Context, r ReclaimRequest) (ReclaimPlan
 
 // RebootForReclaim shows that a host boots the discovery image it has fetched.
 func (a *Hosts) RebootForReclaim(ctx context.Context, r HostRef) error {
-	return final(a.Installation.RebootForReclaim(ctx, r.InfraEnvID, r.HostID))
+	return nonRetryable(a.Installation.RebootForReclaim(ctx, r.InfraEnvID, r.HostID))
 }
 
 // FailReclaim leaves a host to its user.
 func (a *Hosts) FailReclaim(ctx context.Context, f ReclaimFailure) error {
-	return final(a.Installation.FailReclaim(ctx, f.InfraEnvID, f.HostID, f.Attempt, f.Reason))
+	return nonRetryable(a.Installation.FailReclaim(ctx, f.InfraEnvID, f.HostID, f.Attempt, f.Reason))
 }
 
 // AwaitPool returns when a reclaimed host has registered from the discovery image.
@@ -90,7 +90,7 @@ func (a *Hosts) await(ctx context.Context, r HostRef, reached func(model.HostSta
 	for {
 		h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 		if err != nil {
-			return final(err)
+			return nonRetryable(err)
 		}
 		if reached(h.Status) {
 			return nil

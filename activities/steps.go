@@ -41,7 +41,7 @@ type ArgsBuilder interface {
 func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) {
 	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {
-		return StepResult{}, final(err)
+		return StepResult{}, nonRetryable(err)
 	}
 	if !commands(r.ClusterID, h) {
 		return StepResult{}, temporal.NewNonRetryableApplicationError("the host has left the cluster", FailureRefused, nil)
@@ -51,18 +51,18 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	}
 	if r.Stage != "" {
 		if err := a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
-			return StepResult{}, final(err)
+			return StepResult{}, nonRetryable(err)
 		}
 	}
 	var c *model.Cluster
 	if h.ClusterID != nil {
 		if c, err = a.Store.Cluster(ctx, *h.ClusterID); err != nil {
-			return StepResult{}, final(err)
+			return StepResult{}, nonRetryable(err)
 		}
 	}
 	args, err := a.Builder.StepArgs(ctx, r.Type, c, h)
 	if err != nil {
-		return StepResult{}, final(err)
+		return StepResult{}, nonRetryable(err)
 	}
 	if args == nil {
 		return StepResult{Skipped: true}, nil
@@ -91,11 +91,11 @@ func (a *Steps) AwaitStage(ctx context.Context, r StageRequest) (StepResult, err
 	}
 	h, herr := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if herr != nil {
-		return StepResult{}, final(herr)
+		return StepResult{}, nonRetryable(herr)
 	}
 	c, cerr := a.Store.Cluster(ctx, r.ClusterID)
 	if cerr != nil {
-		return StepResult{}, final(cerr)
+		return StepResult{}, nonRetryable(cerr)
 	}
 	stages := steps.StagesFor(h.Role, h.Bootstrap, c.SingleNode())
 	if at, want := slices.Index(stages, h.Stage), slices.Index(stages, r.Stage); at < 0 || at < want {
@@ -112,7 +112,7 @@ func (a *Steps) AwaitMilestone(ctx context.Context, r MilestoneRequest) (StepRes
 		return result, err
 	}
 	if cerr := a.Installation.CheckMilestones(ctx, r.ClusterID); cerr != nil {
-		return StepResult{}, final(cerr)
+		return StepResult{}, nonRetryable(cerr)
 	}
 	return result, err
 }

@@ -77,8 +77,8 @@ func (s *Service) JudgeStage(ctx context.Context, infraEnvID, id uuid.UUID, limi
 		next, err := lifecycle.NextHost(lifecycle.StageTimedOut, h.Status, facts)
 		switch {
 		case err != nil:
-			failure = fmt.Sprintf("the host is %s", h.Status) // it left the installation, and its workflow ends
-			return nil
+			failure = fmt.Sprintf("the host is %s", h.Status)
+			return nil //nolint:nilerr // it left the installation, and its workflow ends
 		case next.To == model.HostError:
 			failure = next.StatusInfo // the workflow stops the host with it
 			return nil

@@ -89,7 +89,7 @@ func (w *randomInstallation) prepareData() {
 	})
 	require.NoError(w.t, err)
 	w.statuses = map[uuid.UUID]string{w.cluster.ID: string(w.cluster.Status)}
-	for _, h := range w.bench.hosts(w.t, w.cluster) {
+	for _, h := range w.hosts(w.t, w.cluster) {
 		w.statuses[h.ID] = string(h.Status)
 	}
 }
@@ -99,7 +99,7 @@ func (w *randomInstallation) forward() act {
 	id := w.cluster.ID
 	c, err := w.store.Cluster(w.t.Context(), id)
 	require.NoError(w.t, err)
-	hosts := w.bench.hosts(w.t, w.cluster)
+	hosts := w.hosts(w.t, w.cluster)
 	refresh := act{"refresh", func(ctx context.Context) error { return w.discovery.RefreshCluster(ctx, id) }}
 	switch c.Status {
 	case model.ClusterPreparingForInstallation:
@@ -154,7 +154,7 @@ func (w *randomInstallation) checked(ctx context.Context, hosts []*model.Host) e
 // act picks one of what can happen; most of it only sometimes fits.
 func (w *randomInstallation) act() act {
 	id := w.cluster.ID
-	hosts := w.bench.hosts(w.t, w.cluster)
+	hosts := w.hosts(w.t, w.cluster)
 	h := hosts[w.IntN(len(hosts))]
 	current, err := w.store.Cluster(w.t.Context(), id)
 	require.NoError(w.t, err)
@@ -229,7 +229,7 @@ func (w *randomInstallation) hold(name string, met map[string]int) {
 	c, err := w.store.Cluster(w.t.Context(), w.cluster.ID)
 	require.NoError(w.t, err)
 	require.Equal(w.t, w.statuses[c.ID], string(c.Status), "%s: a cluster changed without an event", name)
-	for _, h := range w.bench.hosts(w.t, w.cluster) {
+	for _, h := range w.hosts(w.t, w.cluster) {
 		require.Equal(w.t, w.statuses[h.ID], string(h.Status), "%s: a host changed without an event", name)
 	}
 }
