@@ -21,7 +21,7 @@ func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) error
 	if err := read(r, &params); err != nil {
 		return err
 	}
-	c, err := s.newCluster(params)
+	c, err := s.offer().New(params)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) error
 
 // register stores a new cluster of any kind; the caller owns it.
 func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
-	c.UserName, c.OrgID = callerOf(r).Name, callerOf(r).OrgID
+	c.ID, c.UserName, c.OrgID = uuid.New(), callerOf(r).Name, callerOf(r).OrgID
 	if _, err := lifecycle.ApplyCluster(c, lifecycle.RegisterCluster, lifecycle.ClusterFacts{Kind: c.Kind}, nil); err != nil {
 		return err
 	}

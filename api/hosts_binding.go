@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -101,7 +102,7 @@ func checkHostArchitecture(h *model.Host, c *model.Cluster) error {
 	if h.Inventory == nil || h.Inventory.CPU.Architecture == "" || c.CPUArchitecture == "multi" {
 		return nil
 	}
-	if found := h.Inventory.CPU.Architecture; release64(found) != release64(c.CPUArchitecture) {
+	if found := h.Inventory.CPU.Architecture; definition.ReleaseArchitecture(found) != definition.ReleaseArchitecture(c.CPUArchitecture) {
 		return model.Invalidf("host %s cannot be bound to cluster %s: require architecture %s, found %s", hostName(h), c.Name, c.CPUArchitecture, found)
 	}
 	return nil

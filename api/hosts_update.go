@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/lifecycle"
 	disks "slipway/internal/cluster/validation"
 	"slipway/internal/model"
@@ -54,7 +55,7 @@ func applyHost(h *model.Host, p wire.HostUpdateParams) error {
 		return err
 	}
 	if p.HostName != nil {
-		if err := checkHostname(*p.HostName); err != nil {
+		if err := definition.CheckHostname(*p.HostName); err != nil {
 			return err
 		}
 		h.RequestedHostname = *p.HostName

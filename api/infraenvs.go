@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -46,7 +47,7 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 	if p.Name == "" {
 		return nil, model.Invalidf("name: require a name, found none")
 	}
-	if err := checkPullSecret(p.PullSecret); err != nil {
+	if err := definition.CheckPullSecret(p.PullSecret); err != nil {
 		return nil, err
 	}
 	if p.CPUArchitecture != nil {
@@ -57,7 +58,7 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 		if err != nil {
 			return nil, err
 		}
-		if err := checkBoundInfraEnv(e, c, p.CPUArchitecture != nil); err != nil {
+		if err := definition.BindInfraEnv(e, c, p.CPUArchitecture != nil); err != nil {
 			return nil, err
 		}
 	}
@@ -66,33 +67,16 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 			return nil, err
 		}
 	}
-	err := s.applyInfraEnv(e, infraEnvSettings{
-		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
-		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
-		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,
-	})
+	err := definition.InfraEnvSettings{
+		Proxy: p.Proxy, AdditionalNTPSources: p.AdditionalNtpSources, NTPSources: p.NtpSources, SSHAuthorizedKey: p.SSHAuthorizedKey,
+		StaticNetwork: p.StaticNetworkConfig, RendezvousIP: p.RendezvousIP, ImageType: p.ImageType,
+		IgnitionOverride: p.IgnitionConfigOverride, KernelArguments: p.KernelArguments, TrustBundle: p.AdditionalTrustBundle,
+		DiscoveryDelay: p.NetworkDiscoveryDelaySeconds, ParseNetwork: s.networks.check,
+	}.Apply(e)
 	if err != nil {
 		return nil, err
 	}
 	return e, s.checkImage(e)
-}
-
-// checkBoundInfraEnv holds an environment against the cluster it belongs to, and takes
-// from it what the client did not choose.
-func checkBoundInfraEnv(e *model.InfraEnv, c *model.Cluster, chosen bool) error {
-	if e.OpenShiftVersion == "" {
-		e.OpenShiftVersion = c.OpenShiftVersion
-	}
-	if c.CPUArchitecture == "multi" {
-		return nil
-	}
-	if !chosen {
-		e.CPUArchitecture = c.CPUArchitecture
-	}
-	if release64(e.CPUArchitecture) != release64(c.CPUArchitecture) {
-		return model.Invalidf("cpu_architecture: require %s for cluster %s, found %s", c.CPUArchitecture, c.Name, e.CPUArchitecture)
-	}
-	return nil
 }
 
 func newTokenKey() model.Secret {
@@ -144,7 +128,7 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) error {
 	before := partsOfConfig(e)
 	if p.PullSecret != nil {
-		if err := checkPullSecret(*p.PullSecret); err != nil {
+		if err := definition.CheckPullSecret(*p.PullSecret); err != nil {
 			return err
 		}
 		e.PullSecret = model.Secret(*p.PullSecret)
@@ -155,11 +139,12 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 		}
 		e.OpenShiftVersion = version
 	}
-	err := s.applyInfraEnv(e, infraEnvSettings{
-		proxy: p.Proxy, ntp: p.AdditionalNtpSources, ntpSources: p.NtpSources, sshKey: p.SSHAuthorizedKey,
-		static: p.StaticNetworkConfig, rendezvousIP: p.RendezvousIP, imageType: p.ImageType, override: p.IgnitionConfigOverride,
-		kernelArguments: p.KernelArguments, trustBundle: p.AdditionalTrustBundle, delay: p.NetworkDiscoveryDelaySeconds,
-	})
+	err := definition.InfraEnvSettings{
+		Proxy: p.Proxy, AdditionalNTPSources: p.AdditionalNtpSources, NTPSources: p.NtpSources, SSHAuthorizedKey: p.SSHAuthorizedKey,
+		StaticNetwork: p.StaticNetworkConfig, RendezvousIP: p.RendezvousIP, ImageType: p.ImageType,
+		IgnitionOverride: p.IgnitionConfigOverride, KernelArguments: p.KernelArguments, TrustBundle: p.AdditionalTrustBundle,
+		DiscoveryDelay: p.NetworkDiscoveryDelaySeconds, ParseNetwork: s.networks.check,
+	}.Apply(e)
 	if err != nil || partsOfConfig(e) == before {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"slipway/internal/hostconfig/staticnet"
 )
 
-// networks remembers the network settings that were read last. They are read when they
-// are set, and again for each file that is made of them.
+// networks keeps the network settings parsed last. They are parsed when they are set, and again for each file that is
+// made from them.
 type networks struct{ last atomic.Pointer[readNetworks] }
 
 type readNetworks struct {
@@ -25,4 +25,10 @@ func (n *networks) parse(text string) ([]staticnet.Host, error) {
 		n.last.Store(&readNetworks{text, hosts})
 	}
 	return hosts, err
+}
+
+// check returns the error of settings that cannot be read.
+func (n *networks) check(text string) error {
+	_, err := n.parse(text)
+	return err
 }

@@ -18,7 +18,8 @@ const module = "slipway/"
 
 // nouns are pure: facts in, result out.
 var nouns = []string{
-	"internal/cluster/lifecycle", "internal/cluster/validation", "internal/cluster/openshift", "internal/cluster/operators", "internal/cluster/duesteps", "internal/cluster/steps",
+	"internal/cluster/lifecycle", "internal/cluster/validation", "internal/cluster/openshift", "internal/cluster/operators",
+	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition",
 	"internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition", "internal/images/remaster", "internal/hostconfig/staticnet", "internal/images/release", "internal/cluster/events",
 	"internal/hostconfig/useryaml",
 }

@@ -1,11 +1,11 @@
-package api
+package definition
 
 import (
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
-// applyVIPs sets the virtual addresses of a cluster, or who gives them.
+// applyVIPs sets the VIPs of a cluster, or that a DHCP server provides them.
 func applyVIPs(c *model.Cluster, p wire.V2ClusterUpdateParams) (err error) {
 	if err := applyLeasing(c, p); err != nil {
 		return err
@@ -32,14 +32,13 @@ func applyVIPs(c *model.Cluster, p wire.V2ClusterUpdateParams) (err error) {
 		}
 	}
 	if c.UserManagedNetworking && p.APIVips == nil && p.IngressVips == nil {
-		c.APIVIPs, c.IngressVIPs = nil, nil // what the network was before does not matter any more
+		c.APIVIPs, c.IngressVIPs = nil, nil // VIPs of an earlier network no longer apply
 	}
 	return checkVIPs(c)
 }
 
-// applyLeasing turns on or off that a DHCP server gives the virtual addresses. What was
-// set or leased before means nothing in the other mode, and a lease nothing in another
-// network.
+// applyLeasing switches VIPs from a DHCP server on or off. A switch, or another network, clears the earlier VIPs and
+// leases.
 func applyLeasing(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	moved := c.VIPDHCPAllocation && (p.MachineNetworks != nil || p.MachineNetworkCidr != nil) && !leasedWithin(c)
 	if p.VipDhcpAllocation != nil && *p.VipDhcpAllocation != c.VIPDHCPAllocation {
@@ -66,8 +65,7 @@ func leasedWithin(c *model.Cluster) bool {
 	return true
 }
 
-// checkLeasing holds what a lease of virtual addresses needs: a network plug-in that
-// takes them, and the one network to ask in.
+// checkLeasing checks what VIPs from a DHCP server need: a network type that supports them, and one network.
 func checkLeasing(c *model.Cluster) error {
 	switch {
 	case !c.VIPDHCPAllocation:

@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"encoding/base64"
@@ -21,7 +21,7 @@ type tangServer struct {
 // thumbprint is the digest of a signing key (RFC 7638) in base64url without padding.
 var thumbprint = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
 
-// checkTangServers takes a JSON list of servers with the thumbprints of their keys.
+// checkTangServers accepts a JSON list of servers with the thumbprints of their keys.
 func checkTangServers(text string) error {
 	const field = "disk_encryption.tang_servers"
 	var servers []tangServer
@@ -36,14 +36,13 @@ func checkTangServers(text string) error {
 			return err
 		}
 		if !thumbprint.MatchString(server.Thumbprint) {
-			return model.Invalidf("%s: require the thumbprint of a key of server %d, found %q", field, i+1, abridged(server.Thumbprint))
+			return model.Invalidf("%s: require the thumbprint of a key of server %d, found %q", field, i+1, Abridged(server.Thumbprint))
 		}
 	}
 	return nil
 }
 
-// checkIgnitionEndpoint takes an address and certificates in PEM, in base64; each may be
-// absent.
+// checkIgnitionEndpoint accepts an address and base64 of certificates in PEM; each may be absent.
 func checkIgnitionEndpoint(address, certificate string) error {
 	if address != "" {
 		if err := checkWebAddress("ignition_endpoint.url", address); err != nil {
@@ -64,22 +63,22 @@ func checkIgnitionEndpoint(address, certificate string) error {
 	return checkCertificates(field, string(text))
 }
 
-// checkWebAddress takes an absolute http or https address of a host.
+// checkWebAddress accepts an absolute http or https address of a host.
 func checkWebAddress(field, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
-		return model.Invalidf("%s: require an address that begins with http:// or https://, found %q", field, abridged(address))
+		return model.Invalidf("%s: require an address that begins with http:// or https://, found %q", field, Abridged(address))
 	}
 	return checkHostOrAddress(field, u.Hostname())
 }
 
-// checkHostOrAddress takes a DNS name or an address.
+// checkHostOrAddress accepts a DNS name or an address.
 func checkHostOrAddress(field, text string) error {
 	if _, err := netip.ParseAddr(text); err == nil {
 		return nil
 	}
 	if checkDomain(field, strings.ToLower(text)) != nil {
-		return model.Invalidf("%s: require a DNS name or an address, found %q", field, abridged(text))
+		return model.Invalidf("%s: require a DNS name or an address, found %q", field, Abridged(text))
 	}
 	return nil
 }

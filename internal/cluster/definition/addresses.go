@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"net/netip"
@@ -26,7 +26,7 @@ func familyOf(a netip.Addr) family {
 	return v6
 }
 
-// familyOrder lists the families of addresses in the order they come in.
+// familyOrder lists the families of addresses in order of appearance.
 func familyOrder(list []netip.Addr) []family {
 	var out []family
 	for _, a := range list {
@@ -76,8 +76,7 @@ func serviceNetworks(list []wire.ServiceNetwork) ([]netip.Prefix, error) {
 	return out, onePerFamily("service_networks", addresses(out))
 }
 
-// clusterNetworks reads pod networks; without a host prefix each host gets a part of the
-// usual size.
+// clusterNetworks reads pod networks; without a host prefix each host gets a part of the default size.
 func clusterNetworks(list []wire.ClusterNetwork) ([]model.ClusterNetwork, error) {
 	out := make([]model.ClusterNetwork, 0, len(list))
 	var families []netip.Addr
@@ -100,7 +99,7 @@ func clusterNetworks(list []wire.ClusterNetwork) ([]model.ClusterNetwork, error)
 	return out, onePerFamily("cluster_networks", families)
 }
 
-// parseVIPs reads virtual addresses and keeps what is known of those a cluster has.
+// parseVIPs reads VIPs and keeps the verification of those that the cluster has already.
 func parseVIPs(field string, list []string, before []model.VIP) ([]model.VIP, error) {
 	out := make([]model.VIP, 0, len(list))
 	for _, text := range list {
@@ -122,7 +121,7 @@ func parseVIPs(field string, list []string, before []model.VIP) ([]model.VIP, er
 	return out, onePerFamily(field, vipAddresses(out))
 }
 
-// onePerFamily lets a dual-stack cluster have one value for IPv4 and one for IPv6.
+// onePerFamily refuses a second value of an address family.
 func onePerFamily(field string, list []netip.Addr) error {
 	n := [2]int{}
 	for _, a := range list {
@@ -134,7 +133,7 @@ func onePerFamily(field string, list []netip.Addr) error {
 	return nil
 }
 
-// checkVIPs holds the virtual addresses of a cluster against each other.
+// checkVIPs checks the VIPs of a cluster against each other.
 func checkVIPs(c *model.Cluster) error {
 	if c.UserManagedNetworking && len(c.APIVIPs)+len(c.IngressVIPs) > 0 {
 		return model.Invalidf("api_vips, ingress_vips: require none with user-managed networking, found %d", len(c.APIVIPs)+len(c.IngressVIPs))
@@ -145,7 +144,7 @@ func checkVIPs(c *model.Cluster) error {
 	if len(c.APIVIPs) == 1 && len(c.IngressVIPs) == 1 && familyOf(c.APIVIPs[0].IP) != familyOf(c.IngressVIPs[0].IP) {
 		return model.Invalidf("api_vips, ingress_vips: require addresses of one family, found %s and %s", c.APIVIPs[0].IP, c.IngressVIPs[0].IP)
 	}
-	if c.LoadBalancer == userManaged { // one load balancer may answer for both
+	if c.LoadBalancer == userManaged { // one load balancer may serve both
 		return nil
 	}
 	for _, api := range c.APIVIPs {
@@ -158,12 +157,11 @@ func checkVIPs(c *model.Cluster) error {
 	return nil
 }
 
-// checkFamilyOrder holds the lists of a dual-stack cluster against each other: the
-// family that comes first is the one nodes prefer, and it is one for all of them.
+// checkFamilyOrder checks that all lists of a dual-stack cluster begin with the same family, which nodes prefer.
 func checkFamilyOrder(c *model.Cluster) error {
 	machines := addresses(c.MachineNetworks)
 	if c.MachineNetworksAuto {
-		machines = nil // these follow the virtual addresses
+		machines = nil // these follow the VIPs
 	}
 	decides, first := "", v4
 	for _, l := range []struct {

@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"slipway/internal/model"
@@ -11,7 +11,7 @@ const (
 	userManaged    = "user-managed"
 )
 
-// The platforms whose rules differ.
+// The platforms with rules of their own.
 const (
 	platformBaremetal = "baremetal"
 	platformNone      = "none"
@@ -19,9 +19,8 @@ const (
 	platformExternal  = "external"
 )
 
-// applyPlatform decides platform, load balancer and who manages the network: on no
-// platform, an external one and a single node the user does, on vSphere whoever the
-// user says, elsewhere the cluster.
+// applyPlatform sets platform, load balancer and who manages the network: the user on platform none, on an external
+// platform and for a single node; the user's choice on vSphere; the cluster on all others.
 func applyPlatform(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	set(&c.ControlPlaneCount, p.ControlPlaneCount)
 	switch {
@@ -50,7 +49,7 @@ func applyPlatform(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return applyLoadBalancer(c, p)
 }
 
-// choosePlatform takes a platform; an external one has a name, no other has.
+// choosePlatform sets the platform; only an external one has a name.
 func choosePlatform(c *model.Cluster, p wire.Platform) error {
 	chosen := model.Platform{
 		Type: string(p.Type), ExternalName: p.External.PlatformName,
@@ -69,7 +68,7 @@ func choosePlatform(c *model.Cluster, p wire.Platform) error {
 			chosen.Type, chosen.CloudControllerManager)
 	}
 	if chosen.Type != c.Platform.Type {
-		c.UserManagedNetworking = false // who managed the network of another platform decides nothing
+		c.UserManagedNetworking = false // the choice made for another platform does not apply
 	}
 	c.Platform = chosen
 	return nil

@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"bytes"
@@ -15,10 +15,9 @@ import (
 	"slipway/internal/model"
 )
 
-// checkPullSecret holds a pull secret against docs/reference/auth.md, "Form of a pull
-// secret": an object of "auths" by registry, each with a user and a password, and one for
-// each of the registries. No part of the secret is in an error.
-func checkPullSecret(text string, registries ...string) error {
+// CheckPullSecret checks a pull secret (docs/reference/auth.md, "Form of a pull secret"): an object of "auths" by
+// registry, each with a user and a password, and one for each of registries. Errors contain no part of the secret.
+func CheckPullSecret(text string, registries ...string) error {
 	var secret struct {
 		Auths map[string]struct {
 			Auth string `json:"auth"`
@@ -47,16 +46,16 @@ func checkPullSecret(text string, registries ...string) error {
 	return nil
 }
 
-// privateRegistry is the registry of an image when a pull secret must know it.
-func (s *server) privateRegistries(image string) []string {
+// privateRegistries returns the registry of an image if the pull secret must have an entry for it.
+func (o Offer) privateRegistries(image string) []string {
 	registry, _, found := strings.Cut(image, "/")
-	if !found || len(s.PublicRegistries) == 0 || slices.Contains(s.PublicRegistries, registry) {
+	if !found || len(o.PublicRegistries) == 0 || slices.Contains(o.PublicRegistries, registry) {
 		return nil
 	}
 	return []string{registry}
 }
 
-// checkSSHKeys takes lines of authorized_keys(5) without options.
+// checkSSHKeys accepts lines of authorized_keys(5) without options.
 func checkSSHKeys(field, text string) error {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -65,7 +64,7 @@ func checkSSHKeys(field, text string) error {
 		}
 		parts := strings.Fields(line)
 		if len(parts) < 2 || !isPublicKey(parts[0], parts[1]) {
-			return model.Invalidf("%s: require public keys such as \"ssh-ed25519 AAAA... name\", one a line, found %q", field, abridged(line))
+			return model.Invalidf("%s: require public keys such as \"ssh-ed25519 AAAA... name\", one a line, found %q", field, Abridged(line))
 		}
 	}
 	return nil
@@ -82,20 +81,21 @@ func isPublicKey(kind, text string) bool {
 	return uint64(len(blob)) > 4+uint64(n) && string(blob[4:4+n]) == kind
 }
 
-func abridged(text string) string {
+// Abridged shortens text for an error.
+func Abridged(text string) string {
 	if len(text) <= 60 {
 		return text
 	}
 	return text[:60] + "..."
 }
 
-// checkProxy holds the addresses of proxies and the exceptions from them.
+// checkProxy checks the addresses of proxies and the exceptions.
 func checkProxy(p model.Proxy) error {
 	for _, a := range []struct {
 		field, address string
 		schemes        []string
 	}{
-		{"http_proxy", p.HTTP, []string{"http"}}, // the nodes know no other
+		{"http_proxy", p.HTTP, []string{"http"}}, // nodes support no other
 		{"https_proxy", p.HTTPS, []string{"http", "https"}},
 	} {
 		if a.address == "" {
@@ -128,7 +128,7 @@ func checkNoProxy(text string) error {
 	return nil
 }
 
-// checkCertificates takes certificates in PEM, one after the other.
+// checkCertificates accepts certificates in PEM, one after the other.
 func checkCertificates(field, text string) error {
 	rest, found := bytes.TrimSpace([]byte(text)), 0
 	for len(rest) > 0 {

@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 	"slipway/internal/wire"
 )
 
-func applyKernelArguments(e *model.InfraEnv, p infraEnvSettings) error {
-	if p.kernelArguments == nil {
+func applyKernelArguments(e *model.InfraEnv, p InfraEnvSettings) error {
+	if p.KernelArguments == nil {
 		return nil
 	}
 	e.KernelArguments = nil
-	for i, a := range *p.kernelArguments {
+	for i, a := range *p.KernelArguments {
 		if err := checkKernelArgument(i, a); err != nil {
 			return err
 		}
@@ -23,9 +23,8 @@ func applyKernelArguments(e *model.InfraEnv, p infraEnvSettings) error {
 	return nil
 }
 
-// checkKernelArgument holds what the document cannot: both parts are there, replace
-// names what it replaces, and every boot loader reads the same. The pattern of the value
-// is the document's.
+// checkKernelArgument checks what the API document cannot: both fields are set, replace names the old value, and every
+// boot loader reads the argument the same. The document checks the characters of the value.
 func checkKernelArgument(i int, a wire.KernelArgument) error {
 	switch {
 	case a.Operation == "":
@@ -41,17 +40,16 @@ func checkKernelArgument(i int, a wire.KernelArgument) error {
 	return nil
 }
 
-// unbootable is the part of an argument that a boot loader would not hand to the kernel
-// as it is; empty when there is none. Arguments end in a line of grub.cfg, isolinux.cfg or
-// an iPXE script: GRUB reads that line like a shell (GRUB manual, "Shell-like scripting"),
-// and iPXE knows variables and no quotes. What has no quotes of its own is quoted for GRUB
-// when it is put into an image.
+// unbootable returns the part of an argument that a boot loader would not pass to the kernel unchanged; empty for none.
+// Arguments end in a line of grub.cfg, isolinux.cfg or an iPXE script: GRUB reads that line like a shell (GRUB manual,
+// "Shell-like scripting"), and iPXE has variables and no quotes. An argument without quotes is quoted for GRUB when it is
+// written into an image.
 func unbootable(value string) string {
 	quotes, inside := strings.Contains(value, `"`), false
 	for i, r := range value {
 		switch {
 		case unicode.IsControl(r):
-			return "a line end or another control character" // a line of its own could boot something else
+			return "a line end or another control character" // a second line could boot something else
 		case r == '"':
 			inside = !inside
 		case r == '\'', i == 0 && r == '#',

@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"fmt"
@@ -9,19 +9,18 @@ import (
 	"slipway/internal/wire"
 )
 
-// setting lays one part of what a client sent over a cluster.
+// setting applies one part of what a client sent to a cluster.
 type setting func(*model.Cluster, wire.V2ClusterUpdateParams) error
 
-// settings are the parts of a definition, in the order they depend on each other.
+// settings are the parts of a definition; each depends only on earlier ones.
 var settings = []setting{
 	applyPlatform, applyIdentity, applyNetworks, applyVIPs, applyProxy, applyTime, applyNodes, applyEndpoint, applyOperators,
 }
 
-// joiningSettings are the parts that concern hosts which join a cluster that runs.
+// joiningSettings are the parts for hosts that join an installed cluster.
 var joiningSettings = []setting{applyIdentity, applyProxy, applyTime, applyEndpoint}
 
-// applySettings lays what a client sent over a cluster; absent fields change nothing.
-// Registration and update share it.
+// applySettings applies what a client sent to a cluster, at registration and update; absent fields change nothing.
 func applySettings(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	parts := settings
 	if c.DayTwo() {
@@ -65,8 +64,7 @@ func applyProxy(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return checkProxy(c.Proxy)
 }
 
-// applyTime sets the sources of time: additional_ntp_source adds to those the hosts
-// have, ntp_sources takes their place.
+// applyTime sets the NTP sources: additional_ntp_source adds to those of the hosts, ntp_sources replaces them.
 func applyTime(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if deref(p.AdditionalNtpSource) != "" && deref(p.NtpSources) != "" {
 		return model.Invalidf("additional_ntp_source, ntp_sources: require one of them, found both")
@@ -80,7 +78,7 @@ func applyTime(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 		{"ntp_sources", p.NtpSources, true},
 	} {
 		if field.text == nil || *field.text == "" && c.NTPSourcesOnly != field.only {
-			continue // an empty field takes back its own sources only
+			continue // an empty field removes only sources set by the same field
 		}
 		sources, err := splitNTP(field.name, *field.text)
 		if err != nil {
@@ -91,7 +89,7 @@ func applyTime(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return nil
 }
 
-// applyEndpoint sets where hosts that join a running cluster get their configuration.
+// applyEndpoint sets where hosts that join an installed cluster get their configuration.
 func applyEndpoint(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if e := p.IgnitionEndpoint; e != nil {
 		if err := checkIgnitionEndpoint(e.URL, e.CaCertificate); err != nil {
@@ -111,7 +109,7 @@ func applyEndpoint(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return nil
 }
 
-// fingerprint changes when something changes that hosts are asked about.
+// fingerprint changes with every setting that steps of hosts depend on.
 func fingerprint(c *model.Cluster) string {
 	var vips []string
 	for _, v := range slices.Concat(c.APIVIPs, c.IngressVIPs) {
@@ -121,18 +119,11 @@ func fingerprint(c *model.Cluster) string {
 		c.ClusterNetworks, c.ServiceNetworks, c.NTPSources, c.DiskEncryption, c.IgnitionEndpoint, c.APIVIPDNSName)
 }
 
-// set changes a value when a client sent another one.
+// set changes a value if a client sent one.
 func set[T any](value, sent *T) {
 	if sent != nil {
 		*value = *sent
 	}
-}
-
-func or(text, otherwise string) string {
-	if text != "" {
-		return text
-	}
-	return otherwise
 }
 
 func deref[T any](p *T) T {

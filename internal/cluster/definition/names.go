@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"net/netip"
@@ -10,7 +10,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Names as DNS takes them (RFC 1123): labels of lower-case letters, digits and inner
+// DNS names (RFC 1123): labels of lower-case letters, digits and inner
 // hyphens. The lengths of a cluster and its domain leave room for console-openshift-console.apps
 // in front of them.
 var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
@@ -22,7 +22,7 @@ const (
 
 func checkClusterName(name, platform string) error {
 	labels := []string{name}
-	if platform == "none" { // the only platform whose records the installer does not make itself
+	if platform == "none" { // the only platform whose DNS records the user makes
 		labels = strings.Split(name, ".")
 	}
 	if name == "" || slices.ContainsFunc(labels, func(l string) bool { return !dnsLabel.MatchString(l) }) {
@@ -39,7 +39,8 @@ func checkDomain(field, domain string) error {
 	return nil
 }
 
-func checkHostname(name string) error {
+// CheckHostname checks the name of a host.
+func CheckHostname(name string) error {
 	if len(name) > maxNode {
 		return model.Invalidf("host_name: require at most %d characters, found %d", maxNode, len(name))
 	}
@@ -49,7 +50,7 @@ func checkHostname(name string) error {
 	return nil
 }
 
-// maxSources bounds the sources of time; chrony asks each of them.
+// maxSources bounds the NTP sources; chrony polls each of them.
 const maxSources = 100
 
 // splitNTP reads NTP sources separated by commas: addresses or DNS names.

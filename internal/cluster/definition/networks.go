@@ -1,4 +1,4 @@
-package api
+package definition
 
 import (
 	"net/netip"
@@ -10,11 +10,10 @@ import (
 	"slipway/internal/wire"
 )
 
-// networkTypeSDN is the only network type that takes virtual addresses of a DHCP server.
+// networkTypeSDN is the only network type that supports VIPs from a DHCP server.
 const networkTypeSDN = "OpenShiftSDN"
 
-// applyNetworks sets the networks of a cluster. A single network has a field of its own
-// from the time before dual-stack; the list wins.
+// applyNetworks sets the networks of a cluster. The older fields of a single network count only without the list.
 func applyNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if p.NetworkType != nil {
 		c.NetworkType = string(*p.NetworkType)
@@ -39,7 +38,7 @@ func applyNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if err != nil {
 		return err
 	}
-	// Without networks of the user the refresher derives them from VIPs and hosts.
+	// Without networks of the user the refresh derives them from VIPs and hosts.
 	c.MachineNetworks, c.MachineNetworksAuto = networks, len(networks) == 0
 	return nil
 }
@@ -59,7 +58,7 @@ func applyClusterNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error 
 	return err
 }
 
-// singleClusterNetwork is the pod network of the older fields: one of them may be absent.
+// singleClusterNetwork returns the pod network of the older fields, of which one may be absent.
 func singleClusterNetwork(c *model.Cluster, p wire.V2ClusterUpdateParams) wire.ClusterNetwork {
 	before := openshift.DefaultClusterNetworks(false)[0]
 	if len(c.ClusterNetworks) > 0 {
@@ -68,7 +67,7 @@ func singleClusterNetwork(c *model.Cluster, p wire.V2ClusterUpdateParams) wire.C
 	one := wire.ClusterNetwork{Cidr: before.CIDR.String(), HostPrefix: before.HostPrefix}
 	set(&one.Cidr, p.ClusterNetworkCidr)
 	if strings.Contains(one.Cidr, ":") != before.CIDR.Addr().Is6() {
-		one.HostPrefix = 0 // that of the other family says nothing
+		one.HostPrefix = 0 // the prefix of the other family does not apply
 	}
 	set(&one.HostPrefix, p.ClusterNetworkHostPrefix)
 	return one
@@ -89,8 +88,8 @@ func applyServiceNetworks(c *model.Cluster, p wire.V2ClusterUpdateParams) error 
 	return err
 }
 
-// defaultNetworks gives a cluster the pod and service networks it has not: one of each
-// address family its other networks have, in their order.
+// defaultNetworks sets missing pod and service networks: one of each address family of the other networks, in their
+// order.
 func defaultNetworks(c *model.Cluster) {
 	families := familyOrder(slices.Concat(
 		addresses(c.MachineNetworks), podAddresses(c), addresses(c.ServiceNetworks), vipAddresses(c.APIVIPs), vipAddresses(c.IngressVIPs),

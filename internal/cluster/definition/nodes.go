@@ -1,6 +1,8 @@
-package api
+package definition
 
 import (
+	"cmp"
+
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -12,7 +14,7 @@ const (
 	encryptionTang = "tang"
 )
 
-// applyNodes sets what nodes are made with.
+// applyNodes sets the options of nodes.
 func applyNodes(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if p.Hyperthreading != nil {
 		c.Hyperthreading = string(*p.Hyperthreading)
@@ -21,15 +23,14 @@ func applyNodes(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return applyEncryption(c, p.DiskEncryption)
 }
 
-// applyEncryption sets the encryption of disks. Parts that were not sent stay; servers
-// stay only with the mode that asks them.
+// applyEncryption sets the encryption of disks. Fields that were not sent stay; Tang servers stay only with mode tang.
 func applyEncryption(c *model.Cluster, sent *wire.DiskEncryption) error {
 	if sent == nil {
 		return nil
 	}
 	e := model.DiskEncryption{
-		EnableOn:    or(string(sent.EnableOn), c.DiskEncryption.EnableOn),
-		Mode:        or(string(sent.Mode), c.DiskEncryption.Mode),
+		EnableOn:    cmp.Or(string(sent.EnableOn), c.DiskEncryption.EnableOn),
+		Mode:        cmp.Or(string(sent.Mode), c.DiskEncryption.Mode),
 		TangServers: sent.TangServers,
 	}
 	if e.Mode == encryptionTang && e.TangServers == "" {
