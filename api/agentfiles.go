@@ -17,11 +17,10 @@ import (
 	"slipway/internal/model"
 )
 
-// agentName is a file the service offers below /agent/: one for each architecture.
+// agentName matches the files below /agent/: one for each architecture.
 var agentName = regexp.MustCompile(`^slipway-agent-(x86_64|amd64|aarch64|arm64|ppc64le|s390x)$`)
 
-// agentFiles knows the programs of the agent and their hashes. A file that is replaced
-// gets a new hash.
+// agentFiles holds the programs of the agent and their hashes. A replaced file gets a new hash.
 type agentFiles struct {
 	folder fs.FS // nil: none
 
@@ -105,7 +104,7 @@ func errNoAgent(name string) error {
 	return model.NotFoundf("the service has no agent program %s", name)
 }
 
-// downloadAgent offers a program of the agent to the hosts that boot a discovery image.
+// downloadAgent answers with a program of the agent, for hosts that boot a discovery image.
 func (s *server) downloadAgent(w http.ResponseWriter, r *http.Request) error {
 	name := chi.URLParam(r, "file")
 	sum, err := s.agents.sha256(name)

@@ -8,8 +8,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// AgentPrograms tells which programs of the agent a folder holds: what agents that are
-// to be upgraded are told.
+// AgentPrograms returns a function that lists the programs of the agent in a folder, for agents that are upgraded.
 func AgentPrograms(folder fs.FS) func() (map[string]wire.AgentProgram, error) {
 	files := newAgentFiles(folder)
 	return func() (map[string]wire.AgentProgram, error) {

@@ -293,7 +293,7 @@ func TestEveryOperationAsksForACredential(t *testing.T) {
 			r := l.closed.send(strings.ToUpper(method), address, nil)
 			require.Contains(t, []int{http.StatusUnauthorized, http.StatusUnprocessableEntity}, r.status, "%s %s: %s", method, path, r.body)
 			if r.status == http.StatusUnprocessableEntity {
-				continue // a parameter that is required is missed before the door
+				continue // a parameter that is required is missed before the authorization check
 			}
 			r.message(http.StatusUnauthorized)
 			asked++

@@ -11,19 +11,19 @@ import (
 	"slipway/internal/platform/httpapi"
 )
 
-// Identity tells who a request comes from. auth.None and auth.Local are the two there are.
+// Identity finds the caller of a request. auth.None and auth.Local implement it.
 type Identity interface {
 	// Open reports that callers need no credential at all.
 	Open() bool
-	// Caller tells whose credential of a scheme it is; an auth.ErrRefused for nobody's.
+	// Caller returns the owner of a credential of a scheme; auth.ErrRefused for an invalid one.
 	Caller(ctx context.Context, scheme auth.Scheme, credential string) (auth.Caller, error)
-	// AgentToken is what agents of a discovery environment prove themselves with.
+	// AgentToken returns the token of the agents of an InfraEnv.
 	AgentToken(e *model.InfraEnv) (model.Secret, error)
-	// ImageLink opens the discovery image of an environment for whoever has it.
+	// ImageLink returns the link that opens the discovery image of an InfraEnv.
 	ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
 }
 
-// Actor is who asks for an operation.
+// Actor is the caller of an operation.
 type Actor = auth.Caller
 
 // Authorize decides whether an actor may do an operation (an operationId) to an object.
@@ -32,7 +32,7 @@ type Authorize func(ctx context.Context, actor Actor, operation string, object O
 
 type callerKey struct{}
 
-// callerOf is who makes a request.
+// callerOf returns the caller of a request.
 func callerOf(r *http.Request) Actor {
 	caller, known := r.Context().Value(callerKey{}).(Actor)
 	if !known {
@@ -41,11 +41,11 @@ func callerOf(r *http.Request) Actor {
 	return caller
 }
 
-// anyone is the caller of mode none, where every credential, or none, is taken.
+// anyone is the caller of mode none, which accepts every request.
 var anyone = auth.Admin
 
-// authorize is the one door: it tells who asks for an operation, and whether the object
-// it acts on is one for them. It returns httpapi.ErrUnauthenticated or httpapi.ErrForbidden to refuse.
+// authorize is the authorization check: it finds the caller of an operation and checks access to the object. It returns
+// httpapi.ErrUnauthenticated or httpapi.ErrForbidden to refuse.
 func (s *server) authorize(r *http.Request, o *operation) (Actor, error) {
 	actor, err := s.authenticate(r, o)
 	if err != nil {
@@ -54,8 +54,7 @@ func (s *server) authorize(r *http.Request, o *operation) (Actor, error) {
 	return actor, s.Authorize(r.Context(), actor, o.id, objectOf(r, o))
 }
 
-// authenticate tells who asks. A signed address opens one file, in every mode, and a bad
-// one opens nothing.
+// authenticate finds the caller. A signed address opens one file, in every mode; an invalid signature opens nothing.
 func (s *server) authenticate(r *http.Request, o *operation) (Actor, error) {
 	switch {
 	case r.URL.Query().Has(signatureParam):
@@ -69,7 +68,7 @@ func (s *server) authenticate(r *http.Request, o *operation) (Actor, error) {
 	return s.identify(r, o)
 }
 
-// identify takes the first credential of the operation's schemes that proves something.
+// identify accepts the first valid credential of the schemes of the operation.
 func (s *server) identify(r *http.Request, o *operation) (Actor, error) {
 	var refused error
 	for _, scheme := range o.schemes {
@@ -97,7 +96,7 @@ func (s *server) identify(r *http.Request, o *operation) (Actor, error) {
 	return Actor{}, httpapi.Errorf(httpapi.ErrUnauthenticated, "require a credential in %s, found none", strings.Join(names, " or "))
 }
 
-// refusal says where the credential was that proves nothing, and why.
+// refusal returns the error of an invalid credential, with its place.
 func refusal(place string, err error) error {
 	return httpapi.Errorf(httpapi.ErrUnauthenticated, "%s: %s", place, strings.TrimPrefix(err.Error(), auth.ErrRefused.Error()+": "))
 }

@@ -46,8 +46,8 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 	return s.replyCluster(http.StatusCreated, w, r, c.ID)
 }
 
-// V2DeregisterCluster forgets a cluster, its hosts and its files. What waits for a decision
-// about it or a host that was to join it ends with it.
+// V2DeregisterCluster deletes a cluster, its hosts and its files, and ends workflows that wait for a decision about it
+// or about a host that was to join it.
 func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	waiting, err := s.waiting(r.Context(), id)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id 
 	for _, h := range waiting {
 		s.Orchestrator.ReleaseHost(r.Context(), h.InfraEnvID, h.ID)
 	}
-	// Files left behind cost space but harm nobody: the cluster is gone for its user.
+	// Files left behind only cost space: the cluster is deleted for its user.
 	if err := s.Blob.DeletePrefix(r.Context(), blobKey(id, "")); err != nil {
 		s.Log.WarnContext(r.Context(), "files of deleted cluster left behind", "cluster_id", id, "error", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// V2InstallCluster starts the installation; its workflow goes on after the answer.
+// V2InstallCluster starts the installation; its workflow continues after the answer.
 func (s *server) V2InstallCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	return s.command(w, r, id, s.Orchestrator.Install)
 }
@@ -33,7 +33,7 @@ func (s *server) command(w http.ResponseWriter, r *http.Request, id uuid.UUID, d
 	return s.replyCluster(http.StatusAccepted, w, r, id)
 }
 
-// V2UpdateClusterFinalizingProgress takes the stage a new cluster has reached.
+// V2UpdateClusterFinalizingProgress records the stage a new cluster has reached.
 func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.ClusterFinalizingProgress
 	if err := read(r, &params); err != nil {
@@ -45,7 +45,7 @@ func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *htt
 	return ok(w, nil)
 }
 
-// V2UploadClusterIngressCert takes the certificate of the new cluster's ingress.
+// V2UploadClusterIngressCert stores the certificate of the new cluster's ingress.
 func (s *server) V2UploadClusterIngressCert(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2UploadClusterIngressCertParams) error {
 	var certificate wire.IngressCertParams
 	if err := read(r, &certificate); err != nil {
@@ -57,7 +57,7 @@ func (s *server) V2UploadClusterIngressCert(w http.ResponseWriter, r *http.Reque
 	return created(w, nil)
 }
 
-// V2CompleteInstallation takes the last word of the new cluster's controller.
+// V2CompleteInstallation records the result that the controller of the new cluster reports.
 func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2CompleteInstallationParams) error {
 	var params wire.CompletionParams
 	if err := read(r, &params); err != nil {
@@ -93,7 +93,7 @@ func (s *server) operators(ctx context.Context, id uuid.UUID, name string) ([]wi
 	return list, err
 }
 
-// V2ReportMonitoredOperatorStatus takes the state of one operator.
+// V2ReportMonitoredOperatorStatus records the state of one operator.
 func (s *server) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.OperatorMonitorReport
 	if err := read(r, &params); err != nil {

@@ -24,14 +24,14 @@ func blobKey(clusterID uuid.UUID, name string) string {
 	return "clusters/" + clusterID.String() + "/" + name
 }
 
-// V2DownloadClusterFiles gives a file that the installation generated.
+// V2DownloadClusterFiles returns a file that the installation generated.
 func (s *server) V2DownloadClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterFilesParams) error {
 	return s.downloadClusterFile(w, r, id, string(params.FileName), lifecycle.WithFiles, func(c *model.Cluster) error {
 		return model.NotFoundf("cluster %s has no file %s", c.Name, params.FileName)
 	})
 }
 
-// V2DownloadClusterCredentials gives a file that opens the new cluster.
+// V2DownloadClusterCredentials returns a credential of the new cluster.
 func (s *server) V2DownloadClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterCredentialsParams) error {
 	allowed := lifecycle.WithFiles
 	if params.FileName == wire.V2DownloadClusterCredentialsParamsFileNameKubeconfig {
@@ -59,7 +59,7 @@ func errNoFile(c *model.Cluster, name string) error {
 	return model.Conflictf("cluster %s has no %s: require an installation that came to make it, found status %s", c.Name, name, c.Status)
 }
 
-// V2GetCredentials tells how to log in to the new cluster.
+// V2GetCredentials returns how to log in to the new cluster.
 func (s *server) V2GetCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	credentials, err := s.credentials(r.Context(), id)
 	w.Header().Set("Cache-Control", "no-store")

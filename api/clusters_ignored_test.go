@@ -42,7 +42,7 @@ func TestValidationsThatCannotBeIgnoredAreRefusedByName(t *testing.T) {
 	for name, call := range map[string]struct{ body, want string }{
 		"one every host needs":      {`{"host-validation-ids":"[\"ntp-synced\",\"connected\",\"hostname-valid\"]"}`, "connected, hostname-valid"},
 		"one every cluster needs":   {`{"cluster-validation-ids":"[\"pull-secret-set\"]"}`, "pull-secret-set"},
-		"one that there is not":     {`{"host-validation-ids":"[\"bogus\"]"}`, "bogus"},
+		"an unknown id":             {`{"host-validation-ids":"[\"bogus\"]"}`, "bogus"},
 		"one of the other list":     {`{"cluster-validation-ids":"[\"ntp-synced\"]"}`, "ntp-synced"},
 		"text that is no list":      {`{"host-validation-ids":"ntp-synced"}`, "JSON list"},
 		"a list of something else":  {`{"host-validation-ids":"[1]"}`, "JSON list"},

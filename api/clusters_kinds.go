@@ -12,9 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// V2ImportCluster takes in a cluster that was not installed here, so that hosts can be
-// added to it. What it is made of stays unknown: its control plane counts no hosts, and
-// hosts of any architecture may join.
+// V2ImportCluster registers a cluster that another service installed, so that hosts can join it.
 func (s *server) V2ImportCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.ImportClusterParams
 	if err := read(r, &params); err != nil {
@@ -27,8 +25,8 @@ func (s *server) V2ImportCluster(w http.ResponseWriter, r *http.Request) error {
 	return s.register(w, r, c)
 }
 
-// V2RegisterDisconnectedCluster defines a cluster that is installed where this service
-// is out of reach: nobody watches it from here.
+// V2RegisterDisconnectedCluster defines a cluster that is installed where this service is out of reach; its installation
+// is not observed.
 func (s *server) V2RegisterDisconnectedCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.DisconnectedClusterCreateParams
 	if err := read(r, &params); err != nil {

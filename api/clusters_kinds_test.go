@@ -47,11 +47,11 @@ func TestClustersThatCannotBeImportedAreRefused(t *testing.T) {
 		value any
 		want  string
 	}{
-		"without a name":                {"name", " ", "name"},
-		"with a zero id":                {"openshift_cluster_id", uuid.Nil, "openshift_cluster_id"},
-		"with an address that is none":  {"api_vip_dnsname", "api prod", "api_vip_dnsname"},
-		"with a version that is none":   {"openshift_version", "newest", "openshift_version"},
-		"with a field that is not ours": {"pull_secret", "x", "pull_secret"},
+		"without a name":                  {"name", " ", "name"},
+		"with a zero id":                  {"openshift_cluster_id", uuid.Nil, "openshift_cluster_id"},
+		"with an address that is invalid": {"api_vip_dnsname", "api prod", "api_vip_dnsname"},
+		"with a version that is invalid":  {"openshift_version", "newest", "openshift_version"},
+		"with a field that is not ours":   {"pull_secret", "x", "pull_secret"},
 	} {
 		body := map[string]any{"name": "x", "api_vip_dnsname": "192.0.2.1", "openshift_cluster_id": uuid.New()}
 		body[call.field] = call.value

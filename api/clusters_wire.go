@@ -69,7 +69,7 @@ func clusterIdentity(c *model.Cluster) wire.Cluster {
 	return out
 }
 
-// emailDomain is where the mail of a user goes, if that can be told from the name.
+// emailDomain returns the domain of a user name that is an email address.
 func emailDomain(user string) string {
 	if _, domain, found := strings.Cut(user, "@"); found {
 		return domain

@@ -53,7 +53,7 @@ func (s *server) commandHost(w http.ResponseWriter, r *http.Request) error {
 	return accepted(w, nil)
 }
 
-// showWorkflow tells where a running installation stands.
+// showWorkflow returns the state of a running installation.
 func (s *server) showWorkflow(w http.ResponseWriter, r *http.Request) error {
 	id, err := idOf(r, "cluster_id")
 	if err != nil {

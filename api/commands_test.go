@@ -52,8 +52,8 @@ func TestRefusedCommandsSayWhy(t *testing.T) {
 		err    error
 		status int
 	}{
-		"a command that there is not":     {model.Invalidf(`command: require one of pause, resume, extend, found "stop"`), http.StatusBadRequest},
-		"a cluster that there is not":     {model.NotFoundf("cluster %s does not exist", id), http.StatusNotFound},
+		"an unknown command":              {model.Invalidf(`command: require one of pause, resume, extend, found "stop"`), http.StatusBadRequest},
+		"a missing cluster":               {model.NotFoundf("cluster %s does not exist", id), http.StatusNotFound},
 		"a state that does not allow it":  {model.Conflictf("the installation is paused already"), http.StatusConflict},
 		"a workflow that does not answer": {model.ErrUnavailable, http.StatusServiceUnavailable},
 	} {

@@ -204,7 +204,7 @@ func TestDocumentPromisesWhatTheContractDoes(t *testing.T) {
 	}
 	compare("-", theirs, ours)
 	compare("+", ours, theirs)
-	require.Empty(t, unlisted, "the document differs from the contract: mend it, or list the line with its reason")
+	require.Empty(t, unlisted, "the document differs from the contract: correct it, or list the line with its reason")
 	require.Equal(t, len(differences), listed, "a listed difference is none any more")
 	require.Equal(t, wanted, found)
 	t.Logf("operations as the contract has them: %d of %d; promises held: %d; differences with a reason: %d", found, wanted, len(theirs), listed)

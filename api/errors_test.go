@@ -37,7 +37,7 @@ func TestBadRequestBodiesAreRefusedWithRequiredAndFound(t *testing.T) {
 		"another type":              {"PATCH", clusterPath(c.ID), `{"schedulable_masters":"yes"}`, 422, []string{"schedulable_masters", "boolean", `"yes"`}},
 		"a number out of limits":    {"PATCH", clusterPath(c.ID), `{"cluster_network_host_prefix":129}`, 422, []string{"cluster_network_host_prefix", "at most 128", "129"}},
 		"a value outside the set":   {"PATCH", hostPath(e.ID, h.ID), `{"host_role":"boss"}`, 422, []string{"host_role", "auto-assign, master, arbiter, worker", `"boss"`}},
-		"an id that is none":        {"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"17"}`, 422, []string{"host_id", "uuid", `"17"`}},
+		"an id that is invalid":     {"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"17"}`, 422, []string{"host_id", "uuid", `"17"`}},
 		"a zero host id":            {"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"00000000-0000-0000-0000-000000000000"}`, 422, []string{"host_id"}},
 		"a pattern that fails":      {"PATCH", clusterPath(c.ID), `{"api_vips":[{"ip":"nowhere"}]}`, 422, []string{"api_vips.0.ip", `"nowhere"`}},
 		"broken JSON":               {"PATCH", clusterPath(c.ID), `{"name":`, 400, []string{"valid JSON"}},

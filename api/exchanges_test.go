@@ -28,14 +28,14 @@ type exchange struct {
 var ownValues = map[string]string{
 	"message": "our own words", "status_info": "our own words", "description": "our own words", "qualitative": "our own words",
 	"download_url": "where this service is", "url": "where this service is",
-	"ocp_release_image": "as the releases on offer have it", "versions": "the parts that this service is made of",
+	"ocp_release_image": "as the available releases have it", "versions": "the parts that this service is made of",
 	"step_id": "made up anew each time", "timestamp": "written once in a while",
-	"next_instruction_seconds": "agents are told to ask when something is due",
+	"next_instruction_seconds": "agents receive the time when something is due",
 }
 
 // ownItems are items of recorded lists that ours need not have, or not with that value.
 var ownItems = map[string]string{
-	"image_info_updated":                   "tells of changes; infra_env_registered is the event of a new environment",
+	"image_info_updated":                   "reports changes; infra_env_registered is the event of a new environment",
 	"cluster_validation_fixed":             "the evaluation came between two requests of the recorder",
 	"inventory":                            "asked for again when it is due, not within a second",
 	"time-synced-between-host-and-service": "the host says when the session was recorded",

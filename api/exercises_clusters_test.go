@@ -9,8 +9,8 @@ import (
 )
 
 // onCluster makes an exercise's request of a cluster in a status.
-func onCluster(status model.ClusterStatus, how func(path string) call) func(*world) call {
-	return func(w *world) call { return how(clusterPath(w.at(status))) }
+func onCluster(status model.ClusterStatus, how func(path string) call) func(*fixture) call {
+	return func(w *fixture) call { return how(clusterPath(w.at(status))) }
 }
 
 func getOf(rest string) func(string) call { return func(path string) call { return get(path + rest) } }
@@ -28,10 +28,10 @@ func patchAt(rest string, body any) func(string) call {
 }
 
 var clusterExercises = map[string]exercise{
-	"v2RegisterCluster": {ok: func(*world) call {
+	"v2RegisterCluster": {ok: func(*fixture) call {
 		return post("/v2/clusters", object{"name": "a", "openshift_version": "4.22", "pull_secret": pullSecret})
 	}},
-	"v2ListClusters": {ok: func(w *world) call { w.defined(); return get("/v2/clusters?with_hosts=true") }},
+	"v2ListClusters": {ok: func(w *fixture) call { w.defined(); return get("/v2/clusters?with_hosts=true") }},
 	"v2GetCluster":   {ok: onCluster(model.ClusterInsufficient, getOf(""))},
 	"v2DeregisterCluster": {
 		ok:       onCluster(model.ClusterInsufficient, remove),
@@ -44,11 +44,11 @@ var clusterExercises = map[string]exercise{
 	"ListClusterHosts":             {ok: onCluster(model.ClusterInsufficient, getOf("/hosts?with-inventory=true"))},
 	"GetClusterSupportedPlatforms": {ok: onCluster(model.ClusterInsufficient, getOf("/supported-platforms"))},
 	"v2GetPreflightRequirements":   {ok: onCluster(model.ClusterInsufficient, getOf("/preflight-requirements"))},
-	"V2GetClusterDefaultConfig":    {ok: func(*world) call { return get("/v2/clusters/default-config") }},
-	"v2ImportCluster": {ok: func(*world) call {
+	"V2GetClusterDefaultConfig":    {ok: func(*fixture) call { return get("/v2/clusters/default-config") }},
+	"v2ImportCluster": {ok: func(*fixture) call {
 		return post("/v2/clusters/import", object{"name": "a", "api_vip_dnsname": "api.a.example.com", "openshift_cluster_id": uuid.New()})
 	}},
-	"v2RegisterDisconnectedCluster": {ok: func(*world) call {
+	"v2RegisterDisconnectedCluster": {ok: func(*fixture) call {
 		return post("/v2/clusters/disconnected", object{"name": "a", "openshift_version": "4.22"})
 	}},
 	"TransformClusterToDay2": {
@@ -78,24 +78,24 @@ var clusterExercises = map[string]exercise{
 		"folder": "openshift", "file_name": "a.yaml", "content": "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnTWFwCg==",
 	}))},
 	"V2UpdateClusterManifest": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return patch(clusterPath(w.manifest(w.defined()))+"/manifests", object{"folder": "openshift", "file_name": "a.yaml", "updated_file_name": "b.yaml"})
 		},
 	},
-	"V2DeleteClusterManifest": {ok: func(w *world) call {
+	"V2DeleteClusterManifest": {ok: func(w *fixture) call {
 		return remove(clusterPath(w.manifest(w.defined())) + "/manifests?folder=openshift&file_name=a.yaml")
 	}},
-	"v2DownloadClusterManifest": {ok: func(w *world) call {
+	"v2DownloadClusterManifest": {ok: func(w *fixture) call {
 		return get(clusterPath(w.manifest(w.defined())) + "/manifests/files?folder=openshift&file_name=a.yaml")
 	}},
 	"v2ListEvents": {
-		ok: func(w *world) call { return get("/v2/events?order=descending&cluster_id=" + w.defined().String()) },
+		ok: func(w *fixture) call { return get("/v2/events?order=descending&cluster_id=" + w.defined().String()) },
 	},
 	"v2TriggerEvent": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return post("/v2/events", object{"severity": "info", "message": "a", "event_time": now(), "cluster_id": w.defined()})
 		},
-		missing: func(*world) call {
+		missing: func(*fixture) call {
 			return post("/v2/events", object{"severity": "info", "message": "a", "event_time": now(), "cluster_id": uuid.New()})
 		},
 	},
@@ -118,7 +118,7 @@ var installExercises = map[string]exercise{
 		ok: onCluster(model.ClusterFinalizing, putTo("/progress", object{"finalizing_stage": "Waiting for cluster operators"})),
 	},
 	"v2UploadClusterIngressCert": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			id := w.at(model.ClusterFinalizing)
 			w.put(id, "kubeconfig-noingress", []byte(kubeconfig))
 			return post(clusterPath(id)+"/uploads/ingress-cert", asText(ingressCert))
@@ -137,15 +137,15 @@ var installExercises = map[string]exercise{
 		ok: onCluster(model.ClusterFinalizing, putTo("/monitored-operators", object{"name": "console", "status": "available"})),
 	},
 	"V2UploadLogs": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return upload(http.MethodPost, clusterPath(w.at(model.ClusterInstalling))+"/logs?logs_type=controller")
 		},
-		bad: func(w *world) call {
+		bad: func(w *fixture) call {
 			return upload(http.MethodPost, clusterPath(w.at(model.ClusterInstalling))+"/logs?logs_type=host")
 		},
 	},
 	"V2DownloadClusterLogs": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			path := clusterPath(w.at(model.ClusterInstalling)) + "/logs"
 			w.do(upload(http.MethodPost, path+"?logs_type=controller"))
 			return get(path + "?logs_type=controller")

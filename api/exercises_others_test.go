@@ -32,63 +32,65 @@ func asText(text string) string {
 
 var fileExercises = map[string]exercise{
 	"V2GetCredentials": {
-		ok:       func(w *world) call { return get(clusterPath(w.installed()) + "/credentials") },
+		ok:       func(w *fixture) call { return get(clusterPath(w.installed()) + "/credentials") },
 		conflict: onCluster(model.ClusterReady, getOf("/credentials")),
 	},
 	"V2DownloadClusterCredentials": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return get(clusterPath(w.installed()) + "/downloads/credentials?file_name=kubeconfig")
 		},
 		conflict: onCluster(model.ClusterReady, getOf("/downloads/credentials?file_name=kubeconfig")),
 	},
 	"V2GetPresignedForClusterCredentials": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return get(clusterPath(w.installed()) + "/downloads/credentials-presigned?file_name=kubeconfig")
 		},
 		conflict: onCluster(model.ClusterReady, getOf("/downloads/credentials-presigned?file_name=kubeconfig")),
 	},
 	"V2DownloadClusterFiles": {
-		ok:       func(w *world) call { return get(clusterPath(w.installed()) + "/downloads/files?file_name=master.ign") },
+		ok: func(w *fixture) call {
+			return get(clusterPath(w.installed()) + "/downloads/files?file_name=master.ign")
+		},
 		conflict: onCluster(model.ClusterReady, getOf("/downloads/files?file_name=master.ign")),
 	},
 	"V2GetPresignedForClusterFiles": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return get(clusterPath(w.installed()) + "/downloads/files-presigned?file_name=master.ign")
 		},
 		bad:      onCluster(model.ClusterReady, getOf("/downloads/files-presigned?file_name=manifests")),
 		conflict: onCluster(model.ClusterReady, getOf("/downloads/files-presigned?file_name=master.ign")),
 	},
 	"v2DownloadHostIgnition": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			h := w.prepared()
 			return get("/v2/infra-env/" + h.InfraEnvID.String() + "/hosts/" + h.ID.String() + "/downloads/ignition")
 		},
-		conflict: func(w *world) call {
+		conflict: func(w *fixture) call {
 			h := w.member(w.defined(), model.HostKnown)
 			return get("/v2/infra-env/" + h.InfraEnvID.String() + "/hosts/" + h.ID.String() + "/downloads/ignition")
 		},
 	},
 	"v2GetHostIgnition": {
-		ok:       func(w *world) call { return get(with(w.prepared(), "/ignition")) },
+		ok:       func(w *fixture) call { return get(with(w.prepared(), "/ignition")) },
 		conflict: onMember(model.HostKnown, getOf("/ignition")),
 	},
 }
 
 var infraEnvExercises = map[string]exercise{
 	"RegisterInfraEnv": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return post("/v2/infra-envs", object{"name": "a", "pull_secret": pullSecret, "cluster_id": w.defined()})
 		},
-		missing: func(*world) call {
+		missing: func(*fixture) call {
 			return post("/v2/infra-envs", object{"name": "a", "pull_secret": pullSecret, "cluster_id": uuid.New()})
 		},
 	},
-	"ListInfraEnvs":  {ok: func(w *world) call { return get("/v2/infra-envs?cluster_id=" + w.defined().String()) }},
+	"ListInfraEnvs":  {ok: func(w *fixture) call { return get("/v2/infra-envs?cluster_id=" + w.defined().String()) }},
 	"GetInfraEnv":    {ok: onEnv(getOf(""))},
 	"UpdateInfraEnv": {ok: onEnv(patchAt("", object{"additional_ntp_sources": "ntp.example.com"}))},
 	"DeregisterInfraEnv": {
 		ok: onEnv(remove),
-		conflict: func(w *world) call {
+		conflict: func(w *fixture) call {
 			return remove("/v2/infra-envs/" + w.member(w.defined(), model.HostKnown).InfraEnvID.String())
 		},
 	},
@@ -97,7 +99,7 @@ var infraEnvExercises = map[string]exercise{
 	"DownloadMinimalInitrd":        {ok: onEnv(getOf("/downloads/minimal-initrd"))},
 	"v2DownloadInfraEnvFiles": {
 		ok: onEnv(getOf("/downloads/files?file_name=discovery.ign")),
-		conflict: func(w *world) call { // the service has no agent for its hosts
+		conflict: func(w *fixture) call { // the service has no agent for its hosts
 			body := map[string]any{"name": "z", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
 			return get(w.do(post("/v2/infra-envs", body)).object()["href"].(string)[len(base):] + "/downloads/files?file_name=discovery.ign")
 		},
@@ -105,14 +107,14 @@ var infraEnvExercises = map[string]exercise{
 	"GetInfraEnvPresignedFileURL": {ok: onEnv(getOf("/downloads/files-presigned?file_name=discovery.ign"))},
 }
 
-// onEnv makes an exercise's request of a discovery environment.
-func onEnv(how func(path string) call) func(*world) call {
-	return func(w *world) call { return how("/v2/infra-envs/" + w.infraEnv(uuid.Nil).ID.String()) }
+// onEnv makes an exercise's request of an InfraEnv.
+func onEnv(how func(path string) call) func(*fixture) call {
+	return func(w *fixture) call { return how("/v2/infra-envs/" + w.infraEnv(uuid.Nil).ID.String()) }
 }
 
 // onMember makes one of a host in a cluster.
-func onMember(status model.HostStatus, how func(path string) call) func(*world) call {
-	return func(w *world) call { return how(with(w.member(w.defined(), status), "")) }
+func onMember(status model.HostStatus, how func(path string) call) func(*fixture) call {
+	return func(w *fixture) call { return how(with(w.member(w.defined(), status), "")) }
 }
 
 var hostExercises = map[string]exercise{
@@ -131,7 +133,7 @@ var hostExercises = map[string]exercise{
 	"v2PostStepReply": {ok: onMember(model.HostKnown, postTo("/instructions", object{"step_type": "ntp-synchronizer", "step_id": "a", "exit_code": 0, "output": `{"ntp_sources":[]}`}))},
 	"v2UpdateHostInstallProgress": {
 		ok: onMember(model.HostInstalling, putTo("/progress", object{"current_stage": "Installing"})),
-		conflict: func(w *world) call {
+		conflict: func(w *fixture) call {
 			h := w.member(w.defined(), model.HostDiscovering)
 			w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.Role = model.RoleMaster })
 			return put(with(h, "/progress"), object{"current_stage": "Installing"})
@@ -139,27 +141,27 @@ var hostExercises = map[string]exercise{
 	},
 	"v2UpdateHostLogsProgress": {ok: onMember(model.HostInstalling, putTo("/logs-progress", object{"logs_state": "requested"}))},
 	"BindHost": {
-		ok: func(w *world) call {
+		ok: func(w *fixture) call {
 			return post(with(w.pooled(model.HostKnownUnbound), "/actions/bind"), object{"cluster_id": w.defined()})
 		},
-		conflict: func(w *world) call {
+		conflict: func(w *fixture) call {
 			return post(with(w.boundLater(model.HostKnown), "/actions/bind"), object{"cluster_id": w.defined()})
 		},
 	},
 	"UnbindHost": {
-		ok:       func(w *world) call { return post(with(w.boundLater(model.HostKnown), "/actions/unbind"), nil) },
-		conflict: func(w *world) call { return post(with(w.pooled(model.HostKnownUnbound), "/actions/unbind"), nil) },
+		ok:       func(w *fixture) call { return post(with(w.boundLater(model.HostKnown), "/actions/unbind"), nil) },
+		conflict: func(w *fixture) call { return post(with(w.pooled(model.HostKnownUnbound), "/actions/unbind"), nil) },
 	},
 	"v2ResetHostValidation": {
 		ok:  onMember(model.HostKnown, patchAt("/actions/reset-validation/container-images-available", nil)),
 		bad: onMember(model.HostKnown, patchAt("/actions/reset-validation/connected", nil)),
 	},
 	"v2ResetHost": {
-		ok:       func(w *world) call { return post(with(w.joining(model.HostError), "/actions/reset"), nil) },
+		ok:       func(w *fixture) call { return post(with(w.joining(model.HostError), "/actions/reset"), nil) },
 		conflict: refused(onMember(model.HostKnown, postTo("/actions/reset", nil))),
 	},
 	"v2InstallHost": {
-		ok:       func(w *world) call { return post(with(w.joining(model.HostKnown), "/actions/install"), nil) },
+		ok:       func(w *fixture) call { return post(with(w.joining(model.HostKnown), "/actions/install"), nil) },
 		conflict: refused(onMember(model.HostKnown, postTo("/actions/install", nil))),
 	},
 	"v2UpdateHostInstallerArgs": {
@@ -175,36 +177,36 @@ var hostExercises = map[string]exercise{
 }
 
 var catalogueExercises = map[string]exercise{
-	"v2ListComponentVersions": {ok: func(*world) call { return get("/v2/component-versions") }},
+	"v2ListComponentVersions": {ok: func(*fixture) call { return get("/v2/component-versions") }},
 	"v2ListSupportedOpenshiftVersions": {
-		ok:  func(*world) call { return get("/v2/openshift-versions?only_latest=true") },
-		bad: func(*world) call { return get("/v2/openshift-versions?version=newest") },
+		ok:  func(*fixture) call { return get("/v2/openshift-versions?only_latest=true") },
+		bad: func(*fixture) call { return get("/v2/openshift-versions?version=newest") },
 	},
-	"v2ListReleaseSources":     {ok: func(*world) call { return get("/v2/release-sources") }},
-	"V2ListManagedDomains":     {ok: func(*world) call { return get("/v2/domains") }},
-	"V2ListSupportedOperators": {ok: func(*world) call { return get("/v2/supported-operators") }},
+	"v2ListReleaseSources":     {ok: func(*fixture) call { return get("/v2/release-sources") }},
+	"V2ListManagedDomains":     {ok: func(*fixture) call { return get("/v2/domains") }},
+	"V2ListSupportedOperators": {ok: func(*fixture) call { return get("/v2/supported-operators") }},
 	"V2ListOperatorProperties": {
-		ok:      func(*world) call { return get("/v2/supported-operators/lvm") },
-		missing: func(*world) call { return get("/v2/supported-operators/nothing") },
+		ok:      func(*fixture) call { return get("/v2/supported-operators/lvm") },
+		missing: func(*fixture) call { return get("/v2/supported-operators/nothing") },
 	},
 	"V2ListBundles": {
-		ok:  func(*world) call { return get("/v2/operators/bundles?openshift_version=4.22") },
-		bad: func(*world) call { return get("/v2/operators/bundles?openshift_version=x") },
+		ok:  func(*fixture) call { return get("/v2/operators/bundles?openshift_version=4.22") },
+		bad: func(*fixture) call { return get("/v2/operators/bundles?openshift_version=x") },
 	},
 	"V2GetBundle": {
-		ok:      func(*world) call { return get("/v2/operators/bundles/virtualization") },
-		missing: func(*world) call { return get("/v2/operators/bundles/nothing") },
+		ok:      func(*fixture) call { return get("/v2/operators/bundles/virtualization") },
+		missing: func(*fixture) call { return get("/v2/operators/bundles/nothing") },
 	},
 	"GetSupportedFeatures": {
-		ok:  func(*world) call { return get("/v2/support-levels/features?openshift_version=4.22") },
-		bad: func(*world) call { return get("/v2/support-levels/features?openshift_version=x") },
+		ok:  func(*fixture) call { return get("/v2/support-levels/features?openshift_version=4.22") },
+		bad: func(*fixture) call { return get("/v2/support-levels/features?openshift_version=x") },
 	},
 	"GetDetailedSupportedFeatures": {
-		ok:  func(*world) call { return get("/v2/support-levels/features/detailed?openshift_version=4.22") },
-		bad: func(*world) call { return get("/v2/support-levels/features/detailed?openshift_version=x") },
+		ok:  func(*fixture) call { return get("/v2/support-levels/features/detailed?openshift_version=4.22") },
+		bad: func(*fixture) call { return get("/v2/support-levels/features/detailed?openshift_version=x") },
 	},
 	"GetSupportedArchitectures": {
-		ok:  func(*world) call { return get("/v2/support-levels/architectures?openshift_version=4.22") },
-		bad: func(*world) call { return get("/v2/support-levels/architectures?openshift_version=x") },
+		ok:  func(*fixture) call { return get("/v2/support-levels/architectures?openshift_version=4.22") },
+		bad: func(*fixture) call { return get("/v2/support-levels/architectures?openshift_version=x") },
 	},
 }

@@ -23,9 +23,9 @@ type call struct {
 // does alike is not in the table: one with an id in its address answers 404 for another
 // id, one with a JSON body answers 400 for a body that is not of the document.
 type exercise struct {
-	ok func(*world) call
+	ok func(*fixture) call
 	// bad is refused with 400, missing with 404, conflict with 409.
-	bad, missing, conflict func(*world) call
+	bad, missing, conflict func(*fixture) call
 }
 
 // exercises are of all operations, by their operationId.
@@ -64,24 +64,24 @@ func (c call) broken() call {
 	return c
 }
 
-func (w *world) do(c call) reply {
+func (w *fixture) do(c call) reply {
 	w.t.Helper()
 	return w.send(c.method, c.path, c.body, c.headers...)
 }
 
 // refusals are the requests an operation refuses, by the status it does so with.
-func refusals(e exercise, operation *openapi3.Operation, path string) map[int]func(*world) call {
-	out := map[int]func(*world) call{}
-	add := func(status int, how func(*world) call) {
+func refusals(e exercise, operation *openapi3.Operation, path string) map[int]func(*fixture) call {
+	out := map[int]func(*fixture) call{}
+	add := func(status int, how func(*fixture) call) {
 		if how != nil {
 			out[status] = how
 		}
 	}
 	if strings.Contains(path, "_id}") {
-		add(http.StatusNotFound, func(w *world) call { return e.ok(w).elsewhere() })
+		add(http.StatusNotFound, func(w *fixture) call { return e.ok(w).elsewhere() })
 	}
 	if operation.RequestBody != nil && operation.RequestBody.Value.Content.Get("application/json") != nil {
-		add(http.StatusBadRequest, func(w *world) call { return e.ok(w).broken() })
+		add(http.StatusBadRequest, func(w *fixture) call { return e.ok(w).broken() })
 	}
 	add(http.StatusBadRequest, e.bad)
 	add(http.StatusNotFound, e.missing)
@@ -106,7 +106,7 @@ func TestEveryOperationSucceedsAndRefuses(t *testing.T) {
 			tested++
 			t.Run(operation.OperationID, func(t *testing.T) {
 				t.Parallel()
-				w := &world{service: newService(t)}
+				w := &fixture{service: newService(t)}
 				for status, how := range refusals(e, operation, path) {
 					require.NotNil(t, operation.Responses.Status(status), "status %d is not documented", status)
 					c := how(w)
@@ -126,6 +126,6 @@ func TestEveryOperationSucceedsAndRefuses(t *testing.T) {
 			})
 		}
 	}
-	require.Empty(t, table, "exercises of operations that there are not")
+	require.Empty(t, table, "exercises of unknown operations")
 	require.Equal(t, 81, tested)
 }

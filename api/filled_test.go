@@ -25,7 +25,7 @@ var neverFilled = map[string]string{
 	"Cluster.cluster_network_host_prefix":                          "the same",
 	"Cluster.machine_network_cidr":                                 "older than machine_networks, and absent from recorded replies",
 	"Cluster.service_network_cidr":                                 "older than service_networks, and absent from recorded replies",
-	"Cluster.image_info":                                           "images belong to discovery environments; recorded replies have nothing in it but zero times",
+	"Cluster.image_info":                                           "images belong to InfraEnvs; recorded replies have nothing in it but zero times",
 	"Cluster.image_info.created_at":                                "the same",
 	"Cluster.image_info.expires_at":                                "the same",
 	"Cluster.image_info.download_url":                              "the same",
@@ -35,7 +35,7 @@ var neverFilled = map[string]string{
 	"Cluster.image_info.static_network_config":                     "the same",
 	"Cluster.image_info.type":                                      "the same",
 	"Cluster.hosts":                                                "looked at one by one",
-	"Host.installer_version":                                       "the installer is a part of the agent, whose version is told; recorded replies have none",
+	"Host.installer_version":                                       "the installer is a part of the agent, which reports its version; recorded replies have none",
 	"Host.deleted_at":                                              "hosts that were deleted are not shown",
 	"InfraEnv.generator_version":                                   "images are made when they are fetched",
 	"InfraEnv.size_bytes":                                          "the same",
@@ -141,11 +141,11 @@ func fill(value reflect.Value) {
 	}
 }
 
-// TestEveryPropertyOfRepliesIsFilledBySomething reads a cluster, a host and a discovery
-// environment about which everything is known.
+// TestEveryPropertyOfRepliesIsFilledBySomething reads a cluster, a host and an
+// InfraEnv about which everything is known.
 func TestEveryPropertyOfRepliesIsFilledBySomething(t *testing.T) {
 	t.Parallel()
-	w, seen := &world{newService(t)}, properties{}
+	w, seen := &fixture{newService(t)}, properties{}
 	for _, only := range []bool{true, false} {
 		w.seeCluster(seen, only)
 		w.seeInfraEnv(seen, only)
@@ -168,7 +168,7 @@ func TestEveryPropertyOfRepliesIsFilledBySomething(t *testing.T) {
 }
 
 // seeCluster reads a cluster whose sources of time take the place of those of hosts, or not.
-func (w *world) seeCluster(seen properties, only bool) {
+func (w *fixture) seeCluster(seen properties, only bool) {
 	c := w.cluster(map[string]any{
 		"operator_bundles": []any{map[string]any{"id": "openshift-ai", "optional_operators": []string{"nvidia-gpu"}}},
 		"olm_operators":    []any{map[string]any{"name": "mtv", "properties": "{}"}},
@@ -202,8 +202,8 @@ func (w *world) seeCluster(seen properties, only bool) {
 	see[[]wire.Manifest](seen, w.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/manifests", nil))
 }
 
-// seeInfraEnv reads a discovery environment in a mode whose addresses end.
-func (w *world) seeInfraEnv(seen properties, only bool) {
+// seeInfraEnv reads an InfraEnv in a mode whose addresses end.
+func (w *fixture) seeInfraEnv(seen properties, only bool) {
 	l := newLocal(w.t.(*testing.T), auth.ModeLocal)
 	id := l.infraEnv(l.cluster(nil).ID).ID
 	_, err := l.store.UpdateInfraEnv(w.t.Context(), id, func(e *model.InfraEnv, _ *store.Tx) error {

@@ -211,7 +211,7 @@ func (s *service) cluster(fields map[string]any) wire.Cluster {
 	return c
 }
 
-// infraEnv registers a discovery environment, of a cluster unless its id is zero.
+// infraEnv registers an InfraEnv, of a cluster unless its id is zero.
 func (s *service) infraEnv(clusterID uuid.UUID) wire.InfraEnv {
 	s.t.Helper()
 	body := map[string]any{"name": "env", "pull_secret": pullSecret}
@@ -223,7 +223,7 @@ func (s *service) infraEnv(clusterID uuid.UUID) wire.InfraEnv {
 	return e
 }
 
-// host registers a host and tells its inventory.
+// host registers a host and stores its inventory.
 func (s *service) host(infraEnvID uuid.UUID) wire.Host {
 	s.t.Helper()
 	id := uuid.New()

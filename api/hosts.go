@@ -27,7 +27,7 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 	})
 }
 
-// V2ListHosts lists the hosts of a discovery environment.
+// V2ListHosts lists the hosts of an InfraEnv.
 func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	return stream(s, w, func(yield func(wire.Host) error) error {
 		if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
@@ -52,7 +52,7 @@ func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, h
 	return ok(w, view)
 }
 
-// V2DeregisterHost removes a host that no installation has in its hands.
+// V2DeregisterHost removes a host that is not being installed.
 func (s *server) V2DeregisterHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	err := s.leave(r.Context(), infraEnvID, hostID, "removed", s.Store.DeleteHostOf, func(h *model.Host, tx *store.Tx) error {
 		record(r, tx, events.HostDeregistered, lifecycle.AboutHost(h), nil)

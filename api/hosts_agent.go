@@ -15,7 +15,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// V2RegisterHost takes a host in: for the first time, or after it was booted again.
+// V2RegisterHost registers a host: a new one, or one that booted again.
 func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) error {
 	var body wire.HostCreateParams
 	if err := read(r, &body); err != nil {
@@ -41,9 +41,8 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	return created(w, registrationToWire(h, s.agentFor(h)))
 }
 
-// checkComesBack refuses new hosts of an environment with a disconnected image: those that
-// boot it are installed by the service that it brings. Agents try again after a 400, and
-// are taken when the environment has another image.
+// checkComesBack refuses new hosts of an InfraEnv with a disconnected image, because the service in that image installs
+// them. Agents retry after a 400, and are accepted when the InfraEnv has another image.
 func (s *server) checkComesBack(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
 	e, err := s.Store.InfraEnv(ctx, infraEnvID)
 	if err != nil || e.ImageType != string(wire.ImageTypeDisconnectedIso) {
@@ -56,8 +55,8 @@ func (s *server) checkComesBack(ctx context.Context, infraEnvID, hostID uuid.UUI
 	return err
 }
 
-// V2GetNextSteps gives a host the steps it has to run. An agent that prefers to wait is
-// answered when a step is due, or when its patience ends (RFC 7240, section 4.3).
+// V2GetNextSteps returns the steps a host has to run. An agent that prefers to wait is answered when a step is due, or
+// after the time it prefers (RFC 7240, section 4.3).
 func (s *server) V2GetNextSteps(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, params wire.V2GetNextStepsParams) error {
 	wait := preferredWait(r.Header.Values(wire.HeaderPrefer))
 	if wait > 0 {
@@ -93,7 +92,7 @@ func preferredWait(headers []string) time.Duration {
 	return 0
 }
 
-// V2PostStepReply takes the result of one step.
+// V2PostStepReply stores the result of one step.
 func (s *server) V2PostStepReply(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2PostStepReplyParams) error {
 	var reply wire.StepReply
 	if err := read(r, &reply); err != nil {
@@ -105,7 +104,7 @@ func (s *server) V2PostStepReply(w http.ResponseWriter, r *http.Request, infraEn
 	return noContent(w)
 }
 
-// V2UpdateHostInstallProgress takes the stage a host has reached.
+// V2UpdateHostInstallProgress records the stage a host has reached.
 func (s *server) V2UpdateHostInstallProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2UpdateHostInstallProgressParams) error {
 	var params wire.HostProgress
 	if err := read(r, &params); err != nil {
@@ -121,7 +120,7 @@ func (s *server) V2UpdateHostInstallProgress(w http.ResponseWriter, r *http.Requ
 	return ok(w, nil)
 }
 
-// V2UpdateHostLogsProgress takes how far the collection of a host's logs is.
+// V2UpdateHostLogsProgress records the progress of the collection of a host's logs.
 func (s *server) V2UpdateHostLogsProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.LogsProgressParams
 	if err := read(r, &params); err != nil {

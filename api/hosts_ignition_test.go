@@ -13,7 +13,7 @@ import (
 // installation in the store: what is not being installed must not get it.
 func TestHostsGetTheirConfigOnlyWhileTheyAreInstalled(t *testing.T) {
 	t.Parallel()
-	w := &world{newService(t)}
+	w := &fixture{newService(t)}
 	h := w.prepared()
 	download := "/v2/infra-env/" + h.InfraEnvID.String() + "/hosts/" + h.ID.String() + "/downloads/ignition"
 	for status, want := range map[model.HostStatus]int{

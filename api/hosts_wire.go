@@ -131,8 +131,8 @@ func hostHref(h *model.Host) string {
 	return BasePath + "/v2/infra-envs/" + h.InfraEnvID.String() + "/hosts/" + h.ID.String()
 }
 
-// nextStepRunner is what an agent is told to run after its registration. Our agent and
-// the contract's take the arguments and run the steps themselves.
+// nextStepRunner is the command that an agent receives at its registration. Agents take its arguments and run the steps
+// themselves.
 type nextStepRunner struct {
 	Command      string   `json:"command"`
 	Args         []string `json:"args"`

@@ -14,7 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// RegisterInfraEnv defines a discovery environment.
+// RegisterInfraEnv defines an InfraEnv.
 func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error {
 	var params wire.InfraEnvCreateParams
 	if err := read(r, &params); err != nil {
@@ -85,7 +85,7 @@ func newTokenKey() model.Secret {
 	return model.Secret(base64.StdEncoding.EncodeToString(key))
 }
 
-// ListInfraEnvs lists discovery environments, newest first.
+// ListInfraEnvs lists InfraEnvs, newest first.
 func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wire.ListInfraEnvsParams) error {
 	list, err := s.Store.InfraEnvs(r.Context(), store.InfraEnvFilter{ClusterID: params.ClusterID, Owner: params.Owner, Tenant: tenant(r)})
 	if err != nil {
@@ -100,12 +100,12 @@ func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wi
 	return ok(w, out)
 }
 
-// GetInfraEnv reads one discovery environment.
+// GetInfraEnv reads one InfraEnv.
 func (s *server) GetInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	return s.replyInfraEnv(ok, w, r, id)
 }
 
-// UpdateInfraEnv changes a discovery environment; hosts that boot from now on see it.
+// UpdateInfraEnv changes an InfraEnv; hosts that boot from now on see it.
 func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.InfraEnvUpdateParams
 	if err := read(r, &params); err != nil {
@@ -151,7 +151,7 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 	return s.checkImage(e)
 }
 
-// DeregisterInfraEnv forgets a discovery environment and its unbound hosts.
+// DeregisterInfraEnv deletes an InfraEnv and its unbound hosts.
 func (s *server) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	err := s.Store.DeleteInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) {
 		record(r, tx, events.InfraEnvDeregistered, ofInfraEnv(e), nil)
@@ -163,8 +163,7 @@ func (s *server) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, id u
 	return noContent(w)
 }
 
-// refreshClusterOf has the cluster of an environment evaluated again: it is told what the
-// settings of the environment use.
+// refreshClusterOf requests a new evaluation of the cluster of an InfraEnv, whose settings count as used features.
 func refreshClusterOf(e *model.InfraEnv, tx *store.Tx) {
 	if e.ClusterID != nil {
 		tx.RefreshCluster(*e.ClusterID)

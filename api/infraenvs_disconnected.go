@@ -56,7 +56,7 @@ func disconnectedKey(c *model.Cluster, e *model.InfraEnv) string {
 }
 
 // keptDisconnected is the config that was made of these settings; a model.ErrNotFound
-// when there is none. Its first line tells what it was made of.
+// without one. Its first line is a digest of the settings it was made from.
 func (s *server) keptDisconnected(ctx context.Context, c *model.Cluster, e *model.InfraEnv, settings string) ([]byte, error) {
 	kept, err := s.Blob.Get(ctx, disconnectedKey(c, e))
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *server) keptDisconnected(ctx context.Context, c *model.Cluster, e *mode
 	return config, nil
 }
 
-// makeDisconnected makes and keeps a config. Who asks for the same one at once waits for
-// one run of the installer, which goes on when they give up.
+// makeDisconnected makes and keeps a config. Concurrent requests for the same one share one run of the installer, which
+// continues when they are canceled.
 func (s *server) makeDisconnected(ctx context.Context, c *model.Cluster, e *model.InfraEnv, settings string) ([]byte, error) {
 	made := s.disconnected.DoChan(settings, func() (any, error) {
 		ctx := context.WithoutCancel(ctx) // the installer has limits of its own
@@ -93,8 +93,8 @@ func (s *server) makeDisconnected(ctx context.Context, c *model.Cluster, e *mode
 	}
 }
 
-// whyDisconnected tells users what they can mend: their settings, and what the installer
-// makes of them, and registries that cannot be read.
+// whyDisconnected returns an error that users can act on: invalid settings, errors of the installer about them, and
+// registries that cannot be read.
 func whyDisconnected(e *model.InfraEnv, err error) error {
 	var installer *release.GenerateError
 	said := errors.As(err, &installer) && installer.ExitCode >= 0

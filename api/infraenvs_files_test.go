@@ -161,7 +161,7 @@ func TestScriptOfTheBootOrderSendsInstalledHostsToTheirDisk(t *testing.T) {
 		{"an installed host", model.HostInstalled, model.StageDone, "52:54:00:aa:bb:01", true},
 		{"a host added to a cluster", model.HostAddedToExistingCluster, model.StageDone, "52:54:00:aa:bb:01", true},
 		{"a failed host", model.HostError, model.StageRebooting, "52:54:00:aa:bb:01", false},
-		{"a machine nobody knows", model.HostInstalled, model.StageDone, "52:54:00:00:00:00", false},
+		{"an unknown machine", model.HostInstalled, model.StageDone, "52:54:00:00:00:00", false},
 	} {
 		s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status, h.Stage = c.status, c.stage })
 		script := string(s.want(http.StatusOK, http.MethodGet, path+"&mac="+url.QueryEscape(c.mac), nil).body)

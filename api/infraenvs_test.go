@@ -94,7 +94,7 @@ func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 		want   string
 	}{
 		"an override of air":              {`{"ignition_config_override":"{}"}`, 400, "ignition_config_override"},
-		"certificates that are none":      {`{"additional_trust_bundle":"hello"}`, 400, "additional_trust_bundle"},
+		"certificates that are invalid":   {`{"additional_trust_bundle":"hello"}`, 400, "additional_trust_bundle"},
 		"a meeting point of air":          {`{"rendezvous_ip":"here"}`, 422, "rendezvous_ip"},
 		"a network that is no YAML":       {`{"static_network_config":[{"network_yaml":"a: [","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}]}`, 400, "network_yaml"},
 		"one address for two hosts":       {`{"static_network_config":[` + staticHost + `,` + staticHost + `]}`, 400, "52:54:00:aa:bb:01"},
@@ -111,11 +111,11 @@ func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 		"a delay into the past":           {`{"network_discovery_delay_seconds":-1}`, 422, "network_discovery_delay_seconds"},
 		"another cluster":                 {`{"cluster_id":"` + uuid.NewString() + `"}`, 400, "cluster_id"},
 		"another kind of image":           {`{"image_type":"floppy"}`, 422, "full-iso"},
-		"a version not on offer":          {`{"openshift_version":"3.11"}`, 400, "4.22.9"},
-		"a proxy that is none":            {`{"proxy":{"https_proxy":"proxy"}}`, 400, "https_proxy"},
-		"a key that is none":              {`{"ssh_authorized_key":"hello"}`, 400, "ssh_authorized_key"},
-		"a pull secret that is none":      {`{"pull_secret":"hello"}`, 400, "pull_secret"},
-		"a time source that is none":      {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
+		"a version that is unavailable":   {`{"openshift_version":"3.11"}`, 400, "4.22.9"},
+		"a proxy that is invalid":         {`{"proxy":{"https_proxy":"proxy"}}`, 400, "https_proxy"},
+		"a key that is invalid":           {`{"ssh_authorized_key":"hello"}`, 400, "ssh_authorized_key"},
+		"a pull secret that is invalid":   {`{"pull_secret":"hello"}`, 400, "pull_secret"},
+		"a time source that is invalid":   {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
 	} {
 		require.Contains(t, s.send(http.MethodPatch, path, call.body).reason(call.status), call.want, name)
 	}

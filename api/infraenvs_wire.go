@@ -7,7 +7,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// infraEnvToWire maps a discovery environment to its format in the API.
+// infraEnvToWire maps an InfraEnv to its format in the API.
 func (s *server) infraEnvToWire(e *model.InfraEnv) (wire.InfraEnv, error) {
 	address, expires, err := s.images.ISO(e)
 	out := wire.InfraEnv{

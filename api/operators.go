@@ -13,7 +13,7 @@ import (
 // singleNodeFeature is the only feature that changes a bundle.
 const singleNodeFeature = string(openshift.FeatureSNO)
 
-// V2ListSupportedOperators lists the names of the operators on offer.
+// V2ListSupportedOperators lists the names of the available operators.
 func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, operators.Names())
 }
@@ -22,7 +22,7 @@ func (s *server) V2ListSupportedOperators(w http.ResponseWriter, r *http.Request
 func (s *server) V2ListOperatorProperties(w http.ResponseWriter, r *http.Request, operatorName string) error {
 	o := operators.Find(operatorName)
 	if o == nil {
-		return model.NotFoundf("operator %q is not on offer", operatorName)
+		return model.NotFoundf("operator %q is not available", operatorName)
 	}
 	out := wire.OperatorProperties{}
 	for _, p := range o.Properties {

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Discovery handles hosts that no workflow has in its hands, and what agents report.
+// Discovery handles hosts that are not being installed, and what agents report.
 type Discovery interface {
 	Register(ctx context.Context, in discovery.RegisterInput) (*model.Host, error)
 	NextSteps(ctx context.Context, in discovery.PollInput) (wire.Steps, error)
@@ -23,7 +23,7 @@ type Progress interface {
 	Logs(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error
 }
 
-// Installation takes what the controller of a new cluster reports.
+// Installation records what the controller of a new cluster reports.
 type Installation interface {
 	FinalizingProgress(ctx context.Context, clusterID uuid.UUID, stage model.FinalizingStage) error
 	ReportOperator(ctx context.Context, operator model.MonitoredOperator) error
@@ -31,8 +31,8 @@ type Installation interface {
 	Complete(ctx context.Context, clusterID uuid.UUID, success bool, errorInfo string) error
 }
 
-// Orchestrator takes commands to the workflows of installations. A command that the
-// state does not allow is a model.ErrConflict.
+// Orchestrator passes commands to the workflows of installations. A command that the state does not allow is a
+// model.ErrConflict.
 type Orchestrator interface {
 	Install(ctx context.Context, clusterID uuid.UUID) error
 	Cancel(ctx context.Context, clusterID uuid.UUID) error
@@ -46,9 +46,8 @@ type Orchestrator interface {
 	Commands
 }
 
-// Commands are those of our own API. A command that there is not is a model.ErrInvalid
-// that names those there are; State of a cluster without a running workflow is a
-// model.ErrNotFound.
+// Commands are those of the API of Slipway. An unknown command is a model.ErrInvalid that lists the valid ones; State of
+// a cluster without a running workflow is a model.ErrNotFound.
 type Commands interface {
 	ClusterCommand(ctx context.Context, clusterID uuid.UUID, command string) error
 	HostCommand(ctx context.Context, infraEnvID, hostID uuid.UUID, command string) error

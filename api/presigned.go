@@ -25,8 +25,8 @@ import (
 const signatureParam = "signature"
 
 // signedFor is how long the signed address of a cluster's file is good: time enough to
-// follow a link. Those of a discovery environment are given to firmware, which boots
-// when somebody switches it on.
+// follow a link. Those of an InfraEnv are for firmware, which
+// requests the file whenever the machine is switched on.
 const (
 	signedFor     = 10 * time.Minute
 	signedForBoot = auth.DefaultImageExpiration
@@ -71,7 +71,7 @@ func (s *server) signed(good time.Duration, path string, query url.Values) (wire
 	return wire.PresignedURL{URL: s.BaseURL + BasePath + path + "?" + query.Encode(), ExpiresAt: wire.DateTime(expires)}, nil
 }
 
-// GetInfraEnvPresignedFileURL makes an address that opens a file of a discovery environment.
+// GetInfraEnvPresignedFileURL returns an address that opens a file of an InfraEnv.
 func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.GetInfraEnvPresignedFileURLParams) error {
 	if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (s *server) clusterFileAddress(ctx context.Context, id uuid.UUID, p wire.V2
 	return "/downloads/files", url.Values{"file_name": {name}}, s.haveClusterFile(ctx, id, name, lifecycle.WithFiles)
 }
 
-// haveClusterFile refuses to sign the address of a file that there is not.
+// haveClusterFile refuses to sign the address of a missing file.
 func (s *server) haveClusterFile(ctx context.Context, id uuid.UUID, name string, allowed []model.ClusterStatus) error {
 	c, err := s.Store.Cluster(ctx, id)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// V2GetClusterDefaultConfig tells what a new cluster gets when its user says nothing.
+// V2GetClusterDefaultConfig returns the default settings of a new cluster.
 func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Request) error {
 	pods, services := openshift.DefaultClusterNetworks(true), openshift.DefaultServiceNetworks(true)
 	inactive := openshift.DefaultInactiveDeletionHours
@@ -33,7 +33,7 @@ func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Reques
 	return ok(w, out)
 }
 
-// V2GetPreflightRequirements tells what hosts must have to take part in a cluster.
+// V2GetPreflightRequirements returns the hardware requirements of hosts of a cluster.
 func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {

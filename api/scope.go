@@ -28,7 +28,7 @@ func objectOf(r *http.Request, o *operation) Object {
 		if text == "" && slices.ContainsFunc(o.params, func(p *openapi3.Parameter) bool { return p.Name == name }) {
 			text = query.Get(name)
 		}
-		parsed, _ := uuid.Parse(text) // what is no id is told by the handler
+		parsed, _ := uuid.Parse(text) // the handler refuses an invalid id
 		return parsed
 	}
 	return Object{id("cluster_id"), id("infra_env_id"), id("host_id")}
@@ -41,9 +41,8 @@ var selfScoped = map[string]bool{
 	"v2TriggerEvent": true, // the object is in the body
 }
 
-// checkScope holds a caller that is bound to one object to it: the ids in the address
-// must be the caller's. An agent may also touch the clusters that hosts of its discovery
-// environment belong to, because it installs them. What has no object is denied.
+// checkScope checks that the ids in the address are those of a caller that is bound to one object. An agent may also
+// use the clusters of the hosts of its InfraEnv, because it installs them. An address without an object is denied.
 func (s *server) checkScope(ctx context.Context, actor Actor, operation string, o Object) error {
 	if actor.Bound() && o.ClusterID == uuid.Nil && o.InfraEnvID == uuid.Nil && !selfScoped[operation] {
 		return httpapi.Errorf(httpapi.ErrForbidden, "require a credential that is not bound to one object for %s", operation)

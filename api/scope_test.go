@@ -13,15 +13,15 @@ import (
 	"slipway/internal/platform/auth"
 )
 
-// ownExercises are requests of our own API, which the document of the contract has not.
+// ownExercises are requests of our own API, which the document of the v2 API does not contain.
 var ownExercises = map[string]exercise{
-	"commandCluster": {ok: func(w *world) call {
+	"commandCluster": {ok: func(w *fixture) call {
 		return post("/api/slipway/v1"+strings.TrimPrefix(clusterPath(w.defined()), "/v2")+"/commands/pause", nil)
 	}},
-	"showWorkflow": {ok: func(w *world) call {
+	"showWorkflow": {ok: func(w *fixture) call {
 		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/workflow")
 	}},
-	"commandHost": {ok: func(w *world) call {
+	"commandHost": {ok: func(w *fixture) call {
 		return post("/api/slipway/v1"+strings.TrimPrefix(with(w.member(w.defined(), model.HostError), ""), "/v2")+"/commands/retry", nil)
 	}},
 }
@@ -32,7 +32,7 @@ var ownExercises = map[string]exercise{
 func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t, auth.ModeLocal)
-	w := &world{l.service}
+	w := &fixture{l.service}
 	other := l.cluster(map[string]any{"name": "foreign"})
 	env := l.infraEnv(other.ID)
 	l.host(env.ID)

@@ -22,7 +22,7 @@ const BasePath = "/api/assisted-install"
 type server struct {
 	Options
 	document *document
-	own      *document // of the commands that the contract does not have
+	own      *document // of the commands beyond the v2 API
 	agents   *agentFiles
 	images   *imageurl.Maker
 	started  time.Time
@@ -104,8 +104,8 @@ func (s *server) allowed(r chi.Router, path string) []string {
 	return methods
 }
 
-// belongs tells whether a pattern may answer for an address. The router tries
-// /clusters/{cluster_id} where /clusters/import has no such method.
+// belongs reports whether a pattern may answer an address. The router tries /clusters/{cluster_id} where
+// /clusters/import has no such method.
 func (s *server) belongs(pattern, path string) bool {
 	return pattern == path || !s.document.fixed[path]
 }

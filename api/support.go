@@ -13,7 +13,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// GetSupportedFeatures tells how well a version, architecture and platform support each feature.
+// GetSupportedFeatures returns the support level of each feature for a version, architecture and platform.
 func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedFeaturesParams) error {
 	levels, err := openshift.Levels(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
@@ -29,7 +29,7 @@ func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, pa
 	return ok(w, map[string]wire.SupportLevels{"features": out})
 }
 
-// GetDetailedSupportedFeatures tells it with reasons and with what excludes each other.
+// GetDetailedSupportedFeatures returns the support levels with reasons and incompatible features.
 func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetDetailedSupportedFeaturesParams) error {
 	list, err := openshift.Detailed(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
@@ -66,7 +66,7 @@ func featureIDs(list []openshift.FeatureID) []wire.FeatureSupportLevelID {
 	return out
 }
 
-// GetSupportedArchitectures tells how well a version supports each architecture.
+// GetSupportedArchitectures returns the support level of each architecture for a version.
 func (s *server) GetSupportedArchitectures(w http.ResponseWriter, r *http.Request, params wire.GetSupportedArchitecturesParams) error {
 	levels, err := openshift.Architectures(params.OpenshiftVersion)
 	if err != nil {

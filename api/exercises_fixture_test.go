@@ -13,21 +13,21 @@ import (
 	"slipway/internal/wire"
 )
 
-// world makes the objects that exercises act on, in the states they need.
-type world struct{ *service }
+// fixture makes the objects that exercises act on, in the states they need.
+type fixture struct{ *service }
 
 // defined is a cluster that nothing was done with.
-func (w *world) defined() uuid.UUID { return w.cluster(nil).ID }
+func (w *fixture) defined() uuid.UUID { return w.cluster(nil).ID }
 
 // at is a cluster in a status that takes an installation to reach.
-func (w *world) at(status model.ClusterStatus) uuid.UUID {
+func (w *fixture) at(status model.ClusterStatus) uuid.UUID {
 	id := w.defined()
 	w.changeCluster(id, func(c *model.Cluster) { c.Status = status })
 	return id
 }
 
 // installed is a cluster with everything an installation leaves behind.
-func (w *world) installed() uuid.UUID {
+func (w *fixture) installed() uuid.UUID {
 	id := w.at(model.ClusterInstalled)
 	for _, name := range []string{"kubeconfig", "kubeconfig-noingress", "kubeadmin-password", "bootstrap.ign", "master.ign", "worker.ign", "metadata.json"} {
 		w.put(id, name, []byte("apiVersion: v1\nkind: Config\nclusters: []\n"))
@@ -35,14 +35,14 @@ func (w *world) installed() uuid.UUID {
 	return id
 }
 
-func (w *world) put(cluster uuid.UUID, name string, content []byte) {
+func (w *fixture) put(cluster uuid.UUID, name string, content []byte) {
 	w.t.Helper()
 	_, err := w.blob.PutSecret(w.t.Context(), "clusters/"+cluster.String()+"/"+name, content)
 	require.NoError(w.t, err)
 }
 
 // member is a host of a cluster, with an inventory.
-func (w *world) member(cluster uuid.UUID, status model.HostStatus) wire.Host {
+func (w *fixture) member(cluster uuid.UUID, status model.HostStatus) wire.Host {
 	env := w.infraEnv(cluster)
 	h := w.host(env.ID)
 	w.changeHost(env.ID, h.ID, func(h *model.Host) { h.Status = status })
@@ -50,7 +50,7 @@ func (w *world) member(cluster uuid.UUID, status model.HostStatus) wire.Host {
 }
 
 // prepared is a host whose Ignition was made.
-func (w *world) prepared() wire.Host {
+func (w *fixture) prepared() wire.Host {
 	h := w.member(w.defined(), model.HostInstalling)
 	w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.Role = model.RoleMaster })
 	w.put(h.ClusterID, "master-"+h.ID.String()+".ign", []byte(ignition))
@@ -58,17 +58,17 @@ func (w *world) prepared() wire.Host {
 }
 
 // pooled is a host without a cluster.
-func (w *world) pooled(status model.HostStatus) wire.Host { return w.member(uuid.Nil, status) }
+func (w *fixture) pooled(status model.HostStatus) wire.Host { return w.member(uuid.Nil, status) }
 
 // boundLater is a host that was bound to a cluster out of a pool.
-func (w *world) boundLater(status model.HostStatus) wire.Host {
+func (w *fixture) boundLater(status model.HostStatus) wire.Host {
 	h, cluster := w.pooled(model.HostKnownUnbound), w.defined()
 	w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.ClusterID, h.Status = &cluster, status })
 	return w.readHost(h.InfraEnvID, h.ID)
 }
 
 // joining is a host that joins a cluster which exists already.
-func (w *world) joining(status model.HostStatus) wire.Host {
+func (w *fixture) joining(status model.HostStatus) wire.Host {
 	var c wire.Cluster
 	w.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
 		"name": "old", "api_vip_dnsname": "api.old.example.com", "openshift_cluster_id": uuid.New(),
@@ -82,7 +82,7 @@ func (w *world) joining(status model.HostStatus) wire.Host {
 func with(h wire.Host, rest string) string { return hostPath(h.InfraEnvID, h.ID) + rest }
 
 // manifest adds one to a cluster.
-func (w *world) manifest(cluster uuid.UUID) uuid.UUID {
+func (w *fixture) manifest(cluster uuid.UUID) uuid.UUID {
 	w.want(http.StatusCreated, http.MethodPost, clusterPath(cluster)+"/manifests", map[string]any{
 		"folder": "openshift", "file_name": "a.yaml", "content": "YXBpVmVyc2lvbjogdjEKa2luZDogQ29uZmlnTWFwCg==",
 	})
@@ -90,8 +90,8 @@ func (w *world) manifest(cluster uuid.UUID) uuid.UUID {
 }
 
 // refused has the workflow of the object refuse the command.
-func refused(how func(*world) call) func(*world) call {
-	return func(w *world) call {
+func refused(how func(*fixture) call) func(*fixture) call {
+	return func(w *fixture) call {
 		c := how(w)
 		w.orchestrator.err = model.Conflictf("require another status")
 		return c
