@@ -10,12 +10,12 @@ import (
 	"slipway/internal/wire"
 )
 
-// Action is one thing to do; apply.go and its neighbours do it. All may be done twice.
+// Action is one thing to do; apply.go and its neighbours carry it out. Every action may be repeated.
 type Action interface {
 	do(ctx context.Context, c *controller) error
 }
 
-// Announce creates the event that tells the bootstrap host that the controller runs.
+// Announce creates the event by which the bootstrap host recognises that the controller runs.
 type Announce struct{}
 
 // ApproveCSR approves a certificate request.
@@ -23,7 +23,7 @@ type ApproveCSR struct {
 	CSR *certv1.CertificateSigningRequest
 }
 
-// LeavePending tells, once, why a certificate request is not approved.
+// LeavePending reports, once, why a certificate request is not approved.
 type LeavePending struct {
 	CSR    string
 	UID    types.UID
@@ -51,18 +51,18 @@ type EnterStage struct{ Stage model.FinalizingStage }
 // UploadIngressCA delivers the certificates that signed those of the router.
 type UploadIngressCA struct{ PEM string }
 
-// ApplyManifests applies the manifests that had to wait for the cluster to be up.
+// ApplyManifests applies the manifests that require a running cluster.
 type ApplyManifests struct{}
 
-// SendLogs sends the controller's log; the last time with a summary of the cluster.
-// It is tried once and never stands in the way of what follows.
+// SendLogs sends the controller's log; the last time with a summary of the cluster. It is tried once and never
+// delays what follows.
 type SendLogs struct{ Last bool }
 
-// Complete says that the new cluster is up.
+// Complete reports that the new cluster runs.
 type Complete struct{}
 
-// advances reports whether the service shows something new after an action, so that
-// the next round should not wait.
+// advances reports whether the service shows something new after an action, so that the next round should not
+// wait.
 func advances(a Action) bool {
 	switch a.(type) {
 	case EnterStage, ReportOperator:

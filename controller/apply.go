@@ -35,7 +35,7 @@ func (a ApproveCSR) do(ctx context.Context, c *controller) error {
 }
 
 func (a LeavePending) do(ctx context.Context, c *controller) error {
-	if c.told[a.UID] {
+	if c.reported[a.UID] {
 		return nil
 	}
 	event := c.event("csr-left-pending-"+a.CSR, "CSRNotApproved", a.Reason)
@@ -44,13 +44,13 @@ func (a LeavePending) do(ctx context.Context, c *controller) error {
 		APIVersion: "certificates.k8s.io/v1", Kind: "CertificateSigningRequest", Name: a.CSR, UID: a.UID, Namespace: c.Namespace,
 	}
 	switch err := c.createEvent(ctx, event); {
-	case apierrors.IsAlreadyExists(err): // a controller before this one told it
+	case apierrors.IsAlreadyExists(err): // a controller before this one reported it
 	case err != nil:
-		return fmt.Errorf("tell that certificate request %s stays pending: %w", a.CSR, err)
+		return fmt.Errorf("report that certificate request %s stays pending: %w", a.CSR, err)
 	default:
 		c.Log.WarnContext(ctx, "certificate request left pending", "csr", a.CSR, "reason", a.Reason)
 	}
-	c.told[a.UID] = true
+	c.reported[a.UID] = true
 	return nil
 }
 
@@ -108,8 +108,8 @@ func (Complete) do(ctx context.Context, c *controller) error {
 	return nil
 }
 
-// forget drops what was done before the cluster got the status it has since then: an
-// installation that failed and was taken up again is completed again.
+// forget clears what was done before the cluster got its current status: a failed installation that was resumed
+// is completed again.
 func (c *controller) forget(since time.Time) {
 	if !since.Equal(c.statusSince) {
 		c.statusSince, c.completed, c.lastLogsSent = since, false, false

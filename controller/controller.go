@@ -16,14 +16,14 @@ import (
 	"slipway/internal/model"
 )
 
-// refusals is how often in a row the service may refuse the token before the
-// controller takes the cluster to be given up.
+// refusals is how often in a row the service may refuse the token before the controller treats the cluster as
+// removed.
 const refusals = 3
 
 // kubeTimeout bounds one call of the kube API.
 const kubeTimeout = 30 * time.Second
 
-// controller is Options at work.
+// controller is the running controller: its Options and its state.
 type controller struct {
 	Options
 	kube     kubernetes.Interface
@@ -32,7 +32,7 @@ type controller struct {
 	config   *rest.Config
 	troubles
 
-	told         map[types.UID]bool // certificate requests whose refusal was told
+	reported     map[types.UID]bool // certificate requests whose refusal was reported
 	logsSentAt   time.Time
 	statusSince  time.Time // of the cluster; the next two hold for this status
 	lastLogsSent bool
@@ -40,11 +40,10 @@ type controller struct {
 	refused      int
 }
 
-// Run works until the installation has ended: the cluster is installed, cancelled, adds
-// hosts, or the service does not know it (any more). It returns nil then, the error
-// of ctx when that ended before, and ErrOptions when something is missing. Errors of
-// the service and the kube API are logged and tried again. A cluster in error gets its
-// logs sent and is watched on, for its installation may be taken up again.
+// Run works until the installation has ended: the cluster is installed, cancelled, adds hosts, or is unknown to
+// the service. It then returns nil, the error of ctx when that ended before, and ErrOptions when an option is
+// missing. Errors of the service and the kube API are logged and retried. A cluster in error gets its logs sent
+// and is watched further, because its installation may be resumed.
 func Run(ctx context.Context, o Options) error {
 	c, err := build(o)
 	if err != nil {
@@ -96,11 +95,11 @@ func build(o Options) (*controller, error) {
 	}
 	return &controller{
 		Options: o, kube: kube, watching: watching, dynamic: dyn, config: config, logsSentAt: o.Now(),
-		troubles: troubles{log: o.Log}, told: map[types.UID]bool{},
+		troubles: troubles{log: o.Log}, reported: map[types.UID]bool{},
 	}, nil
 }
 
-// next says what follows a round.
+// next is what follows a round.
 type next int
 
 const (
@@ -109,7 +108,7 @@ const (
 	leave
 )
 
-// round looks once and does what is missing.
+// round observes once and does what is missing.
 func (c *controller) round(ctx context.Context) (next, error) {
 	found, err := c.Service.Cluster(ctx, c.ClusterID)
 	if gone := c.givenUp(ctx, err); gone || err != nil {
@@ -126,7 +125,7 @@ func (c *controller) round(ctx context.Context) (next, error) {
 	}
 	state, err := c.observe(ctx, found)
 	if err != nil {
-		if state.LogsDue { // they tell why nothing else gets done
+		if state.LogsDue { // they explain why nothing else proceeds
 			c.apply(ctx, Plan{Duties: []Action{SendLogs{}}})
 		}
 		return wait, err
@@ -134,8 +133,8 @@ func (c *controller) round(ctx context.Context) (next, error) {
 	return c.apply(ctx, Missing(state)), nil
 }
 
-// givenUp reports whether the service says, by not knowing the cluster or refusing the
-// token several times, that there is nothing left to do.
+// givenUp reports whether the service has removed the cluster: it does not know it, or has refused the token
+// several times.
 func (c *controller) givenUp(ctx context.Context, err error) bool {
 	if !errors.Is(err, client.ErrUnauthorized) {
 		c.refused = 0
@@ -170,8 +169,8 @@ func (c *controller) apply(ctx context.Context, p Plan) next {
 	return after
 }
 
-// pause waits for the next round, and in any case a little: neither a busy cluster
-// nor a service that forgets what it was told may keep the controller spinning.
+// pause waits for the next round, and at least a little: neither a busy cluster nor a service that loses
+// reports may keep the controller spinning.
 func (c *controller) pause(ctx context.Context, after next, wake <-chan struct{}) error {
 	least := min(c.Interval/10, time.Second)
 	if err := sleep(ctx, least, nil); err != nil || after == again {

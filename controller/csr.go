@@ -22,7 +22,7 @@ const (
 	bootstrapGroup   = "system:bootstrappers"
 )
 
-// request is a certificate request being judged.
+// request is a certificate request under evaluation.
 type request struct {
 	csr  *certv1.CertificateSigningRequest
 	x509 *x509.CertificateRequest
@@ -32,7 +32,7 @@ type request struct {
 	joined bool
 }
 
-// rule gives the reason not to approve a request, nil if there is none.
+// rule returns the reason not to approve a request, nil if it may be approved.
 type rule func(request) error
 
 // rulesOf are the rules of each signer that issues certificates to kubelets; a request
@@ -46,8 +46,8 @@ var rulesOf = map[string][]rule{
 	},
 }
 
-// judge returns why a request must not be approved, nil if it may be.
-func judge(csr *certv1.CertificateSigningRequest, s State) error {
+// evaluate returns why a request must not be approved, nil if it may be.
+func evaluate(csr *certv1.CertificateSigningRequest, s State) error {
 	rules, known := rulesOf[csr.Spec.SignerName]
 	if !known {
 		return fmt.Errorf("require a signer for kubelets, found %s", csr.Spec.SignerName)
@@ -147,8 +147,7 @@ func noAlternativeNames(r request) error {
 	return nil
 }
 
-// notJoined keeps whoever holds the bootstrap credentials from becoming a node that
-// is up already.
+// notJoined keeps holders of the bootstrap credentials from becoming a node that runs already.
 func notJoined(r request) error {
 	if r.joined {
 		return fmt.Errorf("require a node that is not ready yet, found %s ready", r.name)

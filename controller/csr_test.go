@@ -118,7 +118,7 @@ func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 			asked:  clientAsked("WORKER-0"),
 			reason: `require a host of this cluster, found "WORKER-0"`,
 		},
-		"refuses the name of nobody": {
+		"refuses an unknown name": {
 			asked:  clientAsked(""),
 			reason: `require a host of this cluster, found ""`,
 		},
@@ -256,7 +256,7 @@ func TestRogueRequestsStayPending(t *testing.T) {
 	require.NoError(t, controller.Run(b.ctx, b.options), "a second controller finishes as well")
 	log, err := os.ReadFile(b.options.LogFile)
 	require.NoError(t, err)
-	require.Equal(t, len(rogues), strings.Count(string(log), "certificate request left pending"), "each is told once")
+	require.Equal(t, len(rogues), strings.Count(string(log), "certificate request left pending"), "each is reported once")
 }
 
 func node(name string, isReady corev1.ConditionStatus) corev1.Node {

@@ -20,7 +20,7 @@ import (
 // logTail is how much of the end of the log is sent (bytes).
 const logTail = 32 << 20
 
-// summarized is what the last logs tell about the cluster, by file name.
+// summarized are the resources in the last logs, by file name.
 var summarized = map[string]schema.GroupVersionResource{
 	"nodes":                      {Version: "v1", Resource: "nodes"},
 	"events":                     {Version: "v1", Resource: "events"},
@@ -102,8 +102,8 @@ func (c *controller) archive(ctx context.Context, last bool) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// summary lists the objects of a resource as JSON; an error is the content then, for a
-// cluster in trouble answers only some questions.
+// summary lists the objects of a resource as JSON; an error becomes the content, because a cluster in trouble
+// answers only some requests.
 func (c *controller) summary(ctx context.Context, gvr schema.GroupVersionResource) []byte {
 	list, err := c.dynamic.Resource(gvr).List(ctx, metav1.ListOptions{})
 	if err != nil {

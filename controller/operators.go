@@ -25,7 +25,7 @@ var (
 	clusterServiceVersions = operatorsCoreos.WithResource("clusterserviceversions")
 )
 
-// errNoOperator says that an operator does not exist in the cluster yet.
+// errNoOperator is returned when an operator does not exist in the cluster yet.
 var errNoOperator = errors.New("no such operator")
 
 // failedFor is how long an OLM operator must have failed to count as failed: some fail
@@ -70,8 +70,8 @@ func absent(err error) error {
 	return err
 }
 
-// absentConsole counts a console as available that the cluster is configured not to
-// have (ClusterVersion capabilities): nobody would ever report it.
+// absentConsole counts a console as available that the cluster is configured not to have (ClusterVersion
+// capabilities): it would never be reported.
 func (c *controller) absentConsole(ctx context.Context) (Operator, error) {
 	version, err := c.clusterObject(ctx, clusterVersions, "version")
 	if err != nil {
@@ -127,7 +127,7 @@ func operandVersion(operator *unstructured.Unstructured) string {
 	return ""
 }
 
-// observeOLM finds the ClusterServiceVersion the subscription of an operator led to.
+// observeOLM finds the ClusterServiceVersion that the subscription of an operator led to.
 func (c *controller) observeOLM(ctx context.Context, o wire.MonitoredOperator) (Operator, error) {
 	subscription, err := c.dynamic.Resource(subscriptions).Namespace(o.Namespace).Get(ctx, o.SubscriptionName, metav1.GetOptions{})
 	if err != nil {

@@ -68,7 +68,11 @@ func TestRunReportsOLMOperators(t *testing.T) {
 	require.NoError(t, controller.Run(b.ctx, b.options))
 
 	odf, lso := s.cluster.MonitoredOperators[2], s.cluster.MonitoredOperators[3]
-	require.Equal(t, []any{wire.OperatorStatusAvailable, "install strategy completed", "1.2.3"}, []any{odf.Status, odf.StatusInfo, odf.Version})
+	require.Equal(
+		t,
+		[]any{wire.OperatorStatusAvailable, "install strategy completed", "1.2.3"},
+		[]any{odf.Status, odf.StatusInfo, odf.Version},
+	)
 	require.Equal(t, []any{wire.OperatorStatusFailed, "no storage", "1.2.3"}, []any{lso.Status, lso.StatusInfo, lso.Version})
 }
 

@@ -16,13 +16,13 @@ import (
 type Options struct {
 	// ClusterID names the cluster in the service.
 	ClusterID uuid.UUID
-	// Service is the way to the service.
+	// Service is the client of the service.
 	Service *client.Client
-	// Kube is the way to the API of the new cluster.
+	// Kube is the client configuration for the API of the new cluster.
 	Kube *rest.Config
 	// Namespace holds the controller's events; assisted-installer if empty.
 	Namespace string
-	// SkipClusterVersion goes on without the operator cvo being available.
+	// SkipClusterVersion continues without waiting for the operator cvo.
 	SkipClusterVersion bool
 	// Interval is the longest time between two rounds; 30 s if zero. A round comes
 	// earlier when a certificate request or a node appears or a node changes its readiness,
@@ -32,7 +32,7 @@ type Options struct {
 	LogsInterval time.Duration
 	// LogFile is the file Log writes to, sent to the service; no logs are sent if empty.
 	LogFile string
-	// Log takes what happened.
+	// Log receives the log.
 	Log *slog.Logger
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
@@ -45,7 +45,7 @@ const (
 	DefaultLogsInterval = 5 * time.Minute
 )
 
-// ErrOptions says that Options lack something.
+// ErrOptions marks missing Options.
 var ErrOptions = errors.New("incomplete controller options")
 
 func (o Options) withDefaults() (Options, error) {

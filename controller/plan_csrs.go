@@ -6,9 +6,9 @@ import (
 	certv1 "k8s.io/api/certificates/v1"
 )
 
-// missingApprovals approves the certificate requests of kubelets of this cluster's
-// hosts. A request that claims to be one and is not stays pending and is reported.
-// Requests that do not concern kubelets are not judged: others answer them.
+// missingApprovals approves the certificate requests of kubelets of this cluster's hosts. A request that claims
+// to be one and is not stays pending and is reported. Requests that do not concern kubelets are not evaluated:
+// others answer them.
 func missingApprovals(s State) []Action {
 	var actions []Action
 	for i := range s.CSRs {
@@ -16,7 +16,7 @@ func missingApprovals(s State) []Action {
 		if answered(csr) || !concernsKubelet(csr) {
 			continue
 		}
-		if err := judge(csr, s); err != nil {
+		if err := evaluate(csr, s); err != nil {
 			actions = append(actions, LeavePending{CSR: csr.Name, UID: csr.UID, Reason: err.Error()})
 			continue
 		}

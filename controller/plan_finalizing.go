@@ -9,15 +9,15 @@ import (
 // (docs/reference/controller.md, "Failed operators").
 const timedOutInfo = "Waiting for operator timed out"
 
-// finalizingStep is what is done in one finalizing stage. work returns what to do now
-// and whether the next stage is entered after that.
+// finalizingStep is the work of one finalizing stage. work returns the actions to take now and whether the next
+// stage is entered after them.
 type finalizingStep struct {
 	stage model.FinalizingStage
 	work  func(State) (do []Action, done bool)
 }
 
-// finalizingSteps are in the order of docs/reference/controller.md, "Finalizing". The
-// stage the service shows is the only memory of how far a cluster is.
+// finalizingSteps are in the order of docs/reference/controller.md, "Finalizing". The stage the service shows
+// is the only record of the progress.
 var finalizingSteps = []finalizingStep{
 	{model.FinalizingWaitingForOperators, func(s State) ([]Action, bool) { return nil, builtinsAvailable(s) }},
 	{model.FinalizingAddingRouterCA, addRouterCA},
@@ -50,8 +50,8 @@ func addRouterCA(s State) ([]Action, bool) {
 	return []Action{UploadIngressCA{PEM: s.IngressCA}}, true
 }
 
-// applyManifests is left behind when the service gave up waiting for it: manifests
-// that cannot be applied must not keep a cluster from being installed.
+// applyManifests is skipped when the service gave up waiting for it: manifests that cannot be applied must not
+// keep a cluster from being installed.
 func applyManifests(s State) ([]Action, bool) {
 	if s.Cluster.StageTimedOut {
 		return nil, true

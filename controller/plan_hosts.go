@@ -35,7 +35,7 @@ func missingHostReports(s State) []Action {
 	return actions
 }
 
-// missingLabels lists the labels users want on nodes and that are not there.
+// missingLabels lists the labels that users want on nodes and that are missing.
 func missingLabels(s State) []Action {
 	var actions []Action
 	for _, h := range s.Cluster.Hosts {

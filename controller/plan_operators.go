@@ -29,8 +29,8 @@ func missingOperatorReports(s State) []Action {
 	return actions
 }
 
-// givenUp: an OLM operator was reported failed because its time was over; it stays so
-// unless it becomes available after all.
+// givenUp: an OLM operator was reported failed because its time was over; it stays so unless it becomes
+// available after all.
 func givenUp(known wire.MonitoredOperator, found Operator) bool {
 	return known.StatusInfo == timedOutInfo && found.Status != model.OperatorAvailable
 }

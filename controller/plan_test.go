@@ -61,7 +61,7 @@ func TestHostsAreReportedAsTheirNodesAre(t *testing.T) {
 		"nothing for a host in error": {
 			host: at(model.StageRebooting, model.HostError), nodes: []corev1.Node{node("worker-0", up)},
 		},
-		"joined and done when the user had to mend the boot": {
+		"joined and done when the user had to fix the boot order": {
 			host: at(model.StageRebooting, model.HostInstallingPendingUserAction), nodes: []corev1.Node{node("worker-0", up)},
 			want: []model.Stage{model.StageJoined, model.StageDone},
 		},
@@ -137,8 +137,10 @@ func TestFinalizingGoesStageByStage(t *testing.T) {
 		state controller.State
 		want  []controller.Action
 	}{
-		"enters the first stage":          {want: []controller.Action{enter(model.FinalizingWaitingForOperators)}},
-		"starts again in a stage unknown": {stage: "Waiting for rain", want: []controller.Action{enter(model.FinalizingWaitingForOperators)}},
+		"enters the first stage": {want: []controller.Action{enter(model.FinalizingWaitingForOperators)}},
+		"starts again in a stage unknown": {
+			stage: "Waiting for rain", want: []controller.Action{enter(model.FinalizingWaitingForOperators)},
+		},
 		"waits for the console": {
 			stage: model.FinalizingWaitingForOperators,
 			state: controller.State{Monitored: monitored{builtin("cvo", available), builtin("console", progressing)}},
@@ -147,7 +149,7 @@ func TestFinalizingGoesStageByStage(t *testing.T) {
 			stage: model.FinalizingWaitingForOperators,
 			state: controller.State{Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
 		},
-		"goes on without the cluster version when told so": {
+		"continues without the cluster version when configured to": {
 			stage: model.FinalizingWaitingForOperators,
 			state: controller.State{SkipClusterVersion: true, Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
 			want:  []controller.Action{enter(model.FinalizingAddingRouterCA)},
@@ -165,14 +167,15 @@ func TestFinalizingGoesStageByStage(t *testing.T) {
 		"waits for OLM operators to start": {
 			stage: model.FinalizingWaitingForCSVInit, state: controller.State{Monitored: monitored{olm("")}},
 		},
-		"goes on when they started": {
+		"continues when they started": {
 			stage: model.FinalizingWaitingForCSVInit,
 			state: controller.State{
-				Monitored: monitored{olm(progressing)}, Operators: map[string]controller.Operator{"odf": {Status: model.OperatorProgressing}},
+				Monitored: monitored{olm(progressing)},
+				Operators: map[string]controller.Operator{"odf": {Status: model.OperatorProgressing}},
 			},
 			want: []controller.Action{enter(model.FinalizingApplyingOLMManifests)},
 		},
-		"goes on when they did not start in time": {
+		"continues when they did not start in time": {
 			stage: model.FinalizingWaitingForCSVInit,
 			state: controller.State{Monitored: monitored{olm("")}, Cluster: controller.Cluster{StageTimedOut: true}},
 			want:  []controller.Action{enter(model.FinalizingApplyingOLMManifests)},
@@ -181,18 +184,18 @@ func TestFinalizingGoesStageByStage(t *testing.T) {
 			stage: model.FinalizingApplyingOLMManifests,
 			want:  []controller.Action{controller.ApplyManifests{}, enter(model.FinalizingWaitingForCSV)},
 		},
-		"goes on when the manifests were not applied in time": {
+		"continues when the manifests were not applied in time": {
 			stage: model.FinalizingApplyingOLMManifests, state: controller.State{Cluster: controller.Cluster{StageTimedOut: true}},
 			want: []controller.Action{enter(model.FinalizingWaitingForCSV)},
 		},
 		"waits for OLM operators": {
 			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm("")}},
 		},
-		"goes on when they are available": {
+		"continues when they are available": {
 			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm(available)}},
 			want: []controller.Action{enter(model.FinalizingDone)},
 		},
-		"goes on when they failed": {
+		"continues when they failed": {
 			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm(failed)}},
 			want: []controller.Action{enter(model.FinalizingDone)},
 		},

@@ -140,7 +140,7 @@ func TestRunCompletesAgainWhenFinalizingIsTakenUpAgain(t *testing.T) {
 	b := newBench(t, s)
 	failed := false
 	s.before = func(*http.Request) bool {
-		if s.completed > 0 && !failed { // the worker is missing, the time is over, and the user goes on
+		if s.completed > 0 && !failed { // the worker is missing, the time is over, and the user continues
 			failed = true
 			s.set(func(*wire.Cluster) { s.completed = 0 })
 			b.join("worker-0", "192.168.1.20", "worker")

@@ -18,7 +18,7 @@ type State struct {
 	Cluster Cluster
 	Nodes   []corev1.Node
 	CSRs    []certv1.CertificateSigningRequest
-	// Announced: the event that tells the bootstrap host that the controller runs exists.
+	// Announced: the event by which the bootstrap host recognises the controller exists.
 	Announced bool
 
 	// Monitored are the operators the service waits for and what it knows of them; with
@@ -30,12 +30,12 @@ type State struct {
 	// IngressCA holds the certificates (PEM) that signed those of the router; empty until they exist.
 	IngressCA string
 
-	// SkipClusterVersion goes on without the operator cvo being available.
+	// SkipClusterVersion continues without waiting for the operator cvo.
 	SkipClusterVersion bool
 	// LogsDue: it is time to send logs.
 	LogsDue bool
-	// LastLogsSent and Completed remember what this process did since the cluster has its
-	// status; both are done once more after a restart, which the service takes.
+	// LastLogsSent and Completed record what this process did since the cluster got its status; both are
+	// repeated after a restart, which the service accepts.
 	LastLogsSent, Completed bool
 }
 
@@ -69,8 +69,8 @@ type Operator struct {
 	Version string
 }
 
-// ClusterOf reads what the controller needs from the service's answer. Inventories and
-// labels that cannot be read count as empty.
+// ClusterOf reads what the controller needs from the service's reply. Inventories and labels that cannot be
+// read count as empty.
 func ClusterOf(c *wire.Cluster) Cluster {
 	cluster := Cluster{
 		Status:        model.ClusterStatus(c.Status),

@@ -12,11 +12,10 @@ import (
 
 // Watches only make the next round come earlier; what is missed waits for the interval.
 
-// watchSeconds is after how long a watch is opened anew, so that a connection that died
-// without a word does not stay unnoticed.
+// watchSeconds is the time after which a watch is renewed, so that a silently broken connection is detected.
 const watchSeconds int64 = 300
 
-// watchRequests wakes the loop for every certificate request nobody answered yet.
+// watchRequests wakes the loop for every certificate request without an answer.
 func (c *controller) watchRequests(ctx context.Context, wake chan<- struct{}) {
 	c.follow(ctx, wake, c.watching.CertificatesV1().CertificateSigningRequests().Watch, func(e watch.Event) bool {
 		csr, ok := e.Object.(*certv1.CertificateSigningRequest)
@@ -53,7 +52,7 @@ func (c *controller) follow(ctx context.Context, wake chan<- struct{}, open watc
 			}
 			stream.Stop()
 		}
-		// The rounds tell of an API that is away; here it is only tried again.
+		// The rounds report an unreachable API; here it is only retried.
 		if sleep(ctx, min(c.Interval, 5*time.Second), nil) != nil {
 			return
 		}

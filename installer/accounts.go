@@ -49,8 +49,8 @@ func (i *Installer) databaseLine(file, name string, atLeast int) ([]string, erro
 	return nil, fmt.Errorf("no %s in %s", name, file)
 }
 
-// own gives a file to the user and group of its Ignition entry. Without the right to do
-// so, as in a simulated tree, the file stays with whoever made it.
+// own gives a file to the user and group of its Ignition entry. Without the privilege to do so, as in a
+// simulated tree, the file keeps its owner.
 func (i *Installer) own(name string, user types.NodeUser, group types.NodeGroup) error {
 	uid, err := i.number(user.ID, user.Name, "/etc/passwd")
 	if err != nil {

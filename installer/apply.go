@@ -23,9 +23,9 @@ const (
 	unitDir         = "/etc/systemd/system"
 )
 
-// apply brings a running host to what an Ignition config says: folders, files, links,
-// SSH keys and systemd units. Disks and file systems are not its business. Doing it
-// again changes nothing. Contents at addresses are refused: bootstrap.ign carries its own.
+// apply brings a running host to the state of an Ignition config: folders, files, links, SSH keys and systemd
+// units, but not disks and file systems. Repeating it changes nothing. Remote contents are refused:
+// bootstrap.ign contains its own.
 func (i *Installer) apply(ctx context.Context, config []byte) error {
 	parsed, _, err := v3_5.ParseCompatibleVersion(config)
 	if err != nil {
@@ -137,7 +137,7 @@ func (i *Installer) applyLink(l types.Link) error {
 	return os.Symlink(*l.Target, place)
 }
 
-// applyKeys lets people in who may help when the bootstrap does not come up.
+// applyKeys authorizes the SSH keys of users who may help when the bootstrap does not start.
 func (i *Installer) applyKeys(u types.PasswdUser) error {
 	if len(u.SSHAuthorizedKeys) == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// stateRoot is where the image goes beside the system that runs
-	// (docs/reference/installer.md, "Beside a running system").
+	// stateRoot is where the image goes beside the system that runs (docs/reference/installer.md, "Beside a
+	// running system").
 	stateRoot       = "install"
 	stateRoots      = "/ostree/deploy"
 	nodeImageRef    = "coreos/node-image"
@@ -23,10 +23,10 @@ const (
 	firstBoot       = "/boot/ignition.firstboot"
 )
 
-// writeBeside installs an image beside the system that the host was started with from its
-// disk, for hosts that nobody can give a live image. What was done already is not done
-// again; that Ignition runs is said last, when all else is on the disk, so that half an
-// installation starts the old system, after a power cut too.
+// writeBeside installs an image beside the system that the host was started with from its disk, for hosts that
+// cannot boot a live image. Completed steps are not repeated. The mark for Ignition is written last, when
+// everything else is on the disk, so that an incomplete installation starts the old system, after a power cut
+// too.
 func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest, args []string) error {
 	kargs, network, err := besideArgs(args)
 	if err != nil {
@@ -67,7 +67,7 @@ func (i *Installer) besideCommands(image string, kargs []string) [][]string {
 	commands := [][]string{{"mount", "/sysroot", "-o", "remount,rw"}, {"mount", "/boot", "-o", "remount,rw"}}
 	if i.exists("/ostree/repo/refs/heads/" + nodeImageRef) {
 		// It keeps gigabytes that the new image needs. Units of the live system look for the
-		// file, which comes first: without the ref nobody would make it again.
+		// file, which comes first: without the ref no program would make it again.
 		commands = append(commands, []string{"touch", "/ostree/repo/tmp/node-image"},
 			[]string{"ostree", "refs", "--repo", "/ostree/repo", "--delete", nodeImageRef})
 	}
@@ -85,9 +85,9 @@ func (i *Installer) besideCommands(image string, kargs []string) [][]string {
 	return commands
 }
 
-// besideArgs turns arguments of coreos-installer into those of rpm-ostree kargs. What only
-// makes sense for a disk that is written whole is refused: a user who wants his partitions
-// saved must not think they are looked after.
+// besideArgs translates arguments of coreos-installer to those of rpm-ostree kargs. Arguments that only make
+// sense for a disk that is written as a whole are refused: a user who wants partitions saved must not believe
+// they are.
 func besideArgs(args []string) (kargs []string, network bool, err error) {
 	change := map[string]string{"--append-karg": "--append", "--delete-karg": "--delete-if-present"}
 	for n := 0; n < len(args); n++ {
@@ -96,7 +96,10 @@ func besideArgs(args []string) (kargs []string, network bool, err error) {
 		case name == "-n" || name == "--copy-network":
 			network = true
 		case change[name] == "":
-			return nil, false, fmt.Errorf("require arguments that a running system can take (--append-karg, --delete-karg, --copy-network), found %q", args[n])
+			return nil, false, fmt.Errorf(
+				"require arguments that a running system can take (--append-karg, --delete-karg, --copy-network), found %q",
+				args[n],
+			)
 		case joined:
 			kargs = append(kargs, change[name], value)
 		case n+1 == len(args):

@@ -15,7 +15,9 @@ import (
 func besideHost(t *testing.T) *host {
 	t.Helper()
 	h := newHost(t, map[string]hostexectest.Answer{
-		"mount": hostexectest.Prints(""), "ostree": hostexectest.Prints(""), "rpm-ostree": hostexectest.Prints(""), "touch": hostexectest.Prints(""), "sync": hostexectest.Prints(""),
+		"mount": hostexectest.Prints(
+			"",
+		), "ostree": hostexectest.Prints(""), "rpm-ostree": hostexectest.Prints(""), "touch": hostexectest.Prints(""), "sync": hostexectest.Prints(""),
 	})
 	h.write(t, ignFile, `{"ignition":{"version":"3.2.0"}}`)
 	return h

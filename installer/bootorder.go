@@ -22,10 +22,9 @@ var shims = map[string]string{
 	"arm64": `\EFI\redhat\shimaa64.efi`,
 }
 
-// SetBootOrder makes the firmware start from the boot device next. Where that does not
-// work the order of the firmware stays, and the service notices a host that came up from
-// the wrong device. An image beside the running system needs none: the firmware started
-// the host from that disk, through an entry that may be of its first system.
+// SetBootOrder makes the firmware start from the boot device next. If that fails, the order of the firmware
+// stays, and the service detects a host that started from the wrong device. An image beside the running system
+// needs no entry: the firmware started the host from that disk, possibly through an entry of its first system.
 func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdRequest) {
 	if req.CoreosImage != "" {
 		return
@@ -50,10 +49,9 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 	}
 }
 
-// removeStaleEntries removes what earlier installations of the boot device left in the
-// firmware: each made an entry, the room for them is small, and some firmware starts the
-// oldest. Entries of other disks that are there stay, and so do all that CoreOS cannot have
-// made: a disk behind a path that is down has not gone.
+// removeStaleEntries removes the firmware's entries of earlier installations of the boot device: each made an
+// entry, the room for them is small, and some firmware starts the oldest. Entries of other existing disks stay,
+// and so do all that CoreOS cannot have made: a disk behind a path that is down still exists.
 func (i *Installer) removeStaleEntries(ctx context.Context, device, shim string) {
 	text, err := i.output(ctx, "efibootmgr", "-v")
 	if err != nil {
@@ -73,8 +71,8 @@ func (i *Installer) removeStaleEntries(ctx context.Context, device, shim string)
 	}
 }
 
-// partitionGone says that no disk has the partition. The links of udev tell only when they
-// have that of the disk just written.
+// partitionGone reports that no disk has the partition. The links of udev are conclusive only when they include
+// the partition of the disk just written.
 func (i *Installer) partitionGone(id, mine string) bool {
 	const links = "/dev/disk/by-partuuid/"
 	return mine != "" && i.exists(links+mine) && !i.exists(links+id)

@@ -50,7 +50,10 @@ func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, map[string]hostexectest.Answer{
 		"efibootmgr": hostexectest.Prints(""), "efibootmgr -v": hostexectest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
-		"lsblk": hostexectest.Prints("\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009\nc12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
+		"lsblk": hostexectest.Prints(
+			"\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009\nc12a7328-f81f-11d2-ba4b-00a0c93ec93b " +
+				"aaaa0000-0000-0000-0000-000000000001\n",
+		),
 	})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001", "")
@@ -72,7 +75,7 @@ func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	i := newInstaller(newService(t), h, nil)
 	i.SetBootOrder(t.Context(), request("master", 3)) // before udev made any link, even that of the disk just written
-	require.Zero(t, h.Count("efibootmgr -q -b 0004 -B"), "nobody knows whether its disk is there")
+	require.Zero(t, h.Count("efibootmgr -q -b 0004 -B"), "whether its disk exists is unknown")
 	require.Equal(t, 1, h.Count("efibootmgr -q -b 0003 -B"))
 	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001", "")
 	i.SetBootOrder(t.Context(), request("master", 3))
@@ -95,7 +98,13 @@ func TestParseBootEntriesReadsBothVersions(t *testing.T) {
 	entries := installer.ParseBootEntries(bootEntries)
 	require.Len(t, entries, 9)
 	require.Equal(t, installer.BootEntry{Number: "0001", Label: "UEFI QEMU DVD-ROM QM00003"}, entries[1])
-	want := installer.BootEntry{Number: "0003", Label: "Red Hat Enterprise Linux", PartitionNumber: "2", Partition: "aaaa0000-0000-0000-0000-000000000001", Loader: `\EFI\redhat\SHIM`}
+	want := installer.BootEntry{
+		Number:          "0003",
+		Label:           "Red Hat Enterprise Linux",
+		PartitionNumber: "2",
+		Partition:       "aaaa0000-0000-0000-0000-000000000001",
+		Loader:          `\EFI\redhat\SHIM`,
+	}
 	require.Equal(t, want, entries[2])
 	want.Number = "000A"
 	require.Equal(t, want, entries[7])

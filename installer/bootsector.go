@@ -16,20 +16,19 @@ const (
 	protectiveType = 0xee
 )
 
-// passOn is boot code that has the BIOS start its next device: int 18h (BIOS Boot
-// Specification 1.01, 4.4), and where that comes back, hlt for ever.
+// passOn is boot code that makes the BIOS start its next device: int 18h (BIOS Boot Specification 1.01, 4.4),
+// and an endless hlt if that returns.
 var passOn = []byte{0xcd, 0x18, 0xf4, 0xeb, 0xfd}
 
-// bootSector is that of a disk whose image is being written. coreos-installer begins with
-// an empty partition table that is marked as bootable, and writes the boot code last: a
-// BIOS that finds the disk after a power cut runs what is not there, for ever, and the
-// host does not come back in its live image.
+// bootSector is the boot sector of a disk whose image is being written. coreos-installer begins with an empty
+// partition table that is marked as bootable, and writes the boot code last: a BIOS that finds the disk after a
+// power cut would run missing code indefinitely, and the host would not return to its live image.
 type bootSector struct {
 	path string
 	done bool
 }
 
-// bootSectorOf is nil where no BIOS starts hosts.
+// bootSectorOf returns nil where hosts are not started by a BIOS.
 func (i *Installer) bootSectorOf(device string) *bootSector {
 	if runtime.GOARCH != "amd64" || i.exists("/sys/firmware/efi") {
 		return nil
@@ -67,8 +66,7 @@ func (b *bootSector) write(disk *os.File) error {
 	return nil
 }
 
-// check is made of a disk with the whole image: boot code that is not the image's would
-// never start it.
+// check verifies a disk with the whole image: boot code that is not the image's would never start it.
 func (b *bootSector) check() error {
 	if b == nil || !b.done {
 		return nil

@@ -34,13 +34,19 @@ func TestADiskHalfWrittenPassesTheBootOn(t *testing.T) {
 		half, whole  string // what it begins with then, and at the end
 		fails        string
 	}{
-		"by a BIOS":                          {false, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", passedOn, protective(code), ""},
-		"by UEFI it is not started":          {true, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", "\x00\x00", protective(code), ""},
-		"an old system is to be overwritten": {false, protective("\xeb\x63\x90"), "> Read disk 1 MiB/9 GiB (0%)\r", "\xeb\x63\x90", protective(code), ""},
-		"a disk without a table":             {false, string(make([]byte, 512)), "> Read disk 1 MiB/9 GiB (0%)\r", "\x00\x00", protective(code), ""},
-		"the image's code comes soon":        {false, protective(""), "> Read disk 5 GiB/9 GiB (60%)\r", "\x00\x00", protective(code), ""},
-		"the image's code did not come":      {false, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", passedOn, "", "require the boot code of the image"},
-		"a disk that cannot be read":         {false, "", "> Read disk 1 MiB/9 GiB (0%)\r", "", protective(code), ""},
+		"by a BIOS":                 {false, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", passedOn, protective(code), ""},
+		"by UEFI it is not started": {true, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", "\x00\x00", protective(code), ""},
+		"an old system is to be overwritten": {
+			false, protective("\xeb\x63\x90"), "> Read disk 1 MiB/9 GiB (0%)\r", "\xeb\x63\x90", protective(code), "",
+		},
+		"a disk without a table": {
+			false, string(make([]byte, 512)), "> Read disk 1 MiB/9 GiB (0%)\r", "\x00\x00", protective(code), "",
+		},
+		"the image's code comes soon": {false, protective(""), "> Read disk 5 GiB/9 GiB (60%)\r", "\x00\x00", protective(code), ""},
+		"the image's code did not come": {
+			false, protective(""), "> Read disk 1 MiB/9 GiB (0%)\r", passedOn, "", "require the boot code of the image",
+		},
+		"a disk that cannot be read": {false, "", "> Read disk 1 MiB/9 GiB (0%)\r", "", protective(code), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

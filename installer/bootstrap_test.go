@@ -27,7 +27,7 @@ func packed(text string) string {
 
 func bootstrapIgnition() string {
 	return `{"ignition":{"version":"3.2.0"},
-	"passwd":{"users":[{"name":"core","sshAuthorizedKeys":["ssh-ed25519 AAA","ssh-ed25519 BBB"]},{"name":"nobody-here","sshAuthorizedKeys":["x"]}]},
+	"passwd":{"users":[{"name":"core","sshAuthorizedKeys":["ssh-ed25519 AAA","ssh-ed25519 BBB"]},{"name":"unknown-user","sshAuthorizedKeys":["x"]}]},
 	"storage":{"directories":[{"path":"/opt/openshift/auth","mode":448}],
 	"files":[
 		{"path":"/root/.docker/config.json","mode":384,"overwrite":true,"user":{"name":"root"},"contents":{"source":"data:,%7B%22auths%22%3A%7B%7D%7D"}},

@@ -24,10 +24,9 @@ func (r *CleanReport) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// CleanDisk formats the disks of the request and frees its boot device of what an
-// earlier life left: LVM, device mapper, RAID, signatures. What could not be removed is
-// a warning: coreos-installer decides whether it can write. An error says that ctx ended
-// or that the request is not for this host.
+// CleanDisk formats the disks of the request and frees its boot device of leftovers: LVM, device mapper, RAID,
+// signatures. What could not be removed is a warning: coreos-installer decides whether it can write. An error
+// means that ctx ended or that the request is not for this host.
 func (i *Installer) CleanDisk(ctx context.Context, req *wire.InstallCmdRequest) (CleanReport, error) {
 	report := CleanReport{Cleaned: []string{}, Skipped: []string{}, Warnings: []string{}}
 	if err := i.CheckRequest(req); err != nil {
@@ -50,12 +49,12 @@ func (i *Installer) CleanDisk(ctx context.Context, req *wire.InstallCmdRequest) 
 	return report, ctx.Err()
 }
 
-// attempt is one try to free a disk. Known is what people should know whatever comes of it,
-// failed what could not be done.
+// attempt is one try to free a disk. known holds notes that apply whatever the outcome, failed what could not
+// be done.
 type attempt struct{ cleaned, known, failed []string }
 
-// free takes a disk out of all use. What does not go at once is taken apart from above:
-// a group of volumes does not go while something uses one of them.
+// free takes a disk out of all use. What cannot be removed at once is taken apart from the top: a group of
+// volumes cannot be removed while something uses one of them.
 func (i *Installer) free(ctx context.Context, disk string, report *CleanReport) {
 	done := i.attempt(ctx, disk)
 	if len(done.failed) > 0 && ctx.Err() == nil {
@@ -148,14 +147,14 @@ func (i *Installer) clean(ctx context.Context, argv ...string) error {
 	return err
 }
 
-// look runs a command that asks disks, which may not answer: LVM asks all of the host.
+// look runs a command that queries disks, which may not answer: LVM queries all of the host.
 func (i *Installer) look(ctx context.Context, argv ...string) (string, error) {
 	ctx, cancel := within(ctx, i.CleanLimit)
 	defer cancel()
 	return i.output(ctx, argv...)
 }
 
-// within bounds a command whose end is nothing to wait for at any price.
+// within bounds a command that must not delay the installation.
 func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("no end after %s", limit))
 }

@@ -16,8 +16,10 @@ import (
 func TestCleanDiskRunsThePlan(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, map[string]hostexectest.Answer{
-		"dd":  hostexectest.Prints(""),
-		"pvs": hostexectest.Prints(`{"report":[{"pv":[{"pv_name":"/dev/sda1","vg_name":"vg0"},{"pv_name":"/dev/sdaa1","vg_name":"other"}]}]}`),
+		"dd": hostexectest.Prints(""),
+		"pvs": hostexectest.Prints(
+			`{"report":[{"pv":[{"pv_name":"/dev/sda1","vg_name":"vg0"},{"pv_name":"/dev/sdaa1","vg_name":"other"}]}]}`,
+		),
 		"lsblk": hostexectest.Prints(`{"blockdevices":[{"name":"/dev/sda","kname":"/dev/sda","type":"disk","children":[
 			{"name":"/dev/sda1","kname":"/dev/sda1","type":"part"}]}]}`),
 		"vgremove":                      hostexectest.Fails(5, "volume group in use"),
@@ -92,7 +94,14 @@ func TestCleanDiskLeavesWhatItIsToldToLeave(t *testing.T) {
 func TestCleanDiskEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	h := newHost(t, map[string]hostexectest.Answer{"lsblk": hostexectest.Prints(emptyDisk), "pvs": hostexectest.Prints(`{}`), "wipefs": hostexectest.Hangs})
+	h := newHost(
+		t,
+		map[string]hostexectest.Answer{
+			"lsblk":  hostexectest.Prints(emptyDisk),
+			"pvs":    hostexectest.Prints(`{}`),
+			"wipefs": hostexectest.Hangs,
+		},
+	)
 	i := newInstaller(newService(t), h, nil)
 	done := make(chan error)
 	go func() {

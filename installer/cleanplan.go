@@ -21,9 +21,8 @@ type CleanPlan struct {
 	Warnings []string
 }
 
-// PlanCleanup says how to remove LVM, device mapper, RAID and signatures from a disk and
-// from nothing else: devices are compared whole, /dev/sda never means /dev/sdaa. volumes
-// are those of the whole host.
+// PlanCleanup returns how to remove LVM, device mapper, RAID and signatures from a disk and from nothing else:
+// devices are compared whole, /dev/sda never means /dev/sdaa. volumes are those of the whole host.
 func PlanCleanup(disk Block, volumes []PhysicalVolume) CleanPlan {
 	var plan CleanPlan
 	plan.warnMounted(&disk)
@@ -87,8 +86,8 @@ func onDisk(disk *Block, device string) bool {
 	return found
 }
 
-// PlanTeardown says how to take apart what is stacked on a disk, volumes of LVM too, whoever
-// holds them: a group does not go while something uses its volumes.
+// PlanTeardown returns how to take apart what is stacked on a disk, volumes of LVM too, whoever holds them: a
+// group cannot be removed while something uses its volumes.
 func PlanTeardown(disk Block) CleanPlan {
 	var plan CleanPlan
 	disk.walk(func(b *Block) {
@@ -119,8 +118,8 @@ func (p *CleanPlan) removeMapped(disk *Block) {
 	})
 }
 
-// removeRAID stops the arrays on the disk and takes the disk out of them; the superblocks
-// on other disks are not ours to touch.
+// removeRAID stops the arrays on the disk and removes the disk from them; the superblocks on other disks stay
+// untouched.
 func (p *CleanPlan) removeRAID(disk *Block) {
 	disk.walk(func(b *Block) {
 		if b.raid() && b != disk {

@@ -24,15 +24,15 @@ type ControlPlaneReport struct {
 	Ready []string `json:"ready"` // node names
 }
 
-// mastersNeeded is how many other control plane nodes must be ready before the bootstrap
-// host may leave: all others, two at most.
+// mastersNeeded is how many other control plane nodes must be ready before the bootstrap host may leave: all
+// others, two at most.
 func mastersNeeded(req *wire.InstallCmdRequest) int {
 	return min(req.ControlPlaneCount-1, enoughMasters)
 }
 
-// WaitControlPlane waits on the bootstrap host until enough other masters are ready
-// nodes, and reports for the other hosts what only this one sees: that they fetched
-// their configuration, and that they joined. It ends with ctx only.
+// WaitControlPlane waits on the bootstrap host until enough other masters are ready nodes, and reports for the
+// other hosts what only this one sees: that they fetched their configuration, and that they joined. It ends
+// with ctx only.
 func (i *Installer) WaitControlPlane(ctx context.Context, req *wire.InstallCmdRequest) (ControlPlaneReport, error) {
 	others := i.watchOthers(req)
 	for {
@@ -54,7 +54,14 @@ func (i *Installer) WaitControlPlane(ctx context.Context, req *wire.InstallCmdRe
 			return ControlPlaneReport{Ready: ready}, nil
 		}
 		if err := i.Sleep(ctx, pollPause); err != nil {
-			return ControlPlaneReport{Ready: ready}, fmt.Errorf("wait for %d ready masters, found %d: %w", mastersNeeded(req), len(ready), err)
+			return ControlPlaneReport{
+					Ready: ready,
+				}, fmt.Errorf(
+					"wait for %d ready masters, found %d: %w",
+					mastersNeeded(req),
+					len(ready),
+					err,
+				)
 		}
 	}
 }

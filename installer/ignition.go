@@ -34,9 +34,8 @@ func ignitionPath(req *wire.InstallCmdRequest) string {
 	return path.Join(installDir, fmt.Sprintf("%s-%s.ign", finalRole(req), req.HostID))
 }
 
-// FetchIgnition downloads the Ignition the host is installed with. On a single node it is
-// laid over the one its bootstrap services made, without fetching configs of a machine
-// config server that will not be there.
+// FetchIgnition downloads the Ignition the host is installed with. On a single node it is merged over the one
+// its bootstrap services made, without fetching configs of a machine config server that will not exist.
 func (i *Installer) FetchIgnition(ctx context.Context, req *wire.InstallCmdRequest) (IgnitionReport, error) {
 	content, err := i.Client.HostIgnition(ctx, req.InfraEnvID, req.HostID, client.WithRetry(fetchLimit))
 	if err != nil {

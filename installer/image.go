@@ -16,9 +16,8 @@ type ImageReport struct {
 	Device string `json:"device"`
 }
 
-// WriteImage writes CoreOS and the host's Ignition to the boot device, once, and reports
-// the percentage as it grows. It never tries again by itself: what was half written may
-// be written again only when whoever commands it says so.
+// WriteImage writes CoreOS and the host's Ignition to the boot device, once, and reports the percentage as it
+// increases. It never retries by itself: a half written image may be written again only on a new command.
 func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest) (ImageReport, error) {
 	if err := i.CheckRequest(req); err != nil {
 		return ImageReport{}, err
@@ -61,9 +60,8 @@ func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest)
 	return ImageReport{Device: device}, nil
 }
 
-// withoutChatter leaves only what a user wants to read of a failure of coreos-installer:
-// of dozens of progress lines none, nor what went well before, nor traces of its program,
-// nor secrets.
+// withoutChatter keeps what a user needs of a failure of coreos-installer: no progress lines, no successful
+// steps, no stack traces, no secrets.
 func (i *Installer) withoutChatter(err error) error {
 	var exit *hostexec.ExitError
 	if !errors.As(err, &exit) {
@@ -72,7 +70,7 @@ func (i *Installer) withoutChatter(err error) error {
 	var lines []string
 	trace := false
 	for line := range strings.FieldsFuncSeq(exit.Stderr, func(r rune) bool { return r == '\r' || r == '\n' }) {
-		// A trace is indented; what the program says next is not.
+		// A trace is indented; the program's next message is not.
 		trace = line == "Stack backtrace:" || trace && strings.HasPrefix(line, " ")
 		if !trace && !percentage.MatchString(line) {
 			lines = append(lines, line)

@@ -56,7 +56,9 @@ func TestFetchIgnitionRefusesWhatCannotBoot(t *testing.T) {
 
 // writesImage prints the progress of coreos-installer.
 func writesImage(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
-	for _, piece := range []string{"Installing CoreOS\n> Read disk 1 MiB/2 MiB (5", "0%)\r", "> Read disk 2 MiB/2 MiB (100%)\n", "Install complete.\n"} {
+	for _, piece := range []string{
+		"Installing CoreOS\n> Read disk 1 MiB/2 MiB (5", "0%)\r", "> Read disk 2 MiB/2 MiB (100%)\n", "Install complete.\n",
+	} {
 		c.Output([]byte(piece))
 	}
 	return hostexec.Result{}, nil
@@ -74,7 +76,7 @@ func TestWriteImageReportsProgress(t *testing.T) {
 	command := h.Commands()[0]
 	require.Equal(t, "coreos-installer install --insecure -i "+ignFile+" --append-karg ip=eth0:dhcp /dev/sda", command.String())
 	require.Equal(t, []string{"HTTPS_PROXY=http://proxy:3128", "NO_PROXY=localhost"}, command.Env)
-	stages, _ := s.told()
+	stages, _ := s.reports()
 	require.Equal(t, "Writing image to disk 100%", stages[len(stages)-1])
 }
 
@@ -88,7 +90,8 @@ func TestWriteImageDoesNotDependOnReports(t *testing.T) {
 
 func TestFailedWriteTellsTheCauseWithoutProgress(t *testing.T) {
 	t.Parallel()
-	said := "Reading image\n> Read disk 1.0 GiB/3.6 GiB (27%)\r> Read disk 1.4 GiB/3.6 GiB (38%)\rError: copying image to target\nCaused by:\n    Input/output error"
+	said := "Reading image\n> Read disk 1.0 GiB/3.6 GiB (27%)\r> Read disk 1.4 GiB/3.6 GiB (38%)\rError: copying image to " +
+		"target\nCaused by:\n    Input/output error"
 	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer": hostexectest.Fails(1, said)})
 	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
 	require.ErrorContains(t, err, "Input/output error")
@@ -99,17 +102,21 @@ func TestFailedWriteTellsTheCauseWithoutWhatSurroundsIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ said, want string }{
 		"a busy disk": {
-			"Copying image from /a\nSignature not found; skipping verification as requested\nPartitions in use on /dev/sda:\n    /dev/sda1 in use by /dev/md0\n" +
+			"Copying image from /a\nSignature not found; skipping verification as requested\nPartitions in use on /dev/sda:\n    " +
+				"/dev/sda1 in use by /dev/md0\n" +
 				"\nError: checking for exclusive access to /dev/sda\n\nCaused by:\n    found busy partitions",
-			"Partitions in use on /dev/sda:\n    /dev/sda1 in use by /dev/md0\nError: checking for exclusive access to /dev/sda\nCaused by:\n    found busy partitions",
+			"Partitions in use on /dev/sda:\n    /dev/sda1 in use by /dev/md0\nError: checking for exclusive access to /dev/sda\nCaused " +
+				"by:\n    found busy partitions",
 		},
 		"a trace of the program": {
-			"Copying image\n> Read disk 1 MiB (5%)\nError: no udev\n\nStack backtrace:\n   0: anyhow::error\n             at ./csu/x.h:58:16\n  10: _start\n\nResetting partition table\n" +
+			"Copying image\n> Read disk 1 MiB (5%)\nError: no udev\n\nStack backtrace:\n   0: anyhow::error\n             at " +
+				"./csu/x.h:58:16\n  10: _start\n\nResetting partition table\n" +
 				"Error: no udev either\n\nStack backtrace:\n   0: main",
 			"Error: no udev\nResetting partition table\nError: no udev either",
 		},
 		"arguments it does not know": {
-			"error: unexpected argument '--x' found\n\nUsage: coreos-installer install", "error: unexpected argument '--x' found\nUsage: coreos-installer install",
+			"error: unexpected argument '--x' found\n\nUsage: coreos-installer install",
+			"error: unexpected argument '--x' found\nUsage: coreos-installer install",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +132,12 @@ func TestFailedWriteTellsTheCauseWithoutWhatSurroundsIt(t *testing.T) {
 
 func TestWriteImageTriesOnce(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"coreos-installer": hostexectest.Fails(1, "Error: found busy partitions")})
+	s, h := newService(
+		t,
+	), newHost(
+		t,
+		map[string]hostexectest.Answer{"coreos-installer": hostexectest.Fails(1, "Error: found busy partitions")},
+	)
 	_, err := newInstaller(s, h, nil).WriteImage(t.Context(), request("master", 3))
 	var exit *hostexec.ExitError
 	require.ErrorAs(t, err, &exit)
@@ -135,7 +147,12 @@ func TestWriteImageTriesOnce(t *testing.T) {
 
 func TestReportsAreJSON(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"wipefs": hostexectest.Prints(""), "lsblk": hostexectest.Prints(emptyDisk)})
+	s, h := newService(
+		t,
+	), newHost(
+		t,
+		map[string]hostexectest.Answer{"wipefs": hostexectest.Prints(""), "lsblk": hostexectest.Prints(emptyDisk)},
+	)
 	report, err := newInstaller(s, h, nil).CleanDisk(t.Context(), request("worker", 3))
 	require.NoError(t, err)
 	text, err := json.Marshal(report)

@@ -18,10 +18,10 @@ const (
 	// (docs/reference/installer.md, "Order of the stages").
 	imageTries = 3
 	imagePause = time.Second
-	// keptOutput is how much of a command's error the service is told, in bytes.
+	// keptOutput is how much of a command's error is sent to the service, in bytes.
 	keptOutput = 200
-	// stageLimit is how long the report of a stage is tried again: whoever follows the
-	// installation by its stages must not miss one because the service restarts.
+	// stageLimit is how long the report of a stage is retried: clients that follow the installation by its
+	// stages must not miss one because the service restarts.
 	stageLimit = 10 * time.Minute
 )
 
@@ -48,7 +48,7 @@ func (i *Installer) install(ctx context.Context, req *wire.InstallCmdRequest) er
 		return err
 	}
 	if len(cleaned.Warnings) > 0 {
-		i.stage(ctx, req, wire.HostStageStartingInstallation, "The installation goes on: "+strings.Join(cleaned.Warnings, "; "))
+		i.stage(ctx, req, wire.HostStageStartingInstallation, "The installation continues: "+strings.Join(cleaned.Warnings, "; "))
 	}
 	switch {
 	case singleNode(req):
@@ -137,8 +137,8 @@ func (i *Installer) installImage(ctx context.Context, req *wire.InstallCmdReques
 	return err
 }
 
-// waitMasters lets a worker go once the control plane can serve its configuration: two
-// masters are done, or the cluster exists already.
+// waitMasters lets a worker continue once the control plane can serve its configuration: two masters are done,
+// or the cluster exists already.
 func (i *Installer) waitMasters(ctx context.Context, req *wire.InstallCmdRequest) error {
 	for {
 		if i.mastersDone(ctx, req) {
@@ -170,14 +170,14 @@ func (i *Installer) mastersDone(ctx context.Context, req *wire.InstallCmdRequest
 	return done >= enoughMasters
 }
 
-// failure is what people read beside the stage Failed: the command, its exit status and
-// the end of what it printed, without secrets.
+// failure is the text of the stage Failed: the command, its exit status and the end of its output, without
+// secrets.
 func (i *Installer) failure(err error) string {
 	text := err.Error()
 	var exit *hostexec.ExitError
 	if errors.As(err, &exit) {
 		said := strings.TrimSpace(exit.Stderr)
-		// Before it is cut: half a secret would not be known for one.
+		// Mask before cutting: half a secret would not be recognised as one.
 		said = i.redactor().Replace(said)
 		text = fmt.Sprintf("%s: exit status %d: %s", exit.Cmd, exit.Code, said[max(0, len(said)-keptOutput):])
 	}

@@ -42,7 +42,9 @@ func TestInstallReportsTheStagesOfEachRole(t *testing.T) {
 		},
 		"a worker waits for the control plane": {
 			"worker", 0,
-			[]string{"Starting installation worker", "Installing worker", "Writing image to disk", "Waiting for control plane", "Rebooting"},
+			[]string{
+				"Starting installation worker", "Installing worker", "Writing image to disk", "Waiting for control plane", "Rebooting",
+			},
 			"shutdown -r +1",
 		},
 		"the bootstrap host leaves last": {
@@ -74,10 +76,10 @@ func TestInstallReportsTheStagesOfEachRole(t *testing.T) {
 				events: map[string]bool{"assisted-installer/AssistedControllerIsReady": true},
 			}
 			require.NoError(t, newInstaller(s, h, k, script(t)).Install(t.Context(), request(c.role, c.controlPlane)))
-			stages, _ := s.told()
+			stages, _ := s.reports()
 			var without []string // percentages may be overtaken
 			for _, stage := range stages {
-				if !strings.HasSuffix(stage, "%") && !strings.Contains(stage, "The installation goes on") {
+				if !strings.HasSuffix(stage, "%") && !strings.Contains(stage, "The installation continues") {
 					without = append(without, stage)
 				}
 			}
@@ -105,7 +107,7 @@ func TestInstallWritesTheImageThreeTimesAtMost(t *testing.T) {
 	require.ErrorContains(t, err, "disk is broken")
 	require.Equal(t, 3, h.Count("coreos-installer"))
 	require.Equal(t, []time.Duration{time.Second, time.Second}, pauses)
-	stages, _ := s.told()
+	stages, _ := s.reports()
 	last := stages[len(stages)-1]
 	require.Contains(t, last, "Failed coreos-installer install")
 	require.Contains(t, last, "exit status 4: xx")
@@ -126,7 +128,7 @@ func TestInstallThatIsCalledOffReportsNoFailure(t *testing.T) {
 	await.True(t, func() bool { return h.Count("coreos-installer") == 1 })
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
-	stages, _ := s.told()
+	stages, _ := s.reports()
 	require.NotContains(t, strings.Join(stages, "\n"), "Failed")
 	require.Equal(t, 1, h.Count("coreos-installer"))
 }

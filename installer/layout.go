@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Block is a block device and what is stacked on it, as lsblk tells it.
+// Block is a block device and what is stacked on it, as lsblk reports it.
 type Block struct {
 	Name     string  `json:"name"`  // /dev/sda1, /dev/mapper/vg-root
 	Kernel   string  `json:"kname"` // /dev/sda1, /dev/dm-3
@@ -20,16 +20,16 @@ type Block struct {
 type PhysicalVolume struct {
 	Device string `json:"pv_name"`
 	Group  string `json:"vg_name"`
-	// GroupID tells groups of one name apart: disks of two machines often have one each.
+	// GroupID distinguishes groups of one name: disks of two machines often have one each.
 	GroupID string `json:"vg_uuid"`
 }
 
-// sameGroup says that two volumes are in one group; programs that tell no id go by the name.
+// sameGroup reports whether two volumes are in one group; for programs that report no id the name decides.
 func (v PhysicalVolume) sameGroup(other PhysicalVolume) bool {
 	return v.Group == other.Group && (v.GroupID == "" || other.GroupID == "" || v.GroupID == other.GroupID)
 }
 
-// ParseBlocks reads the answer of lsblk --json for one device.
+// ParseBlocks parses the output of lsblk --json for one device.
 func ParseBlocks(output string) (Block, error) {
 	var answer struct {
 		Devices []Block `json:"blockdevices"`
@@ -43,7 +43,7 @@ func ParseBlocks(output string) (Block, error) {
 	return answer.Devices[0], nil
 }
 
-// ParsePhysicalVolumes reads the answer of pvs --reportformat json.
+// ParsePhysicalVolumes parses the output of pvs --reportformat json.
 func ParsePhysicalVolumes(output string) ([]PhysicalVolume, error) {
 	var answer struct {
 		Report []struct {
@@ -69,8 +69,8 @@ func (b *Block) raid() bool {
 }
 func (b *Block) volume() bool { return b.Type == "lvm" }
 
-// mapped says that device mapper made the device, other than for LVM: crypt, mpath...
-// Partitions of multipath devices are mapped too.
+// mapped reports whether device mapper made the device, other than for LVM: crypt, mpath... Partitions of
+// multipath devices are mapped too.
 func (b *Block) mapped() bool {
 	return !b.volume() && strings.HasPrefix(path.Base(b.Kernel), "dm-")
 }

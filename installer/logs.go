@@ -30,7 +30,7 @@ const (
 	commandLogLimit = 16 << 20
 )
 
-// LogsRequest says whose logs to collect.
+// LogsRequest names the logs to collect.
 type LogsRequest struct {
 	ClusterID, InfraEnvID, HostID uuid.UUID
 	// Bootstrap adds the bootstrap services; Gather the control plane, by its own script.
@@ -77,8 +77,8 @@ func journal(unit string) []string {
 	return []string{"journalctl", "--no-pager", "--output=short-iso", "--unit=" + unit}
 }
 
-// SendLogs collects the logs of the host and hands them to the service, telling it how
-// far the collection is. What could not be collected is named in the archive.
+// SendLogs collects the logs of the host and sends them to the service, together with the state of the
+// collection. What could not be collected is named in the archive.
 func (i *Installer) SendLogs(ctx context.Context, r LogsRequest) error {
 	i.logsProgress(ctx, r, wire.LogsStateRequested)
 	archive, err := i.collect(ctx, r)
@@ -143,7 +143,7 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 	return packed.Bytes(), nil
 }
 
-// logOf is what a command prints, and its error when it has one, without secrets.
+// logOf returns the output of a command, and its error if it has one, without secrets.
 func (i *Installer) logOf(ctx context.Context, argv []string, secrets *strings.Replacer) string {
 	result, err := i.Runner.Run(ctx, hostexec.Cmd{Name: argv[0], Args: argv[1:]})
 	content := hostexec.LastLines(result.Stdout, commandLogLimit)

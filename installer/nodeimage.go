@@ -15,8 +15,8 @@ const (
 	ocBinary         = "/usr/bin/oc"
 )
 
-// overlayNodeImage brings the tools of a node into live images that come without them:
-// the bootstrap services need them. It waits until they are there, or ctx ends.
+// overlayNodeImage adds the tools of a node to live images that lack them: the bootstrap services need them. It
+// waits until they are available, or ctx ends.
 func (i *Installer) overlayNodeImage(ctx context.Context) error {
 	if i.exists(ocBinary) || !i.exists(path.Join(unitDir, nodeImageOverlay)) {
 		return nil

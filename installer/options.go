@@ -18,7 +18,7 @@ type Node struct {
 	Ready     bool
 }
 
-// Kube reads what the installer has to know from the API of the new cluster.
+// Kube reads what the installer needs from the API of the new cluster.
 type Kube interface {
 	// Masters lists the control plane nodes.
 	Masters(ctx context.Context) ([]Node, error)
@@ -37,7 +37,7 @@ type Options struct {
 	Kube   OpenKube
 	// Sleep waits, or returns the error of ctx early; hostexec.Sleep when nil.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Insecure and CACert (a path on the host) tell the controller how to reach the service.
+	// Insecure and CACert (a path on the host) configure how the controller reaches the service.
 	Insecure bool
 	CACert   string
 	// FarewellLimit bounds the sending of logs before a reboot, and the setting of the boot

@@ -33,8 +33,8 @@ type others struct {
 	*Installer
 	req   *wire.InstallCmdRequest
 	hosts []otherHost
-	// settled are the hosts and stages that need no report any more.
-	settled map[settledStage]bool
+	// reported are the hosts and stages that need no report any more.
+	reported map[reportedStage]bool
 	// inventories are those read so far.
 	inventories map[uuid.UUID]wire.Inventory
 }
@@ -47,13 +47,13 @@ type otherHost struct {
 	addresses    []netip.Addr
 }
 
-type settledStage struct {
+type reportedStage struct {
 	host  uuid.UUID
 	stage model.Stage
 }
 
 func (i *Installer) watchOthers(req *wire.InstallCmdRequest) *others {
-	return &others{Installer: i, req: req, settled: map[settledStage]bool{}, inventories: map[uuid.UUID]wire.Inventory{}}
+	return &others{Installer: i, req: req, reported: map[reportedStage]bool{}, inventories: map[uuid.UUID]wire.Inventory{}}
 }
 
 // load asks the service who the other hosts are.
@@ -107,7 +107,7 @@ func (o *others) readInventories(ctx context.Context, hosts []wire.Host) {
 	}
 }
 
-// find looks for a host, first among those known, then among those the service knows now.
+// find searches for a host, first among the known ones, then among those the service has now.
 func (o *others) find(ctx context.Context, is func(otherHost) bool) (otherHost, bool) {
 	if n := slices.IndexFunc(o.hosts, is); n >= 0 {
 		return o.hosts[n], true
@@ -136,7 +136,7 @@ func (o *others) joined(ctx context.Context, node Node) {
 		return strings.EqualFold(h.name, node.Name) || shareAddress(h.addresses, node.Addresses)
 	})
 	if known {
-		o.tell(ctx, host, model.StageJoined)
+		o.report(ctx, host, model.StageJoined)
 	}
 }
 
@@ -148,15 +148,15 @@ func (o *others) fetched(ctx context.Context) {
 		switch {
 		case !known:
 		case host.role == model.RoleWorker:
-			o.tell(ctx, host, model.StageWaitingForIgnition)
+			o.report(ctx, host, model.StageWaitingForIgnition)
 		default:
-			o.tell(ctx, host, model.StageConfiguring)
+			o.report(ctx, host, model.StageConfiguring)
 		}
 	}
 }
 
-// during asks the API of the new cluster, and meanwhile reports who fetched: while it comes
-// up it answers late, and hosts would be nodes before anybody heard that they came this far.
+// during queries the API of the new cluster, and meanwhile reports hosts that fetched their configuration: a
+// starting API answers late, and hosts would become nodes before that was reported.
 func (o *others) during(ctx context.Context, ask func()) {
 	answered := make(chan struct{})
 	go func() {
@@ -202,11 +202,11 @@ func (o *others) fetchers() []netip.Addr {
 	return found
 }
 
-// tell reports a stage unless the host has it or a later one already: others report
-// stages too, and a log file names a host long after it joined.
-func (o *others) tell(ctx context.Context, host otherHost, stage model.Stage) {
-	this := settledStage{host.id, stage}
-	if o.settled[this] {
+// report reports a stage unless the host has it or a later one already: others report stages too, and a log
+// file names a host long after it joined.
+func (o *others) report(ctx context.Context, host otherHost, stage model.Stage) {
+	this := reportedStage{host.id, stage}
+	if o.reported[this] {
 		return
 	}
 	for _, now := range o.load(ctx) {
@@ -216,7 +216,7 @@ func (o *others) tell(ctx context.Context, host otherHost, stage model.Stage) {
 	}
 	stages := steps.StagesFor(host.role, false, false)
 	if slices.Index(stages, stage) <= slices.Index(stages, host.stage) {
-		o.settled[this] = true
+		o.reported[this] = true
 		return
 	}
 	err := o.Client.UpdateHostProgress(ctx, host.infraEnv, host.id, wire.HostStage(stage), "")
@@ -226,7 +226,7 @@ func (o *others) tell(ctx context.Context, host otherHost, stage model.Stage) {
 		}
 		return
 	}
-	o.settled[this] = true
+	o.reported[this] = true
 }
 
 func shareAddress(a, b []netip.Addr) bool {

@@ -57,7 +57,7 @@ func TestMastersAreConfiguringAlthoughTheAPIDoesNotAnswer(t *testing.T) {
 			_, err := i.WaitControlPlane(ctx, request("bootstrap", 3))
 			return err
 		},
-		"while bootkube is at work": func(ctx context.Context, i *installer.Installer) error {
+		"while bootkube runs": func(ctx context.Context, i *installer.Installer) error {
 			return i.WaitBootkube(ctx, request("bootstrap", 3))
 		},
 		"while the controller starts": func(ctx context.Context, i *installer.Installer) error {
@@ -72,7 +72,7 @@ func TestMastersAreConfiguringAlthoughTheAPIDoesNotAnswer(t *testing.T) {
 			require.Equal(t, master1+": Configuring", await.Receive(t, s.heard))
 			h.write(t, serverLog, master1Fetched+master2Fetched)
 			require.Equal(t, master2+": Configuring", await.Receive(t, s.heard))
-			require.Empty(t, over, "the wait goes on")
+			require.Empty(t, over, "the wait continues")
 			close(k.held)
 			h.write(t, "/opt/openshift/.bootkube.done", "")
 			require.NoError(t, await.Receive(t, over))
@@ -103,7 +103,7 @@ func TestWaitControlPlaneGoesOnAfterARestartOfTheAgent(t *testing.T) {
 	report, err := newInstaller(s, h, k, briefly).WaitControlPlane(t.Context(), request("bootstrap", 3))
 	require.NoError(t, err)
 	require.Equal(t, []string{"master-1", "master-2"}, report.Ready)
-	_, others := s.told()
+	_, others := s.reports()
 	require.Equal(t, []string{master1 + ": Configuring", master1 + ": Joined", master2 + ": Joined"}, others)
 }
 

@@ -21,10 +21,10 @@ const progressStep = 5
 // percentage is in every progress line of coreos-installer: "> Read disk 512.0 MiB/1.0 GiB (50%)".
 var percentage = regexp.MustCompile(`\((\d+)(?:\.\d+)?%\)`)
 
-// Progress reads the percentage out of what coreos-installer prints. Lines end with
-// either \r or \n and may come in pieces.
+// Progress extracts the percentage from the output of coreos-installer. Lines end with either \r or \n and may
+// come in pieces.
 type Progress struct {
-	// Report gets the percentages worth telling: five more than the last one, and 100.
+	// Report receives the percentages: each five more than the last one, and 100.
 	Report func(percent int)
 
 	line []byte
@@ -59,8 +59,8 @@ func (p *Progress) read(line []byte) {
 	}
 }
 
-// percentReport tells the service the latest percentage without ever holding up the
-// writing: what a slow service has not taken yet is replaced.
+// percentReport sends the latest percentage to the service without ever delaying the writing: a percentage that
+// a slow service has not received yet is replaced.
 type percentReport struct {
 	next chan int
 	done chan struct{}
@@ -79,7 +79,7 @@ func (i *Installer) reportPercent(ctx context.Context, req *wire.InstallCmdReque
 
 func (r *percentReport) latest(percent int) {
 	select {
-	case <-r.next: // not taken yet
+	case <-r.next: // not sent yet
 	default:
 	}
 	r.next <- percent
@@ -90,8 +90,7 @@ func (r *percentReport) finish() {
 	<-r.done
 }
 
-// report tells the service the stage of the host; an installation does not end because
-// that did not work.
+// report sends the stage of the host to the service; an installation does not end because that failed.
 func (i *Installer) report(
 	ctx context.Context, req *wire.InstallCmdRequest, stage wire.HostStage, info string, options ...client.Option,
 ) {

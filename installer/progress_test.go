@@ -15,7 +15,10 @@ func TestProgressTellsWhatIsWorthTelling(t *testing.T) {
 		want   []int
 	}{
 		"every five percent": {
-			[]string{"> Read disk 1.0 MiB/100 MiB (1%)\r> Read disk 4 MiB (4%)\r> Read disk 5 MiB (5%)\r", "> x (9%)\r> x (10%)\r> x (99%)\r> x (100%)\n"},
+			[]string{
+				"> Read disk 1.0 MiB/100 MiB (1%)\r> Read disk 4 MiB (4%)\r> Read disk 5 MiB (5%)\r",
+				"> x (9%)\r> x (10%)\r> x (99%)\r> x (100%)\n",
+			},
 			[]int{5, 10, 99, 100},
 		},
 		"lines in pieces":            {[]string{"> Read disk 512.0 Mi", "B/1.0 GiB (5", "0%)", "\r"}, []int{50}},

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// converged is there when another agent owns the host's power; it reboots the host
-	// once our service has ended.
+	// converged exists when another agent controls the host's power; it reboots the host once our service has
+	// ended.
 	converged = "/etc/systemd/system/ironic-agent.service"
-	// farewellLimit bounds the sending of logs and the setting of the boot order, which are
-	// only nice to have, before a reboot: some firmware hangs.
+	// farewellLimit bounds the sending of logs and the setting of the boot order, which are optional, before a
+	// reboot: some firmware hangs.
 	farewellLimit = 5 * time.Minute
 )
 
@@ -34,8 +34,8 @@ func (i *Installer) PrepareReboot(ctx context.Context, req *wire.InstallCmdReque
 	return ctx.Err()
 }
 
-// Reboot asks the host to start again from its disk: in a minute, so that who asked can
-// be answered; at once on a single node, where nobody else waits.
+// Reboot starts the host again from its disk: in a minute, so that the caller gets a reply; at once on a single
+// node, where nothing else waits.
 func (i *Installer) Reboot(ctx context.Context, req *wire.InstallCmdRequest) error {
 	argv := []string{"shutdown", "-r", "+1"}
 	switch {

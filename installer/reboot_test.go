@@ -59,7 +59,12 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
 	auth := base64.StdEncoding.EncodeToString([]byte("robot:pass-of-the-registry"))
 	said := "pull failed: token " + token + " auth " + auth + " password pass-of-the-registry"
-	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints(said), "coreos-installer": hostexectest.Fails(1, said)})
+	s, h := newService(
+		t,
+	), newHost(
+		t,
+		map[string]hostexectest.Answer{"dmesg": hostexectest.Prints(said), "coreos-installer": hostexectest.Fails(1, said)},
+	)
 	working(t, h)
 	h.On("coreos-installer", hostexectest.Fails(1, said+strings.Repeat("x", 150)))
 	h.write(t, "/root/.docker/config.json", `{"auths":{"quay.io":{"auth":"`+auth+`"}}}`)
@@ -68,11 +73,11 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	failure := i.Install(t.Context(), request("master", 3))
 	require.ErrorContains(t, failure, "pull failed")
 	require.NoError(t, i.SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
-	stages, _ := s.told()
-	told := failure.Error() + strings.Join(stages, "\n") + tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"]
-	require.Contains(t, told, "pull failed: token [redacted] auth [redacted] password [redacted]")
+	stages, _ := s.reports()
+	reports := failure.Error() + strings.Join(stages, "\n") + tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"]
+	require.Contains(t, reports, "pull failed: token [redacted] auth [redacted] password [redacted]")
 	for _, secret := range []string{token, auth, "pass-of-the-registry", "the-registry"} {
-		require.NotContains(t, told, secret)
+		require.NotContains(t, reports, secret)
 	}
 }
 
@@ -84,13 +89,21 @@ func TestSecretsThatBeginAlikeAreHiddenWhole(t *testing.T) {
 		auths = append(auths, fmt.Sprintf(`"r%d":{"password":"first-password"},"s%d":{"password":"first-password-of-two"}`, n, n))
 	}
 	h.write(t, "/root/.docker/config.json", `{"auths":{`+strings.Join(auths, ",")+`}}`)
-	require.NoError(t, newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
+	require.NoError(
+		t,
+		newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}),
+	)
 	require.Equal(t, "[redacted], [redacted]", tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"])
 }
 
 func TestWhatTheGatherScriptSaysHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"/usr/local/bin/installer-gather.sh": hostexectest.Fails(1, "token "+token)})
+	s, h := newService(
+		t,
+	), newHost(
+		t,
+		map[string]hostexectest.Answer{"/usr/local/bin/installer-gather.sh": hostexectest.Fails(1, "token "+token)},
+	)
 	h.write(t, "/usr/local/bin/installer-gather.sh", "#!/bin/bash\n")
 	err := newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{
 		ClusterID: clusterID, InfraEnvID: envID, HostID: hostID, Bootstrap: true, Gather: true,
@@ -101,7 +114,12 @@ func TestWhatTheGatherScriptSaysHoldsNoSecrets(t *testing.T) {
 
 func TestLogsComeWithoutThatOfACommandThatHangs(t *testing.T) {
 	t.Parallel()
-	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"pvdisplay": hostexectest.Hangs, "vgdisplay": hostexectest.Prints("group data\n")})
+	s, h := newService(
+		t,
+	), newHost(
+		t,
+		map[string]hostexectest.Answer{"pvdisplay": hostexectest.Hangs, "vgdisplay": hostexectest.Prints("group data\n")},
+	)
 	i := newInstaller(s, h, nil, func(o *installer.Options) { o.LogLimit = time.Millisecond })
 	require.NoError(t, i.PrepareReboot(t.Context(), request("master", 3)))
 	files := tartest.FilesGzip(t, s.archive)
@@ -124,7 +142,10 @@ func TestTheEndOfALongLogBeginsWithAWholeLine(t *testing.T) {
 	end := " was not accepted\nthe rest of the log\n"
 	end += strings.Repeat("x", 16<<20-len(end)-5) // the cut leaves five bytes of the token
 	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{"dmesg": hostexectest.Prints("the token " + token + end)})
-	require.NoError(t, newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
+	require.NoError(
+		t,
+		newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}),
+	)
 	log := tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"]
 	require.True(t, strings.HasPrefix(log, "the rest of the log\n"), "half a secret is not known for one: %.40q", log)
 }

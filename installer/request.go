@@ -19,7 +19,7 @@ func bootstrapHost(req *wire.InstallCmdRequest) bool {
 	return string(req.Role) == string(model.RoleBootstrap) || singleNode(req)
 }
 
-// finalRole is what the host is in its cluster: a bootstrap host becomes a master.
+// finalRole is the host's role in its cluster: a bootstrap host becomes a master.
 func finalRole(req *wire.InstallCmdRequest) model.Role {
 	if bootstrapHost(req) {
 		return model.RoleMaster
@@ -27,9 +27,8 @@ func finalRole(req *wire.InstallCmdRequest) model.Role {
 	return model.Role(req.Role)
 }
 
-// CheckRequest says whether the devices of a request are on this host. Every path must
-// begin with /dev/ and exist (docs/reference/agent-protocol.md, "Install request on the
-// host").
+// CheckRequest returns an error unless the devices of a request are on this host. Every path must begin with
+// /dev/ and exist (docs/reference/agent-protocol.md, "Install request on the host").
 func (i *Installer) CheckRequest(req *wire.InstallCmdRequest) error {
 	for _, path := range append([]string{req.BootDevice}, req.DisksToFormat...) {
 		if !strings.HasPrefix(path, "/dev/") || filepath.Clean(path) != path {
@@ -55,7 +54,7 @@ func installerArgs(req *wire.InstallCmdRequest) ([]string, error) {
 	return args, nil
 }
 
-// device is the boot device with its links followed: /dev/disk/by-id/x is /dev/sda.
+// device returns the boot device with its links followed: /dev/disk/by-id/x is /dev/sda.
 func (i *Installer) device(req *wire.InstallCmdRequest) (string, error) {
 	real, err := filepath.EvalSymlinks(i.Root.Path(req.BootDevice))
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 
 const (
 	resolvConf = "/etc/resolv.conf"
-	// resolverLooks is how often the network is asked, resolverPause apart, whether it
-	// brought its name servers back: DHCP takes seconds after a restart.
+	// resolverLooks is how often, resolverPause apart, the network is checked for its name servers: DHCP takes
+	// seconds after a restart.
 	resolverLooks = 30
 	resolverPause = time.Second
 )
 
 var nameServer = regexp.MustCompile(`(?m)^\s*nameserver\s+\S`)
 
-// resolver is what the host resolves names with; empty when it has nothing that works.
+// resolver is the resolv.conf of the host; empty when it names no working server.
 func (i *Installer) resolver() []byte {
 	content, err := os.ReadFile(i.Root.Path(resolvConf)) // a dangling link is no file
 	if err != nil || !nameServer.Match(content) {
@@ -27,9 +27,9 @@ func (i *Installer) resolver() []byte {
 	return content
 }
 
-// restartNetwork lets NetworkManager take up what bootstrap.ign changed. The bootstrap
-// services pull images by name at once: name servers that do not come back, as with a link
-// to a file that nobody writes any more, are put back as they were before.
+// restartNetwork makes NetworkManager apply the changes of bootstrap.ign. The bootstrap services pull images by
+// name at once: name servers that do not return, as with a link to a file that is not written any more, are
+// restored.
 func (i *Installer) restartNetwork(ctx context.Context, before []byte) error {
 	if err := i.command(ctx, "systemctl", "restart", "NetworkManager.service"); err != nil {
 		return fmt.Errorf("restart the network: %w", err)
@@ -45,6 +45,6 @@ func (i *Installer) restartNetwork(ctx context.Context, before []byte) error {
 	if i.resolver() != nil {
 		return nil // those that came last count too
 	}
-	i.Log.Warn("name servers lost with the restart of the network, put back")
+	i.Log.Warn("name servers lost with the restart of the network, restored")
 	return i.writeFile(resolvConf, before, defaultFileMode)
 }

@@ -22,9 +22,11 @@ func TestBootstrapLeavesAResolverThatWorks(t *testing.T) {
 		after   int    // so many
 		want    string
 	}{
-		"the network writes it anew":     {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", after) }, "", 0, after},
-		"the network leaves it alone":    {before, func(*host, *testing.T) {}, "", 0, before},
-		"the network writes it late":     {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", "# nothing yet\n") }, after, 3, after},
+		"the network writes it anew":  {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", after) }, "", 0, after},
+		"the network leaves it alone": {before, func(*host, *testing.T) {}, "", 0, before},
+		"the network writes it late": {
+			before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", "# nothing yet\n") }, after, 3, after,
+		},
 		"the network writes it at last":  {before, dangling, after, 30, after},
 		"it is left empty":               {before, func(h *host, t *testing.T) { h.write(t, "/etc/resolv.conf", "") }, "", 0, before},
 		"it becomes a dangling link":     {before, dangling, "", 0, before},

@@ -10,12 +10,11 @@ import (
 
 const redacted = "[redacted]"
 
-// shortSecret is how long a word must be, in bytes, to be taken for a secret: shorter ones
-// stand in every text.
+// shortSecret is the minimum length of a secret word, in bytes: shorter ones occur in every text.
 const shortSecret = 8
 
-// redactor takes the secrets out of what the service and people are told: the token of this
-// host, and what opens the registries of its pull secret, which programs repeat when they fail.
+// redactor removes secrets from texts for the service and users: the token of this host, and the credentials of
+// the pull secret, which programs repeat when they fail.
 func (i *Installer) redactor() *strings.Replacer {
 	var secrets []string
 	add := func(secret string) {

@@ -31,14 +31,14 @@ var (
 
 const token = "the-pull-secret-token"
 
-// service speaks the part of the contract an installer needs and keeps what it is told.
+// service speaks the part of the contract an installer needs and records what it receives.
 type service struct {
 	*httptest.Server
 	mu       sync.Mutex
 	files    map[string]string // by the end of the path, or the file name asked for
 	hosts    []wire.Host
 	broken   bool // answers 500 to every report of progress
-	wholes   int  // how often it told inventories
+	wholes   int  // how often it reports inventories
 	stages   []string
 	progress []string    // "<host>: <stage> <info>" of other hosts
 	heard    chan string // gets them too, when set
@@ -141,7 +141,7 @@ func (s *service) listHosts(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(listed)
 }
 
-func (s *service) told() (stages, others []string) {
+func (s *service) reports() (stages, others []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.stages...), append([]string{}, s.progress...)

@@ -15,9 +15,9 @@ const (
 	controllerIsReady = "AssistedControllerIsReady"
 )
 
-// WaitBootkube waits until the bootstrap services have handed the control plane over:
-// bootkube wrote its mark, and the unit that follows etcd has ended. Masters that nobody
-// waited for may fetch their configuration meanwhile. It ends with ctx only.
+// WaitBootkube waits until the bootstrap services have handed over the control plane: bootkube wrote its mark,
+// and the unit that follows etcd has ended. Masters that are not waited for may fetch their configuration
+// meanwhile. It ends with ctx only.
 func (i *Installer) WaitBootkube(ctx context.Context, req *wire.InstallCmdRequest) error {
 	others := i.watchOthers(req)
 	for !i.exists(bootkubeDone) {
@@ -39,8 +39,8 @@ func (i *Installer) WaitBootkube(ctx context.Context, req *wire.InstallCmdReques
 	}
 }
 
-// WaitController waits until the controller runs in the new cluster: from there on
-// nothing needs the bootstrap host. It ends with ctx only.
+// WaitController waits until the controller runs in the new cluster: from there on nothing needs the bootstrap
+// host. It ends with ctx only.
 func (i *Installer) WaitController(ctx context.Context, req *wire.InstallCmdRequest) error {
 	others := i.watchOthers(req)
 	for {

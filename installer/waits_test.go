@@ -71,14 +71,14 @@ I0101 api.go:109] Pool master requested by address:"192.0.2.12:40522" User-Agent
 				k.err, k.nodes = nil, []installer.Node{node("master-1", "192.0.2.11", true), node("master-2", "192.0.2.12", false)}
 			})
 		},
-		func() { // the name differs, the address tells who it is
+		func() { // the name differs, the address identifies the host
 			k.set(func(k *kube) { k.nodes[1] = node("other-name", "192.0.2.12", true) })
 		},
 	))
 	report, err := i.WaitControlPlane(t.Context(), request("bootstrap", 3))
 	require.NoError(t, err)
 	require.Equal(t, []string{"master-1", "other-name"}, report.Ready)
-	_, others := s.told()
+	_, others := s.reports()
 	require.Equal(t, []string{
 		master1 + ": Configuring", worker1 + ": Waiting for ignition", master1 + ": Joined", master2 + ": Joined",
 	}, others)
@@ -95,7 +95,7 @@ func TestWaitControlPlaneReportsNoStageTwiceAndNoneBackwards(t *testing.T) {
 	nothing := func() {}
 	_, err := newInstaller(s, h, k, script(t, nothing, nothing)).WaitControlPlane(t.Context(), request("bootstrap", 3))
 	require.ErrorContains(t, err, "wait for 2 ready masters, found 1")
-	_, others := s.told()
+	_, others := s.reports()
 	require.Empty(t, others)
 }
 

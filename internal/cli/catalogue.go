@@ -14,10 +14,10 @@ import (
 	"slipway/internal/wire"
 )
 
-// settingFlags narrow down what is asked about.
+// settingFlags narrow a query.
 type settingFlags struct {
 	Arch             string            `enum:",x86_64,arm64,ppc64le,s390x,multi" default:"" help:"CPU architecture of the hosts." placeholder:"x86_64"`
-	Platform         wire.PlatformType `enum:",baremetal,none,vsphere,nutanix,external" default:"" help:"What the hosts run on." placeholder:"TYPE"`
+	Platform         wire.PlatformType `enum:",baremetal,none,vsphere,nutanix,external" default:"" help:"Platform of the hosts." placeholder:"TYPE"`
 	ExternalPlatform string            `help:"Name of the external platform: oci." placeholder:"NAME"`
 }
 
@@ -25,7 +25,7 @@ func (f settingFlags) of(version string) client.Setting {
 	return client.Setting{Version: version, Architecture: f.Arch, Platform: string(f.Platform), ExternalName: f.ExternalPlatform}
 }
 
-// VersionsCommand lists what can be installed.
+// VersionsCommand lists the versions that can be installed.
 type VersionsCommand struct {
 	Connection
 	Latest bool `help:"Only the newest of each minor version."`
@@ -52,7 +52,7 @@ func (k *VersionsCommand) Run(ctx context.Context, t *Terminal) error {
 	return nil
 }
 
-// sortedVersions are the versions, oldest first; those that are none come before.
+// sortedVersions returns the versions, oldest first; invalid ones come before.
 func sortedVersions(versions wire.OpenshiftVersions) []string {
 	return slices.SortedFunc(maps.Keys(versions), func(a, b string) int {
 		x, xerr := semver.NewVersion(a)
@@ -68,7 +68,7 @@ func sortedVersions(versions wire.OpenshiftVersions) []string {
 type OperatorsCommands struct {
 	Connection
 	List    operatorsList    `cmd:"" help:"List the operators that can be installed with a cluster."`
-	Show    operatorsShow    `cmd:"" help:"List what can be set of an operator."`
+	Show    operatorsShow    `cmd:"" help:"List the properties of an operator."`
 	Bundles operatorsBundles `cmd:"" help:"List the bundles of operators."`
 }
 
@@ -103,7 +103,7 @@ func (k *operatorsShow) Run(ctx context.Context, at *OperatorsCommands, t *Termi
 		return t.json(properties)
 	}
 	if len(properties) == 0 {
-		t.printf("nothing can be set of operator %s\n", k.Operator)
+		t.printf("operator %s has no properties\n", k.Operator)
 		return nil
 	}
 	table := view.Table{Header: []string{"PROPERTY", "TYPE", "DEFAULT", "ONE OF", "WHAT"}}
@@ -115,7 +115,7 @@ func (k *operatorsShow) Run(ctx context.Context, at *OperatorsCommands, t *Termi
 }
 
 type operatorsBundles struct {
-	Version string `help:"Only those that this OpenShift version can have." placeholder:"4.20"`
+	Version string `help:"Only bundles available for this OpenShift version." placeholder:"4.20"`
 	settingFlags
 }
 

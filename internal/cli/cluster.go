@@ -15,25 +15,25 @@ type ClusterCommands struct {
 	Connection
 
 	List          clusterList          `cmd:"" help:"List the clusters."`
-	Show          clusterShow          `cmd:"" help:"Show a cluster, its hosts and what keeps it from being installed."`
-	Create        clusterCreate        `cmd:"" help:"Define a cluster, with a discovery environment for its hosts."`
-	Import        clusterImport        `cmd:"" help:"Take in a cluster that was installed elsewhere, to add hosts to it."`
+	Show          clusterShow          `cmd:"" help:"Show a cluster, its hosts and its failing validations."`
+	Create        clusterCreate        `cmd:"" help:"Define a cluster, with an InfraEnv for its hosts."`
+	Import        clusterImport        `cmd:"" help:"Import a cluster that was installed elsewhere, to add hosts to it."`
 	Set           clusterSet           `cmd:"" help:"Change the definition of a cluster."`
 	Ignore        clusterIgnore        `cmd:"" help:"Ignore validations of a cluster and its hosts."`
 	Platforms     clusterPlatforms     `cmd:"" help:"List the platforms that fit the hosts of a cluster."`
-	Requirements  clusterRequirements  `cmd:"" help:"Show what the hosts of a cluster must have."`
+	Requirements  clusterRequirements  `cmd:"" help:"Show the requirements for the hosts of a cluster."`
 	Operators     clusterOperators     `cmd:"" help:"List the operators of a cluster."`
 	Manifests     clusterManifests     `cmd:"" help:"Add manifests to an installation."`
 	InstallConfig clusterInstallConfig `cmd:"" name:"install-config" help:"Show or change the install-config."`
 	Install       clusterInstall       `cmd:"" help:"Install a ready cluster."`
 	Cancel        clusterCancel        `cmd:"" help:"Stop an installation."`
-	Reset         clusterReset         `cmd:"" help:"Take a cluster back to discovery after a stopped or failed installation."`
-	Pause         clusterPause         `cmd:"" help:"Let every host of an installation finish its stage and wait."`
-	Resume        clusterResume        `cmd:"" help:"Let the hosts of a paused installation go on."`
-	Extend        clusterExtend        `cmd:"" help:"Give an installation whose finalizing timed out its time once more."`
+	Reset         clusterReset         `cmd:"" help:"Reset a cluster to discovery after a stopped or failed installation."`
+	Pause         clusterPause         `cmd:"" help:"Pause an installation: every host finishes its stage and waits."`
+	Resume        clusterResume        `cmd:"" help:"Resume a paused installation."`
+	Extend        clusterExtend        `cmd:"" help:"Extend the timeout of a stalled installation."`
 	AddHosts      clusterAddHosts      `cmd:"" name:"add-hosts" help:"Open an installed cluster for more hosts."`
 	Delete        clusterDelete        `cmd:"" help:"Forget a cluster."`
-	Events        clusterEvents        `cmd:"" help:"List what happened to a cluster and its hosts."`
+	Events        clusterEvents        `cmd:"" help:"List the events of a cluster and its hosts."`
 	Logs          clusterLogs          `cmd:"" help:"Download the logs of a cluster and its hosts."`
 	Credentials   clusterCredentials   `cmd:"" help:"Print the console's address and its first user."`
 	Kubeconfig    clusterKubeconfig    `cmd:"" help:"Download the kubeconfig."`
@@ -78,11 +78,30 @@ func (s *clusterShow) Run(ctx context.Context, at *ClusterCommands, t *Terminal)
 		return t.json(c)
 	}
 	t.fields(
-		"Name", c.Name, "Id", c.ID.String(), "Status", string(c.Status), "Because", view.OneLine(c.StatusInfo), "Done", percent(c.Progress.TotalPercentage),
-		"Finalizing", string(c.Progress.FinalizingStage), "OpenShift", c.OpenshiftVersion, "Domain", c.Name+"."+c.BaseDNSDomain,
-		"Control plane", strconv.Itoa(c.ControlPlaneCount), "API", addresses(c.APIVips, func(v wire.APIVip) string { return v.IP }),
-		"Ingress", addresses(c.IngressVips, func(v wire.IngressVip) string { return v.IP }),
-		"Networks", addresses(c.MachineNetworks, func(n wire.MachineNetwork) string { return n.Cidr }),
+		"Name",
+		c.Name,
+		"Id",
+		c.ID.String(),
+		"Status",
+		string(c.Status),
+		"Because",
+		view.OneLine(c.StatusInfo),
+		"Done",
+		percent(c.Progress.TotalPercentage),
+		"Finalizing",
+		string(c.Progress.FinalizingStage),
+		"OpenShift",
+		c.OpenshiftVersion,
+		"Domain",
+		c.Name+"."+c.BaseDNSDomain,
+		"Control plane",
+		strconv.Itoa(c.ControlPlaneCount),
+		"API",
+		addresses(c.APIVips, func(v wire.APIVip) string { return v.IP }),
+		"Ingress",
+		addresses(c.IngressVips, func(v wire.IngressVip) string { return v.IP }),
+		"Networks",
+		addresses(c.MachineNetworks, func(n wire.MachineNetwork) string { return n.Cidr }),
 	)
 	if len(c.Hosts) > 0 {
 		t.printf("\n%s", view.Hosts(c.Hosts, t.Now()))
@@ -103,7 +122,7 @@ func addresses[T any](all []T, text func(T) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// printFailing lists the rules that a cluster or its hosts do not meet.
+// printFailing lists the validations that fail for a cluster or its hosts.
 func printFailing(t *Terminal, c *wire.Cluster) {
 	table := view.Table{Header: []string{"NOT PASSED", "BY", "BECAUSE"}, Limits: []int{0, 0, 100}}
 	for _, v := range view.Failing(c.ValidationsInfo, true) {

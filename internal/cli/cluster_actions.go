@@ -10,7 +10,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// action is an operation on one cluster that answers with it.
+// action is an operation on one cluster that returns it.
 type action func(c *client.Client, ctx context.Context, id uuid.UUID, options ...client.Option) (*wire.Cluster, error)
 
 func (a clusterArgument) act(ctx context.Context, at *ClusterCommands, t *Terminal, verb string, do action) error {
@@ -50,7 +50,7 @@ func (k *clusterCancel) Run(ctx context.Context, at *ClusterCommands, t *Termina
 
 type clusterReset struct{ clusterArgument }
 
-// Run takes a cluster back to discovery.
+// Run resets a cluster to discovery.
 func (k *clusterReset) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	return k.act(ctx, at, t, "reset", (*client.Client).ResetCluster)
 }
@@ -64,7 +64,7 @@ func (k *clusterAddHosts) Run(ctx context.Context, at *ClusterCommands, t *Termi
 
 type clusterDelete struct{ clusterArgument }
 
-// Run forgets a cluster.
+// Run deletes a cluster.
 func (k *clusterDelete) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	cluster, err := ask(ctx, &at.Connection, k, "delete", func(c *client.Client, found *wire.Cluster) (*wire.Cluster, error) {
 		return found, c.DeleteCluster(ctx, found.ID)
@@ -82,7 +82,7 @@ type clusterImport struct {
 	Version *string   `help:"Its OpenShift version." placeholder:"4.20"`
 }
 
-// Run takes in a cluster that was installed elsewhere.
+// Run imports a cluster that was installed elsewhere.
 func (k *clusterImport) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	cluster, err := at.Client().ImportCluster(ctx, wire.ImportClusterParams{
 		Name: k.Name, APIVipDnsname: k.APIName, OpenshiftClusterID: k.ID, OpenshiftVersion: k.Version,

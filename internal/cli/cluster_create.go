@@ -15,11 +15,11 @@ type clusterCreate struct {
 	Name       string  `arg:"" optional:"" help:"Name of the cluster; may come from --from."`
 	Version    *string `help:"OpenShift version; the service's default if not given." placeholder:"4.20"`
 	Arch       *string `help:"CPU architecture of the hosts: x86_64, arm64, ppc64le, s390x or multi." placeholder:"x86_64"`
-	NoInfraEnv bool    `help:"Do not make a discovery environment."`
+	NoInfraEnv bool    `help:"Do not create an InfraEnv."`
 	clusterFlags
 }
 
-// Validate says what a new cluster lacks.
+// Validate checks for the required settings of a new cluster.
 func (k *clusterCreate) Validate() error {
 	if k.From == nil && (k.Name == "" || k.BaseDomain == nil || k.PullSecret == nil) {
 		return fmt.Errorf("require a name, --base-domain and --pull-secret, or --from with them")
@@ -33,7 +33,7 @@ type created struct {
 	InfraEnv *wire.InfraEnv `json:"infra_env,omitempty"`
 }
 
-// Run defines a cluster and its discovery environment.
+// Run defines a cluster and its InfraEnv.
 func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	c := at.Client()
 	params, err := k.definition(ctx, c)
@@ -48,7 +48,7 @@ func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Termina
 		env := infraEnvOf(&params)
 		env.ClusterID = &made.Cluster.ID
 		if made.InfraEnv, err = c.RegisterInfraEnv(ctx, env); err != nil {
-			return failed(at.URL, "create discovery environment "+env.Name, err)
+			return failed(at.URL, "create InfraEnv "+env.Name, err)
 		}
 	}
 	if at.json() {
@@ -56,12 +56,12 @@ func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	}
 	t.printf("cluster %s created: %s\n", made.Cluster.Name, made.Cluster.ID)
 	if made.InfraEnv != nil {
-		t.printf("discovery environment %s created: %s\n", made.InfraEnv.Name, made.InfraEnv.ID)
+		t.printf("InfraEnv %s created: %s\n", made.InfraEnv.Name, made.InfraEnv.ID)
 	}
 	return nil
 }
 
-// definition is the file with the flags over it.
+// definition returns the file with the flags merged over it.
 func (k *clusterCreate) definition(ctx context.Context, c *client.Client) (wire.ClusterCreateParams, error) {
 	flags, err := k.params()
 	if err != nil {
@@ -81,8 +81,7 @@ func (k *clusterCreate) definition(ctx context.Context, c *client.Client) (wire.
 	return params, err
 }
 
-// infraEnvOf is the discovery environment of a new cluster: what its hosts boot reaches
-// the service and the time as the cluster does.
+// infraEnvOf returns the InfraEnv of a new cluster: its hosts use the cluster's proxy and time sources.
 func infraEnvOf(p *wire.ClusterCreateParams) wire.InfraEnvCreateParams {
 	env := wire.InfraEnvCreateParams{
 		Name: p.Name + "_infra-env", PullSecret: p.PullSecret, OpenshiftVersion: &p.OpenshiftVersion, SSHAuthorizedKey: p.SSHPublicKey,
@@ -96,7 +95,7 @@ func infraEnvOf(p *wire.ClusterCreateParams) wire.InfraEnvCreateParams {
 	return env
 }
 
-// defaultVersion is the version the service offers first.
+// defaultVersion returns the first version in the service's list.
 func defaultVersion(ctx context.Context, c *client.Client) (string, error) {
 	versions, err := c.OpenShiftVersions(ctx, false)
 	if err != nil {

@@ -14,9 +14,15 @@ type clusterCredentials struct{ clusterArgument }
 
 // Run prints the console's address and its first user.
 func (k *clusterCredentials) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	credentials, err := ask(ctx, &at.Connection, k, "read the credentials of", func(c *client.Client, found *wire.Cluster) (*wire.Credentials, error) {
-		return c.Credentials(ctx, found.ID)
-	})
+	credentials, err := ask(
+		ctx,
+		&at.Connection,
+		k,
+		"read the credentials of",
+		func(c *client.Client, found *wire.Cluster) (*wire.Credentials, error) {
+			return c.Credentials(ctx, found.ID)
+		},
+	)
 	if err != nil {
 		return err
 	}

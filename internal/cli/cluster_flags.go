@@ -9,9 +9,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// clusterFlags are the settings of a cluster that can be given when it is defined and
-// changed until it is installed. A flag that is not given leaves its setting alone; an
-// empty value takes a list or text back.
+// clusterFlags are the settings of a cluster that can be given when it is defined and changed until it is
+// installed. A flag that is not given leaves its setting unchanged; an empty value clears a list or text.
 type clusterFlags struct {
 	From       []byte   `type:"filecontent" help:"File with the definition as the API takes it, JSON or YAML; flags win over it." placeholder:"FILE"`
 	BaseDomain *string  `help:"Domain below which the cluster's names are: example.com."`
@@ -25,19 +24,19 @@ type clusterFlags struct {
 	networkFlags
 }
 
-// nodeFlags say on what machines a cluster runs and how.
+// nodeFlags are the settings of a cluster's nodes.
 type nodeFlags struct {
 	ControlPlane       *int                                      `help:"Hosts of the control plane, 1 to 5: 1 is a single node, 2 come with an arbiter or fencing." placeholder:"3"`
-	SchedulableMasters *bool                                     `negatable:"" help:"Let the control plane run what workers run."`
+	SchedulableMasters *bool                                     `negatable:"" help:"Run user workloads on the control plane."`
 	Hyperthreading     *wire.V2ClusterUpdateParamsHyperthreading `help:"Roles whose hosts use it: all, none, or some of masters,arbiters,workers." placeholder:"ROLES"`
 	DiskEncryption     *wire.DiskEncryptionEnableOn              `help:"Roles whose disks are encrypted: all, none, or some of masters,arbiters,workers." placeholder:"ROLES"`
-	DiskEncryptionMode *wire.DiskEncryptionMode                  `enum:"tpmv2,tang" help:"What unlocks encrypted disks: tpmv2 or tang." placeholder:"MODE"`
+	DiskEncryptionMode *wire.DiskEncryptionMode                  `enum:"tpmv2,tang" help:"Key storage for encrypted disks: tpmv2 or tang." placeholder:"MODE"`
 	Tang               []string                                  `help:"Tang server that unlocks encrypted disks; repeatable." placeholder:"URL=THUMBPRINT"`
-	Platform           *wire.PlatformType                        `enum:"baremetal,none,vsphere,nutanix,external" help:"What the hosts run on: baremetal, none, vsphere, nutanix or external." placeholder:"TYPE"`
+	Platform           *wire.PlatformType                        `enum:"baremetal,none,vsphere,nutanix,external" help:"Platform: baremetal, none, vsphere, nutanix or external." placeholder:"TYPE"`
 	ExternalPlatform   *string                                   `help:"Name of the external platform: oci. Implies --platform external." placeholder:"NAME"`
 }
 
-// networkFlags say how a cluster is reached and reaches others.
+// networkFlags are the settings of a cluster's networks.
 type networkFlags struct {
 	APIVIP                []string                               `name:"api-vip" help:"Virtual address of the API; one of each family." placeholder:"ADDRESS"`
 	IngressVIP            []string                               `name:"ingress-vip" help:"Virtual address of the applications; one of each family." placeholder:"ADDRESS"`
@@ -45,8 +44,8 @@ type networkFlags struct {
 	ClusterNetwork        []string                               `help:"Network of the pods, with the prefix length of a host; one of each family." placeholder:"CIDR[=PREFIX]"`
 	ServiceNetwork        []string                               `help:"Network of the services; one of each family." placeholder:"CIDR"`
 	NetworkType           *wire.V2ClusterUpdateParamsNetworkType `enum:"OVNKubernetes,OpenShiftSDN,Calico,Cilium,CiscoACI,None" help:"Network plugin." placeholder:"OVNKubernetes"`
-	UserManagedNetworking *bool                                  `negatable:"" help:"Names, addresses and load balancing are the user's."`
-	LoadBalancer          *wire.LoadBalancerType                 `enum:"cluster-managed,user-managed" help:"Whose the load balancer is: cluster-managed or user-managed." placeholder:"TYPE"`
+	UserManagedNetworking *bool                                  `negatable:"" help:"The user manages DNS names, addresses and load balancing."`
+	LoadBalancer          *wire.LoadBalancerType                 `enum:"cluster-managed,user-managed" help:"Type of the load balancer: cluster-managed or user-managed." placeholder:"TYPE"`
 	HTTPProxy             *string                                `name:"http-proxy" help:"Proxy for http." placeholder:"URL"`
 	HTTPSProxy            *string                                `name:"https-proxy" help:"Proxy for https." placeholder:"URL"`
 	NoProxy               *string                                `name:"no-proxy" help:"Domains, addresses and networks that are reached without a proxy, separated by commas."`
@@ -57,7 +56,10 @@ func (f *clusterFlags) params() (wire.V2ClusterUpdateParams, error) {
 	p := wire.V2ClusterUpdateParams{
 		BaseDNSDomain: f.BaseDomain, PullSecret: content(f.PullSecret), SSHPublicKey: content(f.SSHKey), AdditionalNtpSource: f.NTP,
 		ControlPlaneCount: f.ControlPlane, SchedulableMasters: f.SchedulableMasters, Hyperthreading: f.Hyperthreading,
-		OlmOperators: each(f.Operator, operator), OperatorBundles: each(f.Bundle, func(id string) wire.BundleCreateParams { return wire.BundleCreateParams{ID: id} }),
+		OlmOperators: each(
+			f.Operator,
+			operator,
+		), OperatorBundles: each(f.Bundle, func(id string) wire.BundleCreateParams { return wire.BundleCreateParams{ID: id} }),
 	}
 	if f.Tag != nil {
 		tags := strings.Join(f.Tag, ",")
@@ -145,8 +147,8 @@ func operator(text string) wire.OperatorCreateParams {
 	return o
 }
 
-// each makes a list of the API from the values of a flag: nil when it was not given, an
-// empty one when all that was given is empty.
+// each makes a list of the API from the values of a flag: nil when it was not given, an empty one when all
+// values are empty.
 func each[T any](values []string, one func(string) T) *[]T {
 	if values == nil {
 		return nil

@@ -12,12 +12,12 @@ import (
 
 type clusterIgnore struct {
 	clusterArgument
-	Validations []string `arg:"" optional:"" name:"validation" help:"Ids as 'cluster show' lists them, or all; they take the place of those before."`
-	Show        bool     `xor:"what" help:"Only print what is ignored."`
+	Validations []string `arg:"" optional:"" name:"validation" help:"Ids as 'cluster show' lists them, or all; they replace the previous ones."`
+	Show        bool     `xor:"what" help:"Only print the ignored validations."`
 	None        bool     `xor:"what" help:"Ignore no validation."`
 }
 
-// Validate says what is missing or too much.
+// Validate checks the combination of arguments and flags.
 func (k *clusterIgnore) Validate() error {
 	if (len(k.Validations) > 0) == (k.Show || k.None) {
 		return usagef("require validations, --show or --none")
@@ -31,12 +31,18 @@ func (k *clusterIgnore) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	if err != nil {
 		return err
 	}
-	kept, err := ask(ctx, &at.Connection, k, "set the ignored validations of", func(c *client.Client, found *wire.Cluster) (wire.IgnoredValidations, error) {
-		if k.Show {
-			return c.IgnoredValidations(ctx, found.ID)
-		}
-		return c.IgnoreValidations(ctx, found.ID, params)
-	})
+	kept, err := ask(
+		ctx,
+		&at.Connection,
+		k,
+		"set the ignored validations of",
+		func(c *client.Client, found *wire.Cluster) (wire.IgnoredValidations, error) {
+			if k.Show {
+				return c.IgnoredValidations(ctx, found.ID)
+			}
+			return c.IgnoreValidations(ctx, found.ID, params)
+		},
+	)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // clusterInstallConfig are the commands below "cluster install-config".
 type clusterInstallConfig struct {
 	Show installConfigShow `cmd:"" help:"Print the install-config the cluster would be installed with; it holds the pull secret."`
-	Set  installConfigSet  `cmd:"" help:"Lay values over the install-config, in place of those before."`
+	Set  installConfigSet  `cmd:"" help:"Override values of the install-config, replacing earlier overrides."`
 }
 
 type installConfigShow struct {

@@ -14,20 +14,20 @@ import (
 
 // clusterManifests are the commands below "cluster manifests".
 type clusterManifests struct {
-	List   manifestsList   `cmd:"" help:"List the manifests that were added to the installation."`
-	Add    manifestsAdd    `cmd:"" help:"Add a manifest, or put it in place of the one of its name."`
+	List   manifestsList   `cmd:"" help:"List the manifests added to the installation."`
+	Add    manifestsAdd    `cmd:"" help:"Add a manifest, or replace the one of its name."`
 	Show   manifestsShow   `cmd:"" help:"Print a manifest."`
-	Remove manifestsRemove `cmd:"" help:"Take a manifest away."`
+	Remove manifestsRemove `cmd:"" help:"Remove a manifest."`
 }
 
-// folderFlag is where a manifest lies.
+// folderFlag is the folder of a manifest.
 type folderFlag struct {
 	Folder wire.ManifestFolder `enum:"manifests,openshift" default:"manifests" help:"Folder of the manifest: manifests or openshift."`
 }
 
 type manifestsList struct {
 	clusterArgument
-	All bool `help:"Also those that the service makes."`
+	All bool `help:"Include manifests that the service makes."`
 }
 
 // Run prints the names of manifests.
@@ -63,11 +63,19 @@ func (k *manifestsAdd) Run(ctx context.Context, at *ClusterCommands, t *Terminal
 		if err != nil {
 			return fmt.Errorf("read the manifest: %w", err)
 		}
-		manifest, err := ask(ctx, &at.Connection, k, "add "+path+" to", func(c *client.Client, found *wire.Cluster) (*wire.Manifest, error) {
-			return c.CreateManifest(ctx, found.ID, wire.CreateManifestParams{
-				FileName: filepath.Base(path), Folder: wire.CreateManifestParamsFolder(k.Folder), Content: base64.StdEncoding.EncodeToString(content),
-			})
-		})
+		manifest, err := ask(
+			ctx,
+			&at.Connection,
+			k,
+			"add "+path+" to",
+			func(c *client.Client, found *wire.Cluster) (*wire.Manifest, error) {
+				return c.CreateManifest(ctx, found.ID, wire.CreateManifestParams{
+					FileName: filepath.Base(
+						path,
+					), Folder: wire.CreateManifestParamsFolder(k.Folder), Content: base64.StdEncoding.EncodeToString(content),
+				})
+			},
+		)
 		if err != nil {
 			return err
 		}
@@ -106,7 +114,7 @@ type manifestsRemove struct {
 	folderFlag
 }
 
-// Run takes a manifest away.
+// Run removes a manifest.
 func (k *manifestsRemove) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	_, err := ask(ctx, &at.Connection, k, "remove "+k.Manifest+" of", func(c *client.Client, found *wire.Cluster) (nothing, error) {
 		return nothing{}, c.DeleteManifest(ctx, found.ID, string(k.Folder), k.Manifest)

@@ -18,9 +18,15 @@ type clusterPlatforms struct{ clusterArgument }
 
 // Run prints the platforms that fit the hosts of a cluster.
 func (k *clusterPlatforms) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	platforms, err := ask(ctx, &at.Connection, k, "list the platforms of", func(c *client.Client, found *wire.Cluster) ([]wire.PlatformType, error) {
-		return c.SupportedPlatforms(ctx, found.ID)
-	})
+	platforms, err := ask(
+		ctx,
+		&at.Connection,
+		k,
+		"list the platforms of",
+		func(c *client.Client, found *wire.Cluster) ([]wire.PlatformType, error) {
+			return c.SupportedPlatforms(ctx, found.ID)
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -35,16 +41,22 @@ func (k *clusterPlatforms) Run(ctx context.Context, at *ClusterCommands, t *Term
 
 type clusterRequirements struct {
 	clusterArgument
-	All bool `help:"Also what operators would add that the cluster does not have."`
+	All bool `help:"Include the requirements of operators that the cluster does not have."`
 }
 
-// Run prints what the hosts of a cluster must have.
+// Run prints the requirements for the hosts of a cluster.
 func (k *clusterRequirements) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	var chosen []wire.MonitoredOperator
-	needs, err := ask(ctx, &at.Connection, k, "read the requirements of", func(c *client.Client, found *wire.Cluster) (wire.PreflightHardwareRequirements, error) {
-		chosen = found.MonitoredOperators
-		return c.Requirements(ctx, found.ID)
-	})
+	needs, err := ask(
+		ctx,
+		&at.Connection,
+		k,
+		"read the requirements of",
+		func(c *client.Client, found *wire.Cluster) (wire.PreflightHardwareRequirements, error) {
+			chosen = found.MonitoredOperators
+			return c.Requirements(ctx, found.ID)
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -75,8 +87,14 @@ func addNeeds(table *view.Table, of, sign string, needs wire.HostTypeHardwareReq
 		needs wire.HostTypeHardwareRequirements
 	}{{"master", needs.Master}, {"worker", needs.Worker}} {
 		n := role.needs.Quantitative
-		table.Add(of, role.name, amount(n.CPUCores, strconv.Itoa(n.CPUCores)), amount(n.RAMMib, humanize.IBytes(uint64(max(0, n.RAMMib))<<20)),
-			amount(n.DiskSizeGb, strconv.Itoa(n.DiskSizeGb)+" GB"), strings.Join(role.needs.Qualitative, "; "))
+		table.Add(
+			of,
+			role.name,
+			amount(n.CPUCores, strconv.Itoa(n.CPUCores)),
+			amount(n.RAMMib, humanize.IBytes(uint64(max(0, n.RAMMib))<<20)),
+			amount(n.DiskSizeGb, strconv.Itoa(n.DiskSizeGb)+" GB"),
+			strings.Join(role.needs.Qualitative, "; "),
+		)
 	}
 }
 
@@ -100,7 +118,7 @@ func (k *clusterOperators) Run(ctx context.Context, at *ClusterCommands, t *Term
 	return nil
 }
 
-// origin is why a cluster has an operator.
+// origin is the reason why a cluster has an operator.
 func origin(o wire.MonitoredOperator) string {
 	switch {
 	case o.OperatorType == wire.Builtin:

@@ -23,23 +23,39 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 		{
 			"shows a cluster by name with what is missing",
 			[]string{"cluster", "show", "green"},
-			[]string{"green.example.com", "worker-0", "api-vips-defined", "require an API address", "has-min-memory", "console", "on its way"},
+			[]string{
+				"green.example.com", "worker-0", "api-vips-defined", "require an API address", "has-min-memory", "console", "on its way",
+			},
 		},
 		{"shows a cluster by id", []string{"cluster", "show", clusterID.String()}, []string{"Control plane:", "3"}},
 		{
 			"lists hosts, masters first, one line each",
 			[]string{"host", "list"},
-			[]string{"master-0  master *", "worker-0  worker", "Waiting for bootkube", "54%", "1m30s", "write the image: input/output error"},
+			[]string{
+				"master-0  master *", "worker-0  worker", "Waiting for bootkube", "54%", "1m30s", "write the image: input/output error",
+			},
 		},
-		{"shows the hardware of a host", []string{"host", "show", "master-0"}, []string{"8 x Quick", "16 GiB", "/dev/sda", "120 GB", "192.0.2.1/24"}},
+		{
+			"shows the hardware of a host",
+			[]string{"host", "show", "master-0"},
+			[]string{"8 x Quick", "16 GiB", "/dev/sda", "120 GB", "192.0.2.1/24"},
+		},
 		{"retries a host", []string{"host", "retry", "worker-0", "--cluster", "green"}, []string{"host worker-0 starts again"}},
 		{"installs a host", []string{"host", "install", "worker-0"}, []string{"host worker-0 is being installed"}},
 		{"resets a host", []string{"host", "reset", "worker-0"}, []string{"host worker-0 is being reset"}},
-		{"reclaims a host", []string{"host", "reclaim", "worker-0"}, []string{"host worker-0 goes back to its discovery environment"}},
+		{"reclaims a host", []string{"host", "reclaim", "worker-0"}, []string{"host worker-0 goes back to its InfraEnv"}},
 		{"pauses", []string{"cluster", "pause", "green"}, []string{"cluster green pauses"}},
-		{"resumes", []string{"cluster", "resume", "green"}, []string{"cluster green goes on"}},
-		{"prints the workflow it paused for machines", []string{"cluster", "pause", "green", "-o", "json"}, []string{`"phase": "installing"`}},
-		{"retries the failed stage of a host", []string{"host", "retry-step", "worker-0"}, []string{"host worker-0 starts its failed stage again"}},
+		{"resumes", []string{"cluster", "resume", "green"}, []string{"cluster green continues"}},
+		{
+			"prints the workflow it paused for machines",
+			[]string{"cluster", "pause", "green", "-o", "json"},
+			[]string{`"phase": "installing"`},
+		},
+		{
+			"retries the failed stage of a host",
+			[]string{"host", "retry-step", "worker-0"},
+			[]string{"host worker-0 starts its failed stage again"},
+		},
 		{"evicts a host", []string{"host", "evict", "worker-0"}, []string{"host worker-0 is given up"}},
 		{
 			"shows what an installation waits for with the commands that help",
@@ -47,13 +63,18 @@ func TestCommandsPrintWhatPeopleAskFor(t *testing.T) {
 			[]string{
 				"is paused", "slipway cluster resume green --url http://", "slipway cluster extend green --url http://",
 				"Host worker-0 waits for a decision: Writing image to disk: I/O error",
-				"slipway host retry-step worker-0 --cluster green --url http://", "slipway host retry worker-0", "slipway host evict worker-0",
+				"slipway host retry-step worker-0 --cluster green --url http://", "slipway host retry worker-0",
+				"slipway host evict worker-0",
 			},
 		},
-		{"lists events with the names of hosts", []string{"cluster", "events", "green"}, []string{"cluster created", "error", "worker-0", "host failed"}},
+		{
+			"lists events with the names of hosts",
+			[]string{"cluster", "events", "green"},
+			[]string{"cluster created", "error", "worker-0", "host failed"},
+		},
 		{"prints credentials", []string{"cluster", "credentials", "green"}, []string{"kubeadmin", "secret"}},
 		{"prints the kubeconfig", []string{"cluster", "kubeconfig", "green"}, []string{"apiVersion: v1"}},
-		{"lists discovery environments", []string{"infra-env", "list"}, []string{"green_infra-env", clusterID.String()}},
+		{"lists InfraEnvs", []string{"infra-env", "list"}, []string{"green_infra-env", clusterID.String()}},
 		{"cancels", []string{"cluster", "cancel", "green"}, []string{"cluster green: installing"}},
 		{"deletes", []string{"cluster", "delete", "green"}, []string{"cluster green deleted"}},
 	} {
@@ -90,8 +111,8 @@ func TestCommandsFailWithTheirExitCodes(t *testing.T) {
 		{"a state that does not allow it", "require status ready, found installing", 4, []string{"cluster", "install", "green"}},
 		{"a phase that did not time out", "no phase of the installation has timed out", 4, []string{"cluster", "extend", "green"}},
 		{"nothing to change", "require a flag", 2, []string{"host", "set", "worker-0"}},
-		{"a role nobody knows", "must be one of", 2, []string{"host", "set", "worker-0", "--role", "king"}},
-		{"a status nobody knows", "require a cluster status", 2, []string{"wait", "cluster", "green", "--for", "happy"}},
+		{"an unknown role", "must be one of", 2, []string{"host", "set", "worker-0", "--role", "king"}},
+		{"an unknown status", "require a cluster status", 2, []string{"wait", "cluster", "green", "--for", "happy"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -146,9 +167,18 @@ func TestWait(t *testing.T) {
 		code     int
 		want     string
 	}{
-		{"ends when the cluster is installed", []wire.ClusterStatus{"installing", "finalizing", "installed"}, 0, "cluster green: installed"},
+		{
+			"ends when the cluster is installed",
+			[]wire.ClusterStatus{"installing", "finalizing", "installed"},
+			0,
+			"cluster green: installed",
+		},
 		{"fails when the cluster failed", []wire.ClusterStatus{"installing", "error"}, 1, ""},
-		{"goes on while a reset that was just accepted does not show", []wire.ClusterStatus{"error", "error", "insufficient", "installed"}, 0, "cluster green: installed"},
+		{
+			"continues while a reset that was just accepted does not show",
+			[]wire.ClusterStatus{"error", "error", "insufficient", "installed"},
+			0, "cluster green: installed",
+		},
 		{"fails when time is over", []wire.ClusterStatus{"installing"}, 6, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,16 +5,16 @@ import (
 	"slipway/internal/model"
 )
 
-// Service are the flags that say where a service is and who asks.
+// Service holds the flags for the address and the credentials of a service.
 type Service struct {
 	URL   string       `default:"http://127.0.0.1:8090" env:"SLIPWAY_URL" help:"Address of the service." placeholder:"URL"`
-	Token model.Secret `env:"SLIPWAY_TOKEN" help:"What you prove yourself with to the service; better in the environment."`
+	Token model.Secret `env:"SLIPWAY_TOKEN" help:"Token for the service; better in the environment."`
 }
 
-// Connection are the flags of every command that speaks to a service and prints its answers.
+// Connection holds the flags of every command that calls a service and prints its replies.
 type Connection struct {
 	Service
-	Output string `short:"o" default:"table" enum:"table,json" help:"How to print: table or json."`
+	Output string `short:"o" default:"table" enum:"table,json" help:"Output format: table or json."`
 }
 
 // Client makes the client of the service.

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// define reads a file of fields of the API, JSON or YAML, lays others over it, the last
-// one on top, and gives what the API takes. A field the API does not have is an error.
+// define reads a file of fields of the API, JSON or YAML, merges others over it, the last one on top, and
+// returns the API's parameters. A field the API does not have is an error.
 func define[P any](file []byte, over ...any) (P, error) {
 	var params P
 	fields := map[string]json.RawMessage{}
@@ -22,12 +22,12 @@ func define[P any](file []byte, over ...any) (P, error) {
 			err = json.Unmarshal(text, &fields)
 		}
 		if err != nil {
-			return params, fmt.Errorf("lay flags over the definition: %w", err)
+			return params, fmt.Errorf("merge flags over the definition: %w", err)
 		}
 	}
 	text, err := json.Marshal(fields)
 	if err != nil {
-		return params, fmt.Errorf("lay flags over the definition: %w", err)
+		return params, fmt.Errorf("merge flags over the definition: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -29,7 +29,10 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 		{"a single node that encrypts its disk", []string{"--control-plane", "1", "--disk-encryption", "all", "--disk-encryption-mode", "tang", "--tang", "http://tang.example.com=PLjNyRdGw03zlRoGjQYMahSZGu9vXKAa7nLtvwsYIaM"}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, wire.PlatformTypeNone, c.Platform.Type)
 			require.Equal(t, wire.DiskEncryptionEnableOnAll, c.DiskEncryption.EnableOn)
-			require.JSONEq(t, `[{"url":"http://tang.example.com","thumbprint":"PLjNyRdGw03zlRoGjQYMahSZGu9vXKAa7nLtvwsYIaM"}]`, c.DiskEncryption.TangServers)
+			require.JSONEq(
+				t, `[{"url":"http://tang.example.com","thumbprint":"PLjNyRdGw03zlRoGjQYMahSZGu9vXKAa7nLtvwsYIaM"}]`,
+				c.DiskEncryption.TangServers,
+			)
 		}},
 		{"an external platform by its name alone", []string{"--external-platform", "oci"}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, wire.PlatformTypeExternal, c.Platform.Type)
@@ -41,7 +44,8 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 		}},
 		{"two families", []string{
 			"--machine-network", "192.0.2.0/24", "--machine-network", "2001:db8::/64", "--cluster-network", "10.128.0.0/14=24,fd01::/48=64",
-			"--service-network", "172.30.0.0/16", "--service-network", "fd02::/112", "--api-vip", "192.0.2.5,2001:db8::5", "--ingress-vip", "192.0.2.6,2001:db8::6",
+			"--service-network", "172.30.0.0/16", "--service-network", "fd02::/112", "--api-vip", "192.0.2.5,2001:db8::5", "--ingress-vip",
+			"192.0.2.6,2001:db8::6",
 			"--network-type", "OVNKubernetes",
 		}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, "2001:db8::/64", c.MachineNetworks[1].Cidr)
@@ -74,7 +78,8 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 			require.Equal(t, "ntp.example.com", e.AdditionalNtpSources)
 		}},
 		{"a file below the flags", []string{
-			"--from", file(t, "cluster.yaml", "control_plane_count: 1\ntags: file\nhyperthreading: none\nplatform: {type: none}\n"), "--tag", "flag",
+			"--from", file(t, "cluster.yaml", "control_plane_count: 1\ntags: file\nhyperthreading: none\nplatform: {type: none}\n"),
+			"--tag", "flag",
 		}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, 1, c.ControlPlaneCount)
 			require.Equal(t, "flag", c.Tags)
@@ -99,8 +104,11 @@ func names(c *wire.Cluster) []string {
 func TestAFileAloneDefinesACluster(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.run(t, "cluster", "create", "--no-infra-env", "--from", file(t, "cluster.json",
-		`{"name":"whole","openshift_version":"4.20","base_dns_domain":"example.com","pull_secret":"{\"auths\":{\"cloud.openshift.com\":{\"auth\":\"dXNlcjpwYXNz\"}}}"}`))
+	s.run(t, "cluster", "create", "--no-infra-env", "--from", file(
+		t,
+		"cluster.json",
+		`{"name":"whole","openshift_version":"4.20","base_dns_domain":"example.com","pull_secret":"{\"auths\":{\"cloud.openshift.com\":{\"auth\":\"dXNlcjpwYXNz\"}}}"}`,
+	))
 	require.Equal(t, "example.com", s.cluster(t, "whole").BaseDNSDomain)
 }
 
@@ -131,18 +139,24 @@ func TestDefinitionsThatCannotWorkAreRefused(t *testing.T) {
 		args       []string
 	}{
 		{"a new cluster without a secret", "require a name, --base-domain and --pull-secret", 2, []string{"cluster", "create", "x"}},
-		{"a platform nobody knows", "must be one of", 2, []string{"cluster", "set", "lab", "--platform", "moon"}},
+		{"an unknown platform", "must be one of", 2, []string{"cluster", "set", "lab", "--platform", "moon"}},
 		{"a change without one", "require a flag", 2, []string{"cluster", "set", "lab"}},
-		{"a host prefix that is none", "require CIDR=PREFIX", 2, []string{"cluster", "set", "lab", "--cluster-network", "10.0.0.0/14=x"}},
+		{"an invalid host prefix", "require CIDR=PREFIX", 2, []string{"cluster", "set", "lab", "--cluster-network", "10.0.0.0/14=x"}},
 		{"a tang server without its key", "require URL=THUMBPRINT", 2, []string{"cluster", "set", "lab", "--tang", "http://tang"}},
-		{"a field the API does not have", `unknown field "colour"`, 2, []string{"cluster", "set", "lab", "--from", file(t, "f", "colour: red")}},
-		{"a file that is none", "require fields as JSON or YAML", 2, []string{"cluster", "set", "lab", "--from", file(t, "f", "- a")}},
-		{"an operator nobody has", "moon", 1, []string{"cluster", "set", "lab", "--operator", "moon"}},
+		{
+			"a field the API does not have", `unknown field "colour"`, 2,
+			[]string{"cluster", "set", "lab", "--from", file(t, "f", "colour: red")},
+		},
+		{"an invalid file", "require fields as JSON or YAML", 2, []string{"cluster", "set", "lab", "--from", file(t, "f", "- a")}},
+		{"an unknown operator", "moon", 1, []string{"cluster", "set", "lab", "--operator", "moon"}},
 		{"a network the service refuses", "machine_networks", 1, []string{"cluster", "set", "lab", "--machine-network", "192.0.2.0"}},
 		{"no validations to ignore", "require validations, --show or --none", 2, []string{"cluster", "ignore", "lab"}},
-		{"a validation nobody knows", "there is no validation moon", 3, []string{"cluster", "ignore", "lab", "moon"}},
+		{"an unknown validation", "there is no validation moon", 3, []string{"cluster", "ignore", "lab", "moon"}},
 		{"an environment without a secret", "require --pull-secret", 2, []string{"infra-env", "create", "pool"}},
-		{"addresses that are none", "require a list of network_yaml", 2, []string{"infra-env", "set", "lab_infra-env", "--static-network", file(t, "f", "a: b")}},
+		{
+			"invalid addresses", "require a list of network_yaml", 2,
+			[]string{"infra-env", "set", "lab_infra-env", "--static-network", file(t, "f", "a: b")},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

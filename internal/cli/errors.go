@@ -47,8 +47,7 @@ func ExitCode(err error) int {
 	return exitFailed
 }
 
-// failed gives an error of the service its exit code and says what was tried; a service
-// that does not answer is named.
+// failed gives an error of the service its exit code and labels it; a service that does not answer is named.
 func failed(service, doing string, err error) error {
 	if err == nil {
 		return nil

@@ -15,10 +15,10 @@ import (
 type clusterEvents struct {
 	clusterArgument
 	Severity []wire.EventSeverity `enum:"info,warning,error,critical" default:"info,warning,error,critical" help:"Only events of these severities."`
-	Follow   bool                 `short:"f" help:"Go on with those to come."`
+	Follow   bool                 `short:"f" help:"Wait for further events and print them."`
 }
 
-// eventsPause is the time between two questions for more events.
+// eventsPause is the time between two requests for more events.
 const eventsPause = time.Second
 
 // Run prints the events of a cluster, oldest first.

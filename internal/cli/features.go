@@ -7,7 +7,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// FeaturesCommand tells how well features and operators are supported.
+// FeaturesCommand prints how well features and operators are supported.
 type FeaturesCommand struct {
 	Connection
 	Version string `arg:"" help:"OpenShift version: 4.20."`

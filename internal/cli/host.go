@@ -18,15 +18,15 @@ type HostCommands struct {
 	List      hostList      `cmd:"" help:"List hosts."`
 	Show      hostShow      `cmd:"" help:"Show a host, its hardware and the rules it does not meet."`
 	Set       hostSet       `cmd:"" help:"Change a host: its role, name, disks, labels, pool, fencing."`
-	Recheck   hostRecheck   `cmd:"" help:"Ask a host again for what a validation keeps."`
-	Bind      hostBind      `cmd:"" help:"Give a host that belongs to no cluster to one."`
-	Unbind    hostUnbind    `cmd:"" help:"Take a host out of its cluster."`
-	Install   hostInstall   `cmd:"" help:"Add a host to a cluster that runs."`
-	Reset     hostReset     `cmd:"" help:"Stop the installation of a host that is added, and take it back to discovery."`
-	Retry     hostRetry     `cmd:"" help:"Start a host that failed in a running installation again, it alone."`
-	RetryStep hostRetryStep `cmd:"" name:"retry-step" help:"Start only the stage again that a host failed in."`
-	Evict     hostEvict     `cmd:"" help:"Let an installation go on without a host that failed."`
-	Reclaim   hostReclaim   `cmd:"" help:"Take a host out of its cluster, back to its discovery environment."`
+	Recheck   hostRecheck   `cmd:"" help:"Repeat the check of a validation on a host."`
+	Bind      hostBind      `cmd:"" help:"Bind an unbound host to a cluster."`
+	Unbind    hostUnbind    `cmd:"" help:"Unbind a host from its cluster."`
+	Install   hostInstall   `cmd:"" help:"Add a host to a running cluster."`
+	Reset     hostReset     `cmd:"" help:"Stop the installation of an added host, and reset it to discovery."`
+	Retry     hostRetry     `cmd:"" help:"Retry a single failed host of a running installation."`
+	RetryStep hostRetryStep `cmd:"" name:"retry-step" help:"Retry the stage that a host failed in."`
+	Evict     hostEvict     `cmd:"" help:"Continue an installation without a failed host."`
+	Reclaim   hostReclaim   `cmd:"" help:"Remove a host from its cluster and return it to its InfraEnv."`
 	Delete    hostDelete    `cmd:"" help:"Forget a host."`
 }
 
@@ -57,9 +57,26 @@ func (k *hostShow) Run(ctx context.Context, at *HostCommands, t *Terminal) error
 		return t.json(h)
 	}
 	t.fields(
-		"Name", view.HostName(h), "Id", h.ID.String(), "Status", string(h.Status), "Because", view.OneLine(h.StatusInfo), "Role", view.HostRole(h),
-		"Stage", string(h.Progress.CurrentStage), "Progress", h.Progress.ProgressInfo, "Installs on", h.InstallationDiskPath,
-		"Agent", h.DiscoveryAgentVersion, "Last seen", ago(t.age(h.CheckedInAt.Time())),
+		"Name",
+		view.HostName(h),
+		"Id",
+		h.ID.String(),
+		"Status",
+		string(h.Status),
+		"Because",
+		view.OneLine(h.StatusInfo),
+		"Role",
+		view.HostRole(h),
+		"Stage",
+		string(h.Progress.CurrentStage),
+		"Progress",
+		h.Progress.ProgressInfo,
+		"Installs on",
+		h.InstallationDiskPath,
+		"Agent",
+		h.DiscoveryAgentVersion,
+		"Last seen",
+		ago(t.age(h.CheckedInAt.Time())),
 	)
 	printHardware(t, h.Inventory)
 	table := view.Table{Header: []string{"NOT PASSED", "BECAUSE"}, Limits: []int{0, 120}}
@@ -100,7 +117,12 @@ func printHardware(t *Terminal, text string) {
 	t.printf("\n%s", table.String())
 	nics := view.Table{Header: []string{"NIC", "MAC", "MTU", "ADDRESSES"}}
 	for _, n := range inventory.Interfaces {
-		nics.Add(n.Name, n.MacAddress, fmt.Sprint(n.Mtu), addresses(append(n.Ipv4Addresses, n.Ipv6Addresses...), func(s string) string { return s }))
+		nics.Add(
+			n.Name,
+			n.MacAddress,
+			fmt.Sprint(n.Mtu),
+			addresses(append(n.Ipv4Addresses, n.Ipv6Addresses...), func(s string) string { return s }),
+		)
 	}
 	t.printf("\n%s", nics.String())
 }

@@ -11,10 +11,10 @@ import (
 	"slipway/internal/wire"
 )
 
-// hostAction is an operation on one host that answers with it.
+// hostAction is an operation on one host that returns it.
 type hostAction func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error)
 
-// act does something with a host; verb and does say it in sentences.
+// act does something with a host; verb and does describe it in sentences.
 func (a hostArgument) act(ctx context.Context, at *HostCommands, t *Terminal, verb, does string, do hostAction) error {
 	h, err := ask(ctx, &at.Connection, a, verb, func(c *client.Client, found *wire.Host) (*wire.Host, error) {
 		return do(c, ctx, found.InfraEnvID, found.ID)
@@ -22,7 +22,7 @@ func (a hostArgument) act(ctx context.Context, at *HostCommands, t *Terminal, ve
 	return at.printHost(t, h, does, err)
 }
 
-// printHost says what a host does now, unless what was asked of it failed.
+// printHost prints what a host does now, unless the operation failed.
 func (at *HostCommands) printHost(t *Terminal, h *wire.Host, does string, err error) error {
 	switch {
 	case err != nil:
@@ -36,21 +36,21 @@ func (at *HostCommands) printHost(t *Terminal, h *wire.Host, does string, err er
 
 type hostRetry struct{ hostArgument }
 
-// Run starts a failed host again.
+// Run retries a failed host.
 func (k *hostRetry) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
 	return k.command(ctx, at, t, "retry", "starts again", (*client.Client).RetryHost)
 }
 
 type hostReset struct{ hostArgument }
 
-// Run takes a host that was added back to discovery.
+// Run resets an added host to discovery.
 func (k *hostReset) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
 	return k.act(ctx, at, t, "reset", "is being reset", (*client.Client).ResetHost)
 }
 
 type hostDelete struct{ hostArgument }
 
-// Run forgets a host.
+// Run deletes a host.
 func (k *hostDelete) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
 	h, err := ask(ctx, &at.Connection, k, "delete", func(c *client.Client, found *wire.Host) (*wire.Host, error) {
 		return found, c.DeleteHost(ctx, found.InfraEnvID, found.ID)
@@ -78,10 +78,10 @@ func (k *hostInstall) Run(ctx context.Context, at *HostCommands, t *Terminal) er
 type hostBind struct {
 	Host     string `arg:"" help:"Name or id of the host."`
 	Cluster  string `arg:"" help:"Name or id of the cluster."`
-	InfraEnv string `name:"infra-env" help:"Only hosts of this discovery environment: its name or id."`
+	InfraEnv string `name:"infra-env" help:"Only hosts of this InfraEnv: its name or id."`
 }
 
-// Run gives a host to a cluster.
+// Run binds a host to a cluster.
 func (k *hostBind) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
 	cluster, err := FindCluster(ctx, at.Client(), k.Cluster)
 	if err != nil {
@@ -95,7 +95,7 @@ func (k *hostBind) Run(ctx context.Context, at *HostCommands, t *Terminal) error
 
 type hostUnbind struct{ hostArgument }
 
-// Run takes a host out of its cluster.
+// Run unbinds a host from its cluster.
 func (k *hostUnbind) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
 	return k.act(ctx, at, t, "unbind", "leaves its cluster", (*client.Client).UnbindHost)
 }
@@ -105,7 +105,7 @@ type hostRecheck struct {
 	Validation wire.HostValidationID `arg:"" help:"Id of the validation: sufficient-installation-disk-speed or container-images-available."`
 }
 
-// Run has a host asked again.
+// Run repeats the check of a validation on a host.
 func (k *hostRecheck) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
 	return k.act(ctx, at, t, "recheck", "is asked again for "+string(k.Validation),
 		func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {

@@ -19,15 +19,15 @@ type hostSet struct {
 	Disk          *string                        `help:"Disk to install on: its id, path or name."`
 	KeepDisk      []string                       `help:"Disk whose content stays: its id, path or name; repeatable." placeholder:"DISK"`
 	FormatDisk    []string                       `help:"Disk whose content need not stay any more; repeatable." placeholder:"DISK"`
-	Label         map[string]string              `help:"Label of the node, in place of those before; repeatable." placeholder:"KEY=VALUE"`
+	Label         map[string]string              `help:"Label of the node, replacing all previous ones; repeatable." placeholder:"KEY=VALUE"`
 	Pool          *string                        `help:"Machine config pool the node joins." placeholder:"NAME"`
-	Token         []byte                         `name:"ignition-token" type:"filecontent" help:"File with what a joining host proves itself with where it fetches its Ignition." placeholder:"FILE"`
+	Token         []byte                         `name:"ignition-token" type:"filecontent" help:"File with a joining host's token for the ignition endpoint." placeholder:"FILE"`
 	Fencing       fencingFlags                   `embed:"" prefix:"fencing-"`
-	InstallerArgs []string                       `name:"installer-arg" sep:"none" help:"Argument of coreos-installer, in place of those before; repeatable." placeholder:"ARG"`
-	Ignition      []byte                         `type:"filecontent" help:"File with what is merged with the host's Ignition." placeholder:"FILE"`
+	InstallerArgs []string                       `name:"installer-arg" sep:"none" help:"Argument of coreos-installer, replacing all previous ones; repeatable." placeholder:"ARG"`
+	Ignition      []byte                         `type:"filecontent" help:"File with a config to merge with the host's Ignition." placeholder:"FILE"`
 }
 
-// fencingFlags are how a control plane of two turns the host off.
+// fencingFlags are the credentials by which a control plane of two nodes turns the host off.
 type fencingFlags struct {
 	Address  *string       `help:"Address of the host's management controller (Redfish)." placeholder:"URL"`
 	User     string        `help:"User there."`
@@ -56,29 +56,43 @@ func (k *hostSet) Run(ctx context.Context, at *HostCommands, t *Terminal) error 
 func (k *hostSet) changes() []hostAction {
 	var all []hostAction
 	if params := k.params(); params != (wire.HostUpdateParams{}) {
-		all = append(all, func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
-			return c.UpdateHost(ctx, infraEnvID, hostID, params, options...)
-		})
+		all = append(
+			all,
+			func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
+				return c.UpdateHost(ctx, infraEnvID, hostID, params, options...)
+			},
+		)
 	}
 	if args := each(k.InstallerArgs, func(a string) string { return a }); args != nil {
-		all = append(all, func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
-			return c.SetInstallerArgs(ctx, infraEnvID, hostID, *args, options...)
-		})
+		all = append(
+			all,
+			func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
+				return c.SetInstallerArgs(ctx, infraEnvID, hostID, *args, options...)
+			},
+		)
 	}
 	if k.Ignition != nil {
-		all = append(all, func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
-			if err := c.SetHostIgnition(ctx, infraEnvID, hostID, lines(k.Ignition), options...); err != nil {
-				return nil, err
-			}
-			return c.Host(ctx, infraEnvID, hostID, options...)
-		})
+		all = append(
+			all,
+			func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) (*wire.Host, error) {
+				if err := c.SetHostIgnition(ctx, infraEnvID, hostID, lines(k.Ignition), options...); err != nil {
+					return nil, err
+				}
+				return c.Host(ctx, infraEnvID, hostID, options...)
+			},
+		)
 	}
 	return all
 }
 
 // params are the fields of the API that the flags set.
 func (k *hostSet) params() wire.HostUpdateParams {
-	p := wire.HostUpdateParams{HostRole: k.Role, HostName: k.Hostname, MachineConfigPoolName: k.Pool, IgnitionEndpointToken: content(k.Token)}
+	p := wire.HostUpdateParams{
+		HostRole:              k.Role,
+		HostName:              k.Hostname,
+		MachineConfigPoolName: k.Pool,
+		IgnitionEndpointToken: content(k.Token),
+	}
 	if k.Disk != nil {
 		install := wire.DiskRoleInstall
 		p.DisksSelectedConfig = &[]wire.DiskConfigParams{{ID: *k.Disk, Role: &install}}

@@ -15,21 +15,21 @@ import (
 	"slipway/internal/wire"
 )
 
-// ImageCommands are the commands below "image": what hosts boot from. They print nothing
-// for machines, so -o names a file here.
+// ImageCommands are the commands below "image": discovery images. They print nothing for machines, so -o names
+// a file here.
 type ImageCommands struct {
 	Service
 
-	Download imageDownload `cmd:"" help:"Download the discovery image of an environment; a download that was cut off goes on where it was."`
+	Download imageDownload `cmd:"" help:"Download the discovery image of an InfraEnv; an interrupted download is resumed."`
 }
 
 type imageDownload struct {
 	infraEnvArgument
 	File      string        `short:"o" type:"path" help:"File to write; '-' is standard output. By default NAME-TYPE.iso in this folder." placeholder:"FILE"`
-	Type      string        `enum:",full,minimal,disconnected" default:"" help:"Which image: full, minimal or disconnected; by default that of the discovery environment." placeholder:"TYPE"`
-	Overwrite bool          `help:"Replace the file if it is there."`
+	Type      string        `enum:",full,minimal,disconnected" default:"" help:"Which image: full, minimal or disconnected; by default that of the InfraEnv." placeholder:"TYPE"`
+	Overwrite bool          `help:"Replace an existing file."`
 	Timeout   time.Duration `default:"1h" help:"How long to wait for a service that is busy, or does not have the operating system yet."`
-	Stall     time.Duration `default:"1m" help:"How long a connection may bring nothing before it is made again."`
+	Stall     time.Duration `default:"1m" help:"How long a connection may be silent before it is replaced."`
 }
 
 // Run downloads an image.
@@ -57,7 +57,7 @@ func (k *imageDownload) Run(ctx context.Context, at *ImageCommands, t *Terminal)
 	return k.toFile(ctx, d, t)
 }
 
-// toFile downloads beside the file and puts it there when it is complete.
+// toFile downloads beside the file and renames the result when it is complete.
 func (k *imageDownload) toFile(ctx context.Context, d *download, t *Terminal) error {
 	file := k.File
 	if file == "" {
@@ -73,12 +73,12 @@ func (k *imageDownload) toFile(ctx context.Context, d *download, t *Terminal) er
 	defer p.Close()
 	d.to, d.progress.name = p, filepath.Base(file)
 	if p.foreign {
-		d.progress.says("%s: what is there of it is of another image: starting again", d.progress.name)
+		d.progress.says("%s: the existing part belongs to another image: starting again", d.progress.name)
 	}
 	if err := d.run(ctx); err != nil {
 		return p.kept(err)
 	}
-	if err := k.free(file); err != nil { // somebody else may have made it in the meantime
+	if err := k.free(file); err != nil { // another process may have made it in the meantime
 		return p.kept(err)
 	}
 	if err := p.finish(file); err != nil {
@@ -88,7 +88,7 @@ func (k *imageDownload) toFile(ctx context.Context, d *download, t *Terminal) er
 	return nil
 }
 
-// free says why a file cannot be written.
+// free returns why a file cannot be written.
 func (k *imageDownload) free(file string) error {
 	found, err := os.Stat(file)
 	switch {
@@ -114,16 +114,16 @@ func kindOf(mode fs.FileMode) string {
 	return "something else"
 }
 
-// imageSource is where one image of a discovery environment comes from.
+// imageSource is the source of one image of an InfraEnv.
 type imageSource struct {
 	client  *client.Client
 	env     *wire.InfraEnv
-	kind    string // full, minimal or disconnected; empty: that of the environment
+	kind    string // full, minimal or disconnected; empty: that of the InfraEnv
 	service string // its address, for errors
 	address *url.URL
 }
 
-// locate makes an address. It proves itself, for some hours if the service knows users.
+// locate makes an address. It contains a token, valid for some hours, if the service authenticates users.
 func (s *imageSource) locate(ctx context.Context) error {
 	made, err := s.client.ImageURL(ctx, s.env.ID)
 	if err != nil {
@@ -131,7 +131,10 @@ func (s *imageSource) locate(ctx context.Context) error {
 	}
 	address, err := url.Parse(made.URL)
 	if err != nil || address.Host == "" || !strings.HasSuffix(address.Path, ".iso") {
-		return fmt.Errorf("make an address for the image of %s: require the address of a file with the ending .iso, found another one", s.env.Name)
+		return fmt.Errorf(
+			"make an address for the image of %s: require the address of a file with the ending .iso, found another one",
+			s.env.Name,
+		)
 	}
 	if s.kind != "" {
 		address = address.JoinPath("..", s.kind+".iso")
@@ -140,7 +143,7 @@ func (s *imageSource) locate(ctx context.Context) error {
 	return nil
 }
 
-// open asks for the image from a byte on. Whoever does not answer is named.
+// open requests the image from a byte on. A service that does not answer is named.
 func (s *imageSource) open(ctx context.Context, from int64, etag string) (*client.Image, error) {
 	return s.client.Image(ctx, client.ImageRange{Address: s.address.String(), From: from, ETag: etag})
 }
@@ -148,14 +151,14 @@ func (s *imageSource) open(ctx context.Context, from int64, etag string) (*clien
 // fileKind is full, minimal or disconnected.
 func (s *imageSource) fileKind() string { return strings.TrimSuffix(path.Base(s.address.Path), ".iso") }
 
-// name says which image of which environment it is, without the token of the address:
+// name describes which image of which InfraEnv it is, without the token of the address:
 // .../TOKEN/VERSION/ARCHITECTURE/full.iso.
 func (s *imageSource) name() string {
 	parts := strings.Split(s.address.Path, "/")
 	return strings.Join(append([]string{s.env.ID.String()}, parts[max(0, len(parts)-3):]...), "/")
 }
 
-// at is the root of the service that has the image.
+// at is the root of the service that serves the image.
 func (s *imageSource) at() string { return s.address.Scheme + "://" + s.address.Host }
 
 // imageFileName is the file that is written unless the user names one.

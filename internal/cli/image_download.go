@@ -15,42 +15,41 @@ import (
 	"slipway/internal/platform/hostexec"
 )
 
-// download brings an image somewhere, over as many connections as it takes.
+// download downloads an image, over as many connections as necessary.
 type download struct {
 	from     *imageSource
 	to       sink
 	what     string // "full image of lab"
 	progress *progress
-	// timeout limits the pauses that the service asks for, stall how long a connection
-	// brings nothing.
+	// timeout limits the pauses that the service requests, stall the time without a byte on a connection.
 	timeout, stall time.Duration
 
-	furthest int64         // bytes that have ever been there
+	furthest int64         // the largest number of bytes so far
 	paused   time.Duration // since furthest grew
 	opened   bool          // the service had the image, or was busy with it, in this run
 	renewed  bool          // the address is new and was not used yet
 	pauses   backoff.ExponentialBackOff
 }
 
-// sink takes the bytes of an image.
+// sink receives the bytes of an image.
 type sink interface {
 	io.Writer
-	// have tells how many bytes of which image are there.
+	// have returns how many bytes of which image are present.
 	have() (from int64, etag string)
-	// begin says which image comes, and from which byte on; those behind it are dropped.
+	// begin announces which image comes, and from which byte on; bytes behind it are dropped.
 	begin(image *client.Image) error
 }
 
 const (
-	// brokenLimit is how long a service may be away in the middle of a download: a restart,
-	// an upgrade of its machine.
+	// brokenLimit is how long a service may be unreachable during a download: a restart, an upgrade of its
+	// machine.
 	brokenLimit = 5 * time.Minute
 	// chunk is how much is read and written at once, in bytes.
 	chunk = 1 << 20
 )
 
 var (
-	errStalled = errors.New("the connection brings nothing")
+	errStalled = errors.New("the connection is silent")
 	errChanged = errors.New("the image has changed since the download began")
 )
 
@@ -60,9 +59,14 @@ type brokenError struct{ err error }
 func (e *brokenError) Error() string { return e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
 
-// run downloads until everything is there, or no further attempt would help.
+// run downloads until everything is present, or no further attempt would help.
 func (d *download) run(ctx context.Context) error {
-	d.pauses = backoff.ExponentialBackOff{InitialInterval: 250 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 1.7, MaxInterval: 15 * time.Second}
+	d.pauses = backoff.ExponentialBackOff{
+		InitialInterval:     250 * time.Millisecond,
+		RandomizationFactor: 0.5,
+		Multiplier:          1.7,
+		MaxInterval:         15 * time.Second,
+	}
 	d.furthest, _ = d.to.have()
 	for {
 		err := d.attempt(ctx)
@@ -83,7 +87,7 @@ func (d *download) run(ctx context.Context) error {
 	}
 }
 
-// attempt takes one connection as far as it goes.
+// attempt uses one connection as far as it goes.
 func (d *download) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -111,7 +115,7 @@ func (d *download) attempt(ctx context.Context) error {
 	return d.copy(ctx, image, watch)
 }
 
-// broken tells the end of a connection from an answer.
+// broken distinguishes the end of a connection from a reply.
 func broken(ctx context.Context, err error) error {
 	var answer *client.Error
 	if errors.As(err, &answer) {
@@ -143,7 +147,7 @@ func (d *download) copy(ctx context.Context, image *client.Image, watch *time.Ti
 	}
 }
 
-// again says how long to wait before the next attempt, or why there is none.
+// again returns how long to wait before the next attempt, or why there is none.
 func (d *download) again(ctx context.Context, err error) (time.Duration, error) {
 	if have, _ := d.to.have(); have > d.furthest {
 		d.furthest, d.paused = have, 0
@@ -156,7 +160,7 @@ func (d *download) again(ctx context.Context, err error) (time.Duration, error) 
 	case errors.Is(err, errChanged):
 		return 0, nil
 	case errors.As(err, &answer) && answer.RetryAfter > 0 && client.Passing(err):
-		d.opened = true // the service is there, and may be away for a moment
+		d.opened = true // the service works, and may be unreachable for a moment
 		d.progress.waits(d.progress.name + ": " + reason(answer))
 		return d.pause(answer.RetryAfter, d.timeout, final)
 	case d.opened && !d.renewed && (errors.Is(err, client.ErrUnauthorized) || errors.Is(err, model.ErrNotFound)):
@@ -186,13 +190,13 @@ func (d *download) pause(pause, limit time.Duration, final error) (time.Duration
 	return pause, nil
 }
 
-// resumes reports whether what is there is of use to the next attempt.
+// resumes reports whether the existing bytes are of use to the next attempt.
 func (d *download) resumes() bool {
 	_, isStream := d.to.(stdout)
 	return !isStream
 }
 
-// reason is the service's own sentence.
+// reason is the service's own message.
 func reason(answer *client.Error) string {
 	if answer.Reason == "" {
 		return "the service is busy"
@@ -200,7 +204,7 @@ func reason(answer *client.Error) string {
 	return answer.Reason
 }
 
-// stdout is a stream: what went out cannot be taken back.
+// stdout is a stream: written bytes cannot be undone.
 type stdout struct{ io.Writer }
 
 func (stdout) have() (int64, string) { return 0, "" }

@@ -28,17 +28,24 @@ func TestImageDownloadFailsClearly(t *testing.T) {
 		{name: "a file that exists", want: "there.iso exists already: --overwrite replaces it", code: 2, args: []string{"-o", there}},
 		{name: "a folder", want: "require the name of a regular file, found a folder", code: 2, args: []string{"-o", dir, "--overwrite"}},
 		{name: "a device", want: "found a device", code: 2, args: []string{"-o", "/dev/null", "--overwrite"}},
-		{name: "a folder that does not exist", want: "no such file or directory", code: 1, args: []string{"-o", filepath.Join(dir, "x", "lab.iso")}},
+		{
+			name: "a folder that does not exist", want: "no such file or directory", code: 1,
+			args: []string{"-o", filepath.Join(dir, "x", "lab.iso")},
+		},
 		{
 			name: "a version that is not offered", want: "no image of that version", code: 3, args: []string{"-o", file},
 			broken: refuse(404, `{"reason":"no image of that version"}`),
 		},
 		{name: "no right to it", want: "no token", code: 1, args: []string{"-o", file}, broken: refuse(401, `{"message":"no token"}`)},
 		{
-			name: "an image that is too big for the disk", want: "of free disk space in " + dir + ", found", code: 1, args: []string{"-o", file},
+			name: "an image that is too big for the disk", want: "of free disk space in " + dir + ", found", code: 1,
+			args:   []string{"-o", file},
 			broken: refuse(200, "", "Content-Length", "4611686018427387904"),
 		},
-		{name: "a service that breaks before it began", want: "it broke", code: 5, args: []string{"-o", file}, broken: refuse(500, `{"reason":"it broke"}`)},
+		{
+			name: "a service that breaks before it began", want: "it broke", code: 5, args: []string{"-o", file},
+			broken: refuse(500, `{"reason":"it broke"}`),
+		},
 		{name: "an image of unknown length", want: "require an answer with its length", code: 1, args: []string{"-o", file}, broken: func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 		}},
@@ -59,7 +66,7 @@ func TestImageDownloadFailsClearly(t *testing.T) {
 	require.Len(t, left, 1, "nothing is left behind")
 }
 
-func TestImageReplacesAFileWhenTold(t *testing.T) {
+func TestImageReplacesAFileOnRequest(t *testing.T) {
 	t.Parallel()
 	s, file := newImages(t, mebi), filepath.Join(t.TempDir(), "lab.iso")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o600))
@@ -76,7 +83,7 @@ func TestImageGoesToStandardOutput(t *testing.T) {
 
 	s.broken = []http.HandlerFunc{s.cutAfter(mebi)}
 	got = downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", "-")
-	require.ErrorContains(t, got.err, "unexpected EOF", "what went out cannot be taken back")
+	require.ErrorContains(t, got.err, "unexpected EOF", "written bytes cannot be undone")
 
 	got = downloadImage(t.Context(), t, s, &cli.Terminal{Interactive: true}, "-o", "-")
 	require.ErrorContains(t, got.err, "standard output is a terminal")

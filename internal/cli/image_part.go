@@ -15,30 +15,28 @@ import (
 	"slipway/internal/client"
 )
 
-// part is a file that is not complete yet: FILE.part, with a note beside it (FILE.part.json)
-// of the image it is a part of. Both stay when a download ends early. Nobody but its
-// owner may read it, because an image has a pull secret in it.
+// part is an incomplete file: FILE.part, with a note beside it (FILE.part.json) that identifies its image. Both
+// stay when a download ends early. Only their owner may read them, because an image contains a pull secret.
 type part struct {
 	file *os.File
 	path string
 	size int64 // bytes that are there
-	// foreign says that what was found there is of another image.
+	// foreign is set when the existing part belongs to another image.
 	foreign bool
 	partNote
 }
 
-// partNote is the content of the note. There is no address in it, which may open more
-// than the image.
+// partNote is the content of the note. It contains no address, which may give access to more than the image.
 type partNote struct {
 	Image string `json:"image"` // environment, version, architecture and type
 	ETag  string `json:"etag"`
 	Size  int64  `json:"size"` // of the whole image, in bytes
-	// Synced is how many bytes of the part are on the disk for good: more may be there, and
-	// not be what it was after a loss of power.
+	// Synced is how many bytes of the part are durably on the disk: further bytes may be damaged after a power
+	// failure.
 	Synced int64 `json:"synced"`
 }
 
-// syncBytes is how often a part is brought to the disk for good.
+// syncBytes is how often a part is synced to the disk.
 const syncBytes = 64 << 20
 
 // openPart opens the part of a file, or makes an empty one; it belongs to one process.
@@ -56,12 +54,12 @@ func openPart(target, image string) (*part, error) {
 	return p, nil
 }
 
-// recall finds out what is there of an image. A note that cannot be read is none, and what
-// is there without a note is not used.
+// recall determines how much of an image is present. A note that cannot be read counts as missing, and a part
+// without a note is not used.
 func (p *part) recall(image string) error {
 	content, err := os.ReadFile(p.notePath())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read what the part belongs to: %w", err)
+		return fmt.Errorf("read the note of the part: %w", err)
 	}
 	if json.Unmarshal(content, &p.partNote) != nil || p.Image != image || p.ETag == "" {
 		p.foreign, p.partNote = p.Image != "" && p.Image != image, partNote{Image: image}
@@ -69,13 +67,13 @@ func (p *part) recall(image string) error {
 	}
 	end, err := p.file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return fmt.Errorf("look how much is there: %w", err)
+		return fmt.Errorf("read the size of the part: %w", err)
 	}
 	p.size = min(end, p.Synced)
 	return nil
 }
 
-// own sees to it that no other process writes the part, nor has just finished it.
+// own ensures that no other process writes the part, or has just finished it.
 func (p *part) own() error {
 	err := unix.Flock(int(p.file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -94,7 +92,7 @@ func (p *part) own() error {
 
 func (p *part) notePath() string { return p.path + ".json" }
 
-// Close lets others have the part.
+// Close releases the part for other processes.
 func (p *part) Close() { p.file.Close() }
 
 func (p *part) have() (int64, string) {
@@ -104,7 +102,7 @@ func (p *part) have() (int64, string) {
 	return p.size, p.ETag
 }
 
-// begin makes the part one of an image, up to the byte it begins at.
+// begin assigns the part to an image, up to the byte it begins at.
 func (p *part) begin(image *client.Image) error {
 	if err := p.file.Truncate(image.From); err != nil {
 		return fmt.Errorf("write %s: %w", p.path, err)
@@ -119,7 +117,7 @@ func (p *part) begin(image *client.Image) error {
 	return p.sync()
 }
 
-// sync brings what is there to the disk, and then notes it.
+// sync writes the part to the disk durably, and then updates the note.
 func (p *part) sync() error {
 	if err := p.file.Sync(); err != nil {
 		return fmt.Errorf("write %s: %w", p.path, err)
@@ -130,12 +128,12 @@ func (p *part) sync() error {
 		err = renameio.WriteFile(p.notePath(), content, 0o600, renameio.WithTempDir(filepath.Dir(p.path)))
 	}
 	if err != nil {
-		return fmt.Errorf("note what the part belongs to: %w", err)
+		return fmt.Errorf("write the note of the part: %w", err)
 	}
 	return nil
 }
 
-// room says so when the disk is too small, before it is full.
+// room reports a disk that is too small, before it is full.
 func (p *part) room(need int64) error {
 	var disk unix.Statfs_t
 	if err := unix.Fstatfs(int(p.file.Fd()), &disk); err != nil {
@@ -143,7 +141,12 @@ func (p *part) room(need int64) error {
 	}
 	free := int64(min(disk.Bavail, 1<<40)) * disk.Bsize //nolint:gosec // bounded
 	if free < need {
-		return fmt.Errorf("require %s of free disk space in %s, found %s", humanize.IBytes(uint64(need)), filepath.Dir(p.path), humanize.IBytes(uint64(free))) //nolint:gosec // sizes
+		return fmt.Errorf(
+			"require %s of free disk space in %s, found %s",
+			humanize.IBytes(uint64(need)),
+			filepath.Dir(p.path),
+			humanize.IBytes(uint64(free)),
+		) //nolint:gosec // sizes
 	}
 	return nil
 }
@@ -158,7 +161,7 @@ func (p *part) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// finish gives the part its name, when it is on the disk.
+// finish renames the part when it is durably on the disk.
 func (p *part) finish(target string) error {
 	if p.size != p.Size {
 		return fmt.Errorf("finish %s: require %d bytes, found %d", target, p.Size, p.size)
@@ -169,7 +172,7 @@ func (p *part) finish(target string) error {
 	if err := os.Rename(p.path, target); err != nil {
 		return fmt.Errorf("finish %s: %w", target, err)
 	}
-	_ = os.Remove(p.notePath()) // of no use to anybody any more
+	_ = os.Remove(p.notePath()) // of no use any more
 	return syncDir(filepath.Dir(target))
 }
 
@@ -185,7 +188,7 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// kept adds to an error how to go on; an empty part goes away.
+// kept adds to an error how to continue; an empty part is removed.
 func (p *part) kept(err error) error {
 	if have, _ := p.have(); have == 0 {
 		_ = os.Remove(p.path)
@@ -195,5 +198,8 @@ func (p *part) kept(err error) error {
 	if errSync := p.sync(); errSync != nil {
 		return errors.Join(err, errSync)
 	}
-	return &Failure{fmt.Errorf("%w; %s are kept in %s: the same command goes on there", err, amount(p.size, p.Size), p.path), ExitCode(err)}
+	return &Failure{
+		fmt.Errorf("%w; %s are kept in %s: the same command continues there", err, amount(p.size, p.Size), p.path),
+		ExitCode(err),
+	}
 }

@@ -10,14 +10,13 @@ import (
 	"slipway/internal/cli/view"
 )
 
-// progress shows how far a download is: a bar on a terminal, elsewhere a line for every
-// tenth, beside what the command is asked for.
+// progress shows the progress of a download: a bar on a terminal, elsewhere a line for every tenth, on stderr.
 type progress struct {
 	terminal *Terminal
 	name     string // of the file
 
 	at, size int64 // bytes
-	told     int64 // tenths
+	printed  int64 // tenths
 	bar      *progressbar.ProgressBar
 	screen   *view.Screen
 }
@@ -31,17 +30,30 @@ func (p *progress) out() io.Writer {
 
 // begin is called when bytes begin to come, from one on.
 func (p *progress) begin(from, size int64) {
-	p.at, p.size, p.told, p.screen = from, size, tenths(from, size), nil
+	p.at, p.size, p.printed, p.screen = from, size, tenths(from, size), nil
 	if from > 0 {
-		p.says("%s: going on at %s", p.name, amount(from, size))
+		p.says("%s: resuming at %s", p.name, amount(from, size))
 	}
 	if !p.terminal.Interactive {
 		return
 	}
-	p.bar = progressbar.NewOptions64(size, progressbar.OptionSetWriter(p.out()), progressbar.OptionSetDescription(p.name),
-		progressbar.OptionShowBytes(true), progressbar.OptionShowTotalBytes(true), progressbar.OptionUseIECUnits(true), progressbar.OptionShowCount(),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(max(10, min(40, p.terminal.Width-len(p.name)-50))), progressbar.OptionClearOnFinish())
-	_ = p.bar.Set64(from) // a picture that cannot be drawn is no reason to end
+	p.bar = progressbar.NewOptions64(
+		size,
+		progressbar.OptionSetWriter(p.out()),
+		progressbar.OptionSetDescription(p.name),
+		progressbar.OptionShowBytes(
+			true,
+		),
+		progressbar.OptionShowTotalBytes(true),
+		progressbar.OptionUseIECUnits(true),
+		progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(
+			100*time.Millisecond,
+		),
+		progressbar.OptionSetWidth(max(10, min(40, p.terminal.Width-len(p.name)-50))),
+		progressbar.OptionClearOnFinish(),
+	)
+	_ = p.bar.Set64(from) // a bar that cannot be drawn is no reason to end
 }
 
 // add counts bytes that have come.
@@ -51,8 +63,8 @@ func (p *progress) add(n int) {
 		_ = p.bar.Add(n)
 		return
 	}
-	if t := tenths(p.at, p.size); t > p.told {
-		p.told = t
+	if t := tenths(p.at, p.size); t > p.printed {
+		p.printed = t
 		fmt.Fprintf(p.out(), "%s: %d %% of %d MiB\n", p.name, t*10, mebibytes(p.size))
 	}
 }
@@ -65,13 +77,13 @@ func (p *progress) end() {
 	}
 }
 
-// says prints a line that stays.
+// says prints a permanent line.
 func (p *progress) says(format string, args ...any) {
 	p.end()
 	fmt.Fprintf(p.out(), format+"\n", args...)
 }
 
-// waits shows what is waited for, in the place of what was waited for before.
+// waits shows the reason for waiting, replacing the previous one.
 func (p *progress) waits(text string) {
 	if p.screen == nil {
 		p.screen = &view.Screen{Out: p.out(), Interactive: p.terminal.Interactive, Width: p.terminal.Width, Height: p.terminal.Height}

@@ -21,7 +21,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// images is a service with the image of one discovery environment.
+// images is a service with the image of one InfraEnv.
 type images struct {
 	mu       sync.Mutex
 	content  []byte
@@ -150,7 +150,9 @@ const mebi = 1 << 20
 func leave(t *testing.T, s *images, file, image string, content []byte) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(file+".part", content, 0o600))
-	note, err := json.Marshal(map[string]any{"image": envID.String() + "/4.22/x86_64/" + image, "etag": s.etag, "size": len(s.content), "synced": len(content)})
+	note, err := json.Marshal(
+		map[string]any{"image": envID.String() + "/4.22/x86_64/" + image, "etag": s.etag, "size": len(s.content), "synced": len(content)},
+	)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file+".part.json", note, 0o600))
 }

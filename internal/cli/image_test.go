@@ -47,7 +47,7 @@ func TestImageGoesOnAfterABreak(t *testing.T) {
 	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
 	require.NoError(t, got.err)
 	require.Contains(t, got.notes, "the connection broke")
-	require.Contains(t, got.notes, "going on at 7 of 9 MiB")
+	require.Contains(t, got.notes, "resuming at 7 of 9 MiB")
 	require.Equal(t, []string{
 		"minimal.iso", `minimal.iso bytes=4194304- "one"`, `minimal.iso bytes=4194304- "one"`, `minimal.iso bytes=7340032- "one"`,
 	}, s.requests)
@@ -66,7 +66,7 @@ func TestImageThatBringsNothingIsAskedForAgain(t *testing.T) {
 	}}
 	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file, "--stall", "200ms")
 	require.NoError(t, got.err)
-	require.Contains(t, got.notes, "the connection brings nothing")
+	require.Contains(t, got.notes, "the connection is silent")
 	requireImage(t, s, file)
 }
 
@@ -79,15 +79,19 @@ func TestImageGoesOnInTheNextRun(t *testing.T) {
 		<-r.Context().Done() // an answer would be one
 	}}
 	first := downloadImage(ctx, t, s, &cli.Terminal{}, "-o", file)
-	require.ErrorContains(t, first.err, "stopped: context canceled; 4 of 9 MiB are kept in "+file+".part: the same command goes on there")
+	require.ErrorContains(t, first.err, "stopped: context canceled; 4 of 9 MiB are kept in "+file+".part: the same command continues there")
 	note, err := os.ReadFile(file + ".part.json")
 	require.NoError(t, err)
-	require.JSONEq(t, `{"image":"`+envID.String()+`/4.22/x86_64/minimal.iso","etag":"\"one\"","size":9437184,"synced":4194304}`, string(note))
+	require.JSONEq(
+		t,
+		`{"image":"`+envID.String()+`/4.22/x86_64/minimal.iso","etag":"\"one\"","size":9437184,"synced":4194304}`,
+		string(note),
+	)
 	require.NotContains(t, first.err.Error()+first.notes, "secret", "the token in the address")
 
 	second := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
 	require.NoError(t, second.err)
-	require.Contains(t, second.notes, "going on at 4 of 9 MiB")
+	require.Contains(t, second.notes, "resuming at 4 of 9 MiB")
 	require.Equal(t, `minimal.iso bytes=4194304- "one"`, s.requests[len(s.requests)-1])
 	requireImage(t, s, file)
 }
@@ -140,10 +144,10 @@ func TestImageDoesNotGoOnWithWhatIsOfAnother(t *testing.T) {
 		name, want string
 		leave      func(t *testing.T, s *images, file string)
 	}{
-		{"the part of another type", "of another image: starting again", func(t *testing.T, s *images, file string) {
+		{"the part of another type", "belongs to another image: starting again", func(t *testing.T, s *images, file string) {
 			leave(t, s, file, "full.iso", make([]byte, 3*mebi))
 		}},
-		{"a part that nobody knows anything of", "", func(t *testing.T, s *images, file string) {
+		{"a part without a note", "", func(t *testing.T, s *images, file string) {
 			require.NoError(t, os.WriteFile(file+".part", make([]byte, 20*mebi), 0o600))
 		}},
 		{"a note that cannot be read", "", func(t *testing.T, s *images, file string) {
@@ -182,7 +186,13 @@ func TestImageWaitsForAServiceThatIsNotReady(t *testing.T) {
 	s.broken = []http.HandlerFunc{busy, refuse(502, ""), busy}
 	got := downloadImage(t.Context(), t, s, &cli.Terminal{}, "-o", file)
 	require.NoError(t, got.err)
-	require.Equal(t, 1, strings.Count(got.notes, "lab.iso: the operating system image is being downloaded: 312 of 1187 MiB\n"), "said once: %s", got.notes)
+	require.Equal(
+		t,
+		1,
+		strings.Count(got.notes, "lab.iso: the operating system image is being downloaded: 312 of 1187 MiB\n"),
+		"said once: %s",
+		got.notes,
+	)
 	require.Contains(t, got.notes, "502 Bad Gateway; trying again", "a restart in the meantime")
 	requireImage(t, s, file)
 

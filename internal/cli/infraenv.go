@@ -11,27 +11,27 @@ import (
 	"slipway/internal/wire"
 )
 
-// InfraEnvCommands are the commands below "infra-env": discovery environments.
+// InfraEnvCommands are the commands below "infra-env".
 type InfraEnvCommands struct {
 	Connection
 
-	Create    infraEnvCreate   `cmd:"" help:"Make a discovery environment, for a cluster or for hosts without one."`
-	List      infraEnvList     `cmd:"" help:"List the discovery environments."`
-	Set       infraEnvSet      `cmd:"" help:"Change a discovery environment."`
+	Create    infraEnvCreate   `cmd:"" help:"Make an InfraEnv, for a cluster or for hosts without one."`
+	List      infraEnvList     `cmd:"" help:"List the InfraEnvs."`
+	Set       infraEnvSet      `cmd:"" help:"Change an InfraEnv."`
 	Address   infraEnvURL      `cmd:"" name:"url" help:"Make an address of the discovery image, or of a file, that needs no password."`
-	RotateKey infraEnvRotate   `cmd:"" name:"rotate-key" help:"Replace the key that signs addresses: those made before stop working."`
-	Ignition  infraEnvIgnition `cmd:"" help:"Download the Ignition hosts of a discovery environment boot with."`
-	Delete    infraEnvDelete   `cmd:"" help:"Forget a discovery environment without hosts."`
+	RotateKey infraEnvRotate   `cmd:"" name:"rotate-key" help:"Replace the key that signs addresses: earlier ones become invalid."`
+	Ignition  infraEnvIgnition `cmd:"" help:"Download the Ignition hosts of an InfraEnv boot with."`
+	Delete    infraEnvDelete   `cmd:"" help:"Delete an InfraEnv without hosts."`
 }
 
 type infraEnvCreate struct {
-	Name    string  `arg:"" help:"Name of the discovery environment."`
+	Name    string  `arg:"" help:"Name of the InfraEnv."`
 	Cluster string  `help:"Cluster its hosts belong to: name or id. Without, they wait for 'host bind'."`
 	Arch    *string `help:"CPU architecture of the hosts." placeholder:"x86_64"`
 	infraEnvFlags
 }
 
-// Validate says what a new discovery environment lacks.
+// Validate checks for the required settings of a new InfraEnv.
 func (k *infraEnvCreate) Validate() error {
 	if k.PullSecret == nil {
 		return usagef("require --pull-secret")
@@ -39,7 +39,7 @@ func (k *infraEnvCreate) Validate() error {
 	return nil
 }
 
-// Run makes a discovery environment.
+// Run makes an InfraEnv.
 func (k *infraEnvCreate) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	c := at.Client()
 	flags, err := k.params()
@@ -64,12 +64,12 @@ func (k *infraEnvCreate) Run(ctx context.Context, at *InfraEnvCommands, t *Termi
 	}
 	env, err := c.RegisterInfraEnv(ctx, params)
 	if err != nil {
-		return failed(at.URL, "create discovery environment "+k.Name, err)
+		return failed(at.URL, "create InfraEnv "+k.Name, err)
 	}
 	if at.json() {
 		return t.json(env)
 	}
-	t.printf("discovery environment %s created: %s\n", env.Name, env.ID)
+	t.printf("InfraEnv %s created: %s\n", env.Name, env.ID)
 	return nil
 }
 
@@ -77,7 +77,7 @@ type infraEnvList struct {
 	Cluster string `help:"Only those of this cluster: name or id."`
 }
 
-// Run prints the discovery environments.
+// Run prints the InfraEnvs.
 func (k *infraEnvList) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	c := at.Client()
 	id := uuid.Nil
@@ -90,7 +90,7 @@ func (k *infraEnvList) Run(ctx context.Context, at *InfraEnvCommands, t *Termina
 	}
 	envs, err := c.ListInfraEnvs(ctx, id)
 	if err != nil {
-		return failed(at.URL, "list the discovery environments", err)
+		return failed(at.URL, "list the InfraEnvs", err)
 	}
 	if at.json() {
 		return t.json(envs)
@@ -125,17 +125,23 @@ func (k *infraEnvIgnition) Run(ctx context.Context, at *InfraEnvCommands, t *Ter
 
 type infraEnvURL struct {
 	infraEnvArgument
-	Of string `name:"of" enum:"image,discovery.ign,ipxe-script" default:"image" help:"What is there: image, discovery.ign or ipxe-script."`
+	Of string `name:"of" enum:"image,discovery.ign,ipxe-script" default:"image" help:"File behind the address: image, discovery.ign or ipxe-script."`
 }
 
 // Run prints an address.
 func (k *infraEnvURL) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
-	made, err := ask(ctx, &at.Connection, k, "make an address for", func(c *client.Client, found *wire.InfraEnv) (wire.PresignedURL, error) {
-		if k.Of == "image" {
-			return c.ImageURL(ctx, found.ID)
-		}
-		return c.InfraEnvFileURL(ctx, found.ID, k.Of)
-	})
+	made, err := ask(
+		ctx,
+		&at.Connection,
+		k,
+		"make an address for",
+		func(c *client.Client, found *wire.InfraEnv) (wire.PresignedURL, error) {
+			if k.Of == "image" {
+				return c.ImageURL(ctx, found.ID)
+			}
+			return c.InfraEnvFileURL(ctx, found.ID, k.Of)
+		},
+	)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ type infraEnvSet struct {
 	infraEnvFlags
 }
 
-// Run changes a discovery environment.
+// Run changes an InfraEnv.
 func (k *infraEnvSet) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	params, err := k.params()
 	if err != nil {
@@ -32,11 +32,11 @@ func (k *infraEnvSet) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal
 	if at.json() {
 		return t.json(env)
 	}
-	t.printf("discovery environment %s changed: hosts that boot from now on get it\n", env.Name)
+	t.printf("InfraEnv %s changed: hosts that boot from now on get it\n", env.Name)
 	return nil
 }
 
-// act does something that has no answer; verb and does say it in sentences.
+// act runs an operation without a result; verb and does describe it in sentences.
 func (a infraEnvArgument) act(ctx context.Context, at *InfraEnvCommands, t *Terminal, verb, does string,
 	do func(c *client.Client, ctx context.Context, id uuid.UUID, options ...client.Option) error,
 ) error {
@@ -44,21 +44,21 @@ func (a infraEnvArgument) act(ctx context.Context, at *InfraEnvCommands, t *Term
 		return found, do(c, ctx, found.ID)
 	})
 	if err == nil && !at.json() {
-		t.printf("discovery environment %s %s\n", env.Name, does)
+		t.printf("InfraEnv %s %s\n", env.Name, does)
 	}
 	return err
 }
 
 type infraEnvRotate struct{ infraEnvArgument }
 
-// Run replaces the key of a discovery environment.
+// Run replaces the key of an InfraEnv.
 func (k *infraEnvRotate) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	return k.act(ctx, at, t, "replace the key of", "has a new key", (*client.Client).RotateKey)
 }
 
 type infraEnvDelete struct{ infraEnvArgument }
 
-// Run forgets a discovery environment.
+// Run forgets an InfraEnv.
 func (k *infraEnvDelete) Run(ctx context.Context, at *InfraEnvCommands, t *Terminal) error {
 	return k.act(ctx, at, t, "delete", "deleted", (*client.Client).DeleteInfraEnv)
 }

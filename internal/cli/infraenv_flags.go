@@ -8,17 +8,16 @@ import (
 	"slipway/internal/wire"
 )
 
-// infraEnvFlags are the settings of a discovery environment that can be given when it is
-// made and changed later. A flag that is not given leaves its setting alone; an empty
-// value takes it back.
+// infraEnvFlags are the settings of an InfraEnv that can be given when it is created and changed later. A flag
+// that is not given leaves its setting unchanged; an empty value clears it.
 type infraEnvFlags struct {
 	Version       *string         `help:"OpenShift version of the live image." placeholder:"4.20"`
 	PullSecret    []byte          `type:"filecontent" help:"File with the pull secret." placeholder:"FILE"`
 	SSHKey        []byte          `name:"ssh-key" type:"filecontent" help:"File with public SSH keys that may log in to the live image." placeholder:"FILE"`
 	NTP           *string         `help:"NTP servers of the hosts, separated by commas."`
 	StaticNetwork []byte          `type:"filecontent" help:"File with the addresses of the hosts: a list of network_yaml and mac_interface_map, JSON or YAML." placeholder:"FILE"`
-	KernelArg     []string        `sep:"none" help:"Kernel argument of the live image: --kernel-arg ARG appends, --kernel-arg=-ARG (with =) takes away, ARG=VALUE too; repeatable." placeholder:"[-]ARG"`
-	Ignition      []byte          `type:"filecontent" help:"File with what is merged with the discovery Ignition: an Ignition config (JSON) or a Butane config (YAML)." placeholder:"FILE"`
+	KernelArg     []string        `sep:"none" help:"Kernel argument of the live image: --kernel-arg ARG appends, --kernel-arg=-ARG (with =) removes, ARG=VALUE too; repeatable." placeholder:"[-]ARG"`
+	Ignition      []byte          `type:"filecontent" help:"File with a config to merge with the discovery Ignition: an Ignition config (JSON) or a Butane config (YAML)." placeholder:"FILE"`
 	TrustBundle   []byte          `type:"filecontent" help:"File with certificates (PEM) the hosts trust." placeholder:"FILE"`
 	ImageType     *wire.ImageType `enum:"full-iso,minimal-iso,disconnected-iso" help:"Kind of live image: full-iso, minimal-iso or disconnected-iso." placeholder:"TYPE"`
 	HTTPProxy     *string         `name:"http-proxy" help:"Proxy for http." placeholder:"URL"`

@@ -108,18 +108,25 @@ func (s *service) infraEnv(t *testing.T, name string) wire.InfraEnv {
 			return e
 		}
 	}
-	require.Fail(t, "no discovery environment "+name)
+	require.Fail(t, "no InfraEnv "+name)
 	return wire.InfraEnv{}
 }
 
-// host registers a host in an environment and tells its inventory.
+// host registers a host in an environment and reports its inventory.
 func (s *service) host(t *testing.T, infraEnv uuid.UUID, name string) uuid.UUID {
 	t.Helper()
 	id := uuid.New()
 	_, err := s.client.RegisterHost(t.Context(), infraEnv, id)
 	require.NoError(t, err)
 	disk := func(name string) wire.Disk {
-		d := wire.Disk{ID: "wwn-" + name, ByID: "wwn-" + name, Name: name, Path: "/dev/" + name, SizeBytes: 256e9, DriveType: wire.DriveTypeSSD}
+		d := wire.Disk{
+			ID:        "wwn-" + name,
+			ByID:      "wwn-" + name,
+			Name:      name,
+			Path:      "/dev/" + name,
+			SizeBytes: 256e9,
+			DriveType: wire.DriveTypeSSD,
+		}
 		d.InstallationEligibility.Eligible = true
 		return d
 	}

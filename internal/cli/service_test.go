@@ -71,17 +71,28 @@ func (f *fake) cluster() wire.Cluster {
 func hosts() []wire.Host {
 	return []wire.Host{
 		{
-			ID: workerID, InfraEnvID: envID, ClusterID: clusterID, RequestedHostname: "worker-0", Role: wire.HostRoleWorker, Status: wire.HostStatusError,
-			StatusInfo: "write the image:\n> Read disk (1%)   \r> Read disk (2%)   \rinput/output error", CheckedInAt: wire.DateTime(now.Add(-time.Minute)),
-			Progress:        wire.HostProgressInfo{CurrentStage: wire.HostStageWritingImageToDisk, InstallationPercentage: 33, StageStartedAt: wire.DateTime(now.Add(-90 * time.Second))},
+			ID: workerID, InfraEnvID: envID, ClusterID: clusterID, RequestedHostname: "worker-0", Role: wire.HostRoleWorker,
+			Status:      wire.HostStatusError,
+			StatusInfo:  "write the image:\n> Read disk (1%)   \r> Read disk (2%)   \rinput/output error",
+			CheckedInAt: wire.DateTime(now.Add(-time.Minute)),
+			Progress: wire.HostProgressInfo{
+				CurrentStage:           wire.HostStageWritingImageToDisk,
+				InstallationPercentage: 33,
+				StageStartedAt:         wire.DateTime(now.Add(-90 * time.Second)),
+			},
 			ValidationsInfo: `{"hardware":[{"id":"has-min-memory","status":"failure","message":"require 16 GiB, found 8 GiB"},{"id":"x","status":"success"}]}`,
 		},
 		{
-			ID: masterID, InfraEnvID: envID, ClusterID: clusterID, Role: wire.HostRoleMaster, Bootstrap: true, Status: wire.HostStatusInstallingInProgress,
+			ID: masterID, InfraEnvID: envID, ClusterID: clusterID, Role: wire.HostRoleMaster, Bootstrap: true,
+			Status: wire.HostStatusInstallingInProgress,
 			Inventory: `{"hostname":"master-0","cpu":{"count":8,"model_name":"Quick"},"memory":{"physical_bytes":17179869184},` +
 				`"disks":[{"path":"/dev/sda","drive_type":"SSD","size_bytes":120000000000,"installation_eligibility":{"eligible":true}}],` +
 				`"interfaces":[{"name":"eno1","mac_address":"52:54:00:00:00:01","mtu":1500,"ipv4_addresses":["192.0.2.1/24"]}]}`,
-			Progress: wire.HostProgressInfo{CurrentStage: wire.HostStageWaitingForBootkube, InstallationPercentage: 54, ProgressInfo: "waiting"},
+			Progress: wire.HostProgressInfo{
+				CurrentStage:           wire.HostStageWaitingForBootkube,
+				InstallationPercentage: 54,
+				ProgressInfo:           "waiting",
+			},
 		},
 	}
 }
@@ -133,9 +144,15 @@ func (f *fake) routes(r chi.Router) {
 	})
 	r.Patch("/clusters/{id}", answer(201, cluster))
 	r.Delete("/clusters/{id}", answer(204, nil))
-	r.Post("/clusters/{id}/actions/install", answer(409, func() any { return wire.Error{Reason: "require status ready, found installing"} }))
+	r.Post(
+		"/clusters/{id}/actions/install",
+		answer(409, func() any { return wire.Error{Reason: "require status ready, found installing"} }),
+	)
 	r.Post("/clusters/{id}/actions/cancel", answer(202, cluster))
-	r.Get("/clusters/{id}/downloads/credentials", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("apiVersion: v1\n")) })
+	r.Get(
+		"/clusters/{id}/downloads/credentials",
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("apiVersion: v1\n")) },
+	)
 	r.Get("/clusters/{id}/credentials", answer(200, func() any { return wire.Credentials{Username: "kubeadmin", Password: "secret"} }))
 	r.Get("/openshift-versions", answer(200, func() any {
 		return wire.OpenshiftVersions{"4.19.0": {}, "4.20.5": {Default: true}}

@@ -60,7 +60,11 @@ func TestManifestsComeAndGo(t *testing.T) {
 	s := newService(t)
 	s.create(t, "lab")
 	motd := file(t, "99-motd.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: motd\n")
-	require.Equal(t, "manifest openshift/99-motd.yaml added\n", s.run(t, "cluster", "manifests", "add", "lab", motd, "--folder", "openshift"))
+	require.Equal(
+		t,
+		"manifest openshift/99-motd.yaml added\n",
+		s.run(t, "cluster", "manifests", "add", "lab", motd, "--folder", "openshift"),
+	)
 	golden(t, "manifests", s.run(t, "cluster", "manifests", "list", "lab"))
 	require.Contains(t, s.run(t, "cluster", "manifests", "show", "lab", "99-motd.yaml", "--folder", "openshift"), "kind: ConfigMap")
 	s.run(t, "cluster", "manifests", "remove", "lab", "99-motd.yaml", "--folder", "openshift")
@@ -71,7 +75,11 @@ func TestInstallConfigIsOverridden(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.create(t, "lab")
-	require.Equal(t, "install-config of cluster lab changed\n", s.run(t, "cluster", "install-config", "set", "lab", file(t, "o.yaml", "fips: true\n")))
+	require.Equal(
+		t,
+		"install-config of cluster lab changed\n",
+		s.run(t, "cluster", "install-config", "set", "lab", file(t, "o.yaml", "fips: true\n")),
+	)
 	require.Contains(t, s.run(t, "cluster", "install-config", "show", "lab"), "\nfips: true\n")
 	path := filepath.Join(t.TempDir(), "install-config.yaml")
 	require.Contains(t, s.run(t, "cluster", "install-config", "show", "lab", "--file", path), path)
@@ -95,15 +103,34 @@ func TestInfraEnvIsSetUp(t *testing.T) {
 `)
 	s.run(t, "infra-env", "create", "pool", "--pull-secret", s.secret, "--kernel-arg", "quiet")
 	require.Contains(t, s.infraEnv(t, "pool").KernelArguments, "quiet")
-	require.Contains(t, s.run(t, "infra-env", "set", "pool", "--static-network", addresses, "--ntp", "ntp.example.com", "--https-proxy", "http://proxy.example.com"), "pool changed")
+	require.Contains(
+		t,
+		s.run(
+			t,
+			"infra-env",
+			"set",
+			"pool",
+			"--static-network",
+			addresses,
+			"--ntp",
+			"ntp.example.com",
+			"--https-proxy",
+			"http://proxy.example.com",
+		),
+		"pool changed",
+	)
 	e := s.infraEnv(t, "pool")
 	require.Contains(t, e.StaticNetworkConfig, "192.0.2.10")
 	require.Equal(t, "http://proxy.example.com", e.Proxy.HTTPSProxy)
 
 	require.Contains(t, s.run(t, "infra-env", "url", "pool"), "/x86_64/")
-	require.Contains(t, s.run(t, "infra-env", "url", "pool", "--of", "discovery.ign"), "http://service.example/api/assisted-install/v2/infra-envs/")
-	require.Equal(t, "discovery environment pool has a new key\n", s.run(t, "infra-env", "rotate-key", "pool"))
-	require.Equal(t, "discovery environment pool deleted\n", s.run(t, "infra-env", "delete", "pool"))
+	require.Contains(
+		t,
+		s.run(t, "infra-env", "url", "pool", "--of", "discovery.ign"),
+		"http://service.example/api/assisted-install/v2/infra-envs/",
+	)
+	require.Equal(t, "InfraEnv pool has a new key\n", s.run(t, "infra-env", "rotate-key", "pool"))
+	require.Equal(t, "InfraEnv pool deleted\n", s.run(t, "infra-env", "delete", "pool"))
 }
 
 func TestHostIsSetUp(t *testing.T) {
@@ -112,10 +139,46 @@ func TestHostIsSetUp(t *testing.T) {
 	c := s.create(t, "lab")
 	e := s.infraEnv(t, "lab_infra-env")
 	id := s.host(t, e.ID, "m0")
-	require.Equal(t, "host n0 is changed\n", s.run(t, "host", "set", "m0", "--cluster", "lab", "--hostname", "n0", "--role", "master", "--disk", "/dev/sdb",
-		"--keep-disk", "sda", "--label", "site=lab", "--label", "rack=1", "--pool", "infra", "--fencing-address", "https://192.0.2.9/redfish/v1",
-		"--fencing-user", "root", "--fencing-password", "calvin", "--fencing-insecure", "--installer-arg=--append-karg", "--installer-arg", "quiet",
-		"--ignition", file(t, "h.ign", `{"ignition":{"version":"3.2.0"}}`), "--ignition-token", file(t, "token", "secret\n")))
+	require.Equal(
+		t,
+		"host n0 is changed\n",
+		s.run(
+			t,
+			"host",
+			"set",
+			"m0",
+			"--cluster",
+			"lab",
+			"--hostname",
+			"n0",
+			"--role",
+			"master",
+			"--disk",
+			"/dev/sdb",
+			"--keep-disk",
+			"sda",
+			"--label",
+			"site=lab",
+			"--label",
+			"rack=1",
+			"--pool",
+			"infra",
+			"--fencing-address",
+			"https://192.0.2.9/redfish/v1",
+			"--fencing-user",
+			"root",
+			"--fencing-password",
+			"calvin",
+			"--fencing-insecure",
+			"--installer-arg=--append-karg",
+			"--installer-arg",
+			"quiet",
+			"--ignition",
+			file(t, "h.ign", `{"ignition":{"version":"3.2.0"}}`),
+			"--ignition-token",
+			file(t, "token", "secret\n"),
+		),
+	)
 	h, err := s.client.Host(t.Context(), e.ID, id)
 	require.NoError(t, err)
 	require.Equal(t, wire.HostRoleMaster, h.Role)
@@ -153,7 +216,11 @@ func TestHostOfThePoolIsBound(t *testing.T) {
 func TestClustersThatRunTakeHosts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	require.Contains(t, s.run(t, "cluster", "import", "far", "--api-name", "api.far.example.com", "--id", uuid.NewString()), "cluster far imported")
+	require.Contains(
+		t,
+		s.run(t, "cluster", "import", "far", "--api-name", "api.far.example.com", "--id", uuid.NewString()),
+		"cluster far imported",
+	)
 	require.Equal(t, "cluster far: adding-hosts\n", s.run(t, "wait", "cluster", "far", "--for", "adding-hosts"))
 	s.run(t, "cluster", "set", "far", "--api-name", "api2.far.example.com")
 	require.Equal(t, "api2.far.example.com", s.cluster(t, "far").APIVipDNSName)

@@ -13,12 +13,11 @@ import (
 	"slipway/internal/cli/view"
 )
 
-// Terminal is where a command prints, and the clock it goes by. Commands get it by
-// kong's bindings.
+// Terminal is the output of a command, and its clock. Commands get it by kong's bindings.
 type Terminal struct {
 	Out, Err io.Writer
 	Now      func() time.Time
-	// Interactive says that Out is a terminal; Width and Height are its size in characters.
+	// Interactive is set when Out is a terminal; Width and Height are its size in characters.
 	Interactive   bool
 	Width, Height int
 }
@@ -45,7 +44,7 @@ func (t *Terminal) Screen() *view.Screen {
 
 func (t *Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
 
-// note prints a line beside what a command is asked for, which scripts read.
+// note prints a line on stderr, apart from the output that scripts read.
 func (t *Terminal) note(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
 
 // json prints a value for machines.

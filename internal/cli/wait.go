@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -17,13 +21,13 @@ type WaitCommands struct {
 	Host    waitHost    `cmd:"" help:"Wait until a host has a status."`
 }
 
-// waitFlags say what is waited for and how long.
+// waitFlags are the status to wait for and the time limit.
 type waitFlags struct {
 	For     string        `required:"" help:"Status to wait for: ready, installed, known, added-to-existing-cluster, ..." placeholder:"STATUS"`
 	Timeout time.Duration `default:"4h" help:"How long to wait."`
 }
 
-// waitPause is the time between two looks.
+// waitPause is the time between two requests.
 const waitPause = time.Second
 
 type waitCluster struct {
@@ -58,10 +62,10 @@ func (k waitCluster) wait(ctx context.Context, at *Connection, t *Terminal) erro
 		},
 		show: func(found *wire.Cluster) {
 			if t.Interactive {
-				screen.Draw(view.Picture(found, t.Now()))
+				screen.Draw(view.Snapshot(found, t.Now()))
 				return
 			}
-			screen.Draw(view.PlainPicture(found))
+			screen.Draw(view.PlainSnapshot(found))
 		},
 	})
 }
@@ -73,7 +77,9 @@ type waitHost struct {
 
 // hostEnds are the statuses a host does not leave by itself.
 var hostEnds = []string{
-	string(wire.HostStatusError), string(wire.HostStatusCancelled), string(wire.HostStatusInstalled), string(wire.HostStatusAddedToExistingCluster),
+	string(
+		wire.HostStatusError,
+	), string(wire.HostStatusCancelled), string(wire.HostStatusInstalled), string(wire.HostStatusAddedToExistingCluster),
 }
 
 // Run waits.
@@ -100,7 +106,7 @@ func (k waitHost) wait(ctx context.Context, at *Connection, t *Terminal) error {
 	})
 }
 
-// RetryCommand is what a user types to start a failed host again.
+// RetryCommand is the command that a user types to retry a failed host.
 func RetryCommand(url string, c *wire.Cluster, h *wire.Host) string {
 	return hostCommand(url, c, h, "retry")
 }
@@ -111,4 +117,84 @@ func hostCommand(url string, c *wire.Cluster, h *wire.Host, command string) stri
 
 func clusterCommand(url string, c *wire.Cluster, command string) string {
 	return strings.Join([]string{"slipway cluster", command, c.Name, "--url", url}, " ")
+}
+
+// waited is an object with a status that can be waited for.
+type waited[F any] struct {
+	ends  []string // statuses that end a wait for another
+	read  func(ctx context.Context, c *client.Client, found *F) (*F, error)
+	state func(found *F) (status, info string)
+	show  func(found *F)
+}
+
+// settling is how many times a final status found at the beginning is ignored: a command accepted just before,
+// such as a reset, shows only when its workflow has begun.
+const settling = 5
+
+var errWaitOver = errors.New("time is over")
+
+// wait polls until the object of an argument has the status of the flags.
+func wait[F any](ctx context.Context, at *Connection, t *Terminal, flags waitFlags, a argument[F], w waited[F]) error {
+	c := at.Client()
+	ctx, cancel := context.WithTimeoutCause(ctx, flags.Timeout, errWaitOver)
+	defer cancel()
+	found, err := appear(ctx, c, a)
+	if err != nil {
+		return err
+	}
+	first, _ := w.state(found)
+	for looks := 1; ; looks++ {
+		status, info := w.state(found)
+		if status != first {
+			looks = settling
+		}
+		if !at.json() { // which goes out alone
+			w.show(found)
+		}
+		switch {
+		case status == flags.For && at.json():
+			return t.json(found)
+		case status == flags.For:
+			return nil
+		case slices.Contains(w.ends, status) && looks >= settling:
+			return &Failure{fmt.Errorf("%s is %s: %s", a.name(), status, info), exitFailed}
+		}
+		err := hostexec.Sleep(ctx, waitPause)
+		if err == nil {
+			var next *F
+			if next, err = w.read(ctx, c, found); err == nil {
+				found = next
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return waitEnded(ctx, a.name()+" is still "+status)
+		case err != nil && !client.Passing(err):
+			return failed(at.URL, "wait for "+a.name(), err)
+		}
+	}
+}
+
+// appear finds the object of an argument. A host may appear later, or get its name when its agent reports it;
+// other objects must exist.
+func appear[F any](ctx context.Context, c *client.Client, a argument[F]) (*F, error) {
+	for {
+		found, err := a.find(ctx, c)
+		switch {
+		case err == nil:
+			return found, nil
+		case ctx.Err() == nil && !errors.Is(err, errNoHost):
+			return nil, err
+		case hostexec.Sleep(ctx, waitPause) != nil:
+			return nil, waitEnded(ctx, "there is no "+a.name())
+		}
+	}
+}
+
+// waitEnded is why a wait ended at a state: its time is over, or its user ended it.
+func waitEnded(ctx context.Context, state string) error {
+	if errors.Is(context.Cause(ctx), errWaitOver) {
+		return &Failure{fmt.Errorf("%s: %w", state, errWaitOver), exitTimeout}
+	}
+	return fmt.Errorf("%s: %w", state, ctx.Err())
 }

@@ -21,14 +21,14 @@ func (k *clusterPause) Run(ctx context.Context, at *ClusterCommands, t *Terminal
 
 type clusterResume struct{ clusterArgument }
 
-// Run lets a paused installation go on.
+// Run resumes a paused installation.
 func (k *clusterResume) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	return k.command(ctx, at, t, "resume", "goes on", (*client.Client).ResumeCluster)
+	return k.command(ctx, at, t, "resume", "continues", (*client.Client).ResumeCluster)
 }
 
 type clusterExtend struct{ clusterArgument }
 
-// Run waits once more for a phase that timed out.
+// Run extends the timeout of a stalled phase.
 func (k *clusterExtend) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
 	return k.command(ctx, at, t, "extend", "is waited for once more", (*client.Client).ExtendCluster)
 }
@@ -55,26 +55,26 @@ func (a clusterArgument) command(ctx context.Context, at *ClusterCommands, t *Te
 
 type hostRetryStep struct{ hostArgument }
 
-// Run starts the failed stage of a host again.
+// Run retries the failed stage of a host.
 func (k *hostRetryStep) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
 	return k.command(ctx, at, t, "retry the stage of", "starts its failed stage again", (*client.Client).RetryHostStep)
 }
 
 type hostEvict struct{ hostArgument }
 
-// Run gives a failed host up.
+// Run removes a failed host from the installation.
 func (k *hostEvict) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	return k.command(ctx, at, t, "evict", "is given up: the installation goes on without it", (*client.Client).EvictHost)
+	return k.command(ctx, at, t, "evict", "is given up: the installation continues without it", (*client.Client).EvictHost)
 }
 
 type hostReclaim struct{ hostArgument }
 
-// Run takes a host back to its discovery environment.
+// Run returns a host to its InfraEnv.
 func (k *hostReclaim) Run(ctx context.Context, at *HostCommands, t *Terminal) error {
-	return k.command(ctx, at, t, "reclaim", "goes back to its discovery environment", (*client.Client).ReclaimHost)
+	return k.command(ctx, at, t, "reclaim", "goes back to its InfraEnv", (*client.Client).ReclaimHost)
 }
 
-// command sends a command for a host; verb and does say it in sentences.
+// command sends a command for a host; verb and does describe it in sentences.
 func (a hostArgument) command(ctx context.Context, at *HostCommands, t *Terminal, verb, does string,
 	send func(c *client.Client, ctx context.Context, infraEnvID, hostID uuid.UUID, options ...client.Option) error,
 ) error {
@@ -87,7 +87,7 @@ func (a hostArgument) command(ctx context.Context, at *HostCommands, t *Terminal
 	return at.printHost(t, h, does, err)
 }
 
-// workflowTime is how long a command that only shows waits for the workflow's answer.
+// workflowTime is how long a command that only shows waits for the workflow's reply.
 const workflowTime = 3 * time.Second
 
 // withWorkflow are the statuses in which a cluster may have a running workflow.
@@ -96,8 +96,8 @@ var withWorkflow = []wire.ClusterStatus{
 	wire.ClusterStatusFinalizing, wire.ClusterStatusError,
 }
 
-// printWaits lists what a running installation waits for and the commands that let it
-// go on. A workflow that does not answer has nothing to say here.
+// printWaits lists what a running installation waits for and the commands that continue it. A workflow that
+// does not answer is left out.
 func printWaits(ctx context.Context, at *ClusterCommands, t *Terminal, c *wire.Cluster) {
 	if !slices.Contains(withWorkflow, c.Status) {
 		return
@@ -107,7 +107,10 @@ func printWaits(ctx context.Context, at *ClusterCommands, t *Terminal, c *wire.C
 		return
 	}
 	if state.Paused {
-		t.printf("\nThe installation is paused: hosts wait before their next stage. To go on:\n  %s\n", clusterCommand(at.URL, c, "resume"))
+		t.printf(
+			"\nThe installation is paused: hosts wait before their next stage. To continue:\n  %s\n",
+			clusterCommand(at.URL, c, "resume"),
+		)
 	}
 	if state.TimedOut {
 		t.printf("\nThe installation was not finalized in time. To wait once more:\n  %s\n", clusterCommand(at.URL, c, "extend"))
@@ -122,7 +125,7 @@ func printWaits(ctx context.Context, at *ClusterCommands, t *Terminal, c *wire.C
 		t.fields(
 			"To try the failed stage again", hostCommand(at.URL, c, h, "retry-step"),
 			"To start the host again", hostCommand(at.URL, c, h, "retry"),
-			"To go on without it", hostCommand(at.URL, c, h, "evict"),
+			"To continue without it", hostCommand(at.URL, c, h, "evict"),
 		)
 	}
 }

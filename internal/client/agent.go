@@ -13,7 +13,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// RegisterHost announces a host; a second time is the same host again.
+// RegisterHost registers a host; repeating it registers the same host again.
 func (c *Client) RegisterHost(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option,
 ) (*wire.HostRegistrationResponse, error) {
@@ -31,11 +31,11 @@ func (c *Client) RegisterHost(
 	return &host, nil
 }
 
-// Poll is the answer to a request for steps.
+// Poll is the reply to a request for steps.
 type Poll struct {
 	wire.Steps
-	// Held says that the service knows WithWait: it answered when a step was due or the
-	// wait was over, and expects the next poll at once.
+	// Held means that the service supports WithWait: it answered when a step was due or the wait was over, and
+	// expects the next poll at once.
 	Held bool
 }
 
@@ -55,14 +55,14 @@ func (c *Client) NextSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, at
 	return &poll, nil
 }
 
-// PostReply hands in the result of a step; the same reply may be posted again.
+// PostReply sends the result of a step; the same reply may be sent again.
 func (c *Client) PostReply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply, options ...Option) error {
 	return c.do(ctx, call{
 		method: http.MethodPost, path: hostPath(infraEnvID, hostID) + "/instructions", body: reply, ok: http.StatusNoContent,
 	}, options)
 }
 
-// UpdateHostProgress reports the stage of a host and, for some stages, how far it is ("42%").
+// UpdateHostProgress reports the stage of a host and, for some stages, its progress ("42%").
 func (c *Client) UpdateHostProgress(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, stage wire.HostStage, info string, options ...Option,
 ) error {
@@ -72,7 +72,7 @@ func (c *Client) UpdateHostProgress(
 	}, options)
 }
 
-// HostLogsProgress reports how far the collection of a host's logs is.
+// HostLogsProgress reports the state of the collection of a host's logs.
 func (c *Client) HostLogsProgress(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, state wire.LogsState, options ...Option,
 ) error {

@@ -16,7 +16,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// call is one operation on its way.
+// call is one running operation.
 type call struct {
 	method string
 	path   string // below basePath, or ownPath when own is set
@@ -26,7 +26,7 @@ type call struct {
 	// upload, when set, makes the body anew for each attempt.
 	upload func() (body io.Reader, contentType string)
 	ok     int // the only success code
-	into   any // where the JSON answer goes: nil, *[]byte for the bytes themselves, or an io.Writer
+	into   any // destination of the JSON reply: nil, *[]byte for the bytes themselves, or an io.Writer
 	header func(http.Header)
 
 	timeout    time.Duration
@@ -36,7 +36,7 @@ type call struct {
 	fine       bool
 }
 
-// do runs the call, again and again when WithRetry asks for it.
+// do runs the call, repeatedly when WithRetry is set.
 func (c *Client) do(ctx context.Context, k call, options []Option) error {
 	if k.timeout == 0 {
 		k.timeout = defaultTimeout
@@ -64,7 +64,7 @@ func (c *Client) do(ctx context.Context, k call, options []Option) error {
 	if err == nil {
 		return nil
 	}
-	return last // the last answer says more than the end of the context
+	return last // the last reply is more informative than the end of the context
 }
 
 // pauses are those between the attempts of WithRetry.

@@ -1,6 +1,6 @@
-// Package client speaks the v2 API of the service: one method an operation, typed by
-// package wire, with the success codes of docs/reference/wire.md, "Success codes". The
-// agent, the installer, the controller and the command line share it.
+// Package client implements a client of the v2 API: one method an operation, typed by package wire, with the
+// success codes of docs/reference/wire.md, "Success codes". The agent, the installer, the controller and the
+// command line share it.
 package client
 
 import (
@@ -10,17 +10,17 @@ import (
 	"slipway/internal/model"
 )
 
-// basePath is where the v2 API lives below the root of the service.
+// basePath is the path of the v2 API below the root of the service.
 const basePath = "/api/assisted-install"
 
-// ownPath is where the API is that Slipway has besides.
+// ownPath is the path of Slipway's additional API.
 const ownPath = "/api/slipway"
 
 // Options configure a Client.
 type Options struct {
 	// BaseURL is the root of the service: "https://service.example.com:8090".
 	BaseURL string
-	// Token is what a host or a controller proves itself with; sent as X-Secret-Key.
+	// Token authenticates a host or a controller; sent as X-Secret-Key.
 	Token model.Secret
 	// UserToken is the whole Authorization header of a user: "Bearer ..." or a bare token.
 	UserToken model.Secret
@@ -52,8 +52,8 @@ func New(o Options) *Client {
 	return &Client{options: o, root: o.BaseURL + basePath, own: o.BaseURL + ownPath}
 }
 
-// BaseURL is the root of the service, without a final slash.
+// BaseURL returns the root of the service, without a final slash.
 func (c *Client) BaseURL() string { return c.options.BaseURL }
 
-// Token is what the client proves itself with as a host.
+// Token returns the token that authenticates the client as a host.
 func (c *Client) Token() model.Secret { return c.options.Token }

@@ -44,8 +44,7 @@ func (c *Client) ClusterHosts(ctx context.Context, id uuid.UUID, role wire.HostR
 	return read[[]wire.Host](ctx, c, clusterPath(id)+"/hosts", query, options)
 }
 
-// ClusterInventories lists the hosts of a cluster with what each found on itself, some
-// tens of KiB a host.
+// ClusterInventories lists the hosts of a cluster with their inventories, some tens of KiB a host.
 func (c *Client) ClusterInventories(ctx context.Context, id uuid.UUID, options ...Option) ([]wire.Host, error) {
 	return read[[]wire.Host](ctx, c, clusterPath(id)+"/hosts", url.Values{"with-inventory": {"true"}}, options)
 }
@@ -59,7 +58,7 @@ func (c *Client) UpdateCluster(
 	}, options)
 }
 
-// DeleteCluster forgets a cluster that is not being installed.
+// DeleteCluster deletes a cluster that is not being installed.
 func (c *Client) DeleteCluster(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: clusterPath(id), ok: http.StatusNoContent}, options)
 }
@@ -74,7 +73,7 @@ func (c *Client) CancelCluster(ctx context.Context, id uuid.UUID, options ...Opt
 	return c.clusterAction(ctx, id, "cancel", options)
 }
 
-// ResetCluster takes a stopped or failed installation back to discovery.
+// ResetCluster resets a stopped or failed installation to discovery.
 func (c *Client) ResetCluster(ctx context.Context, id uuid.UUID, options ...Option) (*wire.Cluster, error) {
 	return c.clusterAction(ctx, id, "reset", options)
 }

@@ -10,44 +10,44 @@ import (
 	"slipway/internal/wire"
 )
 
-// PauseCluster lets every host of a running installation finish its stage and wait.
+// PauseCluster pauses a running installation: every host finishes its stage and waits.
 func (c *Client) PauseCluster(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.command(ctx, clusterPath(id), "pause", options)
 }
 
-// ResumeCluster lets paused hosts go on.
+// ResumeCluster resumes a paused installation.
 func (c *Client) ResumeCluster(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.command(ctx, clusterPath(id), "resume", options)
 }
 
-// ExtendCluster gives an installation whose finalizing timed out its time once more.
+// ExtendCluster extends the timeout of an installation whose finalizing timed out.
 func (c *Client) ExtendCluster(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.command(ctx, clusterPath(id), "extend", options)
 }
 
-// RetryHost starts a host again that failed, from its first stage.
+// RetryHost retries a failed host, from its first stage.
 func (c *Client) RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "retry", options)
 }
 
-// RetryHostStep starts only the stage again that a host failed in.
+// RetryHostStep retries the stage that a host failed in.
 func (c *Client) RetryHostStep(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "retry-step", options)
 }
 
-// EvictHost lets the installation go on without a host that failed.
+// EvictHost continues the installation without a failed host.
 func (c *Client) EvictHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "evict", options)
 }
 
-// ReclaimHost takes a host out of its cluster; an installed one boots the discovery image
-// it fetches, back to its discovery environment.
+// ReclaimHost removes a host from its cluster and returns it to its InfraEnv; an installed host boots the
+// discovery image, which it downloads.
 func (c *Client) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "reclaim", options)
 }
 
-// Workflow tells where the workflow of a running installation stands; a model.ErrNotFound
-// says that none runs.
+// Workflow returns the state of the workflow of a running installation; a model.ErrNotFound means that none
+// runs.
 func (c *Client) Workflow(ctx context.Context, clusterID uuid.UUID, options ...Option) (*wire.WorkflowState, error) {
 	var state wire.WorkflowState
 	err := c.do(ctx, call{
@@ -65,5 +65,5 @@ func (c *Client) command(ctx context.Context, object, name string, options []Opt
 	}, options)
 }
 
-// ownVersion is the path of an object in our own API: /v1 where the contract has /v2.
+// ownVersion is the path of an object in Slipway's own API: /v1 in place of /v2.
 func ownVersion(path string) string { return "/v1" + strings.TrimPrefix(path, "/v2") }

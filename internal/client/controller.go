@@ -39,14 +39,14 @@ func (c *Client) ReportOperator(
 	}, options)
 }
 
-// UploadIngressCert hands in the certificates (PEM) that signed those of the router.
+// UploadIngressCert sends the certificates (PEM) that signed those of the router.
 func (c *Client) UploadIngressCert(ctx context.Context, clusterID uuid.UUID, pem string, options ...Option) error {
 	return c.do(ctx, call{
 		method: http.MethodPost, path: clusterPath(clusterID) + "/uploads/ingress-cert", body: pem, ok: http.StatusCreated,
 	}, options)
 }
 
-// CompleteInstallation says that the new cluster is up, or why it is not.
+// CompleteInstallation reports that the new cluster runs, or why it does not.
 func (c *Client) CompleteInstallation(
 	ctx context.Context, clusterID uuid.UUID, params wire.CompletionParams, options ...Option,
 ) error {
@@ -56,7 +56,7 @@ func (c *Client) CompleteInstallation(
 	}, options)
 }
 
-// ClusterLogsProgress reports how far the collection of the controller's logs is.
+// ClusterLogsProgress reports the state of the collection of the controller's logs.
 func (c *Client) ClusterLogsProgress(
 	ctx context.Context, clusterID uuid.UUID, state wire.LogsState, options ...Option,
 ) error {

@@ -9,19 +9,18 @@ import (
 	"slipway/internal/model"
 )
 
-// ErrUnauthorized says that the service does not accept who asks (401 or 403).
+// ErrUnauthorized means that the service does not accept the credentials (401 or 403).
 var ErrUnauthorized = errors.New("unauthorized")
 
-// Error is an answer that is not the operation's success. With errors.Is it matches
-// model.ErrInvalid (400), model.ErrNotFound (404), model.ErrConflict (409),
-// model.ErrUnprocessable (422), model.ErrNotBuilt (501), model.ErrUnavailable (other
-// 5xx, 429) and ErrUnauthorized (401, 403).
+// Error is a reply other than the operation's success. With errors.Is it matches model.ErrInvalid (400),
+// model.ErrNotFound (404), model.ErrConflict (409), model.ErrUnprocessable (422), model.ErrNotBuilt (501),
+// model.ErrUnavailable (other 5xx, 429) and ErrUnauthorized (401, 403).
 type Error struct {
 	// Op is the operation: "GET /v2/clusters/...", without the query.
 	Op string
 	// Status is the HTTP status code.
 	Status int
-	// Reason is the service's own sentence, cut to 1 KiB; empty when there was none.
+	// Reason is the service's own message, cut to 1 KiB; empty when there was none.
 	Reason string
 	// RetryAfter is how long the service asks to wait before the next attempt.
 	RetryAfter time.Duration
@@ -55,8 +54,8 @@ var kinds = map[int]error{
 	http.StatusNotImplemented:      model.ErrNotBuilt,
 }
 
-// Passing reports whether the same call may succeed later without anybody acting: the
-// service was not reached, was busy or broke.
+// Passing reports whether the same call may succeed later without intervention: the service was not reached,
+// was busy or failed.
 func Passing(err error) bool {
 	var answer *Error
 	if !errors.As(err, &answer) {

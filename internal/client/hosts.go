@@ -18,7 +18,7 @@ func hostPath(infraEnvID, hostID uuid.UUID) string {
 	return hostsPath(infraEnvID) + "/" + hostID.String()
 }
 
-// ListHosts lists the hosts of a discovery environment.
+// ListHosts lists the hosts of an InfraEnv.
 func (c *Client) ListHosts(ctx context.Context, infraEnvID uuid.UUID, options ...Option) ([]wire.Host, error) {
 	return read[[]wire.Host](ctx, c, hostsPath(infraEnvID), nil, options)
 }
@@ -37,12 +37,12 @@ func (c *Client) UpdateHost(
 	}, options)
 }
 
-// DeleteHost forgets a host.
+// DeleteHost deletes a host.
 func (c *Client) DeleteHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: hostPath(infraEnvID, hostID), ok: http.StatusNoContent}, options)
 }
 
-// ResetHost takes a host back to discovery, or starts a failed one again, alone.
+// ResetHost resets a host to discovery, or retries a failed one, alone.
 func (c *Client) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) (*wire.Host, error) {
 	return c.hostAction(ctx, infraEnvID, hostID, "reset", http.StatusOK, nil, options)
 }
@@ -52,38 +52,40 @@ func (c *Client) InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID, 
 	return c.hostAction(ctx, infraEnvID, hostID, "install", http.StatusAccepted, nil, options)
 }
 
-// BindHost gives a host of the pool to a cluster.
+// BindHost binds an unbound host to a cluster.
 func (c *Client) BindHost(ctx context.Context, infraEnvID, hostID, clusterID uuid.UUID, options ...Option) (*wire.Host, error) {
 	return c.hostAction(ctx, infraEnvID, hostID, "bind", http.StatusOK, wire.BindHostParams{ClusterID: clusterID}, options)
 }
 
-// UnbindHost takes a host back into the pool.
+// UnbindHost unbinds a host from its cluster.
 func (c *Client) UnbindHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) (*wire.Host, error) {
 	return c.hostAction(ctx, infraEnvID, hostID, "unbind", http.StatusOK, nil, options)
 }
 
-// RecheckHost forgets the result of a validation that is kept, so that the host is asked
-// again.
+// RecheckHost discards the stored result of a validation, so that the host is checked again.
 func (c *Client) RecheckHost(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, id wire.HostValidationID, options ...Option,
 ) (*wire.Host, error) {
 	return c.host(ctx, call{
-		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/actions/reset-validation/" + url.PathEscape(string(id)), ok: http.StatusOK,
+		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/actions/reset-validation/" + url.PathEscape(string(id)),
+		ok: http.StatusOK,
 	}, options)
 }
 
 // SetInstallerArgs sets the arguments of the image writer for a host.
 func (c *Client) SetInstallerArgs(ctx context.Context, infraEnvID, hostID uuid.UUID, args []string, options ...Option) (*wire.Host, error) {
 	return c.host(ctx, call{
-		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/installer-args", body: wire.InstallerArgsParams{Args: &args}, ok: http.StatusCreated,
+		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/installer-args", body: wire.InstallerArgsParams{Args: &args},
+		ok: http.StatusCreated,
 	}, options)
 }
 
-// SetHostIgnition sets what is merged with the Ignition a host is installed with; empty
-// text takes it back.
+// SetHostIgnition sets the config that is merged with the Ignition a host is installed with; empty text removes
+// it.
 func (c *Client) SetHostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID, config string, options ...Option) error {
 	return c.do(ctx, call{
-		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/ignition", body: wire.HostIgnitionParams{Config: &config}, ok: http.StatusCreated,
+		method: http.MethodPatch, path: hostPath(infraEnvID, hostID) + "/ignition", body: wire.HostIgnitionParams{Config: &config},
+		ok: http.StatusCreated,
 	}, options)
 }
 

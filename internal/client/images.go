@@ -12,22 +12,22 @@ import (
 	"strings"
 )
 
-// ImageRange is the part of an image that is asked for: from a byte to the end.
+// ImageRange is the requested part of an image: from a byte to the end.
 type ImageRange struct {
-	// Address is what ImageURL made. It proves itself: no other credential is sent there.
+	// Address is a result of ImageURL. It contains its credential: no other one is sent there.
 	Address string
-	// From is the first byte that is wanted.
+	// From is the first requested byte.
 	From int64
-	// ETag is that of the image whose bytes before From are there already.
+	// ETag is that of the image whose bytes before From are present already.
 	ETag string
 }
 
-// Image is an image on its way.
+// Image is an image being downloaded.
 type Image struct {
-	// ETag names the content; empty when the rest cannot be asked for after a break.
+	// ETag identifies the content; empty when a download cannot be resumed.
 	ETag string
-	// From is where Body begins: as asked, or zero when the image is no longer the one of
-	// the ETag that was sent. It is Size when there is nothing left to send.
+	// From is where Body begins: as requested, or zero when the image is no longer the one of the ETag that was
+	// sent. It is Size when nothing is left to send.
 	From int64
 	// Size is that of the whole image in bytes.
 	Size int64
@@ -96,15 +96,17 @@ func openImage(r ImageRange, response *http.Response) (*Image, error) {
 		size, ok := strings.CutPrefix(response.Header.Get("Content-Range"), "bytes */")
 		total, err := strconv.ParseInt(size, 10, 64)
 		if !ok || err != nil {
-			return nil, unexpected(response, fmt.Sprintf("require Content-Range: bytes */SIZE, found %q", response.Header.Get("Content-Range")))
+			return nil, unexpected(
+				response,
+				fmt.Sprintf("require Content-Range: bytes */SIZE, found %q", response.Header.Get("Content-Range")),
+			)
 		}
 		return &Image{ETag: r.ETag, From: total, Size: total}, nil
 	}
 	return nil, readError(imageCall(response), response)
 }
 
-// imageCall names an operation for errors. The path may have a token in it; its last part
-// says enough.
+// imageCall names an operation for errors. The path may contain a token; its last part is enough.
 func imageCall(response *http.Response) call {
 	return call{method: http.MethodGet, path: path.Base(response.Request.URL.Path)}
 }
@@ -114,7 +116,7 @@ func unexpected(response *http.Response, reason string) error {
 	return &Error{Op: k.method + " " + k.path, Status: response.StatusCode, Reason: reason}
 }
 
-// strong is an ETag that names bytes; a weak one is none (RFC 9110, section 8.8.3).
+// strong returns an ETag that identifies bytes; a weak one is dropped (RFC 9110, section 8.8.3).
 func strong(tag string) string {
 	if strings.HasPrefix(tag, "W/") {
 		return ""

@@ -12,14 +12,14 @@ import (
 
 func infraEnvPath(id uuid.UUID) string { return "/v2/infra-envs/" + id.String() }
 
-// RegisterInfraEnv makes a discovery environment.
+// RegisterInfraEnv makes an InfraEnv.
 func (c *Client) RegisterInfraEnv(
 	ctx context.Context, params wire.InfraEnvCreateParams, options ...Option,
 ) (*wire.InfraEnv, error) {
 	return c.infraEnv(ctx, call{method: http.MethodPost, path: "/v2/infra-envs", body: params, ok: http.StatusCreated}, options)
 }
 
-// ListInfraEnvs lists the discovery environments, those of one cluster unless clusterID is zero.
+// ListInfraEnvs lists the InfraEnvs, those of one cluster unless clusterID is zero.
 func (c *Client) ListInfraEnvs(ctx context.Context, clusterID uuid.UUID, options ...Option) ([]wire.InfraEnv, error) {
 	query := url.Values{}
 	if clusterID != uuid.Nil {
@@ -28,12 +28,12 @@ func (c *Client) ListInfraEnvs(ctx context.Context, clusterID uuid.UUID, options
 	return read[[]wire.InfraEnv](ctx, c, "/v2/infra-envs", query, options)
 }
 
-// InfraEnv reads one discovery environment.
+// InfraEnv reads one InfraEnv.
 func (c *Client) InfraEnv(ctx context.Context, id uuid.UUID, options ...Option) (*wire.InfraEnv, error) {
 	return c.infraEnv(ctx, call{method: http.MethodGet, path: infraEnvPath(id), ok: http.StatusOK}, options)
 }
 
-// UpdateInfraEnv changes a discovery environment.
+// UpdateInfraEnv changes an InfraEnv.
 func (c *Client) UpdateInfraEnv(
 	ctx context.Context, id uuid.UUID, params wire.InfraEnvUpdateParams, options ...Option,
 ) (*wire.InfraEnv, error) {
@@ -51,17 +51,17 @@ func (c *Client) InfraEnvFileURL(ctx context.Context, id uuid.UUID, file string,
 	return read[wire.PresignedURL](ctx, c, infraEnvPath(id)+"/downloads/files-presigned", url.Values{"file_name": {file}}, options)
 }
 
-// RotateKey replaces the key that signs addresses of images; those before stop working.
+// RotateKey replaces the key that signs addresses of images; earlier ones become invalid.
 func (c *Client) RotateKey(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.do(ctx, call{method: http.MethodPost, path: infraEnvPath(id) + "/regenerate-signing-key", ok: http.StatusNoContent}, options)
 }
 
-// DeleteInfraEnv forgets a discovery environment without hosts.
+// DeleteInfraEnv deletes an InfraEnv without hosts.
 func (c *Client) DeleteInfraEnv(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: infraEnvPath(id), ok: http.StatusNoContent}, options)
 }
 
-// DiscoveryIgnition downloads the Ignition the hosts of a discovery environment boot with.
+// DiscoveryIgnition downloads the Ignition the hosts of an InfraEnv boot with.
 func (c *Client) DiscoveryIgnition(ctx context.Context, id uuid.UUID, options ...Option) ([]byte, error) {
 	return c.download(ctx, infraEnvPath(id)+"/downloads/files", url.Values{"file_name": {"discovery.ign"}}, options)
 }

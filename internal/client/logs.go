@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// LogsUpload is an archive of logs on its way to the service.
+// LogsUpload is an archive of logs being uploaded.
 type LogsUpload struct {
 	ClusterID  uuid.UUID
 	Type       wire.LogsType // host or controller

@@ -166,7 +166,11 @@ func operations() map[string]operation {
 		},
 		"CreateManifest": {
 			func(ctx context.Context, c *client.Client) error {
-				_, err := c.CreateManifest(ctx, clusterID, wire.CreateManifestParams{FileName: "a.yaml", Content: "eA==", Folder: "manifests"})
+				_, err := c.CreateManifest(
+					ctx,
+					clusterID,
+					wire.CreateManifestParams{FileName: "a.yaml", Content: "eA==", Folder: "manifests"},
+				)
 				return err
 			}, "POST " + clusterPath + "/manifests", 201, `{}`, `{"content":"eA==","file_name":"a.yaml","folder":"manifests"}`,
 		},
@@ -201,7 +205,15 @@ func operations() map[string]operation {
 		},
 		"Events": {
 			func(ctx context.Context, c *client.Client) error {
-				_, err := c.Events(ctx, client.EventQuery{ClusterID: clusterID, Limit: 5, Descending: true, Severities: []wire.EventSeverity{"error", "critical"}})
+				_, err := c.Events(
+					ctx,
+					client.EventQuery{
+						ClusterID:  clusterID,
+						Limit:      5,
+						Descending: true,
+						Severities: []wire.EventSeverity{"error", "critical"},
+					},
+				)
 				return err
 			}, "GET /v2/events?cluster_id=" + clusterID.String() + "&limit=5&order=descending&severities=error%2Ccritical", 200, `[]`, "",
 		},

@@ -11,9 +11,9 @@ const (
 // Option changes a single call.
 type Option func(*call)
 
-// WithRetry repeats an idempotent call on connection errors and on answers that pass
-// (408, 425, 429, 500, 502, 503, 504), with growing and jittered pauses, at least as
-// long as Retry-After asks, until limit is over. Zero means until the context ends.
+// WithRetry repeats an idempotent call on connection errors and on transient replies (408, 425, 429, 500, 502,
+// 503, 504), with growing and jittered pauses, at least as long as Retry-After requests, until limit is over.
+// Zero means until the context ends.
 func WithRetry(limit time.Duration) Option {
 	return func(c *call) { c.retry, c.retryLimit = true, limit }
 }

@@ -7,14 +7,17 @@ import (
 	"slipway/internal/wire"
 )
 
-// settings are the operations with which users set clusters, hosts and discovery
-// environments up.
+// settings are the operations with which users set clusters, hosts and
+// InfraEnvs up.
 func settings() map[string]operation {
 	ignored := `["all"]`
 	return map[string]operation{
 		"ImportCluster": {
 			func(ctx context.Context, c *client.Client) error {
-				_, err := c.ImportCluster(ctx, wire.ImportClusterParams{Name: "far", APIVipDnsname: "api.far", OpenshiftClusterID: clusterID})
+				_, err := c.ImportCluster(
+					ctx,
+					wire.ImportClusterParams{Name: "far", APIVipDnsname: "api.far", OpenshiftClusterID: clusterID},
+				)
 				return err
 			}, "POST /v2/clusters/import", 201, `{}`, `{"name":"far","api_vip_dnsname":"api.far","openshift_cluster_id":"` + clusterID.String() + `"}`,
 		},

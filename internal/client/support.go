@@ -18,7 +18,8 @@ type Setting struct {
 func (s Setting) values() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{
-		"openshift_version": s.Version, "cpu_architecture": s.Architecture, "platform_type": s.Platform, "external_platform_name": s.ExternalName,
+		"openshift_version": s.Version, "cpu_architecture": s.Architecture, "platform_type": s.Platform,
+		"external_platform_name": s.ExternalName,
 	} {
 		if value != "" {
 			values.Set(name, value)
@@ -27,7 +28,7 @@ func (s Setting) values() url.Values {
 	return values
 }
 
-// Support tells how well each feature and operator is supported in a setting.
+// Support reports how well each feature and operator is supported in a setting.
 type Support struct {
 	Features  []wire.Feature  `json:"features"`
 	Operators []wire.Operator `json:"operators"`

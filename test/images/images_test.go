@@ -174,7 +174,7 @@ func requireOutlives(t *testing.T, d *deployment, way *gate, full string, restar
 	close(way.open)
 	require.NoError(t, command.Wait(), said.String())
 	require.Contains(t, said.String(), "the connection broke")
-	require.Contains(t, said.String(), "going on at ")
+	require.Contains(t, said.String(), "resuming at ")
 	require.NotContains(t, said.String(), "starting again")
 	requireSameFile(t, full, file)
 	built.WaitReady(t, d.url)

@@ -9,7 +9,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Headline is a cluster in one line: its status, how far it is and what it waits for.
+// Headline returns a cluster in one line: its status, its progress and what it waits for.
 func Headline(c *wire.Cluster) string {
 	line := fmt.Sprintf("cluster %s: %s", c.Name, c.Status)
 	if p := c.Progress.TotalPercentage; p > 0 {
@@ -21,9 +21,9 @@ func Headline(c *wire.Cluster) string {
 	return line
 }
 
-// Picture is a cluster and its hosts as lines for a Screen: the headline and the table
-// on a terminal; elsewhere one line a change, without times that run.
-func Picture(c *wire.Cluster, now time.Time) []Line {
+// Snapshot returns a cluster and its hosts as lines for a Screen: the headline and the table on a terminal;
+// elsewhere one line a change, without running times.
+func Snapshot(c *wire.Cluster, now time.Time) []Line {
 	lines := []Line{{Place: c.Name, Text: Headline(c)}}
 	for _, text := range Hosts(c.Hosts, now).Lines() {
 		lines = append(lines, Line{Text: "  " + text})
@@ -31,8 +31,8 @@ func Picture(c *wire.Cluster, now time.Time) []Line {
 	return append(lines, Line{})
 }
 
-// PlainPicture is Picture where nothing can be redrawn.
-func PlainPicture(c *wire.Cluster) []Line {
+// PlainSnapshot is Snapshot where nothing can be redrawn.
+func PlainSnapshot(c *wire.Cluster) []Line {
 	lines := []Line{{Place: c.Name, Text: Headline(c)}}
 	hosts := c.Hosts
 	SortHosts(hosts)
@@ -42,7 +42,7 @@ func PlainPicture(c *wire.Cluster) []Line {
 	return lines
 }
 
-// HostLine is a host in one line: its role, status and how far it is.
+// HostLine returns a host in one line: its role, status and progress.
 func HostLine(h *wire.Host) string {
 	text := HostName(h)
 	if role := strings.Trim(HostRole(h), "()* "); role != "" {
@@ -52,19 +52,18 @@ func HostLine(h *wire.Host) string {
 	if stage := h.Progress.CurrentStage; stage != "" {
 		text += fmt.Sprintf(", %s, %d%%", stage, h.Progress.InstallationPercentage)
 	}
-	if settled(h.Status) && h.Status != wire.HostStatusInstalled {
+	if decided(h.Status) && h.Status != wire.HostStatusInstalled {
 		text += ": " + OneLine(h.StatusInfo)
 	}
 	return text
 }
 
-// Validation is a rule that does not pass.
+// Validation is a failing or pending validation.
 type Validation struct {
 	ID, Status, Message string
 }
 
-// Failing lists the rules of a validations_info that do not pass; pending ones only
-// when asked for.
+// Failing lists the validations of a validations_info that do not pass; pending ones only on request.
 func Failing(info string, pending bool) []Validation {
 	var byCategory map[string][]Validation
 	if json.Unmarshal([]byte(info), &byCategory) != nil {

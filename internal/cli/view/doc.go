@@ -1,3 +1,3 @@
-// Package view turns what the API answers into what people read in a terminal: tables,
-// and a picture of an installation that is redrawn in place.
+// Package view renders replies of the API for people at a terminal: tables, and the state of an installation
+// that is redrawn in place.
 package view

@@ -11,8 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// HostName is what a host is called: the name a user gave it, that of its inventory, or
-// its id.
+// HostName returns the name of a host: the one a user set, that of its inventory, or its id.
 func HostName(h *wire.Host) string {
 	if h.RequestedHostname != "" {
 		return h.RequestedHostname
@@ -24,8 +23,8 @@ func HostName(h *wire.Host) string {
 	return h.ID.String()
 }
 
-// HostRole is the role of a host, marked when it carries the bootstrap services. A role
-// that was only suggested stands in brackets.
+// HostRole returns the role of a host, marked when it carries the bootstrap services. A suggested role is in
+// brackets.
 func HostRole(h *wire.Host) string {
 	role := string(h.Role)
 	if (h.Role == "" || h.Role == wire.HostRoleAutoAssign) && h.SuggestedRole != "" {
@@ -68,7 +67,7 @@ func Hosts(hosts []wire.Host, now time.Time) *Table {
 		if h.Status != wire.HostStatusInstalled {
 			elapsed = Since(p.StageStartedAt, now)
 		}
-		if settled(h.Status) || info == "" {
+		if decided(h.Status) || info == "" {
 			info = OneLine(h.StatusInfo)
 		}
 		t.Add(HostName(h), HostRole(h), string(h.Status), string(p.CurrentStage), percent, elapsed, info)
@@ -76,8 +75,8 @@ func Hosts(hosts []wire.Host, now time.Time) *Table {
 	return t
 }
 
-// OneLine makes one line of what a service says: of progress that a command printed over
-// itself only the last is kept.
+// OneLine makes one line of a service's text: of progress that a command printed over itself only the last is
+// kept.
 func OneLine(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
@@ -87,8 +86,8 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(strings.Join(kept, " ")), " ")
 }
 
-// settled says that the status tells more than the progress does.
-func settled(status wire.HostStatus) bool {
+// decided reports whether the status is more informative than the progress.
+func decided(status wire.HostStatus) bool {
 	return slices.Contains([]wire.HostStatus{
 		wire.HostStatusError, wire.HostStatusInstalled, wire.HostStatusInstallingPendingUserAction, wire.HostStatusDisconnected,
 		wire.HostStatusInsufficient, wire.HostStatusCancelled,

@@ -10,7 +10,7 @@ import (
 // elsewhere each line is printed when it differs from the one before it in its place.
 type Screen struct {
 	Out io.Writer
-	// Interactive says that Out is a terminal that understands ANSI sequences.
+	// Interactive is set when Out is a terminal that understands ANSI sequences.
 	Interactive bool
 	// Width and Height are those of the terminal in characters; zero means unlimited.
 	Width, Height int
@@ -40,7 +40,7 @@ func (s *Screen) Draw(lines []Line) {
 	}
 }
 
-// Say prints a line that stays, above the picture.
+// Say prints a permanent line, above the display.
 func (s *Screen) Say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if s.Interactive {
@@ -49,7 +49,7 @@ func (s *Screen) Say(format string, args ...any) {
 	fmt.Fprintln(s.Out, text)
 }
 
-// Freeze lets the picture stay as it is; what is said or drawn next goes below it.
+// Freeze keeps the display as it is; later output goes below it.
 func (s *Screen) Freeze() { s.drawn = 0 }
 
 func (s *Screen) redraw(lines []Line) {
@@ -72,7 +72,7 @@ func (s *Screen) redraw(lines []Line) {
 	fmt.Fprint(s.Out, out.String())
 }
 
-// erase takes the picture away; the next Draw makes it anew.
+// erase removes the display; the next Draw makes it again.
 func (s *Screen) erase() {
 	if s.drawn > 0 {
 		fmt.Fprintf(s.Out, "\x1b[%dA\r\x1b[J", s.drawn)

@@ -69,9 +69,9 @@ func (b *board) draw() {
 		case b.json:
 			b.printChanges(c)
 		case b.screen.Interactive:
-			lines = append(lines, view.Picture(c, b.terminal.Now())...)
+			lines = append(lines, view.Snapshot(c, b.terminal.Now())...)
 		default:
-			lines = append(lines, view.PlainPicture(c)...)
+			lines = append(lines, view.PlainSnapshot(c)...)
 		}
 	}
 	if !b.json {
