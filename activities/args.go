@@ -25,8 +25,8 @@ type StepArgs struct {
 	Dummy bool
 	// Disabled are the types of checks that hosts are not asked to run.
 	Disabled []string
-	// WithoutClusterVersion has the controllers of new clusters not wait for their version.
-	WithoutClusterVersion bool
+	// CheckClusterVersion makes the controllers of new clusters wait for their version.
+	CheckClusterVersion bool
 	// BootArtifacts says where the discovery image of an environment is, in parts; nil when
 	// no image is served.
 	BootArtifacts func(*model.InfraEnv) (duesteps.BootArtifacts, error)
@@ -48,7 +48,7 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 	}
 	in := duesteps.ArgsInput{
 		Host: h, Cluster: c, DiskCheck: a.Timeouts.DiskCheck, ImageAvailability: a.Timeouts.ImageAvailability,
-		CheckClusterVersion: !a.WithoutClusterVersion,
+		CheckClusterVersion: a.CheckClusterVersion,
 	}
 	var err error
 	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {

@@ -40,7 +40,7 @@ func newAlone(t *testing.T) *alone {
 	log := slog.New(slog.DiscardHandler)
 	limits := lifecycle.DefaultTimeouts()
 	d := discovery.New(discovery.Options{Store: x.store, Log: log, Now: time.Now, Timeouts: limits})
-	service := installation.New(installation.Options{Store: x.store, Blob: blobs, Discovery: d, Log: log})
+	service := installation.New(installation.Options{Store: x.store, Blob: blobs, Discovery: d, Log: log, CheckClusterVersion: true})
 	x.steps.Installation = service
 	_, err = x.store.UpdateCluster(t.Context(), x.ref.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
 		c.Kind, c.Status, c.APIVIPDNSName = model.KindAddHostsCluster, model.ClusterAddingHosts, "api.prod.example.com"

@@ -72,7 +72,7 @@ func newBench(t *testing.T, s *service) *bench {
 	})
 	b.options = controller.Options{
 		ClusterID: s.cluster.ID, Service: s.start(), Kube: kubeapi.Config(b.url, kubeapi.UserController),
-		Interval: 100 * time.Millisecond, LogFile: logFile, Log: slog.New(slog.NewTextHandler(log, nil)),
+		CheckClusterVersion: true, Interval: 100 * time.Millisecond, LogFile: logFile, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	return b
 }

@@ -24,7 +24,7 @@ const (
 // looked at: its API may be the reason.
 func (c *controller) observe(ctx context.Context, found *wire.Cluster) (State, error) {
 	s := State{
-		Cluster: ClusterOf(found), SkipClusterVersion: c.SkipClusterVersion,
+		Cluster: ClusterOf(found), CheckClusterVersion: c.CheckClusterVersion,
 		LogsDue:      c.LogFile != "" && c.Now().Sub(c.logsSentAt) >= c.LogsInterval,
 		LastLogsSent: c.lastLogsSent, Completed: c.completed,
 	}

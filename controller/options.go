@@ -22,8 +22,8 @@ type Options struct {
 	Kube *rest.Config
 	// Namespace holds the controller's events; assisted-installer if empty.
 	Namespace string
-	// SkipClusterVersion continues without waiting for the operator cvo.
-	SkipClusterVersion bool
+	// CheckClusterVersion also waits for the operator cvo.
+	CheckClusterVersion bool
 	// Interval is the longest time between two rounds; 30 s if zero. A round comes
 	// earlier when a certificate request or a node appears or a node changes its readiness,
 	// and when a stage is reached, after a tenth of it or a second, whichever is less.

@@ -38,7 +38,7 @@ func givenUp(known wire.MonitoredOperator, found Operator) bool {
 // builtinsAvailable: the service knows all operators of the platform to be available.
 func builtinsAvailable(s State) bool {
 	return !slices.ContainsFunc(s.Monitored, func(o wire.MonitoredOperator) bool {
-		skipped := o.Name == clusterVersionOperator && s.SkipClusterVersion
+		skipped := o.Name == clusterVersionOperator && !s.CheckClusterVersion
 		return o.OperatorType != wire.Olm && !skipped && o.Status != wire.OperatorStatusAvailable
 	})
 }

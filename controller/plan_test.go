@@ -143,20 +143,20 @@ func TestFinalizingGoesStageByStage(t *testing.T) {
 		},
 		"waits for the console": {
 			stage: model.FinalizingWaitingForOperators,
-			state: controller.State{Monitored: monitored{builtin("cvo", available), builtin("console", progressing)}},
+			state: controller.State{CheckClusterVersion: true, Monitored: monitored{builtin("cvo", available), builtin("console", progressing)}},
 		},
 		"waits for the cluster version": {
 			stage: model.FinalizingWaitingForOperators,
-			state: controller.State{Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
+			state: controller.State{CheckClusterVersion: true, Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
 		},
 		"continues without the cluster version when configured to": {
 			stage: model.FinalizingWaitingForOperators,
-			state: controller.State{SkipClusterVersion: true, Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
+			state: controller.State{Monitored: monitored{builtin("cvo", ""), builtin("console", available)}},
 			want:  []controller.Action{enter(model.FinalizingAddingRouterCA)},
 		},
 		"does not wait for OLM operators yet": {
 			stage: model.FinalizingWaitingForOperators,
-			state: controller.State{Monitored: monitored{builtin("cvo", available), olm("")}},
+			state: controller.State{CheckClusterVersion: true, Monitored: monitored{builtin("cvo", available), olm("")}},
 			want:  []controller.Action{enter(model.FinalizingAddingRouterCA)},
 		},
 		"waits for the ingress certificate": {stage: model.FinalizingAddingRouterCA},

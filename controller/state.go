@@ -30,8 +30,8 @@ type State struct {
 	// IngressCA holds the certificates (PEM) that signed those of the router; empty until they exist.
 	IngressCA string
 
-	// SkipClusterVersion continues without waiting for the operator cvo.
-	SkipClusterVersion bool
+	// CheckClusterVersion also waits for the operator cvo.
+	CheckClusterVersion bool
 	// LogsDue: it is time to send logs.
 	LogsDue bool
 	// LastLogsSent and Completed record what this process did since the cluster got its status; both are

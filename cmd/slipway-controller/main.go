@@ -56,13 +56,13 @@ func run(ctx context.Context, args arguments) error {
 		Service: client.New(client.Options{
 			BaseURL: args.InventoryURL, Token: token, HTTPClient: carrier, UserAgent: "slipway-controller",
 		}),
-		Kube:               kube,
-		Namespace:          args.Namespace,
-		SkipClusterVersion: !args.CheckClusterVersion,
-		Interval:           args.Interval,
-		LogsInterval:       args.LogsInterval,
-		LogFile:            logFile.Name(),
-		Log:                slog.New(slog.NewTextHandler(io.MultiWriter(os.Stderr, logFile), nil)),
+		Kube:                kube,
+		Namespace:           args.Namespace,
+		CheckClusterVersion: args.CheckClusterVersion,
+		Interval:            args.Interval,
+		LogsInterval:        args.LogsInterval,
+		LogFile:             logFile.Name(),
+		Log:                 slog.New(slog.NewTextHandler(io.MultiWriter(os.Stderr, logFile), nil)),
 	})
 }
 

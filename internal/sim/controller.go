@@ -89,10 +89,11 @@ func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 		Service: client.New(client.Options{
 			BaseURL: o.ServiceURL, Token: o.Token, HTTPClient: &http.Client{Transport: o.Transport}, UserAgent: "slipway-controller",
 		}),
-		Kube:         kubeapi.Config(o.Site.API(), kubeapi.UserController),
-		Interval:     max(clock.Real(controllerInterval), shortestInterval),
-		LogsInterval: max(clock.Real(controllerLogs), shortestLogs),
-		LogFile:      file.Name(),
-		Log:          slog.New(slog.NewTextHandler(io.Writer(file), nil)),
+		CheckClusterVersion: true,
+		Kube:                kubeapi.Config(o.Site.API(), kubeapi.UserController),
+		Interval:            max(clock.Real(controllerInterval), shortestInterval),
+		LogsInterval:        max(clock.Real(controllerLogs), shortestLogs),
+		LogFile:             file.Name(),
+		Log:                 slog.New(slog.NewTextHandler(io.Writer(file), nil)),
 	})
 }

@@ -1,6 +1,9 @@
 package service
 
-import "slipway/internal/cluster/operators"
+import (
+	"slipway/internal/cluster/operators"
+	"slipway/internal/cluster/validation"
+)
 
 // operatorOptions say what operators may count on.
 type operatorOptions struct {
@@ -8,6 +11,12 @@ type operatorOptions struct {
 	AMDRequireGPU    bool `name:"amd-require-gpu" default:"true" negatable:"" env:"AMD_REQUIRE_GPU" help:"The operator amd-gpu requires a host with such a GPU."`
 }
 
-func (o operatorOptions) rules() operators.Options {
-	return operators.Options{NVIDIAWithoutGPU: !o.NVIDIARequireGPU, AMDWithoutGPU: !o.AMDRequireGPU}
+// rules returns the settings of validations.
+func (s *Service) rules() *validation.Options {
+	out := validation.DefaultOptions()
+	out.SingleNodeDNS = s.options.SingleNodeDNS
+	out.EdgeProducts = s.switches.edgeProducts
+	out.Operators = operators.Options{NVIDIARequireGPU: s.options.NVIDIARequireGPU, AMDRequireGPU: s.options.AMDRequireGPU}
+	out.DisabledHost, out.DisabledCluster = s.switches.disabledHost, s.switches.disabledCluster
+	return &out
 }

@@ -10,6 +10,8 @@ import (
 
 	"go.temporal.io/sdk/contrib/envconfig"
 
+	"slipway/internal/cluster/validation"
+	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
 
@@ -44,15 +46,15 @@ var switchRows = []switchRow{
 	{"DEREGISTER_WORKER_INTERVAL", "1h", "how often unused clusters are looked for", interval(func(s *switches) *time.Duration { return &s.everyInactive })},
 	{"DELETION_WORKER_INTERVAL", "1h", "how often deleted things are removed for good", interval(func(s *switches) *time.Duration { return &s.everyPurge })},
 	{"INFRAENV_DELETION_WORKER_INTERVAL", "1h", "how often unused discovery environments are looked for", interval(func(s *switches) *time.Duration { return &s.everyInfraEnv })},
-	{"HOST_MONITOR_INTERVAL", "5s", "how often hosts that fell silent are looked for; everything else about hosts is evaluated when it changes", duration(func(s *switches) *time.Duration { return &s.hostMonitor })},
-	{"CLUSTER_MONITOR_INTERVAL", "10s", "how often clusters to evaluate are looked for without a signal that one has changed", duration(func(s *switches) *time.Duration { return &s.clusterMonitor })},
+	{"HOST_MONITOR_INTERVAL", discovery.DefaultSweepEvery.String(), "how often hosts that fell silent are looked for; everything else about hosts is evaluated when it changes", duration(func(s *switches) *time.Duration { return &s.hostMonitor })},
+	{"CLUSTER_MONITOR_INTERVAL", discovery.DefaultLookEvery.String(), "how often clusters to evaluate are looked for without a signal that one has changed", duration(func(s *switches) *time.Duration { return &s.clusterMonitor })},
 	{"ENABLE_UPGRADE_AGENT", "true", "agents of another version than the service's are upgraded before they are asked anything else", boolean(func(s *switches) *bool { return &s.upgradeAgent })},
 	{"AGENT_DOCKER_IMAGE", "", "image that agents of other makes must run; none: any is taken. Agents of ours follow the version of the service", text(func(s *switches) *string { return &s.agentImage })},
 	{"INSTALLER_IMAGE", "", "image that agents of other makes install with", text(func(s *switches) *string { return &s.installerImage })},
 	{"CONTROLLER_IMAGE", "", "image of the controller that installers of other makes start", text(func(s *switches) *string { return &s.controllerImage })},
 	{"ENABLE_VIRTUAL_INTERFACES", "false", "inventories keep interfaces that are no hardware", boolean(func(s *switches) *bool { return &s.virtualNICs })},
 	{"AGENT_INVENTORY_MAX_SIZE", "0", "most bytes of an inventory, 0: any; agents cut longer ones", size(func(s *switches) *int64 { return &s.inventoryBytes })},
-	{"EDGE_WORKERS_PRODUCT_NAMES", "BlueField SoC", "products of hosts that count as small workers, separated by commas", list(func(s *switches) *[]string { return &s.edgeProducts }, "", nil)},
+	{"EDGE_WORKERS_PRODUCT_NAMES", validation.DefaultEdgeProduct, "products of hosts that count as small workers, separated by commas", list(func(s *switches) *[]string { return &s.edgeProducts }, "", nil)},
 	{"PUBLIC_CONTAINER_REGISTRIES", "", "registries, separated by commas, that a pull secret need not name", list(func(s *switches) *[]string { return &s.publicRegistries }, "", nil)},
 	{"CHECK_CLUSTER_VERSION", "true", "an installation also waits for the version of the new cluster (operator `cvo`); else for its console and its OLM operators only", boolean(func(s *switches) *bool { return &s.checkVersion })},
 	{"DISABLED_STEPS", "", "types of steps, separated by commas, that no host is asked for", list(func(s *switches) *[]string { return &s.disabledSteps }, "types of steps", func(n string) bool { return wire.StepType(n).Valid() })},

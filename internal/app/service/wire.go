@@ -135,15 +135,13 @@ func (s *Service) assemble() error {
 	}
 	s.discovery = discovery.New(discovery.Options{
 		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.Now,
-		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Operators: s.options.rules(),
+		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Rules: s.rules(),
 		Meter: s.recorder, AgentImage: s.switches.foreignAgent(), Agent: agentRelease, MaxInventoryBytes: s.switches.inventoryBytes,
-		SingleNodeDNSOfUser: !s.options.SingleNodeDNS,
-		SweepEvery:          s.switches.hostMonitor, LookEvery: s.switches.clusterMonitor,
-		EdgeProducts: s.switches.edgeProducts, KeepVirtualNICs: s.switches.virtualNICs, DisabledSteps: s.switches.disabledSteps,
-		DisabledHostValidations: s.switches.disabledHost, DisabledClusterValidations: s.switches.disabledCluster,
+		SweepEvery: s.switches.hostMonitor, LookEvery: s.switches.clusterMonitor,
+		KeepVirtualNICs: s.switches.virtualNICs, DisabledSteps: s.switches.disabledSteps,
 	})
 	s.installation = installation.New(installation.Options{
-		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger, WithoutClusterVersion: !s.switches.checkVersion,
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger, CheckClusterVersion: s.switches.checkVersion,
 	})
 	data, _ := orchestrator.Converters(s.sealer)
 	s.orchestrator = orchestrator.New(orchestrator.Options{
@@ -199,7 +197,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
 				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
-				Disabled: s.switches.disabledSteps, WithoutClusterVersion: !s.switches.checkVersion,
+				Disabled: s.switches.disabledSteps, CheckClusterVersion: s.switches.checkVersion,
 				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 				}).BootArtifacts,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"slipway/internal/cluster/steps"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 )
 
@@ -52,8 +53,8 @@ type setting struct {
 
 // settings is the table of docs/reference/state-rules.md, "Time-outs".
 var settings = []setting{
-	{"HOST_MAX_DISCONNECTION_TIME", 3 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Disconnect }, "three missed polls"},
-	{"", 2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.BootstrapGrace }, "it restarts its network for the bootstrap services"},
+	{"HOST_MAX_DISCONNECTION_TIME", validation.DefaultDisconnectAfter, func(t *Timeouts) *time.Duration { return &t.Disconnect }, "three missed polls"},
+	{"", validation.DefaultBootstrapGrace, func(t *Timeouts) *time.Duration { return &t.BootstrapGrace }, "it restarts its network for the bootstrap services"},
 	{"", 20 * time.Minute, func(t *Timeouts) *time.Duration { return &t.StepPickup }, "the step is there, the host does not take it"},
 	{"", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reclaim }, "download and reboot of a discovery image"},
 	{"HOST_INSTALLING_PENDING_USER_ACTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PendingUserAction }, "someone has to change a boot order"},
@@ -69,7 +70,7 @@ var settings = []setting{
 	{"LOG_PENDING_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.LogPending }, "until the controller begins to collect"},
 	{"LOG_COLLECTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.LogCollection }, "until the controller has sent its logs"},
 	{"RESET_CLUSTER_TIMEOUT", 3 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reset }, "until hosts in the live image are back in discovery"},
-	{"", 2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.VIPLease }, "a DHCP server answers in seconds"},
+	{"", validation.DefaultVIPLease, func(t *Timeouts) *time.Duration { return &t.VIPLease }, "a DHCP server answers in seconds"},
 }
 
 // stageTimeouts are the host stages that differ from otherStages.

@@ -10,6 +10,6 @@ var amdGPU = Operator{
 	Timeout:      usualTimeout,
 	Dependencies: []string{"node-feature-discovery", "kmm"},
 	cluster: func(p *Plan) Result {
-		return p.requireGPU("AMD GPU", vendorAMD, p.options.AMDWithoutGPU)
+		return p.requireGPU("AMD GPU", vendorAMD, p.options.AMDRequireGPU)
 	},
 }

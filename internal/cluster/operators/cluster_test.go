@@ -162,7 +162,7 @@ func TestGPUsAreNotRequiredWhereADeploymentSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p := w.choose("nvidia-gpu", "amd-gpu", "kmm", "node-feature-discovery")
-	p = p.With(operators.Options{NVIDIAWithoutGPU: true, AMDWithoutGPU: true})
+	p = p.With(operators.Options{})
 	require.Equal(t, ok, p.ValidateCluster(operators.Find("nvidia-gpu")).Status)
 	require.Equal(t, ok, p.ValidateCluster(operators.Find("amd-gpu")).Status)
 }

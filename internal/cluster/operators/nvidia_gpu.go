@@ -26,14 +26,14 @@ var nvidiaGPU = Operator{
 		return success("The host meets what NVIDIA GPU requires")
 	},
 	cluster: func(p *Plan) Result {
-		return p.requireGPU("NVIDIA GPU", vendorNVIDIA, p.options.NVIDIAWithoutGPU)
+		return p.requireGPU("NVIDIA GPU", vendorNVIDIA, p.options.NVIDIARequireGPU)
 	},
 }
 
-// requireGPU requires a GPU of a vendor on at least one host.
-func (p *Plan) requireGPU(title, vendor string, without bool) Result {
+// requireGPU requires a GPU of a vendor on at least one host, where it is required.
+func (p *Plan) requireGPU(title, vendor string, required bool) Result {
 	switch {
-	case without || p.anyGPU(vendor):
+	case !required || p.anyGPU(vendor):
 		return success("The cluster meets what %s requires", title)
 	case len(p.hosts) == 0 || p.waiting > 0:
 		return pending("%s: require at least one host with a GPU of PCI vendor %s, found none yet", title, vendor)

@@ -9,10 +9,13 @@ import (
 
 // Options are the settings of a deployment that rules of operators depend on.
 type Options struct {
-	// NVIDIAWithoutGPU and AMDWithoutGPU allow the GPU operators in clusters where no host has reported such a
-	// GPU yet.
-	NVIDIAWithoutGPU, AMDWithoutGPU bool
+	// NVIDIARequireGPU and AMDRequireGPU refuse the GPU operators in clusters where no host has reported such a
+	// GPU.
+	NVIDIARequireGPU, AMDRequireGPU bool
 }
+
+// DefaultOptions returns the options of a deployment that sets none.
+func DefaultOptions() Options { return Options{NVIDIARequireGPU: true, AMDRequireGPU: true} }
 
 // Plan is a cluster as the rules of operators see it. It is built once a refresh, so that the rules of a host
 // need not walk over all others; it is read-only afterwards and may be shared between goroutines.
@@ -35,7 +38,7 @@ type Plan struct {
 // NewPlan indexes a cluster and its hosts. Operators of a cluster that exists already are not installed any
 // more: none counts as chosen.
 func NewPlan(c *model.Cluster, hosts []*model.Host) *Plan {
-	p := &Plan{cluster: c, hosts: hosts}
+	p := &Plan{cluster: c, hosts: hosts, options: DefaultOptions()}
 	if v, err := semver.NewVersion(c.OpenShiftVersion); err == nil {
 		p.version = semver.New(v.Major(), v.Minor(), 0, "", "")
 	}
@@ -54,7 +57,7 @@ func NewPlan(c *model.Cluster, hosts []*model.Host) *Plan {
 	return p
 }
 
-// With is the plan in a deployment with other settings than the default ones.
+// With returns the plan of a deployment with other options than the default ones.
 func (p *Plan) With(opts Options) *Plan {
 	out := *p
 	out.options = opts

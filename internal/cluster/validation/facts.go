@@ -35,8 +35,7 @@ type ClusterFacts struct {
 
 // Options are the settings of a deployment that rules depend on.
 type Options struct {
-	// DisconnectAfter is how long a host may be silent (default 3 min);
-	// BootstrapGrace is added for the bootstrap host (default 2 min).
+	// DisconnectAfter is how long a host may be silent; BootstrapGrace is added for the bootstrap host.
 	DisconnectAfter, BootstrapGrace time.Duration
 	// RequiredAgent is the agent every host must run, compared as it is; empty accepts any.
 	RequiredAgent string
@@ -44,7 +43,7 @@ type Options struct {
 	RequiredFineAgent string
 	// SingleNodeDNS is set when the service configures DNS on single nodes itself.
 	SingleNodeDNS bool
-	// VIPLease is how long a DHCP server has to assign the virtual addresses (default 2 min).
+	// VIPLease is how long a DHCP server has to assign the virtual addresses.
 	VIPLease time.Duration
 	// EdgeProducts are product names of small workers ("BlueField SoC").
 	EdgeProducts []string
@@ -55,13 +54,24 @@ type Options struct {
 	DisabledHost, DisabledCluster []string
 }
 
-// DefaultOptions are the contract's.
+// Defaults of the time-outs that rules share with installations (docs/reference/state-rules.md, "Time-outs").
+const (
+	DefaultDisconnectAfter = 3 * time.Minute
+	DefaultBootstrapGrace  = 2 * time.Minute
+	DefaultVIPLease        = 2 * time.Minute
+)
+
+// DefaultEdgeProduct is the product name of small workers where a deployment sets none.
+const DefaultEdgeProduct = "BlueField SoC"
+
+// DefaultOptions returns the options of a deployment that sets none.
 func DefaultOptions() Options {
 	return Options{
-		DisconnectAfter: 3 * time.Minute,
-		BootstrapGrace:  2 * time.Minute,
+		DisconnectAfter: DefaultDisconnectAfter,
+		BootstrapGrace:  DefaultBootstrapGrace,
 		SingleNodeDNS:   true,
-		VIPLease:        2 * time.Minute,
-		EdgeProducts:    []string{"BlueField SoC"},
+		VIPLease:        DefaultVIPLease,
+		EdgeProducts:    []string{DefaultEdgeProduct},
+		Operators:       operators.DefaultOptions(),
 	}
 }

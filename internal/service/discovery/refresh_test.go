@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
@@ -170,7 +171,9 @@ func TestClusterFinalizesWhenItsHostsAreInstalled(t *testing.T) {
 func TestDisabledValidationsHoldNothingUp(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, func(o *discovery.Options) {
-		o.DisabledHostValidations = []string{"has-min-cpu-cores", "has-cpu-cores-for-role"}
+		rules := validation.DefaultOptions()
+		rules.DisabledHost = []string{"has-min-cpu-cores", "has-cpu-cores-for-role"}
+		o.Rules = &rules
 	})
 	l.run(t)
 	c, env := l.cluster(t, singleNode)

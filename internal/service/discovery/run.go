@@ -21,13 +21,14 @@ const (
 	maxRest   = 20 * time.Second
 	// refreshLease is after how long the evaluation of a process that died is taken over.
 	refreshLease = time.Minute
-	// lookEvery is how often marks are looked for without a signal; withoutSignals when
-	// there are none to come.
-	lookEvery      = 10 * time.Second
+	// withoutSignals is how often marks are looked for when there are no signals to come.
 	withoutSignals = 250 * time.Millisecond
 	// afterError is the pause after the database did not answer.
 	afterError = time.Second
 )
+
+// DefaultLookEvery is how often marks are looked for without a signal.
+const DefaultLookEvery = 10 * time.Second
 
 // Run evaluates what is marked for it, and marks what hosts in silence belong to, until
 // ctx ends.

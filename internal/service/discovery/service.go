@@ -6,7 +6,6 @@ import (
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/cluster/operators"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -32,21 +31,14 @@ type Options struct {
 	// MaxInventoryBytes limits inventories; zero does not.
 	MaxInventoryBytes int64
 	// SweepEvery is how often hosts that fell silent are looked for, at most, and LookEvery
-	// how often clusters to evaluate are without a signal; zero: 5 and 10 seconds.
+	// how often clusters to evaluate are without a signal; zero: DefaultSweepEvery and
+	// DefaultLookEvery.
 	SweepEvery, LookEvery time.Duration
-	// EdgeProducts are products of hosts that count as small workers; nil: those shipped.
-	EdgeProducts []string
 	// DisabledSteps are never asked of hosts.
 	DisabledSteps []string
-	// DisabledHostValidations and DisabledClusterValidations are not evaluated, shown as
-	// disabled and hold nothing up, unless a cluster has lists of its own.
-	DisabledHostValidations    []string
-	DisabledClusterValidations []string
-	// Operators are the settings of the rules of operators.
-	Operators operators.Options
-	// SingleNodeDNSOfUser is set when single nodes do not answer for the names of their own
-	// cluster: the DNS of the user must.
-	SingleNodeDNSOfUser bool
+	// Rules are the settings of validations; nil: the default ones. Their time-outs and
+	// required agents are those of Timeouts, AgentImage and Agent.
+	Rules *validation.Options
 	// KeepVirtualNICs keeps interfaces of type "device" in inventories.
 	KeepVirtualNICs bool
 }
@@ -88,23 +80,20 @@ func New(o Options) *Service {
 		o.Requirements = openshift.RequirementsFor
 	}
 	rules := validation.DefaultOptions()
+	if o.Rules != nil {
+		rules = *o.Rules
+	}
 	rules.DisconnectAfter, rules.BootstrapGrace = o.Timeouts.Disconnect, o.Timeouts.BootstrapGrace
 	rules.RequiredAgent, rules.RequiredFineAgent = o.AgentImage, o.Agent.Version
-	if o.EdgeProducts != nil {
-		rules.EdgeProducts = o.EdgeProducts
-	}
-	rules.Operators = o.Operators
-	rules.SingleNodeDNS = !o.SingleNodeDNSOfUser
 	rules.VIPLease = o.Timeouts.VIPLease
-	rules.DisabledHost, rules.DisabledCluster = o.DisabledHostValidations, o.DisabledClusterValidations
 	if o.Meter == nil {
 		o.Meter = unmetered{}
 	}
 	if o.SweepEvery == 0 {
-		o.SweepEvery = sweepEvery
+		o.SweepEvery = DefaultSweepEvery
 	}
 	if o.LookEvery == 0 {
-		o.LookEvery = lookEvery
+		o.LookEvery = DefaultLookEvery
 	}
 	return &Service{
 		store: o.Store, signals: o.Signals, log: o.Log, now: o.Now, requirements: o.Requirements,

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
+// DefaultSweepEvery is the longest pause between two searches for hosts that fell silent.
+const DefaultSweepEvery = 5 * time.Second
+
 const (
-	// sweepShare is how many sweeps there are in the time a host may be silent; sweepEvery
-	// is the longest pause between two, unless Options say otherwise.
+	// sweepShare is how many sweeps there are in the time a host may be silent.
 	sweepShare = 20
-	sweepEvery = 5 * time.Second
 	// logsShare is how many looks for overdue logs there are in the shortest time they may take.
 	logsShare = 4
 )

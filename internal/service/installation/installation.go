@@ -23,8 +23,8 @@ type Options struct {
 	Blob      *blob.Store
 	Discovery *discovery.Service
 	Log       *slog.Logger
-	// WithoutClusterVersion leaves the operator cvo out of what an installation waits for.
-	WithoutClusterVersion bool
+	// CheckClusterVersion adds the operator cvo to what an installation waits for.
+	CheckClusterVersion bool
 }
 
 // Service changes installations in the database. It is safe for concurrent use; every
@@ -40,7 +40,7 @@ type Service struct {
 
 // New makes a Service.
 func New(o Options) *Service {
-	return &Service{store: o.Store, blob: o.Blob, discovery: o.Discovery, log: o.Log, waitForVersion: !o.WithoutClusterVersion}
+	return &Service{store: o.Store, blob: o.Blob, discovery: o.Discovery, log: o.Log, waitForVersion: o.CheckClusterVersion}
 }
 
 // Key is the place of a cluster's file in the blob store.

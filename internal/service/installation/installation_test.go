@@ -39,7 +39,7 @@ func newBench(t *testing.T) bench {
 	require.NoError(t, err)
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	d := discovery.New(discovery.Options{Store: s, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
-	return bench{installation.New(installation.Options{Store: s, Blob: files, Discovery: d, Log: log}), s, files}
+	return bench{installation.New(installation.Options{Store: s, Blob: files, Discovery: d, Log: log, CheckClusterVersion: true}), s, files}
 }
 
 // cluster makes a cluster in a status, with hosts in another.

@@ -123,11 +123,11 @@ func TestStopOfAnOldAttemptLeavesTheNewOneAlone(t *testing.T) {
 
 func TestVersionOfTheClusterIsWaitedForUnlessSwitchedOff(t *testing.T) {
 	t.Parallel()
-	for without, want := range map[bool][]string{false: {"console", "cvo"}, true: {"console"}} {
+	for check, want := range map[bool][]string{true: {"console", "cvo"}, false: {"console"}} {
 		b := newBench(t)
 		log := slog.New(slog.DiscardHandler)
 		d := discovery.New(discovery.Options{Store: b.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
-		b.Service = installation.New(installation.Options{Store: b.store, Blob: b.blob, Discovery: d, Log: log, WithoutClusterVersion: without})
+		b.Service = installation.New(installation.Options{Store: b.store, Blob: b.blob, Discovery: d, Log: log, CheckClusterVersion: check})
 		c := b.cluster(t, model.ClusterPreparingForInstallation, model.HostPreparingSuccessful, "", 1)
 		problem, err := b.ConcludePreparation(t.Context(), c.ID, 1, "")
 		require.NoError(t, err)
