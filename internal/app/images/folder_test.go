@@ -62,7 +62,7 @@ func TestImagesAreAddedListedAndRemoved(t *testing.T) {
 	list := `[{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"https://mirror.example/a.iso","version":"9.4"}]`
 	stdout, _, err = onFolder(t, "list", "--image-dir", filepath.Join(dir, "images"), "--os-images", list)
 	require.NoError(t, err)
-	require.Regexp(t, `VERSION  ARCH    TYPE  SYSTEM  STATE    SIZE +FROM +FILE\n4\.22     x86_64  live  9\.6\.0   ready    .* MiB +added +/.*\n4\.20     x86_64  live  9\.4     waiting +settings +/.*\n$`, stdout)
+	require.Regexp(t, `VERSION  ARCH    TYPE  SYSTEM  STATE    SIZE +FROM +FILE\n4\.22     x86_64  live  9\.6\.0   ready    .* KiB +added +/.*\n4\.20     x86_64  live  9\.4     waiting +settings +/.*\n$`, stdout)
 	stdout, _, err = onFolder(t, "list", "--data-dir", dir, "-o", "json")
 	require.NoError(t, err)
 	require.Contains(t, stdout, `"state": "ready"`)
