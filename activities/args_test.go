@@ -17,7 +17,10 @@ func TestOnlyStepsThatNameOtherHostsReadThem(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)
 	other, err := x.store.RegisterHost(t.Context(), x.ref.InfraEnvID, uuid.New(), func() *model.Host {
-		return &model.Host{ClusterID: &x.ref.ClusterID, Kind: model.KindHost, Status: model.HostInstalling, Role: model.RoleMaster, Dialect: model.DialectFine}
+		return &model.Host{
+			ClusterID: &x.ref.ClusterID, Kind: model.KindHost, Status: model.HostInstalling, Role: model.RoleMaster,
+			AgentSteps: model.FineSteps,
+		}
 	}, func(h *model.Host, _ bool, _ *store.Tx) error {
 		h.Inventory = &wire.Inventory{Interfaces: []wire.Interface{{Name: "eth0", Ipv4Addresses: []string{"192.0.2.7/24"}}}}
 		return nil

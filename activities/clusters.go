@@ -44,7 +44,7 @@ func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan
 	plan.Timeouts.Timeouts = a.Timeouts.Of(c)
 	for _, h := range hosts {
 		plan.Hosts = append(plan.Hosts, HostPlan{
-			ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Bootstrap: h.Bootstrap, Dialect: h.Dialect,
+			ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Bootstrap: h.Bootstrap, AgentSteps: h.AgentSteps,
 		})
 	}
 	return plan, nil

@@ -94,7 +94,8 @@ func (p *preparation) host(env uuid.UUID, i int, role model.Role) *model.Host {
 	p.t.Helper()
 	h, err := p.store.RegisterHost(p.t.Context(), env, uuid.New(), func() *model.Host {
 		return &model.Host{
-			ClusterID: &p.cluster.ID, Kind: model.KindHost, Status: model.HostPreparingForInstallation, Role: role, Bootstrap: i == 0, Dialect: model.DialectFine,
+			ClusterID: &p.cluster.ID, Kind: model.KindHost, Status: model.HostPreparingForInstallation, Role: role, Bootstrap: i == 0,
+			AgentSteps:        model.FineSteps,
 			RequestedHostname: fmt.Sprintf("%s-%d", role, i), InstallationDiskPath: "/dev/sda",
 			Inventory: &wire.Inventory{Interfaces: []wire.Interface{{
 				Name: "eth0", MacAddress: fmt.Sprintf("52:54:00:00:00:%02x", i), Ipv4Addresses: []string{fmt.Sprintf("192.168.10.%d/24", 10+i)},

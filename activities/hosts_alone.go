@@ -23,7 +23,7 @@ func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error
 		return AddPlan{}, nonRetryable(err)
 	}
 	plan := AddPlan{Timeouts: a.Timeouts}
-	plan.Host = HostPlan{ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Dialect: h.Dialect}
+	plan.Host = HostPlan{ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, AgentSteps: h.AgentSteps}
 	plan.Timeouts.Timeouts = a.Timeouts.Of(c)
 	return plan, nil
 }

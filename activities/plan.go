@@ -35,7 +35,7 @@ type HostPlan struct {
 	Name       string
 	Role       model.Role
 	Bootstrap  bool
-	Dialect    model.Dialect
+	AgentSteps model.AgentSteps `json:"Dialect"`
 }
 
 // Timeouts are the limits a workflow keeps, frozen with the plan.

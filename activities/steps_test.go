@@ -56,7 +56,10 @@ func newScene(t *testing.T) *scene {
 	e := &model.InfraEnv{ID: uuid.New(), ClusterID: &c.ID, Name: "env"}
 	require.NoError(t, s.CreateInfraEnv(t.Context(), e, func(*store.Tx) {}))
 	h, err := s.RegisterHost(t.Context(), e.ID, uuid.New(), func() *model.Host {
-		return &model.Host{ClusterID: &c.ID, Kind: model.KindHost, Status: model.HostInstalling, Role: model.RoleMaster, Dialect: model.DialectFine}
+		return &model.Host{
+			ClusterID: &c.ID, Kind: model.KindHost, Status: model.HostInstalling, Role: model.RoleMaster,
+			AgentSteps: model.FineSteps,
+		}
 	}, func(*model.Host, bool, *store.Tx) error { return nil })
 	require.NoError(t, err)
 	x := &scene{store: s, shown: &shownStages{}, host: h, ref: activities.HostRef{ClusterID: c.ID, InfraEnvID: e.ID, HostID: h.ID}}

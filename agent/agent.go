@@ -47,8 +47,8 @@ func New(o Options) *Agent {
 	if o.StateDir == "" {
 		o.StateDir = DefaultStateDir
 	}
-	if o.Dialect == "" {
-		o.Dialect = model.DialectFine
+	if o.AgentSteps == "" {
+		o.AgentSteps = model.FineSteps
 	}
 	if o.Wait == 0 {
 		o.Wait = defaultWait
@@ -155,7 +155,7 @@ func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 // register announces the host until the service takes it.
 func (a *Agent) register(ctx context.Context) error {
 	var options []client.Option
-	if a.options.Dialect == model.DialectFine {
+	if a.options.AgentSteps == model.FineSteps {
 		options = append(options, client.WithFineSteps())
 	}
 	pauses := newPauses()
@@ -180,6 +180,6 @@ func (a *Agent) register(ctx context.Context) error {
 
 func (a *Agent) registration() registration {
 	return registration{
-		Service: a.options.Client.BaseURL(), InfraEnvID: a.options.InfraEnvID, HostID: a.hostID, Dialect: a.options.Dialect,
+		Service: a.options.Client.BaseURL(), InfraEnvID: a.options.InfraEnvID, HostID: a.hostID, AgentSteps: a.options.AgentSteps,
 	}
 }

@@ -37,7 +37,7 @@ func TestAForeignAgentAnnouncesNothing(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	s.NextSeconds = 7
-	h.start(t, s, func(o *agent.Options) { o.Dialect = model.DialectInstall })
+	h.start(t, s, func(o *agent.Options) { o.AgentSteps = model.InstallStep })
 	s.Wait(t, "polls", func() bool { return len(s.Polls) > 3 })
 	require.Empty(t, s.Seen().Registrations[0].Get("Slipway-Steps"))
 	require.Empty(t, s.Seen().Polls[0].Get("Prefer"))

@@ -54,9 +54,9 @@ type Options struct {
 	HostID uuid.UUID
 	// StateDir is below the root; DefaultStateDir when empty.
 	StateDir string
-	// Dialect is model.DialectFine when empty. With model.DialectInstall the agent behaves
+	// AgentSteps is model.FineSteps when empty. With model.InstallStep the agent behaves
 	// like any v2 agent: it announces nothing and asks for no wait.
-	Dialect model.Dialect
+	AgentSteps model.AgentSteps
 	// Reclaim makes the agent serve a host that runs its installed system, until it boots
 	// the discovery image: it polls without registering.
 	Reclaim bool

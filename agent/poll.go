@@ -56,7 +56,7 @@ func (a *Agent) poll(ctx context.Context, steps *sync.WaitGroup, registrations *
 
 func (a *Agent) nextSteps(ctx context.Context) (*client.Poll, error) {
 	var options []client.Option
-	if a.options.Dialect == model.DialectFine {
+	if a.options.AgentSteps == model.FineSteps {
 		options = append(options, client.WithWait(a.options.Wait))
 	}
 	return a.options.Client.NextSteps(ctx, a.options.InfraEnvID, a.hostID, a.host.Now(), options...)

@@ -28,10 +28,10 @@ const (
 
 // registration says where this boot of the host is registered.
 type registration struct {
-	Service    string        `json:"service"`
-	InfraEnvID uuid.UUID     `json:"infra_env_id"`
-	HostID     uuid.UUID     `json:"host_id"`
-	Dialect    model.Dialect `json:"dialect"`
+	Service    string           `json:"service"`
+	InfraEnvID uuid.UUID        `json:"infra_env_id"`
+	HostID     uuid.UUID        `json:"host_id"`
+	AgentSteps model.AgentSteps `json:"dialect"`
 }
 
 // stateDir is the folder with the state of one boot; one agent at a time holds it.

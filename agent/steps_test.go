@@ -298,7 +298,7 @@ func TestASecondInstallStepIsRefused(t *testing.T) {
 	h.On("wipefs", hostexectest.Prints(""))
 	h.On("shutdown", hostexectest.Prints(""))
 	h.On("coreos-installer", image.run)
-	h.start(t, s, func(o *agent.Options) { o.Dialect = model.DialectInstall })
+	h.start(t, s, func(o *agent.Options) { o.AgentSteps = model.InstallStep })
 	s.Give("install-1", wire.StepTypeInstall, installArgs(t, "master", 3))
 	<-image.started
 	s.Give("install-2", wire.StepTypeInstall, installArgs(t, "master", 3))

@@ -30,7 +30,7 @@ func AgentPrograms(folder fs.FS) func() (map[string]wire.AgentProgram, error) {
 // agentFor is what an agent that registers has to be: one of another make stays what it
 // is, unless the deployment names an image.
 func (s *server) agentFor(h *model.Host) string {
-	if h.Dialect == model.DialectFine {
+	if h.AgentSteps == model.FineSteps {
 		return s.AgentVersion
 	}
 	return or(s.ForeignAgent, or(h.DiscoveryAgentVersion, s.AgentVersion))

@@ -27,12 +27,12 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	if err := s.checkComesBack(r.Context(), infraEnvID, body.HostID); err != nil {
 		return err
 	}
-	dialect := model.DialectInstall
+	steps := model.InstallStep
 	if r.Header.Get(wire.HeaderSteps) == wire.StepsFine {
-		dialect = model.DialectFine
+		steps = model.FineSteps
 	}
 	h, err := s.Discovery.Register(r.Context(), discovery.RegisterInput{
-		InfraEnvID: infraEnvID, HostID: body.HostID, Dialect: dialect,
+		InfraEnvID: infraEnvID, HostID: body.HostID, AgentSteps: steps,
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {

@@ -43,12 +43,12 @@ func TestAgentSaysWhichStepsItTakes(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	e := s.infraEnv(s.cluster(nil).ID)
-	for header, want := range map[string]model.Dialect{"fine": model.DialectFine, "coarse": model.DialectInstall, "": model.DialectInstall} {
+	for header, want := range map[string]model.AgentSteps{"fine": model.FineSteps, "coarse": model.InstallStep, "": model.InstallStep} {
 		id := uuid.New()
 		s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": id}, wire.HeaderSteps, header)
 		h, err := s.store.Host(t.Context(), e.ID, id)
 		require.NoError(t, err)
-		require.Equal(t, want, h.Dialect)
+		require.Equal(t, want, h.AgentSteps)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestSingleNodeHasItsOwnPath(t *testing.T) {
 func TestV2AgentGetsOneStepAndIsFollowedByItsStages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3, 2)
-	w.plan.Hosts = hosts(3, 2, model.DialectInstall)
+	w.plan.Hosts = hosts(3, 2, model.InstallStep)
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.NoError(t, env.GetWorkflowError())
@@ -70,7 +70,7 @@ func TestV2AgentGetsOneStepAndIsFollowedByItsStages(t *testing.T) {
 func TestV2AgentThatFailsStopsTheWaitForItsStages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1, 0)
-	w.plan.Hosts = hosts(1, 0, model.DialectInstall)
+	w.plan.Hosts = hosts(1, 0, model.InstallStep)
 	w.fails["master-0 install"] = []error{stepFailed("no disk")}
 	env := environment(t, w)
 	decideOnFailure(env, w, 0, workflows.CommandRetry)

@@ -15,9 +15,9 @@ import (
 )
 
 // newAddition is a world with one worker that joins an existing cluster.
-func newAddition(dialect model.Dialect) (*world, activities.AddRequest) {
+func newAddition(agentSteps model.AgentSteps) (*world, activities.AddRequest) {
 	w := newWorld(0, 1)
-	w.plan.Hosts[0].Dialect = dialect
+	w.plan.Hosts[0].AgentSteps = agentSteps
 	return w, activities.AddRequest{HostRef: w.ref(), Attempt: 1}
 }
 
@@ -28,7 +28,7 @@ func (w *world) ref() activities.HostRef {
 
 func TestHostIsAddedInOrder(t *testing.T) {
 	t.Parallel()
-	w, request := newAddition(model.DialectFine)
+	w, request := newAddition(model.FineSteps)
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.HostAdd, request)
 	require.NoError(t, env.GetWorkflowError())
@@ -47,7 +47,7 @@ func TestHostIsAddedInOrder(t *testing.T) {
 
 func TestV2AgentIsAddedWithOneStep(t *testing.T) {
 	t.Parallel()
-	w, request := newAddition(model.DialectInstall)
+	w, request := newAddition(model.InstallStep)
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.HostAdd, request)
 	require.NoError(t, env.GetWorkflowError())
@@ -85,7 +85,7 @@ func TestAddedHostThatFailsWaitsForADecision(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, request := newAddition(model.DialectFine)
+			w, request := newAddition(model.FineSteps)
 			w.fails[tt.fails] = []error{tt.err}
 			env := environment(t, w)
 			env.RegisterDelayedCallback(func() { env.SignalWorkflow(tt.command, nil) }, time.Hour)
@@ -114,7 +114,7 @@ func TestAddedHostIsGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, request := newAddition(model.DialectFine)
+			w, request := newAddition(model.FineSteps)
 			w.fails["worker-0 image-write"] = []error{stepFailed("I/O error")}
 			env := environment(t, w)
 			decide(env)
@@ -136,7 +136,7 @@ func TestAddedHostIsResetWhereverItStands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, request := newAddition(model.DialectFine)
+			w, request := newAddition(model.FineSteps)
 			if tt.fails != nil {
 				w.fails = tt.fails
 			}
@@ -163,7 +163,7 @@ func TestAddedHostIsResetWhereverItStands(t *testing.T) {
 
 func TestCancelledAdditionCleansUp(t *testing.T) {
 	t.Parallel()
-	w, request := newAddition(model.DialectFine)
+	w, request := newAddition(model.FineSteps)
 	w.blocked["worker-0 image-write"] = true
 	env := environment(t, w)
 	env.RegisterDelayedCallback(env.CancelWorkflow, time.Minute)
@@ -175,7 +175,7 @@ func TestCancelledAdditionCleansUp(t *testing.T) {
 
 func TestAdditionThatIsOverDoesNothing(t *testing.T) {
 	t.Parallel()
-	w, request := newAddition(model.DialectFine)
+	w, request := newAddition(model.FineSteps)
 	w.fails["begin"] = []error{refused("the host has gone")}
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.HostAdd, request)
@@ -185,7 +185,7 @@ func TestAdditionThatIsOverDoesNothing(t *testing.T) {
 
 func TestHostWithoutAnInstallationIsReset(t *testing.T) {
 	t.Parallel()
-	w, _ := newAddition(model.DialectFine)
+	w, _ := newAddition(model.FineSteps)
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.HostReset, workflows.HostResetRequest{AddRequest: activities.AddRequest{HostRef: w.ref()}})
 	require.NoError(t, env.GetWorkflowError())

@@ -59,5 +59,5 @@ func within(ctx workflow.Context, limit time.Duration, holds func() bool) (bool,
 // with soft time-outs our agent is waited for, and asked again under the same step id,
 // which it runs once only.
 func (w *hostInstall) forgives() bool {
-	return w.request.Timeouts.Soft && w.request.Host.Dialect == model.DialectFine
+	return w.request.Timeouts.Soft && w.request.Host.AgentSteps == model.FineSteps
 }

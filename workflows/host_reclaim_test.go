@@ -16,7 +16,7 @@ import (
 
 func TestInstalledHostIsReclaimed(t *testing.T) {
 	t.Parallel()
-	w, _ := newAddition(model.DialectFine)
+	w, _ := newAddition(model.FineSteps)
 	w.blocked["worker-0 reboot-for-reclaim"] = true // the reply is lost in the reboot
 	w.blocked["worker-0 pool"] = true
 	env := environment(t, w)
@@ -49,7 +49,7 @@ func TestHostThatCannotBeReclaimedIsLeftToItsUser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _ := newAddition(model.DialectFine)
+			w, _ := newAddition(model.FineSteps)
 			w.fails = tt.fails
 			env := environment(t, w)
 			env.ExecuteWorkflow(workflows.HostReclaim, activities.ReclaimRequest{HostRef: w.ref(), Attempt: 1})

@@ -31,7 +31,7 @@ func stagesOf(r HostInstallRequest) []steps.Stage {
 		}
 		stages = steps.Stages(role, r.Host.Bootstrap || r.SingleNode, r.SingleNode)
 	}
-	if r.Host.Dialect == model.DialectInstall {
+	if r.Host.AgentSteps == model.InstallStep {
 		stages = steps.InOneStep(stages)
 	}
 	return slices.DeleteFunc(stages, func(s steps.Stage) bool { return s.Ends == steps.NotAwaited })

@@ -39,16 +39,17 @@ type world struct {
 	tokens  map[string][]byte
 }
 
-func hosts(masters, workers int, dialect model.Dialect) []activities.HostPlan {
+func hosts(masters, workers int, agentSteps model.AgentSteps) []activities.HostPlan {
 	var list []activities.HostPlan
 	for i := range masters {
 		list = append(list, activities.HostPlan{
-			ID: uuid.New(), InfraEnvID: uuid.New(), Name: fmt.Sprintf("master-%d", i), Role: model.RoleMaster, Bootstrap: i == 0, Dialect: dialect,
+			ID: uuid.New(), InfraEnvID: uuid.New(), Name: fmt.Sprintf("master-%d", i), Role: model.RoleMaster, Bootstrap: i == 0,
+			AgentSteps: agentSteps,
 		})
 	}
 	for i := range workers {
 		list = append(list, activities.HostPlan{
-			ID: uuid.New(), InfraEnvID: uuid.New(), Name: fmt.Sprintf("worker-%d", i), Role: model.RoleWorker, Dialect: dialect,
+			ID: uuid.New(), InfraEnvID: uuid.New(), Name: fmt.Sprintf("worker-%d", i), Role: model.RoleWorker, AgentSteps: agentSteps,
 		})
 	}
 	return list
@@ -57,7 +58,7 @@ func hosts(masters, workers int, dialect model.Dialect) []activities.HostPlan {
 func newWorld(masters, workers int) *world {
 	return &world{
 		plan: activities.Plan{
-			ClusterID: uuid.New(), Attempt: 1, SingleNode: masters == 1, Hosts: hosts(masters, workers, model.DialectFine),
+			ClusterID: uuid.New(), Attempt: 1, SingleNode: masters == 1, Hosts: hosts(masters, workers, model.FineSteps),
 			Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts(), Decision: 24 * time.Hour, Heartbeat: 3 * time.Minute},
 		},
 		blocked: map[string]bool{"user": true}, tokens: map[string][]byte{},
@@ -86,9 +87,9 @@ func (w *world) name(id uuid.UUID) string {
 	return id.String()
 }
 
-func (w *world) dialect(id uuid.UUID) model.Dialect {
+func (w *world) agentSteps(id uuid.UUID) model.AgentSteps {
 	at := slices.IndexFunc(w.plan.Hosts, func(h activities.HostPlan) bool { return h.ID == id })
-	return w.plan.Hosts[at].Dialect
+	return w.plan.Hosts[at].AgentSteps
 }
 
 // step is closed once the host has its install step.
@@ -267,7 +268,7 @@ func (w *world) RunStep(ctx context.Context, r activities.StepRequest) (activiti
 }
 
 func (w *world) AwaitStage(_ context.Context, r activities.StageRequest) (activities.StepResult, error) {
-	if w.dialect(r.HostID) == model.DialectInstall {
+	if w.agentSteps(r.HostID) == model.InstallStep {
 		<-w.step(r.HostID)
 	}
 	if err := w.fail(w.name(r.HostID) + " " + string(r.Stage)); err != nil {

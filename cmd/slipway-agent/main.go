@@ -36,7 +36,7 @@ type options struct {
 	Root          string           `default:"/" type:"path" help:"Where the file system of the host begins."`
 	EnterHost     bool             `help:"Run commands in the namespaces of the host's first process; for agents in containers."`
 	Reclaim       bool             `help:"Serve an installed host that goes back to its discovery environment: poll without registering."`
-	Dialect       string           `enum:"fine,install" default:"fine" help:"Steps to announce: one a stage (fine), or one for a whole installation (install)."`
+	AgentSteps    string           `name:"steps" aliases:"dialect" enum:"fine,install" default:"fine" help:"Steps to announce: fine or install."`
 	Verbose       bool             `short:"v" help:"Log more."`
 	PullSecretKey string           `name:"pull-secret-token" env:"PULL_SECRET_TOKEN" help:"Secret to register with; set it in the environment." hidden:""`
 	Version       kong.VersionFlag `help:"Print the version."`
@@ -76,7 +76,7 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 	}
 	return agent.New(agent.Options{
 		Client: service, InfraEnvID: o.InfraEnvID, HostID: o.HostID, StateDir: o.StateDir, Reclaim: o.Reclaim,
-		Dialect: model.Dialect(o.Dialect), Insecure: o.Insecure, CACert: o.CACert, Log: log, Replace: replace(),
+		AgentSteps: model.AgentSteps(o.AgentSteps), Insecure: o.Insecure, CACert: o.CACert, Log: log, Replace: replace(),
 		Platform: agent.Platform{
 			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Resolver: &net.Resolver{PreferGo: true},
 			Kube: func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,

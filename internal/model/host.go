@@ -20,7 +20,7 @@ type Host struct {
 	StatusUpdatedAt time.Time  `json:"-"`
 	Role            Role       `json:"-"`
 	Bootstrap       bool       `json:"-"`
-	Dialect         Dialect    `json:"-"`
+	AgentSteps      AgentSteps `json:"-"`
 	Stage           Stage      `json:"-"`
 	CreatedAt       time.Time  `json:"-"`
 	UpdatedAt       time.Time  `json:"-"`

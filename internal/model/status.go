@@ -88,14 +88,14 @@ const (
 	RoleBootstrap  Role = "bootstrap"
 )
 
-// Dialect is the set of steps an agent understands during an installation.
-type Dialect string
+// AgentSteps is the set of steps an agent understands during an installation.
+type AgentSteps string
 
-// DialectInstall agents run one install step; DialectFine agents, those of Slipway, run one step for each
-// stage.
+// With InstallStep an agent runs one step for the whole installation; with FineSteps, as the agents of Slipway, one for
+// each part of a stage.
 const (
-	DialectInstall Dialect = "install"
-	DialectFine    Dialect = "fine"
+	InstallStep AgentSteps = "install"
+	FineSteps   AgentSteps = "fine"
 )
 
 // LogsState is the progress of a collection of logs.

@@ -61,7 +61,7 @@ func (m *Machine) newAgent(reclaim bool) *agent.Agent {
 			BootID: func() (string, error) { return m.State().BootID, nil },
 		},
 		InfraEnvID: m.options.InfraEnvID,
-		Dialect:    m.options.Dialect,
+		AgentSteps: m.options.AgentSteps,
 		Reclaim:    reclaim,
 		Log:        m.log,
 	})

@@ -171,7 +171,7 @@ func TestForeignAgentInstallsInOneStep(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, 1)
 	o := p.options("sno", "192.0.2.23", sim.Faults{})
-	o.Dialect = model.DialectInstall
+	o.AgentSteps = model.InstallStep
 	p.start(t, o)
 	p.startCluster(t)
 	host := p.host(p.ctx, t)

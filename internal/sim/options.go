@@ -29,8 +29,8 @@ type MachineOptions struct {
 	Token      model.Secret
 	// AgentVersion is what the agent registers with.
 	AgentVersion string
-	// Dialect is how the agent behaves: model.DialectFine when empty.
-	Dialect model.Dialect
+	// AgentSteps is how the agent behaves: model.FineSteps when empty.
+	AgentSteps model.AgentSteps
 
 	// Speed is that of Clock: 60 makes a minute a second, zero lets nothing take time.
 	Speed float64
@@ -53,8 +53,8 @@ func (o MachineOptions) withDefaults() (MachineOptions, error) {
 	if o.Times == (Times{}) {
 		o.Times = RealTimes
 	}
-	if o.Dialect == "" {
-		o.Dialect = model.DialectFine
+	if o.AgentSteps == "" {
+		o.AgentSteps = model.FineSteps
 	}
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport

@@ -79,7 +79,7 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 	workers := shape{masters: 3, speed: 0, flags: map[string][]string{"worker-1": {"--fail", "image-write"}}}
 	f.startMachine(t, workers, image, "worker-0", 120)
 	f.startMachine(t, workers, image, "worker-1", 121)
-	v2 := shape{masters: 3, speed: 600, dialect: "install"}
+	v2 := shape{masters: 3, speed: 600, agentSteps: "install"}
 	f.startMachine(t, v2, image, "worker-2", 122)
 	names := []string{"worker-0", "worker-1", "worker-2"}
 	for _, name := range names {

@@ -60,7 +60,7 @@ type fleet struct {
 type shape struct {
 	masters, workers int
 	speed            float64
-	dialect          string
+	agentSteps       string
 	flags            map[string][]string // of single machines, by name
 }
 
@@ -175,14 +175,14 @@ func (f *fleet) startMachine(t *testing.T, s shape, image sim.Discovery, name st
 	if s.masters == 1 {
 		kind = "single-node"
 	}
-	dialect := s.dialect
-	if dialect == "" {
-		dialect = "fine"
+	agentSteps := s.agentSteps
+	if agentSteps == "" {
+		agentSteps = "fine"
 	}
 	address := netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, 111, byte(last)}), 24)
 	p := &part{name: name, log: filepath.Join(f.dir, name+".log"), args: append([]string{
 		"machine", "--root", f.machineDir(name), "--site", filepath.Join(f.dir, "site"), "--speed", fmt.Sprint(s.speed),
-		"--url", f.url, "--infra-env-id", image.InfraEnvID.String(), "--agent-version", image.AgentVersion, "--dialect", dialect,
+		"--url", f.url, "--infra-env-id", image.InfraEnvID.String(), "--agent-version", image.AgentVersion, "--steps", agentSteps,
 		"--name", name, "--shape", kind, "--address", address.String(),
 	}, s.flags[name]...)}
 	f.machines[name] = p

@@ -86,7 +86,7 @@ func TestSingleNodeIsInstalled(t *testing.T) {
 func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	s := shape{masters: 3, workers: 2, speed: 600, dialect: "install"}
+	s := shape{masters: 3, workers: 2, speed: 600, agentSteps: "install"}
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)

@@ -105,7 +105,8 @@ func TestArgs(t *testing.T) {
 		{"skip a disk whose partitions are kept", "installation-disk-speed-check", func(i *in) { i.Host.InstallerArgs = []string{"--save-partlabel", "x"} }, nil},
 		{"list the images", "container-image-availability", nil, single(`{"images":["quay.io/release:1","quay.io/mco:1","quay.io/gather:1","quay.io/installer:1"],"timeout":960}`)},
 		{
-			"list the images but the installer's for an agent that brings its own", "container-image-availability", func(i *in) { i.Host.Dialect = model.DialectFine },
+			"list the images but the installer's for an agent that brings its own", "container-image-availability",
+			func(i *in) { i.Host.AgentSteps = model.FineSteps },
 			single(`{"images":["quay.io/release:1","quay.io/mco:1","quay.io/gather:1"],"timeout":960}`),
 		},
 		{"skip when all were pulled", "container-image-availability", func(i *in) {

@@ -9,10 +9,10 @@ import (
 
 // View is what of a host decides which steps are due.
 type View struct {
-	Kind    model.HostKind
-	Status  model.HostStatus
-	Dialect model.Dialect
-	Facts   model.Facts
+	Kind       model.HostKind
+	Status     model.HostStatus
+	AgentSteps model.AgentSteps
+	Facts      model.Facts
 	// StatusUpdatedAt is when the host got its status: what is asked once in a status
 	// is asked again when the host comes back to it.
 	StatusUpdatedAt time.Time

@@ -162,12 +162,12 @@ func TestFactsAreAskedAgain(t *testing.T) {
 		},
 		{
 			"not what a foreign agent left open because nothing changed", "known", 3 * time.Minute, 20 * time.Minute,
-			func(v *duesteps.View) { v.Dialect = model.DialectInstall },
+			func(v *duesteps.View) { v.AgentSteps = model.InstallStep },
 			[]string{"dhcp-lease-allocate"},
 		},
 		{
 			"what a foreign agent left open for more than an hour", "known", 3 * time.Minute, 64 * time.Minute,
-			func(v *duesteps.View) { v.Dialect = model.DialectInstall },
+			func(v *duesteps.View) { v.AgentSteps = model.InstallStep },
 			[]string{"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory", "ntp-synchronizer", "domain-resolution", "verify-vips"},
 		},
 		{"logs again after ten minutes while they have not come", "error", 10 * time.Minute, 9 * time.Minute, nil, []string{"logs-gather"}},
@@ -183,7 +183,7 @@ func TestFactsAreAskedAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			v := duesteps.View{
-				Kind: model.KindHost, Status: tt.status, Dialect: model.DialectFine, Now: now, StatusUpdatedAt: now.Add(-time.Hour),
+				Kind: model.KindHost, Status: tt.status, AgentSteps: model.FineSteps, Now: now, StatusUpdatedAt: now.Add(-time.Hour),
 				NetworkGeneration: 7, HostsGeneration: 7, Facts: answered(tt.asked, tt.replied, 7),
 			}
 			if tt.change != nil {
@@ -200,7 +200,10 @@ func TestFactsAreAskedAgain(t *testing.T) {
 
 func TestRecordsOfAQuestion(t *testing.T) {
 	t.Parallel()
-	v := duesteps.View{Kind: model.KindHost, Status: model.HostKnown, Dialect: model.DialectFine, Now: now, NetworkGeneration: 3, Facts: model.Facts{}}
+	v := duesteps.View{
+		Kind: model.KindHost, Status: model.HostKnown,
+		AgentSteps: model.FineSteps, Now: now, NetworkGeneration: 3, Facts: model.Facts{},
+	}
 	require.False(t, duesteps.Busy(v))
 	for i, s := range duesteps.Due(v) {
 		if i%2 == 0 {
@@ -225,7 +228,7 @@ func TestRecordsOfAQuestion(t *testing.T) {
 
 func BenchmarkDueIdle(b *testing.B) {
 	v := duesteps.View{
-		Kind: model.KindHost, Status: model.HostKnown, Dialect: model.DialectFine, Now: now,
+		Kind: model.KindHost, Status: model.HostKnown, AgentSteps: model.FineSteps, Now: now,
 		NetworkGeneration: 7, HostsGeneration: 7, Facts: answered(50*time.Second, 45*time.Second, 7),
 	}
 	b.ReportAllocs()

@@ -57,7 +57,7 @@ func (i Images) RequiredImages() []string {
 
 func imageArgs(in *ArgsInput) ([]string, error) {
 	required := in.Images
-	if in.Host.Dialect == model.DialectFine {
+	if in.Host.AgentSteps == model.FineSteps {
 		required.Installer = "" // our agent is the installer too
 	}
 	images := required.RequiredImages()

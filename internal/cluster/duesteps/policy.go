@@ -145,6 +145,6 @@ func (p *policy) spaced(v *View) time.Duration {
 // unchanged takes the silence of a foreign agent for an answer: it does not repeat a
 // reply that equals its last one.
 func unchanged(v *View, rec model.FactRecord) bool {
-	return v.Dialect != model.DialectFine && !rec.AnsweredAt.IsZero() &&
+	return v.AgentSteps != model.FineSteps && !rec.AnsweredAt.IsZero() &&
 		rec.AskedAt.Sub(rec.AnsweredAt) < replyMemory
 }

@@ -84,7 +84,7 @@ func ImageFailed(img *wire.ContainerImageAvailability) bool {
 
 func agentVersion(c *hostCase) verdict {
 	want := c.Options.RequiredAgent
-	if c.Host.Dialect == model.DialectFine {
+	if c.Host.AgentSteps == model.FineSteps {
 		want = c.Options.RequiredFineAgent
 	}
 	if want == "" || c.Host.DiscoveryAgentVersion == want {

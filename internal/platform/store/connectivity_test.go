@@ -73,11 +73,11 @@ func TestHostsThatComeBackAfterTheirDeletionHaveNoReport(t *testing.T) {
 	require.NoError(t, s.DeleteHost(t.Context(), h.InfraEnvID, h.ID, func(*model.Host, *store.Tx) error { return nil }))
 	again, err := s.RegisterHost(t.Context(), h.InfraEnvID, h.ID, func() *model.Host {
 		return &model.Host{
-			ClusterID: &c.ID,
-			Kind:      model.KindHost,
-			Status:    model.HostDiscovering,
-			Role:      model.RoleAutoAssign,
-			Dialect:   model.DialectFine,
+			ClusterID:  &c.ID,
+			Kind:       model.KindHost,
+			Status:     model.HostDiscovering,
+			Role:       model.RoleAutoAssign,
+			AgentSteps: model.FineSteps,
 		}
 	}, func(_ *model.Host, created bool, _ *store.Tx) error {
 		require.True(t, created)

@@ -200,7 +200,7 @@ func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mod
 		  dialect = excluded.dialect, stage = excluded.stage, facts = excluded.facts, doc = excluded.doc,
 		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null, connectivity = null, secrets = null
 		where h.deleted_at is not null`,
-		h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, h.Dialect,
+		h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, h.AgentSteps,
 		h.Stage, state.facts, state.doc, now)
 	if err != nil {
 		return rowState{}, fmt.Errorf("insert host %s: %w", h.ID, err)
@@ -241,7 +241,7 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 			  connectivity = case when $15 then $16 else connectivity end, secrets = $17
 			where infra_env_id = $1 and id = $2`,
 			h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap,
-			h.Dialect, h.Stage, after.facts, after.doc, now, reported, report, s.sealHost(h, after.plain))
+			h.AgentSteps, h.Stage, after.facts, after.doc, now, reported, report, s.sealHost(h, after.plain))
 	}
 	if err != nil {
 		return fmt.Errorf("update host %s: %w", h.ID, err)
@@ -269,7 +269,7 @@ func (s *Store) hostState(h *model.Host) (rowState, error) {
 		cluster = *h.ClusterID
 	}
 	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%s|%t|%s|%s",
-		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.Dialect, h.Stage)
+		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.AgentSteps, h.Stage)
 	return rowState{columns: columns, doc: doc, plain: plain, facts: facts, connectivity: h.Connectivity, status: string(h.Status)}, nil
 }
 
@@ -278,7 +278,7 @@ func (s *Store) scanHost(row pgx.Row) (*model.Host, error) {
 	var facts, doc, sealed, report []byte
 	var deleted, checkedIn *time.Time
 	err := row.Scan(&h.InfraEnvID, &h.ID, &h.ClusterID, &h.Kind, &h.Status, &h.StatusInfo, &h.StatusUpdatedAt, &h.Role, &h.Bootstrap,
-		&h.Dialect, &h.Stage, &facts, &doc, &sealed, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
+		&h.AgentSteps, &h.Stage, &facts, &doc, &sealed, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type PollView struct {
 	ClusterID         *uuid.UUID
 	Kind              model.HostKind
 	Status            model.HostStatus
-	Dialect           model.Dialect
+	AgentSteps        model.AgentSteps
 	Stage             model.Stage
 	Facts             model.Facts
 	NetworkGeneration int64
@@ -34,7 +34,7 @@ type PollView struct {
 
 // Host is the host as far as an idle poll reads it.
 func (v *PollView) Host() *model.Host {
-	return &model.Host{Kind: v.Kind, Status: v.Status, Dialect: v.Dialect, Facts: v.Facts}
+	return &model.Host{Kind: v.Kind, Status: v.Status, AgentSteps: v.AgentSteps, Facts: v.Facts}
 }
 
 // Poll reads the view of one host.
@@ -53,7 +53,7 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 		left join pulses p on p.subject_id = h.cluster_id
 		left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, [16]byte(infraEnvID), [16]byte(hostID)).Scan(
-		&cluster, &v.Kind, &v.Status, &v.Dialect, &v.Stage, &facts,
+		&cluster, &v.Kind, &v.Status, &v.AgentSteps, &v.Stage, &facts,
 		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Waiting)
 	if err != nil {
 		return nil, notFound(err, "host", hostID)

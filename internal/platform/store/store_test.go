@@ -56,7 +56,7 @@ func newHost(t testing.TB, s *store.Store, clusterID *uuid.UUID) *model.Host {
 	h, err := s.RegisterHost(t.Context(), e.ID, uuid.New(), func() *model.Host {
 		return &model.Host{
 			ClusterID: clusterID, Kind: model.KindHost, Status: model.HostDiscovering,
-			Role: model.RoleAutoAssign, Dialect: model.DialectFine,
+			Role: model.RoleAutoAssign, AgentSteps: model.FineSteps,
 		}
 	}, func(h *model.Host, _ bool, tx *store.Tx) error {
 		tx.CheckIn(h)
@@ -123,11 +123,11 @@ func TestHostRegistrationIsIdempotentAndSurvivesDeletion(t *testing.T) {
 	again := func() {
 		_, err := s.RegisterHost(t.Context(), h.InfraEnvID, h.ID, func() *model.Host {
 			return &model.Host{
-				ClusterID: &c.ID,
-				Kind:      model.KindHost,
-				Status:    model.HostDiscovering,
-				Role:      model.RoleAutoAssign,
-				Dialect:   model.DialectInstall,
+				ClusterID:  &c.ID,
+				Kind:       model.KindHost,
+				Status:     model.HostDiscovering,
+				Role:       model.RoleAutoAssign,
+				AgentSteps: model.InstallStep,
 			}
 		}, func(_ *model.Host, isNew bool, _ *store.Tx) error {
 			created = isNew
@@ -144,7 +144,7 @@ func TestHostRegistrationIsIdempotentAndSurvivesDeletion(t *testing.T) {
 	require.True(t, created)
 	got, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
-	require.Equal(t, model.DialectInstall, got.Dialect)
+	require.Equal(t, model.InstallStep, got.AgentSteps)
 }
 
 func TestPollSeesGenerationsFactsAndWaitingSteps(t *testing.T) {

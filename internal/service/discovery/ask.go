@@ -114,7 +114,7 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 	asks := func(t wire.StepType) bool {
 		return slices.ContainsFunc(due, func(step duesteps.Step) bool { return step.Type == t })
 	}
-	if asks(wire.StepTypeUpgradeAgent) && h.Dialect == model.DialectFine {
+	if asks(wire.StepTypeUpgradeAgent) && h.AgentSteps == model.FineSteps {
 		if in.AgentUpgrade, err = p.options.Agent.upgrade(); err != nil {
 			return in, err
 		}

@@ -91,7 +91,7 @@ func (l *lab) settled(b *testing.B, n int) []*machine {
 		m := l.machine(env, i)
 		m.address = fmt.Sprintf("198.51.%d.%d/16", i/250, i%250+2)
 		_, err := l.service.Register(b.Context(), discovery.RegisterInput{
-			InfraEnvID: env.ID, HostID: m.id, AgentVersion: "agent:1", Dialect: model.DialectFine,
+			InfraEnvID: env.ID, HostID: m.id, AgentVersion: "agent:1", AgentSteps: model.FineSteps,
 		})
 		require.NoError(b, err)
 		inventory := m.inventory()

@@ -66,7 +66,7 @@ func hostChanged(a, b *model.Host) bool {
 // now, or will have at another time than it thinks: its status is new, or the hosts it
 // is asked about are others. Only polls of our own agent are held.
 func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bool, now time.Time) bool {
-	if h.Dialect != model.DialectFine || now.Sub(h.CheckedInAt) > s.timeouts.Disconnect {
+	if h.AgentSteps != model.FineSteps || now.Sub(h.CheckedInAt) > s.timeouts.Disconnect {
 		return false
 	}
 	if others || before.Status != h.Status {

@@ -24,7 +24,7 @@ type machine struct {
 	address      string // CIDR
 	cpus         int
 	memoryGiB    int
-	dialect      model.Dialect
+	agentSteps   model.AgentSteps
 
 	mu sync.Mutex
 	// instead gives other replies, by step type; nil withholds the reply.
@@ -35,7 +35,7 @@ type machine struct {
 func (l *lab) machine(env *model.InfraEnv, number int) *machine {
 	return &machine{
 		lab: l, infraEnv: env.ID, id: uuid.New(), hostname: fmt.Sprintf("host-%d", number),
-		address: fmt.Sprintf("192.0.2.%d/24", 10+number), cpus: 8, memoryGiB: 32, dialect: model.DialectFine,
+		address: fmt.Sprintf("192.0.2.%d/24", 10+number), cpus: 8, memoryGiB: 32, agentSteps: model.FineSteps,
 		asked: map[wire.StepType]int{},
 	}
 }
@@ -61,7 +61,7 @@ func (m *machine) boot(t *testing.T) (stop func()) {
 func (m *machine) register(t *testing.T) *model.Host {
 	t.Helper()
 	h, err := m.service.Register(t.Context(), discovery.RegisterInput{
-		InfraEnvID: m.infraEnv, HostID: m.id, AgentVersion: "agent:1", Dialect: m.dialect,
+		InfraEnvID: m.infraEnv, HostID: m.id, AgentVersion: "agent:1", AgentSteps: m.agentSteps,
 	})
 	require.NoError(t, err)
 	return h

@@ -192,7 +192,7 @@ func (p *poll) next(v *store.PollView, view duesteps.View) time.Duration {
 func (p *poll) deliver(ctx context.Context, v *store.PollView) ([]wire.Step, error) {
 	again := time.Time{}
 	switch {
-	case v.Dialect == model.DialectFine:
+	case v.AgentSteps == model.FineSteps:
 		again = p.now().Add(-againToFine)
 	case v.Stage == "": // once it reports stages the step has arrived
 		again = p.now().Add(-againToForeign)

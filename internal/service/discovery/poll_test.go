@@ -199,23 +199,23 @@ func TestStepsAreDeliveredAgainOnlyWhereThatIsHarmless(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	tests := map[string]struct {
-		dialect model.Dialect
-		stage   model.Stage
-		after   time.Duration
-		again   bool
+		agentSteps model.AgentSteps
+		stage      model.Stage
+		after      time.Duration
+		again      bool
 	}{
-		"not at once":                          {model.DialectFine, "", time.Second, false},
-		"to our agent after ten seconds":       {model.DialectFine, model.StageInstalling, 11 * time.Second, true},
-		"to a foreign agent later":             {model.DialectInstall, "", 11 * time.Second, false},
-		"to a foreign agent after a minute":    {model.DialectInstall, "", time.Minute, true},
-		"not to one that reports stages of it": {model.DialectInstall, model.StageInstalling, time.Hour, false},
+		"not at once":                          {model.FineSteps, "", time.Second, false},
+		"to our agent after ten seconds":       {model.FineSteps, model.StageInstalling, 11 * time.Second, true},
+		"to a foreign agent later":             {model.InstallStep, "", 11 * time.Second, false},
+		"to a foreign agent after a minute":    {model.InstallStep, "", time.Minute, true},
+		"not to one that reports stages of it": {model.InstallStep, model.StageInstalling, time.Hour, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, env := l.cluster(t)
 			m := l.machine(env, 0)
-			m.dialect = test.dialect
+			m.agentSteps = test.agentSteps
 			m.register(t)
 			m.installing(t, c, "")
 			m.arm(t, c, "install", "install-1")
@@ -252,7 +252,7 @@ func TestOtherAgentsAreUpgradedFirst(t *testing.T) {
 	l := newLab(t, func(o *discovery.Options) { o.AgentImage = "agent:2" })
 	_, env := l.cluster(t)
 	m := l.machine(env, 0)
-	m.dialect = model.DialectInstall
+	m.agentSteps = model.InstallStep
 	m.register(t)
 	steps := m.poll(t)
 	require.Len(t, steps.Instructions, 1)

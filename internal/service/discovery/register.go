@@ -18,7 +18,7 @@ import (
 type RegisterInput struct {
 	InfraEnvID, HostID uuid.UUID
 	AgentVersion       string
-	Dialect            model.Dialect // empty: DialectInstall
+	AgentSteps         model.AgentSteps // empty: InstallStep
 }
 
 // Register takes a host in, for the first time or after it was booted again (rows
@@ -26,8 +26,8 @@ type RegisterInput struct {
 // environment or its cluster, and an ErrConflict when the cluster takes no new hosts or
 // the state of the host does not allow it to register.
 func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, error) {
-	if in.Dialect == "" {
-		in.Dialect = model.DialectInstall
+	if in.AgentSteps == "" {
+		in.AgentSteps = model.InstallStep
 	}
 	j, err := s.store.Joining(ctx, in.InfraEnvID, in.HostID)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 	h := &model.Host{
 		ID: in.HostID, InfraEnvID: in.InfraEnvID, ClusterID: j.ClusterID, UserName: j.UserName, Kind: model.KindHost,
-		Role: model.RoleAutoAssign, Dialect: in.Dialect, DiscoveryAgentVersion: in.AgentVersion,
+		Role: model.RoleAutoAssign, AgentSteps: in.AgentSteps, DiscoveryAgentVersion: in.AgentVersion,
 		RegisteredAt: s.now().UTC(), MediaStatus: model.MediaConnected,
 	}
 	if j.ClusterKind == model.KindAddHostsCluster || j.ClusterStatus == model.ClusterAddingHosts {
@@ -85,7 +85,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	if err != nil {
 		return err
 	}
-	h.DiscoveryAgentVersion, h.Dialect = in.AgentVersion, in.Dialect
+	h.DiscoveryAgentVersion, h.AgentSteps = in.AgentVersion, in.AgentSteps
 	switch tr.Effect {
 	case lifecycle.EffectRegistered:
 		if tr.From == model.HostReclaimingRebooting {

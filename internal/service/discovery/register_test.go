@@ -43,7 +43,7 @@ func TestRegistrationNeedsAnEnvironmentAndAClusterThatTakesHosts(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, test.kind, h.Kind)
 			require.Equal(t, model.HostDiscovering, h.Status)
-			require.Equal(t, model.DialectInstall, h.Dialect)
+			require.Equal(t, model.InstallStep, h.AgentSteps)
 			require.NotEmpty(t, h.StatusInfo)
 			require.False(t, h.RegisteredAt.IsZero())
 		})
@@ -109,7 +109,9 @@ func TestRegistrationAgain(t *testing.T) {
 			}
 			m.arm(t, c, "image-write", "image-write-1")
 
-			_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: m.id, AgentVersion: "agent:2", Dialect: model.DialectFine})
+			_, err := l.service.Register(t.Context(), discovery.RegisterInput{
+				InfraEnvID: env.ID, HostID: m.id, AgentVersion: "agent:2", AgentSteps: model.FineSteps,
+			})
 			if test.refused {
 				require.ErrorIs(t, err, model.ErrConflict)
 			} else {

@@ -25,8 +25,8 @@ func (a AgentRelease) upgrade() (*wire.AgentUpgrade, error) {
 }
 
 // requiredAgent is what an agent must call itself; empty takes any.
-func (s *Service) requiredAgent(d model.Dialect) string {
-	if d == model.DialectFine {
+func (s *Service) requiredAgent(d model.AgentSteps) string {
+	if d == model.FineSteps {
 		return s.options.Agent.Version
 	}
 	return s.options.AgentImage
@@ -34,7 +34,7 @@ func (s *Service) requiredAgent(d model.Dialect) string {
 
 // mustUpgrade reports whether an agent is another one than required; one that does not
 // tell is left alone.
-func (s *Service) mustUpgrade(d model.Dialect, version string) bool {
+func (s *Service) mustUpgrade(d model.AgentSteps, version string) bool {
 	want := s.requiredAgent(d)
 	return want != "" && version != "" && version != want
 }
@@ -43,7 +43,8 @@ func (s *Service) mustUpgrade(d model.Dialect, version string) bool {
 func (s *Service) upgradeStarted(h *model.Host, asked []wire.Step, t *store.Tx) {
 	for _, step := range asked {
 		if step.StepType == wire.StepTypeUpgradeAgent {
-			t.Event(events.New(events.UpgradeAgentStarted, lifecycle.AboutHost(h), events.Props{"agent_image": s.requiredAgent(h.Dialect)}, t.Now()))
+			props := events.Props{"agent_image": s.requiredAgent(h.AgentSteps)}
+			t.Event(events.New(events.UpgradeAgentStarted, lifecycle.AboutHost(h), props, t.Now()))
 		}
 	}
 }

@@ -31,13 +31,13 @@ func (m *machine) pollAs(t *testing.T, version string) []wire.Step {
 func TestAgentOfAnotherVersionIsUpgradedAndToldOf(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		dialect     model.Dialect
+		agentSteps  model.AgentSteps
 		old, wanted string
 		argument    string
 	}{
-		"an agent of another make by its image": {model.DialectInstall, "agent:1", "agent:2", `{"agent_image":"agent:2"}`},
+		"an agent of another make by its image": {model.InstallStep, "agent:1", "agent:2", `{"agent_image":"agent:2"}`},
 		"an agent of ours by its program": {
-			model.DialectFine, "ours:1", "ours:2",
+			model.FineSteps, "ours:1", "ours:2",
 			`{"agent_image":"ours:2","programs":{"x86_64":{"path":"/agent/slipway-agent-x86_64","sha256":"abc"}}}`,
 		},
 	} {
@@ -47,7 +47,7 @@ func TestAgentOfAnotherVersionIsUpgradedAndToldOf(t *testing.T) {
 			c, env := l.cluster(t)
 			m := l.machine(env, 0)
 			m.register(t)
-			m.set(t, func(h *model.Host) { h.Dialect, h.DiscoveryAgentVersion = test.dialect, test.old })
+			m.set(t, func(h *model.Host) { h.AgentSteps, h.DiscoveryAgentVersion = test.agentSteps, test.old })
 			steps := m.pollAs(t, test.old)
 			require.Len(t, steps, 1)
 			require.Equal(t, wire.StepTypeUpgradeAgent, steps[0].StepType)

@@ -21,10 +21,10 @@ type clusterMarks struct {
 // viewOf is what of a host with an agent of a version decides which steps are due.
 func (s *Service) viewOf(h *model.Host, c clusterMarks, agentVersion string, now time.Time) duesteps.View {
 	return duesteps.View{
-		Kind: h.Kind, Status: h.Status, Dialect: h.Dialect, Facts: h.Facts, StatusUpdatedAt: h.StatusUpdatedAt,
+		Kind: h.Kind, Status: h.Status, AgentSteps: h.AgentSteps, Facts: h.Facts, StatusUpdatedAt: h.StatusUpdatedAt,
 		NetworkGeneration: c.networks, HostsGeneration: c.hosts, Hosts: s.peers.size(c.id),
 		LogsDone:     !h.LogsCollectedAt.IsZero() || h.LogsInfo == model.LogsTimeout,
-		UpgradeAgent: s.mustUpgrade(h.Dialect, agentVersion), Now: now,
+		UpgradeAgent: s.mustUpgrade(h.AgentSteps, agentVersion), Now: now,
 	}
 }
 

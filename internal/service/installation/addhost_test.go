@@ -28,7 +28,7 @@ func (b bench) addition(t *testing.T, status model.HostStatus, unbound bool, cha
 	h, err := b.store.RegisterHost(t.Context(), env.ID, uuid.New(), func() *model.Host {
 		h := &model.Host{
 			ClusterID: &c.ID, Kind: model.KindAddToExistingClusterHost, Status: status, Role: model.RoleAutoAssign,
-			SuggestedRole: model.RoleWorker, Dialect: model.DialectFine, RequestedHostname: "extra-0",
+			SuggestedRole: model.RoleWorker, AgentSteps: model.FineSteps, RequestedHostname: "extra-0",
 		}
 		if change != nil {
 			change(h)

@@ -56,7 +56,7 @@ func (b bench) cluster(t *testing.T, status model.ClusterStatus, hostStatus mode
 		_, err := b.store.RegisterHost(t.Context(), env.ID, uuid.New(), func() *model.Host {
 			return &model.Host{
 				ClusterID: &c.ID, Kind: model.KindHost, Status: hostStatus, Role: model.RoleAutoAssign, SuggestedRole: model.RoleMaster,
-				Dialect: model.DialectFine, Stage: stage,
+				AgentSteps: model.FineSteps, Stage: stage,
 			}
 		}, func(h *model.Host, _ bool, tx *store.Tx) error { tx.CheckIn(h); return nil })
 		require.NoError(t, err)

@@ -108,7 +108,8 @@ func (w *randomInstallation) forward() act {
 				_, _, _, err := w.BeginPreparation(ctx, id, c.InstallAttempt)
 				return err
 			}},
-			{"checks", func(ctx context.Context) error { return w.checked(ctx, hosts) }}, refresh,
+			{"checks", func(ctx context.Context) error { return w.checked(ctx, hosts) }},
+			refresh,
 			{"conclude", func(ctx context.Context) error {
 				if !lifecycle.AnyIn(hosts, model.HostPreparingSuccessful) {
 					return nil
@@ -204,7 +205,7 @@ func (w *randomInstallation) hostActs(h *model.Host, yes bool) []act {
 		{"reboot timed out", func(ctx context.Context) error { return w.RebootTimedOut(ctx, env, id) }},
 		{"stage is slow", func(ctx context.Context) error { _, _, err := w.JudgeStage(ctx, env, id, time.Hour, yes); return err }},
 		{"register", func(ctx context.Context) error {
-			_, err := w.discovery.Register(ctx, discovery.RegisterInput{InfraEnvID: env, HostID: id, Dialect: model.DialectFine})
+			_, err := w.discovery.Register(ctx, discovery.RegisterInput{InfraEnvID: env, HostID: id, AgentSteps: model.FineSteps})
 			return err
 		}},
 	}

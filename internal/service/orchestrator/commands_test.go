@@ -104,7 +104,10 @@ func newBench(t *testing.T) bench {
 	require.NoError(t, s.CreateCluster(t.Context(), c, func(*store.Tx) {}))
 	require.NoError(t, s.CreateInfraEnv(t.Context(), &model.InfraEnv{ID: b.env, ClusterID: &b.cluster, Name: "env"}, func(*store.Tx) {}))
 	_, err = s.RegisterHost(t.Context(), b.env, b.host, func() *model.Host {
-		return &model.Host{ClusterID: &b.cluster, Kind: model.KindHost, Status: model.HostError, Role: model.RoleWorker, Dialect: model.DialectFine}
+		return &model.Host{
+			ClusterID: &b.cluster, Kind: model.KindHost, Status: model.HostError, Role: model.RoleWorker,
+			AgentSteps: model.FineSteps,
+		}
 	}, func(h *model.Host, _ bool, tx *store.Tx) error { tx.CheckIn(h); return nil })
 	require.NoError(t, err)
 	return b

@@ -94,7 +94,8 @@ func (s *writer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func machineProcess(t *testing.T, url, dir string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0], process, "machine", "--root", filepath.Join(dir, "machine"), "--site", filepath.Join(dir, "site"),
-		"--url", url, "--infra-env-id", uuid.NewString(), "--name", "worker-0", "--address", "192.0.2.9/24", "--dialect", "install", "--agent-version", "a",
+		"--url", url, "--infra-env-id", uuid.NewString(), "--name", "worker-0", "--address", "192.0.2.9/24", "--steps", "install",
+		"--agent-version", "a",
 		"--speed", "600")
 	command.Stderr = os.Stderr
 	require.NoError(t, command.Start())

@@ -37,15 +37,15 @@ type place struct {
 // Machine plays one machine.
 type Machine struct {
 	place
-	URL          string        `required:"" name:"url" help:"Address of the service."`
-	InfraEnvID   uuid.UUID     `required:"" name:"infra-env-id" help:"Discovery environment its live image was made for."`
-	Token        model.Secret  `env:"PULL_SECRET_TOKEN" help:"What the agent proves itself with."`
-	AgentVersion string        `help:"What the agent registers with; by default what the discovery image says."`
-	Dialect      model.Dialect `enum:"fine,install" default:"fine" help:"Steps the agent takes: fine or install."`
-	Name         string        `required:"" help:"Host name."`
-	Shape        string        `enum:"master,worker,single-node" default:"master" help:"Size of the machine: master, worker or single-node."`
-	Address      netip.Prefix  `required:"" help:"Address with the length of its network: 192.168.126.10/24."`
-	Gateway      netip.Addr    `help:"Next hop of the default route; by default the first address of the network."`
+	URL          string           `required:"" name:"url" help:"Address of the service."`
+	InfraEnvID   uuid.UUID        `required:"" name:"infra-env-id" help:"Discovery environment its live image was made for."`
+	Token        model.Secret     `env:"PULL_SECRET_TOKEN" help:"What the agent proves itself with."`
+	AgentVersion string           `help:"What the agent registers with; by default what the discovery image says."`
+	AgentSteps   model.AgentSteps `name:"steps" enum:"fine,install" default:"fine" help:"Steps to announce: fine or install."`
+	Name         string           `required:"" help:"Host name."`
+	Shape        string           `enum:"master,worker,single-node" default:"master" help:"Size of the machine: master, worker or single-node."`
+	Address      netip.Prefix     `required:"" help:"Address with the length of its network: 192.168.126.10/24."`
+	Gateway      netip.Addr       `help:"Next hop of the default route; by default the first address of the network."`
 	Faults
 }
 
@@ -95,7 +95,7 @@ func (k *Machine) options() (sim.MachineOptions, error) {
 	}
 	return sim.MachineOptions{
 		Spec: hardware.New(k.Name, shapes[k.Shape], k.Address, k.Gateway), Root: k.Root, Site: s, ServiceURL: k.URL,
-		InfraEnvID: k.InfraEnvID, Token: k.Token, AgentVersion: k.AgentVersion, Dialect: k.Dialect, Speed: k.Speed, Faults: faults,
+		InfraEnvID: k.InfraEnvID, Token: k.Token, AgentVersion: k.AgentVersion, AgentSteps: k.AgentSteps, Speed: k.Speed, Faults: faults,
 		Log: slog.Default(),
 	}, nil
 }
