@@ -122,15 +122,17 @@ func TestNoAnswerStopsTheAgent(t *testing.T) {
 		answer func(w http.ResponseWriter, r *http.Request)
 		atMost time.Duration
 	}{
-		"401":                 {status(http.StatusUnauthorized), 5 * time.Minute * 13 / 10},
-		"403":                 {status(http.StatusForbidden), 5 * time.Minute * 13 / 10},
-		"404":                 {status(http.StatusNotFound), 5 * time.Minute * 13 / 10},
-		"409":                 {status(http.StatusConflict), 5 * time.Minute * 13 / 10},
-		"422":                 {status(http.StatusUnprocessableEntity), 5 * time.Minute * 13 / 10},
-		"500":                 {status(http.StatusInternalServerError), 15 * time.Second},
-		"503":                 {status(http.StatusServiceUnavailable), 15 * time.Second},
-		"200 as 201":          {status(http.StatusAccepted), 5 * time.Minute * 13 / 10},
-		"HTML":                {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 5 * time.Minute * 13 / 10},
+		"401":        {status(http.StatusUnauthorized), 5 * time.Minute * 13 / 10},
+		"403":        {status(http.StatusForbidden), 5 * time.Minute * 13 / 10},
+		"404":        {status(http.StatusNotFound), 5 * time.Minute * 13 / 10},
+		"409":        {status(http.StatusConflict), 5 * time.Minute * 13 / 10},
+		"422":        {status(http.StatusUnprocessableEntity), 5 * time.Minute * 13 / 10},
+		"500":        {status(http.StatusInternalServerError), 15 * time.Second},
+		"503":        {status(http.StatusServiceUnavailable), 15 * time.Second},
+		"200 as 201": {status(http.StatusAccepted), 5 * time.Minute * 13 / 10},
+		"HTML": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, 5 * time.Minute * 13 / 10,
+		},
 		"a broken connection": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 15 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,12 @@ func nmapOutput(hosts ...string) string {
 	var up strings.Builder
 	for _, host := range hosts {
 		address, mac, _ := strings.Cut(host, " ")
-		fmt.Fprintf(&up, `<host><status state="up"/><address addr="%s" addrtype="ipv4"/><address addr="%s" addrtype="mac"/></host>`, address, mac)
+		fmt.Fprintf(
+			&up,
+			`<host><status state="up"/><address addr="%s" addrtype="ipv4"/><address addr="%s" addrtype="mac"/></host>`,
+			address,
+			mac,
+		)
 	}
 	return `<?xml version="1.0"?><!DOCTYPE nmaprun><nmaprun><host><status state="down"/><address addr="192.0.2.99" addrtype="ipv4"/></host>` +
 		up.String() + `</nmaprun>`
@@ -63,7 +68,9 @@ func discoverySteps() map[string]discoveryStep {
 		},
 		"connectivity to a host that is away": {
 			kind: wire.StepTypeConnectivityCheck,
-			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"ip_addresses":["203.0.113.1","203.0.113.1","nonsense"]}]}]`},
+			args: []string{
+				`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"ip_addresses":["203.0.113.1","203.0.113.1","nonsense"]}]}]`,
+			},
 			commands: map[string]hostexectest.Answer{
 				"ping": hostexectest.Fails(1, ""),
 			},
@@ -72,9 +79,13 @@ func discoverySteps() map[string]discoveryStep {
 		},
 		"connectivity over IPv6": {
 			kind: wire.StepTypeConnectivityCheck,
-			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`},
+			args: []string{
+				`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`,
+			},
 			commands: map[string]hostexectest.Answer{
-				"ping": hostexectest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
+				"ping": hostexectest.Prints(
+					"3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n",
+				),
 				"nmap -6 -sn -n -oX - -e eth0 2001:db8::11": hostexectest.Prints(nmapOutput("2001:db8::11 52:54:00:AA:BB:01")),
 			},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
@@ -84,9 +95,13 @@ func discoverySteps() map[string]discoveryStep {
 		},
 		"connectivity over IPv6 without nmap": {
 			kind: wire.StepTypeConnectivityCheck,
-			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`},
+			args: []string{
+				`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`,
+			},
 			commands: map[string]hostexectest.Answer{
-				"ping": hostexectest.Prints("3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n"),
+				"ping": hostexectest.Prints(
+					"3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n",
+				),
 				"ip -6 neigh show to 2001:db8::11 dev eth0": hostexectest.Prints("2001:db8::11 lladdr 52:54:00:AA:BB:01 REACHABLE\n"),
 			},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
@@ -111,7 +126,9 @@ func discoverySteps() map[string]discoveryStep {
 		},
 		"virtual addresses": {
 			kind: wire.StepTypeVerifyVips,
-			args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"192.0.2.101","vip_type":"ingress"},{"vip":"2001:db8::100","vip_type":"api"}]`},
+			args: []string{
+				`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"192.0.2.101","vip_type":"ingress"},{"vip":"2001:db8::100","vip_type":"api"}]`,
+			},
 			commands: map[string]hostexectest.Answer{
 				"nmap -sn -n -oX - 192.0.2.100":      hostexectest.Prints(nmapOutput()),
 				"nmap -sn -n -oX - 192.0.2.101":      hostexectest.Prints(nmapOutput("192.0.2.101 52:54:00:00:00:01")),
@@ -121,7 +138,8 @@ func discoverySteps() map[string]discoveryStep {
 				{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
 		},
 		"virtual addresses without nmap": {
-			kind: wire.StepTypeVerifyVips, args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"2001:db8::100","vip_type":"api"}]`},
+			kind: wire.StepTypeVerifyVips,
+			args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"2001:db8::100","vip_type":"api"}]`},
 			commands: map[string]hostexectest.Answer{
 				"ping -c 2 -W 2 -q 192.0.2.100":      hostexectest.Prints(""),
 				"ping -6 -c 2 -W 2 -q 2001:db8::100": hostexectest.Fails(1, ""),
@@ -129,8 +147,15 @@ func discoverySteps() map[string]discoveryStep {
 			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"failed"},{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
 		},
 		"domain names": {
-			kind: wire.StepTypeDomainResolution, args: []string{`{"domains":[{"domain_name":"api.c.example.com"},{"domain_name":"x.apps.c.example.com"},{"domain_name":"no.such.name"}]}`},
-			names: names{"api.c.example.com": "192.0.2.100", "x.apps.c.example.com": "2001:db8::101", "=x.apps.c.example.com": "lb.example.com."},
+			kind: wire.StepTypeDomainResolution,
+			args: []string{
+				`{"domains":[{"domain_name":"api.c.example.com"},{"domain_name":"x.apps.c.example.com"},{"domain_name":"no.such.name"}]}`,
+			},
+			names: names{
+				"api.c.example.com":     "192.0.2.100",
+				"x.apps.c.example.com":  "2001:db8::101",
+				"=x.apps.c.example.com": "lb.example.com.",
+			},
 			output: `{"resolutions":[{"domain_name":"api.c.example.com","ipv4_addresses":["192.0.2.100"]},
 				{"domain_name":"x.apps.c.example.com","ipv6_addresses":["2001:db8::101"],"cnames":["lb.example.com."]},
 				{"domain_name":"no.such.name"}]}`,
@@ -149,7 +174,8 @@ func discoverySteps() map[string]discoveryStep {
 			commands: map[string]hostexectest.Answer{
 				"fio --filename /dev/sda --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json": hostexectest.Prints(
 					`fio: a warning
-{"jobs":[{"sync":{"lat_ns":{"percentile":{"50.000000":1000000,"99.000000":7900000}}}}]}`),
+{"jobs":[{"sync":{"lat_ns":{"percentile":{"50.000000":1000000,"99.000000":7900000}}}}]}`,
+				),
 			},
 			output: `{"io_sync_duration":7,"path":"/dev/sda"}`,
 		},
@@ -190,21 +216,29 @@ func TestNTPSynchronizerAddsWhatIsMissing(t *testing.T) {
 	h.On("chronyc -n sources", hostexectest.Prints(before))
 	h.On("chronyc add server broken iburst", hostexectest.Fails(1, "506 Cannot talk to daemon"))
 	h.On("chronyc add server new.example.com iburst", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
-		h.On("chronyc -n sources", hostexectest.Prints(before+"^? 192.0.2.2 0 6 0 - +0ns\n^  192.0.2.3 0 6 0 - +0ns\n^x 192.0.2.4 0 6 0 - +0ns\n"))
+		h.On(
+			"chronyc -n sources",
+			hostexectest.Prints(before+"^? 192.0.2.2 0 6 0 - +0ns\n^  192.0.2.3 0 6 0 - +0ns\n^x 192.0.2.4 0 6 0 - +0ns\n"),
+		)
 		return hostexec.Result{}, nil
 	})
 	h.start(t, s)
 	s.Give("ntp-1", wire.StepTypeNtpSynchronizer, `{"ntp_source":"known.example.com,new.example.com, broken"}`)
 	reply := s.AwaitReply(t, "ntp-1")
 	require.Zero(t, reply.ExitCode, reply.Error)
-	require.JSONEq(t, `{"ntp_sources":[{"source_name":"known.example.com","source_state":"synced"},{"source_name":"192.0.2.2","source_state":"unreachable"},
-		{"source_name":"192.0.2.3","source_state":"unreachable"},{"source_name":"192.0.2.4","source_state":"error"}]}`, reply.Output)
+	require.JSONEq(
+		t,
+		`{"ntp_sources":[{"source_name":"known.example.com","source_state":"synced"},{"source_name":"192.0.2.2","source_state":"unreachable"},
+		{"source_name":"192.0.2.3","source_state":"unreachable"},{"source_name":"192.0.2.4","source_state":"error"}]}`,
+		reply.Output,
+	)
 	require.Zero(t, h.Count("chronyc add server known"))
 }
 
 // chronyTable is what chronyc prints of sources with these marks.
 func chronyTable(marks ...string) string {
-	table := "MS Name/IP address         Stratum Poll Reach LastRx Last sample\n===============================================================================\n"
+	table := "MS Name/IP address         Stratum Poll Reach LastRx Last " +
+		"sample\n===============================================================================\n"
 	for n, mark := range marks {
 		table += fmt.Sprintf("^%s 192.0.2.%d 2 6 377 34 +15us[ +20us] +/- 10ms\n", mark, n+1)
 	}
@@ -220,8 +254,12 @@ func TestNTPSynchronizerGivesAClockThatIsNotReadyTime(t *testing.T) {
 		says  string // the output, or the error
 		asked int
 	}{
-		"a daemon that just starts":          {hostexectest.Fails(1, "506 Cannot talk to daemon"), hostexectest.Prints(chronyTable("*")), 0, `"synced"`, 2},
-		"sources that were just added":       {hostexectest.Prints(chronyTable("?", " ")), hostexectest.Prints(chronyTable("*", "+")), 0, `"combined"`, 2},
+		"a daemon that just starts": {
+			hostexectest.Fails(1, "506 Cannot talk to daemon"), hostexectest.Prints(chronyTable("*")), 0, `"synced"`, 2,
+		},
+		"sources that were just added": {
+			hostexectest.Prints(chronyTable("?", " ")), hostexectest.Prints(chronyTable("*", "+")), 0, `"combined"`, 2,
+		},
 		"sources that never agree":           {hostexectest.Prints(chronyTable("x", "x")), nil, 0, `"error"`, 8},
 		"a daemon that is not there":         {hostexectest.Fails(1, "506 Cannot talk to daemon"), nil, 1, "506 Cannot talk", 8},
 		"a clock that has no source":         {hostexectest.Prints(chronyTable()), nil, 0, `{}`, 1},
@@ -322,7 +360,16 @@ func TestLogsGatherSendsTheLogs(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t)
 	h.start(t, s)
-	s.Give("logs-1", wire.StepTypeLogsGather, fmt.Sprintf(`{"cluster_id":%q,"host_id":%q,"infra_env_id":%q,"bootstrap":true,"installer_gather":true}`, agenttest.ClusterID, agenttest.HostID, agenttest.EnvID))
+	s.Give(
+		"logs-1",
+		wire.StepTypeLogsGather,
+		fmt.Sprintf(
+			`{"cluster_id":%q,"host_id":%q,"infra_env_id":%q,"bootstrap":true,"installer_gather":true}`,
+			agenttest.ClusterID,
+			agenttest.HostID,
+			agenttest.EnvID,
+		),
+	)
 	require.Zero(t, s.AwaitReply(t, "logs-1").ExitCode)
 	require.Equal(t, 1, h.Count("journalctl --no-pager --output=short-iso --unit=bootkube.service"))
 }

@@ -47,7 +47,13 @@ func newHost(t *testing.T) *host {
 	h.write(t, "/dev/sda", "0123456789")
 	h.links = []inventory.Link{
 		{Name: "lo", Flags: net.FlagUp | net.FlagLoopback, Addresses: prefixes("127.0.0.1/8")},
-		{Name: "eth0", MAC: net.HardwareAddr{2, 0, 0, 0, 0, 1}, MTU: 9000, Flags: net.FlagUp, Addresses: prefixes("192.0.2.10/24", "2001:db8::10/64")},
+		{
+			Name:      "eth0",
+			MAC:       net.HardwareAddr{2, 0, 0, 0, 0, 1},
+			MTU:       9000,
+			Flags:     net.FlagUp,
+			Addresses: prefixes("192.0.2.10/24", "2001:db8::10/64"),
+		},
 		{Name: "eth1", MAC: net.HardwareAddr{2, 0, 0, 0, 0, 2}, MTU: 1500, Flags: net.FlagUp, Addresses: prefixes("169.254.0.1/16")},
 	}
 	return h
@@ -119,7 +125,9 @@ type running struct {
 func (h *host) start(t *testing.T, s *service, changes ...func(*agent.Options)) *running {
 	t.Helper()
 	options := agent.Options{
-		Client: client.New(client.Options{BaseURL: s.URL, Token: token, AgentVersion: "1.0"}), InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID,
+		Client: client.New(
+			client.Options{BaseURL: s.URL, Token: token, AgentVersion: "1.0"},
+		), InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID,
 		Platform: agent.Platform{
 			Root: h.root, Runner: h.Host, Links: h, Resolver: h.names, Now: time.Now, Sleep: h.sleep,
 			Kube: func([]byte) (installer.Kube, error) { return nil, errors.New("no control plane here") },
@@ -148,7 +156,8 @@ func (r *running) stop(t *testing.T) {
 func installArgs(t *testing.T, role wire.HostRole, controlPlane int) string {
 	t.Helper()
 	text, err := json.Marshal(wire.InstallCmdRequest{
-		ClusterID: agenttest.ClusterID, InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID, Role: role, ControlPlaneCount: controlPlane, BootDevice: "/dev/sda",
+		ClusterID: agenttest.ClusterID, InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID, Role: role, ControlPlaneCount: controlPlane,
+		BootDevice: "/dev/sda",
 	})
 	require.NoError(t, err)
 	return string(text)

@@ -33,7 +33,11 @@ func (h *host) leases(t *testing.T, addresses map[string]string) (known func() s
 		if err == nil {
 			// The interface is there from here on: its deletion succeeds.
 			h.On("ip link delete "+name, hostexectest.Prints(""))
-			err = os.WriteFile(file, append(content, []byte("lease {\n  interface \""+name+"\";\n  fixed-address "+addresses[name]+";\n}\n")...), 0o644)
+			err = os.WriteFile(
+				file,
+				append(content, []byte("lease {\n  interface \""+name+"\";\n  fixed-address "+addresses[name]+";\n}\n")...),
+				0o644,
+			)
 		}
 		if err != nil {
 			return hostexec.Result{}, err
@@ -59,7 +63,14 @@ func TestVirtualAddressesAreLeased(t *testing.T) {
 		"ingress_vip_address":"192.0.2.51","ingress_vip_lease":"lease {\n  interface \"ingress\";\n  fixed-address 192.0.2.51;\n}\n"}`, reply.Output)
 	require.Contains(t, known(), "192.0.2.50", "the lease known to the service is asked for again")
 	require.Equal(t, 1, h.Count("ip link add api link eth0 address 02:00:00:00:00:0a type macvlan"))
-	require.Equal(t, 1, h.Count("timeout 28 dhclient -d -v -cf /etc/keepalived/dhclient-ingress.conf -sf /bin/true -lf /etc/keepalived/lease-ingress --no-pid -1 ingress"))
+	require.Equal(
+		t,
+		1,
+		h.Count(
+			"timeout 28 dhclient -d -v -cf /etc/keepalived/dhclient-ingress.conf -sf /bin/true -lf /etc/keepalived/lease-ingress "+
+				"--no-pid -1 ingress",
+		),
+	)
 	settings, err := os.ReadFile(h.root.Path("/etc/keepalived/dhclient-ingress.conf"))
 	require.NoError(t, err)
 	require.Contains(t, string(settings), `send host-name "02-00-00-00-00-0b-ingress";`)
@@ -94,7 +105,11 @@ func TestALeaseThatDoesNotComeFailsTheStep(t *testing.T) {
 				return c.dhclient(ctx, cmd)
 			})
 			h.start(t, s)
-			s.Give("lease-1", wire.StepTypeDhcpLeaseAllocate, `{"interface":"eth0","api_vip_mac":"02:00:00:00:00:0a","ingress_vip_mac":"02:00:00:00:00:0b"}`)
+			s.Give(
+				"lease-1",
+				wire.StepTypeDhcpLeaseAllocate,
+				`{"interface":"eth0","api_vip_mac":"02:00:00:00:00:0a","ingress_vip_mac":"02:00:00:00:00:0b"}`,
+			)
 			reply := s.AwaitReply(t, "lease-1")
 			require.NotZero(t, reply.ExitCode)
 			require.Contains(t, reply.Error, c.says)

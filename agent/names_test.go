@@ -64,7 +64,8 @@ func TestDeafNameServersDoNotKeepStepsFromAnswering(t *testing.T) {
 		output  string
 	}{
 		"names of the cluster": {
-			wire.StepTypeDomainResolution, `{"domains":[{"domain_name":"api.c"},{"domain_name":"api-int.c"},{"domain_name":"x.apps.c"}]}`, 3,
+			wire.StepTypeDomainResolution, `{"domains":[{"domain_name":"api.c"},{"domain_name":"api-int.c"},{"domain_name":"x.apps.c"}]}`,
+			3,
 			`{"resolutions":[{"domain_name":"api.c"},{"domain_name":"api-int.c"},{"domain_name":"x.apps.c"}]}`,
 		},
 		"names of time sources": {

@@ -22,7 +22,10 @@ import (
 const bootEntry = "/boot/loader/entries/00-assisted-discovery.conf"
 
 func artifacts(url string) string {
-	return fmt.Sprintf(`{"host_fs_mount_dir":"/host","kernel_url":"%[1]s/kernel","initrd_url":"%[1]s/initrd","rootfs_url":"%[1]s/rootfs"}`, url)
+	return fmt.Sprintf(
+		`{"host_fs_mount_dir":"/host","kernel_url":"%[1]s/kernel","initrd_url":"%[1]s/initrd","rootfs_url":"%[1]s/rootfs"}`,
+		url,
+	)
 }
 
 func TestInstalledHostFetchesTheDiscoveryImageAndBootsIt(t *testing.T) {

@@ -30,7 +30,8 @@ const (
 // keptFiles are the files of a node's configuration that the service wants to see.
 var keptFiles = []string{
 	"/etc/kubernetes/manifests/coredns.yaml", "/etc/kubernetes/manifests/keepalived.yaml",
-	"/etc/kubernetes/static-pod-resources/coredns.yaml", "/etc/kubernetes/static-pod-resources/keepalived.yaml", "/etc/kubernetes/kubeconfig",
+	"/etc/kubernetes/static-pod-resources/coredns.yaml", "/etc/kubernetes/static-pod-resources/keepalived.yaml",
+	"/etc/kubernetes/kubeconfig",
 }
 
 // apiVIPConnectivity fetches the configuration a host of an existing cluster gets, and

@@ -34,7 +34,8 @@ const (
 // what the machine starts next. The root of the host is where this agent was told; the
 // folder in the request is where containers of other makes have it.
 func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBootArtifactsRequest) (nothing, error) {
-	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil && !hostexec.Missing(err) {
+	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil &&
+		!hostexec.Missing(err) {
 		return nothing{}, fmt.Errorf("make %s writable: %w", bootDir, err)
 	}
 	// Until the image is whole the machine must start what it has.

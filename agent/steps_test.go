@@ -242,7 +242,9 @@ func TestStepsFailClearly(t *testing.T) {
 		"too many arguments":          {wire.StepTypeVerifyVips, []string{"[]", "[]"}, -1, "require 1 argument, found 2"},
 		"an argument that is no JSON": {wire.StepTypeVerifyVips, []string{"{"}, -1, "read the argument"},
 		"a missing disk":              {wire.StepImageWrite, []string{`{"boot_device":"/dev/sdx"}`}, -1, "look for device /dev/sdx"},
-		"a command that fails":        {wire.StepTypeNtpSynchronizer, []string{`{"ntp_source":""}`}, 7, "exit status 7: 506 Cannot talk [redacted]"},
+		"a command that fails": {
+			wire.StepTypeNtpSynchronizer, []string{`{"ntp_source":""}`}, 7, "exit status 7: 506 Cannot talk [redacted]",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -99,8 +99,10 @@ func TestAgentStaysWhatItIsWithoutTheRightProgram(t *testing.T) {
 		"when the program is another one": {func(t *testing.T) string { return upgradeArgument(t, "2.0", "other") }, never, newProgram},
 		"when there is none":              {func(*testing.T) string { return `{"agent_image":"2.0"}` }, never, newProgram},
 		"when it cannot be replaced":      {func(t *testing.T) string { return upgradeArgument(t, "2.0", newProgram) }, nil, newProgram},
-		"when the program does not start": {func(t *testing.T) string { return upgradeArgument(t, "2.0", brokenProgram) }, never, brokenProgram},
-		"when it is no program":           {func(t *testing.T) string { return upgradeArgument(t, "2.0", "text") }, never, "text"},
+		"when the program does not start": {
+			func(t *testing.T) string { return upgradeArgument(t, "2.0", brokenProgram) }, never, brokenProgram,
+		},
+		"when it is no program": {func(t *testing.T) string { return upgradeArgument(t, "2.0", "text") }, never, "text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -123,7 +123,13 @@ func TestEventsAreAddedOnlyToOwnObjects(t *testing.T) {
 	e := l.infraEnv(c.ID)
 	own := []string{"X-Secret-Key", l.token(auth.Grant{InfraEnvID: e.ID})}
 	event := func(id uuid.UUID) map[string]any {
-		return map[string]any{"cluster_id": id, "event_time": "2026-11-21T08:00:00.000Z", "message": "hello", "severity": "info", "name": "x"}
+		return map[string]any{
+			"cluster_id": id,
+			"event_time": "2026-11-21T08:00:00.000Z",
+			"message":    "hello",
+			"severity":   "info",
+			"name":       "x",
+		}
 	}
 	l.closed.want(http.StatusCreated, http.MethodPost, "/v2/events", event(c.ID), own...)
 	l.closed.send(http.MethodPost, "/v2/events", event(other.ID), own...).message(http.StatusForbidden)
@@ -164,8 +170,16 @@ func TestUsersNeedATokenAndSeeEverything(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []auth.Mode{auth.ModeLocal, auth.ModeAgentInstaller} {
 		l := newLocal(t, mode)
-		require.Contains(t, l.closed.send(http.MethodGet, "/v2/clusters", nil).message(http.StatusUnauthorized), "require a credential in Authorization or Watcher-Authorization, found none")
-		require.Contains(t, l.closed.send(http.MethodGet, "/v2/clusters", nil, "Authorization", "Bearer x").message(http.StatusUnauthorized), "Authorization: require a token")
+		require.Contains(
+			t,
+			l.closed.send(http.MethodGet, "/v2/clusters", nil).message(http.StatusUnauthorized),
+			"require a credential in Authorization or Watcher-Authorization, found none",
+		)
+		require.Contains(
+			t,
+			l.closed.send(http.MethodGet, "/v2/clusters", nil, "Authorization", "Bearer x").message(http.StatusUnauthorized),
+			"Authorization: require a token",
+		)
 		token := l.token(auth.Grant{Scheme: auth.SchemeUser, Name: "ann"})
 		for _, header := range []string{token, "Bearer " + token} {
 			l.closed.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil, "Authorization", header)
@@ -197,7 +211,9 @@ func TestAgentsFindTheirTokenInTheDiscoveryConfig(t *testing.T) {
 	l := newLocal(t, auth.ModeLocal)
 	e := l.infraEnv(uuid.Nil)
 	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
-	config := string(l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil, user...).body)
+	config := string(
+		l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil, user...).body,
+	)
 	_, rest, found := strings.Cut(config, url.QueryEscape(`PULL_SECRET_TOKEN="`))
 	if !found {
 		_, rest, found = strings.Cut(config, `PULL_SECRET_TOKEN=%22`)
@@ -239,7 +255,14 @@ func TestAddressesOfImagesAreSignedAndEndWithTheirKey(t *testing.T) {
 		} else {
 			l.closed.want(http.StatusNoContent, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd"+query, nil)
 		}
-		script := string(l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=ipxe-script&ipxe_script_type=boot-order-control", nil, user...).body)
+		script := string(
+			l.closed.want(
+				http.StatusOK,
+				http.MethodGet,
+				envPath(e.ID)+"/downloads/files?file_name=ipxe-script&ipxe_script_type=boot-order-control",
+				nil,
+				user...).body,
+		)
 		require.Contains(t, script, form.parameter+"=", "the machine has no other credential")
 
 		l.closed.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil, user...)
@@ -258,13 +281,19 @@ func TestListsHoldToTheirTenant(t *testing.T) {
 		{}: 1, {Owner: "admin"}: 1, {Owner: "ann"}: 0, {OrgID: "7"}: 0, {Owner: "admin", OrgID: "7"}: 0,
 	} {
 		clusters := 0
-		require.NoError(t, s.store.Clusters(t.Context(), store.ClusterFilter{Tenant: tenant}, func(*model.Cluster) error { clusters++; return nil }))
+		require.NoError(
+			t,
+			s.store.Clusters(t.Context(), store.ClusterFilter{Tenant: tenant}, func(*model.Cluster) error { clusters++; return nil }),
+		)
 		require.Equal(t, want, clusters, "%+v", tenant)
 		envs, err := s.store.InfraEnvs(t.Context(), store.InfraEnvFilter{Tenant: tenant})
 		require.NoError(t, err)
 		require.Len(t, envs, want, "%+v", tenant)
 		hosts := 0
-		require.NoError(t, s.store.Hosts(t.Context(), store.HostFilter{InfraEnvID: e.ID, Tenant: tenant}, func(*model.Host) error { hosts++; return nil }))
+		require.NoError(
+			t,
+			s.store.Hosts(t.Context(), store.HostFilter{InfraEnvID: e.ID, Tenant: tenant}, func(*model.Host) error { hosts++; return nil }),
+		)
 		require.Equal(t, want, hosts, "%+v", tenant)
 		page, err := s.store.Events(t.Context(), store.EventFilter{ClusterID: c.ID, Tenant: tenant})
 		require.NoError(t, err)

@@ -103,7 +103,11 @@ func explain(field string, err error) error {
 		field = strings.Join(path, ".")
 	}
 	if fault.SchemaField == "properties" {
-		return httpapi.Errorf(httpapi.ErrMalformed, "%s: require a field of the API document, found an unknown one", unknownField(fault, field))
+		return httpapi.Errorf(
+			httpapi.ErrMalformed,
+			"%s: require a field of the API document, found an unknown one",
+			unknownField(fault, field),
+		)
 	}
 	if field != "" {
 		field += ": "

@@ -21,7 +21,10 @@ func TestConsoleOpensItsListAndTheFormOfANewCluster(t *testing.T) {
 	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters/", nil).list())
 	s.cluster(nil)
 	row := s.want(http.StatusOK, http.MethodGet, "/v2/clusters/", nil).list()[0]
-	for _, field := range []string{"id", "name", "status", "openshift_version", "base_dns_domain", "total_host_count", "ready_host_count", "enabled_host_count", "created_at"} {
+	for _, field := range []string{
+		"id", "name", "status", "openshift_version", "base_dns_domain", "total_host_count", "ready_host_count", "enabled_host_count",
+		"created_at",
+	} {
 		require.Contains(t, row, field)
 	}
 
@@ -36,7 +39,10 @@ func TestConsoleOpensItsListAndTheFormOfANewCluster(t *testing.T) {
 	}
 	s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).list()
 	for _, architecture := range []string{"x86_64", "arm64"} {
-		levels := s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features?openshift_version=4.22&cpu_architecture="+architecture, nil).object()
+		levels := s.want(
+			http.StatusOK, http.MethodGet, "/v2/support-levels/features?openshift_version=4.22&cpu_architecture="+architecture, nil,
+		).
+			object()
 		require.IsType(t, map[string]any{}, levels["features"])
 	}
 }
@@ -50,7 +56,8 @@ func (s *service) draft() (cluster, infraEnv uuid.UUID) {
 	}).object()
 	cluster = uuid.MustParse(made["id"].(string))
 	env := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/", map[string]any{
-		"name": "draft_infra-env", "pull_secret": pullSecret, "cluster_id": cluster, "openshift_version": "4.22", "cpu_architecture": "x86_64",
+		"name": "draft_infra-env", "pull_secret": pullSecret, "cluster_id": cluster, "openshift_version": "4.22",
+		"cpu_architecture": "x86_64",
 	}).object()
 	infraEnv = uuid.MustParse(env["id"].(string))
 	s.want(http.StatusOK, http.MethodPut, clusterPath(cluster)+"/ui-settings", `"AI_UI:{\"addCustomManifests\":false}"`)
@@ -69,13 +76,25 @@ func TestConsoleDefinesAClusterAndOpensItAgain(t *testing.T) {
 		require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/?cluster_id="+cluster.String(), nil).list(), 1)
 	}
 	s.want(http.StatusOK, http.MethodGet, envPath(env), nil)
-	require.JSONEq(t, `"AI_UI:{\"addCustomManifests\":false}"`, string(s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/ui-settings", nil).body))
+	require.JSONEq(
+		t,
+		`"AI_UI:{\"addCustomManifests\":false}"`,
+		string(s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/ui-settings", nil).body),
+	)
 	s.want(http.StatusOK, http.MethodGet, "/v2/clusters//default-config", nil)
-	s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal", nil)
+	s.want(
+		http.StatusOK,
+		http.MethodGet,
+		"/v2/support-levels/features?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal",
+		nil,
+	)
 	require.Empty(t, s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/manifests", nil).list())
 
 	require.Contains(t, s.want(http.StatusOK, http.MethodGet, clusterPath(cluster)+"/preflight-requirements", nil).object(), "ocp")
-	bundles := s.want(http.StatusOK, http.MethodGet, "/v2/operators/bundles?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal", nil).list()
+	bundles := s.want(
+		http.StatusOK, http.MethodGet, "/v2/operators/bundles?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal", nil,
+	).
+		list()
 	require.Contains(t, bundles[0], "operators")
 	var names []string
 	s.want(http.StatusOK, http.MethodGet, "/v2/supported-operators", nil).json(&names)
@@ -93,13 +112,20 @@ func TestConsoleEditsHostsAndWatchesTheClusterOnly(t *testing.T) {
 	cluster, env := s.draft()
 	h := s.host(env)
 	s.want(http.StatusCreated, http.MethodPatch, hostPath(env, h.ID), `{"host_name":"node-0","host_role":"master"}`)
-	s.want(http.StatusCreated, http.MethodPatch, clusterPath(cluster)+"/", `{"api_vips":[],"ingress_vips":[],"network_type":"OVNKubernetes","user_managed_networking":false}`)
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		clusterPath(cluster)+"/",
+		`{"api_vips":[],"ingress_vips":[],"network_type":"OVNKubernetes","user_managed_networking":false}`,
+	)
 	s.want(http.StatusOK, http.MethodPut, clusterPath(cluster)+"/ui-settings", `"AI_UI:{\"bundlesSelected\":[]}"`)
 
 	about := s.want(http.StatusOK, http.MethodGet, clusterPath(cluster), nil).object()
 	for _, field := range []string{
-		"kind", "status_info", "cpu_architecture", "control_plane_count", "machine_networks", "host_networks", "platform", "pull_secret_set",
-		"progress", "monitored_operators", "disk_encryption", "schedulable_masters", "install_started_at", "install_completed_at", "image_info",
+		"kind", "status_info", "cpu_architecture", "control_plane_count", "machine_networks", "host_networks", "platform",
+		"pull_secret_set",
+		"progress", "monitored_operators", "disk_encryption", "schedulable_masters", "install_started_at", "install_completed_at",
+		"image_info",
 	} {
 		require.Contains(t, about, field)
 	}
@@ -127,8 +153,15 @@ func TestConsolePagesThroughEventsAndTakesWhatAnInstallationLeft(t *testing.T) {
 	c := s.cluster(nil)
 	s.history(c.ID, uuid.New())
 	page := "/v2/events?order=descending&cluster_id=" + c.ID.String() + "&limit=10&offset="
-	counts := s.want(http.StatusOK, http.MethodGet, page+"0&severities=info,warning,error,critical&message=&deleted_hosts=true&cluster_level=true", nil).header
-	for _, name := range []string{"Event-Count", "Severity-Count-Info", "Severity-Count-Warning", "Severity-Count-Error", "Severity-Count-Critical"} {
+	counts := s.want(
+		http.StatusOK,
+		http.MethodGet,
+		page+"0&severities=info,warning,error,critical&message=&deleted_hosts=true&cluster_level=true",
+		nil,
+	).header
+	for _, name := range []string{
+		"Event-Count", "Severity-Count-Info", "Severity-Count-Warning", "Severity-Count-Error", "Severity-Count-Critical",
+	} {
 		_, err := strconv.Atoi(counts.Get(name))
 		require.NoError(t, err, name)
 		require.Contains(t, counts.Get("Access-Control-Expose-Headers"), name)

@@ -24,7 +24,12 @@ func (s *service) formPost(path string) reply {
 func TestShellOfTheAgentBasedInstallerFindsAndStartsItsCluster(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	require.Equal(t, "[]\n", string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).body), "a client waits with this list for the service")
+	require.Equal(
+		t,
+		"[]\n",
+		string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs", nil).body),
+		"a client waits with this list for the service",
+	)
 	require.Equal(t, "[]\n", string(s.want(http.StatusOK, http.MethodGet, "/v2/clusters", nil).body))
 
 	c := s.cluster(nil)
@@ -43,7 +48,12 @@ func TestShellOfTheAgentBasedInstallerFindsAndStartsItsCluster(t *testing.T) {
 	require.NotEmpty(t, hosts[0]["status"])
 	require.NotNil(t, hosts[0]["status_info"])
 
-	s.want(http.StatusCreated, http.MethodPatch, hostPath(env, h.ID), `{"host_role":"master","disks_selected_config":[{"id":"/dev/sdb","role":"install"}]}`)
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		hostPath(env, h.ID),
+		`{"host_role":"master","disks_selected_config":[{"id":"/dev/sdb","role":"install"}]}`,
+	)
 	require.Equal(t, "wwn-0x2", s.readHost(env, h.ID).InstallationDiskID)
 	require.Equal(t, http.StatusAccepted, s.formPost(clusterPath(c.ID)+"/actions/install").status)
 
@@ -64,7 +74,12 @@ func TestAgentBasedInstallerStartsASecondTimeWithoutHarm(t *testing.T) {
 		require.Len(t, s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/manifests", nil).list(), 1)
 		got := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID)+"/manifests/files?folder=openshift&file_name=50-x.yaml", nil)
 		require.Equal(t, "a: 1\n", string(got.body))
-		s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"baremetal"},"api_vips":[{"ip":"192.168.126.5"}],"ingress_vips":[{"ip":"192.168.126.6"}],"machine_networks":[{"cidr":"192.168.126.0/24"}]}`)
+		s.want(
+			http.StatusCreated,
+			http.MethodPatch,
+			clusterPath(c.ID),
+			`{"platform":{"type":"baremetal"},"api_vips":[{"ip":"192.168.126.5"}],"ingress_vips":[{"ip":"192.168.126.6"}],"machine_networks":[{"cidr":"192.168.126.0/24"}]}`,
+		)
 	}
 }
 
@@ -88,8 +103,18 @@ func TestJetlagGetsExactlyTheCodesItAsksFor(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(map[string]any{"high_availability_mode": "Full", "network_type": "OVNKubernetes"})
 	cluster := clusterPath(c.ID)
-	s.want(http.StatusCreated, http.MethodPatch, cluster, `{"api_vips":[{"ip":"192.168.126.5"}],"ingress_vips":[{"ip":"192.168.126.6"}],"machine_networks":[{"cidr":"192.168.126.0/24"}]}`)
-	s.want(http.StatusCreated, http.MethodPost, cluster+"/manifests", map[string]any{"folder": "manifests", "file_name": "a.yml", "content": "YTogMQo="})
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		cluster,
+		`{"api_vips":[{"ip":"192.168.126.5"}],"ingress_vips":[{"ip":"192.168.126.6"}],"machine_networks":[{"cidr":"192.168.126.0/24"}]}`,
+	)
+	s.want(
+		http.StatusCreated,
+		http.MethodPost,
+		cluster+"/manifests",
+		map[string]any{"folder": "manifests", "file_name": "a.yml", "content": "YTogMQo="},
+	)
 	e := s.infraEnv(c.ID)
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"static_network_config":[`+staticHost+`],"image_type":"minimal-iso"}`)
 	require.Contains(t, s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/image-url", nil).object(), "url")

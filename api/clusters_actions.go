@@ -46,7 +46,12 @@ func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *htt
 }
 
 // V2UploadClusterIngressCert stores the certificate of the new cluster's ingress.
-func (s *server) V2UploadClusterIngressCert(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2UploadClusterIngressCertParams) error {
+func (s *server) V2UploadClusterIngressCert(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	_ wire.V2UploadClusterIngressCertParams,
+) error {
 	var certificate wire.IngressCertParams
 	if err := read(r, &certificate); err != nil {
 		return err
@@ -70,7 +75,12 @@ func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, 
 }
 
 // V2ListOfClusterOperators lists what the installation waits for.
-func (s *server) V2ListOfClusterOperators(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2ListOfClusterOperatorsParams) error {
+func (s *server) V2ListOfClusterOperators(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2ListOfClusterOperatorsParams,
+) error {
 	list, err := s.operators(r.Context(), id, params.OperatorName)
 	if err != nil {
 		return err

@@ -16,16 +16,38 @@ func TestFeaturesThatExcludeEachOtherAreRefusedByBothNames(t *testing.T) {
 		fields map[string]any
 		want   []string
 	}{
-		"a single node on vsphere":             {map[string]any{"control_plane_count": 1, "platform": map[string]any{"type": "vsphere"}}, []string{"SNO", "VSPHERE_INTEGRATION"}},
-		"four hosts on nutanix":                {map[string]any{"control_plane_count": 4, "platform": map[string]any{"type": "nutanix"}}, []string{"NON_STANDARD_HA_CONTROL_PLANE", "NUTANIX_INTEGRATION"}},
-		"leased addresses in a newer version":  {map[string]any{"vip_dhcp_allocation": true}, []string{"VIP_AUTO_ALLOC", "4.15", "4.22.9"}},
-		"a network type that went":             {map[string]any{"network_type": "OpenShiftSDN"}, []string{"SDN_NETWORK_TYPE", "4.15"}},
-		"an IPv6 first cluster on vsphere":     {map[string]any{"machine_networks": cidrs("2001:db8::/64", "192.0.2.0/24"), "platform": map[string]any{"type": "vsphere"}}, []string{"DUAL_STACK_PRIMARY_IPV6", "VSPHERE_INTEGRATION"}},
-		"a load balancer for a single node":    {map[string]any{"control_plane_count": 1, "load_balancer": map[string]any{"type": "user-managed"}}, []string{"load_balancer.type"}},
-		"a network of the user on nutanix":     {map[string]any{"platform": map[string]any{"type": "nutanix"}, "user_managed_networking": true}, []string{"user_managed_networking", "nutanix"}},
-		"two hosts before they were offered":   {map[string]any{"openshift_version": "4.16", "control_plane_count": 2}, []string{"4.19"}},
-		"a user's load balancer in two stacks": {map[string]any{"machine_networks": cidrs("192.0.2.0/24", "2001:db8::/64"), "load_balancer": map[string]any{"type": "user-managed"}}, []string{"DUAL_STACK", "USER_MANAGED_LOAD_BALANCER"}},
-		"a name of a platform that has none":   {map[string]any{"platform": map[string]any{"type": "baremetal", "external": map[string]any{"platform_name": "oci"}}}, []string{"platform.external.platform_name"}},
+		"a single node on vsphere": {
+			map[string]any{"control_plane_count": 1, "platform": map[string]any{"type": "vsphere"}}, []string{"SNO", "VSPHERE_INTEGRATION"},
+		},
+		"four hosts on nutanix": {
+			map[string]any{"control_plane_count": 4, "platform": map[string]any{"type": "nutanix"}},
+			[]string{"NON_STANDARD_HA_CONTROL_PLANE", "NUTANIX_INTEGRATION"},
+		},
+		"leased addresses in a newer version": {map[string]any{"vip_dhcp_allocation": true}, []string{"VIP_AUTO_ALLOC", "4.15", "4.22.9"}},
+		"a network type that went":            {map[string]any{"network_type": "OpenShiftSDN"}, []string{"SDN_NETWORK_TYPE", "4.15"}},
+		"an IPv6 first cluster on vsphere": {
+			map[string]any{"machine_networks": cidrs("2001:db8::/64", "192.0.2.0/24"), "platform": map[string]any{"type": "vsphere"}},
+			[]string{"DUAL_STACK_PRIMARY_IPV6", "VSPHERE_INTEGRATION"},
+		},
+		"a load balancer for a single node": {
+			map[string]any{"control_plane_count": 1, "load_balancer": map[string]any{"type": "user-managed"}},
+			[]string{"load_balancer.type"},
+		},
+		"a network of the user on nutanix": {
+			map[string]any{"platform": map[string]any{"type": "nutanix"}, "user_managed_networking": true},
+			[]string{"user_managed_networking", "nutanix"},
+		},
+		"two hosts before they were offered": {map[string]any{"openshift_version": "4.16", "control_plane_count": 2}, []string{"4.19"}},
+		"a user's load balancer in two stacks": {
+			map[string]any{
+				"machine_networks": cidrs("192.0.2.0/24", "2001:db8::/64"), "load_balancer": map[string]any{"type": "user-managed"},
+			},
+			[]string{"DUAL_STACK", "USER_MANAGED_LOAD_BALANCER"},
+		},
+		"a name of a platform that has none": {
+			map[string]any{"platform": map[string]any{"type": "baremetal", "external": map[string]any{"platform_name": "oci"}}},
+			[]string{"platform.external.platform_name"},
+		},
 	} {
 		body := map[string]any{"name": "x", "openshift_version": "4.22", "pull_secret": pullSecret}
 		for key, value := range call.fields {
@@ -55,7 +77,8 @@ func TestHostsAndImagesOfAClusterDecideWhatItCanBecome(t *testing.T) {
 
 	c = s.cluster(nil)
 	s.infraEnv(c.ID)
-	got = s.send(http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"external","external":{"platform_name":"oci"}}}`).reason(http.StatusBadRequest)
+	got = s.send(http.MethodPatch, clusterPath(c.ID), `{"platform":{"type":"external","external":{"platform_name":"oci"}}}`).
+		reason(http.StatusBadRequest)
 	require.Contains(t, got, "FULL_ISO")
 	require.Contains(t, got, "EXTERNAL_PLATFORM_OCI")
 }

@@ -29,30 +29,63 @@ func TestEveryFieldOfAClusterIsTakenAndShown(t *testing.T) {
 	s := newService(t)
 	ca := base64.StdEncoding.EncodeToString(certificate(t))
 	for name, call := range map[string]struct{ sent, shown string }{
-		"another name":                      {`{"name":"other"}`, `{"name":"other"}`},
-		"a domain":                          {`{"base_dns_domain":"lab.example.com"}`, `{"base_dns_domain":"lab.example.com"}`},
-		"a key":                             {`{"ssh_public_key":"` + sshKey + `\n"}`, `{"ssh_public_key":"` + sshKey + `"}`},
-		"tags":                              {`{"tags":"a,b"}`, `{"tags":"a,b"}`},
-		"an endpoint with its certificate":  {`{"ignition_endpoint":{"url":"https://[2001:db8::1]:22624/config","ca_certificate":"` + ca + `"}}`, `{"ignition_endpoint":{"url":"https://[2001:db8::1]:22624/config","ca_certificate":"` + ca + `"}}`},
-		"a name of its API":                 {`{"api_vip_dns_name":"api.prod.example.com"}`, `{"api_vip_dns_name":"api.prod.example.com"}`},
-		"encryption with tang":              {`{"disk_encryption":{"enable_on":"arbiters,workers","mode":"tang","tang_servers":` + quoted(tangServers) + `}}`, `{"disk_encryption":{"enable_on":"arbiters,workers","mode":"tang","tang_servers":` + quoted(tangServers) + `}}`},
-		"encryption with tpm":               {`{"disk_encryption":{"enable_on":"masters,arbiters"}}`, `{"disk_encryption":{"enable_on":"masters,arbiters","mode":"tpmv2"}}`},
-		"hyperthreading by roles":           {`{"hyperthreading":"masters,arbiters,workers"}`, `{"hyperthreading":"masters,arbiters,workers"}`},
-		"schedulable control plane":         {`{"schedulable_masters":true}`, `{"schedulable_masters":true}`},
-		"a proxy with exceptions":           {`{"http_proxy":"http://user:pw@proxy.example:3128","https_proxy":"https://proxy.example:3129","no_proxy":".example.com,192.0.2.0/24,2001:db8::1"}`, `{"http_proxy":"http://user:pw@proxy.example:3128","https_proxy":"https://proxy.example:3129","no_proxy":".example.com,192.0.2.0/24,2001:db8::1"}`},
-		"no proxy at all":                   {`{"no_proxy":"*"}`, `{"no_proxy":"*"}`},
-		"more sources of time":              {`{"additional_ntp_source":"192.0.2.9, ntp.example.com,192.0.2.9"}`, `{"additional_ntp_source":"192.0.2.9,ntp.example.com"}`},
-		"only these sources of time":        {`{"ntp_sources":"192.0.2.9"}`, `{"ntp_sources":"192.0.2.9"}`},
-		"a network type of somebody else":   {`{"network_type":"Calico"}`, `{"network_type":"Calico"}`},
-		"a pod network without host prefix": {`{"cluster_networks":[{"cidr":"10.0.0.0/16"}]}`, `{"cluster_networks":[{"cidr":"10.0.0.0/16","host_prefix":23}]}`},
-		"a load balancer of the user":       {`{"load_balancer":{"type":"user-managed"},"api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.1"}]}`, `{"load_balancer":{"type":"user-managed"},"api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.1"}]}`},
-		"nutanix":                           {`{"platform":{"type":"nutanix"}}`, `{"platform":{"type":"nutanix"},"user_managed_networking":false}`},
-		"vsphere":                           {`{"platform":{"type":"vsphere"}}`, `{"platform":{"type":"vsphere"},"user_managed_networking":false}`},
-		"vsphere with its user's network":   {`{"platform":{"type":"vsphere"},"user_managed_networking":true}`, `{"platform":{"type":"vsphere"},"user_managed_networking":true}`},
-		"an external platform":              {`{"platform":{"type":"external","external":{"platform_name":"oci","cloud_controller_manager":"External"}}}`, `{"platform":{"type":"external","external":{"platform_name":"oci","cloud_controller_manager":"External"}},"user_managed_networking":true}`},
-		"a control plane of two":            {`{"control_plane_count":2}`, `{"control_plane_count":2,"high_availability_mode":"Full"}`},
-		"a control plane of four":           {`{"control_plane_count":4}`, `{"control_plane_count":4}`},
-		"a single node":                     {`{"control_plane_count":1}`, `{"control_plane_count":1,"high_availability_mode":"None","platform":{"type":"none"},"user_managed_networking":true}`},
+		"another name": {`{"name":"other"}`, `{"name":"other"}`},
+		"a domain":     {`{"base_dns_domain":"lab.example.com"}`, `{"base_dns_domain":"lab.example.com"}`},
+		"a key":        {`{"ssh_public_key":"` + sshKey + `\n"}`, `{"ssh_public_key":"` + sshKey + `"}`},
+		"tags":         {`{"tags":"a,b"}`, `{"tags":"a,b"}`},
+		"an endpoint with its certificate": {
+			`{"ignition_endpoint":{"url":"https://[2001:db8::1]:22624/config","ca_certificate":"` + ca + `"}}`,
+			`{"ignition_endpoint":{"url":"https://[2001:db8::1]:22624/config","ca_certificate":"` + ca + `"}}`,
+		},
+		"a name of its API": {`{"api_vip_dns_name":"api.prod.example.com"}`, `{"api_vip_dns_name":"api.prod.example.com"}`},
+		"encryption with tang": {
+			`{"disk_encryption":{"enable_on":"arbiters,workers","mode":"tang","tang_servers":` + quoted(tangServers) + `}}`,
+			`{"disk_encryption":{"enable_on":"arbiters,workers","mode":"tang","tang_servers":` + quoted(tangServers) + `}}`,
+		},
+		"encryption with tpm": {
+			`{"disk_encryption":{"enable_on":"masters,arbiters"}}`, `{"disk_encryption":{"enable_on":"masters,arbiters","mode":"tpmv2"}}`,
+		},
+		"hyperthreading by roles": {
+			`{"hyperthreading":"masters,arbiters,workers"}`, `{"hyperthreading":"masters,arbiters,workers"}`,
+		},
+		"schedulable control plane": {`{"schedulable_masters":true}`, `{"schedulable_masters":true}`},
+		"a proxy with exceptions": {
+			`{"http_proxy":"http://user:pw@proxy.example:3128","https_proxy":"https://proxy.example:3129","no_proxy":".example.com,192.0.2.0/24,2001:db8::1"}`,
+			`{"http_proxy":"http://user:pw@proxy.example:3128","https_proxy":"https://proxy.example:3129","no_proxy":".example.com,192.0.2.0/24,2001:db8::1"}`,
+		},
+		"no proxy at all": {`{"no_proxy":"*"}`, `{"no_proxy":"*"}`},
+		"more sources of time": {
+			`{"additional_ntp_source":"192.0.2.9, ntp.example.com,192.0.2.9"}`, `{"additional_ntp_source":"192.0.2.9,ntp.example.com"}`,
+		},
+		"only these sources of time":      {`{"ntp_sources":"192.0.2.9"}`, `{"ntp_sources":"192.0.2.9"}`},
+		"a network type of somebody else": {`{"network_type":"Calico"}`, `{"network_type":"Calico"}`},
+		"a pod network without host prefix": {
+			`{"cluster_networks":[{"cidr":"10.0.0.0/16"}]}`, `{"cluster_networks":[{"cidr":"10.0.0.0/16","host_prefix":23}]}`,
+		},
+		"a load balancer of the user": {
+			`{"load_balancer":{"type":"user-managed"},"api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.1"}]}`,
+			`{"load_balancer":{"type":"user-managed"},"api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.1"}]}`,
+		},
+		"nutanix": {
+			`{"platform":{"type":"nutanix"}}`, `{"platform":{"type":"nutanix"},"user_managed_networking":false}`,
+		},
+		"vsphere": {
+			`{"platform":{"type":"vsphere"}}`, `{"platform":{"type":"vsphere"},"user_managed_networking":false}`,
+		},
+		"vsphere with its user's network": {
+			`{"platform":{"type":"vsphere"},"user_managed_networking":true}`,
+			`{"platform":{"type":"vsphere"},"user_managed_networking":true}`,
+		},
+		"an external platform": {
+			`{"platform":{"type":"external","external":{"platform_name":"oci","cloud_controller_manager":"External"}}}`,
+			`{"platform":{"type":"external","external":{"platform_name":"oci","cloud_controller_manager":"External"}},"user_managed_networking":true}`,
+		},
+		"a control plane of two":  {`{"control_plane_count":2}`, `{"control_plane_count":2,"high_availability_mode":"Full"}`},
+		"a control plane of four": {`{"control_plane_count":4}`, `{"control_plane_count":4}`},
+		"a single node": {
+			`{"control_plane_count":1}`,
+			`{"control_plane_count":1,"high_availability_mode":"None","platform":{"type":"none"},"user_managed_networking":true}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fields := map[string]any{}
@@ -96,7 +129,12 @@ func TestFieldsTakeTheirValueBack(t *testing.T) {
 	})
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"disk_encryption":{"enable_on":"masters"}}`)
 	require.JSONEq(t, tangServers, s.readCluster(c.ID).DiskEncryption.TangServers, "servers stay with their mode")
-	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"disk_encryption":{"mode":"tpmv2"},"ignition_endpoint":{},"additional_ntp_source":""}`)
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		clusterPath(c.ID),
+		`{"disk_encryption":{"mode":"tpmv2"},"ignition_endpoint":{},"additional_ntp_source":""}`,
+	)
 	got := s.readCluster(c.ID)
 	require.Empty(t, got.DiskEncryption.TangServers)
 	require.Empty(t, got.IgnitionEndpoint.URL)

@@ -25,14 +25,24 @@ func blobKey(clusterID uuid.UUID, name string) string {
 }
 
 // V2DownloadClusterFiles returns a file that the installation generated.
-func (s *server) V2DownloadClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterFilesParams) error {
+func (s *server) V2DownloadClusterFiles(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2DownloadClusterFilesParams,
+) error {
 	return s.downloadClusterFile(w, r, id, string(params.FileName), lifecycle.WithFiles, func(c *model.Cluster) error {
 		return model.NotFoundf("cluster %s has no file %s", c.Name, params.FileName)
 	})
 }
 
 // V2DownloadClusterCredentials returns a credential of the new cluster.
-func (s *server) V2DownloadClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterCredentialsParams) error {
+func (s *server) V2DownloadClusterCredentials(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2DownloadClusterCredentialsParams,
+) error {
 	allowed := lifecycle.WithFiles
 	if params.FileName == wire.V2DownloadClusterCredentialsParamsFileNameKubeconfig {
 		allowed = lifecycle.WithConsole // the file is complete once the ingress certificate came

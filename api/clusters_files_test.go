@@ -41,7 +41,11 @@ func TestCredentialsAreGivenWhenTheClusterHasThem(t *testing.T) {
 	s.send(http.MethodGet, path+"/credentials", nil).reason(http.StatusConflict)
 
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterFinalizing })
-	require.Contains(t, s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusConflict), "finalizing")
+	require.Contains(
+		t,
+		s.send(http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).reason(http.StatusConflict),
+		"finalizing",
+	)
 	s.secretFile(c.ID, "kubeconfig", "whole")
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
 	require.Equal(t, "whole", string(s.want(http.StatusOK, http.MethodGet, path+"/downloads/credentials?file_name=kubeconfig", nil).body))
@@ -60,7 +64,8 @@ func TestFilesOfAnInstallationAreDownloaded(t *testing.T) {
 	c := s.cluster(nil)
 	path := clusterPath(c.ID) + "/downloads/files?file_name="
 	names := []string{
-		"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml", "custom_manifests.json", "custom_manifests.yaml",
+		"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml", "custom_manifests.json",
+		"custom_manifests.yaml",
 	}
 	for _, name := range names {
 		require.Contains(t, s.send(http.MethodGet, path+name, nil).reason(http.StatusConflict), name)
@@ -78,7 +83,9 @@ func TestFilesOfAnInstallationAreDownloaded(t *testing.T) {
 		require.Equal(t, got.header.Get("Content-Length"), head.header.Get("Content-Length"))
 		require.NotContains(t, s.logged.String(), "content of")
 	}
-	for _, status := range []model.ClusterStatus{model.ClusterFinalizing, model.ClusterInstalled, model.ClusterError, model.ClusterCancelled} {
+	for _, status := range []model.ClusterStatus{
+		model.ClusterFinalizing, model.ClusterInstalled, model.ClusterError, model.ClusterCancelled,
+	} {
 		s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = status })
 		s.want(http.StatusOK, http.MethodGet, path+"metadata.json", nil)
 	}
@@ -104,7 +111,11 @@ func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
 	got := s.want(http.StatusOK, http.MethodGet, download, nil)
 	require.Equal(t, `{"ignition":{}}`, string(got.body))
 	require.Equal(t, "attachment; filename=master-"+h.ID.String()+".ign", got.header.Get("Content-Disposition"))
-	require.Equal(t, map[string]any{"config": `{"ignition":{}}`}, s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).object())
+	require.Equal(
+		t,
+		map[string]any{"config": `{"ignition":{}}`},
+		s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID)+"/ignition", nil).object(),
+	)
 
 	pool := s.infraEnv(uuid.Nil)
 	unbound := s.host(pool.ID)
@@ -132,7 +143,11 @@ func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
 	require.JSONEq(t, `{"fips":true}`, s.readCluster(c.ID).InstallConfigOverrides)
 	require.Contains(t, s.send(http.MethodPatch, path, `"{\"flips\":true}"`).reason(http.StatusBadRequest), "flips")
 	s.send(http.MethodPatch, path, `"{"`).reason(http.StatusBadRequest)
-	require.Contains(t, s.send(http.MethodPatch, path, `"{\"metadata\":{\"name\":\"other\"}}"`).reason(http.StatusBadRequest), "metadata.name")
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, path, `"{\"metadata\":{\"name\":\"other\"}}"`).reason(http.StatusBadRequest),
+		"metadata.name",
+	)
 	s.send(http.MethodPatch, clusterPath(uuid.New())+"/install-config", `"{}"`).reason(http.StatusNotFound)
 	e := s.infraEnv(c.ID)
 	_, err := s.store.UpdateInfraEnv(t.Context(), e.ID, func(e *model.InfraEnv, _ *store.Tx) error {
@@ -155,7 +170,11 @@ func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
 	c := s.cluster(nil)
 	path := clusterPath(c.ID)
 	completion := map[string]any{"is_success": true, "error_info": "", "data": map[string]any{"controller": map[string]any{"a": 1}}}
-	require.Contains(t, s.send(http.MethodPost, path+"/actions/complete-installation", completion).reason(http.StatusConflict), "insufficient")
+	require.Contains(
+		t,
+		s.send(http.MethodPost, path+"/actions/complete-installation", completion).reason(http.StatusConflict),
+		"insufficient",
+	)
 	s.send(http.MethodPost, path+"/uploads/ingress-cert", `"pem"`).reason(http.StatusConflict)
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterFinalizing })
 
@@ -163,7 +182,12 @@ func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
 	require.Equal(t, "Adding router ca", string(s.readCluster(c.ID).Progress.FinalizingStage))
 	s.send(http.MethodPut, path+"/progress", `{"finalizing_stage":"Dancing"}`).reason(http.StatusUnprocessableEntity)
 
-	s.want(http.StatusOK, http.MethodPut, path+"/monitored-operators", `{"name":"console","status":"progressing","status_info":"soon","version":"4.22.9"}`)
+	s.want(
+		http.StatusOK,
+		http.MethodPut,
+		path+"/monitored-operators",
+		`{"name":"console","status":"progressing","status_info":"soon","version":"4.22.9"}`,
+	)
 	list := s.want(http.StatusOK, http.MethodGet, path+"/monitored-operators", nil).list()
 	require.Len(t, list, 1)
 	require.Equal(t, "progressing", list[0]["status"])
@@ -173,6 +197,10 @@ func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
 	s.send(http.MethodPut, path+"/monitored-operators", `{"name":"other","status":"available"}`).reason(http.StatusNotFound)
 	s.send(http.MethodPut, path+"/monitored-operators", `{"status":"available"}`).reason(http.StatusBadRequest)
 
-	require.Equal(t, c.ID.String(), s.want(http.StatusAccepted, http.MethodPost, path+"/actions/complete-installation", completion).object()["id"])
+	require.Equal(
+		t,
+		c.ID.String(),
+		s.want(http.StatusAccepted, http.MethodPost, path+"/actions/complete-installation", completion).object()["id"],
+	)
 	s.send(http.MethodPost, path+"/actions/complete-installation", `{}`).reason(http.StatusUnprocessableEntity)
 }

@@ -14,11 +14,23 @@ func TestIgnoredValidationsAreKeptWithTheirCluster(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	path := clusterPath(c.ID) + "/ignored-validations"
-	require.JSONEq(t, `{"host-validation-ids":"[]","cluster-validation-ids":"[]"}`, string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	require.JSONEq(
+		t,
+		`{"host-validation-ids":"[]","cluster-validation-ids":"[]"}`,
+		string(s.want(http.StatusOK, http.MethodGet, path, nil).body),
+	)
 	for name, call := range map[string]struct{ sent, shown, hosts, clusters string }{
-		"lists of ids":     {`{"host-validation-ids":"[\"ntp-synced\",\"mtu-valid\",\"ntp-synced\"]","cluster-validation-ids":"[\"dns-domain-defined\"]"}`, `{"host-validation-ids":"[\"ntp-synced\",\"mtu-valid\"]","cluster-validation-ids":"[\"dns-domain-defined\"]"}`, `["ntp-synced","mtu-valid"]`, `["dns-domain-defined"]`},
-		"all in a list":    {`{"host-validation-ids":"[\"all\"]"}`, `{"host-validation-ids":"[\"all\"]","cluster-validation-ids":"[]"}`, `["all"]`, ""},
-		"all as a word":    {`{"cluster-validation-ids":"all"}`, `{"host-validation-ids":"[]","cluster-validation-ids":"[\"all\"]"}`, "", `["all"]`},
+		"lists of ids": {
+			`{"host-validation-ids":"[\"ntp-synced\",\"mtu-valid\",\"ntp-synced\"]","cluster-validation-ids":"[\"dns-domain-defined\"]"}`,
+			`{"host-validation-ids":"[\"ntp-synced\",\"mtu-valid\"]","cluster-validation-ids":"[\"dns-domain-defined\"]"}`,
+			`["ntp-synced","mtu-valid"]`, `["dns-domain-defined"]`,
+		},
+		"all in a list": {
+			`{"host-validation-ids":"[\"all\"]"}`, `{"host-validation-ids":"[\"all\"]","cluster-validation-ids":"[]"}`, `["all"]`, "",
+		},
+		"all as a word": {
+			`{"cluster-validation-ids":"all"}`, `{"host-validation-ids":"[]","cluster-validation-ids":"[\"all\"]"}`, "", `["all"]`,
+		},
 		"nothing, for now": {`{"host-validation-ids":"[]"}`, `{"host-validation-ids":"[]","cluster-validation-ids":"[]"}`, "[]", ""},
 		"nothing at all":   {`{}`, `{"host-validation-ids":"[]","cluster-validation-ids":"[]"}`, "", ""},
 	} {
@@ -40,7 +52,9 @@ func TestValidationsThatCannotBeIgnoredAreRefusedByName(t *testing.T) {
 	s := newService(t)
 	path := clusterPath(s.cluster(nil).ID) + "/ignored-validations"
 	for name, call := range map[string]struct{ body, want string }{
-		"one every host needs":      {`{"host-validation-ids":"[\"ntp-synced\",\"connected\",\"hostname-valid\"]"}`, "connected, hostname-valid"},
+		"one every host needs": {
+			`{"host-validation-ids":"[\"ntp-synced\",\"connected\",\"hostname-valid\"]"}`, "connected, hostname-valid",
+		},
 		"one every cluster needs":   {`{"cluster-validation-ids":"[\"pull-secret-set\"]"}`, "pull-secret-set"},
 		"an unknown id":             {`{"host-validation-ids":"[\"bogus\"]"}`, "bogus"},
 		"one of the other list":     {`{"cluster-validation-ids":"[\"ntp-synced\"]"}`, "ntp-synced"},

@@ -43,7 +43,12 @@ func (s *server) V2RegisterDisconnectedCluster(w http.ResponseWriter, r *http.Re
 func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
 		if _, err := lifecycle.ApplyCluster(c, lifecycle.OpenForHosts, lifecycle.ClusterFacts{}, requestRecorder{tx, r}); err != nil {
-			return model.Conflictf("cluster %s cannot be opened for more hosts: require status %s, found %s", c.Name, model.ClusterInstalled, c.Status)
+			return model.Conflictf(
+				"cluster %s cannot be opened for more hosts: require status %s, found %s",
+				c.Name,
+				model.ClusterInstalled,
+				c.Status,
+			)
 		}
 		c.APIVIPDNSName = or(c.APIVIPDNSName, "api."+c.Name+"."+c.BaseDNSDomain)
 		tx.RefreshCluster(c.ID)

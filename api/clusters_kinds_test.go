@@ -15,7 +15,8 @@ func (s *service) imported() wire.Cluster {
 	s.t.Helper()
 	var c wire.Cluster
 	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
-		"name": "scale-up My cluster", "api_vip_dnsname": "api.prod.example.com", "openshift_cluster_id": uuid.New(), "openshift_version": "4.22.9",
+		"name": "scale-up My cluster", "api_vip_dnsname": "api.prod.example.com", "openshift_cluster_id": uuid.New(),
+		"openshift_version": "4.22.9",
 	}).json(&c)
 	return c
 }
@@ -65,13 +66,18 @@ func TestDisconnectedClusterIsNotWatched(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	var c wire.Cluster
-	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/disconnected", map[string]any{"name": "far", "openshift_version": "4.22"}).json(&c)
+	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/disconnected", map[string]any{"name": "far", "openshift_version": "4.22"}).
+		json(&c)
 	require.Equal(t, wire.ClusterKindDisconnectedCluster, c.Kind)
 	require.Equal(t, wire.ClusterStatusUnmonitored, c.Status)
 	require.Equal(t, "4.22.9", c.OpenshiftVersion)
 	require.False(t, c.PullSecretSet)
 	require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`).reason(http.StatusConflict), "unmonitored")
-	require.Contains(t, s.send(http.MethodPost, clusterPath(c.ID)+"/actions/allow-add-hosts", nil).reason(http.StatusConflict), "unmonitored")
+	require.Contains(
+		t,
+		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/allow-add-hosts", nil).reason(http.StatusConflict),
+		"unmonitored",
+	)
 	for _, body := range []string{`{"name":"Far","openshift_version":"4.22"}`, `{"name":"far","openshift_version":"4.99"}`} {
 		s.send(http.MethodPost, "/v2/clusters/disconnected", body).reason(http.StatusBadRequest)
 	}
@@ -85,7 +91,11 @@ func TestInstalledClusterCanBeOpenedForMoreHosts(t *testing.T) {
 		c := s.cluster(nil)
 		e := s.infraEnv(c.ID)
 		first := s.host(e.ID)
-		require.Contains(t, s.send(http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).reason(http.StatusConflict), "require status installed")
+		require.Contains(
+			t,
+			s.send(http.MethodPost, clusterPath(c.ID)+"/actions/"+action, nil).reason(http.StatusConflict),
+			"require status installed",
+		)
 		s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
 		s.changeHost(e.ID, first.ID, func(h *model.Host) { h.Status, h.Stage = model.HostInstalled, model.StageDone })
 		var got wire.Cluster

@@ -30,7 +30,13 @@ func TestReplyTellsEverythingThatIsKnownOfACluster(t *testing.T) {
 		c.LastPreparation = model.Preparation{Status: "failed", Reason: "no disk"}
 		c.InstallStartedAt, c.InstallCompletedAt = at, at.Add(time.Hour)
 		c.LogsInfo, c.ControllerLogsStartedAt, c.ControllerLogsCollectedAt = model.LogsCompleted, at, at
-		c.Progress = model.ClusterProgress{Total: 30, Preparing: 100, Installing: 25, FinalizingStage: model.FinalizingAddingRouterCA, FinalizingStageStartedAt: at}
+		c.Progress = model.ClusterProgress{
+			Total:                    30,
+			Preparing:                100,
+			Installing:               25,
+			FinalizingStage:          model.FinalizingAddingRouterCA,
+			FinalizingStageStartedAt: at,
+		}
 		c.Imported, c.APIVIPDNSName = true, "api.example.com"
 		c.InstallConfigOverride = `{"fips":true}`
 	})
@@ -44,8 +50,9 @@ func TestReplyTellsEverythingThatIsKnownOfACluster(t *testing.T) {
 		"ip_collisions":                 `{"192.0.2.9":["52:54:00:00:00:01","52:54:00:00:00:02"]}`,
 		"last-installation-preparation": map[string]any{"status": "failed", "reason": "no disk"},
 		"install_started_at":            "2026-11-21T10:00:00.000Z", "install_completed_at": "2026-11-21T11:00:00.000Z",
-		"logs_info": "completed", "controller_logs_started_at": "2026-11-21T10:00:00.000Z", "controller_logs_collected_at": "2026-11-21T10:00:00.000Z",
-		"imported": true, "api_vip_dns_name": "api.example.com", "install_config_overrides": `{"fips":true}`,
+		"logs_info": "completed", "controller_logs_started_at": "2026-11-21T10:00:00.000Z",
+		"controller_logs_collected_at": "2026-11-21T10:00:00.000Z",
+		"imported":                     true, "api_vip_dns_name": "api.example.com", "install_config_overrides": `{"fips":true}`,
 		"org_soft_timeouts_enabled": true, "total_host_count": 0.0, "ready_host_count": 0.0, "enabled_host_count": 0.0,
 	} {
 		require.Equal(t, want, got[field], field)

@@ -14,7 +14,13 @@ import (
 func TestNewClusterGetsTheDefaultsOfTheContract(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	c := s.cluster(map[string]any{"name": "smoke", "api_vips": []any{map[string]any{"ip": "192.168.10.5"}}, "ingress_vips": []any{map[string]any{"ip": "192.168.10.6"}}})
+	c := s.cluster(
+		map[string]any{
+			"name":         "smoke",
+			"api_vips":     []any{map[string]any{"ip": "192.168.10.5"}},
+			"ingress_vips": []any{map[string]any{"ip": "192.168.10.6"}},
+		},
+	)
 	require.Equal(t, wire.ClusterStatusInsufficient, c.Status)
 	require.NotEmpty(t, c.StatusInfo)
 	require.Equal(t, "4.22.9", c.OpenshiftVersion)
@@ -43,7 +49,11 @@ func TestNewClusterGetsTheDefaultsOfTheContract(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, stored.MachineNetworksAuto, "the refresher derives the machine networks")
 	require.Equal(t, pullSecret, stored.PullSecret.Reveal())
-	require.Equal(t, "cluster_registration_succeeded", s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).list()[0]["name"])
+	require.Equal(
+		t,
+		"cluster_registration_succeeded",
+		s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).list()[0]["name"],
+	)
 }
 
 func TestSettingsOfAClusterComeBackAsTheyWereSent(t *testing.T) {
@@ -54,8 +64,11 @@ func TestSettingsOfAClusterComeBackAsTheyWereSent(t *testing.T) {
 		"http_proxy": "http://proxy.example:3128", "https_proxy": "http://proxy.example:3128", "no_proxy": "example.com,192.0.2.0/24",
 		"additional_ntp_source": "ntp.example.com,192.0.2.9", "network_type": "Cilium", "hyperthreading": "masters",
 		"schedulable_masters": true, "user_managed_networking": false,
-		"machine_networks":    []any{map[string]any{"cidr": "192.0.2.0/24"}, map[string]any{"cidr": "2001:db8::/64"}},
-		"cluster_networks":    []any{map[string]any{"cidr": "10.0.0.0/16", "host_prefix": 24}, map[string]any{"cidr": "fd00::/48", "host_prefix": 64}},
+		"machine_networks": []any{map[string]any{"cidr": "192.0.2.0/24"}, map[string]any{"cidr": "2001:db8::/64"}},
+		"cluster_networks": []any{
+			map[string]any{"cidr": "10.0.0.0/16", "host_prefix": 24},
+			map[string]any{"cidr": "fd00::/48", "host_prefix": 64},
+		},
 		"service_networks":    []any{map[string]any{"cidr": "10.1.0.0/16"}, map[string]any{"cidr": "fd02::/112"}},
 		"api_vips":            []any{map[string]any{"ip": "192.0.2.10"}, map[string]any{"ip": "2001:db8::10"}},
 		"ingress_vips":        []any{map[string]any{"ip": "192.0.2.11"}, map[string]any{"ip": "2001:db8::11"}},
@@ -119,7 +132,8 @@ func TestQuestionsToHostsAreAskedAgainWhenTheNetworkChanges(t *testing.T) {
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"tags":"x","ssh_public_key":""}`)
 	require.Equal(t, before, generation(), "tags are of no interest to hosts")
 	for _, body := range []string{
-		`{"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.11"}]}`, `{"base_dns_domain":"other.example.com"}`, `{"name":"other"}`,
+		`{"api_vips":[{"ip":"192.0.2.10"}],"ingress_vips":[{"ip":"192.0.2.11"}]}`, `{"base_dns_domain":"other.example.com"}`,
+		`{"name":"other"}`,
 		`{"additional_ntp_source":"192.0.2.9"}`, `{"machine_networks":[{"cidr":"192.0.2.0/24"}]}`,
 	} {
 		before = generation()
@@ -203,5 +217,9 @@ func TestCommandsGoToTheOrchestratorAndItsRefusalToTheUser(t *testing.T) {
 	id := c.ID.String()
 	require.Equal(t, []string{"install " + id, "cancel " + id, "reset " + id}, s.orchestrator.commands)
 	s.orchestrator.err = model.Conflictf("cluster prod cannot be installed: require status ready, found insufficient")
-	require.Contains(t, s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil).reason(http.StatusConflict), "found insufficient")
+	require.Contains(
+		t,
+		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil).reason(http.StatusConflict),
+		"found insufficient",
+	)
 }

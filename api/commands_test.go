@@ -52,7 +52,9 @@ func TestRefusedCommandsSayWhy(t *testing.T) {
 		err    error
 		status int
 	}{
-		"an unknown command":              {model.Invalidf(`command: require one of pause, resume, extend, found "stop"`), http.StatusBadRequest},
+		"an unknown command": {
+			model.Invalidf(`command: require one of pause, resume, extend, found "stop"`), http.StatusBadRequest,
+		},
 		"a missing cluster":               {model.NotFoundf("cluster %s does not exist", id), http.StatusNotFound},
 		"a state that does not allow it":  {model.Conflictf("the installation is paused already"), http.StatusConflict},
 		"a workflow that does not answer": {model.ErrUnavailable, http.StatusServiceUnavailable},
@@ -79,7 +81,9 @@ func TestWorkflowOfARunningInstallationIsShown(t *testing.T) {
 	got := s.want(http.StatusOK, http.MethodGet, ownClusterPath(uuid.New())+"/workflow", nil).object()
 	require.Equal(t, map[string]any{
 		"phase": "installing", "paused": true, "timed_out": false,
-		"hosts": []any{map[string]any{"host_id": host.String(), "state": "waiting-for-decision", "reason": "Writing image to disk: I/O error"}},
+		"hosts": []any{
+			map[string]any{"host_id": host.String(), "state": "waiting-for-decision", "reason": "Writing image to disk: I/O error"},
+		},
 	}, got)
 }
 
@@ -108,7 +112,14 @@ func TestCommandsAskForLeave(t *testing.T) {
 	var asked []string
 	s := newService(t, func(o *api.Options) {
 		o.Authorize = func(_ context.Context, _ api.Actor, operation string, object api.Object) error {
-			asked = append(asked, operation+" "+strings.ReplaceAll(object.ClusterID.String()+object.InfraEnvID.String()+object.HostID.String(), uuid.Nil.String(), ""))
+			asked = append(
+				asked,
+				operation+" "+strings.ReplaceAll(
+					object.ClusterID.String()+object.InfraEnvID.String()+object.HostID.String(),
+					uuid.Nil.String(),
+					"",
+				),
+			)
 			return httpapi.ErrForbidden
 		}
 	})

@@ -21,8 +21,9 @@ const serviceDocument = "testdata/assisted-service-v2.yaml"
 var differences = map[string]string{
 	"-schema step-reply.step_type is step-type": "our agent answers its own finer steps too, and an unknown step is a 400 that names it",
 	"+schema step-reply.step_type is string":    "the other side of the same",
-	"-GET /v2/supported-operators answers 200":  "the contract's document says numa-resources where its service and all others say numaresources",
-	"+GET /v2/supported-operators answers 200":  "the other side of the same",
+	"-GET /v2/supported-operators answers 200": "the contract's document says numa-resources where its service and all others say " +
+		"numaresources",
+	"+GET /v2/supported-operators answers 200": "the other side of the same",
 }
 
 // node is a part of an API document, of either version of the format.
@@ -207,5 +208,11 @@ func TestDocumentPromisesWhatTheContractDoes(t *testing.T) {
 	require.Empty(t, unlisted, "the document differs from the contract: correct it, or list the line with its reason")
 	require.Equal(t, len(differences), listed, "a listed difference is none any more")
 	require.Equal(t, wanted, found)
-	t.Logf("operations as the contract has them: %d of %d; promises held: %d; differences with a reason: %d", found, wanted, len(theirs), listed)
+	t.Logf(
+		"operations as the contract has them: %d of %d; promises held: %d; differences with a reason: %d",
+		found,
+		wanted,
+		len(theirs),
+		listed,
+	)
 }

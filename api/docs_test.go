@@ -28,7 +28,10 @@ func TestDocsOfOperations(t *testing.T) {
 		}
 	}
 	text := docpage.Title("Operations of the API", "api") +
-		fmt.Sprintf("The v2 document has %d operations. How to call them: [api](../api.md); parameters and answers: `/docs` of a service.\n\n", len(contract)) +
+		fmt.Sprintf(
+			"The v2 document has %d operations. How to call them: [api](../api.md); parameters and answers: `/docs` of a service.\n\n",
+			len(contract),
+		) +
 		"## Of the contract, below `" + api.BasePath + "`\n" + docpage.Table([]string{"operation", "id"}, contract) +
 		"## Our own\n" + docpage.Table([]string{"operation", "id"}, own)
 	docpage.Check(t, *update, "operations.md", text[:len(text)-1])

@@ -92,7 +92,8 @@ func schemesOf(o *openapi3.Operation) []auth.Scheme {
 // closeSchema refuses unknown fields of objects, so that a misspelt field is an error instead of being ignored.
 func closeSchema(s *openapi3.Schema) {
 	// The contract leaves out the type of some objects.
-	if s.Type != nil && !s.Type.Is("object") || len(s.Properties) == 0 || s.AdditionalProperties.Schema != nil || s.AdditionalProperties.Has != nil {
+	if s.Type != nil && !s.Type.Is("object") || len(s.Properties) == 0 || s.AdditionalProperties.Schema != nil ||
+		s.AdditionalProperties.Has != nil {
 		return
 	}
 	open := false

@@ -76,7 +76,8 @@ func (s *service) tell(clusterID uuid.UUID, hostID *uuid.UUID, message string) {
 	s.t.Helper()
 	require.NoError(s.t, s.store.Write(s.t.Context(), func(tx *store.Tx) error {
 		tx.Event(model.Event{
-			Name: "told", Category: "user", Severity: model.SeverityInfo, ClusterID: &clusterID, HostID: hostID, Message: message, At: tx.Now(),
+			Name: "told", Category: "user", Severity: model.SeverityInfo, ClusterID: &clusterID, HostID: hostID, Message: message,
+			At: tx.Now(),
 		})
 		return nil
 	}))
@@ -98,10 +99,12 @@ func TestEventsThatAnyOfTheChoicesWantsAreListed(t *testing.T) {
 		"&deleted_hosts=true":                    {"of a deleted host"},
 		"&deleted_hosts=false":                   {"of the cluster", "of a kept host"},
 		"&cluster_level=true&deleted_hosts=true": {"of the cluster", "of a deleted host"},
-		"&cluster_level=true&host_ids=" + kept.ID.String():                                    {"of the cluster", "of a kept host"},
-		"&cluster_level=false&deleted_hosts=false&host_ids=" + kept.ID.String():               {"of a kept host"},
-		"&deleted_hosts=true&host_ids=" + kept.ID.String() + "," + deleted.ID.String():        {"of a kept host", "of a deleted host"},
-		"&cluster_level=true&deleted_hosts=true&host_id=" + kept.ID.String():                  {"of the cluster", "of a kept host", "of a deleted host"},
+		"&cluster_level=true&host_ids=" + kept.ID.String():                             {"of the cluster", "of a kept host"},
+		"&cluster_level=false&deleted_hosts=false&host_ids=" + kept.ID.String():        {"of a kept host"},
+		"&deleted_hosts=true&host_ids=" + kept.ID.String() + "," + deleted.ID.String(): {"of a kept host", "of a deleted host"},
+		"&cluster_level=true&deleted_hosts=true&host_id=" + kept.ID.String(): {
+			"of the cluster", "of a kept host", "of a deleted host",
+		},
 		"&cluster_level=true&deleted_hosts=true&severities=critical&order=descending":         {},
 		"&cluster_level=true&host_ids=" + uuid.NewString() + "&infra_env_id=" + e.ID.String(): {},
 	} {

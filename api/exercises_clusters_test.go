@@ -79,7 +79,10 @@ var clusterExercises = map[string]exercise{
 	}))},
 	"V2UpdateClusterManifest": {
 		ok: func(w *fixture) call {
-			return patch(clusterPath(w.manifest(w.defined()))+"/manifests", object{"folder": "openshift", "file_name": "a.yaml", "updated_file_name": "b.yaml"})
+			return patch(
+				clusterPath(w.manifest(w.defined()))+"/manifests",
+				object{"folder": "openshift", "file_name": "a.yaml", "updated_file_name": "b.yaml"},
+			)
 		},
 	},
 	"V2DeleteClusterManifest": {ok: func(w *fixture) call {

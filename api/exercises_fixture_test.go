@@ -29,7 +29,9 @@ func (w *fixture) at(status model.ClusterStatus) uuid.UUID {
 // installed is a cluster with everything an installation leaves behind.
 func (w *fixture) installed() uuid.UUID {
 	id := w.at(model.ClusterInstalled)
-	for _, name := range []string{"kubeconfig", "kubeconfig-noingress", "kubeadmin-password", "bootstrap.ign", "master.ign", "worker.ign", "metadata.json"} {
+	for _, name := range []string{
+		"kubeconfig", "kubeconfig-noingress", "kubeadmin-password", "bootstrap.ign", "master.ign", "worker.ign", "metadata.json",
+	} {
 		w.put(id, name, []byte("apiVersion: v1\nkind: Config\nclusters: []\n"))
 	}
 	return id

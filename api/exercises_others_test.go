@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	kubeconfig  = "apiVersion: v1\nkind: Config\nclusters:\n- name: a\n  cluster:\n    server: https://api.a.example.com:6443\n    ingressCert-authority-data: \"\"\n"
+	kubeconfig = "apiVersion: v1\nkind: Config\nclusters:\n- name: a\n  cluster:\n    server: https://api.a.example.com:6443\n    " +
+		"ingressCert-authority-data: \"\"\n"
 	ignition    = `{"ignition":{"version":"3.2.0"}}`
 	ingressCert = `-----BEGIN CERTIFICATE-----
 MIIBhTCCASugAwIBAgIQIRi6zePL6mKjOipn+dNuaTAKBggqhkjOPQQDAjASMRAw
@@ -101,7 +102,9 @@ var infraEnvExercises = map[string]exercise{
 		ok: onEnv(getOf("/downloads/files?file_name=discovery.ign")),
 		conflict: func(w *fixture) call { // the service has no agent for its hosts
 			body := map[string]any{"name": "z", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
-			return get(w.do(post("/v2/infra-envs", body)).object()["href"].(string)[len(base):] + "/downloads/files?file_name=discovery.ign")
+			return get(
+				w.do(post("/v2/infra-envs", body)).object()["href"].(string)[len(base):] + "/downloads/files?file_name=discovery.ign",
+			)
 		},
 	},
 	"GetInfraEnvPresignedFileURL": {ok: onEnv(getOf("/downloads/files-presigned?file_name=discovery.ign"))},
@@ -129,8 +132,16 @@ var hostExercises = map[string]exercise{
 		ok:       onMember(model.HostKnown, remove),
 		conflict: onMember(model.HostInstalling, remove),
 	},
-	"v2GetNextSteps":  {ok: onMember(model.HostKnown, getOf("/instructions"))},
-	"v2PostStepReply": {ok: onMember(model.HostKnown, postTo("/instructions", object{"step_type": "ntp-synchronizer", "step_id": "a", "exit_code": 0, "output": `{"ntp_sources":[]}`}))},
+	"v2GetNextSteps": {ok: onMember(model.HostKnown, getOf("/instructions"))},
+	"v2PostStepReply": {
+		ok: onMember(
+			model.HostKnown,
+			postTo(
+				"/instructions",
+				object{"step_type": "ntp-synchronizer", "step_id": "a", "exit_code": 0, "output": `{"ntp_sources":[]}`},
+			),
+		),
+	},
 	"v2UpdateHostInstallProgress": {
 		ok: onMember(model.HostInstalling, putTo("/progress", object{"current_stage": "Installing"})),
 		conflict: func(w *fixture) call {

@@ -31,7 +31,9 @@ type exercise struct {
 // exercises are of all operations, by their operationId.
 func exercises() map[string]exercise {
 	out := map[string]exercise{}
-	for _, part := range []map[string]exercise{clusterExercises, installExercises, fileExercises, infraEnvExercises, hostExercises, catalogueExercises} {
+	for _, part := range []map[string]exercise{
+		clusterExercises, installExercises, fileExercises, infraEnvExercises, hostExercises, catalogueExercises,
+	} {
 		for id, e := range part {
 			out[id] = e
 		}

@@ -20,25 +20,27 @@ import (
 
 // neverFilled are the properties of replies that nothing is ever in, and why.
 var neverFilled = map[string]string{
-	"Cluster.ams_subscription_id":                                  "of a service with subscriptions",
-	"Cluster.cluster_network_cidr":                                 "older than cluster_networks, and absent from recorded replies",
-	"Cluster.cluster_network_host_prefix":                          "the same",
-	"Cluster.machine_network_cidr":                                 "older than machine_networks, and absent from recorded replies",
-	"Cluster.service_network_cidr":                                 "older than service_networks, and absent from recorded replies",
-	"Cluster.image_info":                                           "images belong to InfraEnvs; recorded replies have nothing in it but zero times",
-	"Cluster.image_info.created_at":                                "the same",
-	"Cluster.image_info.expires_at":                                "the same",
-	"Cluster.image_info.download_url":                              "the same",
-	"Cluster.image_info.generator_version":                         "the same",
-	"Cluster.image_info.size_bytes":                                "the same",
-	"Cluster.image_info.ssh_public_key":                            "the same",
-	"Cluster.image_info.static_network_config":                     "the same",
-	"Cluster.image_info.type":                                      "the same",
-	"Cluster.hosts":                                                "looked at one by one",
-	"Host.installer_version":                                       "the installer is a part of the agent, which reports its version; recorded replies have none",
-	"Host.deleted_at":                                              "hosts that were deleted are not shown",
-	"InfraEnv.generator_version":                                   "images are made when they are fetched",
-	"InfraEnv.size_bytes":                                          "the same",
+	"Cluster.ams_subscription_id":         "of a service with subscriptions",
+	"Cluster.cluster_network_cidr":        "older than cluster_networks, and absent from recorded replies",
+	"Cluster.cluster_network_host_prefix": "the same",
+	"Cluster.machine_network_cidr":        "older than machine_networks, and absent from recorded replies",
+	"Cluster.service_network_cidr":        "older than service_networks, and absent from recorded replies",
+	"Cluster.image_info": "images belong to InfraEnvs; recorded replies have nothing in it " +
+		"but zero times",
+	"Cluster.image_info.created_at":            "the same",
+	"Cluster.image_info.expires_at":            "the same",
+	"Cluster.image_info.download_url":          "the same",
+	"Cluster.image_info.generator_version":     "the same",
+	"Cluster.image_info.size_bytes":            "the same",
+	"Cluster.image_info.ssh_public_key":        "the same",
+	"Cluster.image_info.static_network_config": "the same",
+	"Cluster.image_info.type":                  "the same",
+	"Cluster.hosts":                            "looked at one by one",
+	"Host.installer_version": "the installer is a part of the agent, which reports its version; " +
+		"recorded replies have none",
+	"Host.deleted_at":            "hosts that were deleted are not shown",
+	"InfraEnv.generator_version": "images are made when they are fetched",
+	"InfraEnv.size_bytes":        "the same",
 	"ClusterDefaultConfig.cluster_networks_ipv4[].cluster_id":      "networks of no cluster yet",
 	"ClusterDefaultConfig.cluster_networks_dualstack[].cluster_id": "the same",
 	"ClusterDefaultConfig.service_networks_ipv4[].cluster_id":      "the same",
@@ -155,7 +157,10 @@ func TestEveryPropertyOfRepliesIsFilledBySomething(t *testing.T) {
 	see[wire.Cluster](seen, w.want(http.StatusOK, http.MethodGet, clusterPath(gone), nil, "get_unregistered_clusters", "true"))
 	installed := clusterPath(w.installed())
 	see[wire.Credentials](seen, w.want(http.StatusOK, http.MethodGet, installed+"/credentials", nil))
-	see[wire.PresignedURL](seen, w.want(http.StatusOK, http.MethodGet, installed+"/downloads/credentials-presigned?file_name=kubeconfig", nil))
+	see[wire.PresignedURL](
+		seen,
+		w.want(http.StatusOK, http.MethodGet, installed+"/downloads/credentials-presigned?file_name=kubeconfig", nil),
+	)
 	see[wire.ClusterDefaultConfig](seen, w.want(http.StatusOK, http.MethodGet, "/v2/clusters/default-config", nil))
 	for path, filled := range seen {
 		_, never := neverFilled[path]

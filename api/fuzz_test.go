@@ -126,7 +126,8 @@ func FuzzManifest(f *testing.F) {
 func FuzzInstallConfigOverrides(f *testing.F) {
 	z := newFuzzed(f)
 	for _, text := range []string{
-		`{"fips":true}`, `{"networking":{"networkType":"Calico"}}`, `{"controlPlane":{"replicas":-1}}`, `{"platform":{"baremetal":null}}`, `[]`, `"{}"`,
+		`{"fips":true}`, `{"networking":{"networkType":"Calico"}}`, `{"controlPlane":{"replicas":-1}}`, `{"platform":{"baremetal":null}}`,
+		`[]`, `"{}"`,
 		`{"imageDigestSources":[{"mirrors":["m"],"source":"s"}]}`, `{"additionalTrustBundle":"-----BEGIN CERTIFICATE-----"}`, "", `{"x":1}`,
 	} {
 		f.Add(text)
@@ -162,9 +163,15 @@ func FuzzIgnitionOverride(f *testing.F) {
 
 func FuzzStaticNetwork(f *testing.F) {
 	z := newFuzzed(f)
-	const plain = "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  ipv4:\n    enabled: true\n    address:\n    - ip: 192.0.2.10\n      prefix-length: 24\n"
+	const plain = "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  ipv4:\n    enabled: true\n    address:\n    - ip: " +
+		"192.0.2.10\n      prefix-length: 24\n"
 	f.Add(plain, "02:00:00:80:12:14", "eth0")
-	f.Add(plain+"dns-resolver:\n  config:\n    server: [192.0.2.1]\nroutes:\n  config:\n  - destination: 0.0.0.0/0\n    next-hop-address: 192.0.2.1\n    next-hop-interface: eth0\n", "", "")
+	f.Add(
+		plain+"dns-resolver:\n  config:\n    server: [192.0.2.1]\nroutes:\n  config:\n  - destination: 0.0.0.0/0\n    next-hop-address: "+
+			"192.0.2.1\n    next-hop-interface: eth0\n",
+		"",
+		"",
+	)
 	f.Add("interfaces:\n- name: bond0\n  type: bond\n  link-aggregation:\n    mode: active-backup\n    port: [eth0]\n", "x", "bond0")
 	f.Add("interfaces: &a [*a]", "02:00:00:80:12:14", "eth0")
 	f.Add("- 1", "02:00:00:80:12:14", "")
@@ -187,7 +194,9 @@ func FuzzParameters(f *testing.F) {
 	f.Add("cluster_id", "%00", "\x00")
 	f.Fuzz(func(t *testing.T, name, value, id string) {
 		query := "?" + urlQuery(name, value)
-		for _, path := range []string{"/v2/events", "/v2/clusters", "/v2/infra-envs", "/v2/openshift-versions", clusterPath(z.cluster.ID) + "/hosts"} {
+		for _, path := range []string{
+			"/v2/events", "/v2/clusters", "/v2/infra-envs", "/v2/openshift-versions", clusterPath(z.cluster.ID) + "/hosts",
+		} {
 			z.takes(t, http.MethodGet, path+query, nil)
 		}
 		z.takes(t, http.MethodGet, "/v2/clusters/"+urlPath(id), nil)

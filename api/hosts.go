@@ -22,7 +22,13 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 			return err
 		}
 		view := hostView{singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity}
-		filter := store.HostFilter{ClusterID: id, Role: string(params.Role), Status: params.Status, Connectivity: params.WithConnectivity, Tenant: tenant(r)}
+		filter := store.HostFilter{
+			ClusterID:    id,
+			Role:         string(params.Role),
+			Status:       params.Status,
+			Connectivity: params.WithConnectivity,
+			Tenant:       tenant(r),
+		}
 		return s.Store.Hosts(r.Context(), filter, func(h *model.Host) error { return yield(hostToWire(h, view)) })
 	})
 }
@@ -37,9 +43,13 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 		if err != nil {
 			return err
 		}
-		return s.Store.Hosts(r.Context(), store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: tenant(r)}, func(h *model.Host) error {
-			return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true}))
-		})
+		return s.Store.Hosts(
+			r.Context(),
+			store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: tenant(r)},
+			func(h *model.Host) error {
+				return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true}))
+			},
+		)
 	})
 }
 
@@ -96,7 +106,13 @@ func mayLeave(c *model.Cluster, h *model.Host, verb string) error {
 	case (c == nil) != (h.ClusterID == nil), c != nil && c.ID != *h.ClusterID:
 		return model.Conflictf("host %s cannot be %s: it changed its cluster in this moment", hostName(h), verb)
 	case c != nil && c.InstallationRuns():
-		return model.Conflictf("host %s cannot be %s while cluster %s is %s: cancel the installation first", hostName(h), verb, c.Name, c.Status)
+		return model.Conflictf(
+			"host %s cannot be %s while cluster %s is %s: cancel the installation first",
+			hostName(h),
+			verb,
+			c.Name,
+			c.Status,
+		)
 	case lifecycle.HostsUnderInstallation.Has(h.Status):
 		return model.Conflictf("host %s cannot be %s while it is %s: cancel the installation first", hostName(h), verb, h.Status)
 	}

@@ -50,14 +50,23 @@ func (s *server) checkComesBack(ctx context.Context, infraEnvID, hostID uuid.UUI
 	}
 	_, err = s.Store.Host(ctx, infraEnvID, hostID)
 	if errors.Is(err, model.ErrNotFound) {
-		return model.Invalidf("infra-env %s takes no hosts: require image_type full-iso or minimal-iso, found %s, whose hosts have a service of their own", e.Name, e.ImageType)
+		return model.Invalidf(
+			"infra-env %s takes no hosts: require image_type full-iso or minimal-iso, found %s, whose hosts have a service of their own",
+			e.Name,
+			e.ImageType,
+		)
 	}
 	return err
 }
 
 // V2GetNextSteps returns the steps a host has to run. An agent that prefers to wait is answered when a step is due, or
 // after the time it prefers (RFC 7240, section 4.3).
-func (s *server) V2GetNextSteps(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, params wire.V2GetNextStepsParams) error {
+func (s *server) V2GetNextSteps(
+	w http.ResponseWriter,
+	r *http.Request,
+	infraEnvID, hostID uuid.UUID,
+	params wire.V2GetNextStepsParams,
+) error {
 	wait := preferredWait(r.Header.Values(wire.HeaderPrefer))
 	if wait > 0 {
 		client := newPatient(w, s.Now)
@@ -105,7 +114,12 @@ func (s *server) V2PostStepReply(w http.ResponseWriter, r *http.Request, infraEn
 }
 
 // V2UpdateHostInstallProgress records the stage a host has reached.
-func (s *server) V2UpdateHostInstallProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2UpdateHostInstallProgressParams) error {
+func (s *server) V2UpdateHostInstallProgress(
+	w http.ResponseWriter,
+	r *http.Request,
+	infraEnvID, hostID uuid.UUID,
+	_ wire.V2UpdateHostInstallProgressParams,
+) error {
 	var params wire.HostProgress
 	if err := read(r, &params); err != nil {
 		return err

@@ -45,7 +45,14 @@ func TestAgentSaysWhichStepsItTakes(t *testing.T) {
 	e := s.infraEnv(s.cluster(nil).ID)
 	for header, want := range map[string]model.AgentSteps{"fine": model.FineSteps, "coarse": model.InstallStep, "": model.InstallStep} {
 		id := uuid.New()
-		s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": id}, wire.HeaderSteps, header)
+		s.want(
+			http.StatusCreated,
+			http.MethodPost,
+			"/v2/infra-envs/"+e.ID.String()+"/hosts",
+			map[string]any{"host_id": id},
+			wire.HeaderSteps,
+			header,
+		)
 		h, err := s.store.Host(t.Context(), e.ID, id)
 		require.NoError(t, err)
 		require.Equal(t, want, h.AgentSteps)
@@ -66,14 +73,21 @@ func TestPollGetsStepsAndTheirReplyIsTaken(t *testing.T) {
 	require.Len(t, steps.Instructions, 1)
 	require.Equal(t, wire.StepTypeInventory, steps.Instructions[0].StepType)
 	require.Equal(t, wire.Continue, steps.PostStepAction)
-	inventory, err := json.Marshal(wire.Inventory{Hostname: "node-7", CPU: wire.CPU{Count: 8}, Memory: wire.Memory{PhysicalBytes: 32 << 30}})
+	inventory, err := json.Marshal(
+		wire.Inventory{Hostname: "node-7", CPU: wire.CPU{Count: 8}, Memory: wire.Memory{PhysicalBytes: 32 << 30}},
+	)
 	require.NoError(t, err)
 	s.want(http.StatusNoContent, http.MethodPost, path, wire.StepReply{
 		StepType: steps.Instructions[0].StepType, StepID: steps.Instructions[0].StepID, Output: string(inventory),
 	})
 	require.Equal(t, "node-7", s.readHost(e.ID, id).RequestedHostname)
 	s.send(http.MethodGet, hostPath(e.ID, uuid.New())+"/instructions", nil).reason(http.StatusNotFound)
-	s.want(http.StatusNoContent, http.MethodPost, path, wire.StepReply{StepType: wire.StepImageWrite, StepID: "image-write-1", Output: "{}"})
+	s.want(
+		http.StatusNoContent,
+		http.MethodPost,
+		path,
+		wire.StepReply{StepType: wire.StepImageWrite, StepID: "image-write-1", Output: "{}"},
+	)
 }
 
 // waitingDiscovery remembers how long polls may be held.
@@ -121,7 +135,11 @@ func TestProgressOfAHostIsReported(t *testing.T) {
 	got := s.readHost(e.ID, h.ID)
 	require.Equal(t, wire.HostStage("Writing image to disk"), got.Progress.CurrentStage)
 	require.Equal(t, "42%", got.Progress.ProgressInfo)
-	require.Contains(t, s.send(http.MethodPut, path+"/progress", `{"current_stage":"Dancing"}`).reason(http.StatusUnprocessableEntity), "Dancing")
+	require.Contains(
+		t,
+		s.send(http.MethodPut, path+"/progress", `{"current_stage":"Dancing"}`).reason(http.StatusUnprocessableEntity),
+		"Dancing",
+	)
 	require.Contains(t, s.send(http.MethodPut, path+"/progress", `{}`).reason(http.StatusUnprocessableEntity), "current_stage")
 	s.want(http.StatusNoContent, http.MethodPut, path+"/logs-progress", `{"logs_state":"requested"}`)
 	require.Equal(t, wire.LogsState("requested"), s.readHost(e.ID, h.ID).LogsInfo)

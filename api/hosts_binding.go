@@ -92,7 +92,11 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 func (s *server) requireLateBinding(ctx context.Context, infraEnvID uuid.UUID) error {
 	e, err := s.Store.InfraEnv(ctx, infraEnvID)
 	if err == nil && e.ClusterID != nil {
-		return model.Conflictf("infra-env %s belongs to cluster %s: require one without a cluster to bind and unbind hosts", e.Name, e.ClusterID)
+		return model.Conflictf(
+			"infra-env %s belongs to cluster %s: require one without a cluster to bind and unbind hosts",
+			e.Name,
+			e.ClusterID,
+		)
 	}
 	return err
 }
@@ -103,7 +107,13 @@ func checkHostArchitecture(h *model.Host, c *model.Cluster) error {
 		return nil
 	}
 	if found := h.Inventory.CPU.Architecture; definition.ReleaseArchitecture(found) != definition.ReleaseArchitecture(c.CPUArchitecture) {
-		return model.Invalidf("host %s cannot be bound to cluster %s: require architecture %s, found %s", hostName(h), c.Name, c.CPUArchitecture, found)
+		return model.Invalidf(
+			"host %s cannot be bound to cluster %s: require architecture %s, found %s",
+			hostName(h),
+			c.Name,
+			c.CPUArchitecture,
+			found,
+		)
 	}
 	return nil
 }

@@ -110,9 +110,17 @@ func (s *server) hostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID)
 		return "", "", nil, err
 	}
 	if h.ClusterID == nil {
-		return "", "", nil, model.Conflictf("host %s has no Ignition config: require a host of a cluster, found status %s", hostName(h), h.Status)
+		return "", "", nil, model.Conflictf(
+			"host %s has no Ignition config: require a host of a cluster, found status %s",
+			hostName(h),
+			h.Status,
+		)
 	}
-	missing = model.Conflictf("host %s has no Ignition config yet: require an installation that was prepared, found status %s", hostName(h), h.Status)
+	missing = model.Conflictf(
+		"host %s has no Ignition config yet: require an installation that was prepared, found status %s",
+		hostName(h),
+		h.Status,
+	)
 	if !lifecycle.WithIgnition.Has(h.Status) {
 		return "", "", nil, missing
 	}

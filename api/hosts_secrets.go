@@ -14,7 +14,17 @@ import (
 
 // bmcSchemes are those of the addresses of management controllers that fencing can use:
 // Redfish, over http and https, and the vendors' names of it.
-var bmcSchemes = []string{"redfish", "redfish+http", "redfish+https", "idrac-redfish", "idrac-redfish+http", "idrac-redfish+https", "ilo5-redfish", "http", "https"}
+var bmcSchemes = []string{
+	"redfish",
+	"redfish+http",
+	"redfish+https",
+	"idrac-redfish",
+	"idrac-redfish+http",
+	"idrac-redfish+https",
+	"ilo5-redfish",
+	"http",
+	"https",
+}
 
 // applyFencing sets how a host's power is controlled by its cluster; three empty values
 // take it back.
@@ -28,7 +38,11 @@ func applyFencing(h *model.Host, p *wire.FencingCredentialsParams) error {
 	}
 	u, err := url.Parse(p.Address)
 	if err != nil || u.Host == "" || !slices.Contains(bmcSchemes, strings.ToLower(u.Scheme)) {
-		return model.Invalidf("fencing_credentials.address: require the address of a management controller such as redfish+https://192.0.2.1/redfish/v1/Systems/1, found %q", redactedURL(u, p.Address))
+		return model.Invalidf(
+			"fencing_credentials.address: require the address of a management controller such as "+
+				"redfish+https://192.0.2.1/redfish/v1/Systems/1, found %q",
+			redactedURL(u, p.Address),
+		)
 	}
 	if u.User != nil {
 		return model.Invalidf("fencing_credentials.address: require an address without a user, found one with")

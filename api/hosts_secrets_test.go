@@ -25,8 +25,11 @@ func TestSecretsOfAHostAreKeptAndNotShown(t *testing.T) {
 	var got wire.Host
 	body.json(&got)
 	require.True(t, got.IgnitionEndpointTokenSet)
-	require.JSONEq(t, `{"address":"redfish+https://192.0.2.1/redfish/v1/Systems/1","username":"root","certificate_verification":"Enabled","mac_address":"52:54:00:aa:bb:01"}`,
-		got.FencingCredentials)
+	require.JSONEq(
+		t,
+		`{"address":"redfish+https://192.0.2.1/redfish/v1/Systems/1","username":"root","certificate_verification":"Enabled","mac_address":"52:54:00:aa:bb:01"}`,
+		got.FencingCredentials,
+	)
 	stored, err := s.store.Host(t.Context(), e.ID, h.ID)
 	require.NoError(t, err)
 	require.Equal(t, model.Secret("hunter2"), stored.Fencing.Password)
@@ -111,7 +114,8 @@ func TestValidationThatIsResetAsksTheHostAgain(t *testing.T) {
 	reason := s.send(http.MethodPatch, path+"has-inventory", nil).reason(http.StatusBadRequest)
 	require.Contains(t, reason, "container-images-available or sufficient-installation-disk-speed")
 	require.Contains(t, reason, `found "has-inventory"`)
-	s.send(http.MethodPatch, hostPath(e.ID, uuid.New())+"/actions/reset-validation/container-images-available", nil).reason(http.StatusNotFound)
+	s.send(http.MethodPatch, hostPath(e.ID, uuid.New())+"/actions/reset-validation/container-images-available", nil).
+		reason(http.StatusNotFound)
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostInstalling })
 	s.send(http.MethodPatch, path+"container-images-available", nil).reason(http.StatusConflict)
 }

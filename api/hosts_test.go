@@ -22,8 +22,11 @@ func TestSettingsOfAHostComeBackAsTheyWereSent(t *testing.T) {
 	var got wire.Host
 	s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), map[string]any{
 		"host_name": "node-1.example.com", "host_role": "master", "machine_config_pool_name": "infra",
-		"node_labels":           []any{map[string]any{"key": "example.com/rack", "value": "r1"}},
-		"disks_selected_config": []any{map[string]any{"id": "wwn-0x1", "role": "none"}, map[string]any{"id": "/dev/sdb", "role": "install"}},
+		"node_labels": []any{map[string]any{"key": "example.com/rack", "value": "r1"}},
+		"disks_selected_config": []any{
+			map[string]any{"id": "wwn-0x1", "role": "none"},
+			map[string]any{"id": "/dev/sdb", "role": "install"},
+		},
 		"disks_skip_formatting": []any{map[string]any{"disk_id": "wwn-0x1", "skip_formatting": true}},
 	}).json(&got)
 	require.Equal(t, "node-1.example.com", got.RequestedHostname)
@@ -35,7 +38,12 @@ func TestSettingsOfAHostComeBackAsTheyWereSent(t *testing.T) {
 	require.Equal(t, "wwn-0x1", got.SkipFormattingDisks)
 	require.Empty(t, got.DisksToBeFormatted)
 	require.Len(t, got.ProgressStages, len(steps.StagesFor(model.RoleMaster, false, false)))
-	s.want(http.StatusCreated, http.MethodPatch, hostPath(e.ID, h.ID), `{"disks_skip_formatting":[{"disk_id":"wwn-0x1","skip_formatting":false}]}`)
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		hostPath(e.ID, h.ID),
+		`{"disks_skip_formatting":[{"disk_id":"wwn-0x1","skip_formatting":false}]}`,
+	)
 	got = s.readHost(e.ID, h.ID)
 	require.Empty(t, got.SkipFormattingDisks)
 	require.Equal(t, "node-1.example.com", got.RequestedHostname, "absent fields change nothing")
@@ -55,26 +63,50 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 		status     int
 		want       string
 	}{
-		"a name every machine has":    {"", `{"host_name":"localhost"}`, 400, "localhost"},
-		"a name that is invalid":      {"", `{"host_name":"Node_1"}`, 400, "host_name"},
-		"a disk of another host":      {"", `{"disks_selected_config":[{"id":"wwn-9","role":"install"}]}`, 400, "wwn-9"},
-		"a disk that cannot be used":  {"", `{"disks_selected_config":[{"id":"wwn-0x2","role":"install"}]}`, 400, "Disk is too small"},
-		"two disks":                   {"", `{"disks_selected_config":[{"id":"wwn-0x1","role":"install"},{"id":"sdb","role":"install"}]}`, 400, "found 2"},
-		"keeping a missing disk":      {"", `{"disks_skip_formatting":[{"disk_id":"wwn-9","skip_formatting":true}]}`, 400, "wwn-9"},
-		"a label that is invalid":     {"", `{"node_labels":[{"key":"a b","value":"c"}]}`, 400, `"a b"`},
-		"a value that is invalid":     {"", `{"node_labels":[{"key":"a","value":"b c"}]}`, 400, `"b c"`},
-		"a pool that is invalid":      {"", `{"machine_config_pool_name":"A b"}`, 400, "machine_config_pool_name"},
-		"fencing without an address":  {"", `{"fencing_credentials":{"address":"a","username":"b","password":"hunter2"}}`, 400, "fencing_credentials.address"},
-		"fencing over another way":    {"", `{"fencing_credentials":{"address":"ipmi://192.0.2.1","username":"b","password":"hunter2"}}`, 400, "fencing_credentials.address"},
-		"fencing with two users":      {"", `{"fencing_credentials":{"address":"https://root:hunter2@192.0.2.1","username":"b","password":"hunter2"}}`, 400, "without a user"},
-		"fencing without a user":      {"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"","password":"hunter2"}}`, 400, "fencing_credentials.username"},
-		"fencing without a password":  {"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":""}}`, 400, "fencing_credentials.password"},
-		"fencing with half of it":     {"", `{"fencing_credentials":{"address":"https://192.0.2.1"}}`, 422, "username"},
-		"fencing unchecked somehow":   {"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":"c","certificate_verification":"No"}}`, 422, "certificate_verification"},
-		"a token of two lines":        {"", `{"ignition_endpoint_token":"a\nb"}`, 400, "ignition_endpoint_token"},
-		"a header that is invalid":    {"", `{"ignition_endpoint_http_headers":[{"key":"a b","value":"c"}]}`, 400, "ignition_endpoint_http_headers[0].key"},
-		"a header of two lines":       {"", `{"ignition_endpoint_http_headers":[{"key":"a","value":"b\nc"}]}`, 400, "ignition_endpoint_http_headers[0].value"},
-		"a header twice":              {"", `{"ignition_endpoint_http_headers":[{"key":"x-a","value":"b"},{"key":"X-A","value":"b"}]}`, 400, "X-A again"},
+		"a name every machine has":   {"", `{"host_name":"localhost"}`, 400, "localhost"},
+		"a name that is invalid":     {"", `{"host_name":"Node_1"}`, 400, "host_name"},
+		"a disk of another host":     {"", `{"disks_selected_config":[{"id":"wwn-9","role":"install"}]}`, 400, "wwn-9"},
+		"a disk that cannot be used": {"", `{"disks_selected_config":[{"id":"wwn-0x2","role":"install"}]}`, 400, "Disk is too small"},
+		"two disks": {
+			"", `{"disks_selected_config":[{"id":"wwn-0x1","role":"install"},{"id":"sdb","role":"install"}]}`, 400, "found 2",
+		},
+		"keeping a missing disk":  {"", `{"disks_skip_formatting":[{"disk_id":"wwn-9","skip_formatting":true}]}`, 400, "wwn-9"},
+		"a label that is invalid": {"", `{"node_labels":[{"key":"a b","value":"c"}]}`, 400, `"a b"`},
+		"a value that is invalid": {"", `{"node_labels":[{"key":"a","value":"b c"}]}`, 400, `"b c"`},
+		"a pool that is invalid":  {"", `{"machine_config_pool_name":"A b"}`, 400, "machine_config_pool_name"},
+		"fencing without an address": {
+			"", `{"fencing_credentials":{"address":"a","username":"b","password":"hunter2"}}`, 400, "fencing_credentials.address",
+		},
+		"fencing over another way": {
+			"", `{"fencing_credentials":{"address":"ipmi://192.0.2.1","username":"b","password":"hunter2"}}`, 400,
+			"fencing_credentials.address",
+		},
+		"fencing with two users": {
+			"", `{"fencing_credentials":{"address":"https://root:hunter2@192.0.2.1","username":"b","password":"hunter2"}}`, 400,
+			"without a user",
+		},
+		"fencing without a user": {
+			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"","password":"hunter2"}}`, 400,
+			"fencing_credentials.username",
+		},
+		"fencing without a password": {
+			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":""}}`, 400, "fencing_credentials.password",
+		},
+		"fencing with half of it": {"", `{"fencing_credentials":{"address":"https://192.0.2.1"}}`, 422, "username"},
+		"fencing unchecked somehow": {
+			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":"c","certificate_verification":"No"}}`,
+			422, "certificate_verification",
+		},
+		"a token of two lines": {"", `{"ignition_endpoint_token":"a\nb"}`, 400, "ignition_endpoint_token"},
+		"a header that is invalid": {
+			"", `{"ignition_endpoint_http_headers":[{"key":"a b","value":"c"}]}`, 400, "ignition_endpoint_http_headers[0].key",
+		},
+		"a header of two lines": {
+			"", `{"ignition_endpoint_http_headers":[{"key":"a","value":"b\nc"}]}`, 400, "ignition_endpoint_http_headers[0].value",
+		},
+		"a header twice": {
+			"", `{"ignition_endpoint_http_headers":[{"key":"x-a","value":"b"},{"key":"X-A","value":"b"}]}`, 400, "X-A again",
+		},
 		"another role":                {"", `{"host_role":"bootstrap"}`, 422, "host_role"},
 		"an argument of another tool": {"/installer-args", `{"args":["--ignition-url","http://x"]}`, 400, "--ignition-url"},
 		"a disk as an argument":       {"/installer-args", `{"args":["/dev/sdb"]}`, 400, "/dev/sdb"},
@@ -97,7 +129,11 @@ func TestHostInAnInstallationIsNotChangedOrRemoved(t *testing.T) {
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
 	path := hostPath(e.ID, h.ID)
 	require.Contains(t, s.send(http.MethodPatch, path, `{"host_role":"worker"}`).reason(http.StatusConflict), "installing-in-progress")
-	require.Contains(t, s.send(http.MethodPatch, path+"/installer-args", `{"args":[]}`).reason(http.StatusConflict), "installing-in-progress")
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, path+"/installer-args", `{"args":[]}`).reason(http.StatusConflict),
+		"installing-in-progress",
+	)
 	require.Contains(t, s.send(http.MethodPatch, path+"/ignition", `{"config":""}`).reason(http.StatusConflict), "installing-in-progress")
 	require.Contains(t, s.send(http.MethodDelete, path, nil).reason(http.StatusConflict), "installing")
 	s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Status = model.HostKnown })

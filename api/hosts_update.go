@@ -96,7 +96,12 @@ func applyLabels(h *model.Host, list *[]wire.NodeLabelParams) error {
 			return model.Invalidf("node_labels: require the key of a Kubernetes label, found %q (%s)", key, strings.Join(faults, "; "))
 		}
 		if faults := validation.IsValidLabelValue(value); len(faults) > 0 {
-			return model.Invalidf("node_labels: require the value of a Kubernetes label for %s, found %q (%s)", key, value, strings.Join(faults, "; "))
+			return model.Invalidf(
+				"node_labels: require the value of a Kubernetes label for %s, found %q (%s)",
+				key,
+				value,
+				strings.Join(faults, "; "),
+			)
 		}
 	}
 	h.NodeLabels = labels

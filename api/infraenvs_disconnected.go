@@ -41,10 +41,16 @@ func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *m
 // clusterOfDisconnected is the cluster that names the release of a disconnected image.
 func (s *server) clusterOfDisconnected(ctx context.Context, e *model.InfraEnv) (*model.Cluster, error) {
 	if e.ClusterID == nil {
-		return nil, model.Conflictf("config of a disconnected image of infra-env %s cannot be made: require a cluster, whose release it is made with, found none", e.Name)
+		return nil, model.Conflictf(
+			"config of a disconnected image of infra-env %s cannot be made: require a cluster, whose release it is made with, found none",
+			e.Name,
+		)
 	}
 	if s.Disconnected == nil {
-		return nil, model.Conflictf("config of a disconnected image of infra-env %s cannot be made: this service runs no installers", e.Name)
+		return nil, model.Conflictf(
+			"config of a disconnected image of infra-env %s cannot be made: this service runs no installers",
+			e.Name,
+		)
 	}
 	return s.Store.Cluster(ctx, *e.ClusterID)
 }

@@ -35,8 +35,17 @@ func TestDisconnectedImageGetsTheConfigOfTheInstaller(t *testing.T) {
 	t.Parallel()
 	installer := &countingInstaller{}
 	s := newService(t, withKeys, func(o *api.Options) { o.Disconnected = installer })
-	c := s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/disconnected", map[string]any{"name": "far", "openshift_version": "4.22"}).object()
-	body := map[string]any{"name": "env", "pull_secret": pullSecret, "image_type": "disconnected-iso", "cluster_id": c["id"], "rendezvous_ip": "192.0.2.7"}
+	c := s.want(
+		http.StatusCreated, http.MethodPost, "/v2/clusters/disconnected", map[string]any{"name": "far", "openshift_version": "4.22"},
+	).
+		object()
+	body := map[string]any{
+		"name":          "env",
+		"pull_secret":   pullSecret,
+		"image_type":    "disconnected-iso",
+		"cluster_id":    c["id"],
+		"rendezvous_ip": "192.0.2.7",
+	}
 	created := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()
 	require.Regexp(t, `/4\.22\.9/x86_64/disconnected\.iso$`, created["download_url"])
 	id := uuid.MustParse(created["id"].(string))
@@ -68,13 +77,20 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	s := newService(t, func(o *api.Options) { o.Disconnected = installer })
 	e := s.infraEnv(uuid.Nil)
 	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso"
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`).reason(http.StatusBadRequest), "require an environment of a cluster")
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`).reason(http.StatusBadRequest),
+		"require an environment of a cluster",
+	)
 	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "require a cluster")
 	require.Empty(t, installer.runs)
 
 	e = s.infraEnv(s.cluster(nil).ID)
 	path = envPath(e.ID) + "/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso"
-	installer.err = fmt.Errorf("make it: %w", &release.GenerateError{Command: "agent create unconfigured-ignition", ExitCode: 1, Log: "no such command"})
+	installer.err = fmt.Errorf(
+		"make it: %w",
+		&release.GenerateError{Command: "agent create unconfigured-ignition", ExitCode: 1, Log: "no such command"},
+	)
 	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such command")
 	installer.err = model.NotFoundf("no such image")
 	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "no such image")
@@ -87,7 +103,12 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 
 	closed := newService(t)
 	e = closed.infraEnv(closed.cluster(nil).ID)
-	require.Contains(t, closed.send(http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso", nil).reason(http.StatusConflict), "runs no installers")
+	require.Contains(
+		t,
+		closed.send(http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign&discovery_iso_type=disconnected-iso", nil).
+			reason(http.StatusConflict),
+		"runs no installers",
+	)
 }
 
 // Whoever boots a disconnected image has its service with it.
@@ -99,7 +120,11 @@ func TestDisconnectedImageTakesNoHosts(t *testing.T) {
 	path := envPath(e.ID) + "/hosts"
 	s.want(http.StatusCreated, http.MethodPost, path, known)
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`)
-	require.Contains(t, s.send(http.MethodPost, path, stray).reason(http.StatusBadRequest), "require image_type full-iso or minimal-iso, found disconnected-iso")
+	require.Contains(
+		t,
+		s.send(http.MethodPost, path, stray).reason(http.StatusBadRequest),
+		"require image_type full-iso or minimal-iso, found disconnected-iso",
+	)
 	s.want(http.StatusCreated, http.MethodPost, path, known) // it came when the image was another
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`)
 	s.want(http.StatusCreated, http.MethodPost, path, stray)

@@ -19,7 +19,12 @@ import (
 
 // V2DownloadInfraEnvFiles gives a booting host its discovery config, a script to boot
 // over the network, or the network settings of all hosts.
-func (s *server) V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadInfraEnvFilesParams) error {
+func (s *server) V2DownloadInfraEnvFiles(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2DownloadInfraEnvFilesParams,
+) error {
 	e, err := s.Store.InfraEnv(r.Context(), id)
 	if err != nil {
 		return err
@@ -137,7 +142,8 @@ func (s *server) staticNetworkArchive(e *model.InfraEnv) ([]byte, error) {
 	archive := tar.NewWriter(&out)
 	for _, f := range files {
 		err := archive.WriteHeader(&tar.Header{
-			Typeflag: tar.TypeReg, Name: strings.TrimPrefix(f.Path, "/"), Mode: int64(f.Mode), Size: int64(len(f.Content)), ModTime: e.UpdatedAt.Truncate(time.Second),
+			Typeflag: tar.TypeReg, Name: strings.TrimPrefix(f.Path, "/"), Mode: int64(f.Mode), Size: int64(len(f.Content)),
+			ModTime: e.UpdatedAt.Truncate(time.Second),
 		})
 		if err == nil {
 			_, err = archive.Write(f.Content)

@@ -48,7 +48,9 @@ func TestNetworkSettingsComeWithAFullImageAndBeforeAMinimalOne(t *testing.T) {
 		} {
 			config := string(s.want(http.StatusOK, http.MethodGet, file+query, nil).body)
 			require.True(t, json.Valid([]byte(config)))
-			for _, part := range []string{"pre-network-manager-config.service", "/" + name, "/etc/assisted/network/host0/mac_interface.ini"} {
+			for _, part := range []string{
+				"pre-network-manager-config.service", "/" + name, "/etc/assisted/network/host0/mac_interface.ini",
+			} {
 				require.Equal(t, found, strings.Contains(config, part), "%s %s", query, part)
 			}
 		}
@@ -125,7 +127,11 @@ func TestScriptBootsTheDiscoveryImageWithTheUsersArguments(t *testing.T) {
 		{"operation":"append","value":"rd.break=\"a b\""},{"operation":"delete","value":"rd.luks.options=discard"},
 		{"operation":"replace","value":"console=tty1=tty0"}]}`)
 	script := string(s.want(http.StatusOK, http.MethodGet, path, nil).body)
-	require.Regexp(t, `^#!ipxe\ninitrd --name initrd http://service.example:8090/images/`+e.ID.String()+`/pxe-initrd\?arch=x86_64&version=4.22.9\n`, script)
+	require.Regexp(
+		t,
+		`^#!ipxe\ninitrd --name initrd http://service.example:8090/images/`+e.ID.String()+`/pxe-initrd\?arch=x86_64&version=4.22.9\n`,
+		script,
+	)
 	require.Contains(t, script, "kernel http://service.example:8090/boot-artifacts/kernel?arch=x86_64&version=4.22.9 initrd=initrd ")
 	require.Contains(t, script, `rd.break="a b"`)
 	require.Contains(t, script, " console=tty0 ")

@@ -38,9 +38,14 @@ func TestKernelArgumentsThatABootLoaderReadsInAnotherWayAreRefused(t *testing.T)
 			require.Contains(t, got.reason(got.status), c.want, name)
 		}
 	}
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), set("replace", "a=b=\"c\nd\"")).reason(http.StatusBadRequest), "kernel_arguments[0].value")
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, envPath(e.ID), set("replace", "a=b=\"c\nd\"")).reason(http.StatusBadRequest),
+		"kernel_arguments[0].value",
+	)
 	for _, value := range []string{
-		`rd.break="a b"`, "coreos.inst.ignition_url=http://192.0.2.1/a?b=c&d=e", "ip=[2001:db8::5]::[2001:db8::1]:64:host#1:eth0:none", "systemd.mask=dev-disk\\x2da.device",
+		`rd.break="a b"`, "coreos.inst.ignition_url=http://192.0.2.1/a?b=c&d=e", "ip=[2001:db8::5]::[2001:db8::1]:64:host#1:eth0:none",
+		"systemd.mask=dev-disk\\x2da.device",
 		"isolcpus=1-3,{5}", "a=$b;c|d", "ümlaut",
 	} {
 		s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), set("append", value))
@@ -62,8 +67,16 @@ func TestImagesOfS390xHaveNoMinimalOneAndNoRoomForKernelArguments(t *testing.T) 
 	}
 	minimal := map[string]any{"image_type": "minimal-iso"}
 	arguments := map[string]any{"kernel_arguments": []any{map[string]any{"operation": "append", "value": "a=b"}}}
-	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", body(minimal)).reason(http.StatusBadRequest), "image_type: require full-iso with cpu_architecture s390x")
-	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", body(arguments)).reason(http.StatusBadRequest), "kernel_arguments: require none with cpu_architecture s390x")
+	require.Contains(
+		t,
+		s.send(http.MethodPost, "/v2/infra-envs", body(minimal)).reason(http.StatusBadRequest),
+		"image_type: require full-iso with cpu_architecture s390x",
+	)
+	require.Contains(
+		t,
+		s.send(http.MethodPost, "/v2/infra-envs", body(arguments)).reason(http.StatusBadRequest),
+		"kernel_arguments: require none with cpu_architecture s390x",
+	)
 	id := uuid.MustParse(s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body(nil)).object()["id"].(string))
 	s.send(http.MethodPatch, envPath(id), minimal).reason(http.StatusBadRequest)
 	s.send(http.MethodPatch, envPath(id), arguments).reason(http.StatusBadRequest)

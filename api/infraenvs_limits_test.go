@@ -29,7 +29,9 @@ func noise(size int) string {
 
 // overrideOf is a config with a file of that many bytes.
 func overrideOf(size int) string {
-	return `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/large","contents":{"source":"data:;base64,` + noise(size/4*4) + `"}}]}}`
+	return `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/large","contents":{"source":"data:;base64,` + noise(
+		size/4*4,
+	) + `"}}]}}`
 }
 
 func TestSettingsThatDoNotFitIntoAnImageAreRefused(t *testing.T) {
@@ -40,16 +42,20 @@ func TestSettingsThatDoNotFitIntoAnImageAreRefused(t *testing.T) {
 		body map[string]any
 		want string
 	}{
-		"an override": {map[string]any{"ignition_config_override": overrideOf(400_000)}, `at most 262144 bytes packed, found 3\d{5}; largest: ignition_config_override 30\d{4}, `},
-		"keys":        {map[string]any{"ssh_authorized_key": manyKeys(100)}, "largest: ssh_authorized_key "},
-		"networks":    {map[string]any{"static_network_config": networks(800)}, "largest: static_network_config "},
+		"an override": {
+			map[string]any{"ignition_config_override": overrideOf(400_000)},
+			`at most 262144 bytes packed, found 3\d{5}; largest: ignition_config_override 30\d{4}, `,
+		},
+		"keys":     {map[string]any{"ssh_authorized_key": manyKeys(100)}, "largest: ssh_authorized_key "},
+		"networks": {map[string]any{"static_network_config": networks(800)}, "largest: static_network_config "},
 	} {
 		require.Regexp(t, c.want, s.send(http.MethodPatch, envPath(e.ID), c.body).reason(http.StatusBadRequest), name)
 		c.body["name"], c.body["pull_secret"] = "large", pullSecret
 		require.Regexp(t, c.want, s.send(http.MethodPost, "/v2/infra-envs", c.body).reason(http.StatusBadRequest), name)
 	}
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{"ignition_config_override": overrideOf(320_000)})
-	reason := s.send(http.MethodPatch, envPath(e.ID), map[string]any{"additional_trust_bundle": certificates(t, 90)}).reason(http.StatusBadRequest)
+	reason := s.send(http.MethodPatch, envPath(e.ID), map[string]any{"additional_trust_bundle": certificates(t, 90)}).
+		reason(http.StatusBadRequest)
 	require.Regexp(t, "largest: ignition_config_override 2\\d{5}, additional_trust_bundle 1", reason, "one after the other")
 	s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files?file_name=discovery.ign", nil)
 }
@@ -58,8 +64,17 @@ func TestNetworkSettingsOfAMinimalImageAreBesideItsConfig(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
-	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{"image_type": "minimal-iso", "static_network_config": networks(800)})
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).reason(http.StatusBadRequest), "largest: static_network_config")
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		envPath(e.ID),
+		map[string]any{"image_type": "minimal-iso", "static_network_config": networks(800)},
+	)
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).reason(http.StatusBadRequest),
+		"largest: static_network_config",
+	)
 	body := map[string]any{"static_network_config": networks(3300)}
 	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), body).reason(http.StatusBadRequest), "require at most 1048576 bytes packed")
 }
@@ -84,9 +99,23 @@ func TestSettingsBesideTheConfigAreTakenAsTheyAre(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"kernel_arguments":[{"operation":"append","value":"quiet"}],"rendezvous_ip":"192.0.2.7"}`)
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"additional_ntp_sources":"ntp.example"}`).reason(http.StatusBadRequest), "have to be set again")
-	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"additional_ntp_sources":"ntp.example","static_network_config":[`+staticHost+`]}`)
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		envPath(e.ID),
+		`{"kernel_arguments":[{"operation":"append","value":"quiet"}],"rendezvous_ip":"192.0.2.7"}`,
+	)
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, envPath(e.ID), `{"additional_ntp_sources":"ntp.example"}`).reason(http.StatusBadRequest),
+		"have to be set again",
+	)
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		envPath(e.ID),
+		`{"additional_ntp_sources":"ntp.example","static_network_config":[`+staticHost+`]}`,
+	)
 }
 
 func TestOverrideNewerThanTheImageIsRefused(t *testing.T) {
@@ -94,10 +123,18 @@ func TestOverrideNewerThanTheImageIsRefused(t *testing.T) {
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
 	body := map[string]any{"openshift_version": "4.16.68", "ignition_config_override": "variant: fcos\nversion: 1.6.0\n"}
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), body).reason(http.StatusBadRequest), "require at most 3.4.0, which the system of OpenShift 4.16.68 reads, found 3.5.0")
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, envPath(e.ID), body).reason(http.StatusBadRequest),
+		"require at most 3.4.0, which the system of OpenShift 4.16.68 reads, found 3.5.0",
+	)
 	body["openshift_version"] = "4.22.1"
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body)
-	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"openshift_version":"4.16.68"}`).reason(http.StatusBadRequest), "require at most 3.4.0")
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, envPath(e.ID), `{"openshift_version":"4.16.68"}`).reason(http.StatusBadRequest),
+		"require at most 3.4.0",
+	)
 }
 
 // certificates are PEM of so many, each with a key of its own.
@@ -107,7 +144,11 @@ func certificates(t *testing.T, count int) string {
 	require.NoError(t, err)
 	var out strings.Builder
 	for i := range count {
-		template := x509.Certificate{SerialNumber: big.NewInt(int64(i)), Subject: pkix.Name{CommonName: noise(400)[:60]}, NotAfter: time.Now().AddDate(1, 0, 0)}
+		template := x509.Certificate{
+			SerialNumber: big.NewInt(int64(i)),
+			Subject:      pkix.Name{CommonName: noise(400)[:60]},
+			NotAfter:     time.Now().AddDate(1, 0, 0),
+		}
 		der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
 		require.NoError(t, err)
 		require.NoError(t, pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: der}))
@@ -135,7 +176,12 @@ func networks(count int) []any {
 		out[i] = map[string]any{
 			"network_yaml": "interfaces: [{name: eth0, type: ethernet, ipv4: {enabled: true, dhcp: true}}]\n" +
 				"dns-resolver: {config: {search: [" + strings.Join(search, ", ") + "]}}\n",
-			"mac_interface_map": []any{map[string]any{"mac_address": fmt.Sprintf("52:54:00:%02x:%02x:%02x", i>>16&255, i>>8&255, i&255), "logical_nic_name": "eth0"}},
+			"mac_interface_map": []any{
+				map[string]any{
+					"mac_address":      fmt.Sprintf("52:54:00:%02x:%02x:%02x", i>>16&255, i>>8&255, i&255),
+					"logical_nic_name": "eth0",
+				},
+			},
 		}
 	}
 	return out

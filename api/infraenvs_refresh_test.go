@@ -60,8 +60,10 @@ func TestHostsBelongToTheOwnerOfTheirEnvironment(t *testing.T) {
 	for path, body := range map[string]map[string]any{
 		"/v2/clusters":              {"name": "a", "openshift_version": "4.22", "pull_secret": pullSecret},
 		"/v2/clusters/disconnected": {"name": "a", "openshift_version": "4.22"},
-		"/v2/clusters/import":       {"name": "a", "api_vip_dnsname": "api.a.example.com", "openshift_cluster_id": "7c5d9a43-6b4d-4f26-b0a4-3d7f7d9f9f9a"},
-		"/v2/infra-envs":            {"name": "a", "pull_secret": pullSecret},
+		"/v2/clusters/import": {
+			"name": "a", "api_vip_dnsname": "api.a.example.com", "openshift_cluster_id": "7c5d9a43-6b4d-4f26-b0a4-3d7f7d9f9f9a",
+		},
+		"/v2/infra-envs": {"name": "a", "pull_secret": pullSecret},
 	} {
 		got := created(path, body)
 		require.Equal(t, "ann@example.com", got["user_name"], path)

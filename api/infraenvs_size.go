@@ -38,8 +38,12 @@ func (s *server) checkImage(e *model.InfraEnv) error {
 		return err
 	}
 	if len(packed) > remaster.IgnitionRoom {
-		return model.Invalidf("the settings do not fit into an image: require a discovery config of at most %d bytes packed, found %d; largest: %s",
-			remaster.IgnitionRoom, len(packed), s.largest(e))
+		return model.Invalidf(
+			"the settings do not fit into an image: require a discovery config of at most %d bytes packed, found %d; largest: %s",
+			remaster.IgnitionRoom,
+			len(packed),
+			s.largest(e),
+		)
 	}
 	if e.ImageType == string(wire.ImageTypeMinimalIso) {
 		_, err = s.minimalInitrd(e)
@@ -76,7 +80,8 @@ func (s *server) largest(e *model.InfraEnv) string {
 	parts := []part{}
 	for name, text := range map[string]string{
 		"ignition_config_override": e.IgnitionConfigOverride, "additional_trust_bundle": e.AdditionalTrustBundle,
-		"ssh_authorized_key": e.SSHAuthorizedKey, "pull_secret": e.PullSecret.Reveal(), "proxy": e.Proxy.HTTP + e.Proxy.HTTPS + e.Proxy.NoProxy,
+		"ssh_authorized_key": e.SSHAuthorizedKey, "pull_secret": e.PullSecret.Reveal(),
+		"proxy":       e.Proxy.HTTP + e.Proxy.HTTPS + e.Proxy.NoProxy,
 		"ntp_sources": joined(e.NTPSources), "static_network_config": e.StaticNetworkConfig,
 		"the settings of the service": s.ServiceCA + s.Ignition.RootCA + s.Ignition.Mirror.CA + s.Ignition.Mirror.RegistriesConf,
 	} {

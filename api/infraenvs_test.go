@@ -93,29 +93,37 @@ func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 		status int
 		want   string
 	}{
-		"an override of air":              {`{"ignition_config_override":"{}"}`, 400, "ignition_config_override"},
-		"certificates that are invalid":   {`{"additional_trust_bundle":"hello"}`, 400, "additional_trust_bundle"},
-		"a meeting point of air":          {`{"rendezvous_ip":"here"}`, 422, "rendezvous_ip"},
-		"a network that is no YAML":       {`{"static_network_config":[{"network_yaml":"a: [","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}]}`, 400, "network_yaml"},
-		"one address for two hosts":       {`{"static_network_config":[` + staticHost + `,` + staticHost + `]}`, 400, "52:54:00:aa:bb:01"},
-		"a kernel argument of quotes":     {`{"kernel_arguments":[{"operation":"append","value":"a\"b"}]}`, 422, "kernel_arguments.0.value"},
-		"a network that is not supported": {`{"static_network_config":[` + strings.Replace(staticHost, "ethernet", "ovs-bridge", 1) + `]}`, 400, "static_network_config[0].network_yaml: interfaces[0].type: require one of"},
-		"hosts without MAC addresses":     {`{"static_network_config":[{"network_yaml":"interfaces: []"}]}`, 400, "mac_interface_map"},
-		"a kernel argument of blanks":     {`{"kernel_arguments":[{"operation":"append","value":"a b"}]}`, 422, "kernel_arguments.0.value"},
-		"an empty kernel argument":        {`{"kernel_arguments":[{"operation":"append","value":""}]}`, 422, "kernel_arguments.0.value"},
-		"no kernel argument at all":       {`{"kernel_arguments":[{"operation":"append"}]}`, 400, "kernel_arguments[0].value"},
-		"no operation":                    {`{"kernel_arguments":[{"value":"a"}]}`, 400, "kernel_arguments[0].operation"},
-		"an operation there is not":       {`{"kernel_arguments":[{"operation":"add","value":"a"}]}`, 422, "append"},
-		"a replacement of nothing":        {`{"kernel_arguments":[{"operation":"replace","value":"a=b"}]}`, 400, "require KEY=OLD=NEW"},
-		"two lists of time sources":       {`{"ntp_sources":"a.example","additional_ntp_sources":"b.example"}`, 400, "found both"},
-		"a delay into the past":           {`{"network_discovery_delay_seconds":-1}`, 422, "network_discovery_delay_seconds"},
-		"another cluster":                 {`{"cluster_id":"` + uuid.NewString() + `"}`, 400, "cluster_id"},
-		"another kind of image":           {`{"image_type":"floppy"}`, 422, "full-iso"},
-		"a version that is unavailable":   {`{"openshift_version":"3.11"}`, 400, "4.22.9"},
-		"a proxy that is invalid":         {`{"proxy":{"https_proxy":"proxy"}}`, 400, "https_proxy"},
-		"a key that is invalid":           {`{"ssh_authorized_key":"hello"}`, 400, "ssh_authorized_key"},
-		"a pull secret that is invalid":   {`{"pull_secret":"hello"}`, 400, "pull_secret"},
-		"a time source that is invalid":   {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
+		"an override of air":            {`{"ignition_config_override":"{}"}`, 400, "ignition_config_override"},
+		"certificates that are invalid": {`{"additional_trust_bundle":"hello"}`, 400, "additional_trust_bundle"},
+		"a meeting point of air":        {`{"rendezvous_ip":"here"}`, 422, "rendezvous_ip"},
+		"a network that is no YAML": {
+			`{"static_network_config":[{"network_yaml":"a: [","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}]}`,
+			400, "network_yaml",
+		},
+		"one address for two hosts": {`{"static_network_config":[` + staticHost + `,` + staticHost + `]}`, 400, "52:54:00:aa:bb:01"},
+		"a kernel argument of quotes": {
+			`{"kernel_arguments":[{"operation":"append","value":"a\"b"}]}`, 422, "kernel_arguments.0.value",
+		},
+		"a network that is not supported": {
+			`{"static_network_config":[` + strings.Replace(staticHost, "ethernet", "ovs-bridge", 1) + `]}`, 400,
+			"static_network_config[0].network_yaml: interfaces[0].type: require one of",
+		},
+		"hosts without MAC addresses":   {`{"static_network_config":[{"network_yaml":"interfaces: []"}]}`, 400, "mac_interface_map"},
+		"a kernel argument of blanks":   {`{"kernel_arguments":[{"operation":"append","value":"a b"}]}`, 422, "kernel_arguments.0.value"},
+		"an empty kernel argument":      {`{"kernel_arguments":[{"operation":"append","value":""}]}`, 422, "kernel_arguments.0.value"},
+		"no kernel argument at all":     {`{"kernel_arguments":[{"operation":"append"}]}`, 400, "kernel_arguments[0].value"},
+		"no operation":                  {`{"kernel_arguments":[{"value":"a"}]}`, 400, "kernel_arguments[0].operation"},
+		"an operation there is not":     {`{"kernel_arguments":[{"operation":"add","value":"a"}]}`, 422, "append"},
+		"a replacement of nothing":      {`{"kernel_arguments":[{"operation":"replace","value":"a=b"}]}`, 400, "require KEY=OLD=NEW"},
+		"two lists of time sources":     {`{"ntp_sources":"a.example","additional_ntp_sources":"b.example"}`, 400, "found both"},
+		"a delay into the past":         {`{"network_discovery_delay_seconds":-1}`, 422, "network_discovery_delay_seconds"},
+		"another cluster":               {`{"cluster_id":"` + uuid.NewString() + `"}`, 400, "cluster_id"},
+		"another kind of image":         {`{"image_type":"floppy"}`, 422, "full-iso"},
+		"a version that is unavailable": {`{"openshift_version":"3.11"}`, 400, "4.22.9"},
+		"a proxy that is invalid":       {`{"proxy":{"https_proxy":"proxy"}}`, 400, "https_proxy"},
+		"a key that is invalid":         {`{"ssh_authorized_key":"hello"}`, 400, "ssh_authorized_key"},
+		"a pull secret that is invalid": {`{"pull_secret":"hello"}`, 400, "pull_secret"},
+		"a time source that is invalid": {`{"ntp_sources":"a b"}`, 400, "ntp_sources"},
 	} {
 		require.Contains(t, s.send(http.MethodPatch, path, call.body).reason(call.status), call.want, name)
 	}
@@ -128,7 +136,9 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 	folder := fstest.MapFS{"slipway-agent-x86_64": {Data: []byte("agent program")}, "secrets": {Data: []byte("x")}}
 	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
 	e := s.infraEnv(uuid.Nil)
-	config := string(s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/files?file_name=discovery.ign", nil).body)
+	config := string(
+		s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String()+"/downloads/files?file_name=discovery.ign", nil).body,
+	)
 	parsed, err := document.Parse([]byte(config))
 	require.NoError(t, err)
 	fetch, err := parsed.File("/usr/local/bin/slipway-agent-fetch")
@@ -147,7 +157,11 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 
 	body := map[string]any{"name": "x", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
 	id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()["id"].(string)
-	require.Contains(t, s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).reason(http.StatusConflict), "s390x")
+	require.Contains(
+		t,
+		s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).reason(http.StatusConflict),
+		"s390x",
+	)
 }
 
 // agentFile downloads a program of the agent, which is not below the base path.
@@ -165,7 +179,8 @@ func TestAddressOfTheImageFollowsItsTypeAndVersion(t *testing.T) {
 	at := "http://service.example:8090/byid/" + e.ID.String()
 	require.Equal(t, at+"/4.22.9/x86_64/full.iso", e.DownloadURL)
 	for body, want := range map[string]string{
-		`{"image_type":"minimal-iso","openshift_version":"4.16"}`:        "/4.16/x86_64/minimal.iso", // the image of that version, whichever it is
+		// the image of that version, whichever it is
+		`{"image_type":"minimal-iso","openshift_version":"4.16"}`:        "/4.16/x86_64/minimal.iso",
 		`{"image_type":"disconnected-iso","openshift_version":"4.22.1"}`: "/4.22.1/x86_64/disconnected.iso",
 	} {
 		require.Equal(t, at+want, s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body).object()["download_url"])

@@ -50,7 +50,16 @@ func TestFilesThatAClientHasAreNotSentAgain(t *testing.T) {
 				require.Empty(t, r.header.Get("Content-Type"))
 			}
 		}
-		other := s.want(http.StatusOK, http.MethodGet, path, nil, "If-None-Match", `"other"`, "If-Modified-Since", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		other := s.want(
+			http.StatusOK,
+			http.MethodGet,
+			path,
+			nil,
+			"If-None-Match",
+			`"other"`,
+			"If-Modified-Since",
+			time.Now().Add(time.Hour).UTC().Format(http.TimeFormat),
+		)
 		require.Equal(t, first.body, other.body, "the tag decides, not the date")
 		require.Equal(t, tag, other.header.Get("Etag"))
 	}
@@ -65,7 +74,9 @@ func TestFileThatAClientHasIsNotMadeAgain(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	for _, path := range []string{"/downloads/files?file_name=discovery.ign", "/downloads/files?file_name=static-network-config", "/downloads/minimal-initrd"} {
+	for _, path := range []string{
+		"/downloads/files?file_name=discovery.ign", "/downloads/files?file_name=static-network-config", "/downloads/minimal-initrd",
+	} {
 		s.send(http.MethodGet, envPath(e.ID)+path, nil).reason(http.StatusConflict)
 		s.want(http.StatusNotModified, http.MethodGet, envPath(e.ID)+path, nil, "If-None-Match", "*")
 	}
@@ -97,9 +108,11 @@ func TestTagChangesWithAllThatAnImageIsMadeOf(t *testing.T) {
 	seen := map[string]string{}
 	tag := func() string { return s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Etag") }
 	for _, body := range []string{
-		`{}`, `{"proxy":{"http_proxy":"http://proxy.example:3128"}}`, `{"additional_ntp_sources":"a.example"}`, `{"ssh_authorized_key":"` + sshKey + `"}`,
+		`{}`, `{"proxy":{"http_proxy":"http://proxy.example:3128"}}`, `{"additional_ntp_sources":"a.example"}`,
+		`{"ssh_authorized_key":"` + sshKey + `"}`,
 		`{"ignition_config_override":"{\"ignition\":{\"version\":\"3.1.0\"}}"}`, `{"static_network_config":[` + staticHost + `]}`,
-		`{"kernel_arguments":[{"operation":"append","value":"a=b"}]}`, `{"network_discovery_delay_seconds":3}`, `{"openshift_version":"4.16.68"}`,
+		`{"kernel_arguments":[{"operation":"append","value":"a=b"}]}`, `{"network_discovery_delay_seconds":3}`,
+		`{"openshift_version":"4.16.68"}`,
 		`{"pull_secret":"{\"auths\":{\"cloud.openshift.com\":{\"auth\":\"dXNlcjpvdGhlcgo=\"}}}"}`, `{"image_type":"minimal-iso"}`,
 	} {
 		s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), body)
@@ -127,7 +140,8 @@ func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 	s.setStatic(e.ID)
 	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{
 		"proxy": map[string]any{"http_proxy": "http://p.example", "no_proxy": "a.example,b.example"}, "ntp_sources": "c.example,d.example",
-		"ignition_config_override": "variant: fcos\nversion: 1.4.0\nstorage: {files: [{path: /a, contents: {inline: x}}, {path: /b}]}\nsystemd: {units: [{name: a.service}, {name: b.service}]}\n",
+		"ignition_config_override": "variant: fcos\nversion: 1.4.0\nstorage: {files: [{path: /a, contents: {inline: x}}, {path: " +
+			"/b}]}\nsystemd: {units: [{name: a.service}, {name: b.service}]}\n",
 	})
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -142,7 +156,9 @@ func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 		require.NoError(t, err)
 		process := &service{t: t, url: serve(t, options)}
 		for range 2 {
-			for _, file := range []string{"/downloads/files?file_name=discovery.ign", "/downloads/minimal-initrd", "/downloads/files?file_name=static-network-config"} {
+			for _, file := range []string{
+				"/downloads/files?file_name=discovery.ign", "/downloads/minimal-initrd", "/downloads/files?file_name=static-network-config",
+			} {
 				headers := []string{"X-Secret-Key", token.Reveal()}
 				if file == "/downloads/minimal-initrd" { // not for agents
 					headers = nil

@@ -30,25 +30,32 @@ func TestListsBeyondReasonAreRefusedBeforeTheyAreCompared(t *testing.T) {
 		reason             string
 	}{
 		"sources of time of a cluster": {
-			http.MethodPatch, clusterPath(c.ID), text("additional_ntp_source", many(400_000, "%d.a", ",")), 400, "additional_ntp_source: require at most 100 sources, found more",
+			http.MethodPatch, clusterPath(c.ID), text("additional_ntp_source", many(400_000, "%d.a", ",")), 400,
+			"additional_ntp_source: require at most 100 sources, found more",
 		},
 		"sources of time of an environment": {
-			http.MethodPatch, envPath(e.ID), text("ntp_sources", many(400_000, "%d.a", ",")), 400, "ntp_sources: require at most 100 sources, found more",
+			http.MethodPatch, envPath(e.ID), text("ntp_sources", many(400_000, "%d.a", ",")), 400,
+			"ntp_sources: require at most 100 sources, found more",
 		},
 		"operators": {
-			http.MethodPatch, clusterPath(c.ID), `{"olm_operators":[` + many(100_000, `{"name":"o%d"}`, ",") + `]}`, 422, "olm_operators: require at most 10000 items, found 100000",
+			http.MethodPatch, clusterPath(c.ID), `{"olm_operators":[` + many(100_000, `{"name":"o%d"}`, ",") + `]}`, 422,
+			"olm_operators: require at most 10000 items, found 100000",
 		},
 		"bundles of operators": {
-			http.MethodPatch, clusterPath(c.ID), `{"operator_bundles":[` + many(100_000, `{"id":"o%d"}`, ",") + `]}`, 422, "operator_bundles: require at most 10000 items, found 100000",
+			http.MethodPatch, clusterPath(c.ID), `{"operator_bundles":[` + many(100_000, `{"id":"o%d"}`, ",") + `]}`, 422,
+			"operator_bundles: require at most 10000 items, found 100000",
 		},
 		"machine networks": {
-			http.MethodPatch, clusterPath(c.ID), `{"machine_networks":[` + many(60_000, `{"cidr":"2001:db8:%x::/48"}`, ",") + `]}`, 422, "machine_networks: require at most 10000 items, found 60000",
+			http.MethodPatch, clusterPath(c.ID), `{"machine_networks":[` + many(60_000, `{"cidr":"2001:db8:%x::/48"}`, ",") + `]}`, 422,
+			"machine_networks: require at most 10000 items, found 60000",
 		},
 		"ignored validations": {
-			http.MethodPut, clusterPath(c.ID) + "/ignored-validations", text("host-validation-ids", `[`+many(300_000, `\"v%d\"`, ",")+`]`), 400, "host-validation-ids: require at most 1000 ids, found 300000",
+			http.MethodPut, clusterPath(c.ID) + "/ignored-validations", text("host-validation-ids", `[`+many(300_000, `\"v%d\"`, ",")+`]`),
+			400, "host-validation-ids: require at most 1000 ids, found 300000",
 		},
 		"lists within lists": {
-			http.MethodPatch, clusterPath(c.ID), `{"tags":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, 400, "valid JSON",
+			http.MethodPatch, clusterPath(c.ID), `{"tags":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, 400,
+			"valid JSON",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

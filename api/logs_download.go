@@ -19,7 +19,12 @@ import (
 )
 
 // V2DownloadClusterLogs gives the logs of a host, of the controller, or all there are.
-func (s *server) V2DownloadClusterLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterLogsParams) error {
+func (s *server) V2DownloadClusterLogs(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2DownloadClusterLogsParams,
+) error {
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
 		return err

@@ -45,7 +45,11 @@ func TestLogsAreUploadedAndDownloaded(t *testing.T) {
 	h := s.host(e.ID)
 	path := clusterPath(c.ID) + "/logs"
 	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusNotFound), "none were collected")
-	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String()+"&infra_env_id="+e.ID.String(), "old logs of a host").status)
+	require.Equal(
+		t,
+		http.StatusNoContent,
+		s.upload(path+"?logs_type=host&host_id="+h.ID.String()+"&infra_env_id="+e.ID.String(), "old logs of a host").status,
+	)
 	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=host&host_id="+h.ID.String(), "logs of a host").status)
 	require.Equal(t, http.StatusNoContent, s.upload(path+"?logs_type=controller", "logs of the controller").status)
 	require.False(t, s.readHost(e.ID, h.ID).LogsCollectedAt.IsZero())
@@ -127,7 +131,15 @@ func TestAgentsUploadLogsOfTheirEnvironmentOnly(t *testing.T) {
 		"&host_id=" + other.ID.String() + "&infra_env_id=" + beside.ID.String(): http.StatusForbidden,
 	} {
 		body, kind := form(t, "upfile", "logs")
-		r := l.closed.send(http.MethodPost, clusterPath(c.ID)+"/logs?logs_type=host"+query, body, "Content-Type", kind, "X-Secret-Key", token)
+		r := l.closed.send(
+			http.MethodPost,
+			clusterPath(c.ID)+"/logs?logs_type=host"+query,
+			body,
+			"Content-Type",
+			kind,
+			"X-Secret-Key",
+			token,
+		)
 		require.Equal(t, status, r.status, "%s: %s", query, r.body)
 	}
 }

@@ -15,7 +15,12 @@ import (
 
 // V2ListClusterManifests lists the manifests of a cluster; those the service made itself
 // on request only.
-func (s *server) V2ListClusterManifests(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2ListClusterManifestsParams) error {
+func (s *server) V2ListClusterManifests(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2ListClusterManifestsParams,
+) error {
 	list, err := s.manifests(r.Context(), id)
 	if err != nil {
 		return err
@@ -116,7 +121,12 @@ func (s *server) changedContent(ctx context.Context, m model.Manifest, name, tex
 }
 
 // V2DeleteClusterManifest removes a manifest; one that is not there needs nothing.
-func (s *server) V2DeleteClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DeleteClusterManifestParams) error {
+func (s *server) V2DeleteClusterManifest(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2DeleteClusterManifestParams,
+) error {
 	if err := s.requireManifestsOpen(r.Context(), id, params.FileName); err != nil {
 		return err
 	}
@@ -134,7 +144,12 @@ func (s *server) V2DeleteClusterManifest(w http.ResponseWriter, r *http.Request,
 }
 
 // V2DownloadClusterManifest gives the content of a manifest.
-func (s *server) V2DownloadClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2DownloadClusterManifestParams) error {
+func (s *server) V2DownloadClusterManifest(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2DownloadClusterManifestParams,
+) error {
 	m, err := s.findManifest(r.Context(), id, or(string(params.Folder), manifests.FolderManifests), params.FileName)
 	if err != nil {
 		return err

@@ -38,7 +38,10 @@ func (s *server) findManifest(ctx context.Context, id uuid.UUID, folder, name st
 func (s *server) usersManifest(ctx context.Context, id uuid.UUID, folder, name string) (model.Manifest, error) {
 	m, err := s.findManifest(ctx, id, folder, name)
 	if err == nil && m.Source != store.SourceUser {
-		err = model.Invalidf("manifest %s cannot be changed: require one of a user, found one of the service; add one of that name to replace it", name)
+		err = model.Invalidf(
+			"manifest %s cannot be changed: require one of a user, found one of the service; add one of that name to replace it",
+			name,
+		)
 	}
 	return m, err
 }

@@ -30,9 +30,24 @@ func TestManifestIsAddedReadChangedMovedAndRemoved(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "a: 1\n---\nb: 2\n", string(stored))
 
-	s.want(http.StatusOK, http.MethodPatch, path, map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_content": encoded("c: 3")})
-	s.want(http.StatusOK, http.MethodPatch, path, map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_folder": "openshift"})
-	s.want(http.StatusOK, http.MethodPatch, path, map[string]any{"folder": "openshift", "file_name": "a.yaml", "updated_file_name": "b.yml"})
+	s.want(
+		http.StatusOK,
+		http.MethodPatch,
+		path,
+		map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_content": encoded("c: 3")},
+	)
+	s.want(
+		http.StatusOK,
+		http.MethodPatch,
+		path,
+		map[string]any{"folder": "manifests", "file_name": "a.yaml", "updated_folder": "openshift"},
+	)
+	s.want(
+		http.StatusOK,
+		http.MethodPatch,
+		path,
+		map[string]any{"folder": "openshift", "file_name": "a.yaml", "updated_file_name": "b.yml"},
+	)
 	list := s.want(http.StatusOK, http.MethodGet, path, nil).list()
 	require.Equal(t, []map[string]any{{"folder": "openshift", "file_name": "b.yml", "manifest_source": "user"}}, list)
 	require.Equal(t, "c: 3", string(s.want(http.StatusOK, http.MethodGet, path+"/files?folder=openshift&file_name=b.yml", nil).body))
@@ -51,7 +66,12 @@ func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
 	s := newService(t)
 	c := s.cluster(nil)
 	path := clusterPath(c.ID) + "/manifests"
-	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"folder": "openshift", "file_name": "taken.yaml", "content": encoded("a: 1")})
+	s.want(
+		http.StatusCreated,
+		http.MethodPost,
+		path,
+		map[string]any{"folder": "openshift", "file_name": "taken.yaml", "content": encoded("a: 1")},
+	)
 	for name, call := range map[string]struct {
 		file, content string
 		status        int
@@ -75,9 +95,15 @@ func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
 	objects, err := s.blob.List(t.Context(), "clusters/"+c.ID.String())
 	require.NoError(t, err)
 	require.Len(t, objects, 1, "refused manifests leave nothing behind")
-	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "a.yaml.patch_1", "content": encoded("- {op: remove, path: /a}")})
+	s.want(
+		http.StatusCreated,
+		http.MethodPost,
+		path,
+		map[string]any{"file_name": "a.yaml.patch_1", "content": encoded("- {op: remove, path: /a}")},
+	)
 	s.want(http.StatusCreated, http.MethodPost, path, map[string]any{"file_name": "a.json", "content": encoded(`{"a":1}`)})
-	s.send(http.MethodPost, clusterPath(uuid.New())+"/manifests", map[string]any{"file_name": "a.yaml", "content": encoded("a: 1")}).reason(http.StatusNotFound)
+	s.send(http.MethodPost, clusterPath(uuid.New())+"/manifests", map[string]any{"file_name": "a.yaml", "content": encoded("a: 1")}).
+		reason(http.StatusNotFound)
 }
 
 func TestManifestsOfTheServiceAreHiddenAndStay(t *testing.T) {
@@ -87,7 +113,13 @@ func TestManifestsOfTheServiceAreHiddenAndStay(t *testing.T) {
 	path := clusterPath(c.ID) + "/manifests"
 	ref, err := s.blob.Put(t.Context(), "clusters/"+c.ID.String()+"/manifests/openshift/50-x.yaml", []byte("a: 1"))
 	require.NoError(t, err)
-	require.NoError(t, s.store.PutManifest(t.Context(), model.Manifest{ClusterID: c.ID, Folder: "openshift", FileName: "50-x.yaml", Source: "system", Blob: ref}))
+	require.NoError(
+		t,
+		s.store.PutManifest(
+			t.Context(),
+			model.Manifest{ClusterID: c.ID, Folder: "openshift", FileName: "50-x.yaml", Source: "system", Blob: ref},
+		),
+	)
 	require.Empty(t, s.want(http.StatusOK, http.MethodGet, path, nil).list())
 	require.Len(t, s.want(http.StatusOK, http.MethodGet, path+"?include_system_generated=true", nil).list(), 1)
 	s.send(http.MethodDelete, path+"?folder=openshift&file_name=50-x.yaml", nil).reason(http.StatusBadRequest)
@@ -111,7 +143,12 @@ func TestManifestIsNotMovedOverAnother(t *testing.T) {
 	move["updated_file_name"] = "c.yaml"
 	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest), "other folder")
 	move["updated_file_name"] = "a.json"
-	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest), "require JSON in a.json", "the old content under a new name")
+	require.Contains(
+		t,
+		s.send(http.MethodPatch, path, move).reason(http.StatusBadRequest),
+		"require JSON in a.json",
+		"the old content under a new name",
+	)
 	move["updated_file_name"] = "a b.yaml"
 	require.Contains(t, s.send(http.MethodPatch, path, move).reason(http.StatusUnprocessableEntity), "spaces")
 	for _, name := range []string{"a.yaml", "b.yaml"} {

@@ -42,7 +42,11 @@ func TestBundlesOnOffer(t *testing.T) {
 		return list
 	}
 	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(""))
-	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids("?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal&feature_ids=SNO"))
+	require.Equal(
+		t,
+		[]string{"virtualization", "openshift-ai"},
+		ids("?openshift_version=4.22&cpu_architecture=x86_64&platform_type=baremetal&feature_ids=SNO"),
+	)
 	require.Empty(t, ids("?cpu_architecture=s390x"))
 	require.Equal(t, []string{"openshift-ai"}, ids("?platform_type=nutanix"))
 	require.Empty(t, ids("?platform_type=nutanix&feature_ids=SNO"), "on one node it takes lvm")
@@ -82,7 +86,12 @@ func TestOperatorsOfACluster(t *testing.T) {
 	found = operatorsOf(s.readCluster(c.ID))
 	require.Len(t, found, 3)
 	require.Equal(t, "{}", found["odf"].Properties)
-	s.want(http.StatusCreated, http.MethodPatch, clusterPath(c.ID), `{"operator_bundles":[{"id":"openshift-ai","optional_operators":["nvidia-gpu"]}]}`)
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		clusterPath(c.ID),
+		`{"operator_bundles":[{"id":"openshift-ai","optional_operators":["nvidia-gpu"]}]}`,
+	)
 	c = s.readCluster(c.ID)
 	found = operatorsOf(c)
 	require.Equal(t, "openshift-ai", c.OperatorBundles[0].ID)
@@ -149,7 +158,14 @@ func TestRequirementsTellWhatEveryOperatorAdds(t *testing.T) {
 	require.Equal(t, map[string]any{"cpu_cores": 8.0, "ram_mib": 19456.0}, worker["quantitative"])
 	require.NotEmpty(t, worker["qualitative"])
 	lso := find(nil, "lso")
-	require.Equal(t, map[string]any{"master": map[string]any{"qualitative": []any{}, "quantitative": map[string]any{}}, "worker": map[string]any{"qualitative": []any{}, "quantitative": map[string]any{}}}, lso["requirements"])
+	require.Equal(
+		t,
+		map[string]any{
+			"master": map[string]any{"qualitative": []any{}, "quantitative": map[string]any{}},
+			"worker": map[string]any{"qualitative": []any{}, "quantitative": map[string]any{}},
+		},
+		lso["requirements"],
+	)
 	require.Equal(t, []any{}, lso["dependencies"])
 	mce := find(map[string]any{"control_plane_count": 1}, "mce")
 	require.EqualValues(t, 8, mce["requirements"].(map[string]any)["master"].(map[string]any)["quantitative"].(map[string]any)["cpu_cores"])

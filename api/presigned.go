@@ -72,7 +72,12 @@ func (s *server) signed(good time.Duration, path string, query url.Values) (wire
 }
 
 // GetInfraEnvPresignedFileURL returns an address that opens a file of an InfraEnv.
-func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.GetInfraEnvPresignedFileURLParams) error {
+func (s *server) GetInfraEnvPresignedFileURL(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.GetInfraEnvPresignedFileURLParams,
+) error {
 	if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
 		return err
 	}
@@ -86,7 +91,12 @@ func (s *server) GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Requ
 }
 
 // V2GetPresignedForClusterCredentials makes an address that opens a credential of a cluster.
-func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterCredentialsParams) error {
+func (s *server) V2GetPresignedForClusterCredentials(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2GetPresignedForClusterCredentialsParams,
+) error {
 	allowed := lifecycle.WithFiles
 	if params.FileName == wire.V2GetPresignedForClusterCredentialsParamsFileNameKubeconfig {
 		allowed = lifecycle.WithConsole
@@ -94,7 +104,11 @@ func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *h
 	if err := s.haveClusterFile(r.Context(), id, string(params.FileName), allowed); err != nil {
 		return err
 	}
-	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+"/downloads/credentials", url.Values{"file_name": {string(params.FileName)}})
+	address, err := s.signed(
+		signedFor,
+		"/v2/clusters/"+id.String()+"/downloads/credentials",
+		url.Values{"file_name": {string(params.FileName)}},
+	)
 	if err != nil {
 		return err
 	}
@@ -103,7 +117,12 @@ func (s *server) V2GetPresignedForClusterCredentials(w http.ResponseWriter, r *h
 
 // V2GetPresignedForClusterFiles makes an address that opens a file of a cluster, its
 // logs or one of its manifests.
-func (s *server) V2GetPresignedForClusterFiles(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetPresignedForClusterFilesParams) error {
+func (s *server) V2GetPresignedForClusterFiles(
+	w http.ResponseWriter,
+	r *http.Request,
+	id uuid.UUID,
+	params wire.V2GetPresignedForClusterFilesParams,
+) error {
 	path, query, err := s.clusterFileAddress(r.Context(), id, params)
 	if err != nil {
 		return err
@@ -115,7 +134,11 @@ func (s *server) V2GetPresignedForClusterFiles(w http.ResponseWriter, r *http.Re
 	return ok(w, address)
 }
 
-func (s *server) clusterFileAddress(ctx context.Context, id uuid.UUID, p wire.V2GetPresignedForClusterFilesParams) (string, url.Values, error) {
+func (s *server) clusterFileAddress(
+	ctx context.Context,
+	id uuid.UUID,
+	p wire.V2GetPresignedForClusterFilesParams,
+) (string, url.Values, error) {
 	switch p.FileName {
 	case wire.V2GetPresignedForClusterFilesParamsFileNameLogs:
 		query := url.Values{"logs_type": {string(p.LogsType)}}
@@ -126,7 +149,10 @@ func (s *server) clusterFileAddress(ctx context.Context, id uuid.UUID, p wire.V2
 	case wire.V2GetPresignedForClusterFilesParamsFileNameManifests:
 		folder, name, found := strings.Cut(p.AdditionalName, "/")
 		if !found || name == "" {
-			return "", nil, model.Invalidf("additional_name: require the folder and name of a manifest such as openshift/a.yaml, found %q", p.AdditionalName)
+			return "", nil, model.Invalidf(
+				"additional_name: require the folder and name of a manifest such as openshift/a.yaml, found %q",
+				p.AdditionalName,
+			)
 		}
 		_, err := s.findManifest(ctx, id, folder, name)
 		return "/manifests/files", url.Values{"folder": {folder}, "file_name": {name}}, err

@@ -44,14 +44,25 @@ func TestSignedAddressesOpenFilesInEveryMode(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t, auth.ModeLocal)
 	c, e := l.cluster(nil), l.infraEnv(uuid.Nil)
-	l.want(http.StatusCreated, http.MethodPost, clusterPath(c.ID)+"/manifests", map[string]any{"folder": "openshift", "file_name": "a.yaml", "content": "YTogYgo="})
+	l.want(
+		http.StatusCreated,
+		http.MethodPost,
+		clusterPath(c.ID)+"/manifests",
+		map[string]any{"folder": "openshift", "file_name": "a.yaml", "content": "YTogYgo="},
+	)
 	l.installed(c.ID)
 	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
 	for path, want := range map[string]string{
-		clusterPath(c.ID) + "/downloads/credentials-presigned?file_name=kubeconfig":                                "content of kubeconfig",
-		clusterPath(c.ID) + "/downloads/credentials-presigned?file_name=kubeadmin-password":                        "content of kubeadmin-password",
-		clusterPath(c.ID) + "/downloads/files-presigned?file_name=bootstrap.ign":                                   "content of bootstrap.ign",
-		clusterPath(c.ID) + "/downloads/files-presigned?file_name=logs&logs_type=controller":                       "content of logs/controller",
+		clusterPath(c.ID) + "/downloads/credentials-presigned?file_name=kubeconfig": "content of kubeconfig",
+		clusterPath(
+			c.ID,
+		) + "/downloads/credentials-presigned?file_name=kubeadmin-password": "content of kubeadmin-password",
+		clusterPath(
+			c.ID,
+		) + "/downloads/files-presigned?file_name=bootstrap.ign": "content of bootstrap.ign",
+		clusterPath(
+			c.ID,
+		) + "/downloads/files-presigned?file_name=logs&logs_type=controller": "content of logs/controller",
 		clusterPath(c.ID) + "/downloads/files-presigned?file_name=logs":                                            "prod_controller",
 		clusterPath(c.ID) + "/downloads/files-presigned?file_name=manifests&additional_name=openshift/a.yaml":      "a: b",
 		envPath(e.ID) + "/downloads/files-presigned?file_name=discovery.ign":                                       `"ignition"`,
@@ -113,8 +124,10 @@ func TestAddressesAreNotSignedForFilesThereAreNot(t *testing.T) {
 	}
 	missing := uuid.New()
 	for _, path := range []string{
-		clusterPath(missing) + "/downloads/credentials-presigned?file_name=kubeconfig", clusterPath(missing) + "/downloads/files-presigned?file_name=logs",
-		clusterPath(missing) + "/downloads/files-presigned?file_name=manifests&additional_name=openshift/a", envPath(missing) + "/downloads/files-presigned?file_name=discovery.ign",
+		clusterPath(missing) + "/downloads/credentials-presigned?file_name=kubeconfig",
+		clusterPath(missing) + "/downloads/files-presigned?file_name=logs",
+		clusterPath(missing) + "/downloads/files-presigned?file_name=manifests&additional_name=openshift/a",
+		envPath(missing) + "/downloads/files-presigned?file_name=discovery.ign",
 		envPath(missing) + "/downloads/image-url",
 	} {
 		s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)

@@ -24,7 +24,10 @@ func (s *server) V2GetClusterDefaultConfig(w http.ResponseWriter, r *http.Reques
 		ForbiddenHostnames: openshift.ForbiddenHostnames(),
 	}
 	for _, n := range pods {
-		out.ClusterNetworksDualstack = append(out.ClusterNetworksDualstack, wire.ClusterNetwork{Cidr: n.CIDR.String(), HostPrefix: n.HostPrefix})
+		out.ClusterNetworksDualstack = append(
+			out.ClusterNetworksDualstack,
+			wire.ClusterNetwork{Cidr: n.CIDR.String(), HostPrefix: n.HostPrefix},
+		)
 	}
 	for _, n := range services {
 		out.ServiceNetworksDualstack = append(out.ServiceNetworksDualstack, wire.ServiceNetwork{Cidr: n.String()})

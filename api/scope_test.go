@@ -53,7 +53,17 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 	for id, e := range table {
 		for whose, token := range foreign {
 			c := e.ok(w)
-			c.headers = append(c.headers, "X-Secret-Key", token, "Authorization", "Bearer "+token, "Watcher-Authorization", token, "Image-Token", token)
+			c.headers = append(
+				c.headers,
+				"X-Secret-Key",
+				token,
+				"Authorization",
+				"Bearer "+token,
+				"Watcher-Authorization",
+				token,
+				"Image-Token",
+				token,
+			)
 			separator := "?"
 			if strings.Contains(c.path, "?") {
 				separator = "&"
@@ -61,7 +71,15 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 			c.path += separator + "api_key=" + token + "&image_token=" + token
 			before := len(l.orchestrator.commands)
 			r := l.closed.send(c.method, c.path, c.body, c.headers...)
-			require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.status, "%s with %s: %s", id, whose, r.body)
+			require.Contains(
+				t,
+				[]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
+				r.status,
+				"%s with %s: %s",
+				id,
+				whose,
+				r.body,
+			)
 			require.Len(t, l.orchestrator.commands, before, "%s with %s", id, whose)
 		}
 	}
@@ -96,7 +114,8 @@ func TestParametersAreTheSameHoweverOftenTheyAreGiven(t *testing.T) {
 	c, foreign := l.cluster(nil), l.cluster(map[string]any{"name": "foreign"})
 	token := l.token(auth.Grant{ClusterID: c.ID})
 	for _, query := range []string{
-		"cluster_id=" + c.ID.String() + "&cluster_id=" + foreign.ID.String(), "cluster_id=" + foreign.ID.String() + "&cluster_id=" + c.ID.String(),
+		"cluster_id=" + c.ID.String() + "&cluster_id=" + foreign.ID.String(),
+		"cluster_id=" + foreign.ID.String() + "&cluster_id=" + c.ID.String(),
 		"cluster_id=&cluster_id=" + foreign.ID.String(), "Cluster_id=" + c.ID.String() + "&cluster%5fid=" + foreign.ID.String(),
 	} {
 		r := l.closed.send(http.MethodGet, "/v2/events?api_key="+token+"&"+query, nil)

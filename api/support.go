@@ -30,7 +30,11 @@ func (s *server) GetSupportedFeatures(w http.ResponseWriter, r *http.Request, pa
 }
 
 // GetDetailedSupportedFeatures returns the support levels with reasons and incompatible features.
-func (s *server) GetDetailedSupportedFeatures(w http.ResponseWriter, r *http.Request, params wire.GetDetailedSupportedFeaturesParams) error {
+func (s *server) GetDetailedSupportedFeatures(
+	w http.ResponseWriter,
+	r *http.Request,
+	params wire.GetDetailedSupportedFeaturesParams,
+) error {
 	list, err := openshift.Detailed(openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,

@@ -38,7 +38,8 @@ func TestDetailedSupportLevels(t *testing.T) {
 		Features  []wire.Feature  `json:"features"`
 		Operators []wire.Operator `json:"operators"`
 	}
-	s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features/detailed?openshift_version=4.22&cpu_architecture=x86_64", nil).json(&got)
+	s.want(http.StatusOK, http.MethodGet, "/v2/support-levels/features/detailed?openshift_version=4.22&cpu_architecture=x86_64", nil).
+		json(&got)
 	require.Len(t, got.Features, 27)
 	require.Len(t, got.Operators, 28)
 	byID := map[string]wire.Operator{}
@@ -47,7 +48,10 @@ func TestDetailedSupportLevels(t *testing.T) {
 	}
 	require.Equal(t, wire.Operator{
 		FeatureSupportLevelID: "MTV", Name: "mtv", SupportLevel: "supported",
-		Incompatibilities: []wire.FeatureSupportLevelID{"NUTANIX_INTEGRATION", "VSPHERE_INTEGRATION"}, Dependencies: []wire.FeatureSupportLevelID{"CNV"},
+		Incompatibilities: []wire.FeatureSupportLevelID{
+			"NUTANIX_INTEGRATION",
+			"VSPHERE_INTEGRATION",
+		}, Dependencies: []wire.FeatureSupportLevelID{"CNV"},
 	}, byID["MTV"])
 	require.NotNil(t, byID["LOKI"].Dependencies, "an empty list is none, not null")
 	for _, f := range got.Features {
@@ -78,9 +82,15 @@ func TestSupportLevelsRefuse(t *testing.T) {
 		{"/v2/support-levels/features?openshift_version=4.22&platform_type=moon", "platform_type", http.StatusUnprocessableEntity},
 		{"/v2/support-levels/architectures", "openshift_version", http.StatusUnprocessableEntity},
 		{"/v2/support-levels/features?openshift_version=new", "require a version such as 4.22", http.StatusBadRequest},
-		{"/v2/support-levels/features?openshift_version=4.22&platform_type=none&external_platform_name=x", "platform_type external", http.StatusBadRequest},
+		{
+			"/v2/support-levels/features?openshift_version=4.22&platform_type=none&external_platform_name=x", "platform_type external",
+			http.StatusBadRequest,
+		},
 		{"/v2/support-levels/features/detailed?openshift_version=new", "require a version such as 4.22", http.StatusBadRequest},
-		{"/v2/support-levels/features/detailed?openshift_version=4.22&external_platform_name=oci", "external_platform_name", http.StatusBadRequest},
+		{
+			"/v2/support-levels/features/detailed?openshift_version=4.22&external_platform_name=oci", "external_platform_name",
+			http.StatusBadRequest,
+		},
 		{"/v2/support-levels/architectures?openshift_version=new", "require a version such as 4.22", http.StatusBadRequest},
 		{"/v2/openshift-versions?version=latest", "version: require", http.StatusBadRequest},
 	} {
@@ -103,7 +113,11 @@ func TestReleaseSourcesAndDomains(t *testing.T) {
 		o.Domains = []openshift.ManagedDomain{{Name: "example.com", ID: "Z01", Provider: "route53"}}
 	})
 	require.JSONEq(t, sources, string(s.want(http.StatusOK, http.MethodGet, "/v2/release-sources", nil).body))
-	require.JSONEq(t, `[{"domain":"example.com","provider":"route53"}]`, string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).body))
+	require.JSONEq(
+		t,
+		`[{"domain":"example.com","provider":"route53"}]`,
+		string(s.want(http.StatusOK, http.MethodGet, "/v2/domains", nil).body),
+	)
 }
 
 func TestVersionsWaitForReleaseSources(t *testing.T) {

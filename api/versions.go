@@ -9,7 +9,11 @@ import (
 )
 
 // V2ListSupportedOpenshiftVersions lists what can be installed, by version.
-func (s *server) V2ListSupportedOpenshiftVersions(w http.ResponseWriter, r *http.Request, params wire.V2ListSupportedOpenshiftVersionsParams) error {
+func (s *server) V2ListSupportedOpenshiftVersions(
+	w http.ResponseWriter,
+	r *http.Request,
+	params wire.V2ListSupportedOpenshiftVersionsParams,
+) error {
 	releases := s.Releases.List()
 	if len(releases) == 0 {
 		return model.ErrUnavailable // release sources were not read yet
@@ -49,7 +53,10 @@ func releaseSourceToWire(s openshift.ReleaseSource) wire.ReleaseSource {
 		out.MultiCPUArchitectures = append(out.MultiCPUArchitectures, wire.ReleaseSourceMultiCPUArchitectures(name))
 	}
 	for _, c := range s.UpgradeChannels {
-		channel := wire.UpgradeChannel{CPUArchitecture: wire.UpgradeChannelCPUArchitecture(c.CPUArchitecture), Channels: []wire.ReleaseChannel{}}
+		channel := wire.UpgradeChannel{
+			CPUArchitecture: wire.UpgradeChannelCPUArchitecture(c.CPUArchitecture),
+			Channels:        []wire.ReleaseChannel{},
+		}
 		for _, name := range c.Channels {
 			channel.Channels = append(channel.Channels, wire.ReleaseChannel(name))
 		}

@@ -63,7 +63,10 @@ func TestSuccessCodesAreExact(t *testing.T) {
 		{204, "PUT", cluster + "/logs-progress", `{"logs_state":"requested"}`},
 		{200, "PUT", cluster + "/monitored-operators", `{"name":"console","status":"available"}`},
 		{200, "PUT", cluster + "/progress", `{"finalizing_stage":"Waiting for cluster operators"}`},
-		{201, "POST", "/v2/events", map[string]any{"cluster_id": c.ID, "severity": "info", "message": "m", "event_time": "2026-11-20T16:28:32Z", "name": "n"}},
+		{
+			201, "POST", "/v2/events",
+			map[string]any{"cluster_id": c.ID, "severity": "info", "message": "m", "event_time": "2026-11-20T16:28:32Z", "name": "n"},
+		},
 		{204, "DELETE", host, nil},
 		{204, "DELETE", env, nil},
 		{204, "DELETE", cluster, nil},
@@ -104,7 +107,9 @@ func TestTimesThatAreNotYetAreZeroAndNeverNull(t *testing.T) {
 	h := s.host(e.ID)
 	zero := "0001-01-01T00:00:00.000Z"
 	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).object()
-	for _, field := range []string{"install_started_at", "install_completed_at", "controller_logs_collected_at", "controller_logs_started_at"} {
+	for _, field := range []string{
+		"install_started_at", "install_completed_at", "controller_logs_collected_at", "controller_logs_started_at",
+	} {
 		require.Equal(t, zero, cluster[field], field)
 	}
 	require.Equal(t, zero, cluster["progress"].(map[string]any)["finalizing_stage_started_at"])
@@ -145,9 +150,13 @@ func TestFieldsOfJSONTextAreStrings(t *testing.T) {
 	for _, field := range []string{"validations_info", "connectivity_majority_groups", "feature_usage", "ip_collisions"} {
 		requireJSONText(t, cluster, field)
 	}
-	s.want(http.StatusCreated, http.MethodPatch, "/v2/infra-envs/"+e.ID.String(),
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		"/v2/infra-envs/"+e.ID.String(),
 		`{"static_network_config":[{"network_yaml":"interfaces: [{name: eth0, type: ethernet}]","mac_interface_map":[{"mac_address":"52:54:00:aa:bb:01","logical_nic_name":"eth0"}]}],
-		"kernel_arguments":[{"operation":"append","value":"a=b"}]}`)
+		"kernel_arguments":[{"operation":"append","value":"a=b"}]}`,
+	)
 	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).object()
 	requireJSONText(t, env, "static_network_config")
 	requireJSONText(t, env, "kernel_arguments")
@@ -167,7 +176,8 @@ func TestValidationsCanBeParsedFromRegistrationOn(t *testing.T) {
 	registered := s.want(http.StatusCreated, http.MethodPost, "/v2/clusters", body).object()
 	require.Equal(t, "{}", registered["validations_info"])
 	e := s.infraEnv(uuid.Nil)
-	host := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": uuid.New()}).object()
+	host := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs/"+e.ID.String()+"/hosts", map[string]any{"host_id": uuid.New()}).
+		object()
 	require.Equal(t, "{}", host["validations_info"])
 	id := uuid.MustParse(registered["id"].(string))
 	s.changeCluster(id, func(c *model.Cluster) {
@@ -185,7 +195,20 @@ func TestFieldsThatClientsDereferenceAreThere(t *testing.T) {
 	cluster := s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).object()
 	requireFields(t, cluster, "id", "kind", "href", "name", "status", "status_info", "image_info", "hosts", "progress", "platform")
 	host := cluster["hosts"].([]any)[0].(map[string]any)
-	requireFields(t, host, "id", "kind", "href", "status", "status_info", "requested_hostname", "role", "progress", "progress_stages", "inventory")
+	requireFields(
+		t,
+		host,
+		"id",
+		"kind",
+		"href",
+		"status",
+		"status_info",
+		"requested_hostname",
+		"role",
+		"progress",
+		"progress_stages",
+		"inventory",
+	)
 	event := s.want(http.StatusOK, http.MethodGet, "/v2/events?cluster_id="+c.ID.String(), nil).list()[0]
 	requireFields(t, event, "message", "severity", "event_time")
 	env := s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+e.ID.String(), nil).object()

@@ -143,7 +143,9 @@ func TestFinalizingGoesStageByStage(t *testing.T) {
 		},
 		"waits for the console": {
 			stage: model.FinalizingWaitingForOperators,
-			state: controller.State{CheckClusterVersion: true, Monitored: monitored{builtin("cvo", available), builtin("console", progressing)}},
+			state: controller.State{
+				CheckClusterVersion: true, Monitored: monitored{builtin("cvo", available), builtin("console", progressing)},
+			},
 		},
 		"waits for the cluster version": {
 			stage: model.FinalizingWaitingForOperators,

@@ -21,7 +21,8 @@ var server = tree{
 	"/proc/meminfo":                                         "MemTotal:       16000000 kB\nMemFree: 1 kB\n",
 	"/proc/cmdline":                                         "coreos.live.rootfs_url=http://x BOOTIF=01-52-54-00-aa-bb-01\n",
 	"/proc/sys/kernel/hostname":                             "localhost.localdomain\n",
-	"/proc/mounts":                                          "/dev/loop1 /sysroot squashfs ro 0 0\n/dev/sr0 /run/media/iso iso9660 ro 0 0\n/dev/sda10 /mnt/a\\040b xfs rw 0 0\n",
+	"/proc/mounts": "/dev/loop1 /sysroot squashfs ro 0 0\n/dev/sr0 /run/media/iso iso9660 ro 0 " +
+		"0\n/dev/sda10 /mnt/a\\040b xfs rw 0 0\n",
 	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c": "\x06\x00\x00\x00\x01",
 	"/sys/class/tpm/tpm0/tpm_version_major":                                     "2\n",
 	"/sys/class/dmi/id/sys_vendor":                                              "Dell Inc.\n",
@@ -98,18 +99,26 @@ var serverLinks = network{
 }
 
 var serverCommands = map[string]hostexectest.Answer{
-	"dmidecode --type 17":  hostexectest.Prints("Memory Device\n\tSize: 16 GB\n\tType: DDR4\nMemory Device\n\tSize: No Module Installed\nMemory Device\n\tSize: 1024 MB\n"),
-	"systemd-detect-virt":  hostexectest.Fails(1, "none"),
-	"ipmitool lan print":   hostexectest.Fails(1, "Invalid channel"),
-	"ipmitool lan print 3": hostexectest.Prints("IP Address Source       : DHCP Address\nIP Address              : 10.9.8.7\nSubnet Mask             : 255.255.255.0\n"),
-	"ipmitool lan6 print":  hostexectest.Prints("IPv6 Dynamic Address 0:\n    Source/Type:    DHCPv6\n    Address:        ::/0\n"),
+	"dmidecode --type 17": hostexectest.Prints(
+		"Memory Device\n\tSize: 16 GB\n\tType: DDR4\nMemory Device\n\tSize: No Module Installed\nMemory Device\n\tSize: 1024 MB\n",
+	),
+	"systemd-detect-virt": hostexectest.Fails(1, "none"),
+	"ipmitool lan print":  hostexectest.Fails(1, "Invalid channel"),
+	"ipmitool lan print 3": hostexectest.Prints(
+		"IP Address Source       : DHCP Address\nIP Address              : 10.9.8.7\nSubnet Mask             : 255.255.255.0\n",
+	),
+	"ipmitool lan6 print": hostexectest.Prints("IPv6 Dynamic Address 0:\n    Source/Type:    DHCPv6\n    Address:        ::/0\n"),
 }
 
 func TestCollectReadsAServer(t *testing.T) {
 	t.Parallel()
 	found := inventory.Collect(t.Context(), machine(t, server, serverLinks, serverCommands))
 
-	require.Equal(t, wire.CPU{Architecture: "x86_64", Count: 2, ModelName: "Xeon", Flags: []string{"fpu", "vmx"}, Frequency: 3500}, found.CPU)
+	require.Equal(
+		t,
+		wire.CPU{Architecture: "x86_64", Count: 2, ModelName: "Xeon", Flags: []string{"fpu", "vmx"}, Frequency: 3500},
+		found.CPU,
+	)
 	require.Equal(t, wire.Memory{PhysicalBytes: 17 << 30, UsableBytes: 16000000 << 10, PhysicalBytesMethod: wire.Dmidecode}, found.Memory)
 	require.Equal(t, wire.SystemVendor{Manufacturer: "Dell Inc.", ProductName: "R640", SerialNumber: "ABC123"}, found.SystemVendor)
 	require.Equal(t, "uefi", found.Boot.CurrentBootMode)

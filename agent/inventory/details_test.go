@@ -21,12 +21,22 @@ func TestBootTellsStatesApart(t *testing.T) {
 		device wire.BootDeviceType
 		mode   string
 	}{
-		"no variable, no sysroot":             {tree{}, wire.SecureBootStateNotSupported, "", "bios"},
-		"disabled, on a disk":                 {tree{variable: "\x06\x00\x00\x00\x00", "/proc/1/mounts": "/dev/sda4 /sysroot xfs rw 0 0\n"}, wire.SecureBootStateDisabled, wire.Persistent, "uefi"},
-		"enabled, in an image":                {tree{variable: "\x06\x00\x00\x00\x01", "/proc/1/mounts": "/dev/loop1 /sysroot erofs ro 0 0\n"}, wire.SecureBootStateEnabled, wire.Ephemeral, "uefi"},
-		"a value without a meaning":           {tree{variable: "\x06\x00\x00\x00\x07"}, wire.SecureBootStateUnknown, "", "uefi"},
-		"a value that is too long":            {tree{variable: "\x06\x00\x00\x00\x01\x00"}, wire.SecureBootStateUnknown, "", "uefi"},
-		"the agent's own mounts are the last": {tree{"/proc/mounts": "/dev/loop1 /sysroot erofs ro 0 0\n"}, wire.SecureBootStateNotSupported, wire.Ephemeral, "bios"},
+		"no variable, no sysroot": {tree{}, wire.SecureBootStateNotSupported, "", "bios"},
+		"disabled, on a disk": {
+			tree{variable: "\x06\x00\x00\x00\x00", "/proc/1/mounts": "/dev/sda4 /sysroot xfs rw 0 0\n"},
+			wire.SecureBootStateDisabled,
+			wire.Persistent, "uefi",
+		},
+		"enabled, in an image": {
+			tree{variable: "\x06\x00\x00\x00\x01", "/proc/1/mounts": "/dev/loop1 /sysroot erofs ro 0 0\n"},
+			wire.SecureBootStateEnabled,
+			wire.Ephemeral, "uefi",
+		},
+		"a value without a meaning": {tree{variable: "\x06\x00\x00\x00\x07"}, wire.SecureBootStateUnknown, "", "uefi"},
+		"a value that is too long":  {tree{variable: "\x06\x00\x00\x00\x01\x00"}, wire.SecureBootStateUnknown, "", "uefi"},
+		"the agent's own mounts are the last": {
+			tree{"/proc/mounts": "/dev/loop1 /sysroot erofs ro 0 0\n"}, wire.SecureBootStateNotSupported, wire.Ephemeral, "bios",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +50,10 @@ func TestBootTellsStatesApart(t *testing.T) {
 
 func TestListsAreNeverNull(t *testing.T) {
 	t.Parallel()
-	found := inventory.Collect(t.Context(), machine(t, tree{}, network{links: []inventory.Link{link("eno1", "02:00:00:00:00:01", "bond")}}, nil))
+	found := inventory.Collect(
+		t.Context(),
+		machine(t, tree{}, network{links: []inventory.Link{link("eno1", "02:00:00:00:00:01", "bond")}}, nil),
+	)
 	require.NotNil(t, found.Disks)
 	require.NotNil(t, found.Gpus)
 	require.NotNil(t, found.Routes)
@@ -71,7 +84,10 @@ func TestAddressesGetTheNetworkOfTheirLink(t *testing.T) {
 		routes []inventory.Route
 		want   string
 	}{
-		"the longest network on the link":     {[]inventory.Route{onLink("eno1", "2001:db8::/56"), onLink("eno1", "2001:db8::/64"), onLink("eno1", "2001:db8::5/128")}, "2001:db8::5/64"},
+		"the longest network on the link": {
+			[]inventory.Route{onLink("eno1", "2001:db8::/56"), onLink("eno1", "2001:db8::/64"), onLink("eno1", "2001:db8::5/128")},
+			"2001:db8::5/64",
+		},
 		"not one behind a router":             {[]inventory.Route{behind}, "2001:db8::5/128"},
 		"not one of another link":             {[]inventory.Route{onLink("eno2", "2001:db8::/64")}, "2001:db8::5/128"},
 		"not everything, on a point to point": {[]inventory.Route{onLink("eno1", "::/0")}, "2001:db8::5/128"},

@@ -68,7 +68,12 @@ func FuzzCommandOutput(f *testing.F) {
 	f.Add("IPv6 Static Address 0:\n    Enabled: yes\n    Address: 2001:db8::1%x/64\n    Status: active\nIP Address: ::\n")
 	f.Add(`{"smart_status":{"passed":false,"nvme":{"value":9}}}`)
 	root := f.TempDir()
-	setup := tree{"/dev/ipmi0": "", "/sys/block/sda/size": "1000\n", "/sys/class/net/eno1/device/vendor": "0x8086\n", "/proc/meminfo": "MemTotal: 1 kB\n"}
+	setup := tree{
+		"/dev/ipmi0":                        "",
+		"/sys/block/sda/size":               "1000\n",
+		"/sys/class/net/eno1/device/vendor": "0x8086\n",
+		"/proc/meminfo":                     "MemTotal: 1 kB\n",
+	}
 	for path, content := range setup {
 		require.NoError(f, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o755))
 		require.NoError(f, os.WriteFile(filepath.Join(root, path), []byte(content), 0o644))
@@ -83,16 +88,28 @@ func FuzzCommandOutput(f *testing.F) {
 
 func FuzzKernelValues(f *testing.F) {
 	f.Add("flags\t: fpu\ncpu MHz\t: NaN\n", "MemTotal: 18446744073709551615 kB\n", "18446744073709551615", "E:ID_FS_TYPE=iso9660\n")
-	f.Add("# processors    : -4\nprocessor 0: machine = 8561\nvendor_id : IBM/S390\n", "VM00 Control Program: z/VM\n", "-1", "E:ID_MODEL\nE:=\n")
-	f.Add("CPU implementer\t: 0x41\n", "/dev/sda1 /run/media/iso iso9660 ro 0 0\n/dev/sda\n", "0x0300", "C 03  x\n10de  NVIDIA\n\t1eb8  T4\n")
+	f.Add(
+		"# processors    : -4\nprocessor 0: machine = 8561\nvendor_id : IBM/S390\n",
+		"VM00 Control Program: z/VM\n",
+		"-1",
+		"E:ID_MODEL\nE:=\n",
+	)
+	f.Add(
+		"CPU implementer\t: 0x41\n",
+		"/dev/sda1 /run/media/iso iso9660 ro 0 0\n/dev/sda\n",
+		"0x0300",
+		"C 03  x\n10de  NVIDIA\n\t1eb8  T4\n",
+	)
 	f.Add("clock\t\t: infMHz\n", "/dev/mapper/\\040 / \\134 rw\n", "mpath-3600", "\t\t\t\n")
 	root := f.TempDir()
 	f.Fuzz(func(t *testing.T, cpu, mounts, value, database string) {
 		plantAt(t, root, tree{
 			"/proc/cpuinfo": cpu, "/proc/meminfo": mounts, "/proc/sysinfo": mounts, "/proc/1/mounts": mounts, "/proc/cmdline": mounts,
-			"/proc/self/mounts": "", "/sys/class/tpm/tpm0/tpm_version_major": value, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": value,
-			"/sys/block/sda/size": value, "/sys/block/sda/dev": "8:0", "/sys/block/sda/sda1/size": value, "/sys/block/sda/queue/rotational": value,
-			"/sys/block/dm-0/dm/uuid": value, "/sys/block/dm-0/dm/name": value, "/sys/block/dasda/device/discipline": value,
+			"/proc/self/mounts": "", "/sys/class/tpm/tpm0/tpm_version_major": value,
+			"/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq": value,
+			"/sys/block/sda/size": value, "/sys/block/sda/dev": "8:0", "/sys/block/sda/sda1/size": value,
+			"/sys/block/sda/queue/rotational": value,
+			"/sys/block/dm-0/dm/uuid":         value, "/sys/block/dm-0/dm/name": value, "/sys/block/dasda/device/discipline": value,
 			"/sys/block/md0/size": value, "/run/udev/data/b8:0": database, "/usr/share/hwdata/pci.ids": database,
 			"/sys/bus/pci/devices/0000:00:02.0/class": "0x030000", "/sys/bus/pci/devices/0000:00:02.0/vendor": value,
 			"/sys/devices/system/memory/block_size_bytes": value, "/sys/class/dmi/id/sys_vendor": value, "/sys/class/net/eno1/speed": value,

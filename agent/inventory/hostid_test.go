@@ -26,8 +26,14 @@ func TestHostIDTakesTheFirstThatTellsMachinesApart(t *testing.T) {
 		links network
 		want  string
 	}{
-		"the board's serial":                 {tree{serial: "CN7016\n", product: "4c4c4544-0051-3510-8052-b4c04f564432"}, links, "15606bcd-759d-1466-d8d5-417a401f9c8e"},
-		"the product, if the serial is none": {tree{serial: "Default string\n", product: "4C4C4544-0051-3510-8052-B4C04F564432\n"}, links, "4c4c4544-0051-3510-8052-b4c04f564432"},
+		"the board's serial": {
+			tree{serial: "CN7016\n", product: "4c4c4544-0051-3510-8052-b4c04f564432"}, links, "15606bcd-759d-1466-d8d5-417a401f9c8e",
+		},
+		"the product, if the serial is none": {
+			tree{serial: "Default string\n", product: "4C4C4544-0051-3510-8052-B4C04F564432\n"},
+			links,
+			"4c4c4544-0051-3510-8052-b4c04f564432",
+		},
 		"the lowest hardware address, if the product is all zero": {
 			merge(physical, tree{product: "00000000-0000-0000-0000-000000000000"}), links, "a0d9e086-ae60-bd63-5910-fed4736ccffa",
 		},

@@ -119,7 +119,8 @@ func (r recorded) machine(t *testing.T) inventory.Machine {
 
 // ipFlags are those of ip and of Go.
 var ipFlags = map[string]net.Flags{
-	"UP": net.FlagUp, "BROADCAST": net.FlagBroadcast, "MULTICAST": net.FlagMulticast, "LOOPBACK": net.FlagLoopback, "LOWER_UP": net.FlagRunning,
+	"UP": net.FlagUp, "BROADCAST": net.FlagBroadcast, "MULTICAST": net.FlagMulticast, "LOOPBACK": net.FlagLoopback,
+	"LOWER_UP": net.FlagRunning,
 }
 
 func (r recorded) links(t *testing.T) []inventory.Link {

@@ -169,7 +169,11 @@ func (m *Machine) serveConfigs(ctx context.Context) {
 	for {
 		var lines strings.Builder
 		for _, address := range m.options.Site.Fetches() {
-			fmt.Fprintf(&lines, "I0101 00:00:00.000000 1 api.go:65] Pool requested by address:\"%s:40520\" User-Agent:\"Ignition/2.20.0\"\n", address)
+			fmt.Fprintf(
+				&lines,
+				"I0101 00:00:00.000000 1 api.go:65] Pool requested by address:\"%s:40520\" User-Agent:\"Ignition/2.20.0\"\n",
+				address,
+			)
 		}
 		if lines.Len() > 0 {
 			if err := m.writeRoot(serverLog, []byte(lines.String())); err != nil {
@@ -201,7 +205,8 @@ func (m *Machine) approveRequests(ctx context.Context, api string) {
 				continue
 			}
 			csr.Status.Conditions = append(csr.Status.Conditions, certv1.CertificateSigningRequestCondition{
-				Type: certv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Bootstrap", Message: "approved by the bootstrap host",
+				Type: certv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "Bootstrap",
+				Message: "approved by the bootstrap host",
 			})
 			if _, err := requests.UpdateApproval(ctx, csr.Name, csr, metav1.UpdateOptions{}); err != nil && ctx.Err() == nil {
 				m.log.Debug("request not approved", "request", csr.Name, "error", err)

@@ -71,7 +71,10 @@ func TestMachineJoinsAClusterThatExistsAndIsTakenBack(t *testing.T) {
 	image := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.URL.Path)) }))
 	t.Cleanup(image.Close)
 	require.NoError(t, p.site.TakeBack(true))
-	fetch := fmt.Sprintf(`{"host_fs_mount_dir":"/host","kernel_url":"%[1]s/kernel","initrd_url":"%[1]s/initrd","rootfs_url":"%[1]s/rootfs"}`, image.URL)
+	fetch := fmt.Sprintf(
+		`{"host_fs_mount_dir":"/host","kernel_url":"%[1]s/kernel","initrd_url":"%[1]s/initrd","rootfs_url":"%[1]s/rootfs"}`,
+		image.URL,
+	)
 	reply := p.result(p.ctx, t, p.command(host, wire.StepTypeDownloadBootArtifacts, fetch))
 	require.Zero(t, reply.ExitCode, reply.Error)
 	kernel, err := os.ReadFile(filepath.Join(o.Root, "root", "boot", "discovery", "vmlinuz"))

@@ -123,7 +123,9 @@ func TestMachineAnswersTheChecksOfDiscovery(t *testing.T) {
 	}{
 		{
 			"another machine answers", wire.StepTypeConnectivityCheck,
-			[]string{`[{"host_id":"` + two.String() + `","nics":[{"name":"eno1","mac":"` + second.Spec.NICs[0].MAC + `","ip_addresses":["192.0.2.22"]}]}]`},
+			[]string{
+				`[{"host_id":"` + two.String() + `","nics":[{"name":"eno1","mac":"` + second.Spec.NICs[0].MAC + `","ip_addresses":["192.0.2.22"]}]}]`,
+			},
 			`"average_rtt_ms":0.4,"remote_ip_address":"192.0.2.22","successful":true`,
 		},
 		{"an address nobody has is free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.100","vip_type":"api"}]`}, `"succeeded"`},
@@ -134,7 +136,11 @@ func TestMachineAnswersTheChecksOfDiscovery(t *testing.T) {
 			[]string{`{"domains":[{"domain_name":"api.test.example.com"}]}`},
 			`"domain_name":"api.test.example.com"`,
 		},
-		{"an image is pulled", wire.StepTypeContainerImageAvailability, []string{`{"images":["quay.io/x@sha256:1"],"timeout":60}`}, `"success"`},
+		{
+			"an image is pulled", wire.StepTypeContainerImageAvailability,
+			[]string{`{"images":["quay.io/x@sha256:1"],"timeout":60}`},
+			`"success"`,
+		},
 		{"a slow disk is slow", wire.StepTypeInstallationDiskSpeedCheck, []string{`{"path":"/dev/sda"}`, "60"}, `"io_sync_duration":38`},
 	} {
 		reply := p.result(p.ctx, t, p.command(one, c.step, c.args...))

@@ -92,7 +92,8 @@ func (s *service) cluster() wire.Cluster {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := wire.Cluster{
-		ID: s.clusterID, Kind: wire.ClusterKindCluster, Name: "test", Status: wire.ClusterStatusInstalling, ControlPlaneCount: s.controlPlane,
+		ID: s.clusterID, Kind: wire.ClusterKindCluster, Name: "test", Status: wire.ClusterStatusInstalling,
+		ControlPlaneCount: s.controlPlane,
 	}
 	for _, h := range s.hosts {
 		c.Hosts = append(c.Hosts, *h)
@@ -136,7 +137,8 @@ func (s *service) register(w http.ResponseWriter, r *http.Request) {
 		s.registrations[params.HostID]++
 		if s.hosts[params.HostID] == nil {
 			s.hosts[params.HostID] = &wire.Host{
-				ID: params.HostID, InfraEnvID: s.infraEnvID, ClusterID: s.clusterID, Role: wire.HostRoleMaster, Status: wire.HostStatusInstalling,
+				ID: params.HostID, InfraEnvID: s.infraEnvID, ClusterID: s.clusterID, Role: wire.HostRoleMaster,
+				Status: wire.HostStatusInstalling,
 			}
 		}
 	})
@@ -205,9 +207,11 @@ func (s *service) ignition(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(own))
 		return
 	}
-	_, _ = w.Write([]byte(`{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://api-int.test.example.com:22623/config/master"}]}},` +
-		`"storage":{"files":[{"path":"/etc/hostname","mode":420,"overwrite":true,"contents":{"source":"data:,node-` +
-		path.Base(hostOf(r).String())[:8] + `"}}]}}`))
+	_, _ = w.Write(
+		[]byte(`{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://api-int.test.example.com:22623/config/master"}]}},` +
+			`"storage":{"files":[{"path":"/etc/hostname","mode":420,"overwrite":true,"contents":{"source":"data:,node-` +
+			path.Base(hostOf(r).String())[:8] + `"}}]}}`),
+	)
 }
 
 // host waits for the only host that is not in known and returns its id.

@@ -25,8 +25,10 @@ var commands = map[string]command{
 	"dmesg": printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"), "dmidecode": shell.dmidecode,
 	"dmsetup": succeed, "efibootmgr": shell.efibootmgr, "findmnt": shell.findmnt, "fio": shell.fio,
 	"hostnamectl": shell.hostnamectl, "ip": shell.ip, "ipmitool": shell.ipmitool, "journalctl": shell.journalctl,
-	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "mount": succeed, "nmap": shell.nmap, "ping": shell.ping, "podman": shell.podman,
-	"pvremove": succeed, "pvs": shell.pvs, "rpm-ostree": succeed, "sync": succeed, "shutdown": shell.shutdown, "ssh-keygen": shell.sshKeygen, "systemctl": shell.systemctl,
+	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "mount": succeed, "nmap": shell.nmap, "ping": shell.ping,
+	"podman":   shell.podman,
+	"pvremove": succeed, "pvs": shell.pvs, "rpm-ostree": succeed, "sync": succeed, "shutdown": shell.shutdown,
+	"ssh-keygen": shell.sshKeygen, "systemctl": shell.systemctl,
 	"systemd-detect-virt": shell.detectVirt, "vgremove": succeed, "vgs": succeed, "wipefs": shell.wipefs,
 }
 

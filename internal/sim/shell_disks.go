@@ -107,7 +107,8 @@ func (s shell) fio(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	text, err := json.MarshalIndent(map[string]any{
 		"fio version": "fio-3.35",
 		"jobs": []any{map[string]any{"jobname": "test", "error": 0, "sync": map[string]any{
-			"total_ios": 10028, "lat_ns": map[string]any{"min": latency / 8, "max": latency * 3, "mean": latency / 3, "N": 10028, "percentile": percentiles},
+			"total_ios": 10028,
+			"lat_ns":    map[string]any{"min": latency / 8, "max": latency * 3, "mean": latency / 3, "N": 10028, "percentile": percentiles},
 		}}},
 	}, "", "  ")
 	if err != nil {

@@ -38,7 +38,11 @@ func (s shell) coreosInstaller(ctx context.Context, c hostexec.Cmd, out *reply) 
 	}
 	ignition, err := os.ReadFile(s.options.root().Path(source))
 	if err != nil {
-		return out.complain(1, "Error: opening source Ignition config %s\n\nCaused by:\n    No such file or directory (os error 2)\n", source)
+		return out.complain(
+			1,
+			"Error: opening source Ignition config %s\n\nCaused by:\n    No such file or directory (os error 2)\n",
+			source,
+		)
 	}
 	sum := sha256.Sum256(ignition)
 	content := &DiskContent{

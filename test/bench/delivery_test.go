@@ -71,7 +71,13 @@ type delivered struct{ armed, sent, arrived time.Duration }
 func (c *cluster) deliveries(history client.Client, a *agents) []delivered {
 	c.tb.Helper()
 	scheduled := map[string]time.Time{}
-	events := history.GetWorkflowHistory(c.tb.Context(), workflows.ResetWorkflowID(c.id), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := history.GetWorkflowHistory(
+		c.tb.Context(),
+		workflows.ResetWorkflowID(c.id),
+		"",
+		false,
+		enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT,
+	)
 	for events.HasNext() {
 		event, err := events.Next()
 		require.NoError(c.tb, err)

@@ -23,7 +23,16 @@ func BenchmarkDemo(b *testing.B) {
 		var whole, installation []time.Duration
 		for range runs {
 			var out bytes.Buffer
-			demo := exec.CommandContext(b.Context(), filepath.Join(filepath.Dir(*program), "slipway-demo"), "--service", *program, "--speed", "0", "--no-sno", "--plain")
+			demo := exec.CommandContext(
+				b.Context(),
+				filepath.Join(filepath.Dir(*program), "slipway-demo"),
+				"--service",
+				*program,
+				"--speed",
+				"0",
+				"--no-sno",
+				"--plain",
+			)
 			demo.Stdout, demo.Stderr = &out, &out
 			begun := time.Now()
 			require.NoError(b, demo.Run(), "it said: %s", &out)

@@ -165,7 +165,10 @@ func firstByte(b *testing.B, address, path string) time.Duration {
 // minimal image is made.
 func BenchmarkMinimalImage(b *testing.B) {
 	rootfs := liveRootfs(b)
-	isos := map[string]string{"4.20": isotest.Build(b, isotest.Options{RootfsSize: 1 << 30}), "4.22": isotest.Build(b, isotest.Options{RootfsFile: rootfs})}
+	isos := map[string]string{
+		"4.20": isotest.Build(b, isotest.Options{RootfsSize: 1 << 30}),
+		"4.22": isotest.Build(b, isotest.Options{RootfsFile: rootfs}),
+	}
 	for b.Loop() {
 		for name, version := range map[string]string{"plain": "4.20", "network": "4.22"} {
 			s := newImageService(b, isos)

@@ -34,7 +34,10 @@ func liveRootfs(tb testing.TB) string {
 	require.NoError(tb, err)
 	require.NoError(tb, other.Close())
 	packed := filepath.Join(dir, "root.squashfs")
-	out, err := exec.Command("mksquashfs", filepath.Join(dir, "root"), packed, "-comp", "zstd", "-Xcompression-level", "1", "-quiet", "-no-progress").CombinedOutput()
+	out, err := exec.Command(
+		"mksquashfs", filepath.Join(dir, "root"), packed, "-comp", "zstd", "-Xcompression-level", "1", "-quiet", "-no-progress",
+	).
+		CombinedOutput()
 	require.NoError(tb, err, string(out))
 	require.NoError(tb, os.RemoveAll(filepath.Join(dir, "root")))
 	file, err := os.Open(packed)

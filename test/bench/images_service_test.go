@@ -46,7 +46,18 @@ func newImageService(tb testing.TB, isos map[string]string) *imageService {
 	}
 	images, err := json.Marshal(list)
 	require.NoError(tb, err)
-	s.command = exec.Command(*program, "images", "--data-dir", tb.TempDir(), "--listen", "127.0.0.1:0", "--service-url", api.URL, "--os-images", string(images))
+	s.command = exec.Command(
+		*program,
+		"images",
+		"--data-dir",
+		tb.TempDir(),
+		"--listen",
+		"127.0.0.1:0",
+		"--service-url",
+		api.URL,
+		"--os-images",
+		string(images),
+	)
 	s.command.Stderr = &s.stderr
 	out, err := s.command.StdoutPipe()
 	require.NoError(tb, err)
@@ -116,7 +127,11 @@ func (a *countingAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		a.configs++
-		fmt.Fprintf(w, `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,%s"}}]}}`, strings.Repeat("0123456789abcdef", 2000))
+		fmt.Fprintf(
+			w,
+			`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,%s"}}]}}`,
+			strings.Repeat("0123456789abcdef", 2000),
+		)
 	default:
 		fmt.Fprint(w, `{"kernel_arguments":"[{\"operation\":\"append\",\"value\":\"console=ttyS0\"}]"}`)
 	}

@@ -30,7 +30,10 @@ func BenchmarkLargeCluster(b *testing.B) {
 			many.add(s.measure(len(large.machines), func() { first, whole = large.list("?with_inventory=true") }))
 		}
 		b.ReportMetric(microseconds(few.used.total()/time.Duration(few.requests)), "cpu-us/host-listed")
-		b.ReportMetric((float64(many.used.total())/float64(many.requests))/(float64(few.used.total())/float64(few.requests)), "list-cost-1000/100")
+		b.ReportMetric(
+			(float64(many.used.total())/float64(many.requests))/(float64(few.used.total())/float64(few.requests)),
+			"list-cost-1000/100",
+		)
 		b.ReportMetric(100*float64(first)/float64(whole), "%list-until-first-host")
 		read := large.readWhole()
 		b.ReportMetric(float64(read)/1e6, "MB-whole-cluster")

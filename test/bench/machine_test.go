@@ -39,7 +39,12 @@ func (m *machine) register() []byte {
 }
 
 func (m *machine) deregister() []byte {
-	return fmt.Appendf(nil, "DELETE /api/assisted-install/v2/infra-envs/%s/hosts/%s HTTP/1.1\r\nHost: service.example\r\n\r\n", m.infraEnv, m.id)
+	return fmt.Appendf(
+		nil,
+		"DELETE /api/assisted-install/v2/infra-envs/%s/hosts/%s HTTP/1.1\r\nHost: service.example\r\n\r\n",
+		m.infraEnv,
+		m.id,
+	)
 }
 
 func post(path string, body any) []byte {
@@ -47,8 +52,13 @@ func post(path string, body any) []byte {
 	if err != nil {
 		panic(err) // wire types can be encoded
 	}
-	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: service.example\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: %d\r\n\r\n",
-		path, wire.HeaderSteps, wire.StepsFine, len(text))
+	head := fmt.Sprintf(
+		"POST %s HTTP/1.1\r\nHost: service.example\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: %d\r\n\r\n",
+		path,
+		wire.HeaderSteps,
+		wire.StepsFine,
+		len(text),
+	)
 	return append([]byte(head), text...)
 }
 
@@ -72,7 +82,9 @@ func (m *machine) output(step wire.Step) any {
 	case wire.StepTypeConnectivityCheck:
 		return reached(arg[wire.ConnectivityCheckParams](step), m.peers)
 	case wire.StepTypeNtpSynchronizer:
-		return wire.NtpSynchronizationResponse{NtpSources: []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}}}
+		return wire.NtpSynchronizationResponse{
+			NtpSources: []wire.NtpSource{{SourceName: "ntp.example.com", SourceState: wire.SourceStateSynced}},
+		}
 	case wire.StepTypeDomainResolution:
 		return resolved(arg[wire.DomainResolutionRequest](step))
 	case wire.StepTypeVerifyVips:
@@ -163,7 +175,8 @@ func (m *machine) inventory() wire.Inventory {
 var flags = []string{
 	"fpu", "vme", "de", "pse", "tsc", "msr", "pae", "mce", "cx8", "apic", "sep", "mtrr", "pge", "mca", "cmov", "pat", "pse36", "clflush",
 	"mmx", "fxsr", "sse", "sse2", "ss", "ht", "syscall", "nx", "pdpe1gb", "rdtscp", "lm", "constant_tsc", "rep_good", "nopl", "xtopology",
-	"pni", "pclmulqdq", "vmx", "ssse3", "fma", "cx16", "pcid", "sse4_1", "sse4_2", "x2apic", "movbe", "popcnt", "aes", "xsave", "avx", "f16c",
+	"pni", "pclmulqdq", "vmx", "ssse3", "fma", "cx16", "pcid", "sse4_1", "sse4_2", "x2apic", "movbe", "popcnt", "aes", "xsave", "avx",
+	"f16c",
 }
 
 const smart = `{"json_format_version":[1,0],"smartctl":{"version":[7,2],"exit_status":0},"smart_status":{"passed":true},"power_on_time":{"hours":9000}}`

@@ -49,9 +49,26 @@ func TestAPIKeepsWhatItsDocumentPromises(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config := filepath.Join(dir, name+".toml")
 			require.NoError(t, os.WriteFile(config, settings(t, url), 0o600))
-			cmd := exec.Command(st, "--config-file", config, "run", url+document,
-				"--phases", "examples,coverage,fuzzing", "--max-time", strconv.Itoa(max(1, seconds(t)*d.share/100)), "--seed", "1", "--max-failures", "40",
-				"--report", "ndjson", "--report-ndjson-path", filepath.Join(dir, name+".ndjson"), "--no-color")
+			cmd := exec.Command(
+				st,
+				"--config-file",
+				config,
+				"run",
+				url+document,
+				"--phases",
+				"examples,coverage,fuzzing",
+				"--max-time",
+				strconv.Itoa(max(1, seconds(t)*d.share/100)),
+				"--seed",
+				"1",
+				"--max-failures",
+				"40",
+				"--report",
+				"ndjson",
+				"--report-ndjson-path",
+				filepath.Join(dir, name+".ndjson"),
+				"--no-color",
+			)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
 			out, err := cmd.CombinedOutput()

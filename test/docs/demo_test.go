@@ -21,7 +21,20 @@ func TestEveryScenarioOfTheDemoIsInstalled(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	names := demo.ScenarioNames()
-	cmd := exec.Command(built.Demo(t), "--service", program, "--scenario", strings.Join(names, ","), "--plain", "--speed", "100", "--timeout", "6m", "--data-dir", dir)
+	cmd := exec.Command(
+		built.Demo(t),
+		"--service",
+		program,
+		"--scenario",
+		strings.Join(names, ","),
+		"--plain",
+		"--speed",
+		"100",
+		"--timeout",
+		"6m",
+		"--data-dir",
+		dir,
+	)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "kept in %s\n%s", dir, out)

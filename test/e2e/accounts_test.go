@@ -69,7 +69,13 @@ func (f *fleet) nothingLost(t *testing.T, exact bool) {
 	require.NoError(t, err)
 	seen := map[string]uuid.UUID{}
 	for _, row := range rows {
-		require.Contains(t, []model.ActivityState{model.ActivityDone, model.ActivitySuperseded}, row.State, "pending activity %s is left over", row.ID)
+		require.Contains(
+			t,
+			[]model.ActivityState{model.ActivityDone, model.ActivitySuperseded},
+			row.State,
+			"pending activity %s is left over",
+			row.ID,
+		)
 		require.NotContains(t, seen, row.ID)
 		seen[row.ID] = row.ClusterID
 	}

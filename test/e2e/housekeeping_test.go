@@ -38,9 +38,15 @@ func TestWhatNobodyUsesIsDeletedAndThenRemoved(t *testing.T) {
 func (f *fleet) abandonAndAwaitRemoval(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
-	cluster, err := f.client.RegisterCluster(ctx, wire.ClusterCreateParams{Name: "left", OpenshiftVersion: release, PullSecret: f.pullSecret})
+	cluster, err := f.client.RegisterCluster(
+		ctx,
+		wire.ClusterCreateParams{Name: "left", OpenshiftVersion: release, PullSecret: f.pullSecret},
+	)
 	require.NoError(t, err)
-	env, err := f.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{Name: "left_infra-env", PullSecret: f.pullSecret, ClusterID: &cluster.ID})
+	env, err := f.client.RegisterInfraEnv(
+		ctx,
+		wire.InfraEnvCreateParams{Name: "left_infra-env", PullSecret: f.pullSecret, ClusterID: &cluster.ID},
+	)
 	require.NoError(t, err)
 	folder := filepath.Join(f.dataDir, "blobs", "clusters", cluster.ID.String())
 	require.NoError(t, os.MkdirAll(folder, 0o777))

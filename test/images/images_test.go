@@ -48,7 +48,10 @@ func TestImages(t *testing.T) {
 
 	full := d.download(t, "full")
 	t.Run("the full image is the live ISO but for the areas", func(t *testing.T) { requireFull(t, d, live, full) })
-	t.Run("the minimal image is the live ISO without the root file system", func(t *testing.T) { requireMinimal(t, d, live, d.download(t, "minimal")) })
+	t.Run(
+		"the minimal image is the live ISO without the root file system",
+		func(t *testing.T) { requireMinimal(t, d, live, d.download(t, "minimal")) },
+	)
 	t.Run("a machine boots the same over the network", func(t *testing.T) { requireNetworkBoot(t, d, live) })
 	t.Run("a download outlives the service", func(t *testing.T) { requireOutlives(t, d, way, full, restart) })
 	t.Run("another process makes the same images", func(t *testing.T) { requireSame(t, d, full) })
@@ -57,7 +60,9 @@ func TestImages(t *testing.T) {
 
 func osImages(t *testing.T, path string) string {
 	t.Helper()
-	list, err := json.Marshal([]map[string]string{{"openshift_version": version, "cpu_architecture": "x86_64", "url": path, "version": "9.8.20260901-0"}})
+	list, err := json.Marshal(
+		[]map[string]string{{"openshift_version": version, "cpu_architecture": "x86_64", "url": path, "version": "9.8.20260901-0"}},
+	)
 	require.NoError(t, err)
 	return string(list)
 }
@@ -101,7 +106,14 @@ func read(t *testing.T, address string) []byte {
 // discovery is the config that the service hands out for a type of image.
 func (d *deployment) discovery(t *testing.T, kind string) string {
 	t.Helper()
-	return string(read(t, d.url+"/api/assisted-install/v2/infra-envs/"+d.lab(t).ID.String()+"/downloads/files?file_name=discovery.ign&discovery_iso_type="+kind+"-iso"))
+	return string(
+		read(
+			t,
+			d.url+"/api/assisted-install/v2/infra-envs/"+d.lab(
+				t,
+			).ID.String()+"/downloads/files?file_name=discovery.ign&discovery_iso_type="+kind+"-iso",
+		),
+	)
 }
 
 func requireFull(t *testing.T, d *deployment, live *iso, file string) {

@@ -22,8 +22,14 @@ func TestImagesWithTokens(t *testing.T) {
 	d := newDeployment(t)
 	address, images := built.FreeAddress(t), built.FreeAddress(t)
 	d.url = "http://" + address
-	d.env = append(keyPair(t), "AUTH_TYPE=local", "SLIPWAY_LOG_LEVEL=debug", "SLIPWAY_DATA_DIR="+filepath.Join(d.dir, "data"), "IMAGE_SERVICE_BASE_URL=http://"+images,
-		"OS_IMAGES="+osImages(t, liveISO(t, "rhcos-422")))
+	d.env = append(
+		keyPair(t),
+		"AUTH_TYPE=local",
+		"SLIPWAY_LOG_LEVEL=debug",
+		"SLIPWAY_DATA_DIR="+filepath.Join(d.dir, "data"),
+		"IMAGE_SERVICE_BASE_URL=http://"+images,
+		"OS_IMAGES="+osImages(t, liveISO(t, "rhcos-422")),
+	)
 	d.start(t, "up", address, "up")
 	d.start(t, "images", images, "images", "--service-url", d.url)
 	d.env = append(d.env, "SLIPWAY_TOKEN="+strings.TrimSpace(d.slipway(t, "token", "--user", "ann")))
@@ -41,7 +47,11 @@ func TestImagesWithTokens(t *testing.T) {
 	require.Contains(t, old, "http://"+images+"/byapikey/")
 	require.Equal(t, http.StatusOK, get(t, old).StatusCode)
 	require.Equal(t, http.StatusUnauthorized, get(t, strings.Replace(old, "/byapikey/", "/byapikey/x", 1)).StatusCode)
-	require.Equal(t, http.StatusUnauthorized, get(t, "http://"+images+"/byid/"+d.lab(t).ID.String()+"/"+version+"/x86_64/full.iso").StatusCode)
+	require.Equal(
+		t,
+		http.StatusUnauthorized,
+		get(t, "http://"+images+"/byid/"+d.lab(t).ID.String()+"/"+version+"/x86_64/full.iso").StatusCode,
+	)
 	d.slipway(t, "infra-env", "rotate-key", "lab")
 	require.Equal(t, http.StatusUnauthorized, get(t, old).StatusCode, "the key was replaced")
 	require.Equal(t, http.StatusUnauthorized, get(t, strings.Replace(old, images, address, 1)).StatusCode, "by the other service too")

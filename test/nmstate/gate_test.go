@@ -20,8 +20,10 @@ var shapes = []string{
 	"- {name: eth0, type: ethernet, state: down, ipv4: <ipv4>, ipv6: <ipv6>, description: <description>}",
 	"- {name: b, type: bond, link-aggregation: {mode: <mode>, port: [eth0], options: {<option>, <other>}}, ipv4: <ipv4>, ipv6: <ipv6>}",
 	"- {name: br, type: linux-bridge, bridge: {options: {stp: {<tree>}}, port: [{name: eth0, vlan: <vlan>}]}, ipv4: <ipv4>, ipv6: <ipv6>}",
-	"- {name: v, type: vlan, vlan: {base-iface: eth0, id: <id>, protocol: <protocol>, registration-protocol: <registration>}, ipv4: <ipv4>, ipv6: <ipv6>}",
-	"- {name: r, type: vrf, vrf: {port: [eth0], route-table-id: <table>}, ipv4: <ipv4>}\n- {name: eth0, type: ethernet, ipv4: <ipv4>, ipv6: <ipv6>}",
+	"- {name: v, type: vlan, vlan: {base-iface: eth0, id: <id>, protocol: <protocol>, registration-protocol: <registration>}, ipv4: " +
+		"<ipv4>, ipv6: <ipv6>}",
+	"- {name: r, type: vrf, vrf: {port: [eth0], route-table-id: <table>}, ipv4: <ipv4>}\n- {name: eth0, type: ethernet, ipv4: <ipv4>, " +
+		"ipv6: <ipv6>}",
 	"- {name: m, type: mac-vlan, mac-vlan: {base-iface: eth0, mode: <way>, promiscuous: <yes>}, ipv4: <ipv4>, ipv6: <ipv6>}",
 }
 
@@ -29,23 +31,46 @@ var shapes = []string{
 var values = map[string][]string{
 	"mtu": {"1500", "1279", "68", "0"},
 	"ipv4": {
-		"{enabled: false}", "{enabled: true}", "{enabled: true, dhcp: true}", "{enabled: true, dhcp: true, auto-dns: false, auto-route-table-id: 5}",
+		"{enabled: false}", "{enabled: true}", "{enabled: true, dhcp: true}",
+		"{enabled: true, dhcp: true, auto-dns: false, auto-route-table-id: 5}",
 		"{enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}", "{dhcp: true}",
 		"{enabled: true, dhcp: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}",
 	},
 	"ipv6": {
 		"{enabled: false}", "{enabled: true}", "{enabled: true, dhcp: true}", "{enabled: true, autoconf: true}",
 		"{enabled: true, dhcp: true, autoconf: true, token: '::5'}", "{enabled: true, dhcp: true, token: '::5'}",
-		"{enabled: true, address: [{ip: '2001:db8::1', prefix-length: 64}]}", "{enabled: true, address: [{ip: 'fe80::1', prefix-length: 64}]}",
+		"{enabled: true, address: [{ip: '2001:db8::1', prefix-length: 64}]}",
+		"{enabled: true, address: [{ip: 'fe80::1', prefix-length: 64}]}",
 	},
 	"description": {"a", "a b", "'a: b'", "'# a'", "'a;b=c'"},
 	"mode":        {"0", "active-backup", "balance-xor", "broadcast", "4", "balance-tlb", "balance-alb", "lacp"},
-	"option":      {"miimon: 100", "primary: eth0", "arp_ip_target: 192.0.2.9", "lacp_rate: 1", "balance-slb: true", "tlb_dynamic_lb: 1", "num_grat_arp: 3", "fail_over_mac: 1", "ad_select: 2"},
-	"other":       {"arp_interval: 100", "xmit_hash_policy: 5", "arp_interval: 0", "num_unsol_na: 3", "num_unsol_na: 4", "all_slaves_active: 1", "downdelay: 100", "min_links: 2"},
-	"tree":        {"enabled: true", "enabled: false, priority: 5", "hello-time: 11", "max-age: 6", "forward-delay: 1"},
+	"option": {
+		"miimon: 100",
+		"primary: eth0",
+		"arp_ip_target: 192.0.2.9",
+		"lacp_rate: 1",
+		"balance-slb: true",
+		"tlb_dynamic_lb: 1",
+		"num_grat_arp: 3",
+		"fail_over_mac: 1",
+		"ad_select: 2",
+	},
+	"other": {
+		"arp_interval: 100",
+		"xmit_hash_policy: 5",
+		"arp_interval: 0",
+		"num_unsol_na: 3",
+		"num_unsol_na: 4",
+		"all_slaves_active: 1",
+		"downdelay: 100",
+		"min_links: 2",
+	},
+	"tree": {"enabled: true", "enabled: false, priority: 5", "hello-time: 11", "max-age: 6", "forward-delay: 1"},
 	"vlan": {
-		"{}", "{mode: access, tag: 5}", "{mode: trunk}", "{mode: trunk, trunk-tags: [{id: 5}, {id-range: {min: 7, max: 9}}]}", "{mode: trunk, tag: 5, trunk-tags: [{id: 6}]}",
-		"{mode: trunk, enable-native: true, tag: 5, trunk-tags: []}", "{mode: trunk, tag: 0, trunk-tags: [{id: 6}]}", "{mode: access, trunk-tags: [{id: 5}]}",
+		"{}", "{mode: access, tag: 5}", "{mode: trunk}", "{mode: trunk, trunk-tags: [{id: 5}, {id-range: {min: 7, max: 9}}]}",
+		"{mode: trunk, tag: 5, trunk-tags: [{id: 6}]}",
+		"{mode: trunk, enable-native: true, tag: 5, trunk-tags: []}", "{mode: trunk, tag: 0, trunk-tags: [{id: 6}]}",
+		"{mode: access, trunk-tags: [{id: 5}]}",
 	},
 	"id":           {"5", "0", "4094", "4095"},
 	"protocol":     {"802.1q", "802.1ad"},
@@ -59,8 +84,15 @@ var values = map[string][]string{
 	"from":         {"192.0.2.0/24", "'2001:db8::/64'"},
 	"rule-table":   {"7", "5", "77"},
 	"priority":     {"-1", "5", "31000"},
-	"server":       {"[192.0.2.53]", "['2001:db8::53']", "[192.0.2.53, '2001:db8::53']", "['2001:db8::53', 192.0.2.53]", "['fe80::1%eth0']", "[]"},
-	"search":       {"[example.com]", "[]"},
+	"server": {
+		"[192.0.2.53]",
+		"['2001:db8::53']",
+		"[192.0.2.53, '2001:db8::53']",
+		"['2001:db8::53', 192.0.2.53]",
+		"['fe80::1%eth0']",
+		"[]",
+	},
+	"search": {"[example.com]", "[]"},
 }
 
 var place = regexp.MustCompile(`<[a-z0-9-]+>`)
@@ -71,7 +103,8 @@ func generated(r *rand.Rand) string {
 	state := "interfaces:\n" + shape
 	name := strings.TrimSuffix(strings.Fields(shape)[2], ",")
 	if r.IntN(2) == 0 {
-		state += "\nroutes: {config: [{destination: <destination>, next-hop-address: <hop>, metric: <metric>, table-id: <table>, next-hop-interface: " + name + "}]}"
+		state += "\nroutes: {config: [{destination: <destination>, next-hop-address: <hop>, metric: <metric>, table-id: <table>, " +
+			"next-hop-interface: " + name + "}]}"
 	}
 	if r.IntN(2) == 0 {
 		state += "\nroute-rules: {config: [{ip-from: <from>, route-table: <rule-table>, priority: <priority>}]}"

@@ -64,7 +64,11 @@ func checkSSHKeys(field, text string) error {
 		}
 		parts := strings.Fields(line)
 		if len(parts) < 2 || !isPublicKey(parts[0], parts[1]) {
-			return model.Invalidf("%s: require public keys such as \"ssh-ed25519 AAAA... name\", one a line, found %q", field, Abridged(line))
+			return model.Invalidf(
+				"%s: require public keys such as \"ssh-ed25519 AAAA... name\", one a line, found %q",
+				field,
+				Abridged(line),
+			)
 		}
 	}
 	return nil
@@ -103,7 +107,11 @@ func checkProxy(p model.Proxy) error {
 		}
 		u, err := url.Parse(a.address)
 		if err != nil || u.Host == "" || !slices.Contains(a.schemes, u.Scheme) {
-			return model.Invalidf("%s: require an address that begins with %s://, found something else", a.field, strings.Join(a.schemes, ":// or "))
+			return model.Invalidf(
+				"%s: require an address that begins with %s://, found something else",
+				a.field,
+				strings.Join(a.schemes, ":// or "),
+			)
 		}
 	}
 	return checkNoProxy(p.NoProxy)

@@ -136,13 +136,20 @@ func onePerFamily(field string, list []netip.Addr) error {
 // checkVIPs checks the VIPs of a cluster against each other.
 func checkVIPs(c *model.Cluster) error {
 	if c.UserManagedNetworking && len(c.APIVIPs)+len(c.IngressVIPs) > 0 {
-		return model.Invalidf("api_vips, ingress_vips: require none with user-managed networking, found %d", len(c.APIVIPs)+len(c.IngressVIPs))
+		return model.Invalidf(
+			"api_vips, ingress_vips: require none with user-managed networking, found %d",
+			len(c.APIVIPs)+len(c.IngressVIPs),
+		)
 	}
 	if len(c.APIVIPs) != len(c.IngressVIPs) && len(c.APIVIPs) > 0 && len(c.IngressVIPs) > 0 {
 		return model.Invalidf("api_vips, ingress_vips: require as many of each, found %d and %d", len(c.APIVIPs), len(c.IngressVIPs))
 	}
 	if len(c.APIVIPs) == 1 && len(c.IngressVIPs) == 1 && familyOf(c.APIVIPs[0].IP) != familyOf(c.IngressVIPs[0].IP) {
-		return model.Invalidf("api_vips, ingress_vips: require addresses of one family, found %s and %s", c.APIVIPs[0].IP, c.IngressVIPs[0].IP)
+		return model.Invalidf(
+			"api_vips, ingress_vips: require addresses of one family, found %s and %s",
+			c.APIVIPs[0].IP,
+			c.IngressVIPs[0].IP,
+		)
 	}
 	if c.LoadBalancer == userManaged { // one load balancer may serve both
 		return nil

@@ -67,7 +67,12 @@ func checkControlPlane(c *model.Cluster) error {
 	}
 	version, err := parseVersion("openshift_version", c.OpenShiftVersion)
 	if err != nil || version.LessThan(semver.MustParse(since+".0-0")) {
-		return model.Invalidf("control_plane_count: require OpenShift %s for %d hosts, found %s", since, c.ControlPlaneCount, c.OpenShiftVersion)
+		return model.Invalidf(
+			"control_plane_count: require OpenShift %s for %d hosts, found %s",
+			since,
+			c.ControlPlaneCount,
+			c.OpenShiftVersion,
+		)
 	}
 	return nil
 }

@@ -26,7 +26,10 @@ func checkTangServers(text string) error {
 	const field = "disk_encryption.tang_servers"
 	var servers []tangServer
 	if err := json.Unmarshal([]byte(text), &servers); err != nil {
-		return model.Invalidf(`%s: require a JSON list such as [{"url":"http://tang.example.com","thumbprint":"..."}], found something else`, field)
+		return model.Invalidf(
+			`%s: require a JSON list such as [{"url":"http://tang.example.com","thumbprint":"..."}], found something else`,
+			field,
+		)
 	}
 	if len(servers) == 0 {
 		return model.Invalidf("%s: require at least one server, found none", field)

@@ -65,13 +65,19 @@ func (p InfraEnvSettings) Apply(e *model.InfraEnv) error {
 func checkImageType(e *model.InfraEnv) error {
 	switch {
 	case e.ImageType == string(wire.ImageTypeDisconnectedIso) && e.ClusterID == nil:
-		return model.Invalidf("image_type: require an environment of a cluster with %s: its release makes the config; found none", e.ImageType)
+		return model.Invalidf(
+			"image_type: require an environment of a cluster with %s: its release makes the config; found none",
+			e.ImageType,
+		)
 	case e.CPUArchitecture != "s390x":
 		return nil
 	case e.ImageType == string(wire.ImageTypeMinimalIso):
 		return model.Invalidf("image_type: require full-iso with cpu_architecture s390x, which has no minimal image; found %s", e.ImageType)
 	case len(e.KernelArguments) > 0:
-		return model.Invalidf("kernel_arguments: require none with cpu_architecture s390x, whose images have no room for them; found %d", len(e.KernelArguments))
+		return model.Invalidf(
+			"kernel_arguments: require none with cpu_architecture s390x, whose images have no room for them; found %d",
+			len(e.KernelArguments),
+		)
 	}
 	return nil
 }

@@ -35,7 +35,12 @@ func checkKernelArgument(i int, a wire.KernelArgument) error {
 		return model.Invalidf("kernel_arguments[%d].value: require KEY=OLD=NEW with replace, found %q", i, a.Value)
 	}
 	if found := unbootable(a.Value); found != "" {
-		return model.Invalidf("kernel_arguments[%d].value: require an argument that every boot loader takes as it is, found %s in %q", i, found, a.Value)
+		return model.Invalidf(
+			"kernel_arguments[%d].value: require an argument that every boot loader takes as it is, found %s in %q",
+			i,
+			found,
+			a.Value,
+		)
 	}
 	return nil
 }

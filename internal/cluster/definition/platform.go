@@ -78,7 +78,8 @@ func applyLoadBalancer(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if p.LoadBalancer != nil && p.LoadBalancer.Type != "" {
 		c.LoadBalancer = string(p.LoadBalancer.Type)
 	}
-	if c.LoadBalancer == userManaged && (c.UserManagedNetworking || c.Platform.Type != platformBaremetal && c.Platform.Type != platformVSphere) {
+	if c.LoadBalancer == userManaged &&
+		(c.UserManagedNetworking || c.Platform.Type != platformBaremetal && c.Platform.Type != platformVSphere) {
 		return model.Invalidf("load_balancer.type: require cluster-managed on platform %s, found %s", c.Platform.Type, c.LoadBalancer)
 	}
 	return nil

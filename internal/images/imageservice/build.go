@@ -153,8 +153,16 @@ func (b *imageBuilder) program(ctx context.Context, system *liveisos.Image) ([]b
 		defer file.Close()
 		program, err := remaster.Nmstatectl(file, system.Base)
 		if err != nil {
-			b.log.WarnContext(ctx, "nmstatectl not extracted from an image: hosts that fetch their root file system get connection files of the service",
-				"openshift_version", system.OpenShiftVersion, "architecture", system.CPUArchitecture, "error", err)
+			b.log.WarnContext(
+				ctx,
+				"nmstatectl not extracted from an image: hosts that fetch their root file system get connection files of the service",
+				"openshift_version",
+				system.OpenShiftVersion,
+				"architecture",
+				system.CPUArchitecture,
+				"error",
+				err,
+			)
 		}
 		return program, nil
 	})

@@ -39,19 +39,30 @@ func TestImagesOpenWithTheAddressThatIsGivenOut(t *testing.T) {
 		want := images.get(address)
 		require.Equal(t, http.StatusOK, want.status, "%s: %s", mode, want.body)
 		for _, opened := range []string{
-			long + "&" + form.parameter + "=" + token, byID + "?" + form.parameter + "=" + token, strings.Replace(address, "full.iso", "minimal.iso", 1),
+			long + "&" + form.parameter + "=" + token, byID + "?" + form.parameter + "=" + token,
+			strings.Replace(address, "full.iso", "minimal.iso", 1),
 			"/images/" + e.ID.String() + "/pxe-initrd?version=4.22&" + form.parameter + "=" + token,
 		} {
 			require.Equal(t, http.StatusOK, images.get(opened).status, "%s %s", mode, opened)
 		}
 		require.Equal(t, http.StatusOK, images.get(byID, user...).status, "users open all")
 
-		require.Contains(t, images.get(byID).message(http.StatusUnauthorized), "require a credential in", "although others have it in the cache")
+		require.Contains(
+			t,
+			images.get(byID).message(http.StatusUnauthorized),
+			"require a credential in",
+			"although others have it in the cache",
+		)
 		images.get(long + "&" + form.parameter + "=" + token + "x").message(http.StatusUnauthorized)
-		images.get("/images/" + other.ID.String() + "?version=4.22&type=full-iso&" + form.parameter + "=" + token).message(http.StatusForbidden)
+		images.get("/images/" + other.ID.String() + "?version=4.22&type=full-iso&" + form.parameter + "=" + token).
+			message(http.StatusForbidden)
 		images.get(form.foreign + token + "/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
 		images.get("/byapikey/x.y.z/4.22/x86_64/full.iso").message(http.StatusUnauthorized)
-		require.Contains(t, images.get("/bytoken/nothing/4.22/x86_64/full.iso").message(http.StatusUnauthorized), "require a token of an infra-env in the address")
+		require.Contains(
+			t,
+			images.get("/bytoken/nothing/4.22/x86_64/full.iso").message(http.StatusUnauthorized),
+			"require a token of an infra-env in the address",
+		)
 		// The path and the query win over the header.
 		images.get(byID+"?"+form.parameter+"=x", user...).message(http.StatusUnauthorized)
 
@@ -122,10 +133,19 @@ func TestImagesAskTheAPIOfTheirProcess(t *testing.T) {
 	path, _ := liveISO(t, isotest.Options{})
 	var options api.Options
 	s := newService(t, func(o *api.Options) { options = *o })
-	images := newImageService(t, s, path, func(o *imageservice.Options) { o.API, o.APIURL = imageservice.InProcess(api.NewServer(options)), "" })
+	images := newImageService(
+		t,
+		s,
+		path,
+		func(o *imageservice.Options) { o.API, o.APIURL = imageservice.InProcess(api.NewServer(options)), "" },
+	)
 	e := s.infraEnv()
 	got := images.get("/byid/" + e.ID.String() + "/4.22/x86_64/minimal.iso")
 	require.Equal(t, http.StatusOK, got.status, "%s", got.body)
-	require.Equal(t, http.StatusNotModified, images.get("/byid/"+e.ID.String()+"/4.22/x86_64/minimal.iso", "If-None-Match", got.header.Get("ETag")).status)
+	require.Equal(
+		t,
+		http.StatusNotModified,
+		images.get("/byid/"+e.ID.String()+"/4.22/x86_64/minimal.iso", "If-None-Match", got.header.Get("ETag")).status,
+	)
 	images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/minimal.iso").reason(http.StatusNotFound)
 }

@@ -40,17 +40,34 @@ func newImageService(t *testing.T, s *service, path string, change func(*imagese
 	var list openshift.OSImages
 	for _, version := range []string{"4.22", "4.16"} {
 		for _, arch := range []string{"x86_64", "arm64", "s390x"} {
-			list = append(list, openshift.OSImage{OpenShiftVersion: version, CPUArchitecture: arch, Version: "9.6", Path: path, URL: "file://" + path})
+			list = append(
+				list,
+				openshift.OSImage{OpenShiftVersion: version, CPUArchitecture: arch, Version: "9.6", Path: path, URL: "file://" + path},
+			)
 		}
 	}
-	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22", CPUArchitecture: "x86_64", Version: "9.6", Path: path, URL: "file://" + path, Type: openshift.TypeDisconnectedISO})
+	list = append(
+		list,
+		openshift.OSImage{
+			OpenShiftVersion: "4.22",
+			CPUArchitecture:  "x86_64",
+			Version:          "9.6",
+			Path:             path,
+			URL:              "file://" + path,
+			Type:             openshift.TypeDisconnectedISO,
+		},
+	)
 	// One that is available for download, and never downloaded.
-	list = append(list, openshift.OSImage{OpenShiftVersion: "4.22.9", CPUArchitecture: "ppc64le", Version: "9.6", URL: "http://mirror.invalid/a.iso"})
+	list = append(
+		list,
+		openshift.OSImage{OpenShiftVersion: "4.22.9", CPUArchitecture: "ppc64le", Version: "9.6", URL: "http://mirror.invalid/a.iso"},
+	)
 	store, err := liveisos.Open(liveisos.Options{Folder: t.TempDir(), Images: list, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	require.NoError(t, err)
 	i := &imageService{api: &countingTransport{next: http.DefaultTransport}, meter: &imageMeter{ended: make(chan struct{}, 1000)}}
 	options := imageservice.Options{
-		Images: store, API: i.api, APIURL: s.url, BaseURL: imageURL, Log: slog.New(slog.NewJSONHandler(s.logged, nil)), Now: time.Now, Meter: i.meter,
+		Images: store, API: i.api, APIURL: s.url, BaseURL: imageURL, Log: slog.New(slog.NewJSONHandler(s.logged, nil)), Now: time.Now,
+		Meter: i.meter,
 	}
 	if change != nil {
 		change(&options)

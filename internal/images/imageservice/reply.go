@@ -33,7 +33,11 @@ func (s *service) refuse(w http.ResponseWriter, r *http.Request, err error) int 
 	case errors.As(err, &notReady):
 		return later(w, notReady.RetryAfter, notReady.Error())
 	case errors.Is(err, download.ErrBusy):
-		return later(w, busyPause, fmt.Sprintf("require at most %d images that are being sent, found as many: try again in %s", s.Bodies, busyPause))
+		return later(
+			w,
+			busyPause,
+			fmt.Sprintf("require at most %d images that are being sent, found as many: try again in %s", s.Bodies, busyPause),
+		)
 	case errors.Is(err, download.ErrCondition):
 		return failure(w, http.StatusPreconditionFailed, "require the file that If-Match or If-Unmodified-Since is about, found another")
 	case errors.As(err, &ranges):

@@ -42,7 +42,10 @@ func TestImagesHaveWhatTheirEnvironmentSays(t *testing.T) {
 	require.NotEmpty(t, full.header.Get("Last-Modified"))
 	require.NotEmpty(t, full.header.Get("X-Request-Id"))
 
-	for _, same := range []string{"/images/" + e.ID.String() + "?version=4.22&type=full-iso", "/byid/" + e.ID.String() + "/4.22/amd64/full.iso", "//byid/" + e.ID.String() + "/4.22/x86_64/full.iso/"} {
+	for _, same := range []string{
+		"/images/" + e.ID.String() + "?version=4.22&type=full-iso", "/byid/" + e.ID.String() + "/4.22/amd64/full.iso",
+		"//byid/" + e.ID.String() + "/4.22/x86_64/full.iso/",
+	} {
 		again := images.get(same)
 		require.Equal(t, full.header.Get("ETag"), again.header.Get("ETag"), same)
 		require.Equal(t, full.body, again.body, same)
@@ -80,10 +83,20 @@ func TestImagesOfMainframes(t *testing.T) {
 	initrd := images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22&arch=s390x")
 	require.Equal(t, http.StatusOK, initrd.status, "%s", initrd.body)
 	size := images.get("/images/" + e.ID.String() + "/s390x-initrd-addrsize?version=4.22&arch=s390x").body
-	require.Equal(t, append([]byte{0, 0, 0, 0, 2, 0, 0, 0}, []byte{0, 0, 0, 0, 0, byte(len(initrd.body) >> 16), byte(len(initrd.body) >> 8), byte(len(initrd.body))}...), size)
+	require.Equal(
+		t,
+		append(
+			[]byte{0, 0, 0, 0, 2, 0, 0, 0},
+			[]byte{0, 0, 0, 0, 0, byte(len(initrd.body) >> 16), byte(len(initrd.body) >> 8), byte(len(initrd.body))}...),
+		size,
+	)
 	require.Equal(t, fileOf(t, base, "generic.ins"), images.get("/boot-artifacts/ins-file?version=4.22&arch=s390x").body)
 	require.Equal(t, fileOf(t, base, "images/kernel.img"), images.get("/boot-artifacts/kernel?version=4.22&arch=s390x").body)
-	require.Contains(t, images.get("/byid/"+e.ID.String()+"/4.22/s390x/minimal.iso").reason(http.StatusBadRequest), "there is no minimal image for s390x")
+	require.Contains(
+		t,
+		images.get("/byid/"+e.ID.String()+"/4.22/s390x/minimal.iso").reason(http.StatusBadRequest),
+		"there is no minimal image for s390x",
+	)
 }
 
 func TestAnythingButAnImageIsExplained(t *testing.T) {
@@ -96,22 +109,46 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 		status int
 		text   string
 	}{
-		"/images/" + id + "?type=full-iso":                             {400, "version: require an OpenShift version such as 4.22, found none"},
-		"/images/" + id + "?version=4.22":                              {400, "type: require one of full-iso, minimal-iso, disconnected-iso, found none"},
-		"/images/" + id + "?version=4.22&type=iso":                     {400, "type: require one of full-iso, minimal-iso, disconnected-iso, found iso"},
-		"/images/" + id + "?version=4.22&type=full-iso&arch=mips":      {400, `arch: require x86_64, arm64, aarch64, ppc64le or s390x, found "mips"`},
-		"/images/x?version=4.22&type=full-iso":                         {400, `infra_env_id: require a UUID, found "x"`},
-		"/images/" + id + "?version=new&type=full-iso":                 {400, `openshift_version: require a version such as 4.22, found "new"`},
-		"/images/" + id + "?version=4.22.0-" + long + "&type=full-iso": {400, "version: require an OpenShift version of at most 128 bytes, found 207"},
-		"/byid/" + id + "/4.22.0-" + long + "/x86_64/full.iso":         {400, "version: require an OpenShift version of at most 128 bytes, found 207"},
-		"/images/" + id + "?version=4.10&type=full-iso":                {404, "require an operating system image for OpenShift 4.10 (x86_64), found 4.22.9 (ppc64le)"},
-		"/byid/" + id + "/4.16/x86_64/disconnected.iso":                {404, "require an operating system image for OpenShift 4.16 (x86_64, disconnected-iso)"},
-		"/byid/" + id + "/4.22/x86_64/other.iso":                       {404, `require one of the files full.iso, minimal.iso and disconnected.iso, found "other.iso"`},
-		"/byid/" + id + "/4.22/x86_64":                                 {404, "no such address"},
-		"/byid/" + uuid.NewString() + "/4.22/x86_64/full.iso":          {404, "infra-env"},
-		"/boot-artifacts/initrd?version=4.22":                          {404, `require one of the boot artifacts rootfs, kernel and ins-file, found "initrd"`},
-		"/boot-artifacts/kernel":                                       {400, "version: require"},
-		"/byid/" + id + "/4.22.9/ppc64le/full.iso":                     {503, "the operating system image of OpenShift 4.22.9 (ppc64le) waits for its download"},
+		"/images/" + id + "?type=full-iso": {
+			400, "version: require an OpenShift version such as 4.22, found none",
+		},
+		"/images/" + id + "?version=4.22": {
+			400, "type: require one of full-iso, minimal-iso, disconnected-iso, found none",
+		},
+		"/images/" + id + "?version=4.22&type=iso": {
+			400, "type: require one of full-iso, minimal-iso, disconnected-iso, found iso",
+		},
+		"/images/" + id + "?version=4.22&type=full-iso&arch=mips": {
+			400, `arch: require x86_64, arm64, aarch64, ppc64le or s390x, found "mips"`,
+		},
+		"/images/x?version=4.22&type=full-iso": {400, `infra_env_id: require a UUID, found "x"`},
+		"/images/" + id + "?version=new&type=full-iso": {
+			400, `openshift_version: require a version such as 4.22, found "new"`,
+		},
+		"/images/" + id + "?version=4.22.0-" + long + "&type=full-iso": {
+			400, "version: require an OpenShift version of at most 128 bytes, found 207",
+		},
+		"/byid/" + id + "/4.22.0-" + long + "/x86_64/full.iso": {
+			400, "version: require an OpenShift version of at most 128 bytes, found 207",
+		},
+		"/images/" + id + "?version=4.10&type=full-iso": {
+			404, "require an operating system image for OpenShift 4.10 (x86_64), found 4.22.9 (ppc64le)",
+		},
+		"/byid/" + id + "/4.16/x86_64/disconnected.iso": {
+			404, "require an operating system image for OpenShift 4.16 (x86_64, disconnected-iso)",
+		},
+		"/byid/" + id + "/4.22/x86_64/other.iso": {
+			404, `require one of the files full.iso, minimal.iso and disconnected.iso, found "other.iso"`,
+		},
+		"/byid/" + id + "/4.22/x86_64":                        {404, "no such address"},
+		"/byid/" + uuid.NewString() + "/4.22/x86_64/full.iso": {404, "infra-env"},
+		"/boot-artifacts/initrd?version=4.22": {
+			404, `require one of the boot artifacts rootfs, kernel and ins-file, found "initrd"`,
+		},
+		"/boot-artifacts/kernel": {400, "version: require"},
+		"/byid/" + id + "/4.22.9/ppc64le/full.iso": {
+			503, "the operating system image of OpenShift 4.22.9 (ppc64le) waits for its download",
+		},
 		"/images/" + id + "/pxe-initrd?version=4.22.9&arch=ppc64le":    {503, "waits for its download"},
 		"/boot-artifacts/rootfs?version=4.22.9&arch=ppc64le":           {503, "waits for its download"},
 		"/images/" + id + "?version=4.22&type=full-iso&arch=aarch64":   {200, ""},
@@ -159,7 +196,14 @@ func TestHeadAndRangesCostNoConfigWhenNothingChanged(t *testing.T) {
 	require.Equal(t, http.StatusNotModified, images.get(address, "If-None-Match", tag).status)
 	require.Equal(t, map[string]int{"files Not Modified": 22}, images.api.asked())
 
-	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), map[string]any{"ignition_config_override": `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/mine","contents":{"source":"data:,x"}}]}}`})
+	s.want(
+		http.StatusCreated,
+		http.MethodPatch,
+		envPath(e.ID),
+		map[string]any{
+			"ignition_config_override": `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/mine","contents":{"source":"data:,x"}}]}}`,
+		},
+	)
 	changed := images.get(address, "Range", "bytes=0-9", "If-Range", tag)
 	require.Equal(t, http.StatusOK, changed.status, "never a part of another image")
 	require.NotEqual(t, tag, changed.header.Get("ETag"))
@@ -230,7 +274,8 @@ func TestNetworkSettingsAreInMinimalImages(t *testing.T) {
 		var e struct{ ID uuid.UUID }
 		s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", map[string]any{
 			"name": "static-" + version, "pull_secret": pullSecret, "openshift_version": version, "static_network_config": []map[string]any{{
-				"network_yaml":      "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  ipv4:\n    enabled: true\n    dhcp: false\n    address:\n    - ip: 192.0.2.10\n      prefix-length: 24\n",
+				"network_yaml": "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  ipv4:\n    enabled: true\n    dhcp: " +
+					"false\n    address:\n    - ip: 192.0.2.10\n      prefix-length: 24\n",
 				"mac_interface_map": []map[string]any{{"mac_address": "52:54:00:00:00:01", "logical_nic_name": "eth0"}},
 			}},
 		}).json(&e)

@@ -109,7 +109,10 @@ func TestTemporalGoesOnWithOpenWorkflowsAfterARestart(t *testing.T) {
 
 func count(t *testing.T, c client.Client, query string) int64 {
 	t.Helper()
-	response, err := c.CountWorkflow(await.Context(t), &workflowservice.CountWorkflowExecutionsRequest{Namespace: frontend.Namespace, Query: query})
+	response, err := c.CountWorkflow(
+		await.Context(t),
+		&workflowservice.CountWorkflowExecutionsRequest{Namespace: frontend.Namespace, Query: query},
+	)
 	require.NoError(t, err)
 	return response.GetCount()
 }

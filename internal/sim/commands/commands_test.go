@@ -73,8 +73,13 @@ func (s *writer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			kind = wire.StepIgnitionFetch
 		}
 		if s.left > 0 {
-			args := fmt.Sprintf(`{"boot_device":"/dev/sda","host_id":%q,"cluster_id":%q,"infra_env_id":%q,"role":"worker","controller_image":"c",`+
-				`"installer_image":"i"}`, host, uuid.Nil, uuid.Nil)
+			args := fmt.Sprintf(
+				`{"boot_device":"/dev/sda","host_id":%q,"cluster_id":%q,"infra_env_id":%q,"role":"worker","controller_image":"c",`+
+					`"installer_image":"i"}`,
+				host,
+				uuid.Nil,
+				uuid.Nil,
+			)
 			steps.Instructions = []wire.Step{{StepType: kind, StepID: fmt.Sprintf("%s-%d", kind, step), Args: []string{args}}}
 		}
 		_ = json.NewEncoder(w).Encode(steps)

@@ -96,7 +96,8 @@ type change struct {
 
 func (b *board) printChanges(c *wire.Cluster) {
 	b.print(c.Name, change{
-		Cluster: c.Name, Status: string(c.Status), Stage: string(c.Progress.FinalizingStage), Percent: c.Progress.TotalPercentage, Info: c.StatusInfo,
+		Cluster: c.Name, Status: string(c.Status), Stage: string(c.Progress.FinalizingStage), Percent: c.Progress.TotalPercentage,
+		Info: c.StatusInfo,
 	})
 	for n := range c.Hosts {
 		h := &c.Hosts[n]
@@ -136,7 +137,10 @@ func (b *board) summary(results []result, took time.Duration, s *service) {
 	for _, r := range results {
 		if b.json {
 			b.mu.Lock()
-			b.print("", change{Cluster: r.name, Status: string(wire.ClusterStatusInstalled), Kubeconfig: r.kubeconfig, Seconds: r.took.Seconds()})
+			b.print(
+				"",
+				change{Cluster: r.name, Status: string(wire.ClusterStatusInstalled), Kubeconfig: r.kubeconfig, Seconds: r.took.Seconds()},
+			)
 			b.mu.Unlock()
 			continue
 		}

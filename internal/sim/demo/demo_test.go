@@ -54,7 +54,10 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 	}{
 		{"a number of hosts that is none", "require masters and workers such as 3+2", demo.Command{Hosts: "three"}},
 		{"nothing to install", "nothing to install", demo.Command{Hosts: "0"}},
-		{"a fault of a host that is not there", `there is no host "worker-7", only master-0`, demo.Command{Hosts: "3", SlowDisk: []string{"worker-7"}}},
+		{
+			"a fault of a host that is not there", `there is no host "worker-7", only master-0`,
+			demo.Command{Hosts: "3", SlowDisk: []string{"worker-7"}},
+		},
 		{"a step that cannot fail", "cannot be made to fail", demo.Command{Hosts: "3", Fail: []string{"master-0:dance"}}},
 	} {
 		_, err := c.command.Plan()
@@ -73,7 +76,10 @@ func TestDemoSaysWhyTheServiceDidNotStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "slipway")
-	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho 'slipway: port 1 is taken' >&2\nexit 1\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(
+		t,
+		os.WriteFile(program, []byte("#!/bin/sh\necho 'slipway: port 1 is taken' >&2\nexit 1\n"), 0o700),
+	) //nolint:gosec // a program
 	var out bytes.Buffer
 	command := demo.Command{Hosts: "0", SNO: true, DataDir: filepath.Join(dir, "data"), Timeout: time.Minute}
 	err := command.Run(t.Context(), &demo.Environment{

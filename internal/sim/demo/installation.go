@@ -104,7 +104,13 @@ func (c *installation) discover(ctx context.Context) error {
 	if len(c.plan.api) > 0 {
 		api, ingress := []wire.APIVip{}, []wire.IngressVip{}
 		for n := range c.plan.api {
-			api, ingress = append(api, wire.APIVip{IP: c.plan.api[n].String()}), append(ingress, wire.IngressVip{IP: c.plan.ingress[n].String()})
+			api, ingress = append(
+				api,
+				wire.APIVip{IP: c.plan.api[n].String()},
+			), append(
+				ingress,
+				wire.IngressVip{IP: c.plan.ingress[n].String()},
+			)
 		}
 		_, err := c.client.UpdateCluster(ctx, c.id, wire.V2ClusterUpdateParams{APIVips: &api, IngressVips: &ingress})
 		if err != nil {

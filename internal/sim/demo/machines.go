@@ -18,7 +18,8 @@ func (c *installation) folder() string { return filepath.Join(c.dir, "clusters",
 func (c *installation) define(ctx context.Context) error {
 	base, count := c.plan.Domain, c.plan.ControlPlane
 	params := wire.ClusterCreateParams{
-		Name: c.plan.Name, OpenshiftVersion: version, PullSecret: c.releases.pullSecret().Reveal(), BaseDNSDomain: &base, ControlPlaneCount: &count,
+		Name: c.plan.Name, OpenshiftVersion: version, PullSecret: c.releases.pullSecret().Reveal(), BaseDNSDomain: &base,
+		ControlPlaneCount: &count,
 	}
 	for _, configure := range c.plan.configure {
 		configure(&params)

@@ -46,9 +46,14 @@ const memoryBlockMiB = 2048
 func (s *Spec) memory(files map[string]string) {
 	const dir = "/sys/devices/system/memory/"
 	usable := s.MemoryMiB * 1024 * 985 / 1000 // the kernel keeps some for itself
-	files["/proc/meminfo"] = fmt.Sprintf("MemTotal:       %d kB\nMemFree:        %d kB\nMemAvailable:   %d kB\nBuffers:               0 kB\n"+
-		"HugePages_Total:       0\nHugePages_Free:        0\nHugePages_Rsvd:        0\nHugePages_Surp:        0\n"+
-		"Hugepagesize:       2048 kB\nHugetlb:               0 kB\n", usable, usable*9/10, usable*9/10)
+	files["/proc/meminfo"] = fmt.Sprintf(
+		"MemTotal:       %d kB\nMemFree:        %d kB\nMemAvailable:   %d kB\nBuffers:               0 kB\n"+
+			"HugePages_Total:       0\nHugePages_Free:        0\nHugePages_Rsvd:        0\nHugePages_Surp:        0\n"+
+			"Hugepagesize:       2048 kB\nHugetlb:               0 kB\n",
+		usable,
+		usable*9/10,
+		usable*9/10,
+	)
 	files[dir+"block_size_bytes"] = fmt.Sprintf("%x\n", memoryBlockMiB<<20)
 	for n := range s.MemoryMiB / memoryBlockMiB {
 		block := fmt.Sprintf("%smemory%d/", dir, n)

@@ -37,9 +37,17 @@ func nextRequest(t *testing.T, stream watch.Interface) *certv1.CertificateSignin
 	return nil
 }
 
-func answer(ctx context.Context, t *testing.T, client kubernetes.Interface, csr *certv1.CertificateSigningRequest, kind certv1.RequestConditionType) {
+func answer(
+	ctx context.Context,
+	t *testing.T,
+	client kubernetes.Interface,
+	csr *certv1.CertificateSigningRequest,
+	kind certv1.RequestConditionType,
+) {
 	t.Helper()
-	csr.Status.Conditions = []certv1.CertificateSigningRequestCondition{{Type: kind, Status: corev1.ConditionTrue, Message: "says the test"}}
+	csr.Status.Conditions = []certv1.CertificateSigningRequestCondition{
+		{Type: kind, Status: corev1.ConditionTrue, Message: "says the test"},
+	}
 	_, err := client.CertificatesV1().CertificateSigningRequests().UpdateApproval(ctx, csr.Name, csr, metav1.UpdateOptions{})
 	require.NoError(t, err)
 }
@@ -178,7 +186,11 @@ func TestRolloutWaitsForMasters(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- kubeapi.RunRollout(ctx, url, rollout) }()
 	require.Equal(t, watch.Added, (<-stream.ResultChan()).Type)
-	require.Equal(t, "Deploying console", (<-stream.ResultChan()).Object.(*unstructured.Unstructured).Object["status"].(map[string]any)["simulated"])
+	require.Equal(
+		t,
+		"Deploying console",
+		(<-stream.ResultChan()).Object.(*unstructured.Unstructured).Object["status"].(map[string]any)["simulated"],
+	)
 
 	nodes := client.CoreV1().Nodes()
 	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{

@@ -38,7 +38,9 @@ func TestSubscriptionsGetAnOperatorThatSucceeds(t *testing.T) {
 	changed := (<-stream.ResultChan()).Object.(*unstructured.Unstructured)
 	installed, _, _ := unstructured.NestedString(changed.Object, "status", "installedCSV")
 	require.Equal(t, "hco-operatorhub.v1.0.0", installed)
-	csv, err := objects.Resource(group.WithResource("clusterserviceversions")).Namespace("openshift-cnv").Get(ctx, installed, metav1.GetOptions{})
+	csv, err := objects.Resource(group.WithResource("clusterserviceversions")).
+		Namespace("openshift-cnv").
+		Get(ctx, installed, metav1.GetOptions{})
 	require.NoError(t, err)
 	phase, _, _ := unstructured.NestedString(csv.Object, "status", "phase")
 	require.Equal(t, "Succeeded", phase)

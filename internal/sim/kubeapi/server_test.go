@@ -187,7 +187,9 @@ func TestWatchOfAForgottenVersionFails(t *testing.T) {
 	_, url := start(t, kubeapi.Options{})
 	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	for range 5000 {
-		_, err := client.CoreV1().Events("one").Create(ctx, &corev1.Event{ObjectMeta: metav1.ObjectMeta{GenerateName: "e"}}, metav1.CreateOptions{})
+		_, err := client.CoreV1().
+			Events("one").
+			Create(ctx, &corev1.Event{ObjectMeta: metav1.ObjectMeta{GenerateName: "e"}}, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
 			require.NoError(t, err)
 		}

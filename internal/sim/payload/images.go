@@ -46,7 +46,14 @@ func (p *Payload) publish(ctx context.Context, version string, opts Options) (st
 	images := map[string]string{}
 	for component, path := range installers {
 		script := file{path: path, mode: 0o755, data: []byte(wrapper(opts.InstallerCommand))}
-		ref, err := p.push(ctx, component, version, opts, []file{script}, []file{{path: "etc/os-release", mode: 0o644, data: []byte("ID=rhel\n")}})
+		ref, err := p.push(
+			ctx,
+			component,
+			version,
+			opts,
+			[]file{script},
+			[]file{{path: "etc/os-release", mode: 0o644, data: []byte("ID=rhel\n")}},
+		)
 		if err != nil {
 			return "", err
 		}
@@ -158,7 +165,14 @@ func archive(files []file) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.path, Mode: f.mode, Size: int64(len(f.data)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
+		h := &tar.Header{
+			Typeflag: tar.TypeReg,
+			Name:     f.path,
+			Mode:     f.mode,
+			Size:     int64(len(f.data)),
+			ModTime:  time.Unix(0, 0),
+			Format:   tar.FormatPAX,
+		}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}

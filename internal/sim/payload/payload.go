@@ -60,8 +60,11 @@ func Serve(ctx context.Context, opts Options) (*Payload, error) {
 		return nil, err
 	}
 	p := &Payload{
-		address:  listener.Addr().String(),
-		server:   &http.Server{Handler: protect(registry.New(registry.Logger(logger(opts.Log))), opts), ReadHeaderTimeout: 10 * time.Second},
+		address: listener.Addr().String(),
+		server: &http.Server{
+			Handler:           protect(registry.New(registry.Logger(logger(opts.Log))), opts),
+			ReadHeaderTimeout: 10 * time.Second,
+		},
 		releases: map[string]string{},
 		ended:    make(chan error, 1),
 	}

@@ -21,7 +21,11 @@ func TestServeListensOnLoopbackOnly(t *testing.T) {
 
 func TestReleasesAreTheSameInEveryRun(t *testing.T) {
 	t.Parallel()
-	opts := payload.Options{Versions: []string{"4.20.33", "4.19.42"}, Architecture: "amd64", InstallerCommand: []string{"/opt/it's here", "sim-installer"}}
+	opts := payload.Options{
+		Versions:         []string{"4.20.33", "4.19.42"},
+		Architecture:     "amd64",
+		InstallerCommand: []string{"/opt/it's here", "sim-installer"},
+	}
 	var digests []string
 	for range 2 {
 		p, err := payload.Serve(t.Context(), opts)

@@ -172,18 +172,22 @@ func TestCitationsAndLinksThatLeadNowhereAreFound(t *testing.T) {
 	for name, test := range map[string]struct {
 		file, text, fault string
 	}{
-		"good citation":            {"a.go", "// x (docs/a.md, \"Some rule\").", ""},
-		"good citation, wrapped":   {"a.go", "\t// x (docs/a.md, \"Some\n\t// rule\" and \"Bold term\").", ""},
-		"good cell":                {"a.go", "// docs/a.md, \"Row name\"", ""},
-		"good links":               {"docs/b.md", "[a](a.md#some-rule) [b](#here) [out](https://example.com/x.md)\n# Here\n", ""},
-		"no page":                  {"a.go", "// docs/c.md", "a.go: no page docs/c.md"},
-		"no rule":                  {"a.go", "// docs/a.md, \"Other\"", `a.go: docs/a.md has no heading, bold term or cell "Other"`},
-		"no second rule":           {"a.go", "// docs/a.md, \"Some rule\" and \"Other\"", `a.go: docs/a.md has no heading, bold term or cell "Other"`},
-		"folder outside":           {"a.go", "// contract" + "/states.md", "a.go: cite a rule by its name and page, not by contract" + "/"},
-		"folder outside in a page": {"docs/b.md", "see contract" + "/x", "docs/b.md: cite a rule by its name and page, not by contract" + "/"},
-		"number of a row":          {"a.go", "// rows " + "12 and 13", "a.go: cite a rule by its name and page, not by rows " + "12"},
-		"link without a file":      {"docs/b.md", "[c](c.md)", "docs/b.md: no file for the link c.md"},
-		"link without a heading":   {"docs/b.md", "[a](a.md#other)", "docs/b.md: no heading for the link a.md#other"},
+		"good citation":          {"a.go", "// x (docs/a.md, \"Some rule\").", ""},
+		"good citation, wrapped": {"a.go", "\t// x (docs/a.md, \"Some\n\t// rule\" and \"Bold term\").", ""},
+		"good cell":              {"a.go", "// docs/a.md, \"Row name\"", ""},
+		"good links":             {"docs/b.md", "[a](a.md#some-rule) [b](#here) [out](https://example.com/x.md)\n# Here\n", ""},
+		"no page":                {"a.go", "// docs/c.md", "a.go: no page docs/c.md"},
+		"no rule":                {"a.go", "// docs/a.md, \"Other\"", `a.go: docs/a.md has no heading, bold term or cell "Other"`},
+		"no second rule": {
+			"a.go", "// docs/a.md, \"Some rule\" and \"Other\"", `a.go: docs/a.md has no heading, bold term or cell "Other"`,
+		},
+		"folder outside": {"a.go", "// contract" + "/states.md", "a.go: cite a rule by its name and page, not by contract" + "/"},
+		"folder outside in a page": {
+			"docs/b.md", "see contract" + "/x", "docs/b.md: cite a rule by its name and page, not by contract" + "/",
+		},
+		"number of a row":        {"a.go", "// rows " + "12 and 13", "a.go: cite a rule by its name and page, not by rows " + "12"},
+		"link without a file":    {"docs/b.md", "[c](c.md)", "docs/b.md: no file for the link c.md"},
+		"link without a heading": {"docs/b.md", "[a](a.md#other)", "docs/b.md: no heading for the link a.md#other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,7 +30,13 @@ func TestEveryEventIsEmitted(t *testing.T) {
 		})
 	}
 	for _, name := range eventNames(t) {
-		require.True(t, mentioned[name], "no code emits events.%s: delete it from %s, and say why in notEmitted of its tests", name, eventsPackage)
+		require.True(
+			t,
+			mentioned[name],
+			"no code emits events.%s: delete it from %s, and say why in notEmitted of its tests",
+			name,
+			eventsPackage,
+		)
 	}
 }
 

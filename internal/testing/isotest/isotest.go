@@ -62,7 +62,9 @@ func Build(t testing.TB, o Options) string {
 		b.pc()
 	}
 	iso := filepath.Join(t.TempDir(), "base.iso")
-	args := append([]string{"-as", "mkisofs", "-quiet", "-iso-level", "3", "-V", o.label(), "-r", "-J", "-joliet-long", "-o", iso}, b.boot()...)
+	args := append(
+		[]string{"-as", "mkisofs", "-quiet", "-iso-level", "3", "-V", o.label(), "-r", "-J", "-joliet-long", "-o", iso},
+		b.boot()...)
 	//nolint:gosec // a test's own arguments
 	out, err := exec.CommandContext(t.Context(), "xorriso", append(args, tree)...).CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -124,11 +126,19 @@ func (b builder) pc() {
 	kargs := &kargs{room: or(b.o.KargsRoom, 1137), text: DefaultKargs(b.o)}
 	if b.o.isX86() {
 		b.write("isolinux/isolinux.bin", isolinux())
-		b.write("isolinux/isolinux.cfg", kargs.embed("isolinux/isolinux.cfg",
-			"serial 0\ndefault vesamenu.c32\ntimeout 50\nlabel linux\n  menu label ^RHEL CoreOS (Live)\n  menu default\n  kernel /images/pxeboot/vmlinuz\n  append initrd=/images/pxeboot/initrd.img,/images/ignition.img ", "\n"))
+		b.write("isolinux/isolinux.cfg", kargs.embed(
+			"isolinux/isolinux.cfg",
+			"serial 0\ndefault vesamenu.c32\ntimeout 50\nlabel linux\n  menu label ^RHEL CoreOS (Live)\n  menu default\n  kernel "+
+				"/images/pxeboot/vmlinuz\n  append initrd=/images/pxeboot/initrd.img,/images/ignition.img ",
+			"\n",
+		))
 	}
-	b.write("EFI/redhat/grub.cfg", kargs.embed("EFI/redhat/grub.cfg",
-		"set default=\"1\"\nset timeout=5\nmenuentry 'RHEL CoreOS (Live)' --class fedora --class gnu-linux --class gnu --class os {\n\tlinux /images/pxeboot/vmlinuz ", "\n\tinitrd /images/pxeboot/initrd.img /images/ignition.img\n}\n"))
+	b.write("EFI/redhat/grub.cfg", kargs.embed(
+		"EFI/redhat/grub.cfg",
+		"set default=\"1\"\nset timeout=5\nmenuentry 'RHEL CoreOS (Live)' --class fedora --class gnu-linux --class gnu --class os "+
+			"{\n\tlinux /images/pxeboot/vmlinuz ",
+		"\n\tinitrd /images/pxeboot/initrd.img /images/ignition.img\n}\n",
+	))
 	if !b.o.WithoutInfo {
 		b.write("coreos/igninfo.json", []byte(`{"file": "images/ignition.img"}`))
 		b.write("coreos/kargs.json", kargs.json(b.t))
@@ -141,7 +151,13 @@ func (b builder) s390x() {
 	b.write("images/kernel.img", noise(2, 5000))
 	b.write("images/pxeboot/initrd.img", noise(3, 7001))
 	b.write("images/initrd.addrsize", []byte{0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1b, 0x59})
-	b.write("generic.ins", []byte("images/kernel.img 0x00000000\nimages/initrd.img 0x02000000\nimages/genericdvd.prm 0x00010480\nimages/initrd.addrsize 0x00010408\n"))
+	b.write(
+		"generic.ins",
+		[]byte(
+			"images/kernel.img 0x00000000\nimages/initrd.img 0x02000000\nimages/genericdvd.prm 0x00010480\nimages/initrd.addrsize "+
+				"0x00010408\n",
+		),
+	)
 	b.rootfs()
 	room := or(b.o.IgnitionRoom, 256<<10)
 	cdboot := noise(5, 100<<10)
@@ -173,7 +189,20 @@ func (b builder) boot() []string {
 	case !b.o.isX86():
 		return []string{"-c", "boot.cat", "-e", "images/efiboot.img", "-no-emul-boot"}
 	}
-	args := []string{"-c", "isolinux/boot.cat", "-b", "isolinux/isolinux.bin", "-no-emul-boot", "-boot-load-size", "4", "-boot-info-table", "-eltorito-alt-boot", "-e", "images/efiboot.img", "-no-emul-boot"}
+	args := []string{
+		"-c",
+		"isolinux/boot.cat",
+		"-b",
+		"isolinux/isolinux.bin",
+		"-no-emul-boot",
+		"-boot-load-size",
+		"4",
+		"-boot-info-table",
+		"-eltorito-alt-boot",
+		"-e",
+		"images/efiboot.img",
+		"-no-emul-boot",
+	}
 	if mbr := "/usr/lib/ISOLINUX/isohdpfx.bin"; exists(mbr) {
 		args = append(args, "-isohybrid-mbr", mbr, "-isohybrid-gpt-basdat")
 	}

@@ -129,7 +129,19 @@ func startServer() (string, error) {
 		return "", err
 	}
 	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(binDir(), "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+	initdb := exec.Command(
+		filepath.Join(binDir(), "initdb"),
+		"-D",
+		data,
+		"-U",
+		"postgres",
+		"-A",
+		"trust",
+		"--no-sync",
+		"-E",
+		"UTF8",
+		"--locale=C",
+	)
 	initdb.SysProcAttr, initdb.Dir = attr, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("initdb: %w: %s", err, out)

@@ -141,7 +141,8 @@ func (b *bench) whileWriting(t *testing.T, m *machine) {
 	t.Helper()
 	b.timeline.until(t, m.name+" to write its image", installationLimit, func(c *wire.Cluster) bool {
 		h := hostOf(c, m)
-		return h != nil && h.Progress.CurrentStage == wire.HostStageWritingImageToDisk && strings.HasSuffix(h.Progress.ProgressInfo, "%") && m.written() > 0
+		return h != nil && h.Progress.CurrentStage == wire.HostStageWritingImageToDisk && strings.HasSuffix(h.Progress.ProgressInfo, "%") &&
+			m.written() > 0
 	})
 }
 

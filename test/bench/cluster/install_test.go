@@ -198,7 +198,12 @@ func (b *bench) discover(t *testing.T) {
 		})
 		require.NoError(t, err)
 	}
-	b.timeline.until(t, "the cluster to be ready", discoveryLimit, func(c *wire.Cluster) bool { return c.Status == wire.ClusterStatusReady })
+	b.timeline.until(
+		t,
+		"the cluster to be ready",
+		discoveryLimit,
+		func(c *wire.Cluster) bool { return c.Status == wire.ClusterStatusReady },
+	)
 }
 
 // machine is that of a host.

@@ -41,13 +41,27 @@ func (b *bench) prove(t *testing.T) {
 	kube := b.kubectl(t, "kubeconfig")
 	nodes := kube(t, "", "get", "nodes", "--output", "wide")
 	fmt.Println("$ kubectl get nodes --output wide\n" + nodes)
-	ready := kube(t, "", "get", "nodes", "--output", `jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`)
+	ready := kube(
+		t,
+		"",
+		"get",
+		"nodes",
+		"--output",
+		`jsonpath={range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`,
+	)
 	for _, m := range b.machines {
 		require.Contains(t, ready, m.name+"=True")
 	}
 	operators := kube(t, "", "get", "clusteroperators,clusterversion")
 	fmt.Println("$ kubectl get clusteroperators,clusterversion\n" + operators)
-	available := kube(t, "", "get", "clusteroperators", "--output", `jsonpath={range .items[*]}{.status.conditions[?(@.type=="Available")].status}{"\n"}{end}`)
+	available := kube(
+		t,
+		"",
+		"get",
+		"clusteroperators",
+		"--output",
+		`jsonpath={range .items[*]}{.status.conditions[?(@.type=="Available")].status}{"\n"}{end}`,
+	)
 	require.NotEmpty(t, available)
 	require.NotContains(t, available, "False")
 	b.proveRogue(t, kube)
@@ -87,7 +101,14 @@ func (b *bench) kubectl(t *testing.T, credentials string) func(t *testing.T, inp
 // pending while it was there is seen on the one that the payload made.
 func (b *bench) proveRogue(t *testing.T, kube func(*testing.T, string, ...string) string) {
 	t.Helper()
-	requests := kube(t, "", "get", "certificatesigningrequests", "--output", `jsonpath={range .items[*]}{.metadata.name}={.status.conditions[0].type}{"\n"}{end}`)
+	requests := kube(
+		t,
+		"",
+		"get",
+		"certificatesigningrequests",
+		"--output",
+		`jsonpath={range .items[*]}{.metadata.name}={.status.conditions[0].type}{"\n"}{end}`,
+	)
 	fmt.Println("$ kubectl get certificatesigningrequests\n" + kube(t, "", "get", "certificatesigningrequests"))
 	require.Contains(t, requests, rogueName+"=\n", "the rogue request is pending")
 	require.Equal(t, 1, strings.Count(requests, "=\n"), "no other request is pending")
@@ -104,10 +125,23 @@ func (b *bench) askAsRogue(t *testing.T) {
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: subject}, key)
 	require.NoError(t, err)
 	request := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
-	b.kubectl(t, "kubeconfig-noingress")(t, fmt.Sprintf(`{"apiVersion":"certificates.k8s.io/v1","kind":"CertificateSigningRequest","metadata":{"name":%q},
+	b.kubectl(
+		t,
+		"kubeconfig-noingress",
+	)(
+		t,
+		fmt.Sprintf(`{"apiVersion":"certificates.k8s.io/v1","kind":"CertificateSigningRequest","metadata":{"name":%q},
 		"spec":{"request":%q,"signerName":"kubernetes.io/kube-apiserver-client-kubelet","usages":["digital signature","client auth"]}}`, rogueName, request),
-		"create", "--filename", "-", "--as", "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper",
-		"--as-group", "system:serviceaccounts", "--as-group", "system:authenticated")
+		"create",
+		"--filename",
+		"-",
+		"--as",
+		"system:serviceaccount:openshift-machine-config-operator:node-bootstrapper",
+		"--as-group",
+		"system:serviceaccounts",
+		"--as-group",
+		"system:authenticated",
+	)
 	b.timeline.say("rogue certificate request sent")
 }
 

@@ -47,7 +47,11 @@ func newRelease(t *testing.T, l *site) release {
 	require.NoError(t, os.Mkdir(files, 0o755))
 	cache, err := os.UserCacheDir()
 	require.NoError(t, err)
-	kube, err := coreos.Kube(t.Context(), coreos.Cache{Dir: coreos.Dir(cache), Log: os.Stderr}, coreos.KubeOptions{Source: absolute(t, "../kube")})
+	kube, err := coreos.Kube(
+		t.Context(),
+		coreos.Cache{Dir: coreos.Dir(cache), Log: os.Stderr},
+		coreos.KubeOptions{Source: absolute(t, "../kube")},
+	)
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(kube, filepath.Join(files, "kube.tar.zst")))
 	built, err := hostprograms.Build(t.Context(), files)
@@ -59,7 +63,9 @@ func newRelease(t *testing.T, l *site) release {
 	go server.Serve(l.listen(t, payloadPort))
 	t.Cleanup(func() { _ = server.Close() })
 
-	settings, err := json.Marshal(map[string]any{"archives": []archive{{address("kube.tar.zst"), kubeSum}, {address(filepath.Base(built.Archive)), built.SHA256}}})
+	settings, err := json.Marshal(
+		map[string]any{"archives": []archive{{address("kube.tar.zst"), kubeSum}, {address(filepath.Base(built.Archive)), built.SHA256}}},
+	)
 	require.NoError(t, err)
 	settingsFile := filepath.Join(l.dir, "installer.json")
 	require.NoError(t, os.WriteFile(settingsFile, settings, 0o600))
@@ -79,7 +85,8 @@ func address(file string) string { return fmt.Sprintf("http://%s:%s/%s", gateway
 func (r release) offers(t *testing.T) string {
 	t.Helper()
 	return text(t, []openshift.Release{{
-		Version: version, DisplayName: version, CPUArchitectures: []string{"x86_64"}, SupportLevel: "production", Default: true, Image: r.image,
+		Version: version, DisplayName: version, CPUArchitectures: []string{"x86_64"}, SupportLevel: "production", Default: true,
+		Image: r.image,
 	}})
 }
 

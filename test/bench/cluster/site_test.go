@@ -30,7 +30,8 @@ func newSite(t *testing.T, dir string, s shape) *site {
 	}
 	args := []string{
 		"--local=/" + baseDomain + "/",
-		"--host-record=api." + domain + "," + api, "--host-record=api-int." + domain + "," + api, "--address=/apps." + domain + "/" + ingress,
+		"--host-record=api." + domain + "," + api, "--host-record=api-int." + domain + "," + api,
+		"--address=/apps." + domain + "/" + ingress,
 		"--dhcp-authoritative", "--dhcp-range=" + gateway + ",static", "--dhcp-leasefile=" + filepath.Join(dir, "leases"),
 		"--dhcp-option=option:router," + gateway, "--dhcp-option=option:ntp-server," + gateway,
 	}

@@ -34,7 +34,13 @@ func step(settings map[string]string) coreos.Step {
 
 func TestKeyChangesWithWhateverAnArtifactIsMadeOf(t *testing.T) {
 	t.Parallel()
-	base := coreos.Step{Name: "a", Script: "iso.sh", Files: []string{"iso"}, Settings: map[string]string{"LABEL": "x"}, Needs: map[string]coreos.Step{"KERNEL": {Name: "k", Script: "kernel.sh"}}}
+	base := coreos.Step{
+		Name:     "a",
+		Script:   "iso.sh",
+		Files:    []string{"iso"},
+		Settings: map[string]string{"LABEL": "x"},
+		Needs:    map[string]coreos.Step{"KERNEL": {Name: "k", Script: "kernel.sh"}},
+	}
 	key := func(change func(*coreos.Step)) string {
 		s := base
 		change(&s)

@@ -31,7 +31,19 @@ func TestProgramsOfTheArchiveMakeACluster(t *testing.T) {
 	programs := fmt.Sprintf(`{"programs": {"hello": %q, "sleeper": "/bin/sleep"}}`, filepath.Join(dir, "hello.sh"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "cri.json"), []byte(programs), 0o600))
 
-	cluster := exec.CommandContext(t.Context(), "unshare", "--net", "--mount", "--uts", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", filepath.Join(dir, "cluster.sh"))
+	cluster := exec.CommandContext(
+		t.Context(),
+		"unshare",
+		"--net",
+		"--mount",
+		"--uts",
+		"--pid",
+		"--fork",
+		"--mount-proc",
+		"--kill-child",
+		"sh",
+		filepath.Join(dir, "cluster.sh"),
+	)
 	cluster.Env = append(os.Environ(), "DIR="+dir, "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	cluster.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err = cluster.CombinedOutput()
@@ -61,7 +73,10 @@ func kubeArchive(t *testing.T) string {
 	require.NoError(t, err)
 	archive, err := coreos.FindKube(coreos.Dir(cache), coreos.KubeOptions{Source: "../kube"})
 	if err != nil {
-		t.Skip("SKIP: the programs of a cluster are not built, or their sources have changed since (go run ./test/bench/coreos/buildkube test/bench/kube)")
+		t.Skip(
+			"SKIP: the programs of a cluster are not built, or their sources have changed since (go run ./test/bench/coreos/buildkube " +
+				"test/bench/kube)",
+		)
 	}
 	return archive
 }
@@ -74,10 +89,22 @@ func writePKI(t *testing.T, dir string) {
 	require.NoError(t, err)
 	keys := pki.Keys(dir)
 	require.NoError(t, keys.Store("ca", authority))
-	require.NoError(t, keys.Issue(authority, "apiserver", pki.Subject{Name: "kube-apiserver", Hosts: []string{"localhost", "127.0.0.1", "10.88.0.11"}}, time.Now()))
+	require.NoError(
+		t,
+		keys.Issue(
+			authority,
+			"apiserver",
+			pki.Subject{Name: "kube-apiserver", Hosts: []string{"localhost", "127.0.0.1", "10.88.0.11"}},
+			time.Now(),
+		),
+	)
 	require.NoError(t, keys.Issue(authority, "admin", pki.Subject{Name: "admin", Groups: []string{"system:masters"}}, time.Now()))
 	write(t, filepath.Join(dir, "tokens.csv"), "secret-of-the-bench,bench-node-bootstrapper,bench-node-bootstrapper\n")
-	write(t, filepath.Join(dir, "admin.kubeconfig"), kubeconfig(dir, fmt.Sprintf("client-certificate: %[1]s/admin.crt, client-key: %[1]s/admin.key", dir)))
+	write(
+		t,
+		filepath.Join(dir, "admin.kubeconfig"),
+		kubeconfig(dir, fmt.Sprintf("client-certificate: %[1]s/admin.crt, client-key: %[1]s/admin.key", dir)),
+	)
 	write(t, filepath.Join(dir, "bootstrap.kubeconfig"), kubeconfig(dir, "token: secret-of-the-bench"))
 }
 

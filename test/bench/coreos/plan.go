@@ -31,7 +31,11 @@ func plan(ctx context.Context, o Options) (steps, error) {
 	if err != nil {
 		return s, err
 	}
-	s.ignition = Step{Name: "ignition", Script: "ignition.sh", Settings: map[string]string{"SOURCE": ignition.Dir, "VERSION": ignition.Version}}
+	s.ignition = Step{
+		Name:     "ignition",
+		Script:   "ignition.sh",
+		Settings: map[string]string{"SOURCE": ignition.Dir, "VERSION": ignition.Version},
+	}
 	s.installer = Step{Name: "installer", Script: "installer.sh", Settings: map[string]string{"VERSION": installerCrate}}
 	s.kernel = Step{Name: "kernel", Script: "kernel.sh", Settings: map[string]string{"PACKAGE": newest.Name, "VERSION": newest.Version}}
 	if s.root, err = s.planRoot(ctx, o); err != nil {

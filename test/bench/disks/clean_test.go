@@ -77,11 +77,17 @@ var layouts = []struct {
 	warns bool
 }{
 	{name: "nothing at all"},
-	{name: "LVM on the whole disk", make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0; lvcreate -qq -y -L 20M -n home vg0`},
+	{
+		name: "LVM on the whole disk",
+		make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0; lvcreate -qq -y -L 20M -n home vg0`,
+	},
 	{name: "LVM on a partition with a thin pool", make: two + `two /dev/vda; pvcreate -qq /dev/vda1; vgcreate -qq vg0 /dev/vda1
 		lvcreate -qq -y -L 60M --type thin-pool --poolmetadatasize 4M -n pool vg0 || lvcreate -qq -y -L 60M -n pool vg0
 		lvcreate -qq -y -V 100M -T vg0/pool -n thin || true`},
-	{name: "LVM that nobody started", make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0; vgchange -qq -an vg0`},
+	{
+		name: "LVM that nobody started",
+		make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0; vgchange -qq -an vg0`,
+	},
 	{name: "a physical volume without group", make: `pvcreate -qq /dev/vda`},
 	{
 		name: "a group over two disks", warns: true,
@@ -104,9 +110,20 @@ var layouts = []struct {
 		make:   `pvcreate -qq /dev/vdb; vgcreate -qq data /dev/vdb; lvcreate -qq -y -L 20M -n keep data; pvcreate -qq /dev/vda; vgcreate -qq old /dev/vda; lvcreate -qq -y -L 20M -n x old`,
 		others: `lvs --noheadings -o lv_name,lv_active data; wipefs /dev/vdb`,
 	},
-	{name: "a mirror of whole disks", make: `mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb`, others: `wipefs /dev/vdb`},
-	{name: "a mirror with the old format", make: `mdadm -q --create --run /dev/md0 --metadata=0.90 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb`, others: `wipefs /dev/vdb`},
-	{name: "a mirror with the format at the end", make: `mdadm -q --create --run /dev/md0 --metadata=1.0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb`},
+	{
+		name:   "a mirror of whole disks",
+		make:   `mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb`,
+		others: `wipefs /dev/vdb`,
+	},
+	{
+		name:   "a mirror with the old format",
+		make:   `mdadm -q --create --run /dev/md0 --metadata=0.90 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb`,
+		others: `wipefs /dev/vdb`,
+	},
+	{
+		name: "a mirror with the format at the end",
+		make: `mdadm -q --create --run /dev/md0 --metadata=1.0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb`,
+	},
 	{
 		name: "mirrors of partitions with LVM on one",
 		make: two + `two /dev/vda; two /dev/vdb; mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda1 /dev/vdb1
@@ -123,9 +140,18 @@ var layouts = []struct {
 		make: `mdadm -q --create --run /dev/md0 --level=0 --raid-devices=2 /dev/vda /dev/vdb; mdadm -q --stop /dev/md0; wipefs -qaf /dev/vdb; udevadm settle
 			mdadm -q --stop /dev/md/* /dev/md[0-9]* 2>/dev/null || true; mdadm -q --incremental /dev/vda || true; udevadm settle; test -n "$(ls /sys/block/vda/holders)"`,
 	},
-	{name: "an array that nobody started", make: `mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb; mdadm -q --stop /dev/md0; udevadm settle; mdadm -q --stop /dev/md* 2>/dev/null || true`},
-	{name: "a device of the device mapper", make: `dmsetup create old --table "0 100000 linear /dev/vda 2048"; dmsetup create "on old" --table "0 1000 linear /dev/mapper/old 0"`},
-	{name: "a device of the device mapper on a partition", make: two + `two /dev/vda; dmsetup create old --table "0 1000 linear /dev/vda2 0"`},
+	{
+		name: "an array that nobody started",
+		make: `mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb; mdadm -q --stop /dev/md0; udevadm settle; mdadm -q --stop /dev/md* 2>/dev/null || true`,
+	},
+	{
+		name: "a device of the device mapper",
+		make: `dmsetup create old --table "0 100000 linear /dev/vda 2048"; dmsetup create "on old" --table "0 1000 linear /dev/mapper/old 0"`,
+	},
+	{
+		name: "a device of the device mapper on a partition",
+		make: two + `two /dev/vda; dmsetup create old --table "0 1000 linear /dev/vda2 0"`,
+	},
 	{name: "file systems", make: two + `two /dev/vda; mkfs.ext4 -q /dev/vda1; mkswap -q /dev/vda2`},
 	{
 		name: "a volume of LVM that device mapper uses",
@@ -152,7 +178,9 @@ func TestGuestDiskIsFreeAfterItsCleanup(t *testing.T) {
 			requireFree(t, "/dev/vda", report)
 			require.Equal(t, before, sh(t, l.others))
 			require.Equal(t, l.warns, len(report.Warnings) > 0, "%q", report.Warnings)
-			again, err := newInstaller(installer.Options{}).CleanDisk(t.Context(), &wire.InstallCmdRequest{BootDevice: "/dev/disk/by-id/virtio-disk0"})
+			again, err := newInstaller(
+				installer.Options{},
+			).CleanDisk(t.Context(), &wire.InstallCmdRequest{BootDevice: "/dev/disk/by-id/virtio-disk0"})
 			require.NoError(t, err)
 			require.Empty(t, again.Warnings, "the second time")
 		})

@@ -45,7 +45,10 @@ func TestDisksOfARealMachine(t *testing.T) {
 	if system.installer != "" {
 		programs = append(programs, system.installer)
 	}
-	build := exec.CommandContext(t.Context(), "sh", append([]string{"guest/build.sh", image, "guest/init.sh", system.kernel}, programs...)...)
+	build := exec.CommandContext(
+		t.Context(),
+		"sh",
+		append([]string{"guest/build.sh", image, "guest/init.sh", system.kernel}, programs...)...)
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", said)
 

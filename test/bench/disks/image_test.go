@@ -129,15 +129,25 @@ func TestGuestFailureTellsItsCause(t *testing.T) {
 		change     func(*wire.InstallCmdRequest)
 	}{
 		"a file system of the disk is in use": {
-			make: two + `two /dev/vda; mkfs.ext4 -q /dev/vda1; mkdir -p /mnt/used; mount /dev/vda1 /mnt/used`, want: "/dev/vda1 mounted on /mnt/used",
+			make: two + `two /dev/vda; mkfs.ext4 -q /dev/vda1; mkdir -p /mnt/used; mount /dev/vda1 /mnt/used`,
+			want: "/dev/vda1 mounted on /mnt/used",
 		},
-		"LVM uses the disk":     {make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0`, want: "busy"},
-		"RAID uses a partition": {make: two + `two /dev/vda; mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda1 /dev/vda2`, want: "/dev/vda1"},
+		"LVM uses the disk": {
+			make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0`, want: "busy",
+		},
+		"RAID uses a partition": {
+			make: two + `two /dev/vda; mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda1 /dev/vda2`,
+			want: "/dev/vda1",
+		},
 		"the disk is too small": {
 			want: "space", change: func(r *wire.InstallCmdRequest) { r.BootDevice = "/dev/vdd" },
 		},
-		"an argument that the program does not know": {want: "--no-such-thing", change: func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["--no-such-thing"]` }},
-		"the image is missing":                       {want: "no such image", change: func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["-f","/tmp/no such image"]` }},
+		"an argument that the program does not know": {
+			want: "--no-such-thing", change: func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["--no-such-thing"]` },
+		},
+		"the image is missing": {
+			want: "no such image", change: func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["-f","/tmp/no such image"]` },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHost(t)

@@ -68,7 +68,11 @@ var links = []fault{
 		fails: []symptom{onHost("valid-platform-network-settings", "OpenStack")},
 	},
 	{name: "API VIP in use", inject: takeVIP("api", apiVIP), fails: []symptom{onCluster("api-vips-valid", apiVIP+" answers")}},
-	{name: "ingress VIP in use", inject: takeVIP("ingress", ingressVIP), fails: []symptom{onCluster("ingress-vips-valid", ingressVIP+" answers")}},
+	{
+		name:   "ingress VIP in use",
+		inject: takeVIP("ingress", ingressVIP),
+		fails:  []symptom{onCluster("ingress-vips-valid", ingressVIP+" answers")},
+	},
 	{
 		name: "iSCSI disks on the machine network", inject: iscsiDisks,
 		fails: []symptom{{id: "no-iscsi-nic-belongs-to-machine-cidr", because: "outside the machine network", unjudged: true}},
@@ -88,7 +92,10 @@ var places = []fault{
 var names = []fault{{
 	name: "DNS without the names of the cluster", inject: nameServer(emptyDNS),
 	fails: []symptom{
-		onHost("api-domain-name-resolved-correctly", "found no address"), onHost("api-int-domain-name-resolved-correctly", "found no address"),
+		onHost(
+			"api-domain-name-resolved-correctly",
+			"found no address",
+		), onHost("api-int-domain-name-resolved-correctly", "found no address"),
 		onHost("apps-domain-name-resolved-correctly", "found no address"),
 	},
 }}

@@ -36,8 +36,18 @@ func (b *bench) footprint(t *testing.T, window time.Duration) {
 		cpu = append(cpu, 100*float64(ownAfter[i]-own[i])/float64(took))
 		commands = append(commands, 100*float64(othersAfter[i]-others[i])/float64(took))
 	}
-	t.Logf("footprint: %d agents, %s: resident %s MiB (goal < %g), of which %s MiB are not pages of the program; CPU %s %% of a core each (goal < %g); their commands %s %%",
-		len(b.hosts), took.Round(time.Second), spread(memory), maxMemoryMiB, spread(private), spread(cpu), maxCPUPercent, spread(commands))
+	t.Logf(
+		"footprint: %d agents, %s: resident %s MiB (goal < %g), of which %s MiB are not pages of the program; CPU %s %% of a core each "+
+			"(goal < %g); their commands %s %%",
+		len(b.hosts),
+		took.Round(time.Second),
+		spread(memory),
+		maxMemoryMiB,
+		spread(private),
+		spread(cpu),
+		maxCPUPercent,
+		spread(commands),
+	)
 	if median(memory) > maxMemoryMiB || median(cpu) > maxCPUPercent {
 		t.Log("footprint: the goal is missed")
 	}

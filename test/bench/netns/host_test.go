@@ -63,7 +63,12 @@ type agentOptions struct {
 // boot starts the host: DHCP, its clock daemon and its agent.
 func (h *host) boot(t *testing.T, o agentOptions) {
 	t.Helper()
-	conf := fmt.Sprintf("server %[1]s iburst minpoll %[3]d maxpoll %[3]d\nserver %[2]s iburst minpoll %[3]d maxpoll %[3]d\n", gateway, secondClock, o.clockPause) +
+	conf := fmt.Sprintf(
+		"server %[1]s iburst minpoll %[3]d maxpoll %[3]d\nserver %[2]s iburst minpoll %[3]d maxpoll %[3]d\n",
+		gateway,
+		secondClock,
+		o.clockPause,
+	) +
 		"bindcmdaddress /run/chrony/chronyd.sock\ncmdport 0\npidfile /run/chrony/chronyd.pid\nuser root\n"
 	for name, content := range map[string]string{
 		"host.sh": hostScript, "dhcp.sh": dhcpScript, "chrony.conf": conf, "resolv.conf": "",
@@ -72,7 +77,8 @@ func (h *host) boot(t *testing.T, o agentOptions) {
 	}
 	start := func() {
 		h.agent = h.Start(t, filepath.Join(h.dir, "boot.log"), []string{
-			"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "NAME=" + h.name, "DIR=" + h.dir, "TOOLS=" + o.tools, "AGENT=" + o.program, "URL=" + o.url,
+			"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "NAME=" + h.name, "DIR=" + h.dir, "TOOLS=" + o.tools, "AGENT=" + o.program,
+			"URL=" + o.url,
 			"INFRA_ENV=" + o.infraEnv, "AGENT_VERSION=" + o.version,
 		}, "unshare", "--mount", "--uts", "--propagation", "private", "/bin/sh", filepath.Join(h.dir, "host.sh"))
 	}

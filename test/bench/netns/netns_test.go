@@ -43,7 +43,10 @@ func TestFaults(t *testing.T) {
 	}
 	b.footprint(t, time.Minute)
 	if !few {
-		t.Logf("SKIP: no faults and no connectivity checks with more than %d hosts: all namespaces share the kernel's one table of neighbours", neighbours(t))
+		t.Logf(
+			"SKIP: no faults and no connectivity checks with more than %d hosts: all namespaces share the kernel's one table of neighbours",
+			neighbours(t),
+		)
 		return
 	}
 	if !*long {
@@ -71,7 +74,13 @@ func requireFaults(t *testing.T) {
 	for _, f := range slices.Concat(links, places, settings, joins, names) {
 		all = append(all, f.name)
 	}
-	require.True(t, slices.ContainsFunc(all, wanted.MatchString), "require a fault that matches %q, found %s", *only, strings.Join(all, "; "))
+	require.True(
+		t,
+		slices.ContainsFunc(all, wanted.MatchString),
+		"require a fault that matches %q, found %s",
+		*only,
+		strings.Join(all, "; "),
+	)
 }
 
 // neighbours is how many hosts can know each other: the kernel keeps the neighbours of all

@@ -45,7 +45,9 @@ func plant(t *testing.T, root string, i int) {
 		for path, content := range map[string]string{
 			block + "/size": "251658240\n", block + "/dev": fmt.Sprintf("8:%d\n", 16*n), block + "/queue/rotational": "0\n",
 			block + "/removable": "0\n", "/dev/" + disk: "", "/dev/disk/by-id/wwn-" + wwn: "-> ../../" + disk,
-			fmt.Sprintf("/run/udev/data/b8:%d", 16*n): fmt.Sprintf("E:ID_MODEL=Bench\nE:ID_SERIAL_SHORT=%s-%d\nE:ID_WWN_WITH_EXTENSION=%s\n", serial, n, wwn),
+			fmt.Sprintf("/run/udev/data/b8:%d", 16*n): fmt.Sprintf(
+				"E:ID_MODEL=Bench\nE:ID_SERIAL_SHORT=%s-%d\nE:ID_WWN_WITH_EXTENSION=%s\n", serial, n, wwn,
+			),
 		} {
 			files[path] = content
 		}

@@ -67,7 +67,9 @@ func newLab(t *testing.T) *lab {
 	go server.Serve(l.Listen(t, "tcp", gateway+":8000"))
 	t.Cleanup(func() { _ = server.Close() })
 	l.settings = filepath.Join(l.dir, "settings.json")
-	text, err := json.Marshal(map[string]any{"archives": archives, "version": "4.20.5", "images": map[string]string{"bench-job": "/usr/bin/env"}})
+	text, err := json.Marshal(
+		map[string]any{"archives": archives, "version": "4.20.5", "images": map[string]string{"bench-job": "/usr/bin/env"}},
+	)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(l.settings, text, 0o600))
 	return l
@@ -128,7 +130,10 @@ func (l *lab) host(t *testing.T, name string, number int) *host {
 	t.Helper()
 	h := &host{lab: l, space: netlab.NewSpace(t, name), name: name, address: netip.AddrFrom4([4]byte{10, 88, 0, byte(10 + number)})}
 	cable := fmt.Sprint("h", number)
-	require.NoError(t, l.All("link add "+cable+" type veth peer name eth0 netns "+h.space.Name, "link set "+cable+" master br0", "link set "+cable+" up"))
+	require.NoError(
+		t,
+		l.All("link add "+cable+" type veth peer name eth0 netns "+h.space.Name, "link set "+cable+" master br0", "link set "+cable+" up"),
+	)
 	require.NoError(t, h.space.All("addr add "+h.address.String()+"/24 dev eth0", "link set eth0 up", "route add default via "+gateway))
 	return h
 }
@@ -187,15 +192,42 @@ func (h *host) write(t *testing.T, name, content string) {
 // resolve tells the host where the API and the router are.
 func (h *host) resolve(t *testing.T, api netip.Addr) {
 	t.Helper()
-	h.write(t, "/etc/hosts", fmt.Sprintf("127.0.0.1 localhost\n%s %s\n%s api.%s api-int.%s\n%s console-openshift-console.apps.%s canary-openshift-ingress-canary.apps.%s\n",
-		h.address, h.name, api, domain, domain, api, domain, domain))
+	h.write(
+		t,
+		"/etc/hosts",
+		fmt.Sprintf(
+			"127.0.0.1 localhost\n%s %s\n%s api.%s api-int.%s\n%s console-openshift-console.apps.%s "+
+				"canary-openshift-ingress-canary.apps.%s\n",
+			h.address,
+			h.name,
+			api,
+			domain,
+			domain,
+			api,
+			domain,
+			domain,
+		),
+	)
 }
 
 // start boots the host with a command of systemctl; end it by off.
 func (h *host) start(t *testing.T, words ...string) {
 	t.Helper()
 	log := filepath.Join(h.lab.dir, h.name+".log")
-	args := append([]string{"--fork", "--pid", "--mount", "--uts", "--kill-child", "sh", "testdata/host.sh", h.root, h.name, "/usr/local/bin/systemctl"}, words...)
+	args := append(
+		[]string{
+			"--fork",
+			"--pid",
+			"--mount",
+			"--uts",
+			"--kill-child",
+			"sh",
+			"testdata/host.sh",
+			h.root,
+			h.name,
+			"/usr/local/bin/systemctl",
+		},
+		words...)
 	t.Cleanup(func() { h.tellLogs(t) })
 	h.boot = h.space.Start(t, log, nil, "unshare", args...)
 	t.Cleanup(h.off)

@@ -46,7 +46,8 @@ func (h *host) fetch(t *testing.T, assets, role string) []byte {
 	require.True(t, pool.AppendCertsFromPEM(authority.Data))
 	source := strings.Replace(*parsed.Ignition.Config.Merge[0].Source, "api-int."+domain, h.lab.api.String(), 1)
 	client := &http.Client{Transport: &http.Transport{
-		DialContext: h.space.Dial, TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "api-int." + domain, MinVersion: tls.VersionTLS12},
+		DialContext:     h.space.Dial,
+		TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "api-int." + domain, MinVersion: tls.VersionTLS12},
 	}}
 	var config []byte
 	h.waitFor(t, "its config is served", 2*time.Minute, func() bool {
@@ -162,10 +163,16 @@ func TestMastersTakeOverTheCluster(t *testing.T) {
 
 	third.off()
 	second.waitFor(t, "the loss of a master is told", 4*time.Minute, func() bool {
-		return strings.HasPrefix(ask("get", "clusteroperator", "etcd", "-o", `jsonpath={.status.conditions[?(@.type=="Available")].message}`), "2 of 3 ")
+		return strings.HasPrefix(
+			ask("get", "clusteroperator", "etcd", "-o", `jsonpath={.status.conditions[?(@.type=="Available")].message}`),
+			"2 of 3 ",
+		)
 	})
 	third.start(t, "isolate")
 	second.waitFor(t, "it is back", 2*time.Minute, func() bool {
-		return strings.HasPrefix(ask("get", "clusteroperator", "etcd", "-o", `jsonpath={.status.conditions[?(@.type=="Available")].message}`), "3 of 3 ")
+		return strings.HasPrefix(
+			ask("get", "clusteroperator", "etcd", "-o", `jsonpath={.status.conditions[?(@.type=="Available")].message}`),
+			"3 of 3 ",
+		)
 	})
 }

@@ -43,9 +43,12 @@ spec:
 func TestSingleNodeKeepsItsCluster(t *testing.T) {
 	l := newLab(t)
 	assets := l.generate(t, singleNodeConfig, "single-node-ignition-config", map[string]string{
-		"openshift/50-job.yaml":    job,
-		"openshift/50-config.yaml": "{apiVersion: machineconfiguration.openshift.io/v1, kind: MachineConfig, metadata: {name: 50-mine, labels: {machineconfiguration.openshift.io/role: master}}, spec: {config: {ignition: {version: 3.2.0}, storage: {files: [{path: /etc/mine, mode: 420, contents: {source: 'data:,mine'}}]}}}}\n",
-		"openshift/50-odd.yaml":    "{apiVersion: bench.example.com/v1, kind: Oddity, metadata: {name: odd, namespace: odd-things}, spec: {any: thing}}\n",
+		"openshift/50-job.yaml": job,
+		"openshift/50-config.yaml": "{apiVersion: machineconfiguration.openshift.io/v1, kind: MachineConfig, metadata: {name: 50-mine, " +
+			"labels: {machineconfiguration.openshift.io/role: master}}, spec: {config: {ignition: {version: 3.2.0}, storage: {files: " +
+			"[{path: /etc/mine, mode: 420, contents: {source: 'data:,mine'}}]}}}}\n",
+		"openshift/50-odd.yaml": "{apiVersion: bench.example.com/v1, kind: Oddity, metadata: {name: odd, namespace: odd-things}, " +
+			"spec: {any: thing}}\n",
 	})
 	config, err := os.ReadFile(filepath.Join(assets, "bootstrap-in-place-for-live-iso.ign"))
 	require.NoError(t, err)
@@ -77,6 +80,10 @@ func TestSingleNodeKeepsItsCluster(t *testing.T) {
 		return ask("get", "clusterversion", "version", "-o", `jsonpath={.status.conditions[?(@.type=="Available")].status}`) == "True"
 	})
 	require.Equal(t, "thing", ask("get", "oddities.bench.example.com", "-n", "odd-things", "odd", "-o", "jsonpath={.spec.any}"))
-	require.Contains(t, ask("get", "configmap", "-n", "openshift-config-managed", "default-ingress-cert", "-o", "yaml"), "BEGIN CERTIFICATE")
+	require.Contains(
+		t,
+		ask("get", "configmap", "-n", "openshift-config-managed", "default-ingress-cert", "-o", "yaml"),
+		"BEGIN CERTIFICATE",
+	)
 	t.Log("\n" + ask("get", "nodes,clusteroperators,clusterversions,csr,routes", "-A"))
 }

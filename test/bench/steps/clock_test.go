@@ -19,7 +19,12 @@ const secondClock = "10.67.0.2"
 // sources are the states of the time sources by their names.
 func (h *host) sources(t *testing.T, given string) map[string]wire.SourceState {
 	t.Helper()
-	found := answer[wire.NtpSynchronizationResponse](t, h, wire.StepTypeNtpSynchronizer, argument(t, wire.NtpSynchronizationRequest{NtpSource: given}))
+	found := answer[wire.NtpSynchronizationResponse](
+		t,
+		h,
+		wire.StepTypeNtpSynchronizer,
+		argument(t, wire.NtpSynchronizationRequest{NtpSource: given}),
+	)
 	states := map[string]wire.SourceState{}
 	for _, source := range found.NtpSources {
 		states[source.SourceName] = source.SourceState

@@ -44,7 +44,13 @@ func TestDiskSpeedIsMeasuredOnADevice(t *testing.T) {
 			path := filepath.Join(h.dir, "pci-0000:00:05.0")
 			require.NoError(t, os.Symlink(device, path))
 			h.start(t)
-			found := answer[wire.DiskSpeedCheckResponse](t, h, wire.StepTypeInstallationDiskSpeedCheck, argument(t, wire.DiskSpeedCheckRequest{Path: path}), "480.00")
+			found := answer[wire.DiskSpeedCheckResponse](
+				t,
+				h,
+				wire.StepTypeInstallationDiskSpeedCheck,
+				argument(t, wire.DiskSpeedCheckRequest{Path: path}),
+				"480.00",
+			)
 			require.Equal(t, path, found.Path)
 			require.GreaterOrEqual(t, found.IoSyncDuration, 0)
 			content, err := os.ReadFile(device)

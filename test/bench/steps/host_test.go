@@ -129,7 +129,8 @@ func (h *host) boot(t *testing.T, arguments ...string) {
 		"--url", serviceURL, "--infra-env-id", agenttest.EnvID.String(), "--host-id", agenttest.HostID.String(),
 	}, arguments...)
 	h.agent = h.Start(t, log, []string{
-		"DIR=" + h.dir, "RESTART=" + yes(h.restarts), "JOURNAL=" + yes(h.journal), "BOOT_SIZE=" + h.bootSize, "PULL_SECRET_TOKEN=" + token, "PATH=" + filepath.Join(h.dir, "bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
+		"DIR=" + h.dir, "RESTART=" + yes(h.restarts), "JOURNAL=" + yes(h.journal), "BOOT_SIZE=" + h.bootSize, "PULL_SECRET_TOKEN=" + token,
+		"PATH=" + filepath.Join(h.dir, "bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
 	}, "unshare", arguments...)
 }
 
@@ -189,7 +190,8 @@ func (h *host) processes(t *testing.T) []string {
 	var lines []string
 	for _, pid := range h.Processes(t) {
 		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if text := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " ")); text != "" && !strings.HasPrefix(text, h.dir+"/slipway-agent") {
+		if text := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " ")); text != "" &&
+			!strings.HasPrefix(text, h.dir+"/slipway-agent") {
 			lines = append(lines, text)
 		}
 	}

@@ -35,12 +35,16 @@ func (h *host) serveImages(t *testing.T) (image string) {
 	require.NoError(t, err)
 	content, err := random.Image(imageSize/2, 2)
 	require.NoError(t, err)
-	require.NoError(t, remote.Write(reference, content, remote.WithTransport(&http.Transport{DialContext: h.lan.Dial, DisableKeepAlives: true})))
+	require.NoError(
+		t,
+		remote.Write(reference, content, remote.WithTransport(&http.Transport{DialContext: h.lan.Dial, DisableKeepAlives: true})),
+	)
 
 	// What the discovery image and the machine would have in /etc.
 	for file, text := range map[string]string{
-		"storage.conf":                    "[storage]\ndriver = \"vfs\"\nrunroot = \"/run/containers\"\ngraphroot = \"" + h.dir + "/containers\"\n",
-		"registries.conf.d/50-bench.conf": "[[registry]]\nlocation = \"" + imageRegistry + "\"\ninsecure = true\n[[registry]]\nlocation = \"" + silentServer + "\"\ninsecure = true\n",
+		"storage.conf": "[storage]\ndriver = \"vfs\"\nrunroot = \"/run/containers\"\ngraphroot = \"" + h.dir + "/containers\"\n",
+		"registries.conf.d/50-bench.conf": "[[registry]]\nlocation = \"" + imageRegistry + "\"\ninsecure = true\n[[registry]]\nlocation " +
+			"= \"" + silentServer + "\"\ninsecure = true\n",
 	} {
 		path := filepath.Join(h.dir, "etc/containers", file)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -67,7 +71,12 @@ func TestImagesArePulledAndMeasured(t *testing.T) {
 	require.InEpsilon(t, found.SizeBytes/found.Time, found.DownloadRate, 0.01)
 
 	again := answer[wire.ContainerImageAvailabilityResponse](t, h, wire.StepTypeContainerImageAvailability, request(100, image))
-	require.Equal(t, []wire.ContainerImageAvailability{{Name: image, Result: wire.ContainerImageAvailabilityResultSuccess}}, again.Images, "it is there")
+	require.Equal(
+		t,
+		[]wire.ContainerImageAvailability{{Name: image, Result: wire.ContainerImageAvailabilityResultSuccess}},
+		again.Images,
+		"it is there",
+	)
 
 	for other, c := range map[string]struct {
 		timeout int

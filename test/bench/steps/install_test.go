@@ -18,7 +18,8 @@ import (
 func installRequest(t *testing.T, device string) string {
 	t.Helper()
 	return argument(t, wire.InstallCmdRequest{
-		ClusterID: agenttest.ClusterID, InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID, Role: wire.HostRoleWorker, BootDevice: device, InstallerArgs: `["--append-karg","bench"]`,
+		ClusterID: agenttest.ClusterID, InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID, Role: wire.HostRoleWorker,
+		BootDevice: device, InstallerArgs: `["--append-karg","bench"]`,
 	})
 }
 
@@ -46,7 +47,12 @@ func TestInstallationIsOneStepOfServicesOfOtherMakes(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, "install", "losetup", "lsblk", "wipefs", "mkswap")
 	const config = "/opt/install-dir/worker-33333333-3333-4333-8333-333333333333.ign"
-	device := installable(t, h, "cp "+config+" \"$DIR/config\"\nfor last in \"$@\"; do :; done\necho written >\"$last\"\necho 'Read disk 1.0 GiB/1.0 GiB (100%)' >&2\n")
+	device := installable(
+		t,
+		h,
+		"cp "+config+" \"$DIR/config\"\nfor last in \"$@\"; do :; done\necho written >\"$last\"\necho 'Read disk 1.0 GiB/1.0 GiB "+
+			"(100%)' >&2\n",
+	)
 	require.NoError(t, netlab.Command("mkswap", device))
 	h.start(t)
 	reply := h.ask(t, wire.StepTypeInstall, installRequest(t, "/dev/not-there"))
@@ -67,7 +73,11 @@ func TestInstallationIsOneStepOfServicesOfOtherMakes(t *testing.T) {
 		stages = append(stages, string(*progress.CurrentStage))
 	}
 	stages = slices.Compact(stages)
-	require.Equal(t, []string{"Failed", "Starting installation", "Installing", "Writing image to disk", "Waiting for control plane", "Rebooting"}, stages)
+	require.Equal(
+		t,
+		[]string{"Failed", "Starting installation", "Installing", "Writing image to disk", "Waiting for control plane", "Rebooting"},
+		stages,
+	)
 }
 
 func TestStopInstallationEndsTheWriting(t *testing.T) {

@@ -30,7 +30,14 @@ func (l *lan) dnsmasq(t *testing.T, address string, args ...string) (log string)
 // serveLeases starts a DHCP server for the virtual addresses.
 func (l *lan) serveLeases(t *testing.T) (log string) {
 	t.Helper()
-	return l.dnsmasq(t, gateway, "--log-dhcp", "--dhcp-authoritative", "--dhcp-range=10.67.0.50,10.67.0.99,12h", "--dhcp-leasefile="+filepath.Join(l.dir, "leases"))
+	return l.dnsmasq(
+		t,
+		gateway,
+		"--log-dhcp",
+		"--dhcp-authoritative",
+		"--dhcp-range=10.67.0.50,10.67.0.99,12h",
+		"--dhcp-leasefile="+filepath.Join(l.dir, "leases"),
+	)
 }
 
 func count(t *testing.T, file, text string) int {
@@ -51,7 +58,12 @@ func TestDHCPClientLeasesVirtualAddresses(t *testing.T) {
 	require.True(t, pool.Contains(netip.MustParseAddr(first.IngressVipAddress)))
 	require.NotEqual(t, first.APIVipAddress, first.IngressVipAddress)
 	require.Contains(t, first.APIVipLease, "fixed-address "+first.APIVipAddress+";")
-	require.Equal(t, 1, count(t, log, "DHCPACK(br0) "+first.IngressVipAddress+" "+ingressMAC+" 02-00-00-00-00-0b-ingress"), "the name the lease is known by")
+	require.Equal(
+		t,
+		1,
+		count(t, log, "DHCPACK(br0) "+first.IngressVipAddress+" "+ingressMAC+" 02-00-00-00-00-0b-ingress"),
+		"the name the lease is known by",
+	)
 
 	// With what the service remembers the addresses are asked for, without looking for others.
 	again := leaseRequest

@@ -35,7 +35,12 @@ func TestLogsOfTheJournalAreHandedIn(t *testing.T) {
 	for _, unit := range []string{"agent.service", "bootkube.service", "other.service"} {
 		await.True(t, func() bool { return h.say(unit, "hello from "+unit+", "+token) == nil })
 	}
-	request := wire.LogsGatherCmdRequest{ClusterID: agenttest.ClusterID, HostID: agenttest.HostID, InfraEnvID: agenttest.EnvID, InstallerGather: true}
+	request := wire.LogsGatherCmdRequest{
+		ClusterID:       agenttest.ClusterID,
+		HostID:          agenttest.HostID,
+		InfraEnvID:      agenttest.EnvID,
+		InstallerGather: true,
+	}
 	answer[struct{}](t, h, wire.StepTypeLogsGather, argument(t, request))
 	require.Equal(t, []wire.LogsState{wire.LogsStateRequested, wire.LogsStateCollecting, wire.LogsStateCompleted}, h.Seen().LogsStates)
 	files := archive(t, h.Seen().Logs)

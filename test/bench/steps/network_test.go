@@ -35,7 +35,8 @@ func TestVirtualAddressesInUseAreSeen(t *testing.T) {
 		verdicts = append(verdicts, fmt.Sprintf("%s %s %s", vip.Vip, vip.VipType, vip.Verification))
 	}
 	require.Equal(t, []string{
-		"10.67.0.5 api succeeded", peerAddress + " ingress failed", hostAddress + " ingress failed", "fd67::5 api succeeded", peerIPv6 + " ingress failed",
+		"10.67.0.5 api succeeded", peerAddress + " ingress failed", hostAddress + " ingress failed", "fd67::5 api succeeded",
+		peerIPv6 + " ingress failed",
 	}, verdicts)
 }
 
@@ -54,7 +55,8 @@ func TestFreeAddressesAreThoseNobodyAnswersFor(t *testing.T) {
 			require.Len(t, found, 1)
 			require.Equal(t, "10.67.0.0/28", found[0].Network)
 			require.Equal(t, []string{
-				"10.67.0.2", "10.67.0.3", "10.67.0.4", "10.67.0.5", "10.67.0.6", "10.67.0.7", "10.67.0.8", "10.67.0.9", "10.67.0.10", "10.67.0.13", "10.67.0.14",
+				"10.67.0.2", "10.67.0.3", "10.67.0.4", "10.67.0.5", "10.67.0.6", "10.67.0.7", "10.67.0.8", "10.67.0.9", "10.67.0.10",
+				"10.67.0.13", "10.67.0.14",
 			}, found[0].FreeAddresses, "not those of the network, the gateway, the peer, the host and all")
 		})
 	}
@@ -62,7 +64,12 @@ func TestFreeAddressesAreThoseNobodyAnswersFor(t *testing.T) {
 
 // toHost is the request for the connectivity to one host.
 func toHost(mac string, addresses ...string) string {
-	return fmt.Sprintf(`[{"host_id":%q,"nics":[{"name":"eth0","mac":%q,"ip_addresses":["%s"]}]}]`, otherID, mac, strings.Join(addresses, `","`))
+	return fmt.Sprintf(
+		`[{"host_id":%q,"nics":[{"name":"eth0","mac":%q,"ip_addresses":["%s"]}]}]`,
+		otherID,
+		mac,
+		strings.Join(addresses, `","`),
+	)
 }
 
 func TestConnectivityIsMeasuredInBothFamilies(t *testing.T) {
@@ -76,14 +83,31 @@ func TestConnectivityIsMeasuredInBothFamilies(t *testing.T) {
 			}
 			h.lan.plug(t, name+"-peer", peerAddress, peerIPv6)
 			h.start(t)
-			found := answer[wire.ConnectivityReport](t, h, wire.StepTypeConnectivityCheck, toHost("52:54:67:00:00:02", peerAddress, peerIPv6, "10.67.0.200", "192.0.2.1"))
+			found := answer[wire.ConnectivityReport](
+				t,
+				h,
+				wire.StepTypeConnectivityCheck,
+				toHost("52:54:67:00:00:02", peerAddress, peerIPv6, "10.67.0.200", "192.0.2.1"),
+			)
 			require.Len(t, found.RemoteHosts, 1)
 			peer := found.RemoteHosts[0]
 			require.Equal(t, otherID, peer.HostID.String())
 			near := []wire.L2Connectivity{
-				{OutgoingIPAddress: hostAddress, OutgoingNic: "eth0", RemoteIPAddress: peerAddress, RemoteMac: "52:54:67:00:00:02", Successful: true},
+				{
+					OutgoingIPAddress: hostAddress,
+					OutgoingNic:       "eth0",
+					RemoteIPAddress:   peerAddress,
+					RemoteMac:         "52:54:67:00:00:02",
+					Successful:        true,
+				},
 				{OutgoingIPAddress: hostAddress, OutgoingNic: "eth0", RemoteIPAddress: "10.67.0.200"},
-				{OutgoingIPAddress: hostIPv6, OutgoingNic: "eth0", RemoteIPAddress: peerIPv6, RemoteMac: "52:54:67:00:00:02", Successful: true},
+				{
+					OutgoingIPAddress: hostIPv6,
+					OutgoingNic:       "eth0",
+					RemoteIPAddress:   peerIPv6,
+					RemoteMac:         "52:54:67:00:00:02",
+					Successful:        true,
+				},
 			}
 			require.Equal(t, near, peer.L2Connectivity)
 			require.Len(t, peer.L3Connectivity, 4)
@@ -150,8 +174,12 @@ func TestNamesAreAskedForAsTheyAre(t *testing.T) {
 	h.lan.dnsmasq(t, "10.67.0.3")
 	h.start(t)
 	ask := func() map[string]string {
-		found := answer[wire.DomainResolutionResponse](t, h, wire.StepTypeDomainResolution,
-			`{"domains":[{"domain_name":"api.c.bench.example"},{"domain_name":"console.apps.c.bench.example"},{"domain_name":"nobody.bench.example"}]}`)
+		found := answer[wire.DomainResolutionResponse](
+			t,
+			h,
+			wire.StepTypeDomainResolution,
+			`{"domains":[{"domain_name":"api.c.bench.example"},{"domain_name":"console.apps.c.bench.example"},{"domain_name":"nobody.bench.example"}]}`,
+		)
 		names := map[string]string{}
 		for _, entry := range found.Resolutions {
 			names[entry.DomainName] = strings.Join(append(append(entry.Ipv4Addresses, entry.Ipv6Addresses...), entry.Cnames...), " ")
@@ -160,7 +188,8 @@ func TestNamesAreAskedForAsTheyAre(t *testing.T) {
 	}
 	await.True(t, func() bool { return ask()["api.c.bench.example"] != "" }, "the name server is up")
 	require.Equal(t, map[string]string{
-		"api.c.bench.example": "10.67.0.5 fd67::5", "console.apps.c.bench.example": "10.67.0.6 lb.bench.example.", "nobody.bench.example": "",
+		"api.c.bench.example": "10.67.0.5 fd67::5", "console.apps.c.bench.example": "10.67.0.6 lb.bench.example.",
+		"nobody.bench.example": "",
 	}, ask())
 
 	nothing := map[string]string{"api.c.bench.example": "", "console.apps.c.bench.example": "", "nobody.bench.example": ""}

@@ -13,7 +13,8 @@ import (
 	"slipway/internal/wire"
 )
 
-const installedEntry = "title Installed system\nversion 1\noptions root=UUID=0 ostree=/ostree/boot.1\nlinux /ostree/vmlinuz\ninitrd /ostree/initramfs\n"
+const installedEntry = "title Installed system\nversion 1\noptions root=UUID=0 ostree=/ostree/boot.1\nlinux /ostree/vmlinuz\ninitrd " +
+	"/ostree/initramfs\n"
 
 const artifactServer = gateway + ":8888"
 
@@ -48,7 +49,10 @@ func TestInstalledHostGoesBackToTheDiscoveryImage(t *testing.T) {
 	mux := http.NewServeMux()
 	size := 1 << 20
 	for _, name := range []string{"kernel", "initrd"} {
-		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(name[:1], size))) })
+		mux.HandleFunc(
+			"GET /"+name,
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(name[:1], size))) },
+		)
 	}
 	h.lan.serve(t, artifactServer, mux).Start()
 	h.installed(t, "16M")
@@ -98,7 +102,10 @@ func TestFullBootPartitionIsMadeRoomIn(t *testing.T) {
 	h.installed(t, "8M")
 	h.command(t, "rpm-ostree", "echo \"$@\" >>\"$DIR/rpm-ostree\"\nrm -f /boot/ostree-old\n")
 	h.bootInstalled(t)
-	require.NoError(t, h.enter("sh", "-c", "mount -o remount,rw /boot; head -c 4194304 /dev/zero >/boot/ostree-old; mount -o remount,ro /boot"))
+	require.NoError(
+		t,
+		h.enter("sh", "-c", "mount -o remount,rw /boot; head -c 4194304 /dev/zero >/boot/ostree-old; mount -o remount,ro /boot"),
+	)
 	answer[struct{}](t, h, wire.StepTypeDownloadBootArtifacts, artifactsRequest(t))
 	said, err := os.ReadFile(filepath.Join(h.dir, "rpm-ostree"))
 	require.NoError(t, err)

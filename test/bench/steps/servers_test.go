@@ -85,7 +85,12 @@ func TestTangServersAdvertiseTheirKeys(t *testing.T) {
 	h.lan.serveTang(t, gateway+":7501", two)
 	h.start(t)
 
-	found := answer[wire.TangConnectivityResponse](t, h, wire.StepTypeTangConnectivityCheck, tangRequest(t, oneURL+" "+thumbprint, twoURL+" "+second))
+	found := answer[wire.TangConnectivityResponse](
+		t,
+		h,
+		wire.StepTypeTangConnectivityCheck,
+		tangRequest(t, oneURL+" "+thumbprint, twoURL+" "+second),
+	)
 	require.True(t, found.IsSuccess)
 	require.Len(t, found.TangServerResponse, 2)
 	require.Equal(t, oneURL, found.TangServerResponse[0].TangURL)
@@ -161,13 +166,20 @@ func TestMachineConfigServerIsAskedAsANodeDoes(t *testing.T) {
 	}{
 		"a server its authority vouches for": {wire.APIVipConnectivityRequest{URL: url("/config/worker"), VerifyCidr: true}, authority, ""},
 		"a hosted cluster's, with a token": {wire.APIVipConnectivityRequest{
-			URL: url("/hosted"), IgnitionEndpointToken: "t0ken", RequestHeaders: []wire.APIVipConnectivityAdditionalRequestHeader{{Key: "NodePool", Value: "blue"}},
+			URL: url("/hosted"), IgnitionEndpointToken: "t0ken",
+			RequestHeaders: []wire.APIVipConnectivityAdditionalRequestHeader{{Key: "NodePool", Value: "blue"}},
 		}, authority, ""},
-		"a wrong token":                  {wire.APIVipConnectivityRequest{URL: url("/hosted"), IgnitionEndpointToken: "other"}, authority, "found 403"},
-		"a stranger's authority":         {wire.APIVipConnectivityRequest{URL: url("/config/worker")}, stranger, "certificate signed by unknown authority"},
+		"a wrong token": {
+			wire.APIVipConnectivityRequest{URL: url("/hosted"), IgnitionEndpointToken: "other"}, authority, "found 403",
+		},
+		"a stranger's authority": {
+			wire.APIVipConnectivityRequest{URL: url("/config/worker")}, stranger, "certificate signed by unknown authority",
+		},
 		"a configuration of another age": {wire.APIVipConnectivityRequest{URL: url("/old")}, authority, "version"},
-		"a server that is away":          {wire.APIVipConnectivityRequest{URL: "https://" + gateway + ":22624/config/worker"}, authority, "connection refused"},
-		"a server that never answers":    {wire.APIVipConnectivityRequest{URL: url("/silent")}, authority, "deadline exceeded"},
+		"a server that is away": {
+			wire.APIVipConnectivityRequest{URL: "https://" + gateway + ":22624/config/worker"}, authority, "connection refused",
+		},
+		"a server that never answers": {wire.APIVipConnectivityRequest{URL: url("/silent")}, authority, "deadline exceeded"},
 	} {
 		c.request.CaCertificate = base64.StdEncoding.EncodeToString(c.ca)
 		found := answer[wire.APIVipConnectivityResponse](t, h, wire.StepTypeAPIVipConnectivityCheck, argument(t, c.request))

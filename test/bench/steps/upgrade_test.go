@@ -30,8 +30,14 @@ func (h *host) offer(t *testing.T, version string, program []byte) (arg, place s
 	hash := hex.EncodeToString(sum[:])
 	h.Change(func() { h.programs[version] = program })
 	there := wire.AgentProgram{Path: "/agent/" + version, SHA256: hash}
-	return argument(t, wire.AgentUpgrade{AgentImage: version, Programs: map[string]wire.AgentProgram{"x86_64": there, runtime.GOARCH: there}}),
-		filepath.Join(h.dir, "slipway-agent-"+hash[:12])
+	return argument(
+			t,
+			wire.AgentUpgrade{AgentImage: version, Programs: map[string]wire.AgentProgram{"x86_64": there, runtime.GOARCH: there}},
+		),
+		filepath.Join(
+			h.dir,
+			"slipway-agent-"+hash[:12],
+		)
 }
 
 func (h *host) runs(t *testing.T) string {
@@ -72,8 +78,9 @@ func TestProgramsThatDoNotStartAreNotTaken(t *testing.T) {
 	current, err := os.ReadFile(h.program)
 	require.NoError(t, err)
 	for version, program := range map[string][]byte{
-		"half":    current[:len(current)/2],
-		"foreign": append([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"), current[20:]...), // of another machine
+		"half": current[:len(current)/2],
+		// of another machine
+		"foreign": append([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"), current[20:]...),
 		"failing": []byte("#!/bin/sh\nexit 3\n"),
 	} {
 		arg, place := h.offer(t, version, program)

@@ -35,7 +35,13 @@ func (o Options) command() ([]string, error) {
 		"-smbios", fmt.Sprintf("type=1,manufacturer=Slipway,product=bench,serial=bench-%02d", o.Number),
 	}
 	if o.Firmware == UEFI {
-		words = append(words, "-drive", "if=pflash,format=raw,readonly=on,file="+FirmwareCode, "-drive", "if=pflash,format=raw,file="+o.variables())
+		words = append(
+			words,
+			"-drive",
+			"if=pflash,format=raw,readonly=on,file="+FirmwareCode,
+			"-drive",
+			"if=pflash,format=raw,file="+o.variables(),
+		)
 	}
 	words = append(append(words, o.disk()...), boot...)
 	if o.Tap.Namespace != "" {

@@ -54,7 +54,10 @@ func TestMachinesBootIntoDiscovery(t *testing.T) {
 		{12, "minimal image with kernel arguments", wire.ImageTypeMinimalIso, vm.UEFI, vm.CD, kernelArguments, hasKernelArguments},
 		{13, "full image with NMState", wire.ImageTypeFullIso, vm.BIOS, vm.CD, staticNMState, hasStaticAddress},
 		{14, "minimal image with NMState", wire.ImageTypeMinimalIso, vm.UEFI, vm.CD, staticNMState, hasStaticAddress},
-		{16, "full image with a static address where nobody answers DHCP", wire.ImageTypeFullIso, vm.BIOS, vm.CD, withoutDHCP, hasStaticAddress},
+		{
+			16, "full image with a static address where nobody answers DHCP", wire.ImageTypeFullIso, vm.BIOS, vm.CD, withoutDHCP,
+			hasStaticAddress,
+		},
 		{15, "network with NMState", wire.ImageTypeMinimalIso, vm.BIOS, vm.Network, staticNMState, hasStaticAddress},
 	} {
 		t.Run(b.name, func(t *testing.T) {
@@ -163,7 +166,12 @@ func (s *service) bootFile(t *testing.T, e *wire.InfraEnv) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, "#!ipxe\nchain http://%s/api/assisted-install/v2/infra-envs/%s/downloads/files?file_name=ipxe-script\n", s.remote, e.ID)
+		fmt.Fprintf(
+			w,
+			"#!ipxe\nchain http://%s/api/assisted-install/v2/infra-envs/%s/downloads/files?file_name=ipxe-script\n",
+			s.remote,
+			e.ID,
+		)
 	})}
 	go server.Serve(listener)
 	t.Cleanup(func() { _ = server.Close() })

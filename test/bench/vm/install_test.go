@@ -39,7 +39,18 @@ func TestSmokeInstallWithBIOS(t *testing.T) {
 // The firmware would boot from the CD again if the installer did not change its list.
 func TestInstallWithUEFIAndStaticAddress(t *testing.T) {
 	t.Parallel()
-	m, cluster := install(t, installation{22, "install with UEFI and a static address", vm.UEFI, vm.FirmwareOrder, staticAddress, static, "Red Hat Enterprise Linux"})
+	m, cluster := install(
+		t,
+		installation{
+			22,
+			"install with UEFI and a static address",
+			vm.UEFI,
+			vm.FirmwareOrder,
+			staticAddress,
+			static,
+			"Red Hat Enterprise Linux",
+		},
+	)
 	comesBack(t, m, cluster)
 }
 
@@ -152,7 +163,15 @@ func (s *service) await(t *testing.T, m *vm.Machine, infraEnv uuid.UUID, what st
 		case <-m.Done():
 			require.Fail(t, "the machine switched itself off")
 		case <-limit:
-			require.Failf(t, "too long", "still waiting: %s; the host is %s: %s; %s", what, hosts[0].Status, hosts[0].StatusInfo, hosts[0].ValidationsInfo)
+			require.Failf(
+				t,
+				"too long",
+				"still waiting: %s; the host is %s: %s; %s",
+				what,
+				hosts[0].Status,
+				hosts[0].StatusInfo,
+				hosts[0].ValidationsInfo,
+			)
 		}
 	}
 }

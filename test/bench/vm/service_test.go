@@ -59,20 +59,39 @@ func newService(t *testing.T, system coreos.Artifacts) *service {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	served, err := payload.Serve(t.Context(), payload.Options{
-		Versions: []string{keyfiles + ".0", nmstate + ".0"}, Architecture: "amd64", InstallerCommand: []string{"/bin/false"}, // no cluster is installed
+		Versions: []string{
+			keyfiles + ".0",
+			nmstate + ".0",
+		}, Architecture: "amd64", InstallerCommand: []string{"/bin/false"}, // no cluster is installed
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = served.Close() })
 	address := built.FreeAddress(t)
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	s := &service{client: client.New(client.Options{BaseURL: "http://" + address}), local: address, remote: net.JoinHostPort(vm.HostAddress, port), registry: served.Address()}
+	s := &service{
+		client:   client.New(client.Options{BaseURL: "http://" + address}),
+		local:    address,
+		remote:   net.JoinHostPort(vm.HostAddress, port),
+		registry: served.Address(),
+	}
 
 	var images openshift.OSImages
 	var releases []map[string]any
 	for _, version := range []string{keyfiles, nmstate} {
-		images = append(images, openshift.OSImage{OpenShiftVersion: version, CPUArchitecture: "x86_64", URL: system.LiveISO, Version: version + ".bench"})
-		releases = append(releases, map[string]any{"openshift_version": version, "version": version + ".0", "cpu_architecture": "x86_64", "url": served.ReleaseImage(version + ".0")})
+		images = append(
+			images,
+			openshift.OSImage{OpenShiftVersion: version, CPUArchitecture: "x86_64", URL: system.LiveISO, Version: version + ".bench"},
+		)
+		releases = append(
+			releases,
+			map[string]any{
+				"openshift_version": version,
+				"version":           version + ".0",
+				"cpu_architecture":  "x86_64",
+				"url":               served.ReleaseImage(version + ".0"),
+			},
+		)
 	}
 	up := exec.Command(program(t), "up", "--listen", address, "--data-dir", filepath.Join(dir, "data"), "--temporal-port", "0",
 		"--base-url", "http://"+s.remote, "--image-service-url", "http://"+s.remote,

@@ -24,7 +24,15 @@ func (c *config) checkControlPlane() error {
 	var faults []error
 	if c.Arbiter != nil {
 		if c.Arbiter.Name != "arbiter" || c.Arbiter.Replicas != 1 || n != 2 {
-			faults = append(faults, fault("arbiter", "require one replica named arbiter beside two of the control plane, found %d beside %d", c.Arbiter.Replicas, n))
+			faults = append(
+				faults,
+				fault(
+					"arbiter",
+					"require one replica named arbiter beside two of the control plane, found %d beside %d",
+					c.Arbiter.Replicas,
+					n,
+				),
+			)
 		}
 		if c.Platform.BareMetal == nil && c.Platform.None == nil {
 			faults = append(faults, fault("platform", "this platform is not supported with an arbiter"))

@@ -22,9 +22,13 @@ const (
 // config of a role: it leads to the machine config server of the new cluster.
 func (s *state) pointer(role string) ([]byte, error) {
 	c := types.Config{Ignition: types.Ignition{
-		Version:  types.MaxVersion.String(),
-		Config:   types.IgnitionConfig{Merge: []types.Resource{{Source: util.StrToPtr("https://api-int." + s.domain() + ":22623/config/" + role)}}},
-		Security: types.Security{TLS: types.TLS{CertificateAuthorities: []types.Resource{{Source: util.StrToPtr(dataURL(s.PKI.Root.Cert))}}}},
+		Version: types.MaxVersion.String(),
+		Config: types.IgnitionConfig{
+			Merge: []types.Resource{{Source: util.StrToPtr("https://api-int." + s.domain() + ":22623/config/" + role)}},
+		},
+		Security: types.Security{
+			TLS: types.TLS{CertificateAuthorities: []types.Resource{{Source: util.StrToPtr(dataURL(s.PKI.Root.Cert))}}},
+		},
 	}}
 	return marshal(role, c)
 }
@@ -54,7 +58,9 @@ func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 		content[fmt.Sprintf("/opt/openshift/release-manifests/0000_%02d_definition.crd.yaml", i)] = definition(i)
 	}
 	c := types.Config{Ignition: types.Ignition{Version: types.MaxVersion.String()}}
-	c.Passwd.Users = []types.PasswdUser{{Name: "core", SSHAuthorizedKeys: []types.SSHAuthorizedKey{types.SSHAuthorizedKey(s.Config.SSHKey)}}}
+	c.Passwd.Users = []types.PasswdUser{
+		{Name: "core", SSHAuthorizedKeys: []types.SSHAuthorizedKey{types.SSHAuthorizedKey(s.Config.SSHKey)}},
+	}
 	for _, path := range slices.Sorted(maps.Keys(content)) {
 		f := types.File{Node: types.Node{Path: path, Overwrite: util.BoolToPtr(true), User: types.NodeUser{Name: util.StrToPtr("root")}}}
 		f.Mode = util.IntToPtr(0o600)
@@ -65,13 +71,18 @@ func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 		c.Storage.Files = append(c.Storage.Files, f)
 	}
 	c.Storage.Files = append(c.Storage.Files, types.File{
-		Node:          types.Node{Path: "/etc/motd", User: types.NodeUser{Name: util.StrToPtr("root")}},
-		FileEmbedded1: types.FileEmbedded1{Mode: util.IntToPtr(0o644), Append: []types.Resource{{Source: util.StrToPtr(dataURL([]byte("This is the bootstrap node.\n")))}}},
+		Node: types.Node{Path: "/etc/motd", User: types.NodeUser{Name: util.StrToPtr("root")}},
+		FileEmbedded1: types.FileEmbedded1{
+			Mode:   util.IntToPtr(0o644),
+			Append: []types.Resource{{Source: util.StrToPtr(dataURL([]byte("This is the bootstrap node.\n")))}},
+		},
 	})
 	for _, name := range bootstrapUnits(inPlace) {
 		c.Systemd.Units = append(c.Systemd.Units, types.Unit{
 			Name: name + ".service", Enabled: util.BoolToPtr(true),
-			Contents: util.StrToPtr("[Unit]\nDescription=" + name + "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/usr/local/bin/" + name + ".sh\n\n[Install]\nWantedBy=multi-user.target\n"),
+			Contents: util.StrToPtr(
+				"[Unit]\nDescription=" + name + "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/usr/local/bin/" + name + ".sh\n\n[Install]\nWantedBy=multi-user.target\n",
+			),
 		})
 	}
 	return marshal("bootstrap", c)
@@ -120,7 +131,11 @@ func (s *state) bootstrapFiles(manifests files) (files, error) {
 // definition is a long text, the same in every run.
 func definition(n int) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: definition-%d\ndescription: |\n", n)
+	fmt.Fprintf(
+		&b,
+		"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: definition-%d\ndescription: |\n",
+		n,
+	)
 	for i := 0; b.Len() < definitionSize; i++ {
 		fmt.Fprintf(&b, "  property %d of definition %d has a description of its own, as real ones have.\n", i, n)
 	}

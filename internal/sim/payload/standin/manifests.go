@@ -67,8 +67,13 @@ func (s *state) manifests() (files, error) {
 			object{"spec": object{"clusterID": s.ClusterID}}),
 		"manifests/kube-system-configmap-root-ca.yaml": kube("v1", "ConfigMap", "kube-system", "root-ca",
 			object{"data": object{"ca.crt": string(s.PKI.Root.Cert)}}),
-		"manifests/machine-config-server-tls-secret.yaml": kube("v1", "Secret", "openshift-machine-config-operator", "machine-config-server-tls",
-			object{"type": "Opaque", "data": object{"tls.crt": encode(s.PKI.MCS.Cert), "tls.key": encode(s.PKI.MCS.Key)}}),
+		"manifests/machine-config-server-tls-secret.yaml": kube(
+			"v1",
+			"Secret",
+			"openshift-machine-config-operator",
+			"machine-config-server-tls",
+			object{"type": "Opaque", "data": object{"tls.crt": encode(s.PKI.MCS.Cert), "tls.key": encode(s.PKI.MCS.Key)}},
+		),
 		"manifests/openshift-config-secret-pull-secret.yaml": kube("v1", "Secret", "openshift-config", "pull-secret",
 			object{"type": "kubernetes.io/dockerconfigjson", "data": object{".dockerconfigjson": encode([]byte(s.Config.PullSecret))}}),
 		"openshift/99_kubeadmin-password-secret.yaml": kube("v1", "Secret", "kube-system", "kubeadmin",
@@ -133,10 +138,20 @@ func (s *state) machines(all map[string]object) {
 		all[fmt.Sprintf("openshift/99_openshift-cluster-api_hosts-%d.yaml", i)] = host
 		if m.Role == "master" {
 			name := fmt.Sprintf("%s-master-%d", s.InfraID, i)
-			all[fmt.Sprintf("openshift/99_openshift-cluster-api_master-machines-%d.yaml", i)] = kube("machine.openshift.io/v1beta1", "Machine", namespace, name,
-				object{"spec": object{"providerSpec": object{"value": object{"userData": object{"name": "master-user-data-managed"}}}}})
+			all[fmt.Sprintf("openshift/99_openshift-cluster-api_master-machines-%d.yaml", i)] = kube(
+				"machine.openshift.io/v1beta1",
+				"Machine",
+				namespace,
+				name,
+				object{"spec": object{"providerSpec": object{"value": object{"userData": object{"name": "master-user-data-managed"}}}}},
+			)
 		}
 	}
-	all["openshift/99_openshift-cluster-api_worker-machineset-0.yaml"] = kube("machine.openshift.io/v1beta1", "MachineSet", namespace, s.InfraID+"-worker-0",
-		object{"spec": object{"replicas": s.Config.Compute[0].Replicas}})
+	all["openshift/99_openshift-cluster-api_worker-machineset-0.yaml"] = kube(
+		"machine.openshift.io/v1beta1",
+		"MachineSet",
+		namespace,
+		s.InfraID+"-worker-0",
+		object{"spec": object{"replicas": s.Config.Compute[0].Replicas}},
+	)
 }

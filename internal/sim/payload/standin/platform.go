@@ -117,7 +117,8 @@ type machine struct {
 func (c *config) checkPlatform() error {
 	n := 0
 	for _, set := range []bool{
-		c.Platform.None != nil, c.Platform.External != nil, c.Platform.BareMetal != nil, c.Platform.VSphere != nil, c.Platform.Nutanix != nil,
+		c.Platform.None != nil, c.Platform.External != nil, c.Platform.BareMetal != nil, c.Platform.VSphere != nil,
+		c.Platform.Nutanix != nil,
 	} {
 		if set {
 			n++
@@ -210,8 +211,14 @@ func (c *config) inMachineNetwork(addr netip.Addr) bool {
 func (c *config) checkMachines(machines []machine) error {
 	const field = "platform.baremetal.hosts"
 	if len(machines) < c.ControlPlane.Replicas+c.Compute[0].Replicas+c.arbiters() {
-		return fault(field, "not enough hosts found (%d) to support all the configured ControlPlane (%d), Arbiter (%d) and Compute (%d) replicas",
-			len(machines), c.ControlPlane.Replicas, c.arbiters(), c.Compute[0].Replicas)
+		return fault(
+			field,
+			"not enough hosts found (%d) to support all the configured ControlPlane (%d), Arbiter (%d) and Compute (%d) replicas",
+			len(machines),
+			c.ControlPlane.Replicas,
+			c.arbiters(),
+			c.Compute[0].Replicas,
+		)
 	}
 	seen := map[string]bool{}
 	for _, m := range machines {

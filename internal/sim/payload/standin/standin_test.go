@@ -129,10 +129,24 @@ func TestPlatformsAndTopologies(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
 		"none":     {on("platform: {none: {}}"), "type: None"},
 		"external": {on("platform: {external: {platformName: oci, cloudControllerManager: External}}"), "type: External"},
-		"vsphere":  {on("platform: {vsphere: {apiVIPs: [192.168.10.5], ingressVIPs: [192.168.10.6], vcenters: [{server: a, user: b, password: c, datacenters: [d]}], failureDomains: [{name: e, region: f, zone: g, server: a, topology: {}}]}}"), "type: VSphere"},
-		"nutanix":  {on("platform: {nutanix: {prismCentral: {username: a}, prismElements: [{uuid: b}], subnetUUIDs: [c]}}"), "type: Nutanix"},
-		"arbiter":  {two("") + "arbiter: {name: arbiter, replicas: 1}\n", "controlPlaneTopology: HighlyAvailableArbiter"},
-		"fencing":  {two(", fencing: {credentials: [{hostName: a, address: x, username: u, password: p}, {hostName: b, address: y, username: u, password: p}]}"), "controlPlaneTopology: DualReplica"},
+		"vsphere": {
+			on(
+				"platform: {vsphere: {apiVIPs: [192.168.10.5], ingressVIPs: [192.168.10.6], vcenters: [{server: a, user: b, password: " +
+					"c, datacenters: [d]}], failureDomains: [{name: e, region: f, zone: g, server: a, topology: {}}]}}",
+			),
+			"type: VSphere",
+		},
+		"nutanix": {
+			on("platform: {nutanix: {prismCentral: {username: a}, prismElements: [{uuid: b}], subnetUUIDs: [c]}}"), "type: Nutanix",
+		},
+		"arbiter": {two("") + "arbiter: {name: arbiter, replicas: 1}\n", "controlPlaneTopology: HighlyAvailableArbiter"},
+		"fencing": {
+			two(
+				", fencing: {credentials: [{hostName: a, address: x, username: u, password: p}, {hostName: b, address: y, username: u, " +
+					"password: p}]}",
+			),
+			"controlPlaneTopology: DualReplica",
+		},
 		"dual stack": {strings.NewReplacer("hostPrefix: 23}]", "hostPrefix: 23}, {cidr: 'fd01::/48', hostPrefix: 64}]", "192.168.10.0/24}]", "192.168.10.0/24}, {cidr: 'fd00:10::/64'}]",
 			"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']", "[192.168.10.5]", "[192.168.10.5, 'fd00:10::5']").Replace(highlyAvailable), "type: BareMetal"},
 	} {
@@ -153,7 +167,14 @@ func TestMachineConfigsMustHoldIgnition(t *testing.T) {
 	dir := prepare(t, highlyAvailable)
 	code, out := run(dir, "create", "manifests")
 	require.Zero(t, code, out)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "openshift/x.yaml"), []byte("kind: MachineConfig\nspec: {config: {ignition: {version: 3.2.0}, storage: {files: [{path: relative}]}}}\n"), 0o600))
+	require.NoError(
+		t,
+		os.WriteFile(
+			filepath.Join(dir, "openshift/x.yaml"),
+			[]byte("kind: MachineConfig\nspec: {config: {ignition: {version: 3.2.0}, storage: {files: [{path: relative}]}}}\n"),
+			0o600,
+		),
+	)
 	code, out = run(dir, "create", "ignition-configs")
 	require.Equal(t, 1, code)
 	require.Contains(t, out, "load manifest openshift/x.yaml: read Ignition")
@@ -177,11 +198,13 @@ func TestInstallConfigsThatAreRefused(t *testing.T) {
 		"no workers' pool":       {"[{name: worker, replicas: 1}]", "[{name: other}]", "compute"},
 		"two without fencing":    {"replicas: 3", "replicas: 2", "controlPlane.fencing.credentials"},
 		"an arbiter of three":    {"sshKey:", "arbiter: {name: arbiter, replicas: 1}\nsshKey:", "arbiter: require one replica"},
-		"fencing of three":       {"replicas: 3", "replicas: 3, fencing: {credentials: [{address: a}]}", "controlPlane.fencing: fencing is only supported"},
-		"half a dual stack":      {"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']", "dual-stack"},
-		"two VIPs of a family":   {"[192.168.10.5]", "[192.168.10.5, 192.168.10.7]", "only one VIP of a family"},
-		"no VIP":                 {"[192.168.10.5]", "[]", "at least one VIP"},
-		"a bad domain":           {"example.com", "example", "baseDomain"},
+		"fencing of three": {
+			"replicas: 3", "replicas: 3, fencing: {credentials: [{address: a}]}", "controlPlane.fencing: fencing is only supported",
+		},
+		"half a dual stack":    {"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']", "dual-stack"},
+		"two VIPs of a family": {"[192.168.10.5]", "[192.168.10.5, 192.168.10.7]", "only one VIP of a family"},
+		"no VIP":               {"[192.168.10.5]", "[]", "at least one VIP"},
+		"a bad domain":         {"example.com", "example", "baseDomain"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -211,7 +234,14 @@ func TestCommandLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			code := standin.Main(standin.Call{Args: c.args, Env: []string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1"}, Stdout: &out, Stderr: &out})
+			code := standin.Main(
+				standin.Call{
+					Args:   c.args,
+					Env:    []string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1"},
+					Stdout: &out,
+					Stderr: &out,
+				},
+			)
 			require.Equal(t, c.code, code)
 			require.Contains(t, out.String(), c.want)
 		})

@@ -25,7 +25,9 @@ func TestExitIsReadAsItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	for _, exit := range []container.Exit{
-		{Finished: at, Reason: "Completed"}, {Code: 3, Finished: at, Reason: "Error"}, {Code: 128, Finished: at, Reason: "StartError", Message: "why"},
+		{Finished: at, Reason: "Completed"},
+		{Code: 3, Finished: at, Reason: "Error"},
+		{Code: 128, Finished: at, Reason: "StartError", Message: "why"},
 	} {
 		require.NoError(t, container.WriteExit(dir, exit))
 		found, err := container.ReadExit(dir)

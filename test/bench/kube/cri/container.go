@@ -54,11 +54,17 @@ func (s *Server) spec(pod *sandbox, one *instance) container.Spec {
 		spec.Env = append(spec.Env, one.GetKey()+"="+string(one.GetValue()))
 	}
 	for _, one := range config.GetMounts() {
-		spec.Mounts = append(spec.Mounts, container.Mount{Host: one.GetHostPath(), Container: one.GetContainerPath(), ReadOnly: one.GetReadonly()})
+		spec.Mounts = append(
+			spec.Mounts,
+			container.Mount{Host: one.GetHostPath(), Container: one.GetContainerPath(), ReadOnly: one.GetReadonly()},
+		)
 	}
 	context := config.GetLinux().GetSecurityContext()
 	if user := context.GetRunAsUser(); user != nil {
-		spec.User = &container.User{UID: uint32(user.GetValue()), GID: uint32(context.GetRunAsGroup().GetValue())} //nolint:gosec // as the kernel has it
+		spec.User = &container.User{
+			UID: uint32(user.GetValue()),
+			GID: uint32(context.GetRunAsGroup().GetValue()),
+		} //nolint:gosec // as the kernel has it
 	}
 	return spec
 }
@@ -115,6 +121,9 @@ func (s *Server) remove(ctx context.Context, one *instance) error {
 }
 
 // UpdateContainerResources takes any limit: none is enforced.
-func (s *Server) UpdateContainerResources(context.Context, *runtime.UpdateContainerResourcesRequest) (*runtime.UpdateContainerResourcesResponse, error) {
+func (s *Server) UpdateContainerResources(
+	context.Context,
+	*runtime.UpdateContainerResourcesRequest,
+) (*runtime.UpdateContainerResourcesResponse, error) {
 	return &runtime.UpdateContainerResourcesResponse{}, nil
 }

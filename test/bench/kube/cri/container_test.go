@@ -76,7 +76,10 @@ func TestProgramIsFoundByWholeReferenceAndReplacedByCommand(t *testing.T) {
 	pod := h.pod(t, "one")
 	h.ended(t, h.start(t, pod, &runtime.ContainerConfig{Image: image("registry.example:5000/one/tool:1"), Args: []string{"from the tool"}}))
 	said(t, filepath.Join(h.logs, "one", "main", "0.log"), "from the tool")
-	h.ended(t, h.start(t, pod, &runtime.ContainerConfig{Image: image("shell"), Command: []string{"echo"}, Args: []string{"another", "command"}}))
+	h.ended(
+		t,
+		h.start(t, pod, &runtime.ContainerConfig{Image: image("shell"), Command: []string{"echo"}, Args: []string{"another", "command"}}),
+	)
 	said(t, filepath.Join(h.logs, "one", "main", "0.log"), "another command")
 }
 
@@ -125,7 +128,12 @@ func TestStopEndsWhatDoesNotListenWithItsChildren(t *testing.T) {
 	// The lock that the container's child held is free once that child is gone too.
 	f, err := os.Open(held)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(
+		t,
+		func() bool { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil },
+		10*time.Second,
+		10*time.Millisecond,
+	)
 }
 
 func TestMovedLogIsBegunAnew(t *testing.T) {

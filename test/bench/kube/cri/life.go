@@ -45,7 +45,15 @@ func (s *Server) StartContainer(_ context.Context, r *runtime.StartContainerRequ
 		return nil, fmt.Errorf("start container %s: %w", one.ID, err)
 	}
 	one.PID = pid
-	s.o.Log.Info("container started", "name", one.Config.GetMetadata().GetName(), "image", one.Config.GetImage().GetUserSpecifiedImage(), "pid", one.PID)
+	s.o.Log.Info(
+		"container started",
+		"name",
+		one.Config.GetMetadata().GetName(),
+		"image",
+		one.Config.GetImage().GetUserSpecifiedImage(),
+		"pid",
+		one.PID,
+	)
 	return &runtime.StartContainerResponse{}, s.saveContainer(one)
 }
 
@@ -67,7 +75,9 @@ func (s *Server) begin(one *instance) (pid int, err error) {
 	}
 	defer said.Close()
 	// It outlives the request, and this server.
-	process := exec.Command(s.o.Container[0], append(s.o.Container[1:len(s.o.Container):len(s.o.Container)], folder)...) //nolint:gosec // the bench's own program
+	process := exec.Command(
+		s.o.Container[0],
+		append(s.o.Container[1:len(s.o.Container):len(s.o.Container)], folder)...) //nolint:gosec // the bench's own program
 	process.Dir = "/"
 	process.Stderr = said
 	process.ExtraFiles = []*os.File{lock}

@@ -27,7 +27,8 @@ func (s *Server) ListContainers(_ context.Context, r *runtime.ListContainersRequ
 			return nil, err
 		}
 		if wanted.GetId() != "" && wanted.GetId() != one.ID || wanted.GetPodSandboxId() != "" && wanted.GetPodSandboxId() != one.Sandbox ||
-			wanted.GetState() != nil && wanted.GetState().GetState() != state || !matches(one.Config.GetLabels(), wanted.GetLabelSelector()) {
+			wanted.GetState() != nil &&
+				wanted.GetState().GetState() != state || !matches(one.Config.GetLabels(), wanted.GetLabelSelector()) {
 			continue
 		}
 		found.Containers = append(found.Containers, &runtime.Container{

@@ -47,7 +47,10 @@ func TestListsHaveWhatTheirFiltersAskFor(t *testing.T) {
 	require.Equal(t, []string{id}, ids(&runtime.ContainerFilter{PodSandboxId: one}))
 	require.Equal(t, []string{id}, ids(&runtime.ContainerFilter{LabelSelector: map[string]string{"app": "a"}}))
 	require.Equal(t, []string{id}, ids(&runtime.ContainerFilter{Id: id}))
-	pods, err := h.ListPodSandbox(t.Context(), &runtime.ListPodSandboxRequest{Filter: &runtime.PodSandboxFilter{LabelSelector: map[string]string{"pod": "two"}}})
+	pods, err := h.ListPodSandbox(
+		t.Context(),
+		&runtime.ListPodSandboxRequest{Filter: &runtime.PodSandboxFilter{LabelSelector: map[string]string{"pod": "two"}}},
+	)
 	require.NoError(t, err)
 	require.Len(t, pods.GetItems(), 1)
 	require.Equal(t, two, pods.GetItems()[0].GetId())

@@ -77,7 +77,10 @@ func (s *Server) PodSandboxStatus(_ context.Context, r *runtime.PodSandboxStatus
 		Network: &runtime.PodSandboxNetworkStatus{Ip: hostAddress()},
 		Linux: &runtime.LinuxPodSandboxStatus{Namespaces: &runtime.Namespace{
 			// The kubelet makes a new pod where these are not those it asked for.
-			Options: cmp.Or(one.Config.GetLinux().GetSecurityContext().GetNamespaceOptions(), &runtime.NamespaceOption{Network: node, Pid: node, Ipc: node}),
+			Options: cmp.Or(
+				one.Config.GetLinux().GetSecurityContext().GetNamespaceOptions(),
+				&runtime.NamespaceOption{Network: node, Pid: node, Ipc: node},
+			),
 		}},
 		Labels: one.Config.GetLabels(), Annotations: one.Config.GetAnnotations(), RuntimeHandler: one.Handler,
 	}}, nil

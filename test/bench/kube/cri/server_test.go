@@ -82,7 +82,11 @@ func (h host) restarted(t *testing.T, boot string) host {
 func (h host) pod(t *testing.T, name string) string {
 	t.Helper()
 	made, err := h.RunPodSandbox(t.Context(), &runtime.RunPodSandboxRequest{Config: &runtime.PodSandboxConfig{
-		Metadata: &runtime.PodSandboxMetadata{Name: name, Namespace: "default", Uid: "uid-" + name}, LogDirectory: filepath.Join(h.logs, name),
+		Metadata: &runtime.PodSandboxMetadata{
+			Name:      name,
+			Namespace: "default",
+			Uid:       "uid-" + name,
+		}, LogDirectory: filepath.Join(h.logs, name),
 		Labels: map[string]string{"pod": name},
 	}})
 	require.NoError(t, err)

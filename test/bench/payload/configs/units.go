@@ -65,8 +65,14 @@ func (u Unit) text() string {
 		command = waitProgram + " " + command
 	}
 	// Emulated machines are slow: nothing may run into a time limit of systemd.
-	fmt.Fprintf(&b, "Type=%s\nExecStart=%s\nRestart=%s\nRestartSec=5\nTimeoutStartSec=infinity\nTimeoutStopSec=20\nOOMScoreAdjust=-900\nKillMode=%s\n",
-		kind, command, restart, kill)
+	fmt.Fprintf(
+		&b,
+		"Type=%s\nExecStart=%s\nRestart=%s\nRestartSec=5\nTimeoutStartSec=infinity\nTimeoutStopSec=20\nOOMScoreAdjust=-900\nKillMode=%s\n",
+		kind,
+		command,
+		restart,
+		kill,
+	)
 	// Collecting garbage less often costs memory, of which emulated machines have more
 	// than processors.
 	b.WriteString("Environment=GOGC=400\n")
@@ -109,10 +115,33 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 		plane[i].Unless = plan.Done
 		names[i] = plane[i].Name
 	}
-	return append(append([]Unit{fetch()}, plane...),
-		Unit{Name: "bootkube", Told: true, About: "objects of the cluster, and the handover", Command: node("bootkube", plan.Bootstrap), Ends: true, Waits: true, Wants: names},
-		Unit{Name: "approve-csr", Told: true, About: "certificates of masters that join", Command: node("approve-csr", plan.Bootstrap), Ends: true, Waits: true},
-		Unit{Name: "progress", Told: true, About: "waits for etcd to leave this host", Command: node("progress", plan.Bootstrap), Ends: true, Waits: true},
+	return append(
+		append([]Unit{fetch()}, plane...),
+		Unit{
+			Name:    "bootkube",
+			Told:    true,
+			About:   "objects of the cluster, and the handover",
+			Command: node("bootkube", plan.Bootstrap),
+			Ends:    true,
+			Waits:   true,
+			Wants:   names,
+		},
+		Unit{
+			Name:    "approve-csr",
+			Told:    true,
+			About:   "certificates of masters that join",
+			Command: node("approve-csr", plan.Bootstrap),
+			Ends:    true,
+			Waits:   true,
+		},
+		Unit{
+			Name:    "progress",
+			Told:    true,
+			About:   "waits for etcd to leave this host",
+			Command: node("progress", plan.Bootstrap),
+			Ends:    true,
+			Waits:   true,
+		},
 	)
 }
 
@@ -132,7 +161,10 @@ func nodeUnits(c *plan.Cluster, role string) []Unit {
 		Unit{Name: "bench-operators", Told: true, About: "operators of the cluster", Command: node("operators", role)},
 	)
 	if c.InPlace {
-		units = append(units, Unit{Name: "approve-csr", Told: true, About: "certificate of this node", Command: node("approve-csr", role), Ends: true})
+		units = append(
+			units,
+			Unit{Name: "approve-csr", Told: true, About: "certificate of this node", Command: node("approve-csr", role), Ends: true},
+		)
 	}
 	return units
 }

@@ -22,13 +22,21 @@ func TestNext(t *testing.T) {
 		members []etcd.Member
 		want    etcd.Step
 	}{
-		"a host that is no member is added":                            {[]etcd.Member{other}, etcd.Step{Add: true}},
-		"one that was added starts":                                    {[]etcd.Member{other, {ID: 2, Peers: []string{peer}, Learner: true}}, etcd.Step{Start: true}},
-		"one that lost its data is removed first":                      {[]etcd.Member{other, voter(2, "b", peer)}, etcd.Step{Remove: 2}},
-		"one that lost its data while it learned is removed":           {[]etcd.Member{other, {ID: 2, Name: "b", Peers: []string{peer}, Learner: true}}, etcd.Step{Remove: 2}},
-		"others wait for a learner":                                    {[]etcd.Member{other, learning}, etcd.Step{}},
-		"others wait for a learner that has not started":               {[]etcd.Member{other, {ID: 4, Peers: []string{"https://192.0.2.4:2380"}, Learner: true}}, etcd.Step{}},
-		"the host that became a master again joins under its old peer": {[]etcd.Member{other, voter(5, "e", "https://192.0.2.5:2380")}, etcd.Step{Add: true}},
+		"a host that is no member is added": {[]etcd.Member{other}, etcd.Step{Add: true}},
+		"one that was added starts": {
+			[]etcd.Member{other, {ID: 2, Peers: []string{peer}, Learner: true}}, etcd.Step{Start: true},
+		},
+		"one that lost its data is removed first": {[]etcd.Member{other, voter(2, "b", peer)}, etcd.Step{Remove: 2}},
+		"one that lost its data while it learned is removed": {
+			[]etcd.Member{other, {ID: 2, Name: "b", Peers: []string{peer}, Learner: true}}, etcd.Step{Remove: 2},
+		},
+		"others wait for a learner": {[]etcd.Member{other, learning}, etcd.Step{}},
+		"others wait for a learner that has not started": {
+			[]etcd.Member{other, {ID: 4, Peers: []string{"https://192.0.2.4:2380"}, Learner: true}}, etcd.Step{},
+		},
+		"the host that became a master again joins under its old peer": {
+			[]etcd.Member{other, voter(5, "e", "https://192.0.2.5:2380")}, etcd.Step{Add: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -52,7 +52,12 @@ func (a *Applier) Apply(ctx context.Context, objects []*unstructured.Unstructure
 }
 
 // round applies what it can and returns what is left, and why.
-func (a *Applier) round(ctx context.Context, at *session, objects []*unstructured.Unstructured, made map[string]bool) ([]*unstructured.Unstructured, error) {
+func (a *Applier) round(
+	ctx context.Context,
+	at *session,
+	objects []*unstructured.Unstructured,
+	made map[string]bool,
+) ([]*unstructured.Unstructured, error) {
 	for _, d := range Definitions(objects, at.knows) {
 		if made[d.GetName()] {
 			continue

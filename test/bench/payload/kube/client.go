@@ -28,7 +28,11 @@ const requestLimit = 2 * time.Minute
 func Config(server string, keys pki.Keys) *rest.Config {
 	return &rest.Config{
 		Host: server, Timeout: requestLimit, QPS: -1,
-		TLSClientConfig: rest.TLSClientConfig{CAFile: keys.Cert(pki.APISigner), CertFile: keys.Cert(pki.Admin), KeyFile: keys.Key(pki.Admin)},
+		TLSClientConfig: rest.TLSClientConfig{
+			CAFile:   keys.Cert(pki.APISigner),
+			CertFile: keys.Cert(pki.Admin),
+			KeyFile:  keys.Key(pki.Admin),
+		},
 	}
 }
 

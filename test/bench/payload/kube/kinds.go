@@ -47,7 +47,8 @@ func Definitions(objects []*unstructured.Unstructured, known func(*unstructured.
 	var order []schema.GroupKind
 	for _, o := range objects {
 		kind := o.GroupVersionKind().GroupKind()
-		if !strings.Contains(kind.Group, ".") || known(o) || slices.ContainsFunc(objects, func(d *unstructured.Unstructured) bool { return defines(d, kind) }) {
+		if !strings.Contains(kind.Group, ".") || known(o) ||
+			slices.ContainsFunc(objects, func(d *unstructured.Unstructured) bool { return defines(d, kind) }) {
 			continue
 		}
 		if kinds[kind] == nil {
@@ -83,7 +84,9 @@ func definition(kind schema.GroupKind, objects []*unstructured.Unstructured) *un
 		seen = append(seen, version)
 		versions = append(versions, map[string]any{
 			"name": version, "served": true, "storage": len(seen) == 1,
-			"schema":       map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+			"schema": map[string]any{
+				"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+			},
 			"subresources": map[string]any{"status": map[string]any{}},
 		})
 	}
@@ -91,7 +94,12 @@ func definition(kind schema.GroupKind, objects []*unstructured.Unstructured) *un
 	return Object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", fmt.Sprintf("%s.%s", plural, kind.Group), map[string]any{
 		"spec": map[string]any{
 			"group": kind.Group, "scope": scope, "versions": versions,
-			"names": map[string]any{"kind": kind.Kind, "listKind": kind.Kind + "List", "plural": plural, "singular": strings.ToLower(kind.Kind)},
+			"names": map[string]any{
+				"kind":     kind.Kind,
+				"listKind": kind.Kind + "List",
+				"plural":   plural,
+				"singular": strings.ToLower(kind.Kind),
+			},
 		},
 	})
 }

@@ -89,7 +89,9 @@ func (o *Operators) lookAt(ctx context.Context, node *corev1.Node) (api, control
 	api = kube.Answers(ctx, kube.Config(address, o.Host.Keys), "/readyz")
 	// Controller managers sign for themselves.
 	client := &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // see above; only health is asked for
+		TLSClientConfig: &tls.Config{
+			InsecureSkipVerify: true,
+		}, DisableKeepAlives: true, //nolint:gosec // see above; only health is asked for
 	}}
 	for _, a := range node.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP {
@@ -127,7 +129,9 @@ func (o *Operators) visit(ctx context.Context, url string) error {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(authority)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
+	client := &http.Client{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true},
+	}
 	return get(ctx, client, url)
 }
 

@@ -60,7 +60,11 @@ func TestJudgeTellsWhatIs(t *testing.T) {
 			c.change(&facts)
 			for _, o := range operators.Judge(cluster, facts) {
 				if o.Name == c.operator {
-					require.Equal(t, operators.Operator{Name: c.operator, Available: c.available, Progressing: c.progressing, Message: c.message}, o)
+					require.Equal(
+						t,
+						operators.Operator{Name: c.operator, Available: c.available, Progressing: c.progressing, Message: c.message},
+						o,
+					)
 					return
 				}
 			}

@@ -72,7 +72,9 @@ const controllers = "certificatesigningrequest-signing-controller,serviceaccount
 
 // ControllerManager runs a controller manager against the host's own API server.
 func (h *Host) ControllerManager() (Command, error) {
-	if err := h.certificate(pki.Root, "kube-controller-manager", pki.Subject{Name: "system:kube-controller-manager", Groups: []string{masters}}); err != nil {
+	if err := h.certificate(
+		pki.Root, "kube-controller-manager", pki.Subject{Name: "system:kube-controller-manager", Groups: []string{masters}},
+	); err != nil {
 		return Command{}, err
 	}
 	client, err := h.Own.Load("kube-controller-manager")

@@ -63,7 +63,14 @@ func (h *Host) router(b *strings.Builder, name string, id int, vips []netip.Addr
 	if h.Role == "bootstrap" {
 		priority = bootstrapPriority
 	}
-	fmt.Fprintf(b, "vrrp_instance %s {\n    state BACKUP\n    interface %s\n    virtual_router_id %d\n    priority %d\n    advert_int 3\n", name, h.Interface, id, priority)
+	fmt.Fprintf(
+		b,
+		"vrrp_instance %s {\n    state BACKUP\n    interface %s\n    virtual_router_id %d\n    priority %d\n    advert_int 3\n",
+		name,
+		h.Interface,
+		id,
+		priority,
+	)
 	fmt.Fprintf(b, "    virtual_ipaddress {\n")
 	for _, vip := range vips {
 		fmt.Fprintf(b, "        %s/%d\n", vip, vip.BitLen())

@@ -36,7 +36,10 @@ func TestFloatingAddressesStayWithWhatTheyAreFor(t *testing.T) {
 		plan.Master:    {"192.0.2.6/32", "priority 70"},
 	} {
 		h := &programs.Host{
-			Plan: &plan.Cluster{APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")}},
+			Plan: &plan.Cluster{
+				APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
+				IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+			},
 			Role: role, Address: netip.MustParsePrefix("192.0.2.11/24"), Interface: cable(t), State: t.TempDir(),
 		}
 		text := string(h.Keepalived().Files[filepath.Join(h.State, "keepalived.conf")])

@@ -47,11 +47,15 @@ func (h *Host) Kubelet() (Command, error) {
 	return Command{Argv: []string{
 		h.program("kubelet"), "--config=" + path, "--root-dir=" + folder, "--cert-dir=" + filepath.Join(folder, "pki"),
 		"--bootstrap-kubeconfig=" + filepath.Join(etc, "bootstrap-kubeconfig"), "--kubeconfig=" + filepath.Join(folder, "kubeconfig"),
-		"--node-ip=" + h.Address.Addr().String(), "--hostname-override=" + h.Name, "--node-labels=" + RoleLabel + "=" + h.Role, "--housekeeping-interval=60s", "--v=0",
+		"--node-ip=" + h.Address.Addr().
+			String(),
+		"--hostname-override=" + h.Name, "--node-labels=" + RoleLabel + "=" + h.Role, "--housekeeping-interval=60s", "--v=0",
 	}, Files: map[string][]byte{path: config}}, nil
 }
 
 // Runtime runs the container runtime of the bench.
 func (h *Host) Runtime(config string) Command {
-	return Command{Argv: []string{h.program("bench-cri"), "--listen", CRISocket, "--config", config, "--root", filepath.Join(h.State, "cri")}}
+	return Command{
+		Argv: []string{h.program("bench-cri"), "--listen", CRISocket, "--config", config, "--root", filepath.Join(h.State, "cri")},
+	}
 }

@@ -73,7 +73,13 @@ func planOf(c standin.Cluster, s Settings) (*plan.Cluster, error) {
 		}
 		return all
 	}
-	p.MachineNetworks, p.ServiceNetworks, p.ClusterNetworks = networks(c.MachineNetworks), networks(c.ServiceNetworks), networks(c.ClusterNetworks)
+	p.MachineNetworks, p.ServiceNetworks, p.ClusterNetworks = networks(
+		c.MachineNetworks,
+	), networks(
+		c.ServiceNetworks,
+	), networks(
+		c.ClusterNetworks,
+	)
 	p.APIVIPs, p.IngressVIPs = addresses(c.APIVIPs), addresses(c.IngressVIPs)
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("read the networks of the cluster: %w", err)
@@ -106,7 +112,10 @@ func keysOf(c standin.Cluster, now time.Time) (map[string][]byte, error) {
 	}
 	// Real bootstrappers show a token of the account; a certificate of the same name needs
 	// no API to be made, and asks for the same certificates.
-	bootstrapper, err := pairs[pki.Root].Issue(pki.Subject{Name: bootkube.BootstrapperUser, Groups: []string{"system:serviceaccounts"}}, now)
+	bootstrapper, err := pairs[pki.Root].Issue(
+		pki.Subject{Name: bootkube.BootstrapperUser, Groups: []string{"system:serviceaccounts"}},
+		now,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ func cluster(t *testing.T) standin.Cluster {
 	t.Helper()
 	root := pair(t, "root")
 	return standin.Cluster{
-		Name: "bench", Domain: "bench.bench.example", Release: "registry:5000/release/ocp:4.20.5-x86_64", ControlPlane: 3, Masters: []string{"a", "b", "c"},
+		Name: "bench", Domain: "bench.bench.example", Release: "registry:5000/release/ocp:4.20.5-x86_64", ControlPlane: 3,
+		Masters:         []string{"a", "b", "c"},
 		MachineNetworks: []string{"192.0.2.0/24"}, ServiceNetworks: []string{"172.30.0.0/16"}, ClusterNetworks: []string{"10.128.0.0/14"},
 		APIVIPs: []string{"192.0.2.5"}, IngressVIPs: []string{"192.0.2.6"},
 		Root: root, APISigner: pair(t, "api"), AdminSigner: pair(t, "admin-signer"), Admin: pair(t, "admin"), MCS: pair(t, "mcs"),
@@ -76,7 +77,11 @@ func TestBootstrapConfigLeadsToThoseOfTheRoles(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "00 http://x/a\n", string(archives))
 	// Whoever starts bootkube neither waits for the programs nor starts again what was handed over.
-	require.Contains(t, units["bootkube.service"], "ExecStart=/usr/local/bin/bench-wait /opt/bench/bin/bench-node bootkube --role bootstrap\n")
+	require.Contains(
+		t,
+		units["bootkube.service"],
+		"ExecStart=/usr/local/bin/bench-wait /opt/bench/bin/bench-node bootkube --role bootstrap\n",
+	)
 	require.NotContains(t, units["bootkube.service"], "After=network.target bench-payload.service")
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "machine-config-server", "bench-keepalived"} {
 		require.Contains(t, units["bootkube.service"], name+".service", "bootkube wants it")
@@ -114,7 +119,9 @@ func TestMachineConfigsAreMergedByRole(t *testing.T) {
 			", labels: {machineconfiguration.openshift.io/role: " + role + "}}, spec: {config: {ignition: {version: 3.2.0}, " +
 			"storage: {files: [{path: /etc/from, overwrite: true, mode: 420, contents: {source: 'data:," + name + "'}}]}}}}\n---\n"
 	}
-	objects, err := kube.Objects([]byte(machineConfig("60-b", "worker") + machineConfig("50-a", "worker") + machineConfig("70-c", "master")))
+	objects, err := kube.Objects(
+		[]byte(machineConfig("60-b", "worker") + machineConfig("50-a", "worker") + machineConfig("70-c", "master")),
+	)
 	require.NoError(t, err)
 	found, err := configs.MachineConfigs(objects, plan.Worker)
 	require.NoError(t, err)
