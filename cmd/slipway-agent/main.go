@@ -27,7 +27,7 @@ import (
 // "Flags and variables").
 type options struct {
 	URL           string           `name:"url" required:"" help:"Root of the service: https://service.example.com:8090."`
-	InfraEnvID    uuid.UUID        `name:"infra-env-id" required:"" help:"Discovery environment to register with."`
+	InfraEnvID    uuid.UUID        `name:"infra-env-id" required:"" help:"InfraEnv to register with."`
 	HostID        uuid.UUID        `name:"host-id" help:"Id of the host, instead of the one its hardware makes."`
 	AgentVersion  string           `name:"agent-version" default:"${agentVersion}" help:"Version to register with."`
 	Insecure      bool             `help:"Do not verify the certificate of the service." negatable:""`
@@ -35,7 +35,7 @@ type options struct {
 	StateDir      string           `default:"${stateDir}" help:"Folder for the state of this boot, below the root; on tmpfs."`
 	Root          string           `default:"/" type:"path" help:"Where the file system of the host begins."`
 	EnterHost     bool             `help:"Run commands in the namespaces of the host's first process; for agents in containers."`
-	Reclaim       bool             `help:"Serve an installed host that goes back to its discovery environment: poll without registering."`
+	Reclaim       bool             `help:"Serve an installed host that returns to its InfraEnv: poll without registering."`
 	AgentSteps    string           `name:"steps" aliases:"dialect" enum:"fine,install" default:"fine" help:"Steps to announce: fine or install."`
 	Verbose       bool             `short:"v" help:"Log more."`
 	PullSecretKey string           `name:"pull-secret-token" env:"PULL_SECRET_TOKEN" help:"Secret to register with; set it in the environment." hidden:""`

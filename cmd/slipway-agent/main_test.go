@@ -111,7 +111,7 @@ func TestKilledAgentLosesNothing(t *testing.T) {
 	require.Equal(t, "secret", await.Receive(t, s.registered))
 	writer := awaitWriter(t, root)
 	require.NoError(t, first.Process.Kill())
-	await.True(t, func() bool { return gone(writer) }, "the writing goes on without an agent")
+	await.True(t, func() bool { return gone(writer) }, "the writing continues without an agent")
 
 	second := launch(t, s, root, commands)
 	reply := await.Receive(t, s.replies)

@@ -40,7 +40,7 @@ func ran(t *testing.T, env []string, args ...string) (stdout, stderr string, cod
 	c.Env = append(append(os.Environ(), commandEnv+"=1"), env...)
 	var out, complaints bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaints
-	_ = c.Run() // the code tells
+	_ = c.Run() // the code reports
 	return out.String(), complaints.String(), c.ProcessState.ExitCode()
 }
 

@@ -12,12 +12,13 @@ import (
 
 	"slipway/internal/app/images"
 	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
 	usercli "slipway/internal/cli"
 )
 
 // cli is the command line: one field a command, each with its Run method in a file of its own.
 type cli struct {
-	Log process.LogOptions `embed:"" prefix:"log-"`
+	Log settings.Log `embed:"" prefix:"log-"`
 
 	Up      upCommand       `cmd:"" help:"Run everything: database, Temporal, worker and API."`
 	API     apiCommand      `cmd:"" name:"api" help:"Run the API alone, with an existing database and Temporal."`
@@ -57,7 +58,7 @@ func execute(ctx context.Context, p *process.Process, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%w (see slipway --help)", err)
 	}
-	p.Log = line.Log.Logger(p.Stderr)
+	p.Log = process.NewLogger(line.Log, p.Stderr)
 	slog.SetDefault(p.Log) // for libraries that use the log package
 	return selected.Run()
 }

@@ -5,33 +5,26 @@ import (
 
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
+	"slipway/internal/app/settings"
 )
 
 // apiCommand runs the API alone. Any number of them may share a database.
-type apiCommand struct {
-	service.Options
-	Listen      string `default:"127.0.0.1:8090" env:"SLIPWAY_LISTEN" help:"Address the API listens on."`
-	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
-}
+type apiCommand struct{ settings.API }
 
-// Run serves the API until it is told to end.
+// Run serves the API until ctx ends.
 func (c *apiCommand) Run(ctx context.Context, p *process.Process) error {
-	return runAlone(ctx, p, c.Options, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
+	return runAlone(ctx, p, c.Service, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
 		err := s.Serve(ctx)
 		return s.UIAddress(), err
 	})
 }
 
 // workerCommand runs workflows and activities alone. Its listener has the probes only.
-type workerCommand struct {
-	service.Options
-	Listen      string `default:"127.0.0.1:8091" env:"SLIPWAY_LISTEN" help:"Address of /health, /ready and /metrics."`
-	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
-}
+type workerCommand struct{ settings.Worker }
 
-// Run works until it is told to end.
+// Run works until ctx ends.
 func (c *workerCommand) Run(ctx context.Context, p *process.Process) error {
-	return runAlone(ctx, p, c.Options, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
+	return runAlone(ctx, p, c.Service, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
 		if err := s.StartWorker(ctx); err != nil {
 			return nil, err
 		}
@@ -43,7 +36,7 @@ func (c *workerCommand) Run(ctx context.Context, p *process.Process) error {
 // runAlone runs one part against a database and a Temporal that are there already; start
 // brings the part up and returns the addresses to announce.
 func runAlone(
-	ctx context.Context, p *process.Process, o service.Options, listen, databaseURL string,
+	ctx context.Context, p *process.Process, o settings.Service, listen, databaseURL string,
 	start func(context.Context, *service.Service) ([]string, error),
 ) error {
 	s := service.New(p, o)

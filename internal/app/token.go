@@ -9,16 +9,17 @@ import (
 
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
+	"slipway/internal/app/settings"
 	"slipway/internal/platform/auth"
 )
 
 // tokenCommand signs a token. It needs the keys of the service, and no service.
 type tokenCommand struct {
-	service.KeyOptions
+	settings.Keys
 	User     string        `xor:"for" help:"Name of a user the token is for." placeholder:"NAME"`
-	InfraEnv uuid.UUID     `xor:"for" help:"Discovery environment whose agents the token is for." placeholder:"ID"`
+	InfraEnv uuid.UUID     `xor:"for" help:"InfraEnv whose agents the token is for." placeholder:"ID"`
 	Cluster  uuid.UUID     `xor:"for" help:"Cluster that the token opens." placeholder:"ID"`
-	Expires  time.Duration `help:"How long it is good; by default for ever."`
+	Expires  time.Duration `help:"How long the token is valid; by default without a limit."`
 }
 
 // Run prints the token.
@@ -33,7 +34,7 @@ func (c *tokenCommand) Run(p *process.Process) error {
 	if c.Expires > 0 {
 		grant.Expires = p.Now().Add(c.Expires)
 	}
-	local, err := c.Local(auth.ModeLocal, 0, p.Now)
+	local, err := service.LocalIdentity(c.Keys, auth.ModeLocal, 0, p.Now)
 	if err != nil {
 		return err
 	}

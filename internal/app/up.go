@@ -9,23 +9,18 @@ import (
 
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
+	"slipway/internal/app/settings"
 	"slipway/internal/platform/engine"
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/postgres"
 )
 
 // upCommand runs everything in one process, and brings what is not given to it.
-type upCommand struct {
-	service.Options
-	Listen       string `default:"127.0.0.1:8090" env:"SLIPWAY_LISTEN" help:"Address the API listens on."`
-	DatabaseURL  string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL to use instead of one in the data folder." placeholder:"URL"`
-	TemporalPort int    `default:"7233" env:"SLIPWAY_TEMPORAL_PORT" help:"Port of Temporal on loopback; the next three are used too; 0: any free ones. With TEMPORAL_ADDRESS set, that Temporal is used and none is started."`
-	TemporalLog  string `name:"temporal-log-level" default:"warn" enum:"debug,info,warn,error" env:"SLIPWAY_TEMPORAL_LOG_LEVEL" help:"What of Temporal's own log to show: debug, info, warn or error."`
-}
+type upCommand struct{ settings.Up }
 
 // Run starts the parts in the order in which they need each other, and ends them in reverse.
 func (c *upCommand) Run(ctx context.Context, p *process.Process) error {
-	s := service.New(p, c.Options)
+	s := service.New(p, c.Service)
 	return s.Run(ctx, func(ctx context.Context) error { return c.start(ctx, p, s) })
 }
 

@@ -8,6 +8,7 @@ import (
 	humanize "github.com/dustin/go-humanize"
 
 	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
 	usercli "slipway/internal/cli"
 	"slipway/internal/images/liveisos"
 	"slipway/internal/model"
@@ -16,12 +17,12 @@ import (
 // folderOptions are the flags of commands that work on the folder itself, beside a
 // service that runs or without one.
 type folderOptions struct {
-	Folder
+	settings.ImageFolder
 	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Data folder of the service."`
 }
 
 func (o folderOptions) open(p *process.Process) (*liveisos.Store, error) {
-	return liveisos.Open(liveisos.Options{Folder: o.path(o.DataDir), Log: p.Log, Now: p.Now})
+	return liveisos.Open(liveisos.Options{Folder: o.Path(o.DataDir), Log: p.Log, Now: p.Now})
 }
 
 // imageKeyFlags say which image is meant.

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
 	usercli "slipway/internal/cli"
 	"slipway/internal/testing/isotest"
 )
@@ -62,7 +63,7 @@ func TestImagesAreAddedListedAndRemoved(t *testing.T) {
 	list := `[{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"https://mirror.example/a.iso","version":"9.4"}]`
 	stdout, _, err = onFolder(t, "list", "--image-dir", filepath.Join(dir, "images"), "--os-images", list)
 	require.NoError(t, err)
-	require.Regexp(t, `VERSION  ARCH    TYPE  SYSTEM  STATE    SIZE +FROM +FILE\n4\.22     x86_64  live  9\.6\.0   ready    .* KiB +added +/.*\n4\.20     x86_64  live  9\.4     waiting +settings +/.*\n$`, stdout)
+	require.Regexp(t, `VERSION  ARCH    TYPE  SYSTEM  STATE    SIZE +FROM +FILE\n4\.22     x86_64  live  9\.6\.0   ready    .* [KM]iB +added +/.*\n4\.20     x86_64  live  9\.4     waiting +settings +/.*\n$`, stdout)
 	stdout, _, err = onFolder(t, "list", "--data-dir", dir, "-o", "json")
 	require.NoError(t, err)
 	require.Contains(t, stdout, `"state": "ready"`)
@@ -88,21 +89,21 @@ func TestAnImageThatIsNoneIsNotAdded(t *testing.T) {
 func TestSettingsOfImageDownloads(t *testing.T) {
 	t.Parallel()
 	p := &process.Process{Log: slog.New(slog.DiscardHandler), Now: time.Now}
-	out, err := Options{ImageHeaders: `{"X-Key":"hush"}`, ImageQuery: `{"token":"quiet"}`}.Store(p, "/data", nil)
+	out, err := StoreOptions(settings.Downloads{ImageHeaders: `{"X-Key":"hush"}`, ImageQuery: `{"token":"quiet"}`}, p, "/data", nil)
 	require.NoError(t, err)
 	require.Equal(t, "/data/images", out.Folder)
 	require.Equal(t, "hush", out.Headers["X-Key"].Reveal())
 	require.Equal(t, "quiet", out.Query["token"].Reveal())
 
-	_, err = Options{ImageHeaders: `{"X-Key":["hush"]}`}.Store(p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageHeaders: `{"X-Key":["hush"]}`}, p, "/data", nil)
 	require.EqualError(t, err, `read OS_IMAGES_REQUEST_HEADERS: require a JSON object of texts, such as {"name":"value"}`)
-	_, err = Options{ImageQuery: `[]`}.Store(p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageQuery: `[]`}, p, "/data", nil)
 	require.ErrorContains(t, err, "read OS_IMAGES_REQUEST_QUERY_PARAMS: ")
 	none := filepath.Join(t.TempDir(), "none.pem")
-	_, err = Options{ImageCA: none}.Store(p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil)
 	require.ErrorContains(t, err, "read OS_IMAGE_DOWNLOAD_TRUSTED_CA_FILE: open ")
 	require.NoError(t, os.WriteFile(none, []byte("no certificate"), 0o600))
-	_, err = Options{ImageCA: none}.Store(p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil)
 	require.ErrorContains(t, err, "require certificates as PEM, found none")
 }
 
@@ -114,7 +115,7 @@ func TestImageDownloadsTrustTheCertificatesOfTheSettings(t *testing.T) {
 	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
 	p := &process.Process{Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	for file, trusted := range map[string]bool{ca: true, "": false} {
-		out, err := Options{ImageCA: file}.Store(p, "/data", nil)
+		out, err := StoreOptions(settings.Downloads{ImageCA: file}, p, "/data", nil)
 		require.NoError(t, err)
 		require.NotNil(t, out.Client.Transport.(*http.Transport).Proxy, "of the environment")
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)

@@ -41,7 +41,7 @@ func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Term
 	if err != nil {
 		return err
 	}
-	store, err := liveisos.Open(liveisos.Options{Folder: c.path(c.DataDir), Images: known, Log: p.Log, Now: p.Now})
+	store, err := liveisos.Open(liveisos.Options{Folder: c.Path(c.DataDir), Images: known, Log: p.Log, Now: p.Now})
 	if err != nil {
 		return err
 	}

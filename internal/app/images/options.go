@@ -1,14 +1,12 @@
 package images
 
 import (
-	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
@@ -17,28 +15,10 @@ import (
 	"slipway/internal/model"
 )
 
-// Folder says where operating system images are.
-type Folder struct {
-	ImageDir string `env:"SLIPWAY_IMAGE_DIR" type:"path" help:"Folder of the operating system images that discovery images are made of; by default that of the data folder." placeholder:"FOLDER"`
-}
-
-func (o Folder) path(dataDir string) string {
-	return cmp.Or(o.ImageDir, filepath.Join(dataDir, "images"))
-}
-
-// Options say how operating system images are downloaded, by the names that
-// deployments set already.
-type Options struct {
-	Folder
-	ImageCA      string       `name:"image-download-ca" env:"OS_IMAGE_DOWNLOAD_TRUSTED_CA_FILE" type:"path" help:"Certificates, PEM, trusted beside those of the system when operating system images are downloaded." placeholder:"FILE"`
-	ImageHeaders model.Secret `name:"image-download-headers" env:"OS_IMAGES_REQUEST_HEADERS" help:"Headers that downloads of operating system images are asked for with, a JSON object." placeholder:"JSON"`
-	ImageQuery   model.Secret `name:"image-download-query" env:"OS_IMAGES_REQUEST_QUERY_PARAMS" help:"Query parameters that downloads of operating system images are asked for with, a JSON object." placeholder:"JSON"`
-}
-
-// Store gives the options of the images' store: those of the settings in it, and how they
+// StoreOptions returns the options of the store of images: those of the settings, and how they
 // are downloaded.
-func (o Options) Store(p *process.Process, dataDir string, images openshift.OSImages) (liveisos.Options, error) {
-	out := liveisos.Options{Folder: o.path(dataDir), Images: images, Log: p.Log, Now: p.Now}
+func StoreOptions(o settings.Downloads, p *process.Process, dataDir string, images openshift.OSImages) (liveisos.Options, error) {
+	out := liveisos.Options{Folder: o.Path(dataDir), Images: images, Log: p.Log, Now: p.Now}
 	var err error
 	if out.Headers, err = secretMap("OS_IMAGES_REQUEST_HEADERS", o.ImageHeaders); err != nil {
 		return out, err

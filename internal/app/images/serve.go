@@ -32,29 +32,13 @@ type Commands struct {
 	Remove removeCommand `cmd:"" help:"Remove a live ISO from the folder."`
 }
 
-// ServiceOptions are those of every process that sends images.
-type ServiceOptions struct {
-	Options
-	ImageRequests int `name:"image-requests" default:"400" env:"MAX_CONCURRENT_REQUESTS" help:"How many images are sent at once; more are asked to come again."`
-}
-
 // serveCommand runs the image service alone. It has no database: any number of them
 // may stand beside an API.
 type serveCommand struct {
-	ServiceOptions
-	DataDir    string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
-	Listen     string `default:"127.0.0.1:8092" env:"SLIPWAY_LISTEN" help:"Address the image service listens on."`
-	OSImages   string `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list." placeholder:"JSON"`
-	BaseURL    string `name:"image-service-url" env:"IMAGE_SERVICE_BASE_URL" help:"Address that machines reach this service at; by default that of --listen." placeholder:"URL"`
-	ServiceURL string `env:"SLIPWAY_URL" help:"Address of the API; by default of ASSISTED_SERVICE_SCHEME and ASSISTED_SERVICE_HOST." placeholder:"URL"`
-	ServiceCA  string `name:"service-ca" env:"ASSISTED_SERVICE_API_TRUSTED_CA_FILE,HTTPS_CA_FILE" type:"path" help:"Certificates, PEM, trusted for the API beside those of the system." placeholder:"FILE"`
-	Insecure   bool   `env:"INSECURE_SKIP_VERIFY" help:"Take any certificate of the API."`
-	TLSCert    string `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM; with --tls-key it speaks HTTPS." placeholder:"FILE"`
-	TLSKey     string `name:"tls-key" env:"HTTPS_KEY_FILE" type:"path" help:"Key of the certificate, PEM." placeholder:"FILE"`
-	PlainPort  int    `name:"http-port" env:"HTTP_LISTEN_PORT" help:"Port for firmware that knows no HTTPS, beside it: initrd and boot artifacts only." placeholder:"PORT"`
+	settings.ImageService
 }
 
-// Run serves images until it is told to end.
+// Run serves images until ctx ends.
 func (c *serveCommand) Run(ctx context.Context, p *process.Process) error {
 	if _, set := p.Env.LookupEnv("GOGC"); !set {
 		debug.SetGCPercent(collectAt)
@@ -128,7 +112,7 @@ func (c *serveCommand) open(p *process.Process) (*liveisos.Store, error) {
 	if err := os.MkdirAll(c.DataDir, 0o711); err != nil {
 		return nil, fmt.Errorf("create data folder: %w", err)
 	}
-	options, err := c.Store(p, c.DataDir, list)
+	options, err := StoreOptions(c.Downloads, p, c.DataDir, list)
 	if err != nil {
 		return nil, err
 	}

@@ -4,16 +4,12 @@ import (
 	"context"
 	"io"
 	"log/slog"
+
+	"slipway/internal/app/settings"
 )
 
-// LogOptions are the --log-* flags.
-type LogOptions struct {
-	Format string     `default:"text" enum:"text,json" env:"SLIPWAY_LOG_FORMAT" help:"How to write the log: text or json."`
-	Level  slog.Level `default:"info" env:"SLIPWAY_LOG_LEVEL" help:"What to log: debug, info, warn or error."`
-}
-
-// Logger writes to w.
-func (o LogOptions) Logger(w io.Writer) *slog.Logger {
+// NewLogger returns the log that writes to w.
+func NewLogger(o settings.Log, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: o.Level}
 	if o.Format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))

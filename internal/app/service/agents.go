@@ -27,7 +27,7 @@ func (s *Service) agentFolder() (fs.FS, error) {
 // off, or this process has no program to offer.
 func (s *Service) agentRelease() (discovery.AgentRelease, error) {
 	folder, err := s.agentFolder()
-	if err != nil || !s.switches.upgradeAgent {
+	if err != nil || !s.variables.UpgradeAgent {
 		return discovery.AgentRelease{}, err
 	}
 	programs := api.AgentPrograms(folder)
@@ -38,17 +38,11 @@ func (s *Service) agentRelease() (discovery.AgentRelease, error) {
 	return discovery.AgentRelease{Version: componentVersions()[componentAgent], Programs: programs}, nil
 }
 
-// foreignAgent is the image that agents of other makes are upgraded to, if any.
-func (s switches) foreignAgent() string {
-	if !s.upgradeAgent {
-		return ""
-	}
-	return s.agentImage
-}
-
-func (s switches) housekeeping() orchestrator.Housekeeping {
+// housekeeping returns how long unused objects are kept.
+func (s *Service) housekeeping() orchestrator.Housekeeping {
+	v := s.variables
 	return orchestrator.Housekeeping{
-		Inactive: s.inactive, Deleted: s.deleted,
-		EveryInactive: s.everyInactive, EveryPurge: s.everyPurge, EveryInfraEnvs: s.everyInfraEnv,
+		Inactive: v.InactiveAfter, Deleted: v.DeletedAfter,
+		EveryInactive: v.EveryInactive, EveryPurge: v.EveryPurge, EveryInfraEnvs: v.EveryInfraEnv,
 	}
 }

@@ -15,7 +15,7 @@ const (
 	componentAgent      = "discovery-agent"
 )
 
-// componentVersions are the parts of this service. Agents of the v2 API are told to run
+// componentVersions are the parts of this service. Agents of the v2 API receive
 // the first two as images; ours brings both itself.
 func componentVersions() map[string]string {
 	v := tag(version.Read().Short())
@@ -39,7 +39,7 @@ var notInTags = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 func (s *Service) components() map[string]string {
 	out := componentVersions()
 	for name, image := range map[string]string{
-		componentAgent: s.switches.agentImage, componentInstaller: s.switches.installerImage, componentController: s.switches.controllerImage,
+		componentAgent: s.variables.AgentImage, componentInstaller: s.variables.InstallerImage, componentController: s.variables.ControllerImage,
 	} {
 		if image != "" {
 			out[name] = image

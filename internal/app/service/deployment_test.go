@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/app/settings"
 	"slipway/internal/hostconfig/installconfig"
 )
 
@@ -21,10 +22,10 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 		return path
 	}
 	conf := "[[registry]]\nlocation = \"quay.io/a\"\n[[registry.mirror]]\nlocation = \"mirror/a\"\n"
-	d, err := deploymentOptions{
+	d, err := readDeployment(settings.Deployment{
 		MirrorRegistries: write("registries.conf", conf), MirrorCA: write("mirror.pem", someCertificate), RootCA: write("root.pem", someCertificate+"\n"),
 		SingleNodeDNS: true, OKDPackages: "quay.io/okd/rpms", InsecurePolicy: true, TelemeterURL: "https://telemeter",
-	}.read()
+	})
 	require.NoError(t, err)
 	require.Equal(t, conf, d.discovery.Mirror.RegistriesConf)
 	require.Equal(t, someCertificate, d.discovery.Mirror.CA)
@@ -32,13 +33,13 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	require.Len(t, d.installConfig.TrustBundles, 2)
 	require.True(t, d.manifests.SingleNodeDNS && d.discovery.InsecurePolicy)
 
-	empty, err := deploymentOptions{}.read()
+	empty, err := readDeployment(settings.Deployment{})
 	require.NoError(t, err)
 	require.Equal(t, deployment{}, empty)
-	_, err = deploymentOptions{RootCA: write("none.pem", "x")}.read()
+	_, err = readDeployment(settings.Deployment{RootCA: write("none.pem", "x")})
 	require.ErrorContains(t, err, "SLIPWAY_ROOT_CA: require certificates in PEM")
-	_, err = deploymentOptions{MirrorRegistries: write("bad.conf", "[")}.read()
+	_, err = readDeployment(settings.Deployment{MirrorRegistries: write("bad.conf", "[")})
 	require.ErrorContains(t, err, "SLIPWAY_MIRROR_REGISTRIES")
-	_, err = deploymentOptions{MirrorCA: filepath.Join(dir, "missing")}.read()
+	_, err = readDeployment(settings.Deployment{MirrorCA: filepath.Join(dir, "missing")})
 	require.ErrorContains(t, err, "SLIPWAY_MIRROR_CA")
 }

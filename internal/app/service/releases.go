@@ -3,25 +3,12 @@ package service
 import (
 	"fmt"
 	"net/http"
-	"time"
 
 	"slipway/internal/app/images"
 	"slipway/internal/app/settings"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/updateservice"
 )
-
-// releaseOptions say what can be installed, and where more of it is found.
-type releaseOptions struct {
-	ReleaseImages   string        `env:"RELEASE_IMAGES" help:"OpenShift releases on offer, a JSON list." placeholder:"JSON"`
-	AnyReleaseImage bool          `env:"SLIPWAY_ANY_RELEASE_IMAGE" help:"Take ocp_release_image of users that is not on offer."`
-	OSImages        string        `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list." placeholder:"JSON"`
-	ReleaseSources  string        `env:"RELEASE_SOURCES" help:"Channels of the update service whose releases are offered too, a JSON list; none: it is not asked." placeholder:"JSON"`
-	UpdateService   string        `default:"https://api.openshift.com" env:"OCM_BASE_URL" help:"Address of the update service."`
-	LifeCycles      string        `default:"https://access.redhat.com/product-life-cycles/api/v1/products" env:"RED_HAT_PRODUCT_LIFE_CYCLE_DATA_API_BASE_URL" help:"Address of the product life cycles: support levels of releases found."`
-	SourcesInterval time.Duration `default:"30m" env:"OPENSHIFT_RELEASE_SYNCER_INTERVAL" help:"How often release sources are read."`
-	BaseDNSDomains  string        `name:"base-dns-domains" env:"BASE_DNS_DOMAINS" help:"DNS domains offered to clusters, domain:id/route53 separated by commas." placeholder:"DOMAINS"`
-}
 
 // offers are the releases and what belongs to them, as the settings name them.
 type offers struct {
@@ -31,7 +18,7 @@ type offers struct {
 	domains   []openshift.ManagedDomain
 }
 
-func (o releaseOptions) read() (out offers, err error) {
+func readReleases(o settings.Releases) (out offers, err error) {
 	if settings.Given(o.ReleaseSources) {
 		if out.sources, err = openshift.ParseReleaseSources([]byte(o.ReleaseSources)); err != nil {
 			return out, fmt.Errorf("read RELEASE_SOURCES: %w", err)

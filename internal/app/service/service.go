@@ -15,17 +15,10 @@ import (
 
 	"slipway/api"
 	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/metrics"
 )
-
-// Options are the flags that every command running a part of the service has.
-type Options struct {
-	installOptions
-	authOptions
-	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
-	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
-}
 
 // Service is what the parts of one process share. Its methods are called in this order:
 // Listen, Connect, StartWorker or Serve or both, Announce.
@@ -37,7 +30,7 @@ type Service struct {
 	Shutdown *process.Shutdown
 
 	process  *process.Process
-	options  Options
+	options  settings.Service
 	logger   *slog.Logger
 	registry *prometheus.Registry // our own metrics
 	recorder *metrics.Recorder
@@ -52,7 +45,7 @@ type Service struct {
 }
 
 // New returns a service that has started nothing.
-func New(p *process.Process, o Options) *Service {
+func New(p *process.Process, o settings.Service) *Service {
 	registry := process.NewRegistry()
 	return &Service{
 		process: p, options: o, logger: p.Log, Shutdown: process.NewShutdown(p.Log),
@@ -64,6 +57,9 @@ func New(p *process.Process, o Options) *Service {
 // during the start is no failure.
 func (s *Service) Run(ctx context.Context, start func(context.Context) error) error {
 	if err := s.identify(); err != nil {
+		return err
+	}
+	if err := s.readSettings(); err != nil {
 		return err
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -98,7 +94,7 @@ func (s *Service) Serve(ctx context.Context) error {
 		return err
 	}
 	if s.identity.Open() {
-		// Temporal's pages ask nobody who they are: with tokens they stay closed.
+		// Temporal's pages do not authenticate: with tokens they stay closed.
 		if err := s.mountUI(routes); err != nil {
 			return err
 		}

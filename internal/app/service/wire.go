@@ -15,9 +15,8 @@ import (
 
 	"slipway/activities"
 	"slipway/api"
-	"slipway/internal/app/images"
 	"slipway/internal/app/process"
-	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/app/settings"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/imageurl"
 	"slipway/internal/images/release"
@@ -36,21 +35,6 @@ import (
 	_ "gocloud.dev/blob/s3blob"   // s3:// addresses
 )
 
-// installOptions say what is installed, and how long things may take. The names in
-// capitals are those that deployments of the v2 API set already.
-type installOptions struct {
-	operatorOptions
-	releaseOptions
-	deploymentOptions
-	images.ServiceOptions
-	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
-	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
-	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent binaries for hosts; by default that of this program." placeholder:"FOLDER"`
-	BlobURL          string        `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
-	DecisionTimeout  time.Duration `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
-	Heartbeat        time.Duration `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step goes on while its host is not heard of."`
-}
-
 // stores are where the service keeps its data.
 type stores struct {
 	sealer *encryption.Sealer
@@ -64,7 +48,7 @@ type parts struct {
 	releases     *release.Releases
 	offers       offers
 	deployment   deployment
-	switches     switches
+	variables    settings.Variables
 	requirements *openshift.Requirements
 	signals      *store.Signals
 	discovery    *discovery.Service
@@ -117,9 +101,6 @@ func (s *Service) codec() http.Handler {
 
 // assemble makes the parts; Temporal is connected.
 func (s *Service) assemble() error {
-	if err := s.readSettings(); err != nil {
-		return err
-	}
 	var err error
 	s.releases, err = release.Open(filepath.Join(s.options.DataDir, "releases"), release.Options{
 		PlainHTTP: s.options.InsecureRegistry, Architecture: runtime.GOARCH, Now: s.process.Now,
@@ -136,12 +117,12 @@ func (s *Service) assemble() error {
 	s.discovery = discovery.New(discovery.Options{
 		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.Now,
 		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Rules: s.rules(),
-		Meter: s.recorder, AgentImage: s.switches.foreignAgent(), Agent: agentRelease, MaxInventoryBytes: s.switches.inventoryBytes,
-		SweepEvery: s.switches.hostMonitor, LookEvery: s.switches.clusterMonitor,
-		KeepVirtualNICs: s.switches.virtualNICs, DisabledSteps: s.switches.disabledSteps,
+		Meter: s.recorder, AgentImage: s.variables.ForeignAgent(), Agent: agentRelease, MaxInventoryBytes: s.variables.InventoryBytes,
+		SweepEvery: s.variables.HostMonitor, LookEvery: s.variables.ClusterMonitor,
+		KeepVirtualNICs: s.variables.VirtualNICs, DisabledSteps: s.variables.DisabledSteps,
 	})
 	s.installation = installation.New(installation.Options{
-		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger, CheckClusterVersion: s.switches.checkVersion,
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger, CheckClusterVersion: s.variables.CheckClusterVersion,
 	})
 	data, _ := orchestrator.Converters(s.sealer)
 	s.orchestrator = orchestrator.New(orchestrator.Options{
@@ -158,32 +139,23 @@ func (s *Service) background(name string, work func(context.Context)) {
 	s.Shutdown.Background(name, work)
 }
 
-func (s *Service) readSettings() error {
-	env := map[string]string{}
-	for _, name := range lifecycle.TimeoutVariables() {
-		env[name], _ = s.process.Env.LookupEnv(name)
-	}
-	timeouts, err := lifecycle.ParseTimeouts(env)
-	if err != nil {
+// readSettings reads what a flag's type does not check, before anything is started.
+func (s *Service) readSettings() (err error) {
+	if s.variables, err = settings.ReadVariables(s.process.Env); err != nil {
 		return err
 	}
-	s.timeouts = activities.Timeouts{Timeouts: timeouts, Decision: s.options.DecisionTimeout, Heartbeat: s.options.Heartbeat}
+	settings.WarnWithoutEffect(s.process.Env, s.logger)
+	s.timeouts = activities.Timeouts{Timeouts: s.variables.Timeouts, Decision: s.options.DecisionTimeout, Heartbeat: s.options.Heartbeat}
 	if s.requirements = openshift.DefaultRequirements(); s.options.Requirements != "" {
 		if s.requirements, err = openshift.ParseRequirements([]byte(s.options.Requirements)); err != nil {
 			return fmt.Errorf("read HW_VALIDATOR_REQUIREMENTS: %w", err)
 		}
 	}
-	if s.offers, err = s.options.releaseOptions.read(); err != nil {
+	if s.offers, err = readReleases(s.options.Releases); err != nil {
 		return err
 	}
-	if s.deployment, err = s.options.deploymentOptions.read(); err != nil {
-		return err
-	}
-	if s.switches, err = readSwitches(s.process.Env); err != nil {
-		return err
-	}
-	warnOfSwitches(s.process.Env, s.logger)
-	return nil
+	s.deployment, err = readDeployment(s.options.Deployment)
+	return err
 }
 
 // StartWorker runs workflows and activities in this process.
@@ -196,8 +168,8 @@ func (s *Service) StartWorker(ctx context.Context) error {
 			Store: s.store, Installation: s.installation, Progress: s.progress(),
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
-				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.switches.dummyIgnition,
-				Disabled: s.switches.disabledSteps, CheckClusterVersion: s.switches.checkVersion,
+				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.variables.DummyIgnition,
+				Disabled: s.variables.DisabledSteps, CheckClusterVersion: s.variables.CheckClusterVersion,
 				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 				}).BootArtifacts,
@@ -205,7 +177,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 		},
 		Files: &activities.Files{
 			Store: s.store, Blob: s.blobs, Releases: s.releases,
-			Manifests: s.deployment.manifests, InstallConfig: s.deployment.installConfig, Dummy: s.switches.dummyIgnition,
+			Manifests: s.deployment.manifests, InstallConfig: s.deployment.installConfig, Dummy: s.variables.DummyIgnition,
 		},
 		Housekeeping: &activities.Housekeeping{Store: s.store, Blob: s.blobs, Running: s.orchestrator.Running},
 	})
@@ -213,7 +185,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	s.Shutdown.Add("worker", workerGrace, func(context.Context) error { w.Stop(); return nil })
-	return s.orchestrator.KeepHouse(ctx, s.switches.housekeeping())
+	return s.orchestrator.KeepHouse(ctx, s.housekeeping())
 }
 
 // progress records what is reported about the installation of hosts.
@@ -247,14 +219,14 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 		Catalogue: api.Catalogue{
 			Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
 			OSImages: images.Offered, Domains: s.offers.domains, Requirements: s.requirements,
-			PublicRegistries: s.switches.publicRegistries,
+			PublicRegistries: s.variables.PublicRegistries,
 		},
 		Deployment: api.Deployment{
 			BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 			InstallConfig: s.deployment.installConfig, Ignition: s.deployment.discovery,
 			Version: version.Read().Short(), ComponentVersions: s.components(),
-			AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.switches.foreignAgent(), AgentBinaries: binaries,
-			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.switches.inactive,
+			AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,
+			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.variables.InactiveAfter,
 		},
 	})
 	router := chi.NewRouter()

@@ -16,7 +16,7 @@ type TimeoutSetting struct {
 func TimeoutSettings() []TimeoutSetting {
 	defaults := DefaultTimeouts()
 	out := []TimeoutSetting{{
-		Name: "ENABLE_SOFT_TIMEOUTS", Why: "`true`: a host that falls silent while it is installed is reported and goes on when it is back",
+		Name: "ENABLE_SOFT_TIMEOUTS", Why: "`true`: a host that falls silent while it is installed is reported and continues when it is back",
 	}}
 	for _, s := range settings {
 		if s.env != "" {

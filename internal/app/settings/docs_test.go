@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"flag"
@@ -10,7 +10,6 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/app/service"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/testing/docpage"
 )
@@ -33,24 +32,24 @@ const configurationTimeouts = "## Time-outs\nVariables only, durations such as `
 const configurationSwitches = "## Variables of other deployments\nRead by the names that deployments of the v2 API set; variables only. A value that cannot be read stops the start, with the variable, what is\n" +
 	"required and what was found. See [housekeeping](../housekeeping.md) for what is deleted when.\n\n"
 
-const configurationWithoutEffect = "Accepted, and told in the log at the start, because there is nothing they could change:\n\n"
+const configurationWithoutEffect = "Accepted without effect; the log names those that are set:\n\n"
 
 func TestDocsOfConfiguration(t *testing.T) {
 	t.Parallel()
 	var flags, timeouts, others, nothing [][]string
-	flags = flagRows(t, "up")
+	flags = flagRows(t, &Up{})
 	for _, s := range lifecycle.TimeoutSettings() {
 		timeouts = append(timeouts, []string{"`" + s.Name + "`", limit(s.Default), s.Why})
 	}
-	for _, row := range service.Variables() {
-		others = append(others, []string{"`" + row[0] + "`", codeOrNone(row[1]), row[2]})
+	for _, row := range variables {
+		others = append(others, []string{"`" + row.name + "`", codeOrNone(row.dflt), row.why})
 	}
-	for _, row := range service.WithoutEffect() {
-		nothing = append(nothing, []string{"`" + row[0] + "`", row[1]})
+	for _, row := range withoutEffect {
+		nothing = append(nothing, []string{"`" + row.name + "`", row.why})
 	}
-	text := docpage.Title("Settings of `slipway up`", "cmd/slipway and internal/cluster/lifecycle") + configurationIntro +
+	text := docpage.Title("Settings of `slipway up`", "internal/app/settings and internal/cluster/lifecycle") + configurationIntro +
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
-		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(t, "images", "serve")) +
+		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(t, &ImageService{})) +
 		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
 		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, others) +
 		configurationWithoutEffect + docpage.Table([]string{"variable", "why it changes nothing"}, nothing)
@@ -58,13 +57,15 @@ func TestDocsOfConfiguration(t *testing.T) {
 }
 
 // flagRows are the flags of a command.
-func flagRows(t *testing.T, command ...string) (rows [][]string) {
+func flagRows[T any](t *testing.T, command *T) (rows [][]string) {
 	t.Helper()
-	parser, err := kong.New(&cli{}, kong.Name("slipway"))
+	line := struct {
+		Log     Log `embed:"" prefix:"log-"`
+		Command *T  `embed:""`
+	}{Command: command}
+	parser, err := kong.New(&line, kong.Name("slipway"))
 	require.NoError(t, err)
-	context, err := kong.Trace(parser, command)
-	require.NoError(t, err)
-	for _, f := range context.Flags() {
+	for _, f := range parser.Model.Flags {
 		if f.Name != "help" {
 			rows = append(rows, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
 		}

@@ -1,0 +1,97 @@
+package settings
+
+import (
+	"log/slog"
+	"time"
+
+	"slipway/internal/model"
+)
+
+// Log are the flags --log-*, which every command has.
+type Log struct {
+	Format string     `default:"text" enum:"text,json" env:"SLIPWAY_LOG_FORMAT" help:"How to write the log: text or json."`
+	Level  slog.Level `default:"info" env:"SLIPWAY_LOG_LEVEL" help:"What to log: debug, info, warn or error."`
+}
+
+// Up are the flags of slipway up.
+type Up struct {
+	Service
+	Listen       string `default:"127.0.0.1:8090" env:"SLIPWAY_LISTEN" help:"Address the API listens on."`
+	DatabaseURL  string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL to use instead of one in the data folder." placeholder:"URL"`
+	TemporalPort int    `default:"7233" env:"SLIPWAY_TEMPORAL_PORT" help:"Port of Temporal on loopback; the next three are used too; 0: any free ones. With TEMPORAL_ADDRESS set, that Temporal is used and none is started."`
+	TemporalLog  string `name:"temporal-log-level" default:"warn" enum:"debug,info,warn,error" env:"SLIPWAY_TEMPORAL_LOG_LEVEL" help:"What of Temporal's own log to show: debug, info, warn or error."`
+}
+
+// API are the flags of slipway api.
+type API struct {
+	Service
+	Listen      string `default:"127.0.0.1:8090" env:"SLIPWAY_LISTEN" help:"Address the API listens on."`
+	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
+}
+
+// Worker are the flags of slipway worker.
+type Worker struct {
+	Service
+	Listen      string `default:"127.0.0.1:8091" env:"SLIPWAY_LISTEN" help:"Address of /health, /ready and /metrics."`
+	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL that the service keeps its data in." placeholder:"URL"`
+}
+
+// Service are the flags of every command that runs a part of the service.
+type Service struct {
+	Operators
+	Releases
+	Deployment
+	Images
+	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
+	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
+	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent binaries for hosts; by default that of this program." placeholder:"FOLDER"`
+	BlobURL          string        `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
+	DecisionTimeout  time.Duration `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
+	Heartbeat        time.Duration `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report."`
+	Auth
+	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
+	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
+}
+
+// Operators say what operators require.
+type Operators struct {
+	NVIDIARequireGPU bool `name:"nvidia-require-gpu" default:"true" negatable:"" env:"NVIDIA_REQUIRE_GPU" help:"The operator nvidia-gpu requires a host with such a GPU."`
+	AMDRequireGPU    bool `name:"amd-require-gpu" default:"true" negatable:"" env:"AMD_REQUIRE_GPU" help:"The operator amd-gpu requires a host with such a GPU."`
+}
+
+// Releases say what can be installed, and where more of it is found.
+type Releases struct {
+	ReleaseImages   string        `env:"RELEASE_IMAGES" help:"OpenShift releases to install, a JSON list." placeholder:"JSON"`
+	AnyReleaseImage bool          `env:"SLIPWAY_ANY_RELEASE_IMAGE" help:"Accept an ocp_release_image that is not in the list of releases."`
+	OSImages        string        `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list." placeholder:"JSON"`
+	ReleaseSources  string        `env:"RELEASE_SOURCES" help:"Channels of the update service whose releases are offered too, a JSON list; none: it is not asked." placeholder:"JSON"`
+	UpdateService   string        `default:"https://api.openshift.com" env:"OCM_BASE_URL" help:"Address of the update service."`
+	LifeCycles      string        `default:"https://access.redhat.com/product-life-cycles/api/v1/products" env:"RED_HAT_PRODUCT_LIFE_CYCLE_DATA_API_BASE_URL" help:"Address of the product life cycles: support levels of releases found."`
+	SourcesInterval time.Duration `default:"30m" env:"OPENSHIFT_RELEASE_SYNCER_INTERVAL" help:"How often release sources are read."`
+	BaseDNSDomains  string        `name:"base-dns-domains" env:"BASE_DNS_DOMAINS" help:"DNS domains offered to clusters, domain:id/route53 separated by commas." placeholder:"DOMAINS"`
+}
+
+// Deployment says what every host and cluster of this service gets.
+type Deployment struct {
+	MirrorRegistries string `name:"mirror-registries" env:"SLIPWAY_MIRROR_REGISTRIES" type:"path" help:"File with the mirrors of registries for all hosts and clusters, a registries.conf of version 2." placeholder:"FILE"`
+	MirrorCA         string `name:"mirror-ca" env:"SLIPWAY_MIRROR_CA" type:"path" help:"File with the certificates of the mirrors, PEM." placeholder:"FILE"`
+	RootCA           string `name:"root-ca" env:"SLIPWAY_ROOT_CA" type:"path" help:"File with more certificates that all hosts and clusters trust, PEM." placeholder:"FILE"`
+	InsecurePolicy   bool   `name:"insecure-policy" env:"FORCE_INSECURE_POLICY_JSON" help:"Hosts in discovery run images without signatures."`
+	OKDPackages      string `name:"okd-packages" env:"OKD_RPMS_IMAGE" help:"Image with the packages that hosts of an OKD release lack." placeholder:"IMAGE"`
+	SingleNodeDNS    bool   `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" default:"true" negatable:"" help:"Single nodes answer for the names of their own cluster; without, the DNS of the user must."`
+	TelemeterURL     string `name:"telemeter-url" env:"SLIPWAY_TELEMETER_URL" help:"Where new clusters send telemetry, instead of Red Hat." placeholder:"URL"`
+}
+
+// Keys are the key pair of tokens.
+type Keys struct {
+	PrivateKey model.Secret `env:"EC_PRIVATE_KEY_PEM" help:"Key that signs tokens (P-256), PEM or base64 of it; better in the environment." placeholder:"PEM"`
+	PublicKey  string       `env:"EC_PUBLIC_KEY_PEM" help:"Key that tokens are checked with, PEM or base64 of it." placeholder:"PEM"`
+}
+
+// Auth says how callers prove who they are.
+type Auth struct {
+	Keys
+	AuthType        string        `name:"auth-type" default:"none" enum:"none,local,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local or agent-installer-local."`
+	ImageExpiration time.Duration `default:"4h" env:"IMAGE_EXPIRATION_TIME" help:"How long the address of a discovery image is good where it is signed."`
+	ImageServiceURL string        `env:"IMAGE_SERVICE_BASE_URL" help:"Address that discovery images are offered at; by default that of the API." placeholder:"URL"`
+}
