@@ -11,51 +11,51 @@ import (
 
 // The activities of hosts without a cluster's workflow, and of clocks.
 
-func (w *world) BeginAddition(_ context.Context, r activities.AddRequest) (activities.AddPlan, error) {
+func (w *recorder) BeginAddition(_ context.Context, r activities.AddRequest) (activities.AddPlan, error) {
 	w.note("%s is added", w.name(r.HostID))
 	return activities.AddPlan{Host: w.plan.Hosts[0], Timeouts: w.plan.Timeouts}, w.fail("begin")
 }
 
-func (w *world) GenerateHostIgnition(_ context.Context, r activities.HostRef) error {
+func (w *recorder) GenerateHostIgnition(_ context.Context, r activities.HostRef) error {
 	w.note("%s ignition", w.name(r.HostID))
 	return w.fail("ignition")
 }
 
-func (w *world) JudgeChecks(_ context.Context, r activities.HostRef) error {
+func (w *recorder) JudgeChecks(_ context.Context, r activities.HostRef) error {
 	w.note("%s is judged", w.name(r.HostID))
 	return w.fail("judge")
 }
 
-func (w *world) CancelHost(_ context.Context, r activities.AddRequest) error {
+func (w *recorder) CancelHost(_ context.Context, r activities.AddRequest) error {
 	w.note("%s cancelled", w.name(r.HostID))
 	return nil
 }
 
-func (w *world) BeginHostReset(_ context.Context, r activities.AddRequest) (bool, error) {
+func (w *recorder) BeginHostReset(_ context.Context, r activities.AddRequest) (bool, error) {
 	w.note("%s begins its reset", w.name(r.HostID))
 	return true, nil
 }
 
-func (w *world) FinishHostReset(_ context.Context, r activities.AddRequest) error {
+func (w *recorder) FinishHostReset(_ context.Context, r activities.AddRequest) error {
 	w.note("%s is reset", w.name(r.HostID))
 	return nil
 }
 
-func (w *world) BeginReclaim(_ context.Context, r activities.ReclaimRequest) (activities.ReclaimPlan, error) {
+func (w *recorder) BeginReclaim(_ context.Context, r activities.ReclaimRequest) (activities.ReclaimPlan, error) {
 	return activities.ReclaimPlan{Timeouts: w.plan.Timeouts}, w.fail("begin")
 }
 
-func (w *world) RebootForReclaim(_ context.Context, r activities.HostRef) error {
+func (w *recorder) RebootForReclaim(_ context.Context, r activities.HostRef) error {
 	w.note("%s reboots", w.name(r.HostID))
 	return nil
 }
 
-func (w *world) FailReclaim(_ context.Context, f activities.ReclaimFailure) error {
+func (w *recorder) FailReclaim(_ context.Context, f activities.ReclaimFailure) error {
 	w.note("%s is left to its user: %s", w.name(f.HostID), f.Reason)
 	return nil
 }
 
-func (w *world) AwaitPool(ctx context.Context, r activities.HostRef) error {
+func (w *recorder) AwaitPool(ctx context.Context, r activities.HostRef) error {
 	if err := w.pending(ctx, w.name(r.HostID)+" pool"); err != nil {
 		return err
 	}
@@ -64,10 +64,10 @@ func (w *world) AwaitPool(ctx context.Context, r activities.HostRef) error {
 }
 
 // JudgeStage is soft when the plan is: it reports; else it stops the host.
-func (w *world) JudgeStage(_ context.Context, r activities.StageClock) (activities.StageVerdict, error) {
+func (w *recorder) JudgeStage(_ context.Context, r activities.StageClock) (activities.StageVerdict, error) {
 	w.note("%s takes more than %s", w.name(r.HostID), r.Limit)
 	if err := w.fail("again"); err != nil {
-		return activities.StageVerdict{Again: true}, nil //nolint:nilerr // says how the world is
+		return activities.StageVerdict{Again: true}, nil //nolint:nilerr // says how the recorder is
 	}
 	if r.Soft {
 		return activities.StageVerdict{}, nil
@@ -75,7 +75,7 @@ func (w *world) JudgeStage(_ context.Context, r activities.StageClock) (activiti
 	return activities.StageVerdict{Failure: "the stage took too long"}, nil
 }
 
-func (w *world) AwaitUserNeeded(ctx context.Context, _ activities.InstallRequest) error {
+func (w *recorder) AwaitUserNeeded(ctx context.Context, _ activities.InstallRequest) error {
 	if err := w.pending(ctx, "user"); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (w *world) AwaitUserNeeded(ctx context.Context, _ activities.InstallRequest
 	return nil
 }
 
-func (w *world) FinalizingStage(context.Context, uuid.UUID) (activities.FinalizingStage, error) {
+func (w *recorder) FinalizingStage(context.Context, uuid.UUID) (activities.FinalizingStage, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.stages) == 0 {
@@ -92,7 +92,7 @@ func (w *world) FinalizingStage(context.Context, uuid.UUID) (activities.Finalizi
 	return w.stages[0], nil
 }
 
-func (w *world) AwaitFinalizingStage(ctx context.Context, r activities.FinalizingRequest) (activities.StepResult, error) {
+func (w *recorder) AwaitFinalizingStage(ctx context.Context, r activities.FinalizingRequest) (activities.StepResult, error) {
 	if err := w.pending(ctx, "left "+string(r.Stage)); err != nil {
 		return activities.StepResult{}, err
 	}
@@ -102,7 +102,7 @@ func (w *world) AwaitFinalizingStage(ctx context.Context, r activities.Finalizin
 	return activities.StepResult{}, nil
 }
 
-func (w *world) JudgeFinalizing(_ context.Context, r activities.FinalizingClock) (activities.StageVerdict, error) {
+func (w *recorder) JudgeFinalizing(_ context.Context, r activities.FinalizingClock) (activities.StageVerdict, error) {
 	w.note("%s took %s", r.Stage, r.Limit)
 	if r.Soft || r.Stage != model.FinalizingAddingRouterCA {
 		return activities.StageVerdict{}, nil

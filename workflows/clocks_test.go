@@ -22,12 +22,12 @@ func TestStageThatTakesTooLongStopsItsHostOnlyWithHardTimeouts(t *testing.T) {
 	}{
 		"hard: it waits for a decision":               {judged: 1, failed: 1},
 		"hard, while another host waits for its user": {again: 2, judged: 3, failed: 1},
-		"soft: it is reported once and goes on":       {soft: true, judged: 1},
+		"soft: it is reported once and continues":     {soft: true, judged: 1},
 		"soft, while another host waits for its user": {soft: true, again: 1, judged: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(1, 0)
+			w := newRecorder(1, 0)
 			w.plan.Timeouts.Soft = tt.soft
 			w.blocked["master-0 bootkube-wait"] = true
 			for range tt.again {
@@ -61,11 +61,11 @@ func TestInstallationThatTakesTooLongWaitsForACommand(t *testing.T) {
 	}{
 		"soft":                              {soft: true, stalls: 1},
 		"hard, while it waits for its user": {needed: true, stalls: 1},
-		"hard, while it is at work":         {stalls: 0},
+		"hard, while it is running":         {stalls: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(1, 0)
+			w := newRecorder(1, 0)
 			w.plan.Timeouts.Soft = tt.soft
 			w.plan.Timeouts.Stages[model.StageWaitingForBootkube] = 100 * time.Hour
 			w.blocked["user"] = !tt.needed
@@ -81,7 +81,7 @@ func TestInstallationThatTakesTooLongWaitsForACommand(t *testing.T) {
 			env.RegisterDelayedCallback(func() {
 				if tt.stalls > 0 {
 					require.Equal(t, 0, count(w.lines(), "milestone operators-available"), "nothing new begins while the cluster is stopped")
-					require.Equal(t, 1, count(w.lines(), "master-0 reached Done"), "what is under way goes on")
+					require.Equal(t, 1, count(w.lines(), "master-0 reached Done"), "what is under way continues")
 				}
 				env.SignalWorkflow(workflows.CommandExtend, nil)
 			}, 30*time.Hour)
@@ -95,7 +95,7 @@ func TestInstallationThatTakesTooLongWaitsForACommand(t *testing.T) {
 
 func TestInstallationThatNobodyExtendsEndsWithTheReason(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	w.plan.Timeouts.Soft = true
 	w.blocked["master-0 bootkube-wait"] = true
 	env := environment(t, w)
@@ -106,7 +106,7 @@ func TestInstallationThatNobodyExtendsEndsWithTheReason(t *testing.T) {
 
 func TestFinalizingHasOneClockForAllOfIt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	w.blocked["milestone completion"] = true
 	env := environment(t, w)
 	for _, at := range []time.Duration{6 * time.Hour, 12 * time.Hour} {
@@ -138,7 +138,7 @@ func TestFinalizingStagesHaveClocksOfTheirOwn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(1, 0)
+			w := newRecorder(1, 0)
 			w.plan.Timeouts.Soft = tt.soft
 			w.stages = []activities.FinalizingStage{tt.stage}
 			w.blocked["milestone completion"] = true

@@ -99,7 +99,7 @@ func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.Finalizin
 		return err
 	}
 	if verdict.Failure == "" {
-		return left.Get(ctx, nil) // it was reported, and goes on
+		return left.Get(ctx, nil) // it was reported, and continues
 	}
 	return w.stall(ctx, verdict.Failure)
 }

@@ -87,7 +87,7 @@ func (w *clusterInstall) checkStop() error {
 	return nil
 }
 
-// checkReset also lets a reset follow a cancel that is still at work.
+// checkReset also lets a reset follow a cancel that still runs.
 func (w *clusterInstall) checkReset() error {
 	if w.stop == stopCancel {
 		return nil

@@ -19,12 +19,12 @@ type clusterInstall struct {
 	stop     clusterCommand
 	cancel   workflow.CancelFunc
 	paused   bool
-	holding  workflow.Mutex // held by the command that tells hosts to wait or go on
+	holding  workflow.Mutex // held by the command that pauses or resumes hosts
 	extended int
 	labelled int            // activities that waited for a milestone or a stage so far
 	waiting  bool           // for a command after a time-out of the cluster
 	deciding workflow.Mutex // held by what waits
-	expired  error          // time is over and nobody gave more
+	expired  error          // the time is over and was not extended
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture
 }

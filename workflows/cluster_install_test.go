@@ -17,7 +17,7 @@ import (
 
 func TestClusterIsInstalledInOrder(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.NoError(t, env.GetWorkflowError())
@@ -42,7 +42,7 @@ func TestClusterIsInstalledInOrder(t *testing.T) {
 
 func TestSingleNodeHasItsOwnPath(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.NoError(t, env.GetWorkflowError())
@@ -54,7 +54,7 @@ func TestSingleNodeHasItsOwnPath(t *testing.T) {
 
 func TestV2AgentGetsOneStepAndIsFollowedByItsStages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.plan.Hosts = hosts(3, 2, model.InstallStep)
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
@@ -69,7 +69,7 @@ func TestV2AgentGetsOneStepAndIsFollowedByItsStages(t *testing.T) {
 
 func TestV2AgentThatFailsStopsTheWaitForItsStages(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	w.plan.Hosts = hosts(1, 0, model.InstallStep)
 	w.fails["master-0 install"] = []error{stepFailed("no disk")}
 	env := environment(t, w)
@@ -80,7 +80,7 @@ func TestV2AgentThatFailsStopsTheWaitForItsStages(t *testing.T) {
 }
 
 // decideOnFailure sends a command to a host a minute after the start of the test.
-func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *world, host int, command string) {
+func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *recorder, host int, command string) {
 	h := w.plan.Hosts[host]
 	env.RegisterDelayedCallback(func() {
 		_ = env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), command, nil)
@@ -89,7 +89,7 @@ func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *world, host int,
 
 func TestRetryOfOneFailedHostLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")}
 	env := environment(t, w)
 	decideOnFailure(env, w, 4, workflows.CommandRetry)
@@ -108,7 +108,7 @@ func TestRetryOfOneFailedHostLeavesTheOthersAlone(t *testing.T) {
 
 func TestRetryOfOneStepGoesOnFromThere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")}
 	env := environment(t, w)
 	decideOnFailure(env, w, 4, workflows.CommandRetryStep)
@@ -120,7 +120,7 @@ func TestRetryOfOneStepGoesOnFromThere(t *testing.T) {
 
 func TestInterruptedStepIsCommandedAgainByItself(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["master-1 image-write"] = []error{interrupted(), interrupted()}
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
@@ -130,7 +130,7 @@ func TestInterruptedStepIsCommandedAgainByItself(t *testing.T) {
 
 func TestInterruptedCheckIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["master-1 container-image-availability"] = []error{interrupted()}
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
@@ -140,7 +140,7 @@ func TestInterruptedCheckIsAskedAgain(t *testing.T) {
 
 func TestHostThatNeverComesBackFailsOnlyAfterTheUserHadTime(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	late := temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)
 	w.fails["master-2 Configuring"] = []error{late}
 	env := environment(t, w)
@@ -152,7 +152,7 @@ func TestHostThatNeverComesBackFailsOnlyAfterTheUserHadTime(t *testing.T) {
 
 func TestHostThatLeftTheLiveImageIsRediscoveredBeforeARetry(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["worker-0 Joined"] = []error{stepFailed("gone")}
 	env := environment(t, w)
 	decideOnFailure(env, w, 3, workflows.CommandRetry)
@@ -165,7 +165,7 @@ func TestHostThatLeftTheLiveImageIsRediscoveredBeforeARetry(t *testing.T) {
 
 func TestHostThatIsLostAtTheGateWaitsForADecision(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["worker-0 Rebooting"] = []error{stepFailed("not heard of for 3 minutes")}
 	for _, master := range []string{"master-1", "master-2"} { // with one master alone the gate stays shut
 		w.fails[master+" image-write"] = []error{stepFailed("I/O error")}
@@ -184,7 +184,7 @@ func TestHostThatIsLostAtTheGateWaitsForADecision(t *testing.T) {
 
 func TestFailedIgnitionTakesTheClusterBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["ignition"] = []error{stepFailed("bad override")}
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
@@ -196,7 +196,7 @@ func TestFailedIgnitionTakesTheClusterBack(t *testing.T) {
 
 func TestUnansweredDecisionEndsTheHostAndTheCluster(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")}
 	env := environment(t, w)
 	env.RegisterDelayedCallback(func() {
@@ -216,7 +216,7 @@ func TestCancelAndResetCleanUp(t *testing.T) {
 	for command, last := range map[string]string{workflows.CommandCancel: "cancelled", workflows.CommandReset: "finish reset"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(3, 2)
+			w := newRecorder(3, 2)
 			w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")} // keeps the installation waiting
 			env := environment(t, w)
 			var refused error
@@ -243,7 +243,7 @@ func TestCancelAndResetCleanUp(t *testing.T) {
 
 func TestResetMayFollowACancelThatIsStillAtWork(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, 2)
+	w := newRecorder(3, 2)
 	w.fails["worker-1 image-write"] = []error{stepFailed("I/O error")} // keeps the installation waiting
 	env := environment(t, w)
 	var refused error
@@ -263,7 +263,7 @@ func TestResetMayFollowACancelThatIsStillAtWork(t *testing.T) {
 
 func TestTimedOutFinalizingWaitsForACommand(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	w.fails["milestone operators-available"] = []error{temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)}
 	env := environment(t, w)
 	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandExtend, nil) }, time.Hour)
@@ -277,7 +277,7 @@ func TestTimedOutFinalizingWaitsForACommand(t *testing.T) {
 
 func TestPausedHostsWaitBeforeTheirNextStage(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	w.fails["master-0 image-write"] = []error{stepFailed("I/O error")}
 	env := environment(t, w)
 	decideOnFailure(env, w, 0, workflows.CommandRetry)
@@ -293,7 +293,7 @@ func TestPausedHostsWaitBeforeTheirNextStage(t *testing.T) {
 
 func TestPauseBeforeThereAreHostsHoldsThemToo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	env := environment(t, w)
 	for range 9 { // tries that take three quarters of a minute
 		w.fails["freeze"] = append(w.fails["freeze"], errors.New("the database is away"))
@@ -313,7 +313,7 @@ func TestPauseBeforeThereAreHostsHoldsThemToo(t *testing.T) {
 
 func TestCommandsAreRefusedWhereTheyMakeNoSense(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, 0)
+	w := newRecorder(1, 0)
 	w.fails["master-0 image-write"] = []error{stepFailed("I/O error")}
 	env := environment(t, w)
 	rejections := map[string]error{}

@@ -88,7 +88,7 @@ func (w *clusterInstall) startHosts(ctx workflow.Context) error {
 		w.children[h.ID] = workflow.ExecuteChildWorkflow(options, HostInstall, request)
 	}
 	if w.paused && workflow.GetVersion(ctx, "hold-hosts-from-the-start", workflow.DefaultVersion, 1) >= 1 {
-		w.hold(ctx, true) // the command came when there was nobody to tell
+		w.hold(ctx, true) // the command came before the workflows of the hosts began
 	}
 	for _, h := range w.plan.Hosts {
 		if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {

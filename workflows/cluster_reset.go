@@ -21,7 +21,7 @@ func ClusterReset(ctx workflow.Context, request ResetRequest) error {
 	return resetCluster(ctx, request.ClusterID, request.Timeouts)
 }
 
-// resetCluster stops the agents that may still be at work, then takes cluster and
+// resetCluster stops the agents that may still run, then takes cluster and
 // hosts back to discovery. Hosts that have left the live image wait for their user.
 func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts) error {
 	var clusters *activities.Clusters
@@ -38,7 +38,7 @@ func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts
 		stops[i] = workflow.ExecuteActivity(options, steps.RunStep, activities.StepRequest{HostRef: host, Type: stop})
 	}
 	for _, f := range stops {
-		_ = f.Get(ctx, nil) // a host that does not answer is taken back all the same
+		_ = f.Get(ctx, nil) // a host that does not answer is reset all the same
 	}
 	return record(ctx, "Finish reset", clusters.FinishReset, cluster, nil)
 }

@@ -85,7 +85,7 @@ func (w *clusterInstall) openGate(ctx workflow.Context) {
 }
 
 // finalize waits for operators, the ingress certificate and the controller's word,
-// then for the hosts that are still at work, and completes the cluster.
+// then for the hosts that are still installing, and completes the cluster.
 func (w *clusterInstall) finalize(ctx workflow.Context) error {
 	for _, m := range []model.Milestone{
 		model.MilestoneOperatorsAvailable, model.MilestoneIngressCertificate, model.MilestoneCompletion,

@@ -11,7 +11,7 @@ import (
 type hostAdd struct {
 	hostInstall
 	accepted activities.AddRequest
-	reset    bool // it was told to go back to discovery
+	reset    bool // it was commanded to return to discovery
 	cancel   workflow.CancelFunc
 }
 

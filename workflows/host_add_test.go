@@ -14,14 +14,14 @@ import (
 	"slipway/workflows"
 )
 
-// newAddition is a world with one worker that joins an existing cluster.
-func newAddition(agentSteps model.AgentSteps) (*world, activities.AddRequest) {
-	w := newWorld(0, 1)
+// newAddition is a recorder with one worker that joins an existing cluster.
+func newAddition(agentSteps model.AgentSteps) (*recorder, activities.AddRequest) {
+	w := newRecorder(0, 1)
 	w.plan.Hosts[0].AgentSteps = agentSteps
 	return w, activities.AddRequest{HostRef: w.ref(), Attempt: 1}
 }
 
-func (w *world) ref() activities.HostRef {
+func (w *recorder) ref() activities.HostRef {
 	h := w.plan.Hosts[0]
 	return activities.HostRef{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}
 }
@@ -110,7 +110,7 @@ func TestAddedHostIsGivenUp(t *testing.T) {
 		"when it is evicted": func(env *testsuite.TestWorkflowEnvironment) {
 			env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandEvict, nil) }, time.Hour)
 		},
-		"when nobody decides": func(*testsuite.TestWorkflowEnvironment) {},
+		"when no decision comes": func(*testsuite.TestWorkflowEnvironment) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 // bounded waits for something that belongs to a stage. When the stage takes longer than
-// it may, the rules say what becomes of it: it fails, it is reported and goes on (soft
+// it may, the rules say what becomes of it: it fails, it is reported and continues (soft
 // time-outs), or it gets its time once more because another host waits for its user.
 // What belongs to no stage simply ends with its limit.
 func (w *hostInstall) bounded(

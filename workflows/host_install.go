@@ -126,8 +126,8 @@ func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 	return len(stages), nil
 }
 
-// decide marks the host as failed and waits for a command. It returns the stage to go
-// on from, or the failure when the host is given up.
+// decide marks the host as failed and waits for a command. It returns the stage to
+// continue from, or the failure when the host is given up.
 func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, error) {
 	stage := stagesOf(w.request)[at]
 	left := stage.AfterReboot()

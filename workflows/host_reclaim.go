@@ -8,7 +8,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// HostReclaim takes an installed host back to its discovery environment: the host puts
+// HostReclaim takes an installed host back to its InfraEnv: the host puts
 // the discovery image beside its system, reboots into it and registers. A failure, or a
 // host that does not come back, leaves it to its user; the host is out of its cluster
 // either way.

@@ -23,7 +23,7 @@ const defaultReset = 3 * time.Minute
 // HostReset takes a host whose installation has ended back to discovery.
 func HostReset(ctx workflow.Context, request HostResetRequest) error { return resetHost(ctx, request) }
 
-// resetHost stops the agent, if it may still be at work, and takes the host back to
+// resetHost stops the agent, if it may still run, and takes the host back to
 // discovery. One that has left the live image waits for its user.
 func resetHost(ctx workflow.Context, request HostResetRequest) error {
 	var hosts *activities.Hosts
@@ -36,7 +36,7 @@ func resetHost(ctx workflow.Context, request HostResetRequest) error {
 		limit := cmp.Or(request.Timeouts.Reset, defaultReset)
 		options := withStepOptions(ctx, limit, limit, label{text: string(wire.StepTypeStopInstallation), number: 1})
 		step := activities.StepRequest{HostRef: request.HostRef, Type: string(wire.StepTypeStopInstallation)}
-		_ = workflow.ExecuteActivity(options, steps.RunStep, step).Get(ctx, nil) // a host that does not answer is taken back all the same
+		_ = workflow.ExecuteActivity(options, steps.RunStep, step).Get(ctx, nil) // a host that does not answer is reset all the same
 	}
 	return record(ctx, "Finish reset", hosts.FinishHostReset, request.AddRequest, nil)
 }

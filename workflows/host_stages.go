@@ -92,7 +92,7 @@ func (w *hostInstall) runStep(ctx workflow.Context, step wire.StepType, stage mo
 	}
 }
 
-// neverSent tells, after a heartbeat time-out of a step that is asked once only,
+// neverSent reports, after a heartbeat time-out of a step that is asked once only,
 // whether the step never left the service: then asking again writes nothing twice.
 func (w *hostInstall) neverSent(ctx workflow.Context, step wire.StepType, err error) bool {
 	if !isTimeout(err) || ctx.Err() != nil {

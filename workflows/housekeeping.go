@@ -28,7 +28,7 @@ type HousekeepingReport struct {
 	Hosts     int
 }
 
-// maxBatches bounds a run and its history; the next one goes on.
+// maxBatches bounds a run and its history; the next one continues.
 const maxBatches = 200
 
 // DeregisterIdleClusters deletes clusters that were left alone for long.
@@ -38,11 +38,11 @@ func DeregisterIdleClusters(ctx workflow.Context, r HousekeepingRequest) (report
 	return report, err
 }
 
-// DeregisterIdleInfraEnvs deletes discovery environments that were left alone for long, and
+// DeregisterIdleInfraEnvs deletes InfraEnvs that were left alone for long, and
 // such hosts in those that were not.
 func DeregisterIdleInfraEnvs(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
 	var h *activities.Housekeeping
-	if report.InfraEnvs, err = inBatches(ctx, "delete idle discovery environments", h.DeregisterIdleInfraEnvs, r); err != nil {
+	if report.InfraEnvs, err = inBatches(ctx, "delete idle InfraEnvs", h.DeregisterIdleInfraEnvs, r); err != nil {
 		return report, err
 	}
 	report.Hosts, err = inBatches(ctx, "delete silent hosts", h.DeregisterIdleHosts, r)
@@ -50,7 +50,7 @@ func DeregisterIdleInfraEnvs(ctx workflow.Context, r HousekeepingRequest) (repor
 }
 
 // PurgeDeleted removes for good what was deleted long ago. Clusters come first: their
-// hosts go with them, and with those what holds discovery environments back.
+// hosts go with them, and with those what holds InfraEnvs back.
 func PurgeDeleted(ctx workflow.Context, r HousekeepingRequest) (report HousekeepingReport, err error) {
 	var h *activities.Housekeeping
 	if report.Clusters, err = inBatches(ctx, "remove deleted clusters", h.PurgeClusters, r); err != nil {
@@ -59,7 +59,7 @@ func PurgeDeleted(ctx workflow.Context, r HousekeepingRequest) (report Housekeep
 	if report.Hosts, err = inBatches(ctx, "remove deleted hosts", h.PurgeHosts, r); err != nil {
 		return report, err
 	}
-	report.InfraEnvs, err = inBatches(ctx, "remove deleted discovery environments", h.PurgeInfraEnvs, r)
+	report.InfraEnvs, err = inBatches(ctx, "remove deleted InfraEnvs", h.PurgeInfraEnvs, r)
 	return report, err
 }
 

@@ -62,7 +62,7 @@ func TestHousekeepingGoesOnUntilNothingIsLeft(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, workflows.HousekeepingReport{Clusters: 25}, report)
 	require.Equal(t, []string{"DeregisterIdleClusters 72h0m0s 10", "DeregisterIdleClusters 72h0m0s 10", "DeregisterIdleClusters 72h0m0s 5"}, h.log)
-	require.Len(t, h.after, 3, "each batch goes on after the one before")
+	require.Len(t, h.after, 3, "each batch begins after the one before")
 }
 
 func TestClustersArePurgedBeforeWhatTheyHoldBack(t *testing.T) {

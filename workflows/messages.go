@@ -14,15 +14,15 @@ const (
 	CommandReset       = "reset"               // cluster, day-2 host: stop and go back to discovery
 	CommandExtend      = "extend"              // cluster: wait for a timed-out phase once more
 	CommandPause       = "pause"               // cluster: hosts finish their step and wait
-	CommandResume      = "resume"              // cluster: paused hosts go on
+	CommandResume      = "resume"              // cluster: paused hosts continue
 	CommandRetry       = "retry"               // host: begin its installation again
 	CommandRetryStep   = "retry-step"          // host: only the failed stage again
 	CommandEvict       = "evict"               // host: give it up
-	CommandReclaim     = "reclaim"             // installed host: back to its discovery environment, by a workflow of its own
+	CommandReclaim     = "reclaim"             // installed host: back to its InfraEnv, by a workflow of its own
 	SignalHostNews     = "host-news"           // host to cluster
 	SignalInstall      = "install"             // cluster to host: preparation is over
 	SignalControlPlane = "control-plane-ready" // cluster to host: two masters are done
-	SignalHold         = "hold"                // cluster to host: pause (true) or go on (false)
+	SignalHold         = "hold"                // cluster to host: pause (true) or resume (false)
 	QueryState         = "state"
 )
 

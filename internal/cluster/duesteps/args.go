@@ -47,7 +47,7 @@ type ArgsInput struct {
 	// ServiceIPs are addresses of this service for hosts without DNS.
 	ServiceIPs    []string
 	BootArtifacts BootArtifacts
-	// AgentUpgrade is what an agent of ours must become; nil for agents of other makes.
+	// AgentUpgrade is what an agent of ours must become; nil for agents of other implementations.
 	AgentUpgrade *wire.AgentUpgrade
 	// MaxInventoryBytes and MinDiskBytes limit the inventory; zero sets no limit.
 	MaxInventoryBytes, MinDiskBytes int64

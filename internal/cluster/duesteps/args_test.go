@@ -186,7 +186,7 @@ func TestArgsRefuse(t *testing.T) {
 		change func(*in)
 		says   string
 	}{
-		{"a step nobody knows", "execute", func(*in) {}, "no such step"},
+		{"an unknown step", "execute", func(*in) {}, "no such step"},
 		{"an installation without a disk", "install", func(i *in) { i.Host.InstallationDiskPath, i.Host.InstallationDiskID = "", "" }, "installation disk"},
 		{"an installation without a role", "image-write", func(i *in) { i.Host.Role = model.RoleAutoAssign }, "role"},
 		{"an installation without a cluster", "reboot", func(i *in) { i.Cluster = nil }, "unbound"},

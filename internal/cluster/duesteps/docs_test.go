@@ -50,7 +50,7 @@ func repetitions() [][]string {
 		if r.PerStatus {
 			on = "status"
 		}
-		rows = append(rows, []string{"`" + string(r.Step) + "`", on, span(r.Fresh, "for ever"), span(r.Eager, ""), span(r.Retry, ""), r.Why})
+		rows = append(rows, []string{"`" + string(r.Step) + "`", on, span(r.Fresh, "no limit"), span(r.Eager, ""), span(r.Retry, ""), r.Why})
 	}
 	return rows
 }

@@ -12,7 +12,7 @@ type policy struct {
 	// of is what the fact depends on; its generation is compared with the record's.
 	of subject
 	// fresh is how long an answer holds; eager applies while the host lacks something,
-	// so that what its user mends is noticed soon. Zero: for ever.
+	// so that a correction by its user is noticed soon. Zero: without a limit.
 	fresh, eager time.Duration
 	// retry is when an unanswered step is repeated.
 	retry time.Duration
@@ -50,7 +50,7 @@ const (
 var policies = map[wire.StepType]policy{
 	wire.StepTypeInventory: {
 		fresh: 30 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
-		why: "disks and addresses change rarely, but a user who mends hardware wants to see it",
+		why: "disks and addresses change rarely, but a user who replaces hardware wants to see it",
 	},
 	wire.StepTypeConnectivityCheck: {
 		of: onHosts, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter, spacing: time.Minute, crowded: true,
@@ -74,11 +74,11 @@ var policies = map[wire.StepType]policy{
 	},
 	wire.StepTypeTangConnectivityCheck: {
 		of: onNetworks, fresh: 10 * time.Minute, eager: 2 * time.Minute, retry: retryAfter,
-		why: "servers are mended by someone else meanwhile",
+		why: "servers are repaired by someone else meanwhile",
 	},
 	wire.StepTypeAPIVipConnectivityCheck: {
 		of: onNetworks, fresh: 10 * time.Minute, eager: time.Minute, retry: retryAfter,
-		why: "firewalls and names are mended by someone else meanwhile",
+		why: "firewalls and names are corrected by someone else meanwhile",
 	},
 	wire.StepTypeDhcpLeaseAllocate: {
 		of: onNetworks, fresh: time.Minute, retry: time.Minute,
@@ -90,7 +90,7 @@ var policies = map[wire.StepType]policy{
 	},
 	wire.StepTypeStopInstallation: {
 		perStatus: true, retry: retryAfter,
-		why: "an installer that still runs must not go on",
+		why: "an installer that still runs must stop",
 	},
 	wire.StepTypeUpgradeAgent: {
 		retry: retryAfter, fresh: retryAfter,

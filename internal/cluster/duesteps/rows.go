@@ -34,7 +34,7 @@ type Repetition struct {
 	Step wire.StepType
 	// On is what makes the answer void when it changes: "", "networks" or "hosts".
 	On string
-	// Fresh is how long an answer holds, Eager how long where a row is eager; zero: for ever.
+	// Fresh is how long an answer holds, Eager how long where a row is eager; zero: without a limit.
 	Fresh, Eager time.Duration
 	// Retry is when a step without an answer is asked again.
 	Retry     time.Duration

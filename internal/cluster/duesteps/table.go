@@ -14,7 +14,7 @@ type stateRow struct {
 	steps    []wire.StepType // in the order they are handed out
 	seconds  int             // until the next poll
 	exit     bool            // the agent ends and registers again
-	// eager rows ask more often: the host lacks something its user may mend.
+	// eager rows ask more often: the host lacks something its user may supply.
 	eager bool
 	why   string
 }
@@ -62,7 +62,7 @@ var stateRows = []stateRow{
 	{
 		kinds: dayOne, statuses: on(model.HostInsufficient, model.HostPendingForInput), seconds: idleSeconds, eager: true,
 		steps: ask(inventory, connectivity, tang, freeAddrs, lease, ntp, domains, vips),
-		why:   "what is missing may be mended any moment",
+		why:   "what is missing may be supplied any moment",
 	},
 	{
 		kinds: dayTwo, statuses: on(model.HostDiscovering), seconds: idleSeconds,
@@ -77,12 +77,12 @@ var stateRows = []stateRow{
 	{
 		kinds: dayTwo, statuses: on(model.HostInsufficient), seconds: idleSeconds, eager: true,
 		steps: ask(inventory, connectivity, apiVIP, tang, ntp, domains),
-		why:   "what is missing may be mended any moment",
+		why:   "what is missing may be supplied any moment",
 	},
 	{
 		kinds: dayTwo, statuses: on(model.HostPendingForInput), seconds: idleSeconds, eager: true,
 		steps: ask(inventory, connectivity, apiVIP, tang),
-		why:   "what is missing may be mended any moment",
+		why:   "what is missing may be supplied any moment",
 	},
 	{
 		statuses: on(model.HostDisconnected, model.HostDisconnectedUnbound), seconds: backOffSeconds,
@@ -97,7 +97,7 @@ var stateRows = []stateRow{
 	{
 		statuses: on(model.HostError, model.HostCancelled), seconds: backOffSeconds,
 		steps: ask(logsGather, stopInstall),
-		why:   "logs tell what went wrong, and nothing may go on",
+		why:   "logs show what went wrong, and nothing may continue",
 	},
 	{
 		statuses: on(model.HostDisabled, model.HostDisabledUnbound, model.HostResetting), seconds: backOffSeconds,
@@ -142,7 +142,7 @@ func rowFor(kind model.HostKind, status model.HostStatus) *stateRow {
 	return nil
 }
 
-// Interval is how an agent in a state goes on: the seconds until its next poll, and
+// Interval is how an agent in a state continues: the seconds until its next poll, and
 // whether it continues or exits and registers again. With soon set (a step was just
 // handed out, see also Busy) it comes back quickly unless the state says to back off.
 func Interval(kind model.HostKind, status model.HostStatus, soon bool) (int, wire.StepsPostStepAction) {

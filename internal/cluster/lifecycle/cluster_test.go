@@ -42,7 +42,7 @@ func tooFew(f *cf)     { f.Installing, f.Finalizing = false, false }
 func finalizing(f *cf) { f.Finalizing = true }
 func softly(f *cf)     { f.Timeouts.Soft = true }
 func retrying(f *cf)   { f.AwaitingRetry = true }
-func final(s model.FinalizingStage, limit time.Duration) func(*cf) {
+func finalizingStage(s model.FinalizingStage, limit time.Duration) func(*cf) {
 	return func(f *cf) { f.Finalizing, f.FinalizingStage, f.Limit = true, s, limit }
 }
 func reason(why string) func(*cf)        { return func(f *cf) { f.Reason = why } }
@@ -80,12 +80,12 @@ var clusterCases = []clusterCase{
 	{"Preparation failed", ended, "preparing-for-installation", func(f *cf) { f.PreparationFailed = true }, "ready", lifecycle.EffectPreparationFailed, ""},
 	{"Too many hosts failed while waiting", refreshC, "installing-pending-user-action", tooFew, "error", lifecycle.EffectFailed, ""},
 	{"Installation failed", lifecycle.InstallationFailed, "finalizing", changes(finalizing, reason("finalizing took more than 5h")), "error", lifecycle.EffectFailed, "5h"},
-	{"Finalizing stage timed out", slow, "finalizing", final(model.FinalizingAddingRouterCA, 70*time.Minute), "error", lifecycle.EffectFailed, `"Adding router ca" took more than 1h10m`},
-	{"Finalizing stage timed out while the user was awaited", slow, "installing-pending-user-action", final(model.FinalizingAddingRouterCA, 70*time.Minute), "error", lifecycle.EffectFailed, "Adding router ca"},
-	{"Finalizing stage takes long while the user is awaited", slow, "error", final(model.FinalizingWaitingForCSV, 70*time.Minute), "error", lifecycle.EffectStageTimedOut, "-"},
-	{"Finalizing stage still takes long", slow, "finalizing", changes(final(model.FinalizingWaitingForCSV, 70*time.Minute), func(f *cf) { f.FinalizingStageTimedOut = true }), "finalizing", none, "-"},
-	{"Finalizing stage takes long", slow, "finalizing", final(model.FinalizingWaitingForCSV, 70*time.Minute), "finalizing", lifecycle.EffectStageTimedOut, "-"},
-	{"Finalizing stage takes long", slow, "finalizing", changes(softly, final(model.FinalizingWaitingForOperators, 70*time.Minute), func(f *cf) { f.Timeouts = softTimeouts() }), "finalizing", lifecycle.EffectStageTimedOut, ""},
+	{"Finalizing stage timed out", slow, "finalizing", finalizingStage(model.FinalizingAddingRouterCA, 70*time.Minute), "error", lifecycle.EffectFailed, `"Adding router ca" took more than 1h10m`},
+	{"Finalizing stage timed out while the user was awaited", slow, "installing-pending-user-action", finalizingStage(model.FinalizingAddingRouterCA, 70*time.Minute), "error", lifecycle.EffectFailed, "Adding router ca"},
+	{"Finalizing stage takes long while the user is awaited", slow, "error", finalizingStage(model.FinalizingWaitingForCSV, 70*time.Minute), "error", lifecycle.EffectStageTimedOut, "-"},
+	{"Finalizing stage still takes long", slow, "finalizing", changes(finalizingStage(model.FinalizingWaitingForCSV, 70*time.Minute), func(f *cf) { f.FinalizingStageTimedOut = true }), "finalizing", none, "-"},
+	{"Finalizing stage takes long", slow, "finalizing", finalizingStage(model.FinalizingWaitingForCSV, 70*time.Minute), "finalizing", lifecycle.EffectStageTimedOut, "-"},
+	{"Finalizing stage takes long", slow, "finalizing", changes(softly, finalizingStage(model.FinalizingWaitingForOperators, 70*time.Minute), func(f *cf) { f.Timeouts = softTimeouts() }), "finalizing", lifecycle.EffectStageTimedOut, ""},
 	{"Still waiting for the user", refreshC, "installing-pending-user-action", waiting, "installing-pending-user-action", none, "-"},
 	{"Still waiting for the user", refreshC, "installing-pending-user-action", changes(tooFew, retrying), "installing-pending-user-action", none, "-"},
 	{"Installing again", refreshC, "installing-pending-user-action", nil, "installing", none, ""},

@@ -43,7 +43,7 @@ func TestHostFactsAreReadFromTheHost(t *testing.T) {
 	}
 	h.DiskSpeed["/dev/sda"] = model.DiskSpeed{Tested: true, ExitCode: 1}
 	ignoring := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Results: off, Timeouts: lifecycle.DefaultTimeouts(), Now: now})
-	require.Equal(t, []lifecycle.Outcome{lifecycle.Passed, lifecycle.Passed}, []lifecycle.Outcome{ignoring.DiskSpeed, ignoring.Images}, "nobody waits for a check that is switched off")
+	require.Equal(t, []lifecycle.Outcome{lifecycle.Passed, lifecycle.Passed}, []lifecycle.Outcome{ignoring.DiskSpeed, ignoring.Images}, "a check that is switched off is not awaited")
 
 	h.DiskSpeed, h.InstallerArgs = nil, []string{"--save-partindex", "5"}
 	require.Equal(t, lifecycle.Passed, facts().DiskSpeed, "a disk that keeps partitions is not checked")
@@ -105,7 +105,7 @@ func TestClusterFactsAddHostsUp(t *testing.T) {
 	require.True(t, facts(waits...).AwaitingRetry)
 
 	operators[1].Status = model.OperatorProgressing
-	require.False(t, lifecycle.OperatorsDone(operators), "an operator is still at work")
+	require.False(t, lifecycle.OperatorsDone(operators), "an operator is still progressing")
 	operators = []model.MonitoredOperator{{Name: "console", Type: "builtin", Status: model.OperatorFailed}}
 	require.False(t, lifecycle.OperatorsDone(operators), "a builtin operator must come up")
 	require.False(t, facts().AllHostsPrepared, "no hosts are not prepared")

@@ -90,8 +90,7 @@ func NewHostFacts(in HostInput) HostFacts {
 	return f
 }
 
-// unlessDisabled takes a check for passed whose rule is switched off: nobody wants to
-// know how it ends.
+// unlessDisabled treats the check of a disabled rule as passed.
 func unlessDisabled(results []model.ValidationResult, id wire.HostValidationID, found Outcome) Outcome {
 	for _, r := range results {
 		if r.ID == string(id) && r.Status == model.ValidationDisabled {

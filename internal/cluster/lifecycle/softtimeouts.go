@@ -13,7 +13,7 @@ func (t Timeouts) Of(c *model.Cluster) Timeouts {
 		return t
 	}
 	t.Soft = false
-	if t.FinalizingStages[model.FinalizingWaitingForOperators] == operatorsSoft { // nobody set another one
+	if t.FinalizingStages[model.FinalizingWaitingForOperators] == operatorsSoft { // the default was not changed
 		t.FinalizingStages = maps.Clone(t.FinalizingStages)
 		t.FinalizingStages[model.FinalizingWaitingForOperators] = operatorsHard
 	}

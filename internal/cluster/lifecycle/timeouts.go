@@ -33,7 +33,7 @@ type Timeouts struct {
 	LogCollection     time.Duration `json:"log_collection"`
 	Reset             time.Duration `json:"reset"`
 	VIPLease          time.Duration `json:"vip_lease"`
-	// Soft time-outs report what takes too long and let it go on.
+	// Soft time-outs report what takes too long and let it continue.
 	Soft bool `json:"soft"`
 	// Stages and FinalizingStages hold what differs from OtherStages and OtherFinalizing.
 	Stages           map[model.Stage]time.Duration           `json:"stages"`

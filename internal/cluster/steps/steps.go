@@ -27,7 +27,7 @@ type Step struct {
 	// replaces; the agent remembers their ids as long as the boot lasts.
 	ChangesHost bool
 	// Exclusive refuses a newer step of the type instead of replacing the running one:
-	// services of other makes command install anew, with another id, until they see it run.
+	// services of other implementations command install anew, with another id, until they see it run.
 	Exclusive bool
 	// WithoutMedia steps run even if the boot medium cannot be read any more.
 	WithoutMedia bool

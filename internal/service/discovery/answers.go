@@ -21,7 +21,7 @@ import (
 // (docs/reference/agent-protocol.md, "Inventory").
 const virtualNIC = "device"
 
-// whenSucceeded reads the output of a step that succeeded; a failed one tells nothing.
+// whenSucceeded reads the output of a step that succeeded; the output of a failed one is ignored.
 func whenSucceeded[T any](r wire.StepReply, apply func(h *model.Host, value T) (changed bool)) (answer, error) {
 	if r.ExitCode != 0 {
 		return answer{}, nil
@@ -33,7 +33,7 @@ func whenSucceeded[T any](r wire.StepReply, apply func(h *model.Host, value T) (
 	return answer{apply: func(h *model.Host, _ *store.Tx) bool { return apply(h, value) }}, nil
 }
 
-// differs stores a value and tells whether it is another one. Values are compared as
+// differs stores a value and reports whether it changed. Values are compared as
 // they are stored: an empty list and none are the same.
 func differs[T any](at *T, value T) bool {
 	before, err := json.Marshal(*at)
@@ -53,7 +53,7 @@ func readInventory(ctx context.Context, s *Service, from sender, r wire.StepRepl
 	if err != nil {
 		return answer{}, err
 	}
-	by, err := s.standardFor(ctx, from.infraEnvID, from.hostID)
+	by, err := s.criteriaFor(ctx, from.infraEnvID, from.hostID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -63,7 +63,7 @@ func readInventory(ctx context.Context, s *Service, from sender, r wire.StepRepl
 	validation.SetDiskIDs(&inv)
 	return answer{apply: func(h *model.Host, t *store.Tx) bool {
 		moved := !reflect.DeepEqual(validation.NICs(h.Inventory), validation.NICs(&inv))
-		s.judgeDisks(h, &inv, by)
+		s.evaluateDisks(h, &inv, by)
 		if !differs(&h.Inventory, &inv) {
 			return false
 		}

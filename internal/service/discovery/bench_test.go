@@ -192,7 +192,7 @@ func BenchmarkRegister(b *testing.B) {
 	report("removed", removed)
 }
 
-// registers registers a host and tells how long that took.
+// registers registers a host and returns how long that took.
 func (l *lab) registers(b *testing.B, env *model.InfraEnv, id uuid.UUID) time.Duration {
 	b.Helper()
 	begun := time.Now()

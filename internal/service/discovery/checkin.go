@@ -58,7 +58,7 @@ func (c *checkIns) write() {
 }
 
 // checkIn records that the host is alive, at most every store.CheckInEvery. The first
-// poll after a registration, which tells the host's clock, and one after silence count
+// poll after a registration, which reports the host's clock, and one after silence count
 // at once, and the latter has the cluster evaluated.
 func (p *poll) checkIn(ctx context.Context, v *store.PollView) error {
 	silence := p.now().Sub(v.CheckedInAt)

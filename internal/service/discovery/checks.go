@@ -47,7 +47,7 @@ func readDiskSpeed(_ context.Context, s *Service, _ sender, r wire.StepReply) (a
 	}}, nil
 }
 
-// warnOfSlowDisk tells of a disk above the threshold; only a failed check stops a host.
+// warnOfSlowDisk reports a disk above the threshold; only a failed check stops a host.
 func (s *Service) warnOfSlowDisk(h *model.Host, path string, speed model.DiskSpeed, t *store.Tx) {
 	role := h.EffectiveRole()
 	limit := validation.RequirementsOf(s.requirements(""), role, nil, h.Inventory, s.rules).DiskSpeedMS

@@ -13,7 +13,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// evaluation is one look at a cluster. It works on copies; run tells which of them
+// evaluation is one look at a cluster. It works on copies; run reports which of them
 // differ from what was read.
 type evaluation struct {
 	*Service
@@ -23,14 +23,14 @@ type evaluation struct {
 	hostsBefore []*model.Host
 	hosts       []*model.Host
 	parts       []*store.Tx // what is written with each host
-	by          standard
+	by          criteria
 	operators   []model.MonitoredOperator
-	uses        model.Uses // of manifests and discovery environments
+	uses        model.Uses // of manifests and InfraEnvs
 }
 
 func (s *Service) evaluate(c *model.Cluster, hosts []*model.Host, t *store.Tx) *evaluation {
 	cluster := *c
-	e := &evaluation{Service: s, t: t, before: c, cluster: &cluster, hostsBefore: hosts, by: s.standardOf(&cluster)}
+	e := &evaluation{Service: s, t: t, before: c, cluster: &cluster, hostsBefore: hosts, by: s.criteriaOf(&cluster)}
 	e.hosts, e.parts = make([]*model.Host, len(hosts)), make([]*store.Tx, len(hosts))
 	for i, h := range hosts {
 		e.hosts[i], e.parts[i] = s.copyOf(h), t.Part()
@@ -69,7 +69,7 @@ func (e *evaluation) run() store.Decision {
 func (e *evaluation) derive() {
 	c := e.cluster
 	for _, h := range e.hosts {
-		e.judge(h, e.by)
+		e.evaluateHost(h, e.by)
 	}
 	c.HostNetworks = validation.HostNetworks(e.hosts)
 	if !c.DayTwo() && (c.MachineNetworksAuto || len(c.MachineNetworks) == 0) {
@@ -87,7 +87,7 @@ func (e *evaluation) derive() {
 		if suggested != "" {
 			e.parts[i].Event(events.New(events.HostRoleUpdated, lifecycle.AboutHost(h), events.Props{"suggested_role": string(suggested)}, e.t.Now()))
 		}
-		e.judge(h, e.by) // the size of disk a host needs depends on its role
+		e.evaluateHost(h, e.by) // the size of disk a host needs depends on its role
 	}
 }
 
@@ -135,7 +135,7 @@ func (e *evaluation) refreshCluster(peers *validation.Peers) {
 
 // remotesChanged reports whether a host can be asked about in connectivity checks now
 // that could not before: the others have to check again. A change of addresses is
-// told by the reply that brings it.
+// noticed with the reply that brings it.
 func (e *evaluation) remotesChanged() bool {
 	for i, h := range e.hosts {
 		if h.Inventory != nil && lifecycle.Silent.Has(e.hostsBefore[i].Status) && !lifecycle.Silent.Has(h.Status) {

@@ -11,25 +11,24 @@ import (
 	"slipway/internal/wire"
 )
 
-// standard is what hardware is judged by.
-type standard struct {
+// criteria are what the hardware of a host is evaluated against.
+type criteria struct {
 	cluster      *model.Cluster // nil for unbound hosts
 	version      string
 	requirements model.RoleRequirements
 }
 
-func (s *Service) standardOf(c *model.Cluster) standard {
-	return standard{cluster: c, version: c.OpenShiftVersion, requirements: s.requirements(c.OpenShiftVersion)}
+func (s *Service) criteriaOf(c *model.Cluster) criteria {
+	return criteria{cluster: c, version: c.OpenShiftVersion, requirements: s.requirements(c.OpenShiftVersion)}
 }
 
-// standardFor reads what a host is judged by: its cluster, or the version its discovery
-// environment is for.
-func (s *Service) standardFor(ctx context.Context, infraEnvID, hostID uuid.UUID) (standard, error) {
+// criteriaFor reads the criteria for a host: those of its cluster, or of the version its InfraEnv is for.
+func (s *Service) criteriaFor(ctx context.Context, infraEnvID, hostID uuid.UUID) (criteria, error) {
 	found, err := s.store.RequirementsInput(ctx, infraEnvID, hostID)
 	if err != nil {
-		return standard{}, err
+		return criteria{}, err
 	}
-	by := standard{version: found.OpenShiftVersion, requirements: s.requirements(found.OpenShiftVersion)}
+	by := criteria{version: found.OpenShiftVersion, requirements: s.requirements(found.OpenShiftVersion)}
 	if found.Bound {
 		by.cluster = &model.Cluster{
 			Kind: found.ClusterKind, ControlPlaneCount: found.ControlPlaneCount, OpenShiftVersion: found.OpenShiftVersion,
@@ -38,8 +37,8 @@ func (s *Service) standardFor(ctx context.Context, infraEnvID, hostID uuid.UUID)
 	return by, nil
 }
 
-// judgeDisks decides which disks of an inventory can be installed to.
-func (s *Service) judgeDisks(h *model.Host, inv *wire.Inventory, by standard) {
+// evaluateDisks decides which disks of an inventory can be installed to.
+func (s *Service) evaluateDisks(h *model.Host, inv *wire.Inventory, by criteria) {
 	validation.ApplyDiskEligibility(inv, validation.DiskSpec{
 		MinSizeGB:        validation.RequirementsOf(by.requirements, h.EffectiveRole(), by.cluster, inv, s.rules).DiskSizeGB,
 		OpenShiftVersion: by.version,

@@ -1,4 +1,4 @@
-// Package discovery handles everything about hosts that no workflow has in its hands:
+// Package discovery handles hosts outside of workflows:
 // registration, polls, replies and stage reports, the evaluation of clusters after a
 // change, and silence.
 //

@@ -15,22 +15,22 @@ import (
 
 // hostContext is what a host is evaluated against.
 type hostContext struct {
-	by            standard
+	by            criteria
 	hosts         []*model.Host     // of the cluster
 	peers         *validation.Peers // of the cluster
 	timeouts      lifecycle.Timeouts
 	awaitingRetry bool
 }
 
-// judge looks at the disks of a host again: its role, cluster or version may be another
+// evaluateHost looks at the disks of a host again: its role, cluster or version may be another
 // than when its inventory came. The inventory it was read with stays untouched.
-func (s *Service) judge(h *model.Host, by standard) {
+func (s *Service) evaluateHost(h *model.Host, by criteria) {
 	if h.Inventory == nil || !lifecycle.InDiscovery.Has(h.Status) {
 		return
 	}
 	inv := *h.Inventory
 	inv.Disks = slices.Clone(inv.Disks)
-	s.judgeDisks(h, &inv, by)
+	s.evaluateDisks(h, &inv, by)
 	if !reflect.DeepEqual(inv.Disks, h.Inventory.Disks) {
 		h.Inventory = &inv
 	}
@@ -62,7 +62,7 @@ func hostChanged(a, b *model.Host) bool {
 		a.Progress != b.Progress || !slices.Equal(a.Validations, b.Validations)
 }
 
-// worthWaking tells whether a poll that is held for a host has something to hand out
+// worthWaking reports whether a poll that is held for a host has something to hand out
 // now, or will have at another time than it thinks: its status is new, or the hosts it
 // is asked about are others. Only polls of our own agent are held.
 func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bool, now time.Time) bool {

@@ -88,7 +88,7 @@ func onlyAddress(vips []model.VIP) netip.Addr {
 	return vips[0].IP
 }
 
-// waitForLease notes since when the hosts can ask for virtual addresses, and tells once
+// waitForLease notes since when the hosts can ask for virtual addresses, and reports once
 // when none came in time.
 func (e *evaluation) waitForLease() {
 	c := e.cluster

@@ -76,7 +76,7 @@ func TestCheckInsAreWrittenAtMostEveryTenSeconds(t *testing.T) {
 	l.stopClock()
 	m.answerAll(t)
 	first := m.read(t)
-	require.NotZero(t, first.Timestamp, "the first poll tells the host's clock")
+	require.NotZero(t, first.Timestamp, "the first poll reports the host's clock")
 	l.pass(5 * time.Second)
 	m.poll(t)
 	require.Equal(t, first.CheckedInAt, m.read(t).CheckedInAt)

@@ -23,9 +23,9 @@ func TestStagesOfAHost(t *testing.T) {
 		percent  int
 		status   model.HostStatus
 	}{
-		"goes on":                            {at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling, percent: 25, status: model.HostInstallingInProgress},
+		"continues":                          {at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling, percent: 25, status: model.HostInstallingInProgress},
 		"begins":                             {reported: model.StageStartingInstallation, stage: model.StageStartingInstallation, percent: 12, status: model.HostInstallingInProgress},
-		"tells how far it is":                {at: model.StageWritingImageToDisk, reported: model.StageWritingImageToDisk, info: "42%", stage: model.StageWritingImageToDisk, status: model.HostInstallingInProgress},
+		"reports its percent":                {at: model.StageWritingImageToDisk, reported: model.StageWritingImageToDisk, info: "42%", stage: model.StageWritingImageToDisk, status: model.HostInstallingInProgress},
 		"skips stages":                       {at: model.StageInstalling, reported: model.StageRebooting, stage: model.StageRebooting, percent: 62, status: model.HostInstallingInProgress},
 		"does not go back":                   {at: model.StageRebooting, reported: model.StageInstalling, stage: model.StageRebooting, status: model.HostInstallingInProgress},
 		"does not take a stage of workers":   {at: model.StageRebooting, reported: model.StageWaitingForIgnition, stage: model.StageRebooting, status: model.HostInstallingInProgress},

@@ -29,19 +29,19 @@ func (s *Service) RefreshCluster(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// RefreshInfraEnv evaluates the hosts of a discovery environment that have no cluster.
+// RefreshInfraEnv evaluates the hosts of an InfraEnv that have no cluster.
 func (s *Service) RefreshInfraEnv(ctx context.Context, id uuid.UUID) error {
 	env, err := s.store.InfraEnv(ctx, id)
 	if err != nil {
 		return err
 	}
-	by := standard{version: env.OpenShiftVersion, requirements: s.requirements(env.OpenShiftVersion)}
+	by := criteria{version: env.OpenShiftVersion, requirements: s.requirements(env.OpenShiftVersion)}
 	return s.store.EvaluateUnboundHosts(ctx, id, func(_ *model.Cluster, hosts []*model.Host, t *store.Tx) (store.Decision, error) {
 		var d store.Decision
 		for _, before := range hosts {
 			h := s.copyOf(before)
 			part := t.Part()
-			s.judge(h, by)
+			s.evaluateHost(h, by)
 			s.refreshHost(h, hostContext{by: by, timeouts: s.timeouts}, part)
 			if hostChanged(before, h) {
 				d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: part})

@@ -209,6 +209,6 @@ func TestMarksAreEvaluatedByTheClockWithoutSignals(t *testing.T) {
 	m.register(t)
 	steps, err := l.service.NextSteps(t.Context(), m.pollInput(time.Minute))
 	require.NoError(t, err)
-	require.Positive(t, steps.NextInstructionSeconds, "a poll that cannot be held tells when to come back")
+	require.Positive(t, steps.NextInstructionSeconds, "a poll that cannot be held returns the seconds to the next")
 	eventually(t, func() bool { return len(m.read(t).Validations) > 0 }, "nothing was evaluated", func() any { return m.read(t) })
 }

@@ -21,9 +21,9 @@ type RegisterInput struct {
 	AgentSteps         model.AgentSteps // empty: InstallStep
 }
 
-// Register takes a host in, for the first time or after it was booted again (rows
-// RegisterHost of the host tables). It returns an ErrNotFound without the discovery
-// environment or its cluster, and an ErrConflict when the cluster takes no new hosts or
+// Register registers a host, for the first time or after it was booted again (rows
+// RegisterHost of the host tables). It returns an ErrNotFound without the InfraEnv
+// or its cluster, and an ErrConflict when the cluster takes no new hosts or
 // the state of the host does not allow it to register.
 func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, error) {
 	if in.AgentSteps == "" {
@@ -36,7 +36,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 	h, err := s.store.RegisterHost(ctx, in.InfraEnvID, in.HostID, func() *model.Host { return s.newHost(in, j) },
 		func(h *model.Host, created bool, t *store.Tx) error {
 			if created {
-				return welcome(h, j, t)
+				return admit(h, j, t)
 			}
 			return s.registerAgain(h, j, in, t)
 		})
@@ -60,8 +60,8 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 	return h
 }
 
-// welcome refuses a new host, or takes it in.
-func welcome(h *model.Host, j store.Joining, t *store.Tx) error {
+// admit accepts or rejects a new host.
+func admit(h *model.Host, j store.Joining, t *store.Tx) error {
 	if j.ClusterID != nil && !lifecycle.TakesHosts.Has(j.ClusterStatus) {
 		if j.ClusterStatus == model.ClusterInstalled {
 			return model.Conflictf("cluster %s is installed: hosts can be added only after it was opened for them", j.ClusterID)
@@ -103,7 +103,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	return nil
 }
 
-// reportRefusal tells the users of the cluster that a host could not register.
+// reportRefusal notifies the users of the cluster that a host could not register.
 func (s *Service) reportRefusal(ctx context.Context, in RegisterInput, j store.Joining, refusal error) {
 	err := s.store.Write(ctx, func(t *store.Tx) error {
 		t.Event(events.New(events.HostRegistrationFailed, events.Subject{

@@ -91,7 +91,7 @@ func stillRunning(r wire.StepReply) bool {
 }
 
 // handOn gives a result to the workflow that waits for it; discovery's own steps
-// have no workflow. A result nobody can read is a failure.
+// have no workflow. A result that cannot be parsed is a failure.
 func handOn(h *model.Host, r wire.StepReply, malformed error, t *store.Tx) {
 	if r.StepID == "" || h.Facts[model.Fact(r.StepType)].StepID == r.StepID {
 		return
@@ -113,7 +113,7 @@ func recordAnswer(h *model.Host, r wire.StepReply, t *store.Tx) {
 
 // answer is a reply that was read, before any row is locked.
 type answer struct {
-	// apply stores it with the host and tells whether anything is new.
+	// apply stores it with the host and reports whether anything is new.
 	apply func(h *model.Host, t *store.Tx) (changed bool)
 	// cluster stores what concerns the cluster.
 	cluster func(ctx context.Context, clusterID uuid.UUID) error

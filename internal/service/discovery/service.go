@@ -22,11 +22,11 @@ type Options struct {
 	// Requirements gives the hardware an OpenShift version needs; nil takes the shipped ones.
 	Requirements func(version string) model.RoleRequirements
 	Timeouts     lifecycle.Timeouts
-	// AgentImage is what agents of other makes must run, compared as it is; empty takes any.
+	// AgentImage is what agents of other implementations must run, compared as it is; empty takes any.
 	AgentImage string
 	// Agent is what agents of ours must be; the zero value takes any.
 	Agent AgentRelease
-	// Meter is told of work done; nil: nobody is.
+	// Meter, if set, receives measurements of work done.
 	Meter Meter
 	// MaxInventoryBytes limits inventories; zero does not.
 	MaxInventoryBytes int64
@@ -45,9 +45,9 @@ type Options struct {
 
 // Meter counts work.
 type Meter interface {
-	// Polled is told how many steps a poll was given.
+	// Polled records how many steps a poll returned.
 	Polled(steps int)
-	// Evaluated is told how long an evaluation took.
+	// Evaluated records how long an evaluation took.
 	Evaluated(took time.Duration)
 }
 

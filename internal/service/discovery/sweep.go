@@ -15,7 +15,7 @@ const (
 	logsShare = 4
 )
 
-// sweepUntil looks for what only the clock tells, hosts that fell silent and logs that
+// sweepUntil looks for what only the clock shows, hosts that fell silent and logs that
 // do not come, and marks the clusters concerned, until ctx ends.
 func (s *Service) sweepUntil(ctx context.Context) {
 	ticker := time.NewTicker(max(min(s.timeouts.Disconnect/sweepShare, s.options.SweepEvery), time.Millisecond))

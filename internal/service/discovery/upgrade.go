@@ -32,14 +32,13 @@ func (s *Service) requiredAgent(d model.AgentSteps) string {
 	return s.options.AgentImage
 }
 
-// mustUpgrade reports whether an agent is another one than required; one that does not
-// tell is left alone.
+// mustUpgrade reports whether the version of an agent differs from the required one; an unknown version does not.
 func (s *Service) mustUpgrade(d model.AgentSteps, version string) bool {
 	want := s.requiredAgent(d)
 	return want != "" && version != "" && version != want
 }
 
-// upgradeStarted tells of an upgrade that was just commanded.
+// upgradeStarted records the event of an upgrade that was just requested.
 func (s *Service) upgradeStarted(h *model.Host, asked []wire.Step, t *store.Tx) {
 	for _, step := range asked {
 		if step.StepType == wire.StepTypeUpgradeAgent {

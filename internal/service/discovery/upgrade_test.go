@@ -129,13 +129,13 @@ func TestLogsOfTheControllerThatDoNotComeAreGivenUp(t *testing.T) {
 			c.Status, c.LogsInfo, c.ControllerLogsStartedAt = status, model.LogsCollecting, time.Now().Add(-time.Minute)
 		})
 		require.NoError(t, l.store.MarkAwaitedLogs(t.Context()))
-		pulse, due, err := l.store.ClaimRefresh(t.Context(), time.Minute)
+		refreshMark, due, err := l.store.ClaimRefresh(t.Context(), time.Minute)
 		require.NoError(t, err)
-		require.True(t, due, "the clock alone tells")
+		require.True(t, due, "the clock alone shows it")
 		l.refresh(t, c.ID)
 		require.Equal(t, model.LogsTimeout, l.readCluster(t, c.ID).LogsInfo)
 		require.Equal(t, status, l.readCluster(t, c.ID).Status)
-		require.NoError(t, l.store.FinishRefresh(t.Context(), pulse, l.now()))
+		require.NoError(t, l.store.FinishRefresh(t.Context(), refreshMark, l.now()))
 	}
 }
 

@@ -23,12 +23,12 @@ func sealer(t *testing.T) *encryption.Sealer {
 func TestPayloadsAndFailuresAreSealed(t *testing.T) {
 	t.Parallel()
 	data, failures := orchestrator.Converters(sealer(t))
-	payload, err := data.ToPayload("a word nobody should see")
+	payload, err := data.ToPayload("a secret word")
 	require.NoError(t, err)
-	require.NotContains(t, string(payload.GetData()), "nobody should see")
+	require.NotContains(t, string(payload.GetData()), "secret word")
 	var back string
 	require.NoError(t, data.FromPayload(payload, &back))
-	require.Equal(t, "a word nobody should see", back)
+	require.Equal(t, "a secret word", back)
 
 	failure := failures.ErrorToFailure(temporal.NewApplicationError("pull secret abc123 was refused", "Refused"))
 	stored, err := protojson.Marshal(failure)

@@ -26,7 +26,7 @@ func (o *Orchestrator) InstallHost(ctx context.Context, infraEnvID, hostID uuid.
 	return nil
 }
 
-// ReclaimHost takes a host out of its cluster and back to its discovery environment; an
+// ReclaimHost takes a host out of its cluster and back to its InfraEnv; an
 // installed one by a workflow, which is started like that of InstallHost.
 func (o *Orchestrator) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
 	attempt, err := o.Installation.AcceptReclaim(ctx, infraEnvID, hostID)

@@ -32,7 +32,7 @@ func (a *answeringTemporal) ExecuteWorkflow(_ context.Context, o client.StartWor
 	return nil, nil
 }
 
-// DescribeWorkflowExecution tells the attempt of a workflow that runs.
+// DescribeWorkflowExecution returns the attempt of a workflow that runs.
 func (a *answeringTemporal) DescribeWorkflowExecution(
 	_ context.Context, id, _ string,
 ) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
@@ -196,7 +196,7 @@ func TestWorkflowOfAnOlderAttemptMakesRoom(t *testing.T) {
 	b.temporal.running = map[string]int{id: 7}
 	require.NoError(t, b.InstallHost(t.Context(), b.env, b.host), "what was accepted is started later")
 	require.Equal(t, 1, b.unstarted(t))
-	require.Equal(t, []string{id}, b.temporal.cancelled, "nobody commands it any more")
+	require.Equal(t, []string{id}, b.temporal.cancelled, "it receives no command any more")
 }
 
 func TestReleasedWorkflowsAreCancelled(t *testing.T) {

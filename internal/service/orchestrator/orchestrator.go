@@ -87,7 +87,7 @@ func (o *Orchestrator) loop(ctx context.Context, wake <-chan struct{}, what stri
 	}
 }
 
-// checkMilestones finishes milestones whose condition was met while nobody looked.
+// checkMilestones finishes milestones whose condition was met meanwhile.
 func (o *Orchestrator) checkMilestones(ctx context.Context) error {
 	clusters, err := o.Store.OpenMilestones(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // ReleaseHost ends the workflow that installs a host into an existing cluster, once the
-// host was deleted or has left: it would wait for a decision that nobody can take any
-// more. One that cannot be told now ends with the wait.
+// host was deleted or has left: it would wait for a decision that can no longer be
+// taken. One that cannot be notified now ends with the wait.
 func (o *Orchestrator) ReleaseHost(ctx context.Context, infraEnvID, hostID uuid.UUID) {
 	if err := o.release(ctx, workflows.HostWorkflowID(infraEnvID, hostID)); err != nil {
 		o.Log.Warn("workflow was not ended", "host_id", hostID, "error", err)

@@ -52,7 +52,7 @@ func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) er
 	return nil
 }
 
-// beat tells Temporal that open pending activities are looked after: stages and milestones
+// beat records heartbeats for open pending activities: stages and milestones
 // by this service, steps by the host that polls.
 func (o *Orchestrator) beat(ctx context.Context) error {
 	due, err := o.Store.DueHeartbeats(ctx, o.Alive)

@@ -17,7 +17,7 @@ import (
 
 // Housekeeping says what is removed when, and how often it is looked for.
 type Housekeeping struct {
-	Inactive time.Duration // without a sign of life: clusters, discovery environments
+	Inactive time.Duration // without a sign of life: clusters, InfraEnvs
 	Deleted  time.Duration // since it was deleted: removed for good
 
 	EveryInactive  time.Duration
@@ -25,10 +25,10 @@ type Housekeeping struct {
 	EveryInfraEnvs time.Duration
 }
 
-// runTime bounds one run of housekeeping: the next one of its schedule goes on.
+// runTime bounds one run of housekeeping: the next one of its schedule continues.
 const runTime = time.Hour
 
-// catchUp is how late a run may begin that was missed while nobody was there.
+// catchUp is how late a run may begin that was missed while no worker ran.
 const catchUp = time.Minute
 
 // KeepHouse puts the schedules of housekeeping in place. Those that exist get new

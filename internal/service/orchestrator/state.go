@@ -22,7 +22,7 @@ import (
 const queryTime = 5 * time.Second
 
 // State asks the running workflow of a cluster where it stands. It returns an
-// ErrNotFound when none runs, an ErrUnavailable when nobody answers for it.
+// ErrNotFound when none runs, an ErrUnavailable when no worker answers for it.
 func (o *Orchestrator) State(ctx context.Context, id uuid.UUID) (wire.WorkflowState, error) {
 	c, err := o.Store.Cluster(ctx, id)
 	if err != nil {

@@ -27,7 +27,7 @@ type Service struct {
 const exitStageFailed = 1
 
 // Stage records a stage of a host, reported by itself, by the bootstrap host or by
-// the controller. info tells more ("42%"). A stage the host has passed already, or does
+// the controller. info has details ("42%"). A stage the host has passed already, or does
 // not pass at all, changes nothing. It returns an ErrInvalid for an unknown stage and an
 // ErrConflict for a host that is not being installed.
 func (s Service) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {

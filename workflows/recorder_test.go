@@ -21,9 +21,9 @@ import (
 	"slipway/workflows"
 )
 
-// world stands in for the database and the hosts: its methods have the names of the
+// recorder stands in for the database and the hosts: its methods have the names of the
 // activities, and it writes down what it was asked for, in order.
-type world struct {
+type recorder struct {
 	mu     sync.Mutex
 	plan   activities.Plan
 	log    []string
@@ -55,8 +55,8 @@ func hosts(masters, workers int, agentSteps model.AgentSteps) []activities.HostP
 	return list
 }
 
-func newWorld(masters, workers int) *world {
-	return &world{
+func newRecorder(masters, workers int) *recorder {
+	return &recorder{
 		plan: activities.Plan{
 			ClusterID: uuid.New(), Attempt: 1, SingleNode: masters == 1, Hosts: hosts(masters, workers, model.FineSteps),
 			Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts(), Decision: 24 * time.Hour, Heartbeat: 3 * time.Minute},
@@ -66,19 +66,19 @@ func newWorld(masters, workers int) *world {
 	}
 }
 
-func (w *world) note(format string, args ...any) {
+func (w *recorder) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.log = append(w.log, fmt.Sprintf(format, args...))
 }
 
-func (w *world) lines() []string {
+func (w *recorder) lines() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.log)
 }
 
-func (w *world) name(id uuid.UUID) string {
+func (w *recorder) name(id uuid.UUID) string {
 	for _, h := range w.plan.Hosts {
 		if h.ID == id {
 			return h.Name
@@ -87,13 +87,13 @@ func (w *world) name(id uuid.UUID) string {
 	return id.String()
 }
 
-func (w *world) agentSteps(id uuid.UUID) model.AgentSteps {
+func (w *recorder) agentSteps(id uuid.UUID) model.AgentSteps {
 	at := slices.IndexFunc(w.plan.Hosts, func(h activities.HostPlan) bool { return h.ID == id })
 	return w.plan.Hosts[at].AgentSteps
 }
 
 // step is closed once the host has its install step.
-func (w *world) step(id uuid.UUID) chan struct{} {
+func (w *recorder) step(id uuid.UUID) chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.installing[id] == nil {
@@ -102,7 +102,7 @@ func (w *world) step(id uuid.UUID) chan struct{} {
 	return w.installing[id]
 }
 
-func (w *world) begun(id uuid.UUID) {
+func (w *recorder) begun(id uuid.UUID) {
 	ch := w.step(id)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +114,7 @@ func (w *world) begun(id uuid.UUID) {
 }
 
 // pending is what an activity returns whose answer comes from outside, by release.
-func (w *world) pending(ctx context.Context, key string) error {
+func (w *recorder) pending(ctx context.Context, key string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, ok := w.blocked[key]; !ok {
@@ -125,20 +125,20 @@ func (w *world) pending(ctx context.Context, key string) error {
 }
 
 // release answers what is pending.
-func (w *world) release(t *testing.T, env *testsuite.TestWorkflowEnvironment, key string) {
+func (w *recorder) release(t *testing.T, env *testsuite.TestWorkflowEnvironment, key string) {
 	t.Helper()
 	w.mu.Lock()
 	token := w.tokens[key]
 	delete(w.blocked, key)
 	w.mu.Unlock()
-	require.NotNil(t, token, "nobody waits for %s; done was %q", key, w.lines())
+	require.NotNil(t, token, "no activity waits for %s; done was %q", key, w.lines())
 	require.NoError(t, env.CompleteActivity(token, activities.StepResult{}, nil))
 	for _, h := range w.plan.Hosts { // the test environment does not wake children for this
 		_ = env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), workflows.SignalHold, false)
 	}
 }
 
-func (w *world) fail(key string) error {
+func (w *recorder) fail(key string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if list := w.fails[key]; len(list) > 0 {
@@ -158,17 +158,17 @@ func interrupted() error {
 
 // The activities of activities.Clusters.
 
-func (w *world) BeginPreparation(context.Context, activities.InstallRequest) (activities.Plan, error) {
+func (w *recorder) BeginPreparation(context.Context, activities.InstallRequest) (activities.Plan, error) {
 	w.note("freeze")
 	return w.plan, w.fail("freeze")
 }
 
-func (w *world) ConcludePreparation(_ context.Context, r activities.PreparationConclusion) (activities.PreparationOutcome, error) {
+func (w *recorder) ConcludePreparation(_ context.Context, r activities.PreparationConclusion) (activities.PreparationOutcome, error) {
 	w.note("conclude %t %s", r.Outcome.Ready, r.Outcome.Reason)
 	return r.Outcome, nil
 }
 
-func (w *world) ReviewInstallation(context.Context, activities.InstallRequest) (activities.Review, error) {
+func (w *recorder) ReviewInstallation(context.Context, activities.InstallRequest) (activities.Review, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	masters, workers := 0, 0
@@ -186,77 +186,77 @@ func (w *world) ReviewInstallation(context.Context, activities.InstallRequest) (
 	return activities.Review{Status: w.status}, nil
 }
 
-func (w *world) CompleteInstallation(context.Context, activities.InstallRequest) error {
+func (w *recorder) CompleteInstallation(context.Context, activities.InstallRequest) error {
 	w.note("complete")
 	return nil
 }
 
-func (w *world) FailInstallation(_ context.Context, f activities.ClusterFailure) error {
+func (w *recorder) FailInstallation(_ context.Context, f activities.ClusterFailure) error {
 	w.note("cluster failed: %s", f.Reason)
 	return nil
 }
 
-func (w *world) ResumeInstallation(context.Context, activities.InstallRequest) error {
+func (w *recorder) ResumeInstallation(context.Context, activities.InstallRequest) error {
 	w.note("resume")
 	return nil
 }
 
-func (w *world) CancelInstallation(context.Context, activities.InstallRequest) error {
+func (w *recorder) CancelInstallation(context.Context, activities.InstallRequest) error {
 	w.note("cancelled")
 	return nil
 }
 
-func (w *world) BeginReset(context.Context, uuid.UUID) (activities.ResetPlan, error) {
+func (w *recorder) BeginReset(context.Context, uuid.UUID) (activities.ResetPlan, error) {
 	w.note("begin reset")
 	h := w.plan.Hosts[0]
 	return activities.ResetPlan{Stop: []activities.HostRef{{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}}}, nil
 }
 
-func (w *world) FinishReset(context.Context, uuid.UUID) error {
+func (w *recorder) FinishReset(context.Context, uuid.UUID) error {
 	w.note("finish reset")
 	return nil
 }
 
 // The activities of activities.Hosts.
 
-func (w *world) BeginAttempt(_ context.Context, r activities.AttemptRequest) error {
+func (w *recorder) BeginAttempt(_ context.Context, r activities.AttemptRequest) error {
 	w.note("%s begins attempt %d", w.name(r.HostID), r.Attempt)
 	return nil
 }
 
-func (w *world) FailHost(_ context.Context, f activities.HostFailure) error {
+func (w *recorder) FailHost(_ context.Context, f activities.HostFailure) error {
 	w.note("%s failed: %s", w.name(f.HostID), f.Reason)
 	return nil
 }
 
-func (w *world) GiveUpHost(_ context.Context, f activities.HostFailure) error {
+func (w *recorder) GiveUpHost(_ context.Context, f activities.HostFailure) error {
 	w.note("%s given up", w.name(f.HostID))
 	return nil
 }
 
-func (w *world) RetryHost(_ context.Context, r activities.RetryRequest) error {
+func (w *recorder) RetryHost(_ context.Context, r activities.RetryRequest) error {
 	w.note("%s retried, left live image: %t", w.name(r.HostID), r.LeftLiveImage)
 	return nil
 }
 
-func (w *world) AwaitRediscovery(_ context.Context, r activities.HostRef) error {
+func (w *recorder) AwaitRediscovery(_ context.Context, r activities.HostRef) error {
 	w.note("%s is back in the live image", w.name(r.HostID))
 	return nil
 }
 
-func (w *world) ShowStage(_ context.Context, r activities.StageRequest) error {
+func (w *recorder) ShowStage(_ context.Context, r activities.StageRequest) error {
 	w.note("%s shows %s", w.name(r.HostID), r.Stage)
 	return nil
 }
 
-func (w *world) RebootTimedOut(_ context.Context, r activities.HostRef) error {
+func (w *recorder) RebootTimedOut(_ context.Context, r activities.HostRef) error {
 	w.note("%s asks for the boot order", w.name(r.HostID))
 	return nil
 }
 
 // The activities of activities.Steps and activities.Files.
 
-func (w *world) RunStep(ctx context.Context, r activities.StepRequest) (activities.StepResult, error) {
+func (w *recorder) RunStep(ctx context.Context, r activities.StepRequest) (activities.StepResult, error) {
 	w.note("%s %s", w.name(r.HostID), r.Type)
 	if r.Type == "install" {
 		w.begun(r.HostID)
@@ -267,7 +267,7 @@ func (w *world) RunStep(ctx context.Context, r activities.StepRequest) (activiti
 	return activities.StepResult{StepID: r.Type}, w.fail(w.name(r.HostID) + " " + r.Type)
 }
 
-func (w *world) AwaitStage(_ context.Context, r activities.StageRequest) (activities.StepResult, error) {
+func (w *recorder) AwaitStage(_ context.Context, r activities.StageRequest) (activities.StepResult, error) {
 	if w.agentSteps(r.HostID) == model.InstallStep {
 		<-w.step(r.HostID)
 	}
@@ -283,7 +283,7 @@ func (w *world) AwaitStage(_ context.Context, r activities.StageRequest) (activi
 	return activities.StepResult{}, nil
 }
 
-func (w *world) AwaitMilestone(ctx context.Context, r activities.MilestoneRequest) (activities.StepResult, error) {
+func (w *recorder) AwaitMilestone(ctx context.Context, r activities.MilestoneRequest) (activities.StepResult, error) {
 	w.note("milestone %s", r.Milestone)
 	if err := w.pending(ctx, "milestone "+string(r.Milestone)); err != nil {
 		return activities.StepResult{}, err
@@ -291,19 +291,19 @@ func (w *world) AwaitMilestone(ctx context.Context, r activities.MilestoneReques
 	return activities.StepResult{}, w.fail("milestone " + string(r.Milestone))
 }
 
-func (w *world) WasSent(context.Context, activities.StepRequest) (bool, error) { return true, nil }
+func (w *recorder) WasSent(context.Context, activities.StepRequest) (bool, error) { return true, nil }
 
-func (w *world) ExtractInstaller(context.Context, activities.InstallRequest) error {
+func (w *recorder) ExtractInstaller(context.Context, activities.InstallRequest) error {
 	return w.fail("extract")
 }
 
-func (w *world) GenerateIgnition(context.Context, activities.InstallRequest) error {
+func (w *recorder) GenerateIgnition(context.Context, activities.InstallRequest) error {
 	w.note("ignition")
 	return w.fail("ignition")
 }
 
-// environment runs workflows against the world, with time skipped.
-func environment(t *testing.T, w *world) *testsuite.TestWorkflowEnvironment {
+// environment runs workflows against the recorder, with time skipped.
+func environment(t *testing.T, w *recorder) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
@@ -318,7 +318,7 @@ func environment(t *testing.T, w *world) *testsuite.TestWorkflowEnvironment {
 	return env
 }
 
-func (w *world) request() activities.InstallRequest {
+func (w *recorder) request() activities.InstallRequest {
 	return activities.InstallRequest{ClusterID: w.plan.ClusterID, Attempt: 1}
 }
 
