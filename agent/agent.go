@@ -39,7 +39,7 @@ type Agent struct {
 	specs   map[wire.StepType]spec
 
 	mediaMu      sync.Mutex
-	mediaReading *mediaReading // that goes on now, of the boot medium
+	mediaReading *mediaReading // in progress, of the boot medium
 }
 
 // New makes an agent; Run starts it.
@@ -75,7 +75,7 @@ func New(o Options) *Agent {
 // Run registers the host and runs its steps until ctx ends; then it kills what still
 // runs, keeps its state and returns nil. The only errors are those of a host that cannot
 // keep any state, and of an agent that came in place of another one and did not get
-// registered; otherwise a service that refuses or does not answer is asked for ever.
+// registered; otherwise a service that refuses or does not answer is asked without a limit.
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, a.end = context.WithCancelCause(ctx)
 	defer a.end(nil)

@@ -249,7 +249,7 @@ func TestStepsWaitTogetherForASlowMedium(t *testing.T) {
 	}
 	await.True(t, func() bool { return h.Count("findmnt") == len(steps) })
 	// Also for reading: the agent opens it once more where direct I/O is not possible, and
-	// in between nobody would read.
+	// in between there would be no reader.
 	writer, err := os.OpenFile(medium, os.O_RDWR, 0)
 	require.NoError(t, err)
 	h.write(t, "/dev/sr1", strings.Repeat("iso", 2000))

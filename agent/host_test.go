@@ -115,7 +115,7 @@ func (n names) LookupAddr(_ context.Context, address string) ([]string, error) {
 	return nil, errors.New("no such address")
 }
 
-// running is an agent at work.
+// running is an agent that runs.
 type running struct {
 	cancel context.CancelFunc
 	done   chan error

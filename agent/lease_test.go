@@ -18,8 +18,8 @@ const (
 )
 
 // leases is a dhclient that gets an address for each name, says so and stays, as the real
-// one does when it is not to go into the background. It has a lease even before it is
-// told that the interface is there.
+// one does when it is not to go into the background. It has a lease even before it gets
+// the notice that the interface is there.
 func (h *host) leases(t *testing.T, addresses map[string]string) (known func() string) {
 	t.Helper()
 	var before []byte

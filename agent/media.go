@@ -55,7 +55,7 @@ func (a *Agent) medium(ctx context.Context) (device string, mounted bool) {
 	return fields[0], true
 }
 
-// mediaReading is one read of the boot medium, for all who ask while it goes on.
+// mediaReading is one read of the boot medium, for all who ask while it runs.
 type mediaReading struct {
 	done chan struct{}
 	err  error // filled before done is closed
@@ -77,7 +77,7 @@ func (a *Agent) readMedia(ctx context.Context, device string) error {
 	}
 }
 
-// startReading joins the read that goes on, or begins one.
+// startReading joins the read in progress, or begins one.
 func (a *Agent) startReading(device string) *mediaReading {
 	a.mediaMu.Lock()
 	defer a.mediaMu.Unlock()

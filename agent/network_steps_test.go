@@ -48,7 +48,7 @@ func TestTangServersAreAskedForTheirKeys(t *testing.T) {
 		},
 		"one of two that does not know the keys": {arg: list("one", "other"), code: -1, err: "404"},
 		"one that is something else":             {arg: list("text"), code: -1, err: "read the keys"},
-		"a list that is none":                    {arg: `{"tang_servers":"no list"}`, code: -1, err: "list of Tang servers"},
+		"an invalid list":                        {arg: `{"tang_servers":"no list"}`, code: -1, err: "list of Tang servers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

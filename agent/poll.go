@@ -18,7 +18,7 @@ const (
 	pollCeiling = 10 * time.Minute
 )
 
-// errExit says that the service told the agent to register again.
+// errExit says that the service asked the agent to register again.
 var errExit = errors.New("the service asked for a new registration")
 
 // poll asks for steps and starts them until the registration is over: the service does

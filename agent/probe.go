@@ -80,7 +80,7 @@ func (a *Agent) neighbourTable(ctx context.Context, nic string, address netip.Ad
 	return []string{strings.ToLower(match[1])}
 }
 
-// nmapRun is the part of nmap's XML that tells which hosts are up.
+// nmapRun is the part of nmap's XML that names the hosts that are up.
 type nmapRun struct {
 	Hosts []struct {
 		Status struct {

@@ -97,9 +97,9 @@ func TestConfigurationOfAnExistingClusterIsFetched(t *testing.T) {
 		is, isNot        string
 	}{
 		"with its certificate authority and token": {authority, "t0ken", `"is_success":true`, "/etc/secret"},
-		"not from a server nobody vouches for":     {"", "t0ken", "certificate", `"is_success"`},
+		"not from a server without a known signer": {"", "t0ken", "certificate", `"is_success"`},
 		"not without the token":                    {authority, "", "found 401", `"is_success"`},
-		"not with an authority that is none":       {"%", "t0ken", "certificate authority", `"is_success"`},
+		"not with an invalid authority":            {"%", "t0ken", "certificate authority", `"is_success"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

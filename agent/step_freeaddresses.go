@@ -20,7 +20,7 @@ const (
 	freeMax = 8000
 )
 
-// freeAddresses finds the IPv4 addresses of each network that nobody answers for.
+// freeAddresses finds the IPv4 addresses of each network without an answer.
 func (a *Agent) freeAddresses(ctx context.Context, networks *wire.FreeAddressesRequest) (wire.FreeNetworksAddresses, error) {
 	report := wire.FreeNetworksAddresses{}
 	for _, text := range *networks {

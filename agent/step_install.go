@@ -49,7 +49,7 @@ func (a *Agent) reboot(ctx context.Context, args []string) error {
 	return a.installer.Reboot(ctx, req)
 }
 
-// install runs a whole installation as one step, as services of other makes command it.
+// install runs a whole installation as one step, as other implementations of the service command it.
 func (a *Agent) install(ctx context.Context, req *wire.InstallCmdRequest) (nothing, error) {
 	return nothing{}, a.installer.Install(ctx, req)
 }

@@ -25,7 +25,7 @@ const (
 	ntpPause = 2 * time.Second
 )
 
-// ntpSynchronizer gives the clock the sources it does not have yet and tells the state
+// ntpSynchronizer gives the clock the sources it does not have yet and reports the state
 // of all.
 func (a *Agent) ntpSynchronizer(ctx context.Context, req *wire.NtpSynchronizationRequest) (wire.NtpSynchronizationResponse, error) {
 	var response wire.NtpSynchronizationResponse

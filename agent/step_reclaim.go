@@ -19,7 +19,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Where the discovery image goes on an installed host (docs/reference/agent-protocol.md,
+// Where the discovery image is stored on an installed host (docs/reference/agent-protocol.md,
 // "Reclaim of a host").
 const (
 	bootDir        = "/boot"
@@ -31,8 +31,8 @@ const (
 )
 
 // downloadBootArtifacts puts the discovery image beside the installed system and makes it
-// what the machine starts next. The root of the host is where this agent was told; the
-// folder in the request is where containers of other makes have it.
+// what the machine starts next. The root of the host is where this agent was configured to find it; the
+// folder in the request is where containers of other implementations have it.
 func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBootArtifactsRequest) (nothing, error) {
 	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil &&
 		!hostexec.Missing(err) {
@@ -79,7 +79,7 @@ func (a *Agent) fetchArtifact(ctx context.Context, url, to string) error {
 			if _, cerr := a.host.Runner.Run(ctx, cleanup); cerr != nil {
 				return fmt.Errorf("%w; make room in %s: %w", err, bootDir, cerr)
 			}
-			continue // nobody has to mend anything first
+			continue // nothing has to be repaired first
 		}
 		if try+1 < artifactTries {
 			if err := a.host.Sleep(ctx, artifactPause); err != nil {

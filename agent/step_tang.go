@@ -15,7 +15,7 @@ import (
 const (
 	// tangLimit is how long one server may take.
 	tangLimit = 30 * time.Second
-	// maxAdvertisement bounds what a server tells of its keys, in bytes.
+	// maxAdvertisement bounds what a server reports of its keys, in bytes.
 	maxAdvertisement = 1 << 20
 )
 

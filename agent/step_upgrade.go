@@ -140,7 +140,7 @@ func (a *Agent) becomeUpgraded(ctx context.Context, args []string) error {
 	if err := errors.Join(a.markTried(program), a.state.forget()); err != nil {
 		return err
 	}
-	a.log.Info("agent goes on as another version", "version", req.AgentImage, "program", target)
+	a.log.Info("agent continues as another version", "version", req.AgentImage, "program", target)
 	return a.options.Replace.Exec(target, req.AgentImage)
 }
 

@@ -9,7 +9,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// verifyVIPs checks that nobody answers for the virtual addresses yet.
+// verifyVIPs checks that no host answers for the virtual addresses yet.
 func (a *Agent) verifyVIPs(ctx context.Context, vips *wire.VerifyVipsRequest) (wire.VerifyVipsResponse, error) {
 	response := wire.VerifyVipsResponse{}
 	for _, vip := range *vips {

@@ -18,7 +18,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// gated is a command that tells when it starts and ends when it is let go or killed.
+// gated is a command that reports when it starts and ends when it is let go or killed.
 type gated struct {
 	started chan struct{}
 	release chan struct{}

@@ -1,5 +1,5 @@
 // Package api is the facade: the v2 API of docs/reference/wire.md over HTTP. A handler
-// reads its input, calls one thing and replies; status codes are decided in reply.go
+// reads its input, calls one thing and replies; status codes are decided in internal/platform/httpapi
 // alone. openapi.yaml is the description of the API, served to clients and used here
 // to check what they send.
 //

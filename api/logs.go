@@ -49,7 +49,7 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 		return err
 	}
 	infraEnvID := params.InfraEnvID
-	if infraEnvID == uuid.Nil { // an agent's own machine is in its environment
+	if infraEnvID == uuid.Nil { // an agent's own machine is in its InfraEnv
 		infraEnvID = callerOf(r).InfraEnvID
 	}
 	h, err := s.hostOfCluster(r.Context(), c, infraEnvID, params.HostID)
@@ -67,7 +67,7 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 	return err
 }
 
-// hostOfCluster finds a host by its id; foreign agents may leave its environment out.
+// hostOfCluster finds a host by its id; foreign agents may leave its InfraEnv out.
 func (s *server) hostOfCluster(ctx context.Context, c *model.Cluster, infraEnvID, hostID uuid.UUID) (*model.Host, error) {
 	if hostID == uuid.Nil {
 		return nil, model.Invalidf("host_id: require the host the logs are of, found none")

@@ -1,5 +1,5 @@
 // Package agenttest is the service as an agent sees it, for tests: it offers the steps a
-// test commands, keeps what the agent tells it, and fails as the test says.
+// test commands, keeps what the agent reports, and fails as the test says.
 package agenttest
 
 import (
@@ -36,7 +36,7 @@ const Ignition = `{"ignition":{"version":"3.2.0"}}`
 // Its fields are read and set before it is served, or under its lock, by Change, Read and
 // Wait.
 type Service struct {
-	Told
+	Received
 	Registered  bool // polls of a host that is not are refused
 	NextSeconds int  // next_instruction_seconds
 	IgnoresWait bool // polls are answered at once
@@ -50,8 +50,8 @@ type Service struct {
 	fault    Fault
 }
 
-// Told is what a service was told so far.
-type Told struct {
+// Received is what a service received so far.
+type Received struct {
 	Registrations, Polls []http.Header
 	Replies              map[string][]wire.StepReply // by the id of the step
 	Progress             []wire.HostProgress
@@ -65,7 +65,9 @@ type Fault func(w http.ResponseWriter, r *http.Request) bool
 // New makes a service; Wait and AwaitReply fail a test after patience.
 func New(patience time.Duration) *Service {
 	s := &Service{
-		Told: Told{Replies: map[string][]wire.StepReply{}}, patience: patience, routes: http.NewServeMux(), changed: make(chan struct{}),
+		Received: Received{
+			Replies: map[string][]wire.StepReply{},
+		}, patience: patience, routes: http.NewServeMux(), changed: make(chan struct{}),
 	}
 	const api = "/api/assisted-install/v2"
 	hosts := api + "/infra-envs/" + EnvID.String() + "/hosts"
@@ -151,15 +153,15 @@ func (s *Service) AwaitReply(t *testing.T, id string) (reply wire.StepReply) {
 	return reply
 }
 
-// Seen is what the service was told so far.
-func (s *Service) Seen() (told Told) {
+// Seen is what the service received so far.
+func (s *Service) Seen() (seen Received) {
 	s.Read(func() {
-		told = Told{
+		seen = Received{
 			slices.Clone(s.Registrations), slices.Clone(s.Polls), maps.Clone(s.Replies),
 			slices.Clone(s.Progress), slices.Clone(s.LogsStates), s.Logs,
 		}
 	})
-	return told
+	return seen
 }
 
 // SetFault makes a service fail from now on; nil makes it whole again.
@@ -172,7 +174,7 @@ func IsPoll(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/instructions")
 }
 
-// IsReply reports whether an agent tells how a step went.
+// IsReply reports whether an agent reports the result of a step.
 func IsReply(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/instructions")
 }
@@ -239,7 +241,7 @@ func (s *Service) poll(w http.ResponseWriter, r *http.Request) {
 			case <-held.Done():
 			}
 			if r.Context().Err() != nil {
-				return // nobody is there to be answered
+				return // the client is gone
 			}
 			continue
 		}

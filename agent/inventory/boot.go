@@ -46,7 +46,7 @@ func (m Machine) secureBoot() wire.SecureBootState {
 	return wire.SecureBootStateUnknown
 }
 
-// bootDevice tells an image that a reboot forgets, whose /sysroot is on a loop device,
+// bootDevice distinguishes an image that a reboot forgets, whose /sysroot is on a loop device,
 // from a system on a disk. Without a /sysroot it is neither, and nothing is claimed.
 func (m Machine) bootDevice() wire.BootDeviceType {
 	for _, mount := range m.mounts() {

@@ -13,7 +13,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// skippedDisks are devices nobody installs on, by the beginning of their names.
+// skippedDisks are devices that are never installed on, by the beginning of their names.
 var skippedDisks = []string{"loop", "zram", "ram", "nbd", "mtdblock"}
 
 // firmwareArea are the parts of an eMMC chip beside its data: boot code and a sealed store.
@@ -32,7 +32,7 @@ func readDisks(ctx context.Context, m Machine, into *wire.Inventory) {
 		disk := m.disk(found)
 		disk.ByID, disk.ByPath = preferredID(ids[found.Name]), preferredPath(paths[found.Name], found.BusPath)
 		disk.ID = first([]string{disk.ByID, disk.ByPath, disk.Path})
-		m.judge(&disk, found, mounted)
+		m.evaluate(&disk, found, mounted)
 		into.Disks = append(into.Disks, disk)
 	}
 	m.readSMART(ctx, into.Disks)
@@ -79,7 +79,7 @@ func size(bytes uint64) int {
 }
 
 // devicePath is the node of a device. Device mapper devices go by it too, /dev/dm-0: the
-// service tells them apart by it (docs/reference/agent-protocol.md, "Device mapper paths").
+// service distinguishes them by it (docs/reference/agent-protocol.md, "Device mapper paths").
 func devicePath(name string) string { return "/dev/" + strings.ReplaceAll(name, "!", "/") }
 
 // model, serial and worldWideName come from udev where it runs, else from the device.
@@ -119,7 +119,7 @@ func (m Machine) bootable(name string) bool {
 	return sector[510] == 0x55 && sector[511] == 0xAA
 }
 
-// hasUUID says that the device tells a unique name of its own (SCSI VPD page 83, also
+// hasUUID says that the device has a unique name of its own (SCSI VPD page 83, also
 // through the paths of a multipath device; NVMe identifiers). Hypervisors hide it unless
 // configured otherwise, and a logical volume has none to ask for.
 func (m Machine) hasUUID(name string) bool {

@@ -45,7 +45,7 @@ func (m Machine) driveType(found *block.Disk) wire.DriveType {
 	return wire.DriveTypeUnknown
 }
 
-// mapperType tells by their UUIDs the device mapper devices that can carry a system.
+// mapperType recognizes by their UUIDs the device mapper devices that can carry a system.
 func (m Machine) mapperType(name string) wire.DriveType {
 	id := m.text("/sys/block/" + name + "/dm/uuid")
 	switch {
@@ -57,7 +57,7 @@ func (m Machine) mapperType(name string) wire.DriveType {
 	return wire.DriveTypeUnknown
 }
 
-// dasdType tells the disks of s390x apart; ESE are those that take space as it is used.
+// dasdType distinguishes the disks of s390x; ESE are those that take space as it is used.
 func (m Machine) dasdType(name string) wire.DriveType {
 	device := "/sys/block/" + name + "/device"
 	kind, listed := dasdTypes[m.text(device+"/discipline")]

@@ -24,10 +24,10 @@ const (
 
 const iso9660 = "iso9660"
 
-// judge says whether the machine itself stands against installing on a disk; the service
+// evaluate says whether the machine itself stands against installing on a disk; the service
 // adds its own rules (docs/reference/validation-rules.md, "Disk eligibility"). Old
 // volumes and RAID sets on a disk do not: the installation clears them.
-func (m Machine) judge(disk *wire.Disk, found *block.Disk, mounted map[string]mount) {
+func (m Machine) evaluate(disk *wire.Disk, found *block.Disk, mounted map[string]mount) {
 	reasons := attached(disk, found)
 	contents, medium := m.contents(found, mounted)
 	reasons = append(reasons, contents...)

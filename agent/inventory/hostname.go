@@ -9,7 +9,7 @@ import (
 )
 
 // readHostname names a host that calls itself localhost after its first interface with
-// an address, so that hosts without names can be told apart.
+// an address, so that hosts without names can be distinguished.
 func readHostname(_ context.Context, m Machine, into *wire.Inventory) {
 	into.Hostname = m.text("/proc/sys/kernel/hostname")
 	if into.Hostname != "" && !strings.HasPrefix(into.Hostname, "localhost") {

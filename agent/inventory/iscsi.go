@@ -7,7 +7,7 @@ import (
 )
 
 // iscsiAddress is the host's own address of the session that carries a disk. The device
-// hangs at .../host2/session1/target2:0:0/2:0:0:0; the software initiator tells the
+// hangs at .../host2/session1/target2:0:0/2:0:0:0; the software initiator shows the
 // address at the SCSI host, adapters that are initiators themselves at the connection.
 func (m Machine) iscsiAddress(name string) string {
 	host, rest, found := strings.Cut(m.deviceFolder(name), "/session")

@@ -16,7 +16,7 @@ import (
 	"slipway/agent/inventory"
 )
 
-// linksOnceUp asks until the kernel has told of the carrier, which it does a little later.
+// linksOnceUp asks until the kernel has reported the carrier, which it does a little later.
 // It must ask on the thread that has the namespace.
 func linksOnceUp(t *testing.T) []inventory.Link {
 	t.Helper()

@@ -103,7 +103,7 @@ func contentOf(t *testing.T, text string) string {
 		require.NoError(t, err)
 		return string(bytes)
 	}
-	return text + "\n" // as the kernel ends what it tells
+	return text + "\n" // as the kernel ends its values
 }
 
 func (r recorded) plant(t *testing.T) hostexec.Root {

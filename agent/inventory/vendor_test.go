@@ -22,12 +22,12 @@ func TestSystemVendorIsWhatClientsExpect(t *testing.T) {
 		commands map[string]hostexectest.Answer
 		want     wire.SystemVendor
 	}{
-		"a machine of oVirt, which tells it as the family": {
+		"a machine of oVirt, which reports it as the family": {
 			tree{dmi + "sys_vendor": "Red Hat\n", dmi + "product_name": "RHEL\n", dmi + "product_family": "oVirt\n"},
 			map[string]hostexectest.Answer{detect: hostexectest.Prints("kvm\n")},
 			wire.SystemVendor{Manufacturer: "Red Hat", ProductName: "oVirt", Virtual: true},
 		},
-		"a machine of Oracle's cloud, which tells it as a tag": {
+		"a machine of Oracle's cloud, which reports it as a tag": {
 			tree{dmi + "sys_vendor": "QEMU\n", dmi + "product_name": "Standard PC\n", dmi + "chassis_asset_tag": "OracleCloud.com\n"},
 			map[string]hostexectest.Answer{detect: hostexectest.Prints("kvm\n")},
 			wire.SystemVendor{Manufacturer: "OracleCloud.com", ProductName: "Standard PC", Virtual: true},
@@ -41,12 +41,12 @@ func TestSystemVendorIsWhatClientsExpect(t *testing.T) {
 			merge(mainframe, tree{"/proc/sysinfo": "VM00 Name:            guest\nVM00 Control Program: KVM/Linux       \n"}), nil,
 			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "KVM/Linux", Virtual: true},
 		},
-		"a virtual machine without the program that tells": {
+		"a virtual machine without the program that reports it": {
 			tree{"/proc/cpuinfo": "processor\t: 0\nflags\t: fpu hypervisor\n", dmi + "sys_vendor": "QEMU\n"},
 			nil,
 			wire.SystemVendor{Manufacturer: "QEMU", Virtual: true},
 		},
-		"hardware without the program that tells": {
+		"hardware without the program that reports it": {
 			tree{"/proc/cpuinfo": "processor\t: 0\nflags\t: fpu vmx\n", dmi + "sys_vendor": "Dell Inc.\n"},
 			nil,
 			wire.SystemVendor{Manufacturer: "Dell Inc."},

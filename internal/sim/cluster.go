@@ -88,7 +88,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // that it was told to end is no failure
+			return nil //nolint:nilerr // an end on request is no failure
 		case err != nil:
 			return fmt.Errorf("simulated cluster: %w", err)
 		}

@@ -54,7 +54,7 @@ func TestMachineJoinsAClusterThatExistsAndIsTakenBack(t *testing.T) {
 
 	require.Contains(t, p.reach(t, host, nodeConfig).Output, `"is_success":true`)
 	require.Contains(t, p.reach(t, host, nodeConfig).Output, "/etc/kubernetes/kubeconfig", "what the service judges by is kept")
-	require.Contains(t, p.reach(t, host, "http://api.test.example.com:22624/config/nobody").Output, "404")
+	require.Contains(t, p.reach(t, host, "http://api.test.example.com:22624/config/unknown").Output, "404")
 	require.Contains(t, p.reach(t, host, "http://api.other.example.com:22624/config/worker").Output, "no such host")
 
 	p.update(func() {

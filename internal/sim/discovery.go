@@ -13,7 +13,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Discovery is what a discovery Ignition tells the live image about its agent.
+// Discovery is what a discovery Ignition gives the live image for its agent.
 type Discovery struct {
 	ServiceURL   string
 	InfraEnvID   uuid.UUID
@@ -50,7 +50,7 @@ func ReadDiscovery(config []byte) (Discovery, error) {
 		return d, fmt.Errorf("read the discovery Ignition: infra-env id of the agent: %w", err)
 	}
 	if d.ServiceURL == "" {
-		return d, errors.New("read the discovery Ignition: the agent is not told the address of the service")
+		return d, errors.New("read the discovery Ignition: the agent has no address of the service")
 	}
 	return d, nil
 }

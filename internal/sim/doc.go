@@ -11,7 +11,7 @@
 //	disks/       one file a disk: what was written to it
 //	root/        the file system of the running system; a boot makes it anew
 //
-// A machine whose process is killed and started again goes on in the same boot: to the
+// A machine whose process is killed and started again continues in the same boot: to the
 // agent that is a restart of its process, while PowerCycle is one of the machine.
 //
 // A Cluster holds the API of the new cluster, the rollout of its operators and the real

@@ -24,7 +24,7 @@ type Faults struct {
 	BootLive int `json:"boot_live,omitempty"`
 	// Loss is the part of packets to the machine that is lost, in percent.
 	Loss int `json:"loss,omitempty"`
-	// DuplicateIP lets another machine, one that nobody knows, answer for the addresses too.
+	// DuplicateIP lets another machine, an unknown one, answer for the addresses too.
 	DuplicateIP bool `json:"duplicate_ip,omitempty"`
 }
 

@@ -21,7 +21,7 @@ func TestParseFail(t *testing.T) {
 		{"fails as often as asked", "worker-1:ignition-fetch:3", "worker-1", "ignition-fetch", 3, ""},
 		{"refuses a host alone", "worker-1", "", "", 0, "require HOST:STEP"},
 		{"refuses a step that cannot fail and names those that can", "worker-1:reboot", "", "", 0, "these can: "},
-		{"refuses a number that is none", "worker-1:image-write:often", "", "", 0, "require a number"},
+		{"refuses an invalid number", "worker-1:image-write:often", "", "", 0, "require a number"},
 	} {
 		host, step, times, err := sim.ParseFail(c.text)
 		if c.fault != "" {

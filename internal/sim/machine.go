@@ -58,7 +58,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	return m, nil
 }
 
-// Run powers the machine on, or goes on in the boot in which a former process was
+// Run powers the machine on, or continues in the boot in which a former process was
 // killed, until ctx ends; it returns nil then.
 func (m *Machine) Run(ctx context.Context) error {
 	defer m.journal.close() //nolint:errcheck // every line was synced
@@ -119,7 +119,7 @@ func (m *Machine) cycle(ctx context.Context) error {
 	end(err)
 	<-done
 	if ctx.Err() != nil {
-		return nil // killed, not rebooted: the boot goes on in the next process
+		return nil // killed, not rebooted: the boot continues in the next process
 	}
 	cause := context.Cause(session)
 	if err != nil && !errors.Is(cause, errReboot) && !errors.Is(cause, errPowerCut) && !errors.Is(cause, errBootFix) {
@@ -174,12 +174,12 @@ func (m *Machine) session(ctx context.Context) error {
 	if err := m.network.plug(); err != nil {
 		return err
 	}
-	mending := make(chan struct{})
+	restoring := make(chan struct{})
 	go func() {
-		defer close(mending)
-		m.network.mend(ctx)
+		defer close(restoring)
+		m.network.restore(ctx)
 	}()
-	defer func() { <-mending }()
+	defer func() { <-restoring }()
 	if m.State().From == FromDisk {
 		return m.runDisk(ctx)
 	}

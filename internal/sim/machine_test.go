@@ -128,11 +128,11 @@ func TestMachineAnswersTheChecksOfDiscovery(t *testing.T) {
 			},
 			`"average_rtt_ms":0.4,"remote_ip_address":"192.0.2.22","successful":true`,
 		},
-		{"an address nobody has is free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.100","vip_type":"api"}]`}, `"succeeded"`},
+		{"an unused address is free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.100","vip_type":"api"}]`}, `"succeeded"`},
 		{"an address of a machine is not free", wire.StepTypeVerifyVips, []string{`[{"vip":"192.0.2.22","vip_type":"api"}]`}, `"failed"`},
 		{"the clock is in step", wire.StepTypeNtpSynchronizer, []string{`{"ntp_source":""}`}, `"synced"`},
 		{
-			"a name nobody has does not resolve", wire.StepTypeDomainResolution,
+			"an unknown name does not resolve", wire.StepTypeDomainResolution,
 			[]string{`{"domains":[{"domain_name":"api.test.example.com"}]}`},
 			`"domain_name":"api.test.example.com"`,
 		},

@@ -157,8 +157,8 @@ func (n *network) cutCable() {
 	n.cable, n.pull = context.WithCancel(context.Background())
 }
 
-// mend plugs the cable in again when its time has come, until ctx ends.
-func (n *network) mend(ctx context.Context) {
+// restore plugs the cable in again when its time has come, until ctx ends.
+func (n *network) restore(ctx context.Context) {
 	for ctx.Err() == nil {
 		state, changed := n.memory.get()
 		if !n.due(ctx, state.CutUntil, changed) {

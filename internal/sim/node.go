@@ -136,7 +136,7 @@ func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 	joining, stop := context.WithCancel(ctx)
 	defer stop()
 	if cluster, err := m.options.Site.Cluster(); added || err == nil && cluster.ControlPlane == 1 {
-		go m.approveRequests(joining, api) // a single node has nobody else to do this
+		go m.approveRequests(joining, api) // a single node has no other host to do this
 	}
 	err = kubeapi.RunKubelet(ctx, api, kubeapi.NodeSpec{
 		Name: strings.ToLower(who.name), Addresses: addresses, Roles: roles, ReadyAfter: m.clock.Real(m.times.NodeReady),

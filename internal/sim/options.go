@@ -45,7 +45,7 @@ type MachineOptions struct {
 
 func (o MachineOptions) withDefaults() (MachineOptions, error) {
 	if o.Root == "" || o.Site == nil || o.ServiceURL == "" || o.InfraEnvID == uuid.Nil {
-		return o, errors.New("require a folder, a site, the address of the service and a discovery environment")
+		return o, errors.New("require a folder, a site, the address of the service and an InfraEnv")
 	}
 	if err := o.Spec.Check(); err != nil {
 		return o, err

@@ -64,7 +64,7 @@ func (s shell) coreosInstaller(ctx context.Context, c hostexec.Cmd, out *reply) 
 	return 0
 }
 
-// copyImage prints the progress of the write as it goes on.
+// copyImage prints the progress of the write as it proceeds.
 func (s shell) copyImage(ctx context.Context, out *reply) int {
 	breaks := s.fails(string(wire.StepImageWrite))
 	duration := s.times.ImageWrite

@@ -97,7 +97,7 @@ func (c *cluster) pretend() {
 // discoverers is how many hosts are answered for at once.
 const discoverers = 16
 
-// answer polls once for every host and answers what is asked; it tells how much that was.
+// answer polls once for every host and answers what is asked; it returns how much that was.
 func (c *cluster) answer() int {
 	c.tb.Helper()
 	var next, asked atomic.Int64

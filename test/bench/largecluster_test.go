@@ -42,7 +42,7 @@ func BenchmarkLargeCluster(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// readWhole reads the cluster with all that is known of its hosts, and tells how much it is.
+// readWhole reads the cluster with all that is known of its hosts, and returns how much it is.
 func (c *cluster) readWhole() int64 {
 	c.tb.Helper()
 	answer, err := http.Get(c.api + "/api/assisted-install/v2/clusters/" + c.id.String())
@@ -54,7 +54,7 @@ func (c *cluster) readWhole() int64 {
 	return size
 }
 
-// list reads the hosts as they arrive. It tells when the first one was there, and the last.
+// list reads the hosts as they arrive. It returns when the first one was there, and the last.
 func (c *cluster) list(query string) (first, last time.Duration) {
 	c.tb.Helper()
 	begun := time.Now()

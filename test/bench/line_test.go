@@ -19,7 +19,7 @@ type line struct {
 	conn net.Conn
 	in   *bufio.Reader
 	body []byte
-	// arrived is told of every step that is handed out; nil: nobody asks.
+	// arrived is called for every step that is handed out; nil: no call.
 	arrived func(stepID string)
 }
 

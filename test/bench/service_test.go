@@ -126,7 +126,7 @@ func eventually(tb testing.TB, what string, limit time.Duration, met func() bool
 	}
 }
 
-// statuses tells how many hosts have which status.
+// statuses returns how many hosts have which status.
 func (s *service) statuses() (text string) {
 	s.tb.Helper()
 	const query = `select string_agg(status || ' ' || n, ', ') from (select status, count(*) as n from hosts where deleted_at is null group by status) s`

@@ -42,7 +42,7 @@ func (s *service) with(b *testing.B) *service {
 // share is the part of one processor that was used.
 func (e effort) share() float64 { return 100 * float64(e.used.total()) / float64(e.took) }
 
-// idle compares a service nobody is connected to with one that 1,000 agents wait at.
+// idle compares a service without connections with one that 1,000 agents wait at.
 func (s *service) idle(b *testing.B, machines []*machine) {
 	for b.Loop() {
 		alone := s.measure(1, func() { time.Sleep(baselineWindow) })

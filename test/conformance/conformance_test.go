@@ -134,7 +134,7 @@ func settings(t *testing.T, url string) []byte {
 	).Replace(string(text)))
 }
 
-// define makes a cluster with a discovery environment and a host in it.
+// define makes a cluster with an InfraEnv and a host in it.
 func define(t *testing.T, c *client.Client) (cluster, infraEnv, host string) {
 	t.Helper()
 	domain := "example.com"

@@ -53,23 +53,23 @@ func opened(t *testing.T, pooled bool, env ...string) (*fleet, sim.Discovery, *s
 // awaitHost waits until a host of an environment, by its name or id, is in a status.
 func (f *fleet) awaitHost(t *testing.T, infraEnvID uuid.UUID, name string, status wire.HostStatus) wire.Host {
 	t.Helper()
-	told := "the service never answered"
+	found := "the service never answered"
 	for deadline := time.Now().Add(await.Limit(t)); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		list, err := f.client.ListHosts(t.Context(), infraEnvID)
 		if err != nil {
 			continue
 		}
-		told = "it is not registered"
+		found = "it is not registered"
 		for i := range list {
 			if h := list[i]; h.RequestedHostname == name || h.ID.String() == name {
 				if h.Status == status {
 					return h
 				}
-				told = string(h.Status) + " (" + h.StatusInfo + ")\n" + h.ValidationsInfo
+				found = string(h.Status) + " (" + h.StatusInfo + ")\n" + h.ValidationsInfo
 			}
 		}
 	}
-	require.Fail(t, "waited too long for "+name+" to be "+string(status), told)
+	require.Fail(t, "waited too long for "+name+" to be "+string(status), found)
 	return wire.Host{}
 }
 

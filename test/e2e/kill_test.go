@@ -17,7 +17,7 @@ import (
 // kills is how often each part is killed in one installation; E2E_KILLS overrides it.
 const kills = 10
 
-// killShape takes half a minute when nobody disturbs it.
+// killShape takes half a minute undisturbed.
 var killShape = shape{masters: 3, workers: 2, speed: 100}
 
 // TestKilledPartsLoseNothing kills one part again and again, at random moments of an

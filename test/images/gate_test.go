@@ -10,7 +10,7 @@ import (
 )
 
 // gate is a way to a service on which a download can be held: after so many bytes of an
-// answer nothing goes on until it is opened again.
+// answer nothing is sent until it is opened again.
 type gate struct {
 	net.Listener
 	to string

@@ -76,7 +76,7 @@ func (d *deployment) download(t *testing.T, kind string) string {
 	return file
 }
 
-// env is the discovery environment.
+// env is the InfraEnv.
 func (d *deployment) lab(t *testing.T) wire.InfraEnv {
 	t.Helper()
 	var list []wire.InfraEnv

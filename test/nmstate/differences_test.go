@@ -9,7 +9,7 @@ import (
 )
 
 // differences are those between nmstate's keyfiles and ours that are meant. Each settles
-// its own in both and tells whether there was any.
+// its own in both and reports whether there was any.
 var differences = []struct {
 	name, reason string
 	settle       func(theirs, ours files) bool

@@ -119,7 +119,7 @@ func generated(r *rand.Rand) string {
 }
 
 // What is taken when an environment is saved, nmstate and NetworkManager have to take at
-// boot: nobody could mend it there.
+// boot: it could not be fixed there.
 func TestWhatIsTakenHereIsTakenAtBoot(t *testing.T) {
 	t.Parallel()
 	oracle := tool(t, "NMSTATE_ORACLE", "generated states were not tried")

@@ -46,7 +46,7 @@ func TestKeyfilesAreThoseOfNMState(t *testing.T) {
 	}
 }
 
-// tool is a program that is built by the Makefile and told by the environment.
+// tool is a program that is built by the Makefile and named by the environment.
 func tool(t *testing.T, variable, otherwise string) string {
 	t.Helper()
 	path := os.Getenv(variable)

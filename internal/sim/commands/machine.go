@@ -38,7 +38,7 @@ type place struct {
 type Machine struct {
 	place
 	URL          string           `required:"" name:"url" help:"Address of the service."`
-	InfraEnvID   uuid.UUID        `required:"" name:"infra-env-id" help:"Discovery environment its live image was made for."`
+	InfraEnvID   uuid.UUID        `required:"" name:"infra-env-id" help:"InfraEnv its live image was made for."`
 	Token        model.Secret     `env:"PULL_SECRET_TOKEN" help:"What the agent proves itself with."`
 	AgentVersion string           `help:"What the agent registers with; by default what the discovery image says."`
 	AgentSteps   model.AgentSteps `name:"steps" enum:"fine,install" default:"fine" help:"Steps to announce: fine or install."`

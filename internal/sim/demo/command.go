@@ -135,7 +135,7 @@ func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
 }
 
 // installAll installs the clusters of the plan at the same time. machines is the context
-// of what has to go on until the end of the demo.
+// of what has to run until the end of the demo.
 func (d *demo) installAll(ctx, machines context.Context, plan []clusterPlan) ([]result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, fmt.Errorf("not done after %s", d.Timeout))
 	defer cancel()
@@ -154,7 +154,7 @@ func (d *demo) installAll(ctx, machines context.Context, plan []clusterPlan) ([]
 	results := make([]result, len(plan))
 	group, ctx := errgroup.WithContext(ctx)
 	for n := range plan {
-		c := &installation{demo: d, plan: plan[n], machines: machines, told: map[uuid.UUID]wire.DateTime{}}
+		c := &installation{demo: d, plan: plan[n], machines: machines, reported: map[uuid.UUID]wire.DateTime{}}
 		group.Go(func() (err error) {
 			results[n], err = c.run(ctx)
 			if cause := context.Cause(ctx); err != nil && cause != nil {

@@ -41,7 +41,7 @@ func (c *installation) addHosts(ctx context.Context) error {
 
 // installAdded gives each host the order to install when it is known, until all joined.
 func (c *installation) installAdded(ctx context.Context) error {
-	told := map[uuid.UUID]bool{}
+	ready := map[uuid.UUID]bool{}
 	for added := 0; added < len(c.plan.added); {
 		cluster, err := c.look(ctx)
 		if err != nil {
@@ -55,11 +55,11 @@ func (c *installation) installAdded(ctx context.Context) error {
 			switch h := &cluster.Hosts[n]; {
 			case h.Status == wire.HostStatusAddedToExistingCluster:
 				added++
-			case h.Kind == wire.HostKindAddToExistingClusterHost && h.Status == wire.HostStatusKnown && !told[h.ID]:
+			case h.Kind == wire.HostKindAddToExistingClusterHost && h.Status == wire.HostStatusKnown && !ready[h.ID]:
 				if _, err := c.client.InstallHost(ctx, h.InfraEnvID, h.ID); err != nil {
 					return fmt.Errorf("install host %s: %w", view.HostName(h), err)
 				}
-				told[h.ID] = true
+				ready[h.ID] = true
 			}
 		}
 		if err := hostexec.Sleep(ctx, lookEvery); err != nil {

@@ -52,7 +52,7 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 		name, want string
 		command    demo.Command
 	}{
-		{"a number of hosts that is none", "require masters and workers such as 3+2", demo.Command{Hosts: "three"}},
+		{"an invalid number of hosts", "require masters and workers such as 3+2", demo.Command{Hosts: "three"}},
 		{"nothing to install", "nothing to install", demo.Command{Hosts: "0"}},
 		{
 			"a fault of a host that is not there", `there is no host "worker-7", only master-0`,

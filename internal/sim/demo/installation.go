@@ -28,8 +28,8 @@ type installation struct {
 	infraEnv uuid.UUID
 	place    *site.Site
 	boot     func(hostPlan) error // starts a machine with the discovery image
-	// told are the failures of hosts that were shown: when each came.
-	told map[uuid.UUID]wire.DateTime
+	// reported are the failures of hosts that were shown: when each came.
+	reported map[uuid.UUID]wire.DateTime
 }
 
 // result is an installed cluster.
@@ -156,7 +156,7 @@ func missing(cluster *wire.Cluster) string {
 }
 
 // watch follows the installation to its end. A host that fails is shown with the command
-// that starts it again; when its failure was asked for, the wait goes on for that.
+// that starts it again; when its failure was asked for, the wait continues for that.
 func (c *installation) watch(ctx context.Context) error {
 	idle := 0 // looks in a row that saw no installation
 	for {
@@ -199,10 +199,10 @@ func (c *installation) failures(ctx context.Context, cluster *wire.Cluster) (boo
 			continue
 		}
 		failed = true
-		if at, known := c.told[h.ID]; known && at.Time().Equal(h.StatusUpdatedAt.Time()) {
+		if at, known := c.reported[h.ID]; known && at.Time().Equal(h.StatusUpdatedAt.Time()) {
 			continue
 		}
-		c.told[h.ID] = h.StatusUpdatedAt
+		c.reported[h.ID] = h.StatusUpdatedAt
 		if err := c.failure(ctx, cluster, h); err != nil {
 			return true, err
 		}

@@ -13,8 +13,8 @@ import (
 // folder is where the machines of the installation are.
 func (c *installation) folder() string { return filepath.Join(c.dir, "clusters", c.id.String()) }
 
-// define makes the cluster and its discovery environment in the service, and starts the
-// machines with what the discovery image tells them.
+// define makes the cluster and its InfraEnv in the service, and starts the
+// machines with what the discovery image gives them.
 func (c *installation) define(ctx context.Context) error {
 	base, count := c.plan.Domain, c.plan.ControlPlane
 	params := wire.ClusterCreateParams{
@@ -36,7 +36,7 @@ func (c *installation) define(ctx context.Context) error {
 	return c.play(image)
 }
 
-// discoveryImage makes a discovery environment and reads what its image tells machines.
+// discoveryImage makes an InfraEnv and reads what its image gives machines.
 func (c *installation) discoveryImage(ctx context.Context) (sim.Discovery, error) {
 	release, bound := version, &c.id
 	if c.plan.lateBinding {
@@ -46,7 +46,7 @@ func (c *installation) discoveryImage(ctx context.Context) (sim.Discovery, error
 		Name: c.plan.Name + "_infra-env", PullSecret: c.releases.pullSecret().Reveal(), ClusterID: bound, OpenshiftVersion: &release,
 	})
 	if err != nil {
-		return sim.Discovery{}, fmt.Errorf("make a discovery environment: %w", err)
+		return sim.Discovery{}, fmt.Errorf("make an InfraEnv: %w", err)
 	}
 	c.infraEnv = env.ID
 	config, err := c.client.DiscoveryIgnition(ctx, env.ID)

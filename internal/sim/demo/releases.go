@@ -18,7 +18,7 @@ const version = "4.20.5"
 // releases is the registry with the synthetic release.
 type releases struct {
 	*payload.Payload
-	// list is what the service is told about it: the content of RELEASE_IMAGES.
+	// list is what the service is configured with for it: the content of RELEASE_IMAGES.
 	list string
 }
 

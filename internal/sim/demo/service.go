@@ -66,7 +66,7 @@ func startService(ctx context.Context, d *demo) (*service, error) {
 }
 
 // start runs the process on a thread that lives as long as it does: the death of that
-// thread is what the kernel tells the process.
+// thread is what the kernel signals to the process.
 func (s *service) start(log io.Closer) error {
 	started := make(chan error)
 	ended, end := context.WithCancelCause(context.Background())
@@ -86,7 +86,7 @@ func (s *service) start(log io.Closer) error {
 	return <-started
 }
 
-// waitReady reads what the service prints until it is ready, and goes on reading.
+// waitReady reads what the service prints until it is ready, and continues to read.
 func (s *service) waitReady(ctx context.Context, stdout io.Reader) error {
 	found := make(chan struct{})
 	go func() {

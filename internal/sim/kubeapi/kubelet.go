@@ -75,7 +75,7 @@ func poll(ctx context.Context, every time.Duration, step func(context.Context) (
 	}
 }
 
-// permanentError is an error that asking again does not mend.
+// permanentError is an error that asking again does not fix.
 type permanentError struct{ err error }
 
 func (e *permanentError) Error() string { return e.err.Error() }
@@ -100,7 +100,7 @@ func newKubelet(apiURL string, spec NodeSpec) (*kubelet, error) {
 
 func nodeUser(name string) string { return "system:node:" + name }
 
-// step does what is due now and tells whether the node is Ready.
+// step does what is due now and reports whether the node is Ready.
 func (k *kubelet) step(ctx context.Context) (bool, error) {
 	issued, err := k.certificate(ctx, k.bootstrap, certRequest{
 		name: "node-csr-" + k.spec.Name, signer: certv1.KubeAPIServerClientKubeletSignerName, usage: certv1.UsageClientAuth,

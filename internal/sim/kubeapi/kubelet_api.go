@@ -33,7 +33,7 @@ type certRequest struct {
 	addresses    []netip.Addr
 }
 
-// certificate makes the request unless it exists and tells whether it was answered.
+// certificate makes the request unless it exists and reports whether it was answered.
 func (k *kubelet) certificate(ctx context.Context, as kubernetes.Interface, want certRequest) (bool, error) {
 	requests := as.CertificatesV1().CertificateSigningRequests()
 	csr, err := requests.Get(ctx, want.name, metav1.GetOptions{})

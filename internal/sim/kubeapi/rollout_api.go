@@ -33,7 +33,7 @@ type rollout struct {
 	dynamic dynamic.Interface
 }
 
-// step brings the operators to where they should be now and tells whether all are available.
+// step brings the operators to where they should be now and reports whether all are available.
 func (r *rollout) step(ctx context.Context) (bool, error) {
 	began, err := r.began(ctx)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *rollout) status(available bool, message string) map[string]any {
 		"conditions": []any{condition("Available", available), condition("Progressing", !available), condition("Degraded", false)},
 		"versions":   []any{map[string]any{"name": "operator", "version": r.Version}},
 		"desired":    map[string]any{"version": r.Version},
-		"simulated":  message, // tells whether there is something new to write
+		"simulated":  message, // shows whether there is something new to write
 	}
 }
 

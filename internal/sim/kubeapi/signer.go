@@ -38,7 +38,7 @@ type signer struct {
 }
 
 // extKeyUsages are the signers whose requests are answered, and what for. Requests to
-// other signers wait for a signer of their own for ever, as in a real cluster.
+// other signers wait for a signer of their own indefinitely, as in a real cluster.
 var extKeyUsages = map[string]x509.ExtKeyUsage{
 	certv1.KubeAPIServerClientKubeletSignerName: x509.ExtKeyUsageClientAuth,
 	certv1.KubeletServingSignerName:             x509.ExtKeyUsageServerAuth,

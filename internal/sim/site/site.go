@@ -36,7 +36,7 @@ func (s *Site) Dir() string { return s.dir }
 // SetCluster says what the machines become.
 func (s *Site) SetCluster(c Cluster) error { return s.write("cluster.json", c) }
 
-// Cluster is what the machines become; ControlPlane is 1 when nobody said.
+// Cluster is what the machines become; ControlPlane is 1 by default.
 func (s *Site) Cluster() (Cluster, error) {
 	c := Cluster{ControlPlane: 1}
 	return c, s.read("cluster.json", &c)

@@ -24,14 +24,14 @@ type fault struct {
 	name string
 	// before changes what machines are before they are switched on.
 	before func(*testing.T, *bench)
-	// during happens while the installation runs, and mends itself.
+	// during happens while the installation runs, and fixes itself.
 	during func(*testing.T, *bench)
 }
 
 // faults are all that can be asked for.
 var faults = []fault{
 	{name: "rogue", during: rogueRequest},
-	{name: "boot-order", before: wrongBootOrder, during: mendBootOrder},
+	{name: "boot-order", before: wrongBootOrder, during: fixBootOrder},
 	{name: "old-disk", before: oldDisk},
 	{name: "power-cut", during: powerCut},
 	{name: "kill-while-writing", during: killWhileWriting},
@@ -82,8 +82,8 @@ func (b *bench) victim() *machine { return b.machines[b.shape.masters-1] }
 
 func wrongBootOrder(_ *testing.T, b *bench) { b.victim().options.Boot = vm.ImageFirst }
 
-// mendBootOrder waits until the service tells of the wrong boot order, and sets the right one.
-func mendBootOrder(t *testing.T, b *bench) {
+// fixBootOrder waits until the service reports the wrong boot order, and sets the right one.
+func fixBootOrder(t *testing.T, b *bench) {
 	m := b.victim()
 	b.timeline.until(t, m.name+" to be seen in the live image again", installationLimit, func(c *wire.Cluster) bool {
 		h := hostOf(c, m)
@@ -169,7 +169,7 @@ func killWhileWaiting(t *testing.T, b *bench) {
 	b.timeline.say("service is back")
 }
 
-// rogueRequest asks for a node's certificate as nobody of the cluster, while the
+// rogueRequest asks for a node's certificate as a stranger to the cluster, while the
 // controller approves those of its hosts.
 func rogueRequest(t *testing.T, b *bench) {
 	b.timeline.until(t, "the first node", installationLimit, func(c *wire.Cluster) bool {

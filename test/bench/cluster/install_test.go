@@ -115,7 +115,7 @@ func (b *bench) clear(t *testing.T, dir string) {
 	t.Logf("the logs of the service and the consoles of the machines are kept in %s: %v", kept, os.Rename(dir, kept))
 }
 
-// define tells the service what to install.
+// define defines in the service what to install.
 func (b *bench) define(t *testing.T) {
 	t.Helper()
 	base, masters, ntp := baseDomain, b.shape.masters, gateway
@@ -167,7 +167,7 @@ func (b *bench) boot(t *testing.T, faults []fault) {
 	}
 }
 
-// discover waits for the machines and tells the service what it must know of them.
+// discover waits for the machines and gives the service what it must know of them.
 func (b *bench) discover(t *testing.T) {
 	t.Helper()
 	found := b.timeline.until(t, "all machines to be discovered", discoveryLimit, func(c *wire.Cluster) bool {
@@ -181,7 +181,7 @@ func (b *bench) discover(t *testing.T) {
 			role = wire.HostUpdateParamsHostRoleMaster
 		}
 		changes := wire.HostUpdateParams{HostRole: &role}
-		if *network == "static" { // nobody else gives it a name
+		if *network == "static" { // nothing else gives it a name
 			changes.HostName = &m.name
 		}
 		_, err := b.service.UpdateHost(t.Context(), b.infraEnv, h.ID, changes)
@@ -224,7 +224,7 @@ func hostOf(c *wire.Cluster, m *machine) *wire.Host {
 	return nil
 }
 
-// staticNetwork gives each machine its address where nobody else does.
+// staticNetwork gives each machine its address where nothing else does.
 func staticNetwork(hosts []hostPlan) *[]wire.HostStaticNetworkConfig {
 	var all []wire.HostStaticNetworkConfig
 	for _, h := range hosts {

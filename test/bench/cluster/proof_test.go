@@ -97,7 +97,7 @@ func (b *bench) kubectl(t *testing.T, credentials string) func(t *testing.T, inp
 }
 
 // proveRogue asks for the certificate of a node that no host of the cluster is, as a host
-// would: nobody may approve it. The controller is gone by now; that it left such a request
+// would: it must not be approved. The controller is gone by now; that it left such a request
 // pending while it was there is seen on the one that the payload made.
 func (b *bench) proveRogue(t *testing.T, kube func(*testing.T, string, ...string) string) {
 	t.Helper()

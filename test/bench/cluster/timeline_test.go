@@ -39,7 +39,7 @@ func newTimeline() *timeline {
 	return &timeline{began: time.Now(), shown: map[string]string{}, changed: make(chan struct{})}
 }
 
-// watch goes on until ctx ends; the service may be away meanwhile.
+// watch runs until ctx ends; the service may be away meanwhile.
 func (l *timeline) watch(ctx context.Context, c *client.Client, id uuid.UUID) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -114,13 +114,13 @@ func (l *timeline) until(t *testing.T, what string, limit time.Duration, holds f
 		select {
 		case <-changed:
 		case <-timer.C:
-			t.Fatalf("waited %s for %s, found:\n%s", limit, what, picture(last))
+			t.Fatalf("waited %s for %s, found:\n%s", limit, what, snapshot(last))
 		}
 	}
 }
 
-// picture is a cluster and what is wrong with it.
-func picture(c *wire.Cluster) string {
+// snapshot is a cluster and what is wrong with it.
+func snapshot(c *wire.Cluster) string {
 	if c == nil {
 		return "no answer of the service"
 	}

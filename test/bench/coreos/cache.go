@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// unused is how long an artifact is kept that nobody asks for.
+// unused is how long an unused artifact is kept.
 const unused = 30 * 24 * time.Hour
 
 // epoch is the time of every file in the artifacts, in seconds: one that changes with
@@ -65,7 +65,7 @@ func (c Cache) Make(ctx context.Context, s Step) (string, error) {
 	return dir, c.prune(s.Name)
 }
 
-// use tells whether an artifact is there, and keeps it for another while.
+// use reports whether an artifact is there, and keeps it for another while.
 func (c Cache) use(dir string) bool {
 	now := time.Now()
 	return os.Chtimes(dir, now, now) == nil
@@ -139,7 +139,7 @@ func runScript(ctx context.Context, file, dir string, environment []string) erro
 	return nil
 }
 
-// prune removes artifacts of a name that nobody used for long.
+// prune removes artifacts of a name that were not used for long.
 func (c Cache) prune(name string) error {
 	found, err := filepath.Glob(filepath.Join(c.Dir, name+"-*"))
 	if err != nil {

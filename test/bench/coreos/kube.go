@@ -122,7 +122,7 @@ func planKube(ctx context.Context, o KubeOptions) (Step, error) {
 	}}, nil
 }
 
-// sourcesDigest tells one content of a Go module from another: that of the named files, or
+// sourcesDigest identifies one content of a Go module: that of the named files, or
 // of all that is built, wherever the folder is.
 func sourcesDigest(folder string, names ...string) (string, error) {
 	sum := sha256.New()
@@ -148,7 +148,7 @@ func sourcesDigest(folder string, names ...string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
-// ofModule tells files that programs are built from: no tests, no notes.
+// ofModule reports files that programs are built from: no tests, no notes.
 func ofModule(name string) bool {
 	return name == "go.mod" || name == "go.sum" || strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
 }

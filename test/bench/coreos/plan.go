@@ -82,7 +82,7 @@ func (s steps) planRoot(ctx context.Context, o Options) (Step, error) {
 	return root, nil
 }
 
-// digest tells one content of a file from another; that of no file is empty.
+// digest identifies one content of a file; that of no file is empty.
 func digest(path string) (string, error) {
 	if path == "" {
 		return "", nil

@@ -24,9 +24,9 @@ type Step struct {
 	// Settings are environment variables for the script.
 	Settings map[string]string
 	// Paths are environment variables too, of what is the same wherever it is: no part of
-	// the key. What is found there must be told by a setting.
+	// the key. What is found there must be named by a setting.
 	Paths map[string]string
-	// Needs are other artifacts, by the environment variable that tells the script where
+	// Needs are other artifacts, by the environment variable that shows the script where
 	// each one is.
 	Needs map[string]Step
 }

@@ -54,7 +54,7 @@ func newInstaller(o installer.Options) *installer.Installer {
 	return installer.New(o)
 }
 
-// requireFree wants a disk that nobody uses and nothing is on, now and once udev has had its say.
+// requireFree wants a disk that is unused and empty, now and once udev has had its say.
 func requireFree(t *testing.T, disk string, report installer.CleanReport) {
 	t.Helper()
 	sh(t, "udevadm settle")
@@ -71,9 +71,9 @@ const two = `two() { sgdisk -n1:0:+200M -n2:0:+200M $1 >/dev/null; udevadm settl
 
 var layouts = []struct {
 	name, make string
-	// others is a command that tells something of other disks that must stay as it is.
+	// others is a command that reports something of other disks that must stay as it is.
 	others string
-	// warns: people are told of something.
+	// warns: people are warned of something.
 	warns bool
 }{
 	{name: "nothing at all"},
@@ -85,7 +85,7 @@ var layouts = []struct {
 		lvcreate -qq -y -L 60M --type thin-pool --poolmetadatasize 4M -n pool vg0 || lvcreate -qq -y -L 60M -n pool vg0
 		lvcreate -qq -y -V 100M -T vg0/pool -n thin || true`},
 	{
-		name: "LVM that nobody started",
+		name: "LVM that was not started",
 		make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0; vgchange -qq -an vg0`,
 	},
 	{name: "a physical volume without group", make: `pvcreate -qq /dev/vda`},
@@ -141,7 +141,7 @@ var layouts = []struct {
 			mdadm -q --stop /dev/md/* /dev/md[0-9]* 2>/dev/null || true; mdadm -q --incremental /dev/vda || true; udevadm settle; test -n "$(ls /sys/block/vda/holders)"`,
 	},
 	{
-		name: "an array that nobody started",
+		name: "an array that was not started",
 		make: `mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb; mdadm -q --stop /dev/md0; udevadm settle; mdadm -q --stop /dev/md* 2>/dev/null || true`,
 	},
 	{

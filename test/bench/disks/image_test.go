@@ -43,7 +43,7 @@ linux /ostree/vmlinuz' >/tmp/b/loader/entries/ostree-1-bench.conf
 
 const ignition = `{"ignition":{"version":"3.2.0"}}`
 
-// host is an installer with a service that keeps what it is told.
+// host is an installer with a service that keeps what it receives.
 type host struct {
 	*installer.Installer
 	mu       sync.Mutex
@@ -61,9 +61,9 @@ func newHost(t *testing.T) *host {
 	}
 	h := &host{}
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var told wire.HostProgress
-		_ = json.NewDecoder(r.Body).Decode(&told)
-		if percent, err := strconv.Atoi(strings.TrimSuffix(*told.ProgressInfo, "%")); err == nil {
+		var report wire.HostProgress
+		_ = json.NewDecoder(r.Body).Decode(&report)
+		if percent, err := strconv.Atoi(strings.TrimSuffix(*report.ProgressInfo, "%")); err == nil {
 			h.mu.Lock()
 			h.progress = append(h.progress, percent)
 			h.mu.Unlock()

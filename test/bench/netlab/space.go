@@ -147,7 +147,7 @@ func End(cmd *exec.Cmd) {
 }
 
 // Inside calls a function on a thread that is in the namespace: sockets it opens belong
-// there for ever.
+// there until they are closed.
 func (s *Space) Inside(do func() error) error {
 	home, err := os.Open("/proc/self/ns/net")
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Space) Inside(do func() error) error {
 	return err
 }
 
-// Dial connects from within the namespace; addresses are numbers, so that nobody looks
+// Dial connects from within the namespace; addresses are numbers, so that no resolver looks
 // them up on another thread.
 func (s *Space) Dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
 	err = s.Inside(func() (err error) {

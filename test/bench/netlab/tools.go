@@ -21,7 +21,7 @@ func Find(name string) (string, error) {
 }
 
 // DNSMasq starts a name server on an address of the namespace, which knows no other, and
-// gives leases if it is told to; what it says goes to a file.
+// gives leases if asked to; what it says goes to a file.
 func (s *Space) DNSMasq(t *testing.T, log, address string, args ...string) {
 	t.Helper()
 	s.Start(t, log, nil, "dnsmasq", append([]string{

@@ -110,7 +110,7 @@ func absolute(t *testing.T, path string) string {
 	return path
 }
 
-// clear removes the folder of the bench, unless it tells why a test failed.
+// clear removes the folder of the bench, unless it shows why a test failed.
 func (b *bench) clear(t *testing.T, dir string) {
 	t.Helper()
 	if !t.Failed() {

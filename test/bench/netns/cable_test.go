@@ -25,7 +25,7 @@ type cable struct {
 
 // frame is one on its way.
 type frame struct {
-	data []byte // with the header that tells what is left to the hardware (PACKET_VNET_HDR)
+	data []byte // with the header that says what is left to the hardware (PACKET_VNET_HDR)
 	due  time.Time
 }
 
@@ -122,7 +122,7 @@ func (c cable) skewPoll(data []byte) {
 	if c.skew == 0 || at < len(pollTime) || len(data) < at+digits {
 		return
 	}
-	if told, err := strconv.ParseInt(string(data[at:at+digits]), 10, 64); err == nil {
-		copy(data[at:], strconv.FormatInt(told+int64(c.skew/time.Second), 10))
+	if seconds, err := strconv.ParseInt(string(data[at:at+digits]), 10, 64); err == nil {
+		copy(data[at:], strconv.FormatInt(seconds+int64(c.skew/time.Second), 10))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// fault is one way to break the network of a host, or what the service was told of it.
+// fault is one way to break the network of a host, or what the service knows of it.
 type fault struct {
 	name string
 	// fails lists the validations that must fail, and then pass again.
@@ -22,8 +22,8 @@ type symptom struct {
 	unjudged    bool // a host without the fault is not judged at all
 }
 
-// injector breaks the network of a host and returns what mends it.
-type injector func(ctx context.Context, b *bench, h *host) (mend func() error, err error)
+// injector breaks the network of a host and returns what repairs it.
+type injector func(ctx context.Context, b *bench, h *host) (repair func() error, err error)
 
 func onHost(id, because string) symptom    { return symptom{id: id, because: because} }
 func onCluster(id, because string) symptom { return symptom{id: id, because: because, ofCluster: true} }

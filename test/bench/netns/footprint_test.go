@@ -59,7 +59,7 @@ func (b *bench) quiet(t *testing.T) bool {
 	for _, h := range b.hosts {
 		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", h.agent.Process.Pid))
 		require.NoError(t, err)
-		require.NotEmpty(t, tasks, "%s has no agent, or the kernel tells of no children", h.name)
+		require.NotEmpty(t, tasks, "%s has no agent, or the kernel shows no children", h.name)
 		for _, task := range tasks {
 			children, _ := os.ReadFile(task) // the thread may be gone
 			for child := range strings.FieldsSeq(string(children)) {

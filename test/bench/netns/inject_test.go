@@ -89,13 +89,13 @@ func clockSkew(_ context.Context, b *bench, h *host) (func() error, error) {
 	}, nil
 }
 
-// openStack makes the host a machine of a platform whose networks nobody else may manage.
+// openStack makes the host a machine of a platform whose networks no one else may manage.
 func openStack(_ context.Context, _ *bench, h *host) (func() error, error) {
 	const product = "/sys/class/dmi/id/product_name"
 	return func() error { return h.write(product, "Bench\n") }, h.write(product, "OpenStack Compute\n")
 }
 
-// otherVLAN leaves the host its gateway and nobody else.
+// otherVLAN leaves the host its gateway and no other host.
 func otherVLAN(_ context.Context, b *bench, h *host) (func() error, error) {
 	route := h.address.String() + "/32 dev br1"
 	return func() error { return b.lan.All("route del "+route, "link set "+h.port+" master br0") },

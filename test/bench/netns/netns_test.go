@@ -141,12 +141,12 @@ func asked(inject injector) injector {
 		return b.update(ctx, wire.V2ClusterUpdateParams{AdditionalNtpSource: &source})
 	}
 	return func(ctx context.Context, b *bench, h *host) (func() error, error) {
-		mend, err := inject(ctx, b, h)
-		return func() error { return errors.Join(mend(), ask(ctx, b, gateway)) }, errors.Join(err, ask(ctx, b, secondClock))
+		repair, err := inject(ctx, b, h)
+		return func() error { return errors.Join(repair(), ask(ctx, b, gateway)) }, errors.Join(err, ask(ctx, b, secondClock))
 	}
 }
 
-// try injects faults side by side, each on a host of its own, and mends each when it was seen.
+// try injects faults side by side, each on a host of its own, and repairs each when it was seen.
 func (b *bench) try(t *testing.T, faults []fault) {
 	t.Helper()
 	wanted := regexp.MustCompile(*only)
@@ -180,12 +180,12 @@ func (b *bench) one(t *testing.T, f fault, victim *host) error {
 		return fmt.Errorf("before the fault: %w", err)
 	}
 	begun := time.Now()
-	mend, err := f.inject(t.Context(), b, victim)
+	repair, err := f.inject(t.Context(), b, victim)
 	if err != nil {
 		return fmt.Errorf("inject: %w", err)
 	}
-	mend = sync.OnceValue(mend)
-	defer func() { _ = mend() }()
+	repair = sync.OnceValue(repair)
+	defer func() { _ = repair() }()
 	failedAt, err := b.see(t.Context(), f, victim, failed, limit)
 	if err != nil {
 		return err
@@ -193,9 +193,9 @@ func (b *bench) one(t *testing.T, f fault, victim *host) error {
 	if *long && f.lasts > 0 {
 		pause(t.Context(), time.Until(begun.Add(f.lasts)))
 	}
-	mended := time.Now()
-	if err := mend(); err != nil {
-		return fmt.Errorf("mend: %w", err)
+	repaired := time.Now()
+	if err := repair(); err != nil {
+		return fmt.Errorf("repair: %w", err)
 	}
 	passedAt, err := b.see(t.Context(), f, victim, passed, limit)
 	if err != nil {
@@ -207,12 +207,12 @@ func (b *bench) one(t *testing.T, f fault, victim *host) error {
 			where = "the cluster"
 		}
 		t.Logf("fault: %s on %s, %s, failed after %s, recovered after %s", f.name, where, of.id,
-			failedAt[n].Sub(begun).Round(time.Second), passedAt[n].Sub(mended).Round(time.Second))
+			failedAt[n].Sub(begun).Round(time.Second), passedAt[n].Sub(repaired).Round(time.Second))
 	}
 	return nil
 }
 
-// see waits until all validations of a fault have a status, and tells when each had it.
+// see waits until all validations of a fault have a status, and returns when each had it.
 func (b *bench) see(ctx context.Context, f fault, victim *host, status string, limit time.Duration) ([]time.Time, error) {
 	seen := make([]time.Time, len(f.fails))
 	for deadline := time.Now().Add(limit); ; pause(ctx, 200*time.Millisecond) {

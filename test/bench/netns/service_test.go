@@ -49,7 +49,7 @@ func startService(t *testing.T, l *lan, program string, env ...string) *client.C
 	return client.New(client.Options{BaseURL: serviceURL, UserAgent: "slipway-bench", HTTPClient: transport})
 }
 
-// define makes the cluster and tells what its discovery image tells an agent.
+// define makes the cluster and returns what its discovery image gives an agent.
 func define(t *testing.T, c *client.Client) (cluster uuid.UUID, image sim.Discovery) {
 	t.Helper()
 	domain, masters := clusterDomain, controlPlane
@@ -60,7 +60,7 @@ func define(t *testing.T, c *client.Client) (cluster uuid.UUID, image sim.Discov
 	return made.ID, discover(t, c, "netns_infra-env", made.ID)
 }
 
-// discover makes a discovery image of a cluster and reads what it tells an agent.
+// discover makes a discovery image of a cluster and reads what it gives an agent.
 func discover(t *testing.T, c *client.Client, name string, cluster uuid.UUID) sim.Discovery {
 	t.Helper()
 	env, err := c.RegisterInfraEnv(t.Context(), wire.InfraEnvCreateParams{Name: name, PullSecret: pullSecret, ClusterID: &cluster})

@@ -6,7 +6,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// settings are faults of what the service is told of the networks.
+// settings are faults of what the service knows of the networks.
 var settings = []fault{
 	{
 		name: "no virtual addresses", inject: set(vips("", ""), vips(apiVIP, ingressVIP)),

@@ -30,7 +30,7 @@ const (
 )
 
 // lab is a network of hosts without machines: each has namespaces and a root of its own,
-// and runs what an Ignition config tells it to.
+// and runs what an Ignition config says.
 type lab struct {
 	*netlab.Space
 	dir      string
@@ -189,7 +189,7 @@ func (h *host) write(t *testing.T, name, content string) {
 	require.NoError(t, os.WriteFile(h.path(name), []byte(content), 0o644))
 }
 
-// resolve tells the host where the API and the router are.
+// resolve shows the host where the API and the router are.
 func (h *host) resolve(t *testing.T, api netip.Addr) {
 	t.Helper()
 	h.write(

@@ -147,7 +147,7 @@ func TestMastersTakeOverTheCluster(t *testing.T) {
 	first.start(t, "isolate")
 	worker.start(t, "isolate")
 	first.waitFor(t, "it votes in etcd", 2*time.Minute, func() bool { return len(second.members(t)) == 3 })
-	// Nobody else approves what comes after the handover: here the test is the controller.
+	// No other client approves what comes after the handover: here the test is the controller.
 	second.waitFor(t, "all nodes are ready", 3*time.Minute, func() bool {
 		for _, line := range strings.Split(ask("get", "csr", "--no-headers"), "\n") {
 			if name, _, _ := strings.Cut(line, " "); strings.HasSuffix(line, " Pending") {
@@ -162,7 +162,7 @@ func TestMastersTakeOverTheCluster(t *testing.T) {
 	t.Log("\n" + ask("get", "nodes,clusteroperators,clusterversions,csr,jobs", "-A"))
 
 	third.off()
-	second.waitFor(t, "the loss of a master is told", 4*time.Minute, func() bool {
+	second.waitFor(t, "the loss of a master is reported", 4*time.Minute, func() bool {
 		return strings.HasPrefix(
 			ask("get", "clusteroperator", "etcd", "-o", `jsonpath={.status.conditions[?(@.type=="Available")].message}`),
 			"2 of 3 ",

@@ -39,7 +39,7 @@ spec:
 `
 
 // A single node starts its control plane from the live image, keeps it in its own config,
-// and goes on from its disk with all it had.
+// and continues from its disk with all it had.
 func TestSingleNodeKeepsItsCluster(t *testing.T) {
 	l := newLab(t)
 	assets := l.generate(t, singleNodeConfig, "single-node-ignition-config", map[string]string{

@@ -44,17 +44,17 @@ func TestClockIsGivenSourcesAndFollowsThem(t *testing.T) {
 	h.start(t)
 	await.True(t, func() bool { return h.sources(t, "")[gateway] == wire.SourceStateSynced })
 
-	// A name, twice, and one that nobody knows: the first is taken, once.
-	states := h.sources(t, "clock.bench.example,clock.bench.example, nobody.bench.example")
+	// A name, twice, and an unknown one: the first is taken, once.
+	states := h.sources(t, "clock.bench.example,clock.bench.example, unknown.bench.example")
 	require.Len(t, states, 2)
-	require.Contains(t, states, "clock.bench.example", "addresses are told by name")
+	require.Contains(t, states, "clock.bench.example", "addresses are reported by name")
 	require.Len(t, h.sources(t, "clock.bench.example,"+secondClock), 2, "known by its name and by its address")
 	await.True(t, func() bool {
 		state := h.sources(t, "")["clock.bench.example"]
 		return state != "" && state != wire.SourceStateUnreachable
 	}, "it answers; when it counts is up to the clock")
 
-	// Clocks that disagree: nobody knows which one is right.
+	// Clocks that disagree: it is unknown which one is right.
 	first.Tell(netip.MustParseAddr(hostAddress), time.Hour)
 	await.True(t, func() bool {
 		state := h.sources(t, "")[gateway]

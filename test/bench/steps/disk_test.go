@@ -24,7 +24,7 @@ func (h *host) disk(t *testing.T) string {
 	device := strings.TrimSpace(string(out))
 	held, err := os.Open(device)
 	require.NoError(t, err)
-	// It is gone when nobody holds it any more, even if this process is killed.
+	// It is gone when no process holds it any more, even if this process is killed.
 	require.NoError(t, exec.Command("losetup", "--detach", device).Run())
 	t.Cleanup(func() { _ = held.Close() })
 	return device

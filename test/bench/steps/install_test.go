@@ -93,7 +93,7 @@ func TestStopInstallationEndsTheWriting(t *testing.T) {
 	reply := h.AwaitReply(t, "written")
 	require.Equal(t, -1, reply.ExitCode)
 	require.Contains(t, reply.Error, "stopped: the installation was called off")
-	require.Empty(t, h.processes(t), "nobody writes any more")
+	require.Empty(t, h.processes(t), "no process writes any more")
 }
 
 func TestStepsOfNoAgentAreRefused(t *testing.T) {

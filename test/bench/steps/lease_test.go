@@ -19,7 +19,7 @@ const (
 
 var leaseRequest = wire.DhcpAllocationRequest{Interface: "eth0", APIVipMac: apiMAC, IngressVipMac: ingressMAC}
 
-// dnsmasq starts a DHCP and name server in the network, which tells what it does.
+// dnsmasq starts a DHCP and name server in the network, which reports what it does.
 func (l *lan) dnsmasq(t *testing.T, address string, args ...string) (log string) {
 	t.Helper()
 	log = filepath.Join(l.dir, "dnsmasq-"+address+".log")
@@ -105,7 +105,7 @@ func TestNoLeaseWithoutAServer(t *testing.T) {
 	reply := h.ask(t, wire.StepTypeDhcpLeaseAllocate, argument(t, known))
 	require.Equal(t, 124, reply.ExitCode, reply.Output)
 	require.Contains(t, reply.Error, "lease the api address")
-	require.Empty(t, reply.Output, "a lease that nobody confirmed")
+	require.Empty(t, reply.Output, "a lease without confirmation")
 	require.Empty(t, h.processes(t))
 	require.Error(t, h.IP("link", "show", "api"))
 }

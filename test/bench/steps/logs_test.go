@@ -31,7 +31,7 @@ func TestLogsOfTheJournalAreHandedIn(t *testing.T) {
 	h := newHost(t, "logs", "journalctl", "logger", "setpriv")
 	h.journal = true
 	h.start(t)
-	// A unit in the journal of a host without systemd: what an administrator's program tells of it.
+	// A unit in the journal of a host without systemd: what an administrator's program reports of it.
 	for _, unit := range []string{"agent.service", "bootkube.service", "other.service"} {
 		await.True(t, func() bool { return h.say(unit, "hello from "+unit+", "+token) == nil })
 	}

@@ -178,7 +178,7 @@ func TestNamesAreAskedForAsTheyAre(t *testing.T) {
 			t,
 			h,
 			wire.StepTypeDomainResolution,
-			`{"domains":[{"domain_name":"api.c.bench.example"},{"domain_name":"console.apps.c.bench.example"},{"domain_name":"nobody.bench.example"}]}`,
+			`{"domains":[{"domain_name":"api.c.bench.example"},{"domain_name":"console.apps.c.bench.example"},{"domain_name":"unknown.bench.example"}]}`,
 		)
 		names := map[string]string{}
 		for _, entry := range found.Resolutions {
@@ -189,10 +189,10 @@ func TestNamesAreAskedForAsTheyAre(t *testing.T) {
 	await.True(t, func() bool { return ask()["api.c.bench.example"] != "" }, "the name server is up")
 	require.Equal(t, map[string]string{
 		"api.c.bench.example": "10.67.0.5 fd67::5", "console.apps.c.bench.example": "10.67.0.6 lb.bench.example.",
-		"nobody.bench.example": "",
+		"unknown.bench.example": "",
 	}, ask())
 
-	nothing := map[string]string{"api.c.bench.example": "", "console.apps.c.bench.example": "", "nobody.bench.example": ""}
+	nothing := map[string]string{"api.c.bench.example": "", "console.apps.c.bench.example": "", "unknown.bench.example": ""}
 	for name, server := range map[string]string{
 		"one that refuses": "10.67.0.3", "one that is not there": "10.67.0.99", "no server behind the address": hostAddress,
 	} {

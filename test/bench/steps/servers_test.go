@@ -38,7 +38,7 @@ func (l *lan) serveTang(t *testing.T, address, keys string) {
 			}
 			cmd := exec.CommandContext(t.Context(), tangd, keys)
 			cmd.Stdin, cmd.Stdout = file, file
-			_ = cmd.Start() // who asked sees that nobody answers
+			_ = cmd.Start() // who asked gets no answer
 			_ = file.Close()
 			go func() { _ = cmd.Wait() }()
 		}

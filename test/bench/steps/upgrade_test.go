@@ -162,7 +162,7 @@ func TestSuccessorIsNotGivenUpForGoodWhenTheServiceIsAway(t *testing.T) {
 	h.awaitVersions(t, "1.0", "1.0", "2.0")
 	await.True(t, func() bool { _, err := os.Stat(marks[0]); return err != nil }, "it has proved itself")
 
-	// A restart from here on is nobody's fault.
+	// A restart from here on is no fault.
 	h.kill(t, place)
 	require.Equal(t, wire.UpgradeAgentResultSuccess, upgrade())
 	h.awaitVersions(t, "1.0", "1.0", "2.0", "2.0")

@@ -25,7 +25,7 @@ func (o Options) command() ([]string, error) {
 	}
 	// Room for a second processor makes QEMU emulate locked instructions as such even where
 	// there is one: without them its devices see the memory of the machine out of order, and
-	// after some hours of machines one waits for an interrupt for ever.
+	// after some hours of machines one waits for an interrupt indefinitely.
 	processors := cmp.Or(o.CPUs, 1)
 	words := []string{
 		"qemu-system-x86_64", "-accel", "tcg,tb-size=256,thread=multi", "-M", "pc", "-cpu", "qemu64",
@@ -92,8 +92,8 @@ func (o Options) boot() ([]string, error) {
 	return append(words, "-netdev", network, "-device", nic), nil
 }
 
-// index tells the firmware which place a device has that is the first one for a kind of
-// order. QEMU's list goes before the firmware's own.
+// index returns the boot index of a device that comes first in a kind of order. QEMU's
+// list goes before the firmware's own.
 func (o Options) index(first Boot) string {
 	switch cmp.Or(o.Boot, ImageFirst) {
 	case FirmwareOrder:

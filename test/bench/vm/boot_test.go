@@ -15,7 +15,7 @@ import (
 	"slipway/test/bench/vm"
 )
 
-// static is an address that DHCP gives to nobody.
+// static is an address that DHCP gives to no machine.
 const static = "10.0.2.77/24"
 
 // boot is a way of a machine into discovery.
@@ -55,7 +55,7 @@ func TestMachinesBootIntoDiscovery(t *testing.T) {
 		{13, "full image with NMState", wire.ImageTypeFullIso, vm.BIOS, vm.CD, staticNMState, hasStaticAddress},
 		{14, "minimal image with NMState", wire.ImageTypeMinimalIso, vm.UEFI, vm.CD, staticNMState, hasStaticAddress},
 		{
-			16, "full image with a static address where nobody answers DHCP", wire.ImageTypeFullIso, vm.BIOS, vm.CD, withoutDHCP,
+			16, "full image with a static address where no server answers DHCP", wire.ImageTypeFullIso, vm.BIOS, vm.CD, withoutDHCP,
 			hasStaticAddress,
 		},
 		{15, "network with NMState", wire.ImageTypeMinimalIso, vm.BIOS, vm.Network, staticNMState, hasStaticAddress},
@@ -93,7 +93,7 @@ routes:
 	p.StaticNetworkConfig = &[]wire.HostStaticNetworkConfig{config}
 }
 
-// withoutDHCP: QEMU's network cannot do without, but the initramfs can be told not to ask.
+// withoutDHCP: QEMU's network cannot do without, but the initramfs can be configured not to ask.
 func withoutDHCP(b boot, p *wire.InfraEnvCreateParams) {
 	staticAddress(b, p)
 	p.KernelArguments = &wire.KernelArguments{{Operation: wire.Append, Value: "ip=off"}}
@@ -133,7 +133,7 @@ func addresses(found wire.Inventory) (all []string) {
 	return all
 }
 
-// boots boots a machine and checks what its agent tells of it.
+// boots boots a machine and checks what its agent reports of it.
 func (s *service) boots(t *testing.T, b boot) {
 	t.Helper()
 	e := s.environment(t, strings.ReplaceAll(b.name, " ", "-"), b.image, func(p *wire.InfraEnvCreateParams) {

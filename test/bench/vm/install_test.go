@@ -109,7 +109,7 @@ func (s *service) joining(t *testing.T, i installation, to *joined) *wire.InfraE
 		URL: to.url, CaCertificate: base64.StdEncoding.EncodeToString([]byte(to.authority)),
 	}})
 	require.NoError(t, err)
-	// Nobody in QEMU's network knows what time it is.
+	// QEMU's network has no time source.
 	ignored := `["ntp-synced"]`
 	_, err = s.client.IgnoreValidations(t.Context(), imported.ID, wire.IgnoredValidations{HostValidationIds: &ignored})
 	require.NoError(t, err)
@@ -123,7 +123,7 @@ func (s *service) joining(t *testing.T, i installation, to *joined) *wire.InfraE
 	})
 }
 
-// registryElsewhere tells podman where a machine finds the registry that releases name by
+// registryElsewhere shows podman where a machine finds the registry that releases name by
 // its address here.
 func (s *service) registryElsewhere(t *testing.T) string {
 	t.Helper()

@@ -86,7 +86,7 @@ func (j *joined) config(t *testing.T, report string) []byte {
 	config, err := json.Marshal(map[string]any{
 		"ignition": map[string]string{"version": "3.2.0"},
 		"storage": map[string]any{"files": []any{
-			// This tells the service that the cluster manages its network itself.
+			// This declares to the service that the cluster manages its network itself.
 			file("/etc/kubernetes/manifests/keepalived.yaml", 0o644, "kind: Pod\n"),
 			file("/etc/bench-file", 0o600, "from the machine config server"),
 			file("/usr/local/bin/report", 0o755, "#!/bin/sh\n"+reportScript+report+"\n"),

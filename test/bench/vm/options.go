@@ -25,7 +25,7 @@ const (
 // Boot is which of disk and image a machine tries first.
 type Boot string
 
-// What machines try first. They go on with the other one where nothing can be booted.
+// What machines try first. They continue with the other one where nothing can be booted.
 const (
 	ImageFirst Boot = "image first"
 	DiskFirst  Boot = "disk first"
@@ -42,7 +42,7 @@ const (
 
 // Options describe a machine. Dir, Number and one of Image and BootFile are required.
 type Options struct {
-	Number   int    // 1 to 99: tells machines apart, by MAC address, UUID and serial number
+	Number   int    // 1 to 99: distinguishes machines, by MAC address, UUID and serial number
 	Dir      string // for its serial log, and the variables of its firmware
 	Firmware Firmware
 	Medium   Medium

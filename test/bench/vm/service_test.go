@@ -97,7 +97,7 @@ func newService(t *testing.T, system coreos.Artifacts) *service {
 		"--base-url", "http://"+s.remote, "--image-service-url", "http://"+s.remote,
 		"--os-images", text(t, images), "--release-images", text(t, releases), "--agent-binaries", agents(t))
 	up.Env = append(os.Environ(), "HW_VALIDATOR_REQUIREMENTS="+requirements, "SLIPWAY_INSECURE_REGISTRY="+served.Address(),
-		"INSTALLER_IMAGE="+served.ReleaseImage(keyfiles+".0")) // hosts pull it, and nobody runs it
+		"INSTALLER_IMAGE="+served.ReleaseImage(keyfiles+".0")) // hosts pull it, and do not run it
 	log, err := os.Create(filepath.Join(dir, "service.log"))
 	require.NoError(t, err)
 	up.Stdout, up.Stderr = log, log
@@ -124,7 +124,7 @@ func text(t *testing.T, v any) string {
 	return string(out)
 }
 
-// environment makes a discovery environment.
+// environment makes an InfraEnv.
 func (s *service) environment(t *testing.T, name string, image wire.ImageType, change func(*wire.InfraEnvCreateParams)) *wire.InfraEnv {
 	t.Helper()
 	architecture := wire.InfraEnvCreateParamsCPUArchitecture("x86_64")

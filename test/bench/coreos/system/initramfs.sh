@@ -40,7 +40,7 @@ copy usr/sbin "$root/usr/bin/kmod"
 ln -s kmod "$image/usr/sbin/modprobe"
 copy usr/bin "$IGNITION/ignition"
 copy usr/lib/NetworkManager "$root/usr/lib/NetworkManager/nm-initrd-generator"
-# Loaded by name when it is needed, so no list of libraries tells of it.
+# Loaded by name when it is needed, so no list of libraries has it.
 cp -L "$libraries/libkmod.so.2" "$image/usr/lib/x86_64-linux-gnu/"
 # What an image service puts into an initramfs brings no libraries.
 cp -L "$libraries/libgcc_s.so.1" "$image/usr/lib/x86_64-linux-gnu/"

@@ -22,7 +22,7 @@ done
 for unit in systemd-networkd.service systemd-networkd.socket systemd-network-generator.service; do
   ln -sf /dev/null "$root/etc/systemd/system/$unit"
 done
-# Nobody logs in at a console.
+# No user logs in at a console.
 mkdir -p "$root/etc/systemd/system-generators"
 ln -sf /dev/null "$root/etc/systemd/system-generators/systemd-getty-generator"
 for program in bin/nmstatectl bin/coreos-installer local/bin/coreos-installer; do

@@ -80,7 +80,7 @@ func server(config, root string) (*cri.Server, error) {
 	})
 }
 
-// serve answers until it is told to end. Containers go on.
+// serve answers until it is asked to end. Containers continue to run.
 func serve(ctx context.Context, socket string, server *cri.Server) error {
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

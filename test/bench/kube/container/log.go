@@ -20,7 +20,7 @@ type log struct {
 	now  func() time.Time
 
 	mu   sync.Mutex
-	file *os.File // nil where nobody wants to read it
+	file *os.File // nil where it is not read
 
 	readers sync.WaitGroup
 }
@@ -78,7 +78,7 @@ func (l *log) copy(stream string, from io.Reader) {
 	}
 }
 
-// write drops what a full disk does not take: the program goes on.
+// write drops what a full disk does not take: the program continues.
 func (l *log) write(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,7 +32,7 @@ func Run(dir string, now func() time.Time) error {
 	return WriteExit(dir, Exited(code, now()))
 }
 
-// reopen tells that the log file was moved away.
+// reopen reports that the log file was moved away.
 const reopen = syscall.SIGUSR1
 
 // Reopen is the signal that makes the process write to a new log file.

@@ -1,6 +1,6 @@
 // Package container is the process that a container of the bench lives in: it sees the
 // host's files with the container's mounts over them, and keeps what the program says and
-// how it ends. It needs nobody: the runtime that began it may be restarted meanwhile.
+// how it ends. It needs no other process: the runtime that began it may be restarted meanwhile.
 package container
 
 import (
@@ -63,7 +63,7 @@ func WriteSpec(dir string, spec Spec) error { return WriteFile(filepath.Join(dir
 // WriteExit leaves in a container's folder how it ended.
 func WriteExit(dir string, exit Exit) error { return WriteFile(filepath.Join(dir, exitFile), exit) }
 
-// ReadExit tells how a container ended; fs.ErrNotExist means that nobody saw it end.
+// ReadExit returns how a container ended; fs.ErrNotExist means that its end was not seen.
 func ReadExit(dir string) (Exit, error) {
 	var exit Exit
 	return exit, ReadFile(filepath.Join(dir, exitFile), &exit)

@@ -8,7 +8,7 @@ import (
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// ImageStatus tells that an image is there, whatever it is: hosts have none.
+// ImageStatus reports that an image is there, whatever it is: hosts have none.
 func (s *Server) ImageStatus(_ context.Context, r *runtime.ImageStatusRequest) (*runtime.ImageStatusResponse, error) {
 	return &runtime.ImageStatusResponse{Image: image(r.GetImage())}, nil
 }
@@ -38,7 +38,7 @@ func (s *Server) RemoveImage(context.Context, *runtime.RemoveImageRequest) (*run
 	return &runtime.RemoveImageResponse{}, nil
 }
 
-// ImageFsInfo tells the room of the file system that containers are kept in.
+// ImageFsInfo returns the size of the file system that containers are kept in.
 func (s *Server) ImageFsInfo(context.Context, *runtime.ImageFsInfoRequest) (*runtime.ImageFsInfoResponse, error) {
 	var system syscall.Statfs_t
 	if err := syscall.Statfs(s.o.Root, &system); err != nil {

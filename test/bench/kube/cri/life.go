@@ -89,7 +89,7 @@ func (s *Server) begin(one *instance) (pid int, err error) {
 	return process.Process.Pid, nil
 }
 
-// running tells whether a container runs, and how it ended where it does not.
+// running reports whether a container runs, and how it ended where it does not.
 func (s *Server) running(one *instance) (bool, container.Exit, error) {
 	if one.Started == 0 {
 		return false, container.Exit{}, nil
@@ -108,11 +108,11 @@ func (s *Server) running(one *instance) (bool, container.Exit, error) {
 	if one.PID == 0 && one.Boot == s.o.Boot {
 		return true, exit, nil
 	}
-	exit = container.Exit{Code: lost, Finished: s.o.Now(), Reason: "Error", Message: "nobody saw it end"}
+	exit = container.Exit{Code: lost, Finished: s.o.Now(), Reason: "Error", Message: "its end was not seen"}
 	return false, exit, container.WriteExit(folder, exit)
 }
 
-// locked tells whether the process of a container is there.
+// locked reports whether the process of a container is there.
 func locked(folder string) (bool, error) {
 	lock, err := os.Open(filepath.Join(folder, container.LockFile)) //nolint:gosec // our folder
 	if err != nil {

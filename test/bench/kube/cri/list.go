@@ -41,7 +41,7 @@ func (s *Server) ListContainers(_ context.Context, r *runtime.ListContainersRequ
 	return found, nil
 }
 
-// ContainerStatus tells how a container is.
+// ContainerStatus returns the state of a container.
 func (s *Server) ContainerStatus(_ context.Context, r *runtime.ContainerStatusRequest) (*runtime.ContainerStatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ func (s *Server) RemovePodSandbox(ctx context.Context, r *runtime.RemovePodSandb
 	return &runtime.RemovePodSandboxResponse{}, nil
 }
 
-// PodSandboxStatus tells how a pod is.
+// PodSandboxStatus returns the state of a pod.
 func (s *Server) PodSandboxStatus(_ context.Context, r *runtime.PodSandboxStatusRequest) (*runtime.PodSandboxStatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -76,7 +76,7 @@ func newID() string {
 	return hex.EncodeToString(id[:])
 }
 
-// matches tells whether labels have all that is asked for.
+// matches reports whether labels have all that is asked for.
 func matches(labels, wanted map[string]string) bool {
 	for name, value := range wanted {
 		if labels[name] != value {

@@ -22,12 +22,12 @@ func (s *Server) Status(context.Context, *runtime.StatusRequest) (*runtime.Statu
 	}, nil
 }
 
-// RuntimeConfig tells the kubelet to make control groups itself, if it wants any.
+// RuntimeConfig makes the kubelet make control groups itself, if it wants any.
 func (s *Server) RuntimeConfig(context.Context, *runtime.RuntimeConfigRequest) (*runtime.RuntimeConfigResponse, error) {
 	return &runtime.RuntimeConfigResponse{Linux: &runtime.LinuxRuntimeConfiguration{CgroupDriver: runtime.CgroupDriver_CGROUPFS}}, nil
 }
 
-// UpdateRuntimeConfig takes the addresses of pods, which nobody uses.
+// UpdateRuntimeConfig takes the addresses of pods, which are not used.
 func (s *Server) UpdateRuntimeConfig(context.Context, *runtime.UpdateRuntimeConfigRequest) (*runtime.UpdateRuntimeConfigResponse, error) {
 	return &runtime.UpdateRuntimeConfigResponse{}, nil
 }

@@ -53,8 +53,8 @@ func TestApproveLetsOnlyMastersIn(t *testing.T) {
 		want     []string
 	}{
 		"by their names": {bootkube.Approver{Names: []string{"master-0", "master-1"}}, []string{"1-master", "5-again"}},
-		"the first that ask where nobody knows names": {bootkube.Approver{Limit: 1}, []string{"1-master", "5-again"}},
-		"none of a single node's bootstrap host":      {bootkube.Approver{}, nil},
+		"the first that ask where names are unknown": {bootkube.Approver{Limit: 1}, []string{"1-master", "5-again"}},
+		"none of a single node's bootstrap host":     {bootkube.Approver{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,8 +21,8 @@ type Unit struct {
 	Waits bool
 	// Wants are units started with it.
 	Wants []string
-	// Told: the machine's console shows what the program says.
-	Told bool
+	// Console: the machine's console shows what the program says.
+	Console bool
 	// Leaves: what the program started stays when it ends.
 	Leaves bool
 	// Unless names a file whose existence keeps the unit from starting.
@@ -76,7 +76,7 @@ func (u Unit) text() string {
 	// Collecting garbage less often costs memory, of which emulated machines have more
 	// than processors.
 	b.WriteString("Environment=GOGC=400\n")
-	if u.Told {
+	if u.Console {
 		b.WriteString("StandardOutput=journal+console\nStandardError=journal+console\n")
 	}
 	b.WriteString("\n[Install]\nWantedBy=multi-user.target\n")
@@ -89,13 +89,13 @@ func node(command, role string) string {
 }
 
 func fetch() Unit {
-	return Unit{Name: fetchUnit, Told: true, About: "programs of the hosts", Command: fetchProgram, Once: true}
+	return Unit{Name: fetchUnit, Console: true, About: "programs of the hosts", Command: fetchProgram, Once: true}
 }
 
 // controlPlane are the units of the control plane, on the bootstrap host as on masters.
 func controlPlane(c *plan.Cluster, role string) []Unit {
 	units := []Unit{
-		{Name: "etcd", Told: true, About: "member of etcd", Command: node("etcd", role)},
+		{Name: "etcd", Console: true, About: "member of etcd", Command: node("etcd", role)},
 		{Name: "kube-apiserver", About: "API server", Command: node("kube-apiserver", role)},
 		{Name: "kube-controller-manager", About: "controller manager", Command: node("kube-controller-manager", role)},
 		{Name: "machine-config-server", About: "configs of the roles", Command: node("machine-config-server", role)},
@@ -119,7 +119,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 		append([]Unit{fetch()}, plane...),
 		Unit{
 			Name:    "bootkube",
-			Told:    true,
+			Console: true,
 			About:   "objects of the cluster, and the handover",
 			Command: node("bootkube", plan.Bootstrap),
 			Ends:    true,
@@ -128,7 +128,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 		},
 		Unit{
 			Name:    "approve-csr",
-			Told:    true,
+			Console: true,
 			About:   "certificates of masters that join",
 			Command: node("approve-csr", plan.Bootstrap),
 			Ends:    true,
@@ -136,7 +136,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 		},
 		Unit{
 			Name:    "progress",
-			Told:    true,
+			Console: true,
 			About:   "waits for etcd to leave this host",
 			Command: node("progress", plan.Bootstrap),
 			Ends:    true,
@@ -149,7 +149,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 func nodeUnits(c *plan.Cluster, role string) []Unit {
 	units := []Unit{
 		fetch(),
-		{Name: "bench-cri", Told: true, About: "runs containers as processes", Command: node("cri", role), Leaves: true},
+		{Name: "bench-cri", Console: true, About: "runs containers as processes", Command: node("cri", role), Leaves: true},
 		{Name: "kubelet", About: "the node", Command: node("kubelet", role)},
 	}
 	if role != plan.Master {
@@ -158,12 +158,12 @@ func nodeUnits(c *plan.Cluster, role string) []Unit {
 	units = append(units, controlPlane(c, role)...)
 	units = append(units,
 		Unit{Name: "bench-front", About: "service network and router", Command: node("front", role)},
-		Unit{Name: "bench-operators", Told: true, About: "operators of the cluster", Command: node("operators", role)},
+		Unit{Name: "bench-operators", Console: true, About: "operators of the cluster", Command: node("operators", role)},
 	)
 	if c.InPlace {
 		units = append(
 			units,
-			Unit{Name: "approve-csr", Told: true, About: "certificate of this node", Command: node("approve-csr", role), Ends: true},
+			Unit{Name: "approve-csr", Console: true, About: "certificate of this node", Command: node("approve-csr", role), Ends: true},
 		)
 	}
 	return units

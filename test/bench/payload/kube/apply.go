@@ -28,8 +28,8 @@ type Applier struct {
 	Sleep  func(context.Context, time.Duration) error
 }
 
-// Apply brings objects into the cluster. Kinds nobody defines get a definition that
-// takes everything, and namespaces nobody made are made. It tries until all objects
+// Apply brings objects into the cluster. Kinds without a definition get a definition that
+// takes everything, and missing namespaces are made. It tries until all objects
 // are there or ctx ends.
 func (a *Applier) Apply(ctx context.Context, objects []*unstructured.Unstructured) error {
 	objects = append(MissingNamespaces(objects), objects...)

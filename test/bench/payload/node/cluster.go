@@ -26,7 +26,7 @@ func (a *app) bootkube() *bootkube.Bootkube {
 func runBootkube(ctx context.Context, a *app) error { return a.bootkube().Run(ctx) }
 func runProgress(ctx context.Context, a *app) error { return a.bootkube().Progress(ctx) }
 
-// stop stops units; those that there are not, without floating addresses, do not matter.
+// stop stops units; units that do not exist (without floating addresses) do not matter.
 func (a *app) stop(ctx context.Context, units ...string) error {
 	for _, unit := range units {
 		output, err := exec.CommandContext(ctx, "systemctl", "stop", unit+".service").CombinedOutput()

@@ -56,7 +56,7 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	var a app
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	role := flags.String("role", plan.Master, "bootstrap, master or worker")
-	file := flags.String("plan", plan.File, "file that tells about the cluster")
+	file := flags.String("plan", plan.File, "file that describes the cluster")
 	name := flags.String("name", "", "name of the host; its own if empty")
 	folder := flags.String("programs", plan.Programs, "folder of programs")
 	keys := flags.String("keys", plan.Keys, "folder of the cluster's keys")
@@ -80,7 +80,7 @@ func run(ctx context.Context, log *slog.Logger, args []string) error {
 	return commands[args[0]](ctx, &a)
 }
 
-// app is a command at work.
+// app is a command that runs.
 type app struct {
 	host                                            *programs.Host
 	openShift, definitions, runtime, snapshot, logs string

@@ -1,5 +1,5 @@
 // Package operators stands in for the operators of a bench cluster: it gives nodes their
-// roles and pods their nodes, and tells the state of the cluster as it finds it.
+// roles and pods their nodes, and reports the state of the cluster as it finds it.
 package operators
 
 import (
@@ -103,7 +103,7 @@ func (o *Operators) Round(ctx context.Context) error {
 			return err
 		}
 	}
-	states := Judge(o.Host.Plan, facts)
+	states := Evaluate(o.Host.Plan, facts)
 	o.tell(states)
 	for _, s := range states {
 		if err := o.report(ctx, clusterOperators, s); err != nil {

@@ -40,7 +40,7 @@ func (o *Operators) publishRoutes(ctx context.Context) error {
 	return nil
 }
 
-// publishAuthority tells who signed the router's certificate, where OpenShift does.
+// publishAuthority publishes who signed the router's certificate, where OpenShift does.
 func (o *Operators) publishAuthority(ctx context.Context) error {
 	const space = "openshift-config-managed"
 	if err := o.namespace(ctx, space); err != nil {

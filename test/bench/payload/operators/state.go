@@ -14,8 +14,8 @@ type Operator struct {
 	Message                string
 }
 
-// Judge tells the state of all operators by the facts, in the order of their names.
-func Judge(c *plan.Cluster, f Facts) []Operator {
+// Evaluate returns the state of all operators by the facts, in the order of their names.
+func Evaluate(c *plan.Cluster, f Facts) []Operator {
 	majority := c.ControlPlane/2 + 1
 	members := counted("members of etcd", f.Etcd, majority, c.ControlPlane)
 	if f.EtcdUnknown != nil {

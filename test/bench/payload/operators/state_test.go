@@ -58,7 +58,7 @@ func TestJudgeTellsWhatIs(t *testing.T) {
 			t.Parallel()
 			facts := whole()
 			c.change(&facts)
-			for _, o := range operators.Judge(cluster, facts) {
+			for _, o := range operators.Evaluate(cluster, facts) {
 				if o.Name == c.operator {
 					require.Equal(
 						t,
@@ -76,9 +76,9 @@ func TestJudgeTellsWhatIs(t *testing.T) {
 func TestClusterVersionWaitsForAll(t *testing.T) {
 	t.Parallel()
 	facts := whole()
-	require.True(t, operators.ClusterVersion(cluster, operators.Judge(cluster, facts)).Available)
+	require.True(t, operators.ClusterVersion(cluster, operators.Evaluate(cluster, facts)).Available)
 	facts.Console = errors.New("it burns")
-	state := operators.ClusterVersion(cluster, operators.Judge(cluster, facts))
+	state := operators.ClusterVersion(cluster, operators.Evaluate(cluster, facts))
 	require.False(t, state.Available)
 	require.Equal(t, "Working towards 4.20.5: 5 of 6 done, waiting for console", state.Message)
 }

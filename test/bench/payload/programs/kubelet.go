@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// RoleLabel is how a kubelet tells its role: it may not set node-role.kubernetes.io
+// RoleLabel is how a kubelet reports its role: it may not set node-role.kubernetes.io
 // itself; who stands in for the operators does.
 const RoleLabel = "node.kubernetes.io/bench-role"
 

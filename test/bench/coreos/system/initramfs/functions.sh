@@ -2,7 +2,7 @@
 
 say() { echo "bench: [$(cut -d' ' -f1 /proc/uptime)] $*"; }
 
-# die ends a machine that cannot go on, as an emergency shell that nobody answers would;
+# die ends a machine that cannot continue, as an emergency shell without input would;
 # bench.shell gives that shell to who debugs.
 die() {
   say "EMERGENCY: $*"

@@ -7,7 +7,7 @@ take_appended_config() {
   say "config of $(wc -c </config.ign) bytes"
 }
 
-# stage NAME: Ignition asks for ever for what it cannot fetch; that a machine waits for a
+# stage NAME: Ignition asks indefinitely for what it cannot fetch; that a machine waits for a
 # server is seen on the console.
 stage() {
   (

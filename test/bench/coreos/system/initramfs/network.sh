@@ -37,7 +37,7 @@ run_units() {
 }
 
 # until_address: who needs the network needs an address; NetworkManager gives up after a while,
-# where on CoreOS it goes on trying.
+# where on CoreOS it continues to try.
 until_address() {
   until [ -n "$(ip -o address show scope global)" ]; do
     say "no address yet"
