@@ -17,7 +17,7 @@ import (
 	"slipway/internal/platform/httpapi"
 )
 
-// formats are the string formats that the document names and requests are held to.
+// formats are the string formats of openapi.yaml that requests are validated against.
 var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
 	"uuid": openapi3.NewCallbackValidator(func(text string) error {
 		_, err := uuid.Parse(text)
@@ -25,8 +25,8 @@ var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringForm
 	}),
 })
 
-// read decodes the JSON body of a request into a value, after holding it against the
-// schema of its operation. Unknown fields and broken JSON are httpapi.ErrMalformed (400), values
+// read validates the JSON body of a request against the schema of its operation and
+// decodes it into a value. Unknown fields and broken JSON are httpapi.ErrMalformed (400), values
 // outside the schema ErrUnprocessable (422). A null counts as absent.
 func read(r *http.Request, into any) error {
 	if err := requireJSON(r); err != nil {
@@ -60,8 +60,8 @@ func read(r *http.Request, into any) error {
 	return nil
 }
 
-// requireJSON refuses bodies that say they are something else: a form that another web
-// site sends is one of them.
+// requireJSON refuses bodies of another media type, such as a form that another web site
+// submits.
 func requireJSON(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -92,8 +92,8 @@ func withoutNulls(tree any) any {
 	return tree
 }
 
-// explain says what the schema requires of a value and what was found. field is where
-// the value was when that is not in the error itself.
+// explain returns what the schema requires of a value and what was found. field is the
+// path of the value; it is used when the error itself has none.
 func explain(field string, err error) error {
 	var fault *openapi3.SchemaError
 	if !errors.As(err, &fault) {
@@ -115,8 +115,8 @@ func explain(field string, err error) error {
 	return model.Unprocessablef("%srequire %s, found %s", field, required(fault), found(fault))
 }
 
-// unknownField names the field that a schema has no place for: the path leads to its
-// object, the reason quotes its name.
+// unknownField returns the path of a field that the schema does not define: the path of
+// its object, and the name that the reason of the error quotes.
 func unknownField(fault *openapi3.SchemaError, path string) string {
 	parts := strings.Split(fault.Reason, `"`)
 	if len(parts) < 2 || strings.HasSuffix(path, parts[1]) {
@@ -154,7 +154,7 @@ func required(fault *openapi3.SchemaError) string {
 	return fault.SchemaField
 }
 
-// found quotes a value, unless it is too long to read or may be secret.
+// found quotes a value, unless it is too long or may be secret.
 func found(fault *openapi3.SchemaError) string {
 	switch value := fault.Value.(type) {
 	case string:

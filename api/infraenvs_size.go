@@ -15,16 +15,16 @@ import (
 	"slipway/internal/wire"
 )
 
-// checkImage refuses settings that no image can be made of, when they are set and not
-// when a machine boots: overrides that contradict ours, and what is larger than the room
-// in an image. A disconnected image gets its config from the installer of its release.
+// checkImage refuses settings that no image can be made of, at the time they are set and not when a machine boots:
+// overrides that contradict the service's config, and content larger than the space reserved in an image. A
+// disconnected image is not checked: its config comes from the installer of its release.
 func (s *server) checkImage(e *model.InfraEnv) error {
 	if e.ImageType == string(wire.ImageTypeDisconnectedIso) {
 		return nil
 	}
 	agent, err := s.agentOf(e)
 	if errors.Is(err, model.ErrConflict) {
-		agent, err = unknownAgent, nil // its program may come later; it is of no size here
+		agent, err = unknownAgent, nil // the agent's program may be published later; its size does not matter here
 	}
 	if err != nil {
 		return err

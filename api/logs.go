@@ -16,15 +16,15 @@ import (
 	"slipway/internal/wire"
 )
 
-// controllerLogs names the logs of the controller among those of hosts.
+// controllerLogs is the name of the controller's logs; those of hosts have the host's id.
 const controllerLogs = "controller"
 
 func logsKey(clusterID uuid.UUID, source string) string {
 	return blobKey(clusterID, "logs/"+source+"/logs.tar.gz")
 }
 
-// V2UploadLogs takes an archive of logs, piece by piece, of a host or the controller.
-// A later archive takes the place of an earlier one.
+// V2UploadLogs stores an archive of logs of a host or of the controller without holding it in memory. A later archive
+// replaces an earlier one.
 func (s *server) V2UploadLogs(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2UploadLogsParams) error {
 	if err := s.uploadLogs(r, id, params); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *server) storeFile(ctx context.Context, key string, content io.Reader) e
 	return file.Close()
 }
 
-// formReader marks what cannot be read of a form as the client's fault, not one of storage.
+// formReader marks errors of reading a form as faults of the client, not of the storage.
 type formReader struct{ io.Reader }
 
 func (r formReader) Read(p []byte) (int, error) {
@@ -129,7 +129,7 @@ func (r formReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// formError explains a form that cannot be read; one that is too large explains itself.
+// formError explains a form that cannot be read; the error of one that is too large is returned as it is.
 func formError(err error) error {
 	var size *http.MaxBytesError
 	switch {
@@ -141,7 +141,7 @@ func formError(err error) error {
 	return httpapi.Errorf(httpapi.ErrMalformed, "require a form of type multipart/form-data, found a fault: %s", err)
 }
 
-// V2UpdateClusterLogsProgress takes how far the collection of the controller's logs is.
+// V2UpdateClusterLogsProgress records the state of the collection of the controller's logs.
 func (s *server) V2UpdateClusterLogsProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.LogsProgressParams
 	if err := read(r, &params); err != nil {

@@ -18,7 +18,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// V2DownloadClusterLogs gives the logs of a host, of the controller, or all there are.
+// V2DownloadClusterLogs sends the logs of a host, of the controller, or all existing ones.
 func (s *server) V2DownloadClusterLogs(
 	w http.ResponseWriter,
 	r *http.Request,
@@ -48,7 +48,7 @@ func errNoLogs(c *model.Cluster) error {
 	return model.NotFoundf("logs of cluster %s were not found: none were collected", c.Name)
 }
 
-// logsName is the name a user saves the logs of a host under.
+// logsName is the suggested file name of the logs of a host.
 func logsName(c *model.Cluster, h *model.Host) string {
 	role := string(h.EffectiveRole())
 	if h.Bootstrap {
@@ -59,8 +59,8 @@ func logsName(c *model.Cluster, h *model.Host) string {
 
 func controllerLogsName(c *model.Cluster) string { return fileName(c.Name + "_controller.tar.gz") }
 
-// noFileName is what the name of a file must not have: hosts and the clusters of others
-// call themselves what they like, and archives are unpacked with these names.
+// noFileName matches characters that a file name must not have: the names of hosts and clusters are chosen by their
+// users, and archives are unpacked with these names.
 var noFileName = regexp.MustCompile(`^\.+|[^A-Za-z0-9._-]+`)
 
 func fileName(text string) string { return noFileName.ReplaceAllString(text, "_") }
@@ -68,7 +68,7 @@ func fileName(text string) string { return noFileName.ReplaceAllString(text, "_"
 // logFile is an archive of logs and its name for users.
 type logFile struct{ key, name string }
 
-// downloadAllLogs packs all archives into one, piece by piece.
+// downloadAllLogs sends one archive of all archives, without holding them in memory.
 func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
 	files, err := s.logFiles(r.Context(), c)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *server) packLogs(ctx context.Context, to io.Writer, files []logFile) er
 func (s *server) packFile(ctx context.Context, archive *tar.Writer, f logFile) error {
 	object, err := s.Blob.Reader(ctx, f.key)
 	if errors.Is(err, model.ErrNotFound) {
-		return nil // replaced by a newer one this moment
+		return nil // replaced by a newer one in the meantime
 	}
 	if err != nil {
 		return err

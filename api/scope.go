@@ -14,13 +14,13 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// Object is what an operation acts on: the ids of its address, zero where it has none.
+// Object holds the ids of the resources an operation acts on; an id is zero when the address has none.
 type Object struct {
 	ClusterID, InfraEnvID, HostID uuid.UUID
 }
 
-// objectOf reads the ids in the path of a request, and those in its query that the
-// operation takes: others would only pretend that it acts on something.
+// objectOf reads the ids in the path of a request, and the query parameters of its operation that are ids. Other query
+// parameters are ignored: the operation does not act on them.
 func objectOf(r *http.Request, o *operation) Object {
 	query := r.URL.Query()
 	id := func(name string) uuid.UUID {
@@ -34,10 +34,10 @@ func objectOf(r *http.Request, o *operation) Object {
 	return Object{id("cluster_id"), id("infra_env_id"), id("host_id")}
 }
 
-// selfScoped are operations without an object in their address that bound callers may
-// use: their handlers hold what is asked to the caller's object.
+// selfScoped are operations without an object in their address that bound callers may use: their handlers check that the
+// request concerns the caller's object.
 var selfScoped = map[string]bool{
-	"v2ListEvents":   true, // the list has the caller's object only
+	"v2ListEvents":   true, // the list holds only events of the caller's object
 	"v2TriggerEvent": true, // the object is in the body
 }
 
@@ -50,7 +50,7 @@ func (s *server) checkScope(ctx context.Context, actor Actor, operation string, 
 	return s.mayTouch(ctx, actor, o)
 }
 
-// mayTouch refuses an object that a bound caller has nothing to do with.
+// mayTouch returns an error for an object that is not the bound caller's own.
 func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
 	if !caller.Bound() {
 		return nil
@@ -81,7 +81,7 @@ func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
 	return nil
 }
 
-// tenant narrows lists to what the caller of a request may see.
+// tenant limits lists to the resources that the caller of a request may read.
 func tenant(r *http.Request) store.Tenant {
 	caller := callerOf(r)
 	switch {
