@@ -18,7 +18,7 @@ import (
 type StepArgs struct {
 	Store    *store.Store
 	Releases *release.Releases
-	// InstallerImage and ControllerImage are told to v2 agents; ours brings both itself.
+	// InstallerImage and ControllerImage are names that v2 agents receive; the agent of this service contains both.
 	InstallerImage, ControllerImage string
 	Timeouts                        Timeouts
 	// Dummy leaves the components of the release out, see Files.

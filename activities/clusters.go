@@ -3,21 +3,27 @@ package activities
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/installation"
 )
 
 // Clusters changes clusters for their workflow.
 type Clusters struct {
-	Store        *store.Store
-	Installation *installation.Service
-	Discovery    Discovery
-	Timeouts     Timeouts
+	Store     *store.Store
+	Blob      *blob.Store
+	Discovery Discovery
+	Timeouts  Timeouts
+	// CheckClusterVersion adds the operator cvo to what an installation waits for.
+	CheckClusterVersion bool
 }
 
 // Discovery evaluates the rules of a cluster.
@@ -30,37 +36,7 @@ type Progress interface {
 	Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
 }
 
-// BeginPreparation freezes the plan. It fails with FailureRefused when the cluster
-// went back to discovery instead.
-func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan, error) {
-	c, hosts, refused, err := a.Installation.BeginPreparation(ctx, r.ClusterID, r.Attempt)
-	if err != nil {
-		return Plan{}, nonRetryable(err)
-	}
-	if refused != "" {
-		return Plan{}, temporal.NewNonRetryableApplicationError(refused, FailureRefused, nil)
-	}
-	plan := Plan{ClusterID: c.ID, Attempt: r.Attempt, SingleNode: c.SingleNode(), Timeouts: a.Timeouts}
-	plan.Timeouts.Timeouts = a.Timeouts.Of(c)
-	for _, h := range hosts {
-		plan.Hosts = append(plan.Hosts, HostPlan{
-			ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Bootstrap: h.Bootstrap, AgentSteps: h.AgentSteps,
-		})
-	}
-	return plan, nil
-}
-
-// ConcludePreparation starts the installation or takes the cluster back.
-func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclusion) (PreparationOutcome, error) {
-	problem := r.Outcome.Reason
-	if problem == "" && !r.Outcome.Ready {
-		problem = "not every host was prepared"
-	}
-	problem, err := a.Installation.ConcludePreparation(ctx, r.ClusterID, r.Attempt, problem)
-	return PreparationOutcome{Ready: problem == "", Reason: problem}, nonRetryable(err)
-}
-
-// ReviewInstallation evaluates the rules and says where the cluster stands.
+// ReviewInstallation evaluates the rules and returns the status of the cluster.
 func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Review, error) {
 	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
 		return Review{}, nonRetryable(err)
@@ -72,37 +48,46 @@ func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Re
 	return Review{Status: c.Status}, nil
 }
 
-// CompleteInstallation makes the cluster installed.
+// CompleteInstallation makes a finalized cluster installed: every host is installed or failed, and the milestones are
+// reached.
 func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) error {
-	return a.Installation.Finish(ctx, r.ClusterID)
-}
-
-// FailInstallation marks the cluster as failed.
-func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error {
-	return nonRetryable(a.Installation.FailCluster(ctx, f.ClusterID, f.Reason, f.Waiting))
-}
-
-// CancelInstallation writes what a cancelled installation leaves.
-func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) error {
-	return nonRetryable(a.Installation.Cancel(ctx, r.ClusterID))
-}
-
-// BeginReset voids what hosts were told and says which agents have to stop.
-func (a *Clusters) BeginReset(ctx context.Context, id uuid.UUID) (ResetPlan, error) {
-	hosts, err := a.Installation.BeginReset(ctx, id)
+	monitored, err := a.Store.MonitoredOperators(ctx, r.ClusterID)
 	if err != nil {
-		return ResetPlan{}, nonRetryable(err)
+		return err
 	}
-	var plan ResetPlan
-	for _, h := range hosts {
-		plan.Stop = append(plan.Stop, HostRef{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
-	}
-	return plan, nil
+	return installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if c.Status == model.ClusterInstalled {
+			return nil
+		}
+		for _, h := range hosts {
+			if h.Status != model.HostInstalled && h.Status != model.HostError {
+				return model.Conflictf("cluster %s cannot be completed: require all hosts installed or failed, found %s %s",
+					c.Name, h.Hostname(), h.Status)
+			}
+		}
+		tx.SupersedeCluster(c.ID) // such as a wait for a stage that was not reported
+		facts := lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Operators: monitored, Now: tx.Now()})
+		if names := strings.Join(facts.FailedOperators, ", "); names != "" {
+			about := lifecycle.AboutCluster(c)
+			tx.Event(events.New(events.ClusterDegradedOLMOperatorsFailed, about, events.Props{"failed_operators": names}, tx.Now()))
+		}
+		_, err := lifecycle.ApplyCluster(c, lifecycle.FinishInstallation, facts, tx)
+		return err
+	})
 }
 
-// FinishReset takes the cluster and its hosts back to discovery.
-func (a *Clusters) FinishReset(ctx context.Context, id uuid.UUID) error {
-	return nonRetryable(a.Installation.FinishReset(ctx, id))
+// FailInstallation marks the cluster as failed. While its workflow waits for a command the hosts keep their states.
+func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error {
+	return nonRetryable(installation.UpdateCluster(ctx, a.Store, f.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		c.DecisionOpen = f.Waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
+		if !f.Waiting {
+			tx.SupersedeCluster(c.ID)
+		}
+		facts := installation.ClusterFacts(c, hosts, tx)
+		facts.Reason = f.Reason
+		_, err := lifecycle.ApplyCluster(c, lifecycle.InstallationFailed, facts, tx)
+		return ifPossible(err)
+	}))
 }
 
 // nonRetryable marks errors that retrying cannot fix as such: the object is gone or
@@ -110,6 +95,15 @@ func (a *Clusters) FinishReset(ctx context.Context, id uuid.UUID) error {
 func nonRetryable(err error) error {
 	if errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrInvalid) {
 		return temporal.NewNonRetryableApplicationError(err.Error(), FailureRefused, nil)
+	}
+	return err
+}
+
+// ifPossible drops the refusal of an event that an object is past: an activity may run
+// twice, and a host may be booted by hand.
+func ifPossible(err error) error {
+	if errors.Is(err, model.ErrConflict) {
+		return nil
 	}
 	return err
 }

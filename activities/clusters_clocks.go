@@ -8,7 +8,10 @@ import (
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 )
 
 // userNeededEvery is how often AwaitUserNeeded looks.
@@ -36,27 +39,65 @@ func (a *Clusters) AwaitUserNeeded(ctx context.Context, r InstallRequest) error 
 	}
 }
 
-// FinalizingStage says which stage the controller reported last, and how long ago.
+// FinalizingStage returns which stage the controller reported last (empty before the first one), how long ago, and how
+// long the cluster's OLM operators may take.
 func (a *Clusters) FinalizingStage(ctx context.Context, id uuid.UUID) (FinalizingStage, error) {
-	stage, age, operators, err := a.Installation.FinalizingStage(ctx, id)
-	return FinalizingStage{Stage: stage, Age: age, Operators: operators}, nonRetryable(err)
+	c, err := a.Store.Cluster(ctx, id)
+	if err != nil {
+		return FinalizingStage{}, nonRetryable(err)
+	}
+	list, err := a.Store.MonitoredOperators(ctx, id)
+	if err != nil {
+		return FinalizingStage{}, nonRetryable(err)
+	}
+	at := FinalizingStage{Stage: c.Progress.FinalizingStage, Operators: lifecycle.OperatorTimeout(list)}
+	if started := c.Progress.FinalizingStageStartedAt; !started.IsZero() {
+		at.Age = max(a.Store.Now().Sub(started), 0)
+	}
+	return at, nil
 }
 
-// JudgeFinalizing says what becomes of a cluster whose finalizing stage takes too long.
+// JudgeFinalizing decides what becomes of a cluster whose finalizing stage took longer than its limit. Without a failure
+// the stage was reported, once, and continues.
 func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (StageVerdict, error) {
-	failure, err := a.Installation.JudgeFinalizing(ctx, r.ClusterID, r.Stage, r.Limit, r.Soft)
-	return StageVerdict{Failure: failure}, nonRetryable(err)
+	var verdict StageVerdict
+	err := installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		verdict = StageVerdict{}
+		if c.Progress.FinalizingStage != r.Stage {
+			return nil // it was left in this moment
+		}
+		facts := installation.ClusterFacts(c, hosts, tx)
+		facts.Timeouts.Soft, facts.Limit = r.Soft, r.Limit
+		next, err := lifecycle.NextCluster(lifecycle.FinalizingStageTimeout, c.Status, facts)
+		if err == nil && next.To == model.ClusterError {
+			verdict.Failure = next.StatusInfo // the workflow stops the cluster with it
+			return nil
+		}
+		_, err = lifecycle.ApplyCluster(c, lifecycle.FinalizingStageTimeout, facts, tx)
+		return ifPossible(err)
+	})
+	return verdict, nonRetryable(err)
 }
 
-// ResumeInstallation takes a cluster that stopped at a time-out back to where it was.
+// ResumeInstallation returns a cluster that stopped at a time-out to where it was, and hosts that were marked with it to
+// installed. The stage it is in gets its time once more.
 func (a *Clusters) ResumeInstallation(ctx context.Context, r InstallRequest) error {
-	return nonRetryable(a.Installation.Resume(ctx, r.ClusterID))
-}
-
-// JudgeStage says what becomes of a host whose stage takes too long.
-func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, error) {
-	failure, again, err := a.Installation.JudgeStage(ctx, r.InfraEnvID, r.HostID, r.Limit, r.Soft)
-	return StageVerdict{Failure: failure, Again: again}, nonRetryable(err)
+	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		awaited := c.DecisionOpen
+		c.DecisionOpen = false
+		if c.Status != model.ClusterError {
+			return nil
+		}
+		for _, h := range hosts {
+			if _, err := lifecycle.ApplyHost(h, lifecycle.ResumeHost, installation.HostFacts(h, c, tx), tx); ifPossible(err) != nil {
+				return err
+			}
+		}
+		facts := installation.ClusterFacts(c, hosts, tx)
+		facts.AwaitingRetry = facts.AwaitingRetry || awaited
+		_, err := lifecycle.ApplyCluster(c, lifecycle.ResumeCluster, facts, tx)
+		return ifPossible(err)
+	}))
 }
 
 // AwaitFinalizingStage waits until the controller reports a later stage than the given one.
@@ -66,11 +107,11 @@ func (a *Steps) AwaitFinalizingStage(ctx context.Context, r FinalizingRequest) (
 	if !errors.Is(err, activity.ErrResultPending) {
 		return result, err
 	}
-	stage, _, _, serr := a.Installation.FinalizingStage(ctx, r.ClusterID)
-	if serr != nil {
-		return StepResult{}, nonRetryable(serr)
+	c, cerr := a.Store.Cluster(ctx, r.ClusterID)
+	if cerr != nil {
+		return StepResult{}, nonRetryable(cerr)
 	}
-	if stage == r.Stage {
+	if c.Progress.FinalizingStage == r.Stage {
 		return result, err // reports from now on find the row
 	}
 	return StepResult{StepID: row.ID}, a.Store.ActivityDone(ctx, row.ID)

@@ -63,7 +63,7 @@ func (a *Files) ExtractInstaller(ctx context.Context, r InstallRequest) error {
 
 // GenerateIgnition writes the install-config, runs the installer with the cluster's
 // manifests, and stores its files and the Ignition of every host. A failure of the
-// installer is final and carries its last words; the whole output is stored.
+// installer is not retried and carries the end of its output; the whole output is stored.
 func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 	stop := beat(ctx)
 	defer stop()
@@ -150,7 +150,7 @@ func refuse(err error) error {
 // beatEvery is well within the heartbeat time-out of generating activities.
 const beatEvery = 5 * time.Second
 
-// beat tells Temporal that an activity works, until stop is called.
+// beat records heartbeats of an activity until stop is called.
 func beat(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {

@@ -8,8 +8,8 @@ import (
 	"slipway/internal/service/installation"
 )
 
-// GenerateHostIgnition stores the config a host is installed with that joins an existing
-// cluster. A fault of what the user gave is final.
+// GenerateHostIgnition stores the Ignition config of a host that joins an existing cluster.
+// An error in what the user gave is not retried.
 func (a *Files) GenerateHostIgnition(ctx context.Context, r HostRef) error {
 	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {

@@ -2,43 +2,85 @@ package activities
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/installation"
 )
 
 // Hosts changes hosts for their workflow.
 type Hosts struct {
-	Store        *store.Store
-	Installation *installation.Service
-	Progress     Progress
-	Timeouts     Timeouts
+	Store     *store.Store
+	Discovery Discovery
+	Progress  Progress
+	Timeouts  Timeouts
 }
 
-// BeginAttempt puts the host to work.
+// update changes a host for its workflow.
+func (a *Hosts) update(ctx context.Context, r HostRef, fn func(*model.Host, *store.Tx) error) error {
+	return nonRetryable(installation.UpdateHost(ctx, a.Store, r.InfraEnvID, r.HostID, fn))
+}
+
+// BeginAttempt lets a host be installed, from the start or from the stage that failed.
 func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
-	return nonRetryable(a.Installation.BeginAttempt(ctx, r.InfraEnvID, r.HostID, r.Attempt, r.FromStart))
+	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
+		if h.Attempt == r.Attempt && !h.DecisionOpen {
+			return nil // this ran already
+		}
+		event := lifecycle.BeginAttempt
+		if !r.FromStart {
+			event = lifecycle.RepeatStage
+		}
+		facts := installation.HostFacts(h, nil, tx)
+		facts.Attempt = r.Attempt
+		_, err := lifecycle.ApplyHost(h, event, facts, tx)
+		return err
+	})
 }
 
-// FailHost marks the host as failed while its workflow waits for a decision.
+// FailHost marks the host as failed while its workflow waits for a decision. One that has left
+// its cluster stays what it is.
 func (a *Hosts) FailHost(ctx context.Context, f HostFailure) error {
-	return nonRetryable(a.Installation.Fail(ctx, f.InfraEnvID, f.HostID, f.Reason))
+	return a.update(ctx, f.HostRef, func(h *model.Host, tx *store.Tx) error {
+		if h.ClusterID == nil {
+			return nil
+		}
+		facts := installation.HostFacts(h, nil, tx)
+		facts.Reason = f.Reason
+		if _, err := lifecycle.ApplyHost(h, lifecycle.FailHost, facts, tx); err != nil {
+			return ifPossible(err)
+		}
+		tx.SupersedeHost(h)
+		return nil
+	})
 }
 
-// GiveUpHost ends the wait for a decision.
+// GiveUpHost ends the wait for a decision: the host stays failed, and the cluster is
+// evaluated without it. Done again, or for a host that has left its cluster, it does nothing.
 func (a *Hosts) GiveUpHost(ctx context.Context, f HostFailure) error {
-	return nonRetryable(a.Installation.GiveUp(ctx, f.InfraEnvID, f.HostID))
+	return a.update(ctx, f.HostRef, func(h *model.Host, tx *store.Tx) error {
+		if !h.DecisionOpen {
+			return nil
+		}
+		tx.SupersedeHost(h)
+		_, err := lifecycle.ApplyHost(h, lifecycle.GiveUpHost, installation.HostFacts(h, nil, tx), tx)
+		return ifPossible(err)
+	})
 }
 
 // RetryHost prepares a failed host for another attempt: one that has left the live
-// image has to be booted from it again first.
+// image waits until its user boots it from there again.
 func (a *Hosts) RetryHost(ctx context.Context, r RetryRequest) error {
 	if !r.LeftLiveImage {
 		return nil // BeginAttempt does the rest
 	}
-	return nonRetryable(a.Installation.AwaitLiveImage(ctx, r.InfraEnvID, r.HostID))
+	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
+		_, err := lifecycle.ApplyHost(h, lifecycle.RetryHost, installation.HostFacts(h, nil, tx), tx)
+		return ifPossible(err)
+	})
 }
 
 // ShowStage shows a stage that has no step of its own.
@@ -46,9 +88,50 @@ func (a *Hosts) ShowStage(ctx context.Context, r StageRequest) error {
 	return nonRetryable(a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""))
 }
 
-// RebootTimedOut asks the user to look at the boot order.
+// RebootTimedOut asks the user to check the boot order of a host that does not come up from its disk.
 func (a *Hosts) RebootTimedOut(ctx context.Context, r HostRef) error {
-	return nonRetryable(a.Installation.RebootTimedOut(ctx, r.InfraEnvID, r.HostID))
+	return a.update(ctx, r, func(h *model.Host, tx *store.Tx) error {
+		_, err := lifecycle.ApplyHost(h, lifecycle.RebootTimedOut, installation.HostFacts(h, nil, tx), tx)
+		return ifPossible(err)
+	})
+}
+
+// JudgeStage decides what becomes of a host that has been in its stage for longer than its limit. Without a failure the
+// stage was reported, once, and continues, or gets its time again.
+func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, error) {
+	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if err != nil {
+		return StageVerdict{}, nonRetryable(err)
+	}
+	var c *model.Cluster
+	if h.ClusterID != nil {
+		if c, err = a.Store.Cluster(ctx, *h.ClusterID); err != nil {
+			return StageVerdict{}, nonRetryable(err)
+		}
+	}
+	var verdict StageVerdict
+	err = a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
+		verdict = StageVerdict{}
+		if h.Status == model.HostError {
+			verdict.Failure = h.StatusInfo
+			return nil
+		}
+		facts := installation.HostFacts(h, c, tx)
+		facts.Timeouts.Soft, facts.Limit = r.Soft, r.Limit
+		next, err := lifecycle.NextHost(lifecycle.StageTimedOut, h.Status, facts)
+		switch {
+		case err != nil:
+			verdict.Failure = fmt.Sprintf("the host is %s", h.Status)
+			return nil //nolint:nilerr // it left the installation, and its workflow ends
+		case next.To == model.HostError:
+			verdict.Failure = next.StatusInfo // the workflow stops the host with it
+			return nil
+		}
+		verdict.Again = next.Effect == lifecycle.EffectStageClockRestarted
+		_, err = lifecycle.ApplyHost(h, lifecycle.StageTimedOut, facts, tx)
+		return err
+	})
+	return verdict, err
 }
 
 // rediscoveryEvery is how often the status of an awaited host is looked at.

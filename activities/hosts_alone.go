@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -9,14 +10,23 @@ import (
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
+	"slipway/internal/wire"
 )
 
-// BeginAddition freezes the role of a host that joins an existing cluster. It fails with
-// FailureRefused when another attempt was accepted meanwhile, or the host has gone.
+// BeginAddition returns the plan of a host that joins an existing cluster. It fails with
+// FailureRefused when another attempt was accepted meanwhile, or the host has left its cluster.
 func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error) {
-	h, err := a.Installation.BeginAddition(ctx, r.InfraEnvID, r.HostID, r.Attempt)
+	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {
 		return AddPlan{}, refuse(err)
+	}
+	if err := sameAttempt(h, r.Attempt); err != nil {
+		return AddPlan{}, refuse(err)
+	}
+	if !lifecycle.BeingAdded.Has(h.Status) {
+		return AddPlan{}, refuse(model.NotFoundf("attempt %d of host %s is over: it is %s", r.Attempt, h.Hostname(), h.Status))
 	}
 	c, err := a.Store.Cluster(ctx, *h.ClusterID)
 	if err != nil {
@@ -28,59 +38,93 @@ func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error
 	return plan, nil
 }
 
-// JudgeChecks fails with FailureRefused and the reason when the disk or the images of a
-// host that joins an existing cluster did not pass their checks.
+// diskChecks are the checks that run before a disk is written.
+var diskChecks = []string{
+	string(wire.HostValidationIDSufficientInstallationDiskSpeed), string(wire.HostValidationIDContainerImagesAvailable),
+}
+
+// JudgeChecks evaluates what the checks of a host found that joins an existing cluster. It fails with FailureRefused and
+// the reason when its disk or the images did not pass. An ignored validation does not hold it up.
 func (a *Hosts) JudgeChecks(ctx context.Context, r HostRef) error {
-	problem, err := a.Installation.JudgeChecks(ctx, r.InfraEnvID, r.HostID)
-	if err == nil && problem != "" {
-		return temporal.NewNonRetryableApplicationError(problem, FailureRefused, nil)
-	}
-	return nonRetryable(err)
-}
-
-// CancelHost writes what the cancelled installation of a single host leaves.
-func (a *Hosts) CancelHost(ctx context.Context, r AddRequest) error {
-	return nonRetryable(a.Installation.CancelHost(ctx, r.InfraEnvID, r.HostID, r.Attempt))
-}
-
-// BeginHostReset voids what a host was told and says whether its agent has to stop. It
-// fails with FailureRefused when another attempt was accepted meanwhile.
-func (a *Hosts) BeginHostReset(ctx context.Context, r AddRequest) (stop bool, err error) {
-	stop, err = a.Installation.BeginHostReset(ctx, r.InfraEnvID, r.HostID, r.Attempt)
-	return stop, nonRetryable(err)
-}
-
-// FinishHostReset takes a host back to discovery.
-func (a *Hosts) FinishHostReset(ctx context.Context, r AddRequest) error {
-	return nonRetryable(a.Installation.FinishHostReset(ctx, r.InfraEnvID, r.HostID, r.Attempt))
-}
-
-// BeginReclaim checks that the host is still to be reclaimed. It fails with
-// FailureRefused when it is not.
-func (a *Hosts) BeginReclaim(ctx context.Context, r ReclaimRequest) (ReclaimPlan, error) {
 	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {
-		return ReclaimPlan{}, nonRetryable(err)
+		return nonRetryable(err)
 	}
-	if h.WorkflowAttempt != r.Attempt || !lifecycle.Reclaimed.Has(h.Status) {
-		return ReclaimPlan{}, temporal.NewNonRetryableApplicationError("the host is "+string(h.Status), FailureRefused, nil)
+	if h.ClusterID == nil {
+		return temporal.NewNonRetryableApplicationError("the host has left its cluster", FailureRefused, nil)
 	}
-	return ReclaimPlan{Timeouts: a.Timeouts}, nil
+	if err := a.Discovery.RefreshCluster(ctx, *h.ClusterID); err != nil {
+		return nonRetryable(err)
+	}
+	if h, err = a.Store.Host(ctx, r.InfraEnvID, r.HostID); err != nil {
+		return nonRetryable(err)
+	}
+	if problem := failedCheck(h); problem != "" {
+		return temporal.NewNonRetryableApplicationError(problem, FailureRefused, nil)
+	}
+	return nil
 }
 
-// RebootForReclaim shows that a host boots the discovery image it has fetched.
-func (a *Hosts) RebootForReclaim(ctx context.Context, r HostRef) error {
-	return nonRetryable(a.Installation.RebootForReclaim(ctx, r.InfraEnvID, r.HostID))
+// failedCheck says what is wrong with a host; empty when it can be installed.
+func failedCheck(h *model.Host) string {
+	if h.Status == model.HostError {
+		return h.StatusInfo
+	}
+	for _, v := range h.Validations {
+		if v.Status == model.ValidationFailure && slices.Contains(diskChecks, v.ID) {
+			return v.Message
+		}
+	}
+	return ""
 }
 
-// FailReclaim leaves a host to its user.
-func (a *Hosts) FailReclaim(ctx context.Context, f ReclaimFailure) error {
-	return nonRetryable(a.Installation.FailReclaim(ctx, f.InfraEnvID, f.HostID, f.Attempt, f.Reason))
+// CancelHost stops an attempt to install a single host in the database; one
+// that is not being installed, or in another attempt, stays what it is.
+func (a *Hosts) CancelHost(ctx context.Context, r AddRequest) error {
+	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
+		if h.ClusterID == nil || h.WorkflowAttempt != r.Attempt {
+			return nil
+		}
+		tx.SupersedeHost(h)
+		h.DecisionOpen, h.PendingWorkflow = false, model.WorkflowNone
+		_, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, installation.HostFacts(h, nil, tx), tx)
+		return ifPossible(err)
+	})
 }
 
-// AwaitPool returns when a reclaimed host has registered from the discovery image.
-func (a *Hosts) AwaitPool(ctx context.Context, r HostRef) error {
-	return a.await(ctx, r, func(s model.HostStatus) bool { return !lifecycle.Reclaimed.Has(s) })
+// BeginHostReset voids the steps of a host in an attempt and reports whether its agent has to stop. It
+// fails with FailureRefused when another attempt was accepted meanwhile, or the host has left its cluster.
+func (a *Hosts) BeginHostReset(ctx context.Context, r AddRequest) (stop bool, err error) {
+	err = a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
+		if err := sameAttempt(h, r.Attempt); err != nil {
+			return err
+		}
+		tx.SupersedeHost(h)
+		h.PendingWorkflow = model.WorkflowNone
+		var err error
+		stop, err = beginReset(tx, h)
+		return err
+	})
+	return stop, err
+}
+
+// FinishHostReset returns a host to discovery. Its errors are those of BeginHostReset.
+func (a *Hosts) FinishHostReset(ctx context.Context, r AddRequest) error {
+	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
+		if err := sameAttempt(h, r.Attempt); err != nil {
+			return err
+		}
+		tx.SupersedeHost(h)
+		return finishReset(tx, h)
+	})
+}
+
+// sameAttempt refuses when another workflow installs the host now.
+func sameAttempt(h *model.Host, attempt int) error {
+	if h.ClusterID == nil || h.WorkflowAttempt != attempt {
+		return model.NotFoundf("attempt %d of host %s is over: it is %s and in attempt %d", attempt, h.Hostname(), h.Status, h.WorkflowAttempt)
+	}
+	return nil
 }
 
 // await looks at the status of a host until it is what is waited for.

@@ -40,7 +40,7 @@ func newAlone(t *testing.T) *alone {
 	log := slog.New(slog.DiscardHandler)
 	limits := lifecycle.DefaultTimeouts()
 	d := discovery.New(discovery.Options{Store: x.store, Log: log, Now: time.Now, Timeouts: limits})
-	service := installation.New(installation.Options{Store: x.store, Blob: blobs, Discovery: d, Log: log, CheckClusterVersion: true})
+	service := installation.New(installation.Options{Store: x.store, Blob: blobs, Discovery: d})
 	x.steps.Installation = service
 	_, err = x.store.UpdateCluster(t.Context(), x.ref.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
 		c.Kind, c.Status, c.APIVIPDNSName = model.KindAddHostsCluster, model.ClusterAddingHosts, "api.prod.example.com"
@@ -49,7 +49,10 @@ func newAlone(t *testing.T) *alone {
 	require.NoError(t, err)
 	a := &alone{
 		scene: x,
-		hosts: &activities.Hosts{Store: x.store, Installation: service, Progress: progress.Service{Store: x.store, Timeouts: limits}, Timeouts: activities.Timeouts{Timeouts: limits}},
+		hosts: &activities.Hosts{
+			Store: x.store, Discovery: d, Progress: progress.Service{Store: x.store, Timeouts: limits},
+			Timeouts: activities.Timeouts{Timeouts: limits},
+		},
 		files: &activities.Files{Store: x.store, Blob: blobs},
 	}
 	a.change(t, func(h *model.Host) {
@@ -143,7 +146,7 @@ func TestFinalizingStageIsWaitedForUntilALaterOneIsReported(t *testing.T) {
 	require.Equal(t, model.ActivityReported, rows[0].State, "the report itself ends the wait")
 
 	require.NoError(t, late.steps.Installation.FinalizingProgress(t.Context(), late.ref.ClusterID, model.FinalizingAddingRouterCA))
-	require.NoError(t, wait(late, model.FinalizingWaitingForOperators), "that one was left before anybody waited")
+	require.NoError(t, wait(late, model.FinalizingWaitingForOperators), "that one was left before the wait began")
 }
 
 func TestStepsOfAWorkflowThatLostItsHostAreRefused(t *testing.T) {

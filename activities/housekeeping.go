@@ -15,7 +15,7 @@ import (
 	"slipway/internal/service/installation"
 )
 
-// Housekeeping removes what nobody uses any more. Every activity does one batch; done
+// Housekeeping removes idle and deleted objects. Every activity does one batch; done
 // again, it finds nothing of it left.
 type Housekeeping struct {
 	Store *store.Store
@@ -33,7 +33,7 @@ type Batch struct {
 // BatchDone is what became of a batch.
 type BatchDone struct {
 	Removed int
-	Last    uuid.UUID // to go on after
+	Last    uuid.UUID // the next batch begins after it
 	More    bool      // there may be more
 }
 
@@ -45,7 +45,7 @@ const (
 )
 
 // DeregisterIdleClusters deletes clusters that were never installed, or failed, and that
-// nobody touched and no host of which was heard of for long.
+// neither a user nor a host touched for long.
 func (a *Housekeeping) DeregisterIdleClusters(ctx context.Context, b Batch) (BatchDone, error) {
 	since := a.Store.Now().Add(-b.OlderThan)
 	ids, err := a.Store.IdleClusters(ctx, since, b.After, idleBatch)
@@ -66,7 +66,7 @@ func (a *Housekeeping) DeregisterIdleClusters(ctx context.Context, b Batch) (Bat
 	})
 }
 
-// DeregisterIdleInfraEnvs deletes discovery environments that belong to no cluster, with
+// DeregisterIdleInfraEnvs deletes InfraEnvs that belong to no cluster, with
 // hosts that were silent for long, if any.
 func (a *Housekeeping) DeregisterIdleInfraEnvs(ctx context.Context, b Batch) (BatchDone, error) {
 	since := a.Store.Now().Add(-b.OlderThan)
@@ -82,7 +82,7 @@ func (a *Housekeeping) DeregisterIdleInfraEnvs(ctx context.Context, b Batch) (Ba
 }
 
 // DeregisterIdleHosts deletes hosts that belong to no cluster and were silent for long, in
-// discovery environments that others still use.
+// InfraEnvs that others still use.
 func (a *Housekeeping) DeregisterIdleHosts(ctx context.Context, b Batch) (BatchDone, error) {
 	since := a.Store.Now().Add(-b.OlderThan)
 	hosts, err := a.Store.IdleHosts(ctx, since, hostBatch)
@@ -93,7 +93,8 @@ func (a *Housekeeping) DeregisterIdleHosts(ctx context.Context, b Batch) (BatchD
 	for _, key := range hosts {
 		activity.RecordHeartbeat(ctx)
 		removed, err := a.Store.DeleteIdleHost(ctx, key, since, func(h *model.Host, t *store.Tx) {
-			t.Event(events.New(events.HostDeregistered, events.Subject{InfraEnvID: &h.InfraEnvID, HostID: &h.ID, HostName: h.Hostname(), Host: h}, nil, t.Now()))
+			about := events.Subject{InfraEnvID: &h.InfraEnvID, HostID: &h.ID, HostName: h.Hostname(), Host: h}
+			t.Event(events.New(events.HostDeregistered, about, nil, t.Now()))
 		})
 		if err != nil {
 			return done, fmt.Errorf("remove host %s: %w", key.HostID, err)
@@ -131,7 +132,7 @@ func (a *Housekeeping) PurgeClusters(ctx context.Context, b Batch) (BatchDone, e
 	return done, err
 }
 
-// PurgeInfraEnvs removes deleted discovery environments for good.
+// PurgeInfraEnvs removes deleted InfraEnvs for good.
 func (a *Housekeeping) PurgeInfraEnvs(ctx context.Context, b Batch) (BatchDone, error) {
 	ids, err := a.Store.DeletedInfraEnvs(ctx, a.Store.Now().Add(-b.OlderThan), b.After, purgeBatch)
 	if err != nil {

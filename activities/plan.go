@@ -43,7 +43,7 @@ type Timeouts struct {
 	lifecycle.Timeouts
 	// Decision is how long a failed host or cluster waits for a command.
 	Decision time.Duration `json:"decision"`
-	// Heartbeat is how long a pending activity may go without anybody vouching for it.
+	// Heartbeat is how long a pending activity may be open without a heartbeat.
 	Heartbeat time.Duration `json:"heartbeat"`
 }
 
@@ -153,7 +153,7 @@ type AddPlan struct {
 	Timeouts Timeouts
 }
 
-// ReclaimRequest names one attempt to take a host back to its discovery environment.
+// ReclaimRequest names one attempt to return a host to its InfraEnv.
 // ClusterID is the cluster it was in.
 type ReclaimRequest struct {
 	HostRef
@@ -165,7 +165,7 @@ type ReclaimPlan struct {
 	Timeouts Timeouts
 }
 
-// ReclaimFailure says why an attempt to take a host back stopped.
+// ReclaimFailure says why an attempt to return a host stopped.
 type ReclaimFailure struct {
 	ReclaimRequest
 	Reason string
@@ -178,8 +178,8 @@ type StageClock struct {
 	Soft  bool
 }
 
-// StageVerdict is what the rules say of a stage that takes too long: Failure ends it,
-// Again gives it its time once more, neither lets it go on for as long as it takes.
+// StageVerdict is what the rules decide for a stage that takes too long: Failure ends it,
+// Again gives it its time once more, without both it continues without a limit.
 type StageVerdict struct {
 	Failure string
 	Again   bool

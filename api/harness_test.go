@@ -70,9 +70,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 			Store: s.store, Blob: s.blob, Discovery: agents,
 			Progress:     progress.Service{Store: s.store, Timeouts: lifecycle.DefaultTimeouts()},
 			Orchestrator: s.orchestrator, Log: log, Now: time.Now,
-			Installation: installation.New(
-				installation.Options{Store: s.store, Blob: s.blob, Discovery: agents, Log: log, CheckClusterVersion: true},
-			),
+			Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents}),
 		},
 		Catalogue: api.Catalogue{Releases: openshift.NewCatalogue(releases(t))},
 		Deployment: api.Deployment{

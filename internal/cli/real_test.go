@@ -58,9 +58,7 @@ func newService(t *testing.T) *service {
 	server := httptest.NewServer(api.NewServer(api.Options{
 		Service: api.Service{
 			Store: tables, Blob: blobs, Discovery: agents, Orchestrator: willing{}, Log: log, Now: time.Now,
-			Installation: installation.New(
-				installation.Options{Store: tables, Blob: blobs, Discovery: agents, Log: log, CheckClusterVersion: true},
-			),
+			Installation: installation.New(installation.Options{Store: tables, Blob: blobs, Discovery: agents}),
 		},
 		Catalogue:  api.Catalogue{Releases: openshift.NewCatalogue(releases)},
 		Deployment: api.Deployment{BaseURL: "http://service.example"},

@@ -121,9 +121,7 @@ func (s *Service) assemble() error {
 		SweepEvery: s.variables.HostMonitor, LookEvery: s.variables.ClusterMonitor,
 		KeepVirtualNICs: s.variables.VirtualNICs, DisabledSteps: s.variables.DisabledSteps,
 	})
-	s.installation = installation.New(installation.Options{
-		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Log: s.logger, CheckClusterVersion: s.variables.CheckClusterVersion,
-	})
+	s.installation = installation.New(installation.Options{Store: s.store, Blob: s.blobs, Discovery: s.discovery})
 	data, _ := orchestrator.Converters(s.sealer)
 	s.orchestrator = orchestrator.New(orchestrator.Options{
 		Temporal: s.client, Store: s.store, Signals: s.signals, Installation: s.installation,
@@ -162,8 +160,10 @@ func (s *Service) readSettings() (err error) {
 func (s *Service) StartWorker(ctx context.Context) error {
 	components := s.components()
 	w := worker.New(s.client, worker.Dependencies{
-		Clusters: &activities.Clusters{Store: s.store, Installation: s.installation, Discovery: s.discovery, Timeouts: s.timeouts},
-		Hosts:    &activities.Hosts{Store: s.store, Installation: s.installation, Progress: s.progress(), Timeouts: s.timeouts},
+		Clusters: &activities.Clusters{
+			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Timeouts: s.timeouts, CheckClusterVersion: s.variables.CheckClusterVersion,
+		},
+		Hosts: &activities.Hosts{Store: s.store, Discovery: s.discovery, Progress: s.progress(), Timeouts: s.timeouts},
 		Steps: &activities.Steps{
 			Store: s.store, Installation: s.installation, Progress: s.progress(),
 			Builder: &activities.StepArgs{

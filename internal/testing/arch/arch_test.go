@@ -37,6 +37,9 @@ var allowed = []importRule{
 	{"internal/testing/tartest", nil, "reads what tests are given"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
+	{"internal/testing/fixtures", []string{
+		"internal/platform/store", "internal/platform/blob", "internal/platform/encryption", "internal/testing/pgtest", "internal/model",
+	}, "clusters and hosts for tests"},
 	{"internal/testing/arch", nil, "looks from outside"},
 	{"internal/testing/words", nil, "reads texts only"},
 	{"internal/testing/await", nil, "waits in tests"},
@@ -57,7 +60,9 @@ var allowed = []importRule{
 		"internal/images/liveisos", "internal/images/download", "internal/platform/auth", "internal/platform/httpapi", "internal/model", "internal/wire",
 	}, nouns...), "serves images, and asks the API over HTTP"},
 	{"internal/images/liveisos", []string{"internal/model", "internal/cluster/openshift", "internal/images/remaster"}, "files of the operating system, and what is offered"},
-	{"internal/service/installation", append([]string{"internal/platform/store", "internal/platform/blob", "internal/service/discovery", "internal/model", "internal/wire"}, nouns...), "phases in the database"},
+	{"internal/service/installation", append([]string{
+		"internal/platform/store", "internal/platform/blob", "internal/service/discovery", "internal/model", "internal/wire",
+	}, nouns...), "commands and reports in the database"},
 	{"internal/service/orchestrator", []string{"internal/cluster/lifecycle", "internal/platform/store", "internal/model", "internal/wire", "workflows", "activities"}, "the bridge to Temporal"},
 	{"internal/platform/engine", nil, "the embedded servers know no nouns"},
 	{"internal/platform/frontend", nil, "reaches a Temporal frontend"},
@@ -76,8 +81,8 @@ var allowed = []importRule{
 	}, "machines run the real agent"},
 	{"workflows", []string{"activities", "internal/cluster/steps", "internal/model", "internal/wire"}, "pure stories"},
 	{"activities", append([]string{
-		"internal/platform/store", "internal/platform/blob", "internal/service/installation", "internal/service/discovery", "internal/model", "internal/wire",
-	}, nouns...), "work on nouns and tables"},
+		"internal/platform/store", "internal/platform/blob", "internal/service/installation", "internal/model", "internal/wire",
+	}, nouns...), "phases in the database"},
 	{"worker", []string{"workflows", "activities"}, "the list of both"},
 	{"api", append([]string{
 		"internal/platform/store", "internal/platform/blob", "internal/service/orchestrator", "internal/platform/auth", "internal/service/discovery", "internal/service/installation",

@@ -15,7 +15,7 @@ import (
 
 // changesStatuses are the packages that may write the status of a host or cluster:
 // lifecycle decides it, and the store reads rows of the database.
-var changesStatuses = []string{"internal/cluster/lifecycle", "internal/platform/store"}
+var changesStatuses = []string{"internal/cluster/lifecycle", "internal/platform/store", "internal/testing/fixtures"}
 
 // statusFields are those that only a transition changes.
 var statusFields = []string{"Status", "StatusInfo"}

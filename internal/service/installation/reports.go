@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -20,7 +19,7 @@ func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 	if at < 0 {
 		return model.Invalidf("require a finalizing stage of the API, found %q", stage)
 	}
-	return s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	return UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
 		if c.Progress.FinalizingStage == stage {
 			return nil
 		}
@@ -29,7 +28,8 @@ func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 		c.Progress.Finalizing = max(c.Progress.Finalizing, (at+1)*100/len(model.FinalizingStages))
 		total(c)
 		tx.MilestonesReached(id, leftBefore(at))
-		tx.Event(events.New(events.ClusterFinalizingStageUpdated, lifecycle.AboutCluster(c), events.Props{"finalizing_stage": string(stage)}, tx.Now()))
+		about := lifecycle.AboutCluster(c)
+		tx.Event(events.New(events.ClusterFinalizingStageUpdated, about, events.Props{"finalizing_stage": string(stage)}, tx.Now()))
 		return nil
 	})
 }
@@ -82,7 +82,7 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 	if _, err := s.blob.PutSecret(ctx, Key(id, "kubeconfig"), merged); err != nil {
 		return err
 	}
-	err = s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
 		if c.IngressCertAt.IsZero() {
 			c.IngressCertAt = tx.Now()
 		}
@@ -94,9 +94,9 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 	return s.CheckMilestones(ctx, id)
 }
 
-// Complete records the controller's last word.
+// Complete records the controller's final report.
 func (s *Service) Complete(ctx context.Context, id uuid.UUID, success bool, errorInfo string) error {
-	err := s.update(ctx, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	err := UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
 		if c.Status == model.ClusterInstalled {
 			return nil
 		}
@@ -112,7 +112,7 @@ func (s *Service) Complete(ctx context.Context, id uuid.UUID, success bool, erro
 	return s.CheckMilestones(ctx, id)
 }
 
-// Milestone tells whether a milestone is reached; the error is the cluster's failure.
+// Milestone reports whether a milestone is reached; the error is the cluster's failure.
 func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone) (reached bool, failure string, err error) {
 	c, err := s.store.Cluster(ctx, id)
 	if err != nil {
@@ -159,45 +159,4 @@ func (s *Service) CheckMilestones(ctx context.Context, id uuid.UUID) error {
 		}
 	}
 	return nil
-}
-
-// Finish makes a finalized cluster installed: every host is installed or failed, and the
-// milestones are reached.
-func (s *Service) Finish(ctx context.Context, id uuid.UUID) error {
-	monitored, err := s.store.MonitoredOperators(ctx, id)
-	if err != nil {
-		return err
-	}
-	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
-		if c.Status == model.ClusterInstalled {
-			return nil
-		}
-		for _, h := range hosts {
-			if h.Status != model.HostInstalled && h.Status != model.HostError {
-				return model.Conflictf("cluster %s cannot be completed: require all hosts installed or failed, found %s %s", c.Name, h.Hostname(), h.Status)
-			}
-		}
-		tx.SupersedeCluster(id) // such as a wait for a stage that nobody reported
-		facts := lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Operators: monitored, Now: tx.Now()})
-		if names := strings.Join(facts.FailedOperators, ", "); names != "" {
-			tx.Event(events.New(events.ClusterDegradedOLMOperatorsFailed, lifecycle.AboutCluster(c), events.Props{"failed_operators": names}, tx.Now()))
-		}
-		_, err := lifecycle.ApplyCluster(c, lifecycle.FinishInstallation, facts, tx)
-		return err
-	})
-}
-
-// FailCluster marks a cluster as failed. While its workflow waits for a command the hosts
-// keep their states.
-func (s *Service) FailCluster(ctx context.Context, id uuid.UUID, why string, waiting bool) error {
-	return s.update(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
-		c.DecisionOpen = waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
-		if !waiting {
-			tx.SupersedeCluster(id)
-		}
-		facts := clusterFacts(c, hosts, tx)
-		facts.Reason = why
-		_, err := lifecycle.ApplyCluster(c, lifecycle.InstallationFailed, facts, tx)
-		return ifPossible(err)
-	})
 }

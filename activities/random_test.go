@@ -1,4 +1,4 @@
-package installation_test
+package activities_test
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 
+	"slipway/activities"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/steps"
@@ -42,13 +44,15 @@ func TestRandomInstallationsFollowTheTables(t *testing.T) {
 		start = uint64(time.Now().UnixNano())
 	}
 	b := newBench(t)
-	d := discovery.New(discovery.Options{Store: b.store, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
-	reports := progress.Service{Store: b.store, Timeouts: lifecycle.DefaultTimeouts()}
+	d := discovery.New(discovery.Options{
+		Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
+	})
+	reports := progress.Service{Store: b.Tables, Timeouts: lifecycle.DefaultTimeouts()}
 	met := map[string]int{}
 	for i := range uint64(randomInstallations) {
 		t.Logf("installation of -seed %d", start+i)
 		w := &randomInstallation{bench: b, discovery: d, progress: reports, Rand: rand.New(rand.NewPCG(start+i, start+i)), t: t}
-		w.cluster = b.cluster(t, model.ClusterPreparingForInstallation, model.HostKnown, "", 4)
+		w.cluster = b.NewCluster(t, model.ClusterPreparingForInstallation, model.HostKnown, "", 4)
 		w.prepareData()
 		for range randomActs {
 			act := w.forward()
@@ -56,7 +60,7 @@ func TestRandomInstallationsFollowTheTables(t *testing.T) {
 				act = w.act()
 			}
 			err := act.do(t.Context())
-			known := errors.Is(err, model.ErrConflict) || errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrInvalid)
+			known := errors.Is(err, model.ErrConflict) || errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrInvalid) || refused(err)
 			require.True(t, err == nil || known, "%s: %v", act.name, err)
 			w.hold(act.name, met)
 		}
@@ -83,13 +87,13 @@ type act struct {
 
 // prepareData ignores every rule: the state of an installation is what is tried.
 func (w *randomInstallation) prepareData() {
-	_, err := w.store.UpdateCluster(w.t.Context(), w.cluster.ID, func(c *model.Cluster, _ *store.Tx) error {
+	_, err := w.Tables.UpdateCluster(w.t.Context(), w.cluster.ID, func(c *model.Cluster, _ *store.Tx) error {
 		c.IgnoredHostValidations, c.IgnoredClusterValidations = []string{"all"}, []string{"all"}
 		return nil
 	})
 	require.NoError(w.t, err)
 	w.statuses = map[uuid.UUID]string{w.cluster.ID: string(w.cluster.Status)}
-	for _, h := range w.hosts(w.t, w.cluster) {
+	for _, h := range w.HostsOf(w.t, w.cluster) {
 		w.statuses[h.ID] = string(h.Status)
 	}
 }
@@ -97,15 +101,16 @@ func (w *randomInstallation) prepareData() {
 // forward picks what brings the installation on.
 func (w *randomInstallation) forward() act {
 	id := w.cluster.ID
-	c, err := w.store.Cluster(w.t.Context(), id)
+	c, err := w.Tables.Cluster(w.t.Context(), id)
 	require.NoError(w.t, err)
-	hosts := w.hosts(w.t, w.cluster)
+	hosts := w.HostsOf(w.t, w.cluster)
+	request := activities.InstallRequest{ClusterID: id, Attempt: c.InstallAttempt}
 	refresh := act{"refresh", func(ctx context.Context) error { return w.discovery.RefreshCluster(ctx, id) }}
 	switch c.Status {
 	case model.ClusterPreparingForInstallation:
 		return []act{
 			{"prepare", func(ctx context.Context) error {
-				_, _, _, err := w.BeginPreparation(ctx, id, c.InstallAttempt)
+				_, err := w.BeginPreparation(ctx, request)
 				return err
 			}},
 			{"checks", func(ctx context.Context) error { return w.checked(ctx, hosts) }},
@@ -114,12 +119,11 @@ func (w *randomInstallation) forward() act {
 				if !lifecycle.AnyIn(hosts, model.HostPreparingSuccessful) {
 					return nil
 				}
-				_, err := w.ConcludePreparation(ctx, id, c.InstallAttempt, "")
-				return err
+				return w.conclude(ctx, c.InstallAttempt, "")
 			}},
 		}[w.IntN(4)]
 	case model.ClusterFinalizing:
-		return act{"finish", func(ctx context.Context) error { return w.Finish(ctx, id) }}
+		return act{"finish", func(ctx context.Context) error { return w.CompleteInstallation(ctx, request) }}
 	case model.ClusterInstalling, model.ClusterInstallingPendingUserAction:
 		for _, h := range hosts {
 			switch h.Status {
@@ -129,7 +133,7 @@ func (w *randomInstallation) forward() act {
 				}}
 			case model.HostError:
 				return act{"attempt", func(ctx context.Context) error {
-					return w.BeginAttempt(ctx, h.InfraEnvID, h.ID, h.Attempt+1, true)
+					return w.BeginAttempt(ctx, w.next(h, true))
 				}}
 			}
 		}
@@ -137,10 +141,31 @@ func (w *randomInstallation) forward() act {
 	return refresh
 }
 
+// conclude ends a preparation, with a problem if there is one.
+func (w *randomInstallation) conclude(ctx context.Context, attempt int, problem string) error {
+	_, err := w.ConcludePreparation(ctx, activities.PreparationConclusion{
+		InstallRequest: activities.InstallRequest{ClusterID: w.cluster.ID, Attempt: attempt},
+		Outcome:        activities.PreparationOutcome{Ready: problem == "", Reason: problem},
+	})
+	return err
+}
+
+// next is the next attempt of a host.
+func (w *randomInstallation) next(h *model.Host, fromStart bool) activities.AttemptRequest {
+	ref := activities.HostRef{ClusterID: w.cluster.ID, InfraEnvID: h.InfraEnvID, HostID: h.ID}
+	return activities.AttemptRequest{HostRef: ref, Attempt: h.Attempt + 1, FromStart: fromStart}
+}
+
+// refused reports whether an activity ended for good, because of a cluster or host that is gone or past it.
+func refused(err error) bool {
+	var failure *temporal.ApplicationError
+	return errors.As(err, &failure) && failure.Type() == activities.FailureRefused
+}
+
 // checked gives the hosts what their checks find.
 func (w *randomInstallation) checked(ctx context.Context, hosts []*model.Host) error {
 	for _, h := range hosts {
-		_, err := w.store.UpdateHost(ctx, h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+		_, err := w.Tables.UpdateHost(ctx, h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
 			h.InstallationDiskPath, h.DiskSpeed = "/dev/sda", map[string]model.DiskSpeed{"/dev/sda": {Tested: true}}
 			h.Images = []wire.ContainerImageAvailability{{Name: "a", Result: wire.ContainerImageAvailabilityResultSuccess}}
 			return nil
@@ -155,41 +180,45 @@ func (w *randomInstallation) checked(ctx context.Context, hosts []*model.Host) e
 // act picks one of what can happen; most of it only sometimes fits.
 func (w *randomInstallation) act() act {
 	id := w.cluster.ID
-	hosts := w.hosts(w.t, w.cluster)
+	hosts := w.HostsOf(w.t, w.cluster)
 	h := hosts[w.IntN(len(hosts))]
-	current, err := w.store.Cluster(w.t.Context(), id)
+	current, err := w.Tables.Cluster(w.t.Context(), id)
 	require.NoError(w.t, err)
 	attempt, yes := current.InstallAttempt, w.IntN(2) == 0
+	request := activities.InstallRequest{ClusterID: id, Attempt: attempt}
 	stages := append(steps.StagesFor(h.EffectiveRole(), h.Bootstrap, false), model.StageDone, model.StageFailed)
 	stage := stages[w.IntN(len(stages))]
 	refresh := act{"refresh", func(ctx context.Context) error { return w.discovery.RefreshCluster(ctx, id) }}
 	all := []act{
 		refresh, refresh,
 		{"install", func(ctx context.Context) error { _, err := w.Accept(ctx, id); return err }},
-		{"prepare", func(ctx context.Context) error { _, _, _, err := w.BeginPreparation(ctx, id, attempt); return err }},
-		{"prepare", func(ctx context.Context) error { _, _, _, err := w.BeginPreparation(ctx, id, attempt); return err }},
-		{"conclude", func(ctx context.Context) error { _, err := w.ConcludePreparation(ctx, id, attempt, ""); return err }},
-		{"conclude", func(ctx context.Context) error { _, err := w.ConcludePreparation(ctx, id, attempt, ""); return err }},
+		{"prepare", func(ctx context.Context) error { _, err := w.BeginPreparation(ctx, request); return err }},
+		{"prepare", func(ctx context.Context) error { _, err := w.BeginPreparation(ctx, request); return err }},
+		{"conclude", func(ctx context.Context) error { return w.conclude(ctx, attempt, "") }},
+		{"conclude", func(ctx context.Context) error { return w.conclude(ctx, attempt, "") }},
 		{"conclude with a problem", func(ctx context.Context) error {
-			_, err := w.ConcludePreparation(ctx, id, attempt, "no room")
-			return err
+			return w.conclude(ctx, attempt, "no room")
 		}},
-		{"cancel", func(ctx context.Context) error { return w.Cancel(ctx, id) }},
+		{"cancel", func(ctx context.Context) error { return w.CancelInstallation(ctx, request) }},
 		{"begin reset", func(ctx context.Context) error { _, err := w.BeginReset(ctx, id); return err }},
 		{"finish reset", func(ctx context.Context) error { return w.FinishReset(ctx, id) }},
-		{"fail cluster", func(ctx context.Context) error { return w.FailCluster(ctx, id, "time is over", yes) }},
-		{"resume", func(ctx context.Context) error { return w.Resume(ctx, id) }},
-		{"finish", func(ctx context.Context) error { return w.Finish(ctx, id) }},
+		{"fail cluster", func(ctx context.Context) error {
+			return w.FailInstallation(ctx, activities.ClusterFailure{ClusterID: id, Reason: "time is over", Waiting: yes})
+		}},
+		{"resume", func(ctx context.Context) error { return w.ResumeInstallation(ctx, request) }},
+		{"finish", func(ctx context.Context) error { return w.CompleteInstallation(ctx, request) }},
 		{"finalizing stage", func(ctx context.Context) error { return w.FinalizingProgress(ctx, id, model.FinalizingAddingRouterCA) }},
 		{"finalizing stage is slow", func(ctx context.Context) error {
-			_, err := w.JudgeFinalizing(ctx, id, model.FinalizingAddingRouterCA, time.Hour, yes)
+			_, err := w.JudgeFinalizing(ctx, activities.FinalizingClock{
+				ClusterID: id, Stage: model.FinalizingAddingRouterCA, Limit: time.Hour, Soft: yes,
+			})
 			return err
 		}},
 	}
 	for range 4 { // reports of hosts are the most frequent
 		all = append(all,
 			act{"progress", func(ctx context.Context) error { return w.progress.Stage(ctx, h.InfraEnvID, h.ID, stage, "") }},
-			act{"attempt", func(ctx context.Context) error { return w.BeginAttempt(ctx, h.InfraEnvID, h.ID, h.Attempt+1, yes) }})
+			act{"attempt", func(ctx context.Context) error { return w.BeginAttempt(ctx, w.next(h, yes)) }})
 	}
 	all = append(all, w.hostActs(h, yes)...)
 	return all[w.IntN(len(all))]
@@ -197,13 +226,21 @@ func (w *randomInstallation) act() act {
 
 func (w *randomInstallation) hostActs(h *model.Host, yes bool) []act {
 	env, id := h.InfraEnvID, h.ID
+	ref := activities.HostRef{ClusterID: w.cluster.ID, InfraEnvID: env, HostID: id}
 	return []act{
 		{"done", func(ctx context.Context) error { return w.progress.Stage(ctx, env, id, model.StageDone, "") }},
-		{"fail host", func(ctx context.Context) error { return w.Fail(ctx, env, id, "I/O error") }},
-		{"give up", func(ctx context.Context) error { return w.GiveUp(ctx, env, id) }},
-		{"await live image", func(ctx context.Context) error { return w.AwaitLiveImage(ctx, env, id) }},
-		{"reboot timed out", func(ctx context.Context) error { return w.RebootTimedOut(ctx, env, id) }},
-		{"stage is slow", func(ctx context.Context) error { _, _, err := w.JudgeStage(ctx, env, id, time.Hour, yes); return err }},
+		{"fail host", func(ctx context.Context) error {
+			return w.FailHost(ctx, activities.HostFailure{HostRef: ref, Reason: "I/O error"})
+		}},
+		{"give up", func(ctx context.Context) error { return w.GiveUpHost(ctx, activities.HostFailure{HostRef: ref}) }},
+		{"await live image", func(ctx context.Context) error {
+			return w.RetryHost(ctx, activities.RetryRequest{HostRef: ref, LeftLiveImage: true})
+		}},
+		{"reboot timed out", func(ctx context.Context) error { return w.RebootTimedOut(ctx, ref) }},
+		{"stage is slow", func(ctx context.Context) error {
+			_, err := w.JudgeStage(ctx, activities.StageClock{HostRef: ref, Limit: time.Hour, Soft: yes})
+			return err
+		}},
 		{"register", func(ctx context.Context) error {
 			_, err := w.discovery.Register(ctx, discovery.RegisterInput{InfraEnvID: env, HostID: id, AgentSteps: model.FineSteps})
 			return err
@@ -214,7 +251,7 @@ func (w *randomInstallation) hostActs(h *model.Host, yes bool) []act {
 // hold follows the history since the last act, and compares where it ends with the rows.
 func (w *randomInstallation) hold(name string, met map[string]int) {
 	w.t.Helper()
-	page, err := w.store.Events(w.t.Context(), store.EventFilter{ClusterID: w.cluster.ID, Offset: w.seen})
+	page, err := w.Tables.Events(w.t.Context(), store.EventFilter{ClusterID: w.cluster.ID, Offset: w.seen})
 	require.NoError(w.t, err)
 	w.seen += len(page.Events)
 	for _, e := range page.Events {
@@ -227,10 +264,10 @@ func (w *randomInstallation) hold(name string, met map[string]int) {
 			w.follow(name, w.cluster.ID, fmt.Sprint(e.Props["cluster_status"]), lifecycle.ClusterTable(), met)
 		}
 	}
-	c, err := w.store.Cluster(w.t.Context(), w.cluster.ID)
+	c, err := w.Tables.Cluster(w.t.Context(), w.cluster.ID)
 	require.NoError(w.t, err)
 	require.Equal(w.t, w.statuses[c.ID], string(c.Status), "%s: a cluster changed without an event", name)
-	for _, h := range w.hosts(w.t, w.cluster) {
+	for _, h := range w.HostsOf(w.t, w.cluster) {
 		require.Equal(w.t, w.statuses[h.ID], string(h.Status), "%s: a host changed without an event", name)
 	}
 }

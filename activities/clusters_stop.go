@@ -1,0 +1,124 @@
+package activities
+
+import (
+	"context"
+	"path"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
+)
+
+// CancelInstallation stops an installation in the database. One that has ended stays what it is.
+func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) error {
+	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		tx.SupersedeCluster(c.ID)
+		facts, before := installation.ClusterFacts(c, hosts, tx), *c
+		facts.Reason = "the installation was cancelled"
+		c.DecisionOpen = false
+		if c.Status == model.ClusterPreparingForInstallation {
+			if err := stopPreparing(tx, c, hosts); err != nil {
+				return err
+			}
+		}
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.CancelCluster, facts, tx); err != nil {
+			return ifPossible(err)
+		}
+		if c.Status != model.ClusterCancelled {
+			return nil
+		}
+		for _, h := range hosts {
+			if _, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, installation.HostFacts(h, &before, tx), tx); ifPossible(err) != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// BeginReset voids the steps of hosts and lists the hosts whose agents have to stop: those in the live image that
+// polled lately.
+func (a *Clusters) BeginReset(ctx context.Context, id uuid.UUID) (ResetPlan, error) {
+	var plan ResetPlan
+	err := installation.UpdateCluster(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		plan.Stop, c.DecisionOpen = nil, false
+		tx.SupersedeCluster(id)
+		for _, h := range hosts {
+			running, err := beginReset(tx, h)
+			if err != nil {
+				return err
+			}
+			if running {
+				plan.Stop = append(plan.Stop, HostRef{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return ResetPlan{}, nonRetryable(err)
+	}
+	return plan, nil
+}
+
+// agentRuns is how lately an agent must have polled to count as one that still runs steps.
+const agentRuns = time.Minute
+
+// beginReset takes a host out of its installation and reports whether its agent may
+// still run steps. One that has left the live image waits for its user.
+func beginReset(tx *store.Tx, h *model.Host) (stop bool, err error) {
+	if _, err := lifecycle.ApplyHost(h, lifecycle.ResetHost, installation.HostFacts(h, nil, tx), tx); err != nil {
+		return false, ifPossible(err)
+	}
+	return h.Status == model.HostResetting && tx.Now().Sub(h.CheckedInAt) < agentRuns, nil
+}
+
+// finishReset returns a host that is still in the live image to discovery.
+func finishReset(tx *store.Tx, h *model.Host) error {
+	_, err := lifecycle.ApplyHost(h, lifecycle.FinishHostReset, installation.HostFacts(h, nil, tx), tx)
+	return ifPossible(err)
+}
+
+// FinishReset returns the cluster and the hosts that are still in the live image to
+// discovery. What the installation generated is deleted.
+func (a *Clusters) FinishReset(ctx context.Context, id uuid.UUID) error {
+	if err := a.deleteGenerated(ctx, id); err != nil {
+		return nonRetryable(err)
+	}
+	return nonRetryable(installation.UpdateCluster(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		tx.SupersedeCluster(id)
+		facts := installation.ClusterFacts(c, hosts, tx)
+		for _, h := range hosts {
+			if err := finishReset(tx, h); err != nil {
+				return err
+			}
+		}
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.ResetCluster, facts, tx); err != nil {
+			return ifPossible(err)
+		}
+		tx.ResetOperators(id)
+		return nil
+	}))
+}
+
+// deleteGenerated deletes what an installation made for hosts, controller and users:
+// the files of a cluster that are in no folder of their own, as logs and manifests are.
+func (a *Clusters) deleteGenerated(ctx context.Context, id uuid.UUID) error {
+	folder := installation.Folder(id)
+	files, err := a.Blob.List(ctx, folder)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if path.Dir(file.Key) != folder {
+			continue
+		}
+		if err := a.Blob.Delete(ctx, file.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

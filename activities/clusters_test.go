@@ -1,0 +1,196 @@
+package activities_test
+
+import (
+	"encoding/pem"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/activities"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/discovery"
+	"slipway/internal/service/installation"
+	"slipway/internal/testing/fixtures"
+)
+
+// bench is the activities of clusters and hosts, and the commands before them, on a database and a folder of their own.
+type bench struct {
+	*installation.Service
+	*activities.Clusters
+	*activities.Hosts
+	fixtures.Stores
+}
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	b := bench{Stores: fixtures.Open(t)}
+	limits := activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts()}
+	d := discovery.New(discovery.Options{Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: limits.Timeouts})
+	b.Service = installation.New(installation.Options{Store: b.Tables, Blob: b.Files, Discovery: d})
+	b.Clusters = &activities.Clusters{Store: b.Tables, Blob: b.Files, Discovery: d, Timeouts: limits, CheckClusterVersion: true}
+	b.Hosts = &activities.Hosts{Store: b.Tables, Discovery: d, Timeouts: limits}
+	return b
+}
+
+// attempt names the attempt to install a cluster of a test.
+func attempt(c *model.Cluster) activities.InstallRequest {
+	return activities.InstallRequest{ClusterID: c.ID, Attempt: 1}
+}
+
+// ref names a host of a test.
+func ref(h *model.Host) activities.HostRef {
+	return activities.HostRef{ClusterID: *h.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}
+}
+
+func reclaimFailure(h *model.Host, attempt int, why string) activities.ReclaimFailure {
+	return activities.ReclaimFailure{ReclaimRequest: activities.ReclaimRequest{HostRef: ref(h), Attempt: attempt}, Reason: why}
+}
+
+func TestPreparationFreezesRolesAndElectsOneBootstrapHost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterPreparingForInstallation, model.HostKnown, "", 3)
+	for range 2 { // the activity may run twice
+		plan, err := b.BeginPreparation(t.Context(), attempt(c))
+		require.NoError(t, err)
+		require.True(t, plan.Hosts[0].Bootstrap)
+		require.False(t, plan.Hosts[1].Bootstrap || plan.Hosts[2].Bootstrap)
+	}
+	for _, h := range b.HostsOf(t, c) {
+		require.Equal(t, model.RoleMaster, h.Role)
+		require.True(t, h.AutoRole)
+		require.Equal(t, model.HostPreparingForInstallation, h.Status)
+	}
+}
+
+func TestPreparationOfAHostThatWasLostReturnsTheClusterToDiscovery(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterPreparingForInstallation, model.HostDisconnected, "", 3)
+	_, err := b.BeginPreparation(t.Context(), attempt(c))
+	requireRefused(t, err)
+	require.ErrorContains(t, err, "is disconnected")
+	require.Equal(t, model.ClusterInsufficient, b.StatusOf(t, c))
+}
+
+func TestCancelLeavesPreparingClustersReadyAndOthersCancelled(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	preparing := b.NewCluster(t, model.ClusterPreparingForInstallation, model.HostPreparingSuccessful, "", 3)
+	require.NoError(t, b.CancelInstallation(t.Context(), attempt(preparing)))
+	require.Equal(t, model.ClusterReady, b.StatusOf(t, preparing))
+	installing := b.NewCluster(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWritingImageToDisk, 3)
+	require.NoError(t, b.CancelInstallation(t.Context(), attempt(installing)))
+	require.Equal(t, model.ClusterCancelled, b.StatusOf(t, installing))
+	require.Equal(t, model.HostCancelled, b.HostsOf(t, installing)[0].Status)
+}
+
+func TestResetStopsAgentsInTheLiveImageAndAsksUsersForTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	live := b.NewCluster(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWritingImageToDisk, 3)
+	plan, err := b.BeginReset(t.Context(), live.ID)
+	require.NoError(t, err)
+	require.Len(t, plan.Stop, 3)
+	require.NoError(t, b.FinishReset(t.Context(), live.ID))
+	require.Equal(t, model.ClusterInsufficient, b.StatusOf(t, live))
+	for _, h := range b.HostsOf(t, live) {
+		require.Equal(t, model.HostDiscovering, h.Status)
+		require.Empty(t, h.Stage)
+	}
+	booted := b.NewCluster(t, model.ClusterError, model.HostError, model.StageConfiguring, 3)
+	plan, err = b.BeginReset(t.Context(), booted.ID)
+	require.NoError(t, err)
+	require.Empty(t, plan.Stop)
+	require.NoError(t, b.FinishReset(t.Context(), booted.ID))
+	require.Equal(t, model.HostResettingPendingUserAction, b.HostsOf(t, booted)[0].Status)
+}
+
+func TestResetDeletesWhatTheInstallationGeneratedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterError, model.HostError, model.StageWritingImageToDisk, 1)
+	h := b.HostsOf(t, c)[0]
+	generated := []string{"kubeadmin-password", "kubeconfig", "installer.log", "master-" + h.ID.String() + ".ign", "worker.ign"}
+	kept := []string{"logs/controller/logs.tar.gz", "manifests/openshift/a.yaml"}
+	for _, name := range append(generated, kept...) {
+		_, err := b.Files.PutSecret(t.Context(), installation.Key(c.ID, name), []byte("content"))
+		require.NoError(t, err)
+	}
+	require.NoError(t, b.FinishReset(t.Context(), c.ID))
+	left, err := b.Files.List(t.Context(), installation.Folder(c.ID))
+	require.NoError(t, err)
+	require.Len(t, left, len(kept))
+	for i, name := range kept {
+		require.Equal(t, installation.Key(c.ID, name), left[i].Key)
+	}
+}
+
+func TestFailedHostWaitsForADecisionUntilItsNextAttempt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWritingImageToDisk, 3)
+	h := b.HostsOf(t, c)[0]
+	require.NoError(t, b.FailHost(t.Context(), activities.HostFailure{HostRef: ref(h), Reason: "I/O error"}))
+	h = b.HostsOf(t, c)[0]
+	require.Equal(t, model.HostError, h.Status)
+	require.True(t, h.DecisionOpen)
+	require.NoError(t, b.BeginAttempt(t.Context(), activities.AttemptRequest{HostRef: ref(h), Attempt: 2, FromStart: true}))
+	h = b.HostsOf(t, c)[0]
+	require.Equal(t, model.HostInstalling, h.Status)
+	require.False(t, h.DecisionOpen)
+	require.Empty(t, h.Stage)
+}
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+clusters:
+- name: prod
+  cluster: {server: "https://api.prod.example.com:6443", certificate-authority-data: ""}
+`
+
+func TestMilestonesAreReachedByReports(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterFinalizing, model.HostInstalled, model.StageDone, 1)
+	require.NoError(t, b.Tables.Write(t.Context(), func(tx *store.Tx) error {
+		tx.Operators(
+			model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Type: "builtin"},
+			model.MonitoredOperator{ClusterID: c.ID, Name: "odf", Type: "olm"},
+		)
+		return nil
+	}))
+	reached := func(m model.Milestone) bool {
+		ok, _, err := b.Milestone(t.Context(), c.ID, m)
+		require.NoError(t, err)
+		return ok
+	}
+	require.False(t, reached(model.MilestoneOperatorsAvailable))
+	require.NoError(t, b.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Status: model.OperatorAvailable}))
+	require.False(t, reached(model.MilestoneOperatorsAvailable))
+	require.NoError(t, b.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "odf", Status: model.OperatorFailed}))
+	require.True(t, reached(model.MilestoneOperatorsAvailable), "an optional operator may fail")
+
+	_, err := b.Files.PutSecret(t.Context(), installation.Key(c.ID, "kubeconfig-noingress"), []byte(kubeconfig))
+	require.NoError(t, err)
+	require.ErrorIs(t, b.IngressCert(t.Context(), c.ID, "nonsense"), model.ErrInvalid)
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})
+	require.NoError(t, b.IngressCert(t.Context(), c.ID, string(cert)))
+	require.True(t, reached(model.MilestoneIngressCertificate))
+	full, err := b.Files.Get(t.Context(), installation.Key(c.ID, "kubeconfig"))
+	require.NoError(t, err)
+	require.Contains(t, string(full), "certificate-authority-data: LS0t")
+
+	require.False(t, reached(model.MilestoneCompletion))
+	require.NoError(t, b.Complete(t.Context(), c.ID, true, ""))
+	require.True(t, reached(model.MilestoneCompletion))
+	require.NoError(t, b.CompleteInstallation(t.Context(), attempt(c)))
+	require.Equal(t, model.ClusterInstalled, b.StatusOf(t, c))
+	finished, err := b.Tables.Cluster(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Equal(t, "Cluster is installed, but these operators failed: odf", finished.StatusInfo)
+}

@@ -1,0 +1,121 @@
+package installation
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// Accept takes an install command: the cluster is preparing from here on, and its
+// workflow will be started, by this process or by another one after a crash. It
+// returns the number of the attempt, or an ErrConflict that names what is missing.
+func (s *Service) Accept(ctx context.Context, id uuid.UUID) (int, error) {
+	if err := s.discovery.RefreshCluster(ctx, id); err != nil {
+		return 0, err
+	}
+	attempt := 0
+	err := UpdateCluster(ctx, s.store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.PrepareCluster, ClusterFacts(c, hosts, tx), tx); err != nil {
+			return model.Conflictf("cluster %s cannot be installed: require status ready, found %s (%s)", c.Name, c.Status, c.StatusInfo)
+		}
+		attempt = c.InstallAttempt
+		return nil
+	})
+	return attempt, err
+}
+
+// AcceptHost takes the command to install a host into its existing cluster: the host is
+// installing from here on, and its workflow will be started, by this process or by
+// another one after a crash. It returns the number of the attempt, or an ErrConflict
+// that says why not.
+func (s *Service) AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error) {
+	h, err := s.store.Host(ctx, infraEnvID, id)
+	if err != nil {
+		return 0, err
+	}
+	if h.ClusterID == nil || !h.DayTwo() {
+		return 0, model.Conflictf("host %s cannot be installed by itself: "+
+			"require a host added to an existing cluster, found one of kind %s and status %s",
+			h.Hostname(), h.Kind, h.Status)
+	}
+	if err := s.discovery.RefreshCluster(ctx, *h.ClusterID); err != nil {
+		return 0, err
+	}
+	err = UpdateHost(ctx, s.store, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if _, err := lifecycle.ApplyHost(h, lifecycle.InstallHost, HostFacts(h, nil, tx), tx); err != nil {
+			return model.Conflictf("host %s cannot be installed: require status known, found %s (%s)", h.Hostname(), h.Status, h.StatusInfo)
+		}
+		if h.Role == model.RoleAutoAssign {
+			h.Role, h.AutoRole = h.EffectiveRole(), true
+		}
+		if h.Role == model.RoleAutoAssign {
+			h.Role = model.RoleWorker
+		}
+		h.Images, h.Stage, h.Progress = nil, "", model.HostProgress{}
+		h.Attempt, h.DecisionOpen = 0, false
+		h.WorkflowAttempt++
+		h.PendingWorkflow = model.WorkflowAdd
+		attempt = h.WorkflowAttempt
+		tx.Event(events.New(events.HostInstallationStarted, lifecycle.AboutHost(h), nil, tx.Now()))
+		return nil
+	})
+	return attempt, err
+}
+
+// AcceptReclaim returns a host from its cluster to its InfraEnv. An installed host fetches the discovery image
+// itself: then attempt is the number of the workflow that will be started, else zero. An
+// ErrConflict says why not.
+func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error) {
+	env, err := s.store.InfraEnv(ctx, infraEnvID)
+	if err != nil {
+		return 0, err
+	}
+	if env.ClusterID != nil {
+		return 0, model.Conflictf("infra-env %s belongs to cluster %s: require one without a cluster to take hosts back", env.Name, env.ClusterID)
+	}
+	h, err := s.store.Host(ctx, infraEnvID, id)
+	if err != nil {
+		return 0, err
+	}
+	err = s.store.UpdateHostOf(ctx, h.ClusterID, infraEnvID, id, func(c *model.Cluster, h *model.Host, tx *store.Tx) error {
+		if c == nil || h.ClusterID == nil || *h.ClusterID != c.ID {
+			return model.Conflictf("host %s cannot be reclaimed: require a host of a cluster, found status %s", h.Hostname(), h.Status)
+		}
+		if c.InstallationRuns() {
+			return model.Conflictf("host %s cannot be reclaimed while cluster %s is %s: cancel the installation first",
+				h.Hostname(), c.Name, c.Status)
+		}
+		next, err := lifecycle.ApplyHost(h, lifecycle.ReclaimHost, HostFacts(h, nil, tx), tx)
+		if err != nil {
+			return model.Conflictf("host %s cannot be reclaimed: "+
+				"require one that is installed, failed or not yet in an installation, found status %s",
+				h.Hostname(), h.Status)
+		}
+		tx.SupersedeHost(h)
+		tx.HostsChanged(c.ID)
+		attempt = 0
+		if next.To == model.HostReclaiming {
+			h.WorkflowAttempt++
+			h.PendingWorkflow, attempt = model.WorkflowReclaim, h.WorkflowAttempt
+		}
+		h.FormerClusterID = &c.ID
+		tx.Refresh(nil, infraEnvID)
+		return nil
+	})
+	return attempt, err
+}
+
+// CheckHostReset says whether a host of an existing cluster can be reset; an ErrConflict
+// says why not.
+func (s *Service) CheckHostReset(h *model.Host) error {
+	_, err := lifecycle.NextHost(lifecycle.ResetHost, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h}))
+	if err != nil {
+		return model.Conflictf("host %s cannot be reset: require a host of a cluster, found status %s", h.Hostname(), h.Status)
+	}
+	return nil
+}
