@@ -26,13 +26,6 @@ func HostPercentage(role model.Role, bootstrap, singleNode bool, stage model.Sta
 	return (i + 1) * whole / len(stages)
 }
 
-// StageReached reports whether a host in stage now has reached stage wanted, or passed it.
-func StageReached(role model.Role, bootstrap, singleNode bool, now, wanted model.Stage) bool {
-	stages := steps.StagesFor(role, bootstrap, singleNode)
-	i, j := slices.Index(stages, now), slices.Index(stages, wanted)
-	return i >= 0 && j >= 0 && i >= j
-}
-
 // ClusterProgress is how far an installation is. It never falls back while it runs:
 // before holds what was shown last, and a phase that was left counts as whole.
 func ClusterProgress(status model.ClusterStatus, hosts []*model.Host, operators []model.MonitoredOperator, before model.ClusterProgress) model.ClusterProgress {

@@ -122,18 +122,6 @@ func TestHostPercentage(t *testing.T) {
 	require.Equal(t, 42, lifecycle.HostPercentage(model.RoleWorker, false, false, model.StageFailed, 42), "a failure keeps what was reached")
 }
 
-func TestStageReached(t *testing.T) {
-	t.Parallel()
-	reached := func(now, wanted model.Stage) bool {
-		return lifecycle.StageReached(model.RoleWorker, false, false, now, wanted)
-	}
-	require.True(t, reached(model.StageJoined, model.StageConfiguring))
-	require.True(t, reached(model.StageJoined, model.StageJoined))
-	require.False(t, reached(model.StageConfiguring, model.StageJoined))
-	require.False(t, reached("", model.StageJoined))
-	require.False(t, reached(model.StageDone, model.StageWaitingForBootkube), "no stage of a worker")
-}
-
 func TestClusterProgress(t *testing.T) {
 	t.Parallel()
 	all := hosts(model.RoleMaster, "preparing-successful", "known", "preparing-successful", "known")

@@ -1,26 +1,15 @@
-// Package useryaml reads YAML that users write. A few lines of it can stand for more
-// than any memory holds, for an alias repeats what it refers to; what grows beyond reason
-// is refused before it is read.
+// Package useryaml checks YAML that users write before it is read. An alias repeats what it
+// refers to, so a few lines can stand for more than any memory holds: such documents are
+// refused.
 package useryaml
 
 import (
 	"bytes"
 
 	tree "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
 
 	"slipway/internal/model"
 )
-
-// Unmarshal reads one document into a value by the JSON tags of its type. A document of
-// more than limit bytes, once its aliases are replaced by what they stand for, is a
-// model.ErrInvalid; other errors are of the YAML library.
-func Unmarshal(content []byte, limit int, into any) error {
-	if err := Check(content, limit); err != nil {
-		return err
-	}
-	return yaml.Unmarshal(content, into)
-}
 
 // Check refuses a document that grows beyond limit bytes when it becomes JSON with a
 // model.ErrInvalid. What cannot be read at all is left to who reads it.

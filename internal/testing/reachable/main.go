@@ -1,0 +1,70 @@
+// Program reachable stands for cmd/slipway when dead code is looked for: everything that
+// `slipway up` starts but the bundled Temporal server, whose source alone takes minutes to
+// analyse. It is never run.
+package main
+
+import (
+	"context"
+
+	"github.com/alecthomas/kong"
+
+	"slipway/internal/app/images"
+	"slipway/internal/app/process"
+	"slipway/internal/app/service"
+	"slipway/internal/cli"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/frontend"
+	"slipway/internal/platform/postgres"
+	"slipway/internal/platform/store"
+	"slipway/internal/version"
+)
+
+// commands are those of internal/app, which links the Temporal server.
+type commands struct {
+	service.Options
+	Keys      service.KeyOptions
+	Images    images.Commands
+	Cluster   cli.ClusterCommands
+	Host      cli.HostCommands
+	InfraEnv  cli.InfraEnvCommands
+	Image     cli.ImageCommands
+	Wait      cli.WaitCommands
+	Versions  cli.VersionsCommand
+	Operators cli.OperatorsCommands
+	Features  cli.FeaturesCommand
+}
+
+func main() {
+	var line commands
+	kong.Parse(&line)
+	p := &process.Process{}
+	p.Log = new(process.LogOptions).Logger(p.Stderr)
+	cli.NewTerminal(p.Stdout, p.Stderr, p.Now)
+	println(version.Read().String(), cli.ExitCode(nil))
+	run(context.Background(), p, &line)
+}
+
+// run does what the commands up, api, worker, migrate and token do.
+func run(ctx context.Context, p *process.Process, line *commands) {
+	s := service.New(p, line.Options)
+	database, err := postgres.Start(ctx, postgres.Options{})
+	if err == nil {
+		s.DatabaseURL = database.URL()
+		s.Shutdown.Add("database", process.DrainTime, database.Stop)
+		s.Shutdown.Watch(database.Done(), database.Err)
+	}
+	_ = store.Migrate(ctx, s.DatabaseURL)
+	s.Temporal, _, _ = frontend.External(p.Env)
+	s.Temporal = frontend.Bundled("")
+	_ = s.Run(ctx, func(ctx context.Context) error {
+		_, _, _, _, _ = s.ExternalTemporal(), s.Listen(""), s.Connect(ctx), s.StartWorker(ctx), s.Serve(ctx)
+		s.ServeProbes()
+		s.AddMetrics(nil)
+		s.Announce(p.Now(), s.UIAddress()...)
+		return nil
+	})
+	local, err := line.Keys.Local(auth.ModeLocal, 0, p.Now)
+	if err == nil {
+		_, _ = local.Token(auth.Grant{})
+	}
+}
