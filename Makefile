@@ -12,6 +12,7 @@ NICE     := nice
 digest = $(shell cat $(1) | sha256sum | cut -c1-10)
 GOLANGCI_VERSION      := v2.14.0
 GOFUMPT_VERSION       := v0.12.0
+DEADCODE_VERSION      := v0.49.0
 WORKFLOWCHECK_VERSION := v0.6.0
 D2_VERSION            := v0.7.1
 
@@ -24,6 +25,7 @@ ASSISTED_CLIENT_VERSION  := 2.56.0.post94
 
 GOLANGCI      := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT       := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
+DEADCODE      := $(TOOLS)/deadcode-$(DEADCODE_VERSION)/deadcode
 WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 D2            := $(TOOLS)/d2-$(D2_VERSION)/d2
 
@@ -174,12 +176,20 @@ check: ## generated files, format, vet, lint, workflow determinism, imports
 	@$(MAKE) --no-print-directory check-code
 
 .PHONY: check-code
-check-code: $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK)
+check-code: $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) check-dead
 	@test -z "$$($(GOFUMPT) -l $$(git ls-files '*.go' | grep -v '\.gen\.go$$'))" || { $(GOFUMPT) -l $$(git ls-files '*.go' | grep -v '\.gen\.go$$'); echo 'the files above are not formatted: run gofumpt -w on them'; exit 1; }
 	$(NICE) $(GO) vet ./...
 	$(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(WORKFLOWCHECK) ./workflows/...
 	$(NICE) $(GO) test -count=1 ./internal/testing/arch
+
+# Programs whose functions are in use; internal/testing/reachable stands for cmd/slipway.
+PROGRAMS := ./cmd/slipway-agent ./cmd/slipway-controller ./cmd/slipway-demo ./internal/testing/reachable \
+  ./test/bench/coreos/build ./test/bench/coreos/buildkube ./test/bench/payload/installer ./test/bench/payload/node
+
+.PHONY: check-dead
+check-dead: $(DEADCODE) ## functions that no program calls, but those of internal/testing/reachable/exceptions.txt
+	@internal/testing/reachable/check $(DEADCODE) $(PROGRAMS)
 
 generate: $(D2) ## write generated files again
 	$(GO) tool oapi-codegen -config internal/wire/oapi-models.yaml api/openapi.yaml
@@ -240,6 +250,8 @@ $(GOLANGCI):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(GOFUMPT):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+$(DEADCODE):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
 $(WORKFLOWCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION)
 # Built in a module that only requires it: go install of a version asks for the list of all versions, which the module
