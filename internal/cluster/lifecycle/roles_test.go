@@ -180,6 +180,10 @@ func TestParseTimeouts(t *testing.T) {
 		_, err := lifecycle.ParseTimeouts(map[string]string{name: value})
 		require.ErrorContains(t, err, name)
 	}
-	require.Contains(t, lifecycle.TimeoutVariables(), "HOST_STAGE_WAITING_FOR_CONTROL_PLANE_TIMEOUT")
-	require.Contains(t, lifecycle.TimeoutVariables(), "FINALIZING_STAGE_WAITING_FOR_OLM_OPERATORS_CSV_INITIALIZATION_TIMEOUT")
+	var names []string
+	for _, setting := range lifecycle.TimeoutSettings() {
+		names = append(names, setting.Name)
+	}
+	require.Contains(t, names, "HOST_STAGE_WAITING_FOR_CONTROL_PLANE_TIMEOUT")
+	require.Contains(t, names, "FINALIZING_STAGE_WAITING_FOR_OLM_OPERATORS_CSV_INITIALIZATION_TIMEOUT")
 }

@@ -37,12 +37,3 @@ func TimeoutSettings() []TimeoutSetting {
 	}
 	return out
 }
-
-// TimeoutVariables lists the names ParseTimeouts reads.
-func TimeoutVariables() []string {
-	var out []string
-	for _, s := range TimeoutSettings() {
-		out = append(out, s.Name)
-	}
-	return out
-}

@@ -11,6 +11,7 @@ import (
 	"slipway/internal/app/images"
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
+	"slipway/internal/app/settings"
 	"slipway/internal/cli"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/frontend"
@@ -21,8 +22,9 @@ import (
 
 // commands are those of internal/app, which links the Temporal server.
 type commands struct {
-	service.Options
-	Keys      service.KeyOptions
+	settings.Service
+	Log       settings.Log
+	Keys      settings.Keys
 	Images    images.Commands
 	Cluster   cli.ClusterCommands
 	Host      cli.HostCommands
@@ -38,7 +40,7 @@ func main() {
 	var line commands
 	kong.Parse(&line)
 	p := &process.Process{}
-	p.Log = new(process.LogOptions).Logger(p.Stderr)
+	p.Log = process.NewLogger(line.Log, p.Stderr)
 	cli.NewTerminal(p.Stdout, p.Stderr, p.Now)
 	println(version.Read().String(), cli.ExitCode(nil))
 	run(context.Background(), p, &line)
@@ -46,7 +48,7 @@ func main() {
 
 // run does what the commands up, api, worker, migrate and token do.
 func run(ctx context.Context, p *process.Process, line *commands) {
-	s := service.New(p, line.Options)
+	s := service.New(p, line.Service)
 	database, err := postgres.Start(ctx, postgres.Options{})
 	if err == nil {
 		s.DatabaseURL = database.URL()
@@ -63,7 +65,7 @@ func run(ctx context.Context, p *process.Process, line *commands) {
 		s.Announce(p.Now(), s.UIAddress()...)
 		return nil
 	})
-	local, err := line.Keys.Local(auth.ModeLocal, 0, p.Now)
+	local, err := service.LocalIdentity(line.Keys, auth.ModeLocal, 0, p.Now)
 	if err == nil {
 		_, _ = local.Token(auth.Grant{})
 	}
