@@ -27,7 +27,7 @@ type bench struct {
 
 func newBench(t *testing.T) bench {
 	t.Helper()
-	b := bench{Stores: fixtures.Open(t)}
+	b := bench{Stores: fixtures.Open(t, time.Now)}
 	limits := activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts()}
 	d := discovery.New(discovery.Options{Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: limits.Timeouts})
 	b.Service = installation.New(installation.Options{Store: b.Tables, Blob: b.Files, Discovery: d})

@@ -23,7 +23,7 @@ type bench struct {
 
 func newBench(t *testing.T) bench {
 	t.Helper()
-	b := bench{Stores: fixtures.Open(t)}
+	b := bench{Stores: fixtures.Open(t, time.Now)}
 	d := discovery.New(discovery.Options{
 		Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
 	})
