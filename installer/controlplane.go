@@ -55,13 +55,13 @@ func (i *Installer) WaitControlPlane(ctx context.Context, req *wire.InstallCmdRe
 		}
 		if err := i.Sleep(ctx, pollPause); err != nil {
 			return ControlPlaneReport{
-					Ready: ready,
-				}, fmt.Errorf(
-					"wait for %d ready masters, found %d: %w",
-					mastersNeeded(req),
-					len(ready),
-					err,
-				)
+				Ready: ready,
+			}, fmt.Errorf(
+				"wait for %d ready masters, found %d: %w",
+				mastersNeeded(req),
+				len(ready),
+				err,
+			)
 		}
 	}
 }

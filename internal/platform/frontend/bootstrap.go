@@ -39,7 +39,7 @@ type NamespaceOptions struct {
 // returns when they can be used. It may run in several processes at once.
 func PrepareNamespace(ctx context.Context, c client.Client, o NamespaceOptions) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bootstrapPatience,
-		fmt.Errorf("Temporal did not answer within %s", bootstrapPatience))
+		fmt.Errorf("no answer from Temporal within %s", bootstrapPatience))
 	defer cancel()
 	for _, step := range []struct {
 		what string
