@@ -3,9 +3,11 @@ package api
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"sigs.k8s.io/yaml"
@@ -34,6 +36,27 @@ type operation struct {
 	// schemes are the credentials the operation takes, in the order of the document.
 	schemes []auth.Scheme
 }
+
+// documents are those of the v2 API and of our own commands.
+type documents struct{ v2, own *document }
+
+// The documents are part of the program: a process reads them once, and nothing changes them
+// afterwards. The open ones let requests leave credentials out.
+var (
+	closedDocuments = sync.OnceValues(func() (documents, error) {
+		v2, err := readDocument(openapiYAML, BasePath)
+		own, oerr := readDocument(ownYAML, OwnPath)
+		return documents{v2, own}, errors.Join(err, oerr)
+	})
+	openDocuments = sync.OnceValues(func() (documents, error) {
+		closed, err := closedDocuments()
+		if err != nil {
+			return documents{}, err
+		}
+		v2, own := *closed.v2, *closed.own
+		return documents{&v2, &own}, errors.Join(v2.takesAnybody(), own.takesAnybody())
+	})
+)
 
 // readDocument reads the description of an API that begins at base.
 func readDocument(text []byte, base string) (*document, error) {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -35,17 +34,15 @@ type server struct {
 // panics when a document built into the program cannot be read.
 func NewServer(o Options) http.Handler {
 	o = o.withDefaults()
-	document, err := readDocument(openapiYAML, BasePath)
-	own, oerr := readDocument(ownYAML, OwnPath)
-	if err := errors.Join(err, oerr); err != nil {
+	read := closedDocuments
+	if o.Identity.Open() {
+		read = openDocuments
+	}
+	docs, err := read()
+	if err != nil {
 		panic(err) // embedded files, held by a test
 	}
-	if o.Identity.Open() {
-		if err := errors.Join(document.takesAnybody(), own.takesAnybody()); err != nil {
-			panic(err) // the same
-		}
-	}
-	s := &server{Options: o, document: document, own: own, agents: newAgentFiles(o.AgentBinaries), started: o.Now()}
+	s := &server{Options: o, document: docs.v2, own: docs.own, agents: newAgentFiles(o.AgentBinaries), started: o.Now()}
 	s.images = imageurl.New(imageurl.Options{
 		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL,
 	})

@@ -164,10 +164,10 @@ func (n *network) restore(ctx context.Context) {
 		if !n.due(ctx, state.CutUntil, changed) {
 			continue
 		}
-		n.note(Entry{Event: EventConnected})
 		if err := n.plug(); err != nil {
 			n.log.Error("cable not plugged in", "error", err)
 		}
+		n.note(Entry{Event: EventConnected})
 		n.rest(ctx, changed)
 	}
 }

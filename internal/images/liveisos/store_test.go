@@ -240,7 +240,7 @@ func TestWhatNobodyNeedsIsTidiedUp(t *testing.T) {
 	b = b.restarted(func(o *liveisos.Options) { o.Images = o.Images[:1] })
 	b.run()
 	b.log.await(ready)
-	b.log.await("operating system image is listed no more")
+	b.log.await("operating system image is not listed any more")
 	b.clock.advance(t, time.Second) // it has tidied up
 	require.NoFileExists(t, part)
 	require.NoFileExists(t, part+".json")

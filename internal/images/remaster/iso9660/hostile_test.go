@@ -17,7 +17,7 @@ var hostile = map[string]struct {
 }{
 	"no image":            {func(*testing.T, []byte) []byte { return make([]byte, 1<<20) }, "require identifier CD001"},
 	"nothing":             {func(*testing.T, []byte) []byte { return nil }, "require data within the 0 bytes"},
-	"cut off":             {func(_ *testing.T, iso []byte) []byte { return iso[:40<<10] }, "is it cut off?"},
+	"cut off":             {func(_ *testing.T, iso []byte) []byte { return iso[:40<<10] }, "is it truncated?"},
 	"another block size":  {set(32768+129, 2), "require logical blocks of 2048 bytes, found 512"},
 	"no first descriptor": {set(32768, 3), "require a primary volume descriptor"},
 	"no last descriptor": {func(_ *testing.T, iso []byte) []byte {
