@@ -33,7 +33,7 @@ var (
 	cNonFailingStage = cond("isInFinalizingStages(nonFailingFinalizingStages)", func(f *cf) bool { return slices.Contains(nonFailingStages, f.FinalizingStage) })
 	cHostsDone       = cond("areAllHostsDone", func(f *cf) bool { return f.AllHostsDone })
 	cLogsTimedOut    = cond("IsLogCollectionTimedOut", func(f *cf) bool { return f.LogsTimedOut })
-	goesOn           = or(isInstalling, isFinalizing, cRetry)
+	continues        = or(isInstalling, isFinalizing, cRetry)
 	waits            = or(isPending, and(cRetry, not(isInstalling), not(isFinalizing)))
 )
 
@@ -59,7 +59,8 @@ const (
 	infoReset             = "The installation was reset; the cluster is being evaluated"
 )
 
-func tells(format string, args ...func(*cf) string) func(*cf) string {
+// clusterInfo makes a status info of a sentence and the facts it mentions.
+func clusterInfo(format string, args ...func(*cf) string) func(*cf) string {
 	return func(f *cf) string {
 		values := make([]any, len(args))
 		for i, a := range args {

@@ -35,27 +35,27 @@ var clusterRows = append(clusterCommandRows, clusterRefreshRows...)
 var clusterCommandRows = []clusterRow{
 	{
 		name: "New cluster", event: RegisterCluster, to: cInsufficient, when: and(not(cDayTwo), not(cDisconnected)),
-		info: tells("Cluster is being checked"),
-		why:  "rules are evaluated before it can be more",
+		info: clusterInfo("Cluster is being checked"),
+		why:  "rules are evaluated before it can be ready",
 	},
 	{
 		name: "New cluster that exists already", event: RegisterCluster, to: model.ClusterAddingHosts, when: cDayTwo,
-		info: tells(infoTakesHosts),
+		info: clusterInfo(infoTakesHosts),
 		why:  "it was installed elsewhere and takes hosts at once",
 	},
 	{
 		name: "New cluster out of reach", event: RegisterCluster, to: model.ClusterUnmonitored, when: cDisconnected,
-		info: tells("Cluster is installed where this service is out of reach"),
+		info: clusterInfo("Cluster is installed where this service is out of reach"),
 		why:  "nothing of it is reported here",
 	},
 	{
 		name: "Opened for hosts", event: OpenForHosts, from: clusterStatuses{cInstalled}, to: model.ClusterAddingHosts,
-		effect: EffectOpened, info: tells(infoTakesHosts),
+		effect: EffectOpened, info: clusterInfo(infoTakesHosts),
 		why: "an installed cluster takes hosts only on command",
 	},
 	{
 		no: 1, name: "Cancel installation", event: CancelCluster, from: clusterStatuses{cInstalling, cPending, cError, cFinalizing},
-		to: cCancelled, effect: EffectCancelled, info: tells(infoCancelled),
+		to: cCancelled, effect: EffectCancelled, info: clusterInfo(infoCancelled),
 	},
 	{
 		no: 2, name: "Cancel preparation", event: CancelCluster, from: clusterStatuses{cPreparing},
@@ -64,20 +64,20 @@ var clusterCommandRows = []clusterRow{
 	{
 		no: 3, name: "Reset installation", event: ResetCluster,
 		from: clusterStatuses{cPreparing, cInstalling, cPending, cError, cCancelled, cFinalizing},
-		to:   cInsufficient, effect: EffectReset, info: tells(infoReset),
+		to:   cInsufficient, effect: EffectReset, info: clusterInfo(infoReset),
 	},
 	{
 		name: "Reset after the preparation ended", event: ResetCluster, from: BeforeInstallation,
-		to: cInsufficient, when: cHostsResetting, effect: EffectReset, info: tells(infoReset),
+		to: cInsufficient, when: cHostsResetting, effect: EffectReset, info: clusterInfo(infoReset),
 		why: "the reset was accepted while the preparation ended by itself",
 	},
 	{
 		no: 4, name: "Begin installation", event: PrepareCluster, from: clusterStatuses{cReady},
-		to: cPreparing, effect: EffectPrepared, info: tells("Preparing cluster for installation"),
+		to: cPreparing, effect: EffectPrepared, info: clusterInfo("Preparing cluster for installation"),
 	},
 	{
 		no: 11, name: "Preparation done", event: PreparationEnded, from: clusterStatuses{cPreparing},
-		to: cInstalling, when: and(cHostsPrepared, cPrepSucceeded), info: tells(infoClusterInstalling),
+		to: cInstalling, when: and(cHostsPrepared, cPrepSucceeded), info: clusterInfo(infoClusterInstalling),
 		why: workflowEnds,
 	},
 	{
@@ -94,23 +94,23 @@ var clusterCommandRows = []clusterRow{
 	{
 		name: "Installation failed", event: InstallationFailed, from: clusterStatuses{cPreparing, cInstalling, cPending, cFinalizing},
 		to: cError, effect: EffectFailed, info: func(f *cf) string { return f.Reason },
-		why: "time-outs of the whole installation, of finalizing and of its stages, the controller's last word, or a workflow that failed",
+		why: "time-outs of the whole installation, of finalizing and of its stages, a final failure that the controller reports, or a workflow that failed",
 	},
 	{
 		no: 18, name: "Finalizing stage timed out", event: FinalizingStageTimeout, from: clusterStatuses{cFinalizing},
 		to: cError, when: and(not(cSoft), not(cNonFailingStage)), effect: EffectFailed,
-		info: tells("Finalizing stage %q took more than %s", finalizingStage, clusterLimit),
-		why:  "the workflow's clock says that the time is over, and fails the cluster with this reason",
+		info: clusterInfo("Finalizing stage %q took more than %s", finalizingStage, clusterLimit),
+		why:  "the workflow's timer has ended, and the workflow fails the cluster with this reason",
 	},
 	{
 		no: 19, name: "Finalizing stage takes long", event: FinalizingStageTimeout, from: clusterStatuses{cFinalizing},
 		when: and(not(cStageReported), or(cSoft, cNonFailingStage)), effect: EffectStageTimedOut,
-		why: "the workflow's clock says that the time is over",
+		why: "the workflow's timer has ended",
 	},
 	{
 		name: "Finalizing stage timed out while the user was awaited", event: FinalizingStageTimeout, from: clusterStatuses{cPending, cError},
 		to: cError, when: and(not(cSoft), not(cNonFailingStage)), effect: EffectFailed,
-		info: tells("Finalizing stage %q took more than %s", finalizingStage, clusterLimit),
+		info: clusterInfo("Finalizing stage %q took more than %s", finalizingStage, clusterLimit),
 		why:  "the stage has its own limit, whatever else the cluster waits for",
 	},
 	{
@@ -124,12 +124,12 @@ var clusterCommandRows = []clusterRow{
 	},
 	{
 		name: "Resume installation", event: ResumeCluster, from: clusterStatuses{cError},
-		to: cInstalling, when: and(cRetry, not(isFinalizing)), info: tells("The installation goes on"),
+		to: cInstalling, when: and(cRetry, not(isFinalizing)), info: clusterInfo("The installation continues"),
 		why: "its workflow still runs and got more time",
 	},
 	{
 		name: "Resume finalizing", event: ResumeCluster, from: clusterStatuses{cError},
-		to: cFinalizing, when: and(cRetry, isFinalizing), effect: EffectResumed, info: tells("Finalizing goes on"),
+		to: cFinalizing, when: and(cRetry, isFinalizing), effect: EffectResumed, info: clusterInfo("Finalizing continues"),
 		why: "its workflow still runs and got more time",
 	},
 	{
@@ -164,39 +164,39 @@ var clusterRefreshRows = []clusterRow{
 	},
 	{
 		no: 9, name: "Cluster ready", event: RefreshCluster, from: BeforeInstallation,
-		to: cReady, when: cAll, info: tells(infoClusterReady),
+		to: cReady, when: cAll, info: clusterInfo(infoClusterReady),
 	},
 	{
 		no: 14, name: "Too many hosts failed while waiting", event: RefreshCluster, from: clusterStatuses{cPending},
-		to: cError, when: not(goesOn), effect: EffectFailed, info: tells(infoTooFew), why: retryKeepsWaiting,
+		to: cError, when: not(continues), effect: EffectFailed, info: clusterInfo(infoTooFew), why: retryKeepsWaiting,
 	},
 	{
 		no: 20, name: "Still waiting for the user", event: RefreshCluster, from: clusterStatuses{cPending},
-		when: and(waits, goesOn), why: retryKeepsWaiting,
+		when: and(waits, continues), why: retryKeepsWaiting,
 	},
 	{
 		no: 21, name: "Installing again", event: RefreshCluster, from: clusterStatuses{cPending},
-		to: cInstalling, when: and(not(waits), isInstalling, not(isFinalizing)), info: tells(infoClusterInstalling),
+		to: cInstalling, when: and(not(waits), isInstalling, not(isFinalizing)), info: clusterInfo(infoClusterInstalling),
 	},
 	{
 		no: 22, name: "Finalizing again", event: RefreshCluster, from: clusterStatuses{cPending},
-		to: cFinalizing, when: and(not(waits), isFinalizing), info: tells(infoFinalizing),
+		to: cFinalizing, when: and(not(waits), isFinalizing), info: clusterInfo(infoFinalizing),
 	},
 	{
 		no: 23, name: "Waiting for the user", event: RefreshCluster, from: clusterStatuses{cInstalling, cFinalizing},
-		to: cPending, when: and(goesOn, waits), info: pendingInfo, why: retryKeepsWaiting,
+		to: cPending, when: and(continues, waits), info: pendingInfo, why: retryKeepsWaiting,
 	},
 	{
 		no: 24, name: "Finalizing begins", event: RefreshCluster, from: clusterStatuses{cInstalling},
-		to: cFinalizing, when: and(isFinalizing, not(waits)), info: tells(infoFinalizing),
+		to: cFinalizing, when: and(isFinalizing, not(waits)), info: clusterInfo(infoFinalizing),
 	},
 	{
 		no: 25, name: "Installing", event: RefreshCluster, from: clusterStatuses{cInstalling},
-		to: cInstalling, when: and(not(isFinalizing), not(waits), isInstalling), info: tells(infoClusterInstalling),
+		to: cInstalling, when: and(not(isFinalizing), not(waits), isInstalling), info: clusterInfo(infoClusterInstalling),
 	},
 	{
 		no: 28, name: "Too many hosts failed", event: RefreshCluster, from: clusterStatuses{cInstalling},
-		to: cError, when: and(not(isFinalizing), not(isInstalling), not(cRetry)), effect: EffectFailed, info: tells(infoTooFew),
+		to: cError, when: and(not(isFinalizing), not(isInstalling), not(cRetry)), effect: EffectFailed, info: clusterInfo(infoTooFew),
 		why: retryKeepsWaiting,
 	},
 	{

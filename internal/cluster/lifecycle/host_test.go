@@ -144,7 +144,7 @@ var refreshCases = []hostCase{
 	{"Prepared host waits", refresh, "preparing-successful", preparing, "preparing-successful", none, "-"},
 	{"Disk too slow to be checked", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Failed, lifecycle.Passed), failing("sufficient-installation-disk-speed")), "insufficient", none, "because of sufficient-installation-disk-speed"},
 	{"Images not available", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Failed)), "preparing-failed", none, "images"},
-	{"Preparation goes on", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Unknown)), "preparing-for-installation", none, "-"},
+	{"Preparation continues", refresh, "preparing-for-installation", all(preparing, checks(lifecycle.Passed, lifecycle.Unknown)), "preparing-for-installation", none, "-"},
 	{"Host disconnected", refresh, "known", silent, "disconnected", none, "3m"},
 	{"Host disconnected", refresh, "known", failing("media-connected"), "disconnected", none, "media"},
 	{"Cluster failed", refresh, "installed", broken, "error", none, "cluster failed"},
@@ -153,8 +153,8 @@ var refreshCases = []hostCase{
 	{"Silent while installing", refresh, "installing-in-progress", all(installing, silent, soft), "installing-in-progress", lifecycle.EffectConnectionLost, ""},
 	{"Back while installing", refresh, "installing-in-progress", all(installing, soft, func(f *hf) { f.ConnectionTimedOut = true }), "installing-in-progress", lifecycle.EffectConnectionBack, ""},
 	{"Stage waits for another host's user", refresh, "installing-in-progress", all(pending, stage(model.StageWaitingForBootkube)), "installing-in-progress", lifecycle.EffectStageClockRestarted, "-"},
-	{"Installation goes on", refresh, "installing-in-progress", all(installing, stage(model.StageRebooting)), "installing-in-progress", none, "-"},
-	{"Installation goes on", refresh, "installing-pending-user-action", pending, "installing-pending-user-action", none, "-"},
+	{"Installation continues", refresh, "installing-in-progress", all(installing, stage(model.StageRebooting)), "installing-in-progress", none, "-"},
+	{"Installation continues", refresh, "installing-pending-user-action", pending, "installing-pending-user-action", none, "-"},
 	{"Installation waits for a retry", refresh, "installed", all(broken, retry), "installed", none, "-"},
 	{"Discovery", refresh, "disconnected", failing("has-inventory"), "discovering", none, ""},
 	{"Hardware insufficient", refresh, "known", failing("has-min-cpu-cores"), "insufficient", none, "because of has-min-cpu-cores"},
@@ -169,11 +169,11 @@ var refreshCases = []hostCase{
 	{"Logs timed out", refresh, "error", func(f *hf) { f.LogsTimedOut = true }, "error", lifecycle.EffectLogsTimedOut, "-"},
 	{"Host stays as it ended", refresh, "cancelled", nil, "cancelled", none, "-"},
 	{"Day-2 host stays in its cluster", refresh, "added-to-existing-cluster", dayTwo, "added-to-existing-cluster", none, "-"},
-	{"Reclaim goes on", refresh, "reclaiming", nil, "reclaiming", none, "-"},
+	{"Reclaim continues", refresh, "reclaiming", nil, "reclaiming", none, "-"},
 	{"Unbound host disconnected", refresh, "known-unbound", silent, "disconnected-unbound", none, ""},
 	{"Unbound discovery", refresh, "discovering-unbound", failing("has-inventory"), "discovering-unbound", none, ""},
 	{"Hardware of unbound host insufficient", refresh, "known-unbound", failing("hostname-valid"), "insufficient-unbound", none, "hostname-valid"},
-	{"Binding goes on", refresh, "binding", nil, "binding", none, "-"},
+	{"Binding continues", refresh, "binding", nil, "binding", none, "-"},
 	{"Ready to be bound", refresh, "discovering-unbound", nil, "known-unbound", none, ""},
 	{"Nothing changes", refresh, "disabled", nil, "disabled", none, "-"},
 }
@@ -218,7 +218,7 @@ func TestRefusedHostEventsNameTheState(t *testing.T) {
 		change func(*hf)
 	}{
 		{"installing a day-1 host alone", lifecycle.InstallHost, "known", nil},
-		{"retrying a host that works", lifecycle.RetryHost, "installing-in-progress", installing},
+		{"retrying a host that is being installed", lifecycle.RetryHost, "installing-in-progress", installing},
 		{"retrying a host of an installation that ended", lifecycle.BeginAttempt, "cancelled", broken},
 		{"failing a host that was reset", lifecycle.FailHost, "resetting", nil},
 		{"resuming a host that failed by itself", lifecycle.ResumeHost, "error", nil},
@@ -226,7 +226,7 @@ func TestRefusedHostEventsNameTheState(t *testing.T) {
 		{"cancelling before it began", lifecycle.CancelHost, "insufficient", nil},
 		{"binding a bound host", lifecycle.BindHost, "known", nil},
 		{"progress before it began", progress, "known", nil},
-		{"an event that is none", "Explode", "known", nil},
+		{"an unknown event", "Explode", "known", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

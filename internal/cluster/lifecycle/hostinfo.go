@@ -14,14 +14,14 @@ const (
 	infoInstalled        = "The host is installed"
 	infoPreparing        = "Host is preparing for installation"
 	infoWrongBootOrder   = "The host booted the discovery image instead of its disk: remove the image, or put the installation disk first in the boot order, and reboot"
-	infoResetWaits       = "Boot the host from the discovery image again to go on with the reset"
+	infoResetWaits       = "Boot the host from the discovery image again to continue its reset"
 	infoUnbindWaits      = "The host left the live image: boot it from the discovery image to take it out of the cluster"
 	infoMediaGone        = "The discovery media is gone: connect it again and reboot the host"
 	infoSilentInstalling = "The host fell silent while it was installed, there was no sign of it for %s"
 )
 
-// says makes a status info of a sentence and what of the facts it mentions.
-func says(format string, args ...func(*hf) string) func(*hf) string {
+// hostInfo makes a status info of a sentence and the facts it mentions.
+func hostInfo(format string, args ...func(*hf) string) func(*hf) string {
 	return func(f *hf) string {
 		values := make([]any, len(args))
 		for i, a := range args {
@@ -45,7 +45,7 @@ func stageInfo(f *hf) string {
 	return string(f.Stage)
 }
 
-// span writes a duration the way people do: 40m, 1h20m.
+// span formats a duration without zero units: 40m, 1h20m.
 func span(d time.Duration) string {
 	text := d.Round(time.Second).String()
 	if strings.HasSuffix(text, "m0s") {
@@ -61,9 +61,9 @@ func disconnectLimit(f *hf) string { return span(f.Timeouts.Disconnect) }
 func hostLimit(f *hf) string       { return span(f.Limit) }
 func diskOf(f *hf) string          { return f.InstallationDisk }
 
-// hostReason is says with the reason the event came with at the end.
+// hostReason makes a status info that ends with the reason of the event.
 func hostReason(format string, args ...func(*hf) string) func(*hf) string {
-	return func(f *hf) string { return withReason(says(format, args...)(f), f.Reason) }
+	return func(f *hf) string { return withReason(hostInfo(format, args...)(f), f.Reason) }
 }
 
 func hostReasonOnly(f *hf) string { return f.Reason }
@@ -76,19 +76,19 @@ func attemptInfo(f *hf) string {
 }
 
 var (
-	stageTimeout   = says("The host has been in stage %s for more than %s", stageOf, hostLimit)
-	writingTimeout = says("The image has not been written in %s: the installation disk may be too slow, or the host cannot reach the service", hostLimit)
-	copyingTimeout = says("The registry data has not been copied in %s: the installation disk or the discovery media may be too slow", hostLimit)
+	stageTimeout   = hostInfo("The host has been in stage %s for more than %s", stageOf, hostLimit)
+	writingTimeout = hostInfo("The image has not been written in %s: the installation disk may be too slow, or the host cannot reach the service", hostLimit)
+	copyingTimeout = hostInfo("The registry data has not been copied in %s: the installation disk or the discovery media may be too slow", hostLimit)
 )
 
 func disconnectedInfo(f *hf) string {
 	if !f.Conditions.MediaConnected {
 		return infoMediaGone
 	}
-	return says("The host is silent, there was no sign of it for %s", disconnectLimit)(f)
+	return hostInfo("The host is silent, there was no sign of it for %s", disconnectLimit)(f)
 }
 
-// because appends what the failing rules say.
+// because appends the messages of the failing rules.
 func because(text string, reasons []string) string {
 	if len(reasons) == 0 {
 		return text

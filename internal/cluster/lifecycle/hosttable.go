@@ -61,7 +61,7 @@ var hostRows = slices.Concat(hostReportRows, hostWorkflowRows, refreshRows)
 var hostReportRows = []hostRow{
 	{
 		no: 1, name: "Initial registration", event: RegisterHost,
-		to: discovering, when: not(isUnbound), effect: EffectRegistered, info: says(infoDiscovering),
+		to: discovering, when: not(isUnbound), effect: EffectRegistered, info: hostInfo(infoDiscovering),
 	},
 	{
 		no: 2, name: "Rebooting day-2 host stays in progress", event: HostProgressed, from: statuses{inProgress, installing},
@@ -69,15 +69,15 @@ var hostReportRows = []hostRow{
 	},
 	{
 		no: 3, name: "Day-2 host joined its cluster", event: HostProgressed, from: statuses{inProgress, installing, waitsForUser},
-		to: added, when: and(inDone, isDayTwo), info: says("The host is part of the cluster"),
+		to: added, when: and(inDone, isDayTwo), info: hostInfo("The host is part of the cluster"),
 	},
 	{
 		no: 4, name: "Host is done", event: HostProgressed, from: statuses{inProgress, installing},
-		to: installed, when: inDone, info: says(infoInstalled),
+		to: installed, when: inDone, info: hostInfo(infoInstalled),
 	},
 	{
 		name: "Host is done although it waited for its user", event: HostProgressed, from: statuses{waitsForUser},
-		to: installed, when: inDone, info: says(infoInstalled),
+		to: installed, when: inDone, info: hostInfo(infoInstalled),
 		why: "a node that is ready needs no second report to count as installed",
 	},
 	{
@@ -89,12 +89,12 @@ var hostReportRows = []hostRow{
 	},
 	{
 		no: 7, name: "Registration again while preparing", event: RegisterHost, from: statuses{preparing, prepared},
-		to: known, effect: EffectRegistered, info: says("The host restarted while it was prepared, preparation begins again"),
+		to: known, effect: EffectRegistered, info: hostInfo("The host restarted while it was prepared, preparation begins again"),
 	},
 	{
 		no: 8, name: "Registration again", event: RegisterHost,
 		from: statuses{discovering, known, disconnected, lacking, resetWaits, binding, pendingInput},
-		to:   discovering, effect: EffectRegistered, info: says(infoDiscovering),
+		to:   discovering, effect: EffectRegistered, info: hostInfo(infoDiscovering),
 	},
 	{
 		no: 9, name: "Registration before the reboot of a reset", event: RegisterHost, from: statuses{resetting},
@@ -102,20 +102,20 @@ var hostReportRows = []hostRow{
 	},
 	{
 		no: 10, name: "Registration after a reset", event: RegisterHost, from: statuses{resetting},
-		to: discovering, when: not(inReboot), effect: EffectRegistered, info: says(infoDiscovering),
+		to: discovering, when: not(inReboot), effect: EffectRegistered, info: hostInfo(infoDiscovering),
 	},
 	{
 		no: 11, name: "Wrong boot order", event: RegisterHost, from: statuses{inProgress, waitsForUser, added},
-		to: waitsForUser, when: or(inReboot, and(isDayTwo, inDone)), effect: EffectWrongBootOrder, info: says(infoWrongBootOrder),
+		to: waitsForUser, when: or(inReboot, and(isDayTwo, inDone)), effect: EffectWrongBootOrder, info: hostInfo(infoWrongBootOrder),
 	},
 	{
 		no: 12, name: "Registration while installing", event: RegisterHost, from: statuses{installing, inProgress},
-		to: failed, effect: EffectFailed, info: says("The host restarted unexpectedly while it was installed, in stage %s", stageOf),
+		to: failed, effect: EffectFailed, info: hostInfo("The host restarted unexpectedly while it was installed, in stage %s", stageOf),
 	},
 	{no: 13, name: "Registration after a failure", event: RegisterHost, from: statuses{failed}, to: failed},
 	{
 		no: 14, name: "Registration after installation", event: RegisterHost, from: statuses{installed},
-		to: installed, effect: EffectWrongBootOrder, info: says(infoWrongBootOrder),
+		to: installed, effect: EffectWrongBootOrder, info: hostInfo(infoWrongBootOrder),
 	},
 	{
 		no: 15, name: "Installation failed", event: HostInstallationFailed, from: statuses{installing, inProgress},
@@ -123,40 +123,40 @@ var hostReportRows = []hostRow{
 	},
 	{
 		no: 16, name: "Installation cancelled", event: CancelHost, from: statuses{waitsForUser, installing, inProgress, installed, failed},
-		to: cancelled, effect: EffectCancelled, info: says(infoCancelled),
+		to: cancelled, effect: EffectCancelled, info: hostInfo(infoCancelled),
 	},
 	{
 		name: "Installation cancelled before the next attempt", event: CancelHost,
 		from: statuses{discovering, known, disconnected, lacking, pendingInput, preparing, prepFailed, prepared, resetWaits},
-		to:   cancelled, when: clusterCancels, effect: EffectCancelled, info: says(infoCancelled),
+		to:   cancelled, when: clusterCancels, effect: EffectCancelled, info: hostInfo(infoCancelled),
 		why: "a host that was booted again for another attempt ends with its cluster",
 	},
 	{
 		no: 17, name: "Preparation cancelled", event: CancelHost, from: statuses{preparing, prepared},
-		to: known, effect: EffectCancelled, info: says(infoKnown),
+		to: known, effect: EffectCancelled, info: hostInfo(infoKnown),
 	},
 	{no: 18, name: "Nothing to cancel", event: CancelHost, from: statuses{known}, effect: EffectCancelled},
 	{
 		no: 19, name: "Install day-2 host", event: InstallHost, from: statuses{known},
-		to: installing, when: isDayTwo, info: says(infoInstalling),
+		to: installing, when: isDayTwo, info: hostInfo(infoInstalling),
 	},
 	{
 		no: 21, name: "Unbind before installation", event: UnbindHost,
 		from: statuses{known, discovering, disconnected, lacking, pendingInput},
-		to:   unbinding, effect: EffectUnbound, info: says("The host leaves the cluster"),
+		to:   unbinding, effect: EffectUnbound, info: hostInfo("The host leaves the cluster"),
 	},
 	{
 		no: 22, name: "Unbind during or after installation", event: UnbindHost,
 		from: statuses{preparing, prepared, prepFailed, installing, inProgress, waitsForUser, installed, added, failed, cancelled},
-		to:   unbindWaits, effect: EffectUnbound, info: says(infoUnbindWaits),
+		to:   unbindWaits, effect: EffectUnbound, info: hostInfo(infoUnbindWaits),
 	},
 	{
 		no: 23, name: "Reclaim installed host", event: ReclaimHost, from: statuses{installed, added},
-		to: reclaiming, effect: EffectUnbound, info: says("The host fetches the discovery image"),
+		to: reclaiming, effect: EffectUnbound, info: hostInfo("The host fetches the discovery image"),
 	},
 	{
 		no: 24, name: "Reclaimed host reboots", event: RebootingForReclaim, from: statuses{reclaiming},
-		to: rebooting, info: says("The host reboots into discovery"),
+		to: rebooting, info: hostInfo("The host reboots into discovery"),
 	},
 	{
 		no: 25, name: "Reclaim failed", event: ReclaimFailed, from: statuses{reclaiming, rebooting},
@@ -165,20 +165,20 @@ var hostReportRows = []hostRow{
 	{
 		no: 27, name: "Reclaim before installation", event: ReclaimHost,
 		from: statuses{known, discovering, disconnected, lacking, pendingInput},
-		to:   unbinding, effect: EffectUnbound, info: says("The host leaves the cluster"),
+		to:   unbinding, effect: EffectUnbound, info: hostInfo("The host leaves the cluster"),
 	},
 	{
 		no: 28, name: "Reclaim failed host", event: ReclaimHost, from: statuses{failed, cancelled},
-		to: unbindWaits, effect: EffectUnbound, info: says(infoUnbindWaits),
+		to: unbindWaits, effect: EffectUnbound, info: hostInfo(infoUnbindWaits),
 	},
 	{
 		no: 41, name: "Media gone before installation", event: MediaDisconnect,
 		from: statuses{discovering, lacking, known, pendingInput, disconnected, binding},
-		to:   disconnected, info: says(infoMediaGone),
+		to:   disconnected, info: hostInfo(infoMediaGone),
 	},
 	{
 		no: 42, name: "Media gone during installation", event: MediaDisconnect,
 		from: statuses{preparing, prepFailed, prepared, installing, inProgress, failed},
-		to:   failed, effect: EffectFailed, info: says(infoMediaGone),
+		to:   failed, effect: EffectFailed, info: hostInfo(infoMediaGone),
 	},
 }

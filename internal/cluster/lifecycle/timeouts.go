@@ -55,10 +55,10 @@ type setting struct {
 var settings = []setting{
 	{"HOST_MAX_DISCONNECTION_TIME", validation.DefaultDisconnectAfter, func(t *Timeouts) *time.Duration { return &t.Disconnect }, "three missed polls"},
 	{"", validation.DefaultBootstrapGrace, func(t *Timeouts) *time.Duration { return &t.BootstrapGrace }, "it restarts its network for the bootstrap services"},
-	{"", 20 * time.Minute, func(t *Timeouts) *time.Duration { return &t.StepPickup }, "the step is there, the host does not take it"},
+	{"", 20 * time.Minute, func(t *Timeouts) *time.Duration { return &t.StepPickup }, "the step is available, the host does not take it"},
 	{"", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reclaim }, "download and reboot of a discovery image"},
 	{"HOST_INSTALLING_PENDING_USER_ACTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PendingUserAction }, "someone has to change a boot order"},
-	{"", 80 * time.Minute, func(t *Timeouts) *time.Duration { return &t.SingleNodeReboot }, "nobody sees a single node between reboot and Joined"},
+	{"", 80 * time.Minute, func(t *Timeouts) *time.Duration { return &t.SingleNodeReboot }, "a single node reports nothing between reboot and Joined"},
 	{"PREPARE_FOR_INSTALLATION_HOST_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareHost }, "raised to the checks it contains"},
 	{"PREPARE_FOR_INSTALLATION_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareCluster }, "raised to the checks it contains"},
 	{"DISK_CHECK_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.DiskCheck }, "a slow disk writes 44 MB with syncs"},
@@ -104,7 +104,7 @@ const (
 	prepareClusterMargin = 2 * time.Minute
 )
 
-// DefaultTimeouts are the contract's.
+// DefaultTimeouts returns the time-outs of the contract.
 func DefaultTimeouts() Timeouts {
 	t, err := ParseTimeouts(nil)
 	if err != nil {
@@ -114,7 +114,7 @@ func DefaultTimeouts() Timeouts {
 }
 
 // ParseTimeouts reads the time-outs from environment values (durations such as "30m",
-// and ENABLE_SOFT_TIMEOUTS); absent and empty ones have their defaults. The error
+// and ENABLE_SOFT_TIMEOUTS); a missing or empty one takes its default. The error
 // names the variable.
 func ParseTimeouts(env map[string]string) (Timeouts, error) {
 	t := Timeouts{
@@ -169,7 +169,7 @@ func (t *Timeouts) parseStages(env map[string]string) (err error) {
 	return nil
 }
 
-// stageEnv is the variable of a stage: HOST_STAGE_WRITING_IMAGE_TO_DISK_TIMEOUT.
+// stageEnv returns the variable of a stage: HOST_STAGE_WRITING_IMAGE_TO_DISK_TIMEOUT.
 func stageEnv(prefix, stage string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(stage, " ", "_")) + "_TIMEOUT"
 }
@@ -196,7 +196,7 @@ func boolSetting(env map[string]string, name string) (bool, error) {
 	return false, fmt.Errorf("read %s: require true or false, found %q", name, env[name])
 }
 
-// Stage is how long a host may be in a stage, counted from stage_updated_at.
+// Stage returns how long a host may be in a stage, counted from stage_updated_at.
 func (t Timeouts) Stage(stage model.Stage, singleNode bool) time.Duration {
 	if singleNode && stage == model.StageRebooting {
 		return t.SingleNodeReboot
@@ -207,7 +207,7 @@ func (t Timeouts) Stage(stage model.Stage, singleNode bool) time.Duration {
 	return t.OtherStages
 }
 
-// FinalizingStage is how long a cluster may be in a finalizing stage. operators is the
+// FinalizingStage returns how long a cluster may be in a finalizing stage. operators is the
 // longest time-out of the cluster's OLM operators: stages that wait for them last as long.
 func (t Timeouts) FinalizingStage(stage model.FinalizingStage, operators time.Duration) time.Duration {
 	d, ok := t.FinalizingStages[stage]

@@ -4,26 +4,26 @@ package lifecycle
 var hostWorkflowRows = []hostRow{
 	{
 		name: "Preparation begins with its cluster", event: PrepareHost, from: statuses{known, preparing},
-		to: preparing, effect: EffectPrepared, info: says(infoPreparing),
+		to: preparing, effect: EffectPrepared, info: hostInfo(infoPreparing),
 		why: "the workflow prepares all hosts at once, whether a refresh has begun to or not",
 	},
 	{
 		no: 32, name: "Installation begins", event: InstallationBegins, from: statuses{prepared},
-		to: installing, when: clusterInstalling, info: says(infoInstalling),
+		to: installing, when: clusterInstalling, info: hostInfo(infoInstalling),
 		why: "with its cluster, not at the next refresh",
 	},
 	{
 		no: 33, name: "Cluster stopped preparing", event: PreparationStopped, from: statuses{preparing},
-		to: known, info: says(infoKnown),
+		to: known, info: hostInfo(infoKnown),
 		why: "with its cluster, not at the next refresh, and also a host whose checks did not end in time",
 	},
 	{
 		no: 38, name: "Failed preparation is over", event: PreparationStopped, from: statuses{prepFailed},
-		to: known, info: says(infoKnown), why: "with its cluster, not at the next refresh",
+		to: known, info: hostInfo(infoKnown), why: "with its cluster, not at the next refresh",
 	},
 	{
 		no: 39, name: "Prepared host is not needed", event: PreparationStopped, from: statuses{prepared},
-		to: known, info: says(infoKnown), why: "with its cluster, not at the next refresh",
+		to: known, info: hostInfo(infoKnown), why: "with its cluster, not at the next refresh",
 	},
 	{
 		name: "Attempt begins", event: BeginAttempt, from: inAttempt,
@@ -32,28 +32,28 @@ var hostWorkflowRows = []hostRow{
 	},
 	{
 		name: "Stage is repeated", event: RepeatStage, from: inAttempt,
-		to: inProgress, effect: EffectStageRepeated, info: says("The failed stage is tried again"),
-		why: "what the stages before it did is still there",
+		to: inProgress, effect: EffectStageRepeated, info: hostInfo("The failed stage is tried again"),
+		why: "the results of the stages before it are still there",
 	},
 	{
 		name: "Attempt failed", event: FailHost, from: append(statuses{installed, added}, inAttempt...),
 		to: failed, effect: EffectDecisionOpened, info: hostReasonOnly,
-		why: "a step that failed or took too long, in the words of the workflow, which waits for a decision",
+		why: "a step failed or took too long; the workflow reports why and waits for a decision",
 	},
 	{
 		name: "Host was given up", event: GiveUpHost, from: append(statuses{installed, added}, inAttempt...),
 		to: failed, effect: EffectGivenUp,
-		why: "nobody decided in time, or the cluster is to come up without it",
+		why: "no decision came in time, or the cluster is to come up without it",
 	},
 	{
 		name: "Retry needs a reboot", event: RetryHost, from: statuses{failed},
-		to: resetWaits, effect: EffectRediscover, info: says("Boot the host from the discovery image again to retry its installation"),
+		to: resetWaits, effect: EffectRediscover, info: hostInfo("Boot the host from the discovery image again to retry its installation"),
 		why: "a host that left the live image has no agent to take steps",
 	},
 	{
 		name: "Stage waits for the user of another host", event: StageTimedOut, from: statuses{inProgress, installing, waitsForUser},
 		when: ignoreProgress, effect: EffectStageClockRestarted,
-		why: "it gets its time once more",
+		why: "its time begins again",
 	},
 	{
 		no: 50, name: "Stage timed out", event: StageTimedOut, from: statuses{inProgress},
@@ -82,7 +82,7 @@ var hostWorkflowRows = []hostRow{
 	{
 		name: "Reboot was not begun in time", event: StageTimedOut, from: statuses{inProgress, installing, waitsForUser},
 		to: failed, when: inReboot, effect: EffectFailed,
-		info: says("The host has not come up from its disk in %s, check its boot order", hostLimit),
+		info: hostInfo("The host has not come up from its disk in %s, check its boot order", hostLimit),
 		why:  "its agent still runs the step that reboots",
 	},
 	{
@@ -102,27 +102,27 @@ var hostWorkflowRows = []hostRow{
 	{
 		no: 56, name: "Reboot takes too long", event: RebootTimedOut, from: statuses{inProgress},
 		to: waitsForUser, effect: EffectRebootTimedOut,
-		info: says("The host did not come up from its installation disk in time: check the boot order, and boot it from %s", diskOf),
+		info: hostInfo("The host did not come up from its installation disk in time: check the boot order, and boot it from %s", diskOf),
 		why:  clockOfWorkflow,
 	},
 	{
 		name: "Installed host resumes", event: ResumeHost, from: statuses{failed},
-		to: installed, when: inDone, info: says(infoInstalled),
+		to: installed, when: inDone, info: hostInfo(infoInstalled),
 		why: "it had failed with its cluster only, which got more time",
 	},
 	{
 		no: 20, name: "Reset needs a reboot", event: ResetHost, from: rebootable,
-		to: resetWaits, when: not(inLiveImage), effect: EffectResetNeedsUser, info: says(infoResetWaits),
+		to: resetWaits, when: not(inLiveImage), effect: EffectResetNeedsUser, info: hostInfo(infoResetWaits),
 		why: "no agent runs on it",
 	},
 	{
 		name: "Reset in the live image", event: ResetHost, from: resettable,
-		to: resetting, effect: EffectResetBegun, info: says("The installation is being reset"),
-		why: "its agent is stopped first: nobody has to walk to the machine",
+		to: resetting, effect: EffectResetBegun, info: hostInfo("The installation is being reset"),
+		why: "its agent is stopped first; no user has to go to the machine",
 	},
 	{
 		name: "Host is reset", event: FinishHostReset, from: statuses{resetting},
-		to: discovering, effect: EffectReset, info: says("Waiting for the host to send its inventory"),
+		to: discovering, effect: EffectReset, info: hostInfo("Waiting for the host to send its inventory"),
 		why: "its agent discovers it again",
 	},
 	{
@@ -133,4 +133,4 @@ var hostWorkflowRows = []hostRow{
 }
 
 // clockOfWorkflow is why the rows of time-outs have events of their own.
-const clockOfWorkflow = "the workflow's clock says that the time is over"
+const clockOfWorkflow = "the workflow's timer has ended"

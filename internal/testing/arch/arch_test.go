@@ -27,11 +27,11 @@ var nouns = []string{
 // allowed lists, for each package (or folder, ending in a slash), what else of ours it
 // may import; the first match decides.
 var allowed = []importRule{
-	{"internal/wire", nil, "formats know nobody"},
+	{"internal/wire", nil, "formats import nothing"},
 	{"internal/testing/hostexectest", []string{"internal/platform/hostexec"}, "stands in for a host in tests"},
-	{"internal/platform/hostexec", nil, "the door to a host knows nobody"},
-	{"internal/platform/idlememory", nil, "knows its own process only"},
-	{"internal/platform/encryption", nil, "keys know nobody"},
+	{"internal/platform/hostexec", nil, "commands on a host import nothing"},
+	{"internal/platform/idlememory", nil, "reads the memory of its own process only"},
+	{"internal/platform/encryption", nil, "keys import nothing"},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
 	{"internal/cluster/steps", []string{"internal/model", "internal/wire"}, "the agent imports it: no rules, no weight"},
 	{"internal/testing/tartest", nil, "reads what tests are given"},
@@ -47,9 +47,9 @@ var allowed = []importRule{
 	{"internal/testing/recorded", nil, "data for tests"},
 	{"internal/platform/store", []string{"internal/model", "internal/wire"}, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
-	{"internal/platform/auth", []string{"internal/model", "internal/wire"}, "identity knows nouns only"},
+	{"internal/platform/auth", []string{"internal/model", "internal/wire"}, "identities are made of nouns"},
 	{"internal/client", []string{"internal/model", "internal/wire"}, "speaks the wire"},
-	{"internal/platform/metrics", []string{"internal/cluster/events", "internal/model"}, "counts events, and knows nothing of who writes them"},
+	{"internal/platform/metrics", []string{"internal/cluster/events", "internal/model"}, "counts events, whoever writes them"},
 	{"internal/images/updateservice", []string{"internal/cluster/openshift"}, "asks the update service"},
 	{"internal/service/progress", append([]string{"internal/platform/store", "internal/model", "internal/wire"}, nouns...), "records reports in tables"},
 	{"internal/service/discovery", append([]string{"internal/platform/store", "internal/service/progress", "internal/model", "internal/wire"}, nouns...), "evaluates nouns against tables"},
@@ -79,7 +79,7 @@ var allowed = []importRule{
 		"agent", "agent/", "installer", "installer/", "controller", "internal/client", "internal/platform/hostexec", "internal/model", "internal/wire", "internal/sim/",
 		"internal/hostconfig/ignition",
 	}, "machines run the real agent"},
-	{"workflows", []string{"activities", "internal/cluster/steps", "internal/model", "internal/wire"}, "pure stories"},
+	{"workflows", []string{"activities", "internal/cluster/steps", "internal/model", "internal/wire"}, "deterministic: no I/O"},
 	{"activities", append([]string{
 		"internal/platform/store", "internal/platform/blob", "internal/service/installation", "internal/model", "internal/wire",
 	}, nouns...), "phases in the database"},
@@ -125,8 +125,8 @@ func packages(t *testing.T) []pkg {
 	}
 }
 
-// matches takes a package by its name, or all below a folder; a noun stands for its
-// parts too.
+// matches reports whether a pattern selects a package: by its name, or as part of a folder or
+// a noun.
 func matches(pattern, name string) bool {
 	if strings.HasSuffix(pattern, "/") {
 		return strings.HasPrefix(name, pattern)

@@ -1,2 +1,2 @@
-// Package arch holds the test that keeps imports within the rules of the house.
+// Package arch holds the test that keeps imports within the rules of the code base.
 package arch

@@ -47,16 +47,6 @@ var calls = map[string]string{
 	"final": "nonRetryable",
 }
 
-// notYet are the folders and files (the prefix of a path decides) that were not passed over yet.
-var notYet = []string{
-	"docs/reference/states.md", // printed from tables of packages below
-	// Sentences and names of rules that pages of docs/reference repeat.
-	"internal/cluster/lifecycle/clustertable.go", "internal/cluster/lifecycle/refreshtable.go",
-	"internal/cluster/lifecycle/hostinfo.go", "internal/cluster/lifecycle/host_test.go",
-	"internal/cluster/lifecycle/timeout", "internal/cluster/lifecycle/workflowtable.go",
-	"internal/testing/arch/",
-}
-
 // exceptions are the places where a phrase or a name of the list has to stand.
 var exceptions = []exception{
 	{"internal/testing/words/list_test.go", "", "the list itself"},
