@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -131,4 +132,14 @@ func (a *Agent) writeSynced(ctx context.Context, path string) (time.Duration, er
 	}
 	slices.Sort(latencies)
 	return latencies[len(latencies)*99/100], nil
+}
+
+// datasync waits until the content of a file is on stable storage.
+func datasync(file *os.File) error {
+	for {
+		err := syscall.Fdatasync(int(file.Fd()))
+		if err != syscall.EINTR {
+			return err
+		}
+	}
 }

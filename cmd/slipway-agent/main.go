@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/platform/idlememory"
 	"slipway/internal/version"
 )
 
@@ -82,4 +84,21 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 			Kube: func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
 		},
 	}).Run(ctx)
+}
+
+const (
+	// collectAt is how much the heap may grow before it is collected, in percent: what lives
+	// is little, and a live image shares its memory with all that it installs.
+	collectAt = 50
+	// leanEvery is how often memory is given back. Between two of them a waiting agent
+	// has polled once at most.
+	leanEvery = 15 * time.Second
+)
+
+// saveMemory keeps the agent small while it waits, until ctx ends.
+func saveMemory(ctx context.Context, log *slog.Logger) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
+	go idlememory.Keep(ctx, idlememory.Pace{Pages: leanEvery}, log)
 }

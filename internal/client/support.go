@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/url"
+	"strconv"
 
 	"slipway/internal/wire"
 )
@@ -52,4 +53,15 @@ func (c *Client) OperatorProperties(ctx context.Context, name string, options ..
 // Bundles lists the bundles of operators that can be used in a setting.
 func (c *Client) Bundles(ctx context.Context, in Setting, options ...Option) ([]wire.Bundle, error) {
 	return read[[]wire.Bundle](ctx, c, "/v2/operators/bundles", in.values(), options)
+}
+
+// OpenShiftVersions lists what can be installed, by version.
+func (c *Client) OpenShiftVersions(ctx context.Context, onlyLatest bool, options ...Option) (wire.OpenshiftVersions, error) {
+	return read[wire.OpenshiftVersions](
+		ctx,
+		c,
+		"/v2/openshift-versions",
+		url.Values{"only_latest": {strconv.FormatBool(onlyLatest)}},
+		options,
+	)
 }

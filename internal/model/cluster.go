@@ -2,6 +2,7 @@ package model
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -204,4 +205,30 @@ type OperatorBundle struct {
 type IgnitionEndpoint struct {
 	URL           string `json:"url,omitempty"`
 	CACertificate string `json:"ca_certificate,omitempty"` // base64 of PEM
+}
+
+// running are the statuses in which a workflow installs the cluster.
+var running = []ClusterStatus{
+	ClusterPreparingForInstallation, ClusterInstalling, ClusterInstallingPendingUserAction, ClusterFinalizing,
+}
+
+// Running reports whether a workflow is installing the cluster and is not stopped at a time-out.
+func (c *Cluster) Running() bool { return slices.Contains(running, c.Status) }
+
+// InstallationRuns reports whether a workflow is installing the cluster and its hosts, including one that is
+// stopped at a time-out and waits for a command.
+func (c *Cluster) InstallationRuns() bool {
+	return c.Running() || c.DecisionOpen
+}
+
+// Uses counts the features a cluster uses that are not part of its own definition.
+type Uses struct {
+	CustomManifests    int `json:"custom_manifests,omitempty"`
+	RequestedHostnames int `json:"requested_hostnames,omitempty"` // other than machines call themselves
+	AutoAssignedRoles  int `json:"auto_assigned_roles,omitempty"`
+	DayTwoHosts        int `json:"day_two_hosts,omitempty"`
+	VirtualMachines    int `json:"virtual_machines,omitempty"`
+	IgnitionOverrides  int `json:"ignition_overrides,omitempty"` // of hosts and InfraEnvs
+	StaticNetworks     int `json:"static_networks,omitempty"`    // InfraEnvs that have them
+	KernelArguments    int `json:"kernel_arguments,omitempty"`   // InfraEnvs that have some
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"slipway/internal/app/settings"
+	"slipway/internal/cluster/operators"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/hostconfig/manifests"
@@ -59,4 +61,14 @@ func readCertificates(path string) (string, error) {
 		return "", fmt.Errorf("require certificates in PEM in %s, found none", path)
 	}
 	return text, nil
+}
+
+// rules returns the settings of validations.
+func (s *Service) rules() *validation.Options {
+	out := validation.DefaultOptions()
+	out.SingleNodeDNS = s.options.SingleNodeDNS
+	out.EdgeProducts = s.variables.EdgeProducts
+	out.Operators = operators.Options{NVIDIARequireGPU: s.options.NVIDIARequireGPU, AMDRequireGPU: s.options.AMDRequireGPU}
+	out.DisabledHost, out.DisabledCluster = s.variables.DisabledHost, s.variables.DisabledCluster
+	return &out
 }

@@ -1,7 +1,11 @@
+// Package settings reads the settings of the service.
 package settings
 
 import (
+	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"time"
 
 	"slipway/internal/model"
@@ -94,4 +98,19 @@ type Auth struct {
 	AuthType        string        `name:"auth-type" default:"none" enum:"none,local,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local or agent-installer-local."`
 	ImageExpiration time.Duration `default:"4h" env:"IMAGE_EXPIRATION_TIME" help:"How long the address of a discovery image is good where it is signed."`
 	ImageServiceURL string        `env:"IMAGE_SERVICE_BASE_URL" help:"Address that discovery images are offered at; by default that of the API." placeholder:"URL"`
+}
+
+// WebAddress reads the http or https address that the setting name holds.
+func WebAddress(name, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("read %s: require an address that begins with http:// or https://, found %q", name, text)
+	}
+	return u, nil
+}
+
+// Given reports whether a JSON list has entries: deployments also write "[]" for none.
+func Given(list string) bool {
+	list = strings.TrimSpace(list)
+	return list != "" && list != "[]"
 }

@@ -4,6 +4,8 @@ package events
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,4 +90,38 @@ func severity(name Name, e entry, props Props) model.Severity {
 		return s
 	}
 	return e.severity
+}
+
+// quiet is how often an event with the same message is written for the same host, cluster or InfraEnv: at most
+// once in that time. It lists only events that hosts repeat by themselves; actions of users and changes of a
+// status are always written.
+var quiet = map[Name]struct {
+	every time.Duration
+	why   string
+}{
+	HostRegistrationFailed:       {10 * time.Minute, "a refused agent asks again every minute"},
+	UpgradeAgentStarted:          {10 * time.Minute, "an upgrade without an answer is requested again"},
+	UpgradeAgentFailed:           {10 * time.Minute, "a failed upgrade is requested again"},
+	DiskSpeedSlowerThanSupported: {time.Hour, "each preparation measures the disk again"},
+	ApiIngressVIPTimedOut:        {10 * time.Minute, "leases are requested until one arrives"},
+}
+
+// Entry is an event of the catalogue, for documentation.
+type Entry struct {
+	Name     Name
+	Severity model.Severity
+	Props    []string      // in the order of the contract
+	Message  string        // words in braces are properties
+	Every    time.Duration // written at most once in that time with the same message; 0: always
+	Why      string        // of Every
+}
+
+// Catalogue lists every event, by name.
+func Catalogue() []Entry {
+	var out []Entry
+	for _, name := range slices.Sorted(maps.Keys(catalogue)) {
+		e := catalogue[name]
+		out = append(out, Entry{name, e.severity, slices.Clone(e.props), e.message, quiet[name].every, quiet[name].why})
+	}
+	return out
 }

@@ -71,23 +71,6 @@ type Property struct {
 	Description string
 }
 
-// Time-outs of the table.
-const (
-	usualTimeout = 30 * time.Minute
-	longTimeout  = time.Hour
-	lsoTimeout   = 70 * time.Minute
-)
-
-// certifiedOperators is the catalogue of operators that other vendors maintain.
-const certifiedOperators = "certified-operators"
-
-// catalogue is every operator, by name. See the file of each.
-var catalogue = []Operator{
-	amdGPU, authorino, clusterObservability, cnv, fenceAgentsRemediation, kmm, kubeDescheduler, loki, lso, lvm, mce,
-	metallb, mtv, nmstate, nodeFeatureDiscovery, nodeHealthcheck, nodeMaintenance, numaResources, nvidiaGPU, oadp, odf,
-	openshiftAI, openshiftLogging, osc, pipelines, selfNodeRemediation, serverless, serviceMesh,
-}
-
 var byName = func() map[string]*Operator {
 	out := make(map[string]*Operator, len(catalogue))
 	for i := range catalogue {

@@ -104,3 +104,19 @@ func clocksAgree(c *clusterCase) verdict {
 	}
 	return success("The clocks of the hosts agree")
 }
+
+// Fenced reports whether every control plane host among hosts has fencing credentials:
+// two of them can then do without an arbiter.
+func Fenced(hosts []*model.Host) bool {
+	fenced := false
+	for _, h := range hosts {
+		if h.EffectiveRole() != model.RoleMaster {
+			continue
+		}
+		if h.Fencing == nil {
+			return false
+		}
+		fenced = true
+	}
+	return fenced
+}

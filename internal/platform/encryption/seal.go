@@ -5,6 +5,7 @@ package encryption
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -117,4 +118,15 @@ func (s *Sealer) Current(sealed []byte) bool {
 
 func bind(header, aad []byte) []byte {
 	return append(append(make([]byte, 0, len(header)+len(aad)), header...), aad...)
+}
+
+// Derive returns a key of KeySize bytes for another purpose, derived from the current key (HKDF, RFC 5869): the
+// same in every process that holds the key, and useless for decrypting values. It changes when the current key
+// changes.
+func (s *Sealer) Derive(purpose string) []byte {
+	key, err := hkdf.Key(sha256.New, s.source, nil, "slipway "+purpose, KeySize)
+	if err != nil {
+		panic(err) // only for lengths that SHA-256 cannot give
+	}
+	return key
 }

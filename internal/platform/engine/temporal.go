@@ -11,9 +11,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/headers"
 	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/temporal"
 )
+
+// ServerVersion is the version of the bundled Temporal server.
+const ServerVersion = headers.ServerVersion
 
 // TemporalOptions configure the bundled Temporal server.
 type TemporalOptions struct {

@@ -135,3 +135,15 @@ func (e Exec) explain(ctx context.Context, c Cmd, result Result, err error) erro
 	}
 	return fmt.Errorf("run %s: %w", c, err)
 }
+
+// Sleep waits for d, or returns the cause when ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

@@ -3,6 +3,8 @@
 // receives the events of every transaction after its commit.
 package metrics
 
+import "slices"
+
 // Prefixes of names.
 const (
 	known = "service_assisted_installer_"
@@ -173,4 +175,20 @@ var table = []row{
 		kind: gauge,
 		help: "Results of steps that Temporal does not have yet: more than a few for long is a fault",
 	},
+}
+
+// Metric is one metric, for documentation.
+type Metric struct {
+	Name, Kind, Help string
+	Labels           []string
+}
+
+// List lists every metric, those of the v2 API first and those of images last.
+func List() []Metric {
+	rows := slices.Concat(table, imageTable)
+	out := make([]Metric, len(rows))
+	for i, t := range rows {
+		out[i] = Metric{t.name, string(t.kind), t.help, slices.Clone(t.labels)}
+	}
+	return out
 }

@@ -1,3 +1,7 @@
+// Package site is what simulated machines of one place share: the network they answer
+// on, its names, and where the API of their cluster is. All of it is files in one
+// folder, written atomically, so that machines may be goroutines of one process or
+// processes that are killed and started again.
 package site
 
 import (
@@ -125,4 +129,25 @@ func (s *Site) read(name string, v any) error {
 		return fmt.Errorf("read %s of a site: %w", name, err)
 	}
 	return nil
+}
+
+const takeBackFile = "take-back"
+
+// TakeBack lets the installed machines of the site run the agent that reclaims them, as
+// a daemon set in their cluster does; off ends it.
+func (s *Site) TakeBack(on bool) error {
+	if on {
+		return s.writeText(takeBackFile, "")
+	}
+	err := os.Remove(filepath.Join(s.dir, takeBackFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// TakesBack is what TakeBack said last.
+func (s *Site) TakesBack() bool {
+	_, err := os.Stat(filepath.Join(s.dir, takeBackFile))
+	return err == nil
 }

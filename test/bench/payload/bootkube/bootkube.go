@@ -4,6 +4,7 @@ package bootkube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -116,6 +117,23 @@ func (b *Bootkube) stepDown(ctx context.Context) error {
 
 // Units are the temporary control plane: those that float addresses first.
 var Units = []string{"bench-keepalived", "machine-config-server", "kube-controller-manager", "kube-apiserver", "etcd"}
+
+// Progress ends when etcd has left this host: bootkube is done, and the members say so.
+func (b *Bootkube) Progress(ctx context.Context) error {
+	err := b.until(ctx, "bootkube is done", func() error {
+		_, err := os.Stat(filepath.Join(b.OpenShift, ".bootkube.done"))
+		return err
+	})
+	if err != nil || b.Host.Plan.InPlace {
+		return err
+	}
+	return b.until(ctx, "etcd has left this host", func() error {
+		if !b.left(ctx) {
+			return errors.New("require etcd to answer without this host's member")
+		}
+		return nil
+	})
+}
 
 // inPlace keeps the cluster for this same host, which starts from its disk next: all of
 // etcd goes into the config of the control plane.
