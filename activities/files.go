@@ -107,7 +107,9 @@ func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 func (a *Files) installer(ctx context.Context, c *model.Cluster) (*release.Installer, error) {
 	stop := beat(ctx)
 	defer stop()
-	installer, err := a.Releases.Installer(ctx, c.ReleaseImage, c.Platform.Type, c.PullSecret)
+	installer, err := a.Releases.Installer(ctx, release.Need{
+		Image: c.ReleaseImage, Platform: c.Platform.Type, PullSecret: c.PullSecret,
+	})
 	if err != nil {
 		return nil, refuse(fmt.Errorf("get the installer of release %s: %w", c.ReleaseImage, err))
 	}
@@ -123,8 +125,8 @@ func (a *Files) failed(ctx context.Context, c *model.Cluster, err error) error {
 	if _, perr := a.Blob.PutSecret(ctx, installation.Key(c.ID, "installer.log"), []byte(ran.Log)); perr != nil {
 		return perr
 	}
-	if ran.ExitCode == -1 {
-		return err // it was killed: another try can end differently
+	if ran.Retryable() {
+		return err
 	}
 	return temporal.NewNonRetryableApplicationError(ran.Error(), FailureRefused, nil)
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,23 +46,6 @@ type Output struct {
 	// Log is the installer's output, without secrets.
 	Log string
 }
-
-// GenerateError is a failure of the installer, with its output.
-type GenerateError struct {
-	Command string
-	// ExitCode is the installer's own; -1 when it was killed, or never started. Only then a retry can end
-	// differently.
-	ExitCode int
-	Log      string // all of its output, without secrets
-	err      error
-}
-
-// Error ends with the last lines of the installer's output.
-func (e *GenerateError) Error() string {
-	return fmt.Sprintf("openshift-install %s: %s: %s", e.Command, e.err, lastWords(e.Log))
-}
-
-func (e *GenerateError) Unwrap() error { return e.err }
 
 // Generate runs the installer in a private folder, which is removed afterwards. A failure of the installer is a
 // *GenerateError; an unusable manifest is a model.ErrInvalid that names it.
@@ -170,12 +152,7 @@ func (g *generation) command(ctx context.Context, words ...string) error {
 	if err == nil {
 		return nil
 	}
-	failure := &GenerateError{Command: strings.Join(words, " "), ExitCode: -1, Log: g.mask.text(g.log.String()), err: err}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		failure.ExitCode = exit.ExitCode()
-	}
-	return failure
+	return g.failure(ctx, strings.Join(words, " "), err)
 }
 
 // environment is the installer's whole environment: no variable of the service's own leaks into it.

@@ -58,7 +58,7 @@ func installConfig(t *testing.T, masters, workers int) []byte {
 
 func installer(t *testing.T, r *release.Releases, image string) *release.Installer {
 	t.Helper()
-	i, err := r.Installer(t.Context(), image, "baremetal", pullSecret)
+	i, err := r.Installer(t.Context(), release.Need{Image: image, Platform: "baremetal", PullSecret: pullSecret})
 	require.NoError(t, err)
 	t.Cleanup(i.Close)
 	return i
@@ -167,7 +167,7 @@ func TestGenerateASingleNode(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, _ := open(t, p, nil)
-	i, err := r.Installer(t.Context(), p.ReleaseImage("4.20.33"), "none", pullSecret)
+	i, err := r.Installer(t.Context(), release.Need{Image: p.ReleaseImage("4.20.33"), Platform: "none", PullSecret: pullSecret})
 	require.NoError(t, err)
 	defer i.Close()
 	out, err := i.Generate(t.Context(), release.GenerateInput{InstallConfig: installConfig(t, 1, 0), SingleNode: true})

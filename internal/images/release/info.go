@@ -2,6 +2,7 @@ package release
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,6 +70,7 @@ func (r *Releases) Info(ctx context.Context, image string, pullSecret model.Secr
 		if info, err = readInfo(remoteImage); err != nil {
 			return Info{}, explain("read release image", image, err)
 		}
+		info.Architecture = cmp.Or(info.Architecture, r.opts.Architecture)
 		info.Digest = digest.String()
 		r.remember(info)
 	}

@@ -9,31 +9,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"slipway/internal/model"
 )
-
-// binary is one of the programs a release generates configs with.
-type binary struct {
-	component string // image that holds it
-	path      string // in the image
-}
-
-var (
-	plainInstaller     = binary{"installer", "usr/bin/openshift-install"}
-	bareMetalInstaller = binary{"baremetal-installer", "usr/bin/openshift-baremetal-install"}
-)
-
-// binaryFor returns the program for a platform: before 4.16 the plain installer does not support bare metal.
-func binaryFor(platform, version string) binary {
-	v, err := semver.NewVersion(version)
-	if platform == "baremetal" && err == nil && v.Major() == 4 && v.Minor() < 16 {
-		return bareMetalInstaller
-	}
-	return plainInstaller
-}
 
 // Installer is the installer of a release, ready to run. Release it with Close, or the cache keeps it
 // indefinitely.
@@ -44,14 +23,18 @@ type Installer struct {
 	releases *Releases
 }
 
-// Installer downloads the installer of a release for a platform (baremetal, none, ...). Concurrent callers wait
-// for one download; it continues when they give up. Errors are those of Info.
-func (r *Releases) Installer(ctx context.Context, image, platform string, pullSecret model.Secret) (*Installer, error) {
-	info, err := r.Info(ctx, image, pullSecret)
+// Installer downloads the installer of a release that suits a cluster. Concurrent callers wait for one download;
+// it continues when they give up. Errors are those of Info, and a model.ErrUnprocessable when the release has no
+// installer that runs on this machine.
+func (r *Releases) Installer(ctx context.Context, n Need) (*Installer, error) {
+	info, err := r.Info(ctx, n.Image, n.PullSecret)
 	if err != nil {
 		return nil, err
 	}
-	b := binaryFor(platform, info.Version)
+	b, err := r.choose(info, n)
+	if err != nil {
+		return nil, err
+	}
 	source, err := info.Component(b.component)
 	if err != nil {
 		return nil, err
@@ -60,7 +43,7 @@ func (r *Releases) Installer(ctx context.Context, image, platform string, pullSe
 	if !ok {
 		return nil, model.Invalidf("require images by digest in release %s, found %s", info.Version, source)
 	}
-	name := digest + "-" + b.path[strings.LastIndexByte(b.path, '/')+1:]
+	name := digest + "-" + b.cached
 	// A program can be evicted between its download and its use, but not indefinitely.
 	for range 3 {
 		p, err := r.cache.get(ctx, name)
@@ -70,7 +53,7 @@ func (r *Releases) Installer(ctx context.Context, image, platform string, pullSe
 		if p != nil {
 			return &Installer{Release: info, program: p, releases: r}, nil
 		}
-		if err := r.fetchOnce(ctx, name, source, b.path, pullSecret); err != nil {
+		if err := r.fetchOnce(ctx, name, source, b.path, n.PullSecret); err != nil {
 			return nil, err
 		}
 	}

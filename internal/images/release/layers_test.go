@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
 )
@@ -97,7 +98,7 @@ func TestInstallersAreFoundInLayers(t *testing.T) {
 			t.Parallel()
 			r, dir := open(t, p, nil)
 			image := references(t, p, fmt.Sprintf("release-%d", n), push(t, p, fmt.Sprintf("installer-%d", n), c.layers...))
-			i, err := r.Installer(t.Context(), image, "none", pullSecret)
+			i, err := r.Installer(t.Context(), release.Need{Image: image, Platform: "none", PullSecret: pullSecret})
 			if c.want != "" {
 				require.ErrorContains(t, err, c.want)
 				require.Empty(t, programs(t, dir))
@@ -114,7 +115,7 @@ func TestReleasesMustNameTheirInstallerByDigest(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, _ := open(t, p, nil)
-	_, err := r.Installer(t.Context(), references(t, p, "r", p.Address()+"/installer:latest"), "none", pullSecret)
+	_, err := r.Installer(t.Context(), release.Need{Image: references(t, p, "r", p.Address()+"/installer:latest"), Platform: "none", PullSecret: pullSecret})
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorContains(t, err, "require images by digest")
 }

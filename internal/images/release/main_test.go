@@ -49,7 +49,7 @@ func stallInDownload(dir, image string) {
 		}),
 	})
 	if err == nil {
-		_, err = r.Installer(context.Background(), image, "none", pullSecret)
+		_, err = r.Installer(context.Background(), release.Need{Image: image, Platform: "none", PullSecret: pullSecret})
 	}
 	fmt.Println("not stalled:", err)
 	os.Exit(1)

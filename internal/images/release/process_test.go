@@ -110,7 +110,7 @@ func TestOneDownloadServesAllWhoAsk(t *testing.T) {
 	errs := make(chan error, 8)
 	for n := range cap(errs) {
 		wg.Go(func() {
-			i, err := all[n%2].Installer(t.Context(), p.ReleaseImage("4.20.33"), "none", pullSecret)
+			i, err := all[n%2].Installer(t.Context(), release.Need{Image: p.ReleaseImage("4.20.33"), Platform: "none", PullSecret: pullSecret})
 			if err == nil {
 				_, err = i.Generate(t.Context(), release.GenerateInput{InstallConfig: installConfig(t, 1, 0), SingleNode: true})
 				i.Close()
@@ -157,7 +157,7 @@ func TestInstallersThatAreTooBig(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, dir := open(t, p, func(o *release.Options) { o.InstallerLimit = 10 })
-	_, err := r.Installer(t.Context(), p.ReleaseImage("4.20.33"), "none", pullSecret)
+	_, err := r.Installer(t.Context(), release.Need{Image: p.ReleaseImage("4.20.33"), Platform: "none", PullSecret: pullSecret})
 	require.ErrorContains(t, err, "require an installer of at most 10 bytes")
 	require.Empty(t, programs(t, dir))
 }
@@ -182,7 +182,7 @@ func TestWaitingForADownloadCanBeGivenUp(t *testing.T) {
 		<-asked
 		cancel()
 	}()
-	_, err := r.Installer(ctx, p.ReleaseImage("4.20.33"), "none", pullSecret)
+	_, err := r.Installer(ctx, release.Need{Image: p.ReleaseImage("4.20.33"), Platform: "none", PullSecret: pullSecret})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -242,6 +242,6 @@ func TestInstallersOfReleasesWithoutOne(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, _ := open(t, p, nil)
-	_, err := r.Installer(t.Context(), p.Address()+"/openshift-release-dev/ocp-release:none", "none", pullSecret)
+	_, err := r.Installer(t.Context(), release.Need{Image: p.Address() + "/openshift-release-dev/ocp-release:none", Platform: "none", PullSecret: pullSecret})
 	require.ErrorIs(t, err, model.ErrNotFound)
 }

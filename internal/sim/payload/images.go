@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -28,12 +27,6 @@ const (
 	componentRepository = "openshift-release-dev/ocp-v4.0-art-dev"
 )
 
-// installers are the components that hold an installer, and its path in the image.
-var installers = map[string]string{
-	"installer":           "usr/bin/openshift-install",
-	"baremetal-installer": "usr/bin/openshift-baremetal-install",
-}
-
 // components are the other images that an installation names.
 var components = []string{
 	"agent-installer-api-server", "agent-installer-csr-approver", "agent-installer-node-agent", "agent-installer-orchestrator",
@@ -44,16 +37,8 @@ var components = []string{
 // publish pushes a release and all its images, and returns the release image by tag.
 func (p *Payload) publish(ctx context.Context, version string, opts Options) (string, error) {
 	images := map[string]string{}
-	for component, path := range installers {
-		script := file{path: path, mode: 0o755, data: []byte(wrapper(opts.InstallerCommand))}
-		ref, err := p.push(
-			ctx,
-			component,
-			version,
-			opts,
-			[]file{script},
-			[]file{{path: "etc/os-release", mode: 0o644, data: []byte("ID=rhel\n")}},
-		)
+	for component, programs := range installers(version, opts) {
+		ref, err := p.push(ctx, component, version, opts, programs, []file{{path: "etc/os-release", mode: 0o644, data: []byte("ID=rhel\n")}})
 		if err != nil {
 			return "", err
 		}
@@ -76,15 +61,6 @@ func (p *Payload) publish(ctx context.Context, version string, opts Options) (st
 		return "", err
 	}
 	return tag, p.write(ctx, tag, image, opts)
-}
-
-// wrapper is the installer as a host runs it: it hands over to the stand-in.
-func wrapper(command []string) string {
-	words := make([]string, len(command))
-	for i, w := range command {
-		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return "#!/bin/sh\nexec " + strings.Join(words, " ") + ` "$@"` + "\n"
 }
 
 // machine is an architecture as release tags name it.

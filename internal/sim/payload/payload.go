@@ -32,8 +32,13 @@ type Options struct {
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	// Versions are the releases to serve, like "4.20.33".
 	Versions []string
-	// Architecture of the releases as Go names it: amd64, arm64.
+	// Architecture of the releases as Go names it: amd64, arm64, ppc64le, s390x.
 	Architecture string
+	// HostArchitecture is that of the machine the installer runs on; empty: that of the releases. Programs for
+	// another one cannot be run.
+	HostArchitecture string
+	// HostFIPS says that the installer takes its machine for one in FIPS mode.
+	HostFIPS bool
 	// InstallerCommand is the program, by its whole path, and first arguments that stand
 	// in for openshift-install; it must call standin.Main with the arguments that follow.
 	InstallerCommand []string

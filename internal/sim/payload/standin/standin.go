@@ -22,6 +22,21 @@ const (
 	exitInstallConfig = 3
 )
 
+// Builds of the program: the image installer holds a static one, baremetal-installer one that is linked
+// against the libraries of RHEL and able to use its FIPS module (openshift/installer, images/).
+const (
+	BuildStatic  = "static"
+	BuildDynamic = "dynamic"
+)
+
+// Variables of the environment that tell the program which one it is, and its machine. The real program has
+// the first two compiled in.
+const (
+	VariableVersion = "STANDIN_VERSION"
+	VariableBuild   = "STANDIN_BUILD"
+	VariableFIPS    = "STANDIN_HOST_FIPS"
+)
+
 // Call is one run of the program.
 type Call struct {
 	Args   []string  // without the name of the program
