@@ -62,7 +62,7 @@ build: ## the four binaries, in bin/
 	@echo "building bin/slipway (the first build compiles the Temporal server: 4 to 10 minutes on 2 cores)"
 	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-agent-$$($(GO) env GOARCH) ./cmd/slipway-agent
-	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller ./cmd/slipway-controller
+	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller-$$($(GO) env GOARCH) ./cmd/slipway-controller
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-demo ./cmd/slipway-demo
 
 demo: deps build ## install a five-host cluster and a single node on simulated machines

@@ -18,8 +18,11 @@ import (
 type StepArgs struct {
 	Store    *store.Store
 	Releases *release.Releases
-	// InstallerImage and ControllerImage are names that v2 agents receive; the agent of this service contains both.
+	// InstallerImage is what agents of other implementations install with. ControllerImage contains the controller.
+	// Where one is empty, agents of ours need none, and others get the public image of their project.
 	InstallerImage, ControllerImage string
+	// ControllerPrograms lists the programs of the controller, by architecture; nil: there are none.
+	ControllerPrograms func() (map[string]wire.AgentProgram, error)
 	Timeouts                        Timeouts
 	// Dummy leaves the components of the release out, see Files.
 	Dummy bool
@@ -67,7 +70,13 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 		}
 	}
 	if row.Needs.Release {
-		if in.Images, err = a.images(ctx, c, in.InfraEnv); err != nil {
+		if in.Images, err = a.images(ctx, c, in.InfraEnv, h); err != nil {
+			return nil, err
+		}
+		a.nameImages(h, &in.Images)
+	}
+	if row.Argument == steps.ArgumentInstall && a.ControllerPrograms != nil {
+		if in.ControllerPrograms, err = a.ControllerPrograms(); err != nil {
 			return nil, err
 		}
 	}
@@ -85,15 +94,37 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 const (
 	componentMCO        = "machine-config-operator"
 	componentMustGather = "must-gather"
+	componentCLI        = "cli"
 )
 
+// Images that agents of other implementations use by default (openshift/assisted-service,
+// internal/host/hostcommands/instruction_manager.go).
+const (
+	ForeignInstaller  = "quay.io/edge-infrastructure/assisted-installer:latest"
+	ForeignController = "quay.io/edge-infrastructure/assisted-installer-controller:latest"
+)
+
+// nameImages names the images of installer and controller for the agent of a host. Ours contains the installer, and
+// runs the controller in an image of the release.
+func (a *StepArgs) nameImages(h *model.Host, images *duesteps.Images) {
+	images.Installer, images.Controller = a.InstallerImage, a.ControllerImage
+	if h.AgentSteps != model.FineSteps {
+		images.Installer, images.Controller = cmp.Or(images.Installer, ForeignInstaller), cmp.Or(images.Controller, ForeignController)
+	}
+	if a.Dummy { // no release was read: nothing of it runs
+		images.Controller = cmp.Or(images.Controller, ForeignController)
+	}
+}
+
 // images come from the cluster once they are frozen, from the registry before.
-func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraEnv) (duesteps.Images, error) {
+func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraEnv, h *model.Host) (duesteps.Images, error) {
 	images := duesteps.Images{
-		Installer: a.InstallerImage, Controller: a.ControllerImage, Release: c.ReleaseImage, MustGather: map[string]string{},
+		Release: c.ReleaseImage, MustGather: map[string]string{},
 	}
 	components := c.ReleaseComponents
-	if components == nil && c.ReleaseImage != "" && !a.Dummy { // an imported cluster has a release of its own
+	// A cluster that an earlier version of the service prepared lacks the image that the bootstrap host names.
+	missing := components == nil || h.Bootstrap && components[componentCLI] == ""
+	if missing && c.ReleaseImage != "" && !a.Dummy { // an imported cluster has a release of its own
 		secret := cmp.Or(c.PullSecret, e.PullSecret) // an imported cluster has none
 		info, err := a.Releases.Info(ctx, c.ReleaseImage, secret)
 		if err != nil {
@@ -101,7 +132,7 @@ func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraE
 		}
 		components = info.Images
 	}
-	images.MCO = components[componentMCO]
+	images.MCO, images.CLI = components[componentMCO], components[componentCLI]
 	if image, ok := components[componentMustGather]; ok {
 		images.MustGather["ocp"] = image
 	}

@@ -46,3 +46,46 @@ func TestOnlyStepsThatNameOtherHostsReadThem(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{}, stop)
 }
+
+func TestNoImageIsNamedThatNobodyOwns(t *testing.T) {
+	t.Parallel()
+	x := newScene(t)
+	c, err := x.store.Cluster(t.Context(), x.ref.ClusterID)
+	require.NoError(t, err)
+	c.ReleaseImage = "quay.io/release@sha256:1"
+	c.ReleaseComponents = map[string]string{"machine-config-operator": "quay.io/mco@sha256:2", "cli": "quay.io/cli@sha256:3"}
+	ours, foreign := *x.host, *x.host
+	for _, h := range []*model.Host{&ours, &foreign} {
+		h.Bootstrap, h.Role, h.InstallationDiskPath = true, model.RoleMaster, "/dev/sda"
+	}
+	ours.AgentSteps, foreign.AgentSteps = model.FineSteps, ""
+	programs := func() (map[string]wire.AgentProgram, error) {
+		return map[string]wire.AgentProgram{"x86_64": {Path: "/controller/c", SHA256: "abc"}}, nil
+	}
+	for name, try := range map[string]struct {
+		host  *model.Host
+		args  activities.StepArgs
+		step  wire.StepType
+		wants []string
+	}{
+		"ours runs the controller in an image of the release": {&ours, activities.StepArgs{}, wire.StepBootstrapStart, []string{
+			`"controller_image":"quay.io/cli@sha256:3"`, `"installer_image":""`, `"controller":{"image":"quay.io/cli@sha256:3"`, `"sha256":"abc"`,
+		}},
+		"ours runs the image of the deployment": {
+			&ours, activities.StepArgs{ControllerImage: "r.example.com/c@sha256:4"}, wire.StepBootstrapStart,
+			[]string{`"controller_image":"r.example.com/c@sha256:4"`},
+		},
+		"others get the images of their project": {&foreign, activities.StepArgs{}, wire.StepTypeInstall, []string{
+			`"controller_image":"quay.io/edge-infrastructure/assisted-installer-controller:latest"`,
+			`"installer_image":"quay.io/edge-infrastructure/assisted-installer:latest"`,
+		}},
+	} {
+		try.args.Store, try.args.ControllerPrograms = x.store, programs
+		got, err := try.args.StepArgs(t.Context(), string(try.step), c, try.host)
+		require.NoError(t, err, name)
+		for _, want := range try.wants {
+			require.Contains(t, got[0], want, name)
+		}
+		require.NotContains(t, got[0], `"slipway/`, name)
+	}
+}

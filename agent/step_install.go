@@ -11,7 +11,7 @@ func (a *Agent) diskClean(ctx context.Context, req *wire.InstallCmdRequest) (ins
 	return a.installer.CleanDisk(ctx, req)
 }
 
-func (a *Agent) bootstrapStart(ctx context.Context, req *wire.InstallCmdRequest) (nothing, error) {
+func (a *Agent) bootstrapStart(ctx context.Context, req *wire.BootstrapRequest) (nothing, error) {
 	return nothing{}, a.installer.StartBootstrap(ctx, req)
 }
 

@@ -79,7 +79,7 @@ func (s *server) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, i
 // agentOf is the program of the agent for an environment; a model.ErrConflict when the
 // service has none for its architecture.
 func (s *server) agentOf(e *model.InfraEnv) (ignition.Agent, error) {
-	name, sum, err := s.agents.program(e.CPUArchitecture)
+	name, sum, err := s.agents.find(e.CPUArchitecture)
 	if errors.Is(err, model.ErrNotFound) {
 		err = model.Conflictf("discovery config of infra-env %s cannot be made: %s", e.Name, err)
 	}

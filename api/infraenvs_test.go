@@ -15,6 +15,7 @@ import (
 	"slipway/api"
 	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 func TestSettingsOfAnInfraEnvComeBackAsTheyWereSent(t *testing.T) {
@@ -162,6 +163,33 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 		s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).reason(http.StatusConflict),
 		"s390x",
 	)
+}
+
+func TestControllerProgramsAreServedByArchitectureWithTheirHashes(t *testing.T) {
+	t.Parallel()
+	folder := fstest.MapFS{
+		"slipway-controller-amd64": {Data: []byte("for x86_64")}, "slipway-controller-arm64": {Data: []byte("for arm64")},
+		"slipway": {Data: []byte("x")},
+	}
+	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
+	get := func(file string) reply {
+		response, err := http.Get(s.url + "/controller/" + file)
+		require.NoError(t, err)
+		return readReply(t, response)
+	}
+	// The machine names of Linux (uname -m), by which the Job of a new cluster asks.
+	require.Equal(t, "for x86_64", string(get("slipway-controller-x86_64").body))
+	require.Equal(t, "for arm64", string(get("slipway-controller-aarch64").body))
+	require.Equal(t, fmt.Sprintf("%x\n", sha256.Sum256([]byte("for arm64"))), string(get("slipway-controller-aarch64.sha256").body))
+	require.Equal(t, http.StatusNotFound, get("slipway-controller-s390x").status)
+	require.Equal(t, http.StatusNotFound, get("slipway").status)
+
+	programs, err := api.ControllerPrograms(folder)()
+	require.NoError(t, err)
+	require.Equal(t, wire.AgentProgram{
+		Path: "/controller/slipway-controller-amd64", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte("for x86_64"))),
+	}, programs["x86_64"])
+	require.NotContains(t, programs, "s390x")
 }
 
 // agentFile downloads a program of the agent, which is not below the base path.

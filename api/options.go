@@ -84,7 +84,7 @@ type Deployment struct {
 	Version           string
 	ComponentVersions map[string]string
 	// AgentVersion is the version that agents of the discovery images report. AgentBinaries is the folder with
-	// slipway-agent-<architecture>, served below /agent/.
+	// slipway-agent-<architecture> and slipway-controller-<architecture>, served below /agent/ and /controller/.
 	AgentVersion  string
 	AgentBinaries fs.FS
 	// ForeignAgent is the version that other agents have to run; empty: the one they report.

@@ -22,15 +22,17 @@ type server struct {
 	Options
 	document *document
 	own      *document // of the commands beyond the v2 API
-	agents   *agentFiles
-	images   *imageurl.Maker
-	started  time.Time
+	agents   *programFiles
+	// controllers are the programs that new clusters fetch.
+	controllers *programFiles
+	images      *imageurl.Maker
+	started     time.Time
 
 	disconnected singleflight.Group // runs of the installer, by their settings
 	networks     networks           // settings that were read
 }
 
-// NewServer builds the handler of everything below BasePath, OwnPath and /agent/. It
+// NewServer builds the handler of everything below BasePath, OwnPath, /agent/ and /controller/. It
 // panics when a document built into the program cannot be read.
 func NewServer(o Options) http.Handler {
 	o = o.withDefaults()
@@ -42,7 +44,10 @@ func NewServer(o Options) http.Handler {
 	if err != nil {
 		panic(err) // embedded files, held by a test
 	}
-	s := &server{Options: o, document: docs.v2, own: docs.own, agents: newAgentFiles(o.AgentBinaries), started: o.Now()}
+	s := &server{
+		Options: o, document: docs.v2, own: docs.own, started: o.Now(),
+		agents: newProgramFiles(o.AgentBinaries, agentProgram), controllers: newProgramFiles(o.AgentBinaries, controllerProgram),
+	}
 	s.images = imageurl.New(imageurl.Options{
 		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL,
 	})
@@ -62,6 +67,7 @@ func (s *server) routes() http.Handler {
 	r.Get(BasePath+"/openapi", s.document.serve)
 	r.Get(BasePath+"/v2/openapi", s.document.serve)
 	r.Method(http.MethodGet, agentPath+"{file}", httpapi.Handler(s.downloadAgent))
+	r.Method(http.MethodGet, controllerPath+"{file}", httpapi.Handler(s.downloadController))
 	s.ownRoutes(r)
 	s.referenceRoutes(r)
 	return HandlerWithOptions(s, ChiServerOptions{

@@ -27,7 +27,7 @@ var usableName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([
 // StartBootstrap makes the host the temporary control plane: it applies bootstrap.ign to
 // the running system, adds the controller to the manifests and starts the bootstrap
 // services. Doing it again is safe; running services are left alone.
-func (i *Installer) StartBootstrap(ctx context.Context, req *wire.InstallCmdRequest) error {
+func (i *Installer) StartBootstrap(ctx context.Context, req *wire.BootstrapRequest) error {
 	config, err := i.Client.ClusterFile(ctx, req.ClusterID, bootstrapIgnition, client.WithRetry(fetchLimit))
 	if err != nil {
 		return fmt.Errorf("fetch %s: %w", bootstrapIgnition, err)
@@ -48,7 +48,7 @@ func (i *Installer) StartBootstrap(ctx context.Context, req *wire.InstallCmdRequ
 	if err := i.addController(req); err != nil {
 		return fmt.Errorf("add the controller to the manifests: %w", err)
 	}
-	if err := i.nameHost(ctx, req); err != nil {
+	if err := i.nameHost(ctx, &req.InstallCmdRequest); err != nil {
 		return err
 	}
 	if err := i.restartNetwork(ctx, names); err != nil {

@@ -61,7 +61,7 @@ func TestStartBootstrapMakesTheHostAControlPlane(t *testing.T) {
 	h.write(t, "/etc/systemd/system/bad.service", "[Unit]\n")
 	i := newInstaller(s, h, nil)
 	for range 2 { // doing it again changes nothing
-		require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
+		require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 	}
 	require.Equal(t, []string{
 		"systemctl daemon-reload", "systemctl enable kubelet.service", "systemctl disable zincati.service", "systemctl mask bad.service",
@@ -89,7 +89,7 @@ func TestStartBootstrapAddsTheController(t *testing.T) {
 	s, h := newService(t), newHost(t, nil)
 	services(h, t)
 	s.files["bootstrap.ign"] = bootstrapIgnition()
-	req := request("bootstrap", 3)
+	req := bootstrap(3)
 	req.ServiceIps = []string{"192.0.2.9"}
 	i := newInstaller(s, h, nil, func(o *installer.Options) { o.CACert = "/etc/pki/service.crt" })
 	require.NoError(t, i.StartBootstrap(t.Context(), req))
@@ -111,8 +111,9 @@ func TestStartBootstrapAddsTheController(t *testing.T) {
 	pod := manifests["Job"]["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
 	container := pod["containers"].([]any)[0].(map[string]any)
 	require.Equal(t, "registry/controller:1", container["image"])
-	require.Len(t, container["env"], 10)
-	require.Len(t, container["volumeMounts"], 1)
+	require.Nil(t, container["command"], "the image contains the controller")
+	require.Len(t, container["env"], 11)
+	require.Len(t, container["volumeMounts"], 4)
 	require.Len(t, pod["hostAliases"], 1)
 }
 
@@ -123,7 +124,7 @@ func TestStartBootstrapNamesANamelessHost(t *testing.T) {
 		services(h, t)
 		s.files["bootstrap.ign"] = bootstrapIgnition()
 		h.write(t, "/proc/sys/kernel/hostname", name)
-		require.NoError(t, newInstaller(s, h, nil).StartBootstrap(t.Context(), request("bootstrap", 3)))
+		require.NoError(t, newInstaller(s, h, nil).StartBootstrap(t.Context(), bootstrap(3)))
 		require.Equal(t, want, h.Count("hostnamectl set-hostname host-33333333"), "%q", name)
 	}
 }
@@ -137,7 +138,7 @@ func TestStartBootstrapOverlaysTheNodeImageOnSmallLiveImages(t *testing.T) {
 	i := newInstaller(s, h, nil, script(t, func() {
 		h.On("systemctl is-active node-image-overlay.service", hostexectest.Prints("active\n"))
 	}))
-	require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
+	require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 	lines := h.Lines()
 	require.Equal(t, []string{
 		"systemctl start --no-block node-image-pull.service node-image-overlay.service",
@@ -145,7 +146,7 @@ func TestStartBootstrapOverlaysTheNodeImageOnSmallLiveImages(t *testing.T) {
 		"systemctl start bootkube.service approve-csr.service progress.service",
 	}, lines[len(lines)-4:])
 	h.write(t, "/usr/bin/oc", "")
-	require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
+	require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 	require.Equal(t, 1, h.Count("systemctl start --no-block"))
 }
 
@@ -153,14 +154,14 @@ func TestStartBootstrapTellsWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	t.Run("the file is missing", func(t *testing.T) {
 		t.Parallel()
-		err := newInstaller(newService(t), newHost(t, nil), nil).StartBootstrap(t.Context(), request("bootstrap", 3))
+		err := newInstaller(newService(t), newHost(t, nil), nil).StartBootstrap(t.Context(), bootstrap(3))
 		require.ErrorContains(t, err, "fetch bootstrap.ign")
 	})
 	t.Run("the config fetches contents", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t)
 		s.files["bootstrap.ign"] = `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/a","contents":{"source":"http://x/a"}}]}}`
-		err := newInstaller(s, newHost(t, nil), nil).StartBootstrap(t.Context(), request("bootstrap", 3))
+		err := newInstaller(s, newHost(t, nil), nil).StartBootstrap(t.Context(), bootstrap(3))
 		require.ErrorContains(t, err, "write file /a: require contents in the config")
 	})
 	t.Run("a service does not start", func(t *testing.T) {
@@ -169,7 +170,7 @@ func TestStartBootstrapTellsWhatWentWrong(t *testing.T) {
 		services(h, t)
 		h.On("systemctl start", hostexectest.Fails(1, "Job for bootkube.service failed"))
 		s.files["bootstrap.ign"] = bootstrapIgnition()
-		err := newInstaller(s, h, nil).StartBootstrap(t.Context(), request("bootstrap", 3))
+		err := newInstaller(s, h, nil).StartBootstrap(t.Context(), bootstrap(3))
 		require.ErrorContains(t, err, "start the bootstrap services")
 	})
 }
@@ -187,6 +188,6 @@ func TestStartBootstrapMakesAnSSHKeyAgainThatWasCutOff(t *testing.T) {
 	h.On("ssh-keygen", makes)
 	h.write(t, "/root/.ssh/id_ed25519", "half a ke")
 	s.files["bootstrap.ign"] = bootstrapIgnition()
-	require.NoError(t, newInstaller(s, h, nil).StartBootstrap(t.Context(), request("bootstrap", 3)))
+	require.NoError(t, newInstaller(s, h, nil).StartBootstrap(t.Context(), bootstrap(3)))
 	require.FileExists(t, h.root.Path("/opt/openshift/openshift/99-assisted-installer-master-ssh.yaml"))
 }

@@ -2,10 +2,14 @@ package installer
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"text/template"
 
 	"slipway/internal/wire"
@@ -14,7 +18,7 @@ import (
 // controllerFolder is what the bootstrap services apply to the new cluster.
 const controllerFolder = "/opt/openshift/manifests"
 
-//go:embed manifests/*.yaml
+//go:embed manifests/*.yaml manifests/start.sh
 var controllerFiles embed.FS
 
 // controllerEnv are the variables the controller reads and the keys of its ConfigMap
@@ -41,19 +45,23 @@ type controllerValues struct {
 	Token, Image                               string
 	ServiceIPs                                 []string
 	Env                                        []envKey
+	// Script fetches and starts the program where the image does not contain it; Sums are the lines of its
+	// SHA256SUMS.
+	Script string
+	Sums   []string
+	// SingleNode uses the kubeconfig of the bootstrap phase.
+	SingleNode bool
 }
 
 // addController writes the manifests that run the controller in the new cluster.
-func (i *Installer) addController(req *wire.InstallCmdRequest) error {
-	values := controllerValues{
-		ClusterID: req.ClusterID.String(), ServiceURL: i.Client.BaseURL(), OpenShiftVersion: req.OpenshiftVersion,
-		Insecure: strconv.FormatBool(i.Insecure), CheckVersion: strconv.FormatBool(req.CheckCvo),
-		NotifyReboots: strconv.FormatBool(req.NotifyNumReboots), CACert: i.CACert,
-		ControlPlaneCount: strconv.Itoa(req.ControlPlaneCount), MustGatherImage: req.MustGatherImage,
-		Token: i.Client.Token().Reveal(), Image: req.ControllerImage, ServiceIPs: req.ServiceIps, Env: controllerEnv,
+func (i *Installer) addController(req *wire.BootstrapRequest) error {
+	values, err := i.controllerValues(req)
+	if err != nil {
+		return err
 	}
 	// strconv.Quote writes what a YAML double-quoted scalar can hold.
-	all, err := template.New("").Funcs(template.FuncMap{"quote": strconv.Quote}).ParseFS(controllerFiles, "manifests/*.yaml")
+	all, err := template.New("").Funcs(template.FuncMap{"quote": strconv.Quote, "indent": indent}).
+		ParseFS(controllerFiles, "manifests/*.yaml")
 	if err != nil {
 		return fmt.Errorf("read the manifests: %w", err)
 	}
@@ -71,4 +79,43 @@ func (i *Installer) addController(req *wire.InstallCmdRequest) error {
 		}
 	}
 	return nil
+}
+
+func (i *Installer) controllerValues(req *wire.BootstrapRequest) (controllerValues, error) {
+	values := controllerValues{
+		ClusterID: req.ClusterID.String(), ServiceURL: i.Client.BaseURL(), OpenShiftVersion: req.OpenshiftVersion,
+		Insecure: strconv.FormatBool(i.Insecure), CheckVersion: strconv.FormatBool(req.CheckCvo),
+		NotifyReboots: strconv.FormatBool(req.NotifyNumReboots), CACert: i.CACert,
+		ControlPlaneCount: strconv.Itoa(req.ControlPlaneCount), MustGatherImage: req.MustGatherImage,
+		Token: i.Client.Token().Reveal(), Image: req.ControllerImage, ServiceIPs: req.ServiceIps, Env: controllerEnv,
+		SingleNode: singleNode(&req.InstallCmdRequest),
+	}
+	if req.Controller != nil {
+		script, err := controllerFiles.ReadFile("manifests/start.sh")
+		if err != nil {
+			return values, fmt.Errorf("read the start of the controller: %w", err)
+		}
+		values.Image, values.Script, values.Sums = req.Controller.Image, string(script), sums(req.Controller.Programs)
+	}
+	if values.Image == "" {
+		return values, errors.New("require an image to run the controller in: the release has no image cli, and the service names none (CONTROLLER_IMAGE)")
+	}
+	return values, nil
+}
+
+// sums are the hashes of the programs by the machine names of Linux, as sha256sum writes them.
+func sums(programs map[string]wire.AgentProgram) []string {
+	var lines []string
+	for architecture, program := range programs {
+		machine := cmp.Or(map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[architecture], architecture)
+		lines = append(lines, program.SHA256+"  "+machine)
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// indent moves the lines of a text to the right, as a YAML block scalar needs.
+func indent(by int, text string) string {
+	blanks := strings.Repeat(" ", by)
+	return blanks + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+blanks)
 }

@@ -74,7 +74,7 @@ func (i *Installer) stage(ctx context.Context, req *wire.InstallCmdRequest, stag
 
 func (i *Installer) installSingleNode(ctx context.Context, req *wire.InstallCmdRequest) error {
 	i.stage(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))
-	if err := i.StartBootstrap(ctx, req); err != nil {
+	if err := i.StartBootstrap(ctx, &wire.BootstrapRequest{InstallCmdRequest: *req}); err != nil {
 		return err
 	}
 	i.stage(ctx, req, wire.HostStageWaitingForBootkube, "")
@@ -85,7 +85,7 @@ func (i *Installer) installSingleNode(ctx context.Context, req *wire.InstallCmdR
 }
 
 func (i *Installer) installBootstrap(ctx context.Context, req *wire.InstallCmdRequest) error {
-	if err := i.StartBootstrap(ctx, req); err != nil {
+	if err := i.StartBootstrap(ctx, &wire.BootstrapRequest{InstallCmdRequest: *req}); err != nil {
 		return err
 	}
 	i.stage(ctx, req, wire.HostStageInstalling, string(model.RoleMaster))

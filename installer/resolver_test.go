@@ -54,7 +54,7 @@ func TestBootstrapLeavesAResolverThatWorks(t *testing.T) {
 					return nil
 				}
 			})
-			require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
+			require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 			content, _ := os.ReadFile(h.root.Path("/etc/resolv.conf"))
 			require.Equal(t, c.want, string(content))
 			if c.late != "" {
@@ -77,7 +77,7 @@ func TestWhatIsSecretIsForRootOnly(t *testing.T) {
 	s.files["bootstrap.ign"], s.files["ignition"] = bootstrapIgnition(), `{"ignition":{"version":"3.2.0"}}`
 	require.NoError(t, os.MkdirAll(h.root.Path("/opt/install-dir"), 0o755))
 	i := newInstaller(s, h, nil)
-	require.NoError(t, i.StartBootstrap(t.Context(), request("bootstrap", 3)))
+	require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 	_, err := i.FetchIgnition(t.Context(), request("bootstrap", 3))
 	require.NoError(t, err)
 	for path, mode := range map[string]os.FileMode{

@@ -203,3 +203,7 @@ func request(role wire.HostRole, controlPlane int) *wire.InstallCmdRequest {
 		BootDevice: "/dev/sda", ControllerImage: "registry/controller:1", OpenshiftVersion: "4.20.1",
 	}
 }
+
+func bootstrap(controlPlane int) *wire.BootstrapRequest {
+	return &wire.BootstrapRequest{InstallCmdRequest: *request("bootstrap", controlPlane)}
+}

@@ -34,6 +34,22 @@ type AgentUpgrade struct {
 	Programs   map[string]AgentProgram `json:"programs"`
 }
 
+// BootstrapRequest is the argument of the steps of a bootstrap host: an InstallCmdRequest and what the manifests
+// of the controller need beyond it.
+type BootstrapRequest struct {
+	InstallCmdRequest
+	// Controller is how the controller runs in an image of the release; nil where ControllerImage contains it.
+	Controller *ControllerProgram `json:"controller,omitempty"`
+}
+
+// ControllerProgram is the controller as a program that a pod of the new cluster fetches.
+type ControllerProgram struct {
+	// Image is the pull specification of the image it runs in, the component cli of the release.
+	Image string `json:"image"`
+	// Programs are those the service offers, by architecture ("x86_64", "arm64"...).
+	Programs map[string]AgentProgram `json:"programs"`
+}
+
 // AgentProgram is a program the service offers below its root, and its hash in hex.
 type AgentProgram struct {
 	Path   string `json:"path"`

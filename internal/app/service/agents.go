@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slipway/api"
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/orchestrator"
+	"slipway/internal/wire"
 )
 
 // agentFolder holds the programs of the agent.
@@ -35,7 +37,25 @@ func (s *Service) agentRelease() (discovery.AgentRelease, error) {
 	if err != nil || len(found) == 0 {
 		return discovery.AgentRelease{}, err
 	}
-	return discovery.AgentRelease{Version: componentVersions()[componentAgent], Programs: programs}, nil
+	return discovery.AgentRelease{Version: agentVersion(), Programs: programs}, nil
+}
+
+// controllerPrograms lists the programs of the controller; without one new clusters need CONTROLLER_IMAGE.
+func (s *Service) controllerPrograms(ctx context.Context) (func() (map[string]wire.AgentProgram, error), error) {
+	folder, err := s.agentFolder()
+	if err != nil {
+		return nil, err
+	}
+	list := api.ControllerPrograms(folder)
+	found, err := list()
+	if err != nil {
+		return nil, fmt.Errorf("read the programs of the controller: %w", err)
+	}
+	if len(found) == 0 && s.variables.ControllerImage == "" {
+		s.logger.WarnContext(ctx, "new clusters cannot finish: there is neither a program slipway-controller-<architecture> nor CONTROLLER_IMAGE",
+			"folder", folder)
+	}
+	return list, nil
 }
 
 // housekeeping returns how long unused objects are kept.

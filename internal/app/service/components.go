@@ -1,9 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
+	"slipway/activities"
 	"slipway/internal/version"
 )
 
@@ -15,19 +17,10 @@ const (
 	componentAgent      = "discovery-agent"
 )
 
-// componentVersions are the parts of this service. Agents of the v2 API receive
-// the first two as images; ours brings both itself.
-func componentVersions() map[string]string {
-	v := tag(version.Read().Short())
-	return map[string]string{
-		componentInstaller:  "slipway/installer:" + v,
-		componentController: "slipway/controller:" + v,
-		componentService:    "slipway/service:" + v,
-		componentAgent:      "slipway/agent:" + v,
-	}
-}
+// agentVersion is what agents of ours are: their program, and the version of this service.
+func agentVersion() string { return "slipway-agent-" + tag(version.Read().Short()) }
 
-// tag is a version as the tag of an image: builds from a checkout have blanks in theirs.
+// tag is a version without what clients do not expect in one: builds from a checkout have blanks in theirs.
 func tag(version string) string {
 	return strings.Trim(notInTags.ReplaceAllString(version, "-"), "-.")
 }
@@ -35,15 +28,13 @@ func tag(version string) string {
 // notInTags are the characters that tags of images do not have (OCI distribution, references).
 var notInTags = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// components are the parts of this service, with the images a deployment names.
+// components are the parts of this service, with the images a deployment names. Agents of other implementations
+// install with the images of their project where it names none; ours needs no image.
 func (s *Service) components() map[string]string {
-	out := componentVersions()
-	for name, image := range map[string]string{
-		componentAgent: s.variables.AgentImage, componentInstaller: s.variables.InstallerImage, componentController: s.variables.ControllerImage,
-	} {
-		if image != "" {
-			out[name] = image
-		}
+	return map[string]string{
+		componentInstaller:  cmp.Or(s.variables.InstallerImage, activities.ForeignInstaller),
+		componentController: cmp.Or(s.variables.ControllerImage, activities.ForeignController),
+		componentService:    "slipway-" + tag(version.Read().Short()),
+		componentAgent:      cmp.Or(s.variables.AgentImage, agentVersion()),
 	}
-	return out
 }

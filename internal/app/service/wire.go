@@ -158,7 +158,10 @@ func (s *Service) readSettings() (err error) {
 
 // StartWorker runs workflows and activities in this process.
 func (s *Service) StartWorker(ctx context.Context) error {
-	components := s.components()
+	programs, err := s.controllerPrograms(ctx)
+	if err != nil {
+		return err
+	}
 	w := worker.New(s.client, worker.Dependencies{
 		Clusters: &activities.Clusters{
 			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Timeouts: s.timeouts, CheckClusterVersion: s.variables.CheckClusterVersion,
@@ -168,7 +171,8 @@ func (s *Service) StartWorker(ctx context.Context) error {
 			Store: s.store, Installation: s.installation, Progress: s.progress(),
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
-				InstallerImage: components[componentInstaller], ControllerImage: components[componentController], Dummy: s.variables.DummyIgnition,
+				InstallerImage: s.variables.InstallerImage, ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
+				Dummy:    s.variables.DummyIgnition,
 				Disabled: s.variables.DisabledSteps, CheckClusterVersion: s.variables.CheckClusterVersion,
 				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
@@ -225,7 +229,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 			BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 			InstallConfig: s.deployment.installConfig, Ignition: s.deployment.discovery,
 			Version: version.Read().Short(), ComponentVersions: s.components(),
-			AgentVersion: componentVersions()[componentAgent], ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,
+			AgentVersion: agentVersion(), ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,
 			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.variables.InactiveAfter,
 		},
 	})

@@ -48,7 +48,7 @@ type Service struct {
 	Images
 	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
 	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
-	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent binaries for hosts; by default that of this program." placeholder:"FOLDER"`
+	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent and slipway-controller binaries for hosts and new clusters; by default that of this program." placeholder:"FOLDER"`
 	BlobURL          string        `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
 	DecisionTimeout  time.Duration `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
 	Heartbeat        time.Duration `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report."`

@@ -95,13 +95,14 @@ var variables = []variable{
 	},
 	{
 		"INSTALLER_IMAGE", "",
-		"image that agents of other implementations install with",
+		"image that agents of other implementations install with; theirs by default",
 		text(func(s *Variables) *string { return &s.InstallerImage }),
 	},
 	{
 		"CONTROLLER_IMAGE", "",
-		"image of the controller that installers of other implementations start",
-		text(func(s *Variables) *string { return &s.ControllerImage }),
+		"image that contains the controller, by digest or named in full; none: Slipway's agents run it in an image of the release, " +
+			"others in the image of their implementation",
+		image(func(s *Variables) *string { return &s.ControllerImage }),
 	},
 	{
 		"ENABLE_VIRTUAL_INTERFACES", "false",
@@ -248,6 +249,18 @@ func size(at func(*Variables) *int64) func(*Variables, string) error {
 
 func text(at func(*Variables) *string) func(*Variables, string) error {
 	return func(s *Variables, value string) error {
+		*at(s) = value
+		return nil
+	}
+}
+
+// image reads the name of an image with its registry: machines without a list of registries do not find others.
+func image(at func(*Variables) *string) func(*Variables, string) error {
+	return func(s *Variables, value string) error {
+		registry, _, ok := strings.Cut(value, "/")
+		if value != "" && (!ok || !strings.ContainsAny(registry, ".:")) {
+			return fmt.Errorf("require an image with its registry, such as registry.example.com/slipway-controller@sha256:..., found %q", value)
+		}
 		*at(s) = value
 		return nil
 	}

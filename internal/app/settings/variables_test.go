@@ -81,3 +81,22 @@ func TestVariablesWithoutEffectAreLogged(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out.String(), "\n"))
 	require.Contains(t, out.String(), "CLUSTER_MONITOR_BATCH_SIZE")
 }
+
+func TestControllerImageNeedsItsRegistry(t *testing.T) {
+	t.Parallel()
+	for image, want := range map[string]string{
+		"":                                  "",
+		"registry.example.com/c@sha256:abc": "",
+		"localhost:5000/c:1":                "",
+		"slipway/controller:1":              "require an image with its registry",
+		"controller":                        "require an image with its registry",
+	} {
+		got, err := ReadVariables(environment{"CONTROLLER_IMAGE": image})
+		if want == "" {
+			require.NoError(t, err, image)
+			require.Equal(t, image, got.ControllerImage)
+			continue
+		}
+		require.ErrorContains(t, err, want, image)
+	}
+}

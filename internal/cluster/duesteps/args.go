@@ -20,7 +20,10 @@ var ErrSkip = errors.New("step does not apply")
 
 // Images are the container images an installation works with, as pull specifications.
 type Images struct {
-	Installer, Controller, Release, MCO string
+	Installer, Release, MCO string
+	// Controller contains the controller; empty where agents of ours run its program in CLI.
+	Controller string
+	CLI        string
 	// MustGather is by operator; the one of the platform has the key "ocp".
 	MustGather map[string]string
 	CoreOS     string // only to install from a container image
@@ -47,6 +50,8 @@ type ArgsInput struct {
 	// ServiceIPs are addresses of this service for hosts without DNS.
 	ServiceIPs    []string
 	BootArtifacts BootArtifacts
+	// ControllerPrograms are the programs of the controller, by architecture.
+	ControllerPrograms map[string]wire.AgentProgram
 	// AgentUpgrade is what an agent of ours must become; nil for agents of other implementations.
 	AgentUpgrade *wire.AgentUpgrade
 	// MaxInventoryBytes and MinDiskBytes limit the inventory; zero sets no limit.

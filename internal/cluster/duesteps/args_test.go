@@ -107,7 +107,7 @@ func TestArgs(t *testing.T) {
 		{
 			"list the images but the installer's for an agent that brings its own", "container-image-availability",
 			func(i *in) { i.Host.AgentSteps = model.FineSteps },
-			single(`{"images":["quay.io/release:1","quay.io/mco:1","quay.io/gather:1"],"timeout":960}`),
+			single(`{"images":["quay.io/release:1","quay.io/mco:1","quay.io/gather:1","quay.io/controller:1"],"timeout":960}`),
 		},
 		{"skip when all were pulled", "container-image-availability", func(i *in) {
 			i.Images = duesteps.Images{Installer: "a"}

@@ -33,6 +33,24 @@ func TestInstallArgs(t *testing.T) {
 	}
 }
 
+func TestBootstrapHostsGetTheProgramOfTheController(t *testing.T) {
+	t.Parallel()
+	input := smoke()
+	input.Host.Bootstrap, input.Host.AgentSteps = true, model.FineSteps
+	input.Images.CLI = "quay.io/ocp-v4.0-art-dev@sha256:c11"
+	input.ControllerPrograms = map[string]wire.AgentProgram{"x86_64": {Path: "/controller/c", SHA256: "abc"}}
+	own, err := duesteps.Args(wire.StepBootstrapStart, input)
+	require.NoError(t, err)
+	require.NotContains(t, own[0], `"controller":`, "the deployment names an image that contains it")
+	require.Contains(t, own[0], `"controller_image":"quay.io/controller:1"`)
+
+	input.Images.Controller = ""
+	got, err := duesteps.Args(wire.StepBootstrapStart, input)
+	require.NoError(t, err)
+	require.Contains(t, got[0], `"controller_image":"quay.io/ocp-v4.0-art-dev@sha256:c11"`)
+	require.Contains(t, got[0], `"controller":{"image":"quay.io/ocp-v4.0-art-dev@sha256:c11","programs":{"x86_64":{"path":"/controller/c","sha256":"abc"}}}`)
+}
+
 func request(t *testing.T, change func(*in)) wire.InstallCmdRequest {
 	t.Helper()
 	input := smoke()

@@ -1,6 +1,7 @@
 package duesteps
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -47,7 +48,7 @@ func diskSpeedArgs(in *ArgsInput) ([]string, error) {
 // RequiredImages are the images a host must be able to pull, in the contract's order.
 func (i Images) RequiredImages() []string {
 	var out []string
-	for _, image := range []string{i.Release, i.MCO, i.MustGather[mustGatherPlatform], i.Installer} {
+	for _, image := range []string{i.Release, i.MCO, i.MustGather[mustGatherPlatform], i.Installer, i.Controller} {
 		if image != "" && !slices.Contains(out, image) {
 			out = append(out, image)
 		}
@@ -59,6 +60,8 @@ func imageArgs(in *ArgsInput) ([]string, error) {
 	required := in.Images
 	if in.Host.AgentSteps == model.FineSteps {
 		required.Installer = "" // our agent is the installer too
+	} else {
+		required.Controller = "" // agents of other implementations are not asked for it
 	}
 	images := required.RequiredImages()
 	if len(images) == 0 || !slices.ContainsFunc(images, func(name string) bool { return !pulled(in.Host, name) }) {
@@ -118,7 +121,13 @@ func installArgs(in *ArgsInput) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one(request)
+	if !in.Host.Bootstrap || in.Host.AgentSteps != model.FineSteps || in.Images.Controller != "" {
+		return one(request)
+	}
+	return one(wire.BootstrapRequest{
+		InstallCmdRequest: request,
+		Controller:        &wire.ControllerProgram{Image: in.Images.CLI, Programs: in.ControllerPrograms},
+	})
 }
 
 // InstallRequest is what a host needs to know to install itself; the argument of
@@ -147,7 +156,7 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 	request := wire.InstallCmdRequest{
 		ClusterID: c.ID, InfraEnvID: h.InfraEnvID, HostID: h.ID, Role: role,
 		BootDevice: device, DisksToFormat: formatPaths(h),
-		ControllerImage: in.Images.Controller, InstallerImage: in.Images.Installer,
+		ControllerImage: cmp.Or(in.Images.Controller, in.Images.CLI), InstallerImage: in.Images.Installer,
 		McoImage: in.Images.MCO, MustGatherImage: mustGather, CoreosImage: in.Images.CoreOS,
 		ControlPlaneCount: controlPlaneCount(c, h), CheckCvo: in.CheckClusterVersion,
 		OpenshiftVersion: c.OpenShiftVersion, InstallerArgs: args,
