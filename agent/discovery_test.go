@@ -233,6 +233,8 @@ func TestNTPSynchronizerAddsWhatIsMissing(t *testing.T) {
 		reply.Output,
 	)
 	require.Zero(t, h.Count("chronyc add server known"))
+	// A clock that is hours off must jump, however many updates chronyd had before (chronyc(1), makestep).
+	require.Equal(t, 1, h.Count("chronyc makestep 1.0 -1"))
 }
 
 // chronyTable is what chronyc prints of sources with these marks.

@@ -90,7 +90,18 @@ func (a *Agent) addNTP(ctx context.Context, known []wire.NtpSource, list string)
 		}
 		added = true
 	}
+	if added {
+		a.stepClock(ctx)
+	}
 	return added
+}
+
+// stepClock lets the clock jump to the time of the sources that were added: the default configuration allows that
+// for the first updates only, and an hour would take days to be corrected slowly.
+func (a *Agent) stepClock(ctx context.Context) {
+	if _, err := a.chronyc(ctx, "makestep", "1.0", "-1"); err != nil {
+		a.log.Warn("the clock only follows its new sources slowly", "error", err)
+	}
 }
 
 // ntpSources reads the table of chronyc: "^* 192.0.2.1  2  6  377  34  +15us[...]".
