@@ -3,7 +3,6 @@ package installer
 import (
 	"context"
 	"runtime"
-	"strings"
 
 	"slipway/internal/wire"
 )
@@ -16,11 +15,8 @@ const (
 	efiLabel         = "Red Hat Enterprise Linux"
 )
 
-// shims are the loaders firmware starts on a CoreOS disk, by architecture.
-var shims = map[string]string{
-	"amd64": `\EFI\redhat\shimx64.efi`,
-	"arm64": `\EFI\redhat\shimaa64.efi`,
-}
+// shims are the loaders that firmware starts on a CoreOS disk, by architecture.
+var shims = map[string]string{"amd64": "shimx64.efi", "arm64": "shimaa64.efi"}
 
 // SetBootOrder makes the firmware start from the boot device next. If that fails, the order of the firmware
 // stays, and the service detects a host that started from the wrong device. An image beside the running system
@@ -39,8 +35,10 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 	case runtime.GOARCH == "ppc64le":
 		err = i.command(ctx, "bootlist", "-m", "normal", "-o", device)
 	case efi && i.exists("/sys/firmware/efi"):
-		i.removeStaleEntries(ctx, device, shim)
-		err = i.command(ctx, "efibootmgr", "-c", "-d", device, "-p", efiPartition, "-L", efiLabel, "-l", shim)
+		part := i.efiPartition(ctx, device)
+		i.removeStaleEntries(ctx, part, shim)
+		loader := loaderPath(i.vendorFolder(ctx, part, shim), shim)
+		err = i.command(ctx, "efibootmgr", "-c", "-d", device, "-p", efiPartition, "-L", efiLabel, "-l", loader)
 	default:
 		return // BIOS and s390x choose by themselves
 	}
@@ -52,17 +50,16 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 // removeStaleEntries removes the firmware's entries of earlier installations of the boot device: each made an
 // entry, the room for them is small, and some firmware starts the oldest. Entries of other existing disks stay,
 // and so do all that CoreOS cannot have made: a disk behind a path that is down still exists.
-func (i *Installer) removeStaleEntries(ctx context.Context, device, shim string) {
+func (i *Installer) removeStaleEntries(ctx context.Context, mine partition, shim string) {
 	text, err := i.output(ctx, "efibootmgr", "-v")
 	if err != nil {
 		return // creating the entry will say why
 	}
-	mine := i.partitionID(ctx, device)
 	for _, entry := range ParseBootEntries(text) {
-		if entry.Label != efiLabel || !strings.EqualFold(entry.Loader, shim) || entry.PartitionNumber != efiPartition {
+		if entry.Label != efiLabel || !ofCoreOS(entry.Loader, shim) || entry.PartitionNumber != efiPartition {
 			continue
 		}
-		if entry.Partition != mine && !i.partitionGone(entry.Partition, mine) {
+		if entry.Partition != mine.id && !i.partitionGone(entry.Partition, mine.id) {
 			continue
 		}
 		if err := i.command(ctx, "efibootmgr", "-q", "-b", entry.Number, "-B"); err != nil {
@@ -76,18 +73,4 @@ func (i *Installer) removeStaleEntries(ctx context.Context, device, shim string)
 func (i *Installer) partitionGone(id, mine string) bool {
 	const links = "/dev/disk/by-partuuid/"
 	return mine != "" && i.exists(links+mine) && !i.exists(links+id)
-}
-
-// partitionID is the GPT id of the EFI system partition that was written to a disk.
-func (i *Installer) partitionID(ctx context.Context, device string) string {
-	id, err := i.output(ctx, "lsblk", "--noheadings", "--raw", "--output", "PARTTYPE,PARTUUID", device)
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(id) {
-		if fields := strings.Fields(line); len(fields) == 2 && strings.EqualFold(fields[0], efiPartitionType) {
-			return strings.ToLower(fields[1])
-		}
-	}
-	return ""
 }

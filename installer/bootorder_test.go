@@ -1,6 +1,7 @@
 package installer_test
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/hostexectest"
 )
 
@@ -42,6 +44,7 @@ func TestBootOrderIsSetWhereFirmwareHasOne(t *testing.T) {
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	i.SetBootOrder(t.Context(), request("master", 3))
 	require.Equal(t, []string{
+		"lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH /dev/sda",
 		"efibootmgr -v", `efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim(t),
 	}, h.Lines())
 }
@@ -51,8 +54,8 @@ func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 	h := newHost(t, map[string]hostexectest.Answer{
 		"efibootmgr": hostexectest.Prints(""), "efibootmgr -v": hostexectest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
 		"lsblk": hostexectest.Prints(
-			"\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009\nc12a7328-f81f-11d2-ba4b-00a0c93ec93b " +
-				"aaaa0000-0000-0000-0000-000000000001\n",
+			"  /dev/sda\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009 /dev/sda1\n" +
+				"c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001 /dev/sda2\n",
 		),
 	})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
@@ -60,8 +63,9 @@ func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000003", "") // another disk
 	newInstaller(newService(t), h, nil).SetBootOrder(t.Context(), request("master", 3))
 	require.Equal(t, []string{
-		"efibootmgr -v", "lsblk --noheadings --raw --output PARTTYPE,PARTUUID /dev/sda",
+		"lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH /dev/sda", "efibootmgr -v",
 		"efibootmgr -q -b 0003 -B", "efibootmgr -q -b 0004 -B", "efibootmgr -q -b 000A -B",
+		"mount -o ro /dev/sda2 /run/slipway/efi", // it cannot be: the usual folder is taken
 		`efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim(t),
 	}, h.Lines())
 }
@@ -70,7 +74,7 @@ func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, map[string]hostexectest.Answer{
 		"efibootmgr": hostexectest.Prints(""), "efibootmgr -v": hostexectest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
-		"lsblk": hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001\n"),
+		"lsblk": hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001 /dev/sda2\n"),
 	})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	i := newInstaller(newService(t), h, nil)
@@ -81,6 +85,32 @@ func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
 	i.SetBootOrder(t.Context(), request("master", 3))
 	require.Equal(t, 1, h.Count("efibootmgr -q -b 0004 -B"))
 	require.Zero(t, h.Count("efibootmgr -q -b 0007 -B"), "no CoreOS begins at the first partition")
+}
+
+func TestBootOrderNamesTheFolderThatTheLoaderIsIn(t *testing.T) {
+	t.Parallel()
+	for vendor, other := range map[string]string{"redhat": "fedora", "centos": "BOOT"} {
+		h := newHost(t, map[string]hostexectest.Answer{
+			"efibootmgr": hostexectest.Prints(""),
+			"lsblk":      hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001 /dev/sda2\n"),
+			"umount":     hostexectest.Prints(""),
+		})
+		// An earlier installation was of the other kind: its entry goes too.
+		h.On("efibootmgr -v", hostexectest.Prints("Boot0004  Red Hat Enterprise Linux\tHD(2,GPT,aaaa0000-0000-0000-0000-000000000001,"+
+			"0x1000,0x10000)/File(\\EFI\\centos\\"+shim(t)+")\n"))
+		h.On("mount", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
+			h.write(t, "/run/slipway/efi/EFI/"+vendor+"/"+shim(t), "")
+			h.write(t, "/run/slipway/efi/EFI/"+other+"/"+shim(t), "")
+			return hostexec.Result{}, nil
+		})
+		require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
+		newInstaller(newService(t), h, nil).SetBootOrder(t.Context(), request("master", 3))
+		require.Equal(t, []string{
+			"lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH /dev/sda", "efibootmgr -v", "efibootmgr -q -b 0004 -B",
+			"mount -o ro /dev/sda2 /run/slipway/efi", "umount /run/slipway/efi",
+			`efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\` + vendor + `\` + shim(t),
+		}, h.Lines())
+	}
 }
 
 func TestBootOrderStaysWhereTheDiskStartedTheHost(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 const (
 	bootstrapIgnition = "bootstrap.ign"
-	sshKey            = "/root/.ssh/id_ed25519"
+	sshKey            = "/root/.ssh/id_ecdsa"
 	hostNameFile      = "/proc/sys/kernel/hostname"
 )
 
@@ -57,10 +57,24 @@ func (i *Installer) StartBootstrap(ctx context.Context, req *wire.BootstrapReque
 	if err := i.overlayNodeImage(ctx); err != nil {
 		return err
 	}
-	if err := i.command(ctx, append([]string{"systemctl", "start"}, bootstrapServices...)...); err != nil {
-		return fmt.Errorf("start the bootstrap services: %w", err)
+	return i.startServices(ctx)
+}
+
+// startServices starts the bootstrap services, unless bootkube is done: progress.service cannot record a second time
+// that the bootstrap is complete, and would try without end.
+func (i *Installer) startServices(ctx context.Context) error {
+	if i.exists(bootkubeDone) {
+		return nil
 	}
-	return nil
+	err := i.command(ctx, append([]string{"systemctl", "start"}, bootstrapServices...)...)
+	if err == nil {
+		return nil
+	}
+	// systemctl names the unit that it was asked for, not the one that this depends on.
+	if cause := i.failedUnit(ctx, controlPlaneUnits...); cause != nil {
+		return fmt.Errorf("start the bootstrap services: %w", cause)
+	}
+	return fmt.Errorf("start the bootstrap services: %w", err)
 }
 
 // nameHost gives the host a name its kubelet can register with.

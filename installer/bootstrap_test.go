@@ -48,7 +48,7 @@ func services(h *host, t *testing.T) {
 	h.On("systemctl", hostexectest.Prints(""))
 	h.On("hostnamectl", hostexectest.Prints(""))
 	h.On("ssh-keygen", func(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
-		return hostexec.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ed25519.pub"), []byte("ssh-ed25519 KEY root@host\n"), 0o600)
+		return hostexec.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ecdsa.pub"), []byte("ecdsa-sha2-nistp256 KEY root@host\n"), 0o600)
 	})
 }
 
@@ -65,7 +65,7 @@ func TestStartBootstrapMakesTheHostAControlPlane(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"systemctl daemon-reload", "systemctl enable kubelet.service", "systemctl disable zincati.service", "systemctl mask bad.service",
-		"ssh-keygen -q -t ed25519 -N  -f /root/.ssh/id_ed25519",
+		"ssh-keygen -q -t ecdsa -b 256 -N  -f /root/.ssh/id_ecdsa",
 		"systemctl restart NetworkManager.service",
 		"systemctl start bootkube.service approve-csr.service progress.service",
 	}, h.Lines()[:7])
@@ -81,7 +81,7 @@ func TestStartBootstrapMakesTheHostAControlPlane(t *testing.T) {
 	target, err := os.Readlink(h.root.Path("/etc/zone"))
 	require.NoError(t, err)
 	require.Equal(t, "/usr/share/zone/UTC", target)
-	require.Contains(t, h.read(t, "/opt/openshift/openshift/99-assisted-installer-master-ssh.yaml"), "- ssh-ed25519 KEY root@host\n")
+	require.Contains(t, h.read(t, "/opt/openshift/openshift/99-assisted-installer-master-ssh.yaml"), "- ecdsa-sha2-nistp256 KEY root@host\n")
 }
 
 func TestStartBootstrapAddsTheController(t *testing.T) {
@@ -129,22 +129,27 @@ func TestStartBootstrapNamesANamelessHost(t *testing.T) {
 	}
 }
 
+// layered is the bootstrap of a release whose live image lacks the tools of a node.
+const layered = `{"ignition":{"version":"3.2.0"},"systemd":{"units":[{"name":"node-image-overlay.service","contents":"[Unit]\n"}]}}`
+
 func TestStartBootstrapOverlaysTheNodeImageOnSmallLiveImages(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)
 	services(h, t)
-	s.files["bootstrap.ign"] = `{"ignition":{"version":"3.2.0"},"systemd":{"units":[{"name":"node-image-overlay.service","contents":"[Unit]\n"}]}}`
-	h.On("systemctl is-active node-image-overlay.service", hostexectest.Fails(3, ""))
-	i := newInstaller(s, h, nil, script(t, func() {
-		h.On("systemctl is-active node-image-overlay.service", hostexectest.Prints("active\n"))
-	}))
+	s.files["bootstrap.ign"] = layered
+	units := systemd{"node-image-pull.service": "activating success", "node-image-overlay.service": "inactive success"}
+	h.On("systemctl show", units.show)
+	i := newInstaller(s, h, nil, script(t, func() { units["node-image-overlay.service"] = "active success" }))
 	require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 	lines := h.Lines()
+	const show = "systemctl show --property=Id,ActiveState,Result "
 	require.Equal(t, []string{
 		"systemctl start --no-block node-image-pull.service node-image-overlay.service",
-		"systemctl is-active node-image-overlay.service", "systemctl is-active node-image-overlay.service",
+		show + "node-image-overlay.service",
+		show + "node-image-pull.service node-image-overlay.service",
+		show + "node-image-overlay.service",
 		"systemctl start bootkube.service approve-csr.service progress.service",
-	}, lines[len(lines)-4:])
+	}, lines[len(lines)-5:])
 	h.write(t, "/usr/bin/oc", "")
 	require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 	require.Equal(t, 1, h.Count("systemctl start --no-block"))
@@ -180,13 +185,13 @@ func TestStartBootstrapMakesAnSSHKeyAgainThatWasCutOff(t *testing.T) {
 	s, h := newService(t), newHost(t, nil)
 	services(h, t)
 	makes := func(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
-		if _, err := os.Stat(h.root.Path("/root/.ssh/id_ed25519")); err == nil {
+		if _, err := os.Stat(h.root.Path("/root/.ssh/id_ecdsa")); err == nil {
 			return hostexec.Result{}, errors.New("asks whether to overwrite the key")
 		}
-		return hostexec.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ed25519.pub"), []byte("ssh-ed25519 KEY\n"), 0o600)
+		return hostexec.Result{}, os.WriteFile(h.root.Path("/root/.ssh/id_ecdsa.pub"), []byte("ecdsa-sha2-nistp256 KEY\n"), 0o600)
 	}
 	h.On("ssh-keygen", makes)
-	h.write(t, "/root/.ssh/id_ed25519", "half a ke")
+	h.write(t, "/root/.ssh/id_ecdsa", "half a ke")
 	s.files["bootstrap.ign"] = bootstrapIgnition()
 	require.NoError(t, newInstaller(s, h, nil).StartBootstrap(t.Context(), bootstrap(3)))
 	require.FileExists(t, h.root.Path("/opt/openshift/openshift/99-assisted-installer-master-ssh.yaml"))

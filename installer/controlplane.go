@@ -24,54 +24,70 @@ type ControlPlaneReport struct {
 	Ready []string `json:"ready"` // node names
 }
 
-// mastersNeeded is how many other control plane nodes must be ready before the bootstrap host may leave: all
-// others, two at most.
-func mastersNeeded(req *wire.InstallCmdRequest) int {
-	return min(req.ControlPlaneCount-1, enoughMasters)
+// nodesNeeded is how many other nodes of the control plane, arbiters included, must be ready before the bootstrap
+// host may leave: all others, two at most. How many arbiters there are only the service knows; until it answers
+// there might be one.
+func (i *Installer) nodesNeeded(ctx context.Context, o *others) int {
+	masters := o.req.ControlPlaneCount - 1
+	if masters >= enoughMasters {
+		return enoughMasters
+	}
+	arbiters, known := o.arbiters(ctx)
+	if !known {
+		return enoughMasters
+	}
+	return min(masters+arbiters, enoughMasters)
 }
 
-// WaitControlPlane waits on the bootstrap host until enough other masters are ready nodes, and reports for the
-// other hosts what only this one sees: that they fetched their configuration, and that they joined. It ends
-// with ctx only.
+// WaitControlPlane waits on the bootstrap host until enough other nodes of the control plane are ready, and reports
+// for the other hosts what only this one sees: that they fetched their configuration, and that they joined. It ends
+// with ctx, or when a unit of the bootstrap failed.
 func (i *Installer) WaitControlPlane(ctx context.Context, req *wire.InstallCmdRequest) (ControlPlaneReport, error) {
-	others := i.watchOthers(req)
+	others, units := i.watchOthers(req), i.watchUnits(controlPlaneUnits...)
 	for {
 		var nodes []Node
 		var err error
-		others.during(ctx, func() { nodes, err = i.masters(ctx) })
+		others.during(ctx, func() { nodes, err = i.masters(ctx, others) })
 		if err != nil && ctx.Err() == nil {
 			i.Log.Debug("control plane not reached", "error", err)
 		}
-		ready := []string{}
+		report := ControlPlaneReport{Ready: []string{}}
 		for _, node := range nodes {
 			if node.Ready {
-				ready = append(ready, node.Name)
+				report.Ready = append(report.Ready, node.Name)
 				others.joined(ctx, node)
 			}
 		}
-		if err == nil && len(ready) >= mastersNeeded(req) {
-			slices.Sort(ready)
-			return ControlPlaneReport{Ready: ready}, nil
+		slices.Sort(report.Ready)
+		need := i.nodesNeeded(ctx, others)
+		if err == nil && len(report.Ready) >= need {
+			return report, nil
+		}
+		if err := units.check(ctx); err != nil {
+			return report, fmt.Errorf("wait for the control plane: %w", err)
 		}
 		if err := i.Sleep(ctx, pollPause); err != nil {
-			return ControlPlaneReport{
-				Ready: ready,
-			}, fmt.Errorf(
-				"wait for %d ready masters, found %d: %w",
-				mastersNeeded(req),
-				len(ready),
-				err,
-			)
+			return report, fmt.Errorf("wait for %d ready nodes of the control plane, found %d: %w", need, len(report.Ready), err)
 		}
 	}
 }
 
-func (i *Installer) masters(ctx context.Context) ([]Node, error) {
+// masters lists the nodes of the control plane, and initializes those that no cloud will.
+func (i *Installer) masters(ctx context.Context, o *others) ([]Node, error) {
 	kube, err := i.openKube()
 	if err != nil {
 		return nil, err
 	}
-	return kube.Masters(ctx)
+	nodes, err := kube.Masters(ctx)
+	for _, node := range nodes {
+		if !node.Uninitialized || !o.withoutCloud(ctx) {
+			continue
+		}
+		if err := kube.Initialize(ctx, node.Name); err != nil && ctx.Err() == nil {
+			i.Log.Warn("node not initialized", "node", node.Name, "error", err)
+		}
+	}
+	return nodes, err
 }
 
 // openKube reads the kubeconfig anew each time: the bootstrap services may write it

@@ -19,14 +19,14 @@
 //	  wipefs --all --force DEVICE                 fallback: wipefs --all DEVICE
 //	  after a failure: lsblk, [dmsetup remove --retry NAME] [mdadm --stop MD] of all that is stacked, and all from lsblk on once more
 //	bootstrap-start:
-//	  [ssh-keygen -q -t ed25519 -N  -f /root/.ssh/id_ed25519]   when that file is missing
+//	  [ssh-keygen -q -t ecdsa -b 256 -N  -f /root/.ssh/id_ecdsa]   when that file is missing
 //	  [hostnamectl set-hostname NAME]             when the host's name is not usable
 //	  systemctl daemon-reload
 //	  [systemctl enable UNIT...] [systemctl disable UNIT...] [systemctl mask UNIT...]   as bootstrap.ign says
 //	  systemctl restart NetworkManager.service
 //	  [systemctl start --no-block node-image-pull.service node-image-overlay.service]   without /usr/bin/oc, when bootstrap.ign has them; then every 5 s:
-//	  [systemctl is-active node-image-overlay.service]   until it prints active
-//	  systemctl start bootkube.service approve-csr.service progress.service
+//	  [systemctl show --property=Id,ActiveState,Result UNIT...]   until node-image-overlay.service is active, or one of both has failed
+//	  [systemctl start bootkube.service approve-csr.service progress.service]   unless bootkube is done
 //	image-write:
 //	  coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
 //	  with an image of CoreOS in the request, beside the running system instead:
@@ -37,12 +37,17 @@
 //	  ostree admin finalize-staged
 //	  [rpm-ostree kargs --os install --append KARG... --delete-if-present KARG...; ostree admin finalize-staged]
 //	  sync --file-system /boot                    before and after /boot/ignition.firstboot is made
-//	bootkube-wait, every 5 s until it prints inactive:
-//	  systemctl is-active progress.service
+//	control-plane-wait and bootkube-wait, every 5 s:
+//	  systemctl show --property=Id,ActiveState,Result UNIT...   those that carry the control plane; not on a single node, after
+//	                                              .bootkube.done: progress.service until it is inactive
+//	  [journalctl --no-pager --output=cat --lines=20 --unit=UNIT]   of a unit that failed: the step ends
 //	reboot:
 //	  the commands of SendLogs
-//	  [efibootmgr -v] [lsblk --noheadings --raw --output PARTTYPE,PARTUUID DEVICE] [efibootmgr -q -b NUMBER -B]   entries of earlier installations
-//	  [efibootmgr -c -d DEVICE -p 2 -L "Red Hat Enterprise Linux" -l \EFI\redhat\shimx64.efi]   with /sys/firmware/efi; shimaa64.efi on arm64
+//	  with /sys/firmware/efi:
+//	  lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH DEVICE
+//	  efibootmgr -v; [efibootmgr -q -b NUMBER -B]   entries of earlier installations
+//	  mount -o ro PARTITION /run/slipway/efi; umount /run/slipway/efi   is the loader in EFI/redhat or EFI/centos?
+//	  efibootmgr -c -d DEVICE -p 2 -L "Red Hat Enterprise Linux" -l \EFI\redhat\shimx64.efi   shimaa64.efi on arm64
 //	  [bootlist -m normal -o DEVICE]              on ppc64le
 //	  shutdown -r +1                              single node: shutdown -r now
 //	SendLogs; each may fail, its error then stands in the archive:

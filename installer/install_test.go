@@ -22,7 +22,7 @@ func working(t *testing.T, h *host) {
 	h.On("lsblk", hostexectest.Prints(emptyDisk))
 	h.On("coreos-installer", writesImage)
 	h.On("shutdown", hostexectest.Prints(""))
-	h.On("systemctl is-active progress.service", hostexectest.Prints("inactive\n"))
+	h.On("systemctl show", systemd{}.show)
 	h.write(t, "/opt/openshift/.bootkube.done", "")
 	h.write(t, "/opt/openshift/master.ign", `{"ignition":{"version":"3.2.0"}}`)
 }

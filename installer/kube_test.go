@@ -24,6 +24,18 @@ func (k *kube) EventExists(ctx context.Context, namespace, name string) (bool, e
 	return k.events[namespace+"/"+name], k.err
 }
 
+func (k *kube) Initialize(_ context.Context, name string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for n := range k.nodes {
+		if k.nodes[n].Name == name {
+			k.nodes[n].Uninitialized = false
+		}
+	}
+	k.initialized = append(k.initialized, name)
+	return k.err
+}
+
 func (k *kube) set(change func(*kube)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

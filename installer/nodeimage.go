@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strings"
 )
 
 // The units that lay the image of a node over the live system
@@ -16,7 +15,7 @@ const (
 )
 
 // overlayNodeImage adds the tools of a node to live images that lack them: the bootstrap services need them. It
-// waits until they are available, or ctx ends.
+// waits until they are available, one of the units failed, or ctx ends.
 func (i *Installer) overlayNodeImage(ctx context.Context) error {
 	if i.exists(ocBinary) || !i.exists(path.Join(unitDir, nodeImageOverlay)) {
 		return nil
@@ -24,14 +23,14 @@ func (i *Installer) overlayNodeImage(ctx context.Context) error {
 	if err := i.command(ctx, "systemctl", "start", "--no-block", nodeImagePull, nodeImageOverlay); err != nil {
 		return fmt.Errorf("start %s: %w", nodeImageOverlay, err)
 	}
-	for {
-		// is-active ends with a code other than zero for everything but active.
-		state, _ := i.output(ctx, "systemctl", "is-active", nodeImageOverlay)
-		if strings.TrimSpace(state) == "active" {
-			return nil
+	for !i.unitIs(ctx, nodeImageOverlay, unitActive) {
+		// Neither is started again by systemd: the first failure is the last.
+		if err := i.failedUnit(ctx, nodeImagePull, nodeImageOverlay); err != nil {
+			return err
 		}
 		if err := i.Sleep(ctx, pollPause); err != nil {
 			return fmt.Errorf("wait for %s: %w", nodeImageOverlay, err)
 		}
 	}
+	return nil
 }

@@ -3,6 +3,7 @@ package installer
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -11,19 +12,45 @@ import (
 	"slipway/internal/platform/hostexec"
 )
 
-// Node is a control plane node of the new cluster.
+// Node is a control plane node of the new cluster, an arbiter included.
 type Node struct {
 	Name      string
 	Addresses []netip.Addr // internal ones
 	Ready     bool
+	// Uninitialized nodes wait for the controller of a cloud, and run few pods until then.
+	Uninitialized bool
+	MachineConfig MachineConfig
 }
 
-// Kube reads what the installer needs from the API of the new cluster.
+// MachineConfig is what the machine config daemon of a node reports in annotations of the node.
+type MachineConfig struct {
+	Current, Desired string // names of rendered configs
+	State            string // Done, Working, Degraded...
+}
+
+// Consistent reports whether the node has the config it should have.
+func (m MachineConfig) Consistent() bool {
+	return m.Current != "" && m.Current == m.Desired && m.State == machineConfigDone
+}
+
+// String says how far the node is, for users.
+func (m MachineConfig) String() string {
+	if m == (MachineConfig{}) {
+		return "none reported"
+	}
+	return fmt.Sprintf("current config %q, desired config %q, state %q", m.Current, m.Desired, m.State)
+}
+
+const machineConfigDone = "Done"
+
+// Kube is what the installer needs of the API of the new cluster.
 type Kube interface {
-	// Masters lists the control plane nodes.
+	// Masters lists the control plane nodes, arbiters included.
 	Masters(ctx context.Context) ([]Node, error)
 	// EventExists reports whether an Event of that name is in the namespace.
 	EventExists(ctx context.Context, namespace, name string) (bool, error)
+	// Initialize takes the mark of an uninitialized node off, as the controller of a cloud does.
+	Initialize(ctx context.Context, node string) error
 }
 
 // OpenKube makes a Kube from the content of a kubeconfig file.

@@ -37,6 +37,9 @@ type others struct {
 	reported map[reportedStage]bool
 	// inventories are those read so far.
 	inventories map[uuid.UUID]wire.Inventory
+	// listed is set once the service listed the hosts, cluster once it described the cluster.
+	listed  bool
+	cluster *wire.Cluster
 }
 
 type otherHost struct {
@@ -65,6 +68,7 @@ func (o *others) load(ctx context.Context) []otherHost {
 		}
 		return o.hosts
 	}
+	o.listed = true
 	hosts = slices.DeleteFunc(hosts, func(h wire.Host) bool { return h.ID == o.req.HostID })
 	o.readInventories(ctx, hosts)
 	o.hosts = o.hosts[:0]

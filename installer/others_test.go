@@ -30,7 +30,7 @@ const (
 func rebootingMasters(t *testing.T) (*service, *host, *kube) {
 	t.Helper()
 	s := newService(t)
-	h := newHost(t, map[string]hostexectest.Answer{"systemctl is-active progress.service": hostexectest.Prints("inactive\n")})
+	h := newHost(t, map[string]hostexectest.Answer{"systemctl show": systemd{}.show})
 	h.write(t, "/opt/openshift/auth/kubeconfig", "config")
 	h.write(t, serverLog, master1Fetched)
 	s.heard = make(chan string, 10)

@@ -37,6 +37,7 @@ type service struct {
 	mu       sync.Mutex
 	files    map[string]string // by the end of the path, or the file name asked for
 	hosts    []wire.Host
+	cluster  wire.Cluster
 	broken   bool // answers 500 to every report of progress
 	wholes   int  // how often it reports inventories
 	stages   []string
@@ -48,7 +49,7 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	s := &service{files: map[string]string{}}
+	s := &service{files: map[string]string{}, cluster: wire.Cluster{Kind: "Cluster"}}
 	api := "/api/assisted-install/v2"
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+api+"/infra-env/{env}/hosts/{host}/downloads/ignition", s.serveFile("ignition"))
@@ -59,7 +60,7 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("PUT "+api+"/infra-envs/{env}/hosts/{host}/logs-progress", s.takeLogsProgress)
 	mux.HandleFunc("POST "+api+"/clusters/{cluster}/logs", s.takeLogs)
 	mux.HandleFunc("GET "+api+"/clusters/{cluster}", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"kind":"Cluster"}`)
+		_ = json.NewEncoder(w).Encode(s.cluster)
 	})
 	mux.HandleFunc("GET "+api+"/clusters/{cluster}/hosts", s.listHosts)
 	s.Server = httptest.NewServer(mux)
@@ -181,8 +182,10 @@ type kube struct {
 	nodes  []installer.Node
 	events map[string]bool
 	err    error
-	held   chan struct{} // when set, the API does not answer before it is closed
-	calls  atomic.Int32  // those it has not answered
+	// initialized are the nodes whose mark was taken off.
+	initialized []string
+	held        chan struct{} // when set, the API does not answer before it is closed
+	calls       atomic.Int32  // those it has not answered
 }
 
 func newInstaller(s *service, h *host, k installer.Kube, changes ...func(*installer.Options)) *installer.Installer {

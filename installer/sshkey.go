@@ -40,7 +40,8 @@ func (i *Installer) addSSHManifest(ctx context.Context) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("put an SSH key without its public half aside: %w", err)
 		}
-		if err := i.command(ctx, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", sshKey); err != nil {
+		// A host in FIPS mode knows no ed25519.
+		if err := i.command(ctx, "ssh-keygen", "-q", "-t", "ecdsa", "-b", "256", "-N", "", "-f", sshKey); err != nil {
 			return fmt.Errorf("make an SSH key: %w", err)
 		}
 	}

@@ -2,67 +2,126 @@ package installer
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"io/fs"
+	"os"
 
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/wire"
 )
 
 const (
 	bootkubeDone      = "/opt/openshift/.bootkube.done"
-	etcdProgressUnit  = "progress.service"
+	progressUnit      = "progress.service"
 	controllerSpace   = "assisted-installer"
 	controllerIsReady = "AssistedControllerIsReady"
 )
 
-// WaitBootkube waits until the bootstrap services have handed over the control plane: bootkube wrote its mark,
-// and the unit that follows etcd has ended. Masters that are not waited for may fetch their configuration
-// meanwhile. It ends with ctx only.
+// WaitBootkube waits until the bootstrap services have handed over the control plane: bootkube wrote its mark. On a
+// single node bootkube also made the Ignition of the node; with more masters progress.service then records in the
+// cluster that the bootstrap is complete. Masters that are not waited for may fetch their configuration meanwhile.
+// It ends with ctx, or when a unit of the bootstrap failed.
 func (i *Installer) WaitBootkube(ctx context.Context, req *wire.InstallCmdRequest) error {
-	others := i.watchOthers(req)
+	others, units := i.watchOthers(req), i.watchUnits(controlPlaneUnits...)
 	for !i.exists(bootkubeDone) {
+		if err := units.check(ctx); err != nil {
+			return fmt.Errorf("wait for bootkube: %w", err)
+		}
 		others.fetched(ctx)
 		if err := i.Sleep(ctx, pollPause); err != nil {
 			return fmt.Errorf("wait for bootkube: %w", err)
 		}
 	}
-	for {
-		// is-active ends with a code other than zero for everything but active.
-		state, _ := i.output(ctx, "systemctl", "is-active", etcdProgressUnit)
-		if strings.TrimSpace(state) == "inactive" {
-			return nil
+	if singleNode(req) {
+		// progress.service asks an API that has gone by then, and never ends.
+		return i.checkOwnIgnition()
+	}
+	units = i.watchUnits(progressUnit)
+	for !i.unitIs(ctx, progressUnit, unitInactive) {
+		if err := units.check(ctx); err != nil {
+			return fmt.Errorf("wait for the end of the bootstrap: %w", err)
 		}
 		others.fetched(ctx)
 		if err := i.Sleep(ctx, pollPause); err != nil {
-			return fmt.Errorf("wait for etcd to leave the bootstrap host: %w", err)
+			return fmt.Errorf("wait for the end of the bootstrap: %w", err)
 		}
 	}
+	return nil
 }
 
-// WaitController waits until the controller runs in the new cluster: from there on nothing needs the bootstrap
-// host. It ends with ctx only.
+// checkOwnIgnition returns an error unless the bootstrap services of a single node made an Ignition config: they
+// fetch a part of it by a command that leaves an empty file when the server refuses.
+func (i *Installer) checkOwnIgnition() error {
+	content, err := os.ReadFile(i.Root.Path(masterIgnition))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("require %s from bootkube, found none", masterIgnition)
+	case err != nil:
+		return fmt.Errorf("read the Ignition of the bootstrap services: %w", err)
+	case len(content) == 0:
+		return fmt.Errorf("require an Ignition config in %s, found an empty file", masterIgnition)
+	}
+	if err := document.Check(content); err != nil {
+		return fmt.Errorf("check %s: %w", masterIgnition, err)
+	}
+	return nil
+}
+
+// WaitController waits until nothing needs the bootstrap host any more: the controller runs in the new cluster,
+// and the ready nodes of the control plane have the machine config they should have. A node whose config exists on
+// the bootstrap host only would never be updated again. It ends with ctx only.
 func (i *Installer) WaitController(ctx context.Context, req *wire.InstallCmdRequest) error {
 	others := i.watchOthers(req)
 	for {
-		var ready bool
 		var err error
-		others.during(ctx, func() { ready, err = i.controllerReady(ctx) })
-		if ready {
+		others.during(ctx, func() { err = i.mayLeave(ctx, others) })
+		if err == nil {
 			return nil
 		}
-		if err != nil && ctx.Err() == nil {
-			i.Log.Debug("controller not seen", "error", err)
+		if ctx.Err() == nil {
+			i.Log.Debug("bootstrap host still needed", "reason", err)
 		}
-		if err := i.Sleep(ctx, pollPause); err != nil {
-			return fmt.Errorf("wait for the controller: %w", err)
+		if stop := i.Sleep(ctx, pollPause); stop != nil {
+			return fmt.Errorf("wait for the controller: %w; %w", stop, err)
 		}
 	}
 }
 
-func (i *Installer) controllerReady(ctx context.Context) (bool, error) {
+// mayLeave returns why the bootstrap host is still needed.
+func (i *Installer) mayLeave(ctx context.Context, o *others) error {
 	kube, err := i.openKube()
 	if err != nil {
-		return false, err
+		return err
 	}
-	return kube.EventExists(ctx, controllerSpace, controllerIsReady)
+	ready, err := kube.EventExists(ctx, controllerSpace, controllerIsReady)
+	if err != nil {
+		return err
+	}
+	if !ready {
+		return fmt.Errorf("require the event %s of the controller, found none", controllerIsReady)
+	}
+	nodes, err := kube.Masters(ctx)
+	if err != nil {
+		return err
+	}
+	return configured(nodes, i.nodesNeeded(ctx, o))
+}
+
+// configured returns which ready nodes do not have their machine config yet, or that there are too few.
+func configured(nodes []Node, need int) error {
+	found := 0
+	for _, node := range nodes {
+		if !node.Ready {
+			continue
+		}
+		if !node.MachineConfig.Consistent() {
+			return fmt.Errorf("require node %s to have its machine config, found %s", node.Name, node.MachineConfig)
+		}
+		found++
+	}
+	if found < need {
+		return fmt.Errorf("require %d ready nodes of the control plane with their machine config, found %d", need, found)
+	}
+	return nil
 }

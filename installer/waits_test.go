@@ -17,7 +17,10 @@ import (
 )
 
 func node(name, address string, ready bool) installer.Node {
-	return installer.Node{Name: name, Addresses: []netip.Addr{netip.MustParseAddr(address)}, Ready: ready}
+	return installer.Node{
+		Name: name, Addresses: []netip.Addr{netip.MustParseAddr(address)}, Ready: ready,
+		MachineConfig: installer.MachineConfig{Current: "rendered-master-1", Desired: "rendered-master-1", State: "Done"},
+	}
 }
 
 func otherHost(t *testing.T, id, name, address string, role wire.HostRole, stage wire.HostStage) wire.Host {
@@ -94,7 +97,7 @@ func TestWaitControlPlaneReportsNoStageTwiceAndNoneBackwards(t *testing.T) {
 	s.hosts = []wire.Host{otherHost(t, master1, "master-1", "192.0.2.11", "master", "Done")}
 	nothing := func() {}
 	_, err := newInstaller(s, h, k, script(t, nothing, nothing)).WaitControlPlane(t.Context(), request("bootstrap", 3))
-	require.ErrorContains(t, err, "wait for 2 ready masters, found 1")
+	require.ErrorContains(t, err, "wait for 2 ready nodes of the control plane, found 1")
 	_, others := s.reports()
 	require.Empty(t, others)
 }
@@ -116,13 +119,16 @@ func TestWaitControlPlaneKnowsHowManyMastersThereAre(t *testing.T) {
 
 func TestWaitBootkubeWaitsForBothMarks(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]hostexectest.Answer{"systemctl is-active progress.service": hostexectest.Prints("active\n")})
+	h, units := newHost(t, nil), systemd{"progress.service": "active success"}
+	h.On("systemctl show", units.show)
 	i := newInstaller(newService(t), h, nil, script(t,
 		func() { h.write(t, "/opt/openshift/.bootkube.done", "") },
-		func() { h.On("systemctl is-active progress.service", hostexectest.Fails(1, "bus is away")) },
+		func() { h.On("systemctl show", hostexectest.Fails(1, "bus is away")) },
 		func() {
-			h.On("systemctl is-active progress.service", hostexectest.Prints("inactive\n"))
+			units["progress.service"] = "activating exit-code" // started again every 5 s
+			h.On("systemctl show", units.show)
 		},
+		func() { units["progress.service"] = "inactive success" },
 	))
 	require.NoError(t, i.WaitBootkube(t.Context(), request("bootstrap", 3)))
 }
@@ -136,6 +142,22 @@ func TestWaitControllerWaitsForItsEvent(t *testing.T) {
 		func() {
 			k.set(func(k *kube) { k.events = map[string]bool{"assisted-installer/AssistedControllerIsReady": true} })
 		},
+		func() { // not ready ones are not waited for, others are until they have their config
+			k.set(func(k *kube) {
+				k.nodes = []installer.Node{
+					node("master-1", "192.0.2.11", true), node("master-2", "192.0.2.12", true), node("master-3", "192.0.2.13", false),
+				}
+				k.nodes[1].MachineConfig = installer.MachineConfig{Current: "rendered-master-1", Desired: "rendered-master-2", State: "Done"}
+				k.nodes[2].MachineConfig = installer.MachineConfig{}
+			})
+		},
+		func() {
+			k.set(func(k *kube) {
+				k.nodes[1].MachineConfig = installer.MachineConfig{Current: "rendered-master-2", Desired: "rendered-master-2", State: "Working"}
+			})
+		},
+		func() { k.set(func(k *kube) { k.nodes[1].MachineConfig = installer.MachineConfig{} }) },
+		func() { k.set(func(k *kube) { k.nodes[1] = node("master-2", "192.0.2.12", true) }) },
 	))
 	require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 
 	"slipway/installer"
 )
@@ -14,31 +13,15 @@ import (
 // answerLimit bounds what is read of one answer, in bytes.
 const answerLimit = 32 << 20
 
-// masterLabels mark the nodes of the control plane; releases use one, the other or both.
-var masterLabels = []string{"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"}
+// masterLabels mark the nodes of the control plane; releases use one, the other or both. Arbiters carry etcd too.
+var masterLabels = []string{
+	"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/arbiter",
+}
 
-// Client reads from one API server; it is an installer.Kube.
+// Client talks to one API server; it is an installer.Kube.
 type Client struct {
 	server, token string
 	http          *http.Client
-}
-
-// node is the part of a Node (core/v1) that is used here.
-type node struct {
-	Metadata struct {
-		Name   string            `json:"name"`
-		Labels map[string]string `json:"labels"`
-	} `json:"metadata"`
-	Status struct {
-		Addresses []struct {
-			Type    string `json:"type"`
-			Address string `json:"address"`
-		} `json:"addresses"`
-		Conditions []struct {
-			Type   string `json:"type"`
-			Status string `json:"status"`
-		} `json:"conditions"`
-	} `json:"status"`
 }
 
 // Masters implements installer.Kube.
@@ -52,7 +35,10 @@ func (c *Client) Masters(ctx context.Context) ([]installer.Node, error) {
 	var masters []installer.Node
 	for _, n := range list.Items {
 		if n.master() {
-			masters = append(masters, installer.Node{Name: n.Metadata.Name, Addresses: n.addresses(), Ready: n.ready()})
+			masters = append(masters, installer.Node{
+				Name: n.Metadata.Name, Addresses: n.addresses(), Ready: n.ready(),
+				Uninitialized: len(n.uninitialized()) > 0, MachineConfig: n.machineConfig(),
+			})
 		}
 	}
 	return masters, nil
@@ -69,11 +55,19 @@ func (c *Client) EventExists(ctx context.Context, namespace, name string) (bool,
 
 // get reads a resource; false when there is none.
 func (c *Client) get(ctx context.Context, path string, into any) (bool, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.server+path, nil)
+	return c.call(ctx, http.MethodGet, path, nil, into)
+}
+
+// call sends a request, a JSON patch when there is a body; false when the resource does not exist.
+func (c *Client) call(ctx context.Context, method, path string, body io.Reader, into any) (bool, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.server+path, body)
 	if err != nil {
 		return false, err
 	}
 	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json-patch+json")
+	}
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -94,32 +88,4 @@ func (c *Client) get(ctx context.Context, path string, into any) (bool, error) {
 		return false, err
 	}
 	return true, nil
-}
-
-func (n *node) master() bool {
-	for _, label := range masterLabels {
-		if _, labelled := n.Metadata.Labels[label]; labelled {
-			return true
-		}
-	}
-	return false
-}
-
-func (n *node) ready() bool {
-	for _, c := range n.Status.Conditions {
-		if c.Type == "Ready" {
-			return c.Status == "True"
-		}
-	}
-	return false
-}
-
-func (n *node) addresses() []netip.Addr {
-	var all []netip.Addr
-	for _, a := range n.Status.Addresses {
-		if address, err := netip.ParseAddr(a.Address); err == nil && a.Type == "InternalIP" {
-			all = append(all, address)
-		}
-	}
-	return all
 }

@@ -15,6 +15,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,10 +27,15 @@ import (
 )
 
 const nodes = `{"items":[
-	{"metadata":{"name":"master-1","labels":{"node-role.kubernetes.io/master":""}},
+	{"metadata":{"name":"master-1","labels":{"node-role.kubernetes.io/master":""},"annotations":{
+	 "machineconfiguration.openshift.io/currentConfig":"rendered-master-1","machineconfiguration.openshift.io/desiredConfig":"rendered-master-2",
+	 "machineconfiguration.openshift.io/state":"Working"}},
+	 "spec":{"taints":[{"key":"node-role.kubernetes.io/master","effect":"NoSchedule"},
+	 {"key":"node.cloudprovider.kubernetes.io/uninitialized","value":"true","effect":"NoSchedule"}]},
 	 "status":{"addresses":[{"type":"InternalIP","address":"192.0.2.11"},{"type":"Hostname","address":"master-1"},{"type":"ExternalIP","address":"198.51.100.1"}],
 	 "conditions":[{"type":"MemoryPressure","status":"False"},{"type":"Ready","status":"True"}]}},
 	{"metadata":{"name":"master-2","labels":{"node-role.kubernetes.io/control-plane":""}},"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}},
+	{"metadata":{"name":"arbiter","labels":{"node-role.kubernetes.io/arbiter":""}}},
 	{"metadata":{"name":"worker-1","labels":{"node-role.kubernetes.io/worker":""}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`
 
 // server is an API that lets only clients with a certificate or the token in.
@@ -102,8 +109,11 @@ func TestClientReadsTheControlPlane(t *testing.T) {
 			masters, err := c.Masters(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, []installer.Node{
-				{Name: "master-1", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.11")}, Ready: true},
-				{Name: "master-2"},
+				{
+					Name: "master-1", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.11")}, Ready: true, Uninitialized: true,
+					MachineConfig: installer.MachineConfig{Current: "rendered-master-1", Desired: "rendered-master-2", State: "Working"},
+				},
+				{Name: "master-2"}, {Name: "arbiter"},
 			}, masters)
 			found, err := c.EventExists(t.Context(), "assisted-installer", "Ready")
 			require.NoError(t, err)
@@ -132,4 +142,59 @@ func TestClientTellsWhatIsWrong(t *testing.T) {
 		_, err := kubeapi.Open([]byte(text))
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// Behind a proxy the agent's environment names one for the way to the service; it does not know the names of the
+// new cluster, and refuses.
+func TestClientAsksNoProxy(t *testing.T) {
+	s := server(t)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(proxy.Close)
+	t.Setenv("HTTPS_PROXY", proxy.URL)
+	t.Setenv("HTTP_PROXY", proxy.URL)
+	t.Setenv("NO_PROXY", "")
+	address, err := url.Parse(s.URL)
+	require.NoError(t, err)
+	// A name: the environment's proxy is never used for addresses of this machine. Nothing but the proxy would know it.
+	config := strings.ReplaceAll(string(kubeconfig(s, "token: token")), s.URL, "https://api-int.c.example.invalid:"+address.Port())
+	c, err := kubeapi.Open([]byte(config))
+	require.NoError(t, err)
+	_, err = c.Masters(t.Context())
+	require.ErrorContains(t, err, "api-int.c.example.invalid")
+	require.NotContains(t, err.Error(), "Service Unavailable")
+}
+
+func TestClientFreesUninitializedNodes(t *testing.T) {
+	t.Parallel()
+	const uninitialized = `{"key":"node.cloudprovider.kubernetes.io/uninitialized","value":"true","effect":"NoSchedule"}`
+	var patches []string
+	answer, spec := http.StatusOK, `{"taints":[`+uninitialized+`,{"key":"node-role.kubernetes.io/master","effect":"NoSchedule"},`+uninitialized+`]}`
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v1/nodes/master-1" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if r.Method == http.MethodPatch {
+			body, _ := io.ReadAll(r.Body)
+			patches = append(patches, r.Header.Get("Content-Type")+" "+string(body))
+			w.WriteHeader(answer)
+		}
+		_, _ = io.WriteString(w, `{"metadata":{"name":"master-1"},"spec":`+spec+`}`)
+	}))
+	t.Cleanup(s.Close)
+	c, err := kubeapi.Open(kubeconfig(s, "token: token"))
+	require.NoError(t, err)
+	require.NoError(t, c.Initialize(t.Context(), "master-1"))
+	require.Equal(t, []string{`application/json-patch+json [` +
+		`{"op":"test","path":"/spec/taints/2/key","value":"node.cloudprovider.kubernetes.io/uninitialized"},{"op":"remove","path":"/spec/taints/2"},` +
+		`{"op":"test","path":"/spec/taints/0/key","value":"node.cloudprovider.kubernetes.io/uninitialized"},{"op":"remove","path":"/spec/taints/0"}]`,
+	}, patches)
+	answer = http.StatusUnprocessableEntity // a taint was added meanwhile: another look follows
+	require.ErrorContains(t, c.Initialize(t.Context(), "master-1"), "remove the taint node.cloudprovider.kubernetes.io/uninitialized of node master-1")
+	spec = `{}`
+	require.NoError(t, c.Initialize(t.Context(), "master-1"), "it has none")
+	require.NoError(t, c.Initialize(t.Context(), "gone"))
+	require.Len(t, patches, 2)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	certv1 "k8s.io/api/certificates/v1"
@@ -20,7 +19,10 @@ const (
 	bootkubeMark  = "/opt/openshift/.bootkube.done"
 	singleNodeIgn = "/opt/openshift/master.ign"
 	kubeconfig    = "/opt/openshift/auth/kubeconfig"
-	serverLog     = "/var/log/containers/machine-config-server-sim_openshift-machine-config-operator_machine-config-server.log"
+	// handOverMark lets the operator of etcd hand over to two masters while the bootstrap host is still a member;
+	// without it bootkube waits for three (openshift/cluster-etcd-operator, pkg/operator/ceohelpers/bootstrap.go).
+	handOverMark    = "/opt/openshift/assisted-install-bootstrap"
+	mastersUnmarked = 3
 	// look is the time between two looks at the cluster.
 	look = 5 * time.Second
 )
@@ -42,7 +44,15 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	go m.approveRequests(ctx, api)
+	kube, err := kubernetes.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
+	if err != nil {
+		return fmt.Errorf("make the client of bootkube: %w", err)
+	}
+	cluster, err := m.options.Site.Cluster()
+	if err != nil {
+		return err
+	}
+	go m.approveRequests(ctx, kube)
 	go m.serveConfigs(ctx)
 	for err := m.applyManifests(ctx, api); err != nil; err = m.applyManifests(ctx, api) {
 		m.log.Warn("manifests of the installation not applied", "error", err)
@@ -50,10 +60,31 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := m.waitMasters(ctx, api); err != nil {
+	if err := m.waitMasters(ctx, kube, min(cluster.ControlPlane-1, 2)); err != nil {
 		return err
 	}
-	return m.finishBootkube(ctx)
+	// From here the machine config server of this host is gone, and its API too.
+	if err := m.memory.update(m.mastersReady); err != nil {
+		return err
+	}
+	if err := m.options.Site.HandOver(m.State().BootID); err != nil {
+		return err
+	}
+	if _, err := os.Stat(m.options.root().Path(handOverMark)); err != nil && cluster.ControlPlane > 1 {
+		if err := m.waitMasters(ctx, kube, mastersUnmarked); err != nil {
+			return err
+		}
+	}
+	if err := m.finishBootkube(ctx); err != nil {
+		return err
+	}
+	return m.runProgress(ctx, kube, cluster.ControlPlane == 1)
+}
+
+func (m *Machine) mastersReady(s *State) {
+	if s.MastersAt.IsZero() {
+		s.MastersAt = m.options.Now()
+	}
 }
 
 // startControlPlane lets the API answer and gives the bootstrap host its kubeconfig.
@@ -93,28 +124,18 @@ func (m *Machine) waitAPI(ctx context.Context) (string, error) {
 	}
 }
 
-// waitMasters waits until enough other masters are ready: all, two at most.
-func (m *Machine) waitMasters(ctx context.Context, api string) error {
-	if !m.State().MastersAt.IsZero() {
-		return nil
-	}
-	cluster, err := m.options.Site.Cluster()
-	if err != nil {
-		return err
-	}
-	kube, err := kubernetes.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
-	if err != nil {
-		return fmt.Errorf("make the client of bootkube: %w", err)
-	}
-	for {
+// waitMasters waits until enough other masters are ready, unless that happened before.
+func (m *Machine) waitMasters(ctx context.Context, kube kubernetes.Interface, enough int) error {
+	for m.State().BootkubeDone.IsZero() {
 		ready, err := readyMasters(ctx, kube)
-		if err == nil && ready >= min(cluster.ControlPlane-1, 2) {
-			return m.memory.update(func(s *State) { s.MastersAt = m.options.Now() })
+		if err == nil && ready >= enough {
+			return nil
 		}
 		if err := m.clock.Pause(ctx, look); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func readyMasters(ctx context.Context, kube kubernetes.Interface) (int, error) {
@@ -164,35 +185,8 @@ func (m *Machine) writeRoot(path string, content []byte) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// serveConfigs keeps the log of the machine config server: who fetched its Ignition.
-func (m *Machine) serveConfigs(ctx context.Context) {
-	for {
-		var lines strings.Builder
-		for _, address := range m.options.Site.Fetches() {
-			fmt.Fprintf(
-				&lines,
-				"I0101 00:00:00.000000 1 api.go:65] Pool requested by address:\"%s:40520\" User-Agent:\"Ignition/2.20.0\"\n",
-				address,
-			)
-		}
-		if lines.Len() > 0 {
-			if err := m.writeRoot(serverLog, []byte(lines.String())); err != nil {
-				m.log.Error("log of the machine config server not written", "error", err)
-			}
-		}
-		if m.clock.Pause(ctx, look) != nil {
-			return
-		}
-	}
-}
-
 // approveRequests is approve-csr.service: it approves every request of a node.
-func (m *Machine) approveRequests(ctx context.Context, api string) {
-	kube, err := kubernetes.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
-	if err != nil {
-		m.log.Error("client of approve-csr not made", "error", err)
-		return
-	}
+func (m *Machine) approveRequests(ctx context.Context, kube kubernetes.Interface) {
 	requests := kube.CertificatesV1().CertificateSigningRequests()
 	for m.clock.Pause(ctx, look) == nil {
 		list, err := requests.List(ctx, metav1.ListOptions{})

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 
 	"slipway/internal/sim"
 	"slipway/internal/sim/kubeapi"
@@ -50,7 +51,18 @@ func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
 		must(p.do(p.ctx, t, hosts[0], step, wire.HostRoleBootstrap))
 	}
 	p.seen(t, roots[0], sim.EventNodeReady, 1)
+	require.Equal(t, "complete", p.bootstrapStatus(t), "progress.service has ended")
 	require.Contains(t, p.reached(hosts[1]), wire.HostStageJoined, "the bootstrap host or the controller reports for the others")
+}
+
+// bootstrapStatus is what progress.service records in the cluster.
+func (p *place) bootstrapStatus(t *testing.T) string {
+	t.Helper()
+	kube, err := kubernetes.NewForConfig(kubeapi.Config(p.site.API(), kubeapi.UserAdmin))
+	require.NoError(t, err)
+	found, err := kube.CoreV1().ConfigMaps("kube-system").Get(p.ctx, "bootstrap", metav1.GetOptions{})
+	require.NoError(t, err)
+	return found.Data["status"]
 }
 
 // subscribed requires a manifest of the installation in the cluster.

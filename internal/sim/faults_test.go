@@ -113,7 +113,7 @@ func TestWrongBootOrderBringsTheLiveImageBackUntilItIsCorrected(t *testing.T) {
 	require.NoError(t, p.wait(p.ctx, func() bool { return p.registrations[host] == 2 }), "the live image registers again")
 	p.seen(t, o.Root, sim.EventNodeReady, 1)
 	require.Equal(t, sim.FromDisk, machine.State().From)
-	require.Equal(t, 3, count(t, o.Root, sim.EventPoweredOn))
+	require.Equal(t, 4, count(t, o.Root, sim.EventPoweredOn), "the live image twice, the disk twice")
 }
 
 func TestPowerCutInTheLiveImageIsAReboot(t *testing.T) {

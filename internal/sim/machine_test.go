@@ -166,7 +166,7 @@ func TestSingleNodeBecomesANodeOfItsCluster(t *testing.T) {
 	require.Equal(t, sim.FromDisk, machine.State().From)
 	require.Equal(t, 1, count(t, o.Root, sim.EventWriteFinished))
 	require.Equal(t, 1, count(t, o.Root, sim.EventIgnition))
-	require.Equal(t, 2, count(t, o.Root, sim.EventPoweredOn))
+	require.Equal(t, 3, count(t, o.Root, sim.EventPoweredOn), "the first boot from the disk is followed by another")
 	require.Equal(t, 1, p.registered(host), "a machine that left the live image does not register")
 	content, err := sim.ReadDisk(o.Root, "sda")
 	require.NoError(t, err)

@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 
+	"k8s.io/client-go/kubernetes"
+
 	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
@@ -32,8 +34,8 @@ func readIdentity(content *DiskContent, fallback string) (identity, error) {
 		who.role = model.RoleWorker
 	}
 	err = config.Sources(func(source string) string {
-		if pool := path.Base(source); pool == string(model.RoleWorker) || pool == string(model.RoleMaster) {
-			who.role = model.Role(pool)
+		if pool := model.Role(path.Base(source)); pool == model.RoleWorker || pool == model.RoleMaster || pool == model.RoleArbiter {
+			who.role = pool
 		}
 		return source
 	})
@@ -76,9 +78,7 @@ func (m *Machine) runDisk(ctx context.Context) error {
 		return err
 	}
 	if m.State().Applied != content.ID {
-		if err := m.firstBoot(ctx, content.ID, config); err != nil {
-			return err
-		}
+		return m.firstBoot(ctx, first{content: content.ID, config: config, role: who.role})
 	}
 	if err := m.join(ctx, who, config != ""); err != nil {
 		return err
@@ -86,23 +86,20 @@ func (m *Machine) runDisk(ctx context.Context) error {
 	return m.takeBack(ctx)
 }
 
-// firstBoot is Ignition: it asks the machine config server of the cluster, which the
-// bootstrap host sees, and changes the operating system. config is where a machine asks
-// that joins an existing cluster.
-func (m *Machine) firstBoot(ctx context.Context, content, config string) error {
+// first is what a first boot is about.
+type first struct {
+	content string // id of what was written to the disk
+	config  string // address asked by a machine that joins an existing cluster
+	role    model.Role
+}
+
+// firstBoot is Ignition, which asks the machine config server of the cluster, and machine-config-daemon-firstboot,
+// which changes the operating system to that of the release and boots once more: the image that was written is older
+// than nearly every release (openshift/machine-config-operator, templates/common/_base/units).
+func (m *Machine) firstBoot(ctx context.Context, f first) error {
 	if m.State().FetchedAt.IsZero() {
-		if _, err := m.waitAPI(ctx); err != nil {
+		if err := m.fetchIgnition(ctx, f); err != nil {
 			return err
-		}
-		if config != "" {
-			if err := m.fetchConfig(ctx, config); err != nil {
-				return err
-			}
-		}
-		for _, st := range m.addresses() {
-			if err := m.options.Site.NoteFetch(st.Address.Addr()); err != nil {
-				return err
-			}
 		}
 		if err := m.memory.update(func(s *State) { s.FetchedAt = m.options.Now() }); err != nil {
 			return err
@@ -111,11 +108,38 @@ func (m *Machine) firstBoot(ctx context.Context, content, config string) error {
 	if err := m.clock.Until(ctx, m.State().FetchedAt, m.times.FirstBoot, m.options.Now()); err != nil {
 		return err
 	}
-	if err := m.memory.update(func(s *State) { s.Applied = content }); err != nil {
+	m.note(Entry{Event: EventIgnition})
+	err := m.memory.update(func(s *State) { s.Applied, s.RebootAt = f.content, m.options.Now() })
+	if err != nil {
 		return err
 	}
-	m.note(Entry{Event: EventIgnition})
-	return nil
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// fetchIgnition asks for the configuration of the pool until it is served. The machine config server of a bootstrap
+// host notes who asked, and refuses workers with status 500; those of the masters serve all pools
+// (openshift/machine-config-operator, pkg/server/bootstrap_server.go).
+func (m *Machine) fetchIgnition(ctx context.Context, f first) error {
+	if _, err := m.waitAPI(ctx); err != nil {
+		return err
+	}
+	if f.config != "" {
+		return m.fetchConfig(ctx, f.config)
+	}
+	for {
+		for _, st := range m.addresses() {
+			if err := m.options.Site.NoteFetch(st.Address.Addr(), string(f.role)); err != nil {
+				return err
+			}
+		}
+		if f.role != model.RoleWorker || m.options.Site.HandedOver() {
+			return nil
+		}
+		if err := m.clock.Pause(ctx, look); err != nil {
+			return err
+		}
+	}
 }
 
 // join runs the kubelet until the node is ready. A node that was added to an existing
@@ -136,7 +160,11 @@ func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 	joining, stop := context.WithCancel(ctx)
 	defer stop()
 	if cluster, err := m.options.Site.Cluster(); added || err == nil && cluster.ControlPlane == 1 {
-		go m.approveRequests(joining, api) // a single node has no other host to do this
+		kube, err := kubernetes.NewForConfig(kubeapi.Config(api, kubeapi.UserAdmin))
+		if err != nil {
+			return fmt.Errorf("make the client of approve-csr: %w", err)
+		}
+		go m.approveRequests(joining, kube) // a single node has no other host to do this
 	}
 	err = kubeapi.RunKubelet(ctx, api, kubeapi.NodeSpec{
 		Name: strings.ToLower(who.name), Addresses: addresses, Roles: roles, ReadyAfter: m.clock.Real(m.times.NodeReady),

@@ -37,8 +37,9 @@ type service struct {
 	ignitions map[uuid.UUID]string
 }
 
-const bootstrapIgnition = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/opt/openshift/openshift/cluster.yaml",` +
-	`"mode":420,"contents":{"source":"data:,simulated"}},{"path":"/opt/openshift/openshift/operator.yaml","mode":420,` +
+const bootstrapIgnition = `{"ignition":{"version":"3.2.0"},"storage":{"files":[` +
+	`{"path":"/opt/openshift/assisted-install-bootstrap","mode":420,"contents":{"source":"data:,1"}},` +
+	`{"path":"/opt/openshift/openshift/cluster.yaml","mode":420,"contents":{"source":"data:,simulated"}},{"path":"/opt/openshift/openshift/operator.yaml","mode":420,` +
 	`"contents":{"source":"data:,%7B%22apiVersion%22%3A%22operators.coreos.com%2Fv1alpha1%22%2C%22kind%22%3A%22Subscription%22%2C` +
 	`%22metadata%22%3A%7B%22name%22%3A%22metallb-operator%22%2C%22namespace%22%3A%22metallb-system%22%7D%7D"}}]},"systemd":{"units":[{"name":"bootkube.service","enabled":false,` +
 	`"contents":"[Service]\nExecStart=/usr/local/bin/bootkube.sh\n"}]}}`

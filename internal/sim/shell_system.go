@@ -21,14 +21,18 @@ func (s shell) systemctl(_ context.Context, c hostexec.Cmd, out *reply) int {
 	case "start":
 		return s.startUnits(c.Args[1:], out)
 	case "is-active":
-		unit := last(c.Args)
-		running := !state.BootkubeAt.IsZero() && state.BootkubeDone.IsZero()
-		if slices.Contains(bootstrapUnits, unit) && running || unit == "agent.service" {
-			out.printf("active\n")
-			return 0
+		active := state.unitState(last(c.Args))
+		out.printf("%s\n", active)
+		if active != "active" {
+			return 3
 		}
-		out.printf("inactive\n")
-		return 3
+	case "show":
+		for n, unit := range c.Args[2:] {
+			if n > 0 {
+				out.printf("\n")
+			}
+			out.printf("Result=success\nId=%s\nActiveState=%s\n", unit, state.unitState(unit))
+		}
 	case "reboot":
 		return s.shutdown(context.Background(), hostexec.Cmd{Name: "systemctl", Args: c.Args}, out)
 	case "--no-pager":
@@ -37,18 +41,20 @@ func (s shell) systemctl(_ context.Context, c hostexec.Cmd, out *reply) int {
 	return 0
 }
 
-// bootstrapUnits make a host the temporary control plane.
-var bootstrapUnits = []string{"bootkube.service", "approve-csr.service", "progress.service"}
-
 func (s shell) startUnits(units []string, out *reply) int {
-	if !slices.Contains(units, bootstrapUnits[0]) {
+	if !slices.Contains(units, unitBootkube) {
 		return 0
 	}
 	if s.fails(string(wire.StepBootstrapStart)) {
-		return out.complain(1, "Job for %s failed because the control process exited with error code.\n", bootstrapUnits[0])
+		return out.complain(1, "Job for %s failed because the control process exited with error code.\n", unitBootkube)
 	}
 	state, _ := s.memory.get()
 	if !state.BootkubeAt.IsZero() {
+		if slices.Contains(units, unitProgress) && !state.ProgressDone.IsZero() {
+			if err := s.memory.update(func(st *State) { st.ProgressAgain = true }); err != nil {
+				return out.complain(1, "%s\n", err)
+			}
+		}
 		return 0
 	}
 	s.note(Entry{Event: EventServices})
@@ -82,7 +88,7 @@ func (s shell) sshKeygen(_ context.Context, c hostexec.Cmd, out *reply) int {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return out.complain(1, "%s\n", err)
 	}
-	public := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + strings.Repeat("A", 43) + " root@" + s.options.Spec.Hostname + "\n"
+	public := "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAI" + strings.Repeat("A", 43) + " root@" + s.options.Spec.Hostname + "\n"
 	for name, content := range map[string]string{file: "simulated private key\n", file + ".pub": public} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			return out.complain(1, "%s\n", err)

@@ -44,6 +44,9 @@ type State struct {
 	ControlPlaneAt time.Time `json:"control_plane_at"`
 	MastersAt      time.Time `json:"masters_at"`
 	BootkubeDone   time.Time `json:"bootkube_done"`
+	// ProgressDone is when progress.service ended, ProgressAgain that it was started once more: it then never ends.
+	ProgressDone  time.Time `json:"progress_done"`
+	ProgressAgain bool      `json:"progress_again,omitempty"`
 	// NodeReady is set when the machine was a ready node in this boot.
 	NodeReady bool `json:"node_ready"`
 	// Images are those already on this boot's container storage.
@@ -61,6 +64,7 @@ type State struct {
 func (s *State) forgetBoot() {
 	s.BootID, s.RebootAt, s.FixAt = "", time.Time{}, time.Time{}
 	s.BootkubeAt, s.ControlPlaneAt, s.MastersAt, s.BootkubeDone = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	s.ProgressDone, s.ProgressAgain = time.Time{}, false
 	s.FetchedAt, s.NodeReady, s.Images = time.Time{}, false, nil
 }
 

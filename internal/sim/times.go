@@ -11,7 +11,7 @@ import (
 type Times struct {
 	LiveBoot     time.Duration // from power on to the agent
 	DiskBoot     time.Duration // a boot from a disk that ran before
-	FirstBoot    time.Duration // the first boot from a disk: Ignition, new operating system content
+	FirstBoot    time.Duration // the first boot from a disk: Ignition, the operating system of the release; another boot follows
 	ImageWrite   time.Duration // coreos-installer
 	ImagePull    time.Duration // podman pull
 	DiskTest     time.Duration // fio
@@ -25,7 +25,7 @@ type Times struct {
 
 // RealTimes are those of bare metal in a data centre.
 var RealTimes = Times{
-	LiveBoot: 3 * time.Minute, DiskBoot: 3 * time.Minute, FirstBoot: 7 * time.Minute, ImageWrite: 3 * time.Minute,
+	LiveBoot: 3 * time.Minute, DiskBoot: 3 * time.Minute, FirstBoot: 4 * time.Minute, ImageWrite: 3 * time.Minute,
 	ImagePull: 15 * time.Second, DiskTest: 10 * time.Second, ControlPlane: 4 * time.Minute, Bootkube: 6 * time.Minute,
 	NodeReady: 90 * time.Second, Controller: time.Minute, Rollout: 15 * time.Minute, BootFix: 5 * time.Minute,
 }

@@ -34,7 +34,8 @@ var ErrCSRDenied = errors.New("certificate request denied")
 // RunKubelet joins a machine to the cluster as a kubelet does: it asks for a client
 // certificate as the node bootstrapper, creates the node once that is issued, asks for
 // a serving certificate as the node, and sets the node Ready when both are issued and
-// ReadyAfter has passed. It returns nil then. An API that does not answer is tried
+// ReadyAfter has passed. The machine config daemon, a pod of the node, then reports the
+// config of the node in annotations. It returns nil then. An API that does not answer is tried
 // again until ctx ends. Where it is comes from the API alone: run it again after a
 // crash and it continues; a node that is Ready already returns at once.
 func RunKubelet(ctx context.Context, apiURL string, spec NodeSpec) error {
@@ -109,8 +110,11 @@ func (k *kubelet) step(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	node, err := k.ensureNode(ctx)
-	if err != nil || nodeReady(node) {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	if nodeReady(node) {
+		return k.runDaemon(ctx, node)
 	}
 	issued, err = k.certificate(ctx, k.node, certRequest{
 		name: "node-serving-" + k.spec.Name, signer: certv1.KubeletServingSignerName, usage: certv1.UsageServerAuth,
@@ -119,8 +123,7 @@ func (k *kubelet) step(ctx context.Context) (bool, error) {
 	if err != nil || !issued || k.age(node) < k.spec.ReadyAfter {
 		return false, err
 	}
-	err = k.setReady(ctx, node, corev1.ConditionTrue)
-	return err == nil, err
+	return false, k.setReady(ctx, node, corev1.ConditionTrue)
 }
 
 func nodeReady(node *corev1.Node) bool {

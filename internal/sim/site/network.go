@@ -87,24 +87,28 @@ func (s *Site) Addresses(network netip.Prefix) []netip.Addr {
 
 const fetchFolder = "fetches"
 
-// NoteFetch says that the machine at an address fetched its Ignition from the cluster.
-func (s *Site) NoteFetch(address netip.Addr) error {
+// NoteFetch says that the machine at an address asked the cluster for the Ignition of a pool.
+func (s *Site) NoteFetch(address netip.Addr, pool string) error {
 	if err := os.MkdirAll(filepath.Join(s.dir, fetchFolder), 0o755); err != nil {
 		return fmt.Errorf("note a fetch of Ignition: %w", err)
 	}
-	return s.writeText(filepath.Join(fetchFolder, address.String()), "")
+	return s.writeText(filepath.Join(fetchFolder, address.String()), pool)
 }
 
-// Fetches are the addresses of the machines that fetched their Ignition.
-func (s *Site) Fetches() []netip.Addr {
+// Fetches are the pools that machines asked for, by the address of the machine.
+func (s *Site) Fetches() map[netip.Addr]string {
 	entries, err := os.ReadDir(filepath.Join(s.dir, fetchFolder))
 	if err != nil {
 		return nil
 	}
-	var fetched []netip.Addr
+	fetched := map[netip.Addr]string{}
 	for _, e := range entries {
-		if address, err := netip.ParseAddr(e.Name()); err == nil {
-			fetched = append(fetched, address)
+		address, err := netip.ParseAddr(e.Name())
+		if err != nil {
+			continue
+		}
+		if pool, err := os.ReadFile(filepath.Join(s.dir, fetchFolder, e.Name())); err == nil {
+			fetched[address] = string(pool)
 		}
 	}
 	return fetched

@@ -47,8 +47,9 @@ func (s *Site) Cluster() (Cluster, error) {
 }
 
 const (
-	apiFile   = "kube-api.json"
-	startFile = "control-plane.json"
+	apiFile      = "kube-api.json"
+	startFile    = "control-plane.json"
+	handOverFile = "handed-over.json"
 )
 
 // ControlPlane is one life of the cluster's control plane: an installation that begins
@@ -76,6 +77,16 @@ func (s *Site) Started() (string, error) {
 	var started ControlPlane
 	err := s.read(startFile, &started)
 	return started.Life, err
+}
+
+// HandOver is called by a bootstrap host that leaves the control plane of its life to the masters.
+func (s *Site) HandOver(life string) error { return s.write(handOverFile, ControlPlane{Life: life}) }
+
+// HandedOver reports whether masters carry the present control plane: their machine config servers answer workers.
+func (s *Site) HandedOver() bool {
+	var over ControlPlane
+	started, err := s.Started()
+	return err == nil && s.read(handOverFile, &over) == nil && over.Life != "" && over.Life == started
 }
 
 // PublishAPI says where the API of the control plane listens.

@@ -50,12 +50,16 @@ func TestAPIIsReachableOnlyInTheLifeThatWasStartedLast(t *testing.T) {
 	require.Empty(t, s.API(), "it was not started")
 	require.NoError(t, s.StartControlPlane("one"))
 	require.Equal(t, "http://one", s.API())
-	require.NoError(t, s.NoteFetch(netip.MustParseAddr("192.0.2.9")))
+	require.NoError(t, s.NoteFetch(netip.MustParseAddr("192.0.2.9"), "master"))
 	require.NoError(t, s.StartControlPlane("one"))
-	require.Len(t, s.Fetches(), 1, "the same life continues")
+	require.Equal(t, map[netip.Addr]string{netip.MustParseAddr("192.0.2.9"): "master"}, s.Fetches(), "the same life continues")
+	require.False(t, s.HandedOver())
+	require.NoError(t, s.HandOver("one"))
+	require.True(t, s.HandedOver())
 	require.NoError(t, s.StartControlPlane("two"))
 	require.Empty(t, s.API())
 	require.Empty(t, s.Fetches())
+	require.False(t, s.HandedOver(), "another life begins anew")
 }
 
 func TestResolverKnowsTheNamesOfTheSiteAlone(t *testing.T) {

@@ -53,6 +53,49 @@ func (o *Operators) labelNodes(ctx context.Context, nodes []corev1.Node) error {
 	return nil
 }
 
+// Annotations of the machine config daemon (openshift/machine-config-operator, pkg/daemon/constants).
+const (
+	currentConfig = "machineconfiguration.openshift.io/currentConfig"
+	desiredConfig = "machineconfiguration.openshift.io/desiredConfig"
+	configState   = "machineconfiguration.openshift.io/state"
+)
+
+// configured are the annotations that a daemon gives its node next: it first finds out which config the node should
+// have, and then that it has it. None when that is done, or the daemon, a pod, does not run yet.
+func configured(node *corev1.Node) map[string]string {
+	pool := roleOf(node)
+	if !usable(node) || pool == "" {
+		return nil
+	}
+	rendered := "rendered-" + pool + "-00000000000000000000000000000000"
+	switch node.Annotations[configState] {
+	case "":
+		return map[string]string{currentConfig: rendered, desiredConfig: rendered, configState: "Working"}
+	case "Working":
+		return map[string]string{configState: "Done"}
+	}
+	return nil
+}
+
+// annotateNodes is the machine config daemon of each node.
+func (o *Operators) annotateNodes(ctx context.Context, nodes []corev1.Node) error {
+	for i := range nodes {
+		next := configured(&nodes[i])
+		if len(next) == 0 {
+			continue
+		}
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": next}})
+		if err != nil {
+			return err
+		}
+		if _, err := o.kube.CoreV1().Nodes().Patch(ctx, nodes[i].Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			return fmt.Errorf("annotate node %s: %w", nodes[i].Name, err)
+		}
+		o.Log.Info("machine config of a node", "node", nodes[i].Name, "state", next[configState])
+	}
+	return nil
+}
+
 // bindPods gives pods that have none a node: there is no scheduler.
 func (o *Operators) bindPods(ctx context.Context, nodes []corev1.Node) error {
 	pods, err := o.kube.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName="})

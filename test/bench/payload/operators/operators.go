@@ -91,6 +91,9 @@ func (o *Operators) Round(ctx context.Context) error {
 	if err := o.labelNodes(ctx, list.Items); err != nil {
 		return err
 	}
+	if err := o.annotateNodes(ctx, list.Items); err != nil {
+		return err
+	}
 	if err := o.bindPods(ctx, list.Items); err != nil {
 		return err
 	}
