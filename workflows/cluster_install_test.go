@@ -150,6 +150,38 @@ func TestHostThatNeverComesBackFailsOnlyAfterTheUserHadTime(t *testing.T) {
 	require.Less(t, indexOf(t, lines, "master-2 asks for the boot order"), indexOf(t, lines, "master-2 reached Configuring"))
 }
 
+// slowBoot is how long a server may take from the command to reboot until its kubelet asks for a certificate: a
+// minute of shutdown, 15 of its firmware, 3 of Ignition, 12 for the operating system of the release over a slow line,
+// the firmware again, and 4 of the node's services (openshift/machine-config-operator,
+// machine-config-daemon-firstboot: it boots once more whenever the image is older than the release).
+const slowBoot = (1 + 15 + 3 + 12 + 15 + 4) * time.Minute
+
+func TestNoHostThatIsOnItsWayIsAskedForItsBootOrder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		takes time.Duration
+		asked int
+	}{
+		{"two boots of a slow server", slowBoot, 0},
+		{"twice as long", 2 * slowBoot, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newRecorder(3, 2)
+			w.boots = map[string]time.Duration{"master-0 Configuring": c.takes, "worker-1 Configuring": c.takes}
+			env := environment(t, w)
+			env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+			require.NoError(t, env.GetWorkflowError())
+			lines := w.lines()
+			for _, host := range []string{"master-0", "worker-1"} {
+				require.Equal(t, c.asked, count(lines, host+" asks for the boot order"))
+				require.Equal(t, 1, count(lines, host+" reached Configuring"))
+			}
+		})
+	}
+}
+
 func TestHostThatLeftTheLiveImageIsRediscoveredBeforeARetry(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)

@@ -19,6 +19,8 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/testing/await"
 	"slipway/workflows"
+
+	enumspb "go.temporal.io/api/enums/v1"
 )
 
 // recorder stands in for the database and the hosts: its methods have the names of the
@@ -37,6 +39,8 @@ type recorder struct {
 	// blocked are activities whose answer a test gives, tokens those that wait for it.
 	blocked map[string]bool
 	tokens  map[string][]byte
+	// boots are how long it takes until a stage is reported, "worker-0 Configuring".
+	boots map[string]time.Duration
 }
 
 func hosts(masters, workers int, agentSteps model.AgentSteps) []activities.HostPlan {
@@ -267,9 +271,12 @@ func (w *recorder) RunStep(ctx context.Context, r activities.StepRequest) (activ
 	return activities.StepResult{StepID: r.Type}, w.fail(w.name(r.HostID) + " " + r.Type)
 }
 
-func (w *recorder) AwaitStage(_ context.Context, r activities.StageRequest) (activities.StepResult, error) {
+func (w *recorder) AwaitStage(ctx context.Context, r activities.StageRequest) (activities.StepResult, error) {
 	if w.agentSteps(r.HostID) == model.InstallStep {
 		<-w.step(r.HostID)
+	}
+	if err := w.boot(ctx, w.name(r.HostID)+" "+string(r.Stage)); err != nil {
+		return activities.StepResult{}, err
 	}
 	if err := w.fail(w.name(r.HostID) + " " + string(r.Stage)); err != nil {
 		return activities.StepResult{}, err
@@ -281,6 +288,18 @@ func (w *recorder) AwaitStage(_ context.Context, r activities.StageRequest) (act
 		w.mu.Unlock()
 	}
 	return activities.StepResult{}, nil
+}
+
+// boot lets the time of a boot pass on a clock of its own; what waits for longer than it may times out.
+func (w *recorder) boot(ctx context.Context, what string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	info := activity.GetInfo(ctx)
+	if limit := info.Deadline.Sub(info.StartedTime); w.boots[what] > limit {
+		w.boots[what] -= limit
+		return temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)
+	}
+	return nil
 }
 
 func (w *recorder) AwaitMilestone(ctx context.Context, r activities.MilestoneRequest) (activities.StepResult, error) {

@@ -67,7 +67,7 @@ func allPass(results []model.ValidationResult, group ...string) bool {
 // stageLimits are the times of docs/reference/state-rules.md, "Time-outs of stages" in
 // minutes; others have 60.
 var stageLimits = map[model.Stage]int{
-	"Starting installation": 30, "Writing image to disk": 30, "Copying registry data to disk": 90, "Rebooting": 40, "Waiting for ignition": 24 * 60,
+	"Starting installation": 30, "Writing image to disk": 30, "Copying registry data to disk": 90, "Rebooting": 80, "Waiting for ignition": 24 * 60,
 }
 
 func past(since time.Time, minutes int) bool {

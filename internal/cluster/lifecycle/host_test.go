@@ -125,11 +125,11 @@ var workflowCases = []hostCase{
 	{"Stage takes long", lifecycle.StageTimedOut, "installing-in-progress", all(installing, soft, over(model.StageConfiguring, time.Hour)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
 	{"Writing the image takes long", lifecycle.StageTimedOut, "installing-in-progress", all(installing, soft, over(model.StageWritingImageToDisk, time.Hour)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
 	{"Copying data takes long", lifecycle.StageTimedOut, "installing-in-progress", all(installing, soft, over(model.StageCopyingRegistryData, time.Hour)), "installing-in-progress", lifecycle.EffectStageTimedOut, ""},
-	{"Reboot was not begun in time", lifecycle.StageTimedOut, "installing-in-progress", over(model.StageRebooting, 40*time.Minute), "error", lifecycle.EffectFailed, "boot order"},
+	{"Reboot was not begun in time", lifecycle.StageTimedOut, "installing-in-progress", over(model.StageRebooting, 80*time.Minute), "error", lifecycle.EffectFailed, "not begun to reboot in 1h20m"},
 	{"Stage timed out while its user was awaited", lifecycle.StageTimedOut, "installing-pending-user-action", over(model.StageJoined, time.Hour), "error", lifecycle.EffectFailed, "Joined"},
 	{"Stage takes long while its user is awaited", lifecycle.StageTimedOut, "installing-pending-user-action", all(soft, over(model.StageJoined, time.Hour)), "installing-pending-user-action", lifecycle.EffectStageTimedOut, "Joined"},
 	{"Stage still takes long", lifecycle.StageTimedOut, "installing-in-progress", all(soft, over(model.StageJoined, time.Hour), func(f *hf) { f.StageTimedOut = true }), "installing-in-progress", none, "-"},
-	{"Reboot takes too long", lifecycle.RebootTimedOut, "installing-in-progress", func(f *hf) { f.InstallationDisk = "/dev/sda" }, "installing-pending-user-action", lifecycle.EffectRebootTimedOut, "boot it from /dev/sda"},
+	{"Reboot takes too long", lifecycle.RebootTimedOut, "installing-in-progress", func(f *hf) { f.InstallationDisk = "/dev/sda" }, "installing-pending-user-action", lifecycle.EffectRebootTimedOut, "It may still be starting, which its console shows; if not, check the boot order, and boot it from /dev/sda"},
 	{"Installed host resumes", lifecycle.ResumeHost, "error", stage(model.StageDone), "installed", none, ""},
 	{"Reset in the live image", lifecycle.ResetHost, "error", stage(model.StageWritingImageToDisk), "resetting", lifecycle.EffectResetBegun, "reset"},
 	{"Reset in the live image", lifecycle.ResetHost, "disconnected", nil, "resetting", lifecycle.EffectResetBegun, ""},
@@ -241,9 +241,13 @@ func TestRefusedHostEventsNameTheState(t *testing.T) {
 	}
 }
 
-func TestSingleNodeMayRebootLonger(t *testing.T) {
+func TestARebootHasTheTimeOfTwoBoots(t *testing.T) {
 	t.Parallel()
 	timeouts := lifecycle.DefaultTimeouts()
 	require.Equal(t, 80*time.Minute, timeouts.Stage(model.StageRebooting, true))
-	require.Equal(t, 40*time.Minute, timeouts.Stage(model.StageRebooting, false))
+	require.Equal(t, 80*time.Minute, timeouts.Stage(model.StageRebooting, false))
+	old, err := lifecycle.ParseTimeouts(map[string]string{"HOST_STAGE_REBOOTING_TIMEOUT": "40m"})
+	require.NoError(t, err)
+	require.Equal(t, 40*time.Minute, old.Stage(model.StageRebooting, false))
+	require.Equal(t, 80*time.Minute, old.Stage(model.StageRebooting, true))
 }

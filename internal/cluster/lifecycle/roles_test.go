@@ -153,7 +153,7 @@ func TestParseTimeouts(t *testing.T) {
 	require.Equal(t, 18*time.Minute, d.PrepareCluster)
 	require.Equal(t, 80*time.Minute, d.Stage(model.StageRebooting, true))
 	for stage, want := range map[model.Stage]time.Duration{
-		model.StageRebooting: 40 * time.Minute, model.StageStartingInstallation: 30 * time.Minute,
+		model.StageRebooting: 80 * time.Minute, model.StageStartingInstallation: 30 * time.Minute,
 		model.StageWritingImageToDisk: 30 * time.Minute, model.StageCopyingRegistryData: 90 * time.Minute,
 		model.StageWaitingForIgnition: 24 * time.Hour, model.StageJoined: time.Hour, "Juggling": time.Hour,
 	} {

@@ -58,7 +58,7 @@ var settings = []setting{
 	{"", 20 * time.Minute, func(t *Timeouts) *time.Duration { return &t.StepPickup }, "the step is available, the host does not take it"},
 	{"", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reclaim }, "download and reboot of a discovery image"},
 	{"HOST_INSTALLING_PENDING_USER_ACTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PendingUserAction }, "someone has to change a boot order"},
-	{"", 80 * time.Minute, func(t *Timeouts) *time.Duration { return &t.SingleNodeReboot }, "a single node reports nothing between reboot and Joined"},
+	{"", 80 * time.Minute, func(t *Timeouts) *time.Duration { return &t.SingleNodeReboot }, "a single node reports nothing between reboot and Joined; two boots"},
 	{"PREPARE_FOR_INSTALLATION_HOST_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareHost }, "raised to the checks it contains"},
 	{"PREPARE_FOR_INSTALLATION_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareCluster }, "raised to the checks it contains"},
 	{"DISK_CHECK_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.DiskCheck }, "a slow disk writes 44 MB with syncs"},
@@ -78,8 +78,9 @@ var stageTimeouts = map[model.Stage]time.Duration{
 	model.StageStartingInstallation: 30 * time.Minute,
 	model.StageWritingImageToDisk:   30 * time.Minute,
 	model.StageCopyingRegistryData:  90 * time.Minute,
-	model.StageRebooting:            40 * time.Minute,
-	model.StageWaitingForIgnition:   24 * time.Hour,
+	// Two boots of a slow server and the download of the release's operating system between them.
+	model.StageRebooting:          80 * time.Minute,
+	model.StageWaitingForIgnition: 24 * time.Hour,
 }
 
 // timedStages are the host stages whose time-out can be set from the environment.

@@ -82,7 +82,7 @@ var hostWorkflowRows = []hostRow{
 	{
 		name: "Reboot was not begun in time", event: StageTimedOut, from: statuses{inProgress, installing, waitsForUser},
 		to: failed, when: inReboot, effect: EffectFailed,
-		info: hostInfo("The host has not come up from its disk in %s, check its boot order", hostLimit),
+		info: hostInfo("The host has not begun to reboot in %s: its agent still runs the step that reboots it", hostLimit),
 		why:  "its agent still runs the step that reboots",
 	},
 	{
@@ -102,8 +102,9 @@ var hostWorkflowRows = []hostRow{
 	{
 		no: 56, name: "Reboot takes too long", event: RebootTimedOut, from: statuses{inProgress},
 		to: waitsForUser, effect: EffectRebootTimedOut,
-		info: hostInfo("The host did not come up from its installation disk in time: check the boot order, and boot it from %s", diskOf),
-		why:  clockOfWorkflow,
+		info: hostInfo("There was no report of the host from its installation disk in time. It may still be starting, which its console shows; "+
+			"if not, check the boot order, and boot it from %s", diskOf),
+		why: clockOfWorkflow,
 	},
 	{
 		name: "Installed host resumes", event: ResumeHost, from: statuses{failed},
