@@ -23,7 +23,7 @@ type StepArgs struct {
 	InstallerImage, ControllerImage string
 	// ControllerPrograms lists the programs of the controller, by architecture; nil: there are none.
 	ControllerPrograms func() (map[string]wire.AgentProgram, error)
-	Timeouts                        Timeouts
+	Timeouts           Timeouts
 	// Dummy leaves the components of the release out, see Files.
 	Dummy bool
 	// Disabled are the types of checks that hosts are not asked to run.
@@ -97,6 +97,18 @@ const (
 	componentCLI        = "cli"
 )
 
+// componentsCoreOS are the operating system of a node: that of OpenShift and those of OKD, of which a release has one.
+var componentsCoreOS = []string{"rhel-coreos", "stream-coreos", "fedora-coreos"}
+
+func operatingSystem(components map[string]string) string {
+	for _, name := range componentsCoreOS {
+		if image := components[name]; image != "" {
+			return image
+		}
+	}
+	return ""
+}
+
 // Images that agents of other implementations use by default (openshift/assisted-service,
 // internal/host/hostcommands/instruction_manager.go).
 const (
@@ -122,8 +134,9 @@ func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraE
 		Release: c.ReleaseImage, MustGather: map[string]string{},
 	}
 	components := c.ReleaseComponents
-	// A cluster that an earlier version of the service prepared lacks the image that the bootstrap host names.
-	missing := components == nil || h.Bootstrap && components[componentCLI] == ""
+	// A cluster that an earlier version of the service prepared lacks the images that bootstrap hosts and hosts that
+	// run from a disk name.
+	missing := components == nil || h.Bootstrap && components[componentCLI] == "" || duesteps.RunsFromDisk(h) && operatingSystem(components) == ""
 	if missing && c.ReleaseImage != "" && !a.Dummy { // an imported cluster has a release of its own
 		secret := cmp.Or(c.PullSecret, e.PullSecret) // an imported cluster has none
 		info, err := a.Releases.Info(ctx, c.ReleaseImage, secret)
@@ -132,7 +145,7 @@ func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraE
 		}
 		components = info.Images
 	}
-	images.MCO, images.CLI = components[componentMCO], components[componentCLI]
+	images.MCO, images.CLI, images.CoreOS = components[componentMCO], components[componentCLI], operatingSystem(components)
 	if image, ok := components[componentMustGather]; ok {
 		images.MustGather["ocp"] = image
 	}

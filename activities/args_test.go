@@ -47,6 +47,27 @@ func TestOnlyStepsThatNameOtherHostsReadThem(t *testing.T) {
 	require.Equal(t, []string{}, stop)
 }
 
+func TestHostsThatRunFromADiskGetTheOperatingSystemOfTheRelease(t *testing.T) {
+	t.Parallel()
+	for _, component := range []string{"rhel-coreos", "stream-coreos", "fedora-coreos"} {
+		x := newScene(t)
+		c, err := x.store.Cluster(t.Context(), x.ref.ClusterID)
+		require.NoError(t, err)
+		c.ReleaseImage = "quay.io/release@sha256:1"
+		c.ReleaseComponents = map[string]string{"machine-config-operator": "quay.io/mco@sha256:2", component: "quay.io/os@sha256:4"}
+		host := *x.host
+		host.Role, host.InstallationDiskPath, host.AgentSteps = model.RoleMaster, "/dev/sda", model.FineSteps
+		host.Inventory = &wire.Inventory{Boot: wire.Boot{DeviceType: wire.Persistent}}
+		args := &activities.StepArgs{Store: x.store}
+		got, err := args.StepArgs(t.Context(), string(wire.StepImageWrite), c, &host)
+		require.NoError(t, err)
+		require.Contains(t, got[0], `"coreos_image":"quay.io/os@sha256:4"`)
+		c.ReleaseImage, c.ReleaseComponents = "", nil // nothing is known of the release of an imported cluster
+		_, err = args.StepArgs(t.Context(), string(wire.StepImageWrite), c, &host)
+		require.ErrorIs(t, err, model.ErrInvalid)
+	}
+}
+
 func TestNoImageIsNamedThatNobodyOwns(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)

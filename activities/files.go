@@ -51,7 +51,7 @@ func (a *Files) ExtractInstaller(ctx context.Context, r InstallRequest) error {
 	defer installer.Close()
 	_, err = a.Store.UpdateCluster(ctx, c.ID, func(c *model.Cluster, _ *store.Tx) error {
 		c.ReleaseComponents = map[string]string{}
-		for _, name := range []string{componentMCO, componentMustGather, componentCLI} {
+		for _, name := range append([]string{componentMCO, componentMustGather, componentCLI}, componentsCoreOS...) {
 			if image, ok := installer.Release.Images[name]; ok {
 				c.ReleaseComponents[name] = image
 			}

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
-	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -37,8 +37,7 @@ func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest
 		return fmt.Errorf("read the Ignition of the host: %w", err)
 	}
 	for _, argv := range i.besideCommands(req.CoreosImage, kargs) {
-		_, err := i.Runner.Run(ctx, hostexec.Cmd{Name: argv[0], Args: argv[1:], Env: proxyEnvironment(req.Proxy)})
-		if err != nil {
+		if err := i.runBeside(ctx, argv, proxyEnvironment(req.Proxy)); err != nil {
 			return err
 		}
 	}
@@ -61,6 +60,34 @@ func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest
 		return err
 	}
 	return i.command(ctx, toDisk...)
+}
+
+// imageUnit is what runs one of the commands that write into the system's OSTree repository.
+const imageUnit = "slipway-image.service"
+
+// labelling are programs whose files get the labels of another system. SELinux permits that to the domain install_t
+// only, which systemd enters when it starts one of them itself, and no process of the agent can (openshift/installer,
+// node-image-pull.service).
+var labelling = []string{"ostree", "rpm-ostree"}
+
+// runBeside runs a command, by systemd where it labels files.
+func (i *Installer) runBeside(ctx context.Context, argv, env []string) error {
+	if !slices.Contains(labelling, argv[0]) {
+		return i.command(ctx, argv...)
+	}
+	// An agent that ended leaves it running, and two of them would wait for each other's locks.
+	if err := i.command(ctx, "systemctl", "stop", imageUnit); err != nil {
+		i.Log.Debug("no command of an earlier agent stopped", "error", err)
+	}
+	run := []string{"systemd-run", "--quiet", "--wait", "--pipe", "--collect", "--unit=" + imageUnit}
+	for _, variable := range env {
+		run = append(run, "--setenv="+variable)
+	}
+	err := i.command(ctx, append(append(run, "--"), argv...)...)
+	if ctx.Err() != nil {
+		_ = i.command(context.WithoutCancel(ctx), "systemctl", "stop", "--no-block", imageUnit) // it would go its own way
+	}
+	return err
 }
 
 func (i *Installer) besideCommands(image string, kargs []string) [][]string {

@@ -3,6 +3,8 @@ package installer_test
 import (
 	"context"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,12 +17,37 @@ import (
 func besideHost(t *testing.T) *host {
 	t.Helper()
 	h := newHost(t, map[string]hostexectest.Answer{
-		"mount": hostexectest.Prints(
-			"",
-		), "ostree": hostexectest.Prints(""), "rpm-ostree": hostexectest.Prints(""), "touch": hostexectest.Prints(""), "sync": hostexectest.Prints(""),
+		"mount": hostexectest.Prints(""), "touch": hostexectest.Prints(""), "sync": hostexectest.Prints(""),
+		"systemctl stop slipway-image.service": hostexectest.Fails(5, "Unit slipway-image.service not loaded."),
+		"ostree":                               labels(hostexectest.Prints("")), "rpm-ostree": labels(hostexectest.Prints("")),
+	})
+	// The commands run below systemd only; started by the agent they may not label files (SELinux, install_t).
+	h.On("systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service", func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+		inner := c.Args[slices.Index(c.Args, "--")+1:]
+		return h.Host.Run(context.WithValue(ctx, bySystemd{}, true), hostexec.Cmd{Name: inner[0], Args: inner[1:]})
 	})
 	h.write(t, ignFile, `{"ignition":{"version":"3.2.0"}}`)
 	return h
+}
+
+// bySystemd marks commands that systemd runs.
+type bySystemd struct{}
+
+// labels answers a command that labels files.
+func labels(then hostexectest.Answer) hostexectest.Answer {
+	return func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+		if ctx.Value(bySystemd{}) == nil {
+			return hostexectest.Fails(1, "error: fsetxattr(security.selinux): Permission denied")(ctx, c)
+		}
+		return then(ctx, c)
+	}
+}
+
+// own are the commands of a host without those that only say who runs them.
+func own(h *host) []string {
+	return slices.DeleteFunc(h.Lines(), func(line string) bool {
+		return strings.HasPrefix(line, "systemd-run ") || strings.HasPrefix(line, "systemctl stop ")
+	})
 }
 
 func TestImageBesideARunningSystem(t *testing.T) {
@@ -42,7 +69,7 @@ func TestImageBesideARunningSystem(t *testing.T) {
 		"rpm-ostree kargs --os install --append ip=dhcp --append a=b --delete-if-present quiet",
 		"ostree admin finalize-staged",
 		"sync --file-system /boot", "sync --file-system /boot",
-	}, h.Lines())
+	}, own(h))
 	require.JSONEq(t, `{"ignition":{"version":"3.2.0"}}`, h.read(t, "/boot/ignition/config.ign"))
 	require.FileExists(t, h.root.Path("/boot/ignition.firstboot"))
 	for path, mode := range map[string]os.FileMode{
@@ -61,12 +88,12 @@ func TestImageBesideARunningSystemIsDoneAgain(t *testing.T) {
 	require.NoError(t, os.MkdirAll(h.root.Path("/ostree/deploy/install"), 0o755))
 	req := request("master", 3)
 	req.CoreosImage = "registry/coreos:1"
-	h.On("ostree container image deploy", hostexectest.Fails(1, "no space left"))
+	h.On("ostree container image deploy", labels(hostexectest.Fails(1, "no space left")))
 	i := newInstaller(newService(t), h, nil)
 	_, err := i.WriteImage(t.Context(), req)
 	require.ErrorContains(t, err, "no space left")
 	require.NoFileExists(t, h.root.Path("/boot/ignition.firstboot"), "the old system starts")
-	h.On("ostree container image deploy", hostexectest.Prints(""))
+	h.On("ostree container image deploy", labels(hostexectest.Prints("")))
 	_, err = i.WriteImage(t.Context(), req)
 	require.NoError(t, err)
 	require.Zero(t, h.Count("ostree admin stateroot-init"))
@@ -81,10 +108,11 @@ func TestImageBesideARunningSystemComesThroughTheProxy(t *testing.T) {
 	_, err := newInstaller(newService(t), h, nil).WriteImage(t.Context(), req)
 	require.NoError(t, err)
 	for _, c := range h.Commands() {
-		if c.Name == "ostree" {
-			require.Equal(t, []string{"HTTPS_PROXY=http://proxy:3128", "NO_PROXY=localhost"}, c.Env, c.String())
+		if c.Name == "systemd-run" { // it starts programs with the environment of systemd
+			require.Subset(t, c.Args, []string{"--setenv=HTTPS_PROXY=http://proxy:3128", "--setenv=NO_PROXY=localhost"}, c.String())
 		}
 	}
+	require.Equal(t, 3, h.Count("systemd-run"))
 }
 
 func TestImageBesideARunningSystemIsOnTheDiskBeforeItStarts(t *testing.T) {

@@ -29,7 +29,8 @@
 //	  [systemctl start bootkube.service approve-csr.service progress.service]   unless bootkube is done
 //	image-write:
 //	  coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
-//	  with an image of CoreOS in the request, beside the running system instead:
+//	  with an image of CoreOS in the request, beside the running system instead; ostree and rpm-ostree by
+//	  systemctl stop slipway-image.service; systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service --setenv=VARIABLE... -- COMMAND:
 //	  mount /sysroot -o remount,rw; mount /boot -o remount,rw
 //	  [touch /ostree/repo/tmp/node-image; ostree refs --repo /ostree/repo --delete coreos/node-image]   when it is there
 //	  [ostree admin stateroot-init install]       unless it is there

@@ -26,7 +26,7 @@ type Images struct {
 	CLI        string
 	// MustGather is by operator; the one of the platform has the key "ocp".
 	MustGather map[string]string
-	CoreOS     string // only to install from a container image
+	CoreOS     string // the operating system of the release, for hosts that run from a disk
 	Agent      string // only to upgrade agents to
 }
 

@@ -79,8 +79,13 @@ func TestInstallRequest(t *testing.T) {
 	require.False(t, request(t, func(i *in) { i.Host.InstallationDiskPath = "/dev/dm-0" }).EnableSkipMcoReboot)
 	require.True(t, request(t, func(i *in) { i.Cluster.OpenShiftVersion = "5.0.0-ec.5" }).EnableSkipMcoReboot)
 
-	persistent := request(t, func(i *in) { i.Host.Inventory.Boot.DeviceType = wire.Persistent })
+	fromDisk := func(i *in) {
+		i.Host.Inventory.Boot.DeviceType, i.Images.CoreOS = wire.Persistent, "quay.io/os@sha256:1"
+	}
+	persistent := request(t, fromDisk)
 	require.True(t, persistent.SkipInstallationDiskCleanup)
+	require.Equal(t, "quay.io/os@sha256:1", persistent.CoreosImage, "it goes beside the system that runs")
+	require.Empty(t, request(t, func(i *in) { i.Images.CoreOS = "quay.io/os@sha256:1" }).CoreosImage, "of a live image")
 
 	require.Empty(t, request(t, func(i *in) { i.Cluster.Proxy.NoProxy = "x" }).Proxy, "no proxy, nothing to go around")
 	proxied := request(t, func(i *in) { i.Cluster.Proxy = model.Proxy{HTTP: "http://p", NoProxy: "10.0.0.0/8"} })

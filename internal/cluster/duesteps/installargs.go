@@ -153,11 +153,15 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 	if err != nil {
 		return wire.InstallCmdRequest{}, err
 	}
+	beside, err := imageBeside(in)
+	if err != nil {
+		return wire.InstallCmdRequest{}, err
+	}
 	request := wire.InstallCmdRequest{
 		ClusterID: c.ID, InfraEnvID: h.InfraEnvID, HostID: h.ID, Role: role,
 		BootDevice: device, DisksToFormat: formatPaths(h),
 		ControllerImage: cmp.Or(in.Images.Controller, in.Images.CLI), InstallerImage: in.Images.Installer,
-		McoImage: in.Images.MCO, MustGatherImage: mustGather, CoreosImage: in.Images.CoreOS,
+		McoImage: in.Images.MCO, MustGatherImage: mustGather, CoreosImage: beside,
 		ControlPlaneCount: controlPlaneCount(c, h), CheckCvo: in.CheckClusterVersion,
 		OpenshiftVersion: c.OpenShiftVersion, InstallerArgs: args,
 		// What keeps partitions must not be wiped.
@@ -168,6 +172,23 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 		ServiceIps:                  in.ServiceIPs,
 	}
 	return request, nil
+}
+
+// RunsFromDisk reports whether a host was started from a disk, not from a live image.
+func RunsFromDisk(h *model.Host) bool {
+	return h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent
+}
+
+// imageBeside is the operating system for a host that runs from a disk: it cannot be written over that disk, and goes
+// beside the system that runs. Other hosts need none.
+func imageBeside(in ArgsInput) (string, error) {
+	switch {
+	case !RunsFromDisk(in.Host):
+		return "", nil
+	case in.Images.CoreOS == "":
+		return "", model.Invalidf("require a release with an image of its operating system for a host that runs from its disk, found none")
+	}
+	return in.Images.CoreOS, nil
 }
 
 // controlPlaneCount is none for a host that joins an existing cluster: it must not take
