@@ -81,8 +81,10 @@ var operatorFeatures = []row{
 	operator(FeatureNUMAResources, "numaresources", "NUMA resources", row{}),
 	operator(FeatureOADP, "oadp", "API for data protection", row{}),
 	operator(FeatureMetalLB, "metallb", "MetalLB", row{}),
-	operator(FeatureLoki, "loki", "Loki", row{}),
-	operator(FeatureOpenShiftLogging, "openshift-logging", "OpenShift Logging", row{needs: []FeatureID{FeatureLoki}}),
+	operator(FeatureLoki, "loki", "Loki", row{limits: []limit{since("4.17")}}),
+	operator(FeatureOpenShiftLogging, "openshift-logging", "OpenShift Logging", row{
+		limits: []limit{since("4.17")}, needs: []FeatureID{FeatureLoki},
+	}),
 }
 
 // operator completes the row of an operator: a cluster uses it when it is chosen.

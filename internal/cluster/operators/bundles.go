@@ -41,7 +41,8 @@ var bundles = []bundle{
 			Operators:   []string{"authorino", "odf", "openshift-ai", "pipelines", "serverless", "servicemesh"},
 			Optional:    []string{"amd-gpu", "nvidia-gpu"},
 		},
-		single: map[string]string{"odf": "lvm"},
+		// Serving of models, which the others are for, is off on a single node.
+		single: map[string]string{"authorino": "", "odf": "lvm", "pipelines": "", "serverless": "", "servicemesh": ""},
 	},
 }
 

@@ -26,7 +26,7 @@ func TestCatalogueAgreesWithTheSupportOfFeatures(t *testing.T) {
 		require.NotNil(t, o, f.Operator)
 		require.Equal(t, f.ID, o.Feature)
 		if o.Name == "openshift-ai" {
-			continue // takes either of two operators for storage; the feature names one
+			continue // brings the one for storage on a single node; the feature names it everywhere
 		}
 		var needs []openshift.FeatureID
 		for _, d := range o.Dependencies {

@@ -5,7 +5,6 @@ import (
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/wire"
 )
 
 var cnvAlso = []string{
@@ -16,10 +15,13 @@ var cnvAlso = []string{
 
 var cnv = Operator{
 	Name: "cnv", Title: "OpenShift Virtualization",
-	Description:  "Runs virtual machines beside containers.",
-	Feature:      openshift.FeatureCNV,
-	Subscription: Subscription{Namespace: "openshift-cnv", Name: "hco-operatorhub", Package: "kubevirt-hyperconverged", OwnNamespace: true},
-	Timeout:      longTimeout,
+	Description: "Runs virtual machines beside containers.",
+	Feature:     openshift.FeatureCNV,
+	Subscription: Subscription{
+		Namespace: "openshift-cnv", Name: "hco-operatorhub", Package: "kubevirt-hyperconverged",
+		Channel: "stable", Group: "kubevirt-hyperconverged-group", OwnNamespace: true,
+	},
+	Timeout: longTimeout,
 	Needs: Needs{
 		Master: Need{CPUCores: 4, RAMMiB: 150, Also: cnvAlso},
 		Worker: Need{CPUCores: 2, RAMMiB: 360, Also: cnvAlso},
@@ -31,11 +33,16 @@ var cnv = Operator{
 		}
 		return n
 	},
+	brings: func(c *model.Cluster) []string {
+		if NewPlan(c, nil).hostPathStorage() {
+			return []string{"lso"} // offers the disk that the folder is on
+		}
+		return nil
+	},
 	host: cnvHost,
 }
 
-// singleNodeDisk is the disk that volumes of virtual machines are on where no other
-// storage is installed.
+// singleNodeDisk is the size that the disk for volumes must exceed on single nodes of OpenShift 4.10 and 4.11.
 const singleNodeDisk = 50 * gib
 
 func cnvHost(p *Plan, h *model.Host) Result {
@@ -46,35 +53,20 @@ func cnvHost(p *Plan, h *model.Host) Result {
 		)
 	}
 	if p.hostPathStorage() {
-		if count, largest := dataDisks(h, singleNodeDisk); count == 0 {
+		if count, largest := dataDisks(h, singleNodeDisk+1); count == 0 {
 			return failure(
-				"OpenShift Virtualization: require a disk of %d GiB besides the installation disk, or Logical volume manager storage; "+
-					"largest found has %d GiB",
-				singleNodeDisk/gib,
-				largest/gib,
+				"OpenShift Virtualization: require a disk of more than %d GiB besides the installation disk, largest found has %d GiB",
+				singleNodeDisk/gib, largest/gib,
 			)
 		}
 	}
 	return success("The host meets what OpenShift Virtualization requires")
 }
 
-// hostPathStorage reports whether virtual machines keep their volumes in a folder of the
-// node: a single node without an operator for storage.
-func (p *Plan) hostPathStorage() bool { return p.singleNode() && !p.chosen["lvm"] }
-
-// VolumeDisk is the disk of a single node that volumes of virtual machines are on, for
-// the template; empty: none is.
-func (p *Plan) VolumeDisk() string {
-	if !p.hostPathStorage() || len(p.hosts) == 0 {
-		return ""
-	}
-	found := ""
-	eachDataDisk(p.hosts[0], func(d *wire.Disk) {
-		if found == "" && int64(d.SizeBytes) >= singleNodeDisk {
-			found = device(d)
-		}
-	})
-	return found
+// hostPathStorage reports whether virtual machines keep their volumes in a folder of the node: on single nodes of
+// OpenShift 4.10 and 4.11. Later ones use the storage that the user chooses.
+func (p *Plan) hostPathStorage() bool {
+	return p.version != nil && p.singleNode() && !p.before("4.10") && p.before("4.12")
 }
 
 // Devices that virtual machines get for themselves, as vendor:device of PCI.

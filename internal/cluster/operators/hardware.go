@@ -2,7 +2,6 @@ package operators
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -45,14 +44,6 @@ func eachDataDisk(h *model.Host, see func(*wire.Disk)) {
 			see(d)
 		}
 	}
-}
-
-// device is the path of a disk that stays the same across boots, where it has one.
-func device(d *wire.Disk) string {
-	if d.ByID != "" {
-		return path.Join("/dev/disk/by-id", path.Base(d.ByID))
-	}
-	return cmp.Or(d.ByPath, d.Path, "/dev/"+d.Name)
 }
 
 func installed(h *model.Host, d *wire.Disk) bool {

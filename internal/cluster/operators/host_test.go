@@ -48,11 +48,23 @@ var hostCases = []struct {
 	},
 	{"takes the flag of AMD", "cnv", 0, func(w *fixture) { w.hosts[0].Inventory.CPU.Flags = []string{"svm"} }, ok, ""},
 	{
-		"needs a second disk on a single node", "cnv", 0, func(w *fixture) { w.single(); w.each(oneDisk) }, fails,
-		"OpenShift Virtualization: require a disk of 50 GiB besides the installation disk, or Logical volume manager storage; largest " +
-			"found has 0 GiB",
+		"needs a second disk on an old single node", "cnv", 0,
+		func(w *fixture) { w.single(); w.version("4.11.9"); w.each(oneDisk) }, fails,
+		"OpenShift Virtualization: require a disk of more than 50 GiB besides the installation disk, largest found has 0 GiB",
 	},
-	{"finds its second disk on a single node", "cnv", 0, (*fixture).single, ok, ""},
+	{"needs a second disk of more than 50 GiB", "cnv", 0, func(w *fixture) {
+		w.single()
+		w.version("4.10.0")
+		w.hosts[0].Inventory.Disks[1].SizeBytes = 53687091200
+	}, fails, "largest found has 50 GiB"},
+	{"finds its second disk on an old single node", "cnv", 0, func(w *fixture) {
+		w.single()
+		w.version("4.11.9")
+		w.hosts[0].Inventory.Disks[1].SizeBytes = 53687091201
+	}, ok, ""},
+	{"needs one disk on a single node from 4.12", "cnv", 0, func(w *fixture) { w.single(); w.version("4.12.0"); w.each(oneDisk) }, ok, ""},
+	{"needs one disk on a single node", "cnv", 0, func(w *fixture) { w.single(); w.each(oneDisk) }, ok, ""},
+	{"needs one disk on several old nodes", "cnv", 0, func(w *fixture) { w.version("4.11.9"); w.each(oneDisk) }, ok, ""},
 	{
 		"needs cores of its own", "cnv", 0, func(w *fixture) { w.hosts[0].Inventory.CPU.Count = 3 }, fails,
 		"OpenShift Virtualization: require 4 CPU cores for it alone, found 3",

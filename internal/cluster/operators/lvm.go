@@ -14,7 +14,8 @@ var lvm = Operator{
 	Description: "Offers volumes on the disks of the node that uses them.",
 	Feature:     openshift.FeatureLVM,
 	Subscription: Subscription{
-		Namespace: "openshift-storage", Name: "lvms-operator", OwnNamespace: true,
+		Namespace: "openshift-storage", Name: "lvms-operator",
+		Group: "openshift-storage-operatorgroup", OwnNamespace: true, ClusterMonitoring: true,
 		named: func(p *Plan) string {
 			if p.before("4.12") {
 				return "odf-lvm-operator"

@@ -10,27 +10,30 @@ import (
 	"slipway/internal/model"
 )
 
-// File is a manifest of operators; Content is YAML, of one or more documents.
+// File is a manifest of operators; Content is YAML, of one or more documents. One of the installation has the
+// name of a file; a late one has the name of the operator it waits for.
 type File struct {
 	Name    string
 	Content []byte
 }
 
-// resources are what each operator is given to do once it runs, by its name; with
-// install- before it what it needs of the nodes, and with olm- what installs any of them.
+// resources are what each operator is given to do once it runs, by its name; with install- before it what it needs
+// besides its subscription, with with-storage- what it is given once there is storage, and with olm- what installs
+// any of them.
 //
 //go:embed resources/*.yaml
 var resources embed.FS
 
-var resourceTemplates = template.Must(template.New("").ParseFS(resources, "resources/*.yaml"))
+var resourceTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+	"list": func(values ...string) []string { return values },
+}).ParseFS(resources, "resources/*.yaml"))
 
 // globalNamespace exists in every cluster and has a group of all namespaces.
 const globalNamespace = "openshift-operators"
 
-// Manifests are those of the chosen operators. olm installs them: namespace, operator
-// group and subscription, part of the installation. custom are the resources they act
-// on, which a cluster only takes once the operators run; in the order to apply them,
-// what an operator needs before it.
+// Manifests are those of the chosen operators. olm installs them: namespace, operator group and subscription, and
+// what nodes need, part of the installation. custom are the resources they act on, which a cluster only takes once
+// the operators run; in the order to apply them, what an operator needs before it.
 func Manifests(c *model.Cluster, hosts []*model.Host) (olm, custom []File, err error) {
 	p := NewPlan(c, hosts)
 	namespaces := map[string]bool{globalNamespace: true}
@@ -39,17 +42,27 @@ func Manifests(c *model.Cluster, hosts []*model.Host) (olm, custom []File, err e
 		if err != nil {
 			return nil, nil, err
 		}
-		nodes, err := p.own("install-"+o.Name+".yaml", "50-"+o.Subscription.Namespace+"-nodes.yaml")
+		extra, err := p.own("install-"+o.Name+".yaml", fmt.Sprintf("50-%s-%s.yaml", o.Subscription.Namespace, o.Name))
 		if err != nil {
 			return nil, nil, err
 		}
-		late, err := p.own(o.Name+".yaml", "operator-"+o.Name+".yaml")
+		late, err := p.own(o.Name+".yaml", o.Name)
 		if err != nil {
 			return nil, nil, err
 		}
-		olm, custom = slices.Concat(olm, files, nodes), append(custom, late...)
+		olm, custom = slices.Concat(olm, files, extra), append(custom, late...)
 	}
-	return olm, custom, nil
+	onStorage, err := p.onStorage()
+	return olm, append(custom, onStorage...), err
+}
+
+// onStorage are resources that need the operator for storage besides their own; they come last.
+func (p *Plan) onStorage() ([]File, error) {
+	storage := p.storageOperator()
+	if !p.chosen["mce"] || storage == "" {
+		return nil, nil
+	}
+	return p.own("with-storage-mce.yaml", storage)
 }
 
 // own is a manifest that only some operators have, and some only in some clusters.
@@ -101,13 +114,17 @@ func (p *Plan) install(o *Operator, namespaces map[string]bool) ([]File, error) 
 		data.Source = "redhat-operators"
 	}
 	var files []File
-	if !namespaces[s.Namespace] {
-		namespaces[s.Namespace] = true
-		for _, part := range []string{"namespace", "group"} {
-			f, err := fill("olm-"+part+".yaml", fmt.Sprintf("50-%s-%s.yaml", s.Namespace, part), data)
-			if err != nil {
-				return nil, err
-			}
+	parts := []string{"namespace", "group", "prometheus"}
+	if namespaces[s.Namespace] {
+		parts = nil
+	}
+	namespaces[s.Namespace] = true
+	for _, part := range parts {
+		f, err := fill("olm-"+part+".yaml", fmt.Sprintf("50-%s-%s.yaml", s.Namespace, part), data)
+		if err != nil {
+			return nil, err
+		}
+		if len(f.Content) > 0 {
 			files = append(files, f)
 		}
 	}
@@ -127,30 +144,55 @@ func fill(name, file string, data any) (File, error) {
 	return File{Name: file, Content: content}, nil
 }
 
+// storageOperator is the operator that volumes come from; empty: none is installed.
+func (p *Plan) storageOperator() string {
+	for _, name := range []string{"odf", "lvm"} {
+		if p.chosen[name] {
+			return name
+		}
+	}
+	return ""
+}
+
 // The methods below are used by the templates.
 
 // SingleNode reports whether the cluster is one node.
 func (p *Plan) SingleNode() bool { return p.singleNode() }
+
+// Before reports whether the cluster's OpenShift is older than a minor version.
+func (p *Plan) Before(minor string) bool { return p.before(minor) }
 
 // HostPathStorage reports whether virtual machines keep their volumes in a folder.
 func (p *Plan) HostPathStorage() bool { return p.hostPathStorage() }
 
 // StorageClass is that of the operator for storage; empty: none is installed.
 func (p *Plan) StorageClass() string {
-	switch {
-	case p.chosen["odf"]:
-		return "ocs-storagecluster-ceph-rbd"
-	case p.chosen["lvm"]:
-		return "lvms-vg1"
+	return map[string]string{"odf": "ocs-storagecluster-cephfs", "lvm": "lvms-vg1"}[p.storageOperator()]
+}
+
+// StorageDisks counts the disks that hold the storage. An arbiter has none of them: the storage runs on nodes with
+// the role of workers, which the control plane of a compact cluster has too.
+func (p *Plan) StorageDisks() int {
+	disks := 0
+	for _, h := range p.hosts {
+		if role := h.EffectiveRole(); role != model.RoleArbiter && p.odfStores(role) {
+			n, _ := dataDisks(h, odfDiskBytes)
+			disks += n
+		}
 	}
-	return ""
+	return max(disks, 1)
 }
 
-// StorageSets is how many sets of disks, one on each of three hosts, hold the storage.
-func (p *Plan) StorageSets() int {
-	_, disks := p.odfDisks()
-	return max(disks/odfHosts, 1)
-}
-
-// Compact reports whether all nodes hold the storage, because the cluster has no workers.
+// Compact reports whether the control plane holds the storage, because the cluster has no workers.
 func (p *Plan) Compact() bool { return p.odfWorkers() == 0 }
+
+// WorkPool is the pool of the nodes that run the work of users: without workers the pool of workers is empty.
+func (p *Plan) WorkPool() string {
+	if p.workers == 0 {
+		return "master"
+	}
+	return "worker"
+}
+
+// CLIImage is the image of the release that has the client of OpenShift; empty: the release has not been read.
+func (p *Plan) CLIImage() string { return p.cluster.ReleaseComponents["cli"] }

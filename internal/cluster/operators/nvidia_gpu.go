@@ -11,10 +11,8 @@ var nvidiaGPU = Operator{
 	Description: "Makes NVIDIA GPUs usable for workloads.",
 	Feature:     openshift.FeatureNvidiaGPU,
 	Subscription: Subscription{
-		Namespace:    "nvidia-gpu-operator",
-		Name:         "gpu-operator-certified",
-		Source:       certifiedOperators,
-		OwnNamespace: true,
+		Namespace: "nvidia-gpu-operator", Name: "gpu-operator-certified", Source: certifiedOperators,
+		Channel: "stable", Group: "nvidia-gpu-operator", OwnNamespace: true,
 	},
 	Timeout:      usualTimeout,
 	Dependencies: []string{"node-feature-discovery"},

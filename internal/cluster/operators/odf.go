@@ -22,9 +22,12 @@ const (
 
 var odf = Operator{
 	Name: "odf", Title: odfTitle,
-	Description:  "Offers file, block and object storage that survives the loss of a node.",
-	Feature:      openshift.FeatureODF,
-	Subscription: Subscription{Namespace: "openshift-storage", Name: "odf-operator", OwnNamespace: true},
+	Description: "Offers file, block and object storage that survives the loss of a node.",
+	Feature:     openshift.FeatureODF,
+	Subscription: Subscription{
+		Namespace: "openshift-storage", Name: "odf-operator",
+		Group: "openshift-storage-operatorgroup", OwnNamespace: true, ClusterMonitoring: true,
+	},
 	Timeout:      usualTimeout,
 	Dependencies: []string{"lso"},
 	Needs: Needs{

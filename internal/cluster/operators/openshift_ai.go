@@ -1,6 +1,9 @@
 package operators
 
-import "slipway/internal/cluster/openshift"
+import (
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/model"
+)
 
 const aiTitle = "OpenShift AI"
 
@@ -9,11 +12,20 @@ const aiWorkers = 2
 
 var openshiftAI = Operator{
 	Name: "openshift-ai", Title: aiTitle,
-	Description:  "Trains and serves models.",
-	Feature:      openshift.FeatureOpenShiftAI,
-	Subscription: Subscription{Namespace: "redhat-ods-operator", Name: "rhods-operator"},
-	Timeout:      usualTimeout,
-	Needs:        Needs{Worker: Need{CPUCores: 8, RAMMiB: 32 << 10}},
+	Description: "Trains and serves models.",
+	Feature:     openshift.FeatureOpenShiftAI,
+	Subscription: Subscription{
+		Namespace: "redhat-ods-operator", Name: "rhods-operator",
+		Channel: "stable", Group: "rhods-operator",
+	},
+	Timeout: usualTimeout,
+	Needs:   Needs{Worker: Need{CPUCores: 8, RAMMiB: 32 << 10}},
+	brings: func(c *model.Cluster) []string {
+		if c.SingleNode() {
+			return []string{"lvm"}
+		}
+		return nil
+	},
 	cluster: func(p *Plan) Result {
 		switch {
 		case !p.chosen["odf"] && !p.chosen["lvm"]:

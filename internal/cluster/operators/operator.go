@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"slices"
 	"time"
 
 	"slipway/internal/cluster/openshift"
@@ -25,6 +26,8 @@ type Operator struct {
 	Properties []Property
 	// Needs are added to what a host needs for its role.
 	Needs Needs
+	// brings are operators that come with it in a cluster, but that it can do without.
+	brings func(c *model.Cluster) []string
 
 	// adjust changes the addition for one host of a role; h is nil when it is asked for
 	// hosts in general. Nil: every host of the role gets the same.
@@ -40,8 +43,13 @@ type Subscription struct {
 	Name      string
 	Package   string // in the catalogue; empty: Name
 	Source    string // the catalogue; empty: Red Hat's
+	Channel   string // empty: the default of the package
+	Group     string // the operator group; empty: the namespace has one in every cluster
 	// OwnNamespace operators watch only their namespace, others all of them.
 	OwnNamespace bool
+	// ClusterMonitoring has the platform's Prometheus look at the namespace, and
+	// PrometheusRole lets it read there what to scrape, where the operator does not.
+	ClusterMonitoring, PrometheusRole bool
 	// named changes Name in some versions of OpenShift.
 	named func(p *Plan) string
 }
@@ -106,6 +114,14 @@ func (o *Operator) RuleID() string {
 		return o.Rule + "-requirements-satisfied"
 	}
 	return o.Name + "-requirements-satisfied"
+}
+
+// comesWith lists the operators that are installed with it in a cluster.
+func (o *Operator) comesWith(c *model.Cluster) []string {
+	if o.brings == nil {
+		return o.Dependencies
+	}
+	return append(slices.Clone(o.Dependencies), o.brings(c)...)
 }
 
 func (s Subscription) nameIn(p *Plan) string {

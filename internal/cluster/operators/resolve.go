@@ -9,12 +9,16 @@ import (
 	"slipway/internal/model"
 )
 
+// formerNames are names that clients still ask for operators by.
+var formerNames = map[string]string{"ocs": "odf"}
+
 // Resolve returns the operators of a cluster, sorted by name: those requested, those of the bundles, and those
-// they depend on. Operators that are unknown, that the cluster's version, architecture or platform does not
+// they depend on or bring. Operators that are unknown, that the cluster's version, architecture or platform does not
 // support, or that exclude each other are a model.ErrInvalid that names them.
 func Resolve(asked []model.OLMOperator, chosen []model.OperatorBundle, c *model.Cluster) ([]model.OLMOperator, error) {
 	r := resolution{}
 	for _, o := range asked {
+		o.Name = cmp.Or(formerNames[o.Name], o.Name)
 		if byName[o.Name] == nil {
 			return nil, model.Invalidf("olm_operators: require one of %s, found %q", strings.Join(Names(), ", "), o.Name)
 		}
@@ -27,7 +31,7 @@ func Resolve(asked []model.OLMOperator, chosen []model.OperatorBundle, c *model.
 	}
 	// The list grows while it is walked over: dependencies have dependencies.
 	for i := 0; i < len(r); i++ {
-		for _, name := range byName[r[i].Name].Dependencies {
+		for _, name := range byName[r[i].Name].comesWith(c) {
 			if !r.has(name) {
 				r = append(r, model.OLMOperator{Name: name, DependencyOnly: true})
 			}

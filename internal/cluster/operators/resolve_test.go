@@ -35,6 +35,9 @@ func TestResolveAddsWhatOperatorsNeed(t *testing.T) {
 			got, err := operators.Resolve(named(o.Name), nil, newWorld().c)
 			require.NoError(t, err)
 			want := with(o.Name)
+			if o.Name == "node-healthcheck" || slices.Contains(o.Dependencies, "node-healthcheck") {
+				want = append(want, "self-node-remediation")
+			}
 			slices.Sort(want)
 			require.Equal(t, slices.Compact(want), names(got))
 			for _, found := range got {
@@ -98,7 +101,6 @@ func TestResolveRefuses(t *testing.T) {
 			nil, nil,
 			[]string{"olm_operators", `found "mystery"`, "amd-gpu, authorino"},
 		},
-		{"the former name of another", []string{"ocs"}, nil, nil, []string{`found "ocs"`}},
 		{
 			"a bundle that is not available", nil,
 			[]model.OperatorBundle{{ID: "all"}},
@@ -153,11 +155,52 @@ func TestResolveRefuses(t *testing.T) {
 	}
 }
 
+// OpenShift Data Foundation was OpenShift Container Storage.
+func TestResolveTakesTheFormerNameOfAnOperator(t *testing.T) {
+	t.Parallel()
+	for _, asked := range [][]string{{"ocs"}, {"ocs", "odf"}, {"odf", "ocs"}} {
+		got, err := operators.Resolve(named(asked...), nil, newWorld().c)
+		require.NoError(t, err)
+		require.Equal(t, []string{"lso", "odf"}, names(got))
+		require.Equal(t, named("odf"), operators.Asked(got))
+	}
+}
+
+func TestResolveBringsWhatAnOperatorWorksBestWith(t *testing.T) {
+	t.Parallel()
+	several, single, old := newWorld(), newWorld(), newWorld()
+	single.single()
+	old.single()
+	old.version("4.11.9")
+	for _, tt := range []struct {
+		name  string
+		asked string
+		w     *fixture
+		want  []string
+	}{
+		{"health checks need something that remedies", "node-healthcheck", several, []string{"node-healthcheck", "self-node-remediation"}},
+		{"models are stored on a single node", "openshift-ai", single, []string{"lvm", "openshift-ai"}},
+		{"storage of several nodes is the user's choice", "openshift-ai", several, []string{"openshift-ai"}},
+		{"a folder of volumes needs a disk", "cnv", old, []string{"cnv", "lso"}},
+		{"later versions have no folder of volumes", "cnv", single, []string{"cnv"}},
+	} {
+		got, err := operators.Resolve(named(tt.asked), nil, tt.w.c)
+		require.NoError(t, err, tt.name)
+		require.Equal(t, tt.want, names(got), tt.name)
+		require.Equal(t, named(tt.asked), operators.Asked(got), tt.name)
+		tt.w.c.OLMOperators = named(tt.asked)
+		r := operators.NewPlan(tt.w.c, tt.w.hosts).ValidateCluster(operators.Find(tt.asked))
+		require.NotContains(t, r.Message, "found it left out", "what is brought is not required")
+	}
+}
+
 func TestBundlesOnASingleNode(t *testing.T) {
 	t.Parallel()
 	b, err := operators.FindBundle("openshift-ai", true)
 	require.NoError(t, err)
-	require.Equal(t, []string{"authorino", "lvm", "openshift-ai", "pipelines", "serverless", "servicemesh"}, b.Operators)
+	require.Equal(t, []string{"lvm", "openshift-ai"}, b.Operators, "nothing serves models there")
+	require.Equal(t, []string{"amd-gpu", "nvidia-gpu"}, b.Optional)
+	require.Empty(t, operators.BundlesOf("servicemesh", true))
 	b, err = operators.FindBundle("virtualization", true)
 	require.NoError(t, err)
 	require.Equal(t, []string{
@@ -186,6 +229,8 @@ func TestBundlesOfASetting(t *testing.T) {
 	}
 	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(openshift.Setting{}))
 	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Version: "4.13"}), "mtv came with 4.14")
+	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Version: "4.16"}), "loki came with 4.17")
+	require.Equal(t, []string{"virtualization", "openshift-ai"}, ids(openshift.Setting{Version: "4.17"}))
 	require.Equal(t, []string{}, ids(openshift.Setting{Architecture: "s390x"}))
 	require.Equal(t, []string{"openshift-ai"}, ids(openshift.Setting{Platform: "vsphere"}))
 	require.Equal(t, []string{}, ids(openshift.Setting{Platform: "external", ExternalName: "oci"}))

@@ -60,6 +60,7 @@ var installationResources = []*resource{
 var operatorResources = []*resource{
 	{kind("storage.k8s.io", "v1", "StorageClass"), "storageclasses", cluster, plain},
 	{kind("local.storage.openshift.io", "v1alpha1", "LocalVolumeSet"), "localvolumesets", namespaced, withStatus},
+	{kind("odf.openshift.io", "v1alpha1", "StorageSystem"), "storagesystems", namespaced, withStatus},
 	{kind("ocs.openshift.io", "v1", "StorageCluster"), "storageclusters", namespaced, withStatus},
 	{kind("lvm.topolvm.io", "v1alpha1", "LVMCluster"), "lvmclusters", namespaced, withStatus},
 	{kind("hco.kubevirt.io", "v1beta1", "HyperConverged"), "hyperconvergeds", namespaced, withStatus},
@@ -70,11 +71,14 @@ var operatorResources = []*resource{
 	{kind("metallb.io", "v1beta1", "MetalLB"), "metallbs", namespaced, withStatus},
 	{kind("nmstate.io", "v1", "NMState"), "nmstates", cluster, withStatus},
 	{kind("nfd.openshift.io", "v1", "NodeFeatureDiscovery"), "nodefeaturediscoveries", namespaced, withStatus},
+	{kind("nfd.k8s-sigs.io", "v1alpha1", "NodeFeatureRule"), "nodefeaturerules", cluster, plain},
 	{kind("nvidia.com", "v1", "ClusterPolicy"), "clusterpolicies", cluster, withStatus},
 	{kind("amd.com", "v1alpha1", "DeviceConfig"), "deviceconfigs", namespaced, withStatus},
 	{kind("remediation.medik8s.io", "v1alpha1", "NodeHealthCheck"), "nodehealthchecks", cluster, withStatus},
 	{kind("operator.openshift.io", "v1", "KubeDescheduler"), "kubedeschedulers", namespaced, withStatus},
 	{kind("nodetopology.openshift.io", "v1", "NUMAResourcesOperator"), "numaresourcesoperators", cluster, withStatus},
+	{kind("dscinitialization.opendatahub.io", "v1", "DSCInitialization"), "dscinitializations", cluster, withStatus},
+	{kind("infrastructure.opendatahub.io", "v1alpha1", "HardwareProfile"), "hardwareprofiles", namespaced, plain},
 	{kind("datasciencecluster.opendatahub.io", "v1", "DataScienceCluster"), "datascienceclusters", cluster, withStatus},
 	{kind("kataconfiguration.openshift.io", "v1", "KataConfig"), "kataconfigs", cluster, withStatus},
 }
