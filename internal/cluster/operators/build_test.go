@@ -44,7 +44,7 @@ func newHost(i int, role model.Role) *model.Host {
 		ID: uuid.New(), Kind: model.KindHost, Role: role, InstallationDiskID: "wwn-a", InstallationDiskPath: "/dev/sda",
 		Inventory: &wire.Inventory{
 			Hostname: fmt.Sprintf("node-%d", i), CPU: wire.CPU{Architecture: "x86_64", Count: 32, Flags: []string{"vmx"}},
-			Memory: wire.Memory{PhysicalBytes: 128 << 30},
+			Memory: wire.Memory{PhysicalBytes: 128 << 30, UsableBytes: 126 << 30},
 			Disks:  []wire.Disk{newDisk("a", 200e9), newDisk("b", 100e9)},
 		},
 	}

@@ -32,6 +32,9 @@ var catalogue = []Operator{
 		},
 		Timeout:      usualTimeout,
 		Dependencies: []string{"node-feature-discovery", "kmm"},
+		host: func(_ *Plan, h *model.Host) Result {
+			return requireUnsigned("AMD GPU", gpuHosts, h, gpusOf(h, vendorAMD) > 0)
+		},
 		cluster: func(p *Plan) Result {
 			return p.requireGPU("AMD GPU", vendorAMD, p.options.AMDRequireGPU)
 		},
@@ -78,6 +81,9 @@ var catalogue = []Operator{
 			Channel: "stable", Group: "openshift-kmm",
 		},
 		Timeout: usualTimeout,
+		host: func(_ *Plan, h *model.Host) Result {
+			return requireUnsigned("Kernel module management", "all hosts", h, true)
+		},
 	},
 	{
 		Name: "kube-descheduler", Title: "Kube descheduler",
@@ -123,6 +129,7 @@ var catalogue = []Operator{
 			Master: Need{CPUCores: 4, RAMMiB: 16 << 10}, Worker: Need{CPUCores: 4, RAMMiB: 16 << 10},
 			Single: &Need{CPUCores: 8, RAMMiB: 32 << 10},
 		},
+		ownNeed: true,
 	},
 	{
 		Name: "metallb", Title: "MetalLB",
@@ -145,6 +152,7 @@ var catalogue = []Operator{
 		Timeout:      longTimeout,
 		Dependencies: []string{"cnv"},
 		Needs:        Needs{Master: everyNode, Worker: everyNode},
+		ownNeed:      true,
 	},
 	{
 		Name: "nmstate", Title: "NMState",
@@ -234,6 +242,7 @@ var catalogue = []Operator{
 		Timeout:      longTimeout,
 		Dependencies: []string{"node-feature-discovery"},
 		Needs:        Needs{Master: everyNode, Worker: everyNode},
+		ownNeed:      true,
 	},
 	{
 		Name: "pipelines", Title: "Pipelines",

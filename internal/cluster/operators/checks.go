@@ -47,17 +47,29 @@ func (p *Plan) ValidateHost(o *Operator, h *model.Host) Result {
 	if r, ok := p.architecture(o, h); !ok {
 		return r
 	}
-	need := p.needOf(o, h, h.EffectiveRole())
-	if found := h.Inventory.CPU.Count; found < need.CPUCores {
-		return failure("%s: require %d CPU cores for it alone, found %d", o.Title, need.CPUCores, found)
-	}
-	if found := int64(h.Inventory.Memory.PhysicalBytes) / mib; found < need.RAMMiB {
-		return failure("%s: require %d MiB of memory for it alone, found %d MiB", o.Title, need.RAMMiB, found)
+	if r, ok := p.ownNeed(o, h); !ok {
+		return r
 	}
 	if o.host != nil {
 		return o.host(p, h)
 	}
 	return success("The host meets what %s requires", o.Title)
+}
+
+// ownNeed compares a host with what an operator adds, where that says more than the sum over all operators: to the
+// byte, and without what firmware and kernel keep of the memory.
+func (p *Plan) ownNeed(o *Operator, h *model.Host) (Result, bool) {
+	if !o.ownNeed {
+		return Result{}, true
+	}
+	need := p.needOf(o, h, h.EffectiveRole())
+	if found := h.Inventory.CPU.Count; found < need.CPUCores {
+		return failure("%s: require %d CPU cores for it alone, found %d", o.Title, need.CPUCores, found), false
+	}
+	if found := int64(h.Inventory.Memory.UsableBytes); found < need.RAMMiB*mib {
+		return failure("%s: require %d MiB of usable memory for it alone, found %d MiB", o.Title, need.RAMMiB, found/mib), false
+	}
+	return Result{}, true
 }
 
 // architecture checks the host's own: it can differ from the one a cluster of several architectures was defined

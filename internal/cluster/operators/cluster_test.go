@@ -16,9 +16,6 @@ var fitting = map[string]func(*fixture){
 	"amd-gpu":    func(w *fixture) { w.hosts[3].Inventory.Gpus = []wire.Gpu{{VendorID: "1002"}} },
 }
 
-// beside are operators chosen besides because one asks for either of several.
-var beside = map[string][]string{"openshift-ai": {"odf", "lso"}}
-
 func TestEveryOperatorCanBeInstalled(t *testing.T) {
 	t.Parallel()
 	for _, o := range operators.All() {
@@ -28,7 +25,7 @@ func TestEveryOperatorCanBeInstalled(t *testing.T) {
 			if fit := fitting[o.Name]; fit != nil {
 				fit(w)
 			}
-			r := w.choose(append(with(o.Name), beside[o.Name]...)...).ValidateCluster(o)
+			r := w.choose(with(o.Name)...).ValidateCluster(o)
 			require.Equal(t, ok, r.Status, r.Message)
 			require.NotContains(t, r.Message, "disabled")
 			r = w.choose().ValidateCluster(o)
@@ -113,12 +110,6 @@ var clusterCases = []struct {
 	}, fails, "Logical volume manager storage: require OpenShift 4.15 or newer with more than one node, found 4.14.2"},
 	{"an old version with a single node", []string{"lvm"}, func(w *fixture) { w.single(); w.c.OpenShiftVersion = "4.12.9" }, ok, ""},
 	{
-		"no storage",
-		[]string{"openshift-ai"},
-		nil, fails,
-		"OpenShift AI: require OpenShift Data Foundation or Logical volume manager storage with it, found neither",
-	},
-	{
 		"too few workers",
 		[]string{"openshift-ai", "lvm"},
 		func(w *fixture) { w.hosts = w.hosts[:4] },
@@ -130,7 +121,7 @@ var clusterCases = []struct {
 		"no GPU",
 		[]string{"nvidia-gpu", "node-feature-discovery"},
 		nil, fails,
-		"NVIDIA GPU: require at least one host with a GPU of PCI vendor 10de, found none on 6 hosts",
+		"NVIDIA GPU: require at least one host with a GPU of PCI vendor 10de, found none on the 3 hosts that run work",
 	},
 	{"a GPU of another maker", []string{"amd-gpu", "kmm", "node-feature-discovery"}, fitting["nvidia-gpu"], fails, "PCI vendor 1002"},
 	{

@@ -27,8 +27,9 @@ var cnv = Operator{
 		Worker: Need{CPUCores: 2, RAMMiB: 360, Also: cnvAlso},
 		Single: &Need{CPUCores: 6, RAMMiB: 510, Also: cnvAlso},
 	},
-	adjust: func(_ *Plan, h *model.Host, role model.Role, n Need) Need {
-		if h != nil && role != model.RoleArbiter {
+	adjust: func(p *Plan, h *model.Host, role model.Role, n Need) Need {
+		// Virtual machines, which devices are given to, run where the work of users does.
+		if h != nil && p.takesWork(role) {
 			n.RAMMiB += int64(passthroughDevices(h)) * gib / mib
 		}
 		return n
@@ -39,7 +40,8 @@ var cnv = Operator{
 		}
 		return nil
 	},
-	host: cnvHost,
+	ownNeed: true,
+	host:    cnvHost,
 }
 
 // singleNodeDisk is the size that the disk for volumes must exceed on single nodes of OpenShift 4.10 and 4.11.
@@ -47,7 +49,7 @@ const singleNodeDisk = 50 * gib
 
 func cnvHost(p *Plan, h *model.Host) Result {
 	cpu := h.Inventory.CPU
-	if cpu.Architecture == "x86_64" && !slices.Contains(cpu.Flags, "vmx") && !slices.Contains(cpu.Flags, "svm") {
+	if cpu.Architecture != "aarch64" && cpu.Architecture != "arm64" && !slices.Contains(cpu.Flags, "vmx") && !slices.Contains(cpu.Flags, "svm") {
 		return failure(
 			"OpenShift Virtualization: require a CPU with the flag vmx or svm, found neither; enable virtualization in the firmware",
 		)

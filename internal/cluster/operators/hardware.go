@@ -52,6 +52,18 @@ func installed(h *model.Host, d *wire.Disk) bool {
 		h.InstallationDiskPath != "" && (d.Path == h.InstallationDiskPath || "/dev/"+d.Name == h.InstallationDiskPath)
 }
 
+// volumesOfMCE is the room that volumes of multicluster engine take of a disk, besides what the storage needs: that of
+// the largest one, and on a single node that of all three.
+func (p *Plan) volumesOfMCE() int64 {
+	switch {
+	case !p.chosen["mce"]:
+		return 0
+	case p.singleNode():
+		return (10 + 10 + 50) * gb
+	}
+	return 50 * gb
+}
+
 // Vendors of GPUs, by their PCI ids.
 const (
 	vendorNVIDIA = "10de"
@@ -72,11 +84,4 @@ func gpusOf(h *model.Host, vendor string) int {
 		}
 	}
 	return n
-}
-
-// anyGPU reports whether a host of the cluster has a GPU of one of the vendors.
-func (p *Plan) anyGPU(vendors ...string) bool {
-	return slices.ContainsFunc(p.hosts, func(h *model.Host) bool {
-		return slices.ContainsFunc(vendors, func(v string) bool { return gpusOf(h, v) > 0 })
-	})
 }

@@ -59,8 +59,14 @@ func lvmHost(p *Plan, h *model.Host) Result {
 	if !p.takesWork(h.EffectiveRole()) {
 		return success(lvmTitle + " does not run on this host: it takes no work of users")
 	}
-	if count, _ := dataDisks(h, 1); count == 0 {
+	count, largest := dataDisks(h, 1)
+	least := p.volumesOfMCE()
+	switch {
+	case count == 0:
 		return failure(lvmTitle + ": require at least one disk besides the installation disk, found none")
+	case largest < least:
+		return failure(
+			lvmTitle+": require a disk of at least %d GB besides the installation disk, largest found has %d GB", least/gb, largest/gb)
 	}
 	return success("The host meets what " + lvmTitle + " requires")
 }

@@ -83,7 +83,7 @@ func odfNeed(p *Plan, h *model.Host, role model.Role, n Need) Need {
 
 func odfHost(p *Plan, h *model.Host) Result {
 	if h.Role == model.RoleAutoAssign && len(p.hosts) != odfAutoAssignHosts {
-		return failure(odfTitle+": require a role for the host unless the cluster has exactly %d, found auto-assign with %d hosts",
+		return pending(odfTitle+": require a role for the host unless the cluster has exactly %d, found auto-assign with %d hosts",
 			odfAutoAssignHosts, len(p.hosts))
 	}
 	role := h.EffectiveRole()
@@ -91,17 +91,16 @@ func odfHost(p *Plan, h *model.Host) Result {
 		return success(odfTitle + " does not run on this host: the workers hold the storage")
 	}
 	count, largest := dataDisks(h, odfDiskBytes)
+	least := odfDiskBytes + p.volumesOfMCE()
 	switch {
-	case count > 0:
+	case largest >= least:
 		return success(odfTitle+" stores on %d disks of this host", count)
 	case largest > 0:
 		return failure(
 			odfTitle+": require a disk of at least %d GB besides the installation disk, largest found has %d GB",
-			odfDiskBytes/gb,
+			least/gb,
 			largest/gb,
 		)
-	case p.odfWorkers() > odfHosts:
-		return success(odfTitle + " does not store on this host: it has no disk for that, and other workers may")
 	}
 	return failure(odfTitle + ": require at least one SSD, HDD or multipath disk besides the installation disk, found none")
 }
@@ -112,6 +111,9 @@ func odfCluster(p *Plan) Result {
 		return failure(odfTitle+": require at least %d hosts, found %d", odfHosts, len(p.hosts))
 	case p.waiting > 0:
 		return pending(odfTitle+": require the inventories of all hosts, %d are missing", p.waiting)
+	case p.undecided > 0 && len(p.hosts) != odfAutoAssignHosts:
+		return failure(odfTitle+": require a role for every host unless the cluster has exactly %d, found auto-assign on %d of %d hosts",
+			odfAutoAssignHosts, p.undecided, len(p.hosts))
 	case p.odfWorkers() > 0 && p.odfWorkers() < odfHosts:
 		return failure(odfTitle+": require no workers or at least %d, found %d", odfHosts, p.odfWorkers())
 	}

@@ -20,6 +20,7 @@ var openshiftAI = Operator{
 	},
 	Timeout: usualTimeout,
 	Needs:   Needs{Worker: Need{CPUCores: 8, RAMMiB: 32 << 10}},
+	ownNeed: true,
 	brings: func(c *model.Cluster) []string {
 		if c.SingleNode() {
 			return []string{"lvm"}
@@ -27,27 +28,22 @@ var openshiftAI = Operator{
 		return nil
 	},
 	cluster: func(p *Plan) Result {
-		switch {
-		case !p.chosen["odf"] && !p.chosen["lvm"]:
-			return failure(aiTitle + ": require " + odfTitle + " or " + lvmTitle + " with it, found neither")
-		case !p.singleNode() && p.workers < aiWorkers:
+		if !p.singleNode() && p.workers < aiWorkers {
 			return failure(aiTitle+": require at least %d workers, found %d", aiWorkers, p.workers)
 		}
 		return success("The cluster meets what " + aiTitle + " requires")
 	},
 }
 
-// ValidateAIGPU reports whether OpenShift AI finds a GPU: the validation
-// openshift-ai-gpu-requirements-satisfied, which blocks nothing. The second value is false
-// where OpenShift AI is not installed.
+// ValidateAIGPU advises on GPUs for OpenShift AI: the validation openshift-ai-gpu-requirements-satisfied, which always
+// passes. Whether there is a GPU is checked by the operators for GPUs. The second value is false where OpenShift AI is
+// not installed.
 func (p *Plan) ValidateAIGPU() (Result, bool) {
 	switch {
 	case !p.chosen["openshift-ai"]:
 		return Result{}, false
-	case p.anyGPU(vendorNVIDIA, vendorAMD):
-		return success(aiTitle + " finds a GPU"), true
-	case len(p.hosts) == 0 || p.waiting > 0:
-		return pending(aiTitle + " works best with at least one NVIDIA or AMD GPU, found none yet"), true
+	case !p.chosen["nvidia-gpu"] && !p.chosen["amd-gpu"]:
+		return success(aiTitle + " works without GPUs; to use them, choose nvidia-gpu or amd-gpu with it, found neither"), true
 	}
-	return failure(aiTitle+" works best with at least one NVIDIA or AMD GPU, found none on %d hosts", len(p.hosts)), true
+	return success(aiTitle + " can use the GPUs"), true
 }

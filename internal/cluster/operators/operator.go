@@ -26,6 +26,8 @@ type Operator struct {
 	Properties []Property
 	// Needs are added to what a host needs for its role.
 	Needs Needs
+	// ownNeed compares hosts with the addition of the operator by itself.
+	ownNeed bool
 	// brings are operators that come with it in a cluster, but that it can do without.
 	brings func(c *model.Cluster) []string
 

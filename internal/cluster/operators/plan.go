@@ -109,13 +109,29 @@ func (p *Plan) before(minor string) bool {
 	return p.version != nil && p.version.LessThan(semver.MustParse(minor))
 }
 
-// schedulableMasters reports whether the control plane takes the work of users: on
-// request, and where there are not two hosts besides it. Roles do not count: what a
-// role requires would depend on which hosts have it, and suggestions would go back and
-// forth.
+// schedulableMasters reports whether the control plane takes the work of users: on request, and where there are not
+// two hosts besides it and its arbiter. Suggested roles do not count: what a role requires would depend on which hosts
+// have it, and suggestions would go back and forth.
 func (p *Plan) schedulableMasters() bool {
-	return p.cluster.SchedulableMasters || len(p.hosts) < p.cluster.ControlPlaneCount+workersToFreeMasters
+	return p.cluster.SchedulableMasters || len(p.hosts)-p.arbiters() < p.cluster.ControlPlaneCount+workersToFreeMasters
 }
+
+// arbiters counts the arbiters that there are or are to be: two control plane hosts get one, if a host is free for it.
+func (p *Plan) arbiters() int {
+	asked := 0
+	for _, h := range p.hosts {
+		if h.Role == model.RoleArbiter {
+			asked++
+		}
+	}
+	if asked == 0 && p.cluster.ControlPlaneCount == arbiterControlPlanes && p.undecided > 0 {
+		return 1
+	}
+	return asked
+}
+
+// arbiterControlPlanes is the size of a control plane that an arbiter completes.
+const arbiterControlPlanes = 2
 
 const workersToFreeMasters = 2
 

@@ -34,7 +34,15 @@ func TestAdditionsToARole(t *testing.T) {
 				h.Inventory.Gpus = []wire.Gpu{{VendorID: "10de", DeviceID: "1db6"}, {VendorID: "10de", DeviceID: "ffff"}}
 				h.Inventory.Interfaces = []wire.Interface{{Vendor: "0x8086", Product: "0x158B"}, {Vendor: "0x8086", Product: "0x1521"}}
 			})
-		}, added{4, 150 + 2048}, added{2, 360 + 2048}},
+		}, added{4, 150}, added{2, 360 + 2048}},
+		{"cnv with devices in a control plane that takes work", []string{"cnv"}, func(w *fixture) {
+			w.compact()
+			w.each(func(h *model.Host) { h.Inventory.Gpus = []wire.Gpu{{VendorID: "10DE", DeviceID: "1EB8"}} })
+		}, added{4, 150 + 1024}, added{2, 360 + 1024}},
+		{"cnv with devices in a single node", []string{"cnv"}, func(w *fixture) {
+			w.single()
+			w.each(func(h *model.Host) { h.Inventory.Interfaces = []wire.Interface{{Vendor: "0x15b3", Product: "0x101b"}} })
+		}, added{6, 510 + 1024}, added{2, 360 + 1024}},
 		{"mce", []string{"mce"}, nil, added{4, 16384}, added{4, 16384}},
 		{"several together", []string{"mtv", "cnv", "osc"}, nil, added{6, 150 + 2048}, added{4, 360 + 2048}},
 		{"odf for workers that store", []string{"odf", "lso"}, nil, added{}, added{10, 24 << 10}},
@@ -97,9 +105,10 @@ func TestArbitersTakeStorageAndNothingElse(t *testing.T) {
 // would never settle.
 func TestAdditionsDoNotFollowSuggestedRoles(t *testing.T) {
 	t.Parallel()
-	for _, hosts := range []int{3, 4, 5, 6} {
-		w := newWorld()
+	for i := range 8 {
+		w, hosts := newWorld(), 3+i%4
 		w.hosts = w.hosts[:hosts]
+		w.c.ControlPlaneCount = 3 - i/4
 		var before []model.Requirements
 		for _, suggested := range []model.Role{"", model.RoleMaster, model.RoleWorker} {
 			w.each(func(h *model.Host) { h.Role, h.SuggestedRole = model.RoleAutoAssign, suggested })

@@ -14,15 +14,13 @@ import (
 func operatorWorld(o *operators.Operator) (*model.Cluster, []*model.Host) {
 	c, hosts := fleet(6)
 	names := withDependencies(o.Name)
-	if o.Name == "openshift-ai" { // needs storage, of whichever operator
-		names = append(names, withDependencies("odf")...)
-	}
 	for _, name := range names {
 		c.OLMOperators = append(c.OLMOperators, model.OLMOperator{Name: name})
 	}
 	for _, h := range hosts {
 		inv := h.Inventory
 		inv.CPU.Count, inv.CPU.Flags, inv.Memory.PhysicalBytes = 64, []string{"vmx"}, 256<<30
+		inv.Memory.UsableBytes = 255 << 30
 		inv.Gpus = []wire.Gpu{{VendorID: "10de"}, {VendorID: "1002"}}
 		second := inv.Disks[0]
 		second.ID, second.ByID, second.ByPath, second.Name, second.Path = "wwn-b", "wwn-b", "pci-b", "sdb", "/dev/sdb"
@@ -63,7 +61,7 @@ var (
 	hostBreaks = []breaking{
 		{
 			"on hosts without enough CPU and memory",
-			ofEach(func(inv *wire.Inventory) { inv.CPU.Count, inv.Memory.PhysicalBytes = 1, 1<<30 }),
+			ofEach(func(inv *wire.Inventory) { inv.CPU.Count, inv.Memory.UsableBytes = 1, 1<<30 }),
 		},
 		{"on hosts with a single disk", ofEach(func(inv *wire.Inventory) { inv.Disks = inv.Disks[:1] })},
 		{"on hosts with secure boot", ofEach(func(inv *wire.Inventory) { inv.Boot.SecureBootState = wire.SecureBootStateEnabled })},
@@ -136,22 +134,24 @@ func saidOfOperators(evaluate operatorEvaluation, breaks []breaking) map[string]
 
 func saidOfAIGPU() []said {
 	const id = "openshift-ai-gpu-requirements-satisfied"
-	evaluate := func(change func(*wire.Inventory)) model.ValidationResult {
+	evaluate := func(beside ...string) model.ValidationResult {
 		c, hosts := operatorWorld(operators.Find("openshift-ai"))
-		ofEach(change)(c, hosts)
+		for _, name := range beside {
+			c.OLMOperators = append(c.OLMOperators, model.OLMOperator{Name: name})
+		}
 		r, _ := find(clusterResults(c, hosts), id)
 		return r
 	}
 	return []said{
-		{"passes with a GPU", evaluate(func(*wire.Inventory) {})},
-		{"fails without", evaluate(func(inv *wire.Inventory) { inv.Gpus = nil })},
+		{"passes with an operator for GPUs", evaluate("nvidia-gpu")},
+		{"passes without", evaluate()},
 	}
 }
 
 // hostsNeverMind are operators that run wherever their role fits: they need no CPU,
 // memory or device of their own.
 var hostsNeverMind = []string{
-	"lso", "pipelines", "servicemesh", "serverless", "authorino", "kmm", "node-healthcheck", "self-node-remediation",
+	"lso", "pipelines", "servicemesh", "serverless", "authorino", "node-healthcheck", "self-node-remediation",
 	"fence-agents-remediation", "node-maintenance", "kube-descheduler", "cluster-observability", "numa-resources",
 	"oadp", "metallb", "loki", "openshift-logging",
 }

@@ -30,7 +30,7 @@ func operatorHostRules() []HostRule {
 func operatorClusterRules() []ClusterRule {
 	out := []ClusterRule{{
 		ID: wire.ClusterValidationIDOpenshiftAiGpuRequirementsSatisfied, Category: CategoryOperators, check: gpuForAI,
-		Why: "models run slowly without a GPU; reported only",
+		Why: "models run slowly without a GPU; advice only",
 	}}
 	for _, o := range operators.All() {
 		out = append(out, ClusterRule{
