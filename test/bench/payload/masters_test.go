@@ -54,6 +54,7 @@ func (h *host) fetch(t *testing.T, assets, role string) []byte {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, source, nil)
 		require.NoError(t, err)
 		request.Header.Set("User-Agent", "Ignition/2.27.0")
+		request.Header.Set("Accept", "application/vnd.coreos.ignition+json;version=3.5.0, */*;q=0.1")
 		response, err := client.Do(request)
 		if err != nil || response.StatusCode != http.StatusOK {
 			return false
@@ -110,6 +111,7 @@ func TestMastersTakeOverTheCluster(t *testing.T) {
 	first, second, third, worker := l.host(t, "master-0", 1), l.host(t, "master-1", 2), l.host(t, "master-2", 3), l.host(t, "worker-0", 11)
 	first.install(t, config, "-live")
 	l.move(t, first.address, first)
+	require.NoError(t, os.WriteFile(first.path("/opt/openshift/assisted-install-bootstrap"), nil, 0o600))
 	first.start(t, "live", "bootkube.service", "approve-csr.service", "progress.service")
 	for _, h := range []*host{second, third} {
 		h.install(t, h.fetch(t, assets, "master"), "-disk")
@@ -128,15 +130,16 @@ func TestMastersTakeOverTheCluster(t *testing.T) {
 		out, _ := second.kubectl(kubeconfig, args...)
 		return strings.TrimSpace(out)
 	}
-	first.waitFor(t, "etcd has left it", 4*time.Minute, func() bool {
-		names := second.members(t)
-		return len(names) == 2 && !strings.Contains(strings.Join(names, " "), "bootstrap")
-	})
+	first.waitFor(t, "bootkube is done", 4*time.Minute, func() bool { return first.has("/opt/openshift/.bootkube.done") })
+	require.Len(t, second.members(t), 3, "the bootstrap host is still a member of etcd")
 	l.move(t, second.address, first, second, third)
-	first.waitFor(t, "bootkube is done", 2*time.Minute, func() bool { return first.has("/opt/openshift/.bootkube.done") })
 	first.waitFor(t, "progress has ended", time.Minute, func() bool {
 		said, _ := os.ReadFile(first.path("/var/log/progress.service.log"))
 		return strings.Contains(string(said), "progress.service ended: 0")
+	})
+	first.waitFor(t, "etcd has left it", 2*time.Minute, func() bool {
+		names := second.members(t)
+		return len(names) == 2 && !strings.Contains(strings.Join(names, " "), "bootstrap")
 	})
 	first.off()
 

@@ -4,7 +4,6 @@ package bootkube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,10 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"slipway/test/bench/payload/configs"
 	"slipway/test/bench/payload/etcd"
 	"slipway/test/bench/payload/kube"
-	"slipway/test/bench/payload/plan"
 	"slipway/test/bench/payload/programs"
 )
 
@@ -36,33 +33,147 @@ type Bootkube struct {
 	Sleep func(context.Context, time.Duration) error
 }
 
-// Run does all of it; it returns at once when it was done before.
+// Run does all of it, in stages of which each leaves a mark: it is started again 5 s after a failure, and continues
+// with the first stage that is not done. It returns at once when it was done before.
 func (b *Bootkube) Run(ctx context.Context) error {
 	done := filepath.Join(b.OpenShift, ".bootkube.done")
-	if _, err := os.Stat(done); err == nil {
+	if exists(done) {
 		return nil
 	}
-	if err := b.work(ctx); err != nil {
-		return err
+	stages := []stage{
+		{"cb-bootstrap", b.clusterBootstrap},
+		{"machine-config-server-gone", b.removeConfigServer},
+		{"wait-for-ceo", b.waitForEtcdOperator},
+		{"check-api-int-url", b.checkAPI},
 	}
-	b.Log.Info("control plane handed over")
+	if b.Host.Plan.InPlace {
+		stages = []stage{{"cb-bootstrap", b.clusterBootstrap}, {"stop-etcd", b.stopEtcd}, {"master-ignition", b.masterIgnition}}
+	}
+	for _, s := range stages {
+		if err := b.pass(ctx, s); err != nil {
+			return err
+		}
+	}
+	b.Log.Info("bootkube.service complete")
 	return os.WriteFile(done, nil, 0o600)
 }
 
-func (b *Bootkube) work(ctx context.Context) error {
-	if !b.Host.Plan.InPlace && b.left(ctx) { // cut off after the point of no return
-		return b.stepDown(ctx)
+// stage is a part of bootkube that is done once.
+type stage struct {
+	name string
+	do   func(context.Context) error
+}
+
+func (b *Bootkube) pass(ctx context.Context, s stage) error {
+	mark := filepath.Join(b.OpenShift, s.name+".done")
+	if exists(mark) {
+		return nil
 	}
-	if err := b.until(ctx, "the API answers", func() error { return kube.Answers(ctx, b.local(), "/readyz") }); err != nil {
+	b.Log.Info("stage begins", "stage", s.name)
+	if err := s.do(ctx); err != nil {
+		return fmt.Errorf("stage %s: %w", s.name, err)
+	}
+	return os.WriteFile(mark, nil, 0o600)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// waitLimit is how long cluster-bootstrap waits for the API, and then for the masters; several rounds are usual
+// (openshift/cluster-bootstrap, pkg/start/start.go).
+const waitLimit = 20 * time.Minute
+
+// clusterBootstrap gives the API of this host its objects, waits for masters that carry the cluster, and takes that
+// API down: from then on the cluster is reached by its own address only.
+func (b *Bootkube) clusterBootstrap(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, waitLimit)
+	defer cancel()
+	if err := b.until(limited, "the API answers", func() error { return kube.Answers(limited, b.local(), "/readyz") }); err != nil {
 		return err
 	}
-	if err := b.applyAll(ctx); err != nil {
+	if err := b.applyAll(limited); err != nil {
 		return err
 	}
-	if b.Host.Plan.InPlace {
-		return b.inPlace(ctx)
+	client, err := kubernetes.NewForConfig(b.local())
+	if err != nil {
+		return err
 	}
-	return b.handOver(ctx)
+	if !b.Host.Plan.InPlace {
+		limited, cancel := context.WithTimeout(ctx, waitLimit)
+		defer cancel()
+		err := b.until(limited, "masters carry the cluster", func() error { return b.carried(limited, client) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, event := range []string{"bootstrap-success", "bootstrap-finished"} {
+		if err := record(ctx, client, event, b.Host.Now()); err != nil {
+			return err
+		}
+	}
+	if err := b.Stop(ctx, "kube-controller-manager"); err != nil {
+		return fmt.Errorf("take the temporary control plane down: %w", err)
+	}
+	if err := releaseLease(ctx, b.local()); err != nil {
+		return fmt.Errorf("let another controller manager lead: %w", err)
+	}
+	if err := b.Stop(ctx, "kube-apiserver"); err != nil {
+		return fmt.Errorf("take the temporary control plane down: %w", err)
+	}
+	return nil
+}
+
+// removeConfigServer ends the machine config server of this host: masters fetch their configs elsewhere from then on,
+// once the address of the API has left.
+func (b *Bootkube) removeConfigServer(ctx context.Context) error {
+	return b.Stop(ctx, "machine-config-server")
+}
+
+// handOverMark is a file of bootstrap.ign that lets the operator of etcd take over while this host is a member.
+const handOverMark = "assisted-install-bootstrap"
+
+// VotersNeeded is how many members of etcd must vote on masters before the operator of etcd takes over: with its mark
+// two, or all others of a small control plane, without it one more (openshift/cluster-etcd-operator,
+// pkg/operator/ceohelpers/bootstrap.go).
+func (b *Bootkube) VotersNeeded() int {
+	others := min(b.Host.Plan.ControlPlane-1, enough)
+	if exists(filepath.Join(b.OpenShift, handOverMark)) {
+		return others
+	}
+	return others + 1
+}
+
+// waitForEtcdOperator waits without a limit.
+func (b *Bootkube) waitForEtcdOperator(ctx context.Context) error {
+	return b.until(ctx, "etcd runs in the cluster", func() error {
+		members, err := b.Etcd.Members(ctx, b.Host.Endpoint(programs.EtcdClientPort))
+		if err != nil {
+			return err
+		}
+		voting := 0
+		for _, m := range members {
+			if m.Name == b.Host.EtcdName() || !m.Votes() || len(m.Clients) == 0 {
+				continue
+			}
+			if err := b.Etcd.Healthy(ctx, m.Clients[0]); err != nil {
+				return err
+			}
+			voting++
+		}
+		if need := b.VotersNeeded(); voting < need {
+			return fmt.Errorf("require %d members of etcd on masters, found %d", need, voting)
+		}
+		return nil
+	})
+}
+
+// checkAPI looks once whether the cluster is reached; what it finds is only logged.
+func (b *Bootkube) checkAPI(ctx context.Context) error {
+	err := kube.Answers(ctx, kube.Config(b.Host.Plan.API(), b.Host.Keys), "/readyz")
+	b.Log.Info("the API of the cluster was asked", "error", err)
+	return nil
 }
 
 func (b *Bootkube) applyAll(ctx context.Context) error {
@@ -82,99 +193,6 @@ func (b *Bootkube) applyAll(ctx context.Context) error {
 
 // local is the API server of this host.
 func (b *Bootkube) local() *rest.Config { return kube.Config("https://localhost:6443", b.Host.Keys) }
-
-// handOver leaves the cluster to its masters: enough of them to do without this host.
-func (b *Bootkube) handOver(ctx context.Context) error {
-	var masters []Master
-	err := b.until(ctx, "masters carry the cluster", func() error {
-		client, err := kubernetes.NewForConfig(b.local())
-		if err != nil {
-			return err
-		}
-		masters, err = b.carrying(ctx, client)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := b.until(ctx, "etcd has left this host", func() error { return b.leave(ctx, masters) }); err != nil {
-		return err
-	}
-	return b.stepDown(ctx)
-}
-
-// stepDown stops what runs here; the address of the API moves to a master.
-func (b *Bootkube) stepDown(ctx context.Context) error {
-	if err := b.Stop(ctx, Units...); err != nil {
-		return fmt.Errorf("stop the temporary control plane: %w", err)
-	}
-	config := kube.Config(b.Host.Plan.API(), b.Host.Keys)
-	if err := b.until(ctx, "the address of the API has moved", func() error { return kube.Answers(ctx, config, "/readyz") }); err != nil {
-		return err
-	}
-	return b.until(ctx, "another controller manager may lead", func() error { return releaseLease(ctx, config) })
-}
-
-// Units are the temporary control plane: those that float addresses first.
-var Units = []string{"bench-keepalived", "machine-config-server", "kube-controller-manager", "kube-apiserver", "etcd"}
-
-// Progress ends when etcd has left this host: bootkube is done, and the members say so.
-func (b *Bootkube) Progress(ctx context.Context) error {
-	err := b.until(ctx, "bootkube is done", func() error {
-		_, err := os.Stat(filepath.Join(b.OpenShift, ".bootkube.done"))
-		return err
-	})
-	if err != nil || b.Host.Plan.InPlace {
-		return err
-	}
-	return b.until(ctx, "etcd has left this host", func() error {
-		if !b.left(ctx) {
-			return errors.New("require etcd to answer without this host's member")
-		}
-		return nil
-	})
-}
-
-// inPlace keeps the cluster for this same host, which starts from its disk next: all of
-// etcd goes into the config of the control plane.
-func (b *Bootkube) inPlace(ctx context.Context) error {
-	if err := b.Stop(ctx, Units[:len(Units)-1]...); err != nil {
-		return fmt.Errorf("stop the temporary control plane: %w", err)
-	}
-	snapshot := filepath.Join(b.Host.State, "snapshot.db")
-	err := b.until(ctx, "etcd is saved", func() error { return b.Etcd.Save(ctx, b.Host.Endpoint(programs.EtcdClientPort), snapshot) })
-	if err != nil {
-		return err
-	}
-	content, err := os.ReadFile(snapshot)
-	if err != nil {
-		return fmt.Errorf("read the snapshot: %w", err)
-	}
-	config, err := b.masterConfig(map[string][]byte{plan.Snapshot: content})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(b.OpenShift, "master.ign"), config, 0o600); err != nil {
-		return fmt.Errorf("write the config of the master: %w", err)
-	}
-	return b.Stop(ctx, Units[len(Units)-1])
-}
-
-func (b *Bootkube) masterConfig(more map[string][]byte) ([]byte, error) {
-	config, err := configs.Node(b.Host.Plan, plan.Master, b.Host.Keys, more)
-	if err != nil {
-		return nil, err
-	}
-	objects, err := kube.Folder(filepath.Join(b.OpenShift, "manifests"), filepath.Join(b.OpenShift, "openshift"))
-	if err != nil {
-		return nil, err
-	}
-	machineConfigs, err := configs.MachineConfigs(objects, plan.Master)
-	if err != nil {
-		return nil, err
-	}
-	return configs.Merge(config, machineConfigs)
-}
 
 // until tries until there is no error, or ctx ends.
 func (b *Bootkube) until(ctx context.Context, what string, try func() error) error {

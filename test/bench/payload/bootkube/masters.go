@@ -20,86 +20,48 @@ import (
 // enough masters carry a cluster while this host becomes one.
 const enough = 2
 
-// Master is a master that carries the cluster.
-type Master struct {
-	Name     string
-	API      string // URL
-	Endpoint string // of its etcd
-}
-
-// carrying are the masters that are ready nodes with an API server and a member of etcd
-// that votes; an error when they are not enough.
-func (b *Bootkube) carrying(ctx context.Context, client kubernetes.Interface) ([]Master, error) {
+// carried returns why the masters do not carry the cluster yet: enough of them must be ready nodes with an API server
+// and a member of etcd that votes.
+func (b *Bootkube) carried(ctx context.Context, client kubernetes.Interface) error {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "node-role.kubernetes.io/master"})
 	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
+		return fmt.Errorf("list nodes: %w", err)
 	}
 	members, err := b.Etcd.Members(ctx, b.Host.Endpoint(programs.EtcdClientPort))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []Master
+	found := 0
 	var missing []string
 	for i := range nodes.Items {
-		master, err := b.carries(ctx, &nodes.Items[i], members)
-		if err != nil {
+		if err := b.carries(ctx, &nodes.Items[i], members); err != nil {
 			missing = append(missing, nodes.Items[i].Name+": "+err.Error())
 			continue
 		}
-		found = append(found, master)
+		found++
 	}
-	if need := min(b.Host.Plan.ControlPlane-1, enough); len(found) < need {
-		return nil, fmt.Errorf("require %d masters, found %d (%s)", need, len(found), strings.Join(missing, "; "))
+	if need := min(b.Host.Plan.ControlPlane-1, enough); found < need {
+		return fmt.Errorf("require %d masters, found %d (%s)", need, found, strings.Join(missing, "; "))
 	}
-	return found, nil
+	return nil
 }
 
-func (b *Bootkube) carries(ctx context.Context, node *corev1.Node, members []etcd.Member) (Master, error) {
+func (b *Bootkube) carries(ctx context.Context, node *corev1.Node, members []etcd.Member) error {
 	if !Ready(node) {
-		return Master{}, fmt.Errorf("the node is not ready")
+		return fmt.Errorf("the node is not ready")
 	}
 	n := slices.IndexFunc(members, func(m etcd.Member) bool { return m.Name == node.Name && m.Votes() && len(m.Clients) > 0 })
 	if n < 0 {
-		return Master{}, fmt.Errorf("its etcd does not vote")
+		return fmt.Errorf("its etcd does not vote")
 	}
 	if err := b.Etcd.Healthy(ctx, members[n].Clients[0]); err != nil {
-		return Master{}, err
+		return err
 	}
 	api, err := APIOf(node)
 	if err != nil {
-		return Master{}, err
+		return err
 	}
-	if err := kube.Answers(ctx, kube.Config(api, b.Host.Keys), "/readyz"); err != nil {
-		return Master{}, err
-	}
-	return Master{Name: node.Name, API: api, Endpoint: members[n].Clients[0]}, nil
-}
-
-// leave takes this host's member out of etcd, by way of another.
-func (b *Bootkube) leave(ctx context.Context, masters []Master) error {
-	var last error
-	for _, m := range masters {
-		members, err := b.Etcd.Members(ctx, m.Endpoint)
-		if err != nil {
-			last = err
-			continue
-		}
-		n := slices.IndexFunc(members, func(x etcd.Member) bool { return x.Name == b.Host.EtcdName() })
-		if n < 0 {
-			return nil
-		}
-		if last = b.Etcd.Remove(ctx, m.Endpoint, members[n].ID); last == nil {
-			return nil
-		}
-	}
-	return last
-}
-
-// left says whether this host's member has left etcd already: what the others say.
-func (b *Bootkube) left(ctx context.Context) bool {
-	members, err := b.Etcd.Members(ctx, programs.URL(b.Host.Plan.InternalName(), programs.EtcdClientPort))
-	return err == nil && len(members) > 0 &&
-		!slices.ContainsFunc(members, func(m etcd.Member) bool { return m.Name == b.Host.EtcdName() })
+	return kube.Answers(ctx, kube.Config(api, b.Host.Keys), "/readyz")
 }
 
 // releaseLease lets another controller manager lead at once: the one that was stopped

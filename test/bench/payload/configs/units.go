@@ -106,13 +106,24 @@ func controlPlane(c *plan.Cluster, role string) []Unit {
 	return units
 }
 
+// stops is the mark of bootkube after which a unit of the temporary control plane does not start again: its API and
+// its machine config server go when masters carry the cluster, long before bootkube is done. A single node's machine
+// config server is asked until then.
+func stops(c *plan.Cluster, unit string) string {
+	switch {
+	case unit == "etcd" || unit == "bench-keepalived" || c.InPlace && unit == "machine-config-server":
+		return plan.Done
+	}
+	return plan.ControlPlaneDone
+}
+
 // bootstrapUnits bring up the temporary control plane. They stay down once it has been
 // handed over, whoever starts bootkube again.
 func bootstrapUnits(c *plan.Cluster) []Unit {
 	plane := controlPlane(c, plan.Bootstrap)
 	names := make([]string, len(plane))
 	for i := range plane {
-		plane[i].Unless = plan.Done
+		plane[i].Unless = stops(c, plane[i].Name)
 		names[i] = plane[i].Name
 	}
 	return append(

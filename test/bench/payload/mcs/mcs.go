@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,13 +21,19 @@ import (
 	"slipway/test/bench/payload/plan"
 )
 
-// Port is where the configs are served.
-const Port = 22623
+// Ports are where the configs are served, with TLS and without.
+const (
+	Port      = 22623
+	PlainPort = 22624
+)
 
-// Server serves the configs.
+// Server serves the configs. It follows openshift/machine-config-operator, pkg/server/api.go and bootstrap_server.go:
+// what it answers, refuses and logs, and how it chooses a version.
 type Server struct {
 	Plan *plan.Cluster
 	Keys pki.Keys
+	// Bootstrap is the server of a bootstrap host, which serves masters (and arbiters) only. Others know all pools.
+	Bootstrap bool
 	// Objects finds the machine configs: the manifests on the bootstrap host, those of the
 	// cluster on masters.
 	Objects func(context.Context) ([]*unstructured.Unstructured, error)
@@ -39,31 +46,67 @@ type Server struct {
 	lines sync.Mutex
 }
 
-// Handler answers GET and HEAD of /config/ROLE.
+// Handler answers GET and HEAD of /config/POOL and /healthz. Errors have no body.
 func (s *Server) Handler() http.Handler {
-	routes := http.NewServeMux()
-	routes.HandleFunc("GET /config/{role}", s.config)
-	routes.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	return routes
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pool, isConfig := strings.CutPrefix(r.URL.Path, "/config/")
+		isConfig = isConfig && pool != ""
+		switch {
+		case !isConfig && r.URL.Path != "/healthz":
+			refuse(w, http.StatusNotFound)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			refuse(w, http.StatusMethodNotAllowed)
+		case isConfig:
+			s.config(w, r, path.Base(pool))
+		default:
+			w.Header().Set("Content-Length", "0")
+			w.WriteHeader(http.StatusOK)
+		}
+	})
 }
 
-func (s *Server) config(w http.ResponseWriter, r *http.Request) {
-	role := r.PathValue("role")
-	s.note(role, r)
-	if role != plan.Master && role != plan.Worker {
-		http.NotFound(w, r)
+func refuse(w http.ResponseWriter, status int) {
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(status)
+}
+
+func (s *Server) config(w http.ResponseWriter, r *http.Request, pool string) {
+	s.note(fmt.Sprintf("Pool %q requested by address:%q User-Agent:%q Accept-Header: %q", pool, r.RemoteAddr, r.UserAgent(), r.Header.Get("Accept")))
+	version, known := negotiate(r.Header.Get("Accept"))
+	if !known {
+		refuse(w, http.StatusBadRequest)
 		return
 	}
-	config, err := s.render(r.Context(), role)
+	if reason := s.refusal(pool); reason != "" {
+		s.note(reason)
+		refuse(w, http.StatusInternalServerError)
+		return
+	}
+	config, err := s.render(r.Context(), pool)
+	if err == nil {
+		config, err = as(config, version)
+	}
 	if err != nil {
 		// Ignition asks again after an answer of this kind.
-		s.Log.Error("config not made", "role", role, "error", err)
-		http.Error(w, "config not made", http.StatusServiceUnavailable)
+		s.Log.Error("config not made", "pool", pool, "error", err)
+		s.note("couldn't get config for req: " + pool)
+		refuse(w, http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(config)))
-	_, _ = w.Write(config)
+	_, _ = w.Write(config) // net/http leaves it out for HEAD
+}
+
+// refusal is what the log says of a pool that is not served.
+func (s *Server) refusal(pool string) string {
+	switch {
+	case s.Bootstrap && pool != plan.Master:
+		return fmt.Sprintf("refusing to serve bootstrap configuration to pool %q", pool)
+	case pool != plan.Master && pool != plan.Worker:
+		return fmt.Sprintf("could not fetch pool %q", pool)
+	}
+	return ""
 }
 
 func (s *Server) render(ctx context.Context, role string) ([]byte, error) {
@@ -82,24 +125,14 @@ func (s *Server) render(ctx context.Context, role string) ([]byte, error) {
 	return configs.Merge(config, machineConfigs)
 }
 
-// note writes who asked, in the form of the machine config server's log, inside that of a
-// container's.
-func (s *Server) note(role string, r *http.Request) {
+// note writes a line of the server's log, inside that of a container's (CRI).
+func (s *Server) note(text string) {
 	s.lines.Lock()
 	defer s.lines.Unlock()
 	now := s.Now().UTC()
-	_, err := fmt.Fprintf(s.Fetches, "%s stderr F I%s       1 api.go:65] Pool %s requested by address:%q User-Agent:%q Accept-Header: %q\n",
-		now.Format(time.RFC3339Nano), now.Format("0102 15:04:05.000000"), clean(role), r.RemoteAddr, r.UserAgent(), r.Header.Get("Accept"))
+	_, err := fmt.Fprintf(s.Fetches, "%s stderr F I%s       1 api.go:137] %s\n",
+		now.Format(time.RFC3339Nano), now.Format("0102 15:04:05.000000"), text)
 	if err != nil {
-		s.Log.Error("fetch not noted", "error", err)
+		s.Log.Error("log not written", "error", err)
 	}
-}
-
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return -1
-		}
-		return r
-	}, text)
 }

@@ -33,22 +33,32 @@ func serveConfigs(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	server := mcs.Server{Plan: a.host.Plan, Keys: a.host.Keys, Objects: a.objects, Fetches: log, Log: a.log, Now: time.Now}
-	web := &http.Server{
-		Addr: fmt.Sprintf(":%d", mcs.Port), Handler: server.Handler(), ReadHeaderTimeout: 30 * time.Second,
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+	server := mcs.Server{
+		Plan: a.host.Plan, Keys: a.host.Keys, Bootstrap: a.host.Role == plan.Bootstrap, Objects: a.objects, Fetches: log, Log: a.log, Now: time.Now,
 	}
-	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
+	listen := func(port int) *http.Server {
+		return &http.Server{
+			Addr: fmt.Sprintf(":%d", port), Handler: server.Handler(), ReadHeaderTimeout: 30 * time.Second,
+			TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // no HTTP/2
+		}
+	}
+	secure, open := listen(mcs.Port), listen(mcs.PlainPort)
+	stop := context.AfterFunc(ctx, func() { _, _ = secure.Close(), open.Close() })
 	defer stop()
-	return web.ListenAndServeTLS(a.host.Keys.Cert(pki.ConfigServer), a.host.Keys.Key(pki.ConfigServer))
+	ended := make(chan error, 2)
+	go func() {
+		ended <- secure.ListenAndServeTLS(a.host.Keys.Cert(pki.ConfigServer), a.host.Keys.Key(pki.ConfigServer))
+	}()
+	go func() { ended <- open.ListenAndServe() }()
+	return <-ended
 }
 
-// containerLog opens a log as the kubelet would name that of a container.
+// containerLog opens a log as the kubelet would name that of a container: each start has one of its own.
 func (a *app) containerLog(container, namespace string) (*os.File, error) {
 	if err := os.MkdirAll(a.logs, 0o755); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s-%s_%s_%s-bench.log", container, a.host.Name, namespace, container)
+	name := fmt.Sprintf("%s-%s_%s_%s-%d.log", container, a.host.Name, namespace, container, time.Now().UnixNano())
 	return os.OpenFile(filepath.Join(a.logs, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 

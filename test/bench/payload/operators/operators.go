@@ -97,6 +97,9 @@ func (o *Operators) Round(ctx context.Context) error {
 	if err := o.bindPods(ctx, list.Items); err != nil {
 		return err
 	}
+	if err := o.dismissBootstrap(ctx); err != nil {
+		return err
+	}
 	if err := o.publishRoutes(ctx); err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ const (
 	Snapshot    = "/var/lib/bench/etcd-snapshot.db"
 	OpenShift   = "/opt/openshift"
 	Done        = OpenShift + "/.bootkube.done"
+	// ControlPlaneDone is left when masters carry the cluster.
+	ControlPlaneDone = OpenShift + "/cb-bootstrap.done"
 )
 
 // Roles of hosts.

@@ -20,10 +20,10 @@ const (
 func (h *Host) Keepalived() Command {
 	var b strings.Builder
 	b.WriteString("global_defs {\n    enable_script_security\n    script_user root\n    max_auto_priority -1\n}\n")
-	check(&b, "api", "https://localhost:6443/readyz")
+	check(&b, "api", "https://localhost:6443/readyz", h.patience())
 	h.router(&b, "api", apiRouter, h.Plan.APIVIPs)
 	if h.Role != "bootstrap" {
-		check(&b, "ingress", fmt.Sprintf("https://%s/healthz", hostPart(h.Address.Addr())))
+		check(&b, "ingress", fmt.Sprintf("https://%s/healthz", hostPart(h.Address.Addr())), patience{every: 5, misses: 4})
 		h.router(&b, "ingress", ingressRouter, h.Plan.IngressVIPs)
 	}
 	path := filepath.Join(h.State, "keepalived.conf")
@@ -43,16 +43,28 @@ func hostPart(a netip.Addr) string {
 	return a.String()
 }
 
-func check(b *strings.Builder, name, url string) {
+// patience is how often, in seconds, something is asked, and how many misses in a row count.
+type patience struct{ every, misses int }
+
+// patience of masters is that of the bench; a bootstrap host gives the address away after more than four misses of its
+// API, which it asks every second (openshift/baremetal-runtimecfg, pkg/monitor/dynkeepalived.go).
+func (h *Host) patience() patience {
+	if h.Role == "bootstrap" {
+		return patience{every: 1, misses: 5}
+	}
+	return patience{every: 5, misses: 4}
+}
+
+func check(b *strings.Builder, name, url string, p patience) {
 	fmt.Fprintf(b, `vrrp_script %s {
     script "/usr/bin/curl --silent --fail --insecure --output /dev/null --max-time 20 %s"
-    interval 5
+    interval %d
     timeout 25
     rise 1
-    fall 4
+    fall %d
     init_fail
 }
-`, name, url)
+`, name, url, p.every, p.misses)
 }
 
 func (h *Host) router(b *strings.Builder, name string, id int, vips []netip.Addr) {

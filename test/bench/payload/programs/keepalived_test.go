@@ -30,10 +30,10 @@ func cable(t *testing.T) string {
 func TestFloatingAddressesStayWithWhatTheyAreFor(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string]struct {
-		contains, lacks string
+		contains, lacks, patience string
 	}{
-		plan.Bootstrap: {"priority 70", "192.0.2.6/32"},
-		plan.Master:    {"192.0.2.6/32", "priority 70"},
+		plan.Bootstrap: {"priority 70", "192.0.2.6/32", "interval 1\n    timeout 25\n    rise 1\n    fall 5\n"},
+		plan.Master:    {"192.0.2.6/32", "priority 70", "interval 5\n    timeout 25\n    rise 1\n    fall 4\n"},
 	} {
 		h := &programs.Host{
 			Plan: &plan.Cluster{
@@ -47,6 +47,7 @@ func TestFloatingAddressesStayWithWhatTheyAreFor(t *testing.T) {
 		require.Contains(t, text, "https://localhost:6443/readyz")
 		require.Contains(t, text, want.contains, role)
 		require.NotContains(t, text, want.lacks, role)
+		require.Contains(t, text, want.patience, "the address leaves %s after these misses of the API", role)
 		t.Run("keepalived takes that of a "+role, func(t *testing.T) {
 			t.Parallel()
 			program, err := exec.LookPath("keepalived")

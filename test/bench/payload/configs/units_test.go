@@ -1,0 +1,49 @@
+package configs_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/coreos/ignition/v2/config/v3_5"
+	"github.com/stretchr/testify/require"
+
+	"slipway/test/bench/payload/configs"
+	"slipway/test/bench/payload/plan"
+)
+
+// When the units of the temporary control plane stay down: those of its API when masters carry the cluster, etcd and
+// the floating address until bootkube is done. bootkube itself is started again 5 s after each failure, without a limit.
+func TestTheTemporaryControlPlaneGoesInTwoSteps(t *testing.T) {
+	t.Parallel()
+	const carried, done = "ConditionPathExists=!/opt/openshift/cb-bootstrap.done\n", "ConditionPathExists=!/opt/openshift/.bootkube.done\n"
+	for _, c := range []struct {
+		inPlace bool
+		unless  map[string]string
+	}{
+		{false, map[string]string{
+			"etcd": done, "bench-keepalived": done, "kube-apiserver": carried, "kube-controller-manager": carried, "machine-config-server": carried,
+		}},
+		{true, map[string]string{
+			"etcd": done, "bench-keepalived": done, "kube-apiserver": carried, "kube-controller-manager": carried, "machine-config-server": done,
+		}},
+	} {
+		config, err := configs.Bootstrap(&plan.Cluster{InPlace: c.inPlace, APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}}, nil, nil, "")
+		require.NoError(t, err)
+		parsed, report, err := v3_5.ParseCompatibleVersion(config)
+		require.NoError(t, err, report.String())
+		found := 0
+		for _, unit := range parsed.Systemd.Units {
+			name := strings.TrimSuffix(unit.Name, ".service")
+			if want, known := c.unless[name]; known {
+				require.Contains(t, *unit.Contents, want, name)
+				found++
+			}
+			if name == "bootkube" {
+				require.Contains(t, *unit.Contents, "Restart=on-failure\nRestartSec=5\n")
+				require.Contains(t, *unit.Contents, "StartLimitIntervalSec=0\n")
+			}
+		}
+		require.Len(t, c.unless, found)
+	}
+}
