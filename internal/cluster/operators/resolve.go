@@ -104,5 +104,18 @@ func (r *resolution) check(c *model.Cluster) error {
 	if err := openshift.Check(c, features); err != nil {
 		return model.Invalidf("olm_operators: %v", err)
 	}
-	return nil
+	return r.checkVirtualMachinesOnVolumeGroups(c)
+}
+
+// checkVirtualMachinesOnVolumeGroups holds the version from which virtual machines keep their disks in volume groups,
+// which each of the two operators alone does not need.
+func (r *resolution) checkVirtualMachinesOnVolumeGroups(c *model.Cluster) error {
+	since := "4.15"
+	if c.SingleNode() {
+		since = "4.12"
+	}
+	if !r.has(cnv.Name) || !r.has(lvm.Name) || !NewPlan(c, nil).before(since) {
+		return nil
+	}
+	return model.Invalidf("olm_operators: %s with %s: require OpenShift %s or newer, found %s", cnv.Title, lvm.Title, since, c.OpenShiftVersion)
 }

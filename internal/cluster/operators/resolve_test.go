@@ -128,6 +128,18 @@ func TestResolveRefuses(t *testing.T) {
 			[]string{"(MTV)", "4.14", "4.13.1"},
 		},
 		{
+			"virtual machines on volume groups of several nodes before 4.15",
+			[]string{"cnv", "lvm"},
+			nil, func(w *fixture) { w.c.OpenShiftVersion, w.c.UserManagedNetworking, w.c.Platform.Type = "4.14.9", true, "none" },
+			[]string{"OpenShift Virtualization", "Logical volume manager storage", "require OpenShift 4.15 or newer", "found 4.14.9"},
+		},
+		{
+			"virtual machines on volume groups of a single node before 4.12",
+			[]string{"cnv", "lvm"},
+			nil, func(w *fixture) { w.single(); w.version("4.11.9") },
+			[]string{"OpenShift Virtualization", "Logical volume manager storage", "require OpenShift 4.12 or newer", "found 4.11.9"},
+		},
+		{
 			"what the architecture does not have",
 			[]string{"odf"},
 			nil, func(w *fixture) { w.c.CPUArchitecture = "aarch64" },
@@ -191,6 +203,18 @@ func TestResolveBringsWhatAnOperatorWorksBestWith(t *testing.T) {
 		tt.w.c.OLMOperators = named(tt.asked)
 		r := operators.NewPlan(tt.w.c, tt.w.hosts).ValidateCluster(operators.Find(tt.asked))
 		require.NotContains(t, r.Message, "found it left out", "what is brought is not required")
+	}
+}
+
+func TestResolveTakesVirtualMachinesOnVolumeGroups(t *testing.T) {
+	t.Parallel()
+	for version, change := range map[string]func(*fixture){"4.12.1": (*fixture).single, "4.15.0": func(*fixture) {}} {
+		w := newWorld()
+		change(w)
+		w.version(version)
+		got, err := operators.Resolve(named("cnv", "lvm"), nil, w.c)
+		require.NoError(t, err, version)
+		require.Equal(t, []string{"cnv", "lvm"}, names(got))
 	}
 }
 
