@@ -18,7 +18,7 @@ func TestDocsOfOperators(t *testing.T) {
 	for _, o := range operators.All() {
 		s := o.Subscription
 		list = append(list, []string{
-			"`" + o.Name + "`", o.Description, orNone(code(o.Dependencies)), "`" + s.Namespace + "` / `" + s.Name + "`",
+			"`" + o.Name + "`", o.Description, orNone(code(o.Dependencies)), "`" + s.Namespace + "` / `" + s.Name + "`", orNone(s.Channel),
 			fmt.Sprint(int(o.Timeout / time.Minute)),
 		})
 		master, worker := p.Preflight(o)
@@ -50,13 +50,13 @@ func TestDocsOfOperators(t *testing.T) {
 		"What an operator needs comes with it (`dependency_only` of `monitored_operators`), what bundles brought goes with them. Which " +
 		"versions,\n" +
 		"architectures and platforms have an operator, and what it excludes: `GET /v2/support-levels/features/detailed`.\n\n" +
-		"Each operator is a namespace, an operator group and a subscription among the manifests of the installation; what it is to do " +
-		"comes with\n" +
+		"Each operator is a namespace, an operator group and a subscription among the manifests of the installation, from the channel " +
+		"of the table or the\ndefault one of its package. What it is to do comes with\n" +
 		"`custom_manifests.json`, which the controller applies once the operators run. The installation waits for them as long as each " +
 		"may take,\n" +
 		"then continues without those that failed. Every host and cluster has a rule for each (docs/reference/validations.md); one that " +
 		"is not chosen passes.\n\n" +
-		"## Available operators\n" + docpage.Table([]string{"name", "what for", "needs", "namespace / subscription", "minutes"}, list) +
+		"## Available operators\n" + docpage.Table([]string{"name", "what for", "needs", "namespace / subscription", "channel", "minutes"}, list) +
 		"## Added to what a host needs\nIn addition to the requirements of its role; others add nothing. `odf` adds 2 cores and 5 GiB " +
 		"for every disk it stores on, at least one,\n" +
 		"to the workers or, without workers, to the control plane; `lvm` adds 400 MiB before OpenShift 4.16 and 1200 MiB before 4.13.\n\n" +
