@@ -108,7 +108,8 @@ func (a *Files) installer(ctx context.Context, c *model.Cluster) (*release.Insta
 	stop := beat(ctx)
 	defer stop()
 	installer, err := a.Releases.Installer(ctx, release.Need{
-		Image: c.ReleaseImage, Platform: c.Platform.Type, PullSecret: c.PullSecret,
+		Image: c.ReleaseImage, Platform: c.Platform.Type, Version: c.OpenShiftVersion, FIPS: installconfig.WantsFIPS(c),
+		PullSecret: c.PullSecret,
 	})
 	if err != nil {
 		return nil, refuse(fmt.Errorf("get the installer of release %s: %w", c.ReleaseImage, err))

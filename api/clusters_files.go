@@ -146,7 +146,7 @@ func (s *server) overrideInstallConfig(r *http.Request, id uuid.UUID, override s
 		if err := requireStatus("changed", c, lifecycle.Changeable); err != nil {
 			return err
 		}
-		if err := installconfig.CheckOverrideOf(c, hosts, override); err != nil {
+		if err := installconfig.CheckOverrideOf(c, hosts, override, s.InstallConfig); err != nil {
 			return err
 		}
 		c.InstallConfigOverride = override

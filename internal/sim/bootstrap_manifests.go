@@ -23,6 +23,8 @@ var bootkubeApplies = map[string]schema.GroupVersionResource{
 	"Namespace":     {Version: "v1", Resource: "namespaces"},
 	"OperatorGroup": {Group: "operators.coreos.com", Version: "v1", Resource: "operatorgroups"},
 	"Subscription":  {Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"},
+	// Its operator waits for the machines of the set; here as in a real cluster nothing makes them.
+	"ControlPlaneMachineSet": {Group: "machine.openshift.io", Version: "v1", Resource: "controlplanemachinesets"},
 }
 
 // applyManifests gives the cluster the manifests of its installation, from the

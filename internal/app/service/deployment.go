@@ -11,6 +11,7 @@ import (
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/hostconfig/manifests"
+	"slipway/internal/images/release"
 )
 
 // deployment is what they mean to the parts of the service.
@@ -18,9 +19,19 @@ type deployment struct {
 	discovery     ignition.Deployment
 	installConfig installconfig.Options
 	manifests     manifests.Options
+	releases      release.Options // what the settings of a deployment say of it
 }
 
-func readDeployment(o settings.Deployment) (out deployment, err error) {
+// fipsFile is where the kernel says whether its machine is in FIPS mode.
+const fipsFile = "/proc/sys/crypto/fips_enabled"
+
+// readDeployment reads the settings; fipsFile is that of the machine.
+func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err error) {
+	if err := release.CheckEnvironment(o.InstallerEnvironment); err != nil {
+		return out, fmt.Errorf("read INSTALLER_ENVIRONMENT: %w", err)
+	}
+	out.releases = release.Options{Environment: o.InstallerEnvironment, HostFIPS: release.HostFIPS(fipsFile)}
+	out.installConfig.NoFIPS = !out.releases.HostFIPS && !release.SkipsHostCheck(o.InstallerEnvironment)
 	out.manifests = manifests.Options{SingleNodeDNS: o.SingleNodeDNS, TelemeterURL: o.TelemeterURL}
 	out.discovery = ignition.Deployment{InsecurePolicy: o.InsecurePolicy, OKDPackages: o.OKDPackages}
 	if out.discovery.Mirror.RegistriesConf, err = readFile(o.MirrorRegistries); err != nil {

@@ -13,6 +13,9 @@ import (
 
 const someCertificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
 
+// notInFIPS is the file of a machine whose kernel has no FIPS mode.
+const notInFIPS = "/no/such/file"
+
 func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -25,7 +28,7 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	d, err := readDeployment(settings.Deployment{
 		MirrorRegistries: write("registries.conf", conf), MirrorCA: write("mirror.pem", someCertificate), RootCA: write("root.pem", someCertificate+"\n"),
 		SingleNodeDNS: true, OKDPackages: "quay.io/okd/rpms", InsecurePolicy: true, TelemeterURL: "https://telemeter",
-	})
+	}, notInFIPS)
 	require.NoError(t, err)
 	require.Equal(t, conf, d.discovery.Mirror.RegistriesConf)
 	require.Equal(t, someCertificate, d.discovery.Mirror.CA)
@@ -33,13 +36,46 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	require.Len(t, d.installConfig.TrustBundles, 2)
 	require.True(t, d.manifests.SingleNodeDNS && d.discovery.InsecurePolicy)
 
-	empty, err := readDeployment(settings.Deployment{})
+	empty, err := readDeployment(settings.Deployment{}, notInFIPS)
 	require.NoError(t, err)
-	require.Equal(t, deployment{}, empty)
-	_, err = readDeployment(settings.Deployment{RootCA: write("none.pem", "x")})
+	require.Equal(t, deployment{installConfig: installconfig.Options{NoFIPS: true}}, empty)
+	_, err = readDeployment(settings.Deployment{RootCA: write("none.pem", "x")}, notInFIPS)
 	require.ErrorContains(t, err, "SLIPWAY_ROOT_CA: require certificates in PEM")
-	_, err = readDeployment(settings.Deployment{MirrorRegistries: write("bad.conf", "[")})
+	_, err = readDeployment(settings.Deployment{MirrorRegistries: write("bad.conf", "[")}, notInFIPS)
 	require.ErrorContains(t, err, "SLIPWAY_MIRROR_REGISTRIES")
-	_, err = readDeployment(settings.Deployment{MirrorCA: filepath.Join(dir, "missing")})
+	_, err = readDeployment(settings.Deployment{MirrorCA: filepath.Join(dir, "missing")}, notInFIPS)
 	require.ErrorContains(t, err, "SLIPWAY_MIRROR_CA")
+}
+
+func TestClustersInFIPSModeNeedAMachineOrAVariable(t *testing.T) {
+	t.Parallel()
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "fips_enabled")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	for name, c := range map[string]struct {
+		environment []string
+		fips        string
+		refuses     bool
+	}{
+		"a machine without":           {nil, file("0\n"), true},
+		"a machine in FIPS mode":      {nil, file("1\n"), false},
+		"a variable":                  {[]string{"A=b", "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true"}, file("0\n"), false},
+		"a variable without a value":  {[]string{"OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION="}, file("0\n"), true},
+		"a variable of the installer": {[]string{"HTTPS_PROXY=http://proxy:3128"}, notInFIPS, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := readDeployment(settings.Deployment{InstallerEnvironment: c.environment}, c.fips)
+			require.NoError(t, err)
+			require.Equal(t, c.refuses, d.installConfig.NoFIPS)
+			require.Equal(t, c.environment, d.releases.Environment)
+		})
+	}
+	for _, bad := range []string{"secret", "=secret", "a b=secret", "HOME=secret", "OPENSHIFT_INSTALL_INVOKER=secret"} {
+		_, err := readDeployment(settings.Deployment{InstallerEnvironment: []string{bad}}, notInFIPS)
+		require.ErrorContains(t, err, "read INSTALLER_ENVIRONMENT: require")
+		require.NotContains(t, err.Error(), "secret")
+	}
 }

@@ -102,9 +102,9 @@ func (s *Service) codec() http.Handler {
 // assemble makes the parts; Temporal is connected.
 func (s *Service) assemble() error {
 	var err error
-	s.releases, err = release.Open(filepath.Join(s.options.DataDir, "releases"), release.Options{
-		PlainHTTP: s.options.InsecureRegistry, Architecture: runtime.GOARCH, Now: s.process.Now,
-	})
+	opts := s.deployment.releases
+	opts.PlainHTTP, opts.Architecture, opts.Now = s.options.InsecureRegistry, runtime.GOARCH, s.process.Now
+	s.releases, err = release.Open(filepath.Join(s.options.DataDir, "releases"), opts)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (s *Service) readSettings() (err error) {
 	if s.offers, err = readReleases(s.options.Releases); err != nil {
 		return err
 	}
-	s.deployment, err = readDeployment(s.options.Deployment)
+	s.deployment, err = readDeployment(s.options.Deployment, fipsFile)
 	return err
 }
 

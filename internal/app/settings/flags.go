@@ -77,13 +77,14 @@ type Releases struct {
 
 // Deployment says what every host and cluster of this service gets.
 type Deployment struct {
-	MirrorRegistries string `name:"mirror-registries" env:"SLIPWAY_MIRROR_REGISTRIES" type:"path" help:"File with the mirrors of registries for all hosts and clusters, a registries.conf of version 2." placeholder:"FILE"`
-	MirrorCA         string `name:"mirror-ca" env:"SLIPWAY_MIRROR_CA" type:"path" help:"File with the certificates of the mirrors, PEM." placeholder:"FILE"`
-	RootCA           string `name:"root-ca" env:"SLIPWAY_ROOT_CA" type:"path" help:"File with more certificates that all hosts and clusters trust, PEM." placeholder:"FILE"`
-	InsecurePolicy   bool   `name:"insecure-policy" env:"FORCE_INSECURE_POLICY_JSON" help:"Hosts in discovery run images without signatures."`
-	OKDPackages      string `name:"okd-packages" env:"OKD_RPMS_IMAGE" help:"Image with the packages that hosts of an OKD release lack." placeholder:"IMAGE"`
-	SingleNodeDNS    bool   `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" default:"true" negatable:"" help:"Single nodes answer for the names of their own cluster; without, the DNS of the user must."`
-	TelemeterURL     string `name:"telemeter-url" env:"SLIPWAY_TELEMETER_URL" help:"Where new clusters send telemetry, instead of Red Hat." placeholder:"URL"`
+	MirrorRegistries     string   `name:"mirror-registries" env:"SLIPWAY_MIRROR_REGISTRIES" type:"path" help:"File with the mirrors of registries for all hosts and clusters, a registries.conf of version 2." placeholder:"FILE"`
+	MirrorCA             string   `name:"mirror-ca" env:"SLIPWAY_MIRROR_CA" type:"path" help:"File with the certificates of the mirrors, PEM." placeholder:"FILE"`
+	RootCA               string   `name:"root-ca" env:"SLIPWAY_ROOT_CA" type:"path" help:"File with more certificates that all hosts and clusters trust, PEM." placeholder:"FILE"`
+	InsecurePolicy       bool     `name:"insecure-policy" env:"FORCE_INSECURE_POLICY_JSON" help:"Hosts in discovery run images without signatures."`
+	OKDPackages          string   `name:"okd-packages" env:"OKD_RPMS_IMAGE" help:"Image with the packages that hosts of an OKD release lack." placeholder:"IMAGE"`
+	SingleNodeDNS        bool     `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" default:"true" negatable:"" help:"Single nodes answer for the names of their own cluster; without, the DNS of the user must."`
+	InstallerEnvironment []string `name:"installer-env" env:"INSTALLER_ENVIRONMENT" sep:";" help:"Variables for the OpenShift installer of every cluster, separated by semicolons." placeholder:"KEY=VALUE"`
+	TelemeterURL         string   `name:"telemeter-url" env:"SLIPWAY_TELEMETER_URL" help:"Where new clusters send telemetry, instead of Red Hat." placeholder:"URL"`
 }
 
 // Keys are the key pair of tokens.

@@ -2,6 +2,7 @@ package ignition
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"slipway/internal/hostconfig/ignition/document"
@@ -53,12 +54,16 @@ func Bootstrap(in BootstrapInput) ([]byte, error) {
 	return merged, nil
 }
 
+// bareMetalHostFile is the manifest of a BareMetalHost. Hosts of arbiters have names of their own
+// (openshift/installer, pkg/asset/machines/arbiter.go).
+var bareMetalHostFile = regexp.MustCompile(`openshift-cluster-api_(arbiter[_-])?hosts-[0-9]+\.yaml$`)
+
 func editBootstrapFile(f *document.File, hosts []*model.Host) error {
 	switch {
 	case f.Path == "/etc/motd":
 		// The machine config daemon applies this config and does not support additions to files.
 		return f.Overwrite()
-	case strings.Contains(f.Path, "openshift-cluster-api_hosts"):
+	case bareMetalHostFile.MatchString(f.Path):
 		manifest, err := f.Content()
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package installconfig
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/pem"
 	"net/netip"
@@ -136,9 +137,29 @@ func (c *InstallConfig) checkSecrets(cluster *model.Cluster) error {
 	if err := given.override(cluster.InstallConfigOverride); err != nil {
 		return err
 	}
-	if given.AdditionalTrustBundle != "" {
-		if block, _ := pem.Decode([]byte(given.AdditionalTrustBundle)); block == nil || block.Type != "CERTIFICATE" {
+	for rest := []byte(strings.TrimSpace(given.AdditionalTrustBundle)); len(rest) > 0; rest = bytes.TrimSpace(rest) {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" {
 			return misfit("additionalTrustBundle", "require certificates in PEM, found something else")
+		}
+	}
+	return nil
+}
+
+// checkFIPS returns an error where the installer would refuse a cluster in FIPS mode: since 4.16 it wants to make
+// the keys of such a cluster with validated modules (openshift/installer, pkg/hostcrypt).
+func (b *builder) checkFIPS(cfg *InstallConfig) error {
+	if !cfg.FIPS {
+		return nil
+	}
+	if b.opts.NoFIPS && b.atLeast("4.16") {
+		return misfit("fips", "require a service that runs on RHEL 9 in FIPS mode, or OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true "+
+			"in INSTALLER_ENVIRONMENT, found neither")
+	}
+	for _, key := range strings.Split(cfg.SSHKey, "\n") {
+		kind, _, _ := strings.Cut(strings.TrimSpace(key), " ")
+		if kind != "" && !strings.HasPrefix(kind, "#") && kind != "ssh-rsa" && !strings.HasPrefix(kind, "ecdsa-sha2-nistp") {
+			return misfit("fips", "require an SSH key of type rsa or ecdsa, found %s", kind)
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ func FuzzOverride(f *testing.F) {
 	ha := append(hosts(model.RoleMaster, 3, 10), hosts(model.RoleWorker, 1, 20)...)
 	f.Fuzz(func(t *testing.T, override string) {
 		c := cluster(func(c *model.Cluster) { c.InstallConfigOverride = override })
-		err := installconfig.CheckOverrideOf(c, ha, override)
+		err := installconfig.CheckOverrideOf(c, ha, override, installconfig.Options{})
 		built, buildErr := installconfig.Build(c, ha, installconfig.Options{})
 		require.Equal(t, err == nil, buildErr == nil, "%v; %v", err, buildErr)
 		if err != nil {

@@ -24,34 +24,42 @@ func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallC
 	if err != nil {
 		return nil, err
 	}
+	b.opts = opts
 	platform, err := b.platform()
 	if err != nil {
 		return nil, err
 	}
 	cfg := &InstallConfig{
-		APIVersion:            "v1",
-		BaseDomain:            cluster.BaseDNSDomain,
-		Proxy:                 b.proxy(),
-		Networking:            b.networking(),
-		Metadata:              Metadata{Name: cluster.Name},
-		Compute:               []MachinePool{b.pool(model.RoleWorker, "workers")},
-		Platform:              platform,
-		PullSecret:            cluster.PullSecret.Reveal(),
-		SSHKey:                cluster.SSHPublicKey,
-		AdditionalTrustBundle: mergeBundles(opts.TrustBundles),
+		APIVersion: "v1",
+		BaseDomain: cluster.BaseDNSDomain,
+		Proxy:      b.proxy(),
+		Networking: b.networking(),
+		Metadata:   Metadata{Name: cluster.Name},
+		Compute:    []MachinePool{b.pool(model.RoleWorker, "workers")},
+		Platform:   platform,
+		PullSecret: cluster.PullSecret.Reveal(),
+		SSHKey:     cluster.SSHPublicKey,
 	}
 	b.setControlPlane(cfg)
 	if cluster.SingleNode() {
 		cfg.BootstrapInPlace = b.bootstrapInPlace()
 	}
 	b.setMirrors(cfg, opts.Mirrors)
-	if strings.TrimSpace(cluster.InstallConfigOverride) == "" {
+	overridden := strings.TrimSpace(cluster.InstallConfigOverride) != ""
+	if overridden {
+		if err := cfg.override(cluster.InstallConfigOverride); err != nil {
+			return nil, err
+		}
+	}
+	// After the override: its own certificates must not displace those of mirrors and proxies.
+	cfg.AdditionalTrustBundle = mergeBundles(append([]string{cfg.AdditionalTrustBundle}, opts.TrustBundles...))
+	if !overridden {
 		return cfg, nil
 	}
-	if err := cfg.override(cluster.InstallConfigOverride); err != nil {
+	if err := cfg.check(cluster); err != nil {
 		return nil, err
 	}
-	return cfg, cfg.check(cluster)
+	return cfg, b.checkFIPS(cfg)
 }
 
 // JSON returns the install-config as the API serves it; YAML readers accept it too.
@@ -72,6 +80,7 @@ func (c *InstallConfig) String() string { return c.LogValue().String() }
 type builder struct {
 	cluster         *model.Cluster
 	hosts           []*model.Host
+	opts            Options
 	version         *semver.Version
 	machineNetworks []netip.Prefix
 }

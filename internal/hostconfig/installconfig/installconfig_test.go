@@ -129,6 +129,7 @@ func TestShapes(t *testing.T) {
 			c.NTPSources = []string{"ntp.example.com"}
 			c.LoadBalancer = "user-managed"
 			c.Hyperthreading = "masters"
+			c.SSHPublicKey = "ssh-rsa AAAA"
 			c.InstallConfigOverride = `{"fips":true,"networking":{"clusterNetworkMTU":1400},"compute":[{"replicas":7}],"capabilities":{"baselineCapabilitySet":"None"}}`
 		}, append(ha, hosts(model.RoleArbiter, 1, 30)...), installconfig.Options{
 			TrustBundles: []string{pem("one") + pem("two"), pem("two") + "\n", pem("three")},
@@ -223,7 +224,7 @@ func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, c.override)
+			err := installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, c.override, installconfig.Options{})
 			require.ErrorIs(t, err, model.ErrInvalid)
 			require.ErrorContains(t, err, "install_config_overrides: "+c.want)
 		})
@@ -231,11 +232,11 @@ func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 	unfinished := cluster(func(c *model.Cluster) { c.OpenShiftVersion = "" })
 	require.NoError(
 		t,
-		installconfig.CheckOverrideOf(unfinished, nil, `{"fips":true}`),
+		installconfig.CheckOverrideOf(unfinished, nil, `{"fips":true}`, installconfig.Options{}),
 		"what the cluster lacks is no fault of the override",
 	)
-	require.Error(t, installconfig.CheckOverrideOf(unfinished, nil, `{"flips":true}`))
-	require.NoError(t, installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, `{"controlPlane":{"replicas":3}}`))
+	require.Error(t, installconfig.CheckOverrideOf(unfinished, nil, `{"flips":true}`, installconfig.Options{}))
+	require.NoError(t, installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, `{"controlPlane":{"replicas":3}}`, installconfig.Options{}))
 }
 
 func pem(text string) string {
@@ -359,10 +360,79 @@ blocked = true
 	}
 }
 
-func TestTrustOfEnvironmentsIsAdded(t *testing.T) {
+func TestEnvironmentsAddTrustAndTimeSources(t *testing.T) {
 	t.Parallel()
 	service := installconfig.Options{TrustBundles: []string{pem("one")}}
-	all := service.With([]*model.InfraEnv{{AdditionalTrustBundle: pem("two")}, {}})
+	all := service.With([]*model.InfraEnv{
+		{AdditionalTrustBundle: pem("two"), NTPSources: []string{"a.example.com", "b.example.com"}}, {NTPSources: []string{"b.example.com"}}, {},
+	})
 	require.Equal(t, []string{pem("one"), pem("two")}, all.TrustBundles)
 	require.Len(t, service.TrustBundles, 1)
+	for name, c := range map[string]struct {
+		change func(*model.Cluster)
+		want   []string
+	}{
+		"a cluster without time sources takes those of its environments": {func(*model.Cluster) {}, []string{"a.example.com", "b.example.com"}},
+		"those of the cluster win": {
+			func(c *model.Cluster) { c.NTPSources = []string{"c.example.com"} }, []string{"c.example.com"},
+		},
+		"before 4.18 there is no such field": {func(c *model.Cluster) { c.OpenShiftVersion = "4.17.9" }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg, err := installconfig.Build(cluster(c.change), nil, all)
+			require.NoError(t, err)
+			require.Equal(t, c.want, cfg.Platform.BareMetal.AdditionalNTPServers)
+		})
+	}
+}
+
+func TestCertificatesOfAnOverrideDoNotDisplaceThoseOfTheService(t *testing.T) {
+	t.Parallel()
+	override, err := json.Marshal(map[string]string{"additionalTrustBundle": pem("dHdv") + pem("b25l")})
+	require.NoError(t, err)
+	c := cluster(func(c *model.Cluster) { c.InstallConfigOverride = string(override) })
+	cfg, err := installconfig.Build(c, nil, installconfig.Options{TrustBundles: []string{pem("b25l"), pem("bWlycm9y")}})
+	require.NoError(t, err)
+	require.Equal(t, pem("dHdv")+pem("b25l")+pem("bWlycm9y"), cfg.AdditionalTrustBundle)
+}
+
+func TestFIPSNeedsAnInstallerThatCan(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		version, key string
+		noFIPS       bool
+		want         string // of the error; empty: accepted
+	}{
+		"a service that cannot": {
+			"4.20.33", "ssh-rsa AAAA", true, "install_config_overrides: fips: require a service that runs on RHEL 9 in FIPS mode",
+		},
+		"a service that can":                       {"4.20.33", "ssh-rsa AAAA", false, ""},
+		"an old installer does not look":           {"4.15.9", "ssh-rsa AAAA", true, ""},
+		"a key that FIPS does not have":            {"4.20.33", "ssh-ed25519 AAAA", false, "fips: require an SSH key of type rsa or ecdsa, found ssh-ed25519"},
+		"the second of two keys":                   {"4.20.33", "ssh-rsa AAAA\nssh-ed25519 AAAA", false, "found ssh-ed25519"},
+		"a key of a curve that is in the standard": {"4.20.33", "ecdsa-sha2-nistp256 AAAA", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := cluster(func(m *model.Cluster) { m.OpenShiftVersion, m.SSHPublicKey = c.version, c.key })
+			err := installconfig.CheckOverrideOf(m, nil, `{"fips":true}`, installconfig.Options{NoFIPS: c.noFIPS})
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, model.ErrInvalid)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestOverridesOfNewFieldsAreWritten(t *testing.T) {
+	t.Parallel()
+	c := cluster(func(c *model.Cluster) { c.InstallConfigOverride = `{"osImageStream":"rhel-10"}` })
+	cfg, err := installconfig.Build(c, nil, installconfig.Options{})
+	require.NoError(t, err)
+	data, err := cfg.YAML()
+	require.NoError(t, err)
+	require.Contains(t, string(data), "osImageStream: rhel-10\n")
 }

@@ -14,12 +14,21 @@ type Options struct {
 	TrustBundles []string
 	// Mirrors are the mirrors of registries.
 	Mirrors []ImageSource
+	// NTPSources are the time sources of clusters that name none; With fills it.
+	NTPSources []string
+	// NoFIPS says that this service cannot run the installer of a cluster in FIPS mode.
+	NoFIPS bool
 }
 
-// With adds the certificates that the hosts' InfraEnvs trust.
+// With adds the certificates that the hosts' InfraEnvs trust, and their time sources.
 func (o Options) With(envs []*model.InfraEnv) Options {
-	o.TrustBundles = slices.Clone(o.TrustBundles)
+	o.TrustBundles, o.NTPSources = slices.Clone(o.TrustBundles), slices.Clone(o.NTPSources)
 	for _, e := range envs {
+		for _, source := range e.NTPSources {
+			if !slices.Contains(o.NTPSources, source) {
+				o.NTPSources = append(o.NTPSources, source)
+			}
+		}
 		if e.AdditionalTrustBundle != "" {
 			o.TrustBundles = append(o.TrustBundles, e.AdditionalTrustBundle)
 		}

@@ -92,15 +92,21 @@ func CheckOverride(overrides string) error {
 	return (&InstallConfig{}).override(overrides)
 }
 
+// WantsFIPS reports whether a cluster's override puts it in FIPS mode.
+func WantsFIPS(cluster *model.Cluster) bool {
+	var given InstallConfig
+	return given.override(cluster.InstallConfigOverride) == nil && given.FIPS
+}
+
 // CheckOverrideOf returns an error when an override does not fit a cluster as it is now. Values that the
 // cluster still lacks are no fault of the override.
-func CheckOverrideOf(cluster *model.Cluster, hosts []*model.Host, overrides string) error {
+func CheckOverrideOf(cluster *model.Cluster, hosts []*model.Host, overrides string, opts Options) error {
 	if err := CheckOverride(overrides); err != nil {
 		return err
 	}
 	changed := *cluster
 	changed.InstallConfigOverride = overrides
-	_, err := Build(&changed, hosts, Options{})
+	_, err := Build(&changed, hosts, opts)
 	if errors.Is(err, model.ErrUnprocessable) {
 		return nil
 	}

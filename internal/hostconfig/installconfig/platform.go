@@ -97,6 +97,9 @@ func (b *builder) bareMetal() (Platform, error) {
 	p.APIVIP, p.APIVIPs, p.IngressVIP, p.IngressVIPs = b.vips()
 	if b.atLeast("4.18") {
 		p.AdditionalNTPServers = b.cluster.NTPSources
+		if len(p.AdditionalNTPServers) == 0 {
+			p.AdditionalNTPServers = b.opts.NTPSources
+		}
 	}
 	for _, h := range b.hosts {
 		p.Hosts = append(p.Hosts, b.bareMetalHost(h))

@@ -27,6 +27,7 @@ type InstallConfig struct {
 	Capabilities                *Capabilities       `json:"capabilities,omitempty"`
 	FeatureSet                  string              `json:"featureSet,omitempty"`
 	FeatureGates                []string            `json:"featureGates,omitempty"`
+	OSImageStream               string              `json:"osImageStream,omitempty"`
 	Publish                     string              `json:"publish,omitempty"`
 	CredentialsMode             string              `json:"credentialsMode,omitempty"`
 }

@@ -12,6 +12,8 @@ import (
 type Need struct {
 	Image      string // of the release
 	Platform   string // of the cluster: baremetal, none, ...
+	Version    string // of the cluster; the release must be of the same minor version. Empty: any
+	FIPS       bool   // the cluster is in FIPS mode
 	PullSecret model.Secret
 }
 
@@ -42,11 +44,17 @@ func artifact(architecture string) binary {
 // choose returns the program of a release that suits a cluster and runs on this machine.
 func (r *Releases) choose(info Info, n Need) (binary, error) {
 	own := r.opts.Architecture
-	if n.Platform == "baremetal" && before(info.Version, 4, 16) {
-		// The plain installer of these releases does not support bare metal.
+	dynamic := ""
+	switch {
+	case n.Platform == "baremetal" && before(info.Version, 4, 16):
+		dynamic = "bare metal before OpenShift 4.16" // the plain installer of these releases does not support it
+	case n.FIPS && r.opts.HostFIPS:
+		dynamic = "FIPS mode" // the plain installer has no validated modules
+	}
+	if dynamic != "" {
 		if info.Architecture != own {
-			return binary{}, model.Unprocessablef("release %s for linux/%s: bare metal before OpenShift 4.16 requires the image baremetal-installer, "+
-				"whose program is for linux/%[2]s only; this service runs on linux/%s", info.Version, info.Architecture, own)
+			return binary{}, model.Unprocessablef("release %s for linux/%s: %s requires the image baremetal-installer, "+
+				"whose program is for linux/%[2]s only; this service runs on linux/%[4]s", info.Version, info.Architecture, dynamic, own)
 		}
 		return bareMetalInstaller, nil
 	}
@@ -58,6 +66,21 @@ func (r *Releases) choose(info Info, n Need) (binary, error) {
 			"of the release, found one on linux/%s, which the release has no openshift-install for", info.Version, info.Architecture, own)
 	}
 	return artifact(own), nil
+}
+
+// checkVersion refuses a release of another minor version than the cluster: its install-config is written for the
+// cluster's.
+func checkVersion(info Info, n Need) error {
+	want, err := semver.NewVersion(n.Version)
+	if n.Version == "" || err != nil {
+		return nil
+	}
+	found, err := semver.NewVersion(info.Version)
+	if err != nil || found.Major() != want.Major() || found.Minor() != want.Minor() {
+		return model.Unprocessablef("require a release of OpenShift %d.%d, as the cluster's version %s, found %s in %s",
+			want.Major(), want.Minor(), n.Version, info.Version, n.Image)
+	}
+	return nil
 }
 
 // before returns whether a version is of an earlier minor release; what is no version is not.

@@ -97,3 +97,43 @@ func TestProgramsThatCannotRunAreNotTriedAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestClustersInFIPSModeTakeTheProgramThatCan(t *testing.T) {
+	t.Parallel()
+	const skip = "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true"
+	for name, c := range map[string]struct {
+		hostFIPS    bool
+		environment []string
+		program     string // in the cache
+		want        string // of the error; empty: generated
+	}{
+		"on a machine in FIPS mode":      {true, nil, "-openshift-baremetal-install", ""},
+		"elsewhere, where it is skipped": {false, []string{skip}, "-openshift-install", ""},
+		"elsewhere":                      {false, nil, "-openshift-install", "fips: Forbidden: target cluster is in FIPS mode"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := serve(t, payload.Options{HostFIPS: c.hostFIPS})
+			r, dir := open(t, p, func(o *release.Options) { o.HostFIPS, o.Environment = c.hostFIPS, c.environment })
+			i, err := r.Installer(t.Context(), release.Need{Image: p.ReleaseImage("4.20.33"), Platform: "none", FIPS: true, PullSecret: pullSecret})
+			require.NoError(t, err)
+			defer i.Close()
+			require.Regexp(t, `^[0-9a-f]{64}`+c.program+`$`, programs(t, dir)[0])
+			config := installConfigOf(t, 3, 1, func(m *model.Cluster) { m.SSHPublicKey, m.InstallConfigOverride = "ssh-rsa AAAA", `{"fips":true}` })
+			_, err = i.Generate(t.Context(), release.GenerateInput{InstallConfig: config})
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			var failure *release.GenerateError
+			require.ErrorAs(t, err, &failure)
+			require.ErrorContains(t, err, c.want)
+			require.False(t, failure.Retryable())
+		})
+	}
+	p := serve(t, payload.Options{Architecture: "arm64", HostArchitecture: "amd64"})
+	r, _ := open(t, p, func(o *release.Options) { o.HostFIPS = true })
+	_, err := r.Installer(t.Context(), release.Need{Image: p.ReleaseImage("4.20.33"), Platform: "none", FIPS: true, PullSecret: pullSecret})
+	require.ErrorIs(t, err, model.ErrUnprocessable)
+	require.ErrorContains(t, err, "FIPS mode requires the image baremetal-installer, whose program is for linux/arm64 only")
+}

@@ -97,6 +97,7 @@ type facts struct {
 	Compute    []struct {
 		Replicas int `json:"replicas"`
 	} `json:"compute"`
+	Platform map[string]any `json:"platform"`
 }
 
 func readFacts(installConfig []byte) (facts, error) {
@@ -127,6 +128,9 @@ func (g *generation) run(ctx context.Context) (*Output, error) {
 		return nil, fmt.Errorf("write install-config: %w", err)
 	}
 	if err := g.command(ctx, "create", "manifests"); err != nil {
+		return nil, err
+	}
+	if err := g.removeMachines(); err != nil {
 		return nil, err
 	}
 	if err := g.changeManifests(); err != nil {

@@ -26,6 +26,12 @@ import (
 // installConfig writes the install-config of a cluster as the service does.
 func installConfig(t *testing.T, masters, workers int) []byte {
 	t.Helper()
+	return installConfigOf(t, masters, workers, func(*model.Cluster) {})
+}
+
+// installConfigOf is that of a cluster that change has changed.
+func installConfigOf(t *testing.T, masters, workers int, change func(*model.Cluster)) []byte {
+	t.Helper()
 	c := &model.Cluster{
 		Name: "one", BaseDNSDomain: "example.com", OpenShiftVersion: "4.20.33", ControlPlaneCount: masters,
 		PullSecret: pullSecret, SSHPublicKey: "ssh-ed25519 AAAA", Platform: model.Platform{Type: "baremetal"},
@@ -38,11 +44,15 @@ func installConfig(t *testing.T, masters, workers int) []byte {
 	if masters == 1 {
 		c.Platform.Type = "none"
 	}
+	change(c)
 	var hosts []*model.Host
 	for i := range masters + workers {
 		role := model.RoleMaster
 		if i >= masters {
 			role = model.RoleWorker
+		}
+		if masters == 2 && i == masters {
+			role = model.RoleArbiter
 		}
 		hosts = append(hosts, &model.Host{
 			Role: role, RequestedHostname: string(role) + string(rune('0'+i)), InstallationDiskPath: "/dev/sda",
@@ -197,12 +207,16 @@ func TestGenerateTellsWhatTheInstallerRefuses(t *testing.T) {
 		manifests map[string][]byte
 		want      string
 	}{
-		"a cluster without a name": {[]byte("apiVersion: v1\npullSecret: x\n"), nil, "metadata.name: Invalid value"},
-		"an unknown field": {
-			append(installConfig(t, 3, 1), []byte("\narbiter: {replicas: 9, name: a}\nunknown: x\n")...), nil, "unknown field",
+		"a cluster without a name": {[]byte("apiVersion: v1\npullSecret: x\n"), nil, "metadata.name: Required value"},
+		"an arbiter of another name": {
+			append(installConfig(t, 3, 1), []byte("\narbiter: {replicas: 1, name: a}\n")...), nil, "arbiter.name: Unsupported value",
+		},
+		"fips by a program that cannot": {
+			append(installConfigOf(t, 3, 1, func(c *model.Cluster) { c.SSHPublicKey = "ssh-rsa AAAA" }), []byte("\nfips: true\n")...), nil,
+			"fips: Forbidden: target cluster is in FIPS mode",
 		},
 		"a manifest without a kind": {
-			installConfig(t, 3, 1), map[string][]byte{"manifests/a.yaml": []byte("a: b")}, "require one Kubernetes object",
+			installConfig(t, 3, 1), map[string][]byte{"manifests/a.yaml": []byte("a: b")}, "Object 'Kind' is missing",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,6 +31,9 @@ func (r *Releases) Installer(ctx context.Context, n Need) (*Installer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkVersion(info, n); err != nil {
+		return nil, err
+	}
 	b, err := r.choose(info, n)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,6 +68,38 @@ func splitDocuments(name string, data []byte, files map[string][]byte) error {
 	base, extension := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
 	for i, d := range documents {
 		files[fmt.Sprintf("%s-%02d%s", base, i, extension)] = d
+	}
+	return nil
+}
+
+// ownMachines are the manifests of machines that the platform would make. They are removed on platforms whose
+// machines exist already: with the placeholders of the install-config none could be made, and the operator of the
+// control plane machine set would wait for them (OpenShift documentation, "Installing a cluster on vSphere with
+// user-provisioned infrastructure", manifests).
+var (
+	ownMachines = []string{
+		"openshift/*_openshift-cluster-api_master-machines-*.yaml",
+		"openshift/*_openshift-cluster-api_worker-machineset-*.yaml",
+		"openshift/*_openshift-machine-api_master-control-plane-machine-set*.yaml",
+	}
+	virtualPlatforms = []string{"vsphere", "nutanix"}
+)
+
+// removeMachines removes what the installer generated for machines that it would have made itself.
+func (g *generation) removeMachines() error {
+	if !slices.ContainsFunc(virtualPlatforms, func(name string) bool { _, ok := g.facts.Platform[name]; return ok }) {
+		return nil
+	}
+	for _, pattern := range ownMachines {
+		found, err := filepath.Glob(g.assets(pattern))
+		if err != nil {
+			return fmt.Errorf("find manifests of machines: %w", err)
+		}
+		for _, file := range found {
+			if err := os.Remove(file); err != nil {
+				return fmt.Errorf("remove manifest of a machine: %w", err)
+			}
+		}
 	}
 	return nil
 }

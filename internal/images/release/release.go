@@ -36,7 +36,9 @@ type Options struct {
 	RunTimeout time.Duration // 10 minutes
 	// Environment is added to that of the installer, KEY=value.
 	Environment []string
-	Now         func() time.Time // required
+	// HostFIPS: the machine this runs on is in FIPS mode, which clusters in FIPS mode require.
+	HostFIPS bool
+	Now      func() time.Time // required
 }
 
 func (o Options) withDefaults() Options {

@@ -53,7 +53,7 @@ func (r *Releases) Unconfigured(ctx context.Context, c *model.Cluster, e *model.
 		return nil, err
 	}
 	// Only the plain installer has the agent-based one in it, whatever the platform.
-	i, err := r.Installer(ctx, Need{Image: c.ReleaseImage, Platform: "none", PullSecret: e.PullSecret})
+	i, err := r.Installer(ctx, Need{Image: c.ReleaseImage, Platform: "none", Version: c.OpenShiftVersion, PullSecret: e.PullSecret})
 	if err != nil {
 		return nil, err
 	}

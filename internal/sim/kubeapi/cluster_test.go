@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -206,4 +207,42 @@ func TestRolloutWaitsForMasters(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, published.Data["ca-bundle.crt"], "BEGIN CERTIFICATE")
 	require.NoError(t, kubeapi.RunRollout(ctx, url, rollout), "once more changes nothing")
+}
+
+// A set whose machines are never made keeps a cluster from becoming available.
+func TestRolloutWaitsForTheMachinesOfAControlPlaneSet(t *testing.T) {
+	t.Parallel()
+	_, url := start(t, kubeapi.Options{})
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
+	objects, err := dynamic.NewForConfig(kubeapi.Config(url, kubeapi.UserAdmin))
+	require.NoError(t, err)
+	sets := objects.Resource(schema.GroupVersionResource{Group: "machine.openshift.io", Version: "v1", Resource: "controlplanemachinesets"})
+	set := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "machine.openshift.io/v1", "kind": "ControlPlaneMachineSet", "metadata": map[string]any{"name": "cluster"},
+	}}
+	_, err = sets.Namespace("openshift-machine-api").Create(ctx, set, metav1.CreateOptions{})
+	require.NoError(t, err)
+	ready := []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	node, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "master", Labels: map[string]string{"node-role.kubernetes.io/master": ""},
+	}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	node.Status.Conditions = ready
+	_, err = client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	operators := objects.Resource(schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusteroperators"})
+	running, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- kubeapi.RunRollout(running, url, kubeapi.Rollout{
+			ControlPlane: 1, Duration: 50 * time.Millisecond, Version: "4.20.1", Domain: "test.example.com", Poll: 10 * time.Millisecond,
+		})
+	}()
+	await.True(t, func() bool {
+		operator, err := operators.Get(ctx, "control-plane-machine-set", metav1.GetOptions{})
+		_, published := client.CoreV1().ConfigMaps("openshift-config-managed").Get(ctx, "default-ingress-cert", metav1.GetOptions{})
+		return err == nil && published == nil && strings.Contains(fmt.Sprint(operator.Object["status"]), "missing 1 available replica(s)")
+	})
+	cancel()
+	require.Error(t, <-ended, "everything else is available, and the rollout does not end")
 }

@@ -47,6 +47,7 @@ var installationResources = []*resource{
 	{kind("config.openshift.io", "v1", "ClusterVersion"), "clusterversions", cluster, withStatus},
 	{kind("config.openshift.io", "v1", "ClusterOperator"), "clusteroperators", cluster, withStatus},
 	{kind("config.openshift.io", "v1", "Infrastructure"), "infrastructures", cluster, withStatus},
+	{kind("machine.openshift.io", "v1", "ControlPlaneMachineSet"), "controlplanemachinesets", namespaced, withStatus},
 	{kind("route.openshift.io", "v1", "Route"), "routes", namespaced, withStatus},
 	{kind("machineconfiguration.openshift.io", "v1", "MachineConfig"), "machineconfigs", cluster, plain},
 	{kind("machineconfiguration.openshift.io", "v1", "MachineConfigPool"), "machineconfigpools", cluster, withStatus},

@@ -24,6 +24,7 @@ const startedAnnotation = "simulated.slipway/rollout-started-at"
 var (
 	clusterVersions  = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions"}
 	clusterOperators = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusteroperators"}
+	controlPlaneSets = schema.GroupVersionResource{Group: "machine.openshift.io", Version: "v1", Resource: "controlplanemachinesets"}
 	routes           = schema.GroupVersionResource{Group: "route.openshift.io", Version: "v1", Resource: "routes"}
 )
 
@@ -53,10 +54,27 @@ func (r *rollout) step(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	done := available == len(r.Operators)
+	waiting, err := r.waitForMachines(ctx)
+	if err != nil {
+		return false, err
+	}
+	done := available == len(r.Operators) && !waiting
 	working := fmt.Sprintf("Working towards %s: %d of %d done (%d%% complete)",
 		r.Version, available, len(r.Operators), 100*available/len(r.Operators))
 	return done, r.report(ctx, clusterVersions, "version", done, working)
+}
+
+// waitForMachines is the operator of control plane machine sets. Where there is such a set it counts the machines of
+// the set that have become nodes, and is unavailable without them
+// (openshift/cluster-control-plane-machine-set-operator, pkg/controllers/controlplanemachineset/status.go). A machine of
+// placeholders never becomes a node.
+func (r *rollout) waitForMachines(ctx context.Context) (bool, error) {
+	sets, err := r.dynamic.Resource(controlPlaneSets).List(ctx, metav1.ListOptions{})
+	if err != nil || len(sets.Items) == 0 {
+		return false, err
+	}
+	message := fmt.Sprintf("missing %d available replica(s)", r.ControlPlane)
+	return true, r.report(ctx, clusterOperators, "control-plane-machine-set", false, message)
 }
 
 // due is how many operators are available this long after the rollout began.

@@ -1,21 +1,17 @@
 package standin
 
 import (
-	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
-// config is the part of install-config.yaml that this program understands; anything
-// else is refused, as the real program refuses what it does not know.
+// config is the part of install-config.yaml that this program understands.
 type config struct {
 	APIVersion string `json:"apiVersion"`
 	BaseDomain string `json:"baseDomain"`
@@ -28,9 +24,9 @@ type config struct {
 		MachineNetwork []struct {
 			CIDR string `json:"cidr"`
 		} `json:"machineNetwork"`
-		ServiceNetwork      []string       `json:"serviceNetwork"`
-		ClusterNetworkMTU   int            `json:"clusterNetworkMTU"`
-		OVNKubernetesConfig map[string]any `json:"ovnKubernetesConfig"`
+		ServiceNetwork      []string   `json:"serviceNetwork"`
+		ClusterNetworkMTU   int        `json:"clusterNetworkMTU"`
+		OVNKubernetesConfig *ovnConfig `json:"ovnKubernetesConfig"`
 	} `json:"networking"`
 	Compute          []pool   `json:"compute"`
 	ControlPlane     pool     `json:"controlPlane"`
@@ -44,19 +40,35 @@ type config struct {
 		HTTPSProxy string `json:"httpsProxy"`
 		NoProxy    string `json:"noProxy"`
 	} `json:"proxy"`
-	PullSecret                  string         `json:"pullSecret"`
-	SSHKey                      string         `json:"sshKey"`
-	AdditionalTrustBundle       string         `json:"additionalTrustBundle"`
-	AdditionalTrustBundlePolicy string         `json:"additionalTrustBundlePolicy"`
-	ImageContentSources         []any          `json:"imageContentSources"`
-	ImageDigestSources          []any          `json:"imageDigestSources"`
-	Capabilities                map[string]any `json:"capabilities"`
-	FIPS                        bool           `json:"fips"`
-	CPUPartitioningMode         string         `json:"cpuPartitioningMode"`
-	FeatureSet                  string         `json:"featureSet"`
-	FeatureGates                []string       `json:"featureGates"`
-	Publish                     string         `json:"publish"`
-	CredentialsMode             string         `json:"credentialsMode"`
+	PullSecret                  string        `json:"pullSecret"`
+	SSHKey                      string        `json:"sshKey"`
+	AdditionalTrustBundle       string        `json:"additionalTrustBundle"`
+	AdditionalTrustBundlePolicy string        `json:"additionalTrustBundlePolicy"`
+	ImageContentSources         []mirrors     `json:"imageContentSources"`
+	ImageDigestSources          []mirrors     `json:"imageDigestSources"`
+	Capabilities                *capabilities `json:"capabilities"`
+	FIPS                        bool          `json:"fips"`
+	OSImageStream               string        `json:"osImageStream"`
+	CPUPartitioningMode         string        `json:"cpuPartitioningMode"`
+	FeatureSet                  string        `json:"featureSet"`
+	FeatureGates                []string      `json:"featureGates"`
+	Publish                     string        `json:"publish"`
+	CredentialsMode             string        `json:"credentialsMode"`
+}
+
+type ovnConfig struct {
+	IPv4 *ovnFamily `json:"ipv4"`
+	IPv6 *ovnFamily `json:"ipv6"`
+}
+
+type ovnFamily struct {
+	InternalJoinSubnet string `json:"internalJoinSubnet"`
+}
+
+type mirrors struct {
+	Source       string   `json:"source"`
+	Mirrors      []string `json:"mirrors"`
+	SourcePolicy string   `json:"sourcePolicy"`
 }
 
 type clusterNetwork struct {
@@ -66,7 +78,9 @@ type clusterNetwork struct {
 
 const installConfigFile = "install-config.yaml"
 
-// readConfig reads and checks the install-config.
+// readConfig reads and checks the install-config. A field that the program does not know is dropped with a
+// warning, as the real one does; only a value of another type fails (openshift/installer,
+// pkg/asset/installconfig/installconfigbase.go).
 func (r *run) readConfig() (*config, error) {
 	data, err := os.ReadFile(filepath.Join(r.dir, installConfigFile))
 	if err != nil {
@@ -74,89 +88,53 @@ func (r *run) readConfig() (*config, error) {
 	}
 	var c config
 	if err := yaml.UnmarshalStrict(data, &c); err != nil {
-		return nil, fmt.Errorf("%w: failed to unmarshal %s: %w", errInstallConfig, installConfigFile, err)
+		r.log.Warn(fmt.Sprintf("failed to unmarshal %s: %s", installConfigFile, err))
+		r.log.Info("Attempting to unmarshal while ignoring unknown keys because strict unmarshaling failed")
+		c = config{}
+		if err := yaml.Unmarshal(data, &c); err != nil {
+			return nil, fmt.Errorf("%w: failed to unmarshal %s: %w", errInstallConfig, installConfigFile, err)
+		}
 	}
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("%w: invalid %q file: %w", errInstallConfig, installConfigFile, err)
+	r.forget(&c)
+	if faults := r.check(&c); len(faults) > 0 {
+		return nil, fmt.Errorf("%w: invalid %q file: %w", errInstallConfig, installConfigFile, faults.ToAggregate())
 	}
 	return &c, nil
 }
 
-var clusterName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-
-// fault names a field that is not acceptable.
-func fault(field, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...))
+// forget drops the fields that a program of this version does not know yet.
+func (r *run) forget(c *config) {
+	drop := func(unknown bool, name string) {
+		if unknown {
+			r.log.Warn(fmt.Sprintf("failed to unmarshal %s: unknown field %q", installConfigFile, name))
+		}
+	}
+	if r.minor < 19 {
+		drop(c.Arbiter != nil, "arbiter")
+		drop(c.ControlPlane.Fencing != nil, "controlPlane.fencing")
+		c.Arbiter, c.ControlPlane.Fencing = nil, nil
+	}
+	if r.minor < 21 {
+		drop(c.OSImageStream != "", "osImageStream")
+		c.OSImageStream = ""
+	}
+	if metal := c.Platform.BareMetal; metal != nil && r.minor < 18 {
+		drop(len(metal.AdditionalNTPServers) > 0, "platform.baremetal.additionalNTPServers")
+		metal.AdditionalNTPServers = nil
+	}
 }
 
-func (c *config) check() error {
-	var faults []error
-	require := func(ok bool, field, format string, args ...any) {
-		if !ok {
-			faults = append(faults, fault(field, format, args...))
-		}
-	}
-	require(c.APIVersion == "v1", "apiVersion", "Unsupported value: %q", c.APIVersion)
-	require(clusterName.MatchString(c.Metadata.Name), "metadata.name", "Invalid value: %q", c.Metadata.Name)
-	require(strings.Contains(c.BaseDomain, "."), "baseDomain", "Invalid value: %q", c.BaseDomain)
-	require(len(c.FeatureGates) == 0 || c.FeatureSet == "CustomNoUpgrade", "featureGates", "require featureSet CustomNoUpgrade")
-	require(c.ControlPlane.Replicas > 0, "controlPlane.replicas", "number of control plane replicas must be positive")
-	require(len(c.Compute) == 1 && c.Compute[0].Name == "worker", "compute", "require one pool named worker")
-	require(validPullSecret(c.PullSecret), "pullSecret", "Invalid value: auths required")
-	require(validBundle(c.AdditionalTrustBundle), "additionalTrustBundle", "Invalid value: no PEM certificates")
-	if c.ControlPlane.Replicas == 1 && c.Platform.None != nil {
-		require(c.BootstrapInPlace != nil && c.BootstrapInPlace.InstallationDisk != "",
-			"bootstrapInPlace.installationDisk", "Required value for a single node")
-	}
-	return errors.Join(append(faults, c.checkNetworks(), c.checkFamilies(), c.checkPlatform(), c.checkControlPlane())...)
-}
+// newest is the minor release of OpenShift 4 that the program is when it does not say.
+const newest = 20
 
-func validPullSecret(secret string) bool {
-	var s struct {
-		Auths map[string]struct {
-			Auth string `json:"auth"`
-		} `json:"auths"`
+// minorOf is the minor release of a version such as 4.20.33.
+func minorOf(version string) (int, error) {
+	if version == "" {
+		return newest, nil
 	}
-	if json.Unmarshal([]byte(secret), &s) != nil || len(s.Auths) == 0 {
-		return false
+	parts := strings.Split(version, ".")
+	if len(parts) < 3 || parts[0] != "4" {
+		return 0, errors.New("require a version of OpenShift 4, found " + version)
 	}
-	for _, a := range s.Auths {
-		if a.Auth == "" {
-			return false
-		}
-	}
-	return true
-}
-
-func validBundle(bundle string) bool {
-	if bundle == "" {
-		return true
-	}
-	block, _ := pem.Decode([]byte(bundle))
-	return block != nil && block.Type == "CERTIFICATE"
-}
-
-func (c *config) checkNetworks() error {
-	var faults []error
-	cidrs := map[string][]string{"serviceNetwork": c.Networking.ServiceNetwork}
-	for _, n := range c.Networking.ClusterNetwork {
-		cidrs["clusterNetwork"] = append(cidrs["clusterNetwork"], n.CIDR)
-		if p, err := netip.ParsePrefix(n.CIDR); err == nil && n.HostPrefix < p.Bits() {
-			faults = append(faults, fault("networking.clusterNetwork", "host prefix %d is larger than %s", n.HostPrefix, n.CIDR))
-		}
-	}
-	for _, n := range c.Networking.MachineNetwork {
-		cidrs["machineNetwork"] = append(cidrs["machineNetwork"], n.CIDR)
-	}
-	for _, name := range []string{"clusterNetwork", "machineNetwork", "serviceNetwork"} {
-		if len(cidrs[name]) == 0 {
-			faults = append(faults, fault("networking."+name, "Required value"))
-		}
-		for _, cidr := range cidrs[name] {
-			if p, err := netip.ParsePrefix(cidr); err != nil || p.Masked() != p {
-				faults = append(faults, fault("networking."+name, "Invalid value: %q", cidr))
-			}
-		}
-	}
-	return errors.Join(faults...)
+	return strconv.Atoi(parts[1])
 }

@@ -1,8 +1,11 @@
 package standin
 
 import (
-	"errors"
-	"net/netip"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // arbiters is how many hosts only vote.
@@ -13,73 +16,120 @@ func (c *config) arbiters() int {
 	return c.Arbiter.Replicas
 }
 
-// checkControlPlane wants one, three to five, or two with somebody who decides when they
-// lose sight of each other.
-func (c *config) checkControlPlane() error {
+// controlPlaneFits wants one, three to five, or two with somebody who decides when they lose sight of each
+// other.
+func (r *run) controlPlaneFits(c *config) field.ErrorList {
+	var faults field.ErrorList
+	at := field.NewPath("controlPlane")
 	n := c.ControlPlane.Replicas
+	if n <= 0 {
+		faults = append(faults, field.Invalid(at.Child("replicas"), n, "number of control plane replicas must be positive"))
+	}
+	if n > 5 {
+		faults = append(faults, field.Invalid(at.Child("replicas"), n, "number of control plane replicas must be at most 5"))
+	}
+	if len(c.Compute) != 1 || c.Compute[0].Name != "worker" {
+		faults = append(faults, field.NotSupported(field.NewPath("compute").Index(0).Child("name"), "", []string{"worker"}))
+	}
+	for i, p := range c.Compute {
+		if p.Fencing != nil {
+			faults = append(faults, field.Forbidden(field.NewPath("compute").Index(i).Child("fencing"), "fencing is only valid for control plane"))
+		}
+	}
+	if n == 1 && c.Platform.None != nil && (c.BootstrapInPlace == nil || c.BootstrapInPlace.InstallationDisk == "") {
+		faults = append(faults, field.Required(field.NewPath("bootstrapInPlace", "installationDisk"), "required for a single node"))
+	}
+	return append(faults, append(c.arbiterFits(), c.fencingFits()...)...)
+}
+
+func (c *config) arbiterFits() field.ErrorList {
+	if c.Arbiter == nil {
+		return nil
+	}
+	at := field.NewPath("arbiter")
+	var faults field.ErrorList
+	if c.Arbiter.Name != "arbiter" {
+		faults = append(faults, field.NotSupported(at.Child("name"), c.Arbiter.Name, []string{"arbiter"}))
+	}
+	if c.Arbiter.Replicas <= 0 {
+		faults = append(faults, field.Invalid(at.Child("replicas"), c.Arbiter.Replicas, "arbiter machine pool must have at least one replica"))
+	}
+	if c.ControlPlane.Replicas < 2 {
+		faults = append(faults, field.Invalid(field.NewPath("controlPlane", "replicas"), c.ControlPlane.Replicas,
+			"number of controlPlane replicas must be at least 2 for arbiter deployments"))
+	}
+	if c.Platform.BareMetal == nil {
+		faults = append(faults, field.Invalid(field.NewPath("platform"), "", "the platform is not supported with arbiter nodes"))
+	}
+	return faults
+}
+
+func (c *config) fencingFits() field.ErrorList {
+	n, at := c.ControlPlane.Replicas, field.NewPath("controlPlane", "fencing")
 	fenced := 0
 	if c.ControlPlane.Fencing != nil {
 		fenced = len(c.ControlPlane.Fencing.Credentials)
-	}
-	var faults []error
-	if c.Arbiter != nil {
-		if c.Arbiter.Name != "arbiter" || c.Arbiter.Replicas != 1 || n != 2 {
-			faults = append(
-				faults,
-				fault(
-					"arbiter",
-					"require one replica named arbiter beside two of the control plane, found %d beside %d",
-					c.Arbiter.Replicas,
-					n,
-				),
-			)
-		}
-		if c.Platform.BareMetal == nil && c.Platform.None == nil {
-			faults = append(faults, fault("platform", "this platform is not supported with an arbiter"))
+		if p := c.Platform; p.BareMetal == nil && p.External == nil && p.None == nil {
+			return field.ErrorList{field.Forbidden(at, "fencing is only supported on baremetal, external or none platforms")}
 		}
 	}
-	if n == 2 && c.Arbiter == nil && fenced != n {
-		faults = append(faults, fault("controlPlane.fencing.credentials", "require credentials of both replicas, found %d", fenced))
-	}
-	if fenced > 0 && n != 2 {
-		faults = append(faults, fault("controlPlane.fencing", "fencing is only supported with two replicas, found %d", n))
-	}
-	if n > 5 {
-		faults = append(faults, fault("controlPlane.replicas", "require at most 5, found %d", n))
-	}
-	return errors.Join(faults...)
-}
-
-// checkFamilies wants pods and services to use the same families of addresses, and
-// nodes to have all of them.
-func (c *config) checkFamilies() error {
-	families := func(cidrs []string) map[bool]int {
-		found := map[bool]int{}
-		for _, cidr := range cidrs {
-			if p, err := netip.ParsePrefix(cidr); err == nil {
-				found[p.Addr().Is6()]++
-			}
-		}
-		return found
-	}
-	var pods, nodes []string
-	for _, n := range c.Networking.ClusterNetwork {
-		pods = append(pods, n.CIDR)
-	}
-	for _, n := range c.Networking.MachineNetwork {
-		nodes = append(nodes, n.CIDR)
-	}
-	services := families(c.Networking.ServiceNetwork)
-	for six := range services {
-		if services[six] > 1 {
-			return fault("networking.serviceNetwork", "only one service network can be specified for a family")
-		}
-		if families(pods)[six] == 0 || families(nodes)[six] == 0 {
-			return fault("networking", "dual-stack: cluster, service and machine networks must have the same families")
-		}
+	switch {
+	case n == 2 && c.Arbiter == nil && fenced != 2:
+		return field.ErrorList{field.Forbidden(at.Child("credentials"),
+			fmt.Sprintf("there should be exactly two fencing credentials to support the two node cluster, instead %d credentials were found", fenced))}
+	case n != 2 && fenced != 0:
+		return field.ErrorList{field.Forbidden(at.Child("credentials"),
+			fmt.Sprintf("there should not be any fencing credentials configured for a non dual replica control plane, instead %d credentials were found", fenced))}
 	}
 	return nil
 }
+
+// gates of features that a release has as a preview: the first minor release that has them without.
+var gates = []struct {
+	name    string
+	general int
+	used    func(*config) bool
+	path    *field.Path
+	problem string
+}{
+	{
+		"HighlyAvailableArbiter", 20, func(c *config) bool { return c.Arbiter != nil }, field.NewPath("arbiter"),
+		"HighlyAvailableArbiter feature must be enabled in order to use arbiter cluster deployment",
+	},
+	{
+		"DualReplica", 22, func(c *config) bool { return c.ControlPlane.Fencing != nil }, field.NewPath("controlPlane", "fencing"),
+		"this field is protected by the DualReplica feature gate which must be enabled through either the TechPreviewNoUpgrade or " +
+			"CustomNoUpgrade feature set",
+	},
+}
+
+var gateEntry = regexp.MustCompile(`^[A-Za-z0-9]+=(true|false)$`)
+
+// gatesFit wants the gate of every preview that is used (openshift/installer, pkg/types/validation/featuregates.go).
+func (r *run) gatesFit(c *config) field.ErrorList {
+	at := field.NewPath("featureGates")
+	var faults field.ErrorList
+	if set := c.FeatureSet; set != "" && !slices.Contains(featureSets, set) {
+		faults = append(faults, field.NotSupported(field.NewPath("featureSet"), set, featureSets))
+	}
+	if len(c.FeatureGates) > 0 && c.FeatureSet != "CustomNoUpgrade" {
+		faults = append(faults, field.Forbidden(at, "featureGates can only be used with the CustomNoUpgrade feature set"))
+	}
+	for i, entry := range c.FeatureGates {
+		if !gateEntry.MatchString(entry) {
+			faults = append(faults, field.Invalid(at.Index(i), entry, "must match the format <feature-name>=<bool>"))
+		}
+	}
+	preview := c.FeatureSet == "TechPreviewNoUpgrade" || c.FeatureSet == "DevPreviewNoUpgrade"
+	for _, g := range gates {
+		if g.used(c) && r.minor < g.general && !preview && !slices.Contains(c.FeatureGates, g.name+"=true") {
+			faults = append(faults, field.Forbidden(g.path, g.problem))
+		}
+	}
+	return faults
+}
+
+var featureSets = []string{"TechPreviewNoUpgrade", "DevPreviewNoUpgrade", "CustomNoUpgrade", "LatencySensitive", "OKD"}
 
 // topologies are those that other operators decide by: one replica of what runs on
 // workers where there is only one.

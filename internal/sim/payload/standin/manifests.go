@@ -31,6 +31,12 @@ func (r *run) createManifests() error {
 	if err != nil {
 		return err
 	}
+	if p := s.Config.Platform.Nutanix; p != nil {
+		if name, _ := p.PrismElements[0]["name"].(string); name == "" {
+			// The real program asks Prism Central for it (pkg/asset/manifests/nutanix/infrastructure.go).
+			return fmt.Errorf("fail to get prism element %v: no route to %v", p.PrismElements[0]["uuid"], p.PrismCentral["endpoint"])
+		}
+	}
 	all, err := s.manifests()
 	if err != nil {
 		return err
@@ -79,11 +85,14 @@ func (s *state) manifests() (files, error) {
 		"openshift/99_kubeadmin-password-secret.yaml": kube("v1", "Secret", "kube-system", "kubeadmin",
 			object{"data": object{"kubeadmin": encode([]byte(hash(s.Password)))}}),
 		"openshift/openshift-install-manifests.yaml": kube("v1", "ConfigMap", "openshift-config", "openshift-install-manifests",
-			object{"data": object{"invoker": s.Invoker, "version": "stand-in"}}),
+			object{"data": object{"invoker": s.Invoker, "version": s.Version}}),
 	}
 	for _, role := range s.roles() {
 		all["openshift/99_openshift-machineconfig_99-"+role+"-ssh.yaml"] = s.sshConfig(role)
+		all["openshift/99_openshift-cluster-api_"+role+"-user-data-secret.yaml"] = kube("v1", "Secret", machineNamespace, role+"-user-data",
+			object{"type": "Opaque", "data": object{"disableTemplating": "dHJ1ZQo=", "userData": ""}})
 	}
+	s.optional(all)
 	s.machines(all)
 	out := files{}
 	for path, o := range all {
@@ -94,6 +103,30 @@ func (s *state) manifests() (files, error) {
 		out[path] = data
 	}
 	return out, nil
+}
+
+// optional adds the manifests that only some clusters have.
+func (s *state) optional(all map[string]object) {
+	c := s.Config
+	if c.FIPS {
+		for _, role := range s.roles() {
+			all["openshift/99_openshift-machineconfig_99-"+role+"-fips.yaml"] = kube("machineconfiguration.openshift.io/v1", "MachineConfig", "",
+				"99-"+role+"-fips", object{"spec": object{"fips": true, "config": object{"ignition": object{"version": "3.2.0"}}}})
+		}
+	}
+	if c.AdditionalTrustBundle != "" {
+		all["manifests/user-ca-bundle-config.yaml"] = kube("v1", "ConfigMap", "openshift-config", "user-ca-bundle",
+			object{"data": object{"ca-bundle.crt": c.AdditionalTrustBundle}})
+	}
+	if len(c.ImageDigestSources) > 0 {
+		all["manifests/image-digest-mirror-set.yaml"] = kube("config.openshift.io/v1", "ImageDigestMirrorSet", "", "image-digest-mirror",
+			object{"spec": object{"imageDigestMirrors": c.ImageDigestSources}})
+	}
+	gates := object{}
+	if c.FeatureSet != "" {
+		gates["featureSet"] = c.FeatureSet
+	}
+	all["openshift/99_feature-gate.yaml"] = kube("config.openshift.io/v1", "FeatureGate", "", "cluster", object{"spec": gates})
 }
 
 func encode(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
@@ -123,35 +156,4 @@ func (s *state) sshConfig(role string) object {
 			"passwd":   object{"users": []object{{"name": "core", "sshAuthorizedKeys": []string{s.Config.SSHKey}}}},
 		}},
 	})
-}
-
-// machines adds what the bare metal operator manages.
-func (s *state) machines(all map[string]object) {
-	if s.Config.Platform.BareMetal == nil {
-		return
-	}
-	const namespace = "openshift-machine-api"
-	for i, m := range s.Config.Platform.BareMetal.Hosts {
-		host := kube("metal3.io/v1alpha1", "BareMetalHost", namespace, m.Name, object{"spec": object{
-			"bmc": object{"address": "", "credentialsName": ""}, "bootMACAddress": m.BootMACAddress, "bootMode": m.BootMode, "online": true,
-		}})
-		all[fmt.Sprintf("openshift/99_openshift-cluster-api_hosts-%d.yaml", i)] = host
-		if m.Role == "master" {
-			name := fmt.Sprintf("%s-master-%d", s.InfraID, i)
-			all[fmt.Sprintf("openshift/99_openshift-cluster-api_master-machines-%d.yaml", i)] = kube(
-				"machine.openshift.io/v1beta1",
-				"Machine",
-				namespace,
-				name,
-				object{"spec": object{"providerSpec": object{"value": object{"userData": object{"name": "master-user-data-managed"}}}}},
-			)
-		}
-	}
-	all["openshift/99_openshift-cluster-api_worker-machineset-0.yaml"] = kube(
-		"machine.openshift.io/v1beta1",
-		"MachineSet",
-		namespace,
-		s.InfraID+"-worker-0",
-		object{"spec": object{"replicas": s.Config.Compute[0].Replicas}},
-	)
 }

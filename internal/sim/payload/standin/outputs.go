@@ -2,14 +2,11 @@ package standin
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/coreos/ignition/v2/config/v3_2"
-	"sigs.k8s.io/yaml"
 
 	"slipway/internal/sim/payload/pki"
 )
@@ -74,40 +71,6 @@ func (r *run) create(configs func(*state, files) (files, error)) error {
 	return r.save(s)
 }
 
-// consumeManifests reads the folders, whatever a user has put there, and removes them.
-func (r *run) consumeManifests() (files, error) {
-	all := files{}
-	for _, folder := range folders {
-		entries, err := os.ReadDir(filepath.Join(r.dir, folder))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("load %s: %w", folder, err)
-		}
-		r.log.Info(fmt.Sprintf("Consuming %s from target directory", folder))
-		for _, e := range entries {
-			path := filepath.Join(folder, e.Name())
-			data, err := os.ReadFile(filepath.Join(r.dir, path))
-			if err != nil {
-				return nil, fmt.Errorf("load manifest: %w", err)
-			}
-			var o object
-			if err := yaml.Unmarshal(data, &o); err != nil || o["kind"] == nil {
-				return nil, fmt.Errorf("load manifest %s: require one Kubernetes object", path)
-			}
-			if err := checkMachineConfig(o); err != nil {
-				return nil, fmt.Errorf("load manifest %s: %w", path, err)
-			}
-			all[path] = data
-		}
-		if err := os.RemoveAll(filepath.Join(r.dir, folder)); err != nil {
-			return nil, fmt.Errorf("consume %s: %w", folder, err)
-		}
-	}
-	return all, nil
-}
-
 // checkMachineConfig reads the Ignition of a machine config, as the bootstrap's operator
 // would, which stops there when it cannot.
 func checkMachineConfig(o object) error {
@@ -136,7 +99,7 @@ func (s *state) credentials(out files) error {
 	}
 	metadata, err := json.Marshal(map[string]any{
 		"clusterName": s.Config.Metadata.Name, "clusterID": s.ClusterID, "infraID": s.InfraID,
-		"featureSet": s.Config.FeatureSet, "customFeatureSet": nil,
+		"featureSet": s.Config.FeatureSet, "customFeatureSet": nil, strings.ToLower(s.platformType()): object{},
 	})
 	if err != nil {
 		return fmt.Errorf("write metadata: %w", err)

@@ -1,15 +1,20 @@
-// Package standin is a program that stands in for openshift-install: the same commands,
-// files and shapes, none of the weight. It reads an install-config as strictly as the
-// real one and knows none of the code that wrote it, so that a fault there shows.
+// Package standin is a program that stands in for openshift-install: the same commands, files and shapes, none
+// of the weight. It reads an install-config by the rules of the real one and knows none of the code that wrote
+// it, so that a fault there shows. What it follows is openshift/installer, release-4.14 to release-4.20: exit codes
+// in cmd/openshift-install/create.go, the folder in pkg/asset/store/store.go, rules in pkg/types/validation, manifests
+// in pkg/asset/manifests and pkg/asset/machines.
 package standin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -54,8 +59,13 @@ type run struct {
 	dir     string
 	release string // image the cluster runs
 	invoker string
-	now     time.Time
-	log     *slog.Logger
+	version string // of the release, like 4.20.33
+	minor   int
+	build   string // BuildStatic or BuildDynamic
+	// hostFIPS: the machine is in FIPS mode. skipHostCrypt: it is not looked at.
+	hostFIPS, skipHostCrypt bool
+	now                     time.Time
+	log                     *slog.Logger
 	// starter is Call.Bootstrap.
 	starter func(Cluster) ([]byte, error)
 }
@@ -80,9 +90,17 @@ func Main(c Call) int {
 	r := &run{
 		dir:     dir,
 		release: variable(c.Env, "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE"),
-		invoker: variable(c.Env, "OPENSHIFT_INSTALL_INVOKER"),
+		invoker: cmp.Or(variable(c.Env, "OPENSHIFT_INSTALL_INVOKER"), "user"),
+		version: variable(c.Env, VariableVersion),
+		build:   cmp.Or(variable(c.Env, VariableBuild), BuildStatic),
 		now:     c.Now,
 		starter: c.Bootstrap,
+	}
+	r.hostFIPS = variable(c.Env, VariableFIPS) == "1"
+	r.skipHostCrypt = variable(c.Env, "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION") != ""
+	if r.minor, err = minorOf(r.version); err != nil {
+		_, _ = fmt.Fprintln(c.Stderr, "Error:", err)
+		return exitFailure
 	}
 	command := strings.Join(words, " ")
 	if command == "version" {
@@ -101,8 +119,29 @@ func Main(c Call) int {
 	}
 	defer func() { _ = logFile.Close() }()
 	r.log = slog.New(slog.NewTextHandler(io.MultiWriter(c.Stderr, logFile), &slog.HandlerOptions{ReplaceAttr: plainLog}))
-	return r.exit(do(r))
+	return r.exit(r.start(do, c.Env))
 }
+
+// start looks at what every command depends on. Without the image of a release the real program takes one of
+// the builds of its developers, which no cluster of a user runs; so this one fails.
+func (r *run) start(do func(*run) error, env []string) error {
+	if r.release == "" {
+		return errors.New("release image registry.ci.openshift.org/origin/release: OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE is not set")
+	}
+	if !namedImage.MatchString(r.release) {
+		return fmt.Errorf("failed to parse release image %q: repository name must be canonical", r.release)
+	}
+	r.log.Warn("Found override for release image (" + r.release + "). Please be warned, this is not advised")
+	if ip := variable(env, "OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP"); ip != "" {
+		if _, err := netip.ParseAddr(ip); err != nil {
+			r.log.Warn(fmt.Sprintf("OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP must have valid ip address, given %s. Skipping it", ip))
+		}
+	}
+	return do(r)
+}
+
+// namedImage is an image with its registry, and a tag or a digest.
+var namedImage = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?/[^@:]+(:[A-Za-z0-9_.-]+)?(@sha256:[0-9a-f]{64})?$`)
 
 func (r *run) exit(err error) int {
 	switch {
@@ -123,7 +162,7 @@ func plainLog(groups []string, a slog.Attr) slog.Attr {
 	case a.Key == slog.TimeKey:
 		return slog.Attr{}
 	case a.Key == slog.LevelKey:
-		a.Value = slog.StringValue(strings.ToLower(a.Value.String()))
+		a.Value = slog.StringValue(levels[a.Value.String()])
 	}
 	return a
 }
@@ -178,3 +217,6 @@ func (r *run) write(all files) error {
 	}
 	return nil
 }
+
+// levels are the names that the real program's log has for them.
+var levels = map[string]string{"DEBUG": "debug", "INFO": "info", "WARN": "warning", "ERROR": "error"}

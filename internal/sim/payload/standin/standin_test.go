@@ -39,13 +39,38 @@ pullSecret: '{"auths":{"quay.io":{"auth":"eDp5"}}}'
 sshKey: ssh-ed25519 AAAA
 `
 
+// Platforms of virtual machines, with values as the real program wants them.
+const (
+	vSphere = `platform:
+  vsphere:
+    apiVIPs: [192.168.10.5]
+    ingressVIPs: [192.168.10.6]
+    vcenters: [{server: a.invalid, user: b, password: c, datacenters: [d]}]
+    failureDomains:
+    - {name: e, region: f, zone: g, server: a.invalid, topology: {datacenter: d, computeCluster: /d/host/c, networks: [n], datastore: /d/datastore/s}}
+`
+	nutanix = `platform:
+  nutanix:
+    apiVIPs: [192.168.10.5]
+    ingressVIPs: [192.168.10.6]
+    prismCentral: {endpoint: {address: a.invalid, port: 9440}, username: a, password: b}
+    prismElements: [{uuid: b, name: c, endpoint: {address: a.invalid, port: 9440}}]
+    subnetUUIDs: [d]
+`
+)
+
 // run runs a command over a folder and returns its exit code and what it said.
-func run(dir string, args ...string) (int, string) {
+func run(dir string, args ...string) (int, string) { return runWith(nil, dir, args...) }
+
+// runWith runs it with more variables.
+func runWith(env []string, dir string, args ...string) (int, string) {
 	var out bytes.Buffer
 	code := standin.Main(standin.Call{
 		Args: append(args, "--dir", dir, "--log-level=debug"),
-		Env:  []string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=old", "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1"},
-		Now:  time.Unix(1_800_000_000, 0), Stdout: &out, Stderr: &out,
+		Env: append([]string{
+			"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=old", "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1",
+		}, env...),
+		Now: time.Unix(1_800_000_000, 0), Stdout: &out, Stderr: &out,
 	})
 	return code, out.String()
 }
@@ -129,22 +154,14 @@ func TestPlatformsAndTopologies(t *testing.T) {
 	for name, c := range map[string]struct{ config, want string }{
 		"none":     {on("platform: {none: {}}"), "type: None"},
 		"external": {on("platform: {external: {platformName: oci, cloudControllerManager: External}}"), "type: External"},
-		"vsphere": {
-			on(
-				"platform: {vsphere: {apiVIPs: [192.168.10.5], ingressVIPs: [192.168.10.6], vcenters: [{server: a, user: b, password: " +
-					"c, datacenters: [d]}], failureDomains: [{name: e, region: f, zone: g, server: a, topology: {}}]}}",
-			),
-			"type: VSphere",
-		},
-		"nutanix": {
-			on("platform: {nutanix: {prismCentral: {username: a}, prismElements: [{uuid: b}], subnetUUIDs: [c]}}"), "type: Nutanix",
-		},
-		"arbiter": {two("") + "arbiter: {name: arbiter, replicas: 1}\n", "controlPlaneTopology: HighlyAvailableArbiter"},
+		"vsphere":  {on(vSphere), "type: VSphere"},
+		"nutanix":  {on(nutanix), "type: Nutanix"},
+		"arbiter":  {two("") + "arbiter: {name: arbiter, replicas: 1}\n", "controlPlaneTopology: HighlyAvailableArbiter"},
 		"fencing": {
 			two(
-				", fencing: {credentials: [{hostName: a, address: x, username: u, password: p}, {hostName: b, address: y, username: u, " +
+				", fencing: {credentials: [{hostName: a, address: x, username: u, password: p}, {hostName: b, address: y, username: u, "+
 					"password: p}]}",
-			),
+			) + "featureSet: TechPreviewNoUpgrade\n",
 			"controlPlaneTopology: DualReplica",
 		},
 		"dual stack": {strings.NewReplacer("hostPrefix: 23}]", "hostPrefix: 23}, {cidr: 'fd01::/48', hostPrefix: 64}]", "192.168.10.0/24}]", "192.168.10.0/24}, {cidr: 'fd00:10::/64'}]",
@@ -183,23 +200,22 @@ func TestMachineConfigsMustHoldIgnition(t *testing.T) {
 func TestInstallConfigsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, want string }{
-		"an unknown field":       {"sshKey:", "sshkey2:", "unknown field"},
-		"no name":                {"{name: one}", "{}", "metadata.name"},
-		"another version":        {"apiVersion: v1", "apiVersion: v2", "apiVersion"},
-		"a VIP elsewhere":        {"192.168.10.5", "192.168.99.5", "platform.baremetal.apiVIPs"},
-		"a network with a host":  {"192.168.10.0/24", "192.168.10.1/24", "networking.machineNetwork"},
-		"an impossible prefix":   {"hostPrefix: 23", "hostPrefix: 8", "networking.clusterNetwork"},
-		"the same address twice": {"52:54:00:00:00:02", "52:54:00:00:00:01", "platform.baremetal.hosts"},
-		"too few hosts":          {"replicas: 3", "replicas: 4", "not enough hosts found"},
-		"two platforms":          {"platform:", "platform:\n  none: {}", "must specify one of the platforms"},
-		"a bad pull secret":      {`"auth":"eDp5"`, `"auth":""`, "pullSecret"},
-		"no certificate":         {"sshKey:", "additionalTrustBundle: x\nsshKey:", "additionalTrustBundle"},
-		"no control plane":       {"replicas: 3", "replicas: 0", "controlPlane.replicas"},
-		"no workers' pool":       {"[{name: worker, replicas: 1}]", "[{name: other}]", "compute"},
-		"two without fencing":    {"replicas: 3", "replicas: 2", "controlPlane.fencing.credentials"},
-		"an arbiter of three":    {"sshKey:", "arbiter: {name: arbiter, replicas: 1}\nsshKey:", "arbiter: require one replica"},
+		"a value of another type": {"replicas: 3", "replicas: [3]", "failed to unmarshal"},
+		"no name":                 {"{name: one}", "{}", "metadata.name"},
+		"another version":         {"apiVersion: v1", "apiVersion: v2", "apiVersion"},
+		"a VIP elsewhere":         {"192.168.10.5", "192.168.99.5", "platform.baremetal.apiVIPs"},
+		"a network with a host":   {"192.168.10.0/24", "192.168.10.1/24", "networking.machineNetwork"},
+		"an impossible prefix":    {"hostPrefix: 23", "hostPrefix: 8", "networking.clusterNetwork"},
+		"the same address twice":  {"52:54:00:00:00:02", "52:54:00:00:00:01", "platform.baremetal.hosts"},
+		"too few hosts":           {"replicas: 3", "replicas: 4", "not enough hosts found"},
+		"two platforms":           {"platform:", "platform:\n  none: {}", "must specify one of the platforms"},
+		"a bad pull secret":       {`"auth":"eDp5"`, `"auth":""`, "pullSecret"},
+		"no certificate":          {"sshKey:", "additionalTrustBundle: x\nsshKey:", "additionalTrustBundle"},
+		"no control plane":        {"replicas: 3", "replicas: 0", "controlPlane.replicas"},
+		"no workers' pool":        {"[{name: worker, replicas: 1}]", "[{name: other}]", "compute"},
+		"two without fencing":     {"replicas: 3", "replicas: 2", "there should be exactly two fencing credentials"},
 		"fencing of three": {
-			"replicas: 3", "replicas: 3, fencing: {credentials: [{address: a}]}", "controlPlane.fencing: fencing is only supported",
+			"replicas: 3", "replicas: 3, fencing: {credentials: [{address: a}]}", "there should not be any fencing credentials configured",
 		},
 		"half a dual stack":    {"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']", "dual-stack"},
 		"two VIPs of a family": {"[192.168.10.5]", "[192.168.10.5, 192.168.10.7]", "only one VIP of a family"},

@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -21,6 +22,8 @@ type state struct {
 	Config    *config      `json:"config"`
 	Release   string       `json:"release"`
 	Invoker   string       `json:"invoker"`
+	Version   string       `json:"version"`
+	Minor     int          `json:"minor"`
 	ClusterID string       `json:"cluster_id"`
 	InfraID   string       `json:"infra_id"`
 	Password  string       `json:"password"`
@@ -37,8 +40,8 @@ func (r *run) begin() (*state, error) {
 		return nil, err
 	}
 	r.log.Info("Consuming Install Config from target directory")
-	s := &state{Config: c, Release: r.release, Invoker: r.invoker, ClusterID: uuid.NewString()}
-	s.InfraID = c.Metadata.Name + "-" + letters(5, "abcdefghijklmnopqrstuvwxyz0123456789")
+	s := &state{Config: c, Release: r.release, Invoker: r.invoker, Version: r.version, Minor: r.minor, ClusterID: uuid.NewString()}
+	s.InfraID = infraID(c.Metadata.Name)
 	s.Password = password()
 	if s.PKI, err = newAuthorities(s.domain(), r.now); err != nil {
 		return nil, err
@@ -49,8 +52,27 @@ func (r *run) begin() (*state, error) {
 	return s, nil
 }
 
-// resume continues from the last command in the folder, or begins.
+// infraID names the objects of the cluster: its name, cut, and a random part.
+func infraID(name string) string {
+	const longest = 21
+	name = regexp.MustCompile("[^A-Za-z0-9-]").ReplaceAllString(name[:min(len(name), longest)], "-")
+	return strings.TrimRight(name, "-") + "-" + letters(5, "abcdefghijklmnopqrstuvwxyz0123456789")
+}
+
+// resume continues from the last command in the folder, or begins. An install-config that was put there since
+// counts, and discards the manifests.
 func (r *run) resume() (*state, error) {
+	if _, err := os.Stat(filepath.Join(r.dir, installConfigFile)); err == nil {
+		for _, folder := range folders {
+			if _, err := os.Stat(filepath.Join(r.dir, folder)); err == nil {
+				r.log.Warn(fmt.Sprintf("Discarding the %s that was provided in the target directory because its dependencies are dirty and it needs to be regenerated", folder))
+			}
+			if err := os.RemoveAll(filepath.Join(r.dir, folder)); err != nil {
+				return nil, fmt.Errorf("discard %s: %w", folder, err)
+			}
+		}
+		return r.begin()
+	}
 	data, err := os.ReadFile(filepath.Join(r.dir, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return r.begin()

@@ -1,0 +1,190 @@
+package standin
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// check holds an install-config against the rules of the real program, and finds all faults at once
+// (openshift/installer, pkg/types/validation/installconfig.go).
+func (r *run) check(c *config) field.ErrorList {
+	switch c.APIVersion {
+	case "v1":
+	case "":
+		return field.ErrorList{field.Required(field.NewPath("apiVersion"), "install-config version required")}
+	default:
+		return field.ErrorList{field.Invalid(field.NewPath("apiVersion"), c.APIVersion, "install-config version must be v1")}
+	}
+	var faults field.ErrorList
+	for _, rule := range []func(*config) field.ErrorList{
+		namesFit, r.sourcesFit, secretsFit, proxyFits, choicesFit, r.networksFit, r.controlPlaneFits, r.gatesFit, r.capabilitiesFit, r.platformFits,
+		r.fipsFits,
+	} {
+		faults = append(faults, rule(c)...)
+	}
+	return faults
+}
+
+var (
+	clusterName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+	repository  = regexp.MustCompile(`^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$`)
+)
+
+func namesFit(c *config) field.ErrorList {
+	var faults field.ErrorList
+	name := c.Metadata.Name
+	switch {
+	case name == "":
+		faults = append(faults, field.Required(field.NewPath("metadata", "name"), "cluster name required"))
+	case !clusterName.MatchString(name), c.onPremises() && strings.Contains(name, "."):
+		faults = append(faults, field.Invalid(field.NewPath("metadata", "name"), name, "cluster name is not a valid DNS label"))
+	}
+	if !strings.Contains(c.BaseDomain, ".") || len(validation.IsDNS1123Subdomain(c.BaseDomain)) > 0 {
+		faults = append(faults, field.Invalid(field.NewPath("baseDomain"), c.BaseDomain, "domain name is not valid"))
+	}
+	return faults
+}
+
+// onPremises are the platforms whose cluster names must not contain dots.
+func (c *config) onPremises() bool {
+	p := c.Platform
+	return p.BareMetal != nil || p.VSphere != nil || p.Nutanix != nil
+}
+
+func (r *run) sourcesFit(c *config) field.ErrorList {
+	var faults field.ErrorList
+	for name, list := range map[string][]mirrors{"imageContentSources": c.ImageContentSources, "imageDigestSources": c.ImageDigestSources} {
+		for i, m := range list {
+			at := field.NewPath(name).Index(i)
+			for _, text := range append([]string{m.Source}, m.Mirrors...) {
+				if !repository.MatchString(text) {
+					faults = append(faults, field.Invalid(at, text, "must be a repository without tag or digest"))
+				}
+			}
+		}
+	}
+	if len(c.ImageContentSources) > 0 && len(c.ImageDigestSources) > 0 {
+		faults = append(faults, field.Invalid(field.NewPath("imageContentSources"), "", "cannot set imageContentSources and imageDigestSources at the same time"))
+	}
+	if len(c.ImageContentSources) > 0 && r.minor >= 14 {
+		r.log.Warn("imageContentSources is deprecated, please use imageDigestSources")
+	}
+	return faults
+}
+
+func secretsFit(c *config) field.ErrorList {
+	var faults field.ErrorList
+	if !validPullSecret(c.PullSecret) {
+		faults = append(faults, field.Invalid(field.NewPath("pullSecret"), "[redacted]", "auths required"))
+	}
+	if !validBundle(c.AdditionalTrustBundle) {
+		faults = append(faults, field.Invalid(field.NewPath("additionalTrustBundle"), "", "only PEM certificates are allowed"))
+	}
+	return faults
+}
+
+func validPullSecret(secret string) bool {
+	var s struct {
+		Auths map[string]struct {
+			Auth string `json:"auth"`
+		} `json:"auths"`
+	}
+	if json.Unmarshal([]byte(secret), &s) != nil || len(s.Auths) == 0 {
+		return false
+	}
+	for _, a := range s.Auths {
+		if a.Auth == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// validBundle wants nothing but certificates, to the last block.
+func validBundle(bundle string) bool {
+	rest := []byte(strings.TrimSpace(bundle))
+	for len(rest) > 0 {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil || block.Type != "CERTIFICATE" {
+			return false
+		}
+	}
+	return true
+}
+
+func proxyFits(c *config) field.ErrorList {
+	if c.Proxy == nil {
+		return nil
+	}
+	var faults field.ErrorList
+	if c.Proxy.HTTPProxy == "" && c.Proxy.HTTPSProxy == "" {
+		faults = append(faults, field.Required(field.NewPath("proxy"), "must include httpProxy or httpsProxy"))
+	}
+	if strings.ContainsAny(c.Proxy.NoProxy, " \t\n") {
+		faults = append(faults, field.Invalid(field.NewPath("proxy", "noProxy"), c.Proxy.NoProxy, "must not contain spaces"))
+	}
+	return faults
+}
+
+func choicesFit(c *config) field.ErrorList {
+	var faults field.ErrorList
+	for _, choice := range []struct {
+		path  *field.Path
+		found string
+		known []string
+	}{
+		{field.NewPath("publish"), c.Publish, []string{"External", "Internal", "Mixed"}},
+		{field.NewPath("additionalTrustBundlePolicy"), c.AdditionalTrustBundlePolicy, []string{"Proxyonly", "Always"}},
+		{field.NewPath("cpuPartitioningMode"), c.CPUPartitioningMode, []string{"None", "AllNodes"}},
+		{field.NewPath("credentialsMode"), c.CredentialsMode, []string{"Manual", "Mint", "Passthrough"}},
+	} {
+		if choice.found != "" && !slices.Contains(choice.known, choice.found) {
+			faults = append(faults, field.NotSupported(choice.path, choice.found, choice.known))
+		}
+	}
+	if c.Publish == "Internal" && (c.Platform.None != nil || c.Platform.External != nil) {
+		faults = append(faults, field.Invalid(field.NewPath("publish"), c.Publish, "internal publish strategy is not supported on this platform"))
+	}
+	return faults
+}
+
+// fipsFits wants a program and a machine that can make the keys of a cluster in FIPS mode, unless the check is
+// skipped (openshift/installer, pkg/hostcrypt).
+func (r *run) fipsFits(c *config) field.ErrorList {
+	if !c.FIPS {
+		return nil
+	}
+	var faults field.ErrorList
+	kind, _, _ := strings.Cut(strings.TrimSpace(c.SSHKey), " ")
+	if kind != "" && kind != "ssh-rsa" && !strings.HasPrefix(kind, "ecdsa-sha2-nistp") {
+		faults = append(faults, field.Invalid(field.NewPath("sshKey"), c.SSHKey,
+			"SSH key type "+strings.TrimPrefix(kind, "ssh-")+" unavailable when FIPS is enabled. Please use rsa or ecdsa."))
+	}
+	problem := ""
+	switch {
+	case r.minor < 16:
+		if !r.hostFIPS {
+			r.log.Warn("operation requires a FIPS enabled client")
+		}
+	case r.build != BuildDynamic && r.hostFIPS:
+		problem = "use the FIPS-capable installer binary for RHEL 9."
+	case r.build != BuildDynamic:
+		problem = "use the FIPS-capable installer binary for RHEL 9 on a host with FIPS enabled."
+	case !r.hostFIPS:
+		problem = "enable FIPS mode on the host"
+	}
+	if problem == "" {
+		return faults
+	}
+	if r.skipHostCrypt {
+		r.log.Warn("fips: Forbidden: target cluster is in FIPS mode, " + problem)
+		return faults
+	}
+	return append(faults, field.Forbidden(field.NewPath("fips"), "target cluster is in FIPS mode, "+problem))
+}

@@ -1,0 +1,159 @@
+package standin
+
+import (
+	"fmt"
+	"net/netip"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ranges are networks of an install-config, with where they stand.
+type ranges struct {
+	path     *field.Path
+	prefixes []netip.Prefix
+}
+
+// networksFit holds the networks against each other and against those of the network plugin.
+func (r *run) networksFit(c *config) field.ErrorList {
+	faults := r.networkTypeFits(c)
+	at := field.NewPath("networking")
+	cluster, machine, service := ranges{path: at.Child("clusterNetwork")}, ranges{path: at.Child("machineNetwork")}, ranges{path: at.Child("serviceNetwork")}
+	add := func(to *ranges, cidr string) {
+		p, err := netip.ParsePrefix(cidr)
+		if err != nil || p.Masked() != p {
+			faults = append(faults, field.Invalid(to.path, cidr, "must be a network in CIDR notation"))
+			return
+		}
+		to.prefixes = append(to.prefixes, p)
+	}
+	for _, n := range c.Networking.ClusterNetwork {
+		add(&cluster, n.CIDR)
+		faults = append(faults, hostPrefixFits(cluster.path, n)...)
+	}
+	for _, n := range c.Networking.MachineNetwork {
+		add(&machine, n.CIDR)
+	}
+	for _, cidr := range c.Networking.ServiceNetwork {
+		add(&service, cidr)
+	}
+	if len(c.Networking.MachineNetwork) == 0 {
+		faults = append(faults, field.Required(machine.path, "at least one machine network is required"))
+	}
+	for _, n := range []ranges{cluster, service} {
+		if len(n.prefixes) == 0 {
+			faults = append(faults, field.Required(n.path, "at least one network is required"))
+		}
+	}
+	faults = append(faults, overlaps(machine, service, cluster)...)
+	if r.minor >= 19 {
+		faults = append(faults, r.pluginOverlaps(c, machine, service, cluster)...)
+	}
+	return append(faults, c.familiesFit(cluster, machine, service)...)
+}
+
+func (r *run) networkTypeFits(c *config) field.ErrorList {
+	kind := c.Networking.NetworkType
+	if kind == "OpenShiftSDN" && r.minor >= 16 || kind == "Kuryr" && r.minor >= 15 {
+		return field.ErrorList{field.Invalid(field.NewPath("networking", "networkType"), kind, "networkType "+kind+
+			" is not supported, please use OVNKubernetes")}
+	}
+	return nil
+}
+
+func hostPrefixFits(at *field.Path, n clusterNetwork) field.ErrorList {
+	p, err := netip.ParsePrefix(n.CIDR)
+	switch {
+	case err != nil:
+	case p.Addr().Is6() && n.HostPrefix != 64:
+		return field.ErrorList{field.Invalid(at, n.HostPrefix, "cluster network host subnetwork prefix must be 64 for IPv6 networks")}
+	case n.HostPrefix < p.Bits() || n.HostPrefix > p.Addr().BitLen():
+		return field.ErrorList{field.Invalid(at, n.HostPrefix, "cluster network host subnetwork prefix must not be larger size than CIDR "+n.CIDR)}
+	}
+	return nil
+}
+
+// overlaps wants every network apart from every other.
+func overlaps(all ...ranges) field.ErrorList {
+	var faults field.ErrorList
+	for i, one := range all {
+		for n, p := range one.prefixes {
+			for _, q := range one.prefixes[:n] {
+				if p.Overlaps(q) {
+					faults = append(faults, field.Invalid(one.path.Index(n), p.String(), "must not overlap with "+q.String()))
+				}
+			}
+			for _, other := range all[:i] {
+				for _, q := range other.prefixes {
+					if p.Overlaps(q) {
+						faults = append(faults, field.Invalid(one.path.Index(n), p.String(), fmt.Sprintf("must not overlap with %s %s", other.path, q)))
+					}
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// pluginOverlaps wants the networks apart from those that OVN-Kubernetes uses inside a node.
+func (r *run) pluginOverlaps(c *config, all ...ranges) field.ErrorList {
+	if kind := c.Networking.NetworkType; kind != "" && kind != "OVNKubernetes" {
+		return nil
+	}
+	join := "100.64.0.0/16"
+	if own := c.Networking.OVNKubernetesConfig; own != nil && own.IPv4 != nil && own.IPv4.InternalJoinSubnet != "" {
+		join = own.IPv4.InternalJoinSubnet
+	}
+	var faults field.ErrorList
+	for name, cidr := range map[string]string{"join": join, "transit": "100.88.0.0/16", "masquerade": "169.254.0.0/17"} {
+		reserved, err := netip.ParsePrefix(cidr)
+		if err != nil {
+			return field.ErrorList{field.Invalid(field.NewPath("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet"), cidr, "must be a network")}
+		}
+		for _, n := range all {
+			for i, p := range n.prefixes {
+				if p.Overlaps(reserved) {
+					faults = append(faults, field.Invalid(n.path.Index(i), p.String(), "must not overlap with OVN-Kubernetes "+name+" subnet "+cidr))
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// familiesFit wants pods and services to use the same families of addresses, nodes to have all of them, and
+// IPv4 first where the platform does not allow another order.
+func (c *config) familiesFit(cluster, machine, service ranges) field.ErrorList {
+	pods, nodes, services := families(cluster), families(machine), families(service)
+	dual := len(pods) == 2 || len(services) == 2
+	var faults field.ErrorList
+	if want := 1 + map[bool]int{true: 1}[dual]; len(service.prefixes) > want {
+		faults = append(faults, field.Invalid(service.path, len(service.prefixes), "only one service network can be specified for a family"))
+	}
+	for six := range services {
+		if pods[six] == 0 || nodes[six] == 0 {
+			faults = append(faults, field.Invalid(field.NewPath("networking"), "DualStack",
+				"dual-stack: cluster, service and machine networks must have the same families"))
+		}
+	}
+	if dual && len(services) == 1 {
+		faults = append(faults, field.Invalid(service.path, "", "dual-stack: when installing dual-stack IPv4/IPv6 you must provide two service networks"))
+	}
+	p := c.Platform
+	if dual && (p.None != nil || p.External != nil || p.Nutanix != nil) {
+		for _, n := range []ranges{cluster, machine, service} {
+			if len(n.prefixes) > 0 && n.prefixes[0].Addr().Is6() {
+				faults = append(faults, field.Invalid(n.path, n.prefixes[0].String(), "IPv4 addresses must be listed before IPv6 addresses"))
+			}
+		}
+	}
+	return faults
+}
+
+// families counts networks by whether they are of IPv6.
+func families(n ranges) map[bool]int {
+	found := map[bool]int{}
+	for _, p := range n.prefixes {
+		found[p.Addr().Is6()]++
+	}
+	return found
+}
