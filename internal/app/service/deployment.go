@@ -40,6 +40,9 @@ func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err
 	if out.installConfig.Mirrors, err = installconfig.ParseMirrors(out.discovery.Mirror.RegistriesConf); err != nil {
 		return out, fmt.Errorf("read SLIPWAY_MIRROR_REGISTRIES: %w", err)
 	}
+	if out.releases.Mirrors, err = release.ParseMirrors(out.discovery.Mirror.RegistriesConf); err != nil {
+		return out, fmt.Errorf("read SLIPWAY_MIRROR_REGISTRIES: %w", err)
+	}
 	if out.discovery.Mirror.CA, err = readCertificates(o.MirrorCA); err != nil {
 		return out, fmt.Errorf("read SLIPWAY_MIRROR_CA: %w", err)
 	}
@@ -49,6 +52,7 @@ func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err
 	for _, bundle := range []string{out.discovery.RootCA, out.discovery.Mirror.CA} {
 		if bundle != "" {
 			out.installConfig.TrustBundles = append(out.installConfig.TrustBundles, bundle)
+			out.releases.TrustBundles = append(out.releases.TrustBundles, bundle)
 		}
 	}
 	return out, nil

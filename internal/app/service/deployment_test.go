@@ -9,6 +9,7 @@ import (
 
 	"slipway/internal/app/settings"
 	"slipway/internal/hostconfig/installconfig"
+	"slipway/internal/images/release"
 )
 
 const someCertificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -34,6 +35,10 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	require.Equal(t, someCertificate, d.discovery.Mirror.CA)
 	require.Equal(t, []installconfig.ImageSource{{Source: "quay.io/a", Mirrors: []string{"mirror/a"}}}, d.installConfig.Mirrors)
 	require.Len(t, d.installConfig.TrustBundles, 2)
+	require.Len(t, d.releases.TrustBundles, 2)
+	require.Equal(t, []release.Mirror{{
+		Prefix: "quay.io/a", Location: "quay.io/a", Locations: []release.MirrorLocation{{Location: "mirror/a", Tags: true, Digests: true}},
+	}}, d.releases.Mirrors)
 	require.True(t, d.manifests.SingleNodeDNS && d.discovery.InsecurePolicy)
 
 	empty, err := readDeployment(settings.Deployment{}, notInFIPS)

@@ -165,7 +165,7 @@ func (g *generation) environment() []string {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"HOME=" + filepath.Join(g.dir, "home"),
 		"TMPDIR=" + filepath.Join(g.dir, "tmp"),
-		"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=" + g.installer.Release.Image,
+		"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=" + g.installer.Release.PullSpec,
 		"OPENSHIFT_INSTALL_INVOKER=" + invoker,
 	}
 	if g.in.BootstrapNodeIP.IsValid() {

@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"slipway/internal/model"
 )
@@ -29,6 +28,7 @@ const (
 // Info lists the images of a release.
 type Info struct {
 	Image        string            // as requested
+	PullSpec     string            // the same as a cluster pulls it: by digest where there are mirrors
 	Digest       string            // sha256:...
 	Version      string            // like 4.20.33
 	Architecture string            // as Go names it
@@ -49,30 +49,27 @@ func (i Info) Component(name string) (string, error) {
 // a model.ErrUnprocessable when the registry does not accept the pull secret, and a model.ErrInvalid when the
 // image is not a release.
 func (r *Releases) Info(ctx context.Context, image string, pullSecret model.Secret) (Info, error) {
-	keys, err := newKeychain(pullSecret)
-	if err != nil {
-		return Info{}, err
-	}
-	ref, err := r.parse(image)
-	if err != nil {
-		return Info{}, err
-	}
-	remoteImage, err := remote.Image(ref, r.remoteOptions(ctx, keys)...)
-	if err != nil {
-		return Info{}, explain("read release image", image, err)
-	}
-	digest, err := remoteImage.Digest()
-	if err != nil {
-		return Info{}, explain("read release image", image, err)
-	}
-	info, ok := r.known(digest.String())
-	if !ok {
-		if info, err = readInfo(remoteImage); err != nil {
-			return Info{}, explain("read release image", image, err)
+	var info Info
+	err := r.read(ctx, "read release image", image, pullSecret, func(f found) error {
+		digest, err := f.Digest()
+		if err != nil {
+			return err
 		}
-		info.Architecture = cmp.Or(info.Architecture, r.opts.Architecture)
-		info.Digest = digest.String()
-		r.remember(info)
+		known, ok := r.known(digest.String())
+		if !ok {
+			if known, err = readInfo(f); err != nil {
+				return err
+			}
+			known.Architecture = cmp.Or(known.Architecture, r.opts.Architecture)
+			known.Digest = digest.String()
+			r.remember(known)
+		}
+		info = known
+		info.PullSpec = pullSpec(r.opts.Mirrors, image, f.digest)
+		return nil
+	})
+	if err != nil {
+		return Info{}, err
 	}
 	info.Image = image
 	info.Images = maps.Clone(info.Images)

@@ -9,8 +9,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/v1/remote"
-
 	"slipway/internal/model"
 )
 
@@ -85,32 +83,19 @@ func (r *Releases) fetchOnce(ctx context.Context, name, source, path string, pul
 }
 
 func (r *Releases) fetch(ctx context.Context, name, source, path string, pullSecret model.Secret) error {
-	keys, err := newKeychain(pullSecret)
-	if err != nil {
-		return err
-	}
-	ref, err := r.parse(source)
-	if err != nil {
-		return err
-	}
-	image, err := remote.Image(ref, r.remoteOptions(ctx, keys)...)
-	if err != nil {
-		return explain("read installer image", source, err)
-	}
-	err = r.cache.add(ctx, name, func(to io.Writer) error {
-		return findFile(image, path, func(h *tar.Header, data io.Reader) error {
-			if h.Size > r.opts.InstallerLimit {
-				return model.Unprocessablef("require an installer of at most %d bytes, found %d", r.opts.InstallerLimit, h.Size)
-			}
-			_, err := io.Copy(to, data)
-			return err
+	return r.read(ctx, "extract installer from", source, pullSecret, func(f found) error {
+		err := r.cache.add(ctx, name, func(to io.Writer) error {
+			return findFile(f, path, func(h *tar.Header, data io.Reader) error {
+				if h.Size > r.opts.InstallerLimit {
+					return model.Unprocessablef("require an installer of at most %d bytes, found %d", r.opts.InstallerLimit, h.Size)
+				}
+				_, err := io.Copy(to, data)
+				return err
+			})
 		})
+		if errors.Is(err, errNoFile) {
+			return model.Invalidf("require %s in installer image %s, found none", path, source)
+		}
+		return err
 	})
-	if errors.Is(err, errNoFile) {
-		return model.Invalidf("require %s in installer image %s, found none", path, source)
-	}
-	if err != nil {
-		return explain("extract installer from", source, err)
-	}
-	return nil
 }

@@ -22,8 +22,12 @@ type Options struct {
 	// PlainHTTP lists registries, as host:port, that are read without TLS. No other
 	// registry ever is, whatever its address.
 	PlainHTTP []string
+	// Mirrors are asked for images before their source.
+	Mirrors []Mirror
+	// TrustBundles are certificate authorities in PEM that registries are trusted by, besides those of the machine.
+	TrustBundles []string
 	// Transport reaches the registries; it brings proxies and certificate authorities.
-	Transport http.RoundTripper // http.DefaultTransport
+	Transport http.RoundTripper // http.DefaultTransport that trusts TrustBundles
 	// Architecture of the machine this runs on, as Go names it: the installer must run here.
 	Architecture string // required
 	// CacheLimit is how many bytes of installers are kept; those unused longest go first.
@@ -42,9 +46,6 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
-	}
 	o.CacheLimit = orDefault(o.CacheLimit, 10<<30)
 	o.InstallerLimit = orDefault(o.InstallerLimit, 2<<30)
 	o.PullTimeout = orDefault(o.PullTimeout, 30*time.Minute)
@@ -82,6 +83,12 @@ func Open(dir string, opts Options) (*Releases, error) {
 		return nil, fmt.Errorf("open release cache: require an architecture and a clock")
 	}
 	opts = opts.withDefaults()
+	if opts.Transport == nil {
+		var err error
+		if opts.Transport, err = trusting(opts.TrustBundles); err != nil {
+			return nil, fmt.Errorf("open release cache: %w", err)
+		}
+	}
 	r := &Releases{
 		opts:      opts,
 		transport: &plainHTTPGuard{next: opts.Transport, allowed: opts.PlainHTTP},

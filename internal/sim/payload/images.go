@@ -55,12 +55,12 @@ func (p *Payload) publish(ctx context.Context, version string, opts Options) (st
 	if err != nil {
 		return "", err
 	}
-	tag := fmt.Sprintf("%s/%s:%s-%s", p.address, releaseRepository, version, machine(opts.Architecture))
+	tag := fmt.Sprintf("/%s:%s-%s", releaseRepository, version, machine(opts.Architecture))
 	image, err := build(version, "release", opts.Architecture, []file{{path: "usr/bin/cluster-version-operator", mode: 0o755}}, manifests)
 	if err != nil {
 		return "", err
 	}
-	return tag, p.write(ctx, tag, image, opts)
+	return p.name + tag, p.write(ctx, p.address+tag, image, opts)
 }
 
 // machine is an architecture as release tags name it.
@@ -81,8 +81,8 @@ func (p *Payload) push(ctx context.Context, component, version string, opts Opti
 	if err != nil {
 		return "", fmt.Errorf("hash image %s: %w", component, err)
 	}
-	ref := fmt.Sprintf("%s/%s@%s", p.address, componentRepository, digest)
-	return ref, p.write(ctx, ref, image, opts)
+	ref := fmt.Sprintf("/%s@%s", componentRepository, digest)
+	return p.name + ref, p.write(ctx, p.address+ref, image, opts)
 }
 
 func (p *Payload) write(ctx context.Context, to string, image v1.Image, opts Options) error {

@@ -30,6 +30,9 @@ type Options struct {
 	// machines of a bench are in, where Dial gets to. Payload closes it.
 	Listener net.Listener
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	// Name is the registry that releases name their images by, where it is not the address: that of a source which
+	// only mirrors of it can be reached of.
+	Name string
 	// Versions are the releases to serve, like "4.20.33".
 	Versions []string
 	// Architecture of the releases as Go names it: amd64, arm64, ppc64le, s390x.
@@ -50,6 +53,7 @@ type Options struct {
 // Payload is a running registry.
 type Payload struct {
 	address  string
+	name     string // of the registry, in names of images
 	server   *http.Server
 	releases map[string]string
 	ended    chan error
@@ -73,6 +77,7 @@ func Serve(ctx context.Context, opts Options) (*Payload, error) {
 		releases: map[string]string{},
 		ended:    make(chan error, 1),
 	}
+	p.name = cmp.Or(opts.Name, p.address)
 	go func() { p.ended <- p.server.Serve(listener) }()
 	for _, version := range opts.Versions {
 		image, err := p.publish(ctx, version, opts)

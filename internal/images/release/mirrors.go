@@ -1,0 +1,127 @@
+package release
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"slipway/internal/model"
+)
+
+// Mirror says where the images of a registry, or a part of one, are read instead
+// (containers-registries.conf(5), "Remapping and mirroring registries").
+type Mirror struct {
+	Prefix    string // of images it applies to; "*.example.com" is every registry below that domain
+	Location  string // that replaces the prefix at the source
+	Blocked   bool   // the source is never asked
+	Locations []MirrorLocation
+}
+
+// MirrorLocation is one mirror. An image is asked of it only when it is named in a way that the mirror is for.
+type MirrorLocation struct {
+	Location      string
+	Tags, Digests bool
+}
+
+// ParseMirrors returns the mirrors of a containers-registries.conf(5) of version 2. An error is a model.ErrInvalid.
+func ParseMirrors(registriesConf string) ([]Mirror, error) {
+	var conf struct {
+		Registry []struct {
+			Prefix     string `toml:"prefix"`
+			Location   string `toml:"location"`
+			Blocked    bool   `toml:"blocked"`
+			DigestOnly bool   `toml:"mirror-by-digest-only"`
+			Mirror     []struct {
+				Location string `toml:"location"`
+				PullFrom string `toml:"pull-from-mirror"`
+			} `toml:"mirror"`
+		} `toml:"registry"`
+	}
+	if _, err := toml.Decode(registriesConf, &conf); err != nil {
+		return nil, model.Invalidf("require a registries.conf in TOML: %s", err)
+	}
+	var mirrors []Mirror
+	for _, r := range conf.Registry {
+		m := Mirror{Prefix: cmp.Or(r.Prefix, r.Location), Location: cmp.Or(r.Location, r.Prefix), Blocked: r.Blocked}
+		for _, l := range r.Mirror {
+			m.Locations = append(m.Locations, MirrorLocation{
+				Location: strings.TrimSuffix(l.Location, "/"),
+				Tags:     !r.DigestOnly && l.PullFrom != "digest-only",
+				Digests:  l.PullFrom != "tag-only",
+			})
+		}
+		if m.Prefix != "" {
+			mirrors = append(mirrors, m)
+		}
+	}
+	return mirrors, nil
+}
+
+// matched is how many bytes of an image's name the prefix covers; 0: it does not apply.
+func (m Mirror) matched(image string) int {
+	if domain, ok := strings.CutPrefix(m.Prefix, "*"); ok {
+		host, _, _ := strings.Cut(image, "/")
+		name, _, _ := strings.Cut(host, ":")
+		if strings.HasSuffix(name, domain) && len(name) > len(domain) {
+			return len(host)
+		}
+		return 0
+	}
+	rest, ok := strings.CutPrefix(image, m.Prefix)
+	if !ok || rest != "" && !strings.ContainsAny(rest[:1], "/:@") {
+		return 0
+	}
+	return len(m.Prefix)
+}
+
+// longestMatch returns the mirror whose prefix is the longest that applies to an image, and what it covers of it.
+func longestMatch(mirrors []Mirror, image string) (Mirror, int) {
+	var best Mirror
+	covered := 0
+	for _, m := range mirrors {
+		if n := m.matched(image); n > 0 && len(m.Prefix) > len(best.Prefix) {
+			best, covered = m, n
+		}
+	}
+	return best, covered
+}
+
+// places lists where an image is asked for, in order: its mirrors, and at last its source.
+func places(mirrors []Mirror, image string) []string {
+	m, covered := longestMatch(mirrors, image)
+	if covered == 0 {
+		return []string{image}
+	}
+	rest := image[covered:]
+	byDigest := strings.Contains(image, "@")
+	var all []string
+	for _, l := range m.Locations {
+		if l.Digests && byDigest || l.Tags && !byDigest {
+			all = append(all, l.Location+rest)
+		}
+	}
+	if !m.Blocked {
+		source := image
+		if !strings.HasPrefix(m.Prefix, "*") {
+			source = m.Location + rest
+		}
+		all = append(all, source)
+	}
+	return slices.Compact(all)
+}
+
+// pullSpec is an image as a new cluster pulls it: by digest where it has mirrors, because mirrors of clusters are
+// for digests only.
+func pullSpec(mirrors []Mirror, image, digest string) string {
+	m, _ := longestMatch(mirrors, image)
+	if len(m.Locations) == 0 || strings.Contains(image, "@") {
+		return image
+	}
+	name := image
+	if colon := strings.LastIndexByte(image, ':'); colon > strings.LastIndexByte(image, '/') {
+		name = image[:colon]
+	}
+	return name + "@" + digest
+}
