@@ -15,7 +15,39 @@ const (
 	unitBootkube = "bootkube.service"
 	unitApprove  = "approve-csr.service"
 	unitProgress = "progress.service"
+
+	unitImagePull    = "node-image-pull.service"
+	unitImageOverlay = "node-image-overlay.service"
 )
+
+// nodeImageMiB is what the image of a node takes in /var, which is half of the memory in a live system
+// (openshift/installer, pull request 10133).
+const nodeImageMiB = 8 << 10
+
+func (s shell) smallForNodeImage() bool { return s.options.Spec.MemoryMiB/2 < nodeImageMiB }
+
+// nodeImageState is the state of a unit that lays the image of a node over the live system, and its result. Neither is
+// started again when it fails; the overlay needs the pull.
+func (s shell) nodeImageState(unit string) (active, result string) {
+	state := s.State()
+	if state.NodeImageAt.IsZero() {
+		return "inactive", "success"
+	}
+	switch pulled := s.options.Now().Sub(state.NodeImageAt) >= s.clock.Real(s.times.NodeImage); {
+	case pulled && s.smallForNodeImage() && unit == unitImagePull:
+		return "failed", "exit-code"
+	case pulled && s.smallForNodeImage():
+		return "inactive", "success"
+	case pulled:
+		if err := s.writeRoot("/usr/bin/oc", nil); err != nil {
+			return "failed", "exit-code"
+		}
+		return "active", "success"
+	case unit == unitImagePull:
+		return "activating", "success"
+	}
+	return "inactive", "success"
+}
 
 // unitState is what systemd reports of a unit.
 func (s *State) unitState(unit string) string {

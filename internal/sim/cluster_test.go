@@ -46,7 +46,8 @@ func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
 	require.Len(t, report.Ready, 2)
 	p.subscribed(t, "metallb-system", "metallb-operator")
 	for _, step := range []wire.StepType{
-		wire.StepBootkubeWait, wire.StepControllerWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
+		wire.StepBootkubeWait, wire.StepBootstrapStart, wire.StepBootkubeWait, // again, as on a retry: nothing starts twice
+		wire.StepControllerWait, wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot,
 	} {
 		must(p.do(p.ctx, t, hosts[0], step, wire.HostRoleBootstrap))
 	}

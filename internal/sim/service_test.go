@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -35,6 +36,8 @@ type service struct {
 	controlPlane  int
 	// ignitions replace what hosts are installed with.
 	ignitions map[uuid.UUID]string
+	// bootstrap replaces bootstrapIgnition.
+	bootstrap string
 }
 
 const bootstrapIgnition = `{"ignition":{"version":"3.2.0"},"storage":{"files":[` +
@@ -67,7 +70,7 @@ func (s *service) routes(r chi.Router) {
 	r.Put("/infra-envs/{ie}/hosts/{host}/logs-progress", answer(http.StatusNoContent))
 	r.Get("/infra-env/{ie}/hosts/{host}/downloads/ignition", s.ignition)
 	r.Get("/clusters/{cluster}/downloads/files", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(bootstrapIgnition))
+		_, _ = w.Write([]byte(cmp.Or(s.bootstrap, bootstrapIgnition)))
 	})
 	r.Get("/clusters/{cluster}", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, s.cluster()) })
 	r.Get("/clusters/{cluster}/hosts", func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, s.cluster().Hosts) })

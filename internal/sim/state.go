@@ -38,6 +38,8 @@ type State struct {
 	// disk content that was booted to the end once.
 	FetchedAt time.Time `json:"fetched_at"`
 	Applied   string    `json:"applied,omitempty"`
+	// NodeImageAt is when the units of the node image were started in this boot.
+	NodeImageAt time.Time `json:"node_image_at"`
 	// BootkubeAt is when bootkube.service was started in this boot, ControlPlaneAt when its
 	// API answered, MastersAt when enough masters were ready, BootkubeDone when it ended.
 	BootkubeAt     time.Time `json:"bootkube_at"`
@@ -64,6 +66,7 @@ type State struct {
 func (s *State) forgetBoot() {
 	s.BootID, s.RebootAt, s.FixAt = "", time.Time{}, time.Time{}
 	s.BootkubeAt, s.ControlPlaneAt, s.MastersAt, s.BootkubeDone = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	s.NodeImageAt = time.Time{}
 	s.ProgressDone, s.ProgressAgain = time.Time{}, false
 	s.FetchedAt, s.NodeReady, s.Images = time.Time{}, false, nil
 }

@@ -15,6 +15,7 @@ type Times struct {
 	ImageWrite   time.Duration // coreos-installer
 	ImagePull    time.Duration // podman pull
 	DiskTest     time.Duration // fio
+	NodeImage    time.Duration // node-image-pull.service
 	ControlPlane time.Duration // bootkube.service until its API answers
 	Bootkube     time.Duration // from enough masters being ready until bootkube is done
 	NodeReady    time.Duration // from joining to being ready
@@ -26,7 +27,7 @@ type Times struct {
 // RealTimes are those of bare metal in a data centre.
 var RealTimes = Times{
 	LiveBoot: 3 * time.Minute, DiskBoot: 3 * time.Minute, FirstBoot: 4 * time.Minute, ImageWrite: 3 * time.Minute,
-	ImagePull: 15 * time.Second, DiskTest: 10 * time.Second, ControlPlane: 4 * time.Minute, Bootkube: 6 * time.Minute,
+	ImagePull: 15 * time.Second, DiskTest: 10 * time.Second, NodeImage: 3 * time.Minute, ControlPlane: 4 * time.Minute, Bootkube: 6 * time.Minute,
 	NodeReady: 90 * time.Second, Controller: time.Minute, Rollout: 15 * time.Minute, BootFix: 5 * time.Minute,
 }
 
