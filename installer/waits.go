@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/wire"
@@ -68,38 +69,58 @@ func (i *Installer) checkOwnIgnition() error {
 	return nil
 }
 
+// configLimit is how long the machine configs of nodes are waited for once the controller runs: a node that has to boot
+// for its config may need the votes of the node that this host becomes.
+const configLimit = 20 * time.Minute
+
 // WaitController waits until nothing needs the bootstrap host any more: the controller runs in the new cluster,
 // and the ready nodes of the control plane have the machine config they should have. A node whose config exists on
-// the bootstrap host only would never be updated again. It ends with ctx only.
+// the bootstrap host only would never be updated again. Configs are waited for twenty minutes at most. It ends with ctx
+// only.
 func (i *Installer) WaitController(ctx context.Context, req *wire.InstallCmdRequest) error {
 	others := i.watchOthers(req)
+	var left time.Duration // of configLimit, once the controller runs
+	announced := false
 	for {
 		var err error
-		others.during(ctx, func() { err = i.mayLeave(ctx, others) })
-		if err == nil {
+		others.during(ctx, func() {
+			if !announced {
+				announced, err = i.controllerReady(ctx)
+				left = configLimit
+			}
+			if announced {
+				err = i.nodesConfigured(ctx, others)
+			}
+		})
+		switch {
+		case announced && err == nil:
 			return nil
-		}
-		if ctx.Err() == nil {
+		case ctx.Err() == nil && announced && left <= 0:
+			i.Log.Warn("bootstrap host leaves before all nodes have their machine config", "reason", err)
+			return nil
+		case ctx.Err() == nil:
 			i.Log.Debug("bootstrap host still needed", "reason", err)
 		}
-		if stop := i.Sleep(ctx, pollPause); stop != nil {
-			return fmt.Errorf("wait for the controller: %w; %w", stop, err)
+		if err := i.Sleep(ctx, pollPause); err != nil {
+			return fmt.Errorf("wait for the controller: %w", err)
 		}
+		left -= pollPause
 	}
 }
 
-// mayLeave returns why the bootstrap host is still needed.
-func (i *Installer) mayLeave(ctx context.Context, o *others) error {
+func (i *Installer) controllerReady(ctx context.Context) (bool, error) {
+	kube, err := i.openKube()
+	if err != nil {
+		return false, err
+	}
+	return kube.EventExists(ctx, controllerSpace, controllerIsReady)
+}
+
+// nodesConfigured returns which node has no machine config yet.
+func (i *Installer) nodesConfigured(ctx context.Context, o *others) error {
 	kube, err := i.openKube()
 	if err != nil {
 		return err
-	}
-	ready, err := kube.EventExists(ctx, controllerSpace, controllerIsReady)
-	if err != nil {
-		return err
-	}
-	if !ready {
-		return fmt.Errorf("require the event %s of the controller, found none", controllerIsReady)
 	}
 	nodes, err := kube.Masters(ctx)
 	if err != nil {

@@ -162,6 +162,26 @@ func TestWaitControllerWaitsForItsEvent(t *testing.T) {
 	require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
 }
 
+func TestWaitControllerLeavesANodeThatCannotGetItsConfig(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, nil)
+	h.write(t, "/opt/openshift/auth/kubeconfig", "config")
+	k := &kube{
+		nodes:  []installer.Node{node("master-1", "192.0.2.11", true), node("master-2", "192.0.2.12", true)},
+		events: map[string]bool{"assisted-installer/AssistedControllerIsReady": true},
+	}
+	k.nodes[0].MachineConfig.State = "Degraded"
+	var waited time.Duration
+	i := newInstaller(newService(t), h, k, func(o *installer.Options) {
+		o.Sleep = func(_ context.Context, d time.Duration) error {
+			waited += d
+			return nil
+		}
+	})
+	require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
+	require.Equal(t, 20*time.Minute, waited)
+}
+
 func TestWaitsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	why := errors.New("called off")
