@@ -22,6 +22,7 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.Get(OwnPath+"/openapi", s.own.serve)
 	r.With(s.admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
 	r.With(s.admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
+	r.With(s.admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))
 	r.With(s.admit).Method(http.MethodPost, hosts+"/commands/{command}", httpapi.Handler(s.commandHost))
 }
 

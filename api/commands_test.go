@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
@@ -141,4 +142,18 @@ func TestOwnDocumentIsValidAndServed(t *testing.T) {
 	s := newService(t)
 	served := s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/openapi", nil).object()
 	require.Len(t, served["paths"], doc.Paths.Len())
+}
+
+func TestLiveImagesAreListed(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(o *api.Options) {
+		o.OSImages = func() openshift.OSImages {
+			return openshift.OSImages{{
+				OpenShiftVersion: "4.22", CPUArchitecture: "arm64", Version: "9.8", URL: "https://user:secret@mirror.example/live.iso",
+			}}
+		}
+	})
+	require.Equal(t, []map[string]any{{"openshift_version": "4.22", "cpu_architecture": "arm64", "version": "9.8"}},
+		s.want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).list(), "and no address")
+	require.Empty(t, newService(t).want(http.StatusOK, http.MethodGet, api.OwnPath+"/v1/os-images", nil).list())
 }

@@ -69,3 +69,16 @@ func releaseSourceToWire(s openshift.ReleaseSource) wire.ReleaseSource {
 func (s *server) V2ListComponentVersions(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, wire.ListVersions{Versions: orEmptyMap(s.ComponentVersions), ReleaseTag: s.Version})
 }
+
+// listOSImages lists the live images that discovery images are made from.
+func (s *server) listOSImages(w http.ResponseWriter, _ *http.Request) error {
+	out := []wire.LiveImage{}
+	if s.OSImages != nil {
+		for _, image := range s.OSImages() {
+			out = append(out, wire.LiveImage{
+				OpenShiftVersion: image.OpenShiftVersion, CPUArchitecture: image.CPUArchitecture, Version: image.Version, Type: image.Type,
+			})
+		}
+	}
+	return ok(w, out)
+}

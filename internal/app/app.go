@@ -13,6 +13,7 @@ import (
 	"slipway/internal/app/images"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
+	"slipway/internal/app/versions"
 	usercli "slipway/internal/cli"
 )
 
@@ -38,7 +39,7 @@ type userCommands struct {
 	InfraEnv  usercli.InfraEnvCommands  `cmd:"" name:"infra-env" help:"Manage InfraEnvs: the settings of discovery images."`
 	Image     usercli.ImageCommands     `cmd:"" help:"Download discovery images."`
 	Wait      usercli.WaitCommands      `cmd:"" help:"Wait for a cluster or a host."`
-	Versions  usercli.VersionsCommand   `cmd:"" help:"List the available OpenShift versions."`
+	Versions  versions.Commands         `cmd:"" help:"List the available OpenShift versions, and look for newer ones."`
 	Operators usercli.OperatorsCommands `cmd:"" help:"List the operators that can be installed with a cluster."`
 	Features  usercli.FeaturesCommand   `cmd:"" help:"List the features that a version lacks."`
 }

@@ -40,16 +40,36 @@ func (k *VersionsCommand) Run(ctx context.Context, t *Terminal) error {
 	if k.json() {
 		return t.json(versions)
 	}
-	table := view.Table{Header: []string{"VERSION", "SUPPORT", "ARCHITECTURES", ""}}
+	images, err := k.Client().OSImages(ctx)
+	if err != nil {
+		return failed(k.URL, "list the live images", err)
+	}
+	table := view.Table{Header: []string{"VERSION", "SUPPORT", "ARCHITECTURES", "LIVE IMAGES", ""}}
 	for _, version := range sortedVersions(versions) {
 		v, mark := versions[version], ""
 		if v.Default {
 			mark = "default"
 		}
-		table.Add(version, string(v.SupportLevel), strings.Join(v.CPUArchitectures, ", "), mark)
+		table.Add(version, string(v.SupportLevel), strings.Join(v.CPUArchitectures, ", "), strings.Join(imagesOf(version, images), ", "), mark)
 	}
 	t.printf("%s", table.String())
 	return nil
+}
+
+// imagesOf returns the architectures that have a live image of the minor version of a release.
+func imagesOf(version string, images []wire.LiveImage) []string {
+	v, err := semver.NewVersion(version)
+	if err != nil {
+		return nil
+	}
+	var architectures []string
+	for _, image := range images {
+		i, err := semver.NewVersion(image.OpenShiftVersion)
+		if err == nil && i.Major() == v.Major() && i.Minor() == v.Minor() && !slices.Contains(architectures, image.CPUArchitecture) {
+			architectures = append(architectures, image.CPUArchitecture)
+		}
+	}
+	return slices.Sorted(slices.Values(architectures))
 }
 
 // sortedVersions returns the versions, oldest first; invalid ones come before.

@@ -2,8 +2,11 @@ package cli_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -189,4 +192,27 @@ func TestWait(t *testing.T) {
 			require.Contains(t, out, c.want)
 		})
 	}
+}
+
+func TestVersionsShowWhatHostsCanBoot(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/assisted-install/v2/openshift-versions":
+			_, _ = w.Write([]byte(`{"4.22.9":{"display_name":"4.22.9","support_level":"production","default":true,"cpu_architectures":["x86_64"]},
+				"4.21.3":{"display_name":"4.21.3","support_level":"production","cpu_architectures":["x86_64","arm64"]}}`))
+		case "/api/slipway/v1/os-images":
+			_, _ = w.Write([]byte(`[{"openshift_version":"4.22","cpu_architecture":"x86_64","version":"9.8"},
+				{"openshift_version":"4.22.3","cpu_architecture":"x86_64","version":"9.8"},{"openshift_version":"4.22","cpu_architecture":"s390x","version":"9.8"}]`))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(service.Close)
+	out, err := run(t, service.URL, "versions")
+	require.NoError(t, err)
+	rows := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, rows, 3)
+	require.Equal(t, []string{"4.21.3", "production", "x86_64,", "arm64"}, strings.Fields(rows[1]), "no live image of 4.21")
+	require.Equal(t, []string{"4.22.9", "production", "x86_64", "s390x,", "x86_64", "default"}, strings.Fields(rows[2]))
 }

@@ -222,6 +222,12 @@ func operations() map[string]operation {
 				return c.UpdateInstallConfig(ctx, clusterID, `{"fips":true}`)
 			}, "PATCH " + clusterPath + "/install-config", 201, "", `"{\"fips\":true}"`,
 		},
+		"OSImages": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.OSImages(ctx)
+				return err
+			}, "GET /api/slipway/v1/os-images", 200, `[{"openshift_version":"4.22","cpu_architecture":"arm64","version":"9.8"}]`, "",
+		},
 		"PauseCluster": {
 			func(ctx context.Context, c *client.Client) error { return c.PauseCluster(ctx, clusterID) },
 			"POST /api/slipway/v1" + clusterPath[len("/v2"):] + "/commands/pause", 202, "", "",

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -64,4 +65,11 @@ func (c *Client) OpenShiftVersions(ctx context.Context, onlyLatest bool, options
 		url.Values{"only_latest": {strconv.FormatBool(onlyLatest)}},
 		options,
 	)
+}
+
+// OSImages lists the live images of the operating system that hosts can boot, newest first.
+func (c *Client) OSImages(ctx context.Context, options ...Option) ([]wire.LiveImage, error) {
+	var images []wire.LiveImage
+	err := c.do(ctx, call{method: http.MethodGet, own: true, path: "/v1/os-images", ok: http.StatusOK, into: &images}, options)
+	return images, err
 }

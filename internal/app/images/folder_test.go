@@ -89,21 +89,21 @@ func TestAnImageThatIsNoneIsNotAdded(t *testing.T) {
 func TestSettingsOfImageDownloads(t *testing.T) {
 	t.Parallel()
 	p := &process.Process{Log: slog.New(slog.DiscardHandler), Now: time.Now}
-	out, err := StoreOptions(settings.Downloads{ImageHeaders: `{"X-Key":"hush"}`, ImageQuery: `{"token":"quiet"}`}, p, "/data", nil)
+	out, err := StoreOptions(settings.Downloads{ImageHeaders: `{"X-Key":"hush"}`, ImageQuery: `{"token":"quiet"}`}, p, "/data", nil, false)
 	require.NoError(t, err)
 	require.Equal(t, "/data/images", out.Folder)
 	require.Equal(t, "hush", out.Headers["X-Key"].Reveal())
 	require.Equal(t, "quiet", out.Query["token"].Reveal())
 
-	_, err = StoreOptions(settings.Downloads{ImageHeaders: `{"X-Key":["hush"]}`}, p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageHeaders: `{"X-Key":["hush"]}`}, p, "/data", nil, false)
 	require.EqualError(t, err, `read OS_IMAGES_REQUEST_HEADERS: require a JSON object of texts, such as {"name":"value"}`)
-	_, err = StoreOptions(settings.Downloads{ImageQuery: `[]`}, p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageQuery: `[]`}, p, "/data", nil, false)
 	require.ErrorContains(t, err, "read OS_IMAGES_REQUEST_QUERY_PARAMS: ")
 	none := filepath.Join(t.TempDir(), "none.pem")
-	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil, false)
 	require.ErrorContains(t, err, "read OS_IMAGE_DOWNLOAD_TRUSTED_CA_FILE: open ")
 	require.NoError(t, os.WriteFile(none, []byte("no certificate"), 0o600))
-	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil)
+	_, err = StoreOptions(settings.Downloads{ImageCA: none}, p, "/data", nil, false)
 	require.ErrorContains(t, err, "require certificates as PEM, found none")
 }
 
@@ -115,7 +115,7 @@ func TestImageDownloadsTrustTheCertificatesOfTheSettings(t *testing.T) {
 	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
 	p := &process.Process{Log: slog.New(slog.DiscardHandler), Now: time.Now}
 	for file, trusted := range map[string]bool{ca: true, "": false} {
-		out, err := StoreOptions(settings.Downloads{ImageCA: file}, p, "/data", nil)
+		out, err := StoreOptions(settings.Downloads{ImageCA: file}, p, "/data", nil, false)
 		require.NoError(t, err)
 		require.NotNil(t, out.Client.Transport.(*http.Transport).Proxy, "of the environment")
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)

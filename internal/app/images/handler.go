@@ -67,7 +67,7 @@ func ready(list []liveisos.Status) (map[string]string, int) {
 	for _, image := range list {
 		state := string(image.State)
 		switch image.State {
-		case liveisos.StateReady:
+		case liveisos.StateReady, liveisos.StateOnDemand:
 		case liveisos.StateFailed:
 			state = "failed"
 			if image.Err != nil {

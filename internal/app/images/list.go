@@ -9,6 +9,7 @@ import (
 	humanize "github.com/dustin/go-humanize"
 
 	"slipway/internal/app/process"
+	"slipway/internal/app/versions"
 	usercli "slipway/internal/cli"
 	"slipway/internal/cli/view"
 	"slipway/internal/images/liveisos"
@@ -17,7 +18,7 @@ import (
 // listCommand shows the images of the folder and of the settings.
 type listCommand struct {
 	folderOptions
-	OSImages string `name:"os-images" env:"OS_IMAGES" help:"Images of the settings of the service, a JSON list." placeholder:"JSON"`
+	OSImages string `name:"os-images" env:"OS_IMAGES" help:"Images of the settings of the service, a JSON list; by default those of slipway versions update, or the shipped ones." placeholder:"JSON"`
 	Output   string `short:"o" default:"table" enum:"table,json" help:"How to print: table or json."`
 }
 
@@ -37,11 +38,13 @@ type listedImage struct {
 
 // Run prints the images, newest first.
 func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Terminal) error {
-	known, err := OSImages(c.OSImages)
+	known, err := versions.Read(versions.Lists{OSImages: c.OSImages}, c.DataDir)
 	if err != nil {
 		return err
 	}
-	store, err := liveisos.Open(liveisos.Options{Folder: c.Path(c.DataDir), Images: known, Log: p.Log, Now: p.Now})
+	store, err := liveisos.Open(liveisos.Options{
+		Folder: c.Path(c.DataDir), Images: known.OSImages, OnDemand: known.OnDemand, Log: p.Log, Now: p.Now,
+	})
 	if err != nil {
 		return err
 	}

@@ -15,10 +15,12 @@ import (
 	"slipway/internal/model"
 )
 
-// StoreOptions returns the options of the store of images: those of the settings, and how they
-// are downloaded.
-func StoreOptions(o settings.Downloads, p *process.Process, dataDir string, images openshift.OSImages) (liveisos.Options, error) {
-	out := liveisos.Options{Folder: o.Path(dataDir), Images: images, Log: p.Log, Now: p.Now}
+// StoreOptions returns the options of the store of images: the available ones, and how they are downloaded; on demand,
+// or all at the start.
+func StoreOptions(
+	o settings.Downloads, p *process.Process, dataDir string, images openshift.OSImages, onDemand bool,
+) (liveisos.Options, error) {
+	out := liveisos.Options{Folder: o.Path(dataDir), Images: images, OnDemand: onDemand, Log: p.Log, Now: p.Now}
 	var err error
 	if out.Headers, err = secretMap("OS_IMAGES_REQUEST_HEADERS", o.ImageHeaders); err != nil {
 		return out, err
@@ -65,16 +67,4 @@ func secretMap(name string, text model.Secret) (map[string]model.Secret, error) 
 		return nil, fmt.Errorf(`read %s: require a JSON object of texts, such as {"name":"value"}`, name)
 	}
 	return values, nil
-}
-
-// OSImages reads OS_IMAGES.
-func OSImages(text string) (openshift.OSImages, error) {
-	if !settings.Given(text) {
-		return nil, nil
-	}
-	list, err := openshift.ParseOSImages([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("read OS_IMAGES: %w", err)
-	}
-	return list, nil
 }

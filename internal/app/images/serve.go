@@ -17,6 +17,7 @@ import (
 
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
+	"slipway/internal/app/versions"
 	"slipway/internal/client"
 	"slipway/internal/images/liveisos"
 	"slipway/internal/platform/idlememory"
@@ -105,14 +106,14 @@ func (s *imageService) start(ctx context.Context) error {
 
 // open opens the folder of operating systems.
 func (c *serveCommand) open(p *process.Process) (*liveisos.Store, error) {
-	list, err := OSImages(c.OSImages)
+	known, err := versions.Read(versions.Lists{OSImages: c.OSImages}, c.DataDir)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(c.DataDir, 0o711); err != nil {
 		return nil, fmt.Errorf("create data folder: %w", err)
 	}
-	options, err := StoreOptions(c.Downloads, p, c.DataDir, list)
+	options, err := StoreOptions(c.Downloads, p, c.DataDir, known.OSImages, known.OnDemand)
 	if err != nil {
 		return nil, err
 	}

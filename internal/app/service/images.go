@@ -14,7 +14,7 @@ import (
 
 // openImages opens the folder of operating systems.
 func (s *Service) openImages() (*liveisos.Store, error) {
-	options, err := images.StoreOptions(s.options.Downloads, s.process, s.options.DataDir, s.offers.osImages)
+	options, err := images.StoreOptions(s.options.Downloads, s.process, s.options.DataDir, s.offers.osImages, s.offers.onDemand)
 	if err != nil {
 		return nil, err
 	}

@@ -4,39 +4,30 @@ import (
 	"fmt"
 	"net/http"
 
-	"slipway/internal/app/images"
 	"slipway/internal/app/settings"
+	"slipway/internal/app/versions"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/updateservice"
 )
 
-// offers are the releases and what belongs to them, as the settings name them.
+// offers are the releases and what belongs to them.
 type offers struct {
 	catalogue *openshift.Catalogue
 	sources   []openshift.ReleaseSource
 	osImages  openshift.OSImages
+	onDemand  bool // the images
 	domains   []openshift.ManagedDomain
 }
 
-func readReleases(o settings.Releases) (out offers, err error) {
-	if settings.Given(o.ReleaseSources) {
-		if out.sources, err = openshift.ParseReleaseSources([]byte(o.ReleaseSources)); err != nil {
-			return out, fmt.Errorf("read RELEASE_SOURCES: %w", err)
-		}
-	}
-	var releases openshift.Releases
-	switch {
-	case settings.Given(o.ReleaseImages):
-		if releases, err = openshift.ParseReleases([]byte(o.ReleaseImages)); err != nil {
-			return out, fmt.Errorf("read RELEASE_IMAGES: %w", err)
-		}
-	case len(out.sources) == 0:
-		releases = openshift.DefaultReleases()
-	}
-	out.catalogue = openshift.NewCatalogue(releases)
-	if out.osImages, err = images.OSImages(o.OSImages); err != nil {
+func readReleases(o settings.Releases, dataDir string) (out offers, err error) {
+	found, err := versions.Read(versions.Lists{
+		ReleaseImages: o.ReleaseImages, OSImages: o.OSImages, ReleaseSources: o.ReleaseSources,
+	}, dataDir)
+	if err != nil {
 		return out, err
 	}
+	out.catalogue = openshift.NewCatalogue(found.Releases)
+	out.sources, out.osImages, out.onDemand = found.Sources, found.OSImages, found.OnDemand
 	if out.domains, err = openshift.ParseDomains(o.BaseDNSDomains); err != nil {
 		return out, fmt.Errorf("read BASE_DNS_DOMAINS: %w", err)
 	}

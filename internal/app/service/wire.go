@@ -149,7 +149,7 @@ func (s *Service) readSettings() (err error) {
 			return fmt.Errorf("read HW_VALIDATOR_REQUIREMENTS: %w", err)
 		}
 	}
-	if s.offers, err = readReleases(s.options.Releases); err != nil {
+	if s.offers, err = readReleases(s.options.Releases, s.options.DataDir); err != nil {
 		return err
 	}
 	s.deployment, err = readDeployment(s.options.Deployment, fipsFile)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"strings"
 	"time"
 
 	"slipway/internal/model"
@@ -65,10 +64,10 @@ type Operators struct {
 
 // Releases say what can be installed, and where more of it is found.
 type Releases struct {
-	ReleaseImages   string        `env:"RELEASE_IMAGES" help:"OpenShift releases to install, a JSON list." placeholder:"JSON"`
+	ReleaseImages   string        `env:"RELEASE_IMAGES" help:"OpenShift releases to install, a JSON list; by default those of slipway versions update, or the shipped ones." placeholder:"JSON"`
 	AnyReleaseImage bool          `env:"SLIPWAY_ANY_RELEASE_IMAGE" help:"Accept an ocp_release_image that is not in the list of releases."`
-	OSImages        string        `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list." placeholder:"JSON"`
-	ReleaseSources  string        `env:"RELEASE_SOURCES" help:"Channels of the update service whose releases are offered too, a JSON list; none: it is not asked." placeholder:"JSON"`
+	OSImages        string        `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list; by default those of slipway versions update, or the shipped ones, downloaded when a host needs one." placeholder:"JSON"`
+	ReleaseSources  string        `env:"RELEASE_SOURCES" help:"Channels of the update service whose releases are offered too, a JSON list; [] for none. By default the shipped list, unless RELEASE_IMAGES is set." placeholder:"JSON"`
 	UpdateService   string        `default:"https://api.openshift.com" env:"OCM_BASE_URL" help:"Address of the update service."`
 	LifeCycles      string        `default:"https://access.redhat.com/product-life-cycles/api/v1/products" env:"RED_HAT_PRODUCT_LIFE_CYCLE_DATA_API_BASE_URL" help:"Address of the product life cycles: support levels of releases found."`
 	SourcesInterval time.Duration `default:"30m" env:"OPENSHIFT_RELEASE_SYNCER_INTERVAL" help:"How often release sources are read."`
@@ -108,10 +107,4 @@ func WebAddress(name, text string) (*url.URL, error) {
 		return nil, fmt.Errorf("read %s: require an address that begins with http:// or https://, found %q", name, text)
 	}
 	return u, nil
-}
-
-// Given reports whether a JSON list has entries: deployments also write "[]" for none.
-func Given(list string) bool {
-	list = strings.TrimSpace(list)
-	return list != "" && list != "[]"
 }

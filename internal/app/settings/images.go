@@ -36,7 +36,7 @@ type ImageService struct {
 	Images
 	DataDir    string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	Listen     string `default:"127.0.0.1:8092" env:"SLIPWAY_LISTEN" help:"Address the image service listens on."`
-	OSImages   string `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list." placeholder:"JSON"`
+	OSImages   string `name:"os-images" env:"OS_IMAGES" help:"Live images of the operating system, a JSON list; by default those of slipway versions update, or the shipped ones, downloaded when a host needs one." placeholder:"JSON"`
 	BaseURL    string `name:"image-service-url" env:"IMAGE_SERVICE_BASE_URL" help:"Address that machines reach this service at; by default that of --listen." placeholder:"URL"`
 	ServiceURL string `env:"SLIPWAY_URL" help:"Address of the API; by default of ASSISTED_SERVICE_SCHEME and ASSISTED_SERVICE_HOST." placeholder:"URL"`
 	ServiceCA  string `name:"service-ca" env:"ASSISTED_SERVICE_API_TRUSTED_CA_FILE,HTTPS_CA_FILE" type:"path" help:"Certificates, PEM, trusted for the API beside those of the system." placeholder:"FILE"`

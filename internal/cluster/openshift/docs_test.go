@@ -40,8 +40,10 @@ const (
 		"or an `ocp_release_image` of the list; other images are taken only with `SLIPWAY_ANY_RELEASE_IMAGE`, with the version the " +
 		"client names.\n\n" +
 		"`OS_IMAGES` is a JSON list of live images: `openshift_version`, `cpu_architecture`, `url`, `version`.\n\n" +
-		"`RELEASE_SOURCES` names channels of the update service, read every `OPENSHIFT_RELEASE_SYNCER_INTERVAL`; without it no requests " +
-		"are made:\n" +
+		"`RELEASE_SOURCES` names channels of the update service, read every `OPENSHIFT_RELEASE_SYNCER_INTERVAL`; `[]` is none. Without any " +
+		"of these settings,\n" +
+		"releases, live images and channels are the shipped ones, releases and images those of the last `slipway versions update`. With " +
+		"`RELEASE_IMAGES` alone no channel is read:\n" +
 		"```\n[{\"openshift_version\": \"4.22\", \"multi_cpu_architectures\": [\"x86_64\", \"arm64\"],\n" +
 		"  \"upgrade_channels\": [{\"cpu_architecture\": \"x86_64\", \"channels\": [\"stable\", \"candidate\"]}, {\"cpu_architecture\": " +
 		"\"multi\", \"channels\": [\"stable\"]}]}]\n```\n" +

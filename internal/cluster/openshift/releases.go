@@ -45,21 +45,6 @@ func (r Release) Multi() bool {
 // Releases are the available versions, newest first.
 type Releases []Release
 
-// DefaultReleases is the list of a deployment that sets none.
-func DefaultReleases() Releases {
-	return Releases{{
-		OpenShiftVersion: "4.22", Version: "4.22.0", DisplayName: "4.22.0",
-		CPUArchitectures: []string{x8664, arm64},
-		SupportLevel:     SupportProduction,
-		Default:          true,
-		Image:            "quay.io/openshift-release-dev/ocp-release:4.22.0-x86_64",
-		images: map[string]string{
-			x8664: "quay.io/openshift-release-dev/ocp-release:4.22.0-x86_64",
-			arm64: "quay.io/openshift-release-dev/ocp-release:4.22.0-aarch64",
-		},
-	}}
-}
-
 // ParseReleases reads a JSON list of releases, makes one of the items of each version and
 // puts the newest first. The newest production release becomes the default when none is
 // marked. An empty list is no error where release sources fill it later.

@@ -329,3 +329,37 @@ func TestSecretsOfDownloadsStayWithTheirHost(t *testing.T) {
 	require.ErrorContains(t, b.status("4.22").Err, "get "+portal.URL+"/live.iso: dial tcp")
 	require.NotContains(t, b.status("4.22").Err.Error(), "quiet")
 }
+
+func TestAnImageOnDemandIsDownloadedWhenItIsRequested(t *testing.T) {
+	t.Parallel()
+	content := iso(t, "1")
+	m := newMirror(t, content, `"1"`)
+	images := openshift.OSImages{listed("4.22", m.URL+"/live.iso"), listed("4.21", m.URL+"/older.iso")}
+	onDemand := func(o *liveisos.Options) { o.OnDemand = true }
+	b := newBench(t, images, onDemand)
+	stop := b.run()
+	require.Equal(t, liveisos.StateOnDemand, b.status("4.22").State)
+	_, err := b.Find("4.22", "", "")
+	require.ErrorIs(t, err, model.ErrUnavailable)
+	b.log.await(ready)
+	b.requireContent("4.22", content)
+	require.Equal(t, liveisos.StateOnDemand, b.status("4.21").State)
+	require.Len(t, m.asked(""), 1, "the other one was not requested")
+	stop()
+
+	m.set(func(m *mirror) { m.cut = 300_000 })
+	again := b.restarted(onDemand)
+	stop = again.run()
+	again.log.await(ready)
+	_, err = again.Find("4.21", "", "")
+	require.ErrorIs(t, err, model.ErrUnavailable)
+	again.log.await(notYet)
+	stop()
+
+	m.set(func(m *mirror) { m.cut = 0 })
+	last := b.restarted(onDemand)
+	last.run()
+	last.log.await(ready)
+	last.log.await(ready) // a download that was begun is finished without another request
+	last.requireContent("4.21", content)
+}

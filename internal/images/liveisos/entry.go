@@ -15,6 +15,7 @@ type State string
 
 // States of images.
 const (
+	StateOnDemand    State = "on demand"   // is downloaded when it is requested
 	StateWaiting     State = "waiting"     // waits for its turn, or another process downloads it
 	StateDownloading State = "downloading" // or being checked, when it is used in place
 	StateReady       State = "ready"
@@ -100,6 +101,13 @@ func (p *progress) lost() {
 		return
 	}
 	p.state, p.next, p.done, p.size = StateWaiting, time.Time{}, 0, 0
+}
+
+// request schedules the download of an image on demand.
+func (p *progress) request() {
+	if p.state == StateOnDemand {
+		p.state = StateWaiting
+	}
 }
 
 // retryAfter returns how long a client should wait before it asks again.

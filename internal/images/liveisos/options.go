@@ -21,6 +21,9 @@ type Options struct {
 	Folder string
 	// Images are those of the settings.
 	Images openshift.OSImages
+	// OnDemand downloads an image when it is requested first, not at the start: a shipped list has more images
+	// than a site boots.
+	OnDemand bool
 	// Client downloads. Headers and Query are sent with each request to the address in the settings, and
 	// Headers with redirections that stay on its host.
 	Client  *http.Client

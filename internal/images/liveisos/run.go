@@ -62,7 +62,7 @@ func (s *Store) plan(until time.Time) (list []*entry, pause time.Duration) {
 	}
 	for _, e := range s.offered { // an added image replaces it
 		switch {
-		case e.added || e.running || e.state == StateReady:
+		case e.added || e.running || e.state == StateReady || e.state == StateOnDemand:
 		case e.next.After(now):
 			until = earlier(until, e.next)
 		case room > 0: // the others wait for the end of one of these

@@ -107,6 +107,7 @@ func (n *NotReady) Unwrap() []error {
 func (s *Store) missing(e *entry, err error) error {
 	s.mu.Lock()
 	e.lost()
+	e.request()
 	out := &NotReady{
 		Image: e.image, State: e.state, Done: e.done, Size: e.size, Err: e.err, RetryAfter: e.retryAfter(s.o.Now()),
 	}

@@ -47,10 +47,19 @@ func Open(o Options) (*Store, error) {
 		if e.inPlace = e.path != ""; !e.inPlace {
 			e.path = filepath.Join(o.Folder, fileName(&images[i], digestOf(images[i].URL)))
 		}
+		if o.OnDemand && !e.inPlace && !begun(e.path) {
+			e.state = StateOnDemand
+		}
 		s.listed = append(s.listed, e)
 	}
 	s.merge()
 	return s, nil
+}
+
+// begun reports whether a download was begun before.
+func begun(path string) bool {
+	_, err := os.Stat(path + partSuffix)
+	return err == nil
 }
 
 // Find returns the image that hosts of a version and architecture boot, chosen as

@@ -17,9 +17,9 @@ const graphPath = "/api/upgrades_info/v1/graph"
 // maxAnswer bounds how much of one reply is read: graphs have a few hundred kilobytes.
 const maxAnswer = 32 << 20
 
-// fetch requests everything the sources name. Failed requests are in the error; the releases are those of the
+// Fetch requests everything the sources name. Failed requests are in the error; the releases are those of the
 // successful ones.
-func (s *Syncer) fetch(ctx context.Context) (openshift.Releases, error) {
+func (s *Syncer) Fetch(ctx context.Context) (openshift.Releases, error) {
 	var answers []openshift.Answer
 	var failed []error
 	for _, q := range openshift.Questions(s.Sources) {
@@ -67,26 +67,31 @@ func (s *Syncer) lifeCycles(ctx context.Context) (map[string]string, error) {
 }
 
 func (s *Syncer) get(ctx context.Context, address *url.URL, query url.Values) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
 	u := *address
 	u.RawQuery = query.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	text, _, err := get(ctx, s.Client, &u)
+	return text, err
+}
+
+// get reads what an address has; the status is zero when there was no answer.
+func get(ctx context.Context, client *http.Client, address *url.URL) (text []byte, status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
-		return nil, fmt.Errorf("make request: %w", err)
+		return nil, 0, fmt.Errorf("make request: %w", err)
 	}
-	request.Header.Set("Accept", "application/json")
-	response, err := s.Client.Do(request)
+	request.Header.Set("Accept", "application/json, text/plain")
+	response, err := client.Do(request)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names method and address
+		return nil, 0, err //nolint:wrapcheck // names method and address
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("require status 200, found %s", response.Status)
+		return nil, response.StatusCode, fmt.Errorf("require status 200, found %s", response.Status)
 	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
+	if text, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer)); err != nil {
+		return nil, response.StatusCode, fmt.Errorf("read answer: %w", err)
 	}
-	return text, nil
+	return text, response.StatusCode, nil
 }

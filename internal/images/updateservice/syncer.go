@@ -48,7 +48,7 @@ func (s *Syncer) Run(ctx context.Context) {
 // Sync synchronises once. A failed request leaves the whole list unchanged: a release that comes and goes would
 // be worse than one that comes late.
 func (s *Syncer) Sync(ctx context.Context) {
-	found, err := s.fetch(ctx)
+	found, err := s.Fetch(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "release sources could not be read", "error", err)

@@ -12,6 +12,7 @@ import (
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
 	"slipway/internal/app/settings"
+	"slipway/internal/app/versions"
 	"slipway/internal/cli"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/frontend"
@@ -31,7 +32,7 @@ type commands struct {
 	InfraEnv  cli.InfraEnvCommands
 	Image     cli.ImageCommands
 	Wait      cli.WaitCommands
-	Versions  cli.VersionsCommand
+	Versions  versions.Commands
 	Operators cli.OperatorsCommands
 	Features  cli.FeaturesCommand
 }
