@@ -32,7 +32,9 @@ func TestOnlyStepsThatNameOtherHostsReadThem(t *testing.T) {
 	c.MachineNetworks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
 	bootstrap := *x.host
 	bootstrap.Bootstrap = true
-	args := &activities.StepArgs{Store: x.store, CheckClusterVersion: true, Disabled: []string{"installation-disk-speed-check", "stop-installation"}}
+	args := &activities.StepArgs{
+		Store: x.store, CheckClusterVersion: true, Disabled: []string{"installation-disk-speed-check", "stop-installation"},
+	}
 
 	speed, err := args.StepArgs(t.Context(), string(wire.StepTypeInstallationDiskSpeedCheck), c, &bootstrap)
 	require.NoError(t, err)

@@ -59,7 +59,8 @@ func prepare(t *testing.T, change func(*model.Cluster), roles ...model.Role) *pr
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
-	served, err := payload.Serve(t.Context(), payload.Options{Versions: []string{"4.20.33"}, Architecture: "amd64", InstallerCommand: []string{self, "sim-installer"}})
+	served, err := payload.Serve(t.Context(),
+		payload.Options{Versions: []string{"4.20.33"}, Architecture: "amd64", InstallerCommand: []string{self, "sim-installer"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, served.Close()) })
 	releases, err := release.Open(t.TempDir(), release.Options{PlainHTTP: []string{served.Address()}, Architecture: "amd64", Now: time.Now})
@@ -157,7 +158,8 @@ func TestGenerateIgnitionOfAClusterWithAnArbiter(t *testing.T) {
 
 	require.Contains(t, p.inBootstrap("/opt/openshift/openshift/50-masters-chrony-configuration.yaml"), "50-masters-chrony-configuration")
 	require.Contains(t, p.inBootstrap("/opt/openshift/openshift/50-arbiters-chrony-configuration.yaml"), "role: arbiter")
-	require.Equal(t, "kind: MachineConfig\nmetadata: {name: mine}\n", p.inBootstrap("/opt/openshift/manifests/50-workers-chrony-configuration.yaml"))
+	require.Equal(t, "kind: MachineConfig\nmetadata: {name: mine}\n",
+		p.inBootstrap("/opt/openshift/manifests/50-workers-chrony-configuration.yaml"))
 	require.NotContains(t, string(p.file("bootstrap.ign")), "/opt/openshift/openshift/50-workers-chrony", "the user's is used instead")
 	require.Contains(t, p.inBootstrap("/opt/openshift/openshift/99-openshift-arbiter-tpmv2-encryption.yaml"), "tpm2: true")
 	require.Contains(t, p.inBootstrap("/opt/openshift/manifests/cluster-scheduler-02-config.yml"), "mastersSchedulable: true")
@@ -202,7 +204,8 @@ func TestGenerateIgnitionTellsWhatDoesNotFit(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.ErrorContains(t, p.generate(), `machine_config_pool_name of host worker-3: require a pool of the cluster or of its manifests (master, worker), found "infra"`)
-	p.addManifest("openshift", "pool.yaml", "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata: {name: infra}\n")
+	p.addManifest("openshift", "pool.yaml",
+		"apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata: {name: infra}\n")
 	require.NoError(t, p.generate())
 	require.Contains(t, string(p.file("worker-"+p.hosts[3].ID.String()+".ign")), "/config/infra")
 	p.addManifest("openshift", "none.yaml.patch", "- {op: remove, path: /a}\n")

@@ -172,7 +172,8 @@ func discoverySteps() map[string]discoveryStep {
 		"disk speed": {
 			kind: wire.StepTypeInstallationDiskSpeedCheck, args: []string{`{"path":"/dev/sda"}`, "480.00"},
 			commands: map[string]hostexectest.Answer{
-				"fio --filename /dev/sda --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json": hostexectest.Prints(
+				"fio --filename /dev/sda --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 " +
+					"--output-format=json": hostexectest.Prints(
 					`fio: a warning
 {"jobs":[{"sync":{"lat_ns":{"percentile":{"50.000000":1000000,"99.000000":7900000}}}}]}`,
 				),

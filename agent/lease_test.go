@@ -60,7 +60,8 @@ func TestVirtualAddressesAreLeased(t *testing.T) {
 	reply := s.AwaitReply(t, "lease-1")
 	require.Zero(t, reply.ExitCode, reply.Error)
 	require.JSONEq(t, `{"api_vip_address":"192.0.2.50","api_vip_lease":"lease {\n  interface \"api\";\n  fixed-address 192.0.2.50;\n}\n",
-		"ingress_vip_address":"192.0.2.51","ingress_vip_lease":"lease {\n  interface \"ingress\";\n  fixed-address 192.0.2.51;\n}\n"}`, reply.Output)
+		"ingress_vip_address":"192.0.2.51","ingress_vip_lease":"lease {\n  interface \"ingress\";\n  fixed-address 192.0.2.51;\n}\n"}`,
+		reply.Output)
 	require.Contains(t, known(), "192.0.2.50", "the lease known to the service is asked for again")
 	require.Equal(t, 1, h.Count("ip link add api link eth0 address 02:00:00:00:00:0a type macvlan"))
 	require.Equal(

@@ -73,7 +73,8 @@ func TestDeafNameServersDoNotKeepStepsFromAnswering(t *testing.T) {
 				{"source_name":"192.0.2.2","source_state":"combined"},{"source_name":"192.0.2.3","source_state":"combined"}]}`,
 		},
 		"time sources by name": {
-			wire.StepTypeNtpSynchronizer, `{"ntp_source":"a.example.com,b.example.com"}`, 2, `{"ntp_sources":[{"source_name":"192.0.2.1","source_state":"synced"},
+			wire.StepTypeNtpSynchronizer, `{"ntp_source":"a.example.com,b.example.com"}`, 2,
+			`{"ntp_sources":[{"source_name":"192.0.2.1","source_state":"synced"},
 				{"source_name":"192.0.2.2","source_state":"combined"},{"source_name":"192.0.2.3","source_state":"combined"}]}`,
 		},
 	} {

@@ -44,7 +44,8 @@ func TestTangServersAreAskedForTheirKeys(t *testing.T) {
 			arg: list("one", "many"),
 			output: fmt.Sprintf(`{"is_success":true,"tang_server_response":[
 				{"tang_url":%q,"payload":"keys","signatures":[{"protected":"p","signature":"s"}]},
-				{"tang_url":%q,"payload":"keys","signatures":[{"protected":"p","signature":"s"},{"protected":"q","signature":"t"}]}]}`, server.URL, server.URL),
+				{"tang_url":%q,"payload":"keys","signatures":[{"protected":"p","signature":"s"},{"protected":"q","signature":"t"}]}]}`,
+				server.URL, server.URL),
 		},
 		"one of two that does not know the keys": {arg: list("one", "other"), code: -1, err: "404"},
 		"one that is something else":             {arg: list("text"), code: -1, err: "read the keys"},

@@ -17,7 +17,8 @@ func reference() http.Handler {
 	ui := v5emb.NewHandlerWithConfig(swgui.Config{
 		Title: "Slipway API", SwaggerJSON: BasePath + "/v2/openapi", BasePath: ReferencePath, ShowTopBar: true,
 		SettingsUI: map[string]string{
-			"urls":         `[{url: "` + BasePath + `/v2/openapi", name: "assisted-install v2"}, {url: "` + OwnPath + `/openapi", name: "Slipway's own"}]`,
+			"urls": `[{url: "` + BasePath + `/v2/openapi", name: "assisted-install v2"}, {url: "` + OwnPath +
+				`/openapi", name: "Slipway's own"}]`,
 			"docExpansion": `"list"`, "filter": "true",
 		},
 	})

@@ -56,7 +56,8 @@
 //	  the same for ironic-agent and NetworkManager
 //	  dmesg | lsblk --output-all | ls -lR /dev/disk | pvdisplay | vgdisplay | lvdisplay | cat /proc/mdstat | cat /etc/resolv.conf
 //	  chronyc -n sources | findmnt | ip address | ip route | systemctl --no-pager --failed
-//	  [bootstrap: journalctl --no-pager --output=short-iso --unit=UNIT for bootkube, release-image, kubelet, crio, approve-csr, progress, node-image-pull]
+//	  [bootstrap: journalctl --no-pager --output=short-iso --unit=UNIT for bootkube, release-image, kubelet, crio,
+//	                                              approve-csr, progress, node-image-pull]
 //	  [bootstrap, when it exists: /usr/local/bin/installer-gather.sh --id CLUSTERID MASTERIP...]
 //
 // Files, all below the root prefix: reads and writes /opt/install-dir, /opt/openshift

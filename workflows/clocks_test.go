@@ -127,8 +127,10 @@ func TestFinalizingStagesHaveClocksOfTheirOwn(t *testing.T) {
 		limit  string
 		stalls int
 	}{
-		"one that may not fail":           {stage: activities.FinalizingStage{Stage: model.FinalizingApplyingOLMManifests}, limit: "10m0s"},
-		"one that fails the installation": {stage: activities.FinalizingStage{Stage: model.FinalizingAddingRouterCA}, limit: "1h10m0s", stalls: 1},
+		"one that may not fail": {stage: activities.FinalizingStage{Stage: model.FinalizingApplyingOLMManifests}, limit: "10m0s"},
+		"one that fails the installation": {
+			stage: activities.FinalizingStage{Stage: model.FinalizingAddingRouterCA}, limit: "1h10m0s", stalls: 1,
+		},
 		"one that would, with soft limits": {
 			stage: activities.FinalizingStage{Stage: model.FinalizingAddingRouterCA}, soft: true, limit: "1h10m0s",
 		},

@@ -24,7 +24,8 @@ func TestClusterIsInstalledInOrder(t *testing.T) {
 	lines := w.lines()
 	for _, h := range w.plan.Hosts {
 		require.Equal(t, 1, count(lines, h.Name+" image-write"), "each disk is written once")
-		require.Less(t, indexOf(t, lines, "conclude true "), indexOf(t, lines, h.Name+" disk-clean"), "no disk is touched before the preparation is over")
+		require.Less(t, indexOf(t, lines, "conclude true "), indexOf(t, lines, h.Name+" disk-clean"),
+			"no disk is touched before the preparation is over")
 		require.Less(t, indexOf(t, lines, h.Name+" reached Done"), indexOf(t, lines, "milestone completion"))
 	}
 	for _, worker := range []string{"worker-0", "worker-1"} {

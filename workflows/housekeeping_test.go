@@ -43,7 +43,10 @@ func (h *heap) run(t *testing.T, workflow any) (workflows.HousekeepingReport, er
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	h.after = map[uuid.UUID]bool{}
-	for _, name := range []string{"DeregisterIdleClusters", "DeregisterIdleInfraEnvs", "DeregisterIdleHosts", "PurgeClusters", "PurgeInfraEnvs", "PurgeHosts"} {
+	for _, name := range []string{
+		"DeregisterIdleClusters", "DeregisterIdleInfraEnvs", "DeregisterIdleHosts", "PurgeClusters", "PurgeInfraEnvs",
+		"PurgeHosts",
+	} {
 		env.RegisterActivityWithOptions(h.take(name), activity.RegisterOptions{Name: name})
 	}
 	env.ExecuteWorkflow(workflow, workflows.HousekeepingRequest{OlderThan: 72 * time.Hour})
@@ -61,7 +64,9 @@ func TestHousekeepingGoesOnUntilNothingIsLeft(t *testing.T) {
 	report, err := h.run(t, workflows.DeregisterIdleClusters)
 	require.NoError(t, err)
 	require.Equal(t, workflows.HousekeepingReport{Clusters: 25}, report)
-	require.Equal(t, []string{"DeregisterIdleClusters 72h0m0s 10", "DeregisterIdleClusters 72h0m0s 10", "DeregisterIdleClusters 72h0m0s 5"}, h.log)
+	require.Equal(t,
+		[]string{"DeregisterIdleClusters 72h0m0s 10", "DeregisterIdleClusters 72h0m0s 10", "DeregisterIdleClusters 72h0m0s 5"},
+		h.log)
 	require.Len(t, h.after, 3, "each batch begins after the one before")
 }
 

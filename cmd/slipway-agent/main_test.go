@@ -151,9 +151,11 @@ func TestArgumentsAreChecked(t *testing.T) {
 		args []string
 		want string
 	}{
-		"the service is required":       {[]string{"--infra-env-id", envID}, "missing flags: --url"},
-		"ids are UUIDs":                 {[]string{"--url", "http://x", "--infra-env-id", "x"}, "invalid UUID"},
-		"certificates must be readable": {[]string{"--url", "http://x", "--infra-env-id", envID, "--cacert", "/no/such/file"}, "read the certificates"},
+		"the service is required": {[]string{"--infra-env-id", envID}, "missing flags: --url"},
+		"ids are UUIDs":           {[]string{"--url", "http://x", "--infra-env-id", "x"}, "invalid UUID"},
+		"certificates must be readable": {
+			[]string{"--url", "http://x", "--infra-env-id", envID, "--cacert", "/no/such/file"}, "read the certificates",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,7 +28,9 @@ func TestRunningAgentBecomesTheOneOfTheService(t *testing.T) {
 	program = append(program, 0) // the same program, but not the same file
 	sum := sha256.Sum256(program)
 	there := wire.AgentProgram{Path: "/agent/new", SHA256: hex.EncodeToString(sum[:])}
-	argument, err := json.Marshal(wire.AgentUpgrade{AgentImage: "new", Programs: map[string]wire.AgentProgram{"x86_64": there, runtime.GOARCH: there}})
+	argument, err := json.Marshal(wire.AgentUpgrade{
+		AgentImage: "new", Programs: map[string]wire.AgentProgram{"x86_64": there, runtime.GOARCH: there},
+	})
 	require.NoError(t, err)
 
 	versions := make(chan string, 10)
@@ -44,7 +46,8 @@ func TestRunningAgentBecomesTheOneOfTheService(t *testing.T) {
 			{StepID: "upgrade-agent-1", StepType: wire.StepTypeUpgradeAgent, Args: []string{string(argument)}},
 		}})
 	})
-	mux.HandleFunc("POST "+hosts+"/"+hostID+"/instructions", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("POST "+hosts+"/"+hostID+"/instructions",
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /agent/new", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(program) })
 	s := httptest.NewTLSServer(mux)
 	t.Cleanup(s.Close)
@@ -55,7 +58,8 @@ func TestRunningAgentBecomesTheOneOfTheService(t *testing.T) {
 	root, commands := machine(t)
 	ca := filepath.Join(root, "ca.pem")
 	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644))
-	agent := exec.Command(self, "--url", s.URL, "--infra-env-id", envID, "--agent-version", "old", "--host-id", hostID, "--root", root, "--cacert", ca)
+	agent := exec.Command(self, "--url", s.URL, "--infra-env-id", envID, "--agent-version", "old", "--host-id", hostID,
+		"--root", root, "--cacert", ca)
 	agent.Env = append(os.Environ(), commandEnv+"=1", "PATH="+commands+":"+os.Getenv("PATH"))
 	agent.Stderr = os.Stderr
 	require.NoError(t, agent.Start())

@@ -74,9 +74,11 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"a mode there is not":      {[]string{"AUTH_TYPE=rhsso"}, "rhsso"},
-		"local without keys":       {[]string{"AUTH_TYPE=local"}, "EC_PUBLIC_KEY_PEM"},
-		"local with one key":       {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM: require the key that signs"},
+		"a mode there is not": {[]string{"AUTH_TYPE=rhsso"}, "rhsso"},
+		"local without keys":  {[]string{"AUTH_TYPE=local"}, "EC_PUBLIC_KEY_PEM"},
+		"local with one key": {
+			[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM: require the key that signs",
+		},
 		"local with another's key": {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + other, "EC_PRIVATE_KEY_PEM=" + private}, "found another"},
 	} {
 		_, complaints, code := ran(t, append(c.env, "SLIPWAY_DATA_DIR="+t.TempDir()), "up", "--listen", "127.0.0.1:0")

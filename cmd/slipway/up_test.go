@@ -175,11 +175,23 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"a port for the API", nil, []string{"up", "--data-dir", dir, "--listen", taken.Addr().String()}, "address " + taken.Addr().String() + " is taken by another process: choose another with --listen"},
-		{"a port for Temporal", nil, []string{"up", "--data-dir", dir, "--temporal-port", port}, "port " + port + " for Temporal's frontend service is taken by another process: choose others with --temporal-port"},
+		{
+			"a port for the API", nil,
+			[]string{"up", "--data-dir", dir, "--listen", taken.Addr().String()},
+			"address " + taken.Addr().String() + " is taken by another process: choose another with --listen",
+		},
+		{
+			"a port for Temporal", nil,
+			[]string{"up", "--data-dir", dir, "--temporal-port", port},
+			"port " + port + " for Temporal's frontend service is taken by another process: choose others with --temporal-port",
+		},
 		{"a Temporal for a worker", nil, []string{"worker", "--data-dir", dir, "--database-url", "postgres:///none"}, "require TEMPORAL_ADDRESS"},
 		{"a database for an API", nil, []string{"api", "--data-dir", dir}, "missing flags: --database-url=URL"},
-		{"a database that answers", nil, []string{"up", "--data-dir", dir, "--database-url", "postgres://127.0.0.1:" + port + "/none?connect_timeout=1"}, "connect to database: "},
+		{
+			"a database that answers", nil,
+			[]string{"up", "--data-dir", dir, "--database-url", "postgres://127.0.0.1:" + port + "/none?connect_timeout=1"},
+			"connect to database: ",
+		},
 	} {
 		t.Run("when it is "+tc.name, func(t *testing.T) {
 			t.Parallel()

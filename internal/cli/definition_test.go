@@ -23,10 +23,15 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 			require.Equal(t, 3, c.ControlPlaneCount)
 			require.Equal(t, wire.PlatformTypeBaremetal, c.Platform.Type)
 		}},
-		{"two hosts with an arbiter", []string{"--control-plane", "2", "--operator", "lso", "--bundle", "virtualization"}, func(t *testing.T, c *wire.Cluster) {
+		{"two hosts with an arbiter", []string{
+			"--control-plane", "2", "--operator", "lso", "--bundle", "virtualization",
+		}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, 2, c.ControlPlaneCount)
 		}},
-		{"a single node that encrypts its disk", []string{"--control-plane", "1", "--disk-encryption", "all", "--disk-encryption-mode", "tang", "--tang", "http://tang.example.com=PLjNyRdGw03zlRoGjQYMahSZGu9vXKAa7nLtvwsYIaM"}, func(t *testing.T, c *wire.Cluster) {
+		{"a single node that encrypts its disk", []string{
+			"--control-plane", "1", "--disk-encryption", "all", "--disk-encryption-mode", "tang",
+			"--tang", "http://tang.example.com=PLjNyRdGw03zlRoGjQYMahSZGu9vXKAa7nLtvwsYIaM",
+		}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, wire.PlatformTypeNone, c.Platform.Type)
 			require.Equal(t, wire.DiskEncryptionEnableOnAll, c.DiskEncryption.EnableOn)
 			require.JSONEq(
@@ -60,7 +65,9 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 			require.Equal(t, wire.ClusterCPUArchitectureArm64, c.CPUArchitecture)
 			require.Equal(t, wire.InfraEnvCPUArchitectureArm64, s.infraEnv(t, c.Name+"_infra-env").CPUArchitecture)
 		}},
-		{"a bundle, and an operator with properties", []string{"--bundle", "virtualization", "--operator", `openshift-ai={}`}, func(t *testing.T, c *wire.Cluster) {
+		{"a bundle, and an operator with properties", []string{
+			"--bundle", "virtualization", "--operator", `openshift-ai={}`,
+		}, func(t *testing.T, c *wire.Cluster) {
 			require.Contains(t, names(c), "cnv")
 			require.Contains(t, names(c), "openshift-ai")
 		}},

@@ -46,9 +46,10 @@ func TestImageDownloadFailsClearly(t *testing.T) {
 			name: "a service that breaks before it began", want: "it broke", code: 5, args: []string{"-o", file},
 			broken: refuse(500, `{"reason":"it broke"}`),
 		},
-		{name: "an image of unknown length", want: "require an answer with its length", code: 1, args: []string{"-o", file}, broken: func(w http.ResponseWriter, _ *http.Request) {
-			_ = http.NewResponseController(w).Flush()
-		}},
+		{
+			name: "an image of unknown length", want: "require an answer with its length", code: 1, args: []string{"-o", file},
+			broken: func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() },
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newImages(t, mebi)

@@ -19,7 +19,8 @@ func settings() map[string]operation {
 					wire.ImportClusterParams{Name: "far", APIVipDnsname: "api.far", OpenshiftClusterID: clusterID},
 				)
 				return err
-			}, "POST /v2/clusters/import", 201, `{}`, `{"name":"far","api_vip_dnsname":"api.far","openshift_cluster_id":"` + clusterID.String() + `"}`,
+			}, "POST /v2/clusters/import", 201, `{}`,
+			`{"name":"far","api_vip_dnsname":"api.far","openshift_cluster_id":"` + clusterID.String() + `"}`,
 		},
 		"SupportedPlatforms": {
 			func(ctx context.Context, c *client.Client) error {

@@ -73,7 +73,8 @@ func TestHostsThatApplyNMStateUseTheirOwnNames(t *testing.T) {
 	nmstatectl := tool(t, "NMSTATECTL", "hosts that apply NMState were tried with canned replies only")
 	state := `
 interfaces:
-- {name: eth0, type: ethernet, mac-address: "52:54:00:aa:bb:77", ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}, ipv6: {enabled: true, dhcp: true, autoconf: true}}
+- {name: eth0, type: ethernet, mac-address: "52:54:00:aa:bb:77",
+   ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}, ipv6: {enabled: true, dhcp: true, autoconf: true}}
 - {name: eth0.5, type: vlan, vlan: {base-iface: eth0, id: 5}, ipv4: {enabled: true, dhcp: true}}
 - {name: bond0, type: bond, link-aggregation: {mode: active-backup, options: {primary: eth1}, port: [eth1]}}
 - {name: br0, type: linux-bridge, copy-mac-from: eth1, bridge: {port: [{name: bond0, stp-path-cost: 5}]}}
@@ -109,7 +110,8 @@ func TestHostsNeverSeeKeysWithoutValues(t *testing.T) {
 	t.Parallel()
 	oldest := tool(t, "NMSTATE_OLDEST", "what hosts make of keys without values was not tried")
 	const state = `interfaces:
-- {name: eth0, type: ethernet, state: null, mtu: null, lldp: null, ethtool: null, ipv4: {enabled: true, dhcp: true, address: null}, ipv6: null}
+- {name: eth0, type: ethernet, state: null, mtu: null, lldp: null, ethtool: null,
+   ipv4: {enabled: true, dhcp: true, address: null}, ipv6: null}
 - {name: eth0.5, type: vlan, state: up, vlan: {base-iface: eth0, id: 5, protocol: null}}
 routes: null
 route-rules: null

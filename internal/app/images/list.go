@@ -70,7 +70,8 @@ func (c *listCommand) Run(_ context.Context, p *process.Process, t *usercli.Term
 		if row.Added {
 			from = "added"
 		}
-		table.Add(row.OpenShiftVersion, row.CPUArchitecture, cmp.Or(row.Type, "live"), row.Version, row.state(), row.size(), from, row.File, row.Error)
+		table.Add(row.OpenShiftVersion, row.CPUArchitecture, cmp.Or(row.Type, "live"), row.Version, row.state(), row.size(),
+			from, row.File, row.Error)
 	}
 	fmt.Fprint(t.Out, table.String())
 	return nil

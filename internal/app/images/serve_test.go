@@ -123,8 +123,10 @@ func TestImagesAloneAreReadyWhenNoneIsOnItsWay(t *testing.T) {
 		return response.StatusCode == http.StatusOK
 	})
 	require.Contains(t, read(t, http.DefaultClient, address+"/ready", http.StatusOK), `"4.20 (x86_64)":"failed: `)
-	require.Contains(t, read(t, http.DefaultClient, address+"/metrics", http.StatusOK), `slipway_image_requests_total{artifact="kernel",code="200"} 1`)
-	require.Contains(t, read(t, http.DefaultClient, address+"/boot-artifacts/kernel?version=4.10", http.StatusNotFound), "slipway images add FILE")
+	require.Contains(t, read(t, http.DefaultClient, address+"/metrics", http.StatusOK),
+		`slipway_image_requests_total{artifact="kernel",code="200"} 1`)
+	require.Contains(t, read(t, http.DefaultClient, address+"/boot-artifacts/kernel?version=4.10", http.StatusNotFound),
+		"slipway images add FILE")
 }
 
 func TestImagesAloneSpeakHTTPSAndLittleElse(t *testing.T) {
@@ -159,7 +161,8 @@ func TestImagesAloneSayWhatIsMissing(t *testing.T) {
 		"--http-port: require --tls-cert and --tls-key": {"--service-url", "http://127.0.0.1:1", "--http-port", "1"},
 		"read OS_IMAGES": {"--service-url", "http://127.0.0.1:1", "--os-images", "{"},
 	} {
-		err := execute(t.Context(), testProcess(io.Discard, variables{}), append([]string{"--data-dir", t.TempDir(), "--listen", "127.0.0.1:0"}, args...))
+		err := execute(t.Context(), testProcess(io.Discard, variables{}),
+			append([]string{"--data-dir", t.TempDir(), "--listen", "127.0.0.1:0"}, args...))
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -170,7 +173,8 @@ func certificateFor(t *testing.T) (certificate, key string, roots *x509.CertPool
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	require.NoError(t, err)

@@ -27,7 +27,8 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	}
 	conf := "[[registry]]\nlocation = \"quay.io/a\"\n[[registry.mirror]]\nlocation = \"mirror/a\"\n"
 	d, err := readDeployment(settings.Deployment{
-		MirrorRegistries: write("registries.conf", conf), MirrorCA: write("mirror.pem", someCertificate), RootCA: write("root.pem", someCertificate+"\n"),
+		MirrorRegistries: write("registries.conf", conf),
+		MirrorCA:         write("mirror.pem", someCertificate), RootCA: write("root.pem", someCertificate+"\n"),
 		SingleNodeDNS: true, OKDPackages: "quay.io/okd/rpms", InsecurePolicy: true, TelemeterURL: "https://telemeter",
 	}, notInFIPS)
 	require.NoError(t, err)

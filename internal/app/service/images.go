@@ -30,7 +30,8 @@ func (s *Service) openImages() (*liveisos.Store, error) {
 func (s *Service) serveImages(routes chi.Router, store *liveisos.Store, handler http.Handler) {
 	baseURL := cmp.Or(s.options.ImageServiceURL, s.options.BaseURL)
 	images.Mount(routes, images.New(s.process, images.Parts{
-		Store: store, API: imageservice.InProcess(handler), BaseURL: baseURL, Bodies: s.options.ImageRequests, Meter: metrics.NewImages(s.registry),
+		Store: store, API: imageservice.InProcess(handler), BaseURL: baseURL, Bodies: s.options.ImageRequests,
+		Meter: metrics.NewImages(s.registry),
 	}))
 	s.background("operating system images", store.Run)
 }

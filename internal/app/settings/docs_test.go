@@ -16,20 +16,27 @@ import (
 
 var update = flag.Bool("update", false, "write the page in docs/reference/")
 
-const configurationIntro = "A flag wins over its variable, a variable over the default. `slipway api` and `slipway worker` have the same settings without the two " +
-	"for Temporal;\nwith them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` and `SLIPWAY_TOKEN`.\n\n"
+const configurationIntro = "A flag wins over its variable, a variable over the default. `slipway api` and `slipway worker` " +
+	"have the same settings without the two for Temporal;\n" +
+	"with them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` " +
+	"and `SLIPWAY_TOKEN`.\n\n"
 
-const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (host:port) names it, and none is started. The other variables are those of Temporal's own tools: " +
-	"`TEMPORAL_NAMESPACE`\n(default `slipway`), `TEMPORAL_API_KEY`, `TEMPORAL_TLS`, `TEMPORAL_TLS_CLIENT_CERT_PATH`, `TEMPORAL_TLS_CLIENT_KEY_PATH`,\n" +
+const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (host:port) names it, and none is started. " +
+	"The other variables are those of Temporal's own tools: `TEMPORAL_NAMESPACE`\n" +
+	"(default `slipway`), `TEMPORAL_API_KEY`, `TEMPORAL_TLS`, `TEMPORAL_TLS_CLIENT_CERT_PATH`, `TEMPORAL_TLS_CLIENT_KEY_PATH`,\n" +
 	"`TEMPORAL_TLS_SERVER_CA_CERT_PATH`, `TEMPORAL_TLS_SERVER_NAME`, and `TEMPORAL_CONFIG_FILE` for a file with profiles.\n\n"
 
-const configurationImages = "## Flags and variables of `slipway images`\nIt has no database and no Temporal. What is not here belongs to the API, which it asks. `ASSISTED_SERVICE_SCHEME` and `ASSISTED_SERVICE_HOST` name " +
-	"the API\nwhere `--service-url` does not. `/ready` is 503 until no operating system image is on its way any more, and says how each is.\n\n"
+const configurationImages = "## Flags and variables of `slipway images`\nIt has no database and no Temporal. What is not " +
+	"here belongs to the API, which it asks. `ASSISTED_SERVICE_SCHEME` and `ASSISTED_SERVICE_HOST` name " +
+	"the API\nwhere `--service-url` does not. `/ready` is 503 until no operating system image is on its way any more, and " +
+	"says how each is.\n\n"
 
-const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it began with. What happens at each: [states](states.md),\n" +
+const configurationTimeouts = "## Time-outs\nVariables only, durations such as `30m`. An installation keeps the values it " +
+	"began with. What happens at each: [states](states.md),\n" +
 	"[workflows](../workflows.md). None of them ends an installation by itself: what takes too long stops, and waits for a decision.\n\n"
 
-const configurationSwitches = "## Variables of other deployments\nRead by the names that deployments of the v2 API set; variables only. A value that cannot be read stops the start, with the variable, what is\n" +
+const configurationSwitches = "## Variables of other deployments\nRead by the names that deployments of the v2 API set; " +
+	"variables only. A value that cannot be read stops the start, with the variable, what is\n" +
 	"required and what was found. See [housekeeping](../housekeeping.md) for what is deleted when.\n\n"
 
 const configurationWithoutEffect = "Accepted without effect; the log names those that are set:\n\n"

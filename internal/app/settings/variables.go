@@ -137,16 +137,19 @@ var variables = []variable{
 	{
 		"DISABLED_HOST_VALIDATIONS", "",
 		"validations of hosts, separated by commas, that are shown as disabled and stop nothing",
-		list(func(s *Variables) *[]string { return &s.DisabledHost }, "ids of host validations", func(n string) bool { return wire.HostValidationID(n).Valid() }),
+		list(func(s *Variables) *[]string { return &s.DisabledHost }, "ids of host validations",
+			func(n string) bool { return wire.HostValidationID(n).Valid() }),
 	},
 	{
 		"DISABLED_CLUSTER_VALIDATIONS", "",
 		"validations of clusters, separated by commas, that are shown as disabled and stop nothing",
-		list(func(s *Variables) *[]string { return &s.DisabledCluster }, "ids of cluster validations", func(n string) bool { return wire.ClusterValidationID(n).Valid() }),
+		list(func(s *Variables) *[]string { return &s.DisabledCluster }, "ids of cluster validations",
+			func(n string) bool { return wire.ClusterValidationID(n).Valid() }),
 	},
 	{
 		"DUMMY_IGNITION", "false",
-		"for test environments: Ignition and kubeconfig are small constant files, no installer and no release image is needed, and no real host can be installed",
+		"for test environments: Ignition and kubeconfig are small constant files, no installer and no release image is " +
+			"needed, and no real host can be installed",
 		boolean(func(s *Variables) *bool { return &s.DummyIgnition }),
 	},
 }

@@ -37,9 +37,11 @@ func TestVariablesAreReadByTheNamesOfOtherDeployments(t *testing.T) {
 	t.Parallel()
 	got, err := ReadVariables(environment{
 		"DELETED_INACTIVE_AFTER": "20m", "DELETED_UNREGISTERED_AFTER": "1h30m", "DELETION_WORKER_INTERVAL": "2m",
-		"ENABLE_UPGRADE_AGENT": "False", "AGENT_DOCKER_IMAGE": "quay.io/agent:1", "DUMMY_IGNITION": "true", "CHECK_CLUSTER_VERSION": "false", "HOST_MONITOR_INTERVAL": "8s",
+		"ENABLE_UPGRADE_AGENT": "False", "AGENT_DOCKER_IMAGE": "quay.io/agent:1", "DUMMY_IGNITION": "true",
+		"CHECK_CLUSTER_VERSION": "false", "HOST_MONITOR_INTERVAL": "8s",
 		"DISABLED_STEPS": "verify-vips, ntp-synchronizer,,verify-vips", "DISABLED_HOST_VALIDATIONS": "ntp-synced",
-		"DISABLED_CLUSTER_VALIDATIONS": "dns-domain-defined", "AGENT_INVENTORY_MAX_SIZE": "1000000", "PUBLIC_CONTAINER_REGISTRIES": "quay.io,docker.io",
+		"DISABLED_CLUSTER_VALIDATIONS": "dns-domain-defined", "AGENT_INVENTORY_MAX_SIZE": "1000000",
+		"PUBLIC_CONTAINER_REGISTRIES": "quay.io,docker.io",
 	})
 	require.NoError(t, err)
 	require.Equal(t, 20*time.Minute, got.InactiveAfter)
@@ -59,8 +61,10 @@ func TestVariablesAreReadByTheNamesOfOtherDeployments(t *testing.T) {
 func TestBadVariableIsNamedWithWhatIsRequiredAndFound(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ value, want string }{
-		"DELETED_INACTIVE_AFTER":       {"20 days", `read DELETED_INACTIVE_AFTER: require a duration such as 30m, found "20 days"`},
-		"DELETION_WORKER_INTERVAL":     {"10ms", `read DELETION_WORKER_INTERVAL: require a duration of at least one second, such as 30m, found "10ms"`},
+		"DELETED_INACTIVE_AFTER": {"20 days", `read DELETED_INACTIVE_AFTER: require a duration such as 30m, found "20 days"`},
+		"DELETION_WORKER_INTERVAL": {
+			"10ms", `read DELETION_WORKER_INTERVAL: require a duration of at least one second, such as 30m, found "10ms"`,
+		},
 		"HOST_MONITOR_INTERVAL":        {"-1s", `require a duration such as 30m, found "-1s"`},
 		"ENABLE_UPGRADE_AGENT":         {"yes", `read ENABLE_UPGRADE_AGENT: require true or false, found "yes"`},
 		"AGENT_INVENTORY_MAX_SIZE":     {"1MB", `require a number of bytes, found "1MB"`},

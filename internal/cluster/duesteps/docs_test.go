@@ -18,10 +18,12 @@ func TestDocsOfSteps(t *testing.T) {
 	text := docpage.Title("Steps of discovery", "internal/cluster/duesteps") +
 		"What a host is asked outside of an installation. Its workflow commands the steps of an installation, see\n" +
 		"[steps and their results](../steps-and-results.md). All steps: [catalogue](step-catalogue.md).\n\n" +
-		"## By status\nA poll gives out the steps of its row that are due, in this order. Seconds are those to the next poll, 5 while an answer is expected;\n" +
+		"## By status\nA poll gives out the steps of its row that are due, in this order. Seconds are those to the next " +
+		"poll, 5 while an answer is expected;\n" +
 		"an agent that prefers to wait is held instead.\n\n" +
 		docpage.Table([]string{"host", "status", "steps", "next poll", "why"}, states()) +
-		"## When a step is due again\nA step is due when it was never asked, when what its answer depends on has changed, or when the answer is too old. " +
+		"## When a step is due again\nA step is due when it was never asked, when what its answer depends on has changed, " +
+		"or when the answer is too old. " +
 		"`sooner` holds in the\nstatuses in which a host lacks something (`insufficient`, `pending-for-input`, unbound).\n\n" +
 		docpage.Table([]string{"step", "depends on", "answer holds", "sooner", "without an answer", "why"}, repetitions())
 	docpage.Check(t, *update, "steps.md", text[:len(text)-1])

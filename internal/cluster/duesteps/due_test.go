@@ -26,8 +26,14 @@ func types(steps []duesteps.Step) []string {
 func TestFreshHostsAreAskedInOrder(t *testing.T) {
 	t.Parallel()
 	const day1, day2 = model.KindHost, model.KindAddToExistingClusterHost
-	known := []string{"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory", "ntp-synchronizer", "domain-resolution", "verify-vips"}
-	lacking := []string{"inventory", "connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "ntp-synchronizer", "domain-resolution", "verify-vips"}
+	known := []string{
+		"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory",
+		"ntp-synchronizer", "domain-resolution", "verify-vips",
+	}
+	lacking := []string{
+		"inventory", "connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate",
+		"ntp-synchronizer", "domain-resolution", "verify-vips",
+	}
 	ended := []string{"logs-gather", "stop-installation"}
 	lease := []string{"dhcp-lease-allocate"}
 	for _, tt := range []struct {
@@ -54,9 +60,28 @@ func TestFreshHostsAreAskedInOrder(t *testing.T) {
 		{day2, "cancelled", ended, 120, wire.Continue},
 		{day1, "binding", nil, 0, wire.Exit},
 		{day2, "discovering", []string{"inventory", "ntp-synchronizer", "domain-resolution"}, 60, wire.Continue},
-		{day2, "known", []string{"connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check", "inventory", "ntp-synchronizer", "domain-resolution"}, 60, wire.Continue},
-		{day2, "insufficient", []string{"inventory", "connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check", "ntp-synchronizer", "domain-resolution"}, 60, wire.Continue},
-		{day2, "pending-for-input", []string{"inventory", "connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check"}, 60, wire.Continue},
+		{
+			day2, "known",
+			[]string{
+				"connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check", "inventory",
+				"ntp-synchronizer", "domain-resolution",
+			},
+			60, wire.Continue,
+		},
+		{
+			day2, "insufficient",
+			[]string{
+				"inventory", "connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check",
+				"ntp-synchronizer", "domain-resolution",
+			},
+			60, wire.Continue,
+		},
+		{
+			day2, "pending-for-input",
+			[]string{"inventory", "connectivity-check", "api-vip-connectivity-check", "tang-connectivity-check"},
+			60,
+			wire.Continue,
+		},
 		{day2, "installing", nil, 60, wire.Continue},
 		{day1, "discovering-unbound", []string{"inventory", "ntp-synchronizer"}, 60, wire.Continue},
 		{day1, "insufficient-unbound", []string{"inventory", "ntp-synchronizer"}, 60, wire.Continue},
@@ -126,19 +151,33 @@ func TestFactsAreAskedAgain(t *testing.T) {
 		},
 		{
 			"all but the scan after half an hour", "known", 30 * time.Minute, 30 * time.Minute, nil,
-			[]string{"connectivity-check", "tang-connectivity-check", "dhcp-lease-allocate", "inventory", "ntp-synchronizer", "domain-resolution", "verify-vips"},
+			[]string{
+				"connectivity-check", "tang-connectivity-check", "dhcp-lease-allocate", "inventory", "ntp-synchronizer",
+				"domain-resolution", "verify-vips",
+			},
 		},
 		{
 			"sooner while something is missing", "insufficient", 2 * time.Minute, 2 * time.Minute, nil,
-			[]string{"inventory", "connectivity-check", "tang-connectivity-check", "dhcp-lease-allocate", "ntp-synchronizer", "domain-resolution", "verify-vips"},
+			[]string{
+				"inventory", "connectivity-check", "tang-connectivity-check", "dhcp-lease-allocate", "ntp-synchronizer",
+				"domain-resolution", "verify-vips",
+			},
 		},
 		{
-			"what depends on networks when they changed", "known", 50 * time.Second, 45 * time.Second, func(v *duesteps.View) { v.NetworkGeneration++ },
-			[]string{"tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "ntp-synchronizer", "domain-resolution", "verify-vips"},
+			"what depends on networks when they changed", "known", 50 * time.Second, 45 * time.Second,
+			func(v *duesteps.View) { v.NetworkGeneration++ },
+			[]string{
+				"tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "ntp-synchronizer",
+				"domain-resolution", "verify-vips",
+			},
 		},
-		{"connectivity not more than once a minute", "known", 50 * time.Second, 45 * time.Second, func(v *duesteps.View) { v.HostsGeneration++ }, nil},
 		{
-			"connectivity when hosts changed and a minute has passed", "known", time.Minute, 45 * time.Second, func(v *duesteps.View) { v.HostsGeneration++ },
+			"connectivity not more than once a minute", "known", 50 * time.Second, 45 * time.Second,
+			func(v *duesteps.View) { v.HostsGeneration++ }, nil,
+		},
+		{
+			"connectivity when hosts changed and a minute has passed", "known", time.Minute, 45 * time.Second,
+			func(v *duesteps.View) { v.HostsGeneration++ },
 			[]string{"connectivity-check", "dhcp-lease-allocate"},
 		},
 		{
@@ -154,11 +193,17 @@ func TestFactsAreAskedAgain(t *testing.T) {
 		{"nothing yet while answers are awaited", "known", 50 * time.Second, never, nil, nil},
 		{
 			"everything that was not answered", "known", 2 * time.Minute, never, nil,
-			[]string{"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory", "ntp-synchronizer", "domain-resolution", "verify-vips"},
+			[]string{
+				"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory",
+				"ntp-synchronizer", "domain-resolution", "verify-vips",
+			},
 		},
 		{
 			"what our agent left open, although it answered before", "known", 3 * time.Minute, 20 * time.Minute, nil,
-			[]string{"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory", "ntp-synchronizer", "domain-resolution", "verify-vips"},
+			[]string{
+				"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory",
+				"ntp-synchronizer", "domain-resolution", "verify-vips",
+			},
 		},
 		{
 			"not what a foreign agent left open because nothing changed", "known", 3 * time.Minute, 20 * time.Minute,
@@ -168,7 +213,10 @@ func TestFactsAreAskedAgain(t *testing.T) {
 		{
 			"what a foreign agent left open for more than an hour", "known", 3 * time.Minute, 64 * time.Minute,
 			func(v *duesteps.View) { v.AgentSteps = model.InstallStep },
-			[]string{"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory", "ntp-synchronizer", "domain-resolution", "verify-vips"},
+			[]string{
+				"connectivity-check", "tang-connectivity-check", "free-network-addresses", "dhcp-lease-allocate", "inventory",
+				"ntp-synchronizer", "domain-resolution", "verify-vips",
+			},
 		},
 		{"logs again after ten minutes while they have not come", "error", 10 * time.Minute, 9 * time.Minute, nil, []string{"logs-gather"}},
 		{"no logs once they came", "error", 10 * time.Minute, 9 * time.Minute, func(v *duesteps.View) { v.LogsDone = true }, nil},
@@ -177,8 +225,16 @@ func TestFactsAreAskedAgain(t *testing.T) {
 			func(v *duesteps.View) { v.StatusUpdatedAt = now.Add(-time.Minute) },
 			[]string{"logs-gather", "stop-installation"},
 		},
-		{"another agent before anything else", "known", 10 * time.Minute, 10 * time.Minute, func(v *duesteps.View) { v.UpgradeAgent = true }, []string{"upgrade-agent"}},
-		{"no other agent during the installation", "installing", time.Minute, 0, func(v *duesteps.View) { v.UpgradeAgent = true }, []string{"dhcp-lease-allocate"}},
+		{
+			"another agent before anything else", "known", 10 * time.Minute, 10 * time.Minute,
+			func(v *duesteps.View) { v.UpgradeAgent = true },
+			[]string{"upgrade-agent"},
+		},
+		{
+			"no other agent during the installation", "installing", time.Minute, 0,
+			func(v *duesteps.View) { v.UpgradeAgent = true },
+			[]string{"dhcp-lease-allocate"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

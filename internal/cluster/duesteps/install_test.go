@@ -89,7 +89,9 @@ func TestInstallRequest(t *testing.T) {
 
 	require.Empty(t, request(t, func(i *in) { i.Cluster.Proxy.NoProxy = "x" }).Proxy, "no proxy, nothing to go around")
 	proxied := request(t, func(i *in) { i.Cluster.Proxy = model.Proxy{HTTP: "http://p", NoProxy: "10.0.0.0/8"} })
-	require.Equal(t, wire.Proxy{HTTPProxy: "http://p", NoProxy: "10.0.0.0/8,127.0.0.1,localhost,.svc,.cluster.local,api-int.smoke.example.com"}, proxied.Proxy)
+	require.Equal(t,
+		wire.Proxy{HTTPProxy: "http://p", NoProxy: "10.0.0.0/8,127.0.0.1,localhost,.svc,.cluster.local,api-int.smoke.example.com"},
+		proxied.Proxy)
 }
 
 func TestInstallerArgs(t *testing.T) {
@@ -113,13 +115,27 @@ func TestInstallerArgs(t *testing.T) {
 			i.Host.Inventory.Interfaces[1].Ipv6Addresses = []string{"fd00::1/64"}
 		}, []string{"--append-karg", "ip=52-54-00-aa-cc-00:dhcp6"}},
 		{"copy a static network", func(i *in) { i.InfraEnv.StaticNetworkConfig = "[]" }, []string{"--copy-network"}},
-		{"copy it once", func(i *in) { i.InfraEnv.StaticNetworkConfig = "[]"; i.Host.InstallerArgs = []string{"--copy-network"} }, []string{"--copy-network"}},
-		{"leave the user's network alone", func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "ip=eth0:dhcp"} }, []string{"--append-karg", "ip=eth0:dhcp"}},
-		{"keep the user's arguments first", func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "nosmt"} }, []string{"--append-karg", "nosmt", "--append-karg", dhcp}},
+		{
+			"copy it once",
+			func(i *in) { i.InfraEnv.StaticNetworkConfig = "[]"; i.Host.InstallerArgs = []string{"--copy-network"} },
+			[]string{"--copy-network"},
+		},
+		{
+			"leave the user's network alone",
+			func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "ip=eth0:dhcp"} },
+			[]string{"--append-karg", "ip=eth0:dhcp"},
+		},
+		{
+			"keep the user's arguments first", func(i *in) { i.Host.InstallerArgs = []string{"--append-karg", "nosmt"} },
+			[]string{"--append-karg", "nosmt", "--append-karg", dhcp},
+		},
 		{"know nothing of an existing cluster's network", func(i *in) { i.Host.Kind = model.KindAddToExistingClusterHost }, nil},
 		{"are none without a machine network", func(i *in) { i.Cluster.MachineNetworks = nil }, nil},
 		{"assemble RAID", drive(wire.DriveTypeRAID), []string{"--append-karg", dhcp, "--append-karg", "rd.md=1", "--append-karg", "rd.auto=1"}},
-		{"keep several paths", drive(wire.DriveTypeMultipath), []string{"--append-karg", dhcp, "--append-karg", "rw", "--append-karg", "rd.multipath=default"}},
+		{
+			"keep several paths", drive(wire.DriveTypeMultipath),
+			[]string{"--append-karg", dhcp, "--append-karg", "rw", "--append-karg", "rd.multipath=default"},
+		},
 		{"reach an iSCSI disk over its NIC", func(i *in) {
 			drive(wire.DriveTypeISCSI)(i)
 			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"

@@ -90,9 +90,10 @@ var stateRows = []stateRow{
 		why:   "the host may come back with other hardware",
 	},
 	{
-		kinds: dayOne, statuses: on(model.HostPreparingForInstallation, model.HostInstalling, model.HostInstallingInProgress), seconds: idleSeconds,
-		steps: ask(lease),
-		why:   "the lease of the virtual addresses must not run out during the installation",
+		kinds: dayOne, statuses: on(model.HostPreparingForInstallation, model.HostInstalling, model.HostInstallingInProgress),
+		seconds: idleSeconds,
+		steps:   ask(lease),
+		why:     "the lease of the virtual addresses must not run out during the installation",
 	},
 	{
 		statuses: on(model.HostError, model.HostCancelled), seconds: backOffSeconds,

@@ -41,7 +41,11 @@ func TestHistoryTellsWhatUsersCareAbout(t *testing.T) {
 		{"a report that finds other words", progress, "installing-in-progress", "old", stage(model.StageConfiguring), nil},
 		{"a workflow that finds other words", lifecycle.FailHost, "error", "old", because("new"), []string{changed}},
 		{"a workflow that finds the same words", lifecycle.FailHost, "error", "new", because("new"), nil},
-		{"a stage that takes long", lifecycle.StageTimedOut, "installing-in-progress", "old", all(soft, over(model.StageConfiguring, time.Hour)), []string{changed, "host_stage_timed_out"}},
+		{
+			"a stage that takes long", lifecycle.StageTimedOut, "installing-in-progress", "old",
+			all(soft, over(model.StageConfiguring, time.Hour)),
+			[]string{changed, "host_stage_timed_out"},
+		},
 		{"a cancellation", lifecycle.CancelHost, "installing", "old", nil, []string{changed, "host_installation_cancelled"}},
 		{"a reset", lifecycle.FinishHostReset, "resetting", "old", nil, []string{changed, "host_installation_reset"}},
 	} {

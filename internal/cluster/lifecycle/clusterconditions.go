@@ -14,9 +14,9 @@ var (
 	cDisconnected    = cond("IsDisconnectedCluster", func(f *cf) bool { return f.Kind == model.KindDisconnectedCluster })
 	vipDHCP          = cond("VipDhcpAllocationSet", func(f *cf) bool { return f.VIPDHCPAllocation })
 	cPendingInput    = cond("pendingConditions", func(f *cf) bool { return f.Conditions.PendingInput })
-	cInputNonDHCP    = cond("requiredInputFieldsExistNonDhcp", func(f *cf) bool { return f.Conditions.PendingInput && f.Conditions.VIPsDefined })
+	cInputNonDHCP    = cond("requiredInputFieldsExistNonDhcp", inputAndVIPs)
 	cRequired        = cond("requiredForInstall", func(f *cf) bool { return f.Conditions.RequiredForInstall })
-	cSufficientDHCP  = cond("isSufficientForInstallDhcp", func(f *cf) bool { return f.Conditions.VIPsDefined && f.Conditions.RequiredForInstall })
+	cSufficientDHCP  = cond("isSufficientForInstallDhcp", sufficientWithVIPs)
 	cAll             = cond("allRefreshStatusConditions", func(f *cf) bool { return f.Conditions.Ready() })
 	cFailedPreparing = cond("FailedPreparingHostsExist", func(f *cf) bool { return f.FailedPreparingHosts })
 	cUnpreparing     = cond("UnpreparingHostsExist", func(f *cf) bool { return f.UnpreparingHosts })
@@ -30,12 +30,24 @@ var (
 	cRetry           = cond("AwaitingRetry", func(f *cf) bool { return f.AwaitingRetry })
 	cSoft            = cond("SoftTimeoutsEnabled", func(f *cf) bool { return f.Timeouts.Soft })
 	cStageReported   = cond("finalizingStageTimeoutTriggered", func(f *cf) bool { return f.FinalizingStageTimedOut })
-	cNonFailingStage = cond("isInFinalizingStages(nonFailingFinalizingStages)", func(f *cf) bool { return slices.Contains(nonFailingStages, f.FinalizingStage) })
+	cNonFailingStage = cond("isInFinalizingStages(nonFailingFinalizingStages)", inNonFailingStage)
 	cHostsDone       = cond("areAllHostsDone", func(f *cf) bool { return f.AllHostsDone })
 	cLogsTimedOut    = cond("IsLogCollectionTimedOut", func(f *cf) bool { return f.LogsTimedOut })
 	continues        = or(isInstalling, isFinalizing, cRetry)
 	waits            = or(isPending, and(cRetry, not(isInstalling), not(isFinalizing)))
 )
+
+func inputAndVIPs(f *cf) bool {
+	return f.Conditions.PendingInput && f.Conditions.VIPsDefined
+}
+
+func sufficientWithVIPs(f *cf) bool {
+	return f.Conditions.VIPsDefined && f.Conditions.RequiredForInstall
+}
+
+func inNonFailingStage(f *cf) bool {
+	return slices.Contains(nonFailingStages, f.FinalizingStage)
+}
 
 // nonFailingStages never fail a cluster: what they wait for can be added later.
 var nonFailingStages = []model.FinalizingStage{

@@ -94,7 +94,8 @@ var clusterCommandRows = []clusterRow{
 	{
 		name: "Installation failed", event: InstallationFailed, from: clusterStatuses{cPreparing, cInstalling, cPending, cFinalizing},
 		to: cError, effect: EffectFailed, info: func(f *cf) string { return f.Reason },
-		why: "time-outs of the whole installation, of finalizing and of its stages, a final failure that the controller reports, or a workflow that failed",
+		why: "time-outs of the whole installation, of finalizing and of its stages, a final failure that the controller " +
+			"reports, or a workflow that failed",
 	},
 	{
 		no: 18, name: "Finalizing stage timed out", event: FinalizingStageTimeout, from: clusterStatuses{cFinalizing},

@@ -17,32 +17,35 @@ import (
 const (
 	minHardwareGroup = "has-min-valid-disks has-min-cpu-cores has-min-memory"
 	dayOneHardware   = minHardwareGroup + " compatible-with-cluster-platform disk-encryption-requirements-satisfied"
-	toInstallGroup   = "has-memory-for-role has-cpu-cores-for-role belongs-to-machine-cidr hostname-unique hostname-valid ignition-downloadable" +
-		" belongs-to-majority-group sufficient-network-latency-requirement-for-role sufficient-packet-loss-requirement-for-role has-default-route" +
-		" api-domain-name-resolved-correctly api-int-domain-name-resolved-correctly apps-domain-name-resolved-correctly dns-wildcard-not-configured" +
-		" valid-platform-network-settings sufficient-installation-disk-speed non-overlapping-subnets compatible-agent" +
-		" time-synced-between-host-and-service no-skip-installation-disk no-skip-missing-disk no-ip-collisions-in-network" +
-		" no-iscsi-nic-belongs-to-machine-cidr"
-	reportedGroup = "connected media-connected has-inventory inventory-not-fully-truncated inventory-not-partially-truncated machine-cidr-defined" +
-		" vsphere-disk-uuid-enabled ntp-synced mtu-valid container-images-available"
+	toInstallGroup   = "has-memory-for-role has-cpu-cores-for-role belongs-to-machine-cidr hostname-unique hostname-valid" +
+		" ignition-downloadable belongs-to-majority-group sufficient-network-latency-requirement-for-role" +
+		" sufficient-packet-loss-requirement-for-role has-default-route api-domain-name-resolved-correctly" +
+		" api-int-domain-name-resolved-correctly apps-domain-name-resolved-correctly dns-wildcard-not-configured" +
+		" valid-platform-network-settings sufficient-installation-disk-speed non-overlapping-subnets" +
+		" compatible-agent time-synced-between-host-and-service no-skip-installation-disk no-skip-missing-disk" +
+		" no-ip-collisions-in-network no-iscsi-nic-belongs-to-machine-cidr"
+	reportedGroup = "connected media-connected has-inventory inventory-not-fully-truncated inventory-not-partially-truncated" +
+		" machine-cidr-defined vsphere-disk-uuid-enabled ntp-synced mtu-valid container-images-available"
 
 	clusterPending = "machine-cidr-defined cluster-cidr-defined service-cidr-defined dns-domain-defined pull-secret-set"
 	clusterVIPs    = "api-vips-defined ingress-vips-defined"
 	clusterGroup   = "machine-cidr-equals-to-calculated-cidr api-vips-valid ingress-vips-valid all-hosts-are-ready-to-install" +
-		" sufficient-masters-count network-prefix-valid no-cidrs-overlapping ntp-server-configured network-type-valid" +
-		" custom-manifests-requirements-satisfied networks-same-address-families"
+		" sufficient-masters-count network-prefix-valid no-cidrs-overlapping ntp-server-configured" +
+		" network-type-valid custom-manifests-requirements-satisfied networks-same-address-families"
 	clusterReported = "platform-requirements-satisfied openshift-ai-gpu-requirements-satisfied"
 
 	// operatorGroup is of hosts and clusters alike.
-	operatorGroup = "lso odf cnv lvm mce mtv osc node-feature-discovery nvidia-gpu pipelines servicemesh serverless openshift-ai authorino nmstate" +
-		" amd-gpu kmm node-healthcheck self-node-remediation fence-agents-remediation node-maintenance kube-descheduler cluster-observability" +
-		" numa-resources oadp metallb loki openshift-logging"
+	operatorGroup = "lso odf cnv lvm mce mtv osc node-feature-discovery nvidia-gpu pipelines servicemesh serverless" +
+		" openshift-ai authorino nmstate amd-gpu kmm node-healthcheck self-node-remediation" +
+		" fence-agents-remediation node-maintenance kube-descheduler cluster-observability numa-resources oadp" +
+		" metallb loki openshift-logging"
 )
 
 var (
 	operatorIDs    = suffixed(operatorGroup)
 	hostRuleIDs    = slices.Concat(strings.Fields(dayOneHardware), strings.Fields(toInstallGroup), strings.Fields(reportedGroup), operatorIDs)
-	clusterRuleIDs = slices.Concat(strings.Fields(clusterPending), strings.Fields(clusterVIPs), strings.Fields(clusterGroup), strings.Fields(clusterReported), operatorIDs)
+	clusterRuleIDs = slices.Concat(strings.Fields(clusterPending), strings.Fields(clusterVIPs), strings.Fields(clusterGroup),
+		strings.Fields(clusterReported), operatorIDs)
 )
 
 func suffixed(names string) []string {
@@ -67,7 +70,8 @@ func allPass(results []model.ValidationResult, group ...string) bool {
 // stageLimits are the times of docs/reference/state-rules.md, "Time-outs of stages" in
 // minutes; others have 60.
 var stageLimits = map[model.Stage]int{
-	"Starting installation": 30, "Writing image to disk": 30, "Copying registry data to disk": 90, "Rebooting": 80, "Waiting for ignition": 24 * 60,
+	"Starting installation": 30, "Writing image to disk": 30, "Copying registry data to disk": 90, "Rebooting": 80,
+	"Waiting for ignition": 24 * 60,
 }
 
 func past(since time.Time, minutes int) bool {
@@ -147,23 +151,27 @@ func nameOfCluster(t *testing.T, f *clusterPicture, results []model.ValidationRe
 		limit = 10
 	}
 	olm := []model.FinalizingStage{
-		"Applying olm manifests", "Waiting for olm operators csv initialization", "Waiting for olm operators csv", "Waiting for OLM operator setup jobs",
+		"Applying olm manifests", "Waiting for olm operators csv initialization", "Waiting for olm operators csv",
+		"Waiting for OLM operator setup jobs",
 	}
 	if slices.Contains(olm, f.FinalizingStage) {
 		limit = max(limit, int(f.operators/time.Minute))
 	}
-	require.Equal(t, time.Duration(limit)*time.Minute, f.Timeouts.FinalizingStage(f.FinalizingStage, f.operators), "the limit that the workflow keeps")
+	require.Equal(t, time.Duration(limit)*time.Minute, f.Timeouts.FinalizingStage(f.FinalizingStage, f.operators),
+		"the limit that the workflow keeps")
 	conditions := map[string]bool{
 		"VipDhcpAllocationSet": f.VIPDHCPAllocation,
 		"pendingConditions":    passes(clusterPending), "requiredInputFieldsExistNonDhcp": passes(clusterPending, clusterVIPs),
 		"requiredForInstall": required, "isSufficientForInstallDhcp": required && passes(clusterVIPs),
 		"allRefreshStatusConditions":   required && passes(clusterPending, clusterVIPs),
-		"AllHostsPreparedSuccessfully": f.AllHostsPrepared, "FailedPreparingtHostsExist": f.FailedPreparingHosts, "UnPreparingtHostsExist": f.UnpreparingHosts,
+		"AllHostsPreparedSuccessfully": f.AllHostsPrepared, "FailedPreparingtHostsExist": f.FailedPreparingHosts,
+		"UnPreparingtHostsExist":      f.UnpreparingHosts,
 		"ClusterPreparationSucceeded": f.PreparationSucceeded, "ClusterPreparationFailed": f.PreparationFailed,
 		"IsInstalling": f.Installing, "IsFinalizing": f.Finalizing, "IsInstallingPendingUserAction": f.HostPending,
 		"areAllHostsDone": f.AllHostsDone, "hasClusterCompleteInstallation": f.complete,
 
-		"SoftTimeoutsEnabled": f.Timeouts.Soft, "IsLogCollectionTimedOut": f.LogsTimedOut, "finalizingStageTimeoutTriggered": f.FinalizingStageTimedOut,
+		"SoftTimeoutsEnabled": f.Timeouts.Soft, "IsLogCollectionTimedOut": f.LogsTimedOut,
+		"finalizingStageTimeoutTriggered":                     f.FinalizingStageTimedOut,
 		"IsPreparingTimedOut":                                 past(f.statusSince, 18),
 		"IsInstallationTimedOut":                              past(f.installStarted, 24*60),
 		"IsFinalizingTimedOut":                                past(f.statusSince, 5*60),

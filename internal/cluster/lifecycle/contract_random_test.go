@@ -21,7 +21,8 @@ func pick[T any](d dice, from ...T) T { return from[d.IntN(len(from))] }
 // ages are on both sides of every time-out of docs/reference/state-rules.md, "Time-outs".
 var ages = []time.Duration{
 	time.Second, 9 * time.Minute, 11 * time.Minute, 16 * time.Minute, 17*time.Minute + 30*time.Second, 19 * time.Minute, 21 * time.Minute,
-	29 * time.Minute, 31 * time.Minute, 39 * time.Minute, 41 * time.Minute, 59 * time.Minute, 61 * time.Minute, 69 * time.Minute, 71 * time.Minute,
+	29 * time.Minute, 31 * time.Minute, 39 * time.Minute, 41 * time.Minute, 59 * time.Minute, 61 * time.Minute,
+	69 * time.Minute, 71 * time.Minute,
 	79 * time.Minute, 81 * time.Minute, 89 * time.Minute, 91 * time.Minute, 299 * time.Minute, 301 * time.Minute, 601 * time.Minute,
 	23 * time.Hour, 25 * time.Hour,
 }
@@ -67,7 +68,8 @@ type clusterPicture struct {
 
 // often are statuses that many rows are about.
 var often = slices.Concat(
-	slices.Repeat([]model.HostStatus{model.HostInstallingInProgress}, 12), slices.Repeat([]model.HostStatus{model.HostPreparingForInstallation}, 6),
+	slices.Repeat([]model.HostStatus{model.HostInstallingInProgress}, 12),
+	slices.Repeat([]model.HostStatus{model.HostPreparingForInstallation}, 6),
 )
 
 func (d dice) host() (model.HostStatus, []model.ValidationResult, hostPicture) {

@@ -33,8 +33,16 @@ func roll(t *testing.T) dice {
 // host that is tried again saves the installation. Everything else is the contract's.
 var (
 	differingHosts = []contractRow{
-		{no: 43, from: contractHosts[13].from, to: "error", when: "And(ClusterInError, !IsDay2Host, !AwaitingRetry)", differs: "the others keep their states while one may be tried again"},
-		{no: 58, from: contractHosts[28].from, to: "(same)", when: "Or(!ClusterInError, AwaitingRetry)", differs: "counterpart of the row for a failed cluster"},
+		{
+			no: 43, from: contractHosts[13].from, to: "error",
+			when:    "And(ClusterInError, !IsDay2Host, !AwaitingRetry)",
+			differs: "the others keep their states while one may be tried again",
+		},
+		{
+			no: 58, from: contractHosts[28].from, to: "(same)",
+			when:    "Or(!ClusterInError, AwaitingRetry)",
+			differs: "counterpart of the row for a failed cluster",
+		},
 	}
 	// hostsWithoutClock differ because the row "Reclaim timed out" does not come before
 	// them.
@@ -42,18 +50,28 @@ var (
 		{no: 68, from: "reclaiming, reclaiming-rebooting", to: "(same)", when: "-", differs: "the workflow of the reclaim keeps its time"},
 	}
 	differingClusters = []contractRow{
-		{no: 14, from: "installing-pending-user-action", to: "error", when: "Not(Or(IsInstalling, IsFinalizing, AwaitingRetry))", differs: "a host that is tried again may make them enough"},
+		{
+			no: 14, from: "installing-pending-user-action", to: "error",
+			when:    "Not(Or(IsInstalling, IsFinalizing, AwaitingRetry))",
+			differs: "a host that is tried again may make them enough",
+		},
 		{
 			no: 20, from: "installing-pending-user-action", to: "installing-pending-user-action",
-			when:    "And(Or(IsInstallingPendingUserAction, And(AwaitingRetry, !IsInstalling, !IsFinalizing)), Or(IsInstalling, IsFinalizing, AwaitingRetry))",
+			when: "And(Or(IsInstallingPendingUserAction, And(AwaitingRetry, !IsInstalling, !IsFinalizing)), " +
+				"Or(IsInstalling, IsFinalizing, AwaitingRetry))",
 			differs: "the cluster waits for the user of the host that may be tried again",
 		},
 		{
 			no: 23, from: "installing, finalizing", to: "installing-pending-user-action",
-			when:    "And(Or(IsInstalling, IsFinalizing, AwaitingRetry), Or(IsInstallingPendingUserAction, And(AwaitingRetry, !IsInstalling, !IsFinalizing)))",
+			when: "And(Or(IsInstalling, IsFinalizing, AwaitingRetry), Or(IsInstallingPendingUserAction, " +
+				"And(AwaitingRetry, !IsInstalling, !IsFinalizing)))",
 			differs: "instead of the row for too few hosts",
 		},
-		{no: 28, from: "installing", to: "error", when: "And(!IsFinalizing, !IsInstalling, !AwaitingRetry)", differs: "as the row of a cluster that waits for its user"},
+		{
+			no: 28, from: "installing", to: "error",
+			when:    "And(!IsFinalizing, !IsInstalling, !AwaitingRetry)",
+			differs: "as the row of a cluster that waits for its user",
+		},
 	}
 )
 
@@ -132,7 +150,9 @@ func TestHostsFollowTheContract(t *testing.T) {
 			if awaiting {
 				rows = differing(rows, differingHosts)
 			}
-			all, refresh := readTable(t, rows), readTable(t, slices.Concat(differing(refreshed(rows, hostsAsked, hostsLeft), hostsWithoutClock), contractPool))
+			all := readTable(t, rows)
+			ours := differing(refreshed(rows, hostsAsked, hostsLeft), hostsWithoutClock)
+			refresh := readTable(t, slices.Concat(ours, contractPool))
 			pool := readTable(t, contractPool)
 			numbers := numbersOf(slices.Concat(lifecycle.HostTable(), lifecycle.PoolTable()))
 			d := roll(t)

@@ -12,21 +12,20 @@ import (
 
 var update = flag.Bool("update", false, "write the page in docs/reference/")
 
+const statesIntro = "The first row whose event, status and condition fit decides; when none does, " +
+	"a command is refused with 409. `Refresh` and `RefreshStatus`\n" +
+	"are evaluated after every change. The other events are commands of users, reports of hosts, and decisions of workflows:\n" +
+	"time-outs, phases and attempts of an installation, see [workflows](../workflows.md). No other code changes a status.\n\n" +
+	"No is the number of the row in the state machine of openshift/assisted-service, and conditions have the names they have there. " +
+	"Rows without a number are additions. A row with a number and an event of its own says why its event differs.\n\n" +
+	"The history of a host or cluster has an event for every change of its status. " +
+	"When a command or a workflow changes only the status info, it has one too; reports and refreshes leave none then.\n\n"
+
 func TestDocsOfStates(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
 	page.WriteString(docpage.Title("States and transitions", "internal/cluster/lifecycle"))
-	page.WriteString(`The first row whose event, status and condition fit decides; when none does, a command is refused with 409. ` +
-		"`Refresh` and `RefreshStatus`\n" + `are evaluated after every change. The other events are commands of users, reports of hosts, and decisions of workflows:
-time-outs, phases and attempts of an installation, see [workflows](../workflows.md). No other code changes a status.
-
-No is the number of the row in the state machine of openshift/assisted-service, and conditions have the names they have there. ` +
-		`Rows without a number are additions. A row with a number and an event of its own says why its event differs.
-
-The history of a host or cluster has an event for every change of its status. When a command or a workflow changes only the status info, ` +
-		`it has one too; reports and refreshes leave none then.
-
-`)
+	page.WriteString(statesIntro)
 	for _, table := range []struct {
 		title string
 		rows  []lifecycle.Row

@@ -43,7 +43,8 @@ func TestHostFactsAreReadFromTheHost(t *testing.T) {
 	}
 	h.DiskSpeed["/dev/sda"] = model.DiskSpeed{Tested: true, ExitCode: 1}
 	ignoring := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Results: off, Timeouts: lifecycle.DefaultTimeouts(), Now: now})
-	require.Equal(t, []lifecycle.Outcome{lifecycle.Passed, lifecycle.Passed}, []lifecycle.Outcome{ignoring.DiskSpeed, ignoring.Images}, "a check that is switched off is not awaited")
+	require.Equal(t, []lifecycle.Outcome{lifecycle.Passed, lifecycle.Passed},
+		[]lifecycle.Outcome{ignoring.DiskSpeed, ignoring.Images}, "a check that is switched off is not awaited")
 
 	h.DiskSpeed, h.InstallerArgs = nil, []string{"--save-partindex", "5"}
 	require.Equal(t, lifecycle.Passed, facts().DiskSpeed, "a disk that keeps partitions is not checked")
@@ -74,7 +75,8 @@ func TestLogsTimeOut(t *testing.T) {
 		require.Equal(t, tt.want, lifecycle.HostLogsTimedOut(h, timeouts, now), "%s since %s", tt.state, tt.ago)
 	}
 	require.False(t, lifecycle.HostLogsTimedOut(&model.Host{LogsInfo: model.LogsRequested}, timeouts, now))
-	require.True(t, lifecycle.ClusterLogsTimedOut(&model.Cluster{LogsInfo: model.LogsCollecting, ControllerLogsStartedAt: now.Add(-61 * time.Minute)}, timeouts, now))
+	c := &model.Cluster{LogsInfo: model.LogsCollecting, ControllerLogsStartedAt: now.Add(-61 * time.Minute)}
+	require.True(t, lifecycle.ClusterLogsTimedOut(c, timeouts, now))
 }
 
 func TestClusterFactsAddHostsUp(t *testing.T) {
@@ -85,7 +87,9 @@ func TestClusterFactsAddHostsUp(t *testing.T) {
 		{Name: "odf", Type: "olm", Status: model.OperatorFailed, Timeout: 2 * time.Hour},
 	}
 	facts := func(hosts ...*model.Host) lifecycle.ClusterFacts {
-		return lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Operators: operators, Timeouts: lifecycle.DefaultTimeouts(), Now: now})
+		return lifecycle.NewClusterFacts(lifecycle.ClusterInput{
+			Cluster: c, Hosts: hosts, Operators: operators, Timeouts: lifecycle.DefaultTimeouts(), Now: now,
+		})
 	}
 	f := facts(hosts(model.RoleMaster, "preparing-successful", "preparing-successful", "preparing-successful")...)
 	require.True(t, f.AllHostsPrepared && f.PreparationSucceeded && f.Installing && lifecycle.OperatorsDone(operators))
@@ -113,7 +117,9 @@ func TestClusterFactsAddHostsUp(t *testing.T) {
 
 func TestConditionsIgnoreWhatIsReportedOnly(t *testing.T) {
 	t.Parallel()
-	for _, id := range []string{"ntp-synced", "mtu-valid", "container-images-available", "inventory-not-partially-truncated", "media-connected"} {
+	for _, id := range []string{
+		"ntp-synced", "mtu-valid", "container-images-available", "inventory-not-partially-truncated", "media-connected",
+	} {
 		c := lifecycle.HostConditionsOf(failed(id))
 		require.True(t, c.SufficientForInstall && c.MinHardware && c.RequiredInput, id)
 	}

@@ -13,11 +13,12 @@ const (
 	infoInstalling       = "Installation is starting"
 	infoInstalled        = "The host is installed"
 	infoPreparing        = "Host is preparing for installation"
-	infoWrongBootOrder   = "The host booted the discovery image instead of its disk: remove the image, or put the installation disk first in the boot order, and reboot"
 	infoResetWaits       = "Boot the host from the discovery image again to continue its reset"
 	infoUnbindWaits      = "The host left the live image: boot it from the discovery image to take it out of the cluster"
 	infoMediaGone        = "The discovery media is gone: connect it again and reboot the host"
 	infoSilentInstalling = "The host fell silent while it was installed, there was no sign of it for %s"
+	infoWrongBootOrder   = "The host booted the discovery image instead of its disk: remove the image, or put the " +
+		"installation disk first in the boot order, and reboot"
 )
 
 // hostInfo makes a status info of a sentence and the facts it mentions.
@@ -75,10 +76,18 @@ func attemptInfo(f *hf) string {
 	return infoInstalling
 }
 
+const (
+	infoStageTimeout   = "The host has been in stage %s for more than %s"
+	infoWritingTimeout = "The image has not been written in %s: the installation disk may be too slow, " +
+		"or the host cannot reach the service"
+	infoCopyingTimeout = "The registry data has not been copied in %s: the installation disk " +
+		"or the discovery media may be too slow"
+)
+
 var (
-	stageTimeout   = hostInfo("The host has been in stage %s for more than %s", stageOf, hostLimit)
-	writingTimeout = hostInfo("The image has not been written in %s: the installation disk may be too slow, or the host cannot reach the service", hostLimit)
-	copyingTimeout = hostInfo("The registry data has not been copied in %s: the installation disk or the discovery media may be too slow", hostLimit)
+	stageTimeout   = hostInfo(infoStageTimeout, stageOf, hostLimit)
+	writingTimeout = hostInfo(infoWritingTimeout, hostLimit)
+	copyingTimeout = hostInfo(infoCopyingTimeout, hostLimit)
 )
 
 func disconnectedInfo(f *hf) string {

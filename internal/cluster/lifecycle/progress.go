@@ -28,7 +28,9 @@ func HostPercentage(role model.Role, bootstrap, singleNode bool, stage model.Sta
 
 // ClusterProgress is how far an installation is. It never falls back while it runs:
 // before holds what was shown last, and a phase that was left counts as whole.
-func ClusterProgress(status model.ClusterStatus, hosts []*model.Host, operators []model.MonitoredOperator, before model.ClusterProgress) model.ClusterProgress {
+func ClusterProgress(
+	status model.ClusterStatus, hosts []*model.Host, operators []model.MonitoredOperator, before model.ClusterProgress,
+) model.ClusterProgress {
 	p := before
 	switch status {
 	case model.ClusterPreparingForInstallation:

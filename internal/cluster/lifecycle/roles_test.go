@@ -125,7 +125,9 @@ func TestHostPercentage(t *testing.T) {
 func TestClusterProgress(t *testing.T) {
 	t.Parallel()
 	all := hosts(model.RoleMaster, "preparing-successful", "known", "preparing-successful", "known")
-	operators := []model.MonitoredOperator{{Type: "builtin", Status: model.OperatorAvailable}, {Type: "olm", Status: model.OperatorProgressing}}
+	operators := []model.MonitoredOperator{
+		{Type: "builtin", Status: model.OperatorAvailable}, {Type: "olm", Status: model.OperatorProgressing},
+	}
 	p := lifecycle.ClusterProgress(model.ClusterPreparingForInstallation, all, nil, model.ClusterProgress{Installing: 90})
 	require.Equal(t, model.ClusterProgress{Preparing: 50, Total: 5}, p)
 
@@ -176,7 +178,9 @@ func TestParseTimeouts(t *testing.T) {
 	require.Equal(t, 31*time.Minute, got.PrepareHost, "outlasts the longest check")
 	require.Equal(t, time.Minute, got.Disconnect)
 
-	for name, value := range map[string]string{"FINALIZING_TIMEOUT": "soon", "RESET_CLUSTER_TIMEOUT": "-1m", "ENABLE_SOFT_TIMEOUTS": "perhaps"} {
+	for name, value := range map[string]string{
+		"FINALIZING_TIMEOUT": "soon", "RESET_CLUSTER_TIMEOUT": "-1m", "ENABLE_SOFT_TIMEOUTS": "perhaps",
+	} {
 		_, err := lifecycle.ParseTimeouts(map[string]string{name: value})
 		require.ErrorContains(t, err, name)
 	}

@@ -47,30 +47,84 @@ type Timeouts struct {
 type setting struct {
 	env  string
 	dflt time.Duration
-	at   func(*Timeouts) *time.Duration
 	why  string
+	at   func(*Timeouts) *time.Duration
 }
 
 // settings is the table of docs/reference/state-rules.md, "Time-outs".
 var settings = []setting{
-	{"HOST_MAX_DISCONNECTION_TIME", validation.DefaultDisconnectAfter, func(t *Timeouts) *time.Duration { return &t.Disconnect }, "three missed polls"},
-	{"", validation.DefaultBootstrapGrace, func(t *Timeouts) *time.Duration { return &t.BootstrapGrace }, "it restarts its network for the bootstrap services"},
-	{"", 20 * time.Minute, func(t *Timeouts) *time.Duration { return &t.StepPickup }, "the step is available, the host does not take it"},
-	{"", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reclaim }, "download and reboot of a discovery image"},
-	{"HOST_INSTALLING_PENDING_USER_ACTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PendingUserAction }, "someone has to change a boot order"},
-	{"", 80 * time.Minute, func(t *Timeouts) *time.Duration { return &t.SingleNodeReboot }, "a single node reports nothing between reboot and Joined; two boots"},
-	{"PREPARE_FOR_INSTALLATION_HOST_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareHost }, "raised to the checks it contains"},
-	{"PREPARE_FOR_INSTALLATION_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.PrepareCluster }, "raised to the checks it contains"},
-	{"DISK_CHECK_TIMEOUT", 8 * time.Minute, func(t *Timeouts) *time.Duration { return &t.DiskCheck }, "a slow disk writes 44 MB with syncs"},
-	{"IMAGE_AVAILABILITY_TIMEOUT", 16 * time.Minute, func(t *Timeouts) *time.Duration { return &t.ImageAvailability }, "four images over a slow link"},
-	{"INSTALLATION_TIMEOUT", 24 * time.Hour, func(t *Timeouts) *time.Duration { return &t.Installation }, "certificates of the bootstrap phase expire after a day"},
-	{"FINALIZING_TIMEOUT", 5 * time.Hour, func(t *Timeouts) *time.Duration { return &t.Finalizing }, "all finalizing stages together"},
-	{"HOST_LOG_PENDING_TIMEOUT", 2 * time.Minute, func(t *Timeouts) *time.Duration { return &t.HostLogPending }, "until the host begins to collect"},
-	{"HOST_LOG_COLLECTION_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.HostLogCollection }, "until the host has sent its logs"},
-	{"LOG_PENDING_TIMEOUT", 10 * time.Minute, func(t *Timeouts) *time.Duration { return &t.LogPending }, "until the controller begins to collect"},
-	{"LOG_COLLECTION_TIMEOUT", 60 * time.Minute, func(t *Timeouts) *time.Duration { return &t.LogCollection }, "until the controller has sent its logs"},
-	{"RESET_CLUSTER_TIMEOUT", 3 * time.Minute, func(t *Timeouts) *time.Duration { return &t.Reset }, "until hosts in the live image are back in discovery"},
-	{"", validation.DefaultVIPLease, func(t *Timeouts) *time.Duration { return &t.VIPLease }, "a DHCP server answers in seconds"},
+	{
+		"HOST_MAX_DISCONNECTION_TIME", validation.DefaultDisconnectAfter, "three missed polls",
+		func(t *Timeouts) *time.Duration { return &t.Disconnect },
+	},
+	{
+		"", validation.DefaultBootstrapGrace, "it restarts its network for the bootstrap services",
+		func(t *Timeouts) *time.Duration { return &t.BootstrapGrace },
+	},
+	{
+		"", 20 * time.Minute, "the step is available, the host does not take it",
+		func(t *Timeouts) *time.Duration { return &t.StepPickup },
+	},
+	{
+		"", 60 * time.Minute, "download and reboot of a discovery image",
+		func(t *Timeouts) *time.Duration { return &t.Reclaim },
+	},
+	{
+		"HOST_INSTALLING_PENDING_USER_ACTION_TIMEOUT", 60 * time.Minute, "someone has to change a boot order",
+		func(t *Timeouts) *time.Duration { return &t.PendingUserAction },
+	},
+	{
+		"", 80 * time.Minute, "a single node reports nothing between reboot and Joined; two boots",
+		func(t *Timeouts) *time.Duration { return &t.SingleNodeReboot },
+	},
+	{
+		"PREPARE_FOR_INSTALLATION_HOST_TIMEOUT", 8 * time.Minute, "raised to the checks it contains",
+		func(t *Timeouts) *time.Duration { return &t.PrepareHost },
+	},
+	{
+		"PREPARE_FOR_INSTALLATION_TIMEOUT", 10 * time.Minute, "raised to the checks it contains",
+		func(t *Timeouts) *time.Duration { return &t.PrepareCluster },
+	},
+	{
+		"DISK_CHECK_TIMEOUT", 8 * time.Minute, "a slow disk writes 44 MB with syncs",
+		func(t *Timeouts) *time.Duration { return &t.DiskCheck },
+	},
+	{
+		"IMAGE_AVAILABILITY_TIMEOUT", 16 * time.Minute, "four images over a slow link",
+		func(t *Timeouts) *time.Duration { return &t.ImageAvailability },
+	},
+	{
+		"INSTALLATION_TIMEOUT", 24 * time.Hour, "certificates of the bootstrap phase expire after a day",
+		func(t *Timeouts) *time.Duration { return &t.Installation },
+	},
+	{
+		"FINALIZING_TIMEOUT", 5 * time.Hour, "all finalizing stages together",
+		func(t *Timeouts) *time.Duration { return &t.Finalizing },
+	},
+	{
+		"HOST_LOG_PENDING_TIMEOUT", 2 * time.Minute, "until the host begins to collect",
+		func(t *Timeouts) *time.Duration { return &t.HostLogPending },
+	},
+	{
+		"HOST_LOG_COLLECTION_TIMEOUT", 10 * time.Minute, "until the host has sent its logs",
+		func(t *Timeouts) *time.Duration { return &t.HostLogCollection },
+	},
+	{
+		"LOG_PENDING_TIMEOUT", 10 * time.Minute, "until the controller begins to collect",
+		func(t *Timeouts) *time.Duration { return &t.LogPending },
+	},
+	{
+		"LOG_COLLECTION_TIMEOUT", 60 * time.Minute, "until the controller has sent its logs",
+		func(t *Timeouts) *time.Duration { return &t.LogCollection },
+	},
+	{
+		"RESET_CLUSTER_TIMEOUT", 3 * time.Minute, "until hosts in the live image are back in discovery",
+		func(t *Timeouts) *time.Duration { return &t.Reset },
+	},
+	{
+		"", validation.DefaultVIPLease, "a DHCP server answers in seconds",
+		func(t *Timeouts) *time.Duration { return &t.VIPLease },
+	},
 }
 
 // stageTimeouts are the host stages that differ from otherStages.

@@ -37,7 +37,9 @@ func TestFeaturesOf(t *testing.T) {
 		want   []openshift.FeatureID
 	}{
 		{"finds those of a usual cluster", nil, nil, nil, usual},
-		{"finds a single node", func(c *model.Cluster) { c.ControlPlaneCount, c.UserManagedNetworking = 1, true }, added, nil, []openshift.FeatureID{
+		{"finds a single node", func(c *model.Cluster) {
+			c.ControlPlaneCount, c.UserManagedNetworking = 1, true
+		}, added, nil, []openshift.FeatureID{
 			openshift.FeatureSNO, openshift.FeatureSingleNodeExpansion, openshift.FeatureUserManagedNetworking, openshift.FeatureOVN,
 			openshift.FeatureBaremetal,
 		}},
@@ -60,7 +62,10 @@ func TestFeaturesOf(t *testing.T) {
 		},
 		{"finds OCI", func(c *model.Cluster) {
 			c.Platform, c.UserManagedNetworking = model.Platform{Type: "external", ExternalName: "oci"}, true
-		}, nil, nil, []openshift.FeatureID{openshift.FeatureUserManagedNetworking, openshift.FeatureOVN, openshift.FeatureExternal, openshift.FeatureExternalOCI}},
+		}, nil, nil, []openshift.FeatureID{
+			openshift.FeatureUserManagedNetworking, openshift.FeatureOVN, openshift.FeatureExternal,
+			openshift.FeatureExternalOCI,
+		}},
 		{"finds both address families", func(c *model.Cluster) {
 			c.ClusterNetworks = openshift.DefaultClusterNetworks(true)
 			c.APIVIPs = []model.VIP{{IP: netip.MustParseAddr("192.0.2.1")}, {IP: netip.MustParseAddr("2001:db8::1")}}
@@ -99,6 +104,7 @@ func TestFeaturesOf(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
+	const exclusive = "exclude each other: require at most one of them, found both"
 	for _, tt := range []struct {
 		name   string
 		change func(c *model.Cluster)
@@ -108,10 +114,10 @@ func TestCheck(t *testing.T) {
 		{"takes a usual cluster", nil, nil, ""},
 		{"refuses a pair and names both", func(c *model.Cluster) {
 			c.OLMOperators = []model.OLMOperator{{Name: "lvm"}, {Name: "odf"}}
-		}, nil, "Logical volume manager storage (LVM) and OpenShift Data Foundation (ODF) exclude each other: require at most one of them, found both"},
+		}, nil, "Logical volume manager storage (LVM) and OpenShift Data Foundation (ODF) " + exclusive},
 		{"names a platform rather than saying that it is another", func(c *model.Cluster) {
 			c.Platform.Type, c.OLMOperators = "vsphere", []model.OLMOperator{{Name: "cnv"}}
-		}, nil, "Platform vsphere (VSPHERE_INTEGRATION) and OpenShift Virtualization (CNV) exclude each other: require at most one of them, found both"},
+		}, nil, "Platform vsphere (VSPHERE_INTEGRATION) and OpenShift Virtualization (CNV) " + exclusive},
 		{
 			"refuses a feature of older versions", func(c *model.Cluster) { c.NetworkType = "OpenShiftSDN" }, nil,
 			"Network type OpenShiftSDN (SDN_NETWORK_TYPE): require OpenShift before 4.15, found 4.22.9",
@@ -131,9 +137,12 @@ func TestCheck(t *testing.T) {
 			func(c *model.Cluster) { c.OpenShiftVersion, c.CPUArchitecture = "4.9.59", "arm64" }, nil,
 			"cpu_architecture: require another one with OpenShift 4.9.59, found arm64",
 		},
-		{"refuses an image of other platforms", func(c *model.Cluster) {
-			c.Platform, c.UserManagedNetworking = model.Platform{Type: "external", ExternalName: "oci"}, true
-		}, &model.InfraEnv{ImageType: "full-iso"}, "Full image (FULL_ISO) and Oracle Cloud Infrastructure (EXTERNAL_PLATFORM_OCI) exclude each other: require at most one of them, found both"},
+		{
+			"refuses an image of other platforms", func(c *model.Cluster) {
+				c.Platform, c.UserManagedNetworking = model.Platform{Type: "external", ExternalName: "oci"}, true
+			}, &model.InfraEnv{ImageType: "full-iso"},
+			"Full image (FULL_ISO) and Oracle Cloud Infrastructure (EXTERNAL_PLATFORM_OCI) " + exclusive,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

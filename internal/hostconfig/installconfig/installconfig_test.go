@@ -122,7 +122,10 @@ func TestShapes(t *testing.T) {
 			c.ClusterNetworks = append(c.ClusterNetworks, model.ClusterNetwork{CIDR: netip.MustParsePrefix("fd01::/48"), HostPrefix: 64})
 			c.ServiceNetworks = prefixes("172.30.0.0/16", "fd02::/112")
 		}, ha, installconfig.Options{}},
-		"old-version": {func(c *model.Cluster) { c.OpenShiftVersion = "4.11.59"; c.NTPSources = []string{"ntp.example.com"} }, ha, installconfig.Options{
+		"old-version": {func(c *model.Cluster) {
+			c.OpenShiftVersion = "4.11.59"
+			c.NTPSources = []string{"ntp.example.com"}
+		}, ha, installconfig.Options{
 			Mirrors: []installconfig.ImageSource{{Source: "quay.io/openshift-release-dev", Mirrors: []string{"mirror.example.com/ocp"}}},
 		}},
 		"everything": {func(c *model.Cluster) {

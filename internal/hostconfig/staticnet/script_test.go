@@ -189,7 +189,8 @@ var crossed = map[string]string{"eth1": "52:54:00:aa:bb:01", "eth0": "52:54:00:a
 
 const namesInValues = `
 interfaces:
-- {name: bond0, type: bond, link-aggregation: {mode: active-backup, options: {primary: eth0, miimon: 100}, port: [eth0, eth1]}, ipv4: {enabled: true, dhcp: true}}
+- {name: bond0, type: bond, link-aggregation: {mode: active-backup, options: {primary: eth0, miimon: 100}, port: [eth0, eth1]},
+   ipv4: {enabled: true, dhcp: true}}
 - {name: d0, type: dummy, ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}}
 route-rules: {config: [{ip-from: 192.0.2.0/24, iif: d0, route-table: 5}, {ip-to: 192.0.2.9, iif: bond0, route-table: 5}]}
 `

@@ -75,7 +75,8 @@ func (g *generation) unrunnable(err error) error {
 			own, programArchitecture(i.program.path, i.Release.Architecture), i.Release.Version)
 	case errors.Is(err, fs.ErrNotExist) && exists(i.program.path):
 		return model.Unprocessablef("require the libraries of RHEL on the machine of this service: "+
-			"openshift-install of release %s is linked against them, and its loader %s does not exist here", i.Release.Version, loader(i.program.path))
+			"openshift-install of release %s is linked against them, and its loader %s does not exist here",
+			i.Release.Version, loader(i.program.path))
 	case errors.Is(err, fs.ErrPermission):
 		return model.Unprocessablef("require programs in %s to be executable, found that this machine refuses it (is it mounted noexec?): %s",
 			i.releases.cache.dir, err)

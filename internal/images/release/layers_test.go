@@ -115,7 +115,8 @@ func TestReleasesMustNameTheirInstallerByDigest(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, _ := open(t, p, nil)
-	_, err := r.Installer(t.Context(), release.Need{Image: references(t, p, "r", p.Address()+"/installer:latest"), Platform: "none", PullSecret: pullSecret})
+	_, err := r.Installer(t.Context(),
+		release.Need{Image: references(t, p, "r", p.Address()+"/installer:latest"), Platform: "none", PullSecret: pullSecret})
 	require.ErrorIs(t, err, model.ErrInvalid)
 	require.ErrorContains(t, err, "require images by digest")
 }

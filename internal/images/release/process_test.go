@@ -242,6 +242,7 @@ func TestInstallersOfReleasesWithoutOne(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, _ := open(t, p, nil)
-	_, err := r.Installer(t.Context(), release.Need{Image: p.Address() + "/openshift-release-dev/ocp-release:none", Platform: "none", PullSecret: pullSecret})
+	_, err := r.Installer(t.Context(),
+		release.Need{Image: p.Address() + "/openshift-release-dev/ocp-release:none", Platform: "none", PullSecret: pullSecret})
 	require.ErrorIs(t, err, model.ErrNotFound)
 }

@@ -86,7 +86,8 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 		"registry.appliance.openshift.com:5000/openshift/release-images",
 	)
 	require.YAMLEq(t, `{apiVersion: agent-install.openshift.io/v1beta1, kind: InfraEnv, metadata: {name: far},
-		spec: {pullSecretRef: {name: pull-secret}, sshAuthorizedKey: ssh-ed25519 AAAA, cpuArchitecture: aarch64}}`, bootstrapFile(t, config, "/cluster-manifests/infraenv.yaml"))
+		spec: {pullSecretRef: {name: pull-secret}, sshAuthorizedKey: ssh-ed25519 AAAA, cpuArchitecture: aarch64}}`,
+		bootstrapFile(t, config, "/cluster-manifests/infraenv.yaml"))
 	var secret struct {
 		Type       string
 		StringData map[string]string

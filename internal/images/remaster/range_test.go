@@ -81,7 +81,10 @@ func TestAnyRangeOfAnImageIsThatOfTheWhole(t *testing.T) {
 	for name, image := range map[string]struct {
 		base
 		*layout.Layout
-	}{"full": {near, full}, "minimal": {near, small}, "minimal of a base beyond 4 GiB": {beyond, farSmall}, "initramfs beyond 4 GiB": {beyond, initrd}} {
+	}{
+		"full": {near, full}, "minimal": {near, small},
+		"minimal of a base beyond 4 GiB": {beyond, farSmall}, "initramfs beyond 4 GiB": {beyond, initrd},
+	} {
 		whole := image.bytes(t, image.Layout)
 		for range 300 {
 			from, length := random.Int64N(int64(len(whole))), 1+random.Int64N(100<<10)

@@ -70,7 +70,8 @@ func TestOpenRowsSurviveTheRenamingOfTheirTable(t *testing.T) {
 
 	left := 0
 	err = conn.QueryRow(t.Context(), `
-		select (select count(*) from pg_class where relname like 'instruction%') + (select count(*) from pg_constraint where conname like 'instruction%')`).Scan(&left)
+		select (select count(*) from pg_class where relname like 'instruction%')
+			+ (select count(*) from pg_constraint where conname like 'instruction%')`).Scan(&left)
 	require.NoError(t, err)
 	require.Zero(t, left, "names of the table's parts follow it")
 }

@@ -73,7 +73,8 @@ func readImages(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answ
 	}
 	for _, image := range pulled.Images {
 		if image.Name == "" || !image.Result.Valid() {
-			return answer{}, model.Invalidf("require images with a name and the result success or failure, found %q with %q", image.Name, image.Result)
+			return answer{}, model.Invalidf("require images with a name and the result success or failure, found %q with %q",
+				image.Name, image.Result)
 		}
 	}
 	return answer{apply: func(h *model.Host, t *store.Tx) bool {

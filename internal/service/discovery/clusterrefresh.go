@@ -85,7 +85,8 @@ func (e *evaluation) derive() {
 		}
 		h.SuggestedRole = suggested
 		if suggested != "" {
-			e.parts[i].Event(events.New(events.HostRoleUpdated, lifecycle.AboutHost(h), events.Props{"suggested_role": string(suggested)}, e.t.Now()))
+			e.parts[i].Event(events.New(events.HostRoleUpdated, lifecycle.AboutHost(h),
+				events.Props{"suggested_role": string(suggested)}, e.t.Now()))
 		}
 		e.evaluateHost(h, e.by) // the size of disk a host needs depends on its role
 	}
@@ -148,7 +149,8 @@ func (e *evaluation) remotesChanged() bool {
 // clusterChanged compares what an evaluation may change.
 func clusterChanged(a, b *model.Cluster) bool {
 	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || a.Uses != b.Uses || a.LogsInfo != b.LogsInfo || a.Progress != b.Progress ||
-		a.LeaseSince != b.LeaseSince || a.LeaseNetwork != b.LeaseNetwork || a.NetworkGeneration != b.NetworkGeneration || a.MachineNetworksAuto != b.MachineNetworksAuto ||
+		a.LeaseSince != b.LeaseSince || a.LeaseNetwork != b.LeaseNetwork || a.NetworkGeneration != b.NetworkGeneration ||
+		a.MachineNetworksAuto != b.MachineNetworksAuto ||
 		!slices.Equal(a.MachineNetworks, b.MachineNetworks) || !slices.Equal(a.Validations, b.Validations) ||
 		!slices.EqualFunc(a.HostNetworks, b.HostNetworks, equalHostNetworks) || !equalConnectivity(a.Connectivity, b.Connectivity)
 }

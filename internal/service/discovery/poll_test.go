@@ -82,7 +82,8 @@ func TestCheckInsAreWrittenAtMostEveryTenSeconds(t *testing.T) {
 	require.Equal(t, first.CheckedInAt, m.read(t).CheckedInAt)
 	l.pass(6 * time.Second)
 	m.poll(t)
-	eventually(t, func() bool { return m.read(t).CheckedInAt.After(first.CheckedInAt) }, "the poll was not recorded", func() any { return nil })
+	eventually(t, func() bool { return m.read(t).CheckedInAt.After(first.CheckedInAt) }, "the poll was not recorded",
+		func() any { return nil })
 }
 
 // hold begins a poll and returns its answer as a channel, once the poll is waiting.

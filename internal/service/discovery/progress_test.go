@@ -23,15 +23,42 @@ func TestStagesOfAHost(t *testing.T) {
 		percent  int
 		status   model.HostStatus
 	}{
-		"continues":                          {at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling, percent: 25, status: model.HostInstallingInProgress},
-		"begins":                             {reported: model.StageStartingInstallation, stage: model.StageStartingInstallation, percent: 12, status: model.HostInstallingInProgress},
-		"reports its percent":                {at: model.StageWritingImageToDisk, reported: model.StageWritingImageToDisk, info: "42%", stage: model.StageWritingImageToDisk, status: model.HostInstallingInProgress},
-		"skips stages":                       {at: model.StageInstalling, reported: model.StageRebooting, stage: model.StageRebooting, percent: 62, status: model.HostInstallingInProgress},
-		"does not go back":                   {at: model.StageRebooting, reported: model.StageInstalling, stage: model.StageRebooting, status: model.HostInstallingInProgress},
-		"does not take a stage of workers":   {at: model.StageRebooting, reported: model.StageWaitingForIgnition, stage: model.StageRebooting, status: model.HostInstallingInProgress},
-		"is installed when it is done":       {at: model.StageJoined, reported: model.StageDone, stage: model.StageDone, percent: 100, status: model.HostInstalled},
-		"fails with the installer's words":   {at: model.StageWritingImageToDisk, reported: model.StageFailed, info: "no space", stage: model.StageWritingImageToDisk, status: model.HostError},
-		"is reported by the controller late": {at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined, percent: 87, status: model.HostInstallingInProgress},
+		"continues": {
+			at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling, percent: 25,
+			status: model.HostInstallingInProgress,
+		},
+		"begins": {
+			reported: model.StageStartingInstallation, stage: model.StageStartingInstallation, percent: 12,
+			status: model.HostInstallingInProgress,
+		},
+		"reports its percent": {
+			at: model.StageWritingImageToDisk, reported: model.StageWritingImageToDisk, info: "42%",
+			stage: model.StageWritingImageToDisk, status: model.HostInstallingInProgress,
+		},
+		"skips stages": {
+			at: model.StageInstalling, reported: model.StageRebooting, stage: model.StageRebooting, percent: 62,
+			status: model.HostInstallingInProgress,
+		},
+		"does not go back": {
+			at: model.StageRebooting, reported: model.StageInstalling, stage: model.StageRebooting,
+			status: model.HostInstallingInProgress,
+		},
+		"does not take a stage of workers": {
+			at: model.StageRebooting, reported: model.StageWaitingForIgnition, stage: model.StageRebooting,
+			status: model.HostInstallingInProgress,
+		},
+		"is installed when it is done": {
+			at: model.StageJoined, reported: model.StageDone, stage: model.StageDone, percent: 100,
+			status: model.HostInstalled,
+		},
+		"fails with the installer's words": {
+			at: model.StageWritingImageToDisk, reported: model.StageFailed, info: "no space",
+			stage: model.StageWritingImageToDisk, status: model.HostError,
+		},
+		"is reported by the controller late": {
+			at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined, percent: 87,
+			status: model.HostInstallingInProgress,
+		},
 	}
 	l := newLab(t)
 	for name, test := range tests {

@@ -80,9 +80,11 @@ func TestPreparingHostsAreJudgedAndTheirClusterIsLeftToTheWorkflow(t *testing.T)
 		exit          int
 		to            model.HostStatus
 	}{
-		"waits for the checks":               {to: model.HostPreparingForInstallation},
-		"waits for the images":               {speed: `{"io_sync_duration":3,"path":"/dev/sda"}`, to: model.HostPreparingForInstallation},
-		"is prepared when both passed":       {speed: `{"io_sync_duration":3,"path":"/dev/sda"}`, images: image, to: model.HostPreparingSuccessful},
+		"waits for the checks": {to: model.HostPreparingForInstallation},
+		"waits for the images": {speed: `{"io_sync_duration":3,"path":"/dev/sda"}`, to: model.HostPreparingForInstallation},
+		"is prepared when both passed": {
+			speed: `{"io_sync_duration":3,"path":"/dev/sda"}`, images: image, to: model.HostPreparingSuccessful,
+		},
 		"is insufficient with a broken disk": {speed: `{"path":"/dev/sda"}`, exit: 1, to: model.HostInsufficient},
 		"failed to prepare without an image": {images: `{"images":[{"name":"a","result":"failure"}]}`, to: model.HostPreparingFailed},
 	}

@@ -80,17 +80,35 @@ func TestRegistrationAgain(t *testing.T) {
 		stepEnds  bool // the open step of the workflow ends as interrupted
 		refused   bool
 	}{
-		"starts discovery over":                   {from: model.HostKnown, to: model.HostDiscovering, forgotten: true},
-		"brings a silent host back":               {from: model.HostDisconnected, to: model.HostDiscovering, forgotten: true},
-		"continues a reset":                       {from: model.HostResettingPendingUserAction, to: model.HostDiscovering, forgotten: true},
-		"takes a preparing host back":             {from: model.HostPreparingForInstallation, cluster: model.ClusterPreparingForInstallation, to: model.HostKnown, forgotten: true, stepEnds: true},
-		"fails a host that was writing":           {from: model.HostInstallingInProgress, stage: writing, cluster: model.ClusterInstalling, to: model.HostError, stepEnds: true},
-		"fails a host before its first stage":     {from: model.HostInstalling, cluster: model.ClusterInstalling, to: model.HostError, stepEnds: true},
-		"means a wrong boot order after a reboot": {from: model.HostInstallingInProgress, stage: rebooting, cluster: model.ClusterInstalling, to: model.HostInstallingPendingUserAction},
-		"means a wrong boot order later on":       {from: model.HostInstallingInProgress, stage: joined, cluster: model.ClusterInstalling, to: model.HostInstallingPendingUserAction},
-		"leaves a failed host failed":             {from: model.HostError, stage: writing, cluster: model.ClusterInstalling, to: model.HostError},
-		"leaves an installed host installed":      {from: model.HostInstalled, stage: model.StageDone, cluster: model.ClusterInstalled, to: model.HostInstalled},
-		"is refused for a cancelled host":         {from: model.HostCancelled, cluster: model.ClusterCancelled, to: model.HostCancelled, refused: true},
+		"starts discovery over":     {from: model.HostKnown, to: model.HostDiscovering, forgotten: true},
+		"brings a silent host back": {from: model.HostDisconnected, to: model.HostDiscovering, forgotten: true},
+		"continues a reset":         {from: model.HostResettingPendingUserAction, to: model.HostDiscovering, forgotten: true},
+		"takes a preparing host back": {
+			from: model.HostPreparingForInstallation, cluster: model.ClusterPreparingForInstallation, to: model.HostKnown,
+			forgotten: true, stepEnds: true,
+		},
+		"fails a host that was writing": {
+			from: model.HostInstallingInProgress, stage: writing, cluster: model.ClusterInstalling, to: model.HostError,
+			stepEnds: true,
+		},
+		"fails a host before its first stage": {
+			from: model.HostInstalling, cluster: model.ClusterInstalling, to: model.HostError, stepEnds: true,
+		},
+		"means a wrong boot order after a reboot": {
+			from: model.HostInstallingInProgress, stage: rebooting, cluster: model.ClusterInstalling,
+			to: model.HostInstallingPendingUserAction,
+		},
+		"means a wrong boot order later on": {
+			from: model.HostInstallingInProgress, stage: joined, cluster: model.ClusterInstalling,
+			to: model.HostInstallingPendingUserAction,
+		},
+		"leaves a failed host failed": {from: model.HostError, stage: writing, cluster: model.ClusterInstalling, to: model.HostError},
+		"leaves an installed host installed": {
+			from: model.HostInstalled, stage: model.StageDone, cluster: model.ClusterInstalled, to: model.HostInstalled,
+		},
+		"is refused for a cancelled host": {
+			from: model.HostCancelled, cluster: model.ClusterCancelled, to: model.HostCancelled, refused: true,
+		},
 	}
 	l := newLab(t)
 	for name, test := range tests {

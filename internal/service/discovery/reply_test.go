@@ -23,11 +23,17 @@ func TestMalformedRepliesAreRefusedAndChangeNothing(t *testing.T) {
 		"list of free addresses that is an object": {StepType: wire.StepTypeFreeNetworkAddresses, Output: `{}`},
 		"NTP answer that is a list":                {StepType: wire.StepTypeNtpSynchronizer, Output: `[]`},
 		"resolutions that are text":                {StepType: wire.StepTypeDomainResolution, Output: `{"resolutions":"none"}`},
-		"verification of something else":           {StepType: wire.StepTypeVerifyVips, Output: `[{"vip":"nowhere","vip_type":"api","verification":"succeeded"}]`},
-		"unknown verification":                     {StepType: wire.StepTypeVerifyVips, Output: `[{"vip":"192.0.2.2","vip_type":"api","verification":"perhaps"}]`},
-		"disk speed that is text":                  {StepType: wire.StepTypeInstallationDiskSpeedCheck, Output: `{"io_sync_duration":"fast"}`},
-		"image with an unknown result":             {StepType: wire.StepTypeContainerImageAvailability, Output: `{"images":[{"name":"a","result":"maybe"}]}`},
-		"unknown step":                             {StepType: "make-coffee", Output: "{}"},
+		"verification of something else": {
+			StepType: wire.StepTypeVerifyVips, Output: `[{"vip":"nowhere","vip_type":"api","verification":"succeeded"}]`,
+		},
+		"unknown verification": {
+			StepType: wire.StepTypeVerifyVips, Output: `[{"vip":"192.0.2.2","vip_type":"api","verification":"perhaps"}]`,
+		},
+		"disk speed that is text": {StepType: wire.StepTypeInstallationDiskSpeedCheck, Output: `{"io_sync_duration":"fast"}`},
+		"image with an unknown result": {
+			StepType: wire.StepTypeContainerImageAvailability, Output: `{"images":[{"name":"a","result":"maybe"}]}`,
+		},
+		"unknown step": {StepType: "make-coffee", Output: "{}"},
 	}
 	l := newLab(t)
 	c, env := l.cluster(t)
@@ -66,7 +72,9 @@ func TestLateRepliesAndRepliesToOtherQuestionsAreTaken(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, m.reply(t, wire.StepReply{StepType: wire.StepTypeInventory, StepID: "inventory-00000000", Output: string(inventory)}))
 	require.Equal(t, 12, m.read(t).Inventory.CPU.Count, "an installation is not changed under way")
-	require.ErrorIs(t, l.service.Reply(t.Context(), env.ID, uuid.New(), wire.StepReply{StepType: wire.StepTypeStopInstallation}), model.ErrNotFound)
+	require.ErrorIs(t,
+		l.service.Reply(t.Context(), env.ID, uuid.New(), wire.StepReply{StepType: wire.StepTypeStopInstallation}),
+		model.ErrNotFound)
 }
 
 func TestNULInAnInventoryIsLeftOut(t *testing.T) {
@@ -92,17 +100,45 @@ func TestRepliesToAWorkflow(t *testing.T) {
 		exit  int
 		error string
 	}{
-		"success":                            {wire.StepImageWrite, wire.StepReply{Output: `{"device":"/dev/sda"}`}, model.ActivityReported, 0, ""},
-		"failure":                            {wire.StepImageWrite, wire.StepReply{ExitCode: 5, Error: "disk full"}, model.ActivityReported, 5, "disk full"},
-		"the install step of a v2 agent":     {wire.StepTypeInstall, wire.StepReply{Output: "done"}, model.ActivityReported, 0, ""},
-		"the same install step again":        {wire.StepTypeInstall, wire.StepReply{ExitCode: 125, Error: `the container name "assisted-installer" is already in use`}, model.ActivityPending, 0, ""},
-		"another install failure":            {wire.StepTypeInstall, wire.StepReply{ExitCode: 125, Error: "no such image"}, model.ActivityReported, 125, "no such image"},
-		"disk speed":                         {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: `{"io_sync_duration":3,"path":"/dev/sda"}`}, model.ActivityReported, 0, ""},
-		"disk speed while a check runs":      {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{}, model.ActivityPending, 0, ""},
-		"images while a pull runs":           {wire.StepTypeContainerImageAvailability, wire.StepReply{}, model.ActivityPending, 0, ""},
-		"disk speed that cannot be read":     {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: "{"}, model.ActivityReported, -1, "format"},
-		"media that is gone":                 {wire.StepImageWrite, wire.StepReply{ExitCode: 256, Error: "cannot read from the media"}, model.ActivityReported, 256, "cannot read from the media"},
-		"interruption by an agent's restart": {wire.StepImageWrite, wire.StepReply{ExitCode: wire.ExitInterrupted, Error: "interrupted: agent restarted"}, model.ActivityReported, 75, "interrupted: agent restarted"},
+		"success": {
+			wire.StepImageWrite, wire.StepReply{Output: `{"device":"/dev/sda"}`}, model.ActivityReported, 0, "",
+		},
+		"failure": {
+			wire.StepImageWrite, wire.StepReply{ExitCode: 5, Error: "disk full"}, model.ActivityReported, 5, "disk full",
+		},
+		"the install step of a v2 agent": {wire.StepTypeInstall, wire.StepReply{Output: "done"}, model.ActivityReported, 0, ""},
+		"the same install step again": {
+			wire.StepTypeInstall,
+			wire.StepReply{ExitCode: 125, Error: `the container name "assisted-installer" is already in use`},
+			model.ActivityPending, 0, "",
+		},
+		"another install failure": {
+			wire.StepTypeInstall,
+			wire.StepReply{ExitCode: 125, Error: "no such image"},
+			model.ActivityReported, 125,
+			"no such image",
+		},
+		"disk speed": {
+			wire.StepTypeInstallationDiskSpeedCheck,
+			wire.StepReply{Output: `{"io_sync_duration":3,"path":"/dev/sda"}`},
+			model.ActivityReported, 0, "",
+		},
+		"disk speed while a check runs": {wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{}, model.ActivityPending, 0, ""},
+		"images while a pull runs":      {wire.StepTypeContainerImageAvailability, wire.StepReply{}, model.ActivityPending, 0, ""},
+		"disk speed that cannot be read": {
+			wire.StepTypeInstallationDiskSpeedCheck, wire.StepReply{Output: "{"}, model.ActivityReported, -1, "format",
+		},
+		"media that is gone": {
+			wire.StepImageWrite,
+			wire.StepReply{ExitCode: 256, Error: "cannot read from the media"},
+			model.ActivityReported,
+			256, "cannot read from the media",
+		},
+		"interruption by an agent's restart": {
+			wire.StepImageWrite,
+			wire.StepReply{ExitCode: wire.ExitInterrupted, Error: "interrupted: agent restarted"},
+			model.ActivityReported, 75, "interrupted: agent restarted",
+		},
 	}
 	l := newLab(t)
 	for name, test := range tests {
@@ -125,7 +161,9 @@ func TestRepliesToAWorkflow(t *testing.T) {
 			require.Equal(t, test.exit, i.ExitCode)
 			require.Contains(t, i.Error, test.error)
 
-			require.NoError(t, m.reply(t, wire.StepReply{StepType: wire.StepImageWrite, StepID: test.reply.StepID, ExitCode: 99}), "a second result is accepted")
+			require.NoError(t,
+				m.reply(t, wire.StepReply{StepType: wire.StepImageWrite, StepID: test.reply.StepID, ExitCode: 99}),
+				"a second result is accepted")
 			if test.state == model.ActivityReported {
 				require.Equal(t, test.exit, m.activity(t, c, "step-1").ExitCode, "and changes nothing")
 			}
@@ -147,11 +185,16 @@ func TestChecksBeforeAnInstallationAreStored(t *testing.T) {
 	require.Equal(t, model.DiskSpeed{Tested: true, SyncDurationMS: 30}, m.read(t).DiskSpeed["/dev/sda"])
 	require.Equal(t, 1, l.events(t, c.ID)["disk_speed_slower_than_supported"])
 	require.NoError(t, m.reply(t, wire.StepReply{StepType: speed, ExitCode: 124, Error: "timed out"}))
-	require.Equal(t, model.DiskSpeed{Tested: true, ExitCode: 124}, m.read(t).DiskSpeed["/dev/sda"], "a failed check is of the installation disk")
+	require.Equal(t, model.DiskSpeed{Tested: true, ExitCode: 124}, m.read(t).DiskSpeed["/dev/sda"],
+		"a failed check is of the installation disk")
 
 	images := wire.StepTypeContainerImageAvailability
-	require.NoError(t, m.reply(t, wire.StepReply{StepType: images, Output: `{"images":[{"name":"a","result":"success","size_bytes":1000,"time":1,"download_rate":10}]}`}))
-	require.NoError(t, m.reply(t, wire.StepReply{StepType: images, ExitCode: 2, Output: `{"images":[{"name":"a","result":"success"},{"name":"b","result":"failure"}]}`}))
+	require.NoError(t,
+		m.reply(t,
+			wire.StepReply{StepType: images, Output: `{"images":[{"name":"a","result":"success","size_bytes":1000,"time":1,"download_rate":10}]}`}))
+	require.NoError(t,
+		m.reply(t,
+			wire.StepReply{StepType: images, ExitCode: 2, Output: `{"images":[{"name":"a","result":"success"},{"name":"b","result":"failure"}]}`}))
 	got := m.read(t).Images
 	require.Len(t, got, 2)
 	require.InDelta(t, 1000, got[0].SizeBytes, 0, "what the first pull told stays")
@@ -166,8 +209,10 @@ func TestVirtualAddressesAreVerifiedUntilTheyAreUsed(t *testing.T) {
 	m := l.machine(env, 0)
 	m.register(t)
 	reply := func(verification string) wire.StepReply {
-		return wire.StepReply{StepType: wire.StepTypeVerifyVips, Output: `[{"vip":"192.0.2.2","vip_type":"api","verification":"` + verification + `"},` +
-			`{"vip":"192.0.2.3","vip_type":"ingress","verification":"succeeded"},{"vip":"192.0.2.99","vip_type":"api","verification":"failed"}]`}
+		return wire.StepReply{StepType: wire.StepTypeVerifyVips, Output: `[` +
+			`{"vip":"192.0.2.2","vip_type":"api","verification":"` + verification + `"},` +
+			`{"vip":"192.0.2.3","vip_type":"ingress","verification":"succeeded"},` +
+			`{"vip":"192.0.2.99","vip_type":"api","verification":"failed"}]`}
 	}
 	require.NoError(t, m.reply(t, reply("succeeded")))
 	got := l.readCluster(t, c.ID)

@@ -76,7 +76,8 @@ func TestSilenceDuringAnInstallation(t *testing.T) {
 			require.Equal(t, model.ActivityReported, i.State)
 			require.Equal(t, wire.ExitInterrupted, i.ExitCode)
 			require.True(t, h.DecisionOpen)
-			require.Equal(t, model.ClusterInstallingPendingUserAction, l.readCluster(t, c.ID).Status, "the workflow decides whether the cluster failed")
+			require.Equal(t, model.ClusterInstallingPendingUserAction, l.readCluster(t, c.ID).Status,
+				"the workflow decides whether the cluster failed")
 		})
 	}
 }
@@ -109,12 +110,16 @@ func TestLogsThatDoNotComeAreGivenUp(t *testing.T) {
 	m.set(t, func(h *model.Host) { h.Status = model.HostError })
 	l.setCluster(t, c.ID, func(c *model.Cluster) { c.Status = model.ClusterError })
 	require.NoError(t, l.progress().Logs(t.Context(), env.ID, m.id, model.LogsRequested))
-	eventually(t, func() bool { return m.read(t).LogsInfo == model.LogsTimeout }, "logs are still awaited", func() any { return m.read(t).LogsInfo })
+	eventually(t, func() bool { return m.read(t).LogsInfo == model.LogsTimeout }, "logs are still awaited",
+		func() any { return m.read(t).LogsInfo })
 }
 
 func TestMediaThatIsGone(t *testing.T) {
 	t.Parallel()
-	gone := wire.StepReply{StepType: wire.StepTypeNtpSynchronizer, StepID: "ntp-synchronizer-00000001", ExitCode: 256, Error: "cannot read from the media"}
+	gone := wire.StepReply{
+		StepType: wire.StepTypeNtpSynchronizer, StepID: "ntp-synchronizer-00000001", ExitCode: 256,
+		Error: "cannot read from the media",
+	}
 	back := replyOf("ntp-synchronizer", `{"ntp_sources":[]}`, 0)
 
 	t.Run("disconnects a host until a step succeeds again", func(t *testing.T) {

@@ -58,7 +58,8 @@ func TestAgentOfAnotherVersionIsUpgradedAndToldOf(t *testing.T) {
 
 			for result, event := range map[string]string{"failure": "upgrade_agent_failed", "success": "upgrade_agent_finished"} {
 				require.NoError(t, m.reply(t, wire.StepReply{
-					StepType: wire.StepTypeUpgradeAgent, StepID: steps[0].StepID, Output: `{"agent_image":"` + test.wanted + `","result":"` + result + `"}`,
+					StepType: wire.StepTypeUpgradeAgent, StepID: steps[0].StepID,
+					Output: `{"agent_image":"` + test.wanted + `","result":"` + result + `"}`,
 				}))
 				require.Equal(t, 1, l.events(t, c.ID)[event])
 			}
@@ -146,8 +147,9 @@ func TestMediaOfHostsInEveryState(t *testing.T) {
 	for status, want := range map[model.HostStatus]model.HostStatus{
 		model.HostDiscovering: model.HostDisconnected, model.HostInsufficient: model.HostDisconnected, model.HostKnown: model.HostDisconnected,
 		model.HostPendingForInput: model.HostDisconnected, model.HostBinding: model.HostDisconnected,
-		model.HostPreparingForInstallation: model.HostError, model.HostPreparingFailed: model.HostError, model.HostPreparingSuccessful: model.HostError,
-		model.HostInstalling: model.HostError, model.HostInstallingInProgress: model.HostError, model.HostError: model.HostError,
+		model.HostPreparingForInstallation: model.HostError, model.HostPreparingFailed: model.HostError,
+		model.HostPreparingSuccessful: model.HostError,
+		model.HostInstalling:          model.HostError, model.HostInstallingInProgress: model.HostError, model.HostError: model.HostError,
 		model.HostDiscoveringUnbound: model.HostDisconnectedUnbound, model.HostKnownUnbound: model.HostDisconnectedUnbound,
 		model.HostInsufficientUnbound: model.HostDisconnectedUnbound, model.HostUnbinding: model.HostDisconnectedUnbound,
 		model.HostInstalled: model.HostInstalled, model.HostCancelled: model.HostCancelled,

@@ -14,7 +14,9 @@ func TestEvaluationsCountWhatAClusterUses(t *testing.T) {
 	l := newLab(t)
 	c, env := l.cluster(t)
 	for i, m := range []model.Manifest{
-		{FileName: "a.yaml", Source: store.SourceUser}, {FileName: "b.yaml", Source: store.SourceUser}, {FileName: "c.yaml", Source: store.SourceSystem},
+		{FileName: "a.yaml", Source: store.SourceUser},
+		{FileName: "b.yaml", Source: store.SourceUser},
+		{FileName: "c.yaml", Source: store.SourceSystem},
 	} {
 		m.ClusterID, m.Folder, m.Blob = c.ID, "manifests", model.BlobRef{Key: string(rune('a' + i))}
 		require.NoError(t, l.store.PutManifest(t.Context(), m))

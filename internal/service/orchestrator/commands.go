@@ -93,7 +93,8 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 		return err
 	}
 	if !possible(lifecycle.ResetCluster, c) {
-		return model.Conflictf("cluster %s cannot be reset: require an installation that runs, failed or was cancelled, found status %s", c.Name, c.Status)
+		return model.Conflictf("cluster %s cannot be reset: require an installation that runs, failed or was cancelled, "+
+			"found status %s", c.Name, c.Status)
 	}
 	err = o.stop(ctx, c, workflows.CommandReset)
 	if !errors.Is(err, model.ErrNotFound) {
@@ -154,7 +155,8 @@ func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.
 	}
 	silence := o.Store.Now().Sub(h.CheckedInAt)
 	if name != workflows.CommandEvict && !h.Stage.LeftLiveImage() && silence > o.Timeouts.Disconnect {
-		return model.Conflictf("host %s cannot be retried yet: require a sign of it within %s, the last one was %s ago; bring it back or evict it",
+		return model.Conflictf("host %s cannot be retried yet: require a sign of it within %s, the last one was %s ago; "+
+			"bring it back or evict it",
 			h.Hostname(), o.Timeouts.Disconnect, silence.Round(time.Second))
 	}
 	err = o.command(ctx, workflows.HostWorkflowID(infraEnvID, hostID), name)

@@ -52,7 +52,8 @@ func TestStatusWritesAreFound(t *testing.T) {
 func typed(t *testing.T, patterns ...string) []*gopackages.Package {
 	t.Helper()
 	list, err := gopackages.Load(&gopackages.Config{
-		Mode: gopackages.NeedName | gopackages.NeedFiles | gopackages.NeedSyntax | gopackages.NeedTypes | gopackages.NeedTypesInfo | gopackages.NeedImports,
+		Mode: gopackages.NeedName | gopackages.NeedFiles | gopackages.NeedSyntax |
+			gopackages.NeedTypes | gopackages.NeedTypesInfo | gopackages.NeedImports,
 	}, patterns...)
 	require.NoError(t, err)
 	require.NotEmpty(t, list)

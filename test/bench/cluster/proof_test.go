@@ -131,7 +131,8 @@ func (b *bench) askAsRogue(t *testing.T) {
 	)(
 		t,
 		fmt.Sprintf(`{"apiVersion":"certificates.k8s.io/v1","kind":"CertificateSigningRequest","metadata":{"name":%q},
-		"spec":{"request":%q,"signerName":"kubernetes.io/kube-apiserver-client-kubelet","usages":["digital signature","client auth"]}}`, rogueName, request),
+		"spec":{"request":%q,"signerName":"kubernetes.io/kube-apiserver-client-kubelet","usages":["digital signature","client auth"]}}`,
+			rogueName, request),
 		"create",
 		"--filename",
 		"-",

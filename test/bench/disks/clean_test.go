@@ -96,18 +96,22 @@ var layouts = []struct {
 	{
 		name: "a group whose other disk is gone", warns: true,
 		make: `pvcreate -qq /dev/vda /dev/vdb; vgcreate -qq vg0 /dev/vda /dev/vdb; lvcreate -qq -y -L 20M -n small vg0
-			lvcreate -qq -y -L 1200M -n big vg0; vgchange -qq -an vg0; wipefs -qaf /dev/vdb; udevadm settle; vgchange -qq -ay --activationmode partial vg0 || true`,
+			lvcreate -qq -y -L 1200M -n big vg0; vgchange -qq -an vg0; wipefs -qaf /dev/vdb; udevadm settle
+			vgchange -qq -ay --activationmode partial vg0 || true`,
 	},
 	{
 		name: "a group of the same name on another disk",
 		make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0; vgchange -qq -an vg0
-			pvcreate -qq --config 'devices{filter=["a|vdb|","r|.*|"]}' /dev/vdb; vgcreate -qq --config 'devices{filter=["a|vdb|","r|.*|"]}' vg0 /dev/vdb
+			pvcreate -qq --config 'devices{filter=["a|vdb|","r|.*|"]}' /dev/vdb
+			vgcreate -qq --config 'devices{filter=["a|vdb|","r|.*|"]}' vg0 /dev/vdb
 			lvcreate -qq -y -L 20M -n keep --config 'devices{filter=["a|vdb|","r|.*|"]}' vg0; udevadm settle`,
-		others: `pvs --noheadings -o vg_name,lv_count --config 'devices{filter=["a|vdb|","r|.*|"]}' /dev/vdb 2>/dev/null; lvs --noheadings -o lv_name --config 'devices{filter=["a|vdb|","r|.*|"]}'`,
+		others: `pvs --noheadings -o vg_name,lv_count --config 'devices{filter=["a|vdb|","r|.*|"]}' /dev/vdb 2>/dev/null
+			lvs --noheadings -o lv_name --config 'devices{filter=["a|vdb|","r|.*|"]}'`,
 	},
 	{
-		name:   "a volume group of another disk that is in use",
-		make:   `pvcreate -qq /dev/vdb; vgcreate -qq data /dev/vdb; lvcreate -qq -y -L 20M -n keep data; pvcreate -qq /dev/vda; vgcreate -qq old /dev/vda; lvcreate -qq -y -L 20M -n x old`,
+		name: "a volume group of another disk that is in use",
+		make: `pvcreate -qq /dev/vdb; vgcreate -qq data /dev/vdb; lvcreate -qq -y -L 20M -n keep data
+			pvcreate -qq /dev/vda; vgcreate -qq old /dev/vda; lvcreate -qq -y -L 20M -n x old`,
 		others: `lvs --noheadings -o lv_name,lv_active data; wipefs /dev/vdb`,
 	},
 	{
@@ -137,12 +141,15 @@ var layouts = []struct {
 	},
 	{
 		name: "one disk of a stripe, which does not start",
-		make: `mdadm -q --create --run /dev/md0 --level=0 --raid-devices=2 /dev/vda /dev/vdb; mdadm -q --stop /dev/md0; wipefs -qaf /dev/vdb; udevadm settle
-			mdadm -q --stop /dev/md/* /dev/md[0-9]* 2>/dev/null || true; mdadm -q --incremental /dev/vda || true; udevadm settle; test -n "$(ls /sys/block/vda/holders)"`,
+		make: `mdadm -q --create --run /dev/md0 --level=0 --raid-devices=2 /dev/vda /dev/vdb
+			mdadm -q --stop /dev/md0; wipefs -qaf /dev/vdb; udevadm settle
+			mdadm -q --stop /dev/md/* /dev/md[0-9]* 2>/dev/null || true; mdadm -q --incremental /dev/vda || true; udevadm settle
+			test -n "$(ls /sys/block/vda/holders)"`,
 	},
 	{
 		name: "an array that was not started",
-		make: `mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb; mdadm -q --stop /dev/md0; udevadm settle; mdadm -q --stop /dev/md* 2>/dev/null || true`,
+		make: `mdadm -q --create --run /dev/md0 --level=1 --raid-devices=2 --assume-clean /dev/vda /dev/vdb
+			mdadm -q --stop /dev/md0; udevadm settle; mdadm -q --stop /dev/md* 2>/dev/null || true`,
 	},
 	{
 		name: "a device of the device mapper",
@@ -155,7 +162,8 @@ var layouts = []struct {
 	{name: "file systems", make: two + `two /dev/vda; mkfs.ext4 -q /dev/vda1; mkswap -q /dev/vda2`},
 	{
 		name: "a volume of LVM that device mapper uses",
-		make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0; dmsetup create user --table "0 1000 linear /dev/vg0/root 0"`,
+		make: `pvcreate -qq /dev/vda; vgcreate -qq vg0 /dev/vda; lvcreate -qq -y -L 20M -n root vg0
+			dmsetup create user --table "0 1000 linear /dev/vg0/root 0"`,
 	},
 	{
 		name: "LVM inside a volume of LVM",

@@ -36,7 +36,8 @@ linux /ostree/vmlinuz' >/tmp/b/loader/entries/ostree-1-bench.conf
 # CONSOLE-SETTINGS-END' >/tmp/b/grub2/grub.cfg
 	touch /tmp/b/ignition.firstboot
 	truncate -s 256M /tmp/coreos.raw
-	sgdisk -n1:2048:+1M -c1:BIOS-BOOT -t1:ef02 -n2:0:+16M -c2:EFI-SYSTEM -t2:ef00 -n3:0:+64M -c3:boot -n4:0:0 -c4:root /tmp/coreos.raw >/dev/null
+	sgdisk -n1:2048:+1M -c1:BIOS-BOOT -t1:ef02 -n2:0:+16M -c2:EFI-SYSTEM -t2:ef00 -n3:0:+64M -c3:boot -n4:0:0 -c4:root \
+		/tmp/coreos.raw >/dev/null
 	truncate -s 64M /tmp/boot; mkfs.ext4 -q -L boot -d /tmp/b /tmp/boot
 	dd if=/tmp/boot of=/tmp/coreos.raw bs=1M seek=18 conv=notrunc 2>/dev/null; rm /tmp/boot
 	dd if=/dev/urandom of=/tmp/coreos.raw bs=1M seek=82 count=160 conv=notrunc 2>/dev/null`

@@ -23,7 +23,8 @@ const reportScript = `{ echo "{\"hostname\":\"$(hostname)\",\"boot_id\":\"$(cat 
 echo "\"command_line\":\"$(cat /proc/cmdline)\",\"root\":\"$(findmnt -no SOURCE /)\"," &&
 echo "\"addresses\":\"$(ip -4 -o address show scope global | tr -s ' ' | cut -d' ' -f4 | paste -sd' ')\"," &&
 echo "\"first_boot_again\":$([ -e /boot/ignition.firstboot ] && echo true || echo false)," &&
-echo "\"file\":\"$(cat /etc/bench-file)\",\"boot_list\":\"$(efibootmgr 2>/dev/null | sed -n '/^Boot/p' | tr '\n\t' ';;')\"}"; } >/run/report.json &&
+echo "\"file\":\"$(cat /etc/bench-file)\"," &&
+echo "\"boot_list\":\"$(efibootmgr 2>/dev/null | sed -n '/^Boot/p' | tr '\n\t' ';;')\"}"; } >/run/report.json &&
 curl --silent --show-error --fail --retry 20 --retry-all-errors --data @/run/report.json `
 
 // hostReport is what such a host says.

@@ -81,7 +81,9 @@ func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 		c.Systemd.Units = append(c.Systemd.Units, types.Unit{
 			Name: name + ".service", Enabled: util.BoolToPtr(true),
 			Contents: util.StrToPtr(
-				"[Unit]\nDescription=" + name + "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/usr/local/bin/" + name + ".sh\n\n[Install]\nWantedBy=multi-user.target\n",
+				"[Unit]\nDescription=" + name + "\n\n" +
+					"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/usr/local/bin/" + name + ".sh\n\n" +
+					"[Install]\nWantedBy=multi-user.target\n",
 			),
 		})
 	}

@@ -164,8 +164,15 @@ func TestPlatformsAndTopologies(t *testing.T) {
 			) + "featureSet: TechPreviewNoUpgrade\n",
 			"controlPlaneTopology: DualReplica",
 		},
-		"dual stack": {strings.NewReplacer("hostPrefix: 23}]", "hostPrefix: 23}, {cidr: 'fd01::/48', hostPrefix: 64}]", "192.168.10.0/24}]", "192.168.10.0/24}, {cidr: 'fd00:10::/64'}]",
-			"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']", "[192.168.10.5]", "[192.168.10.5, 'fd00:10::5']").Replace(highlyAvailable), "type: BareMetal"},
+		"dual stack": {
+			strings.NewReplacer(
+				"hostPrefix: 23}]", "hostPrefix: 23}, {cidr: 'fd01::/48', hostPrefix: 64}]",
+				"192.168.10.0/24}]", "192.168.10.0/24}, {cidr: 'fd00:10::/64'}]",
+				"[172.30.0.0/16]", "[172.30.0.0/16, 'fd02::/112']",
+				"[192.168.10.5]", "[192.168.10.5, 'fd00:10::5']",
+			).Replace(highlyAvailable),
+			"type: BareMetal",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
