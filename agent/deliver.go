@@ -81,9 +81,9 @@ func definite(err error) bool {
 
 // unacceptable says that the content of the reply is at fault.
 func unacceptable(err error) bool {
-	var answer *client.Error
+	var apiErr *client.Error
 	return errors.Is(err, model.ErrInvalid) || errors.Is(err, model.ErrUnprocessable) ||
-		errors.As(err, &answer) && answer.Status == http.StatusRequestEntityTooLarge
+		errors.As(err, &apiErr) && apiErr.Status == http.StatusRequestEntityTooLarge
 }
 
 // unreadable reports a failure in place of an output the service cannot read, so that

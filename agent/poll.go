@@ -27,7 +27,7 @@ var errExit = errors.New("the service asked for a new registration")
 func (a *Agent) poll(ctx context.Context, steps *sync.WaitGroup, registrations *pauses) error {
 	pauses, pace := newPauses(), newPace(a.host.Now)
 	for {
-		answer, err := a.nextSteps(ctx)
+		reply, err := a.nextSteps(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -41,14 +41,14 @@ func (a *Agent) poll(ctx context.Context, steps *sync.WaitGroup, registrations *
 			continue
 		}
 		pauses.reset()
-		for _, step := range answer.Instructions {
+		for _, step := range reply.Instructions {
 			a.take(ctx, steps, step)
 		}
-		if answer.PostStepAction == wire.Exit && !a.options.Reclaim { // then the reboot ends it
+		if reply.PostStepAction == wire.Exit && !a.options.Reclaim { // then the reboot ends it
 			return errExit
 		}
 		registrations.reset()
-		if err := a.host.Sleep(ctx, pace.pause(answer)); err != nil {
+		if err := a.host.Sleep(ctx, pace.pause(reply)); err != nil {
 			return err
 		}
 	}
@@ -76,9 +76,9 @@ const spareMax = 5
 
 func newPace(now func() time.Time) *pace { return &pace{now: now, spare: spareMax, filled: now()} }
 
-func (p *pace) pause(answer *client.Poll) time.Duration {
-	asked := time.Duration(answer.NextInstructionSeconds) * time.Second
-	if asked > 0 && !answer.Held {
+func (p *pace) pause(reply *client.Poll) time.Duration {
+	asked := time.Duration(reply.NextInstructionSeconds) * time.Second
+	if asked > 0 && !reply.Held {
 		return min(asked, pollCeiling)
 	}
 	now := p.now()

@@ -69,15 +69,15 @@ func (a *Agent) nodeConfig(ctx context.Context, req *wire.APIVipConnectivityRequ
 	for _, h := range req.RequestHeaders {
 		request.Header.Set(h.Key, h.Value)
 	}
-	answer, err := (&http.Client{Transport: transport}).Do(request)
+	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("require status 200, found %s", answer.Status)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("require status 200, found %s", response.Status)
 	}
-	return io.ReadAll(io.LimitReader(answer.Body, maxNodeConfig))
+	return io.ReadAll(io.LimitReader(response.Body, maxNodeConfig))
 }
 
 // trusting is the way to servers whose certificate an authority (PEM in base64) signed.

@@ -40,12 +40,12 @@ func (a *Agent) freeAddresses(ctx context.Context, networks *wire.FreeAddressesR
 func (a *Agent) freeIn(ctx context.Context, network netip.Prefix) ([]string, error) {
 	free := []string{}
 	last := netipx.PrefixLastIP(network)
-	for part := netip.PrefixFrom(network.Addr(), max(network.Bits(), scanBits)); network.Contains(part.Addr()); {
-		taken, err := a.scan(ctx, part)
+	for subnet := netip.PrefixFrom(network.Addr(), max(network.Bits(), scanBits)); network.Contains(subnet.Addr()); {
+		taken, err := a.scan(ctx, subnet)
 		if err != nil {
 			return nil, err
 		}
-		for address := part.Addr(); part.Contains(address); address = address.Next() {
+		for address := subnet.Addr(); subnet.Contains(address); address = address.Next() {
 			// The first and the last address are those of the network and of all its hosts.
 			edge := network.Bits() < 31 && (address == network.Addr() || address == last)
 			if _, used := taken[address]; edge || used {
@@ -55,16 +55,16 @@ func (a *Agent) freeIn(ctx context.Context, network netip.Prefix) ([]string, err
 				return free, nil
 			}
 		}
-		part = netip.PrefixFrom(netipx.PrefixLastIP(part).Next(), part.Bits())
+		subnet = netip.PrefixFrom(netipx.PrefixLastIP(subnet).Next(), subnet.Bits())
 	}
 	return free, nil
 }
 
 // scan finds the addresses of a network that are in use. The host's own count as such.
-func (a *Agent) scan(ctx context.Context, part netip.Prefix) (map[netip.Addr][]string, error) {
-	up, err := a.nmap(ctx, "-sn", "-PR", "-n", "-oX", "-", part.String())
+func (a *Agent) scan(ctx context.Context, subnet netip.Prefix) (map[netip.Addr][]string, error) {
+	up, err := a.nmap(ctx, "-sn", "-PR", "-n", "-oX", "-", subnet.String())
 	if hostexec.Missing(err) {
-		up, err = a.scanByARP(ctx, part)
+		up, err = a.scanByARP(ctx, subnet)
 	}
 	if err != nil {
 		return nil, err
@@ -82,20 +82,20 @@ func (a *Agent) scan(ctx context.Context, part netip.Prefix) (map[netip.Addr][]s
 }
 
 // scanByARP asks for each address by itself, on the interface of its network.
-func (a *Agent) scanByARP(ctx context.Context, part netip.Prefix) (map[netip.Addr][]string, error) {
+func (a *Agent) scanByARP(ctx context.Context, subnet netip.Prefix) (map[netip.Addr][]string, error) {
 	nics, err := a.outgoing()
 	if err != nil {
 		return nil, err
 	}
-	via, near := nicFor(nics, part.Addr())
+	via, near := nicFor(nics, subnet.Addr())
 	if !near {
-		return nil, fmt.Errorf("no interface in %s", part)
+		return nil, fmt.Errorf("no interface in %s", subnet)
 	}
 	var mu sync.Mutex
 	up := map[netip.Addr][]string{}
 	var group errgroup.Group
 	group.SetLimit(probesAtOnce)
-	for address := part.Addr(); part.Contains(address); address = address.Next() {
+	for address := subnet.Addr(); subnet.Contains(address); address = address.Next() {
 		group.Go(func() error {
 			_, err := a.host.Runner.Run(ctx, hostexec.Cmd{
 				Name: "arping", Args: []string{"-f", "-c", "2", "-w", "2", "-I", via.Name, address.String()},

@@ -62,8 +62,8 @@ func (a *Agent) leaseAddress(ctx context.Context, nic, name, mac, known string) 
 		return "", address, err
 	}
 	defer func() {
-		_, gone := a.ip(context.WithoutCancel(ctx), "link", "delete", name)
-		err = errors.Join(err, gone)
+		_, deleteErr := a.ip(context.WithoutCancel(ctx), "link", "delete", name)
+		err = errors.Join(err, deleteErr)
 	}()
 	if _, err := a.ip(ctx, "link", "set", name, "up"); err != nil {
 		return "", address, err

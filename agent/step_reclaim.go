@@ -96,20 +96,20 @@ func (a *Agent) download(ctx context.Context, url, to string) error {
 	if err != nil {
 		return fmt.Errorf("fetch %s: %w", url, err)
 	}
-	answer, err := (&http.Client{Transport: a.host.HTTP}).Do(request)
+	response, err := (&http.Client{Transport: a.host.HTTP}).Do(request)
 	if err != nil {
 		return fmt.Errorf("fetch %s: %w", url, err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("fetch %s: require status 200, found %s", url, answer.Status)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetch %s: require status 200, found %s", url, response.Status)
 	}
 	part, err := os.Create(to + ".part")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
 	defer os.Remove(part.Name()) //nolint:errcheck // gone once it has its name
-	_, err = io.Copy(part, answer.Body)
+	_, err = io.Copy(part, response.Body)
 	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}

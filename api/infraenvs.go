@@ -126,7 +126,7 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 }
 
 func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) error {
-	before := partsOfConfig(e)
+	before := configSettings(e)
 	if p.PullSecret != nil {
 		if err := definition.CheckPullSecret(*p.PullSecret); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 		IgnitionOverride: p.IgnitionConfigOverride, KernelArguments: p.KernelArguments, TrustBundle: p.AdditionalTrustBundle,
 		DiscoveryDelay: p.NetworkDiscoveryDelaySeconds, ParseNetwork: s.networks.check,
 	}.Apply(e)
-	if err != nil || partsOfConfig(e) == before {
+	if err != nil || configSettings(e) == before {
 		return err
 	}
 	return s.checkImage(e)

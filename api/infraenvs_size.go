@@ -51,13 +51,13 @@ func (s *server) checkImage(e *model.InfraEnv) error {
 	return asInvalid(err)
 }
 
-// partsOfConfig are the settings that a discovery config is made of. Making one of the
+// configSettings are the settings that a discovery config is made of. Making one of the
 // network settings of a thousand hosts takes a third of a second: not for settings that
 // are in none.
-func partsOfConfig(e *model.InfraEnv) string {
-	parts := *e
-	parts.KernelArguments, parts.RendezvousIP = nil, ""
-	return jsonText(parts) + e.PullSecret.Reveal()
+func configSettings(e *model.InfraEnv) string {
+	used := *e
+	used.KernelArguments, used.RendezvousIP = nil, ""
+	return jsonText(used) + e.PullSecret.Reveal()
 }
 
 // unknownAgent stands for the program of an architecture that has none yet.
@@ -73,11 +73,11 @@ func asInvalid(err error) error {
 
 // largest names the settings that take most of a packed config, with their packed sizes.
 func (s *server) largest(e *model.InfraEnv) string {
-	type part struct {
+	type setting struct {
 		name string
 		size int
 	}
-	parts := []part{}
+	settings := []setting{}
 	for name, text := range map[string]string{
 		"ignition_config_override": e.IgnitionConfigOverride, "additional_trust_bundle": e.AdditionalTrustBundle,
 		"ssh_authorized_key": e.SSHAuthorizedKey, "pull_secret": e.PullSecret.Reveal(),
@@ -88,11 +88,11 @@ func (s *server) largest(e *model.InfraEnv) string {
 		if name == "static_network_config" && e.ImageType == string(wire.ImageTypeMinimalIso) {
 			continue // beside the config, in the initramfs
 		}
-		parts = append(parts, part{name, gzipSize(text)})
+		settings = append(settings, setting{name, gzipSize(text)})
 	}
-	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(b.size, a.size), strings.Compare(a.name, b.name)) })
+	slices.SortFunc(settings, func(a, b setting) int { return cmp.Or(cmp.Compare(b.size, a.size), strings.Compare(a.name, b.name)) })
 	words := make([]string, 0, 3)
-	for _, p := range parts[:3] {
+	for _, p := range settings[:3] {
 		words = append(words, fmt.Sprintf("%s %d", p.name, p.size))
 	}
 	return strings.Join(words, ", ")

@@ -13,10 +13,10 @@ import (
 // reply writes an answer.
 type reply func(w http.ResponseWriter, body any) error
 
-func ok(w http.ResponseWriter, body any) error       { return answer(w, http.StatusOK, body) }
-func created(w http.ResponseWriter, body any) error  { return answer(w, http.StatusCreated, body) }
-func accepted(w http.ResponseWriter, body any) error { return answer(w, http.StatusAccepted, body) }
-func noContent(w http.ResponseWriter) error          { return answer(w, http.StatusNoContent, nil) }
+func ok(w http.ResponseWriter, body any) error       { return respond(w, http.StatusOK, body) }
+func created(w http.ResponseWriter, body any) error  { return respond(w, http.StatusCreated, body) }
+func accepted(w http.ResponseWriter, body any) error { return respond(w, http.StatusAccepted, body) }
+func noContent(w http.ResponseWriter) error          { return respond(w, http.StatusNoContent, nil) }
 
 // okText answers with bytes of a content type.
 func okText(w http.ResponseWriter, contentType string, body []byte) error {
@@ -24,7 +24,7 @@ func okText(w http.ResponseWriter, contentType string, body []byte) error {
 	return nil
 }
 
-func answer(w http.ResponseWriter, status int, body any) error {
+func respond(w http.ResponseWriter, status int, body any) error {
 	if body == nil {
 		w.WriteHeader(status)
 		return nil

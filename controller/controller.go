@@ -111,8 +111,8 @@ const (
 // round observes once and does what is missing.
 func (c *controller) round(ctx context.Context) (next, error) {
 	found, err := c.Service.Cluster(ctx, c.ClusterID)
-	if gone := c.givenUp(ctx, err); gone || err != nil {
-		if gone {
+	if deleted := c.givenUp(ctx, err); deleted || err != nil {
+		if deleted {
 			return leave, nil
 		}
 		return wait, fmt.Errorf("read the cluster: %w", err)

@@ -31,30 +31,30 @@ func (v PhysicalVolume) sameGroup(other PhysicalVolume) bool {
 
 // ParseBlocks parses the output of lsblk --json for one device.
 func ParseBlocks(output string) (Block, error) {
-	var answer struct {
+	var decoded struct {
 		Devices []Block `json:"blockdevices"`
 	}
-	if err := json.Unmarshal([]byte(output), &answer); err != nil {
+	if err := json.Unmarshal([]byte(output), &decoded); err != nil {
 		return Block{}, fmt.Errorf("read the block devices: %w", err)
 	}
-	if len(answer.Devices) != 1 {
-		return Block{}, fmt.Errorf("require one block device, found %d", len(answer.Devices))
+	if len(decoded.Devices) != 1 {
+		return Block{}, fmt.Errorf("require one block device, found %d", len(decoded.Devices))
 	}
-	return answer.Devices[0], nil
+	return decoded.Devices[0], nil
 }
 
 // ParsePhysicalVolumes parses the output of pvs --reportformat json.
 func ParsePhysicalVolumes(output string) ([]PhysicalVolume, error) {
-	var answer struct {
+	var decoded struct {
 		Report []struct {
 			Volumes []PhysicalVolume `json:"pv"`
 		} `json:"report"`
 	}
-	if err := json.Unmarshal([]byte(output), &answer); err != nil {
+	if err := json.Unmarshal([]byte(output), &decoded); err != nil {
 		return nil, fmt.Errorf("read the physical volumes: %w", err)
 	}
 	var volumes []PhysicalVolume
-	for _, report := range answer.Report {
+	for _, report := range decoded.Report {
 		volumes = append(volumes, report.Volumes...)
 	}
 	return volumes, nil

@@ -20,13 +20,13 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 	workflow.Go(ctx, w.openGate)
 	var clusters *activities.Clusters
 	for reviewed := never; ; {
-		if err := workflow.Await(ctx, func() bool { return w.settled() != reviewed }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return w.outcomes() != reviewed }); err != nil {
 			return err
 		}
 		if err := w.awaitExtension(ctx); err != nil {
 			return err
 		}
-		reviewed = w.settled()
+		reviewed = w.outcomes()
 		var review activities.Review
 		if err := record(ctx, "Review installation", clusters.ReviewInstallation, w.request, &review); err != nil {
 			return err
@@ -42,15 +42,15 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 	}
 }
 
-// settled counts the hosts whose installation has an outcome, if only for now. A review
+// outcomes counts the hosts whose installation has an outcome, if only for now. A review
 // can bring something new only when one of the counts has changed.
-type settled struct{ done, waiting, gone int }
+type outcomes struct{ done, waiting, gone int }
 
 // never is no count of hosts: it differs from all of them.
-var never = settled{done: -1}
+var never = outcomes{done: -1}
 
-func (w *clusterInstall) settled() settled {
-	var n settled
+func (w *clusterInstall) outcomes() outcomes {
+	var n outcomes
 	for _, h := range w.plan.Hosts {
 		switch w.host(h.ID) {
 		case HostDone:

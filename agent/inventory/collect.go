@@ -16,9 +16,9 @@ type Machine struct {
 	Links  Links
 }
 
-// aspects fill their parts of an inventory. Those that come later may read what earlier
+// readers fill their parts of an inventory. Those that come later may read what earlier
 // ones found: a host without a name is named after an interface.
-var aspects = []func(context.Context, Machine, *wire.Inventory){
+var readers = []func(context.Context, Machine, *wire.Inventory){
 	readCPU, readMemory, readSystemVendor, readBoot, readTPM, readGPUs,
 	readInterfaces, readRoutes, readDisks, readBMC, readHostname,
 }
@@ -27,16 +27,16 @@ var aspects = []func(context.Context, Machine, *wire.Inventory){
 func Collect(ctx context.Context, m Machine) *wire.Inventory {
 	// Lists are never null: clients walk them without a look.
 	inventory := &wire.Inventory{Disks: []wire.Disk{}, Gpus: []wire.Gpu{}, Interfaces: []wire.Interface{}, Routes: []wire.Route{}}
-	for _, aspect := range aspects {
-		guard(func() { aspect(ctx, m, inventory) })
+	for _, read := range readers {
+		guard(func() { read(ctx, m, inventory) })
 	}
 	return inventory
 }
 
 // guard keeps odd hardware, on which a library stumbles, from hiding the rest of the host.
-func guard(aspect func()) {
+func guard(read func()) {
 	defer func() { _ = recover() }()
-	aspect()
+	read()
 }
 
 // text is a file of the host without the space around it, empty when it cannot be read.

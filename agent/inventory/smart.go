@@ -45,16 +45,16 @@ func (m Machine) smartctl(ctx context.Context, path string) (output string, miss
 
 // smartVerdict is smart_status of smartctl's answer, as JSON: {"passed":true}.
 func smartVerdict(output string) string {
-	var answer struct {
+	var report struct {
 		Status *struct {
 			Passed bool            `json:"passed"`
 			NVMe   json.RawMessage `json:"nvme,omitempty"` // which of the critical warnings are set
 		} `json:"smart_status"`
 	}
-	if json.Unmarshal([]byte(output), &answer) != nil || answer.Status == nil {
+	if json.Unmarshal([]byte(output), &report) != nil || report.Status == nil {
 		return ""
 	}
-	text, err := json.Marshal(answer.Status)
+	text, err := json.Marshal(report.Status)
 	if err != nil {
 		return ""
 	}

@@ -25,15 +25,15 @@ type argument[F any] interface {
 
 // ask resolves the argument and runs a request against it; doing labels errors.
 func ask[F, T any](ctx context.Context, at *Connection, a argument[F], doing string,
-	question func(c *client.Client, found *F) (T, error),
-) (answer T, err error) {
+	request func(c *client.Client, found *F) (T, error),
+) (reply T, err error) {
 	c := at.Client()
 	found, err := a.find(ctx, c)
 	if err != nil {
-		return answer, err
+		return reply, err
 	}
-	answer, err = question(c, found)
-	return answer, failed(at.URL, doing+" "+a.name(), err)
+	reply, err = request(c, found)
+	return reply, failed(at.URL, doing+" "+a.name(), err)
 }
 
 // nothing is the result of requests that only succeed or fail.

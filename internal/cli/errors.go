@@ -56,13 +56,13 @@ func failed(service, doing string, err error) error {
 	if errors.As(err, &already) {
 		return err
 	}
-	var answer *client.Error
-	if !errors.As(err, &answer) {
+	var apiErr *client.Error
+	if !errors.As(err, &apiErr) {
 		return &Failure{fmt.Errorf("%s: the service at %s does not answer: %w", doing, service, err), exitUnreachable}
 	}
-	text := answer.Reason
+	text := apiErr.Reason
 	if text == "" {
-		text = answer.Error()
+		text = apiErr.Error()
 	}
 	code := exitFailed
 	switch {

@@ -117,8 +117,8 @@ func (d *download) attempt(ctx context.Context) error {
 
 // broken distinguishes the end of a connection from a reply.
 func broken(ctx context.Context, err error) error {
-	var answer *client.Error
-	if errors.As(err, &answer) {
+	var apiErr *client.Error
+	if errors.As(err, &apiErr) {
 		return err
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -153,20 +153,20 @@ func (d *download) again(ctx context.Context, err error) (time.Duration, error) 
 		d.furthest, d.paused = have, 0
 		d.pauses.Reset()
 	}
-	var answer *client.Error
+	var apiErr *client.Error
 	var cut *brokenError
 	final := failed(d.from.at(), "download the "+d.what, err)
 	switch {
 	case errors.Is(err, errChanged):
 		return 0, nil
-	case errors.As(err, &answer) && answer.RetryAfter > 0 && client.Passing(err):
+	case errors.As(err, &apiErr) && apiErr.RetryAfter > 0 && client.Passing(err):
 		d.opened = true // the service works, and may be unreachable for a moment
-		d.progress.waits(d.progress.name + ": " + reason(answer))
-		return d.pause(answer.RetryAfter, d.timeout, final)
+		d.progress.waits(d.progress.name + ": " + reason(apiErr))
+		return d.pause(apiErr.RetryAfter, d.timeout, final)
 	case d.opened && !d.renewed && (errors.Is(err, client.ErrUnauthorized) || errors.Is(err, model.ErrNotFound)):
 		d.renewed = true // addresses end after some hours, and with the key that signed them
 		return 0, d.from.locate(ctx)
-	case errors.As(err, &cut), client.Passing(err) && answer != nil:
+	case errors.As(err, &cut), client.Passing(err) && apiErr != nil:
 		if !d.opened || !d.resumes() {
 			return 0, final
 		}
@@ -176,7 +176,7 @@ func (d *download) again(ctx context.Context, err error) (time.Duration, error) 
 		pause := d.pauses.NextBackOff()
 		d.progress.says("%s: the connection broke: %s; trying again", d.progress.name, err)
 		return d.pause(pause, brokenLimit, final)
-	case answer != nil:
+	case apiErr != nil:
 		return 0, final
 	}
 	return 0, err
@@ -197,11 +197,11 @@ func (d *download) resumes() bool {
 }
 
 // reason is the service's own message.
-func reason(answer *client.Error) string {
-	if answer.Reason == "" {
+func reason(apiErr *client.Error) string {
+	if apiErr.Reason == "" {
 		return "the service is busy"
 	}
-	return answer.Reason
+	return apiErr.Reason
 }
 
 // stdout is a stream: written bytes cannot be undone.

@@ -57,11 +57,11 @@ var kinds = map[int]error{
 // Passing reports whether the same call may succeed later without intervention: the service was not reached,
 // was busy or failed.
 func Passing(err error) bool {
-	var answer *Error
-	if !errors.As(err, &answer) {
+	var apiErr *Error
+	if !errors.As(err, &apiErr) {
 		return err != nil
 	}
-	switch answer.Status {
+	switch apiErr.Status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
@@ -71,9 +71,9 @@ func Passing(err error) bool {
 
 // RetryAfter is how long the service asked to wait, zero when it did not.
 func RetryAfter(err error) time.Duration {
-	var answer *Error
-	if errors.As(err, &answer) {
-		return answer.RetryAfter
+	var apiErr *Error
+	if errors.As(err, &apiErr) {
+		return apiErr.RetryAfter
 	}
 	return 0
 }

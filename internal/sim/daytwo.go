@@ -61,14 +61,14 @@ func (m *Machine) getConfig(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := (&http.Client{Transport: elsewhere{m}}).Do(request)
+	response, err := (&http.Client{Transport: elsewhere{m}}).Do(request)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	content, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		return errors.Join(err, fmt.Errorf("require status 200, found %s", answer.Status))
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return errors.Join(err, fmt.Errorf("require status 200, found %s", response.Status))
 	}
 	return document.Check(content)
 }

@@ -50,8 +50,8 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n.cut() {
 		return nil, errNoCarrier
 	}
-	if answer := n.spoil(r); answer != nil {
-		return answer, nil
+	if response := n.spoil(r); response != nil {
+		return response, nil
 	}
 	n.mu.Lock()
 	cable := n.cable
@@ -62,22 +62,22 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 
 	sent := r.Clone(ctx)
 	posted := postedReply(sent)
-	answer, err := n.options.Transport.RoundTrip(sent)
+	response, err := n.options.Transport.RoundTrip(sent)
 	if err != nil {
 		release()
 		return nil, err
 	}
-	answer.Body = &watchedBody{answer.Body, release}
+	response.Body = &watchedBody{response.Body, release}
 	switch {
-	case posted != nil && answer.StatusCode == http.StatusNoContent:
+	case posted != nil && response.StatusCode == http.StatusNoContent:
 		n.note(Entry{
 			Event: EventStepReplied, StepType: string(posted.StepType), StepID: posted.StepID, ExitCode: posted.ExitCode,
 			Detail: posted.Error,
 		})
-	case isInstructions(r, http.MethodGet) && answer.StatusCode == http.StatusOK:
-		err = n.received(answer)
+	case isInstructions(r, http.MethodGet) && response.StatusCode == http.StatusOK:
+		err = n.received(response)
 	}
-	return answer, err
+	return response, err
 }
 
 // watchedBody lets go of what watches over an answer once it was read.
@@ -111,12 +111,12 @@ func postedReply(r *http.Request) *wire.StepReply {
 
 // received logs the steps of an answer and pulls the cable when one of them is the
 // moment for that.
-func (n *network) received(answer *http.Response) error {
-	content, err := io.ReadAll(answer.Body)
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
+func (n *network) received(response *http.Response) error {
+	content, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return err
 	}
-	answer.Body = io.NopCloser(bytes.NewReader(content))
+	response.Body = io.NopCloser(bytes.NewReader(content))
 	var steps wire.Steps
 	_ = json.Unmarshal(content, &steps) // what the agent makes of a broken answer is its own business
 	for _, step := range steps.Instructions {

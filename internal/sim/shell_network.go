@@ -137,16 +137,16 @@ func (s shell) nmap(ctx context.Context, c hostexec.Cmd, out *reply) int {
 		network = netip.PrefixFrom(address, address.BitLen())
 	}
 	s.spend(ctx, 2*time.Second)
-	answer := nmapRun{Scanner: "nmap"}
-	answer.Exit.Exit = "success"
+	report := nmapRun{Scanner: "nmap"}
+	report.Exit.Exit = "success"
 	for _, address := range s.options.Site.Addresses(network.Masked()) {
 		for _, st := range s.stations(address) {
 			host := nmapHost{Addresses: []nmapAddress{{address.String(), family(address)}, {strings.ToUpper(st.MAC), "mac"}}}
 			host.Status.State, host.Status.Reason = "up", "arp-response"
-			answer.Hosts = append(answer.Hosts, host)
+			report.Hosts = append(report.Hosts, host)
 		}
 	}
-	text, err := xml.MarshalIndent(answer, "", " ")
+	text, err := xml.MarshalIndent(report, "", " ")
 	if err != nil {
 		return out.complain(1, "%s\n", err)
 	}

@@ -22,12 +22,12 @@ var joiningSettings = []setting{applyIdentity, applyProxy, applyTime, applyEndpo
 
 // applySettings applies what a client sent to a cluster, at registration and update; absent fields change nothing.
 func applySettings(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	parts := settings
+	rows := settings
 	if c.DayTwo() {
-		parts = joiningSettings
+		rows = joiningSettings
 	}
-	for _, part := range parts {
-		if err := part(c, p); err != nil {
+	for _, apply := range rows {
+		if err := apply(c, p); err != nil {
 			return err
 		}
 	}

@@ -40,11 +40,11 @@ func applyVIPs(c *model.Cluster, p wire.V2ClusterUpdateParams) (err error) {
 // applyLeasing switches VIPs from a DHCP server on or off. A switch, or another network, clears the earlier VIPs and
 // leases.
 func applyLeasing(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
-	moved := c.VIPDHCPAllocation && (p.MachineNetworks != nil || p.MachineNetworkCidr != nil) && !leasedWithin(c)
+	reset := c.VIPDHCPAllocation && (p.MachineNetworks != nil || p.MachineNetworkCidr != nil) && !leasedWithin(c)
 	if p.VipDhcpAllocation != nil && *p.VipDhcpAllocation != c.VIPDHCPAllocation {
-		c.VIPDHCPAllocation, moved = *p.VipDhcpAllocation, true
+		c.VIPDHCPAllocation, reset = *p.VipDhcpAllocation, true
 	}
-	if moved {
+	if reset {
 		c.APIVIPs, c.IngressVIPs, c.APIVIPLease, c.IngressVIPLease = nil, nil, "", ""
 	}
 	if sent := len(deref(p.APIVips)) + len(deref(p.IngressVips)); c.VIPDHCPAllocation && sent > 0 {

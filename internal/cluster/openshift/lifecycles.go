@@ -17,7 +17,7 @@ var phases = map[string]string{
 // of each minor version, such as "4.22". Phases that follow maintenance, and are paid for
 // apart, count as maintenance.
 func ParseLifeCycles(data []byte) (map[string]string, error) {
-	var answer struct {
+	var page struct {
 		Data []struct {
 			Versions []struct {
 				Name string `json:"name"`
@@ -25,11 +25,11 @@ func ParseLifeCycles(data []byte) (map[string]string, error) {
 			} `json:"versions"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(data, &answer); err != nil {
+	if err := json.Unmarshal(data, &page); err != nil {
 		return nil, fmt.Errorf("read life cycles: %w", err)
 	}
 	out := map[string]string{}
-	for _, product := range answer.Data {
+	for _, product := range page.Data {
 		for _, v := range product.Versions {
 			if out[v.Name] = phases[v.Type]; out[v.Name] == "" {
 				out[v.Name] = SupportMaintenance

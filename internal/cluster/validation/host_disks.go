@@ -103,21 +103,21 @@ func orNone(text string) string {
 }
 
 func tangReached(c *hostCase, servers []tangServer) verdict {
-	answer := c.Host.Tang
+	reply := c.Host.Tang
 	switch {
-	case answer == nil:
+	case reply == nil:
 		return pending("The host has not tried to reach the Tang servers yet")
-	case !answer.IsSuccess && c.Host.TangError != "":
+	case !reply.IsSuccess && c.Host.TangError != "":
 		return failure("Require every Tang server to answer, at least one did not: %s", c.Host.TangError)
-	case !answer.IsSuccess:
+	case !reply.IsSuccess:
 		return failure("Require every Tang server to answer, at least one did not")
 	}
-	asked := make([]string, len(answer.TangServerResponse))
-	for i := range answer.TangServerResponse {
-		asked[i] = answer.TangServerResponse[i].TangURL
+	tried := make([]string, len(reply.TangServerResponse))
+	for i := range reply.TangServerResponse {
+		tried[i] = reply.TangServerResponse[i].TangURL
 	}
 	for _, s := range servers {
-		if len(asked) > 0 && !slices.Contains(asked, s.URL) {
+		if len(tried) > 0 && !slices.Contains(tried, s.URL) {
 			return pending("The host has not tried to reach the Tang server %s yet", s.URL) // it was added since
 		}
 	}

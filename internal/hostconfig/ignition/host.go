@@ -33,7 +33,7 @@ type VIPLease struct {
 // "Config of a role").
 func Role(in RoleInput) ([]byte, error) {
 	configs := [][]byte{in.Config}
-	for _, part := range []struct {
+	for _, fragment := range []struct {
 		template string
 		when     bool
 		data     any
@@ -42,10 +42,10 @@ func Role(in RoleInput) ([]byte, error) {
 		{"ipv6", in.IPv6, nil},
 		{"vip-leases", in.VIPLeases != nil, in.VIPLeases},
 	} {
-		if !part.when {
+		if !fragment.when {
 			continue
 		}
-		ours, err := render(part.data, part.template)
+		ours, err := render(fragment.data, fragment.template)
 		if err != nil {
 			return nil, fmt.Errorf("build role config: %w", err)
 		}
@@ -79,14 +79,14 @@ func Host(in HostInput) ([]byte, error) {
 		return nil, fmt.Errorf("read role config of host %s: %w", in.Host.ID, err)
 	}
 	data := map[string]string{"Hostname": in.Host.Hostname(), "NodeIPHint": in.NodeIPHint.String()}
-	parts := []string{"hostname"}
+	fragments := []string{"hostname"}
 	if in.NodeIPHint.IsValid() {
-		parts = append(parts, "node-ip-hint")
+		fragments = append(fragments, "node-ip-hint")
 	}
 	if besideOldRoot(in.Host) {
-		parts = append(parts, "old-root")
+		fragments = append(fragments, "old-root")
 	}
-	ours, err := render(data, parts...)
+	ours, err := render(data, fragments...)
 	if err != nil {
 		return nil, fmt.Errorf("build config of host %s: %w", in.Host.ID, err)
 	}

@@ -78,7 +78,7 @@ func rawText(text string) *json.RawMessage {
 	return &raw
 }
 
-// pointers returns the JSON pointers (RFC 6901) that a path matches, at least one. A part name=value matches
+// pointers returns the JSON pointers (RFC 6901) that a path matches, at least one. A token name=value matches
 // the elements of a list that have it.
 func pointers(value any, path string) ([]string, error) {
 	type place struct {
@@ -86,16 +86,16 @@ func pointers(value any, path string) ([]string, error) {
 		value   any
 	}
 	places := []place{{"", value}}
-	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+	for token := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		var next []place
 		for _, at := range places {
 			switch v := at.value.(type) {
 			case map[string]any:
-				next = append(next, place{at.pointer + "/" + part, v[unescape(part)]})
+				next = append(next, place{at.pointer + "/" + token, v[unescape(token)]})
 			case []any:
-				name, wanted, selects := strings.Cut(unescape(part), "=")
+				name, wanted, selects := strings.Cut(unescape(token), "=")
 				if !selects {
-					next = append(next, place{at.pointer + "/" + part, element(v, part)})
+					next = append(next, place{at.pointer + "/" + token, element(v, token)})
 					continue
 				}
 				for i, e := range v {
@@ -104,11 +104,11 @@ func pointers(value any, path string) ([]string, error) {
 					}
 				}
 			default: // the operation itself reports what is missing
-				next = append(next, place{at.pointer + "/" + part, nil})
+				next = append(next, place{at.pointer + "/" + token, nil})
 			}
 		}
 		if len(next) == 0 {
-			return nil, fmt.Errorf("require an element with %s below %s, found none", part, path)
+			return nil, fmt.Errorf("require an element with %s below %s, found none", token, path)
 		}
 		places = next
 	}
@@ -119,10 +119,10 @@ func pointers(value any, path string) ([]string, error) {
 	return found, nil
 }
 
-func unescape(part string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(part) }
+func unescape(token string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(token) }
 
-func element(list []any, part string) any {
-	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(list) {
+func element(list []any, token string) any {
+	if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(list) {
 		return list[i]
 	}
 	return nil

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// part is a range of a file to send.
-type part struct {
+// byteRange is a range of a file to send.
+type byteRange struct {
 	offset, length int64
 	partial        bool
 }
 
-func whole(size int64) part { return part{length: size} }
+func whole(size int64) byteRange { return byteRange{length: size} }
 
-func (p part) status() int {
+func (p byteRange) status() int {
 	if p.partial {
 		return http.StatusPartialContent
 	}
 	return http.StatusOK
 }
 
-// part returns the range that a GET requests. Anything but one range of bytes is answered with the whole
+// requestedRange returns the range that a GET requests. Anything but one range of bytes is answered with the whole
 // file, as RFC 9110 (14.2) allows: no client that loads images requests several ranges, and each of many small
 // ranges of a gigabyte would cost as much as a request.
-func (c *Content) part(h http.Header) (part, error) {
+func (c *Content) requestedRange(h http.Header) (byteRange, error) {
 	size := c.Layout.Size()
 	if h.Get("Range") == "" || !c.unchanged(h.Get("If-Range")) {
 		return whole(size), nil
@@ -52,7 +52,7 @@ func (c *Content) part(h http.Header) (part, error) {
 	}
 	switch {
 	case specs > 0 && satisfiable == 0:
-		return part{}, &RangeError{Size: size}
+		return byteRange{}, &RangeError{Size: size}
 	case satisfiable == 1:
 		return asked, nil
 	}
@@ -61,23 +61,23 @@ func (c *Content) part(h http.Header) (part, error) {
 
 // readRange parses "first-last", "first-" or "-length"; fits reports whether the range contains a byte of the
 // file.
-func readRange(spec string, size int64) (p part, fits, valid bool) {
+func readRange(spec string, size int64) (p byteRange, fits, valid bool) {
 	first, last, found := strings.Cut(spec, "-")
 	if !found || first == "" && last == "" || !digits(first) || !digits(last) {
-		return part{}, false, false
+		return byteRange{}, false, false
 	}
 	if first == "" {
 		length := min(number(last), size)
-		return part{offset: size - length, length: length, partial: true}, length > 0, true
+		return byteRange{offset: size - length, length: length, partial: true}, length > 0, true
 	}
 	offset, end := number(first), size-1
 	if last != "" {
 		if number(last) < offset {
-			return part{}, false, false
+			return byteRange{}, false, false
 		}
 		end = min(end, number(last))
 	}
-	return part{offset: offset, length: end - offset + 1, partial: true}, offset < size, true
+	return byteRange{offset: offset, length: end - offset + 1, partial: true}, offset < size, true
 }
 
 func digits(text string) bool {

@@ -124,7 +124,7 @@ func (s *Sender) Serve(w http.ResponseWriter, r *http.Request, c Content) error 
 		c.begin(w, http.StatusOK)
 		return nil
 	}
-	part, err := c.part(r.Header)
+	requested, err := c.requestedRange(r.Header)
 	if err != nil {
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", c.Layout.Size()))
 		return err
@@ -133,14 +133,14 @@ func (s *Sender) Serve(w http.ResponseWriter, r *http.Request, c Content) error 
 		return ErrBusy
 	}
 	defer s.bodies.Add(-1)
-	base, err := c.open(part)
+	base, err := c.open(requested)
 	if err != nil {
 		return err
 	}
 	defer base.Close() // also when the handler panics; a nil file ignores it
-	c.describe(w.Header(), part)
-	c.begin(w, part.status())
-	return s.send(r.Context(), w, base, c.Layout.Range(part.offset, part.length))
+	c.describe(w.Header(), requested)
+	c.begin(w, requested.status())
+	return s.send(r.Context(), w, base, c.Layout.Range(requested.offset, requested.length))
 }
 
 func (c *Content) begin(w http.ResponseWriter, status int) {
@@ -163,7 +163,7 @@ func (c *Content) identify(h http.Header) {
 }
 
 // describe sets the headers of a reply with the file, or a part of it.
-func (c *Content) describe(h http.Header, p part) {
+func (c *Content) describe(h http.Header, p byteRange) {
 	c.identify(h)
 	h.Set("Accept-Ranges", "bytes")
 	h.Set("Content-Type", "application/octet-stream")
@@ -176,9 +176,9 @@ func (c *Content) describe(h http.Header, p part) {
 	}
 }
 
-// open opens the base file if the part has bytes of it, and checks its length while the status can still say
+// open opens the base file if the range has bytes of it, and checks its length while the status can still say
 // so.
-func (c *Content) open(p part) (*os.File, error) {
+func (c *Content) open(p byteRange) (*os.File, error) {
 	need := int64(-1)
 	for piece := range c.Layout.Range(p.offset, p.length) {
 		if piece.Data == nil && !piece.Zeros {

@@ -129,25 +129,25 @@ func (q configQuery) config(ctx context.Context, first *apiReply) (*imageConfig,
 // root file system, kernel arguments for images with a boot loader.
 func (q configQuery) others(ctx context.Context, parts *remaster.Parts) error {
 	if q.artifact == artifactInitrd || q.artifact == artifactMinimal {
-		answer, err := q.get(ctx, "/downloads/minimal-initrd", nil, "")
+		reply, err := q.get(ctx, "/downloads/minimal-initrd", nil, "")
 		if err != nil {
 			return err
 		}
-		if answer.status == http.StatusOK {
-			parts.Ramdisk = answer.body
+		if reply.status == http.StatusOK {
+			parts.Ramdisk = reply.body
 		}
 	}
 	if q.artifact == artifactInitrd {
 		return nil
 	}
-	answer, err := q.get(ctx, "", nil, "")
+	reply, err := q.get(ctx, "", nil, "")
 	if err != nil {
 		return err
 	}
 	var env struct {
 		KernelArguments string `json:"kernel_arguments"`
 	}
-	if err := json.Unmarshal(answer.body, &env); err != nil {
+	if err := json.Unmarshal(reply.body, &env); err != nil {
 		return fmt.Errorf("read infra-env of the API: %w", err)
 	}
 	if env.KernelArguments == "" {

@@ -25,13 +25,13 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if received.Body == nil {
 		received.Body = http.NoBody
 	}
-	answer := &recorder{header: http.Header{}}
-	t.handler.ServeHTTP(answer, received)
-	answer.WriteHeader(http.StatusOK) // for a handler that did not call it
+	recorded := &recorder{header: http.Header{}}
+	t.handler.ServeHTTP(recorded, received)
+	recorded.WriteHeader(http.StatusOK) // for a handler that did not call it
 	return &http.Response{
-		Status: strconv.Itoa(answer.status) + " " + http.StatusText(answer.status), StatusCode: answer.status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: answer.sent,
-		Body: io.NopCloser(&answer.body), ContentLength: int64(answer.body.Len()), Request: r,
+		Status: strconv.Itoa(recorded.status) + " " + http.StatusText(recorded.status), StatusCode: recorded.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: recorded.sent,
+		Body: io.NopCloser(&recorded.body), ContentLength: int64(recorded.body.Len()), Request: r,
 	}, nil
 }
 

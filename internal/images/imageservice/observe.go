@@ -42,17 +42,17 @@ func requestOf(r *http.Request) *request {
 type handler func(w http.ResponseWriter, r *http.Request, req *request) error
 
 // handle returns a handler that reads the parts of a request, answers it, and maps an error to its status code.
-func (s *service) handle(answer handler, parts ...func(*http.Request, *request) error) http.HandlerFunc {
-	parts = append(parts, readCredential)
+func (s *service) handle(next handler, readers ...func(*http.Request, *request) error) http.HandlerFunc {
+	readers = append(readers, readCredential)
 	return func(w http.ResponseWriter, r *http.Request) {
 		req := requestOf(r)
-		for _, read := range parts {
+		for _, read := range readers {
 			if err := read(r, req); err != nil {
 				s.fail(w, r, err)
 				return
 			}
 		}
-		err := answer(w, r, req)
+		err := next(w, r, req)
 		switch {
 		case errors.Is(err, download.ErrBroken):
 			req.Err = err

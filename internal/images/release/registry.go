@@ -102,12 +102,12 @@ var ErrRegistry = errors.New("the registry does not deliver the image")
 
 // explain turns a registry's reply into an error a user can act on.
 func explain(doing, image string, err error) error {
-	var answer *transport.Error
+	var registryErr *transport.Error
 	var network net.Error
-	if errors.As(err, &answer) {
-		switch answer.StatusCode {
+	if errors.As(err, &registryErr) {
+		switch registryErr.StatusCode {
 		case http.StatusUnauthorized, http.StatusForbidden:
-			return model.Unprocessablef("%s %s: the registry does not accept the pull secret (status %d)", doing, image, answer.StatusCode)
+			return model.Unprocessablef("%s %s: the registry does not accept the pull secret (status %d)", doing, image, registryErr.StatusCode)
 		case http.StatusNotFound:
 			return model.NotFoundf("%s %s: the registry has no such image", doing, image)
 		case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:

@@ -43,7 +43,7 @@ func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]by
 	slices.SortFunc(order, func(a, b int) int { return int(areas[a].offset - areas[b].offset) })
 	var out strings.Builder
 	var found lines
-	moved := make([]int64, len(areas))
+	offsets := make([]int64, len(areas))
 	at := int64(0)
 	for _, i := range order {
 		a := areas[i]
@@ -55,7 +55,7 @@ func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]by
 			)
 		}
 		out.WriteString(e.text(path, string(content[at:a.offset]), &found))
-		moved[i] = int64(out.Len())
+		offsets[i] = int64(out.Len())
 		room, err := a.content(withoutLiveISO(a.args))
 		if err != nil {
 			return nil, nil, err
@@ -67,7 +67,7 @@ func (e configEdit) config(path string, content []byte, areas []kargsArea) ([]by
 	if !found.kernel || !found.initrd {
 		return nil, nil, errNoLines
 	}
-	return []byte(out.String()), moved, nil
+	return []byte(out.String()), offsets, nil
 }
 
 // errNoLines: a file that starts no kernel, such as one that only includes another file.

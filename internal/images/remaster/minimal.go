@@ -127,14 +127,14 @@ func (b *Base) minimalConfig(image io.ReaderAt, path string, e configEdit, offse
 			places, areas = append(places, i), append(areas, a)
 		}
 	}
-	edited, moved, err := e.config(path, content, areas)
+	edited, newOffsets, err := e.config(path, content, areas)
 	if errors.Is(err, errNoLines) && len(areas) == 0 {
 		return nil, nil // one that only includes another
 	} else if err != nil {
 		return nil, err
 	}
 	for i, place := range places {
-		offsets[place] = moved[i]
+		offsets[place] = newOffsets[i]
 	}
 	return edited, nil
 }

@@ -43,7 +43,7 @@ func (p *Server) clearLeftovers(ctx context.Context) error {
 				_ = syscall.Kill(pid, step.signal) // it may have ended meanwhile
 			}
 		}
-		if gone, err := p.waitGone(ctx, step.grace); err != nil || gone {
+		if exited, err := p.waitGone(ctx, step.grace); err != nil || exited {
 			if err != nil {
 				return err
 			}

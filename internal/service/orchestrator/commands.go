@@ -204,12 +204,12 @@ func (o *Orchestrator) command(ctx context.Context, workflowID, name string) err
 	if err == nil {
 		err = handle.Get(ctx, nil)
 	}
-	var gone *serviceerror.NotFound
+	var notFound *serviceerror.NotFound
 	var refused *temporal.ApplicationError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &gone), errors.As(err, &refused) && refused.Type() == endedMeanwhile:
+	case errors.As(err, &notFound), errors.As(err, &refused) && refused.Type() == endedMeanwhile:
 		return model.NotFoundf("workflow %s does not run", workflowID)
 	case errors.As(err, &refused):
 		return model.Conflictf("%s", refused.Message())

@@ -29,8 +29,8 @@ func (o *Orchestrator) ReleaseCluster(ctx context.Context, id uuid.UUID) {
 
 func (o *Orchestrator) release(ctx context.Context, workflowID string) error {
 	err := o.Temporal.CancelWorkflow(ctx, workflowID, "")
-	var gone *serviceerror.NotFound
-	if err == nil || errors.As(err, &gone) {
+	var notFound *serviceerror.NotFound
+	if err == nil || errors.As(err, &notFound) {
 		return nil
 	}
 	return fmt.Errorf("cancel workflow %s: %w", workflowID, err)

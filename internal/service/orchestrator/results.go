@@ -41,8 +41,8 @@ func (o *Orchestrator) forwardAll(ctx context.Context) error {
 func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) error {
 	result, failure := activities.Outcome(i)
 	err := o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
-	var gone *serviceerror.NotFound
-	if errors.As(err, &gone) {
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
 		o.Log.Info("result came after its activity ended", "activity", i.ID, "attempt", i.Attempt)
 		return nil
 	}
@@ -61,11 +61,11 @@ func (o *Orchestrator) beat(ctx context.Context) error {
 	}
 	for _, i := range due {
 		err := o.Temporal.RecordActivityHeartbeat(ctx, i.TaskToken)
-		var gone *serviceerror.NotFound
+		var notFound *serviceerror.NotFound
 		var cancelled *temporal.CanceledError
 		switch {
 		case err == nil:
-		case errors.As(err, &gone), errors.As(err, &cancelled):
+		case errors.As(err, &notFound), errors.As(err, &cancelled):
 			// The activity was cancelled or its workflow ended; the workflow's own clean-up voids the row.
 		default:
 			return fmt.Errorf("heartbeat of %s: %w", i.ID, err)

@@ -30,19 +30,19 @@ func (o *Orchestrator) State(ctx context.Context, id uuid.UUID) (wire.WorkflowSt
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	answer, err := o.Temporal.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
+	response, err := o.Temporal.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
 		WorkflowID: workflows.ClusterWorkflowID(id), QueryType: workflows.QueryState,
 		QueryRejectCondition: enumspb.QUERY_REJECT_CONDITION_NOT_OPEN,
 	})
-	var gone *serviceerror.NotFound
+	var notFound *serviceerror.NotFound
 	switch {
-	case errors.As(err, &gone), err == nil && answer.QueryRejected != nil:
+	case errors.As(err, &notFound), err == nil && response.QueryRejected != nil:
 		return wire.WorkflowState{}, model.NotFoundf("cluster %s has no running installation: it is %s", c.Name, c.Status)
 	case err != nil:
 		return wire.WorkflowState{}, fmt.Errorf("%w: ask the workflow of cluster %s: %w", model.ErrUnavailable, id, err)
 	}
 	var state workflows.ClusterState
-	if err := answer.QueryResult.Get(&state); err != nil {
+	if err := response.QueryResult.Get(&state); err != nil {
 		return wire.WorkflowState{}, fmt.Errorf("read the state of the workflow of cluster %s: %w", id, err)
 	}
 	return stateToWire(state), nil

@@ -24,7 +24,7 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, to targ
 		s.list(w, to, selected)
 	case http.MethodPost:
 		obj, err := s.create(r, to)
-		answer(w, http.StatusCreated, obj, err)
+		respond(w, http.StatusCreated, obj, err)
 	default:
 		replyError(w, apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method))
 	}
@@ -45,10 +45,10 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) 
 	default:
 		err = apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method)
 	}
-	answer(w, http.StatusOK, obj, err)
+	respond(w, http.StatusOK, obj, err)
 }
 
-func answer(w http.ResponseWriter, code int, obj object, err error) {
+func respond(w http.ResponseWriter, code int, obj object, err error) {
 	if err != nil {
 		replyError(w, err)
 		return

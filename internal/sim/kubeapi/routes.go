@@ -54,21 +54,21 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request) {
 
 // parseTarget reads resource[/name[/subresource]], within namespaces/<namespace> or not.
 func parseTarget(gv schema.GroupVersion, path string) (target, error) {
-	parts := strings.Split(strings.Trim(path, "/"), "/")
+	segments := strings.Split(strings.Trim(path, "/"), "/")
 	var namespace string
-	if parts[0] == "namespaces" && len(parts) > 2 && parts[2] != "status" && parts[2] != "finalize" {
-		namespace, parts = parts[1], parts[2:]
+	if segments[0] == "namespaces" && len(segments) > 2 && segments[2] != "status" && segments[2] != "finalize" {
+		namespace, segments = segments[1], segments[2:]
 	}
-	res := resourceNamed(gv, parts[0])
-	if res == nil || len(parts) > 3 {
-		return target{}, apierrors.NewNotFound(schema.GroupResource{Group: gv.Group, Resource: parts[0]}, path)
+	res := resourceNamed(gv, segments[0])
+	if res == nil || len(segments) > 3 {
+		return target{}, apierrors.NewNotFound(schema.GroupResource{Group: gv.Group, Resource: segments[0]}, path)
 	}
 	to := target{ref: ref{res: res, namespace: namespace}}
-	if len(parts) > 1 {
-		to.name = parts[1]
+	if len(segments) > 1 {
+		to.name = segments[1]
 	}
-	if len(parts) > 2 {
-		to.subresource = parts[2]
+	if len(segments) > 2 {
+		to.subresource = segments[2]
 	}
 	if to.name != "" && res.namespaced != (namespace != "") {
 		return target{}, apierrors.NewNotFound(res.groupResource(), to.name)

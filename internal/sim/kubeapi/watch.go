@@ -53,7 +53,7 @@ func (w *watcher) send(kind watch.EventType, obj any) {
 func (w *watcher) present(s *store, bookmark bool) uint64 {
 	objects, version := s.list(w.to.res, w.to.namespace)
 	for _, obj := range objects {
-		if w.wants(obj) {
+		if w.matches(obj) {
 			w.send(watch.Added, obj)
 		}
 	}
@@ -79,7 +79,7 @@ func (w *watcher) follow(ctx context.Context, s *store, version uint64) {
 			return
 		}
 		for _, c := range changes {
-			if w.wants(c.Object) {
+			if w.matches(c.Object) {
 				w.send(c.Type, c.Object)
 			}
 		}
@@ -98,6 +98,6 @@ func (w *watcher) follow(ctx context.Context, s *store, version uint64) {
 	}
 }
 
-func (w *watcher) wants(obj object) bool {
+func (w *watcher) matches(obj object) bool {
 	return (w.to.namespace == "" || obj.GetNamespace() == w.to.namespace) && w.selected.matches(obj)
 }

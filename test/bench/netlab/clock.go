@@ -49,7 +49,7 @@ const (
 )
 
 func (c *Clock) serve(conn net.PacketConn) {
-	request, answer := make([]byte, 512), make([]byte, ntpSize)
+	request, reply := make([]byte, 512), make([]byte, ntpSize)
 	for {
 		n, from, err := conn.ReadFrom(request)
 		if err != nil {
@@ -62,17 +62,17 @@ func (c *Clock) serve(conn net.PacketConn) {
 		c.mu.Lock()
 		now := time.Now().Add(c.skew[address.Addr().Unmap()])
 		c.mu.Unlock()
-		clear(answer)
-		answer[0] = request[0]&0b00111000 | 4 // the version of the client, mode server
-		answer[1], answer[2], answer[3] = 2, request[2], 0xEC
-		copy(answer[12:16], "BNCH")
-		binary.BigEndian.PutUint32(answer[4:8], 1<<4)  // root delay and dispersion, 16.16 fixed point:
-		binary.BigEndian.PutUint32(answer[8:12], 1<<4) // a quarter of a millisecond
-		copy(answer[ntpOrigin:], request[ntpTransmit:ntpSize])
-		binary.BigEndian.PutUint64(answer[ntpReference:], ntpTime(now.Add(-time.Second)))
-		binary.BigEndian.PutUint64(answer[ntpReceive:], ntpTime(now))
-		binary.BigEndian.PutUint64(answer[ntpTransmit:], ntpTime(now))
-		_, _ = conn.WriteTo(answer, from) // a lost answer is asked for again
+		clear(reply)
+		reply[0] = request[0]&0b00111000 | 4 // the version of the client, mode server
+		reply[1], reply[2], reply[3] = 2, request[2], 0xEC
+		copy(reply[12:16], "BNCH")
+		binary.BigEndian.PutUint32(reply[4:8], 1<<4)  // root delay and dispersion, 16.16 fixed point:
+		binary.BigEndian.PutUint32(reply[8:12], 1<<4) // a quarter of a millisecond
+		copy(reply[ntpOrigin:], request[ntpTransmit:ntpSize])
+		binary.BigEndian.PutUint64(reply[ntpReference:], ntpTime(now.Add(-time.Second)))
+		binary.BigEndian.PutUint64(reply[ntpReceive:], ntpTime(now))
+		binary.BigEndian.PutUint64(reply[ntpTransmit:], ntpTime(now))
+		_, _ = conn.WriteTo(reply, from) // a lost answer is asked for again
 	}
 }
 

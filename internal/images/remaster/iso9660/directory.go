@@ -165,8 +165,8 @@ func (w *walker) entry(parent *node, rec record) (*node, error) {
 		link:   a.link,
 		dir:    rec.flags&flagDirectory != 0,
 	}
-	if a.moved != 0 {
-		if err := w.relocated(n, a.moved); err != nil {
+	if a.childLink != 0 {
+		if err := w.relocated(n, a.childLink); err != nil {
 			return nil, fmt.Errorf("folder %q: %w", n.path, err)
 		}
 	}

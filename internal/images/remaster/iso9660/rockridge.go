@@ -73,7 +73,7 @@ func appendFields(all []field, area []byte) (fields []field, more field) {
 type attributes struct {
 	name      string // empty: the ISO name counts
 	link      string
-	moved     int64 // block of a folder that was moved up the tree, 0 for none
+	childLink int64 // block of a folder that was moved up the tree, 0 for none
 	elsewhere bool  // a relocated folder in its place of refuge: it is shown at its original path
 }
 
@@ -88,7 +88,7 @@ func attributesOf(fields []field) attributes {
 		case f.is("SL") && len(f) > 5:
 			separate = components(&link, f[5:], separate)
 		case f.is("CL") && len(f) >= 12:
-			a.moved = int64(binary.LittleEndian.Uint32(f[4:]))
+			a.childLink = int64(binary.LittleEndian.Uint32(f[4:]))
 		case f.is("RE"):
 			a.elsewhere = true
 		}
