@@ -30,7 +30,7 @@ type StepArgs struct {
 	Disabled []string
 	// CheckClusterVersion makes the controllers of new clusters wait for their version.
 	CheckClusterVersion bool
-	// BootArtifacts says where the discovery image of an environment is, in parts; nil when
+	// BootArtifacts says where the discovery image of an InfraEnv is, in parts; nil when
 	// no image is served.
 	BootArtifacts func(*model.InfraEnv) (duesteps.BootArtifacts, error)
 }

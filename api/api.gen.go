@@ -157,25 +157,25 @@ type ServerInterface interface {
 	// V2DownloadHostIgnition Download the Ignition config of a host
 	// (GET /v2/infra-env/{infra_env_id}/hosts/{host_id}/downloads/ignition)
 	V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID, hostID openapi_types.UUID) error
-	// ListInfraEnvs List discovery environments
+	// ListInfraEnvs List InfraEnvs
 	// (GET /v2/infra-envs)
 	ListInfraEnvs(w http.ResponseWriter, r *http.Request, params ListInfraEnvsParams) error
-	// RegisterInfraEnv Define a discovery environment
+	// RegisterInfraEnv Define an InfraEnv
 	// (POST /v2/infra-envs)
 	RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error
-	// DeregisterInfraEnv Delete a discovery environment
+	// DeregisterInfraEnv Delete an InfraEnv
 	// (DELETE /v2/infra-envs/{infra_env_id})
 	DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID) error
-	// GetInfraEnv Read one discovery environment
+	// GetInfraEnv Read one InfraEnv
 	// (GET /v2/infra-envs/{infra_env_id})
 	GetInfraEnv(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID) error
-	// UpdateInfraEnv Change a discovery environment
+	// UpdateInfraEnv Change an InfraEnv
 	// (PATCH /v2/infra-envs/{infra_env_id})
 	UpdateInfraEnv(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID) error
-	// V2DownloadInfraEnvFiles Download a file of a discovery environment
+	// V2DownloadInfraEnvFiles Download a file of an InfraEnv
 	// (GET /v2/infra-envs/{infra_env_id}/downloads/files)
 	V2DownloadInfraEnvFiles(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID, params V2DownloadInfraEnvFilesParams) error
-	// GetInfraEnvPresignedFileURL Make a download address for a file of a discovery environment
+	// GetInfraEnvPresignedFileURL Make a download address for a file of an InfraEnv
 	// (GET /v2/infra-envs/{infra_env_id}/downloads/files-presigned)
 	GetInfraEnvPresignedFileURL(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID, params GetInfraEnvPresignedFileURLParams) error
 	// GetInfraEnvDownloadURL Make a download address for the discovery image
@@ -184,7 +184,7 @@ type ServerInterface interface {
 	// DownloadMinimalInitrd Download the network ramdisk of the minimal image
 	// (GET /v2/infra-envs/{infra_env_id}/downloads/minimal-initrd)
 	DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID) error
-	// V2ListHosts List the hosts of a discovery environment
+	// V2ListHosts List the hosts of an InfraEnv
 	// (GET /v2/infra-envs/{infra_env_id}/hosts)
 	V2ListHosts(w http.ResponseWriter, r *http.Request, infraEnvID openapi_types.UUID) error
 	// V2RegisterHost Register the host an agent runs on

@@ -108,7 +108,7 @@ func TestAgentsReachTheirEnvironmentAndTheClustersOfItsHosts(t *testing.T) {
 	l.closed.want(http.StatusCreated, http.MethodPost, envPath(e.ID)+"/hosts", body, own...)
 	l.closed.send(http.MethodPost, envPath(foreign.ID)+"/hosts", body, own...).message(http.StatusForbidden)
 
-	// A host of the late environment that was bound to a cluster reaches it from then on.
+	// A host of the late InfraEnv that was bound to a cluster reaches it from then on.
 	lateHost := l.host(late.ID)
 	lateToken := []string{"X-Secret-Key", l.token(auth.Grant{InfraEnvID: late.ID})}
 	l.closed.send(http.MethodGet, clusterPath(c.ID), nil, lateToken...).message(http.StatusForbidden)

@@ -14,7 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// fill registers hosts until an environment has n of them, and returns the ids of the new ones.
+// fill registers hosts until an InfraEnv has n of them, and returns the ids of the new ones.
 func (s *service) fill(infraEnvID uuid.UUID, n int) []uuid.UUID {
 	s.t.Helper()
 	ids := make([]uuid.UUID, n)

@@ -155,7 +155,7 @@ func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.Contains(t, read()["additionalTrustBundle"], "MIIB", "what the environments of hosts trust")
+	require.Contains(t, read()["additionalTrustBundle"], "MIIB", "what the InfraEnvs of hosts trust")
 	require.Contains(t, s.send(http.MethodPatch, path, `{"fips":true}`).reason(http.StatusUnprocessableEntity), "string")
 	require.Equal(t, true, read()["fips"])
 	s.want(http.StatusCreated, http.MethodPatch, path, `""`)

@@ -35,7 +35,7 @@ var ownValues = map[string]string{
 
 // ownItems are items of recorded lists that ours need not have, or not with that value.
 var ownItems = map[string]string{
-	"image_info_updated":                   "reports changes; infra_env_registered is the event of a new environment",
+	"image_info_updated":                   "reports changes; infra_env_registered is the event of a new InfraEnv",
 	"cluster_validation_fixed":             "the evaluation came between two requests of the recorder",
 	"inventory":                            "asked for again when it is due, not within a second",
 	"time-synced-between-host-and-service": "the host says when the session was recorded",

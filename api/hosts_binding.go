@@ -59,7 +59,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 	})
 }
 
-// UnbindHost takes a host out of its cluster, back to the pool of its environment.
+// UnbindHost takes a host out of its cluster, back to the pool of its InfraEnv.
 func (s *server) UnbindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	if err := s.unbind(r, infraEnvID, hostID); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	})
 }
 
-// requireLateBinding refuses to bind or unbind hosts of an environment that belongs to
+// requireLateBinding refuses to bind or unbind hosts of an InfraEnv that belongs to
 // one cluster.
 func (s *server) requireLateBinding(ctx context.Context, infraEnvID uuid.UUID) error {
 	e, err := s.Store.InfraEnv(ctx, infraEnvID)

@@ -55,7 +55,7 @@ func (s *server) clusterOfDisconnected(ctx context.Context, e *model.InfraEnv) (
 	return s.Store.Cluster(ctx, *e.ClusterID)
 }
 
-// disconnectedKey is where the config of an environment is kept: with the files of its
+// disconnectedKey is where the config of an InfraEnv is kept: with the files of its
 // cluster, and as long as those.
 func disconnectedKey(c *model.Cluster, e *model.InfraEnv) string {
 	return blobKey(c.ID, "disconnected-"+e.ID.String()+".ign")

@@ -80,7 +80,7 @@ func TestDisconnectedImageOfNoReleaseIsRefused(t *testing.T) {
 	require.Contains(
 		t,
 		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"disconnected-iso"}`).reason(http.StatusBadRequest),
-		"require an environment of a cluster",
+		"require an InfraEnv of a cluster",
 	)
 	require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusConflict), "require a cluster")
 	require.Empty(t, installer.runs)

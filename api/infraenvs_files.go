@@ -76,7 +76,7 @@ func (s *server) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, i
 	}
 }
 
-// agentOf is the program of the agent for an environment; a model.ErrConflict when the
+// agentOf is the program of the agent for an InfraEnv; a model.ErrConflict when the
 // service has none for its architecture.
 func (s *server) agentOf(e *model.InfraEnv) (ignition.Agent, error) {
 	name, sum, err := s.agents.find(e.CPUArchitecture)

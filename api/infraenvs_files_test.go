@@ -22,7 +22,7 @@ import (
 
 func envPath(id uuid.UUID) string { return "/v2/infra-envs/" + id.String() }
 
-// setStatic gives an environment network settings of one host.
+// setStatic gives an InfraEnv network settings of one host.
 func (s *service) setStatic(id uuid.UUID) {
 	s.t.Helper()
 	s.want(http.StatusCreated, http.MethodPatch, envPath(id), `{"static_network_config":[`+staticHost+`]}`)

@@ -115,7 +115,7 @@ func (s *server) initrdFile(e *model.InfraEnv) file {
 	return file{"initrd.img", tag, e.UpdatedAt}
 }
 
-// networkFile is the archive of the network settings, which has the time of the environment.
+// networkFile is the archive of the network settings, which has the time of the InfraEnv.
 func (s *server) networkFile(e *model.InfraEnv) file {
 	tag := s.tag("static-network-config", s.Version, e.StaticNetworkConfig, s.networkMethod(e), e.UpdatedAt.Unix())
 	return file{"static-network-config", tag, e.UpdatedAt}

@@ -90,7 +90,7 @@ func TestDateOfAFileTellsAClientThatHasIt(t *testing.T) {
 	path := envPath(e.ID) + "/downloads/files?file_name=discovery.ign"
 	fresh := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Last-Modified")
 	now = now.Add(2 * time.Second)
-	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", fresh) // the environment could have changed in that second again
+	s.want(http.StatusOK, http.MethodGet, path, nil, "If-Modified-Since", fresh) // the InfraEnv could have changed in that second again
 	date := s.want(http.StatusOK, http.MethodGet, path, nil).header.Get("Last-Modified")
 	require.NotEqual(t, fresh, date)
 	s.want(http.StatusNotModified, http.MethodGet, path, nil, "If-Modified-Since", date)

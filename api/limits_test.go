@@ -33,7 +33,7 @@ func TestListsBeyondReasonAreRefusedBeforeTheyAreCompared(t *testing.T) {
 			http.MethodPatch, clusterPath(c.ID), text("additional_ntp_source", many(400_000, "%d.a", ",")), 400,
 			"additional_ntp_source: require at most 100 sources, found more",
 		},
-		"sources of time of an environment": {
+		"sources of time of an InfraEnv": {
 			http.MethodPatch, envPath(e.ID), text("ntp_sources", many(400_000, "%d.a", ",")), 400,
 			"ntp_sources: require at most 100 sources, found more",
 		},

@@ -41,10 +41,10 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 	link, err := l.tokens.ImageLink(&model.InfraEnv{ID: env.ID, TokenKey: must(l.store.TokenKey(t.Context(), env.ID))})
 	require.NoError(t, err)
 	foreign := map[string]string{
-		"the agent of another environment":   l.token(auth.Grant{InfraEnvID: env.ID}),
-		"the controller of another cluster":  l.token(auth.Grant{ClusterID: other.ID}),
-		"the image of another environment":   link.Value,
-		"an environment that does not exist": l.token(auth.Grant{InfraEnvID: uuid.New()}),
+		"the agent of another InfraEnv":     l.token(auth.Grant{InfraEnvID: env.ID}),
+		"the controller of another cluster": l.token(auth.Grant{ClusterID: other.ID}),
+		"the image of another InfraEnv":     link.Value,
+		"an InfraEnv that does not exist":   l.token(auth.Grant{InfraEnvID: uuid.New()}),
 	}
 	table := exercises()
 	for id, e := range ownExercises {
@@ -87,7 +87,7 @@ func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
 }
 
 // TestObjectsAreTheSameHoweverTheirIDsAreWritten asks for another cluster with an id that
-// is escaped in the path, and names the own environment beside it.
+// is escaped in the path, and names the own InfraEnv beside it.
 func TestObjectsAreTheSameHoweverTheirIDsAreWritten(t *testing.T) {
 	t.Parallel()
 	l := newLocal(t, auth.ModeLocal)

@@ -159,7 +159,7 @@ func TestDefinitionsThatCannotWorkAreRefused(t *testing.T) {
 		{"a network the service refuses", "machine_networks", 1, []string{"cluster", "set", "lab", "--machine-network", "192.0.2.0"}},
 		{"no validations to ignore", "require validations, --show or --none", 2, []string{"cluster", "ignore", "lab"}},
 		{"an unknown validation", "there is no validation moon", 3, []string{"cluster", "ignore", "lab", "moon"}},
-		{"an environment without a secret", "require --pull-secret", 2, []string{"infra-env", "create", "pool"}},
+		{"an InfraEnv without a secret", "require --pull-secret", 2, []string{"infra-env", "create", "pool"}},
 		{
 			"invalid addresses", "require a list of network_yaml", 2,
 			[]string{"infra-env", "set", "lab_infra-env", "--static-network", file(t, "f", "a: b")},

@@ -28,7 +28,7 @@ type part struct {
 
 // partNote is the content of the note. It contains no address, which may give access to more than the image.
 type partNote struct {
-	Image string `json:"image"` // environment, version, architecture and type
+	Image string `json:"image"` // InfraEnv, version, architecture and type
 	ETag  string `json:"etag"`
 	Size  int64  `json:"size"` // of the whole image, in bytes
 	// Synced is how many bytes of the part are durably on the disk: further bytes may be damaged after a power

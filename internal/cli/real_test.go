@@ -112,7 +112,7 @@ func (s *service) infraEnv(t *testing.T, name string) wire.InfraEnv {
 	return wire.InfraEnv{}
 }
 
-// host registers a host in an environment and reports its inventory.
+// host registers a host in an InfraEnv and reports its inventory.
 func (s *service) host(t *testing.T, infraEnv uuid.UUID, name string) uuid.UUID {
 	t.Helper()
 	id := uuid.New()

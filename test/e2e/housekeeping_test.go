@@ -57,7 +57,7 @@ func (f *fleet) abandonAndAwaitRemoval(t *testing.T) {
 		await.True(t, func() bool { return errors.Is(look(id), model.ErrNotFound) }, what)
 	}
 	gone("the cluster is still there", func(id uuid.UUID) error { _, err := f.store.KeptCluster(ctx, id); return err }, cluster.ID)
-	gone("the environment is still there", func(id uuid.UUID) error { _, err := f.store.InfraEnv(ctx, id); return err }, env.ID)
+	gone("the InfraEnv is still there", func(id uuid.UUID) error { _, err := f.store.InfraEnv(ctx, id); return err }, env.ID)
 	_, err = os.Stat(filepath.Join(folder, "bootstrap.ign"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	counts, err := f.store.CountEvents(ctx, store.EventFilter{ClusterID: cluster.ID})

@@ -67,7 +67,7 @@ func osImages(t *testing.T, path string) string {
 	return string(list)
 }
 
-// download fetches an image of the environment with the command line.
+// download fetches an image of the InfraEnv with the command line.
 func (d *deployment) download(t *testing.T, kind string) string {
 	t.Helper()
 	file := filepath.Join(d.dir, kind+".iso")

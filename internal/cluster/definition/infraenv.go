@@ -66,7 +66,7 @@ func checkImageType(e *model.InfraEnv) error {
 	switch {
 	case e.ImageType == string(wire.ImageTypeDisconnectedIso) && e.ClusterID == nil:
 		return model.Invalidf(
-			"image_type: require an environment of a cluster with %s: its release makes the config; found none",
+			"image_type: require an InfraEnv of a cluster with %s: its release makes the config; found none",
 			e.ImageType,
 		)
 	case e.CPUArchitecture != "s390x":

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/hostconfig/staticnet"
 )
 
-// BenchmarkDiscovery makes the config of a plain environment.
+// BenchmarkDiscovery makes the config of a plain InfraEnv.
 func BenchmarkDiscovery(b *testing.B) { benchmark(b, minimal()) }
 
 // BenchmarkDiscoveryOfThousand makes one with the network settings of a thousand hosts.

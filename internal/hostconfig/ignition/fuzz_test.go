@@ -39,7 +39,7 @@ func FuzzHostOverride(f *testing.F) {
 	})
 }
 
-// FuzzDiscoveryOverride does the same with the config that an environment boots with.
+// FuzzDiscoveryOverride does the same with the config that an InfraEnv boots with.
 func FuzzDiscoveryOverride(f *testing.F) {
 	for _, seed := range overrides {
 		f.Add(seed)

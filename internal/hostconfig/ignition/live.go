@@ -66,7 +66,7 @@ func checkLive(config []byte) error {
 	}
 	if len(c.KernelArguments.ShouldExist)+len(c.KernelArguments.ShouldNotExist) > 0 {
 		return model.Invalidf("ignition_config_override: invalid Ignition config: " +
-			"kernelArguments: require none in a live system, which cannot change its own; set kernel_arguments of the environment")
+			"kernelArguments: require none in a live system, which cannot change its own; set kernel_arguments of the InfraEnv")
 	}
 	return nil
 }

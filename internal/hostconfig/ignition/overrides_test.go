@@ -50,7 +50,7 @@ func TestOverridesThatWouldNotBootAreRefused(t *testing.T) {
 		},
 		"fails with kernel arguments in a live system": {
 			`{"ignition":{"version":"3.3.0"},"kernelArguments":{"shouldExist":["quiet"]}}`,
-			"kernelArguments: require none in a live system, which cannot change its own; set kernel_arguments of the environment",
+			"kernelArguments: require none in a live system, which cannot change its own; set kernel_arguments of the InfraEnv",
 		},
 		"fails with kernel arguments that are to go": {
 			"variant: fcos\nversion: 1.4.0\nkernel_arguments: {should_not_exist: [quiet]}\n", "kernelArguments: require none",

@@ -34,7 +34,7 @@ func largeStates(n int) map[string]string {
 }
 
 // A user's settings may name thousands of things that refer to each other, and are read
-// with the environment locked. BenchmarkFiles compares the costs of a name.
+// with the InfraEnv locked. BenchmarkFiles compares the costs of a name.
 func TestSettingsWithThousandsOfNamesAreRead(t *testing.T) {
 	t.Parallel()
 	for what, want := range map[string]struct {

@@ -44,7 +44,7 @@ const (
 
 // Unconfigured has the installer of a cluster's release make the Ignition config that a
 // disconnected image starts with: the agent-based installer, with the settings of an
-// environment and without a cluster, which is defined where the image boots
+// InfraEnv and without a cluster, which is defined where the image boots
 // (docs/reference/ignition.md, "Unconfigured Ignition"). It is another one each time: it
 // holds new keys. Errors are those of Installer and Generate.
 func (r *Releases) Unconfigured(ctx context.Context, c *model.Cluster, e *model.InfraEnv) ([]byte, error) {

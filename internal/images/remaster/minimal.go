@@ -14,7 +14,7 @@ const (
 	ramdiskPath    = "images/assisted_installer_custom.img"
 	nmstatectlPath = "images/nmstate.img"
 
-	// ramdiskRoom is what a minimal image has for the ramdisk of an environment, in bytes
+	// ramdiskRoom is what a minimal image has for the ramdisk of an InfraEnv, in bytes
 	// (docs/reference/images.md, "Minimal ISO").
 	ramdiskRoom = 1 << 20
 )

@@ -304,7 +304,7 @@ func TestImageTokensThatProveNothingAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = l.Caller(t.Context(), auth.SchemeImage, good)
 	require.NoError(t, err)
-	l.keys[otherID] = "key of another environment"
+	l.keys[otherID] = "key of another InfraEnv"
 	other, err := auth.ImageToken(l.keys[envID], otherID, expires)
 	require.NoError(t, err)
 	l.keys[uuid.Max] = ""
@@ -312,15 +312,15 @@ func TestImageTokensThatProveNothingAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	key := []byte(l.keys[envID].Reveal())
 	for name, token := range map[string]string{
-		"of another environment's id":     other,
-		"of an environment without a key": empty,
-		"without an end":                  l.sign(jwt.SigningMethodHS256, key, jwt.MapClaims{"sub": envID.String()}),
-		"of another algorithm":            l.sign(jwt.SigningMethodHS512, key, jwt.MapClaims{"sub": envID.String(), "exp": expires.Unix()}),
+		"of another InfraEnv's id":     other,
+		"of an InfraEnv without a key": empty,
+		"without an end":               l.sign(jwt.SigningMethodHS256, key, jwt.MapClaims{"sub": envID.String()}),
+		"of another algorithm":         l.sign(jwt.SigningMethodHS512, key, jwt.MapClaims{"sub": envID.String(), "exp": expires.Unix()}),
 		"without a signature": l.sign(
 			jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, jwt.MapClaims{"sub": envID.String(), "exp": expires.Unix()},
 		),
-		"without an environment": l.sign(jwt.SigningMethodHS256, key, jwt.MapClaims{"exp": expires.Unix()}),
-		"of air":                 "air",
+		"without an InfraEnv": l.sign(jwt.SigningMethodHS256, key, jwt.MapClaims{"exp": expires.Unix()}),
+		"of air":              "air",
 	} {
 		_, err := l.Caller(t.Context(), auth.SchemeImageURL, token)
 		require.ErrorIs(t, err, auth.ErrRefused, name)

@@ -26,7 +26,7 @@ type installation struct {
 	name     string
 	firmware vm.Firmware
 	boot     vm.Boot
-	change   func(boot, *wire.InfraEnvCreateParams) // of the environment
+	change   func(boot, *wire.InfraEnvCreateParams) // of the InfraEnv
 	address  string
 	bootList string // what the firmware has in its list then, with UEFI
 }
