@@ -1,12 +1,9 @@
 package main
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -51,25 +48,6 @@ func (a arguments) token() (model.Secret, error) {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
 	return model.Secret(strings.TrimSpace(string(content))), nil
-}
-
-func (a arguments) httpClient() (*http.Client, error) {
-	trust := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: a.SkipCertVerification}
-	if a.CACertPath != "" {
-		certificates, err := os.ReadFile(a.CACertPath)
-		if err != nil {
-			return nil, fmt.Errorf("read certificates to trust: %w", err)
-		}
-		if trust.RootCAs, err = x509.SystemCertPool(); err != nil {
-			return nil, fmt.Errorf("load the system's certificates: %w", err)
-		}
-		if !trust.RootCAs.AppendCertsFromPEM(certificates) {
-			return nil, fmt.Errorf("require certificates in PEM in %s, found none", a.CACertPath)
-		}
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = trust
-	return &http.Client{Transport: transport}, nil
 }
 
 func (a arguments) kubeConfig() (*rest.Config, error) {

@@ -28,7 +28,7 @@ func main() {
 	defer stop()
 	err := run(ctx, args)
 	if errors.Is(err, context.Canceled) {
-		return // told to end; the next one continues
+		return // ended by a signal; the next controller continues
 	}
 	parser.FatalIfErrorf(err)
 }
@@ -39,7 +39,7 @@ func run(ctx context.Context, args arguments) error {
 		return err
 	}
 	defer closeLog()
-	carrier, err := args.httpClient()
+	transport, err := client.Transport(args.CACertPath, args.SkipCertVerification)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func run(ctx context.Context, args arguments) error {
 	return controller.Run(ctx, controller.Options{
 		ClusterID: args.ClusterID,
 		Service: client.New(client.Options{
-			BaseURL: args.InventoryURL, Token: token, HTTPClient: carrier, UserAgent: "slipway-controller",
+			BaseURL: args.InventoryURL, Token: token, HTTPClient: transport, UserAgent: "slipway-controller",
 		}),
 		Kube:                kube,
 		Namespace:           args.Namespace,
