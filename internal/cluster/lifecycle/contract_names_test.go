@@ -25,7 +25,8 @@ const (
 		" compatible-agent time-synced-between-host-and-service no-skip-installation-disk no-skip-missing-disk" +
 		" no-ip-collisions-in-network no-iscsi-nic-belongs-to-machine-cidr"
 	reportedGroup = "connected media-connected has-inventory inventory-not-fully-truncated inventory-not-partially-truncated" +
-		" machine-cidr-defined vsphere-disk-uuid-enabled ntp-synced mtu-valid container-images-available"
+		" machine-cidr-defined vsphere-disk-uuid-enabled ntp-synced mtu-valid container-images-available" +
+		" release-domain-name-resolved-correctly"
 
 	clusterPending = "machine-cidr-defined cluster-cidr-defined service-cidr-defined dns-domain-defined pull-secret-set"
 	clusterVIPs    = "api-vips-defined ingress-vips-defined"

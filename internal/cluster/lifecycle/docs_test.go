@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/testing/docpage"
 )
@@ -37,6 +39,19 @@ func TestDocsOfStates(t *testing.T) {
 		page.WriteString("## " + table.title + "\n" + transitions(table.rows))
 	}
 	docpage.Check(t, *update, "states.md", strings.TrimRight(page.String(), "\n")+"\n")
+}
+
+// TestPageHasTheRulesOfTheGroupForInstallation compares the row that is written by hand.
+func TestPageHasTheRulesOfTheGroupForInstallation(t *testing.T) {
+	t.Parallel()
+	for _, row := range docpage.Rows(t, "state-rules.md", "Groups of host validations") {
+		if row[0] == "isSufficientForInstall" {
+			ids, _ := strings.CutSuffix(row[1], ", and the rule of every operator")
+			require.ElementsMatch(t, strings.Fields(toInstallGroup), strings.Split(ids, ", "))
+			return
+		}
+	}
+	require.Fail(t, "the page has no such row")
 }
 
 func transitions(rows []lifecycle.Row) string {

@@ -82,6 +82,7 @@ func TestStagesOfAllRolesAreInOrder(t *testing.T) {
 	}, all)
 	for _, stage := range append(all, model.StageFailed) {
 		require.True(t, steps.Reportable(stage), stage)
+		require.True(t, wire.HostStage(stage).Valid(), "api/openapi.yaml has no stage %s", stage)
 	}
 	require.False(t, steps.Reportable("Preparing"))
 	require.Nil(t, steps.StagesFor(model.RoleAutoAssign, false, false), "nothing is known of a host without a role")

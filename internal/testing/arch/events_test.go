@@ -18,18 +18,8 @@ const eventsPackage = "internal/cluster/events"
 // mentions: its page would promise users an event that never comes.
 func TestEveryEventIsEmitted(t *testing.T) {
 	t.Parallel()
-	mentioned := map[string]bool{}
-	for _, file := range productFiles(t) {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok {
-				if pkg, ok := s.X.(*ast.Ident); ok && pkg.Name == "events" {
-					mentioned[s.Sel.Name] = true
-				}
-			}
-			return true
-		})
-	}
-	for _, name := range eventNames(t) {
+	mentioned := mentionsOf(t, "events")
+	for _, name := range constantsOf(t, filepath.Join(eventsPackage, "catalogue.go"), "Name") {
 		require.True(
 			t,
 			mentioned[name],
@@ -40,15 +30,44 @@ func TestEveryEventIsEmitted(t *testing.T) {
 	}
 }
 
-// eventNames are the constants of type Name in the package of events.
-func eventNames(t *testing.T) []string {
+// TestEveryEventOfTheTablesIsApplied fails for an event of the tables of transitions that no
+// product code mentions: its rows would never decide.
+func TestEveryEventOfTheTablesIsApplied(t *testing.T) {
+	t.Parallel()
+	mentioned := mentionsOf(t, "lifecycle")
+	for _, typ := range []string{"HostEvent", "ClusterEvent"} {
+		for _, name := range constantsOf(t, "internal/cluster/lifecycle/events.go", typ) {
+			require.True(t, mentioned[name], "no code applies lifecycle.%s", name)
+		}
+	}
+}
+
+// mentionsOf are the names of a package that product code of other packages mentions.
+func mentionsOf(t *testing.T, name string) map[string]bool {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, eventsPackage, "catalogue.go"), nil, parser.SkipObjectResolution)
+	mentioned := map[string]bool{}
+	for _, file := range productFiles(t) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if pkg, ok := s.X.(*ast.Ident); ok && pkg.Name == name {
+					mentioned[s.Sel.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return mentioned
+}
+
+// constantsOf are the constants of a type in a file.
+func constantsOf(t *testing.T, path, typ string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(top, path), nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	var names []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
-			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Name" {
+			if of, ok := spec.Type.(*ast.Ident); ok && of.Name == typ {
 				names = append(names, spec.Names[0].Name)
 			}
 		}
