@@ -112,8 +112,8 @@ func explain(doing, image string, err error) error {
 			return model.NotFoundf("%s %s: the registry has no such image", doing, image)
 		case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		default:
-			if answer.StatusCode >= 400 && answer.StatusCode < 500 {
-				return model.Unprocessablef("%s %s: the registry refuses the request (status %d)", doing, image, answer.StatusCode)
+			if registryErr.StatusCode >= 400 && registryErr.StatusCode < 500 {
+				return model.Unprocessablef("%s %s: the registry refuses the request (status %d)", doing, image, registryErr.StatusCode)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func explain(doing, image string, err error) error {
 		return model.Unprocessablef("%s %s: require a certificate that this service trusts, by the authorities of its machine, "+
 			"SLIPWAY_MIRROR_CA or SLIPWAY_ROOT_CA: %s", doing, image, err)
 	}
-	if answer != nil || errors.As(err, &network) {
+	if registryErr != nil || errors.As(err, &network) {
 		return fmt.Errorf("%s %s: %w: %w", doing, image, ErrRegistry, err)
 	}
 	return fmt.Errorf("%s %s: %w", doing, image, err)
