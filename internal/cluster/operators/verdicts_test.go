@@ -154,6 +154,13 @@ func TestVerdictsOfStorageOnEachNode(t *testing.T) {
 			w.hosts[3].Role, w.hosts[3].SuggestedRole = model.RoleAutoAssign, model.RoleWorker
 			oneDisk(w.hosts[3])
 		}, fails, "found none"},
+		{"judges a host as a worker before roles are suggested", lvm, 0, func(w *fixture) {
+			w.hosts[0].Role = model.RoleAutoAssign
+		}, ok, "meets"},
+		{"needs a disk on a host before roles are suggested", lvm, 0, func(w *fixture) {
+			w.hosts[0].Role = model.RoleAutoAssign
+			oneDisk(w.hosts[0])
+		}, fails, "found none"},
 		{"counts disks with several paths, which LVMS takes", lvm, 3, func(w *fixture) {
 			w.hosts[3].Inventory.Disks[1].DriveType = wire.DriveTypeMultipath
 		}, ok, ""},

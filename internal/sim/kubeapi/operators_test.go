@@ -44,12 +44,18 @@ func TestObjectsOfEveryOperatorAreApplied(t *testing.T) {
 		}
 		day1, late, err := operators.Manifests(c, nil)
 		require.NoError(t, err)
+		// One that every cluster has, and one that the operator of models makes.
+		namespaces := map[string]bool{"openshift-operators": true, "redhat-ods-applications": true}
 		for _, obj := range documents(t, append(day1, late...)) {
+			if obj.GetKind() == "Namespace" {
+				namespaces[obj.GetName()] = true
+			}
 			gvk := obj.GroupVersionKind()
 			mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 			require.NoError(t, err)
 			var resource dynamic.ResourceInterface = client.Resource(mapping.Resource)
 			if mapping.Scope.Name() == "namespace" {
+				require.True(t, namespaces[obj.GetNamespace()], "%s %s is in %q", obj.GetKind(), obj.GetName(), obj.GetNamespace())
 				resource = client.Resource(mapping.Resource).Namespace(obj.GetNamespace())
 			}
 			_, err = resource.Apply(await.Context(t), obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "test", Force: true})
