@@ -31,6 +31,9 @@ func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err
 		return out, fmt.Errorf("read INSTALLER_ENVIRONMENT: %w", err)
 	}
 	out.releases = release.Options{Environment: o.InstallerEnvironment, HostFIPS: release.HostFIPS(fipsFile)}
+	if out.releases.User, err = release.ParseUser(o.InstallerUser); err != nil {
+		return out, fmt.Errorf("read INSTALLER_USER: %w", err)
+	}
 	out.installConfig.NoFIPS = !out.releases.HostFIPS && !release.SkipsHostCheck(o.InstallerEnvironment)
 	out.manifests = manifests.Options{SingleNodeDNS: o.SingleNodeDNS, TelemeterURL: o.TelemeterURL}
 	out.discovery = ignition.Deployment{InsecurePolicy: o.InsecurePolicy, OKDPackages: o.OKDPackages}

@@ -53,6 +53,15 @@ func TestDeploymentReachesHostsAndClusters(t *testing.T) {
 	require.ErrorContains(t, err, "SLIPWAY_MIRROR_CA")
 }
 
+func TestTheInstallerHasAUser(t *testing.T) {
+	t.Parallel()
+	d, err := readDeployment(settings.Deployment{InstallerUser: "65533"}, notInFIPS)
+	require.NoError(t, err)
+	require.Equal(t, &release.User{UID: 65533, GID: 65533}, d.releases.User)
+	_, err = readDeployment(settings.Deployment{InstallerUser: "someone"}, notInFIPS)
+	require.ErrorContains(t, err, "read INSTALLER_USER: require UID or UID:GID")
+}
+
 func TestClustersInFIPSModeNeedAMachineOrAVariable(t *testing.T) {
 	t.Parallel()
 	file := func(text string) string {

@@ -104,6 +104,9 @@ func (s *Service) assemble() error {
 	var err error
 	opts := s.deployment.releases
 	opts.PlainHTTP, opts.Architecture, opts.Now = s.options.InsecureRegistry, runtime.GOARCH, s.process.Now
+	if os.Geteuid() != 0 {
+		opts.User = nil // only root runs programs as others
+	}
 	s.releases, err = release.Open(filepath.Join(s.options.DataDir, "releases"), opts)
 	if err != nil {
 		return err

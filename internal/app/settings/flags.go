@@ -83,6 +83,7 @@ type Deployment struct {
 	OKDPackages          string   `name:"okd-packages" env:"OKD_RPMS_IMAGE" help:"Image with the packages that hosts of an OKD release lack." placeholder:"IMAGE"`
 	SingleNodeDNS        bool     `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" default:"true" negatable:"" help:"Single nodes answer for the names of their own cluster; without, the DNS of the user must."`
 	InstallerEnvironment []string `name:"installer-env" env:"INSTALLER_ENVIRONMENT" sep:";" help:"Variables for the OpenShift installer of every cluster, separated by semicolons." placeholder:"KEY=VALUE"`
+	InstallerUser        string   `name:"installer-user" default:"65533" env:"INSTALLER_USER" help:"UID or UID:GID that the OpenShift installer runs as where the service runs as root; 0: as the service." placeholder:"UID"`
 	TelemeterURL         string   `name:"telemeter-url" env:"SLIPWAY_TELEMETER_URL" help:"Where new clusters send telemetry, instead of Red Hat." placeholder:"URL"`
 }
 

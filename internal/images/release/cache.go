@@ -23,6 +23,7 @@ type cache struct {
 	dir   string
 	limit int64 // bytes
 	now   func() time.Time
+	mode  fs.FileMode // of programs
 }
 
 // program is a cached program that stays until it is released.
@@ -49,6 +50,10 @@ func (c *cache) get(ctx context.Context, name string) (*program, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
+		return nil, fmt.Errorf("use cached program: %w", err)
+	}
+	if err := os.Chmod(c.path(name), c.mode); err != nil { // it can be from a time with another user
+		lock.release()
 		return nil, fmt.Errorf("use cached program: %w", err)
 	}
 	return &program{path: c.path(name), lock: lock}, nil
@@ -80,7 +85,7 @@ func (c *cache) write(name string, fill func(io.Writer) error) error {
 	}
 	err = fill(f)
 	if err == nil {
-		err = errors.Join(f.Chmod(0o500), f.Sync())
+		err = errors.Join(f.Chmod(c.mode), f.Sync())
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(part))

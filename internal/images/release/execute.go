@@ -25,6 +25,9 @@ type process struct {
 	env    []string
 	dir    string
 	output io.Writer // stdout and stderr
+	user   *User     // nil: that of this process
+	// namespaces are flags of clone(2), used with a user where the machine allows it.
+	namespaces uintptr
 }
 
 // execute runs a program to its end. When ctx ends it kills the program and all its children; when this process
@@ -32,6 +35,11 @@ type process struct {
 func execute(ctx context.Context, p process) error {
 	for try := 1; ; try++ {
 		err := executeOnce(ctx, p)
+		var ran *exec.ExitError
+		if err != nil && p.namespaces != 0 && !errors.As(err, &ran) && namespacesRefused(err) {
+			p.namespaces = 0
+			continue
+		}
 		if !errors.Is(err, syscall.ETXTBSY) || try == busyTries {
 			return err
 		}
@@ -50,7 +58,7 @@ func executeOnce(ctx context.Context, p process) error {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env, cmd.Dir = p.env, p.dir
 	cmd.Stdout, cmd.Stderr = p.output, p.output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = p.attributes()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A child that left the group could hold the output open.
 	cmd.WaitDelay = 5 * time.Second

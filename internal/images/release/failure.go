@@ -78,8 +78,8 @@ func (g *generation) unrunnable(err error) error {
 			"openshift-install of release %s is linked against them, and its loader %s does not exist here",
 			i.Release.Version, loader(i.program.path))
 	case errors.Is(err, fs.ErrPermission):
-		return model.Unprocessablef("require programs in %s to be executable, found that this machine refuses it (is it mounted noexec?): %s",
-			i.releases.cache.dir, err)
+		return model.Unprocessablef("require programs in %s to be executable, found that this machine refuses it "+
+			"(is it mounted noexec, or may the service not switch to INSTALLER_USER?): %s", i.releases.cache.dir, err)
 	}
 	return nil
 }

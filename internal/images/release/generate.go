@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"sigs.k8s.io/yaml"
 
@@ -83,11 +84,20 @@ func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(co
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	g := &generation{installer: i, dir: dir, mask: newMask(pullSecret)}
+	user := i.releases.opts.User
 	for _, d := range []string{"assets", "home", "tmp"} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+		d = filepath.Join(dir, d)
+		if err := errors.Join(os.Mkdir(d, privateFolder), user.give(d)); err != nil {
 			return fmt.Errorf("make folder for installer: %w", err)
 		}
 	}
+	if err := user.give(dir); err != nil {
+		return fmt.Errorf("give folder to installer: %w", err)
+	}
+	if g.assets, err = openFolder(filepath.Join(dir, "assets"), user); err != nil {
+		return fmt.Errorf("make folder for installer: %w", err)
+	}
+	defer g.assets.close()
 	return run(ctx, g)
 }
 
@@ -117,14 +127,13 @@ type generation struct {
 	facts     facts
 	manifests sortedManifests
 	dir       string
+	assets    *folder
 	log       tail
 	mask      mask
 }
 
-func (g *generation) assets(name string) string { return filepath.Join(g.dir, "assets", name) }
-
 func (g *generation) run(ctx context.Context) (*Output, error) {
-	if err := os.WriteFile(g.assets("install-config.yaml"), g.in.InstallConfig, 0o600); err != nil {
+	if err := g.assets.write("install-config.yaml", g.in.InstallConfig); err != nil {
 		return nil, fmt.Errorf("write install-config: %w", err)
 	}
 	if err := g.command(ctx, "create", "manifests"); err != nil {
@@ -152,7 +161,14 @@ func (g *generation) run(ctx context.Context) (*Output, error) {
 // command runs a command of the installer: create, and what.
 func (g *generation) command(ctx context.Context, words ...string) error {
 	args := append(slices.Clone(words), "--dir", filepath.Join(g.dir, "assets"), "--log-level", "info")
-	err := execute(ctx, process{path: g.installer.program.path, args: args, env: g.environment(), dir: g.dir, output: &g.log})
+	p := process{
+		path: g.installer.program.path, args: args, env: g.environment(), dir: g.dir, output: &g.log, user: g.installer.releases.opts.User,
+		namespaces: syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC,
+	}
+	if words[0] == "create" {
+		p.namespaces |= syscall.CLONE_NEWNET // these commands ask nothing of the network
+	}
+	err := execute(ctx, p)
 	if err == nil {
 		return nil
 	}
@@ -193,13 +209,13 @@ func (g *generation) output(bootstrap, master, worker string) (*Output, error) {
 		if f.name == "" {
 			continue
 		}
-		data, err := readLimited(g.assets(f.name))
+		data, err := g.assets.read(f.name)
 		if err != nil {
 			return nil, fmt.Errorf("collect %s of installer: %w", f.name, err)
 		}
 		*f.to = data
 	}
-	arbiter, err := readLimited(g.assets("arbiter.ign"))
+	arbiter, err := g.assets.read("arbiter.ign")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("collect arbiter.ign of installer: %w", err)
 	}
@@ -207,15 +223,4 @@ func (g *generation) output(bootstrap, master, worker string) (*Output, error) {
 	out.KubeadminPassword = model.Secret(password)
 	out.Log = g.mask.with(string(password)).text(g.log.String())
 	return out, nil
-}
-
-func readLimited(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxOutput {
-		return nil, fmt.Errorf("require at most %d bytes, found %d", maxOutput, info.Size())
-	}
-	return os.ReadFile(path)
 }

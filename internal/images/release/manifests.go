@@ -3,9 +3,7 @@ package release
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,12 +89,12 @@ func (g *generation) removeMachines() error {
 		return nil
 	}
 	for _, pattern := range ownMachines {
-		found, err := filepath.Glob(g.assets(pattern))
+		found, err := g.assets.glob(pattern)
 		if err != nil {
 			return fmt.Errorf("find manifests of machines: %w", err)
 		}
 		for _, file := range found {
-			if err := os.Remove(file); err != nil {
+			if err := g.assets.remove(file); err != nil {
 				return fmt.Errorf("remove manifest of a machine: %w", err)
 			}
 		}
@@ -107,10 +105,7 @@ func (g *generation) removeMachines() error {
 // changeManifests adds manifests to the generated ones and applies patches.
 func (g *generation) changeManifests() error {
 	for name, data := range g.manifests.files {
-		if err := os.MkdirAll(path.Dir(g.assets(name)), 0o700); err != nil {
-			return fmt.Errorf("add manifest: %w", err)
-		}
-		if err := os.WriteFile(g.assets(name), data, 0o600); err != nil {
+		if err := g.assets.write(name, data); err != nil {
 			return fmt.Errorf("add manifest: %w", err)
 		}
 	}

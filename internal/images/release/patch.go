@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
@@ -36,8 +35,8 @@ func newPatch(folder, name string, data []byte) (patch, error) {
 
 func (g *generation) apply(p patch) error {
 	for _, folder := range p.folders {
-		file := g.assets(folder + "/" + p.Target)
-		data, err := os.ReadFile(file)
+		file := folder + "/" + p.Target
+		data, err := g.assets.read(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -48,7 +47,7 @@ func (g *generation) apply(p patch) error {
 		if err != nil {
 			return model.Invalidf("apply patch %s: %s", p.Name, err)
 		}
-		if err := os.WriteFile(file, changed, 0o600); err != nil {
+		if err := g.assets.write(file, changed); err != nil {
 			return fmt.Errorf("apply patch %s: %w", p.Name, err)
 		}
 		return nil

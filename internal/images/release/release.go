@@ -5,6 +5,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -40,6 +41,9 @@ type Options struct {
 	RunTimeout time.Duration // 10 minutes
 	// Environment is added to that of the installer, KEY=value.
 	Environment []string
+	// User is who installers run as, for a process of root: without its files, keys and sockets in reach. nil: the
+	// user of the process.
+	User *User
 	// HostFIPS: the machine this runs on is in FIPS mode, which clusters in FIPS mode require.
 	HostFIPS bool
 	Now      func() time.Time // required
@@ -76,7 +80,8 @@ type Releases struct {
 	infos map[string]Info // by digest
 }
 
-// Open returns releases that keep their installers below dir, which is made private to the user of the process.
+// Open returns releases that keep their installers below dir, which other users cannot list. Without
+// Options.User it is private to the user of the process.
 // Leftovers of a killed process are removed, unless another process uses the folder.
 func Open(dir string, opts Options) (*Releases, error) {
 	if opts.Architecture == "" || opts.Now == nil {
@@ -92,15 +97,19 @@ func Open(dir string, opts Options) (*Releases, error) {
 	r := &Releases{
 		opts:      opts,
 		transport: &plainHTTPGuard{next: opts.Transport, allowed: opts.PlainHTTP},
-		cache:     &cache{dir: filepath.Join(dir, "installers"), limit: opts.CacheLimit, now: opts.Now},
+		cache:     &cache{dir: filepath.Join(dir, "installers"), limit: opts.CacheLimit, now: opts.Now, mode: opts.User.programMode()},
 		work:      filepath.Join(dir, "work"),
 		workLock:  filepath.Join(dir, "work.lock"),
 		infos:     map[string]Info{},
 	}
-	for _, d := range []string{r.cache.dir, r.work} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
+	mode := opts.User.folderMode()
+	for _, d := range []string{dir, r.cache.dir, r.work} {
+		if err := errors.Join(os.MkdirAll(d, mode), os.Chmod(d, mode)); err != nil {
 			return nil, fmt.Errorf("open release cache: %w", err)
 		}
+	}
+	if err := opts.User.canEnter(r.work); err != nil {
+		return nil, fmt.Errorf("open release cache: %w", err)
 	}
 	if err := r.sweep(); err != nil {
 		return nil, fmt.Errorf("sweep release cache: %w", err)

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 
 	"sigs.k8s.io/yaml"
 
@@ -61,17 +59,14 @@ func (r *Releases) Unconfigured(ctx context.Context, c *model.Cluster, e *model.
 	var config []byte
 	err = i.inFolder(ctx, e.PullSecret.Reveal(), func(ctx context.Context, g *generation) error {
 		for name, data := range files {
-			if err := os.MkdirAll(filepath.Dir(g.assets(name)), 0o700); err != nil {
-				return fmt.Errorf("make folder for installer: %w", err)
-			}
-			if err := os.WriteFile(g.assets(name), data, 0o600); err != nil {
+			if err := g.assets.write(name, data); err != nil {
 				return fmt.Errorf("write %s: %w", path.Base(name), err)
 			}
 		}
 		if err := g.command(ctx, "agent", "create", "unconfigured-ignition"); err != nil {
 			return err
 		}
-		config, err = readLimited(g.assets("unconfigured-agent.ign"))
+		config, err = g.assets.read("unconfigured-agent.ign")
 		return err
 	})
 	if err != nil {
