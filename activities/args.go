@@ -136,7 +136,9 @@ func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraE
 	components := c.ReleaseComponents
 	// A cluster that an earlier version of the service prepared lacks the images that bootstrap hosts and hosts that
 	// run from a disk name.
-	missing := components == nil || h.Bootstrap && components[componentCLI] == "" || duesteps.RunsFromDisk(h) && operatingSystem(components) == ""
+	missing := components == nil ||
+		h.Bootstrap && components[componentCLI] == "" ||
+		duesteps.RunsFromDisk(h) && operatingSystem(components) == ""
 	if missing && c.ReleaseImage != "" && !a.Dummy { // an imported cluster has a release of its own
 		secret := cmp.Or(c.PullSecret, e.PullSecret) // an imported cluster has none
 		info, err := a.Releases.Info(ctx, c.ReleaseImage, secret)

@@ -95,7 +95,9 @@ func TestNoImageIsNamedThatNobodyOwns(t *testing.T) {
 			`"controller_image":"quay.io/cli@sha256:3"`, `"installer_image":""`, `"controller":{"image":"quay.io/cli@sha256:3"`, `"sha256":"abc"`,
 		}},
 		"ours runs the image of the deployment": {
-			&ours, activities.StepArgs{ControllerImage: "r.example.com/c@sha256:4"}, wire.StepBootstrapStart,
+			&ours,
+			activities.StepArgs{ControllerImage: "r.example.com/c@sha256:4"},
+			wire.StepBootstrapStart,
 			[]string{`"controller_image":"r.example.com/c@sha256:4"`},
 		},
 		"others get the images of their project": {&foreign, activities.StepArgs{}, wire.StepTypeInstall, []string{

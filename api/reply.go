@@ -16,7 +16,8 @@ type reply func(w http.ResponseWriter, body any) error
 func ok(w http.ResponseWriter, body any) error       { return respond(w, http.StatusOK, body) }
 func created(w http.ResponseWriter, body any) error  { return respond(w, http.StatusCreated, body) }
 func accepted(w http.ResponseWriter, body any) error { return respond(w, http.StatusAccepted, body) }
-func noContent(w http.ResponseWriter) error          { return respond(w, http.StatusNoContent, nil) }
+
+func noContent(w http.ResponseWriter) error { return respond(w, http.StatusNoContent, nil) }
 
 // okText answers with bytes of a content type.
 func okText(w http.ResponseWriter, contentType string, body []byte) error {

@@ -22,9 +22,10 @@ func besideHost(t *testing.T) *host {
 		"ostree":                               labels(hostexectest.Prints("")), "rpm-ostree": labels(hostexectest.Prints("")),
 	})
 	// The commands run below systemd only; started by the agent they may not label files (SELinux, install_t).
-	h.On("systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service", func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+	const run = "systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service"
+	h.On(run, func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		inner := c.Args[slices.Index(c.Args, "--")+1:]
-		return h.Host.Run(context.WithValue(ctx, bySystemd{}, true), hostexec.Cmd{Name: inner[0], Args: inner[1:]})
+		return h.Run(context.WithValue(ctx, bySystemd{}, true), hostexec.Cmd{Name: inner[0], Args: inner[1:]})
 	})
 	h.write(t, ignFile, `{"ignition":{"version":"3.2.0"}}`)
 	return h

@@ -67,7 +67,8 @@ func TestAUnitThatFailedEndsTheStepWithItsJournal(t *testing.T) {
 		services(h, t)
 		s.files["bootstrap.ign"] = layered
 		h.On("systemctl show", systemd{unit: "failed " + result}.show)
-		h.On("journalctl --no-pager --output=cat --lines=20 --unit="+unit, hostexectest.Prints("pulling with "+token+"\nno space left on device\n"))
+		h.On("journalctl --no-pager --output=cat --lines=20 --unit="+unit,
+			hostexectest.Prints("pulling with "+token+"\nno space left on device\n"))
 		return s, h
 	}
 	const journal = "pulling with [redacted]\nno space left on device"
@@ -118,7 +119,8 @@ func TestBootkubeThatIsStartedAgainIsAwaited(t *testing.T) {
 	h.write(t, "/opt/openshift/master.ign", `{"ignition":{"version":"3.2.0"}}`)
 	again := func() { units["bootkube.service"] = "activating exit-code" }
 	failed := func() { units["bootkube.service"] = "failed exit-code" }
-	i := newInstaller(newService(t), h, nil, script(t, again, failed, again, failed, func() { h.write(t, "/opt/openshift/.bootkube.done", "") }))
+	done := func() { h.write(t, "/opt/openshift/.bootkube.done", "") }
+	i := newInstaller(newService(t), h, nil, script(t, again, failed, again, failed, done))
 	require.NoError(t, i.WaitBootkube(t.Context(), request("bootstrap", 1)))
 }
 

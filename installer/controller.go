@@ -98,7 +98,8 @@ func (i *Installer) controllerValues(req *wire.BootstrapRequest) (controllerValu
 		values.Image, values.Script, values.Sums = req.Controller.Image, string(script), sums(req.Controller.Programs)
 	}
 	if values.Image == "" {
-		return values, errors.New("require an image to run the controller in: the release has no image cli, and the service names none (CONTROLLER_IMAGE)")
+		return values, errors.New("require an image to run the controller in: " +
+			"the release has no image cli, and the service names none (CONTROLLER_IMAGE)")
 	}
 	return values, nil
 }

@@ -24,13 +24,15 @@
 //	  systemctl daemon-reload
 //	  [systemctl enable UNIT...] [systemctl disable UNIT...] [systemctl mask UNIT...]   as bootstrap.ign says
 //	  systemctl restart NetworkManager.service
-//	  [systemctl start --no-block node-image-pull.service node-image-overlay.service]   without /usr/bin/oc, when bootstrap.ign has them; then every 5 s:
+//	  [systemctl start --no-block node-image-pull.service node-image-overlay.service]   without /usr/bin/oc, when
+//	                                              bootstrap.ign has them; then every 5 s:
 //	  [systemctl show --property=Id,ActiveState,Result UNIT...]   until node-image-overlay.service is active, or one of both has failed
 //	  [systemctl start bootkube.service approve-csr.service progress.service]   unless bootkube is done
 //	image-write:
 //	  coreos-installer install --insecure -i /opt/install-dir/ROLE-HOSTID.ign [installer args] DEVICE
 //	  with an image of CoreOS in the request, beside the running system instead; ostree and rpm-ostree by
-//	  systemctl stop slipway-image.service; systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service --setenv=VARIABLE... -- COMMAND:
+//	  systemctl stop slipway-image.service
+//	  systemd-run --quiet --wait --pipe --collect --unit=slipway-image.service --setenv=VARIABLE... -- COMMAND:
 //	  mount /sysroot -o remount,rw; mount /boot -o remount,rw
 //	  [touch /ostree/repo/tmp/node-image; ostree refs --repo /ostree/repo --delete coreos/node-image]   when it is there
 //	  [ostree admin stateroot-init install]       unless it is there

@@ -113,7 +113,8 @@ func TestClientReadsTheControlPlane(t *testing.T) {
 					Name: "master-1", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.11")}, Ready: true, Uninitialized: true,
 					MachineConfig: installer.MachineConfig{Current: "rendered-master-1", Desired: "rendered-master-2", State: "Working"},
 				},
-				{Name: "master-2"}, {Name: "arbiter"},
+				{Name: "master-2"},
+				{Name: "arbiter"},
 			}, masters)
 			found, err := c.EventExists(t.Context(), "assisted-installer", "Ready")
 			require.NoError(t, err)
@@ -170,7 +171,8 @@ func TestClientFreesUninitializedNodes(t *testing.T) {
 	t.Parallel()
 	const uninitialized = `{"key":"node.cloudprovider.kubernetes.io/uninitialized","value":"true","effect":"NoSchedule"}`
 	var patches []string
-	answer, spec := http.StatusOK, `{"taints":[`+uninitialized+`,{"key":"node-role.kubernetes.io/master","effect":"NoSchedule"},`+uninitialized+`]}`
+	const master = `{"key":"node-role.kubernetes.io/master","effect":"NoSchedule"}`
+	answer, spec := http.StatusOK, `{"taints":[`+uninitialized+`,`+master+`,`+uninitialized+`]}`
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/api/v1/nodes/master-1" {
 			w.WriteHeader(http.StatusNotFound)
@@ -187,12 +189,14 @@ func TestClientFreesUninitializedNodes(t *testing.T) {
 	c, err := kubeapi.Open(kubeconfig(s, "token: token"))
 	require.NoError(t, err)
 	require.NoError(t, c.Initialize(t.Context(), "master-1"))
-	require.Equal(t, []string{`application/json-patch+json [` +
-		`{"op":"test","path":"/spec/taints/2/key","value":"node.cloudprovider.kubernetes.io/uninitialized"},{"op":"remove","path":"/spec/taints/2"},` +
-		`{"op":"test","path":"/spec/taints/0/key","value":"node.cloudprovider.kubernetes.io/uninitialized"},{"op":"remove","path":"/spec/taints/0"}]`,
+	require.Equal(t, []string{
+		`application/json-patch+json [` +
+			`{"op":"test","path":"/spec/taints/2/key","value":"node.cloudprovider.kubernetes.io/uninitialized"},{"op":"remove","path":"/spec/taints/2"},` +
+			`{"op":"test","path":"/spec/taints/0/key","value":"node.cloudprovider.kubernetes.io/uninitialized"},{"op":"remove","path":"/spec/taints/0"}]`,
 	}, patches)
 	answer = http.StatusUnprocessableEntity // a taint was added meanwhile: another look follows
-	require.ErrorContains(t, c.Initialize(t.Context(), "master-1"), "remove the taint node.cloudprovider.kubernetes.io/uninitialized of node master-1")
+	require.ErrorContains(t, c.Initialize(t.Context(), "master-1"),
+		"remove the taint node.cloudprovider.kubernetes.io/uninitialized of node master-1")
 	spec = `{}`
 	require.NoError(t, c.Initialize(t.Context(), "master-1"), "it has none")
 	require.NoError(t, c.Initialize(t.Context(), "gone"))

@@ -27,7 +27,8 @@ type Times struct {
 // RealTimes are those of bare metal in a data centre.
 var RealTimes = Times{
 	LiveBoot: 3 * time.Minute, DiskBoot: 3 * time.Minute, FirstBoot: 4 * time.Minute, ImageWrite: 3 * time.Minute,
-	ImagePull: 15 * time.Second, DiskTest: 10 * time.Second, NodeImage: 3 * time.Minute, ControlPlane: 4 * time.Minute, Bootkube: 6 * time.Minute,
+	ImagePull: 15 * time.Second, DiskTest: 10 * time.Second,
+	NodeImage: 3 * time.Minute, ControlPlane: 4 * time.Minute, Bootkube: 6 * time.Minute,
 	NodeReady: 90 * time.Second, Controller: time.Minute, Rollout: 15 * time.Minute, BootFix: 5 * time.Minute,
 }
 

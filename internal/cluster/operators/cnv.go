@@ -49,7 +49,8 @@ const singleNodeDisk = 50 * gib
 
 func cnvHost(p *Plan, h *model.Host) Result {
 	cpu := h.Inventory.CPU
-	if cpu.Architecture != "aarch64" && cpu.Architecture != "arm64" && !slices.Contains(cpu.Flags, "vmx") && !slices.Contains(cpu.Flags, "svm") {
+	arm := cpu.Architecture == "aarch64" || cpu.Architecture == "arm64"
+	if !arm && !slices.Contains(cpu.Flags, "vmx") && !slices.Contains(cpu.Flags, "svm") {
 		return failure(
 			"OpenShift Virtualization: require a CPU with the flag vmx or svm, found neither; enable virtualization in the firmware",
 		)

@@ -56,7 +56,8 @@ var dayOneCases = []renderCase{
 		[]field{{"StorageClass/sno-storage", "-", ""}},
 	)},
 	{"leaves the disks of a single node alone", []string{"cnv"}, (*fixture).single, []field{
-		{"StorageClass/sno-storage", "-", ""}, {"MachineConfig/50-master-virtual-machine-volumes", "-", ""},
+		{"StorageClass/sno-storage", "-", ""},
+		{"MachineConfig/50-master-virtual-machine-volumes", "-", ""},
 		{"MachineConfig/50-masters-enable-schedstats", "", ""},
 	}},
 	{"has a storage class on an old single node", []string{"cnv"}, func(w *fixture) { w.single(); w.version("4.10.3") }, []field{

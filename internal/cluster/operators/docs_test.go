@@ -56,7 +56,8 @@ func TestDocsOfOperators(t *testing.T) {
 		"may take,\n" +
 		"then continues without those that failed. Every host and cluster has a rule for each (docs/reference/validations.md); one that " +
 		"is not chosen passes.\n\n" +
-		"## Available operators\n" + docpage.Table([]string{"name", "what for", "needs", "namespace / subscription", "channel", "minutes"}, list) +
+		"## Available operators\n" +
+		docpage.Table([]string{"name", "what for", "needs", "namespace / subscription", "channel", "minutes"}, list) +
 		"## Added to what a host needs\nIn addition to the requirements of its role; others add nothing. `odf` adds 2 cores and 5 GiB " +
 		"for every disk it stores on, at least one,\n" +
 		"to the workers or, without workers, to the control plane; `lvm` adds 400 MiB before OpenShift 4.16 and 1200 MiB before 4.13.\n\n" +

@@ -167,7 +167,10 @@ namespace: openshift-workload-availability
 name: self-node-remediation-automatic-strategy-template`},
 	}},
 	{"selects the pool of workers by label before 4.18", []string{"numaresources"}, at("4.17.9"), []field{
-		{"NUMAResourcesOperator/numaresourcesoperator", "spec.nodeGroups", `[{machineConfigPoolSelector: {matchLabels: {` + pool + `worker: ""}}}]`},
+		{
+			"NUMAResourcesOperator/numaresourcesoperator", "spec.nodeGroups",
+			`[{machineConfigPoolSelector: {matchLabels: {` + pool + `worker: ""}}}]`,
+		},
 	}},
 	{"names the pool of workers from 4.18", []string{"numaresources"}, at("4.18.0"), []field{
 		{"NUMAResourcesOperator/numaresourcesoperator", "spec.nodeGroups", `[{poolName: worker}]`},
@@ -175,10 +178,17 @@ name: self-node-remediation-automatic-strategy-template`},
 	{"names the pool of a control plane that works", []string{"numaresources"}, (*fixture).compact, []field{
 		{"NUMAResourcesOperator/numaresourcesoperator", "spec.nodeGroups", `[{poolName: master}]`},
 	}},
-	{"selects the pool of a single node by label before 4.18", []string{"numaresources"},
-		func(w *fixture) { w.single(); w.version("4.16.1") }, []field{
-			{"NUMAResourcesOperator/numaresourcesoperator", "spec.nodeGroups", `[{machineConfigPoolSelector: {matchLabels: {` + pool + `master: ""}}}]`},
-		}},
+	{
+		"selects the pool of a single node by label before 4.18",
+		[]string{"numaresources"},
+		func(w *fixture) { w.single(); w.version("4.16.1") },
+		[]field{
+			{
+				"NUMAResourcesOperator/numaresourcesoperator", "spec.nodeGroups",
+				`[{machineConfigPoolSelector: {matchLabels: {` + pool + `master: ""}}}]`,
+			},
+		},
+	},
 	{"builds its driver with the tools of the release", []string{"nvidia-gpu"}, nil, []field{
 		{"ClusterPolicy/gpu-cluster-policy", "spec.operator.use_ocp_driver_toolkit", "true"},
 		{"ClusterPolicy/gpu-cluster-policy", "spec.operator.runtimeClass", "nvidia"},

@@ -117,5 +117,6 @@ func (r *resolution) checkVirtualMachinesOnVolumeGroups(c *model.Cluster) error 
 	if !r.has(cnv.Name) || !r.has(lvm.Name) || !NewPlan(c, nil).before(since) {
 		return nil
 	}
-	return model.Invalidf("olm_operators: %s with %s: require OpenShift %s or newer, found %s", cnv.Title, lvm.Title, since, c.OpenShiftVersion)
+	return model.Invalidf("olm_operators: %s with %s: require OpenShift %s or newer, found %s",
+		cnv.Title, lvm.Title, since, c.OpenShiftVersion)
 }

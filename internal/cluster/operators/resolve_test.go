@@ -130,7 +130,9 @@ func TestResolveRefuses(t *testing.T) {
 		{
 			"virtual machines on volume groups of several nodes before 4.15",
 			[]string{"cnv", "lvm"},
-			nil, func(w *fixture) { w.c.OpenShiftVersion, w.c.UserManagedNetworking, w.c.Platform.Type = "4.14.9", true, "none" },
+			nil, func(w *fixture) {
+				w.c.OpenShiftVersion, w.c.UserManagedNetworking, w.c.Platform.Type = "4.14.9", true, "none"
+			},
 			[]string{"OpenShift Virtualization", "Logical volume manager storage", "require OpenShift 4.15 or newer", "found 4.14.9"},
 		},
 		{

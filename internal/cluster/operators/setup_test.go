@@ -47,13 +47,17 @@ var noJob = []field{{"Job/setup", "-", ""}, {"ServiceAccount/setup", "-", ""}, {
 
 var setupCases = []renderCase{
 	{
-		"gets a registry with object storage", []string{"kmm", "odf"}, (*fixture).released,
+		"gets a registry with object storage",
+		[]string{"kmm", "odf"},
+		(*fixture).released,
 		setupJob("kmm", "openshift-kmm", "openshift-kmm-setup", kmmRules),
 	},
 	{"waits for no storage that never comes", []string{"kmm"}, (*fixture).released, noJob},
 	{"names no image without a release", []string{"kmm", "odf"}, nil, noJob},
 	{
-		"gets a default storage class", []string{"openshift-ai", "odf"}, (*fixture).released,
+		"gets a default storage class",
+		[]string{"openshift-ai", "odf"},
+		(*fixture).released,
 		setupJob("openshift-ai", "redhat-ods-operator", "redhat-ods-operator-setup", aiRules),
 	},
 	{"leaves the class of volume groups, which is the default", []string{"openshift-ai", "lvm"}, func(w *fixture) {

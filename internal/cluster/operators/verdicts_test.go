@@ -74,11 +74,15 @@ func TestVerdictsOfStorageOnSeveralNodes(t *testing.T) {
 		{"counts no disk of a network", odf, 3, func(w *fixture) {
 			w.hosts[3].Inventory.Disks[1].DriveType = wire.DriveTypeFC
 		}, fails, "found none"},
-		{"counts no disk that can be taken out", odf, 3, func(w *fixture) { w.hosts[3].Inventory.Disks[1].Removable = true }, fails, "found none"},
+		{"counts no disk that can be taken out", odf, 3, func(w *fixture) {
+			w.hosts[3].Inventory.Disks[1].Removable = true
+		}, fails, "found none"},
 		{"counts no disk that the host boots from", odf, 3, func(w *fixture) {
 			w.hosts[3].Inventory.Disks[1].IsInstallationMedia = true
 		}, fails, "found none"},
-		{"counts no disk that something is built on", odf, 3, func(w *fixture) { w.hosts[3].Inventory.Disks[1].Holders = "dm-0" }, fails, "found none"},
+		{"counts no disk that something is built on", odf, 3, func(w *fixture) {
+			w.hosts[3].Inventory.Disks[1].Holders = "dm-0"
+		}, fails, "found none"},
 		{"compares no CPU and memory with its own need", odf, 3, func(w *fixture) {
 			w.hosts[3].Inventory.CPU.Count, w.hosts[3].Inventory.Memory.UsableBytes = 4, 16<<30
 		}, ok, ""},
@@ -112,11 +116,17 @@ func TestVerdictsOfStorageWithMulticlusterEngine(t *testing.T) {
 	}
 	odf, lvm := []string{"odf", "lso", "mce"}, []string{"lvm", "mce"}
 	runVerdicts(t, []verdict{
-		{"fails with less room", odf, 3, sized(3, 74_999_999_999), fails, "require a disk of at least 75 GB besides the installation disk, largest found has 74 GB"},
+		{
+			"fails with less room", odf, 3, sized(3, 74_999_999_999), fails,
+			"require a disk of at least 75 GB besides the installation disk, largest found has 74 GB",
+		},
 		{"has room", odf, 3, sized(3, 75_000_000_000), ok, ""},
 		{"asks no room of the whole cluster", odf, onCluster, sized(3, 30_000_000_000), ok, ""},
 		{"has no room to lose without", []string{"odf", "lso"}, 3, sized(3, 30_000_000_000), ok, ""},
-		{"fails with less room", lvm, 3, sized(3, 49_999_999_999), fails, "require a disk of at least 50 GB besides the installation disk, largest found has 49 GB"},
+		{
+			"fails with less room", lvm, 3, sized(3, 49_999_999_999), fails,
+			"require a disk of at least 50 GB besides the installation disk, largest found has 49 GB",
+		},
 		{"has room", lvm, 3, sized(3, 50_000_000_000), ok, ""},
 		{"fails on a single node with less room", lvm, 0, sized(0, 69_999_999_999, (*fixture).single), fails, "at least 70 GB"},
 		{"has room on a single node", lvm, 0, sized(0, 70_000_000_000, (*fixture).single), ok, ""},
@@ -141,7 +151,10 @@ func TestVerdictsOfStorageOnEachNode(t *testing.T) {
 		{"needs a disk on masters beside an arbiter and a worker", lvm, 0, arbitered(1), fails, "found none"},
 		{"needs no disk on masters beside an arbiter and two workers", lvm, 0, arbitered(2), ok, "takes no work"},
 		{"needs no disk on an arbiter", lvm, 2, arbitered(1), ok, "takes no work"},
-		{"needs a disk on masters beside one worker", lvm, 0, func(w *fixture) { w.hosts = w.hosts[:4]; oneDisk(w.hosts[0]) }, fails, "found none"},
+		{"needs a disk on masters beside one worker", lvm, 0, func(w *fixture) {
+			w.hosts = w.hosts[:4]
+			oneDisk(w.hosts[0])
+		}, fails, "found none"},
 		{"needs a disk on masters that take work on request", lvm, 0, func(w *fixture) {
 			w.c.SchedulableMasters = true
 			oneDisk(w.hosts[0])

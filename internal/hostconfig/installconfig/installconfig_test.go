@@ -239,7 +239,8 @@ func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 		"what the cluster lacks is no fault of the override",
 	)
 	require.Error(t, installconfig.CheckOverrideOf(unfinished, nil, `{"flips":true}`, installconfig.Options{}))
-	require.NoError(t, installconfig.CheckOverrideOf(cluster(func(*model.Cluster) {}), nil, `{"controlPlane":{"replicas":3}}`, installconfig.Options{}))
+	finished := cluster(func(*model.Cluster) {})
+	require.NoError(t, installconfig.CheckOverrideOf(finished, nil, `{"controlPlane":{"replicas":3}}`, installconfig.Options{}))
 }
 
 func pem(text string) string {
@@ -410,9 +411,11 @@ func TestFIPSNeedsAnInstallerThatCan(t *testing.T) {
 		"a service that cannot": {
 			"4.20.33", "ssh-rsa AAAA", true, "install_config_overrides: fips: require a service that runs on RHEL 9 in FIPS mode",
 		},
-		"a service that can":                       {"4.20.33", "ssh-rsa AAAA", false, ""},
-		"an old installer does not look":           {"4.15.9", "ssh-rsa AAAA", true, ""},
-		"a key that FIPS does not have":            {"4.20.33", "ssh-ed25519 AAAA", false, "fips: require an SSH key of type rsa or ecdsa, found ssh-ed25519"},
+		"a service that can":             {"4.20.33", "ssh-rsa AAAA", false, ""},
+		"an old installer does not look": {"4.15.9", "ssh-rsa AAAA", true, ""},
+		"a key that FIPS does not have": {
+			"4.20.33", "ssh-ed25519 AAAA", false, "fips: require an SSH key of type rsa or ecdsa, found ssh-ed25519",
+		},
 		"the second of two keys":                   {"4.20.33", "ssh-rsa AAAA\nssh-ed25519 AAAA", false, "found ssh-ed25519"},
 		"a key of a curve that is in the standard": {"4.20.33", "ecdsa-sha2-nistp256 AAAA", false, ""},
 	} {

@@ -73,7 +73,7 @@ func (r *Releases) choose(info Info, n Need) (binary, error) {
 func checkVersion(info Info, n Need) error {
 	want, err := semver.NewVersion(n.Version)
 	if n.Version == "" || err != nil {
-		return nil
+		return nil //nolint:nilerr // the cluster names no version to compare with
 	}
 	found, err := semver.NewVersion(info.Version)
 	if err != nil || found.Major() != want.Major() || found.Minor() != want.Minor() {

@@ -54,13 +54,14 @@ func TestMachinesThatThePlatformWouldMakeAreRemoved(t *testing.T) {
 			i, err := r.Installer(t.Context(), need)
 			require.NoError(t, err)
 			defer i.Close()
-			mine := map[string][]byte{"openshift/99_openshift-cluster-api_worker-machineset-mine.yaml": []byte("kind: MachineSet\nmetadata: {name: mine}\n")}
+			const own = "99_openshift-cluster-api_worker-machineset-mine.yaml"
+			mine := map[string][]byte{"openshift/" + own: []byte("kind: MachineSet\nmetadata: {name: mine}\n")}
 			out, err := i.Generate(t.Context(), release.GenerateInput{
 				InstallConfig: installConfigOf(t, 3, 1, func(m *model.Cluster) { m.Platform.Type, m.OpenShiftVersion = c.platform, c.version }),
 				Manifests:     mine,
 			})
 			require.NoError(t, err)
-			require.Equal(t, append(c.want, "99_openshift-cluster-api_worker-machineset-mine.yaml"), machineFiles(t, out.Bootstrap), "a user's own stays")
+			require.Equal(t, append(c.want, own), machineFiles(t, out.Bootstrap), "a user's own stays")
 			require.NotEmpty(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/99_openshift-cluster-api_worker-user-data-secret.yaml"))
 		})
 	}

@@ -178,9 +178,11 @@ func TestNamesThatDoNotExistAreNoReasonToTryAgain(t *testing.T) {
 		kind     error
 		want     string
 	}{
-		"a mirror without the image": {m.host + "/empty", model.ErrNotFound, "/empty/ocp-release:4.20.33-x86_64: the registry has no such image; "},
-		"a mirror that is away":      {"127.0.0.1:1/ocp", release.ErrRegistry, "127.0.0.1:1/ocp"},
-		"a mirror without a name":    {source + "/ocp", release.ErrRegistry, "no such host"},
+		"a mirror without the image": {
+			m.host + "/empty", model.ErrNotFound, "/empty/ocp-release:4.20.33-x86_64: the registry has no such image; ",
+		},
+		"a mirror that is away":   {"127.0.0.1:1/ocp", release.ErrRegistry, "127.0.0.1:1/ocp"},
+		"a mirror without a name": {source + "/ocp", release.ErrRegistry, "no such host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,15 +243,16 @@ pull-from-mirror = "tag-only"
 func TestFilteredIndexesAreRead(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{Architecture: "arm64", HostArchitecture: "amd64"})
-	response, err := http.Get("http://" + p.Address() + "/v2/openshift-release-dev/ocp-release/manifests/4.20.33-aarch64")
+	manifests := "http://" + p.Address() + "/v2/openshift-release-dev/ocp-release/manifests/"
+	response, err := http.Get(manifests + "4.20.33-aarch64")
 	require.NoError(t, err)
 	manifest, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
-	index := fmt.Sprintf(`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{"mediaType":%q,"size":%d,"digest":%q,`+
-		`"platform":{"os":"linux","architecture":"arm64"}}]}`, response.Header.Get("Content-Type"), len(manifest), response.Header.Get("Docker-Content-Digest"))
-	put, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://"+p.Address()+"/v2/openshift-release-dev/ocp-release/manifests/list",
-		strings.NewReader(index))
+	index := fmt.Sprintf(`{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[`+
+		`{"mediaType":%q,"size":%d,"digest":%q,"platform":{"os":"linux","architecture":"arm64"}}]}`,
+		response.Header.Get("Content-Type"), len(manifest), response.Header.Get("Docker-Content-Digest"))
+	put, err := http.NewRequestWithContext(t.Context(), http.MethodPut, manifests+"list", strings.NewReader(index))
 	require.NoError(t, err)
 	put.Header.Set("Content-Type", "application/vnd.oci.image.index.v1+json")
 	response, err = http.DefaultClient.Do(put)

@@ -61,7 +61,9 @@ func (r *run) capabilitiesFit(c *config) field.ErrorList {
 		{r.minor >= 16 && !metalOrNone, "CloudCredential", "disabling CloudCredential capability available only for baremetal platforms"},
 		{
 			r.minor >= 16 && !metalOrNone && (p.External == nil || p.External.CloudControllerManager == "External"),
-			"CloudControllerManager", "disabling CloudControllerManager is only supported on the baremetal, none, or external platform with cloudControllerManager value none",
+			"CloudControllerManager",
+			"disabling CloudControllerManager is only supported on the baremetal, none, or external platform " +
+				"with cloudControllerManager value none",
 		},
 		{r.minor >= 17, "Ingress", "the Ingress capability is required"},
 	} {

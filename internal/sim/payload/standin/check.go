@@ -23,8 +23,8 @@ func (r *run) check(c *config) field.ErrorList {
 	}
 	var faults field.ErrorList
 	for _, rule := range []func(*config) field.ErrorList{
-		namesFit, r.sourcesFit, secretsFit, proxyFits, choicesFit, r.networksFit, r.controlPlaneFits, r.gatesFit, r.capabilitiesFit, r.platformFits,
-		r.fipsFits,
+		namesFit, r.sourcesFit, secretsFit, proxyFits, choicesFit, r.networksFit,
+		r.controlPlaneFits, r.gatesFit, r.capabilitiesFit, r.platformFits, r.fipsFits,
 	} {
 		faults = append(faults, rule(c)...)
 	}
@@ -70,7 +70,8 @@ func (r *run) sourcesFit(c *config) field.ErrorList {
 		}
 	}
 	if len(c.ImageContentSources) > 0 && len(c.ImageDigestSources) > 0 {
-		faults = append(faults, field.Invalid(field.NewPath("imageContentSources"), "", "cannot set imageContentSources and imageDigestSources at the same time"))
+		faults = append(faults, field.Invalid(field.NewPath("imageContentSources"), "",
+			"cannot set imageContentSources and imageDigestSources at the same time"))
 	}
 	if len(c.ImageContentSources) > 0 && r.minor >= 14 {
 		r.log.Warn("imageContentSources is deprecated, please use imageDigestSources")

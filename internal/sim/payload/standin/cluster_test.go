@@ -18,7 +18,9 @@ func TestOthersMayMakeTheBootstrapConfig(t *testing.T) {
 	var got standin.Cluster
 	var out bytes.Buffer
 	code := standin.Main(standin.Call{
-		Args: []string{"create", "ignition-configs", "--dir", dir}, Env: []string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1"}, Now: time.Unix(1_800_000_000, 0), Stdout: &out, Stderr: &out,
+		Args: []string{"create", "ignition-configs", "--dir", dir},
+		Env:  []string{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=registry/release:1"},
+		Now:  time.Unix(1_800_000_000, 0), Stdout: &out, Stderr: &out,
 		Bootstrap: func(c standin.Cluster) ([]byte, error) {
 			got = c
 			return []byte("theirs"), nil

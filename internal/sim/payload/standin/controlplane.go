@@ -75,11 +75,14 @@ func (c *config) fencingFits() field.ErrorList {
 	}
 	switch {
 	case n == 2 && c.Arbiter == nil && fenced != 2:
-		return field.ErrorList{field.Forbidden(at.Child("credentials"),
-			fmt.Sprintf("there should be exactly two fencing credentials to support the two node cluster, instead %d credentials were found", fenced))}
+		return field.ErrorList{field.Forbidden(at.Child("credentials"), fmt.Sprintf(
+			"there should be exactly two fencing credentials to support the two node cluster, instead %d credentials were found",
+			fenced))}
 	case n != 2 && fenced != 0:
-		return field.ErrorList{field.Forbidden(at.Child("credentials"),
-			fmt.Sprintf("there should not be any fencing credentials configured for a non dual replica control plane, instead %d credentials were found", fenced))}
+		return field.ErrorList{field.Forbidden(at.Child("credentials"), fmt.Sprintf(
+			"there should not be any fencing credentials configured for a non dual replica control plane, "+
+				"instead %d credentials were found",
+			fenced))}
 	}
 	return nil
 }

@@ -71,7 +71,10 @@ func (s *state) metalMachines(all map[string]object) {
 		}
 		n := numbered(counts[list], len(hosts))
 		host := kube("metal3.io/v1alpha1", "BareMetalHost", machineNamespace, m.Name, object{"spec": object{
-			"bmc": object{"address": "", "credentialsName": m.Name + "-bmc-secret"}, "bootMACAddress": m.BootMACAddress, "bootMode": m.BootMode, "online": true,
+			"bmc":            object{"address": "", "credentialsName": m.Name + "-bmc-secret"},
+			"bootMACAddress": m.BootMACAddress,
+			"bootMode":       m.BootMode,
+			"online":         true,
 		}})
 		if role != "worker" {
 			machine := fmt.Sprintf("%s-%s-%d", s.InfraID, role, counts[role])
@@ -79,7 +82,9 @@ func (s *state) metalMachines(all map[string]object) {
 			metadata["annotations"] = object{"baremetalhost.metal3.io/paused": ""}
 			metadata["labels"] = object{"installer.openshift.io/role": "control-plane"}
 			spec, _ := host["spec"].(object)
-			spec["consumerRef"] = object{"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", "namespace": machineNamespace, "name": machine}
+			spec["consumerRef"] = object{
+				"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", "namespace": machineNamespace, "name": machine,
+			}
 			all[fmt.Sprintf(machineName, numbered(counts[role], s.Config.ControlPlane.Replicas))] = kube(
 				"machine.openshift.io/v1beta1", "Machine", machineNamespace, machine,
 				object{"spec": object{"providerSpec": object{"value": object{"kind": "BareMetalMachineProviderSpec"}}}})

@@ -17,7 +17,9 @@ type ranges struct {
 func (r *run) networksFit(c *config) field.ErrorList {
 	faults := r.networkTypeFits(c)
 	at := field.NewPath("networking")
-	cluster, machine, service := ranges{path: at.Child("clusterNetwork")}, ranges{path: at.Child("machineNetwork")}, ranges{path: at.Child("serviceNetwork")}
+	cluster := ranges{path: at.Child("clusterNetwork")}
+	machine := ranges{path: at.Child("machineNetwork")}
+	service := ranges{path: at.Child("serviceNetwork")}
 	add := func(to *ranges, cidr string) {
 		p, err := netip.ParsePrefix(cidr)
 		if err != nil || p.Masked() != p {
@@ -67,7 +69,8 @@ func hostPrefixFits(at *field.Path, n clusterNetwork) field.ErrorList {
 	case p.Addr().Is6() && n.HostPrefix != 64:
 		return field.ErrorList{field.Invalid(at, n.HostPrefix, "cluster network host subnetwork prefix must be 64 for IPv6 networks")}
 	case n.HostPrefix < p.Bits() || n.HostPrefix > p.Addr().BitLen():
-		return field.ErrorList{field.Invalid(at, n.HostPrefix, "cluster network host subnetwork prefix must not be larger size than CIDR "+n.CIDR)}
+		return field.ErrorList{field.Invalid(at, n.HostPrefix,
+			"cluster network host subnetwork prefix must not be larger size than CIDR "+n.CIDR)}
 	}
 	return nil
 }
@@ -107,7 +110,8 @@ func (r *run) pluginOverlaps(c *config, all ...ranges) field.ErrorList {
 	for name, cidr := range map[string]string{"join": join, "transit": "100.88.0.0/16", "masquerade": "169.254.0.0/17"} {
 		reserved, err := netip.ParsePrefix(cidr)
 		if err != nil {
-			return field.ErrorList{field.Invalid(field.NewPath("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet"), cidr, "must be a network")}
+			at := field.NewPath("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet")
+			return field.ErrorList{field.Invalid(at, cidr, "must be a network")}
 		}
 		for _, n := range all {
 			for i, p := range n.prefixes {
@@ -136,7 +140,8 @@ func (c *config) familiesFit(cluster, machine, service ranges) field.ErrorList {
 		}
 	}
 	if dual && len(services) == 1 {
-		faults = append(faults, field.Invalid(service.path, "", "dual-stack: when installing dual-stack IPv4/IPv6 you must provide two service networks"))
+		faults = append(faults, field.Invalid(service.path, "",
+			"dual-stack: when installing dual-stack IPv4/IPv6 you must provide two service networks"))
 	}
 	p := c.Platform
 	if dual && (p.None != nil || p.External != nil || p.Nutanix != nil) {

@@ -82,7 +82,8 @@ func (c *config) vipsFit(at *field.Path, what string, vips []string, v virtualAd
 	}
 	if networks := c.Networking.ServiceNetwork; len(found) > 0 && len(networks) > 0 {
 		if primary, err := netip.ParsePrefix(networks[0]); err == nil && primary.Addr().Is6() != found[0] {
-			faults = append(faults, field.Invalid(at, vips[0], "VIP for the "+what+" must be of the same IP family with the primary machine network"))
+			faults = append(faults, field.Invalid(at, vips[0],
+				"VIP for the "+what+" must be of the same IP family with the primary machine network"))
 		}
 		if len(found) > len(networks) {
 			faults = append(faults, field.Invalid(at, len(vips), "two VIPs require dual-stack networks"))
@@ -120,7 +121,10 @@ func missing(at *field.Path, fields map[string]string) field.ErrorList {
 
 func (v *vSphere) check(at *field.Path) field.ErrorList {
 	if v.VCenter != "" {
-		return missing(at, map[string]string{"username": v.Username, "password": v.Password, "datacenter": v.Datacenter, "defaultDatastore": v.DefaultDatastore})
+		return missing(at, map[string]string{
+			"username": v.Username, "password": v.Password,
+			"datacenter": v.Datacenter, "defaultDatastore": v.DefaultDatastore,
+		})
 	}
 	var faults field.ErrorList
 	servers := map[string]bool{}
@@ -241,7 +245,8 @@ func (c *config) provisioningFits(at *field.Path) field.ErrorList {
 	}
 	if ip := metal.ClusterProvisioningIP; metal.ProvisioningNetwork == "Disabled" && ip != "" {
 		if addr, err := netip.ParseAddr(ip); err != nil || !c.inMachineNetwork(addr) {
-			return field.ErrorList{field.Invalid(at.Child("clusterProvisioningIP"), ip, "provisioning network is disabled, IP expected to be in one of the machine networks")}
+			return field.ErrorList{field.Invalid(at.Child("clusterProvisioningIP"), ip,
+				"provisioning network is disabled, IP expected to be in one of the machine networks")}
 		}
 	}
 	return nil

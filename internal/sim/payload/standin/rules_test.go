@@ -28,41 +28,105 @@ func TestRulesOfTheRealInstaller(t *testing.T) {
 		env    []string
 		want   string // of the error; empty: accepted
 	}{
-		"fips by a program that cannot": {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, nil, "fips: Forbidden: target cluster is in FIPS mode, " +
-			"use the FIPS-capable installer binary for RHEL 9 on a host with FIPS enabled."},
+		"fips by a program that cannot": {
+			highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips,
+			nil, "fips: Forbidden: target cluster is in FIPS mode, " +
+				"use the FIPS-capable installer binary for RHEL 9 on a host with FIPS enabled.",
+		},
 		"fips on a machine without": {
-			highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{"STANDIN_BUILD=dynamic"},
+			highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips,
+			[]string{"STANDIN_BUILD=dynamic"},
 			"fips: Forbidden: target cluster is in FIPS mode, enable FIPS mode on the host",
 		},
-		"fips where it can be":           {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{"STANDIN_BUILD=dynamic", "STANDIN_HOST_FIPS=1"}, ""},
-		"fips without a look":            {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{skip}, ""},
-		"fips before 4.16":               {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{version("4.15.50")}, ""},
-		"fips with a key it cannot use":  {highlyAvailable, "sshKey:", "fips: true\nsshKey:", []string{skip}, "SSH key type ed25519 unavailable when FIPS is enabled. Please use rsa or ecdsa."},
-		"two lists of mirrors":           {highlyAvailable, "sshKey:", "imageContentSources: [{source: a.io/b, mirrors: [c.io/d]}]\nimageDigestSources: [{source: a.io/b, mirrors: [c.io/d]}]\nsshKey:", nil, "cannot set imageContentSources and imageDigestSources at the same time"},
-		"a mirror with a tag":            {highlyAvailable, "sshKey:", "imageDigestSources: [{source: 'a.io/b:1', mirrors: [c.io/d]}]\nsshKey:", nil, "imageDigestSources[0]: Invalid value: \"a.io/b:1\""},
-		"a key among the certificates":   {highlyAvailable, "sshKey:", "additionalTrustBundle: \"-----BEGIN RSA PRIVATE KEY-----\\nAAAA\\n-----END RSA PRIVATE KEY-----\\n\"\nsshKey:", nil, "additionalTrustBundle: Invalid value"},
-		"networks that overlap":          {highlyAvailable, "172.30.0.0/16", "10.130.0.0/16", nil, "must not overlap with networking.serviceNetwork 10.130.0.0/16"},
-		"a network of the plugin":        {highlyAvailable, "172.30.0.0/16", "100.64.0.0/16", nil, "must not overlap with OVN-Kubernetes join subnet 100.64.0.0/16"},
+		"fips where it can be": {
+			highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips,
+			[]string{"STANDIN_BUILD=dynamic", "STANDIN_HOST_FIPS=1"},
+			"",
+		},
+		"fips without a look": {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{skip}, ""},
+		"fips before 4.16":    {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{version("4.15.50")}, ""},
+		"fips with a key it cannot use": {
+			highlyAvailable, "sshKey:", "fips: true\nsshKey:",
+			[]string{skip},
+			"SSH key type ed25519 unavailable when FIPS is enabled. Please use rsa or ecdsa.",
+		},
+		"two lists of mirrors": {
+			highlyAvailable, "sshKey:", "imageContentSources: [{source: a.io/b, mirrors: [c.io/d]}]\n" +
+				"imageDigestSources: [{source: a.io/b, mirrors: [c.io/d]}]\nsshKey:",
+			nil, "cannot set imageContentSources and imageDigestSources at the same time",
+		},
+		"a mirror with a tag": {
+			highlyAvailable, "sshKey:", "imageDigestSources: [{source: 'a.io/b:1', mirrors: [c.io/d]}]\nsshKey:",
+			nil, "imageDigestSources[0]: Invalid value: \"a.io/b:1\"",
+		},
+		"a key among the certificates": {
+			highlyAvailable, "sshKey:",
+			"additionalTrustBundle: \"-----BEGIN RSA PRIVATE KEY-----\\nAAAA\\n-----END RSA PRIVATE KEY-----\\n\"\nsshKey:",
+			nil, "additionalTrustBundle: Invalid value",
+		},
+		"networks that overlap": {
+			highlyAvailable, "172.30.0.0/16", "10.130.0.0/16",
+			nil, "must not overlap with networking.serviceNetwork 10.130.0.0/16",
+		},
+		"a network of the plugin": {
+			highlyAvailable, "172.30.0.0/16", "100.64.0.0/16",
+			nil, "must not overlap with OVN-Kubernetes join subnet 100.64.0.0/16",
+		},
 		"a network of the plugin before": {highlyAvailable, "172.30.0.0/16", "100.64.0.0/16", []string{version("4.18.1")}, ""},
-		"SDN":                            {highlyAvailable, "OVNKubernetes", "OpenShiftSDN", nil, "OpenShiftSDN is not supported, please use OVNKubernetes"},
-		"SDN before 4.16":                {highlyAvailable, "OVNKubernetes", "OpenShiftSDN", []string{version("4.15.50")}, ""},
-		"no machine network":             {highlyAvailable, "[{cidr: 192.168.10.0/24}]", "[]", nil, "at least one machine network is required"},
-		"the same VIP twice":             {highlyAvailable, "[192.168.10.6]", "[192.168.10.5]", nil, "VIP for API must not be one of the Ingress VIPs"},
-		"a dot in the name":              {highlyAvailable, "{name: one}", "{name: o.ne}", nil, "metadata.name: Invalid value"},
-		"no hosts":                       {on("platform: {baremetal: {apiVIPs: [192.168.10.5], ingressVIPs: [192.168.10.6]}}\n"), "", "", nil, "bare metal hosts are missing"},
-		"a boot mode":                    {highlyAvailable, "bootMode: legacy", "bootMode: BIOS", nil, "bootMode: Unsupported value"},
-		"an arbiter before its version":  {highlyAvailable, "sshKey:", "arbiter: {name: arbiter, replicas: 0}\nsshKey:", []string{version("4.19.1")}, "HighlyAvailableArbiter feature must be enabled in order to use arbiter cluster deployment"},
-		"an arbiter on platform none":    {on("platform: {none: {}}\narbiter: {name: arbiter, replicas: 1}\n"), "", "", nil, "the platform is not supported with arbiter nodes"},
-		"fencing without the preview":    {on("platform: {none: {}}\n"), "replicas: 3", fenced, nil, "protected by the DualReplica feature gate"},
-		"fencing on vsphere":             {on(vSphere + "featureSet: TechPreviewNoUpgrade\n"), "replicas: 3", fenced, nil, "fencing is only supported on"},
-		"a gate without its set":         {highlyAvailable, "sshKey:", "featureGates: [A=true]\nsshKey:", nil, "featureGates can only be used with the CustomNoUpgrade feature set"},
-		"a gate that is no choice":       {highlyAvailable, "sshKey:", "featureSet: CustomNoUpgrade\nfeatureGates: [A]\nsshKey:", nil, "featureGates[0]: Invalid value"},
-		"no capability of the platform":  {highlyAvailable, "sshKey:", "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [Ingress]}\nsshKey:", nil, "platform baremetal requires the baremetal capability"},
-		"no ingress":                     {highlyAvailable, "sshKey:", "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [baremetal, MachineAPI]}\nsshKey:", nil, "the Ingress capability is required"},
-		"an unknown capability":          {highlyAvailable, "sshKey:", "capabilities: {additionalEnabledCapabilities: [cake]}\nsshKey:", nil, "capabilities.additionalEnabledCapabilities[0]: Unsupported value: \"cake\""},
-		"internal on none":               {on("platform: {none: {}}\npublish: Internal\n"), "", "", nil, "publish: Invalid value"},
-		"a topology without a path":      {on(vSphere), "/d/datastore/s", "s", nil, "topology.datastore: Invalid value: \"s\""},
-		"no VIP on nutanix":              {on(nutanix), "apiVIPs: [192.168.10.5]", "", nil, "must specify at least one VIP for the API"},
+		"SDN": {
+			highlyAvailable, "OVNKubernetes", "OpenShiftSDN",
+			nil, "OpenShiftSDN is not supported, please use OVNKubernetes",
+		},
+		"SDN before 4.16":    {highlyAvailable, "OVNKubernetes", "OpenShiftSDN", []string{version("4.15.50")}, ""},
+		"no machine network": {highlyAvailable, "[{cidr: 192.168.10.0/24}]", "[]", nil, "at least one machine network is required"},
+		"the same VIP twice": {
+			highlyAvailable, "[192.168.10.6]", "[192.168.10.5]",
+			nil, "VIP for API must not be one of the Ingress VIPs",
+		},
+		"a dot in the name": {highlyAvailable, "{name: one}", "{name: o.ne}", nil, "metadata.name: Invalid value"},
+		"no hosts": {
+			on("platform: {baremetal: {apiVIPs: [192.168.10.5], ingressVIPs: [192.168.10.6]}}\n"), "", "",
+			nil, "bare metal hosts are missing",
+		},
+		"a boot mode": {highlyAvailable, "bootMode: legacy", "bootMode: BIOS", nil, "bootMode: Unsupported value"},
+		"an arbiter before its version": {
+			highlyAvailable, "sshKey:", "arbiter: {name: arbiter, replicas: 0}\nsshKey:",
+			[]string{version("4.19.1")},
+			"HighlyAvailableArbiter feature must be enabled in order to use arbiter cluster deployment",
+		},
+		"an arbiter on platform none": {
+			on("platform: {none: {}}\narbiter: {name: arbiter, replicas: 1}\n"), "", "",
+			nil, "the platform is not supported with arbiter nodes",
+		},
+		"fencing without the preview": {on("platform: {none: {}}\n"), "replicas: 3", fenced, nil, "protected by the DualReplica feature gate"},
+		"fencing on vsphere": {
+			on(vSphere + "featureSet: TechPreviewNoUpgrade\n"), "replicas: 3", fenced,
+			nil, "fencing is only supported on",
+		},
+		"a gate without its set": {
+			highlyAvailable, "sshKey:", "featureGates: [A=true]\nsshKey:",
+			nil, "featureGates can only be used with the CustomNoUpgrade feature set",
+		},
+		"a gate that is no choice": {
+			highlyAvailable, "sshKey:", "featureSet: CustomNoUpgrade\nfeatureGates: [A]\nsshKey:",
+			nil, "featureGates[0]: Invalid value",
+		},
+		"no capability of the platform": {
+			highlyAvailable, "sshKey:", "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [Ingress]}\nsshKey:",
+			nil, "platform baremetal requires the baremetal capability",
+		},
+		"no ingress": {
+			highlyAvailable, "sshKey:",
+			"capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [baremetal, MachineAPI]}\nsshKey:",
+			nil, "the Ingress capability is required",
+		},
+		"an unknown capability": {
+			highlyAvailable, "sshKey:", "capabilities: {additionalEnabledCapabilities: [cake]}\nsshKey:",
+			nil, "capabilities.additionalEnabledCapabilities[0]: Unsupported value: \"cake\"",
+		},
+		"internal on none":          {on("platform: {none: {}}\npublish: Internal\n"), "", "", nil, "publish: Invalid value"},
+		"a topology without a path": {on(vSphere), "/d/datastore/s", "s", nil, "topology.datastore: Invalid value: \"s\""},
+		"no VIP on nutanix":         {on(nutanix), "apiVIPs: [192.168.10.5]", "", nil, "must specify at least one VIP for the API"},
 		"IPv6 first on none": {
 			on("platform: {none: {}}\n"), "machineNetwork: [{cidr: 192.168.10.0/24}]\n  serviceNetwork: [172.30.0.0/16]",
 			"machineNetwork: [{cidr: 'fd00::/64'}, {cidr: 192.168.10.0/24}]\n  serviceNetwork: ['fd02::/112', 172.30.0.0/16]", nil,
@@ -87,8 +151,11 @@ func TestRulesOfTheRealInstaller(t *testing.T) {
 func TestUnknownFieldsAreDroppedWithAWarning(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, env, want string }{
-		"of any version":     {highlyAvailable + "cake: true\n", "", `unknown field \"cake\"`},
-		"of a later version": {highlyAvailable + "arbiter: {name: arbiter, replicas: 1}\n", "STANDIN_VERSION=4.18.1", `unknown field \"arbiter\"`},
+		"of any version": {highlyAvailable + "cake: true\n", "", `unknown field \"cake\"`},
+		"of a later version": {
+			highlyAvailable + "arbiter: {name: arbiter, replicas: 1}\n",
+			"STANDIN_VERSION=4.18.1", `unknown field \"arbiter\"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,14 +194,24 @@ func TestMachinesByPlatformAndVersion(t *testing.T) {
 		config, version string
 		want            []string
 	}{
-		"baremetal":         {highlyAvailable, "4.20.1", []string{machine, workers, host, secret, provision, userData}},
-		"vsphere":           {on(vSphere), "4.20.1", []string{machine, workers, set, userData}},
-		"vsphere of 4.14":   {on(vSphere), "4.14.1", []string{machine, workers, userData}},
-		"nutanix of 4.14":   {on(nutanix), "4.14.1", []string{machine, workers, set, userData}},
-		"none":              {on("platform: {none: {}}\n"), "4.20.1", []string{userData}},
-		"external":          {on("platform: {external: {platformName: oci}}\n"), "4.20.1", []string{userData}},
-		"no capability":     {on(vSphere + "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [Ingress, CloudCredential, CloudControllerManager]}\n"), "4.20.1", []string{userData}},
-		"machine API alone": {on(vSphere + "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [Ingress, CloudCredential, CloudControllerManager, MachineAPI]}\n"), "4.20.1", []string{machine, workers, set, userData}},
+		"baremetal":       {highlyAvailable, "4.20.1", []string{machine, workers, host, secret, provision, userData}},
+		"vsphere":         {on(vSphere), "4.20.1", []string{machine, workers, set, userData}},
+		"vsphere of 4.14": {on(vSphere), "4.14.1", []string{machine, workers, userData}},
+		"nutanix of 4.14": {on(nutanix), "4.14.1", []string{machine, workers, set, userData}},
+		"none":            {on("platform: {none: {}}\n"), "4.20.1", []string{userData}},
+		"external":        {on("platform: {external: {platformName: oci}}\n"), "4.20.1", []string{userData}},
+		"no capability": {
+			on(vSphere + "capabilities: {baselineCapabilitySet: None, " +
+				"additionalEnabledCapabilities: [Ingress, CloudCredential, CloudControllerManager]}\n"),
+			"4.20.1",
+			[]string{userData},
+		},
+		"machine API alone": {
+			on(vSphere + "capabilities: {baselineCapabilitySet: None, " +
+				"additionalEnabledCapabilities: [Ingress, CloudCredential, CloudControllerManager, MachineAPI]}\n"),
+			"4.20.1",
+			[]string{machine, workers, set, userData},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

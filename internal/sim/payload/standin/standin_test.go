@@ -47,7 +47,8 @@ const (
     ingressVIPs: [192.168.10.6]
     vcenters: [{server: a.invalid, user: b, password: c, datacenters: [d]}]
     failureDomains:
-    - {name: e, region: f, zone: g, server: a.invalid, topology: {datacenter: d, computeCluster: /d/host/c, networks: [n], datastore: /d/datastore/s}}
+    - {name: e, region: f, zone: g, server: a.invalid,
+       topology: {datacenter: d, computeCluster: /d/host/c, networks: [n], datastore: /d/datastore/s}}
 `
 	nutanix = `platform:
   nutanix:

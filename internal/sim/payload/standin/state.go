@@ -65,7 +65,8 @@ func (r *run) resume() (*state, error) {
 	if _, err := os.Stat(filepath.Join(r.dir, installConfigFile)); err == nil {
 		for _, folder := range folders {
 			if _, err := os.Stat(filepath.Join(r.dir, folder)); err == nil {
-				r.log.Warn(fmt.Sprintf("Discarding the %s that was provided in the target directory because its dependencies are dirty and it needs to be regenerated", folder))
+				r.log.Warn("Discarding the " + folder + " that was provided in the target directory " +
+					"because its dependencies are dirty and it needs to be regenerated")
 			}
 			if err := os.RemoveAll(filepath.Join(r.dir, folder)); err != nil {
 				return nil, fmt.Errorf("discard %s: %w", folder, err)

@@ -57,7 +57,8 @@ func (b *Bootkube) masterIgnition(ctx context.Context) error {
 }
 
 func (b *Bootkube) askServer(ctx context.Context) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://localhost:%d/config/%s", mcs.PlainPort, plan.Master), nil)
+	url := fmt.Sprintf("http://localhost:%d/config/%s", mcs.PlainPort, plan.Master)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}

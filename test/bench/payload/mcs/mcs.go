@@ -71,8 +71,9 @@ func refuse(w http.ResponseWriter, status int) {
 }
 
 func (s *Server) config(w http.ResponseWriter, r *http.Request, pool string) {
-	s.note(fmt.Sprintf("Pool %q requested by address:%q User-Agent:%q Accept-Header: %q", pool, r.RemoteAddr, r.UserAgent(), r.Header.Get("Accept")))
-	version, known := negotiate(r.Header.Get("Accept"))
+	accept := r.Header.Get("Accept")
+	s.note(fmt.Sprintf("Pool %q requested by address:%q User-Agent:%q Accept-Header: %q", pool, r.RemoteAddr, r.UserAgent(), accept))
+	version, known := negotiate(accept)
 	if !known {
 		refuse(w, http.StatusBadRequest)
 		return

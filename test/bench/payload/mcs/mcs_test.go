@@ -78,16 +78,23 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 		"others than GET and HEAD are refused": {"POST", "/config/master", ignition, true, 405, nil},
 		"also of its health":                   {"POST", "/healthz", "", true, 405, nil},
 		"a bootstrap host serves no workers": {
-			"GET", "/config/worker", ignition, true, 500, []string{`Pool "worker" requested by`, `refusing to serve bootstrap configuration to pool "worker"`},
+			"GET", "/config/worker", ignition, true, 500,
+			[]string{`Pool "worker" requested by`, `refusing to serve bootstrap configuration to pool "worker"`},
 		},
 		"a bootstrap host serves no other pools": {
-			"GET", "/config/infra", ignition, true, 500, []string{`Pool "infra" requested by`, `refusing to serve bootstrap configuration to pool "infra"`},
+			"GET", "/config/infra", ignition, true, 500,
+			[]string{`Pool "infra" requested by`, `refusing to serve bootstrap configuration to pool "infra"`},
 		},
-		"a cluster does not know all pools": {"GET", "/config/infra", ignition, false, 500, []string{`Pool "infra" requested by`, `could not fetch pool "infra"`}},
+		"a cluster does not know all pools": {
+			"GET", "/config/infra", ignition, false, 500,
+			[]string{`Pool "infra" requested by`, `could not fetch pool "infra"`},
+		},
 		"an unknown version is refused": {
 			"GET", "/config/master", "application/vnd.coreos.ignition+json;version=4.0.0", true, 400, []string{`Pool "master" requested by`},
 		},
-		"no version is an old one, which the config is not converted to": {"GET", "/config/master", "*/*", true, 500, []string{`Pool "master"`, "couldn't get config"}},
+		"no version is an old one, which the config is not converted to": {
+			"GET", "/config/master", "*/*", true, 500, []string{`Pool "master"`, "couldn't get config"},
+		},
 		"HEAD is noted as well": {"HEAD", "/config/master", ignition, true, 200, []string{`Pool "master" requested by`}},
 	} {
 		t.Run(name, func(t *testing.T) {

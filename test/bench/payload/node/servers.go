@@ -34,12 +34,14 @@ func serveConfigs(ctx context.Context, a *app) error {
 		return err
 	}
 	server := mcs.Server{
-		Plan: a.host.Plan, Keys: a.host.Keys, Bootstrap: a.host.Role == plan.Bootstrap, Objects: a.objects, Fetches: log, Log: a.log, Now: time.Now,
+		Plan: a.host.Plan, Keys: a.host.Keys, Bootstrap: a.host.Role == plan.Bootstrap,
+		Objects: a.objects, Fetches: log, Log: a.log, Now: time.Now,
 	}
 	listen := func(port int) *http.Server {
 		return &http.Server{
 			Addr: fmt.Sprintf(":%d", port), Handler: server.Handler(), ReadHeaderTimeout: 30 * time.Second,
-			TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // no HTTP/2
+			TLSConfig:    &tls.Config{MinVersion: tls.VersionTLS12},
+			TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // no HTTP/2
 		}
 	}
 	secure, open := listen(mcs.Port), listen(mcs.PlainPort)
