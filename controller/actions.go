@@ -28,6 +28,8 @@ type LeavePending struct {
 	CSR    string
 	UID    types.UID
 	Reason string
+	// Requester is who asks.
+	Requester string
 }
 
 // ReportHost reports the stage a host reached.
@@ -56,7 +58,11 @@ type ApplyManifests struct{}
 
 // SendLogs sends the controller's log; the last time with a summary of the cluster. It is tried once and never
 // delays what follows.
-type SendLogs struct{ Last bool }
+type SendLogs struct {
+	Last bool
+	// Failed: the installation failed, and what explains it is gathered.
+	Failed bool
+}
 
 // Complete reports that the new cluster runs.
 type Complete struct{}

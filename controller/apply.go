@@ -39,7 +39,8 @@ func (a LeavePending) do(ctx context.Context, c *controller) error {
 	if c.reported[a.UID] {
 		return nil
 	}
-	event := c.event("csr-left-pending-"+a.CSR, "CSRNotApproved", a.Reason)
+	message := fmt.Sprintf("%s; where it is right, approve it: oc adm certificate approve %s", a.Reason, a.CSR)
+	event := c.event("csr-left-pending-"+a.CSR, "CSRNotApproved", message)
 	event.Type = corev1.EventTypeWarning
 	event.InvolvedObject = corev1.ObjectReference{
 		APIVersion: "certificates.k8s.io/v1", Kind: "CertificateSigningRequest", Name: a.CSR, UID: a.UID, Namespace: c.Namespace,
@@ -52,6 +53,10 @@ func (a LeavePending) do(ctx context.Context, c *controller) error {
 		c.Log.WarnContext(ctx, "certificate request left pending", "csr", a.CSR, "reason", a.Reason)
 	}
 	c.reported[a.UID] = true
+	c.sendOnce(ctx, notice{
+		name: "certificate_request_not_approved", about: a.CSR, warning: true,
+		message: fmt.Sprintf("Certificate request %s of %s is not approved: %s", a.CSR, a.Requester, message),
+	})
 	return nil
 }
 

@@ -32,6 +32,11 @@ type controller struct {
 	config   *rest.Config
 	troubles
 
+	applied     map[string]bool   // late manifests, by file and place
+	sent        map[string]string // messages of notices, by what they are about
+	rebootTries map[string]int    // by node
+	dnsServed   bool
+
 	reported     map[types.UID]bool // certificate requests whose refusal was reported
 	logsSentAt   time.Time
 	statusSince  time.Time // of the cluster; the next two hold for this status
@@ -96,6 +101,7 @@ func build(o Options) (*controller, error) {
 	return &controller{
 		Options: o, kube: kube, watching: watching, dynamic: dyn, config: config, logsSentAt: o.Now(),
 		troubles: troubles{log: o.Log}, reported: map[types.UID]bool{},
+		applied: map[string]bool{}, sent: map[string]string{}, rebootTries: map[string]int{},
 	}, nil
 }
 
@@ -120,6 +126,7 @@ func (c *controller) round(ctx context.Context) (next, error) {
 	status := model.ClusterStatus(found.Status)
 	c.forget(found.StatusUpdatedAt.Time())
 	if ended(status) {
+		c.note(ctx, "resume the pool of workers", c.resumePool(ctx, ClusterOf(found).Hosts))
 		c.Log.InfoContext(ctx, "installation ended", "status", status)
 		return leave, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	certv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -200,7 +201,7 @@ func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 			})
 			want := []controller.Action{controller.ApproveCSR{CSR: csr}}
 			if tc.reason != "" {
-				want = []controller.Action{controller.LeavePending{CSR: "csr-1", UID: "uid", Reason: tc.reason}}
+				want = []controller.Action{controller.LeavePending{CSR: "csr-1", UID: "uid", Reason: tc.reason, Requester: tc.asked.user}}
 			}
 			require.Equal(t, want, got.Duties)
 		})
@@ -226,6 +227,9 @@ func TestRogueRequestsStayPending(t *testing.T) {
 		"wrong-name": clientAsked("intruder"), "wrong-user": clientAsked("sno"), "wrong-signer": clientAsked("sno"),
 		"extra-name": servingAsked("sno", "192.168.1.10"), "other-address": servingAsked("sno", "192.168.1.10", "192.168.1.20"),
 	}
+	b.grantTo("default", rbacv1.PolicyRule{
+		APIGroups: []string{"certificates.k8s.io"}, Resources: []string{"certificatesigningrequests"}, Verbs: []string{"create"},
+	})
 	for name, a := range rogues {
 		switch name {
 		case "wrong-user":

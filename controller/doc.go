@@ -1,6 +1,7 @@
 // Package controller brings the installation of a cluster to its end from inside the
 // new cluster: it reports nodes as the hosts they are, approves the certificates of
-// their kubelets, reports operators, delivers the ingress certificate, applies the
+// their kubelets, frees bare metal hosts, repairs what keeps operators from being
+// installed, reports operators, delivers the ingress certificate, applies the
 // user's late manifests, sends logs and says when all is done.
 //
 // It works in rounds. A round reads the service and the kube API (observe.go), a pure

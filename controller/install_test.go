@@ -9,14 +9,18 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"slipway/controller"
 	"slipway/internal/model"
@@ -36,14 +40,47 @@ type bench struct {
 	kube    kubernetes.Interface
 	options controller.Options
 	parts   sync.WaitGroup
+	// asked are the requests of the controller to the kube API.
+	mu    sync.Mutex
+	asked []kubeapi.Access
+}
+
+func (b *bench) note(a kubeapi.Access) {
+	if a.User != kubeapi.UserController {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, a)
+}
+
+// refused are the requests that the role does not grant.
+func (b *bench) refused() []kubeapi.Access {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(b.asked), func(a kubeapi.Access) bool { return a.Allowed })
+}
+
+// grant applies the manifests by which bootstrap hosts give the controller its rights.
+func (b *bench) grant() {
+	b.t.Helper()
+	for file, resource := range map[string]string{
+		"00-namespace.yaml": "namespaces", "02-cluster-role.yaml": "clusterroles", "03-cluster-role-binding.yaml": "clusterrolebindings",
+	} {
+		text, err := os.ReadFile(filepath.Join("../installer/manifests", file))
+		require.NoError(b.t, err)
+		var object map[string]any
+		require.NoError(b.t, yaml.Unmarshal(text, &object))
+		b.put(resource, object)
+	}
 }
 
 func newBench(t *testing.T, s *service) *bench {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit(t))
-	server, err := kubeapi.New(kubeapi.Options{})
-	require.NoError(t, err)
 	b := &bench{t: t, ctx: ctx}
+	server, err := kubeapi.New(kubeapi.Options{WatchLimit: time.Second, Audit: b.note})
+	require.NoError(t, err)
 	handler := server.Handler()
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b.touched != nil && strings.HasSuffix(r.Header.Get("Authorization"), kubeapi.UserController) {
@@ -73,18 +110,45 @@ func newBench(t *testing.T, s *service) *bench {
 	b.options = controller.Options{
 		ClusterID: s.cluster.ID, Service: s.start(), Kube: kubeapi.Config(b.url, kubeapi.UserController),
 		CheckClusterVersion: true, Interval: 100 * time.Millisecond, LogFile: logFile, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Admin: func(kubeconfig []byte) (*rest.Config, error) {
+			if string(kubeconfig) != adminKubeconfig {
+				return nil, errors.New("not the kubeconfig of the administrator")
+			}
+			return kubeapi.Config(b.url, kubeapi.UserAdmin), nil
+		},
 	}
+	b.grant()
+	t.Cleanup(func() { require.Empty(t, b.refused(), "the role does not grant what the controller asks for") })
 	return b
 }
 
+// grantTo lets a service account of the namespace default do what a rule says.
+func (b *bench) grantTo(account string, rule rbacv1.PolicyRule) {
+	b.t.Helper()
+	_, err := b.kube.RbacV1().ClusterRoles().Create(b.ctx, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: account}, Rules: []rbacv1.PolicyRule{rule},
+	}, metav1.CreateOptions{})
+	require.NoError(b.t, err)
+	_, err = b.kube.RbacV1().ClusterRoleBindings().Create(b.ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: account}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: account},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: account, Namespace: "default"}},
+	}, metav1.CreateOptions{})
+	require.NoError(b.t, err)
+}
+
+// adminKubeconfig is what the service has of the cluster's administrator.
+const adminKubeconfig = "kubeconfig of system:admin"
+
 // join starts the kubelet of a machine.
 func (b *bench) join(name, address string, roles ...string) {
+	b.joinAs(kubeapi.NodeSpec{Name: name, Roles: roles}, address)
+}
+
+func (b *bench) joinAs(spec kubeapi.NodeSpec, address string) {
+	spec.Addresses, spec.Poll = []netip.Addr{netip.MustParseAddr(address)}, 20*time.Millisecond
 	b.parts.Go(func() {
-		err := kubeapi.RunKubelet(b.ctx, b.url, kubeapi.NodeSpec{
-			Name: name, Addresses: []netip.Addr{netip.MustParseAddr(address)}, Roles: roles, Poll: 20 * time.Millisecond,
-		})
-		if err != nil && !errors.Is(err, context.Canceled) {
-			b.t.Errorf("kubelet %s: %v", name, err)
+		if err := kubeapi.RunKubelet(b.ctx, b.url, spec); err != nil && !errors.Is(err, context.Canceled) {
+			b.t.Errorf("kubelet %s: %v", spec.Name, err)
 		}
 	})
 }

@@ -1,9 +1,6 @@
 package controller
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,26 +28,29 @@ var summarized = map[string]schema.GroupVersionResource{
 
 func (a SendLogs) do(ctx context.Context, c *controller) error {
 	c.logsSentAt = c.Now()
-	c.note(ctx, "send logs", c.sendLogs(ctx, a.Last))
+	c.note(ctx, "send logs", c.sendLogs(ctx, a.Last, a.Failed))
 	if a.Last {
 		c.lastLogsSent = true
 	}
 	return nil
 }
 
-func (c *controller) sendLogs(ctx context.Context, last bool) error {
-	archive, err := c.archive(ctx, last)
-	if err != nil {
-		return fmt.Errorf("pack logs: %w", err)
-	}
+func (c *controller) sendLogs(ctx context.Context, last, failed bool) error {
 	if last {
 		if err := c.Service.ClusterLogsProgress(ctx, c.ClusterID, wire.LogsStateRequested); err != nil {
 			return fmt.Errorf("report that logs are sent: %w", err)
 		}
 	}
+	packed, err := newArchive(c.Now())
+	if err != nil {
+		return fmt.Errorf("pack logs: %w", err)
+	}
+	defer packed.remove()
+	if err := c.pack(ctx, packed, last, failed); err != nil {
+		return fmt.Errorf("pack logs: %w", err)
+	}
 	err = c.Service.UploadLogs(ctx, client.LogsUpload{
-		ClusterID: c.ClusterID, Type: wire.LogsTypeController, FileName: component + ".tar.gz",
-		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(archive)), nil },
+		ClusterID: c.ClusterID, Type: wire.LogsTypeController, FileName: component + ".tar.gz", Open: packed.open,
 	})
 	if err != nil {
 		return fmt.Errorf("send logs: %w", err)
@@ -64,42 +64,28 @@ func (c *controller) sendLogs(ctx context.Context, last bool) error {
 	return nil
 }
 
-// archive is a tar.gz of the end of the own log and, the last time, of the cluster's state.
-func (c *controller) archive(ctx context.Context, last bool) ([]byte, error) {
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	files := tar.NewWriter(zip)
-	add := func(name string, content []byte) error {
-		header := &tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: c.Now()}
-		if err := files.WriteHeader(header); err != nil {
-			return err
-		}
-		_, err := files.Write(content)
-		return err
-	}
+// pack writes the end of the own log and, the last time, the cluster's state; all of it when the installation failed.
+func (c *controller) pack(ctx context.Context, files *archive, last, failed bool) error {
 	if c.LogFile != "" {
 		own, err := tail(c.LogFile)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := add(component+".log", own); err != nil {
-			return nil, err
+		if err := files.bytes(component+".log", own); err != nil {
+			return err
 		}
 	}
 	if last {
 		for name, gvr := range summarized {
-			if err := add("cluster/"+name+".json", c.summary(ctx, gvr)); err != nil {
-				return nil, err
+			if err := files.bytes("cluster/"+name+".json", c.summary(ctx, gvr)); err != nil {
+				return err
 			}
 		}
 	}
-	if err := files.Close(); err != nil {
-		return nil, err
+	if failed {
+		c.gather(ctx, files)
 	}
-	if err := zip.Close(); err != nil {
-		return nil, err
-	}
-	return packed.Bytes(), nil
+	return files.finish()
 }
 
 // summary lists the objects of a resource as JSON; an error becomes the content, because a cluster in trouble

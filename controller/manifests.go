@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"slipway/internal/model"
@@ -47,49 +48,89 @@ func (ApplyManifests) do(ctx context.Context, c *controller) error {
 	if len(manifests) == 0 {
 		return nil
 	}
-	return c.applyManifests(ctx, manifests)
-}
-
-// applyManifests applies in order. The kinds are looked up anew each time: a manifest
-// may define the kind of the next, which the following round then finds.
-func (c *controller) applyManifests(ctx context.Context, manifests []lateManifest) error {
-	found, err := discovery.NewDiscoveryClientForConfig(c.config)
-	if err != nil {
-		return fmt.Errorf("make the discovery client: %w", err)
-	}
-	groups, err := restmapper.GetAPIGroupResources(found)
-	if err != nil {
-		return fmt.Errorf("discover the kinds of the cluster: %w", err)
-	}
-	mapper := restmapper.NewDiscoveryRESTMapper(groups)
-	for _, m := range manifests {
-		objects, err := objectsIn(m.Content)
-		if err != nil {
-			return fmt.Errorf("read manifest %s: %w", m.Name, err)
-		}
-		for _, obj := range objects {
-			if err := c.applyObject(ctx, mapper, obj); err != nil {
-				return fmt.Errorf("apply manifest %s: %s %s: %w", m.Name, obj.GetKind(), obj.GetName(), err)
-			}
-		}
-		c.Log.InfoContext(ctx, "manifest applied", "manifest", m.Name)
-	}
-	return nil
-}
-
-func (c *controller) applyObject(ctx context.Context, mapper meta.RESTMapper, obj *unstructured.Unstructured) error {
-	gvk := obj.GroupVersionKind()
-	mapping, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	config, err := c.admin(ctx)
 	if err != nil {
 		return err
 	}
-	var objects dynamic.ResourceInterface = c.dynamic.Resource(mapping.Resource)
+	apply, err := newApplier(config)
+	if err != nil {
+		return err
+	}
+	return c.applyManifests(ctx, apply, manifests)
+}
+
+// applier applies objects of any kind. The kinds are looked up anew each time: a manifest
+// may define the kind of the next, which the following round then finds.
+type applier struct {
+	mapper  meta.RESTMapper
+	objects dynamic.Interface
+}
+
+func newApplier(config *rest.Config) (*applier, error) {
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the client of the administrator: %w", err)
+	}
+	found, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make the discovery client: %w", err)
+	}
+	groups, err := restmapper.GetAPIGroupResources(found)
+	if err != nil {
+		return nil, fmt.Errorf("discover the kinds of the cluster: %w", err)
+	}
+	return &applier{mapper: restmapper.NewDiscoveryRESTMapper(groups), objects: objects}, nil
+}
+
+// applyManifests applies in order what was not applied yet. One that cannot be applied does not keep the others from
+// it; it is reported and tried again.
+func (c *controller) applyManifests(ctx context.Context, apply *applier, manifests []lateManifest) error {
+	var failed []error
+	for _, m := range manifests {
+		objects, err := objectsIn(m.Content)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("read manifest %s: %w", m.Name, err))
+			c.reportManifest(ctx, m.Name, err)
+			continue
+		}
+		for i, obj := range objects {
+			key := fmt.Sprintf("%s#%d", m.Name, i)
+			if c.applied[key] {
+				continue
+			}
+			if err := apply.object(ctx, obj); err != nil {
+				what := fmt.Sprintf("%s %s of manifest %s", obj.GetKind(), obj.GetName(), m.Name)
+				failed = append(failed, fmt.Errorf("apply %s: %w", what, err))
+				c.reportManifest(ctx, what, err)
+				continue
+			}
+			c.applied[key] = true
+			c.Log.InfoContext(ctx, "manifest applied", "manifest", m.Name, "kind", obj.GetKind(), "name", obj.GetName())
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// reportManifest shows the user, once for each reason, what cannot be applied.
+func (c *controller) reportManifest(ctx context.Context, what string, reason error) {
+	c.sendOnce(ctx, notice{
+		name: "late_manifest_not_applied", about: what, message: fmt.Sprintf("%s cannot be applied yet: %s", what, reason), warning: true,
+	})
+}
+
+func (a *applier) object(ctx context.Context, obj *unstructured.Unstructured) error {
+	gvk := obj.GroupVersionKind()
+	mapping, err := a.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return err
+	}
+	var objects dynamic.ResourceInterface = a.objects.Resource(mapping.Resource)
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
 		namespace := obj.GetNamespace()
 		if namespace == "" {
 			namespace = metav1.NamespaceDefault
 		}
-		objects = c.dynamic.Resource(mapping.Resource).Namespace(namespace)
+		objects = a.objects.Resource(mapping.Resource).Namespace(namespace)
 	}
 	_, err = objects.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: component, Force: true})
 	return err

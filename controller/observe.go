@@ -45,11 +45,29 @@ func (c *controller) observe(ctx context.Context, found *wire.Cluster) (State, e
 		return s, fmt.Errorf("read event %s: %w", ReadyEvent, err)
 	}
 	s.Announced = err == nil
+	c.observeParts(ctx, &s)
 	if s.Cluster.Status == model.ClusterFinalizing {
 		err = c.observeFinalizing(ctx, &s)
 		return s, err
 	}
 	return s, nil
+}
+
+// observeParts reads what only some clusters have. What cannot be read is missing in the state, so that the rest is
+// done: nothing here decides about the end of the installation.
+func (c *controller) observeParts(ctx context.Context, s *State) {
+	s.CountReboots, s.RebootTries = c.NotifyReboots && c.Runner != nil, c.rebootTries
+	var err error
+	if s.Cluster.Platform == string(wire.PlatformTypeBaremetal) {
+		s.Metal, err = c.observeMetal(ctx)
+		c.note(ctx, "look at bare metal hosts", err)
+	}
+	s.WorkerPool, err = c.observePool(ctx, s.Cluster.Hosts)
+	c.note(ctx, "look at the pool of workers", err)
+	s.Fetched, err = c.observeFetches(ctx, s.Cluster.Hosts)
+	c.note(ctx, "look at machine config servers", err)
+	s.Services, err = c.observeServices(ctx, s.Cluster.ServiceNetworks)
+	c.note(ctx, "look at services", err)
 }
 
 func (c *controller) observeFinalizing(ctx context.Context, s *State) error {
@@ -58,6 +76,9 @@ func (c *controller) observeFinalizing(ctx context.Context, s *State) error {
 		return fmt.Errorf("list monitored operators: %w", err)
 	}
 	if s.Operators, err = c.observeOperators(ctx, s.Monitored); err != nil {
+		return err
+	}
+	if err = c.observeRepairs(ctx, s); err != nil {
 		return err
 	}
 	if s.Cluster.Stage != model.FinalizingAddingRouterCA {

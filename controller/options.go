@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"slipway/internal/client"
+	"slipway/internal/platform/hostexec"
 )
 
 // Options are what a controller needs to run.
@@ -32,6 +33,15 @@ type Options struct {
 	LogsInterval time.Duration
 	// LogFile is the file Log writes to, sent to the service; no logs are sent if empty.
 	LogFile string
+	// Admin makes the client configuration of the administrator from a kubeconfig; nil: that of its certificate, for
+	// the API of Kube.
+	Admin func(kubeconfig []byte) (*rest.Config, error)
+	// Runner runs oc, which must-gather and counting reboots need; nil: there is none.
+	Runner hostexec.Runner
+	// MustGatherImages are the images of must-gather: one, or a JSON object by operator.
+	MustGatherImages string
+	// NotifyReboots reports how often each node booted.
+	NotifyReboots bool
 	// Log receives the log.
 	Log *slog.Logger
 	// Now is the clock; time.Now if nil.
@@ -56,6 +66,9 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("%w: require a service", ErrOptions)
 	case o.Kube == nil:
 		return o, fmt.Errorf("%w: require a kube API", ErrOptions)
+	}
+	if o.Admin == nil {
+		o.Admin = func(kubeconfig []byte) (*rest.Config, error) { return administrator(o.Kube, kubeconfig) }
 	}
 	if o.Namespace == "" {
 		o.Namespace = DefaultNamespace

@@ -17,7 +17,7 @@ func Missing(s State) Plan {
 	var p Plan
 	if s.Cluster.Status == model.ClusterError {
 		if !s.LastLogsSent {
-			p.Steps = append(p.Steps, SendLogs{Last: true})
+			p.Steps = append(p.Steps, SendLogs{Last: true, Failed: true})
 		}
 		return p
 	}
@@ -25,12 +25,20 @@ func Missing(s State) Plan {
 		p.Duties = append(p.Duties, Announce{})
 	}
 	p.Duties = append(p.Duties, missingApprovals(s)...)
+	p.Duties = append(p.Duties, missingConfiguring(s)...)
 	p.Duties = append(p.Duties, missingHostReports(s)...)
+	// The pool is paused before labels move nodes out of it.
+	p.Duties = append(p.Duties, missingPause(s)...)
 	p.Duties = append(p.Duties, missingLabels(s)...)
+	p.Duties = append(p.Duties, missingUntaints(s)...)
+	p.Duties = append(p.Duties, missingMetal(s)...)
+	p.Duties = append(p.Duties, missingDNS(s)...)
+	p.Duties = append(p.Duties, missingReboots(s)...)
 	if s.LogsDue {
 		p.Duties = append(p.Duties, SendLogs{})
 	}
 	if s.Cluster.Status == model.ClusterFinalizing {
+		p.Duties = append(p.Duties, missingRepairs(s)...)
 		p.Duties = append(p.Duties, missingOperatorReports(s)...)
 		p.Steps = missingSteps(s)
 	}

@@ -17,7 +17,7 @@ func missingApprovals(s State) []Action {
 			continue
 		}
 		if err := evaluate(csr, s); err != nil {
-			actions = append(actions, LeavePending{CSR: csr.Name, UID: csr.UID, Reason: err.Error()})
+			actions = append(actions, LeavePending{CSR: csr.Name, UID: csr.UID, Reason: err.Error(), Requester: csr.Spec.Username})
 			continue
 		}
 		actions = append(actions, ApproveCSR{CSR: csr})

@@ -43,7 +43,16 @@ func missingLabels(s State) []Action {
 		if node == nil {
 			continue
 		}
+		if waitsForPause(h, s) {
+			continue
+		}
 		missing := maps.Clone(h.Labels)
+		if inOwnPool(h) {
+			if missing == nil {
+				missing = map[string]string{}
+			}
+			missing[rolePrefix+h.Pool] = ""
+		}
 		maps.DeleteFunc(missing, func(key, value string) bool {
 			has, ok := node.Labels[key]
 			return ok && has == value

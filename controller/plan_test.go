@@ -113,7 +113,7 @@ func TestTheControllerIsAnnouncedAndLogsAreSentWhenDue(t *testing.T) {
 func TestAClusterInErrorOnlyGetsItsLogsSent(t *testing.T) {
 	t.Parallel()
 	s := controller.State{Cluster: controller.Cluster{Status: model.ClusterError}, LogsDue: true}
-	require.Equal(t, controller.Plan{Steps: []controller.Action{controller.SendLogs{Last: true}}}, controller.Missing(s))
+	require.Equal(t, controller.Plan{Steps: []controller.Action{controller.SendLogs{Last: true, Failed: true}}}, controller.Missing(s))
 	s.LastLogsSent = true
 	require.Empty(t, controller.Missing(s))
 }

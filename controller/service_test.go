@@ -43,6 +43,7 @@ type service struct {
 	logs       [][]byte
 	logsStates []wire.LogsState
 	changes    int64 // of the status
+	events     []wire.Event
 }
 
 func (s *service) start() *client.Client {
@@ -94,6 +95,18 @@ func (s *service) handler() http.Handler {
 		}
 		return s.manifests, 0
 	})
+	handle("GET /clusters/{c}/downloads/credentials", 200, func(r *http.Request) (any, int) {
+		if r.URL.Query().Get("file_name") != "kubeconfig-noingress" {
+			return nil, 404
+		}
+		return adminKubeconfig, 0
+	})
+	handle("POST /events", 201, func(r *http.Request) (any, int) {
+		var event wire.Event
+		read(r, &event)
+		s.events = append(s.events, event)
+		return nil, 0
+	})
 	handle("POST /clusters/{c}/logs", 204, s.takeLogs)
 	handle("PUT /clusters/{c}/logs-progress", 204, func(r *http.Request) (any, int) {
 		var p wire.LogsProgressParams
@@ -139,7 +152,7 @@ func (s *service) finalizingProgress(r *http.Request) (any, int) {
 		return nil, 400
 	}
 	s.finalizing = append(s.finalizing, *p.FinalizingStage)
-	s.cluster.Progress.FinalizingStage = *p.FinalizingStage
+	s.cluster.Progress.FinalizingStage, s.cluster.Progress.FinalizingStageTimedOut = *p.FinalizingStage, false
 	return nil, 0
 }
 

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	batchv1 "k8s.io/api/batch/v1"
 	certv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -20,6 +22,22 @@ type State struct {
 	CSRs    []certv1.CertificateSigningRequest
 	// Announced: the event by which the bootstrap host recognises the controller exists.
 	Announced bool
+
+	// Metal is what the platform baremetal has of its hosts; nil on other platforms and before its kinds exist.
+	Metal *Metal
+	// WorkerPool is the pool of workers where hosts have pools of their own; nil else.
+	WorkerPool *Pool
+	// Fetched are the addresses that fetched their Ignition; read while a host has rebooted.
+	Fetched map[netip.Addr]bool
+	// Services are those of the cluster, until its DNS has its own.
+	Services []corev1.Service
+	// CountReboots: the user wants to see how often nodes booted. RebootTries are the tries of this controller.
+	CountReboots bool
+	RebootTries  map[string]int
+
+	// UnpackJobs and InstallPlans are read while operators of OLM do not appear.
+	UnpackJobs   []batchv1.Job
+	InstallPlans []unstructured.Unstructured
 
 	// Monitored are the operators the service waits for and what it knows of them; with
 	// the next two it is read in the finalizing state alone.
@@ -46,6 +64,9 @@ type Cluster struct {
 	// StageTimedOut: the service gave up waiting for the present finalizing stage.
 	StageTimedOut bool
 	Hosts         []Host
+	// Platform is that of the v2 API: baremetal, none, vsphere, nutanix, external.
+	Platform        string
+	ServiceNetworks []netip.Prefix
 }
 
 // Host is a host as the service has it.
@@ -59,6 +80,8 @@ type Host struct {
 	Stage     model.Stage
 	// Labels are those the user wants on its node.
 	Labels map[string]string
+	// Pool is the MachineConfigPool the user wants the host in; empty: that of its role.
+	Pool string
 }
 
 // Operator is the state of an operator in the cluster.
@@ -77,6 +100,12 @@ func ClusterOf(c *wire.Cluster) Cluster {
 		Stage:         model.FinalizingStage(c.Progress.FinalizingStage),
 		StageTimedOut: c.Progress.FinalizingStageTimedOut,
 		Hosts:         make([]Host, 0, len(c.Hosts)),
+		Platform:      string(c.Platform.Type),
+	}
+	for _, n := range c.ServiceNetworks {
+		if prefix, err := netip.ParsePrefix(string(n.Cidr)); err == nil {
+			cluster.ServiceNetworks = append(cluster.ServiceNetworks, prefix)
+		}
 	}
 	for i := range c.Hosts {
 		cluster.Hosts = append(cluster.Hosts, hostOf(&c.Hosts[i]))
@@ -91,7 +120,7 @@ func hostOf(h *wire.Host) Host {
 	}
 	host := Host{
 		ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.RequestedHostname,
-		Status: model.HostStatus(h.Status), Stage: model.Stage(h.Progress.CurrentStage),
+		Status: model.HostStatus(h.Status), Stage: model.Stage(h.Progress.CurrentStage), Pool: h.MachineConfigPoolName,
 	}
 	if host.Name == "" {
 		host.Name = inventory.Hostname

@@ -16,6 +16,7 @@ import (
 
 	"slipway/controller"
 	"slipway/internal/client"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/version"
 )
 
@@ -39,7 +40,7 @@ func run(ctx context.Context, args arguments) error {
 		return err
 	}
 	defer closeLog()
-	transport, err := client.Transport(args.CACertPath, args.SkipCertVerification)
+	carrier, err := client.Transport(args.CACertPath, args.SkipCertVerification)
 	if err != nil {
 		return err
 	}
@@ -51,10 +52,13 @@ func run(ctx context.Context, args arguments) error {
 	if err != nil {
 		return err
 	}
+	if err := useProxy(carrier, kube); err != nil {
+		return err
+	}
 	return controller.Run(ctx, controller.Options{
 		ClusterID: args.ClusterID,
 		Service: client.New(client.Options{
-			BaseURL: args.InventoryURL, Token: token, HTTPClient: transport, UserAgent: "slipway-controller",
+			BaseURL: args.InventoryURL, Token: token, HTTPClient: carrier, UserAgent: "slipway-controller",
 		}),
 		Kube:                kube,
 		Namespace:           args.Namespace,
@@ -62,6 +66,9 @@ func run(ctx context.Context, args arguments) error {
 		Interval:            args.Interval,
 		LogsInterval:        args.LogsInterval,
 		LogFile:             logFile.Name(),
+		Runner:              hostexec.Exec{},
+		MustGatherImages:    args.MustGatherImage,
+		NotifyReboots:       args.NotifyNumReboots,
 		Log:                 slog.New(slog.NewTextHandler(io.MultiWriter(os.Stderr, logFile), nil)),
 	})
 }

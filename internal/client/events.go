@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -52,4 +53,9 @@ func (q EventQuery) values() url.Values {
 // Events lists events, oldest first unless asked otherwise.
 func (c *Client) Events(ctx context.Context, query EventQuery, options ...Option) ([]wire.Event, error) {
 	return read[[]wire.Event](ctx, c, "/v2/events", query.values(), options)
+}
+
+// TriggerEvent adds an event to a cluster.
+func (c *Client) TriggerEvent(ctx context.Context, event wire.Event, options ...Option) error {
+	return c.do(ctx, call{method: http.MethodPost, path: "/v2/events", body: event, ok: http.StatusCreated}, options)
 }

@@ -25,6 +25,14 @@ var bootkubeApplies = map[string]schema.GroupVersionResource{
 	"Subscription":  {Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"},
 	// Its operator waits for the machines of the set; here as in a real cluster nothing makes them.
 	"ControlPlaneMachineSet": {Group: "machine.openshift.io", Version: "v1", Resource: "controlplanemachinesets"},
+
+	"Job":                {Group: "batch", Version: "v1", Resource: "jobs"},
+	"ClusterRole":        {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
+	"ClusterRoleBinding": {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},
+	"BareMetalHost":      {Group: "metal3.io", Version: "v1alpha1", Resource: "baremetalhosts"},
+	"Provisioning":       {Group: "metal3.io", Version: "v1alpha1", Resource: "provisionings"},
+	"MachineSet":         {Group: "machine.openshift.io", Version: "v1beta1", Resource: "machinesets"},
+	"Machine":            {Group: "machine.openshift.io", Version: "v1beta1", Resource: "machines"},
 }
 
 // applyManifests gives the cluster the manifests of its installation, from the
@@ -51,9 +59,13 @@ func (m *Machine) applyManifests(ctx context.Context, api string) error {
 }
 
 func (m *Machine) installationManifests() ([]*unstructured.Unstructured, error) {
-	files, err := filepath.Glob(m.options.root().Path("/opt/openshift/openshift/*.yaml"))
-	if err != nil {
-		return nil, err
+	var files []string
+	for _, folder := range []string{"manifests", "openshift"} {
+		here, err := filepath.Glob(m.options.root().Path("/opt/openshift/" + folder + "/*.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, here...)
 	}
 	var found []*unstructured.Unstructured
 	for _, name := range files {

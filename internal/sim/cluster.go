@@ -110,7 +110,10 @@ func (c *Cluster) next(ctx context.Context, present string) (string, error) {
 
 // live is one life of the control plane.
 func (c *Cluster) live(ctx context.Context, life string) error {
-	server, err := kubeapi.New(kubeapi.Options{Journal: filepath.Join(c.options.Root, "kube-"+life+".journal"), Now: c.options.Now})
+	server, err := kubeapi.New(kubeapi.Options{
+		Journal: filepath.Join(c.options.Root, "kube-"+life+".journal"), Now: c.options.Now,
+		WatchLimit: max(c.clock.Real(watchLimit), time.Second),
+	})
 	if err != nil {
 		return err
 	}
@@ -140,6 +143,9 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 		}
 		return kubeapi.RunOLM(ctx, api, c.clock.Real(look))
 	})
+	group.Go(func() error {
+		return kubeapi.RunMetal(ctx, api, kubeapi.MetalWorld{Late: c.clock.Real(c.options.Times.Rollout) / 2, Poll: max(c.clock.Real(look), shortestInterval)})
+	})
 	if c.options.Controller != nil {
 		group.Go(func() error { return RunController(ctx, *c.options.Controller) })
 	}
@@ -168,6 +174,9 @@ func (c *Cluster) listen(server *kubeapi.Server, life string) (string, error) {
 	}
 	return api, c.options.Site.PublishAPI(site.ControlPlane{Life: life, URL: api})
 }
+
+// watchLimit is when an API server ends a watch: after five to ten minutes.
+const watchLimit = 5 * time.Minute
 
 // pauseBeforeRestart is the time until a failed pod is started again.
 const pauseBeforeRestart = 10 * time.Second

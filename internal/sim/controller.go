@@ -2,6 +2,8 @@ package sim
 
 import (
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +11,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"slipway/controller"
 	"slipway/internal/client"
@@ -67,7 +72,11 @@ func (o ControllerOptions) schedule(ctx context.Context, clock Clock) error {
 				return fmt.Errorf("make the client of the scheduler: %w", err)
 			}
 			if ready, err := readyMasters(ctx, kube); err == nil && ready > 0 {
-				break
+				err := o.startable(ctx, kube)
+				if err == nil {
+					break
+				}
+				o.Log.Warn("controller not started", "error", err)
 			}
 		}
 		if err := clock.Pause(ctx, look); err != nil {
@@ -91,9 +100,31 @@ func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 		}),
 		CheckClusterVersion: true,
 		Kube:                kubeapi.Config(o.Site.API(), kubeapi.UserController),
+		Admin:               o.admin,
 		Interval:            max(clock.Real(controllerInterval), shortestInterval),
 		LogsInterval:        max(clock.Real(controllerLogs), shortestLogs),
 		LogFile:             file.Name(),
 		Log:                 slog.New(slog.NewTextHandler(io.Writer(file), nil)),
 	})
+}
+
+// admin takes the administrator's kubeconfig of the service. The API here knows its callers by name: the certificate
+// has to be one that real servers take for the administrator.
+func (o ControllerOptions) admin(kubeconfig []byte) (*rest.Config, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(config.CertData)
+	if block == nil {
+		return nil, errors.New("require a kubeconfig with a client certificate, found none")
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("read the client certificate: %w", err)
+	}
+	if !slices.Contains(certificate.Subject.Organization, "system:masters") {
+		return nil, fmt.Errorf("require a certificate of the administrators, found %s", certificate.Subject)
+	}
+	return kubeapi.Config(o.Site.API(), kubeapi.UserAdmin), nil
 }

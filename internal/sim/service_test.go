@@ -276,7 +276,7 @@ func (s *service) installArgs(t *testing.T, host uuid.UUID, role wire.HostRole) 
 	}
 	args, err := json.Marshal(wire.InstallCmdRequest{
 		BootDevice: "/dev/sda", ClusterID: s.clusterID, HostID: host, InfraEnvID: s.infraEnvID, Role: role,
-		ControlPlaneCount: count, ControllerImage: "controller", InstallerImage: "installer",
+		ControlPlaneCount: count, ControllerImage: "registry.example.com/controller:1", InstallerImage: "installer",
 	})
 	require.NoError(t, err)
 	return string(args)

@@ -20,6 +20,8 @@ type NodeSpec struct {
 	Addresses []netip.Addr
 	// Roles become node-role.kubernetes.io/<role> labels: master, worker, control-plane.
 	Roles []string
+	// Uninitialized: the kubelet has an external cloud provider, and its node a taint until that one has seen it.
+	Uninitialized bool
 	// ReadyAfter is the time from the creation of the node until it is Ready.
 	ReadyAfter time.Duration
 	// Poll is the time between two looks at the API; 200 ms if zero.

@@ -100,10 +100,17 @@ func (k *kubelet) newNode() *corev1.Node {
 	for _, role := range k.spec.Roles {
 		labels["node-role.kubernetes.io/"+role] = ""
 	}
-	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: k.spec.Name, Labels: labels,
 		Annotations: map[string]string{createdAnnotation: k.spec.Now().UTC().Format(time.RFC3339Nano)},
 	}}
+	if k.spec.Uninitialized {
+		node.Spec.Taints = []corev1.Taint{
+			{Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoSchedule},
+			{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: corev1.TaintEffectNoSchedule},
+		}
+	}
+	return node
 }
 
 // age is how long the node exists.

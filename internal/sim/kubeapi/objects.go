@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -25,9 +26,27 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, to targ
 	case http.MethodPost:
 		obj, err := s.create(r, to)
 		respond(w, http.StatusCreated, obj, err)
+	case http.MethodDelete:
+		s.deleteAll(w, r, to)
 	default:
 		replyError(w, apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method))
 	}
+}
+
+// deleteAll deletes the objects of a collection that are selected.
+func (s *Server) deleteAll(w http.ResponseWriter, r *http.Request, to target) {
+	selected, err := selectorOf(r)
+	if err != nil {
+		replyError(w, err)
+		return
+	}
+	objects, _ := s.store.list(to.res, to.namespace)
+	for _, obj := range objects {
+		if selected.matches(obj) {
+			_, _ = s.store.delete(ref{to.res, obj.GetNamespace(), obj.GetName()}) // gone already: as wanted
+		}
+	}
+	s.list(w, to, selected)
 }
 
 func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) {
@@ -35,6 +54,10 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) 
 	var err error
 	switch r.Method {
 	case http.MethodGet:
+		if to.res.Kind == "Pod" && to.subresource == "log" {
+			s.serveLog(w, to)
+			return
+		}
 		obj, err = s.store.get(to.ref)
 	case http.MethodPut:
 		obj, err = s.replace(r, to)
@@ -46,6 +69,19 @@ func (s *Server) serveObject(w http.ResponseWriter, r *http.Request, to target) 
 		err = apierrors.NewMethodNotSupported(to.res.groupResource(), r.Method)
 	}
 	respond(w, http.StatusOK, obj, err)
+}
+
+// LogAnnotation holds the log of a pod.
+const LogAnnotation = "simulated.slipway/log"
+
+func (s *Server) serveLog(w http.ResponseWriter, to target) {
+	pod, err := s.store.get(to.ref)
+	if err != nil {
+		replyError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	fmt.Fprint(w, pod.GetAnnotations()[LogAnnotation])
 }
 
 func respond(w http.ResponseWriter, code int, obj object, err error) {
@@ -100,6 +136,15 @@ func (s *Server) replace(r *http.Request, to target) (object, error) {
 	sent, err := readObject(r)
 	if err != nil {
 		return nil, err
+	}
+	if to.res.Kind == csrKind && to.subresource == "approval" {
+		current, err := s.store.get(to.ref)
+		if err == nil {
+			err = s.approve(r, current)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	return s.write(to, func(object) (object, error) { return sent, nil })
 }

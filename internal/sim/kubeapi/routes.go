@@ -45,6 +45,10 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request) {
 		replyError(w, err)
 		return
 	}
+	if err := s.authorize(r, to); err != nil {
+		replyError(w, err)
+		return
+	}
 	if to.name == "" {
 		s.serveCollection(w, r, to)
 		return

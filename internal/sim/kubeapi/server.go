@@ -14,6 +14,10 @@ type Options struct {
 	// Journal is the file every change is appended to before it is answered, so that a
 	// server started again on it holds the same objects. Empty: memory only.
 	Journal string
+	// WatchLimit ends every watch after that long, as real servers do after some minutes; zero: as long as it was asked for.
+	WatchLimit time.Duration
+	// Audit, when set, is called for every request of a service account.
+	Audit func(Access)
 	// Now is the clock of creation times and certificates; time.Now if nil.
 	Now func() time.Time
 }
@@ -24,6 +28,8 @@ type Server struct {
 	signer *signer
 	now    func() time.Time
 	http   *http.Server
+	limit  time.Duration
+	audit  func(Access)
 }
 
 // New loads the journal, if there is one, and returns a server that is not listening yet.
@@ -39,7 +45,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, st.close())
 	}
-	return &Server{store: st, signer: sg, now: o.Now}, nil
+	return &Server{store: st, signer: sg, now: o.Now, limit: o.WatchLimit, audit: o.Audit}, nil
 }
 
 // Start listens on addr ("127.0.0.1:0" picks a port) and serves until Close. It

@@ -23,6 +23,11 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, to target, select
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
 		defer cancel()
 	}
+	if s.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.limit)
+		defer cancel()
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	out := &watcher{to: to, selected: selected, encoder: json.NewEncoder(w), flush: http.NewResponseController(w).Flush}

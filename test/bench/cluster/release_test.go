@@ -23,9 +23,6 @@ const (
 	payloadPort  = "8000"
 	registry     = gateway + ":" + registryPort
 	version      = "4.20.5"
-	// controllerImage is what the job of the controller names; the bench's container
-	// runtime has a program for it.
-	controllerImage = registry + "/slipway/slipway-controller:bench"
 )
 
 // release is what is installed, and the programs that nodes load.

@@ -40,7 +40,7 @@ func newService(t *testing.T, l *site, r release, system coreos.Artifacts) *serv
 	t.Helper()
 	s := &service{site: l, env: []string{
 		"RELEASE_IMAGES=" + r.offers(t), "HW_VALIDATOR_REQUIREMENTS=" + requirements, "SLIPWAY_INSECURE_REGISTRY=" + registry,
-		"CONTROLLER_IMAGE=" + controllerImage, "INSTALLER_IMAGE=" + r.image,
+		"INSTALLER_IMAGE=" + r.image,
 		"OS_IMAGES=" + text(
 			t,
 			openshift.OSImages{{OpenShiftVersion: "4.20", CPUArchitecture: "x86_64", URL: system.LiveISO, Version: "420.bench"}},

@@ -3,19 +3,35 @@ package cri
 import (
 	"context"
 	"fmt"
+	"strings"
 	"syscall"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// ImageStatus reports that an image is there, whatever it is: hosts have none.
+// ImageStatus reports that an image is there that some registry has: hosts have none.
 func (s *Server) ImageStatus(_ context.Context, r *runtime.ImageStatusRequest) (*runtime.ImageStatusResponse, error) {
+	if !s.exists(r.GetImage()) {
+		return &runtime.ImageStatusResponse{}, nil
+	}
 	return &runtime.ImageStatusResponse{Image: image(r.GetImage())}, nil
 }
 
-// PullImage has nothing to fetch.
+// PullImage has nothing to fetch. A name without a registry is refused: RHCOS looks for it in public registries, which
+// have what was published there.
 func (s *Server) PullImage(_ context.Context, r *runtime.PullImageRequest) (*runtime.PullImageResponse, error) {
+	if !s.exists(r.GetImage()) {
+		return nil, status.Errorf(codes.NotFound, "require an image that a registry has, found %q", r.GetImage().GetImage())
+	}
 	return &runtime.PullImageResponse{ImageRef: r.GetImage().GetImage()}, nil
+}
+
+// exists reports whether an image names its registry, or is one of the bench.
+func (s *Server) exists(image *runtime.ImageSpec) bool {
+	registry, _, ok := strings.Cut(image.GetImage(), "/")
+	return ok && strings.ContainsAny(registry, ".:") || s.program(image) != ""
 }
 
 // ListImages lists those of the containers.

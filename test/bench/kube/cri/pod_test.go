@@ -82,7 +82,7 @@ func TestRemovedPodLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestRuntimeIsReadyAndHasEveryImage(t *testing.T) {
+func TestRuntimeIsReadyAndHasTheImagesOfRegistries(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	state, err := h.Status(t.Context(), &runtime.StatusRequest{})
@@ -95,6 +95,13 @@ func TestRuntimeIsReadyAndHasEveryImage(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "registry.example/x:1", found.GetImage().GetId())
 	require.NotZero(t, found.GetImage().GetSize(), "kubelets refuse images without a size")
+	_, err = h.images.PullImage(t.Context(), &runtime.PullImageRequest{Image: image("registry.example/x:1")})
+	require.NoError(t, err)
+	short, err := h.images.ImageStatus(t.Context(), &runtime.ImageStatusRequest{Image: image("somebody/x:1")})
+	require.NoError(t, err)
+	require.Nil(t, short.GetImage())
+	_, err = h.images.PullImage(t.Context(), &runtime.PullImageRequest{Image: image("somebody/x:1")})
+	require.Equal(t, codes.NotFound, status.Code(err))
 	_, err = h.images.ImageFsInfo(t.Context(), &runtime.ImageFsInfoRequest{})
 	require.NoError(t, err)
 }

@@ -1,0 +1,7 @@
+package controller
+
+// What tests look at beside the exported.
+var (
+	Administrator = administrator
+	KubeconfigOf  = kubeconfigOf
+)

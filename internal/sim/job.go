@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// The Job that runs the controller in a new cluster.
+const (
+	controllerJob       = "assisted-installer-controller"
+	controllerNamespace = "assisted-installer"
+)
+
+// maxSum bounds the answer with the hash of a program, in bytes.
+const maxSum = 1 << 10
+
+// startable is what happens before the controller runs: the Job is in the cluster, a registry has its image, and its
+// command fetches the program that it expects.
+func (o ControllerOptions) startable(ctx context.Context, kube kubernetes.Interface) error {
+	job, err := kube.BatchV1().Jobs(controllerNamespace).Get(ctx, controllerJob, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("find the job of the controller: %w", err)
+	}
+	container := containerOf(job)
+	if container == nil {
+		return fmt.Errorf("require a container in job %s, found none", controllerJob)
+	}
+	// RHCOS looks for a name without a registry in public ones, which have what somebody published.
+	registry, _, ok := strings.Cut(container.Image, "/")
+	if !ok || !strings.ContainsAny(registry, ".:") {
+		return fmt.Errorf("ErrImagePull: require an image with its registry, found %q", container.Image)
+	}
+	if len(container.Command) == 0 {
+		return nil
+	}
+	return o.fetchable(ctx, container)
+}
+
+func containerOf(job *batchv1.Job) *corev1.Container {
+	if len(job.Spec.Template.Spec.Containers) == 0 {
+		return nil
+	}
+	return &job.Spec.Template.Spec.Containers[0]
+}
+
+// fetchable: the service has a program for this machine, with a hash that the Job knows.
+func (o ControllerOptions) fetchable(ctx context.Context, container *corev1.Container) error {
+	machine := machineName(runtime.GOARCH)
+	address := strings.TrimSuffix(o.ServiceURL, "/") + "/controller/slipway-controller-" + machine + ".sha256"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	response, err := (&http.Client{Transport: o.Transport}).Do(request)
+	if err != nil {
+		return fmt.Errorf("fetch the controller: %w", err)
+	}
+	defer response.Body.Close()
+	sum, err := io.ReadAll(io.LimitReader(response.Body, maxSum))
+	if err != nil {
+		return fmt.Errorf("fetch the controller: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetch the controller: require %s, found status %d", address, response.StatusCode)
+	}
+	known := func(v corev1.EnvVar) bool {
+		return v.Name == "SHA256SUMS" && strings.Contains(v.Value, strings.TrimSpace(string(sum))+"  "+machine+"\n")
+	}
+	if !slices.ContainsFunc(container.Env, known) {
+		return fmt.Errorf("require the hash %s of the controller for %s in job %s", strings.TrimSpace(string(sum)), machine, controllerJob)
+	}
+	return nil
+}
+
+// machineName is an architecture as uname prints it.
+func machineName(architecture string) string {
+	if name, ok := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[architecture]; ok {
+		return name
+	}
+	return architecture
+}

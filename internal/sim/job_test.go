@@ -1,0 +1,58 @@
+package sim
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+)
+
+func TestControllerStartsOnlyAsItsJobCan(t *testing.T) {
+	t.Parallel()
+	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	if machine == "" {
+		machine = runtime.GOARCH
+	}
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/controller/slipway-controller-"+machine+".sha256" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte("abc\n"))
+	}))
+	t.Cleanup(service.Close)
+	fetches := func(sums string) corev1.Container {
+		return corev1.Container{
+			Image: "quay.io/cli@sha256:1", Command: []string{"/bin/bash"}, Env: []corev1.EnvVar{{Name: "SHA256SUMS", Value: sums}},
+		}
+	}
+	for name, tc := range map[string]struct {
+		container corev1.Container
+		url, want string
+	}{
+		"starts an image of its own":            {container: corev1.Container{Image: "registry.example.com/c:1"}},
+		"refuses an image without a registry":   {container: corev1.Container{Image: "slipway/controller:1"}, want: "ErrImagePull"},
+		"starts the program of the service":     {container: fetches("abc  " + machine + "\n"), url: service.URL},
+		"refuses another program":               {container: fetches("def  " + machine + "\n"), url: service.URL, want: "require the hash abc"},
+		"refuses a service without the program": {container: fetches(""), url: service.URL + "/elsewhere", want: "found status 404"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "assisted-installer", Name: "assisted-installer-controller"}}
+			job.Spec.Template.Spec.Containers = []corev1.Container{tc.container}
+			err := ControllerOptions{ServiceURL: tc.url}.startable(t.Context(), fake.NewClientset(job))
+			if tc.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tc.want)
+		})
+	}
+	require.ErrorContains(t, ControllerOptions{}.startable(t.Context(), fake.NewClientset()), "find the job")
+}
