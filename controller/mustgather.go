@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -39,8 +40,8 @@ func (c *controller) gather(ctx context.Context, files *archive) {
 		defer os.RemoveAll(folder)
 		err = c.mustGather(ctx, folder)
 	}
-	if err == nil {
-		err = files.tree("must-gather", folder, gatherBytes)
+	if folder != "" { // also what it gathered before it failed
+		err = errors.Join(err, files.tree("must-gather", folder, gatherBytes))
 	}
 	if err == nil {
 		return

@@ -69,7 +69,13 @@ func (a CountReboots) do(ctx context.Context, c *controller) error {
 func (c *controller) reboots(ctx context.Context, node string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, rebootsLimit)
 	defer cancel()
-	out, err := c.oc(ctx, "debug", "node/"+node, "--quiet", "--", "chroot", "/host", "last", "reboot")
+	args := []string{"debug", "node/" + node, "--quiet"}
+	// An image of the release: the default one is that of an image stream or of a public registry, which a site without
+	// a route to the internet lacks.
+	if images := gatherImages(c.MustGatherImages, nil); len(images) > 0 {
+		args = append(args, "--image", images[0])
+	}
+	out, err := c.oc(ctx, append(args, "--", "chroot", "/host", "last", "reboot")...)
 	if err != nil {
 		return 0, err
 	}

@@ -114,6 +114,9 @@ func (o oc) Run(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 	}
 	switch args := c.Args[2:]; {
 	case strings.HasPrefix(strings.Join(args, " "), "debug node/"):
+		if !slices.Contains(args, "quay.io/gather@sha256:1") {
+			return hostexec.Result{}, errors.New("require an image of the release")
+		}
 		return hostexec.Result{Stdout: "reboot   system boot  5.14.0\nreboot   system boot  5.14.0\n\nwtmp begins\n"}, nil
 	case args[0] == "adm" && args[1] == "must-gather":
 		name := filepath.Join(args[3], "quay-io-gather", "version")
@@ -186,7 +189,7 @@ func installEverything(t *testing.T) []kubeapi.Access {
 		"apiVersion: lvm.topolvm.io/v1alpha1\nkind: LVMCluster\nmetadata: {name: lvmcluster, namespace: openshift-storage}\n",
 	)
 	b := newBench(t, s)
-	b.options.Runner, b.options.NotifyReboots = oc{t: t}, true
+	b.options.Runner, b.options.NotifyReboots, b.options.MustGatherImages = oc{t: t}, true, "quay.io/gather@sha256:1"
 	joined := false
 	s.before = func(*http.Request) bool {
 		s.mu.Lock()
