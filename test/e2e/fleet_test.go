@@ -105,8 +105,8 @@ func (f *fleet) startService(t *testing.T, env []string) {
 	f.service = &part{
 		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
 		args: []string{
-			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", ports, "--insecure-registry", f.registry.Address(), "--installer-user", "0",
-			"--heartbeat", "20s",
+			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", ports,
+			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--heartbeat", "20s",
 		},
 	}
 	f.service.run(t, f.program)

@@ -89,7 +89,8 @@ func TestConfigsAreGeneratedByAnotherUser(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/mine.yaml"), "name: a")
-	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-scheduler-02-config.yml"), "mastersSchedulable: true")
+	scheduler := bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-scheduler-02-config.yml")
+	require.Contains(t, scheduler, "mastersSchedulable: true")
 	require.NotEmpty(t, out.KubeadminPassword.Reveal())
 }
 

@@ -93,7 +93,8 @@ func newService(t *testing.T, system coreos.Artifacts) *service {
 			},
 		)
 	}
-	up := exec.Command(program(t), "up", "--listen", address, "--data-dir", filepath.Join(dir, "data"), "--temporal-port", "0", "--installer-user", "0",
+	up := exec.Command(program(t), "up", "--listen", address, "--data-dir", filepath.Join(dir, "data"),
+		"--temporal-port", "0", "--installer-user", "0",
 		"--base-url", "http://"+s.remote, "--image-service-url", "http://"+s.remote,
 		"--os-images", text(t, images), "--release-images", text(t, releases), "--agent-binaries", agents(t))
 	up.Env = append(os.Environ(), "HW_VALIDATOR_REQUIREMENTS="+requirements, "SLIPWAY_INSECURE_REGISTRY="+served.Address(),
