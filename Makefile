@@ -92,6 +92,10 @@ test-docs: build ## what the documentation shows: the session with curl, the dem
 test-clients: build ## clients that others wrote for the v2 API, unmodified
 	@$(MAKE) --no-print-directory run-clients
 
+.PHONY: test-reviews
+test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
+	$(NICE) $(GO) run ./test/reviews
+
 test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
 	@$(MAKE) --no-print-directory run-conformance
 
@@ -181,7 +185,7 @@ check-code: $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) check-dead
 	$(NICE) $(GO) vet ./...
 	$(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(WORKFLOWCHECK) ./workflows/...
-	$(NICE) $(GO) test -count=1 ./internal/testing/arch
+	$(NICE) $(GO) test -count=1 ./internal/testing/arch ./test/reviews
 
 # Programs whose functions are in use; internal/testing/reachable stands for cmd/slipway.
 PROGRAMS := ./cmd/slipway-agent ./cmd/slipway-controller ./cmd/slipway-demo ./internal/testing/reachable \
