@@ -37,7 +37,7 @@ const (
 func (c *controller) gather(ctx context.Context, files *archive) {
 	folder, err := os.MkdirTemp("", "slipway-must-gather-*")
 	if err == nil {
-		defer os.RemoveAll(folder)
+		defer func() { _ = os.RemoveAll(folder) }()
 		err = c.mustGather(ctx, folder)
 	}
 	if folder != "" { // also what it gathered before it failed

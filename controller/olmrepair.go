@@ -96,7 +96,8 @@ func (c *controller) observeRepairs(ctx context.Context, s *State) error {
 }
 
 func (a DeleteUnpackJob) do(ctx context.Context, c *controller) error {
-	err := c.kube.BatchV1().Jobs(catalogNamespace).Delete(ctx, a.Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}
+	err := c.kube.BatchV1().Jobs(catalogNamespace).Delete(ctx, a.Name, options)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete failed job %s of the catalogs: %w", a.Name, err)
 	}

@@ -45,7 +45,8 @@ func (a PausePool) do(ctx context.Context, c *controller) error {
 	if err != nil {
 		return fmt.Errorf("write the patch of the pool of workers: %w", err)
 	}
-	if _, err := c.dynamic.Resource(machineConfigPools).Patch(ctx, workerPool, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	pools := c.dynamic.Resource(machineConfigPools)
+	if _, err := pools.Patch(ctx, workerPool, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("pause the pool of workers (%t): %w", a.Pause, err)
 	}
 	c.Log.InfoContext(ctx, "pool of workers paused or resumed", "paused", a.Pause)

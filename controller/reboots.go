@@ -102,7 +102,7 @@ func (c *controller) oc(ctx context.Context, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a folder for the kubeconfig: %w", err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	file := filepath.Join(folder, "kubeconfig")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return "", fmt.Errorf("write the kubeconfig: %w", err)

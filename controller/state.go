@@ -103,7 +103,7 @@ func ClusterOf(c *wire.Cluster) Cluster {
 		Platform:      string(c.Platform.Type),
 	}
 	for _, n := range c.ServiceNetworks {
-		if prefix, err := netip.ParsePrefix(string(n.Cidr)); err == nil {
+		if prefix, err := netip.ParsePrefix(n.Cidr); err == nil {
 			cluster.ServiceNetworks = append(cluster.ServiceNetworks, prefix)
 		}
 	}

@@ -120,7 +120,8 @@ func (o oc) Run(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		return hostexec.Result{Stdout: "reboot   system boot  5.14.0\nreboot   system boot  5.14.0\n\nwtmp begins\n"}, nil
 	case args[0] == "adm" && args[1] == "must-gather":
 		name := filepath.Join(args[3], "quay-io-gather", "version")
-		return hostexec.Result{}, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(strings.Join(args[4:], " ")), 0o600))
+		return hostexec.Result{}, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(strings.Join(args[4:], " ")), 0o600))
 	}
 	return hostexec.Result{}, fmt.Errorf("unknown command %q", c.Args)
 }
@@ -212,7 +213,8 @@ func installEverything(t *testing.T) []kubeapi.Access {
 	b.put("pods", map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{
 		"namespace": "openshift-machine-config-operator", "name": "machine-config-server-abcde",
 		"labels": map[string]any{"k8s-app": "machine-config-server"},
-		"annotations": map[string]any{kubeapi.LogAnnotation: `I0101 api.go:65] Pool "master" requested by address:"192.168.1.99:40000" User-Agent:"curl/8"` + "\n" +
+		"annotations": map[string]any{kubeapi.LogAnnotation: "" +
+			`I0101 api.go:65] Pool "master" requested by address:"192.168.1.99:40000" User-Agent:"curl/8"` + "\n" +
 			`I0101 api.go:65] Pool "worker" requested by address:"192.168.1.21:40000" User-Agent:"Ignition/2.15.0" Accept-Header: ""` + "\n"},
 	}})
 	b.put("services", map[string]any{
@@ -326,7 +328,9 @@ func installWithoutProvisioning(t *testing.T) []kubeapi.Access {
 
 func TestRunRemovesTheTaintThatNoCloudControllerRemoves(t *testing.T) {
 	t.Parallel()
-	for platform, left := range map[wire.PlatformType]int{wire.PlatformTypeVsphere: 1, wire.PlatformTypeNutanix: 1, wire.PlatformTypeExternal: 2} {
+	for platform, left := range map[wire.PlatformType]int{
+		wire.PlatformTypeVsphere: 1, wire.PlatformTypeNutanix: 1, wire.PlatformTypeExternal: 2,
+	} {
 		t.Run(string(platform), func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, host(t, "sno", "192.168.1.10/24"))
@@ -349,7 +353,9 @@ func TestAFailedInstallationIsGathered(t *testing.T) {
 		runner oc
 		want   map[string]string // a part of each file
 	}{
-		"with must-gather": {want: map[string]string{"must-gather/quay-io-gather/version": "--image quay.io/gather:1 --image quay.io/lvm-gather:1"}},
+		"with must-gather": {want: map[string]string{
+			"must-gather/quay-io-gather/version": "--image quay.io/gather:1 --image quay.io/lvm-gather:1",
+		}},
 		"with the logs of pods in trouble": {
 			runner: oc{fails: errors.New("no node takes a pod")},
 			want: map[string]string{
@@ -362,9 +368,11 @@ func TestAFailedInstallationIsGathered(t *testing.T) {
 			t.Parallel()
 			s := newService(t, host(t, "sno", "192.168.1.10/24"))
 			s.cluster.Status = wire.ClusterStatus(model.ClusterError)
-			s.cluster.MonitoredOperators = append(s.cluster.MonitoredOperators, wire.MonitoredOperator{Name: "lvm", OperatorType: wire.Olm, Status: "failed"})
+			s.cluster.MonitoredOperators = append(s.cluster.MonitoredOperators,
+				wire.MonitoredOperator{Name: "lvm", OperatorType: wire.Olm, Status: "failed"})
 			b := newBench(t, s)
-			b.options.Runner, b.options.MustGatherImages = tc.runner, `{"ocp":"quay.io/gather:1","lvm":"quay.io/lvm-gather:1","odf":"quay.io/odf-gather:1"}`
+			b.options.Runner = tc.runner
+			b.options.MustGatherImages = `{"ocp":"quay.io/gather:1","lvm":"quay.io/lvm-gather:1","odf":"quay.io/odf-gather:1"}`
 			b.put("pods", map[string]any{
 				"apiVersion": "v1", "kind": "Pod",
 				"metadata": map[string]any{
@@ -383,7 +391,7 @@ func TestAFailedInstallationIsGathered(t *testing.T) {
 			require.Len(t, s.logs, 1)
 			files := tartest.FilesGzip(t, s.logs[0])
 			for file, part := range tc.want {
-				require.Contains(t, string(files[file]), part, file)
+				require.Contains(t, files[file], part, file)
 			}
 		})
 	}

@@ -18,7 +18,8 @@ func TestAPIIsFoundAsTheHostFindsIt(t *testing.T) {
 	require.NoError(t, useAPIAddress(file), "there is no such file")
 	require.Equal(t, "172.30.0.1", os.Getenv("KUBERNETES_SERVICE_HOST"))
 
-	require.NoError(t, os.WriteFile(file, []byte("KUBERNETES_SERVICE_HOST='api-int.test.example.com'\nKUBERNETES_SERVICE_PORT='6443'\nPATH=/nowhere\n"), 0o600))
+	text := "KUBERNETES_SERVICE_HOST='api-int.test.example.com'\nKUBERNETES_SERVICE_PORT='6443'\nPATH=/nowhere\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	require.NoError(t, useAPIAddress(file))
 	require.Equal(t, "api-int.test.example.com", os.Getenv("KUBERNETES_SERVICE_HOST"))
 	require.Equal(t, "6443", os.Getenv("KUBERNETES_SERVICE_PORT"))

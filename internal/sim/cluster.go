@@ -144,7 +144,9 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 		return kubeapi.RunOLM(ctx, api, c.clock.Real(look))
 	})
 	group.Go(func() error {
-		return kubeapi.RunMetal(ctx, api, kubeapi.MetalWorld{Late: c.clock.Real(c.options.Times.Rollout) / 2, Poll: max(c.clock.Real(look), shortestInterval)})
+		return kubeapi.RunMetal(ctx, api, kubeapi.MetalWorld{
+			Late: c.clock.Real(c.options.Times.Rollout) / 2, Poll: max(c.clock.Real(look), shortestInterval),
+		})
 	})
 	if c.options.Controller != nil {
 		group.Go(func() error { return RunController(ctx, *c.options.Controller) })

@@ -66,7 +66,8 @@ func (s *Server) check(a Access) error {
 	if a.Namespace != "" {
 		where = fmt.Sprintf(" in the namespace %q", a.Namespace)
 	}
-	reason := fmt.Errorf("User %q cannot %s resource %q in API group %q%s", a.User, a.Verb, a.fullResource(), a.Group, where) //nolint:staticcheck // the text of kube-apiserver
+	//nolint:staticcheck // the text of kube-apiserver
+	reason := fmt.Errorf("User %q cannot %s resource %q in API group %q%s", a.User, a.Verb, a.fullResource(), a.Group, where)
 	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, reason)
 }
 
