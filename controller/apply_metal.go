@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"slipway/internal/wire"
 )
 
 // machineNamespace holds the Machines and BareMetalHosts of OpenShift.
@@ -39,6 +42,34 @@ func (c *controller) observeMetal(ctx context.Context) (*Metal, error) {
 		return nil, err
 	}
 	return &Metal{Provisioned: len(configured) > 0, Hosts: hosts, Machines: machines}, nil
+}
+
+// metalTime is how long the Machines of workers may come after the cluster is installed.
+const metalTime = 30 * time.Minute
+
+// freesHosts frees bare metal hosts of an installed cluster. It reports whether some are left: the MachineSet of
+// workers may make its Machines after everything else is done.
+func (c *controller) freesHosts(ctx context.Context, found *wire.Cluster) bool {
+	if found.Platform.Type != wire.PlatformTypeBaremetal {
+		return false
+	}
+	if c.installedAt.IsZero() {
+		c.installedAt = c.Now()
+	}
+	if c.Now().Sub(c.installedAt) > metalTime {
+		c.Log.WarnContext(ctx, "bare metal hosts left without Machines", "after", metalTime)
+		return false
+	}
+	metal, err := c.observeMetal(ctx)
+	if err != nil || metal == nil {
+		c.note(ctx, "read bare metal hosts", err)
+		return err != nil
+	}
+	actions := missingMetal(State{Metal: metal})
+	for _, a := range actions {
+		c.note(ctx, fmt.Sprintf("%T", a), a.do(ctx, c))
+	}
+	return len(actions) > 0 || slices.ContainsFunc(metal.Hosts, func(h unstructured.Unstructured) bool { return !hasConsumer(&h) })
 }
 
 // listed lists the objects of a resource; none where the cluster does not have the kind.

@@ -42,6 +42,7 @@ type controller struct {
 	statusSince  time.Time // of the cluster; the next two hold for this status
 	lastLogsSent bool
 	completed    bool
+	installedAt  time.Time // when this process saw it first
 	refused      int
 }
 
@@ -127,6 +128,9 @@ func (c *controller) round(ctx context.Context) (next, error) {
 	c.forget(found.StatusUpdatedAt.Time())
 	if ended(status) {
 		c.note(ctx, "resume the pool of workers", c.resumePool(ctx, ClusterOf(found).Hosts))
+		if status == model.ClusterInstalled && c.freesHosts(ctx, found) {
+			return wait, nil
+		}
 		c.Log.InfoContext(ctx, "installation ended", "status", status)
 		return leave, nil
 	}
