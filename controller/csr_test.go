@@ -249,6 +249,11 @@ func TestRogueRequestsStayPending(t *testing.T) {
 	b.rollOut(1)
 	require.NoError(t, controller.Run(b.ctx, b.options))
 
+	var reported []string
+	for _, e := range s.named("certificate_request_not_approved") {
+		reported = append(reported, e.Message)
+	}
+	require.Contains(t, strings.Join(reported, "\n"), "oc adm certificate approve other-address", "a user can approve what is right")
 	for name := range rogues {
 		csr, err := b.kube.CertificatesV1().CertificateSigningRequests().Get(b.ctx, name, metav1.GetOptions{})
 		require.NoError(t, err)
