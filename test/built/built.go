@@ -108,13 +108,14 @@ func WaitReady(t *testing.T, url string) {
 }
 
 // StartDemo serves the API and releases at an address until the test ends.
-func StartDemo(t *testing.T, program, address string) {
+func StartDemo(t *testing.T, program, address string, env ...string) {
 	t.Helper()
 	// Not t.TempDir: its path is too long for the database's socket.
 	dir, err := os.MkdirTemp("", "slipway-built-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	demo := exec.Command(Demo(t), "--service", program, "--hosts", "0", "--keep", "--plain", "--listen", address, "--data-dir", dir)
+	demo.Env = append(demo.Environ(), env...)
 	log, err := os.Create(filepath.Join(dir, "demo.log"))
 	require.NoError(t, err)
 	demo.Stdout, demo.Stderr = log, log
