@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 
@@ -37,6 +35,9 @@ type updateCommand struct {
 	LifeCycles     string `default:"https://access.redhat.com/product-life-cycles/api/v1/products" env:"RED_HAT_PRODUCT_LIFE_CYCLE_DATA_API_BASE_URL" help:"Address of the product life cycles."`
 	Mirror         string `name:"image-mirror" default:"https://mirror.openshift.com/pub/openshift-v4" env:"SLIPWAY_IMAGE_MIRROR" help:"Address that live images are looked for at."`
 }
+
+// maxFile bounds a file of versions that is downloaded.
+const maxFile = 8 << 20
 
 // Run writes what was found; a failed look changes nothing.
 func (c *updateCommand) Run(ctx context.Context, p *process.Process) error {
@@ -69,7 +70,15 @@ func (c *updateCommand) Run(ctx context.Context, p *process.Process) error {
 func (c *updateCommand) find(ctx context.Context, p *process.Process) ([]byte, error) {
 	switch {
 	case strings.HasPrefix(c.From, "http://"), strings.HasPrefix(c.From, "https://"):
-		return download(ctx, c.From)
+		address, err := settings.WebAddress("--from", c.From)
+		if err != nil {
+			return nil, err
+		}
+		text, _, err := updateservice.Get(ctx, http.DefaultClient, address, maxFile)
+		if err != nil {
+			return nil, fmt.Errorf("get %s: %w", address.Redacted(), err)
+		}
+		return text, nil
 	case c.From != "":
 		text, err := os.ReadFile(c.From)
 		if err != nil {
@@ -154,30 +163,4 @@ func (c *updateCommand) images(ctx context.Context, p *process.Process, sources 
 	}
 	out.Sort()
 	return out, nil
-}
-
-// maxFile bounds a file of versions that is downloaded.
-const maxFile = 8 << 20
-
-func download(ctx context.Context, address string) ([]byte, error) {
-	if _, err := url.Parse(address); err != nil {
-		return nil, fmt.Errorf("read --from: %w", err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return nil, fmt.Errorf("make request: %w", err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // names method and address
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("get %s: require status 200, found %s", address, response.Status)
-	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxFile))
-	if err != nil {
-		return nil, fmt.Errorf("get %s: %w", address, err)
-	}
-	return text, nil
 }

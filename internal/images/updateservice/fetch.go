@@ -69,12 +69,13 @@ func (s *Syncer) lifeCycles(ctx context.Context) (map[string]string, error) {
 func (s *Syncer) get(ctx context.Context, address *url.URL, query url.Values) ([]byte, error) {
 	u := *address
 	u.RawQuery = query.Encode()
-	text, _, err := get(ctx, s.Client, &u)
+	text, _, err := Get(ctx, s.Client, &u, maxAnswer)
 	return text, err
 }
 
-// get reads what an address has; the status is zero when there was no answer.
-func get(ctx context.Context, client *http.Client, address *url.URL) (text []byte, status int, err error) {
+// Get reads the first bytes, at most so many, of what an address has, within 30 seconds; the status is zero when there
+// was no response.
+func Get(ctx context.Context, client *http.Client, address *url.URL, most int64) (text []byte, status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
@@ -90,7 +91,7 @@ func get(ctx context.Context, client *http.Client, address *url.URL) (text []byt
 	if response.StatusCode != http.StatusOK {
 		return nil, response.StatusCode, fmt.Errorf("require status 200, found %s", response.Status)
 	}
-	if text, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer)); err != nil {
+	if text, err = io.ReadAll(io.LimitReader(response.Body, most)); err != nil {
 		return nil, response.StatusCode, fmt.Errorf("read answer: %w", err)
 	}
 	return text, response.StatusCode, nil

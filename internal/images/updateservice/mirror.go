@@ -82,7 +82,7 @@ func liveImage(sums []byte, minor, folder string) (found build, sum string, ok b
 }
 
 func (m *Mirror) get(ctx context.Context, address *url.URL) ([]byte, error) {
-	text, status, err := get(ctx, m.Client, address)
+	text, status, err := Get(ctx, m.Client, address, maxAnswer)
 	if status == http.StatusNotFound || status == http.StatusForbidden { // a bucket without the right to list says so
 		return nil, fmt.Errorf("%w: %s does not exist", ErrNoImage, address)
 	}
