@@ -130,9 +130,9 @@ type RemoveTaint struct {
 	Taint corev1.Taint
 }
 
-// missingUntaints removes the taint on platforms that are installed with placeholders for their credentials.
+// missingUntaints removes the taint where no cloud controller can.
 func missingUntaints(s State) []Action {
-	if s.Cluster.Platform != "vsphere" && s.Cluster.Platform != "nutanix" {
+	if !s.Cluster.WithoutCloud {
 		return nil
 	}
 	var actions []Action

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -65,7 +66,9 @@ type Cluster struct {
 	StageTimedOut bool
 	Hosts         []Host
 	// Platform is that of the v2 API: baremetal, none, vsphere, nutanix, external.
-	Platform        string
+	Platform string
+	// WithoutCloud: nodes wait for a cloud that the cluster cannot reach.
+	WithoutCloud    bool
 	ServiceNetworks []netip.Prefix
 }
 
@@ -101,6 +104,7 @@ func ClusterOf(c *wire.Cluster) Cluster {
 		StageTimedOut: c.Progress.FinalizingStageTimedOut,
 		Hosts:         make([]Host, 0, len(c.Hosts)),
 		Platform:      string(c.Platform.Type),
+		WithoutCloud:  openshift.WithoutCloud(string(c.Platform.Type), c.InstallConfigOverrides),
 	}
 	for _, n := range c.ServiceNetworks {
 		if prefix, err := netip.ParsePrefix(n.Cidr); err == nil {

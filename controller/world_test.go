@@ -328,20 +328,29 @@ func installWithoutProvisioning(t *testing.T) []kubeapi.Access {
 
 func TestRunRemovesTheTaintThatNoCloudControllerRemoves(t *testing.T) {
 	t.Parallel()
-	for platform, left := range map[wire.PlatformType]int{
-		wire.PlatformTypeVsphere: 1, wire.PlatformTypeNutanix: 1, wire.PlatformTypeExternal: 2,
+	for name, tc := range map[string]struct {
+		platform  wire.PlatformType
+		overrides string
+		left      int
+	}{
+		"vSphere": {wire.PlatformTypeVsphere, "", 1},
+		"Nutanix": {wire.PlatformTypeNutanix, "", 1},
+		"vSphere with credentials": {
+			wire.PlatformTypeVsphere, `{"platform":{"vsphere":{"vcenters":[{"server":"vcenter.example.com","password":"a secret"}]}}}`, 2,
+		},
+		"a cloud of the user's own": {wire.PlatformTypeExternal, "", 2},
 	} {
-		t.Run(string(platform), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, host(t, "sno", "192.168.1.10/24"))
-			s.cluster.Platform = wire.Platform{Type: platform}
+			s.cluster.Platform, s.cluster.InstallConfigOverrides = wire.Platform{Type: tc.platform}, tc.overrides
 			b := newBench(t, s)
 			b.joinAs(kubeapi.NodeSpec{Name: "sno", Roles: []string{"master"}, Uninitialized: true}, "192.168.1.10")
 			b.rollOut(1)
 			require.NoError(t, controller.Run(b.ctx, b.options))
 			node, err := b.kube.CoreV1().Nodes().Get(b.ctx, "sno", metav1.GetOptions{})
 			require.NoError(t, err)
-			require.Len(t, node.Spec.Taints, left)
+			require.Len(t, node.Spec.Taints, tc.left)
 			require.Equal(t, "node.kubernetes.io/not-ready", node.Spec.Taints[0].Key, "the taints of others stay")
 		})
 	}

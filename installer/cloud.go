@@ -2,10 +2,9 @@ package installer
 
 import (
 	"context"
-	"encoding/json"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
-	"slipway/internal/wire"
 )
 
 // arbiters is how many arbiters the cluster has besides this host; unknown until the service listed the hosts.
@@ -21,9 +20,8 @@ func (o *others) arbiters(ctx context.Context) (count int, known bool) {
 	return count, o.listed
 }
 
-// withoutCloud reports whether the cluster is on a platform whose controller cannot initialize nodes: its users
-// give it credentials after the installation (openshift/assisted-installer, removal of the taint on vSphere and
-// Nutanix). With credentials in the overrides the controller does it, and also records which machine a node is.
+// withoutCloud reports whether the nodes of the cluster wait for a cloud that it cannot reach; false until the service
+// described the cluster.
 func (o *others) withoutCloud(ctx context.Context) bool {
 	if o.cluster == nil {
 		cluster, err := o.Client.ClusterWithoutHosts(ctx, o.req.ClusterID)
@@ -35,37 +33,5 @@ func (o *others) withoutCloud(ctx context.Context) bool {
 		}
 		o.cluster = cluster
 	}
-	switch o.cluster.Platform.Type {
-	case wire.PlatformTypeVsphere, wire.PlatformTypeNutanix:
-		return !hasCredentials(o.cluster.InstallConfigOverrides)
-	default:
-		return false
-	}
-}
-
-// hasCredentials reports whether overrides of the install-config hold a password of vSphere or Nutanix.
-func hasCredentials(overrides string) bool {
-	var config struct {
-		Platform struct {
-			VSphere struct {
-				Password string `json:"password"`
-				VCenters []struct {
-					Password string `json:"password"`
-				} `json:"vcenters"`
-			} `json:"vsphere"`
-			Nutanix struct {
-				PrismCentral struct {
-					Password string `json:"password"`
-				} `json:"prismCentral"`
-			} `json:"nutanix"`
-		} `json:"platform"`
-	}
-	if json.Unmarshal([]byte(overrides), &config) != nil {
-		return false
-	}
-	found := config.Platform.VSphere.Password != "" || config.Platform.Nutanix.PrismCentral.Password != ""
-	for _, center := range config.Platform.VSphere.VCenters {
-		found = found || center.Password != ""
-	}
-	return found
+	return openshift.WithoutCloud(string(o.cluster.Platform.Type), o.cluster.InstallConfigOverrides)
 }
