@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/images/release"
@@ -96,7 +97,8 @@ func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 	}
 	defer installer.Close()
 	out, err := installer.Generate(ctx, release.GenerateInput{
-		InstallConfig: config, Manifests: files, SingleNode: c.SingleNode(), BootstrapNodeIP: bootstrapIP(c, hosts),
+		InstallConfig: config, Manifests: files, SingleNode: c.SingleNode(),
+		BootstrapNodeIP: nodeaddress.Of(c, hosts).Bootstrap,
 	})
 	if err != nil {
 		return a.failed(ctx, c, err)

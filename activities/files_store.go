@@ -3,9 +3,9 @@ package activities
 import (
 	"context"
 	"fmt"
-	"net/netip"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/images/release"
@@ -37,8 +37,9 @@ func (a *Files) store(ctx context.Context, c *model.Cluster, hosts []*model.Host
 		}
 		files[string(role)+".ign"] = roles[role]
 	}
+	hints := nodeaddress.Of(c, hosts).Hints
 	for _, h := range hosts {
-		config, err := ignition.Host(ignition.HostInput{Host: h, Role: roles[h.Role], NodeIPHint: ignition.NodeIPHint(c, h)})
+		config, err := ignition.Host(ignition.HostInput{Host: h, Role: roles[h.Role], NodeIPHint: hints[h.ID]})
 		if err != nil {
 			return refuse(err)
 		}
@@ -72,23 +73,6 @@ func roleInput(c *model.Cluster, role model.Role, config []byte, serviceCA strin
 		}
 	}
 	return in
-}
-
-// bootstrapIP is the address of the bootstrap host in the first machine network.
-func bootstrapIP(c *model.Cluster, hosts []*model.Host) netip.Addr {
-	for _, h := range hosts {
-		if !h.Bootstrap || h.Inventory == nil || len(c.MachineNetworks) == 0 {
-			continue
-		}
-		for _, nic := range h.Inventory.Interfaces {
-			for _, text := range append(append([]string{}, nic.Ipv4Addresses...), nic.Ipv6Addresses...) {
-				if p, err := netip.ParsePrefix(text); err == nil && c.MachineNetworks[0].Contains(p.Addr()) {
-					return p.Addr()
-				}
-			}
-		}
-	}
-	return netip.Addr{}
 }
 
 func hasIPv6(c *model.Cluster) bool {

@@ -135,7 +135,13 @@ func (p *preparation) file(name string) []byte {
 // inBootstrap is a file of the bootstrap host.
 func (p *preparation) inBootstrap(path string) string {
 	p.t.Helper()
-	d, err := document.Parse(p.file("bootstrap.ign"))
+	return p.inFile("bootstrap.ign", path)
+}
+
+// inFile is a file in an Ignition config.
+func (p *preparation) inFile(name, path string) string {
+	p.t.Helper()
+	d, err := document.Parse(p.file(name))
 	require.NoError(p.t, err)
 	f, err := d.File(path)
 	require.NoError(p.t, err)

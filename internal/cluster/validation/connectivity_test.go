@@ -229,7 +229,10 @@ func TestMachineNetworks(t *testing.T) {
 		}, prefixes(machineNetwork)},
 		{"are those of the default route for a single node", func(c *model.Cluster, h []*model.Host) {
 			c.ControlPlaneCount, c.UserManagedNetworking = 1, true
+			c.ServiceNetworks = prefixes("172.30.0.0/16", "fd02::/112")
 			h[0].Inventory.Interfaces[0].Ipv6Addresses = []string{"fd00::7/64"}
+			h[0].Inventory.Routes = append(h[0].Inventory.Routes,
+				wire.Route{Destination: "::", Family: 10, Gateway: "fe80::1", Interface: "eth0"})
 			h[0].Inventory.Interfaces = append(
 				[]wire.Interface{{Name: "ens9", Ipv4Addresses: []string{"10.0.0.7/24"}}}, h[0].Inventory.Interfaces...,
 			)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/model"
 )
 
@@ -46,7 +47,9 @@ func networksOf(nics []NIC) []netip.Prefix {
 // are unknown.
 func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix {
 	if cluster.SingleNode() {
-		return singleNodeNetworks(hosts)
+		derived := *cluster
+		derived.MachineNetworks = nil // an earlier answer of this function
+		return nodeaddress.Of(&derived, hosts).MachineNetworks
 	}
 	if cluster.UserManagedNetworking {
 		return nil
@@ -92,34 +95,6 @@ func CalculatedNetwork(vip netip.Addr, networks []model.HostNetwork) (netip.Pref
 		return netip.Prefix{}, false
 	}
 	return best.CIDR, true
-}
-
-// singleNodeNetworks are those of the NIC with the default route, one of each family.
-func singleNodeNetworks(hosts []*model.Host) []netip.Prefix {
-	for _, h := range hosts {
-		if !validInventory(h.Inventory) || h.EffectiveRole() == model.RoleWorker {
-			continue
-		}
-		var out []netip.Prefix
-		for _, f := range families {
-			if n, ok := firstNetwork(defaultRouteNICs(h.Inventory), f); ok {
-				out = append(out, n)
-			}
-		}
-		return out
-	}
-	return nil
-}
-
-func firstNetwork(nics []NIC, f Family) (netip.Prefix, bool) {
-	for i := range nics {
-		for _, a := range nics[i].Addresses {
-			if familyOf(a.Addr()) == f {
-				return a.Masked(), true
-			}
-		}
-	}
-	return netip.Prefix{}, false
 }
 
 // lastAddress is the highest address of a network, its broadcast address in IPv4.

@@ -12,6 +12,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"sigs.k8s.io/yaml"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -90,11 +91,8 @@ func newBuilder(cluster *model.Cluster, hosts []*model.Host) (*builder, error) {
 	if err != nil {
 		return nil, model.Unprocessablef("require an OpenShift version like 4.20.1, found %q", cluster.OpenShiftVersion)
 	}
-	b := &builder{cluster: cluster, hosts: hosts, version: version, machineNetworks: cluster.MachineNetworks}
-	if len(b.machineNetworks) == 0 && cluster.Platform.Type != "baremetal" {
-		b.machineNetworks = defaultRouteNetworks(hosts)
-	}
-	return b, nil
+	networks := nodeaddress.Of(cluster, hosts).MachineNetworks
+	return &builder{cluster: cluster, hosts: hosts, version: version, machineNetworks: networks}, nil
 }
 
 // atLeast ignores what follows the patch number: 4.18.0-rc.1 has the features of 4.18.

@@ -67,8 +67,8 @@ func hosts(role model.Role, n, from int) []*model.Host {
 					},
 				},
 				Routes: []wire.Route{
-					{Destination: "0.0.0.0", Family: 2, Interface: "eth1", Metric: 200},
-					{Destination: "0.0.0.0", Family: 2, Interface: "eth0", Metric: 100},
+					{Destination: "0.0.0.0", Family: 2, Interface: "eth1", Metric: 200, Gateway: "172.16.0.1"},
+					{Destination: "0.0.0.0", Family: 2, Interface: "eth0", Metric: 100, Gateway: "192.168.10.1"},
 				},
 			},
 		})

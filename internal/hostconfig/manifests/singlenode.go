@@ -1,9 +1,7 @@
 package manifests
 
 import (
-	"net/netip"
-	"slices"
-
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/model"
 )
 
@@ -14,7 +12,7 @@ func singleNodeDNS(in Input) ([]File, error) {
 	if !c.SingleNode() || !in.Options.SingleNodeDNS {
 		return nil, nil
 	}
-	address := nodeAddress(in)
+	address := nodeaddress.Of(c, in.Hosts).Bootstrap
 	if !address.IsValid() {
 		return nil, nil // it has no network yet that its name could refer to
 	}
@@ -43,38 +41,21 @@ func singleNodeDNS(in Input) ([]File, error) {
 	return []File{f}, err
 }
 
-// nodeAddress returns an address of the control plane host in the first machine network.
-func nodeAddress(in Input) netip.Addr {
-	if len(in.Cluster.MachineNetworks) == 0 {
-		return netip.Addr{}
-	}
-	network := in.Cluster.MachineNetworks[0]
-	for _, h := range in.ofRole(model.RoleMaster) {
-		if h.Inventory == nil {
-			continue
-		}
-		for _, nic := range h.Inventory.Interfaces {
-			for _, cidr := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
-				if p, err := netip.ParsePrefix(cidr); err == nil && network.Contains(p.Addr()) {
-					return p.Addr()
-				}
-			}
-		}
-	}
-	return netip.Addr{}
-}
-
 // singleNodeAddress makes a single node take its address from the machine network.
 func singleNodeAddress(in Input) ([]File, error) {
 	c := in.Cluster
-	if !c.SingleNode() || len(c.MachineNetworks) == 0 {
+	if !c.SingleNode() {
+		return nil, nil
+	}
+	networks := nodeaddress.Of(c, in.Hosts).MachineNetworks
+	if len(networks) == 0 {
 		return nil, nil
 	}
 	m := machineConfig{name: "10-masters-node-ip-hint", role: model.RoleMaster}
 	m.addFile(
 		"/etc/default/nodeip-configuration",
 		modeFile,
-		[]byte("KUBELET_NODEIP_HINT="+c.MachineNetworks[0].Masked().Addr().String()+"\n"),
+		[]byte("KUBELET_NODEIP_HINT="+networks[0].Masked().Addr().String()+"\n"),
 	)
 	f, err := m.file("node-ip-hint.yaml")
 	return []File{f}, err

@@ -54,6 +54,10 @@ func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 	for _, name := range bootstrapUnits(inPlace) {
 		content["/usr/local/bin/"+name+".sh"] = []byte("#!/usr/bin/env bash\nset -euo pipefail\necho " + name + "\n")
 	}
+	if s.NodeIP != "" { // data/data/bootstrap/files/usr/local/bin/kubelet.sh of openshift/installer does the same
+		kubelet := "/usr/bin/kubelet --address=" + s.NodeIP + " --node-ip=" + s.NodeIP
+		content["/usr/local/bin/kubelet.sh"] = []byte("#!/usr/bin/env bash\nset -euo pipefail\necho " + kubelet + "\n")
+	}
 	for i := range definitions {
 		content[fmt.Sprintf("/opt/openshift/release-manifests/0000_%02d_definition.crd.yaml", i)] = definition(i)
 	}

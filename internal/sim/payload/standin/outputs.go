@@ -48,6 +48,7 @@ func (r *run) create(configs func(*state, files) (files, error)) error {
 	if err != nil {
 		return err
 	}
+	s.NodeIP = r.nodeIP
 	manifests, err := r.consumeManifests()
 	if err != nil {
 		return err

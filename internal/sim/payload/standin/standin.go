@@ -66,6 +66,8 @@ type run struct {
 	hostFIPS, skipHostCrypt bool
 	now                     time.Time
 	log                     *slog.Logger
+	// nodeIP is the address of the bootstrap host, for its kubelet; empty: kubelet finds one.
+	nodeIP string
 	// starter is Call.Bootstrap.
 	starter func(Cluster) ([]byte, error)
 }
@@ -135,6 +137,8 @@ func (r *run) start(do func(*run) error, env []string) error {
 	if ip := variable(env, "OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP"); ip != "" {
 		if _, err := netip.ParseAddr(ip); err != nil {
 			r.log.Warn(fmt.Sprintf("OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP must have valid ip address, given %s. Skipping it", ip))
+		} else {
+			r.nodeIP = ip
 		}
 	}
 	return do(r)

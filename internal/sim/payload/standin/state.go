@@ -28,6 +28,8 @@ type state struct {
 	InfraID   string       `json:"infra_id"`
 	Password  string       `json:"password"`
 	PKI       *authorities `json:"pki"`
+	// NodeIP is that of the run, and not kept between runs.
+	NodeIP string `json:"-"`
 }
 
 // domain is where the names of the cluster live.
