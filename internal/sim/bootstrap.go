@@ -67,7 +67,7 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 	if err := m.memory.update(m.mastersReady); err != nil {
 		return err
 	}
-	if err := m.options.Site.HandOver(m.State().BootID); err != nil {
+	if err := m.leave(ctx, cluster.ControlPlane == 1); err != nil {
 		return err
 	}
 	if _, err := os.Stat(m.options.root().Path(handOverMark)); err != nil && cluster.ControlPlane > 1 {
@@ -79,6 +79,28 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 		return err
 	}
 	return m.runProgress(ctx, kube, cluster.ControlPlane == 1)
+}
+
+// misses is how often the monitor of a bootstrap host finds no API in a row, looking every second, before it lets the
+// address go to a master (openshift/baremetal-runtimecfg, pkg/monitor/dynkeepalived.go).
+const misses = 5
+
+// leave stops the API server of this host. The address of the API moves to a master only after the misses of the
+// monitor; that of a single node answers again when the node runs from its disk.
+func (m *Machine) leave(ctx context.Context, singleNode bool) error {
+	life := m.State().BootID
+	if err := m.options.Site.Leave(life); err != nil || singleNode {
+		return err
+	}
+	if m.options.Site.HandedOver() {
+		return nil
+	}
+	for range misses {
+		if err := m.clock.Pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+	return m.options.Site.HandOver(life)
 }
 
 func (m *Machine) mastersReady(s *State) {
@@ -101,7 +123,7 @@ func (m *Machine) startControlPlane(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	api, err := m.waitAPI(ctx)
+	api, err := m.wait(ctx, m.options.Site.Address) // a process that is started again can find the API away
 	if err != nil {
 		return "", err
 	}
@@ -114,8 +136,12 @@ func (m *Machine) startControlPlane(ctx context.Context) (string, error) {
 
 // waitAPI waits until the API of the cluster answers.
 func (m *Machine) waitAPI(ctx context.Context) (string, error) {
+	return m.wait(ctx, m.options.Site.API)
+}
+
+func (m *Machine) wait(ctx context.Context, address func() string) (string, error) {
 	for {
-		if api := m.options.Site.API(); api != "" {
+		if api := address(); api != "" {
 			return api, nil
 		}
 		if err := m.clock.Pause(ctx, look); err != nil {

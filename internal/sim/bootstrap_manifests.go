@@ -26,6 +26,10 @@ var bootkubeApplies = map[string]schema.GroupVersionResource{
 	// Its operator waits for the machines of the set; here as in a real cluster nothing makes them.
 	"ControlPlaneMachineSet": {Group: "machine.openshift.io", Version: "v1", Resource: "controlplanemachinesets"},
 
+	// Kubelets have an external cloud provider on some platforms.
+	"Infrastructure": {Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"},
+	"MachineConfig":  {Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs"},
+
 	"Job":                {Group: "batch", Version: "v1", Resource: "jobs"},
 	"ClusterRole":        {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 	"ClusterRoleBinding": {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},
@@ -61,11 +65,13 @@ func (m *Machine) applyManifests(ctx context.Context, api string) error {
 func (m *Machine) installationManifests() ([]*unstructured.Unstructured, error) {
 	var files []string
 	for _, folder := range []string{"manifests", "openshift"} {
-		here, err := filepath.Glob(m.options.root().Path("/opt/openshift/" + folder + "/*.yaml"))
-		if err != nil {
-			return nil, err
+		for _, ending := range []string{"yaml", "yml", "json"} {
+			here, err := filepath.Glob(m.options.root().Path("/opt/openshift/" + folder + "/*." + ending))
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, here...)
 		}
-		files = append(files, here...)
 	}
 	var found []*unstructured.Unstructured
 	for _, name := range files {

@@ -29,6 +29,8 @@ type ClusterOptions struct {
 	// Speed and Times are those of the machines.
 	Speed float64
 	Times Times
+	// Cloud: the credentials of the cluster are those of a cloud, which its cloud controller manager reaches.
+	Cloud bool
 	// Controller, when not nil, runs the real controller in this process, as RunController does.
 	Controller *ControllerOptions
 	Log        *slog.Logger     // slog.Default() when nil
@@ -133,6 +135,10 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 		}
 		return errNewLife
 	})
+	group.Go(func() error { return c.follow(ctx, server) })
+	if c.options.Cloud {
+		group.Go(func() error { return kubeapi.RunCloud(ctx, api, c.clock.Real(look)) })
+	}
 	group.Go(func() error {
 		err := kubeapi.RunRollout(ctx, api, kubeapi.Rollout{
 			ControlPlane: cluster.ControlPlane, Duration: c.clock.Real(c.options.Times.Rollout), Version: cluster.Version,
@@ -155,6 +161,16 @@ func (c *Cluster) live(ctx context.Context, life string) error {
 		return err
 	}
 	return nil
+}
+
+// follow lets the server answer while something is at its address.
+func (c *Cluster) follow(ctx context.Context, server *kubeapi.Server) error {
+	for {
+		server.SetAway(c.options.Site.Away())
+		if err := c.clock.Pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
 }
 
 var errNewLife = errors.New("another control plane was started")

@@ -14,6 +14,7 @@ import (
 
 	"slipway/internal/sim"
 	"slipway/internal/sim/kubeapi"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -59,7 +60,7 @@ func TestControlPlaneOfThreeFormsWithTheBootstrapHostLast(t *testing.T) {
 // bootstrapStatus is what progress.service records in the cluster.
 func (p *place) bootstrapStatus(t *testing.T) string {
 	t.Helper()
-	kube, err := kubernetes.NewForConfig(kubeapi.Config(p.site.API(), kubeapi.UserAdmin))
+	kube, err := kubernetes.NewForConfig(kubeapi.Config(p.site.Address(), kubeapi.UserAdmin))
 	require.NoError(t, err)
 	found, err := kube.CoreV1().ConfigMaps("kube-system").Get(p.ctx, "bootstrap", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -69,11 +70,13 @@ func (p *place) bootstrapStatus(t *testing.T) string {
 // subscribed requires a manifest of the installation in the cluster.
 func (p *place) subscribed(t *testing.T, namespace, name string) {
 	t.Helper()
-	objects, err := dynamic.NewForConfig(kubeapi.Config(p.site.API(), kubeapi.UserAdmin))
+	objects, err := dynamic.NewForConfig(kubeapi.Config(p.site.Address(), kubeapi.UserAdmin))
 	require.NoError(t, err)
 	subscriptions := schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"}
-	_, err = objects.Resource(subscriptions).Namespace(namespace).Get(p.ctx, name, metav1.GetOptions{})
-	require.NoError(t, err)
+	await.True(t, func() bool { // the address of the API is on its way to a master
+		_, err = objects.Resource(subscriptions).Namespace(namespace).Get(p.ctx, name, metav1.GetOptions{})
+		return err == nil
+	})
 }
 
 // know takes the inventory of a host, as discovery does.

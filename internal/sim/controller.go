@@ -99,7 +99,7 @@ func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 			BaseURL: o.ServiceURL, Token: o.Token, HTTPClient: &http.Client{Transport: o.Transport}, UserAgent: "slipway-controller",
 		}),
 		CheckClusterVersion: true,
-		Kube:                kubeapi.Config(o.Site.API(), kubeapi.UserController),
+		Kube:                kubeapi.Config(o.Site.Address(), kubeapi.UserController),
 		Admin:               o.admin,
 		Interval:            max(clock.Real(controllerInterval), shortestInterval),
 		LogsInterval:        max(clock.Real(controllerLogs), shortestLogs),
@@ -126,5 +126,5 @@ func (o ControllerOptions) admin(kubeconfig []byte) (*rest.Config, error) {
 	if !slices.Contains(certificate.Subject.Organization, "system:masters") {
 		return nil, fmt.Errorf("require a certificate of the administrators, found %s", certificate.Subject)
 	}
-	return kubeapi.Config(o.Site.API(), kubeapi.UserAdmin), nil
+	return kubeapi.Config(o.Site.Address(), kubeapi.UserAdmin), nil
 }

@@ -114,7 +114,7 @@ func AwaitNodes(ctx context.Context, place *site.Site, every time.Duration, name
 }
 
 func readyNodes(ctx context.Context, place *site.Site) (map[string]bool, error) {
-	api := place.API()
+	api := place.Address()
 	if api == "" {
 		return nil, errors.New("the API of the cluster does not answer")
 	}

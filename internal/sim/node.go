@@ -77,6 +77,9 @@ func (m *Machine) runDisk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := m.answerAgain(); err != nil {
+		return err
+	}
 	if m.State().Applied != content.ID {
 		return m.firstBoot(ctx, first{content: content.ID, config: config, role: who.role})
 	}
@@ -84,6 +87,19 @@ func (m *Machine) runDisk(ctx context.Context) error {
 		return err
 	}
 	return m.takeBack(ctx)
+}
+
+// answerAgain: the API of a single node runs from its disk.
+func (m *Machine) answerAgain() error {
+	cluster, err := m.options.Site.Cluster()
+	if err != nil || cluster.ControlPlane != 1 || !m.options.Site.Away() {
+		return err
+	}
+	life, err := m.options.Site.Started()
+	if err != nil {
+		return err
+	}
+	return m.options.Site.HandOver(life)
 }
 
 // first is what a first boot is about.
@@ -166,8 +182,13 @@ func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 		}
 		go m.approveRequests(joining, kube) // a single node has no other host to do this
 	}
+	external, err := m.externalCloud(ctx, api)
+	if err != nil {
+		return err
+	}
 	err = kubeapi.RunKubelet(ctx, api, kubeapi.NodeSpec{
 		Name: strings.ToLower(who.name), Addresses: addresses, Roles: roles, ReadyAfter: m.clock.Real(m.times.NodeReady),
+		Uninitialized: external,
 	})
 	if err != nil {
 		return fmt.Errorf("run the kubelet of %s: %w", who.name, err)

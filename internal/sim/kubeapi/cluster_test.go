@@ -246,3 +246,45 @@ func TestRolloutWaitsForTheMachinesOfAControlPlaneSet(t *testing.T) {
 	cancel()
 	require.Error(t, <-ended, "everything else is available, and the rollout does not end")
 }
+
+// Operators are pods: none runs on a node that waits for its cloud.
+func TestRolloutWaitsForTheCloudOfItsMasters(t *testing.T) {
+	t.Parallel()
+	_, url := start(t, kubeapi.Options{})
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
+	nodes := client.CoreV1().Nodes()
+	node, err := nodes.Create(ctx, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "master", Labels: map[string]string{"node-role.kubernetes.io/master": ""}},
+		Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: "NoSchedule"}}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	rollout := kubeapi.Rollout{ControlPlane: 1, Version: "4.20.1", Domain: "test.example.com", Poll: 10 * time.Millisecond}
+	waiting, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, kubeapi.RunRollout(waiting, url, rollout), context.DeadlineExceeded)
+	go kubeapi.RunCloud(ctx, url, 10*time.Millisecond) //nolint:errcheck // ends with the test
+	require.NoError(t, kubeapi.RunRollout(ctx, url, rollout))
+	initialized, err := nodes.Get(ctx, "master", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Empty(t, initialized.Spec.Taints)
+	require.NotEmpty(t, initialized.Spec.ProviderID)
+}
+
+func TestServerAnswersNoClientWhileItIsAway(t *testing.T) {
+	t.Parallel()
+	server, url := start(t, kubeapi.Options{})
+	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
+	stream, err := client.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+	server.SetAway(true)
+	for range stream.ResultChan() { // ends
+	}
+	_, err = client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	require.ErrorContains(t, err, "EOF")
+	server.SetAway(false)
+	_, err = client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+}

@@ -22,6 +22,8 @@ type NodeSpec struct {
 	Roles []string
 	// Uninitialized: the kubelet has an external cloud provider, and its node a taint until that one has seen it.
 	Uninitialized bool
+	// Taints are further ones that the node joins with.
+	Taints []corev1.Taint
 	// ReadyAfter is the time from the creation of the node until it is Ready.
 	ReadyAfter time.Duration
 	// Poll is the time between two looks at the API; 200 ms if zero.
@@ -116,6 +118,9 @@ func (k *kubelet) step(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if nodeReady(node) {
+		if node, err = k.schedule(ctx, node); err != nil {
+			return false, err
+		}
 		return k.runDaemon(ctx, node)
 	}
 	issued, err = k.certificate(ctx, k.node, certRequest{

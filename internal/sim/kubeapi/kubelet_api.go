@@ -104,13 +104,21 @@ func (k *kubelet) newNode() *corev1.Node {
 		Name: k.spec.Name, Labels: labels,
 		Annotations: map[string]string{createdAnnotation: k.spec.Now().UTC().Format(time.RFC3339Nano)},
 	}}
+	node.Spec.Taints = []corev1.Taint{{Key: notReadyTaint, Effect: corev1.TaintEffectNoSchedule}}
 	if k.spec.Uninitialized {
-		node.Spec.Taints = []corev1.Taint{
-			{Key: "node.kubernetes.io/not-ready", Effect: corev1.TaintEffectNoSchedule},
-			{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: corev1.TaintEffectNoSchedule},
-		}
+		node.Spec.Taints = append(node.Spec.Taints,
+			corev1.Taint{Key: uninitializedTaint, Value: "true", Effect: corev1.TaintEffectNoSchedule})
 	}
+	node.Spec.Taints = append(node.Spec.Taints, k.spec.Taints...)
 	return node
+}
+
+// schedule removes the taint of a node that is ready, as the node controller does.
+func (k *kubelet) schedule(ctx context.Context, node *corev1.Node) (*corev1.Node, error) {
+	if !removeTaint(node, notReadyTaint) {
+		return node, nil
+	}
+	return k.node.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
 }
 
 // age is how long the node exists.

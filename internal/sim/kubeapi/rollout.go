@@ -11,7 +11,8 @@ import (
 
 // Rollout is how the operators of a simulated cluster come up.
 type Rollout struct {
-	// ControlPlane is how many masters must be Ready before the operators start; 1 for a single node.
+	// ControlPlane is how many masters must take pods before the operators start: ready, and without the taint of nodes
+	// that no cloud has initialized; 1 for a single node.
 	ControlPlane int
 	// Duration is the time from then until everything is available; operators follow
 	// each other evenly in it.

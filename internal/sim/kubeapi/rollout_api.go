@@ -98,7 +98,7 @@ func (r *rollout) began(ctx context.Context) (time.Time, error) {
 	if noted := version.GetAnnotations()[startedAnnotation]; noted != "" {
 		return time.Parse(time.RFC3339Nano, noted)
 	}
-	if ready, err := r.readyMasters(ctx); err != nil || ready < r.ControlPlane {
+	if ready, err := r.mastersForPods(ctx); err != nil || ready < r.ControlPlane {
 		return time.Time{}, err
 	}
 	now := r.Now().UTC()
@@ -107,14 +107,15 @@ func (r *rollout) began(ctx context.Context) (time.Time, error) {
 	return now, err
 }
 
-func (r *rollout) readyMasters(ctx context.Context) (int, error) {
+// mastersForPods counts the masters that take pods.
+func (r *rollout) mastersForPods(ctx context.Context) (int, error) {
 	nodes, err := r.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "node-role.kubernetes.io/master"})
 	if err != nil {
 		return 0, err
 	}
 	ready := 0
 	for i := range nodes.Items {
-		if nodeReady(&nodes.Items[i]) {
+		if schedulable(&nodes.Items[i]) {
 			ready++
 		}
 	}

@@ -30,6 +30,7 @@ type Server struct {
 	http   *http.Server
 	limit  time.Duration
 	audit  func(Access)
+	reach  reach
 }
 
 // New loads the journal, if there is one, and returns a server that is not listening yet.
@@ -55,7 +56,7 @@ func (s *Server) Start(addr string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("listen for the simulated kube API: %w", err)
 	}
-	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: s.reach.limit(s.Handler()), ReadHeaderTimeout: 10 * time.Second}
 	go s.http.Serve(listener) //nolint:errcheck // ends with ErrServerClosed on Close
 	return "http://" + listener.Addr().String(), nil
 }

@@ -49,6 +49,7 @@ func (s *Site) Cluster() (Cluster, error) {
 const (
 	apiFile      = "kube-api.json"
 	startFile    = "control-plane.json"
+	leaveFile    = "left.json"
 	handOverFile = "handed-over.json"
 )
 
@@ -79,14 +80,24 @@ func (s *Site) Started() (string, error) {
 	return started.Life, err
 }
 
-// HandOver is called by a bootstrap host that leaves the control plane of its life to the masters.
+// Leave is called by a bootstrap host that stops the API server of its life: the address of the API still leads to it,
+// and nothing answers there until HandOver.
+func (s *Site) Leave(life string) error { return s.write(leaveFile, ControlPlane{Life: life}) }
+
+// HandOver is called when the address of the API leads to the masters.
 func (s *Site) HandOver(life string) error { return s.write(handOverFile, ControlPlane{Life: life}) }
 
 // HandedOver reports whether masters carry the present control plane: their machine config servers answer workers.
-func (s *Site) HandedOver() bool {
-	var over ControlPlane
+func (s *Site) HandedOver() bool { return s.marked(handOverFile) }
+
+// Away reports whether nothing answers at the address of the API: the bootstrap host has stopped its server.
+func (s *Site) Away() bool { return s.marked(leaveFile) && !s.HandedOver() }
+
+// marked reports whether a file names the present control plane.
+func (s *Site) marked(name string) bool {
+	var mark ControlPlane
 	started, err := s.Started()
-	return err == nil && s.read(handOverFile, &over) == nil && over.Life != "" && over.Life == started
+	return err == nil && s.read(name, &mark) == nil && mark.Life != "" && mark.Life == started
 }
 
 // PublishAPI says where the API of the control plane listens.
@@ -101,6 +112,14 @@ func (s *Site) Published() (ControlPlane, error) {
 
 // API is the address of the API of the present control plane; empty while it does not answer.
 func (s *Site) API() string {
+	if s.Away() {
+		return ""
+	}
+	return s.Address()
+}
+
+// Address is that of the API of the present control plane, whether it answers or not; empty before it answered once.
+func (s *Site) Address() string {
 	started, err := s.Started()
 	if err != nil || started == "" {
 		return ""

@@ -54,12 +54,18 @@ func TestAPIIsReachableOnlyInTheLifeThatWasStartedLast(t *testing.T) {
 	require.NoError(t, s.StartControlPlane("one"))
 	require.Equal(t, map[netip.Addr]string{netip.MustParseAddr("192.0.2.9"): "master"}, s.Fetches(), "the same life continues")
 	require.False(t, s.HandedOver())
+	require.NoError(t, s.Leave("one"))
+	require.True(t, s.Away())
+	require.Empty(t, s.API(), "the bootstrap host has left, and no master has the address yet")
+	require.Equal(t, "http://one", s.Address())
 	require.NoError(t, s.HandOver("one"))
 	require.True(t, s.HandedOver())
+	require.Equal(t, "http://one", s.API())
 	require.NoError(t, s.StartControlPlane("two"))
 	require.Empty(t, s.API())
 	require.Empty(t, s.Fetches())
 	require.False(t, s.HandedOver(), "another life begins anew")
+	require.False(t, s.Away())
 }
 
 func TestResolverKnowsTheNamesOfTheSiteAlone(t *testing.T) {
