@@ -130,9 +130,9 @@ bench-netns: build ## real agents on N hosts (20) that are network namespaces, a
 	@deploy/bench-packages netns
 	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestFaults$$' ./test/bench/netns -args -hosts $(or $(N),20) -faults '$(FAULTS)' $(if $(LONG),-long)
 
-bench-steps: ## every step of the agent with the real tools, on hosts in namespaces (RUN=regexp)
+bench-steps: ## every step of the agent with the real tools, on hosts in namespaces (RUN=regexp, TOOLS=rhcos: no tools but those of RHCOS)
 	@deploy/bench-packages steps
-	$(NICE) $(GO) test -count=1 -v -timeout 15m -parallel 8 ./test/bench/steps $(if $(RUN),-run '$(RUN)')
+	$(if $(TOOLS),BENCH_TOOLS=$(TOOLS)) $(NICE) $(GO) test -count=1 -v -timeout 15m -parallel 8 ./test/bench/steps $(if $(RUN),-run '$(RUN)')
 
 smoke-vm: build ## two machines, where QEMU can be had: one booted from our image, one installed by it
 	@if deploy/bench-packages; then $(MAKE) --no-print-directory run-image-vm RUN=Smoke; \

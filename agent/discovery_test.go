@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,26 +21,12 @@ const pingOutput = `PING 192.0.2.11 (192.0.2.11) 56(84) bytes of data.
 rtt min/avg/max/mdev = 0.100/0.345/0.600/0.010 ms
 `
 
-func nmapOutput(hosts ...string) string {
-	var up strings.Builder
-	for _, host := range hosts {
-		address, mac, _ := strings.Cut(host, " ")
-		fmt.Fprintf(
-			&up,
-			`<host><status state="up"/><address addr="%s" addrtype="ipv4"/><address addr="%s" addrtype="mac"/></host>`,
-			address,
-			mac,
-		)
-	}
-	return `<?xml version="1.0"?><!DOCTYPE nmaprun><nmaprun><host><status state="down"/><address addr="192.0.2.99" addrtype="ipv4"/></host>` +
-		up.String() + `</nmaprun>`
-}
-
-// discoveryStep is a step, the commands it meets and the output it must have.
+// discoveryStep is a step, the commands and stations it meets and the output it must have.
 type discoveryStep struct {
 	kind     wire.StepType
 	args     []string
 	commands map[string]hostexectest.Answer
+	stations stations
 	names    names
 	code     int
 	output   string
@@ -55,10 +40,8 @@ func discoverySteps() map[string]discoveryStep {
 			commands: map[string]hostexectest.Answer{
 				"ping -c 10 -i 0.2 -W 3 -q 192.0.2.11":               hostexectest.Prints(pingOutput),
 				"ping -c 3 -W 3 -q -M do -s 8972 -I eth0 192.0.2.11": hostexectest.Fails(1, "message too long"),
-				"arping -c 3 -w 3 -I eth0 192.0.2.11": hostexectest.Prints("ARPING 192.0.2.11 from 192.0.2.10 eth0\n" +
-					"Unicast reply from 192.0.2.11 [52:54:00:AA:BB:01]  0.7ms\nUnicast reply from 192.0.2.11 [52:54:00:aa:bb:01]  0.8ms\n" +
-					"Unicast reply from 192.0.2.11 [52:54:00:FF:FF:FF]  0.9ms\n"),
 			},
+			stations: stations{"192.0.2.11 on eth0 from 192.0.2.10": {"52:54:00:aa:bb:01", "52:54:00:ff:ff:ff"}},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
 				"l2_connectivity":[
 					{"outgoing_ip_address":"192.0.2.10","outgoing_nic":"eth0","remote_ip_address":"192.0.2.11","remote_mac":"52:54:00:aa:bb:01","successful":true},
@@ -86,24 +69,8 @@ func discoverySteps() map[string]discoveryStep {
 				"ping": hostexectest.Prints(
 					"3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n",
 				),
-				"nmap -6 -sn -n -oX - -e eth0 2001:db8::11": hostexectest.Prints(nmapOutput("2001:db8::11 52:54:00:AA:BB:01")),
 			},
-			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
-				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:aa:bb:01","successful":true}],
-				"l3_connectivity":[{"average_rtt_ms":2,"remote_ip_address":"2001:db8::11","successful":true}],
-				"mtu_report":[{"mtu_successful":true,"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
-		},
-		"connectivity over IPv6 without nmap": {
-			kind: wire.StepTypeConnectivityCheck,
-			args: []string{
-				`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`,
-			},
-			commands: map[string]hostexectest.Answer{
-				"ping": hostexectest.Prints(
-					"3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n",
-				),
-				"ip -6 neigh show to 2001:db8::11 dev eth0": hostexectest.Prints("2001:db8::11 lladdr 52:54:00:AA:BB:01 REACHABLE\n"),
-			},
+			stations: stations{"2001:db8::11 on eth0 from 2001:db8::10": {"52:54:00:aa:bb:01"}},
 			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
 				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:aa:bb:01","successful":true}],
 				"l3_connectivity":[{"average_rtt_ms":2,"remote_ip_address":"2001:db8::11","successful":true}],
@@ -111,40 +78,31 @@ func discoverySteps() map[string]discoveryStep {
 		},
 		"free addresses": {
 			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
-			commands: map[string]hostexectest.Answer{
-				"nmap -sn -PR -n -oX - 192.0.2.8/29": hostexectest.Prints(nmapOutput("192.0.2.12 52:54:00:00:00:01")),
-			},
-			output: `[{"network":"192.0.2.8/29","free_addresses":["192.0.2.9","192.0.2.11","192.0.2.13","192.0.2.14"]}]`,
-		},
-		"free addresses without nmap": {
-			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
-			commands: map[string]hostexectest.Answer{
-				"arping -f -c 2 -w 2 -I eth0":            hostexectest.Fails(1, ""),
-				"arping -f -c 2 -w 2 -I eth0 192.0.2.13": hostexectest.Prints("reply"),
-			},
-			output: `[{"network":"192.0.2.8/29","free_addresses":["192.0.2.9","192.0.2.11","192.0.2.12","192.0.2.14"]}]`,
+			stations: stations{"192.0.2.12 on eth0 from 192.0.2.10": {"52:54:00:00:00:01"}, "192.0.2.13 on eth0 from 192.0.2.10": nil},
+			output:   `[{"network":"192.0.2.8/29","free_addresses":["192.0.2.9","192.0.2.11","192.0.2.14"]}]`,
 		},
 		"virtual addresses": {
 			kind: wire.StepTypeVerifyVips,
 			args: []string{
-				`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"192.0.2.101","vip_type":"ingress"},{"vip":"2001:db8::100","vip_type":"api"}]`,
+				`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"192.0.2.101","vip_type":"ingress"},{"vip":"192.0.2.10","vip_type":"api"},
+				{"vip":"2001:db8::100","vip_type":"api"},{"vip":"2001:db8::101","vip_type":"ingress"}]`,
 			},
-			commands: map[string]hostexectest.Answer{
-				"nmap -sn -n -oX - 192.0.2.100":      hostexectest.Prints(nmapOutput()),
-				"nmap -sn -n -oX - 192.0.2.101":      hostexectest.Prints(nmapOutput("192.0.2.101 52:54:00:00:00:01")),
-				"nmap -6 -sn -n -oX - 2001:db8::100": hostexectest.Prints(nmapOutput()),
+			stations: stations{
+				"192.0.2.101 on eth0 from 192.0.2.10":     {"52:54:00:00:00:01"},
+				"2001:db8::101 on eth0 from 2001:db8::10": nil,
 			},
 			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"succeeded"},{"vip":"192.0.2.101","vip_type":"ingress","verification":"failed"},
-				{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
+				{"vip":"192.0.2.10","vip_type":"api","verification":"failed"},
+				{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"},{"vip":"2001:db8::101","vip_type":"ingress","verification":"failed"}]`,
 		},
-		"virtual addresses without nmap": {
+		"virtual addresses of a network that the host is not in": {
 			kind: wire.StepTypeVerifyVips,
-			args: []string{`[{"vip":"192.0.2.100","vip_type":"api"},{"vip":"2001:db8::100","vip_type":"api"}]`},
+			args: []string{`[{"vip":"203.0.113.100","vip_type":"api"},{"vip":"2001:db8:1::100","vip_type":"api"}]`},
 			commands: map[string]hostexectest.Answer{
-				"ping -c 2 -W 2 -q 192.0.2.100":      hostexectest.Prints(""),
-				"ping -6 -c 2 -W 2 -q 2001:db8::100": hostexectest.Fails(1, ""),
+				"ping -c 2 -W 2 -q 203.0.113.100":   hostexectest.Prints(""),
+				"ping -c 2 -W 2 -q 2001:db8:1::100": hostexectest.Fails(1, ""),
 			},
-			output: `[{"vip":"192.0.2.100","vip_type":"api","verification":"failed"},{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"}]`,
+			output: `[{"vip":"203.0.113.100","vip_type":"api","verification":"failed"},{"vip":"2001:db8:1::100","vip_type":"api","verification":"succeeded"}]`,
 		},
 		"domain names": {
 			kind: wire.StepTypeDomainResolution,
@@ -195,6 +153,7 @@ func TestDiscoverySteps(t *testing.T) {
 			if c.names != nil {
 				h.names = c.names
 			}
+			h.stations = c.stations
 			h.start(t, s)
 			s.Give("step-1", c.kind, c.args...)
 			reply := s.AwaitReply(t, "step-1")

@@ -11,21 +11,16 @@
 //
 // Every command goes through run.Runner; those of the inventory are listed in package
 // inventory, those of an installation in package installer. A command that does not
-// exist (run.Missing) never fails a step if another way is named here.
+// exist (run.Missing) never fails a step if another way is named here. Who has an address
+// on a link is asked without a command (package neighbours).
 //
 //	before and after steps, when /run/media/iso exists:
 //	  findmnt --raw --noheadings --output SOURCE,TARGET --target /run/media/iso
 //	connectivity-check:
 //	  ping -c 10 -i 0.2 -W 3 -q IP                each remote address once
-//	  arping -c 3 -w 3 -I NIC IP                  IPv4 in a network of the NIC; output of iputils
-//	  nmap -6 -sn -n -oX - -e NIC IP              IPv6 in a network of the NIC; else the next two
-//	  ping -6 -c 2 -W 2 -q -I NIC IP
-//	  ip -6 neigh show to IP dev NIC
 //	  ping -c 3 -W 3 -q -M do -s SIZE -I NIC IP   NICs whose MTU is not 1500; SIZE is MTU-28, IPv6 MTU-48
-//	free-network-addresses:
-//	  nmap -sn -PR -n -oX - CIDR                  /22 at most; else arping -f -c 2 -w 2 -I NIC IP
-//	verify-vips:
-//	  nmap [-6] -sn -n -oX - VIP                  else ping [-6] -c 2 -W 2 -q VIP
+//	verify-vips, for addresses of a network that the host is not in:
+//	  ping -c 2 -W 2 -q VIP
 //	ntp-synchronizer:
 //	  chronyc -n sources
 //	  chronyc add server SOURCE iburst

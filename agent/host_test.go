@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -34,6 +35,7 @@ type host struct {
 	root  hostexec.Root
 	links []inventory.Link
 	names names
+	stations
 
 	mu     sync.Mutex
 	pauses []time.Duration
@@ -90,6 +92,20 @@ func (h *host) slept() []time.Duration {
 	return append([]time.Duration{}, h.pauses...)
 }
 
+// stations are those on the links of a host, by "address on interface from address": the
+// MAC addresses that answer.
+type stations map[string][]string
+
+func (s stations) Ask(_ context.Context, nic string, source netip.Addr, addresses []netip.Addr) (map[netip.Addr][]string, error) {
+	found := map[netip.Addr][]string{}
+	for _, address := range addresses {
+		if macs, is := s[fmt.Sprintf("%s on %s from %s", address, nic, source)]; is {
+			found[address] = macs
+		}
+	}
+	return found, nil
+}
+
 // names is what a name server knows: addresses of names, names of addresses, and with a
 // leading "=" the canonical name.
 type names map[string]string
@@ -129,7 +145,7 @@ func (h *host) start(t *testing.T, s *service, changes ...func(*agent.Options)) 
 			client.Options{BaseURL: s.URL, Token: token, AgentVersion: "1.0"},
 		), InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID,
 		Platform: agent.Platform{
-			Root: h.root, Runner: h.Host, Links: h, Resolver: h.names, Now: time.Now, Sleep: h.sleep,
+			Root: h.root, Runner: h.Host, Links: h, Neighbours: h.stations, Resolver: h.names, Now: time.Now, Sleep: h.sleep,
 			Kube: func([]byte) (installer.Kube, error) { return nil, errors.New("no control plane here") },
 		},
 		Log: slog.New(slog.DiscardHandler),

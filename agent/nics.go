@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 
 	"slipway/agent/inventory"
 )
@@ -34,6 +35,11 @@ func (a *Agent) outgoing() ([]nic, error) {
 	return nics, nil
 }
 
+// has reports whether an address is one of the interface.
+func (n nic) has(address netip.Addr) bool {
+	return slices.ContainsFunc(n.Addresses, func(p netip.Prefix) bool { return p.Addr() == address })
+}
+
 // sourceFor is the address of the interface in the network of a remote address; false
 // when that is not on the link.
 func (n nic) sourceFor(remote netip.Addr) (netip.Addr, bool) {
@@ -43,16 +49,4 @@ func (n nic) sourceFor(remote netip.Addr) (netip.Addr, bool) {
 		}
 	}
 	return netip.Addr{}, false
-}
-
-// nicFor finds the interface whose network an address belongs to.
-func nicFor(nics []nic, remote netip.Addr) (nic, bool) {
-	for _, n := range nics {
-		for _, prefix := range n.Addresses {
-			if prefix.Masked().Contains(remote) {
-				return n, true
-			}
-		}
-	}
-	return nic{}, false
 }

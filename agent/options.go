@@ -26,12 +26,20 @@ type Resolver interface {
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 }
 
+// Neighbours asks on a link who answers for addresses; neighbours.Links does on a real
+// machine. The result has an entry for each address of another station, with the MAC
+// addresses, in lower case, of all stations that answer for it.
+type Neighbours interface {
+	Ask(ctx context.Context, nic string, source netip.Addr, addresses []netip.Addr) (map[netip.Addr][]string, error)
+}
+
 // Platform is the machine an agent runs on: a real one or a simulated one.
 type Platform struct {
-	Root     hostexec.Root
-	Runner   hostexec.Runner
-	Links    inventory.Links
-	Resolver Resolver
+	Root       hostexec.Root
+	Runner     hostexec.Runner
+	Links      inventory.Links
+	Neighbours Neighbours
+	Resolver   Resolver
 	// Kube opens the API of the new cluster on a bootstrap host.
 	Kube installer.OpenKube
 	Now  func() time.Time

@@ -13,8 +13,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// probesAtOnce bounds the commands that check the network at the same time: each is a
-// process that mostly waits.
+// probesAtOnce bounds the probes that run at the same time: each is a process or a socket
+// that mostly waits.
 const probesAtOnce = 64
 
 // connectivityCheck probes the addresses of the other hosts: whether they answer and how
@@ -122,7 +122,7 @@ func (p *probes) l3(ctx context.Context, remote netip.Addr, into *remoteReport) 
 
 // l2 reports every station that answers for the address: a second one is a duplicate.
 func (p *probes) l2(ctx context.Context, via nic, source, remote netip.Addr, macs []string, into *remoteReport) {
-	answers := p.agent.neighbours(ctx, via.Name, remote)
+	answers := p.agent.neighbours(ctx, via, source, remote)
 	if len(answers) == 0 {
 		answers = []string{""}
 	}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"sync"
 
 	"go4.org/netipx"
-	"golang.org/x/sync/errgroup"
 
-	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -48,7 +45,7 @@ func (a *Agent) freeIn(ctx context.Context, network netip.Prefix) ([]string, err
 		for address := subnet.Addr(); subnet.Contains(address); address = address.Next() {
 			// The first and the last address are those of the network and of all its hosts.
 			edge := network.Bits() < 31 && (address == network.Addr() || address == last)
-			if _, used := taken[address]; edge || used {
+			if edge || taken[address] {
 				continue
 			}
 			if free = append(free, address.String()); len(free) == freeMax {
@@ -61,55 +58,34 @@ func (a *Agent) freeIn(ctx context.Context, network netip.Prefix) ([]string, err
 }
 
 // scan finds the addresses of a network that are in use. The host's own count as such.
-func (a *Agent) scan(ctx context.Context, subnet netip.Prefix) (map[netip.Addr][]string, error) {
-	up, err := a.nmap(ctx, "-sn", "-PR", "-n", "-oX", "-", subnet.String())
-	if hostexec.Missing(err) {
-		up, err = a.scanByARP(ctx, subnet)
-	}
-	if err != nil {
-		return nil, err
-	}
+func (a *Agent) scan(ctx context.Context, subnet netip.Prefix) (map[netip.Addr]bool, error) {
 	nics, err := a.outgoing()
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range nics {
-		for _, prefix := range n.Addresses {
-			up[prefix.Addr()] = nil
+	var all []netip.Addr
+	for address := subnet.Addr(); subnet.Contains(address); address = address.Next() {
+		all = append(all, address)
+	}
+	taken, near := map[netip.Addr]bool{}, false
+	for _, via := range nics {
+		for _, prefix := range via.Addresses {
+			taken[prefix.Addr()] = true
+			if !prefix.Contains(subnet.Addr()) {
+				continue
+			}
+			near = true
+			found, err := a.host.Neighbours.Ask(ctx, via.Name, prefix.Addr(), all)
+			if err != nil {
+				return nil, err
+			}
+			for address := range found {
+				taken[address] = true
+			}
 		}
 	}
-	return up, nil
-}
-
-// scanByARP asks for each address by itself, on the interface of its network.
-func (a *Agent) scanByARP(ctx context.Context, subnet netip.Prefix) (map[netip.Addr][]string, error) {
-	nics, err := a.outgoing()
-	if err != nil {
-		return nil, err
-	}
-	via, near := nicFor(nics, subnet.Addr())
 	if !near {
 		return nil, fmt.Errorf("no interface in %s", subnet)
 	}
-	var mu sync.Mutex
-	up := map[netip.Addr][]string{}
-	var group errgroup.Group
-	group.SetLimit(probesAtOnce)
-	for address := subnet.Addr(); subnet.Contains(address); address = address.Next() {
-		group.Go(func() error {
-			_, err := a.host.Runner.Run(ctx, hostexec.Cmd{
-				Name: "arping", Args: []string{"-f", "-c", "2", "-w", "2", "-I", via.Name, address.String()},
-			})
-			if hostexec.Missing(err) || ctx.Err() != nil {
-				return err
-			}
-			if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				up[address] = nil
-			}
-			return nil
-		})
-	}
-	return up, group.Wait()
+	return taken, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -30,15 +29,30 @@ func (a *Agent) verifyVIPs(ctx context.Context, vips *wire.VerifyVipsRequest) (w
 	return response, nil
 }
 
-// answers reports whether any host has the address.
+// answers reports whether any host has the address. This one does not answer itself.
 func (a *Agent) answers(ctx context.Context, address netip.Addr) (bool, error) {
-	family := []string{}
-	if address.Is6() {
-		family = []string{"-6"}
+	nics, err := a.outgoing()
+	if err != nil {
+		return false, err
 	}
-	up, err := a.nmap(ctx, append(family, "-sn", "-n", "-oX", "-", address.String())...)
-	if hostexec.Missing(err) {
-		return a.ping(ctx, append(family, "-c", "2", "-W", "2", "-q", address.String())...).answered, ctx.Err()
+	asked := false
+	for _, via := range nics {
+		if via.has(address) {
+			return true, nil
+		}
+		source, near := via.sourceFor(address)
+		if !near {
+			continue
+		}
+		asked = true
+		found, err := a.host.Neighbours.Ask(ctx, via.Name, source, []netip.Addr{address})
+		if _, used := found[address]; used || err != nil {
+			return used, err
+		}
 	}
-	return len(up) > 0, err
+	if asked {
+		return false, nil
+	}
+	// Of a network that this host is not in: it may only answer to what is routed.
+	return a.ping(ctx, "-c", "2", "-W", "2", "-q", address.String()).answered, ctx.Err()
 }

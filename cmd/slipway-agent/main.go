@@ -16,6 +16,7 @@ import (
 
 	"slipway/agent"
 	"slipway/agent/inventory"
+	"slipway/agent/neighbours"
 	"slipway/installer"
 	"slipway/installer/kubeapi"
 	"slipway/internal/client"
@@ -80,8 +81,9 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 		Client: service, InfraEnvID: o.InfraEnvID, HostID: o.HostID, StateDir: o.StateDir, Reclaim: o.Reclaim,
 		AgentSteps: model.AgentSteps(o.AgentSteps), Insecure: o.Insecure, CACert: o.CACert, Log: log, Replace: replace(),
 		Platform: agent.Platform{
-			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Resolver: &net.Resolver{PreferGo: true},
-			Kube: func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
+			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Neighbours: neighbours.Links{},
+			Resolver: &net.Resolver{PreferGo: true},
+			Kube:     func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
 		},
 	}).Run(ctx)
 }

@@ -21,11 +21,11 @@ type command func(s shell, ctx context.Context, c hostexec.Cmd, out *reply) int
 
 // commands are those of the live image, by the first word.
 var commands = map[string]command{
-	"arping": shell.arping, "bootlist": succeed, "chronyc": shell.chronyc, "coreos-installer": shell.coreosInstaller, "dd": shell.dd,
+	"bootlist": succeed, "chronyc": shell.chronyc, "coreos-installer": shell.coreosInstaller, "dd": shell.dd,
 	"dmesg": printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"), "dmidecode": shell.dmidecode,
 	"dmsetup": succeed, "efibootmgr": shell.efibootmgr, "findmnt": shell.findmnt, "fio": shell.fio,
 	"hostnamectl": shell.hostnamectl, "ip": shell.ip, "ipmitool": shell.ipmitool, "journalctl": shell.journalctl,
-	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "mount": succeed, "nmap": shell.nmap, "ping": shell.ping,
+	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "mount": succeed, "ping": shell.ping,
 	"podman":   shell.podman,
 	"pvremove": succeed, "pvs": shell.pvs, "rpm-ostree": succeed, "sync": succeed, "shutdown": shell.shutdown,
 	"ssh-keygen": shell.sshKeygen, "systemctl": shell.systemctl,

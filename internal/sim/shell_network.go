@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"encoding/xml"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"slipway/internal/platform/hostexec"
-	"slipway/internal/sim/site"
 )
 
 // roundTrip is the time a packet takes to another machine and back, in milliseconds.
@@ -58,107 +56,6 @@ func (s shell) answers(to netip.Addr, count, size int) int {
 		return 0
 	}
 	return count - count*stations[0].Loss/100
-}
-
-// stations are those this machine can reach.
-func (s shell) stations(to netip.Addr) []site.Station {
-	if s.cut() {
-		return nil
-	}
-	return s.options.Site.Stations(to)
-}
-
-// arping answers like iputils.
-func (s shell) arping(ctx context.Context, c hostexec.Cmd, out *reply) int {
-	to, err := destination(c.Args)
-	if err != nil {
-		return out.complain(2, "arping: %s: Name or service not known\n", last(c.Args))
-	}
-	nic := option(c.Args, "-I")
-	count := number(option(c.Args, "-c"), 3)
-	s.spend(ctx, time.Duration(count-1)*time.Second)
-	out.printf("ARPING %s from %s %s\n", to, s.addressOf(nic), nic)
-	stations := s.stations(to)
-	for range count {
-		for _, st := range stations {
-			out.printf("Unicast reply from %s [%s]  %.3fms\n", to, strings.ToUpper(st.MAC), roundTrip)
-		}
-	}
-	out.printf("Sent %d probes (1 broadcast(s))\nReceived %d response(s)\n", count, count*len(stations))
-	if len(stations) == 0 {
-		return 1
-	}
-	return 0
-}
-
-// addressOf is the first IPv4 address of an interface.
-func (s shell) addressOf(nic string) string {
-	for _, n := range s.options.Spec.NICs {
-		for _, a := range n.Addresses {
-			if n.Name == nic && a.Addr().Is4() {
-				return a.Addr().String()
-			}
-		}
-	}
-	return "0.0.0.0"
-}
-
-type nmapRun struct {
-	XMLName xml.Name   `xml:"nmaprun"`
-	Scanner string     `xml:"scanner,attr"`
-	Hosts   []nmapHost `xml:"host"`
-	Exit    struct {
-		Exit string `xml:"exit,attr"`
-	} `xml:"runstats>finished"`
-}
-
-type nmapHost struct {
-	Status struct {
-		State  string `xml:"state,attr"`
-		Reason string `xml:"reason,attr"`
-	} `xml:"status"`
-	Addresses []nmapAddress `xml:"address"`
-}
-
-type nmapAddress struct {
-	Address string `xml:"addr,attr"`
-	Type    string `xml:"addrtype,attr"`
-}
-
-// nmap answers a host discovery (-sn) of one address or network in XML.
-func (s shell) nmap(ctx context.Context, c hostexec.Cmd, out *reply) int {
-	target := last(c.Args)
-	network, err := netip.ParsePrefix(target)
-	if err != nil {
-		address, err := netip.ParseAddr(target)
-		if err != nil {
-			return out.complain(1, "Failed to resolve %q.\n", target)
-		}
-		network = netip.PrefixFrom(address, address.BitLen())
-	}
-	s.spend(ctx, 2*time.Second)
-	report := nmapRun{Scanner: "nmap"}
-	report.Exit.Exit = "success"
-	for _, address := range s.options.Site.Addresses(network.Masked()) {
-		for _, st := range s.stations(address) {
-			host := nmapHost{Addresses: []nmapAddress{{address.String(), family(address)}, {strings.ToUpper(st.MAC), "mac"}}}
-			host.Status.State, host.Status.Reason = "up", "arp-response"
-			report.Hosts = append(report.Hosts, host)
-		}
-	}
-	text, err := xml.MarshalIndent(report, "", " ")
-	if err != nil {
-		return out.complain(1, "%s\n", err)
-	}
-	out.printf("%s%s\n", xml.Header, text)
-	return 0
-}
-
-func family(a netip.Addr) string {
-	if a.Is4() {
-		return "ipv4"
-	}
-	return "ipv6"
 }
 
 // chronyc knows one server that is in step and those that were added.

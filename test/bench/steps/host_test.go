@@ -113,8 +113,8 @@ func (h *host) start(t *testing.T, arguments ...string) {
 	h.Wait(t, "a registration", func() bool { return len(h.Registrations) > before })
 }
 
-// boot starts the host. It has the commands of this machine, after those of a folder of
-// its own.
+// boot starts the host. It has the commands of this machine, or those of RHEL CoreOS
+// alone, after those of a folder of its own.
 func (h *host) boot(t *testing.T, arguments ...string) {
 	t.Helper()
 	log := filepath.Join(h.dir, "agent.log")
@@ -130,7 +130,7 @@ func (h *host) boot(t *testing.T, arguments ...string) {
 	}, arguments...)
 	h.agent = h.Start(t, log, []string{
 		"DIR=" + h.dir, "RESTART=" + yes(h.restarts), "JOURNAL=" + yes(h.journal), "BOOT_SIZE=" + h.bootSize, "PULL_SECRET_TOKEN=" + token,
-		"PATH=" + filepath.Join(h.dir, "bin") + ":/usr/sbin:/usr/bin:/sbin:/bin",
+		"PATH=" + filepath.Join(h.dir, "bin") + ":" + h.searchPath(t),
 	}, "unshare", arguments...)
 }
 
