@@ -106,30 +106,35 @@ func TestAddressesOfNodes(t *testing.T) {
 		want             want
 	}{
 		"the NIC with the default route, not the lowest address": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{
 				first(storageAndUplink(master, "11")), storageAndUplink(master, "12"), storageAndUplink(master, "13"),
 				storageAndUplink(model.RoleWorker, "14"),
 			},
 			want{
-				[]string{"192.168.1.0/24"}, "192.168.1.11",
+				[]string{"192.168.1.0/24"},
+				"192.168.1.11",
 				map[int]string{0: "192.168.1.0", 1: "192.168.1.0", 2: "192.168.1.0", 3: "192.168.1.0"},
 			},
 		},
 		"of two default routes the one with the lower metric": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{first(twoUplinks("11")), twoUplinks("12"), twoUplinks("13")},
 			want{[]string{"192.168.1.0/24"}, "192.168.1.11", map[int]string{0: "192.168.1.0", 1: "192.168.1.0", 2: "192.168.1.0"}},
 		},
 		"the worse route where one host has no other": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{first(twoUplinks("11")), twoUplinks("12"), {
 				role: master, nics: map[string][]string{"eth0": {"10.0.0.13/24"}}, routes: map[string]int32{"eth0": 100},
 			}},
 			want{[]string{"10.0.0.0/24"}, "10.0.0.11", map[int]string{0: "10.0.0.0", 1: "10.0.0.0", 2: "10.0.0.0"}},
 		},
 		"no hint where a host's default route leaves the network that the others share": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{first(storageAndUplink(master, "11")), storageAndUplink(master, "12"), {
 				role:   master,
 				nics:   map[string][]string{"eth0": {"10.0.0.13/24"}, "eth1": {"192.168.1.13/24"}},
@@ -138,7 +143,8 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{[]string{"192.168.1.0/24"}, "192.168.1.11", nil},
 		},
 		"routed networks of racks": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{
 				{role: master, bootstrap: true, nics: map[string][]string{"eth0": {"10.1.0.11/24"}}, routes: map[string]int32{"eth0": 1}},
 				{role: master, nics: map[string][]string{"eth0": {"10.2.0.11/24"}}, routes: map[string]int32{"eth0": 1}},
@@ -147,7 +153,8 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{[]string{"10.1.0.0/24"}, "10.1.0.11", map[int]string{0: "10.1.0.0", 1: "10.2.0.0", 2: "10.3.0.0"}},
 		},
 		"no default route anywhere": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{
 				{role: master, bootstrap: true, nics: map[string][]string{"eth0": {"10.1.0.11/24"}}},
 				{role: master, nics: map[string][]string{"eth0": {"10.1.0.12/24"}}},
@@ -155,7 +162,8 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{},
 		},
 		"a default route without a gateway is none": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{{
 				role: master, bootstrap: true, nics: map[string][]string{"eth0": {"10.1.0.11/24"}},
 				routes: map[string]int32{"eth0": 1}, noGateway: true,
@@ -163,7 +171,8 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{},
 		},
 		"an address that the others do not reach is not a node's": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{
 				func() machine { m := first(twoUplinks("11")); m.unreachable = []string{"192.168.1.11"}; return m }(),
 				twoUplinks("12"), twoUplinks("13"),
@@ -171,7 +180,8 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{[]string{"10.0.0.0/24"}, "10.0.0.11", map[int]string{0: "10.0.0.0", 1: "10.0.0.0", 2: "10.0.0.0"}},
 		},
 		"before reports about reachability the default route counts": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{func() machine {
 				m := first(storageAndUplink(master, "11"))
 				m.unreachable = []string{"10.0.0.11", "192.168.1.11"}
@@ -180,7 +190,9 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{[]string{"192.168.1.0/24"}, "192.168.1.11", nil},
 		},
 		"both families of a dual-stack cluster, the primary in the hint": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, []string{"172.30.0.0/16", "fd02::/112"}, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			[]string{"172.30.0.0/16", "fd02::/112"},
+			nil,
 			[]machine{{
 				role: master, bootstrap: true, routes: map[string]int32{"eth1": 100}, routes6: map[string]int32{"eth1": 100},
 				nics: map[string][]string{"eth0": {"10.0.0.11/24", "fd01::11/64"}, "eth1": {"192.168.1.11/24", "fd00::11/64"}},
@@ -188,7 +200,9 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{[]string{"192.168.1.0/24", "fd00::/64"}, "192.168.1.11", map[int]string{0: "192.168.1.0"}},
 		},
 		"IPv6 first": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, []string{"fd02::/112", "172.30.0.0/16"}, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			[]string{"fd02::/112", "172.30.0.0/16"},
+			nil,
 			[]machine{{
 				role: master, bootstrap: true, routes: map[string]int32{"eth1": 100}, routes6: map[string]int32{"eth1": 100},
 				nics: map[string][]string{"eth1": {"192.168.1.11/24", "fd00::11/64"}},
@@ -196,7 +210,8 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{[]string{"fd00::/64", "192.168.1.0/24"}, "fd00::11", map[int]string{0: "fd00::"}},
 		},
 		"addresses by router advertisement do not make an IPv4 cluster dual-stack": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{{
 				role: master, bootstrap: true, routes: map[string]int32{"eth1": 100}, routes6: map[string]int32{"eth1": 100},
 				nics: map[string][]string{"eth1": {"192.168.1.11/24", "2001:db8::11/64"}},
@@ -204,7 +219,9 @@ func TestAddressesOfNodes(t *testing.T) {
 			want{[]string{"192.168.1.0/24"}, "192.168.1.11", map[int]string{0: "192.168.1.0"}},
 		},
 		"an address by DHCPv6 beside the network of its link": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, []string{"fd02::/112"}, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			[]string{"fd02::/112"},
+			nil,
 			[]machine{
 				{
 					role: master, bootstrap: true, routes6: map[string]int32{"eth1": 100},
@@ -219,44 +236,55 @@ func TestAddressesOfNodes(t *testing.T) {
 		},
 		"machine networks of the user count more than routes": {
 			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "baremetal"}, LoadBalancer: "user-managed"},
-			v4, []string{"10.0.0.0/24", "10.9.0.0/24"},
+			v4,
+			[]string{"10.0.0.0/24", "10.9.0.0/24"},
 			[]machine{first(storageAndUplink(master, "11")), storageAndUplink(master, "12"), {
 				role: master, nics: map[string][]string{"eth0": {"10.9.0.13/24"}}, routes: map[string]int32{"eth0": 100},
 			}},
 			want{[]string{"10.0.0.0/24", "10.9.0.0/24"}, "10.0.0.11", map[int]string{0: "10.0.0.0", 1: "10.0.0.0", 2: "10.9.0.0"}},
 		},
 		"a host outside the machine networks has no hint": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, []string{"10.8.0.0/24"},
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4,
+			[]string{"10.8.0.0/24"},
 			[]machine{first(twoUplinks("11"))},
 			want{[]string{"10.8.0.0/24"}, "", nil},
 		},
 		"virtual addresses need no hints": {
-			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "baremetal"}}, v4, []string{"192.168.1.0/24"},
+			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "baremetal"}},
+			v4,
+			[]string{"192.168.1.0/24"},
 			[]machine{first(storageAndUplink(master, "11")), storageAndUplink(master, "12")},
 			want{[]string{"192.168.1.0/24"}, "192.168.1.11", nil},
 		},
 		"virtual addresses that are not set yet": {
-			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "baremetal"}}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "baremetal"}},
+			v4, nil,
 			[]machine{first(storageAndUplink(master, "11"))},
 			want{},
 		},
 		"an external platform takes the default route and no hint": {
-			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "external"}}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: model.Platform{Type: "external"}},
+			v4, nil,
 			[]machine{first(storageAndUplink(master, "11")), storageAndUplink(master, "12")},
 			want{[]string{"192.168.1.0/24"}, "192.168.1.11", nil},
 		},
 		"a single node has the network of its best default route": {
-			model.Cluster{ControlPlaneCount: 1, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 1, Platform: none},
+			v4, nil,
 			[]machine{first(twoUplinks("11"))},
 			want{[]string{"192.168.1.0/24"}, "192.168.1.11", map[int]string{0: "192.168.1.0"}},
 		},
 		"a single node with a machine network of the user": {
-			model.Cluster{ControlPlaneCount: 1, Platform: none}, v4, []string{"10.0.0.0/24"},
+			model.Cluster{ControlPlaneCount: 1, Platform: none},
+			v4,
+			[]string{"10.0.0.0/24"},
 			[]machine{storageAndUplink(master, "11")},
 			want{[]string{"10.0.0.0/24"}, "10.0.0.11", map[int]string{0: "10.0.0.0"}},
 		},
 		"while no bootstrap host is chosen a control plane host counts": {
-			model.Cluster{ControlPlaneCount: 3, Platform: none}, v4, nil,
+			model.Cluster{ControlPlaneCount: 3, Platform: none},
+			v4, nil,
 			[]machine{storageAndUplink(model.RoleWorker, "14"), twoUplinks("11")},
 			want{[]string{"192.168.1.0/24"}, "", map[int]string{0: "192.168.1.0", 1: "192.168.1.0"}},
 		},

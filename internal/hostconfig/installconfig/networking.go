@@ -3,7 +3,6 @@ package installconfig
 import (
 	"slices"
 	"strings"
-
 )
 
 func (b *builder) networking() Networking {
