@@ -94,6 +94,14 @@ func TestInstallRequest(t *testing.T) {
 		proxied.Proxy)
 }
 
+// s390x makes a host a mainframe that was booted with a command line. The parameters are those of z/VM and LPAR in
+// openshift/assisted-service (internal/host/hostcommands/install_cmd.go, appends390xArgs).
+func s390x(commandLine string) func(*in) {
+	return func(i *in) {
+		i.Host.Inventory.CPU.Architecture, i.Host.Inventory.Boot.CommandLine = "s390x", commandLine
+	}
+}
+
 func TestInstallerArgs(t *testing.T) {
 	t.Parallel()
 	const dhcp = "ip=52-54-00-aa-bb-00:dhcp"
@@ -140,10 +148,65 @@ func TestInstallerArgs(t *testing.T) {
 			drive(wire.DriveTypeISCSI)(i)
 			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
 		}, []string{"--append-karg", dhcp, "--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
-		{"take mainframe devices over", func(i *in) {
-			i.Cluster.CPUArchitecture = "s390x"
-			i.Host.Inventory.Boot.CommandLine = "ignition.platform.id=metal rd.dasd=0.0.1000 rd.znet=qeth,0.0.1,0.0.2 quiet"
-		}, []string{"--append-karg", dhcp, "--append-karg", "rd.dasd=0.0.1000", "--append-karg", "rd.znet=qeth,0.0.1,0.0.2"}},
+		{"reach all paths of a multipath device over their NICs", func(i *in) {
+			disks := i.Host.Inventory.Disks
+			disks[0].Name, disks[0].DriveType = "dm-0", wire.DriveTypeMultipath
+			for n, ip := range []string{"10.0.0.10", "192.168.10.10"} {
+				path := wire.Disk{Name: "sd" + string(rune('x'+n)), DriveType: wire.DriveTypeISCSI, Holders: "dm-0"}
+				path.Iscsi.HostIPAddress = ip
+				i.Host.Inventory.Disks = append(i.Host.Inventory.Disks, path)
+			}
+		}, []string{
+			"--append-karg", dhcp, "--append-karg", "rw", "--append-karg", "rd.multipath=default",
+			"--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp",
+		}},
+		{"leave the NIC of the machine network to the firmware's table on Oracle's cloud", func(i *in) {
+			drive(wire.DriveTypeISCSI)(i)
+			i.Cluster.Platform = model.Platform{Type: "external", ExternalName: "oci"}
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
+		{"configure it there for a local disk", func(i *in) {
+			i.Cluster.Platform = model.Platform{Type: "external", ExternalName: "oci"}
+		}, []string{"--append-karg", dhcp}},
+		{
+			"take the devices of a mainframe over", s390x("ignition.platform.id=metal rd.dasd=0.0.1000 rd.znet=qeth,0.0.1,0.0.2 quiet"),
+			[]string{"--append-karg", dhcp, "--append-karg", "rd.dasd=0.0.1000", "--append-karg", "rd.znet=qeth,0.0.1,0.0.2"},
+		},
+		{
+			"take its disks by Fibre Channel over",
+			s390x("rd.neednet=1 zfcp.allow_lun_scan=0 rd.zfcp=0.0.8004,0x500507630400d1e3,0x4000404800000000 console=ttysclp0"),
+			[]string{
+				"--append-karg", dhcp, "--append-karg", "rd.neednet=1", "--append-karg", "zfcp.allow_lun_scan=0",
+				"--append-karg", "rd.zfcp=0.0.8004,0x500507630400d1e3,0x4000404800000000",
+			},
+		},
+		{
+			"leave addresses of its boot line behind", s390x("rd.neednet=1 ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:encbdd0:none nameserver=10.0.0.1"),
+			[]string{"--append-karg", dhcp, "--append-karg", "rd.neednet=1"},
+		},
+		{
+			"take them over where the boot line says so, and no DHCP beside them",
+			s390x("rd.neednet=1 ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:encbdd0:none ip=[fd00::3]::[fd00::1]:64::encbdd0:none nameserver=10.0.0.1 " +
+				"nameserver=[fd00::1] rd.dasd=0.0.5235 rd.dasd=0.0.5236 ai.ip_cfg_override=1 ipv6.disable=0"),
+			[]string{
+				"--append-karg", "rd.neednet=1", "--append-karg", "ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:encbdd0:none",
+				"--append-karg", "ip=[fd00::3]::[fd00::1]:64::encbdd0:none", "--append-karg", "nameserver=10.0.0.1",
+				"--append-karg", "nameserver=[fd00::1]", "--append-karg", "rd.dasd=0.0.5235", "--append-karg", "rd.dasd=0.0.5236",
+			},
+		},
+		{"copy the static network of a mainframe beside them", func(i *in) {
+			s390x("rd.neednet=1 ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:encbdd0:none ai.ip_cfg_override=1")(i)
+			i.InfraEnv.StaticNetworkConfig = "[]"
+		}, []string{
+			"--copy-network", "--append-karg", "rd.neednet=1", "--append-karg", "ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:encbdd0:none",
+		}},
+		{"take nothing over on other machines", func(i *in) {
+			i.Host.Inventory.Boot.CommandLine = "rd.neednet=1 rd.dasd=0.0.1000 ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:eth0:none ai.ip_cfg_override=1"
+		}, []string{"--append-karg", dhcp}},
+		{"take mainframe devices over into an existing cluster of several architectures", func(i *in) {
+			s390x("rd.znet=qeth,0.0.1,0.0.2")(i)
+			i.Cluster.CPUArchitecture, i.Host.Kind = "multi", model.KindAddToExistingClusterHost
+		}, []string{"--append-karg", "rd.znet=qeth,0.0.1,0.0.2"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

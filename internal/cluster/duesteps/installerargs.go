@@ -1,6 +1,7 @@
 package duesteps
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/netip"
 	"slices"
@@ -16,16 +17,14 @@ const (
 	appendKarg  = "--append-karg"
 )
 
-// s390xKargs are taken over from the boot command line: they make devices visible.
-var s390xKargs = []string{"rd.znet=", "rd.dasd=", "rd.zfcp=", "zfcp.allow_lun_scan=", "rd.znet_ifname=", "cio_ignore="}
-
 // InstallerArgs are the arguments of the image writer: the user's, and those that carry
 // the network and the disk over into the installed system (docs/reference/step-rules.md,
 // "Installer arguments").
 func InstallerArgs(in ArgsInput) []string {
 	h := in.Host
 	args := slices.Clone(h.InstallerArgs)
-	userIP := givesIP(args)
+	kept, keptIP := mainframeKargs(h)
+	givenIP := givesIP(args) || keptIP
 	add := func(kargs ...string) {
 		for _, k := range kargs {
 			if !slices.Contains(args, k) {
@@ -38,13 +37,18 @@ func InstallerArgs(in ArgsInput) []string {
 		if !slices.Contains(args, copyNetwork) {
 			args = append(args, copyNetwork)
 		}
-	case !userIP:
+	case !givenIP:
 		add(dhcpKargs(in)...)
 	}
-	add(diskKargs(h, userIP)...)
-	if h.Inventory != nil && in.Cluster != nil && in.Cluster.CPUArchitecture == archS390X {
-		add(keptKargs(h.Inventory.Boot.CommandLine)...)
+	add(diskKargs(h)...)
+	if !givenIP {
+		for _, karg := range iscsiKargs(h) {
+			if nic := karg[:strings.LastIndex(karg, ":")+1]; !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, nic) }) {
+				add(karg)
+			}
+		}
 	}
+	add(kept...)
 	return args
 }
 
@@ -65,9 +69,10 @@ func givesIP(args []string) bool {
 }
 
 // dhcpKargs configure the NICs in the machine networks; others keep out of the boot.
-// Without machine networks, and for networks of an existing cluster, nothing is known.
+// Without machine networks, and for networks of an existing cluster, nothing is known. On Oracle's cloud the
+// firmware's table configures the NIC of an iSCSI disk, and DHCP on another one would take its route away.
 func dhcpKargs(in ArgsInput) []string {
-	if in.Cluster == nil || in.Host.DayTwo() || in.Cluster.DayTwo() {
+	if in.Cluster == nil || in.Host.DayTwo() || in.Cluster.DayTwo() || onOraclesCloud(in.Cluster) && len(iscsiPaths(in.Host)) > 0 {
 		return nil
 	}
 	var out []string
@@ -104,50 +109,66 @@ func inAny(networks []netip.Prefix, a netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a.Addr()) })
 }
 
+func onOraclesCloud(c *model.Cluster) bool {
+	return c.Platform.Type == "external" && c.Platform.ExternalName == "oci"
+}
+
+func bootDisk(h *model.Host) *wire.Disk {
+	return validation.FindDisk(h.Inventory, cmp.Or(h.InstallationDiskID, h.InstallationDiskPath))
+}
+
 // diskKargs make the installation disk visible in the initramfs.
-func diskKargs(h *model.Host, ipGiven bool) []string {
-	ref := h.InstallationDiskID
-	if ref == "" {
-		ref = h.InstallationDiskPath
-	}
-	d := validation.FindDisk(h.Inventory, ref)
+func diskKargs(h *model.Host) []string {
+	d := bootDisk(h)
 	if d == nil {
 		return nil
 	}
+	var kargs []string
 	switch d.DriveType {
 	case wire.DriveTypeMultipath:
-		return []string{"rw", "rd.multipath=default"}
+		kargs = []string{"rw", "rd.multipath=default"}
 	case wire.DriveTypeRAID:
-		return []string{"rd.md=1", "rd.auto=1"}
-	case wire.DriveTypeISCSI:
-		kargs := []string{"rd.iscsi.firmware=1"}
-		if karg, ok := iscsiKarg(h, d); ok && !ipGiven {
-			kargs = append(kargs, karg)
-		}
-		return kargs
+		kargs = []string{"rd.md=1", "rd.auto=1"}
 	}
-	return nil
+	if len(iscsiPaths(h)) > 0 {
+		kargs = append(kargs, "rd.iscsi.firmware=1")
+	}
+	return kargs
 }
 
-// iscsiKarg configures the NIC an iSCSI disk is reached over.
-func iscsiKarg(h *model.Host, d *wire.Disk) (string, bool) {
-	addr, err := netip.ParseAddr(d.Iscsi.HostIPAddress)
-	if err != nil {
-		return "", false
+// iscsiPaths are the iSCSI disks that the installation disk is reached over: itself, or the members of a multipath
+// device.
+func iscsiPaths(h *model.Host) []wire.Disk {
+	d := bootDisk(h)
+	if d == nil {
+		return nil
 	}
-	for _, nic := range validation.NICs(h.Inventory) {
-		if nic.MAC != "" && slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return a.Addr() == addr }) {
-			return "ip=" + strings.ReplaceAll(nic.MAC, ":", "-") + ":" + dhcpMethod(addr.Is4(), addr.Is6()), true
+	paths := []*wire.Disk{d}
+	if d.DriveType == wire.DriveTypeMultipath {
+		paths = validation.Paths(h.Inventory, d)
+	}
+	var out []wire.Disk
+	for _, p := range paths {
+		if p.DriveType == wire.DriveTypeISCSI {
+			out = append(out, *p)
 		}
 	}
-	return "", false
+	return out
 }
 
-func keptKargs(commandLine string) []string {
+// iscsiKargs configure the NICs that the installation disk is reached over.
+func iscsiKargs(h *model.Host) []string {
 	var out []string
-	for karg := range strings.FieldsSeq(commandLine) {
-		if slices.ContainsFunc(s390xKargs, func(prefix string) bool { return strings.HasPrefix(karg, prefix) }) {
-			out = append(out, karg)
+	for _, d := range iscsiPaths(h) {
+		addr, err := netip.ParseAddr(d.Iscsi.HostIPAddress)
+		if err != nil {
+			continue
+		}
+		for _, nic := range validation.NICs(h.Inventory) {
+			if nic.MAC != "" && slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return a.Addr() == addr }) {
+				out = append(out, "ip="+strings.ReplaceAll(nic.MAC, ":", "-")+":"+dhcpMethod(addr.Is4(), addr.Is6()))
+				break
+			}
 		}
 	}
 	return out

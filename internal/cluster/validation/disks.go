@@ -107,8 +107,8 @@ func holdersOf(d *wire.Disk) []string {
 	return out
 }
 
-// members lists the disks a multipath device is built on.
-func members(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
+// Paths lists the disks a multipath device is built on.
+func Paths(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
 	var out []*wire.Disk
 	for i := range inv.Disks {
 		if slices.Contains(holdersOf(&inv.Disks[i]), multipath.Name) {
@@ -123,7 +123,7 @@ func members(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
 func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
 	disks := []*wire.Disk{d}
 	if d.DriveType == wire.DriveTypeMultipath {
-		disks = members(inv, d)
+		disks = Paths(inv, d)
 	}
 	var out []netip.Addr
 	for _, m := range disks {

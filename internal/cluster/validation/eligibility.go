@@ -82,7 +82,7 @@ func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec, routeNICs []
 	if partOfMultipath(inv, d) {
 		out = append(out, fmt.Sprintf("%s, found %s", reasonPath, d.DriveType))
 	}
-	if d.DriveType == wire.DriveTypeMultipath && !uniformPaths(members(inv, d)) {
+	if d.DriveType == wire.DriveTypeMultipath && !uniformPaths(Paths(inv, d)) {
 		out = append(out, reasonMixed+" (all FC or all iSCSI), found others")
 	}
 	for _, a := range iscsiAddresses(inv, d) {
