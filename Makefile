@@ -50,7 +50,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/platform/engine slipway/internal/app slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
+.PHONY: fuzz record-histories help build programs foreign demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,12 +58,24 @@ help: ## what there is to make
 deps: ## install the Debian packages that demo and tests need
 	@deploy/debian-packages
 
-build: ## the four binaries, in bin/
+build: programs foreign ## all programs, in bin/: agent and controller for four architectures
+
+programs: ## the four programs, for this machine
 	@echo "building bin/slipway (the first build compiles the Temporal server: 4 to 10 minutes on 2 cores)"
 	$(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway ./cmd/slipway
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-agent-$$($(GO) env GOARCH) ./cmd/slipway-agent
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-controller-$$($(GO) env GOARCH) ./cmd/slipway-controller
 	CGO_ENABLED=0 $(NICE) $(GO) build -ldflags '$(LDFLAGS)' -o bin/slipway-demo ./cmd/slipway-demo
+
+# Hosts and new clusters of other architectures than this machine's get their programs from the service too. After
+# the other programs, and with the lowest priority: nothing on this machine runs them.
+FOREIGN = $(filter-out $(shell $(GO) env GOARCH),amd64 arm64 ppc64le s390x)
+foreign: programs ## agent and controller for the other architectures
+	@echo "building agent and controller for $(FOREIGN) (the first build compiles their standard library: minutes)"
+	@date +%s > bin/.foreign
+	$(foreach arch,$(FOREIGN),$(foreach program,slipway-agent slipway-controller,\
+	  CGO_ENABLED=0 GOARCH=$(arch) nice -n 19 $(GO) build -ldflags '$(LDFLAGS)' -o bin/$(program)-$(arch) ./cmd/$(program) &&)) :
+	@echo "agent and controller for $(FOREIGN) took $$(($$(date +%s) - $$(cat bin/.foreign))) s"; rm -f bin/.foreign
 
 demo: deps build ## install a five-host cluster and a single node on simulated machines
 	bin/slipway-demo $(DEMO)

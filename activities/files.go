@@ -17,6 +17,7 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/installation"
+	"slipway/internal/wire"
 )
 
 // Files makes what hosts install from.
@@ -30,6 +31,9 @@ type Files struct {
 	Manifests manifests.Options
 	// InstallConfig are the mirrors and certificates of the service's own.
 	InstallConfig installconfig.Options
+	// ControllerImage and ControllerPrograms are those of StepArgs.
+	ControllerImage    string
+	ControllerPrograms func() (map[string]wire.AgentProgram, error)
 	// Dummy runs no installer and needs no release: for test environments.
 	Dummy bool
 }
@@ -79,6 +83,9 @@ func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 	envs, err := a.Store.InfraEnvsOf(ctx, c.ID, hosts)
 	if err != nil {
 		return err
+	}
+	if err := a.checkController(c, hosts); err != nil {
+		return refuse(err)
 	}
 	config, err := a.installConfig(c, hosts, envs)
 	if err != nil {

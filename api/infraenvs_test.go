@@ -158,11 +158,39 @@ func TestDiscoveryIgnitionFetchesTheAgentFromTheServiceAndChecksItsHash(t *testi
 
 	body := map[string]any{"name": "x", "pull_secret": pullSecret, "cpu_architecture": "s390x"}
 	id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()["id"].(string)
-	require.Contains(
+	require.Equal(
 		t,
+		"discovery config of infra-env x cannot be made: the service has no program for s390x: slipway-agent-s390x is missing beside it; "+
+			"build it with make build, or name its folder in SLIPWAY_AGENT_BINARIES",
 		s.send(http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).reason(http.StatusConflict),
-		"s390x",
 	)
+}
+
+func TestHostsGetTheAgentOfTheirArchitecture(t *testing.T) {
+	t.Parallel()
+	built := map[string]string{
+		"x86_64": "slipway-agent-amd64", "arm64": "slipway-agent-arm64", "ppc64le": "slipway-agent-ppc64le", "s390x": "slipway-agent-s390x",
+	}
+	folder := fstest.MapFS{}
+	for architecture, name := range built {
+		folder[name] = &fstest.MapFile{Data: []byte("agent of " + architecture)}
+	}
+	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
+	for architecture, name := range built {
+		body := map[string]any{"name": "x", "pull_secret": pullSecret, "cpu_architecture": architecture}
+		id := s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", body).object()["id"].(string)
+		config, err := document.Parse(
+			s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs/"+id+"/downloads/files?file_name=discovery.ign", nil).body,
+		)
+		require.NoError(t, err)
+		fetch, err := config.File("/usr/local/bin/slipway-agent-fetch")
+		require.NoError(t, err)
+		script, err := fetch.Content()
+		require.NoError(t, err)
+		require.Contains(t, string(script), "'http://service.example:8090/agent/"+name+"'")
+		require.Contains(t, string(script), fmt.Sprintf("%x", sha256.Sum256([]byte("agent of "+architecture))))
+		require.Equal(t, "agent of "+architecture, string(s.agentFile(name).body))
+	}
 }
 
 func TestControllerProgramsAreServedByArchitectureWithTheirHashes(t *testing.T) {

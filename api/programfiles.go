@@ -44,20 +44,19 @@ func newProgramFiles(folder fs.FS, program string) *programFiles {
 // programArchitectures are the names the program for an architecture may have: OpenShift's
 // and those of Go.
 var programArchitectures = map[string][]string{
-	"x86_64": {"x86_64", "amd64"}, "aarch64": {"arm64", "aarch64"}, "arm64": {"arm64", "aarch64"},
+	"x86_64": {"amd64", "x86_64"}, "aarch64": {"arm64", "aarch64"}, "arm64": {"arm64", "aarch64"},
 	"ppc64le": {"ppc64le"}, "s390x": {"s390x"},
 }
 
 // find finds the program for an architecture and its hash, in hex.
 func (p *programFiles) find(architecture string) (name, sum string, err error) {
-	err = p.missing(p.program + "-" + architecture)
 	for _, suffix := range programArchitectures[architecture] {
 		name = p.program + "-" + suffix
 		if sum, err = p.sha256(name); err == nil || !errors.Is(err, model.ErrNotFound) {
 			return name, sum, err
 		}
 	}
-	return "", "", err
+	return "", "", p.missingFor(architecture)
 }
 
 // known reports whether a file has the name of a program for some architecture.
@@ -116,6 +115,16 @@ func (p *programFiles) changed(sum string) time.Time {
 
 func (p *programFiles) missing(name string) error {
 	return model.NotFoundf("the service has no program %s", name)
+}
+
+// missingFor says what is missing for hosts of an architecture, and how it is had.
+func (p *programFiles) missingFor(architecture string) error {
+	suffix := architecture
+	if names := programArchitectures[architecture]; len(names) > 0 {
+		suffix = names[0] // as make build writes it
+	}
+	return model.NotFoundf("the service has no program for %s: %s-%s is missing beside it; "+
+		"build it with make build, or name its folder in SLIPWAY_AGENT_BINARIES", architecture, p.program, suffix)
 }
 
 // list returns the programs that exist, below a path, by architecture.

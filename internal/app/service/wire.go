@@ -185,6 +185,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 		Files: &activities.Files{
 			Store: s.store, Blob: s.blobs, Releases: s.releases,
 			Manifests: s.deployment.manifests, InstallConfig: s.deployment.installConfig, Dummy: s.variables.DummyIgnition,
+			ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
 		},
 		Housekeeping: &activities.Housekeeping{Store: s.store, Blob: s.blobs, Running: s.orchestrator.Running},
 	})

@@ -135,27 +135,29 @@ func lastLines(path string) string {
 	return "\n  " + strings.Join(lines[max(0, len(lines)-10):], "\n  ")
 }
 
-// agentFolder is where the service finds the agent's program for its discovery image:
-// beside this program. The machines of the demo do not start it, they run the same code
-// in this process; where it was not built, this program stands in.
+// agentFolder is where the service finds the programs of hosts and new clusters. The machines of the demo do not
+// start them, they run the same code in this process, and the programs are only checked by their hashes: where one
+// was not built, another stands in.
 func agentFolder(d *demo) (string, error) {
 	beside := filepath.Dir(d.self)
-	name := "slipway-agent-" + runtime.GOARCH
-	if _, err := os.Stat(filepath.Join(beside, name)); err == nil {
-		return beside, nil
-	}
-	program := filepath.Join(beside, "slipway-agent")
-	if _, err := os.Stat(program); err != nil {
-		program = d.self
+	standIn := filepath.Join(beside, "slipway-agent-"+runtime.GOARCH)
+	if _, err := os.Stat(standIn); err != nil {
+		standIn = d.self
 	}
 	folder := filepath.Join(d.dir, "agents")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", fmt.Errorf("offer the agent: %w", err)
 	}
-	// Simulated machines run the code of both in this process: what is offered is only checked by its hash.
-	for _, offered := range []string{name, "slipway-controller-" + runtime.GOARCH} {
-		if err := os.Symlink(program, filepath.Join(folder, offered)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("offer the agent: %w", err)
+	for _, program := range []string{"slipway-agent-", "slipway-controller-"} {
+		for _, architecture := range []string{"amd64", "arm64", "ppc64le", "s390x"} {
+			name := program + architecture
+			target := filepath.Join(beside, name)
+			if _, err := os.Stat(target); err != nil {
+				target = standIn
+			}
+			if err := os.Symlink(target, filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+				return "", fmt.Errorf("offer the agent: %w", err)
+			}
 		}
 	}
 	return folder, nil

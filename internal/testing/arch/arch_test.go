@@ -245,6 +245,27 @@ func TestMakefileKnowsThePackagesThatLinkTheTemporalServer(t *testing.T) {
 	require.ElementsMatch(t, linking, strings.Fields(string(line[1])))
 }
 
+// TestProgramsAreBuiltForFourArchitectures looks at what make build would run: hosts and new clusters of each
+// architecture fetch their programs from the service.
+func TestProgramsAreBuiltForFourArchitectures(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("make", "--no-print-directory", "-n", "build")
+	cmd.Dir = "../../.."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	own, err := exec.Command("go", "env", "GOARCH").Output()
+	require.NoError(t, err)
+	for _, architecture := range []string{"amd64", "arm64", "ppc64le", "s390x"} {
+		for _, program := range []string{"slipway-agent", "slipway-controller"} {
+			want := "GOARCH=" + architecture + " nice -n 19 go build -ldflags '-s -w' -o bin/" + program + "-" + architecture
+			if architecture == strings.TrimSpace(string(own)) {
+				want = "-o bin/" + program + "-$(go env GOARCH) ./cmd/" + program
+			}
+			require.Contains(t, string(out), want)
+		}
+	}
+}
+
 // TestTheServiceDoesNotLinkTheSimulator keeps simulated machines in slipway-demo.
 func TestTheServiceDoesNotLinkTheSimulator(t *testing.T) {
 	t.Parallel()
