@@ -12,7 +12,8 @@
 // Every command goes through run.Runner; those of the inventory are listed in package
 // inventory, those of an installation in package installer. A command that does not
 // exist (run.Missing) never fails a step if another way is named here. Who has an address
-// on a link is asked without a command (package neighbours).
+// on a link is asked without a command (package neighbours), as disks are measured (package
+// diskspeed).
 //
 //	before and after steps, when /run/media/iso exists:
 //	  findmnt --raw --noheadings --output SOURCE,TARGET --target /run/media/iso
@@ -29,9 +30,6 @@
 //	  ip link set NAME up
 //	  timeout 28 dhclient -d -v -cf /etc/keepalived/dhclient-NAME.conf -sf /bin/true -lf /etc/keepalived/lease-NAME --no-pid -1 NAME
 //	  ip link delete NAME
-//	installation-disk-speed-check:
-//	  fio --filename PATH --name=test --rw=write --ioengine=sync --size=22m -bs=2300 --fdatasync=1 --output-format=json
-//	                                              two at a time; else the same writes by the agent itself
 //	container-image-availability:
 //	  podman images --quiet IMAGE
 //	  podman pull --quiet IMAGE

@@ -106,6 +106,20 @@ func (s stations) Ask(_ context.Context, nic string, source netip.Addr, addresse
 	return found, nil
 }
 
+// speeds are those of the disks of a host by path; the disk /dev/slow never answers.
+type speeds map[string]time.Duration
+
+func (s speeds) SyncLatency(ctx context.Context, path string) (time.Duration, error) {
+	if path == "/dev/slow" {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	if latency, is := s[path]; is {
+		return latency, nil
+	}
+	return 0, os.ErrNotExist
+}
+
 // names is what a name server knows: addresses of names, names of addresses, and with a
 // leading "=" the canonical name.
 type names map[string]string
@@ -145,7 +159,8 @@ func (h *host) start(t *testing.T, s *service, changes ...func(*agent.Options)) 
 			client.Options{BaseURL: s.URL, Token: token, AgentVersion: "1.0"},
 		), InfraEnvID: agenttest.EnvID, HostID: agenttest.HostID,
 		Platform: agent.Platform{
-			Root: h.root, Runner: h.Host, Links: h, Neighbours: h.stations, Resolver: h.names, Now: time.Now, Sleep: h.sleep,
+			Root: h.root, Runner: h.Host, Links: h, Neighbours: h.stations, DiskSpeed: speeds{"/dev/sda": 7900 * time.Microsecond},
+			Resolver: h.names, Now: time.Now, Sleep: h.sleep,
 			Kube: func([]byte) (installer.Kube, error) { return nil, errors.New("no control plane here") },
 		},
 		Log: slog.New(slog.DiscardHandler),

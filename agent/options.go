@@ -33,12 +33,19 @@ type Neighbours interface {
 	Ask(ctx context.Context, nic string, source netip.Addr, addresses []netip.Addr) (map[netip.Addr][]string, error)
 }
 
+// DiskSpeed measures a disk, whose beginning it overwrites; diskspeed.Meter does on a real
+// machine. SyncLatency is how long a small write takes to be on stable storage.
+type DiskSpeed interface {
+	SyncLatency(ctx context.Context, path string) (time.Duration, error)
+}
+
 // Platform is the machine an agent runs on: a real one or a simulated one.
 type Platform struct {
 	Root       hostexec.Root
 	Runner     hostexec.Runner
 	Links      inventory.Links
 	Neighbours Neighbours
+	DiskSpeed  DiskSpeed
 	Resolver   Resolver
 	// Kube opens the API of the new cluster on a bootstrap host.
 	Kube installer.OpenKube

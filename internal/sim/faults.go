@@ -30,7 +30,7 @@ type Faults struct {
 
 // failing are the steps that can be made to fail and what fails then.
 var failing = map[string]string{
-	string(wire.StepTypeInstallationDiskSpeedCheck): "fio",
+	string(wire.StepTypeInstallationDiskSpeedCheck): "the disk test",
 	string(wire.StepTypeContainerImageAvailability): "podman pull",
 	string(wire.StepBootstrapStart):                 "systemctl start",
 	string(wire.StepIgnitionFetch):                  "the download",

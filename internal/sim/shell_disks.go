@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"slipway/internal/platform/hostexec"
-	"slipway/internal/wire"
 )
 
 type lsblkDevice struct {
@@ -83,38 +82,6 @@ func (s shell) overwrite(device string, out *reply) int {
 	if err := wipeDisk(s.options.Root, disk.Name); err != nil {
 		return out.complain(1, "%s\n", err)
 	}
-	return 0
-}
-
-const (
-	// usualSync and slowSync are 99th percentiles of a synced write, in nanoseconds; the
-	// contract asks for 10 ms at most.
-	usualSync = 2_400_000
-	slowSync  = 38_000_000
-)
-
-// fio answers a test of synced writes.
-func (s shell) fio(ctx context.Context, c hostexec.Cmd, out *reply) int {
-	s.spend(ctx, s.times.DiskTest)
-	if s.fails(string(wire.StepTypeInstallationDiskSpeedCheck)) {
-		return out.complain(1, "fio: io_u error on file %s: Input/output error: write\n", option(c.Args, "--filename"))
-	}
-	latency := usualSync
-	if s.options.Faults.SlowDisk {
-		latency = slowSync
-	}
-	percentiles := map[string]int{"50.000000": latency / 4, "90.000000": latency / 2, "99.000000": latency, "99.900000": latency * 2}
-	text, err := json.MarshalIndent(map[string]any{
-		"fio version": "fio-3.35",
-		"jobs": []any{map[string]any{"jobname": "test", "error": 0, "sync": map[string]any{
-			"total_ios": 10028,
-			"lat_ns":    map[string]any{"min": latency / 8, "max": latency * 3, "mean": latency / 3, "N": 10028, "percentile": percentiles},
-		}}},
-	}, "", "  ")
-	if err != nil {
-		return out.complain(1, "%s\n", err)
-	}
-	out.printf("%s\n", text)
 	return 0
 }
 

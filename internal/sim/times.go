@@ -14,7 +14,7 @@ type Times struct {
 	FirstBoot    time.Duration // the first boot from a disk: Ignition, the operating system of the release; another boot follows
 	ImageWrite   time.Duration // coreos-installer
 	ImagePull    time.Duration // podman pull
-	DiskTest     time.Duration // fio
+	DiskTest     time.Duration // of synced writes
 	NodeImage    time.Duration // node-image-pull.service
 	ControlPlane time.Duration // bootkube.service until its API answers
 	Bootkube     time.Duration // from enough masters being ready until bootkube is done
