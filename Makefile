@@ -3,7 +3,7 @@
 
 GO       ?= go
 CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway
-TOOLS    := $(CACHE)/tools
+TOOLS_DIR := $(CACHE)/tools
 LDFLAGS  := -s -w
 NICE     := nice
 
@@ -23,25 +23,25 @@ HYPOTHESIS_VERSION    := 6.170.15
 AICLI_VERSION            := 99.0.202609281010
 ASSISTED_CLIENT_VERSION  := 2.56.0.post94
 
-GOLANGCI      := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
-GOFUMPT       := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
-DEADCODE      := $(TOOLS)/deadcode-$(DEADCODE_VERSION)/deadcode
-WORKFLOWCHECK := $(TOOLS)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
-D2            := $(TOOLS)/d2-$(D2_VERSION)/d2
+GOLANGCI      := $(TOOLS_DIR)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
+GOFUMPT       := $(TOOLS_DIR)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
+DEADCODE      := $(TOOLS_DIR)/deadcode-$(DEADCODE_VERSION)/deadcode
+WORKFLOWCHECK := $(TOOLS_DIR)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
+D2            := $(TOOLS_DIR)/d2-$(D2_VERSION)/d2
 
-SCHEMATHESIS  := $(TOOLS)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
+SCHEMATHESIS  := $(TOOLS_DIR)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
 
-AICLI         := $(TOOLS)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/bin/aicli
+AICLI         := $(TOOLS_DIR)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/bin/aicli
 
 # Debian's own, unpacked and not installed.
-NMCLI         := $(TOOLS)/nmcli-debian-$(call digest,deploy/debian-nmcli)/bin/nmcli
+NMCLI         := $(TOOLS_DIR)/nmcli-debian-$(call digest,deploy/debian-nmcli)/bin/nmcli
 
 # The real nmstate, in a tool of ours and as the program that hosts have: its version is in
 # test/nmstate/oracle/Cargo.toml as well.
 NMSTATE_VERSION := 2.2.62
-NMSTATE_ORACLE  := $(TOOLS)/nmstate-oracle-$(NMSTATE_VERSION)-$(call digest,test/nmstate/oracle/Cargo.lock test/nmstate/oracle/src/main.rs)/bin/nmstate-oracle
-NMSTATE_OLDEST  := $(TOOLS)/nmstate-oldest-2.2.39-$(call digest,test/nmstate/oldest/Cargo.lock test/nmstate/oracle/src/main.rs)/bin/nmstate-oldest
-NMSTATECTL      := $(TOOLS)/nmstatectl-$(NMSTATE_VERSION)/bin/nmstatectl
+NMSTATE_ORACLE  := $(TOOLS_DIR)/nmstate-oracle-$(NMSTATE_VERSION)-$(call digest,test/nmstate/oracle/Cargo.lock test/nmstate/oracle/src/main.rs)/bin/nmstate-oracle
+NMSTATE_OLDEST  := $(TOOLS_DIR)/nmstate-oldest-2.2.39-$(call digest,test/nmstate/oldest/Cargo.lock test/nmstate/oracle/src/main.rs)/bin/nmstate-oldest
+NMSTATECTL      := $(TOOLS_DIR)/nmstatectl-$(NMSTATE_VERSION)/bin/nmstatectl
 
 # Where generate-clean keeps what was there before.
 GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
@@ -180,7 +180,7 @@ run-clients:
 
 run-nmstate:
 	@$(MAKE) --no-print-directory $(NMSTATE_ORACLE) $(NMSTATE_OLDEST) $(NMSTATECTL) || echo 'nmstate cannot be built here (cargo with Rust 1.88 or later): its tests are skipped'
-	@rm -rf $(TOOLS)/nmstate-build
+	@rm -rf $(TOOLS_DIR)/nmstate-build
 	NMSTATE_ORACLE=$$(ls $(NMSTATE_ORACLE) 2>/dev/null) NMSTATE_OLDEST=$$(ls $(NMSTATE_OLDEST) 2>/dev/null) NMSTATECTL=$$(ls $(NMSTATECTL) 2>/dev/null) $(NICE) $(GO) test -vet=off -timeout 10m -count=1 ./test/nmstate
 
 run-conformance:
@@ -241,27 +241,27 @@ clean: ## remove what was built here; the cache outside stays
 	rm -rf bin dist
 
 $(SCHEMATHESIS):
-	@echo "installing Schemathesis $(SCHEMATHESIS_VERSION) into $(TOOLS)"
-	@rm -rf $(patsubst %/bin/st,%,$@) && mkdir -p $(TOOLS) && python3 -m venv $(patsubst %/bin/st,%,$@)
+	@echo "installing Schemathesis $(SCHEMATHESIS_VERSION) into $(TOOLS_DIR)"
+	@rm -rf $(patsubst %/bin/st,%,$@) && mkdir -p $(TOOLS_DIR) && python3 -m venv $(patsubst %/bin/st,%,$@)
 	@$(@D)/pip --quiet --disable-pip-version-check install schemathesis==$(SCHEMATHESIS_VERSION) hypothesis==$(HYPOTHESIS_VERSION) || { rm -f $@; exit 1; }
 $(AICLI):
-	@echo "installing aicli $(AICLI_VERSION) into $(TOOLS)"
-	@rm -rf $(patsubst %/bin/aicli,%,$@) && mkdir -p $(TOOLS) && python3 -m venv $(patsubst %/bin/aicli,%,$@)
+	@echo "installing aicli $(AICLI_VERSION) into $(TOOLS_DIR)"
+	@rm -rf $(patsubst %/bin/aicli,%,$@) && mkdir -p $(TOOLS_DIR) && python3 -m venv $(patsubst %/bin/aicli,%,$@)
 	@$(@D)/pip --quiet --disable-pip-version-check install aicli==$(AICLI_VERSION) assisted-service-client==$(ASSISTED_CLIENT_VERSION) || { rm -f $@; exit 1; }
 $(NMSTATE_ORACLE):
-	@echo "building nmstate-oracle with nmstate $(NMSTATE_VERSION) into $(TOOLS) (about a minute)"
-	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oracle --root $(patsubst %/bin/nmstate-oracle,%,$@)
+	@echo "building nmstate-oracle with nmstate $(NMSTATE_VERSION) into $(TOOLS_DIR) (about a minute)"
+	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oracle --root $(patsubst %/bin/nmstate-oracle,%,$@)
 
 # The nmstate of the first systems that apply NMState by themselves.
 $(NMSTATE_OLDEST):
-	@echo "building nmstate-oldest into $(TOOLS) (about a minute)"
-	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oldest --root $(patsubst %/bin/nmstate-oldest,%,$@)
+	@echo "building nmstate-oldest into $(TOOLS_DIR) (about a minute)"
+	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --force --locked --path test/nmstate/oldest --root $(patsubst %/bin/nmstate-oldest,%,$@)
 
 $(NMSTATECTL):
-	@echo "building nmstatectl $(NMSTATE_VERSION) into $(TOOLS) (about a minute)"
-	@CARGO_TARGET_DIR=$(TOOLS)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
+	@echo "building nmstatectl $(NMSTATE_VERSION) into $(TOOLS_DIR) (about a minute)"
+	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
 $(NMCLI):
-	@mkdir -p $(TOOLS) && deploy/debian-nmcli $(patsubst %/bin/nmcli,%,$@)
+	@mkdir -p $(TOOLS_DIR) && deploy/debian-nmcli $(patsubst %/bin/nmcli,%,$@)
 $(GOLANGCI):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(GOFUMPT):
@@ -273,6 +273,6 @@ $(WORKFLOWCHECK):
 # Built in a module that only requires it: go install of a version asks for the list of all versions, which the module
 # proxy does not have for this one.
 $(D2):
-	@echo "building d2 $(D2_VERSION), which draws the picture of the documentation, into $(TOOLS) (two minutes)"
+	@echo "building d2 $(D2_VERSION), which draws the picture of the documentation, into $(TOOLS_DIR) (two minutes)"
 	@mkdir -p $(@D)/module && printf 'module d2\n\ngo 1.26\n\nrequire oss.terrastruct.com/d2 $(D2_VERSION)\n' > $(@D)/module/go.mod
 	@cd $(@D)/module && $(NICE) $(GO) build -mod=mod -ldflags '-s -w' -o $@ oss.terrastruct.com/d2
