@@ -3,9 +3,12 @@ package activities
 import (
 	"context"
 	"fmt"
+	"net/netip"
+	"slices"
 
 	"slipway/internal/cluster/duesteps"
 	"slipway/internal/cluster/nodeaddress"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/images/release"
@@ -32,7 +35,7 @@ func (a *Files) store(ctx context.Context, c *model.Cluster, hosts []*model.Host
 		if len(raw) == 0 {
 			continue
 		}
-		if roles[role], err = ignition.Role(roleInput(c, role, raw, a.ServiceCA)); err != nil {
+		if roles[role], err = ignition.Role(roleInput(c, hosts, role, raw, a.ServiceCA)); err != nil {
 			return refuse(err)
 		}
 		files[string(role)+".ign"] = roles[role]
@@ -64,8 +67,8 @@ func lateManifests(c *model.Cluster, hosts []*model.Host, files map[string][]byt
 }
 
 // roleInput is what the config of a role is made of.
-func roleInput(c *model.Cluster, role model.Role, config []byte, serviceCA string) ignition.RoleInput {
-	in := ignition.RoleInput{Config: config, ServiceCA: serviceCA, IPv6: hasIPv6(c)}
+func roleInput(c *model.Cluster, hosts []*model.Host, role model.Role, config []byte, serviceCA string) ignition.RoleInput {
+	in := ignition.RoleInput{Config: config, ServiceCA: serviceCA, IPv6: hasIPv6(c, hosts)}
 	if role == model.RoleMaster && c.VIPDHCPAllocation && len(c.APIVIPs) > 0 && len(c.IngressVIPs) > 0 {
 		in.VIPLeases = &ignition.VIPLeases{
 			API:     ignition.VIPLease{IP: c.APIVIPs[0].IP, MAC: duesteps.VIPMAC(c.ID, "api"), Lease: c.APIVIPLease},
@@ -75,10 +78,19 @@ func roleInput(c *model.Cluster, role model.Role, config []byte, serviceCA strin
 	return in
 }
 
-func hasIPv6(c *model.Cluster) bool {
+// hasIPv6 reports whether nodes may get an IPv6 address by DHCP: their identity there must not change with the
+// system that they boot. With networks of the user the hosts show it, no machine network does.
+func hasIPv6(c *model.Cluster, hosts []*model.Host) bool {
 	for _, n := range c.MachineNetworks {
 		if n.Addr().Is6() {
 			return true
+		}
+	}
+	for _, h := range hosts {
+		for _, nic := range validation.NICs(h.Inventory) {
+			if slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
+				return true
+			}
 		}
 	}
 	return false

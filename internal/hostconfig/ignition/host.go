@@ -14,7 +14,7 @@ import (
 type RoleInput struct {
 	Config    []byte // master.ign, arbiter.ign or worker.ign of the installer
 	ServiceCA string // PEM; empty without
-	IPv6      bool   // the machine networks hold an IPv6 one
+	IPv6      bool   // nodes have IPv6 addresses
 	// VIPLeases are set where a DHCP server assigns the virtual addresses; masters only.
 	VIPLeases *VIPLeases
 }

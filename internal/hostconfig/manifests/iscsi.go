@@ -1,21 +1,13 @@
 package manifests
 
-import (
-	"fmt"
-	"slices"
-
-	"slipway/internal/model"
-	"slipway/internal/wire"
-)
+import "fmt"
 
 // iscsiInterfaces makes nodes whose disk is in the network activate its interface again: the initial RAM disk
-// activated it before the scripts of NetworkManager that add the cluster's own name server.
+// activated it before the scripts of NetworkManager that add the cluster's own name server. Every role has it,
+// because hosts of later days have other disks: the unit starts only where the firmware has a table of iSCSI disks.
 func iscsiInterfaces(in Input) ([]File, error) {
 	var files []File
 	for _, role := range in.roles() {
-		if !slices.ContainsFunc(in.ofRole(role), bootsFromISCSI) {
-			continue
-		}
 		name := fmt.Sprintf("50-%ss-iscsi-nic-reapply", role)
 		m := machineConfig{name: name, role: role}
 		script, err := fill("iscsi-reapply.sh", nil)
@@ -35,18 +27,6 @@ func iscsiInterfaces(in Input) ([]File, error) {
 		files = append(files, f)
 	}
 	return files, nil
-}
-
-// bootsFromISCSI reports whether the installation disk of a host is in the network.
-func bootsFromISCSI(h *model.Host) bool {
-	if h.Inventory == nil {
-		return false
-	}
-	return slices.ContainsFunc(h.Inventory.Disks, func(d wire.Disk) bool {
-		chosen := h.InstallationDiskID != "" && d.ID == h.InstallationDiskID ||
-			h.InstallationDiskPath != "" && d.Path == h.InstallationDiskPath
-		return chosen && d.DriveType == wire.DriveTypeISCSI
-	})
 }
 
 // telemetry redirects the cluster's telemetry.
