@@ -13,7 +13,7 @@
 // inventory, those of an installation in package installer. A command that does not
 // exist (run.Missing) never fails a step if another way is named here. Who has an address
 // on a link is asked without a command (package neighbours), as disks are measured (package
-// diskspeed).
+// diskspeed) and addresses leased (package dhcp).
 //
 //	before and after steps, when /run/media/iso exists:
 //	  findmnt --raw --noheadings --output SOURCE,TARGET --target /run/media/iso
@@ -28,7 +28,6 @@
 //	dhcp-lease-allocate, for the names api and ingress:
 //	  ip link add NAME link NIC address MAC type macvlan
 //	  ip link set NAME up
-//	  timeout 28 dhclient -d -v -cf /etc/keepalived/dhclient-NAME.conf -sf /bin/true -lf /etc/keepalived/lease-NAME --no-pid -1 NAME
 //	  ip link delete NAME
 //	container-image-availability:
 //	  podman images --quiet IMAGE

@@ -39,6 +39,12 @@ type DiskSpeed interface {
 	SyncLatency(ctx context.Context, path string) (time.Duration, error)
 }
 
+// Leases asks a DHCP server for an address; dhcp.Client does on a real machine. The lease
+// has the form of dhclient.leases(5), as the known one, which is empty at first.
+type Leases interface {
+	Lease(ctx context.Context, nic, hostname, known string) (lease string, address netip.Addr, err error)
+}
+
 // Platform is the machine an agent runs on: a real one or a simulated one.
 type Platform struct {
 	Root       hostexec.Root
@@ -46,6 +52,7 @@ type Platform struct {
 	Links      inventory.Links
 	Neighbours Neighbours
 	DiskSpeed  DiskSpeed
+	Leases     Leases
 	Resolver   Resolver
 	// Kube opens the API of the new cluster on a bootstrap host.
 	Kube installer.OpenKube

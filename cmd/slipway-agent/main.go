@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/agent"
+	"slipway/agent/dhcp"
 	"slipway/agent/diskspeed"
 	"slipway/agent/inventory"
 	"slipway/agent/neighbours"
@@ -83,7 +84,7 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 		AgentSteps: model.AgentSteps(o.AgentSteps), Insecure: o.Insecure, CACert: o.CACert, Log: log, Replace: replace(),
 		Platform: agent.Platform{
 			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Neighbours: neighbours.Links{},
-			DiskSpeed: diskspeed.Meter{Root: hostexec.Root(o.Root), Now: time.Now},
+			DiskSpeed: diskspeed.Meter{Root: hostexec.Root(o.Root), Now: time.Now}, Leases: dhcp.Client{Now: time.Now},
 			Resolver:  &net.Resolver{PreferGo: true},
 			Kube:      func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
 		},

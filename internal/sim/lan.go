@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -14,7 +15,13 @@ import (
 // lan is the network of the site as the machine's agent asks it.
 type lan struct{ *Machine }
 
-var _ agent.Neighbours = lan{}
+var (
+	_ agent.Neighbours = lan{}
+	_ agent.Leases     = lan{}
+)
+
+// errNoServer is what asking for a lease comes to on a site.
+var errNoServer = errors.New("no DHCP server answers")
 
 // neighbourTime is how long it takes to ask for addresses.
 const neighbourTime = 2 * time.Second
@@ -33,6 +40,11 @@ func (l lan) Ask(ctx context.Context, _ string, _ netip.Addr, addresses []netip.
 		}
 	}
 	return found, nil
+}
+
+// Lease implements agent.Leases. A site has no DHCP server.
+func (l lan) Lease(ctx context.Context, _, _, _ string) (string, netip.Addr, error) {
+	return "", netip.Addr{}, errors.Join(errNoServer, ctx.Err())
 }
 
 // own reports whether a station is the machine itself, which does not hear its own requests.

@@ -49,7 +49,7 @@ func count(t *testing.T, file, text string) int {
 
 func TestDHCPClientLeasesVirtualAddresses(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, "lease", "dnsmasq", "dhclient")
+	h := newHost(t, "lease", "dnsmasq")
 	log := h.lan.serveLeases(t)
 	h.start(t)
 	first := answer[wire.DhcpAllocationResponse](t, h, wire.StepTypeDhcpLeaseAllocate, argument(t, leaseRequest))
@@ -81,7 +81,7 @@ func TestDHCPClientLeasesVirtualAddresses(t *testing.T) {
 
 func TestTwoLeaseStepsDoNotDisturbEachOther(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, "leases", "dnsmasq", "dhclient")
+	h := newHost(t, "leases", "dnsmasq")
 	h.lan.serveLeases(t)
 	h.start(t)
 	// Of a step that was cut short.
@@ -97,7 +97,7 @@ func TestTwoLeaseStepsDoNotDisturbEachOther(t *testing.T) {
 
 func TestNoLeaseWithoutAServer(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, "nolease", "dhclient")
+	h := newHost(t, "nolease")
 	h.start(t)
 	known := leaseRequest
 	known.APIVipLease = "lease {\n  interface \"api\";\n  fixed-address 10.67.0.60;\n  option subnet-mask 255.255.255.0;\n" +
