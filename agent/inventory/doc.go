@@ -6,7 +6,6 @@
 //
 // Commands, none of which must exist:
 //
-//	dmidecode --type 17               the sizes of the memory modules; else /sys/devices/system/memory, else /proc/meminfo
 //	systemd-detect-virt --vm          exit code 0: a virtual machine; else the processor's hypervisor flag
 //	ipmitool lan print CHANNEL        1 to 12, only when /dev/ipmi0, /dev/ipmi/0 or /dev/ipmidev/0 exists
 //	ipmitool lan6 print CHANNEL

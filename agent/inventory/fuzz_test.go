@@ -64,7 +64,6 @@ func FuzzCommandOutput(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(string(archive))
 	}
-	f.Add("\tSize: 9223372036854775807 GB\n\tSize: 8388608 GB\n\tSize: -1 TB\n")
 	f.Add("IPv6 Static Address 0:\n    Enabled: yes\n    Address: 2001:db8::1%x/64\n    Status: active\nIP Address: ::\n")
 	f.Add(`{"smart_status":{"passed":false,"nvme":{"value":9}}}`)
 	root := f.TempDir()
@@ -100,6 +99,7 @@ func FuzzKernelValues(f *testing.F) {
 		"0x0300",
 		"C 03  x\n10de  NVIDIA\n\t1eb8  T4\n",
 	)
+	f.Add("", "", smbios(16384, 0x7fffffff), "")
 	f.Add("clock\t\t: infMHz\n", "/dev/mapper/\\040 / \\134 rw\n", "mpath-3600", "\t\t\t\n")
 	root := f.TempDir()
 	f.Fuzz(func(t *testing.T, cpu, mounts, value, database string) {
@@ -112,6 +112,7 @@ func FuzzKernelValues(f *testing.F) {
 			"/sys/block/dm-0/dm/uuid":         value, "/sys/block/dm-0/dm/name": value, "/sys/block/dasda/device/discipline": value,
 			"/sys/block/md0/size": value, "/run/udev/data/b8:0": database, "/usr/share/hwdata/pci.ids": database,
 			"/sys/bus/pci/devices/0000:00:02.0/class": "0x030000", "/sys/bus/pci/devices/0000:00:02.0/vendor": value,
+			"/sys/firmware/dmi/tables/DMI":                value,
 			"/sys/devices/system/memory/block_size_bytes": value, "/sys/class/dmi/id/sys_vendor": value, "/sys/class/net/eno1/speed": value,
 			"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c": value,
 		})

@@ -2,19 +2,20 @@ package inventory
 
 import (
 	"context"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/jaypipes/ghw"
+	"github.com/u-root/u-root/pkg/smbios"
 
-	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
-func readMemory(ctx context.Context, m Machine, into *wire.Inventory) {
+func readMemory(_ context.Context, m Machine, into *wire.Inventory) {
 	usable := m.usableMemory()
 	into.Memory = wire.Memory{UsableBytes: int(usable), PhysicalBytes: int(usable), PhysicalBytesMethod: wire.Meminfo}
-	if physical := m.memoryModules(ctx); physical > 0 {
+	if physical := m.memoryModules(); physical > 0 {
 		into.Memory.PhysicalBytes, into.Memory.PhysicalBytesMethod = int(physical), wire.Dmidecode
 		return
 	}
@@ -31,46 +32,50 @@ func readMemory(ctx context.Context, m Machine, into *wire.Inventory) {
 func (m Machine) usableMemory() int64 {
 	for line := range strings.Lines(m.text("/proc/meminfo")) {
 		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "MemTotal:" {
-			return amount(fields[1], "kB")
+			return kibibytes(fields[1])
 		}
 	}
 	return 0
 }
 
-// memoryUnits are those of dmidecode, in bytes.
-var memoryUnits = map[string]int64{
-	"bytes": 1, "kB": 1 << 10, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40,
-	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
-}
-
 // largestMemory is more than any machine has, in bytes: larger numbers are not sizes.
 const largestMemory = 1 << 52
 
-// amount is a number of units in bytes, 0 when it is none.
-func amount(number, unit string) int64 {
+// kibibytes is a number of units of 1024 bytes in bytes, 0 when it is none.
+func kibibytes(number string) int64 {
 	n, err := strconv.ParseInt(number, 10, 64)
-	size := memoryUnits[unit]
-	if err != nil || n < 0 || size == 0 || n > largestMemory/size {
+	if err != nil || n < 0 || n > largestMemory>>10 {
 		return 0
 	}
-	return n * size
+	return n << 10
 }
 
-// memoryModules adds up the sizes of the modules the firmware lists, in bytes.
-func (m Machine) memoryModules(ctx context.Context) int64 {
-	result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "dmidecode", Args: []string{"--type", "17"}})
+// memoryTables are the tables of the firmware as it left them (DMTF DSP0134).
+const memoryTables = "/sys/firmware/dmi/tables/DMI"
+
+// unknownSize is the size of a memory module that the firmware does not know.
+const unknownSize = 0xffff
+
+// memoryModules adds up the sizes of the modules the firmware lists, in bytes. What stands
+// before a broken table counts.
+func (m Machine) memoryModules() int64 {
+	content, err := os.ReadFile(m.Root.Path(memoryTables))
 	if err != nil {
 		return 0
 	}
 	var total int64
-	for line := range strings.Lines(result.Stdout) {
-		size, found := strings.CutPrefix(strings.TrimSpace(line), "Size: ")
-		if !found {
+	for len(content) > 0 {
+		table, rest, err := smbios.ParseTable(content)
+		if err != nil {
+			break // also at the table that ends the others
+		}
+		content = rest
+		if table.Type != smbios.TableTypeMemoryDevice {
 			continue
 		}
-		// "16 GB", or "No Module Installed"
-		if fields := strings.Fields(size); len(fields) == 2 && total <= largestMemory {
-			total += amount(fields[0], fields[1])
+		module, err := smbios.NewMemoryDevice(table)
+		if err == nil && module.Size != unknownSize && total <= largestMemory {
+			total += int64(min(module.GetSizeBytes(), largestMemory))
 		}
 	}
 	return total

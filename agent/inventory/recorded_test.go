@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,7 +29,8 @@ import (
 //	a/file       the content of a file
 //	$ command    what the command prints; "exit N" alone in the first line is its exit code
 //
-// The content "@mbr" is a boot sector, "@zero" an empty one, "@hex 06 00" those bytes. The
+// The content "@mbr" is a boot sector, "@zero" an empty one, "@hex 06 00" those bytes,
+// "@smbios 16384 0" the tables of firmware with a memory module of 16 GiB and an empty slot. The
 // links and routes are the JSON of the ip commands.
 type recorded struct {
 	files    tree
@@ -98,6 +100,14 @@ func contentOf(t *testing.T, text string) string {
 		return strings.Repeat("\x00", 510) + "\x55\xAA"
 	case text == "@zero":
 		return strings.Repeat("\x00", 512)
+	case strings.HasPrefix(text, "@smbios "):
+		var sizes []int
+		for _, size := range strings.Fields(text)[1:] {
+			mebibytes, err := strconv.Atoi(size)
+			require.NoError(t, err)
+			sizes = append(sizes, mebibytes)
+		}
+		return smbios(sizes...)
 	case strings.HasPrefix(text, "@hex "):
 		bytes, err := hex.DecodeString(strings.ReplaceAll(text[len("@hex "):], " ", ""))
 		require.NoError(t, err)

@@ -22,7 +22,7 @@ type command func(s shell, ctx context.Context, c hostexec.Cmd, out *reply) int
 // commands are those of the live image, by the first word.
 var commands = map[string]command{
 	"bootlist": succeed, "chronyc": shell.chronyc, "coreos-installer": shell.coreosInstaller, "dd": shell.dd,
-	"dmesg": printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"), "dmidecode": shell.dmidecode,
+	"dmesg":   printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"),
 	"dmsetup": succeed, "efibootmgr": shell.efibootmgr, "findmnt": shell.findmnt,
 	"hostnamectl": shell.hostnamectl, "ip": shell.ip, "ipmitool": shell.ipmitool, "journalctl": shell.journalctl,
 	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "mount": succeed, "ping": shell.ping,

@@ -117,16 +117,6 @@ func (s shell) detectVirt(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	return 1
 }
 
-// dmidecode prints the memory modules: two halves.
-func (s shell) dmidecode(_ context.Context, _ hostexec.Cmd, out *reply) int {
-	out.printf("# dmidecode 3.6\nGetting SMBIOS data from sysfs.\nSMBIOS 3.2.0 present.\n")
-	for _, slot := range []string{"A1", "A2"} {
-		out.printf("\nHandle 0x1100, DMI type 17, 84 bytes\nMemory Device\n\tTotal Width: 72 bits\n\tData Width: 64 bits\n\tSize: %d MB\n"+
-			"\tForm Factor: DIMM\n\tLocator: %s\n\tType: DDR4\n\tSpeed: 3200 MT/s\n", s.options.Spec.MemoryMiB/2, slot)
-	}
-	return 0
-}
-
 func (s shell) lscpu(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	out.printf("{\"lscpu\":[{\"field\":\"Architecture:\",\"data\":\"x86_64\"},{\"field\":\"CPU(s):\",\"data\":\"%d\"},"+
 		"{\"field\":\"Model name:\",\"data\":%q}]}\n", s.options.Spec.CPUs, s.options.Spec.CPUModel)

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 )
@@ -40,6 +41,34 @@ func (s *Spec) cpus(files map[string]string) {
 	files[dir+"online"], files[dir+"present"], files[dir+"possible"] = span, span, span
 }
 
+// lastTable ends the tables of the firmware (DMTF DSP0134, section 7.45).
+const lastTable = "\x7f\x04\xff\xfe\x00\x00"
+
+// memoryModule is the firmware's table of a memory module (DMTF DSP0134, section 7.18, as
+// of version 2.7) in a place with a name.
+func memoryModule(place string, mebibytes int) string {
+	const (
+		kind, length                  = 17, 34
+		extendedFrom                  = 0x7fff // sizes from here on have a field of their own, in MiB too
+		totalWidth, dataWidth         = 72, 64
+		inDIMM, inDDR4                = 9, 26
+		noError, synchronous          = 0xfffe, 1 << 7
+		speed, array, firstOfItsTexts = 3200, 0x1000, 1
+	)
+	table := make([]byte, length)
+	table[0], table[1], table[14], table[16], table[18] = kind, length, inDIMM, firstOfItsTexts, inDDR4
+	for offset, value := range map[int]uint16{
+		2: 0x1100, 4: array, 6: noError, 8: totalWidth, 10: dataWidth, 12: uint16(min(mebibytes, extendedFrom)), 19: synchronous,
+		21: speed, 32: speed,
+	} {
+		binary.LittleEndian.PutUint16(table[offset:], value)
+	}
+	if mebibytes >= extendedFrom {
+		binary.LittleEndian.PutUint32(table[28:], uint32(mebibytes))
+	}
+	return string(table) + place + "\x00\x00"
+}
+
 // memoryBlockMiB is the size of the blocks the kernel of a large machine uses.
 const memoryBlockMiB = 2048
 
@@ -54,6 +83,7 @@ func (s *Spec) memory(files map[string]string) {
 		usable*9/10,
 		usable*9/10,
 	)
+	files["/sys/firmware/dmi/tables/DMI"] = memoryModule("A1", int(s.MemoryMiB/2)) + memoryModule("A2", int(s.MemoryMiB/2)) + lastTable
 	files[dir+"block_size_bytes"] = fmt.Sprintf("%x\n", memoryBlockMiB<<20)
 	for n := range s.MemoryMiB / memoryBlockMiB {
 		block := fmt.Sprintf("%smemory%d/", dir, n)
