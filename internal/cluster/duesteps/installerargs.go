@@ -136,24 +136,13 @@ func diskKargs(h *model.Host) []string {
 	return kargs
 }
 
-// iscsiPaths are the iSCSI disks that the installation disk is reached over: itself, or the members of a multipath
-// device.
-func iscsiPaths(h *model.Host) []wire.Disk {
+// iscsiPaths are the iSCSI disks that the installation disk is reached over.
+func iscsiPaths(h *model.Host) []*wire.Disk {
 	d := bootDisk(h)
 	if d == nil {
 		return nil
 	}
-	paths := []*wire.Disk{d}
-	if d.DriveType == wire.DriveTypeMultipath {
-		paths = validation.Paths(h.Inventory, d)
-	}
-	var out []wire.Disk
-	for _, p := range paths {
-		if p.DriveType == wire.DriveTypeISCSI {
-			out = append(out, *p)
-		}
-	}
-	return out
+	return validation.ISCSIPaths(h.Inventory, d)
 }
 
 // iscsiKargs configure the NICs that the installation disk is reached over.

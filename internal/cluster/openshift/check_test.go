@@ -102,6 +102,39 @@ func TestFeaturesOf(t *testing.T) {
 	)
 }
 
+// TestVerdictsOfArbiters: openshift/assisted-service excludes both from each other before 4.22
+// (internal/featuresupport), as the installer takes an arbiter on bare metal only.
+func TestVerdictsOfArbiters(t *testing.T) {
+	t.Parallel()
+	const refused = "Two nodes with an arbiter (TNA) and Platform none (NONE_PLATFORM) exclude each other: " +
+		"require at most one of them, found both"
+	hosts := []*model.Host{{Role: model.RoleMaster}, {Role: model.RoleMaster}, {Role: model.RoleArbiter}}
+	for _, tt := range []struct {
+		version, platform string
+		want              string
+	}{
+		{"4.19.42", "none", refused},
+		{"4.20.33", "none", refused},
+		{"4.21.28", "none", refused},
+		{"4.22.9", "none", ""},
+		{"4.20.33", "baremetal", ""},
+	} {
+		t.Run(tt.version+" "+tt.platform, func(t *testing.T) {
+			t.Parallel()
+			c := cluster(func(c *model.Cluster) {
+				c.OpenShiftVersion, c.ControlPlaneCount, c.Platform.Type = tt.version, 2, tt.platform
+				c.UserManagedNetworking = tt.platform == "none"
+			})
+			err := openshift.Check(c, openshift.FeaturesOf(c, hosts, nil))
+			if tt.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, tt.want)
+		})
+	}
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const exclusive = "exclude each other: require at most one of them, found both"

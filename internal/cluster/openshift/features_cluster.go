@@ -30,7 +30,10 @@ var clusterFeatures = []row{
 		limits: []limit{
 			notFor(nutanix, vsphere, external), since("4.19"), only(LevelTechPreview, "4.19", "4.20"),
 		},
-		excludes: never(FeatureNutanix, FeatureVSphere, FeatureExternal, FeatureExternalOCI),
+		excludes: []exclusion{
+			{features: []FeatureID{FeatureNutanix, FeatureVSphere, FeatureExternal, FeatureExternalOCI}},
+			{before: "4.22", features: []FeatureID{FeatureNonePlatform}},
+		},
 		used: func(d definition) bool {
 			return d.cluster.ControlPlaneCount == 2 && slices.ContainsFunc(d.hosts, isArbiter)
 		},

@@ -9,8 +9,11 @@ var platformFeatures = []row{
 	},
 	{
 		id: FeatureNonePlatform, name: "Platform none",
-		excludes: never(FeatureVIPAutoAlloc, FeatureClusterManagedNetworking, FeatureUserManagedLoadBalancer),
-		used:     func(d definition) bool { return d.cluster.Platform.Type == "none" },
+		excludes: []exclusion{
+			{features: []FeatureID{FeatureVIPAutoAlloc, FeatureClusterManagedNetworking, FeatureUserManagedLoadBalancer}},
+			{before: "4.22", features: []FeatureID{FeatureTNA}},
+		},
+		used: func(d definition) bool { return d.cluster.Platform.Type == "none" },
 	},
 	{
 		id: FeatureNutanix, name: "Platform nutanix",

@@ -107,8 +107,8 @@ func holdersOf(d *wire.Disk) []string {
 	return out
 }
 
-// Paths lists the disks a multipath device is built on.
-func Paths(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
+// paths lists the disks a multipath device is built on.
+func paths(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
 	var out []*wire.Disk
 	for i := range inv.Disks {
 		if slices.Contains(holdersOf(&inv.Disks[i]), multipath.Name) {
@@ -118,19 +118,21 @@ func Paths(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
 	return out
 }
 
+// ISCSIPaths are the iSCSI disks that a disk is reached over: itself, or the paths of a multipath device.
+func ISCSIPaths(inv *wire.Inventory, d *wire.Disk) []*wire.Disk {
+	disks := []*wire.Disk{d}
+	if d.DriveType == wire.DriveTypeMultipath {
+		disks = paths(inv, d)
+	}
+	return slices.DeleteFunc(disks, func(m *wire.Disk) bool { return m.DriveType != wire.DriveTypeISCSI })
+}
+
 // iscsiAddresses are the addresses of the host that an iSCSI disk, or the iSCSI paths
 // of a multipath disk, are reached from.
 func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
-	disks := []*wire.Disk{d}
-	if d.DriveType == wire.DriveTypeMultipath {
-		disks = Paths(inv, d)
-	}
 	var out []netip.Addr
-	for _, m := range disks {
-		if m.DriveType != wire.DriveTypeISCSI {
-			continue
-		}
-		if a, ok := parseAddr(m.Iscsi.HostIPAddress); ok {
+	for _, path := range ISCSIPaths(inv, d) {
+		if a, ok := parseAddr(path.Iscsi.HostIPAddress); ok {
 			out = append(out, a)
 		}
 	}

@@ -2,12 +2,12 @@ package validation
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/wire"
 )
 
@@ -25,9 +25,11 @@ const (
 	reasonPath      = "Require the multipath device instead of one of its paths"
 	reasonMixed     = "Require a multipath device over one kind of path"
 	reasonISCSI     = "Require an iSCSI disk away from the default route"
+	reasonISCSIHost = "Require the address of the host that an iSCSI disk is reached from"
+	reasonRouteNIC  = "Require the NIC of the default route"
 )
 
-var serviceReasons = []string{reasonSize, reasonDriveType, reasonPath, reasonMixed, reasonISCSI}
+var serviceReasons = []string{reasonSize, reasonDriveType, reasonPath, reasonMixed, reasonISCSI, reasonISCSIHost, reasonRouteNIC}
 
 // driveRule is the version and architecture from which a drive type can be installed to.
 type driveRule struct {
@@ -53,12 +55,11 @@ var driveRules = []driveRule{
 // ApplyDiskEligibility evaluates every disk of an inventory: the agent's reasons against it stay, the service's
 // are added, and those of an earlier call are replaced.
 func ApplyDiskEligibility(inv *wire.Inventory, spec DiskSpec) {
-	routeNICs := defaultRouteNICs(inv)
 	for i := range inv.Disks {
 		d := &inv.Disks[i]
 		e := &d.InstallationEligibility
 		reasons := slices.DeleteFunc(slices.Clone(e.NotEligibleReasons), ofService)
-		reasons = append(reasons, evaluateDisk(inv, d, spec, routeNICs)...)
+		reasons = append(reasons, evaluateDisk(inv, d, spec)...)
 		if len(reasons) == 0 {
 			reasons = nil
 		}
@@ -71,7 +72,7 @@ func ofService(reason string) bool {
 	return slices.ContainsFunc(serviceReasons, func(prefix string) bool { return strings.HasPrefix(reason, prefix) })
 }
 
-func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec, routeNICs []NIC) []string {
+func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec) []string {
 	var out []string
 	if required := spec.MinSizeGB * gb; int64(d.SizeBytes) < required {
 		out = append(out, fmt.Sprintf("%s %d GB, found %.1f GB", reasonSize, spec.MinSizeGB, float64(d.SizeBytes)/float64(gb)))
@@ -82,16 +83,42 @@ func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec, routeNICs []
 	if partOfMultipath(inv, d) {
 		out = append(out, fmt.Sprintf("%s, found %s", reasonPath, d.DriveType))
 	}
-	if d.DriveType == wire.DriveTypeMultipath && !uniformPaths(Paths(inv, d)) {
-		out = append(out, reasonMixed+" (all FC or all iSCSI), found others")
+	if d.DriveType == wire.DriveTypeMultipath {
+		if reason := mixedPaths(paths(inv, d)); reason != "" {
+			return append(out, reason)
+		}
 	}
-	for _, a := range iscsiAddresses(inv, d) {
-		if owns(routeNICs, a) {
-			out = append(out, fmt.Sprintf("%s, %s is on its NIC", reasonISCSI, a))
-			break
+	for _, path := range ISCSIPaths(inv, d) {
+		if reason := iscsiPath(inv, path); reason != "" {
+			return append(out, reason)
 		}
 	}
 	return out
+}
+
+// iscsiPath says why a node could not boot over an iSCSI disk: its NIC is set up in the initial RAM disk, and again
+// with the bridge of the cluster's network when it is the one of the default route.
+func iscsiPath(inv *wire.Inventory, path *wire.Disk) string {
+	from, ok := parseAddr(path.Iscsi.HostIPAddress)
+	switch {
+	case path.Iscsi.HostIPAddress == "":
+		return reasonISCSIHost + ", found none"
+	case !ok:
+		return fmt.Sprintf("%s, found %q", reasonISCSIHost, path.Iscsi.HostIPAddress)
+	}
+	route := nodeaddress.BestDefaultRoute(inv, from.Is4())
+	if route == "" {
+		return ""
+	}
+	nics := NICs(inv)
+	i := slices.IndexFunc(nics, func(n NIC) bool { return n.Name == route })
+	switch {
+	case i < 0:
+		return fmt.Sprintf("%s (%s) for an iSCSI disk, it is not in the inventory", reasonRouteNIC, route)
+	case owns(nics[i:i+1], from):
+		return fmt.Sprintf("%s, %s is on its NIC", reasonISCSI, from)
+	}
+	return ""
 }
 
 func driveAllowed(drive wire.DriveType, spec DiskSpec) bool {
@@ -124,22 +151,16 @@ func partOfMultipath(inv *wire.Inventory, d *wire.Disk) bool {
 	})
 }
 
-// uniformPaths accepts a device whose paths the inventory does not list.
-func uniformPaths(paths []*wire.Disk) bool {
+// mixedPaths says what is wrong with the paths of a multipath device.
+func mixedPaths(paths []*wire.Disk) string {
+	const required = reasonMixed + " (all FC or all iSCSI), found "
+	if len(paths) == 0 {
+		return required + "none of its paths"
+	}
 	for _, p := range paths {
 		if p.DriveType != paths[0].DriveType || p.DriveType != wire.DriveTypeFC && p.DriveType != wire.DriveTypeISCSI {
-			return false
+			return required + "others"
 		}
 	}
-	return true
-}
-
-func defaultRouteNICs(inv *wire.Inventory) []NIC {
-	names := map[string]bool{}
-	for _, r := range inv.Routes {
-		if to, err := netip.ParseAddr(r.Destination); err == nil && to.IsUnspecified() && r.Gateway != "" {
-			names[r.Interface] = true
-		}
-	}
-	return slices.DeleteFunc(NICs(inv), func(n NIC) bool { return !names[n.Name] })
+	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // Names of a cluster that hosts resolve (docs/reference/validation-rules.md, "Names of a
@@ -39,7 +40,7 @@ func ClusterDomains(c *model.Cluster) []string {
 func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
 	return func(c *hostCase) verdict {
 		switch {
-		case c.Cluster.Imported && c.Host.IgnitionDownload == nil:
+		case c.Cluster.Imported && c.importedConfig() == nil:
 			return pending("Whether the cluster manages its networking is not known yet")
 		case c.managedNetworking():
 			return success("Networking is managed, the cluster resolves its own names")
@@ -58,13 +59,28 @@ func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
 // configuration of its workers shows that.
 func (c *hostCase) managedNetworking() bool {
 	if c.Cluster.Imported {
-		return readWorkerIgnition(c.Host.IgnitionDownload.Ignition).managesNetworking()
+		return readWorkerIgnition(c.importedConfig().Ignition).managesNetworking()
 	}
 	return !c.Cluster.UserManagedNetworking && !c.singleNode()
 }
 
+// importedConfig is the reply to the request for the configuration of an imported cluster's workers, the same for all
+// hosts: the host's own, else one of another host. It is nil before any host has one.
+func (c *hostCase) importedConfig() *wire.APIVipConnectivityResponse {
+	own := c.Host.IgnitionDownload
+	if own != nil && own.IsSuccess {
+		return own
+	}
+	for _, h := range c.Peers.hosts {
+		if h.IgnitionDownload != nil && h.IgnitionDownload.IsSuccess {
+			return h.IgnitionDownload
+		}
+	}
+	return own
+}
+
 func (c *hostCase) resolved(name string) verdict {
-	addrs, _ := c.answers(name)
+	addrs, _, _ := c.answers(name)
 	if len(addrs) == 0 {
 		return failure("Require %s to resolve, found no address", name)
 	}
@@ -76,14 +92,15 @@ func (c *hostCase) resolved(name string) verdict {
 	return success("%s resolves", name)
 }
 
-// answers returns the addresses of a name in the host's reply, and whether the name is in it.
-func (c *hostCase) answers(name string) (addrs []netip.Addr, found bool) {
+// answers returns the addresses and aliases of a name in the host's reply, and whether the name is in it.
+func (c *hostCase) answers(name string) (addrs []netip.Addr, aliases []string, found bool) {
 	for i := range c.Host.DomainResolution.Resolutions {
 		r := &c.Host.DomainResolution.Resolutions[i]
 		if r.DomainName != name {
 			continue
 		}
 		found = true
+		aliases = append(aliases, r.Cnames...)
 		for _, texts := range [][]string{r.Ipv4Addresses, r.Ipv6Addresses} {
 			for _, text := range texts {
 				if a, ok := parseAddr(text); ok {
@@ -92,7 +109,7 @@ func (c *hostCase) answers(name string) (addrs []netip.Addr, found bool) {
 			}
 		}
 	}
-	return addrs, found
+	return addrs, aliases, found
 }
 
 func parseAddr(text string) (netip.Addr, bool) {
@@ -111,12 +128,16 @@ func noWildcardDNS(c *hostCase) verdict {
 	}
 	plain := clusterDomain(wildcardLabel, c.Cluster)
 	for _, name := range []string{plain + ".", plain} {
-		addrs, found := c.answers(name)
+		addrs, aliases, found := c.answers(name)
 		if !found {
 			return broken("Require an answer about %s, the host sent none", name)
 		}
+		const wildcard = "Require no wildcard in %s.%s, %s resolves to %s"
 		if len(addrs) > 0 {
-			return failure("Require no wildcard in %s.%s, %s resolves to %s", c.Cluster.Name, c.Cluster.BaseDNSDomain, name, addrs[0])
+			return failure(wildcard, c.Cluster.Name, c.Cluster.BaseDNSDomain, name, addrs[0])
+		}
+		if len(aliases) > 0 {
+			return failure(wildcard, c.Cluster.Name, c.Cluster.BaseDNSDomain, name, aliases[0])
 		}
 	}
 	return success("No wildcard is configured")

@@ -46,7 +46,12 @@ func (c *hostCase) faults() *linkFaults {
 }
 
 func mtuValid(c *hostCase) verdict {
-	if !c.dayTwo() && c.singleNode() {
+	switch {
+	case c.dayTwo() && c.inv == nil:
+		return pending(missingInventory)
+	case c.dayTwo():
+		return success("The cluster exists already, its hosts are not checked against this one")
+	case c.singleNode():
 		return irrelevant()
 	}
 	if c.Host.Connectivity == nil {

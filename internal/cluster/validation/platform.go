@@ -25,11 +25,14 @@ type machineRule struct {
 var platformMachines = map[string]machineRule{
 	platformVSphere: {"VMware", func(_ model.Platform, v wire.SystemVendor) bool { return isVMware(v) }},
 	platformNutanix: {"Nutanix", func(_ model.Platform, v wire.SystemVendor) bool { return v.Manufacturer == "Nutanix" }},
-	// Only Oracle's cloud is recognised by its machines; the agent reports the asset tag as the manufacturer.
-	platformExternal: {"Oracle", func(p model.Platform, v wire.SystemVendor) bool {
-		return p.ExternalName != externalOCI || strings.Contains(v.Manufacturer, "Oracle")
+	// Only Oracle's cloud is recognised by its machines; the agent reports the asset tag as the manufacturer. Servers
+	// of Oracle's outside of it have no metadata service.
+	platformExternal: {oracleCloud, func(p model.Platform, v wire.SystemVendor) bool {
+		return p.ExternalName != externalOCI || v.Manufacturer == oracleCloud
 	}},
 }
+
+const oracleCloud = "OracleCloud.com"
 
 func isVMware(v wire.SystemVendor) bool { return strings.Contains(v.Manufacturer, "VMware") }
 

@@ -1,6 +1,9 @@
 package installconfig
 
-import "slipway/internal/model"
+import (
+	"slipway/internal/cluster/openshift"
+	"slipway/internal/model"
+)
 
 // previewFeatures enables features that a release has as a preview only; such a cluster cannot be upgraded.
 const previewFeatures = "TechPreviewNoUpgrade"
@@ -26,6 +29,22 @@ func (b *builder) setControlPlane(cfg *InstallConfig) {
 			cfg.FeatureSet = previewFeatures
 		}
 	}
+}
+
+// checkArbiter refuses an arbiter where the installer would. A definition is refused earlier; a host may have got the
+// role since.
+func (b *builder) checkArbiter() error {
+	if b.count(model.RoleArbiter) == 0 {
+		return nil
+	}
+	features := []openshift.FeatureID{openshift.FeatureTNA}
+	if b.cluster.Platform.Type == "none" {
+		features = append(features, openshift.FeatureNonePlatform)
+	}
+	if err := openshift.Check(b.cluster, features); err != nil {
+		return model.Unprocessablef("%s", err)
+	}
+	return nil
 }
 
 // fencedNodes is the size of a control plane that needs fencing.

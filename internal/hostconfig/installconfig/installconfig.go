@@ -26,6 +26,9 @@ func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallC
 		return nil, err
 	}
 	b.opts = opts
+	if err := b.checkArbiter(); err != nil {
+		return nil, err
+	}
 	platform, err := b.platform()
 	if err != nil {
 		return nil, err

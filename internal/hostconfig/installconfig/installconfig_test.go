@@ -283,6 +283,10 @@ func TestClustersThatCannotBeWritten(t *testing.T) {
 	require.ErrorContains(t, err, `found "openstack"`)
 	_, err = installconfig.Build(cluster(func(c *model.Cluster) { c.OpenShiftVersion = "" }), nil, installconfig.Options{})
 	require.ErrorIs(t, err, model.ErrUnprocessable)
+	arbiter := cluster(func(c *model.Cluster) { c.ControlPlaneCount, c.Platform.Type = 2, "none" })
+	_, err = installconfig.Build(arbiter, append(hosts(model.RoleMaster, 2, 10), hosts(model.RoleArbiter, 1, 12)...), installconfig.Options{})
+	require.ErrorIs(t, err, model.ErrUnprocessable)
+	require.ErrorContains(t, err, "Two nodes with an arbiter (TNA) and Platform none (NONE_PLATFORM) exclude each other")
 }
 
 func TestHostsWithoutAnInventoryAreListed(t *testing.T) {
