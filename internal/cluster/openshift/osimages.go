@@ -174,10 +174,36 @@ func (l OSImages) Find(version, architecture string) (OSImage, error) {
 	return image, err
 }
 
-// Lookup is Find among images of a type, and reports whether one exists. The error is a model.ErrInvalid: the
-// version is invalid.
+// Lookup is Find among images of a type, and reports whether one exists. Images with a version of OKD are those of
+// OKD alone, which takes one of its own before those without. The error is a model.ErrInvalid: the version is invalid.
 func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool, error) {
 	architecture = architectureOf(architecture)
+	var own, others OSImages
+	for _, image := range l {
+		switch {
+		case image.CPUArchitecture != architecture || image.Type != imageType:
+		case image.OpenShiftVersion == version:
+			return image, true, nil
+		case okd(image.OpenShiftVersion):
+			own = append(own, image)
+		default:
+			others = append(others, image)
+		}
+	}
+	if okd(version) {
+		if image, found, err := own.nearest(version); found || err != nil {
+			return image, found, err
+		}
+	}
+	return others.nearest(version)
+}
+
+// okd reports whether a version is one of OKD: 4.20.0-okd-scos.13, and 4.15.0-0.okd-2024-03-10-010116 of the time
+// before (okd-project/okd, releases).
+func okd(version string) bool { return strings.Contains(version, "okd") }
+
+// nearest is the image of the minor version, else the newest older one.
+func (l OSImages) nearest(version string) (OSImage, bool, error) {
 	var asked *semver.Version
 	if version != "" {
 		v, err := semver.NewVersion(version)
@@ -189,13 +215,10 @@ func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool
 	var patch *OSImage // the newest of the minor version, for requests that name no more
 	for i := range l { // newest first
 		image := &l[i]
-		if image.CPUArchitecture != architecture || image.Type != imageType {
-			continue
-		}
 		v := semver.MustParse(image.OpenShiftVersion)
 		sameMinor := asked != nil && v.Major() == asked.Major() && v.Minor() == asked.Minor()
 		switch {
-		case asked == nil, image.OpenShiftVersion == version, sameMinor && !isPatch(image.OpenShiftVersion):
+		case asked == nil, sameMinor && !isPatch(image.OpenShiftVersion):
 			return *image, true, nil
 		case sameMinor && !isPatch(version) && v.Prerelease() == "":
 			if patch == nil {

@@ -36,6 +36,32 @@ func TestOSImages(t *testing.T) {
 	}
 }
 
+func TestOKDHasImagesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	list, err := openshift.ParseOSImages([]byte(`[
+		{"openshift_version":"4.19","cpu_architecture":"x86_64","url":"https://mirror.example/rhcos-4.19.iso","version":"9.6.1"},
+		{"openshift_version":"4.21","cpu_architecture":"x86_64","url":"https://mirror.example/rhcos-4.21.iso","version":"9.6.2"},
+		{"openshift_version":"4.20.0-okd-scos.13","cpu_architecture":"x86_64","url":"https://mirror.example/scos.iso","version":"10.0.1"},
+		{"openshift_version":"4.21.0-rc.1","cpu_architecture":"x86_64","url":"https://mirror.example/rc.iso","version":"9.6.3"}]`))
+	require.NoError(t, err)
+	for asked, want := range map[string]string{
+		"4.20.0-okd-scos.13":             "scos.iso",
+		"4.20.0-okd-scos.14":             "scos.iso",
+		"4.21.0-okd-scos.1":              "scos.iso", // the newest older one of OKD
+		"4.19.0-okd-scos.4":              "rhcos-4.19.iso",
+		"4.20.9":                         "rhcos-4.19.iso", // no OpenShift boots the system of OKD
+		"4.21.0-rc.1":                    "rc.iso",
+		"4.15.0-0.okd-2024-03-10-010116": "",
+	} {
+		image, found, err := list.Lookup(asked, "x86_64", "")
+		require.NoError(t, err, asked)
+		require.Equal(t, want != "", found, asked)
+		if found {
+			require.Equal(t, "https://mirror.example/"+want, image.URL, asked)
+		}
+	}
+}
+
 func TestOSImagesAreRefused(t *testing.T) {
 	t.Parallel()
 	const good = `{"openshift_version":"4.22","cpu_architecture":"arm64","url":"https://mirror.example/a.iso","version":"9"}`
