@@ -43,7 +43,20 @@ func (o ControllerOptions) startable(ctx context.Context, kube kubernetes.Interf
 	if len(container.Command) == 0 {
 		return nil
 	}
-	return o.fetchable(ctx, container)
+	architecture, err := architectureOf(ctx, kube)
+	if err != nil {
+		return err
+	}
+	return o.fetchable(ctx, container, machineName(architecture))
+}
+
+// architectureOf is that of the nodes, as Go names it.
+func architectureOf(ctx context.Context, kube kubernetes.Interface) (string, error) {
+	nodes, err := kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil || len(nodes.Items) == 0 {
+		return runtime.GOARCH, err
+	}
+	return nodes.Items[0].Labels[corev1.LabelArchStable], nil
 }
 
 func containerOf(job *batchv1.Job) *corev1.Container {
@@ -54,8 +67,7 @@ func containerOf(job *batchv1.Job) *corev1.Container {
 }
 
 // fetchable: the service has a program for this machine, with a hash that the Job knows.
-func (o ControllerOptions) fetchable(ctx context.Context, container *corev1.Container) error {
-	machine := machineName(runtime.GOARCH)
+func (o ControllerOptions) fetchable(ctx context.Context, container *corev1.Container, machine string) error {
 	address := strings.TrimSuffix(o.ServiceURL, "/") + "/controller/slipway-controller-" + machine + ".sha256"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

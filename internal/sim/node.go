@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,13 @@ import (
 type identity struct {
 	name string
 	role model.Role
+	// hint is an address of the network that the node takes its address from; the zero value without one.
+	hint netip.Addr
+}
+
+// goArchitecture is an architecture of the kernel as Go names it.
+func goArchitecture(machine string) string {
+	return map[string]string{"x86_64": "amd64", "aarch64": "arm64"}[machine]
 }
 
 // readIdentity reads from what was written to the disk who the machine is: its name from
@@ -42,19 +50,33 @@ func readIdentity(content *DiskContent, fallback string) (identity, error) {
 	if err != nil {
 		return who, fmt.Errorf("read the Ignition on the disk: %w", err)
 	}
-	file, err := config.File("/etc/hostname")
-	if errors.Is(err, model.ErrNotFound) {
-		return who, nil
-	}
+	name, err := textOf(config, "/etc/hostname")
 	if err != nil {
 		return who, err
 	}
-	name, err := file.Content()
-	if err != nil {
-		return who, fmt.Errorf("read the name in the Ignition on the disk: %w", err)
+	who.name = cmp.Or(strings.TrimSpace(name), fallback)
+	// nodeip-configuration.service reads it (openshift/machine-config-operator, templates/common/_base/units).
+	hint, err := textOf(config, "/etc/default/nodeip-configuration")
+	if text := variable(hint, "KUBELET_NODEIP_HINT"); text != "" && err == nil {
+		who.hint, err = netip.ParseAddr(text)
 	}
-	who.name = strings.TrimSpace(string(name))
-	return who, nil
+	return who, err
+}
+
+// textOf is the content of a file; empty without the file.
+func textOf(config *document.Document, path string) (string, error) {
+	file, err := config.File(path)
+	if errors.Is(err, model.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	content, err := file.Content()
+	if err != nil {
+		return "", fmt.Errorf("read %s in the Ignition on the disk: %w", path, err)
+	}
+	return string(content), nil
 }
 
 // runDisk is a boot from the disk: Ignition on the first one, then the kubelet.
@@ -165,10 +187,7 @@ func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 	if err != nil {
 		return err
 	}
-	var addresses []netip.Addr
-	for _, st := range m.addresses() {
-		addresses = append(addresses, st.Address.Addr())
-	}
+	addresses := m.options.Spec.NodeAddresses(who.hint)
 	roles := []string{string(who.role)}
 	if who.role == model.RoleMaster {
 		roles = []string{"master", "control-plane"}
@@ -188,7 +207,7 @@ func (m *Machine) join(ctx context.Context, who identity, added bool) error {
 	}
 	err = kubeapi.RunKubelet(ctx, api, kubeapi.NodeSpec{
 		Name: strings.ToLower(who.name), Addresses: addresses, Roles: roles, ReadyAfter: m.clock.Real(m.times.NodeReady),
-		Uninitialized: external,
+		Uninitialized: external, Architecture: goArchitecture(m.options.Spec.Architecture),
 	})
 	if err != nil {
 		return fmt.Errorf("run the kubelet of %s: %w", who.name, err)

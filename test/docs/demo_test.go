@@ -39,6 +39,20 @@ func TestEveryScenarioOfTheDemoIsInstalled(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "kept in %s\n%s", dir, out)
 	require.Equal(t, len(names), strings.Count(string(out), " is installed after "), "%s", out)
+	require.Equal(t, len(names), strings.Count(string(out), " holds: "), "each is looked at through its own API: %s", out)
 	require.Contains(t, string(out), "cluster demo-day-2 has 2 more nodes")
+	for cluster, held := range map[string]string{
+		"vsphere is installed":                         "cluster demo-vsphere holds: all nodes (5), ready and without taints; no machines; no machinesets; no controlplanemachinesets",
+		"nutanix is initialized by its cloud":          "nodes that the cloud initialized",
+		"none has nodes in the network that leads out": "the addresses of nodes in 192.168.121.0/24",
+		"okd is of its own version":                    "clusterversions version with version 4.20.0-okd-scos.13",
+		"fips is refused without a variable":           "cluster demo-fips is refused",
+		"fips is accepted with it":                     "machineconfigs 99-master-fips with fips true",
+		"arm64 has a node of arm64":                    "a node of arm64",
+		"odf has its storage":                          "storageclusters ocs-storagecluster with flexibleScaling true",
+		"cnv has its virtualization":                   "hyperconvergeds kubevirt-hyperconverged",
+	} {
+		require.Contains(t, string(out), held, cluster)
+	}
 	require.NoError(t, os.RemoveAll(dir))
 }

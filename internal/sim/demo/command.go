@@ -23,7 +23,7 @@ import (
 
 // Command holds the flags of slipway-demo.
 type Command struct {
-	Scenario   []string      `placeholder:"NAME,..." help:"What to install, instead of --hosts and --sno: ha, sno, compact, arbiter, late-binding, day-2, dual-stack, user-managed-networking."`
+	Scenario   []string      `placeholder:"NAME,..." help:"What to install, instead of --hosts and --sno: ha, sno, compact, arbiter, late-binding, day-2, dual-stack, user-managed-networking, vsphere, nutanix, none, okd, fips, arm64, odf, cnv."`
 	Hosts      string        `default:"3+2" placeholder:"M+W" help:"Masters and workers of the first cluster; 0 for none."`
 	SNO        bool          `name:"sno" default:"true" negatable:"" help:"Install a single-node cluster too."`
 	Speed      float64       `default:"60" help:"How much faster than real time passes on the machines; 0: nothing takes time."`
@@ -111,12 +111,15 @@ func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
 	defer logFile.Close()
 	d.log = slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: slog.LevelDebug}))
 
-	if d.releases, err = serveReleases(ctx, d.self); err != nil {
+	if d.releases, err = serveReleases(ctx, d.self, plan); err != nil {
 		return err
 	}
 	defer d.releases.Close() //nolint:errcheck // the process ends
+	if err := d.showRefusals(ctx, plan); err != nil {
+		return err
+	}
 	d.board.say("starting the service, with its data in %s", d.dir)
-	if d.service, err = startService(ctx, d); err != nil {
+	if d.service, err = startService(ctx, d, environment(plan)); err != nil {
 		return err
 	}
 	defer d.service.stop()

@@ -67,6 +67,9 @@ func (c *installation) run(ctx context.Context) (result, error) {
 		return result{}, err
 	}
 	took := c.terminal.Now().Sub(began)
+	if err := c.prove(ctx); err != nil {
+		return result{}, err
+	}
 	content, err := c.client.ClusterCredentialsFile(ctx, c.id, "kubeconfig", client.WithRetry(callLimit))
 	if err != nil {
 		return result{}, fmt.Errorf("download the kubeconfig of cluster %s: %w", c.plan.Name, err)

@@ -16,19 +16,16 @@ func (c *installation) folder() string { return filepath.Join(c.dir, "clusters",
 // define makes the cluster and its InfraEnv in the service, and starts the
 // machines with what the discovery image gives them.
 func (c *installation) define(ctx context.Context) error {
-	base, count := c.plan.Domain, c.plan.ControlPlane
-	params := wire.ClusterCreateParams{
-		Name: c.plan.Name, OpenshiftVersion: version, PullSecret: c.releases.pullSecret().Reveal(), BaseDNSDomain: &base,
-		ControlPlaneCount: &count,
-	}
-	for _, configure := range c.plan.configure {
-		configure(&params)
-	}
-	cluster, err := c.client.RegisterCluster(ctx, params)
+	cluster, err := c.register(ctx)
 	if err != nil {
 		return err
 	}
 	c.id = cluster.ID
+	if c.plan.override != "" {
+		if err := c.client.UpdateInstallConfig(ctx, c.id, c.plan.override); err != nil {
+			return fmt.Errorf("override the install-config: %w", err)
+		}
+	}
 	image, err := c.discoveryImage(ctx)
 	if err != nil {
 		return err
@@ -36,14 +33,30 @@ func (c *installation) define(ctx context.Context) error {
 	return c.play(image)
 }
 
+// register makes the cluster in the service.
+func (c *installation) register(ctx context.Context) (*wire.Cluster, error) {
+	base, count := c.plan.Domain, c.plan.ControlPlane
+	architecture := wire.ClusterCreateParamsCPUArchitecture(c.plan.release.cpuArchitecture())
+	params := wire.ClusterCreateParams{
+		Name: c.plan.Name, OpenshiftVersion: c.plan.Version, PullSecret: c.releases.pullSecret(c.plan.release).Reveal(), BaseDNSDomain: &base,
+		ControlPlaneCount: &count, CPUArchitecture: &architecture,
+	}
+	for _, configure := range c.plan.configure {
+		configure(&params)
+	}
+	return c.client.RegisterCluster(ctx, params)
+}
+
 // discoveryImage makes an InfraEnv and reads what its image gives machines.
 func (c *installation) discoveryImage(ctx context.Context) (sim.Discovery, error) {
-	release, bound := version, &c.id
+	release, bound := c.plan.Version, &c.id
+	architecture := wire.InfraEnvCreateParamsCPUArchitecture(c.plan.release.cpuArchitecture())
 	if c.plan.lateBinding {
 		bound = nil
 	}
 	env, err := c.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{
-		Name: c.plan.Name + "_infra-env", PullSecret: c.releases.pullSecret().Reveal(), ClusterID: bound, OpenshiftVersion: &release,
+		Name: c.plan.Name + "_infra-env", PullSecret: c.releases.pullSecret(c.plan.release).Reveal(), ClusterID: bound, OpenshiftVersion: &release,
+		CPUArchitecture: &architecture,
 	})
 	if err != nil {
 		return sim.Discovery{}, fmt.Errorf("make an InfraEnv: %w", err)
@@ -71,7 +84,7 @@ func (c *installation) play(image sim.Discovery) error {
 	c.place = place
 	log := c.log.With("cluster", c.plan.Name)
 	cluster, err := sim.NewCluster(sim.ClusterOptions{
-		Root: filepath.Join(c.folder(), "cluster"), Site: place, Speed: c.Speed, Log: log,
+		Root: filepath.Join(c.folder(), "cluster"), Site: place, Speed: c.Speed, Log: log, Cloud: c.plan.cloud,
 		Controller: &sim.ControllerOptions{
 			ServiceURL: image.ServiceURL, ClusterID: c.id, Token: image.Token, Site: place, Speed: c.Speed,
 			Root: filepath.Join(c.folder(), "controller"), Log: log,

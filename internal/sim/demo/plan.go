@@ -28,8 +28,17 @@ type clusterPlan struct {
 	names map[string][]netip.Addr
 	// lateBinding hosts belong to no cluster until they are bound.
 	lateBinding bool
-	// configure changes the definition of the cluster.
+	// configure changes the definition of the cluster, override its install-config (JSON).
 	configure []func(*wire.ClusterCreateParams)
+	override  string
+	// environment are variables of the service without which it refuses the override, with the refusal.
+	environment []string
+	refusal     string
+	release     release
+	// cloud: the credentials in the override are those of a cloud.
+	cloud bool
+	// claims are what the installed cluster must hold, beside its nodes.
+	claims []claim
 }
 
 // hostPlan is a machine and what goes wrong with it.
@@ -103,21 +112,28 @@ func (k *Command) counts() (masters, workers int, err error) {
 	return int(m), int(w), nil
 }
 
-// add makes machines called master-0, master-1..., one alone without a number.
+// add makes machines called master-0, master-1...
 func (p *planner) add(role string, shape hardware.Shape, count, first int) {
 	for n := range count {
-		name := fmt.Sprintf("%s-%d", role, n)
-		if role == "sno" {
-			name = role
-		}
-		spec := hardware.New(name+"."+p.Name, shape, netip.MustParsePrefix(fmt.Sprintf("%s.%d/24", p.network, first+n)),
-			netip.MustParseAddr(p.network+".1"))
-		spec.Hostname = name
-		if p.six != "" {
-			spec.NICs[0].Addresses = append(spec.NICs[0].Addresses, netip.MustParsePrefix(fmt.Sprintf("%s%x/64", p.six, first+n)))
-		}
-		p.hosts = append(p.hosts, hostPlan{spec: spec, faults: sim.Faults{Fail: map[string]int{}}})
+		p.machine(fmt.Sprintf("%s-%d", role, n), shape, first+n)
 	}
+}
+
+// single makes the machine of a single-node cluster.
+func (p *planner) single(name string) {
+	p.ControlPlane = 1
+	p.machine(name, hardware.SingleNode, 20)
+}
+
+// machine makes one with the number as the end of its addresses.
+func (p *planner) machine(name string, shape hardware.Shape, number int) {
+	spec := hardware.New(name+"."+p.Name, shape, netip.MustParsePrefix(fmt.Sprintf("%s.%d/24", p.network, number)),
+		netip.MustParseAddr(p.network+".1"))
+	spec.Hostname = name
+	if p.six != "" {
+		spec.NICs[0].Addresses = append(spec.NICs[0].Addresses, netip.MustParsePrefix(fmt.Sprintf("%s%x/64", p.six, number)))
+	}
+	p.hosts = append(p.hosts, hostPlan{spec: spec, faults: sim.Faults{Fail: map[string]int{}}})
 }
 
 // addFaults reads the flags for what goes wrong.

@@ -1,47 +1,112 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
 )
 
-// version is the release the demo serves and installs.
-const version = "4.20.5"
+// The releases that the demo serves and installs.
+const (
+	version    = "4.20.5"
+	okdVersion = "4.20.0-okd-scos.13"
+)
 
-// releases is the registry with the synthetic release.
+// release is one that a cluster of the plan is installed with.
+type release struct {
+	version string
+	// architecture as Go names it; empty: that of this machine.
+	architecture string
+}
+
+func (r release) goArchitecture() string { return cmp.Or(r.architecture, runtime.GOARCH) }
+
+// cpuArchitecture is the architecture as the API names it.
+func (r release) cpuArchitecture() string {
+	if r.goArchitecture() == "amd64" {
+		return "x86_64"
+	}
+	return r.goArchitecture()
+}
+
+// releases are the registries with the synthetic releases.
 type releases struct {
-	*payload.Payload
-	// list is what the service is configured with for it: the content of RELEASE_IMAGES.
+	served map[release]*payload.Payload
+	// list is what the service is configured with for them: the content of RELEASE_IMAGES.
 	list string
 }
 
-func serveReleases(ctx context.Context, self string) (*releases, error) {
-	p, err := payload.Serve(ctx, payload.Options{
-		Versions: []string{version}, Architecture: runtime.GOARCH, InstallerCommand: []string{self, "installer"},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("serve the synthetic release: %w", err)
+func serveReleases(ctx context.Context, self string, plan []clusterPlan) (*releases, error) {
+	r := &releases{served: map[release]*payload.Payload{}}
+	var offered []openshift.Release
+	for _, c := range append([]clusterPlan{{release: release{version: version}}}, plan...) {
+		if r.served[c.release] != nil {
+			continue
+		}
+		p, err := payload.Serve(ctx, payload.Options{
+			Versions: []string{c.release.version}, Architecture: c.release.goArchitecture(), HostArchitecture: runtime.GOARCH,
+			InstallerCommand: []string{self, "installer"},
+		})
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("serve the synthetic release %s: %w", c.release.version, err), r.Close())
+		}
+		r.served[c.release] = p
+		offered = append(offered, openshift.Release{
+			Version: c.release.version, CPUArchitecture: c.release.cpuArchitecture(), SupportLevel: "production",
+			Default: len(offered) == 0, Image: p.ReleaseImage(c.release.version),
+		})
 	}
-	list, err := json.Marshal([]openshift.Release{{
-		Version: version, DisplayName: version, CPUArchitectures: []string{"x86_64", "arm64"}, SupportLevel: "production", Default: true,
-		Image: p.ReleaseImage(version),
-	}})
+	list, err := json.Marshal(offered)
 	if err != nil {
-		return nil, fmt.Errorf("describe the synthetic release: %w", err)
+		return nil, errors.Join(fmt.Errorf("describe the synthetic releases: %w", err), r.Close())
 	}
-	return &releases{Payload: p, list: string(list)}, nil
+	r.list = string(list)
+	return r, nil
 }
 
-// pullSecret opens the registry, which takes anybody.
-func (r *releases) pullSecret() model.Secret {
+// Close ends the registries.
+func (r *releases) Close() error {
+	var err error
+	for _, p := range r.served {
+		err = errors.Join(err, p.Close())
+	}
+	return err
+}
+
+// addresses are those of the registries, host:port.
+func (r *releases) addresses() []string {
+	var all []string
+	for _, p := range r.served {
+		all = append(all, p.Address())
+	}
+	slices.Sort(all)
+	return all
+}
+
+// public is the registry that every user can read: that of OKD; empty where none is served.
+func (r *releases) public() string {
+	if p := r.served[release{version: okdVersion}]; p != nil {
+		return p.Address()
+	}
+	return ""
+}
+
+// pullSecret opens the registry of a release, which takes any user. That of OKD needs none: the secret is one that opens
+// no registry, as the documentation of OKD has it.
+func (r *releases) pullSecret(of release) model.Secret {
 	auth := base64.StdEncoding.EncodeToString([]byte("demo:demo"))
+	if of.version == okdVersion {
+		return model.Secret(fmt.Sprintf(`{"auths":{"fake":{"auth":%q}}}`, auth))
+	}
 	return model.Secret(fmt.Sprintf(`{"auths":{%q:{"auth":%q,"email":"demo@example.com"},"cloud.openshift.com":{"auth":%[2]q}}}`,
-		r.Address(), auth))
+		r.served[of].Address(), auth))
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"slipway/internal/sim/hardware"
 	"slipway/internal/sim/site"
 	"slipway/internal/wire"
@@ -26,8 +28,7 @@ var scenarios = []scenario{
 		p.virtualAddresses()
 	}},
 	{"sno", "a single node", func(p *planner) {
-		p.ControlPlane = 1
-		p.add("sno", hardware.SingleNode, 1, 20)
+		p.single("sno")
 	}},
 	{"compact", "three masters that are the workers too", func(p *planner) {
 		p.controlPlane(3)
@@ -68,6 +69,86 @@ var scenarios = []scenario{
 		})
 		p.resolve()
 	}},
+	{"vsphere", "three masters and two workers on VMware, whose credentials are set after the installation", func(p *planner) {
+		p.controlPlane(3)
+		p.add("worker", hardware.Worker, 2, 120)
+		p.virtualAddresses()
+		p.on("vsphere", "VMware, Inc.", "VMware7,1")
+		p.claims = append(withoutMachines(), hasPlatform("VSphere"), withoutProvider)
+	}},
+	{"nutanix", "three masters on Nutanix, whose credentials are in the install-config", func(p *planner) {
+		p.controlPlane(3)
+		p.virtualAddresses()
+		p.on("nutanix", "Nutanix", "AHV")
+		p.override = `{"platform":{"nutanix":{"prismCentral":{"username":"admin","password":"a secret"}}}}`
+		p.cloud = true
+		p.claims = append(withoutMachines(), hasPlatform("Nutanix"), withProvider)
+	}},
+	{"none", "three masters on no platform, with two networks of which one leads out", func(p *planner) {
+		p.controlPlane(3)
+		p.storageNetwork()
+		p.on("none", "", "")
+		p.resolve()
+		p.claims = []claim{hasPlatform("None"), addressesIn(p.network + ".0/24")}
+	}},
+	{"okd", "three masters with OKD, and no pull secret of Red Hat's", func(p *planner) {
+		p.of(release{version: okdVersion})
+		p.controlPlane(3)
+		p.virtualAddresses()
+		p.claims = []claim{hasField(clusterVersions, "", "version", okdVersion, "status", "desired", "version")}
+	}},
+	{"fips", "a single node in FIPS mode, which only a service refuses that cannot run its installer", func(p *planner) {
+		p.single("fips")
+		p.override, p.refusal = `{"fips":true}`, "require a service that runs on RHEL 9 in FIPS mode"
+		p.environment = []string{"INSTALLER_ENVIRONMENT=OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true"}
+		p.claims = []claim{
+			hasField(machineConfigs, "", "99-master-fips", "true", "spec", "fips"),
+			hasField(machineConfigs, "", "99-worker-fips", "true", "spec", "fips"),
+		}
+	}},
+	{"arm64", "a single node of another architecture than the service's", func(p *planner) {
+		p.of(release{version: version, architecture: "arm64"})
+		p.single("arm64")
+		for n := range p.hosts {
+			p.hosts[n].spec.Architecture, p.hosts[n].spec.CPUModel = "aarch64", "Neoverse-N1"
+		}
+		p.claims = []claim{eachNode("a node of arm64", func(n *corev1.Node) bool { return n.Labels[corev1.LabelArchStable] == "arm64" })}
+	}},
+	{"odf", "three masters that run workloads and store data for them", func(p *planner) {
+		p.large()
+		p.operators("odf")
+		p.claims = []claim{
+			has(subscriptions, "openshift-storage", "odf-operator"), has(subscriptions, "openshift-local-storage", "local-storage-operator"),
+			has("local.storage.openshift.io/v1alpha1/localvolumesets", "openshift-local-storage", "local-disks"),
+			hasField("ocs.openshift.io/v1/storageclusters", "openshift-storage", "ocs-storagecluster", "true", "spec", "flexibleScaling"),
+		}
+	}},
+	{"cnv", "three masters that run virtual machines", func(p *planner) {
+		p.large()
+		p.operators("cnv")
+		p.claims = []claim{
+			has(subscriptions, "openshift-cnv", "hco-operatorhub"),
+			has("hco.kubevirt.io/v1beta1/hyperconvergeds", "openshift-cnv", "kubevirt-hyperconverged"),
+		}
+	}},
+}
+
+// Kinds of objects that claims name, as in URLs.
+const (
+	clusterVersions = "config.openshift.io/v1/clusterversions"
+	infrastructures = "config.openshift.io/v1/infrastructures"
+	machineConfigs  = "machineconfiguration.openshift.io/v1/machineconfigs"
+	subscriptions   = "operators.coreos.com/v1alpha1/subscriptions"
+)
+
+// Claims about the machines of a cloud: only a cloud controller manager knows which one a node is.
+var (
+	withProvider    = eachNode("nodes that the cloud initialized", func(n *corev1.Node) bool { return n.Spec.ProviderID != "" })
+	withoutProvider = eachNode("nodes that no cloud initialized", func(n *corev1.Node) bool { return n.Spec.ProviderID == "" })
+)
+
+func hasPlatform(name string) claim {
+	return hasField(infrastructures, "", "cluster", name, "spec", "platformSpec", "type")
 }
 
 // ScenarioNames are those --scenario takes.
@@ -102,15 +183,64 @@ type planner struct {
 }
 
 func newPlanner(name string, number int) *planner {
-	return &planner{number: number, network: fmt.Sprintf("192.168.%d", number), clusterPlan: clusterPlan{
-		Cluster: site.Cluster{Name: name, Domain: domain, Version: version},
+	p := &planner{number: number, network: fmt.Sprintf("192.168.%d", number), clusterPlan: clusterPlan{
+		Cluster: site.Cluster{Name: name, Domain: domain},
 	}}
+	p.of(release{version: version})
+	return p
 }
+
+// of installs a release.
+func (p *planner) of(r release) { p.release, p.Version = r, r.version }
 
 // controlPlane adds the masters.
 func (p *planner) controlPlane(count int) {
 	p.ControlPlane = count
 	p.add("master", hardware.Master, count, 20)
+}
+
+// on puts the cluster on a platform, and the machines into what they are there.
+func (p *planner) on(platform, vendor, product string) {
+	for n := range p.hosts {
+		if vendor != "" {
+			p.hosts[n].spec.Vendor, p.hosts[n].spec.Product = vendor, product
+		}
+	}
+	p.configure = append(p.configure, func(c *wire.ClusterCreateParams) {
+		managed := platform == "none"
+		c.Platform, c.UserManagedNetworking = &wire.Platform{Type: wire.PlatformType(platform)}, &managed
+	})
+}
+
+// storageNetwork gives the machines a NIC, their first, in a network that has no way out.
+func (p *planner) storageNetwork() {
+	for n := range p.hosts {
+		spec := &p.hosts[n].spec
+		storage := spec.NICs[0]
+		spec.NICs[0].Name = "eno2"
+		last := spec.NICs[0].Addresses[0].Addr().As4()[3]
+		storage.MAC = "06" + storage.MAC[2:]
+		storage.Addresses = []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("10.0.%d.%d/24", p.number, last))}
+		spec.NICs = append([]hardware.NIC{storage}, spec.NICs...)
+	}
+}
+
+// large is a compact cluster with room for operators.
+func (p *planner) large() {
+	p.ControlPlane = 3
+	p.add("master", hardware.Large, 3, 20)
+	p.virtualAddresses()
+}
+
+// operators chooses operators of OLM.
+func (p *planner) operators(names ...string) {
+	p.configure = append(p.configure, func(c *wire.ClusterCreateParams) {
+		var chosen []wire.OperatorCreateParams
+		for _, name := range names {
+			chosen = append(chosen, wire.OperatorCreateParams{Name: &name})
+		}
+		c.OlmOperators = &chosen
+	})
 }
 
 // resolve has the user's DNS know the names of the cluster.

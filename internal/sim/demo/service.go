@@ -35,8 +35,8 @@ const (
 // ready is the line the service prints when it is.
 var ready = regexp.MustCompile(`is ready after [^:]+: API ([^,\s]+)(?:, Temporal UI ([^,\s]+))?`)
 
-// startService starts the service on free ports and waits until it is ready.
-func startService(ctx context.Context, d *demo) (*service, error) {
+// startService starts the service on free ports, with variables for it, and waits until it is ready.
+func startService(ctx context.Context, d *demo, variables []string) (*service, error) {
 	agents, err := agentFolder(d)
 	if err != nil {
 		return nil, err
@@ -46,9 +46,11 @@ func startService(ctx context.Context, d *demo) (*service, error) {
 		return nil, fmt.Errorf("open the log of the service: %w", err)
 	}
 	s := &service{command: exec.Command(d.program, "up", "--data-dir", filepath.Join(d.dir, "service"), "--listen", d.Listen,
-		"--temporal-port", "0", "--insecure-registry", d.releases.Address(), "--agent-binaries", agents,
+		"--temporal-port", "0", "--insecure-registry", strings.Join(d.releases.addresses(), ","), "--agent-binaries", agents,
 		"--installer-user", "0")} // the stand-in is this program, which can lie where no other user reaches it
-	s.command.Env = append(s.command.Environ(), "RELEASE_IMAGES="+d.releases.list)
+	s.command.Env = append(s.command.Environ(), "RELEASE_IMAGES="+d.releases.list,
+		"PUBLIC_CONTAINER_REGISTRIES="+d.releases.public())
+	s.command.Env = append(s.command.Env, variables...)
 	s.command.Stderr = log
 	// A group of its own: Ctrl-C is for the demo, which then ends the service in order.
 	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

@@ -102,7 +102,8 @@ func (s *Spec) disks(files map[string]string) {
 		for name, value := range map[string]string{
 			"size": fmt.Sprintf("%d\n", d.SizeGB*1e9/512), "removable": "0\n", "ro": "0\n", "hidden": "0\n", "dev": number + "\n",
 			"queue/rotational": rotational, "queue/physical_block_size": "4096\n", "queue/logical_block_size": "512\n",
-			"device/vendor": d.Vendor + "\n", "device/model": d.Model + "\n", "device/type": "0\n", "device/state": "running\n",
+			"device/vpd_pg83": "\x00\x83\x00\x0c\x01\x03\x00\x08" + d.WWN[len(d.WWN)-8:], // SPC-4, "Device Identification VPD page"
+			"device/vendor":   d.Vendor + "\n", "device/model": d.Model + "\n", "device/type": "0\n", "device/state": "running\n",
 		} {
 			files[dir+name] = value
 		}
@@ -151,6 +152,9 @@ func (s *Spec) system(files map[string]string, bootID string) {
 	files["/proc/cmdline"] = "BOOT_IMAGE=/images/pxeboot/vmlinuz ignition.firstboot ignition.platform.id=metal coreos.liveiso=rhcos-sim\n"
 	files["/proc/sys/kernel/random/boot_id"] = bootID + "\n"
 	files["/proc/sys/kernel/hostname"] = s.Hostname + "\n"
+	if s.Architecture != "" {
+		files["/proc/sys/kernel/arch"] = s.Architecture + "\n"
+	}
 	files["/proc/sys/kernel/osrelease"] = "5.14.0-570.el9.x86_64\n"
 	mounts := "proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0\nsysfs /sys sysfs ro,nosuid,nodev,noexec 0 0\n" +
 		"/dev/loop1 /sysroot squashfs ro,relatime 0 0\n" + // a live image: a reboot forgets it

@@ -3,6 +3,7 @@ package hardware
 import (
 	"net"
 	"net/netip"
+	"slices"
 
 	"slipway/agent/inventory"
 )
@@ -27,11 +28,13 @@ func (l Links) Links() ([]inventory.Link, error) {
 	return links, nil
 }
 
+func (l Links) leadsToGateway(address netip.Prefix) bool { return address.Contains(l.Spec.Gateway) }
+
 // Routes lists the default route and those of the NICs' networks.
 func (l Links) Routes() ([]inventory.Route, error) {
 	var routes []inventory.Route
-	for n, nic := range l.Spec.NICs {
-		if n == 0 && l.Spec.Gateway.IsValid() {
+	for _, nic := range l.Spec.NICs {
+		if l.Spec.Gateway.IsValid() && slices.ContainsFunc(nic.Addresses, l.leadsToGateway) {
 			everywhere := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
 			if l.Spec.Gateway.Is6() {
 				everywhere = netip.PrefixFrom(netip.IPv6Unspecified(), 0)

@@ -19,13 +19,15 @@ type Spec struct {
 	Vendor  string    `json:"vendor"`
 	Product string    `json:"product"`
 	// Hostname is what the live image calls itself.
-	Hostname  string `json:"hostname"`
-	CPUs      int    `json:"cpus"` // cores, one thread each
-	CPUModel  string `json:"cpu_model"`
-	MemoryMiB int64  `json:"memory_mib"`
-	Disks     []Disk `json:"disks"`
-	NICs      []NIC  `json:"nics"`
-	// Gateway is the next hop of the default route, through the first interface.
+	Hostname string `json:"hostname"`
+	CPUs     int    `json:"cpus"` // cores, one thread each
+	CPUModel string `json:"cpu_model"`
+	// Architecture is that of the processor as the kernel names it: aarch64. Empty: that of the machine this runs on.
+	Architecture string `json:"architecture,omitempty"`
+	MemoryMiB    int64  `json:"memory_mib"`
+	Disks        []Disk `json:"disks"`
+	NICs         []NIC  `json:"nics"`
+	// Gateway is the next hop of the default route, through the interface whose network it is in.
 	Gateway netip.Addr `json:"gateway"`
 }
 
@@ -66,6 +68,7 @@ var (
 	Master     = Shape{CPUs: 8, MemoryMiB: 16384, DiskGB: 120}
 	Worker     = Shape{CPUs: 16, MemoryMiB: 32768, DiskGB: 240}
 	SingleNode = Shape{CPUs: 8, MemoryMiB: 32768, DiskGB: 240}
+	Large      = Shape{CPUs: 24, MemoryMiB: 65536, DiskGB: 240}
 	Arbiter    = Shape{CPUs: 2, MemoryMiB: 8192, DiskGB: 60}
 )
 

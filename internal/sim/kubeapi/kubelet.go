@@ -20,6 +20,8 @@ type NodeSpec struct {
 	Addresses []netip.Addr
 	// Roles become node-role.kubernetes.io/<role> labels: master, worker, control-plane.
 	Roles []string
+	// Architecture of the machine as Go names it; that of this one if empty.
+	Architecture string
 	// Uninitialized: the kubelet has an external cloud provider, and its node a taint until that one has seen it.
 	Uninitialized bool
 	// Taints are further ones that the node joins with.

@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"time"
 
 	certv1 "k8s.io/api/certificates/v1"
@@ -96,7 +98,7 @@ func (k *kubelet) ensureNode(ctx context.Context) (*corev1.Node, error) {
 }
 
 func (k *kubelet) newNode() *corev1.Node {
-	labels := map[string]string{corev1.LabelHostname: k.spec.Name, corev1.LabelOSStable: "linux"}
+	labels := map[string]string{corev1.LabelHostname: k.spec.Name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: cmp.Or(k.spec.Architecture, runtime.GOARCH)}
 	for _, role := range k.spec.Roles {
 		labels["node-role.kubernetes.io/"+role] = ""
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -21,17 +22,32 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Repositories, named as those of real releases.
-const (
-	releaseRepository   = "openshift-release-dev/ocp-release"
-	componentRepository = "openshift-release-dev/ocp-v4.0-art-dev"
+// distribution is where the images of a real release are, and what they are.
+type distribution struct {
+	releases, components string // repositories
+	// system is the component with the operating system of nodes.
+	system string
+	// everyArchitecture: the tag of a release ends with its architecture.
+	everyArchitecture bool
+}
+
+// Distributions by whether a version is one of OKD, whose nodes run CentOS Stream CoreOS (okd-project/okd, releases).
+var (
+	openShift = distribution{"openshift-release-dev/ocp-release", "openshift-release-dev/ocp-v4.0-art-dev", "rhel-coreos", true}
+	okd       = distribution{"okd/scos-release", "okd/scos-content", "stream-coreos", false}
 )
 
-// components are the other images that an installation names.
+func distributionOf(version string) distribution {
+	if strings.Contains(version, "-okd") {
+		return okd
+	}
+	return openShift
+}
+
+// components are the other images that an installation names, beside the operating system.
 var components = []string{
 	"agent-installer-api-server", "agent-installer-csr-approver", "agent-installer-node-agent", "agent-installer-orchestrator",
 	"cli", "cluster-version-operator", "console", "etcd", "hyperkube", "machine-config-operator", "machine-os-content", "must-gather",
-	"rhel-coreos",
 }
 
 // publish pushes a release and all its images, and returns the release image by tag.
@@ -44,7 +60,8 @@ func (p *Payload) publish(ctx context.Context, version string, opts Options) (st
 		}
 		images[component] = ref
 	}
-	for _, component := range components {
+	from := distributionOf(version)
+	for _, component := range append(slices.Clone(components), from.system) {
 		ref, err := p.push(ctx, component, version, opts, []file{{path: "etc/component", mode: 0o644, data: []byte(component + "\n")}})
 		if err != nil {
 			return "", err
@@ -55,7 +72,10 @@ func (p *Payload) publish(ctx context.Context, version string, opts Options) (st
 	if err != nil {
 		return "", err
 	}
-	tag := fmt.Sprintf("/%s:%s-%s", releaseRepository, version, machine(opts.Architecture))
+	tag := fmt.Sprintf("/%s:%s", from.releases, version)
+	if from.everyArchitecture {
+		tag += "-" + machine(opts.Architecture)
+	}
 	image, err := build(version, "release", opts.Architecture, []file{{path: "usr/bin/cluster-version-operator", mode: 0o755}}, manifests)
 	if err != nil {
 		return "", err
@@ -81,7 +101,7 @@ func (p *Payload) push(ctx context.Context, component, version string, opts Opti
 	if err != nil {
 		return "", fmt.Errorf("hash image %s: %w", component, err)
 	}
-	ref := fmt.Sprintf("/%s@%s", componentRepository, digest)
+	ref := fmt.Sprintf("/%s@%s", distributionOf(version).components, digest)
 	return p.name + ref, p.write(ctx, p.address+ref, image, opts)
 }
 

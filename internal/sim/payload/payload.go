@@ -33,7 +33,7 @@ type Options struct {
 	// Name is the registry that releases name their images by, where it is not the address: that of a source which
 	// only mirrors of it can be reached of.
 	Name string
-	// Versions are the releases to serve, like "4.20.33".
+	// Versions are the releases to serve, like "4.20.33" or, of OKD, "4.20.0-okd-scos.13".
 	Versions []string
 	// Architecture of the releases as Go names it: amd64, arm64, ppc64le, s390x.
 	Architecture string
