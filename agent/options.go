@@ -53,6 +53,7 @@ type Platform struct {
 	Neighbours Neighbours
 	DiskSpeed  DiskSpeed
 	Leases     Leases
+	BMC        inventory.BMC // nil: the machine has none
 	Resolver   Resolver
 	// Kube opens the API of the new cluster on a bootstrap host.
 	Kube installer.OpenKube

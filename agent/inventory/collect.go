@@ -14,6 +14,7 @@ type Machine struct {
 	Root   hostexec.Root
 	Runner hostexec.Runner
 	Links  Links
+	BMC    BMC // nil: the machine has none
 }
 
 // readers fill their parts of an inventory. Those that come later may read what earlier

@@ -64,11 +64,9 @@ func FuzzCommandOutput(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(string(archive))
 	}
-	f.Add("IPv6 Static Address 0:\n    Enabled: yes\n    Address: 2001:db8::1%x/64\n    Status: active\nIP Address: ::\n")
 	f.Add(`{"smart_status":{"passed":false,"nvme":{"value":9}}}`)
 	root := f.TempDir()
 	setup := tree{
-		"/dev/ipmi0":                        "",
 		"/sys/block/sda/size":               "1000\n",
 		"/sys/class/net/eno1/device/vendor": "0x8086\n",
 		"/proc/meminfo":                     "MemTotal: 1 kB\n",

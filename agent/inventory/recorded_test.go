@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
+	"slipway/agent/bmc"
 	"slipway/agent/inventory"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/hostexectest"
@@ -28,12 +29,15 @@ import (
 //	a/folder/    a line for each entry: "name = content", "name -> target", "name/"
 //	a/file       the content of a file
 //	$ command    what the command prints; "exit N" alone in the first line is its exit code
+//	ipmi         what the management controller answers: a line "0c 02: 01 03 00 00 = 11 c6
+//	             33 64 0b" for each command (function, number, data), in hexadecimal
 //
 // The content "@mbr" is a boot sector, "@zero" an empty one, "@hex 06 00" those bytes,
 // "@smbios 16384 0" the tables of firmware with a memory module of 16 GiB and an empty slot. The
 // links and routes are the JSON of the ip commands.
 type recorded struct {
 	files    tree
+	ipmi     map[string]string
 	commands map[string]hostexectest.Answer
 	printed  map[string]string
 }
@@ -49,6 +53,8 @@ func record(t *testing.T, path string) recorded {
 		switch command, isCommand := strings.CutPrefix(section.Name, "$ "); {
 		case isCommand:
 			r.commands[command], r.printed[command] = answer(t, text), text
+		case section.Name == "ipmi":
+			r.talk(t, text)
 		case strings.HasSuffix(section.Name, "/"):
 			r.folder(t, "/"+section.Name, text)
 		default:
@@ -124,8 +130,40 @@ func (r recorded) plant(t *testing.T) hostexec.Root {
 func (r recorded) machine(t *testing.T) inventory.Machine {
 	t.Helper()
 	links := network{links: r.links(t), routes: slices.Concat(r.routes(t, "ip -json route"), r.routes(t, "ip -6 -json route"))}
-	return inventory.Machine{Root: r.plant(t), Runner: hostexectest.New(r.commands), Links: links}
+	return inventory.Machine{Root: r.plant(t), Runner: hostexectest.New(r.commands), Links: links, BMC: bmc.Controller{Open: r.openIPMI}}
 }
+
+// talk reads what a management controller answers.
+func (r *recorded) talk(t *testing.T, text string) {
+	t.Helper()
+	r.ipmi = map[string]string{}
+	for line := range strings.Lines(text) {
+		command, answer, found := strings.Cut(strings.TrimSpace(line), " = ")
+		require.True(t, found, line)
+		r.ipmi[command] = answer
+	}
+}
+
+func (r recorded) openIPMI() (bmc.Device, error) {
+	if r.ipmi == nil {
+		return nil, os.ErrNotExist
+	}
+	return r, nil
+}
+
+// Ask implements bmc.Device. What is not recorded is refused: a parameter or channel that
+// the controller does not have.
+func (r recorded) Ask(_ context.Context, c bmc.Command) ([]byte, error) {
+	const parameterOutOfRange = 0xc9
+	answer, is := r.ipmi[fmt.Sprintf("% x: % x", []byte{c.Function, c.Number}, c.Data)]
+	if !is {
+		return nil, bmc.CompletionError(parameterOutOfRange)
+	}
+	return hex.DecodeString(strings.ReplaceAll(answer, " ", ""))
+}
+
+// Close implements bmc.Device.
+func (recorded) Close() error { return nil }
 
 // ipFlags are those of ip and of Go.
 var ipFlags = map[string]net.Flags{

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/agent"
+	"slipway/agent/bmc"
 	"slipway/agent/dhcp"
 	"slipway/agent/diskspeed"
 	"slipway/agent/inventory"
@@ -85,6 +86,7 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 		Platform: agent.Platform{
 			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Neighbours: neighbours.Links{},
 			DiskSpeed: diskspeed.Meter{Root: hostexec.Root(o.Root), Now: time.Now}, Leases: dhcp.Client{Now: time.Now},
+			BMC: bmc.Controller{Open: bmc.At(hostexec.Root(o.Root))},
 			Resolver:  &net.Resolver{PreferGo: true},
 			Kube:      func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
 		},

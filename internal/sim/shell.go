@@ -24,7 +24,7 @@ var commands = map[string]command{
 	"bootlist": succeed, "chronyc": shell.chronyc, "coreos-installer": shell.coreosInstaller, "dd": shell.dd,
 	"dmesg":   printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"),
 	"dmsetup": succeed, "efibootmgr": shell.efibootmgr, "findmnt": shell.findmnt,
-	"hostnamectl": shell.hostnamectl, "ip": shell.ip, "ipmitool": shell.ipmitool, "journalctl": shell.journalctl,
+	"hostnamectl": shell.hostnamectl, "ip": shell.ip, "journalctl": shell.journalctl,
 	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "mount": succeed, "ping": shell.ping,
 	"podman":   shell.podman,
 	"pvremove": succeed, "pvs": shell.pvs, "rpm-ostree": succeed, "sync": succeed, "shutdown": shell.shutdown,

@@ -123,11 +123,6 @@ func (s shell) lscpu(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	return 0
 }
 
-// ipmitool finds no board controller: the machine has no /dev/ipmi0.
-func (s shell) ipmitool(_ context.Context, _ hostexec.Cmd, out *reply) int {
-	return out.complain(1, "Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory\n")
-}
-
 func (s shell) efibootmgr(_ context.Context, _ hostexec.Cmd, out *reply) int {
 	out.printf("BootCurrent: 0001\nTimeout: 3 seconds\nBootOrder: 0002,0001\nBoot0001* CD/DVD Drive\nBoot0002* Red Hat Enterprise Linux\n")
 	return 0
