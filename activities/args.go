@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/steps"
 	"slipway/internal/images/release"
 	"slipway/internal/model"
@@ -23,7 +25,9 @@ type StepArgs struct {
 	InstallerImage, ControllerImage string
 	// ControllerPrograms lists the programs of the controller, by architecture; nil: there are none.
 	ControllerPrograms func() (map[string]wire.AgentProgram, error)
-	Timeouts           Timeouts
+	// MustGatherImages are those of operators, and instead of that of releases.
+	MustGatherImages openshift.MustGatherImages
+	Timeouts         Timeouts
 	// Dummy leaves the components of the release out, see Files.
 	Dummy bool
 	// Disabled are the types of checks that hosts are not asked to run.
@@ -151,5 +155,6 @@ func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraE
 	if image, ok := components[componentMustGather]; ok {
 		images.MustGather["ocp"] = image
 	}
+	maps.Copy(images.MustGather, a.MustGatherImages.For(c))
 	return images, nil
 }

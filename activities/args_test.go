@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/activities"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -67,6 +68,37 @@ func TestHostsThatRunFromADiskGetTheOperatingSystemOfTheRelease(t *testing.T) {
 		c.ReleaseImage, c.ReleaseComponents = "", nil // nothing is known of the release of an imported cluster
 		_, err = args.StepArgs(t.Context(), string(wire.StepImageWrite), c, &host)
 		require.ErrorIs(t, err, model.ErrInvalid)
+	}
+}
+
+func TestImagesOfMustGatherAreThoseOfTheSetting(t *testing.T) {
+	t.Parallel()
+	x := newScene(t)
+	c, err := x.store.Cluster(t.Context(), x.ref.ClusterID)
+	require.NoError(t, err)
+	c.OpenShiftVersion, c.CPUArchitecture, c.ReleaseImage = "4.20.33", "x86_64", "quay.io/release@sha256:1"
+	c.ReleaseComponents = map[string]string{"must-gather": "quay.io/gather@sha256:2", "cli": "quay.io/cli@sha256:3"}
+	host := *x.host
+	host.Bootstrap, host.Role, host.InstallationDiskPath = true, model.RoleMaster, "/dev/sda"
+	of := func(version, operator string) openshift.MustGatherImages {
+		return openshift.MustGatherImages{version + "-x86_64": {operator: "r.example.com/gather:1"}}
+	}
+	const released = `"must_gather_image":"quay.io/gather@sha256:2"`
+	for name, try := range map[string]struct {
+		images openshift.MustGatherImages
+		want   string
+	}{
+		"the release's alone":    {nil, released},
+		"none of other versions": {of("4.19", "odf"), released},
+		"an operator's beside it": {
+			of("4.20", "odf"), `"must_gather_image":"{\"ocp\":\"quay.io/gather@sha256:2\",\"odf\":\"r.example.com/gather:1\"}"`,
+		},
+		"another one instead": {of("4.20", "ocp"), `"must_gather_image":"r.example.com/gather:1"`},
+	} {
+		args := &activities.StepArgs{Store: x.store, MustGatherImages: try.images}
+		got, err := args.StepArgs(t.Context(), string(wire.StepTypeInstall), c, &host)
+		require.NoError(t, err, name)
+		require.Contains(t, got[0], try.want, name)
 	}
 }
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,9 @@ const (
 	// gatherPlatform is the key of the platform's own image of must-gather.
 	gatherPlatform = "ocp"
 )
+
+// gatherNames are other names that operators have in lists of images.
+var gatherNames = map[string]string{"odf": "ocs"}
 
 // gather adds the state of the cluster to an archive: must-gather's, and where that cannot run the logs of pods in
 // trouble. Nothing here fails: a cluster in trouble answers only some requests.
@@ -76,7 +80,7 @@ func gatherImages(given string, failed []string) []string {
 	}
 	var images []string
 	for _, name := range append([]string{gatherPlatform}, failed...) {
-		if image := byOperator[name]; image != "" && !slices.Contains(images, image) {
+		if image := cmp.Or(byOperator[name], byOperator[gatherNames[name]]); image != "" && !slices.Contains(images, image) {
 			images = append(images, image)
 		}
 	}

@@ -370,7 +370,7 @@ func TestAFailedInstallationIsGathered(t *testing.T) {
 		want   map[string]string // a part of each file
 	}{
 		"with must-gather": {want: map[string]string{
-			"must-gather/quay-io-gather/version": "--image quay.io/gather:1 --image quay.io/lvm-gather:1",
+			"must-gather/quay-io-gather/version": "--image quay.io/gather:1 --image quay.io/lvm-gather:1 --image quay.io/ocs-gather:1",
 		}},
 		"with the logs of pods in trouble": {
 			runner: oc{fails: errors.New("no node takes a pod")},
@@ -385,10 +385,12 @@ func TestAFailedInstallationIsGathered(t *testing.T) {
 			s := newService(t, host(t, "sno", "192.168.1.10/24"))
 			s.cluster.Status = wire.ClusterStatus(model.ClusterError)
 			s.cluster.MonitoredOperators = append(s.cluster.MonitoredOperators,
-				wire.MonitoredOperator{Name: "lvm", OperatorType: wire.Olm, Status: "failed"})
+				wire.MonitoredOperator{Name: "lvm", OperatorType: wire.Olm, Status: "failed"},
+				wire.MonitoredOperator{Name: "odf", OperatorType: wire.Olm, Status: "failed"},
+				wire.MonitoredOperator{Name: "cnv", OperatorType: wire.Olm, Status: "available"})
 			b := newBench(t, s)
 			b.options.Runner = tc.runner
-			b.options.MustGatherImages = `{"ocp":"quay.io/gather:1","lvm":"quay.io/lvm-gather:1","odf":"quay.io/odf-gather:1"}`
+			b.options.MustGatherImages = `{"ocp":"quay.io/gather:1","lvm":"quay.io/lvm-gather:1","cnv":"quay.io/cnv-gather:1","ocs":"quay.io/ocs-gather:1"}`
 			b.put("pods", map[string]any{
 				"apiVersion": "v1", "kind": "Pod",
 				"metadata": map[string]any{

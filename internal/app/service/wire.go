@@ -175,7 +175,8 @@ func (s *Service) StartWorker(ctx context.Context) error {
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
 				InstallerImage: s.variables.InstallerImage, ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
-				Dummy:    s.variables.DummyIgnition,
+				MustGatherImages: s.variables.MustGatherImages,
+				Dummy:            s.variables.DummyIgnition,
 				Disabled: s.variables.DisabledSteps, CheckClusterVersion: s.variables.CheckClusterVersion,
 				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,

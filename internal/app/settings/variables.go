@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
@@ -30,6 +31,8 @@ type Variables struct {
 	HostMonitor, ClusterMonitor              time.Duration
 
 	AgentImage, InstallerImage, ControllerImage string
+
+	MustGatherImages openshift.MustGatherImages
 
 	UpgradeAgent, VirtualNICs, DummyIgnition, CheckClusterVersion bool
 
@@ -103,6 +106,18 @@ var variables = []variable{
 		"image that contains the controller, by digest or named in full; none: Slipway's agents run it in an image of the release, " +
 			"others in the image of their implementation",
 		image(func(s *Variables) *string { return &s.ControllerImage }),
+	},
+	{
+		"MUST_GATHER_IMAGES", "",
+		"images of must-gather for operators that fail, beside that of the release: a JSON object such as " +
+			`{"4.20-x86_64": {"odf": "registry.example.com/odf-must-gather:v4.20"}}; operators are cnv, lso, odf and ocs, ` +
+			"and ocp replaces that of the release",
+		func(s *Variables, value string) (err error) {
+			if value != "" {
+				s.MustGatherImages, err = openshift.ParseMustGatherImages([]byte(value))
+			}
+			return err
+		},
 	},
 	{
 		"ENABLE_VIRTUAL_INTERFACES", "false",

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
 )
 
 // environment holds variables of a process.
@@ -42,6 +43,7 @@ func TestVariablesAreReadByTheNamesOfOtherDeployments(t *testing.T) {
 		"DISABLED_STEPS": "verify-vips, ntp-synchronizer,,verify-vips", "DISABLED_HOST_VALIDATIONS": "ntp-synced",
 		"DISABLED_CLUSTER_VALIDATIONS": "dns-domain-defined", "AGENT_INVENTORY_MAX_SIZE": "1000000",
 		"PUBLIC_CONTAINER_REGISTRIES": "quay.io,docker.io",
+		"MUST_GATHER_IMAGES":          `{"4.20-x86_64":{"odf":"registry.example.com/odf:v4.20"}}`,
 	})
 	require.NoError(t, err)
 	require.Equal(t, 20*time.Minute, got.InactiveAfter)
@@ -54,6 +56,7 @@ func TestVariablesAreReadByTheNamesOfOtherDeployments(t *testing.T) {
 	require.Equal(t, []string{"ntp-synced"}, got.DisabledHost)
 	require.Equal(t, []string{"dns-domain-defined"}, got.DisabledCluster)
 	require.Equal(t, []string{"quay.io", "docker.io"}, got.PublicRegistries)
+	require.Equal(t, openshift.MustGatherImages{"4.20-x86_64": {"odf": "registry.example.com/odf:v4.20"}}, got.MustGatherImages)
 	require.EqualValues(t, 1_000_000, got.InventoryBytes)
 	require.Empty(t, got.ForeignAgent(), "agents stay what they are")
 }
