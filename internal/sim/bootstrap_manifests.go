@@ -30,6 +30,7 @@ var bootkubeApplies = map[string]schema.GroupVersionResource{
 	"Infrastructure": {Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"},
 	"MachineConfig":  {Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs"},
 
+	"DaemonSet":          {Group: "apps", Version: "v1", Resource: "daemonsets"},
 	"Job":                {Group: "batch", Version: "v1", Resource: "jobs"},
 	"ClusterRole":        {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 	"ClusterRoleBinding": {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},
@@ -57,6 +58,13 @@ func (m *Machine) applyManifests(ctx context.Context, api string) error {
 		}
 		if _, err := target.Apply(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "bootkube", Force: true}); err != nil {
 			return fmt.Errorf("apply %s %s: %w", obj.GetKind(), obj.GetName(), err)
+		}
+		if obj.Object["status"] == nil {
+			continue
+		}
+		// The status is a sub-resource (openshift/cluster-bootstrap, pkg/start/create.go).
+		if _, err := target.ApplyStatus(ctx, obj.GetName(), obj, metav1.ApplyOptions{FieldManager: "bootkube", Force: true}); err != nil {
+			return fmt.Errorf("apply the status of %s %s: %w", obj.GetKind(), obj.GetName(), err)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ func TestEveryScenarioOfTheDemoIsInstalled(t *testing.T) {
 		"--speed",
 		"100",
 		"--timeout",
-		"6m",
+		"10m",
 		"--data-dir",
 		dir,
 	)
@@ -44,7 +44,8 @@ func TestEveryScenarioOfTheDemoIsInstalled(t *testing.T) {
 	for cluster, held := range map[string]string{
 		"vsphere is installed":                         "cluster demo-vsphere holds: all nodes (5), ready and without taints; no machines; no machinesets; no controlplanemachinesets",
 		"nutanix is initialized by its cloud":          "nodes that the cloud initialized",
-		"none has nodes in the network that leads out": "the addresses of nodes in 192.168.121.0/24",
+		"external has its controller":                  "daemonsets oci-cloud-controller-manager; nodes that the cloud initialized",
+		"none has nodes in the network that leads out": "the addresses of nodes in 192.168.122.0/24",
 		"okd is of its own version":                    "clusterversions version with version 4.20.0-okd-scos.13",
 		"fips is refused without a variable":           "cluster demo-fips is refused",
 		"fips is accepted with it":                     "machineconfigs 99-master-fips with fips true",

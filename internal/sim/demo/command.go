@@ -23,7 +23,7 @@ import (
 
 // Command holds the flags of slipway-demo.
 type Command struct {
-	Scenario   []string      `placeholder:"NAME,..." help:"What to install, instead of --hosts and --sno: ha, sno, compact, arbiter, late-binding, day-2, dual-stack, user-managed-networking, vsphere, nutanix, none, okd, fips, arm64, odf, cnv."`
+	Scenario   []string      `placeholder:"NAME,..." help:"What to install, instead of --hosts and --sno: ha, sno, compact, arbiter, late-binding, day-2, dual-stack, user-managed-networking, vsphere, nutanix, external, none, okd, fips, arm64, odf, cnv."`
 	Hosts      string        `default:"3+2" placeholder:"M+W" help:"Masters and workers of the first cluster; 0 for none."`
 	SNO        bool          `name:"sno" default:"true" negatable:"" help:"Install a single-node cluster too."`
 	Speed      float64       `default:"60" help:"How much faster than real time passes on the machines; 0: nothing takes time."`

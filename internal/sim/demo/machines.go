@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"path/filepath"
 
@@ -26,6 +27,9 @@ func (c *installation) define(ctx context.Context) error {
 			return fmt.Errorf("override the install-config: %w", err)
 		}
 	}
+	if err := c.addManifests(ctx); err != nil {
+		return err
+	}
 	image, err := c.discoveryImage(ctx)
 	if err != nil {
 		return err
@@ -45,6 +49,19 @@ func (c *installation) register(ctx context.Context) (*wire.Cluster, error) {
 		configure(&params)
 	}
 	return c.client.RegisterCluster(ctx, params)
+}
+
+func (c *installation) addManifests(ctx context.Context) error {
+	folder := wire.CreateManifestParamsFolder("openshift")
+	for name, content := range c.plan.manifests {
+		_, err := c.client.CreateManifest(ctx, c.id, wire.CreateManifestParams{
+			FileName: name, Folder: folder, Content: base64.StdEncoding.EncodeToString([]byte(content)),
+		})
+		if err != nil {
+			return fmt.Errorf("add manifest %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // discoveryImage makes an InfraEnv and reads what its image gives machines.

@@ -31,6 +31,8 @@ type clusterPlan struct {
 	// configure changes the definition of the cluster, override its install-config (JSON).
 	configure []func(*wire.ClusterCreateParams)
 	override  string
+	// manifests are those of the user, by name in the folder openshift.
+	manifests map[string]string
 	// environment are variables of the service without which it refuses the override, with the refusal.
 	environment []string
 	refusal     string

@@ -84,6 +84,16 @@ var scenarios = []scenario{
 		p.cloud = true
 		p.claims = append(withoutMachines(), hasPlatform("Nutanix"), withProvider)
 	}},
+	{"external", "three masters in Oracle's cloud, whose controller is among the manifests of the user", func(p *planner) {
+		p.controlPlane(3)
+		p.on("external", "OracleCloud.com", "VM.Standard.E4.Flex")
+		p.resolve()
+		p.manifests = map[string]string{"oci-ccm.yaml": oracleController}
+		p.cloud = true
+		p.claims = []claim{
+			hasPlatform("External"), has("apps/v1/daemonsets", "oci-cloud-controller-manager", "oci-cloud-controller-manager"), withProvider,
+		}
+	}},
 	{"none", "three masters on no platform, with two networks of which one leads out", func(p *planner) {
 		p.controlPlane(3)
 		p.storageNetwork()
@@ -132,6 +142,19 @@ var scenarios = []scenario{
 		}
 	}},
 }
+
+// oracleController stands for the manifests of Oracle's cloud controller manager (oracle/oci-cloud-controller-manager).
+const oracleController = `apiVersion: v1
+kind: Namespace
+metadata:
+  name: oci-cloud-controller-manager
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: oci-cloud-controller-manager
+  namespace: oci-cloud-controller-manager
+`
 
 // Kinds of objects that claims name, as in URLs.
 const (
@@ -202,13 +225,19 @@ func (p *planner) controlPlane(count int) {
 // on puts the cluster on a platform, and the machines into what they are there.
 func (p *planner) on(platform, vendor, product string) {
 	for n := range p.hosts {
-		if vendor != "" {
-			p.hosts[n].spec.Vendor, p.hosts[n].spec.Product = vendor, product
+		switch spec := &p.hosts[n].spec; platform {
+		case "vsphere", "nutanix":
+			spec.Vendor, spec.Product = vendor, product
+		case "external":
+			spec.Vendor, spec.Product, spec.AssetTag = "QEMU", product, vendor
 		}
 	}
 	p.configure = append(p.configure, func(c *wire.ClusterCreateParams) {
-		managed := platform == "none"
+		managed := platform == "none" || platform == "external"
 		c.Platform, c.UserManagedNetworking = &wire.Platform{Type: wire.PlatformType(platform)}, &managed
+		if platform == "external" {
+			c.Platform.External = wire.PlatformExternal{PlatformName: "oci", CloudControllerManager: "External"}
+		}
 	})
 }
 

@@ -13,7 +13,7 @@ func (s *Spec) dmi(files map[string]string) {
 		"sys_vendor": s.Vendor, "product_name": s.Product, "product_version": "1.0", "product_serial": s.Serial,
 		"product_uuid": s.UUID.String(), "product_family": "", "product_sku": "",
 		"board_vendor": s.Vendor, "board_name": "SIM-BOARD", "board_version": "A00", "board_serial": s.Serial, "board_asset_tag": "",
-		"chassis_vendor": s.Vendor, "chassis_type": "23", "chassis_version": "", "chassis_serial": s.Serial, "chassis_asset_tag": "",
+		"chassis_vendor": s.Vendor, "chassis_type": "23", "chassis_version": "", "chassis_serial": s.Serial, "chassis_asset_tag": s.AssetTag,
 		"bios_vendor": "Slipway", "bios_version": "1.0.0", "bios_date": "01/01/2026",
 	} {
 		files[dir+name] = value + "\n"

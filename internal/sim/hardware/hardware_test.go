@@ -93,3 +93,37 @@ func TestCheckRefusesAnAddressThatIsNone(t *testing.T) {
 	s.NICs[0].MAC = "52:54"
 	require.ErrorContains(t, s.Check(), "interface eno1")
 }
+
+// A machine whose first NIC leads nowhere else.
+func twoNICs() hardware.Spec {
+	s := spec()
+	storage := hardware.NIC{
+		Name: "eno0", MAC: "52:54:00:00:00:01", MTU: 1500, SpeedMbps: 1000, Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.10/24")},
+	}
+	s.NICs = append([]hardware.NIC{storage}, s.NICs...)
+	return s
+}
+
+func TestDefaultRouteLeadsThroughTheNetworkOfTheGateway(t *testing.T) {
+	t.Parallel()
+	s := twoNICs()
+	routes, err := hardware.Links{Spec: &s}.Routes()
+	require.NoError(t, err)
+	require.Len(t, routes, 3)
+	require.Equal(t, "eno0", routes[0].Interface)
+	require.Equal(t, "10.0.0.0/24", routes[0].Destination.String())
+	require.Equal(t, "eno1", routes[1].Interface)
+	require.Equal(t, "0.0.0.0/0", routes[1].Destination.String())
+}
+
+func TestNodesTakeTheAddressOfTheHintElseOfTheDefaultRoute(t *testing.T) {
+	t.Parallel()
+	s := twoNICs()
+	for hint, want := range map[string]string{"": "192.0.2.10", "10.0.0.0": "10.0.0.10", "192.0.2.0": "192.0.2.10"} {
+		var toward netip.Addr
+		if hint != "" {
+			toward = netip.MustParseAddr(hint)
+		}
+		require.Equal(t, []netip.Addr{netip.MustParseAddr(want)}, s.NodeAddresses(toward), hint)
+	}
+}

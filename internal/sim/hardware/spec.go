@@ -18,6 +18,8 @@ type Spec struct {
 	UUID    uuid.UUID `json:"uuid"` // of the product
 	Vendor  string    `json:"vendor"`
 	Product string    `json:"product"`
+	// AssetTag is that of the chassis, by which a cloud marks its machines.
+	AssetTag string `json:"asset_tag,omitempty"`
 	// Hostname is what the live image calls itself.
 	Hostname string `json:"hostname"`
 	CPUs     int    `json:"cpus"` // cores, one thread each

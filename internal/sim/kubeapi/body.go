@@ -80,8 +80,12 @@ func (s *Server) patch(r *http.Request, to target) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind == types.ApplyPatchType {
-		obj, err := s.store.create(to.ref, sent.DeepCopy())
+	if kind == types.ApplyPatchType && to.subresource == "" {
+		made := sent.DeepCopy()
+		if to.res.hasStatus {
+			unstructured.RemoveNestedField(made.Object, "status")
+		}
+		obj, err := s.store.create(to.ref, made)
 		if !apierrors.IsAlreadyExists(err) {
 			return obj, err
 		}

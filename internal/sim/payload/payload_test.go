@@ -1,9 +1,13 @@
 package payload_test
 
 import (
+	"io"
 	"net/http"
 	"testing"
 
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/sim/payload"
@@ -43,4 +47,24 @@ func TestReleasesAreTheSameInEveryRun(t *testing.T) {
 	}
 	require.NotEmpty(t, digests[0])
 	require.Equal(t, digests[0], digests[1])
+}
+
+func TestReleasesOfOKDHaveTheirOwnNamesAndSystem(t *testing.T) {
+	t.Parallel()
+	p, err := payload.Serve(t.Context(), payload.Options{
+		Versions: []string{"4.20.0-okd-scos.13"}, Architecture: "amd64", InstallerCommand: []string{"/bin/true"},
+	})
+	require.NoError(t, err)
+	defer p.Close() //nolint:errcheck // the test ends
+	image := p.Address() + "/okd/scos-release:4.20.0-okd-scos.13"
+	require.Equal(t, image, p.ReleaseImage("4.20.0-okd-scos.13"))
+	ref, err := name.ParseReference(image, name.Insecure)
+	require.NoError(t, err)
+	release, err := remote.Image(ref)
+	require.NoError(t, err)
+	files, err := io.ReadAll(mutate.Extract(release))
+	require.NoError(t, err)
+	require.Contains(t, string(files), `"name": "stream-coreos"`)
+	require.Contains(t, string(files), "/okd/scos-content@sha256:")
+	require.NotContains(t, string(files), "rhel-coreos")
 }

@@ -139,12 +139,19 @@ func hash(text string) string {
 func (s *state) infrastructure() object {
 	controlPlane, infrastructure := s.topologies()
 	platform := s.platformType()
+	status := object{"type": platform}
+	spec := object{"type": platform}
+	if e := s.Config.Platform.External; e != nil {
+		state := e.CloudControllerManager // External, or nothing (pkg/asset/manifests/infrastructure.go)
+		spec["external"] = object{"platformName": e.PlatformName}
+		status["external"] = object{"cloudControllerManager": object{"state": state}}
+	}
 	return kube("config.openshift.io/v1", "Infrastructure", "", "cluster", object{
-		"spec": object{"platformSpec": object{"type": platform}},
+		"spec": object{"platformSpec": spec},
 		"status": object{
 			"apiServerURL": "https://api." + s.domain() + ":6443", "apiServerInternalURI": "https://api-int." + s.domain() + ":6443",
 			"controlPlaneTopology": controlPlane, "infrastructureTopology": infrastructure,
-			"infrastructureName": s.InfraID, "platform": platform, "platformStatus": object{"type": platform},
+			"infrastructureName": s.InfraID, "platform": platform, "platformStatus": status,
 		},
 	})
 }

@@ -154,7 +154,7 @@ func TestPlatformsAndTopologies(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ config, want string }{
 		"none":     {on("platform: {none: {}}"), "type: None"},
-		"external": {on("platform: {external: {platformName: oci, cloudControllerManager: External}}"), "type: External"},
+		"external": {on("platform: {external: {platformName: oci, cloudControllerManager: External}}"), "state: External"},
 		"vsphere":  {on(vSphere), "type: VSphere"},
 		"nutanix":  {on(nutanix), "type: Nutanix"},
 		"arbiter":  {two("") + "arbiter: {name: arbiter, replicas: 1}\n", "controlPlaneTopology: HighlyAvailableArbiter"},
