@@ -53,7 +53,8 @@ type Platform struct {
 	Neighbours Neighbours
 	DiskSpeed  DiskSpeed
 	Leases     Leases
-	BMC        inventory.BMC // nil: the machine has none
+	BMC        inventory.BMC    // nil: the machine has none
+	Health     inventory.Health // nil: no disk reports it
 	Resolver   Resolver
 	// Kube opens the API of the new cluster on a bootstrap host.
 	Kube installer.OpenKube

@@ -128,7 +128,8 @@ func (d *device) send(c Command) error {
 		pins.Pin(r.message.data)
 	}
 	// IPMICTL_SEND_COMMAND
-	return ioctl.Call(d.file.Fd(), ioctl.Native().Read('i', 13, unsafe.Sizeof(*r)), unsafe.Pointer(r))
+	_, err := ioctl.Call(d.file.Fd(), ioctl.Native().Read('i', 13, unsafe.Sizeof(*r)), unsafe.Pointer(r))
+	return err
 }
 
 // await waits until the driver has something.
@@ -161,7 +162,7 @@ func (d *device) receive() (data []byte, own bool, err error) {
 	pins.Pin(r)
 	pins.Pin(r.message.data)
 	// IPMICTL_RECEIVE_MSG_TRUNC
-	err = ioctl.Call(d.file.Fd(), ioctl.Native().ReadWrite('i', 11, unsafe.Sizeof(*r)), unsafe.Pointer(r))
+	_, err = ioctl.Call(d.file.Fd(), ioctl.Native().ReadWrite('i', 11, unsafe.Sizeof(*r)), unsafe.Pointer(r))
 	if err != nil && !errors.Is(err, unix.EMSGSIZE) { // a longer one than any of IPMI: its beginning is there
 		return nil, false, err
 	}

@@ -14,7 +14,8 @@ type Machine struct {
 	Root   hostexec.Root
 	Runner hostexec.Runner
 	Links  Links
-	BMC    BMC // nil: the machine has none
+	BMC    BMC    // nil: the machine has none
+	Health Health // nil: no disk reports it
 }
 
 // readers fill their parts of an inventory. Those that come later may read what earlier

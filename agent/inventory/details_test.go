@@ -2,13 +2,11 @@ package inventory_test
 
 import (
 	"net/netip"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
 )
 
@@ -103,15 +101,16 @@ func TestAddressesGetTheNetworkOfTheirLink(t *testing.T) {
 
 func TestHealthIsAskedOfDisksThatHaveIt(t *testing.T) {
 	t.Parallel()
-	m := record(t, shapes(t)["multipath-fc"]).machine(t)
-	inventory.Collect(t.Context(), m)
-	host, is := m.Runner.(*hostexectest.Host)
-	require.True(t, is)
-	require.Zero(t, host.Count("smartctl"), "LUNs have none")
-
-	m = record(t, shapes(t)["edge"]).machine(t)
-	inventory.Collect(t.Context(), m)
-	host, is = m.Runner.(*hostexectest.Host)
-	require.True(t, is)
-	require.Equal(t, 1, host.Count("smartctl"), "a missing program is asked for once: %s", strings.Join(host.Lines(), "\n"))
+	for name, want := range map[string][]string{
+		"multipath-fc": nil, // LUNs have none
+		"uefi-server":  {"/dev/sda", "/dev/sdb", "/dev/sdc"},
+		"nvme":         {"/dev/nvme0n1", "/dev/nvme1n1", "/dev/nvme2n1"},
+		"vm-kvm":       nil,
+	} {
+		m := record(t, shapes(t)[name]).machine(t)
+		inventory.Collect(t.Context(), m)
+		health, is := m.Health.(*verdicts)
+		require.True(t, is)
+		require.Equal(t, want, health.asked, name)
+	}
 }

@@ -64,7 +64,6 @@ func FuzzCommandOutput(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(string(archive))
 	}
-	f.Add(`{"smart_status":{"passed":false,"nvme":{"value":9}}}`)
 	root := f.TempDir()
 	setup := tree{
 		"/sys/block/sda/size":               "1000\n",

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
 )
 
@@ -20,7 +19,7 @@ const (
 // hostTypes are the interfaces that are the host's own, with or without an address.
 var hostTypes = []string{typePhysical, "bond", "team", "vlan"}
 
-func readInterfaces(ctx context.Context, m Machine, into *wire.Inventory) {
+func readInterfaces(_ context.Context, m Machine, into *wire.Inventory) {
 	links, err := m.Links.Links()
 	if err != nil {
 		return
@@ -41,7 +40,7 @@ func readInterfaces(ctx context.Context, m Machine, into *wire.Inventory) {
 			into.Interfaces = append(into.Interfaces, nic)
 		}
 	}
-	m.nameByBIOS(ctx, into.Interfaces)
+	m.nameByBIOS(into.Interfaces, into.SystemVendor.Virtual)
 }
 
 // kind is physical for whatever has a device behind it, else what rtnetlink calls it.
@@ -113,19 +112,14 @@ func flags(f net.Flags) []string {
 	return strings.Split(f.String(), "|")
 }
 
-// nameByBIOS adds what the firmware calls the ports of hardware (em1, p2p1), on hosts
-// with the program that knows.
-func (m Machine) nameByBIOS(ctx context.Context, nics []wire.Interface) {
+// nameByBIOS adds the names of ports on the board (em1), by the numbers that the firmware
+// gave them (Linux, Documentation/ABI/testing/sysfs-bus-pci, "index"). The firmware of
+// virtual machines numbers nothing that anybody sees.
+func (m Machine) nameByBIOS(nics []wire.Interface, virtual bool) {
 	for n := range nics {
-		if nics[n].Type != typePhysical {
-			continue
-		}
-		result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "biosdevname", Args: []string{"-i", nics[n].Name}})
-		if hostexec.Missing(err) || ctx.Err() != nil {
-			return
-		}
-		if err == nil {
-			nics[n].Biosdevname = strings.TrimSpace(result.Stdout)
+		index := m.text("/sys/class/net/" + nics[n].Name + "/device/index")
+		if number, err := strconv.Atoi(index); err == nil && number > 0 && nics[n].Type == typePhysical && !virtual {
+			nics[n].Biosdevname = "em" + strconv.Itoa(number)
 		}
 	}
 }

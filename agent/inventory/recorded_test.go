@@ -19,6 +19,7 @@ import (
 
 	"slipway/agent/bmc"
 	"slipway/agent/inventory"
+	"slipway/agent/smart"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/hostexectest"
 )
@@ -29,6 +30,7 @@ import (
 //	a/folder/    a line for each entry: "name = content", "name -> target", "name/"
 //	a/file       the content of a file
 //	$ command    what the command prints; "exit N" alone in the first line is its exit code
+//	health       the verdicts of the disks, a line "/dev/sda = {"passed":true}" for each
 //	ipmi         what the management controller answers: a line "0c 02: 01 03 00 00 = 11 c6
 //	             33 64 0b" for each command (function, number, data), in hexadecimal
 //
@@ -38,6 +40,7 @@ import (
 type recorded struct {
 	files    tree
 	ipmi     map[string]string
+	health   verdicts
 	commands map[string]hostexectest.Answer
 	printed  map[string]string
 }
@@ -54,7 +57,9 @@ func record(t *testing.T, path string) recorded {
 		case isCommand:
 			r.commands[command], r.printed[command] = answer(t, text), text
 		case section.Name == "ipmi":
-			r.talk(t, text)
+			r.ipmi = table(t, text)
+		case section.Name == "health":
+			r.health.known = table(t, text)
 		case strings.HasSuffix(section.Name, "/"):
 			r.folder(t, "/"+section.Name, text)
 		default:
@@ -130,18 +135,35 @@ func (r recorded) plant(t *testing.T) hostexec.Root {
 func (r recorded) machine(t *testing.T) inventory.Machine {
 	t.Helper()
 	links := network{links: r.links(t), routes: slices.Concat(r.routes(t, "ip -json route"), r.routes(t, "ip -6 -json route"))}
-	return inventory.Machine{Root: r.plant(t), Runner: hostexectest.New(r.commands), Links: links, BMC: bmc.Controller{Open: r.openIPMI}}
+	return inventory.Machine{Root: r.plant(t), Runner: hostexectest.New(r.commands), Links: links, BMC: bmc.Controller{Open: r.openIPMI}, Health: &r.health}
 }
 
-// talk reads what a management controller answers.
-func (r *recorded) talk(t *testing.T, text string) {
+// table reads lines "key = value".
+func table(t *testing.T, text string) map[string]string {
 	t.Helper()
-	r.ipmi = map[string]string{}
+	values := map[string]string{}
 	for line := range strings.Lines(text) {
-		command, answer, found := strings.Cut(strings.TrimSpace(line), " = ")
+		key, value, found := strings.Cut(strings.TrimSpace(line), " = ")
 		require.True(t, found, line)
-		r.ipmi[command] = answer
+		values[key] = value
 	}
+	return values
+}
+
+// verdicts are those of the disks of a machine.
+type verdicts struct {
+	known map[string]string
+	asked []string
+}
+
+// Health implements inventory.Health.
+func (v *verdicts) Health(_ context.Context, path string) (verdict smart.Verdict, err error) {
+	v.asked = append(v.asked, path)
+	text, is := v.known[path]
+	if !is {
+		return verdict, smart.ErrNoVerdict
+	}
+	return verdict, json.Unmarshal([]byte(text), &verdict)
 }
 
 func (r recorded) openIPMI() (bmc.Device, error) {

@@ -4,27 +4,31 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
-	"slipway/internal/platform/hostexec"
+	"slipway/agent/smart"
 	"slipway/internal/wire"
 )
 
-// smartWait is for one disk: a dying one may not answer at all.
-const smartWait = 10 * time.Second
+// Health asks a disk by its path for its verdict on its health; smart.Disks does on a real
+// machine. An error is no verdict.
+type Health interface {
+	Health(ctx context.Context, path string) (smart.Verdict, error)
+}
 
 // readSMART adds what disks with a controller of their own say of their health. Only the
 // verdict is kept: temperatures and hours would make every inventory differ from the last.
 func (m Machine) readSMART(ctx context.Context, disks []wire.Disk) {
 	for n := range disks {
-		if !keepsHealth(&disks[n]) {
+		if m.Health == nil || ctx.Err() != nil || !keepsHealth(&disks[n]) {
 			continue
 		}
-		output, missing := m.smartctl(ctx, disks[n].Path)
-		if missing || ctx.Err() != nil {
-			return
+		verdict, err := m.Health.Health(ctx, disks[n].Path)
+		if err != nil {
+			continue
 		}
-		disks[n].Smart = smartVerdict(output)
+		if text, err := json.Marshal(verdict); err == nil {
+			disks[n].Smart = string(text)
+		}
 	}
 }
 
@@ -32,31 +36,4 @@ func (m Machine) readSMART(ctx context.Context, disks []wire.Disk) {
 func keepsHealth(disk *wire.Disk) bool {
 	local := disk.DriveType == wire.DriveTypeHDD || disk.DriveType == wire.DriveTypeSSD
 	return local && (strings.HasPrefix(disk.Name, "sd") || strings.HasPrefix(disk.Name, "nvme"))
-}
-
-// smartctl leaves sleeping disks asleep. Its exit code is a set of flags, a disk that
-// fails sets some: what it printed counts.
-func (m Machine) smartctl(ctx context.Context, path string) (output string, missing bool) {
-	ctx, cancel := context.WithTimeout(ctx, smartWait)
-	defer cancel()
-	result, err := m.Runner.Run(ctx, hostexec.Cmd{Name: "smartctl", Args: []string{"--json=c", "--nocheck=standby", "--health", path}})
-	return result.Stdout, hostexec.Missing(err)
-}
-
-// smartVerdict is smart_status of smartctl's answer, as JSON: {"passed":true}.
-func smartVerdict(output string) string {
-	var report struct {
-		Status *struct {
-			Passed bool            `json:"passed"`
-			NVMe   json.RawMessage `json:"nvme,omitempty"` // which of the critical warnings are set
-		} `json:"smart_status"`
-	}
-	if json.Unmarshal([]byte(output), &report) != nil || report.Status == nil {
-		return ""
-	}
-	text, err := json.Marshal(report.Status)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }

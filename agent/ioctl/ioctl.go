@@ -46,11 +46,12 @@ func (e Encoding) number(direction uintptr, kind byte, number uint8, size uintpt
 	return direction<<(numberBits+kindBits+e.sizeBits) | size<<(numberBits+kindBits) | uintptr(kind)<<numberBits | uintptr(number)
 }
 
-// Call makes a call. What the argument points to must not move (runtime.Pinner).
-func Call(file, number uintptr, argument unsafe.Pointer) error {
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, file, number, uintptr(argument))
+// Call makes a call and returns what the driver does: some report with it how a command
+// ended. What the argument points to must not move (runtime.Pinner).
+func Call(file, number uintptr, argument unsafe.Pointer) (result int, err error) {
+	returned, _, errno := unix.Syscall(unix.SYS_IOCTL, file, number, uintptr(argument))
 	if errno != 0 {
-		return errno
+		return 0, errno
 	}
-	return nil
+	return int(returned), nil
 }

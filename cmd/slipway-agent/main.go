@@ -20,6 +20,7 @@ import (
 	"slipway/agent/diskspeed"
 	"slipway/agent/inventory"
 	"slipway/agent/neighbours"
+	"slipway/agent/smart"
 	"slipway/installer"
 	"slipway/installer/kubeapi"
 	"slipway/internal/client"
@@ -86,7 +87,7 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 		Platform: agent.Platform{
 			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Neighbours: neighbours.Links{},
 			DiskSpeed: diskspeed.Meter{Root: hostexec.Root(o.Root), Now: time.Now}, Leases: dhcp.Client{Now: time.Now},
-			BMC: bmc.Controller{Open: bmc.At(hostexec.Root(o.Root))},
+			BMC: bmc.Controller{Open: bmc.At(hostexec.Root(o.Root))}, Health: smart.Disks{Root: hostexec.Root(o.Root)},
 			Resolver:  &net.Resolver{PreferGo: true},
 			Kube:      func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
 		},

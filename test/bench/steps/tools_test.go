@@ -23,7 +23,7 @@ const machineTools = "/usr/sbin:/usr/bin:/sbin:/bin"
 // foreign are programs that RHEL CoreOS lacks and that no step may need: openshift/os,
 // common.yaml of release-4.14 to release-4.19, has dhcp-client among exclude-packages and
 // none of the others; arping comes with iputils, but not on every image.
-var foreign = []string{"arping", "dhclient", "fio", "nmap"}
+var foreign = []string{"arping", "biosdevname", "dhclient", "dmidecode", "fio", "ipmitool", "nmap", "smartctl"}
 
 // rhcos are the programs of RHEL CoreOS by package: openshift/os, common.yaml and
 // packages-*.yaml of release-4.14 to release-4.19, and the manifests of
