@@ -76,6 +76,9 @@ func TestInstallRequest(t *testing.T) {
 
 	require.False(t, request(t, func(i *in) { i.Cluster.OpenShiftVersion = "4.14.3" }).EnableSkipMcoReboot)
 	require.False(t, request(t, func(i *in) { i.Cluster.CPUArchitecture = "s390x" }).EnableSkipMcoReboot)
+	require.False(t, request(t, func(i *in) {
+		i.Cluster.CPUArchitecture, i.Host.Inventory.CPU.Architecture = "multi", "s390x"
+	}).EnableSkipMcoReboot)
 	require.False(t, request(t, func(i *in) { i.Host.InstallationDiskPath = "/dev/dm-0" }).EnableSkipMcoReboot)
 	require.True(t, request(t, func(i *in) { i.Cluster.OpenShiftVersion = "5.0.0-ec.5" }).EnableSkipMcoReboot)
 
@@ -200,6 +203,10 @@ func TestInstallerArgs(t *testing.T) {
 		}, []string{
 			"--copy-network", "--append-karg", "rd.neednet=1", "--append-karg", "ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:encbdd0:none",
 		}},
+		{
+			"take a parameter without a value over", s390x("rd.neednet rd.dasd.other=1 ipv6.disable=1 ai.ip_cfg_override=1"),
+			[]string{"--append-karg", "rd.neednet"},
+		},
 		{"take nothing over on other machines", func(i *in) {
 			i.Host.Inventory.Boot.CommandLine = "rd.neednet=1 rd.dasd=0.0.1000 ip=10.0.0.3::10.0.0.1:255.255.255.0:m0:eth0:none ai.ip_cfg_override=1"
 		}, []string{"--append-karg", dhcp}},

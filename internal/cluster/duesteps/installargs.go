@@ -260,7 +260,8 @@ func skipMCOReboot(in ArgsInput, device string) bool {
 	if err != nil || v.Major() < 4 || v.Major() == 4 && v.Minor() < 15 {
 		return false
 	}
-	return in.Cluster.CPUArchitecture != archS390X && !strings.Contains(device, "dm-")
+	onMainframe := in.Cluster.CPUArchitecture == archS390X || in.Host.Inventory != nil && in.Host.Inventory.CPU.Architecture == archS390X
+	return !onMainframe && !strings.Contains(device, "dm-")
 }
 
 const archS390X = "s390x"

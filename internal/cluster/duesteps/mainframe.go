@@ -10,11 +10,11 @@ import (
 // mainframeDevices are parameters of the boot line that make devices of z/VM and LPAR visible: the installed system
 // needs them as the live image did.
 var mainframeDevices = []string{
-	"rd.znet=", "rd.dasd=", "rd.zfcp=", "zfcp.allow_lun_scan=", "rd.znet_ifname=", "cio_ignore=", "rd.neednet=",
+	"rd.znet", "rd.dasd", "rd.zfcp", "zfcp.allow_lun_scan", "rd.znet_ifname", "cio_ignore", "rd.neednet",
 }
 
 // mainframeAddresses are parameters that are taken over on request only.
-var mainframeAddresses = []string{"ip=", "nameserver="}
+var mainframeAddresses = []string{"ip", "nameserver"}
 
 // keepAddresses requests it: the MAC addresses of the host's NICs change from boot to boot, so that no lease and no
 // static configuration by MAC address finds them.
@@ -33,7 +33,7 @@ func mainframeKargs(h *model.Host) (kargs []string, addresses bool) {
 		kept = slices.Concat(mainframeDevices, mainframeAddresses)
 	}
 	for _, p := range parameters {
-		if slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(strings.ToLower(p), prefix) }) {
+		if name, _, _ := strings.Cut(p, "="); slices.Contains(kept, strings.ToLower(name)) {
 			kargs = append(kargs, p)
 		}
 	}
