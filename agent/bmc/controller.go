@@ -48,7 +48,10 @@ func (c Controller) Addresses(ctx context.Context) (v4, v6 netip.Addr, err error
 	}
 	defer func() { _ = device.Close() }()
 	asked := conversation{ctx: ctx, device: device}
-	for channel := byte(1); channel <= channels && !(v4.IsValid() && v6.IsValid()); channel++ {
+	for channel := byte(1); channel <= channels; channel++ {
+		if v4.IsValid() && v6.IsValid() {
+			break
+		}
 		if !asked.isLAN(channel) {
 			continue
 		}

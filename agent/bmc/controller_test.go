@@ -81,10 +81,12 @@ func TestAddressesAreThoseThatOthersReach(t *testing.T) {
 		says   talk
 		v4, v6 string
 	}{
-		"nothing but a bus":                        {bus, nothing, nothing},
-		"IPv4 on the second channel":               {with(bus, ethernet, v4), "198.51.100.12", nothing},
-		"no lease yet":                             {with(ethernet, none), nothing, nothing},
-		"a second network behind one without any":  {with(ethernet, none, eighth, talk{"0c 02: 08 03 00 00": "11 c6 33 64 0b"}), "198.51.100.11", nothing},
+		"nothing but a bus":          {bus, nothing, nothing},
+		"IPv4 on the second channel": {with(bus, ethernet, v4), "198.51.100.12", nothing},
+		"no lease yet":               {with(ethernet, none), nothing, nothing},
+		"a second network behind one without any": {
+			with(ethernet, none, eighth, talk{"0c 02: 08 03 00 00": "11 c6 33 64 0b"}), "198.51.100.11", nothing,
+		},
 		"a static IPv6 address":                    {with(ethernet, v4, both, static), "198.51.100.12", "2001:db8:b::12"},
 		"one that is switched off":                 {with(ethernet, both, off), nothing, nothing},
 		"one that another station has":             {with(ethernet, both, failed), nothing, nothing},

@@ -48,8 +48,7 @@ type (
 	address struct {
 		kind    int32
 		channel int16
-		lun     uint8
-		_       uint8
+		_       uint8 // logical unit 0
 	}
 	// message is struct ipmi_msg.
 	message struct {

@@ -135,7 +135,9 @@ func (r recorded) plant(t *testing.T) hostexec.Root {
 func (r recorded) machine(t *testing.T) inventory.Machine {
 	t.Helper()
 	links := network{links: r.links(t), routes: slices.Concat(r.routes(t, "ip -json route"), r.routes(t, "ip -6 -json route"))}
-	return inventory.Machine{Root: r.plant(t), Runner: hostexectest.New(r.commands), Links: links, BMC: bmc.Controller{Open: r.openIPMI}, Health: &r.health}
+	return inventory.Machine{
+		Root: r.plant(t), Runner: hostexectest.New(r.commands), Links: links, BMC: bmc.Controller{Open: r.openIPMI}, Health: &r.health,
+	}
 }
 
 // table reads lines "key = value".

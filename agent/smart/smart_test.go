@@ -79,24 +79,29 @@ func TestVerdictIsTheDisksOwn(t *testing.T) {
 		disk disk
 		want string // JSON; empty: no verdict
 	}{
-		"ATA, no threshold exceeded":   {"/dev/sda", ata(awake, "4f", "c2", fine), `{"passed":true}`},
-		"ATA, a threshold exceeded":    {"/dev/sda", ata(awake, "f4", "2c", fine), `{"passed":false}`},
-		"ATA that sleeps":              {"/dev/sda", ata("00", "4f", "c2", fine), ""},
-		"ATA without SMART":            {"/dev/sda", ata(awake, "4f", "c2", "51"), ""},
-		"ATA with another signature":   {"/dev/sda", ata(awake, "00", "00", fine), ""},
-		"ATA behind a deaf bridge":     {"/dev/sda", disk{inquiry: isATA, power: ":70 00 05 00 00 00 00 0a 00 00 00 00 20 00", status: ""}, ""},
-		"ATA in the fixed format":      {"/dev/sda", disk{inquiry: isATA, power: returned(awake, "00", "00", fine), status: ":70 00 01 00 50 00 00 0a 00 00 f4 2c 00 1d 00 00"}, `{"passed":false}`},
-		"ATA after another descriptor": {"/dev/sda", disk{inquiry: isATA, power: returned(awake, "00", "00", fine), status: ":72 01 00 1d 00 00 00 1a 00 0a 00 00 00 00 00 00 00 00 00 00 09 0c 00 00 00 00 00 00 00 4f 00 c2 00 50"}, `{"passed":true}`},
-		"SCSI without an exception":    {"/dev/sdb", scsi("2f 00 00 08 00 00 03 04 00 00 1e 00"), `{"passed":true}`},
-		"SCSI that predicts its end":   {"/dev/sdb", scsi("2f 00 00 08 00 00 03 04 5d 10 1e 00"), `{"passed":false}`},
-		"SCSI that is too warm":        {"/dev/sdb", scsi("2f 00 00 08 00 00 03 04 0b 01 46 00"), `{"passed":false}`},
-		"SCSI without the page":        {"/dev/sdb", scsi(":70 00 05 00 00 00 00 0a 00 00 00 00 24 00"), ""},
-		"SCSI with another page":       {"/dev/sdb", scsi("00 00 00 08 00 00 03 04 5d 10 1e 00"), ""},
-		"SCSI with an empty page":      {"/dev/sdb", scsi("2f 00 00 00"), ""},
-		"a disk that is gone":          {"/dev/sdc", disk{}, ""},
-		"NVMe without a warning":       {"/dev/nvme0n1", disk{"log 02": "00 36 01"}, `{"passed":true,"nvme":{"value":0}}`},
-		"NVMe that is worn out":        {"/dev/nvme0n1", disk{"log 02": "04 36 01"}, `{"passed":false,"nvme":{"value":4}}`},
-		"NVMe without the log":         {"/dev/nvme0n1", disk{}, ""},
+		"ATA, no threshold exceeded": {"/dev/sda", ata(awake, "4f", "c2", fine), `{"passed":true}`},
+		"ATA, a threshold exceeded":  {"/dev/sda", ata(awake, "f4", "2c", fine), `{"passed":false}`},
+		"ATA that sleeps":            {"/dev/sda", ata("00", "4f", "c2", fine), ""},
+		"ATA without SMART":          {"/dev/sda", ata(awake, "4f", "c2", "51"), ""},
+		"ATA with another signature": {"/dev/sda", ata(awake, "00", "00", fine), ""},
+		"ATA behind a deaf bridge":   {"/dev/sda", disk{inquiry: isATA, power: ":70 00 05 00 00 00 00 0a 00 00 00 00 20 00", status: ""}, ""},
+		"ATA in the fixed format": {"/dev/sda", disk{
+			inquiry: isATA, power: returned(awake, "00", "00", fine), status: ":70 00 01 00 50 00 00 0a 00 00 f4 2c 00 1d 00 00",
+		}, `{"passed":false}`},
+		"ATA after another descriptor": {"/dev/sda", disk{
+			inquiry: isATA, power: returned(awake, "00", "00", fine),
+			status: ":72 01 00 1d 00 00 00 1a" + "00 0a 00 00 00 00 00 00 00 00 00 00" + "09 0c 00 00 00 00 00 00 00 4f 00 c2 00 50",
+		}, `{"passed":true}`},
+		"SCSI without an exception":  {"/dev/sdb", scsi("2f 00 00 08 00 00 03 04 00 00 1e 00"), `{"passed":true}`},
+		"SCSI that predicts its end": {"/dev/sdb", scsi("2f 00 00 08 00 00 03 04 5d 10 1e 00"), `{"passed":false}`},
+		"SCSI that is too warm":      {"/dev/sdb", scsi("2f 00 00 08 00 00 03 04 0b 01 46 00"), `{"passed":false}`},
+		"SCSI without the page":      {"/dev/sdb", scsi(":70 00 05 00 00 00 00 0a 00 00 00 00 24 00"), ""},
+		"SCSI with another page":     {"/dev/sdb", scsi("00 00 00 08 00 00 03 04 5d 10 1e 00"), ""},
+		"SCSI with an empty page":    {"/dev/sdb", scsi("2f 00 00 00"), ""},
+		"a disk that is gone":        {"/dev/sdc", disk{}, ""},
+		"NVMe without a warning":     {"/dev/nvme0n1", disk{"log 02": "00 36 01"}, `{"passed":true,"nvme":{"value":0}}`},
+		"NVMe that is worn out":      {"/dev/nvme0n1", disk{"log 02": "04 36 01"}, `{"passed":false,"nvme":{"value":4}}`},
+		"NVMe without the log":       {"/dev/nvme0n1", disk{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -88,8 +88,8 @@ func start(ctx context.Context, o options, log *slog.Logger) error {
 			Root: hostexec.Root(o.Root), Runner: runner, Links: inventory.Netlink{}, Neighbours: neighbours.Links{},
 			DiskSpeed: diskspeed.Meter{Root: hostexec.Root(o.Root), Now: time.Now}, Leases: dhcp.Client{Now: time.Now},
 			BMC: bmc.Controller{Open: bmc.At(hostexec.Root(o.Root))}, Health: smart.Disks{Root: hostexec.Root(o.Root)},
-			Resolver:  &net.Resolver{PreferGo: true},
-			Kube:      func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
+			Resolver: &net.Resolver{PreferGo: true},
+			Kube:     func(config []byte) (installer.Kube, error) { return kubeapi.Open(config) }, Now: time.Now,
 		},
 	}).Run(ctx)
 }

@@ -27,7 +27,7 @@ func (d disks) SyncLatency(ctx context.Context, path string) (time.Duration, err
 	if err := d.clock.Wait(ctx, d.times.DiskTest); err != nil {
 		return 0, err
 	}
-	if (shell{d.Machine}).fails(string(wire.StepTypeInstallationDiskSpeedCheck)) {
+	if d.fails(string(wire.StepTypeInstallationDiskSpeedCheck)) {
 		return 0, fmt.Errorf("write %s: %w", path, syscall.EIO)
 	}
 	if d.options.Faults.SlowDisk {

@@ -55,7 +55,8 @@ func (m *Machine) newAgent(reclaim bool) *agent.Agent {
 			UserAgent: "slipway-agent", HTTPClient: &http.Client{Transport: m.network},
 		}),
 		Platform: agent.Platform{
-			Root: m.options.root(), Runner: shell{m}, Links: hardware.Links{Spec: &m.options.Spec}, Neighbours: lan{m}, DiskSpeed: disks{m}, Leases: lan{m},
+			Root: m.options.root(), Runner: shell{m}, Links: hardware.Links{Spec: &m.options.Spec},
+			Neighbours: lan{m}, DiskSpeed: disks{m}, Leases: lan{m},
 			Resolver: site.Resolver{Site: m.options.Site}, Kube: openKube, Now: m.options.Now, Sleep: m.clock.Pause,
 			HTTP:   elsewhere{m},
 			BootID: func() (string, error) { return m.State().BootID, nil },

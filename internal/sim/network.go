@@ -175,7 +175,7 @@ func (n *network) restore(ctx context.Context) {
 // spoil is the answer of a broken proxy when the download of the host's Ignition is to
 // fail; nil otherwise.
 func (n *network) spoil(r *http.Request) *http.Response {
-	if path.Base(r.URL.Path) != "ignition" || !(shell{n.Machine}).fails(string(wire.StepIgnitionFetch)) {
+	if path.Base(r.URL.Path) != "ignition" || !n.fails(string(wire.StepIgnitionFetch)) {
 		return nil
 	}
 	return &http.Response{

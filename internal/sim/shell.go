@@ -138,14 +138,14 @@ func last(args []string) string {
 func (s shell) spend(ctx context.Context, d time.Duration) { _ = s.clock.Wait(ctx, d) }
 
 // fails uses up one of the failures that were asked for a step.
-func (s shell) fails(step string) bool {
-	state, _ := s.memory.get()
-	if state.Failed[step] >= s.options.Faults.Fail[step] {
+func (m *Machine) fails(step string) bool {
+	state, _ := m.memory.get()
+	if state.Failed[step] >= m.options.Faults.Fail[step] {
 		return false
 	}
-	if err := s.memory.update(func(st *State) { st.Failed[step]++ }); err != nil {
-		s.log.Error("fault not kept", "error", err)
+	if err := m.memory.update(func(st *State) { st.Failed[step]++ }); err != nil {
+		m.log.Error("fault not kept", "error", err)
 	}
-	s.note(Entry{Event: EventCommandFailed, StepType: step, Detail: failing[step]})
+	m.note(Entry{Event: EventCommandFailed, StepType: step, Detail: failing[step]})
 	return true
 }

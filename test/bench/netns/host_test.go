@@ -24,7 +24,7 @@ var (
 )
 
 // hostTools are the commands that agents find on a host.
-var hostTools = []string{"ping", "ip", "chronyc", "findmnt", "timeout"}
+var hostTools = []string{"ping", "ip", "chronyc", "findmnt"}
 
 // host is one machine of the bench.
 type host struct {
