@@ -77,10 +77,10 @@ foreign: programs ## agent and controller for the other architectures
 	  CGO_ENABLED=0 GOARCH=$(arch) nice -n 19 $(GO) build -ldflags '$(LDFLAGS)' -o bin/$(program)-$(arch) ./cmd/$(program) &&)) :
 	@echo "agent and controller for $(FOREIGN) took $$(($$(date +%s) - $$(cat bin/.foreign))) s"; rm -f bin/.foreign
 
-demo: deps build ## install a five-host cluster and a single node on simulated machines
+demo: deps programs ## install a five-host cluster and a single node on simulated machines
 	bin/slipway-demo $(DEMO)
 
-test: deps build ## all tests
+test: deps programs ## all tests
 	@# What computes comes first. The end-to-end tests mostly wait for simulated machines: the others run beside them.
 	@$(MAKE) --no-print-directory test-race test-engine run-nmstate
 	@$(MAKE) --no-print-directory -j3 --output-sync=target run-e2e run-documented run-outside
@@ -95,30 +95,30 @@ test-race: ## every package that does not link the Temporal server, with the rac
 test-engine: ## the packages that link the Temporal server
 	$(NICE) $(GO) test -vet=off -timeout 15m $(ENGINE)
 
-test-e2e: build ## end to end, with the built binary
+test-e2e: programs ## end to end, with the built binary
 	@$(MAKE) --no-print-directory run-e2e
 
-test-docs: build ## what the documentation shows: the session with curl, the demo's scenarios
+test-docs: programs ## what the documentation shows: the session with curl, the demo's scenarios
 	@$(MAKE) --no-print-directory run-docs
 
-test-clients: build ## clients that others wrote for the v2 API, unmodified
+test-clients: programs ## clients that others wrote for the v2 API, unmodified
 	@$(MAKE) --no-print-directory run-clients
 
 .PHONY: test-reviews
 test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
 	$(NICE) $(GO) run ./test/reviews
 
-test-conformance: build ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
+test-conformance: programs ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
 	@$(MAKE) --no-print-directory run-conformance
 
 test-nmstate: run-nmstate ## our keyfiles against those of the real nmstate (Rust 1.88 or later)
 
-bench-image-vm: build ## boot machines under QEMU from our images: CD, USB, network; BIOS, UEFI; static addresses (RUN=Smoke: one)
+bench-image-vm: programs ## boot machines under QEMU from our images: CD, USB, network; BIOS, UEFI; static addresses (RUN=Smoke: one)
 	@deploy/bench-packages
 	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: its cases are skipped'
 	@$(MAKE) --no-print-directory run-image-vm
 
-bench-vm: build ## install a whole cluster on QEMU machines: SHAPE=sno|compact|ha FIRMWARE=UEFI NETWORK=static FAULTS=boot-order,power-cut,...
+bench-vm: programs ## install a whole cluster on QEMU machines: SHAPE=sno|compact|ha FIRMWARE=UEFI NETWORK=static FAULTS=boot-order,power-cut,...
 	@deploy/bench-packages vm
 	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: static networks are applied as keyfiles'
 	@$(MAKE) --no-print-directory run-bench-build
@@ -138,7 +138,7 @@ bench-disks: ## clean-up of disks and coreos-installer with the real tools, in a
 	@$(MAKE) --no-print-directory run-bench-build
 	RUN='$(RUN)' $(NICE) $(GO) test -count=1 -v -timeout 15m -run '^TestDisksOfARealMachine$$' ./test/bench/disks
 
-bench-netns: build ## real agents on N hosts (20) that are network namespaces, and faults of their network (FAULTS=regexp, LONG=1)
+bench-netns: programs ## real agents on N hosts (20) that are network namespaces, and faults of their network (FAULTS=regexp, LONG=1)
 	@deploy/bench-packages netns
 	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestFaults$$' ./test/bench/netns -args -hosts $(or $(N),20) -faults '$(FAULTS)' $(if $(LONG),-long)
 
@@ -146,7 +146,7 @@ bench-steps: ## every step of the agent with the real tools, on hosts in namespa
 	@deploy/bench-packages steps
 	$(if $(TOOLS),BENCH_TOOLS=$(TOOLS)) $(NICE) $(GO) test -count=1 -v -timeout 15m -parallel 8 ./test/bench/steps $(if $(RUN),-run '$(RUN)')
 
-smoke-vm: build ## two machines, where QEMU can be had: one booted from our image, one installed by it
+smoke-vm: programs ## two machines, where QEMU can be had: one booted from our image, one installed by it
 	@if deploy/bench-packages; then $(MAKE) --no-print-directory run-image-vm RUN=Smoke; \
 	  else echo 'SKIP: no machine is booted, because QEMU and the tools of its system cannot be installed here'; fi
 
@@ -230,11 +230,11 @@ fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTI
 	  done; \
 	done
 
-bench: deps build ## benchmarks; ratios and costs per unit, compared within one run
+bench: deps programs ## benchmarks; ratios and costs per unit, compared within one run
 	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/service/discovery ./internal/platform/store ./internal/hostconfig/ignition ./internal/hostconfig/staticnet ./api
 	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
 
-record-histories: build ## record the histories that the replay tests hold workflows against (on a released version only)
+record-histories: programs ## record the histories that the replay tests hold workflows against (on a released version only)
 	RECORD_HISTORIES=$(CURDIR)/workflows/testdata/replay $(NICE) $(GO) test -count=1 -timeout 20m -run 'History|SingleNode|V2API|Retried|Cancelled|Paused|FailedStep|Evicted|HostsAreAdded|Reclaimed' ./test/e2e
 
 clean: ## remove what was built here; the cache outside stays
