@@ -86,6 +86,7 @@ func runGuest(t *testing.T, system needed, image string) []result {
 			"-drive", fmt.Sprintf("if=none,id=d%d,format=raw,cache=unsafe,discard=unmap,file=%s", n, path),
 			"-device", fmt.Sprintf("virtio-blk-pci,drive=d%d,serial=disk%d", n, n))
 	}
+	args = append(args, watchedDisks(t)...)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	machine := exec.CommandContext(ctx, "qemu-system-x86_64", args...)

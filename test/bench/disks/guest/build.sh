@@ -48,7 +48,7 @@ copy test "$@"
 version=$(ls "$kernel/lib/modules")
 mkdir -p "$image/usr/lib/modules/$version"
 cp "$kernel/lib/modules/$version/"modules.* "$image/usr/lib/modules/$version/"
-for name in virtio_pci virtio_blk loop dm-mod dm-thin-pool dm-mirror dm-snapshot raid1 raid0 linear ext4 vfat nls_ascii nls_cp437; do
+for name in virtio_pci virtio_blk virtio_scsi ata_piix sd_mod nvme loop dm-mod dm-thin-pool dm-mirror dm-snapshot raid1 raid0 linear ext4 vfat nls_ascii nls_cp437; do
   modprobe -d "$kernel" -S "$version" --show-depends "$name" 2>/dev/null | sed -n 's/^insmod \([^ ]*\).*/\1/p'
 done | sort -u | while read -r module; do
   to=$image/usr/lib/modules/$version/${module#*/lib/modules/"$version"/}

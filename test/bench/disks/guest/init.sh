@@ -10,7 +10,9 @@ mount -t tmpfs tmpfs /tmp
 mkdir -p /run/lock /run/udev /run/lvm
 ln -s /proc/self/fd /dev/fd
 ln -s /proc/self/mounts /etc/mtab
-for module in virtio_pci virtio_blk loop dm-mod dm-thin-pool dm-mirror raid1 ext4 vfat nls_ascii nls_cp437; do modprobe "$module"; done
+for module in virtio_pci virtio_blk virtio_scsi ata_piix sd_mod nvme loop dm-mod dm-thin-pool dm-mirror raid1 ext4 vfat nls_ascii nls_cp437; do
+  modprobe "$module"
+done
 /usr/lib/systemd/systemd-udevd --daemon
 udevadm trigger --action=add
 udevadm settle
