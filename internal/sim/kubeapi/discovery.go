@@ -17,12 +17,12 @@ func serveCoreVersions(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions", APIVersion: "v1"}, Versions: []string{"v1"}})
 }
 
-func serveGroups(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) serveGroups(w http.ResponseWriter, _ *http.Request) {
 	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	var seen []schema.GroupVersion
 	for _, r := range resources {
 		gv := r.GroupVersion()
-		if gv.Group == "" || slices.Contains(seen, gv) {
+		if gv.Group == "" || slices.Contains(seen, gv) || !s.served(r) {
 			continue
 		}
 		seen = append(seen, gv)
@@ -39,11 +39,11 @@ func serveGroups(w http.ResponseWriter, _ *http.Request) {
 	reply(w, http.StatusOK, list)
 }
 
-func serveResources(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveResources(w http.ResponseWriter, r *http.Request) {
 	gv := groupVersion(r)
 	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
 	for _, res := range resources {
-		if res.GroupVersion() != gv {
+		if res.GroupVersion() != gv || !s.served(res) {
 			continue
 		}
 		list.APIResources = append(list.APIResources, metav1.APIResource{

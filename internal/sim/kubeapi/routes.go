@@ -23,9 +23,9 @@ func (s *Server) Handler() http.Handler {
 	}
 	mux.HandleFunc("GET /version", serveVersion)
 	mux.HandleFunc("GET /api", serveCoreVersions)
-	mux.HandleFunc("GET /apis", serveGroups)
-	mux.HandleFunc("GET /api/{version}", serveResources)
-	mux.HandleFunc("GET /apis/{group}/{version}", serveResources)
+	mux.HandleFunc("GET /apis", s.serveGroups)
+	mux.HandleFunc("GET /api/{version}", s.serveResources)
+	mux.HandleFunc("GET /apis/{group}/{version}", s.serveResources)
 	mux.HandleFunc("/api/{version}/{rest...}", s.serveObjects)
 	mux.HandleFunc("/apis/{group}/{version}/{rest...}", s.serveObjects)
 	mux.HandleFunc("GET /config/{pool}", serveNodeConfig)
@@ -41,6 +41,9 @@ func groupVersion(r *http.Request) schema.GroupVersion {
 
 func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request) {
 	to, err := parseTarget(groupVersion(r), r.PathValue("rest"))
+	if err == nil && !s.served(to.res) {
+		err = apierrors.NewNotFound(to.res.groupResource(), to.name)
+	}
 	if err != nil {
 		replyError(w, err)
 		return
