@@ -179,6 +179,27 @@ func none(kind string) claim {
 	}}
 }
 
+// freeMetal claims that the bare metal operator may have every host, and that each has a Machine.
+func freeMetal(count int) claim {
+	return claim{fmt.Sprintf("bare metal hosts (%d) that are free and have Machines", count), func(ctx context.Context, n *newCluster) error {
+		list, err := n.objects.Resource(kindOf("metal3.io/v1alpha1/baremetalhosts")).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(list.Items) != count {
+			return fmt.Errorf("found %d", len(list.Items))
+		}
+		for _, host := range list.Items {
+			_, paused := host.GetAnnotations()["baremetalhost.metal3.io/paused"]
+			machine, _, _ := unstructured.NestedString(host.Object, "spec", "consumerRef", "name")
+			if paused || machine == "" {
+				return fmt.Errorf("found %s paused %t, with the Machine %q", host.GetName(), paused, machine)
+			}
+		}
+		return nil
+	}}
+}
+
 // withoutMachines claims that nothing is left of the machines that a platform would make.
 func withoutMachines() []claim {
 	return []claim{

@@ -26,6 +26,7 @@ var scenarios = []scenario{
 		p.controlPlane(3)
 		p.add("worker", hardware.Worker, 2, 120)
 		p.virtualAddresses()
+		p.claims = []claim{freeMetal(len(p.hosts))}
 	}},
 	{"sno", "a single node", func(p *planner) {
 		p.single("sno")
