@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,26 +58,16 @@ func (s shell) Run(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error)
 	return result, nil
 }
 
-// unwrap takes away what only changes where or how long a command runs.
+// unwrap takes away what only changes where a command runs.
 func unwrap(c hostexec.Cmd) hostexec.Cmd {
-	for {
-		args := c.Args
-		switch path.Base(c.Name) {
-		case "timeout":
-			args = args[min(1, len(args)):]
-		case "nsenter":
-			for len(args) > 0 && args[0] != "--" {
-				args = args[1:]
-			}
-			args = args[min(1, len(args)):]
-		default:
+	for path.Base(c.Name) == "nsenter" {
+		inner := slices.Index(c.Args, "--") + 1
+		if inner == 0 || inner == len(c.Args) {
 			return c
 		}
-		if len(args) == 0 {
-			return c
-		}
-		c.Name, c.Args = args[0], args[1:]
+		c.Name, c.Args = c.Args[inner], c.Args[inner+1:]
 	}
+	return c
 }
 
 // reply is what a command prints.

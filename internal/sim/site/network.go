@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -66,23 +65,6 @@ func (s *Site) Stations(address netip.Addr) []Station {
 		}
 	}
 	return found
-}
-
-// Addresses are those of a network that are in use, in order.
-func (s *Site) Addresses(network netip.Prefix) []netip.Addr {
-	entries, err := os.ReadDir(filepath.Join(s.dir, addressFolder))
-	if err != nil {
-		return nil
-	}
-	var used []netip.Addr
-	for _, e := range entries {
-		address, err := netip.ParseAddr(e.Name())
-		if err == nil && network.Contains(address) && len(s.Stations(address)) > 0 {
-			used = append(used, address)
-		}
-	}
-	slices.SortFunc(used, netip.Addr.Compare)
-	return used
 }
 
 const fetchFolder = "fetches"
