@@ -95,6 +95,15 @@ func discoverySteps() map[string]discoveryStep {
 				{"vip":"192.0.2.10","vip_type":"api","verification":"failed"},
 				{"vip":"2001:db8::100","vip_type":"api","verification":"succeeded"},{"vip":"2001:db8::101","vip_type":"ingress","verification":"failed"}]`,
 		},
+		"virtual addresses on a link that has no neighbours": {
+			kind: wire.StepTypeVerifyVips,
+			args: []string{`[{"vip":"192.0.2.66","vip_type":"api"}]`},
+			commands: map[string]hostexectest.Answer{
+				"ping -c 2 -W 2 -q 192.0.2.66": hostexectest.Prints(""),
+			},
+			stations: stations{"192.0.2.66 on eth0 from 192.0.2.10": {"error"}},
+			output:   `[{"vip":"192.0.2.66","vip_type":"api","verification":"failed"}]`,
+		},
 		"virtual addresses of a network that the host is not in": {
 			kind: wire.StepTypeVerifyVips,
 			args: []string{`[{"vip":"203.0.113.100","vip_type":"api"},{"vip":"2001:db8:1::100","vip_type":"api"}]`},

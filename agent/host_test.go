@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -93,13 +94,17 @@ func (h *host) slept() []time.Duration {
 }
 
 // stations are those on the links of a host, by "address on interface from address": the
-// MAC addresses that answer.
+// MAC addresses that answer. Where that is "error" the link cannot be asked.
 type stations map[string][]string
 
 func (s stations) Ask(_ context.Context, nic string, source netip.Addr, addresses []netip.Addr) (map[netip.Addr][]string, error) {
 	found := map[netip.Addr][]string{}
 	for _, address := range addresses {
-		if macs, is := s[fmt.Sprintf("%s on %s from %s", address, nic, source)]; is {
+		macs, is := s[fmt.Sprintf("%s on %s from %s", address, nic, source)]
+		if is && slices.Contains(macs, "error") {
+			return nil, errors.New("invalid hardware address")
+		}
+		if is {
 			found[address] = macs
 		}
 	}

@@ -44,15 +44,20 @@ func (a *Agent) answers(ctx context.Context, address netip.Addr) (bool, error) {
 		if !near {
 			continue
 		}
-		asked = true
 		found, err := a.host.Neighbours.Ask(ctx, via.Name, source, []netip.Addr{address})
-		if _, used := found[address]; used || err != nil {
-			return used, err
+		if _, used := found[address]; used {
+			return true, nil
 		}
+		if err != nil {
+			a.log.Warn("neighbour not asked for", "interface", via.Name, "address", address, "error", err)
+			continue
+		}
+		asked = true
 	}
 	if asked {
 		return false, nil
 	}
-	// Of a network that this host is not in: it may only answer to what is routed.
+	// Of a network that this host is not in, or of a link without Ethernet's addresses, such
+	// as InfiniBand: it may only answer to what is routed.
 	return a.ping(ctx, "-c", "2", "-W", "2", "-q", address.String()).answered, ctx.Err()
 }
