@@ -42,8 +42,9 @@ func TestEveryScenarioOfTheDemoIsInstalled(t *testing.T) {
 	require.Equal(t, len(names), strings.Count(string(out), " holds: "), "each is looked at through its own API: %s", out)
 	require.Contains(t, string(out), "cluster demo-day-2 has 2 more nodes")
 	for cluster, held := range map[string]string{
-		"ha has its Machines":                          "bare metal hosts (5) that are free and have Machines",
-		"vsphere is installed":                         "cluster demo-vsphere holds: all nodes (5), ready and without taints; no machines; no machinesets; no controlplanemachinesets",
+		"ha has its Machines": "bare metal hosts (5) that are free and have Machines",
+		"vsphere has no Machines": "cluster demo-vsphere holds: all nodes (5), ready and without taints; " +
+			"no machines; no machinesets; no controlplanemachinesets",
 		"nutanix is initialized by its cloud":          "nodes that the cloud initialized",
 		"external has its controller":                  "daemonsets oci-cloud-controller-manager; nodes that the cloud initialized",
 		"none has nodes in the network that leads out": "the addresses of nodes in 192.168.122.0/24",

@@ -72,8 +72,8 @@ func (c *installation) discoveryImage(ctx context.Context) (sim.Discovery, error
 		bound = nil
 	}
 	env, err := c.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{
-		Name: c.plan.Name + "_infra-env", PullSecret: c.releases.pullSecret(c.plan.release).Reveal(), ClusterID: bound, OpenshiftVersion: &release,
-		CPUArchitecture: &architecture,
+		Name: c.plan.Name + "_infra-env", PullSecret: c.releases.pullSecret(c.plan.release).Reveal(), ClusterID: bound,
+		OpenshiftVersion: &release, CPUArchitecture: &architecture,
 	})
 	if err != nil {
 		return sim.Discovery{}, fmt.Errorf("make an InfraEnv: %w", err)

@@ -253,9 +253,10 @@ func TestRolloutWaitsForTheCloudOfItsMasters(t *testing.T) {
 	_, url := start(t, kubeapi.Options{})
 	ctx, client := await.Context(t), clientOf(t, url, kubeapi.UserAdmin)
 	nodes := client.CoreV1().Nodes()
+	taint := corev1.Taint{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: corev1.TaintEffectNoSchedule}
 	node, err := nodes.Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "master", Labels: map[string]string{"node-role.kubernetes.io/master": ""}},
-		Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: "node.cloudprovider.kubernetes.io/uninitialized", Value: "true", Effect: "NoSchedule"}}},
+		Spec:       corev1.NodeSpec{Taints: []corev1.Taint{taint}},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -265,7 +266,7 @@ func TestRolloutWaitsForTheCloudOfItsMasters(t *testing.T) {
 	waiting, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, kubeapi.RunRollout(waiting, url, rollout), context.DeadlineExceeded)
-	go kubeapi.RunCloud(ctx, url, 10*time.Millisecond) //nolint:errcheck // ends with the test
+	go kubeapi.RunCloud(ctx, url, 10*time.Millisecond)
 	require.NoError(t, kubeapi.RunRollout(ctx, url, rollout))
 	initialized, err := nodes.Get(ctx, "master", metav1.GetOptions{})
 	require.NoError(t, err)

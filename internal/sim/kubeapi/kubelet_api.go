@@ -98,7 +98,10 @@ func (k *kubelet) ensureNode(ctx context.Context) (*corev1.Node, error) {
 }
 
 func (k *kubelet) newNode() *corev1.Node {
-	labels := map[string]string{corev1.LabelHostname: k.spec.Name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: cmp.Or(k.spec.Architecture, runtime.GOARCH)}
+	labels := map[string]string{
+		corev1.LabelHostname: k.spec.Name, corev1.LabelOSStable: "linux",
+		corev1.LabelArchStable: cmp.Or(k.spec.Architecture, runtime.GOARCH),
+	}
 	for _, role := range k.spec.Roles {
 		labels["node-role.kubernetes.io/"+role] = ""
 	}

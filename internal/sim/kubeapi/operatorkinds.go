@@ -11,7 +11,9 @@ var operatorResources = []*resource{
 	{kind("ocs.openshift.io", "v1", "StorageCluster"), "storageclusters", namespaced, withStatus, "odf-operator"},
 	{kind("lvm.topolvm.io", "v1alpha1", "LVMCluster"), "lvmclusters", namespaced, withStatus, "lvms-operator"},
 	{kind("hco.kubevirt.io", "v1beta1", "HyperConverged"), "hyperconvergeds", namespaced, withStatus, "hco-operatorhub"},
-	{kind("hostpathprovisioner.kubevirt.io", "v1beta1", "HostPathProvisioner"), "hostpathprovisioners", cluster, withStatus, "hco-operatorhub"},
+	{
+		kind("hostpathprovisioner.kubevirt.io", "v1beta1", "HostPathProvisioner"), "hostpathprovisioners", cluster, withStatus, "hco-operatorhub",
+	},
 	{kind("forklift.konveyor.io", "v1beta1", "ForkliftController"), "forkliftcontrollers", namespaced, withStatus, "mtv-operator"},
 	{kind("multicluster.openshift.io", "v1", "MultiClusterEngine"), "multiclusterengines", cluster, withStatus, "multicluster-engine"},
 	{kind("agent-install.openshift.io", "v1beta1", "AgentServiceConfig"), "agentserviceconfigs", cluster, withStatus, "multicluster-engine"},
@@ -23,7 +25,10 @@ var operatorResources = []*resource{
 	{kind("amd.com", "v1alpha1", "DeviceConfig"), "deviceconfigs", namespaced, withStatus, "amd-gpu-operator"},
 	{kind("remediation.medik8s.io", "v1alpha1", "NodeHealthCheck"), "nodehealthchecks", cluster, withStatus, "node-healthcheck-operator"},
 	{kind("operator.openshift.io", "v1", "KubeDescheduler"), "kubedeschedulers", namespaced, withStatus, "cluster-kube-descheduler-operator"},
-	{kind("nodetopology.openshift.io", "v1", "NUMAResourcesOperator"), "numaresourcesoperators", cluster, withStatus, "numaresources-operator"},
+	{
+		kind("nodetopology.openshift.io", "v1", "NUMAResourcesOperator"), "numaresourcesoperators", cluster, withStatus,
+		"numaresources-operator",
+	},
 	{kind("dscinitialization.opendatahub.io", "v1", "DSCInitialization"), "dscinitializations", cluster, withStatus, "rhods-operator"},
 	{kind("infrastructure.opendatahub.io", "v1alpha1", "HardwareProfile"), "hardwareprofiles", namespaced, plain, "rhods-operator"},
 	{kind("datasciencecluster.opendatahub.io", "v1", "DataScienceCluster"), "datascienceclusters", cluster, withStatus, "rhods-operator"},

@@ -83,7 +83,7 @@ func TestObjectsOfEveryOperatorAreApplied(t *testing.T) {
 			storage := client.Resource(schema.GroupVersionResource{Group: "ocs.openshift.io", Version: "v1", Resource: "storageclusters"})
 			_, err = storage.List(ctx, metav1.ListOptions{})
 			require.True(t, apierrors.IsNotFound(err), "no operator has brought the kind yet: %v", err)
-			go kubeapi.RunOLM(ctx, url, 10*time.Millisecond) //nolint:errcheck // ends with the test
+			go kubeapi.RunOLM(ctx, url, 10*time.Millisecond)
 			subscriptions := schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"}
 			await.True(t, func() bool {
 				list, err := client.Resource(subscriptions).List(ctx, metav1.ListOptions{})

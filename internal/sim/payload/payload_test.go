@@ -55,7 +55,7 @@ func TestReleasesOfOKDHaveTheirOwnNamesAndSystem(t *testing.T) {
 		Versions: []string{"4.20.0-okd-scos.13"}, Architecture: "amd64", InstallerCommand: []string{"/bin/true"},
 	})
 	require.NoError(t, err)
-	defer p.Close() //nolint:errcheck // the test ends
+	defer p.Close()
 	image := p.Address() + "/okd/scos-release:4.20.0-okd-scos.13"
 	require.Equal(t, image, p.ReleaseImage("4.20.0-okd-scos.13"))
 	ref, err := name.ParseReference(image, name.Insecure)
