@@ -91,20 +91,28 @@ func (m *machine) cpu() time.Duration {
 }
 
 // written counts how often an image began to be written to the disk.
-func (m *machine) written() int {
+func (m *machine) written() int { return m.marked(writing) }
+
+// marked counts the marks that begin so.
+func (m *machine) marked(prefix string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return writes(m.seen())
+	return count(m.seen(), prefix)
 }
 
-// writes counts the marks of the bench's wrapper of coreos-installer.
-func writes(marks []vm.Mark) (count int) {
+// What marks of the bench's scripts begin with: the wrapper of coreos-installer, and the end of a node's first boot.
+const (
+	writing   = "coreos-installer"
+	firstBoot = "first boot"
+)
+
+func count(marks []vm.Mark, prefix string) (n int) {
 	for _, mark := range marks {
-		if strings.HasPrefix(mark.Text, "coreos-installer") {
-			count++
+		if strings.HasPrefix(mark.Text, prefix) {
+			n++
 		}
 	}
-	return count
+	return n
 }
 
 // is reports whether a host is this machine.

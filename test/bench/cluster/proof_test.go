@@ -37,6 +37,7 @@ func (b *bench) prove(t *testing.T) {
 		require.Equal(t, wire.HostStatusInstalled, h.Status, h.RequestedHostname)
 		require.Equal(t, wire.HostStageDone, h.Progress.CurrentStage, h.RequestedHostname)
 		require.Equal(t, 1+b.machine(t, h).repeats, b.machine(t, h).written(), "images written to the disk of %s", b.machine(t, h).name)
+		require.Equal(t, 1, b.machine(t, h).marked(firstBoot), "first boots of %s that end with a reboot", b.machine(t, h).name)
 	}
 	kube := b.kubectl(t, "kubeconfig")
 	nodes := kube(t, "", "get", "nodes", "--output", "wide")

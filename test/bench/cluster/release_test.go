@@ -65,7 +65,7 @@ func newRelease(t *testing.T, l *site) release {
 	)
 	require.NoError(t, err)
 	settingsFile := filepath.Join(l.dir, "installer.json")
-	require.NoError(t, os.WriteFile(settingsFile, settings, 0o600))
+	require.NoError(t, os.WriteFile(settingsFile, settings, 0o644)) // the installer runs as a user of its own
 	p, err := payload.Serve(t.Context(), payload.Options{
 		Listener: l.listen(t, registryPort), Dial: l.Dial, Versions: []string{version}, Architecture: "amd64",
 		InstallerCommand: []string{built.Installer, "--settings", settingsFile},

@@ -163,7 +163,7 @@ func (l *timeline) report(machines []*machine) string {
 	var total time.Duration
 	for _, m := range machines {
 		m.mu.Lock()
-		fmt.Fprintf(&out, "%s: %.0f s of a processor, image written %d times\n", m.name, m.cpu().Seconds(), writes(m.seen()))
+		fmt.Fprintf(&out, "%s: %.0f s of a processor, image written %d times\n", m.name, m.cpu().Seconds(), count(m.seen(), writing))
 		total += m.cpu()
 		m.mu.Unlock()
 	}

@@ -60,6 +60,10 @@ func Node(c *plan.Cluster, role string, keys pki.Keys, more map[string][]byte) (
 		return nil, err
 	}
 	maps.Copy(files, more)
+	files[firstBootProgram] = firstBootScript
+	if files[plan.FirstBoot], err = encapsulated(c, role); err != nil {
+		return nil, err
+	}
 	if files[nodeClients], err = os.ReadFile(keys.Clients()); err != nil {
 		return nil, fmt.Errorf("read the authorities of clients: %w", err)
 	}
@@ -72,6 +76,20 @@ func Node(c *plan.Cluster, role string, keys pki.Keys, more map[string][]byte) (
 		}
 	}
 	return Parts{Files: files, Units: nodeUnits(c, role)}.Render()
+}
+
+// encapsulated is the config that a node compares its operating system with when it boots first
+// (openshift/machine-config-operator, pkg/server/server.go).
+func encapsulated(c *plan.Cluster, role string) ([]byte, error) {
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
+		"metadata": map[string]string{"name": "rendered-" + role + "-bench"},
+		"spec":     map[string]any{"osImageURL": c.Release},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write the config of the first boot: %w", err)
+	}
+	return text, nil
 }
 
 // bootstrapper is the kubeconfig that a kubelet asks for its certificate with.

@@ -5,8 +5,9 @@ import (
 )
 
 const (
-	fetchProgram = "/usr/local/bin/bench-fetch"
-	waitProgram  = "/usr/local/bin/bench-wait"
+	fetchProgram     = "/usr/local/bin/bench-fetch"
+	waitProgram      = "/usr/local/bin/bench-wait"
+	firstBootProgram = "/usr/local/bin/bench-firstboot"
 )
 
 //go:embed fetch.sh
@@ -14,3 +15,6 @@ var fetchScript []byte
 
 //go:embed wait.sh
 var waitScript []byte
+
+//go:embed firstboot.sh
+var firstBootScript []byte

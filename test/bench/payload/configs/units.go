@@ -25,8 +25,8 @@ type Unit struct {
 	Console bool
 	// Leaves: what the program started stays when it ends.
 	Leaves bool
-	// Unless names a file whose existence keeps the unit from starting.
-	Unless string
+	// Unless names a file whose existence keeps the unit from starting, If one whose absence does.
+	Unless, If string
 }
 
 const fetchUnit = "bench-payload"
@@ -47,6 +47,9 @@ func (u Unit) text() string {
 	fmt.Fprintf(&b, "After=%s\n", after)
 	if u.Unless != "" {
 		fmt.Fprintf(&b, "ConditionPathExists=!%s\n", u.Unless)
+	}
+	if u.If != "" {
+		fmt.Fprintf(&b, "ConditionPathExists=%s\n", u.If)
 	}
 	b.WriteString("\n[Service]\n")
 	kind, restart := "simple", "always"
@@ -156,10 +159,20 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 	)
 }
 
-// nodeUnits run on hosts that were installed.
+// nodeUnits run on hosts that were installed: on their first boot only what ends it, and everything else on the next.
 func nodeUnits(c *plan.Cluster, role string) []Unit {
+	units := runningUnits(c, role)
+	for i := range units {
+		units[i].Unless = plan.FirstBoot
+	}
+	return append(units, fetch(), Unit{
+		Name: "machine-config-daemon-firstboot", Console: true, About: "operating system of the release", Once: true, If: plan.FirstBoot,
+		Command: firstBootProgram + " " + plan.FirstBoot,
+	})
+}
+
+func runningUnits(c *plan.Cluster, role string) []Unit {
 	units := []Unit{
-		fetch(),
 		{Name: "bench-cri", Console: true, About: "runs containers as processes", Command: node("cri", role), Leaves: true},
 		{Name: "kubelet", About: "the node", Command: node("kubelet", role)},
 	}

@@ -102,6 +102,17 @@ func TestBootstrapConfigLeadsToThoseOfTheRoles(t *testing.T) {
 		require.Contains(t, units, "kubelet.service")
 		require.Contains(t, units, "bench-cri.service")
 		require.FileExists(t, filepath.Join(tree, "etc/kubernetes/bootstrap-kubeconfig"))
+		require.FileExists(t, filepath.Join(tree, "etc/ignition-machine-config-encapsulated.json"))
+		for name, text := range units {
+			switch name {
+			case "bench-payload.service":
+				require.NotContains(t, text, "ConditionPathExists")
+			case "machine-config-daemon-firstboot.service":
+				require.Contains(t, text, "ConditionPathExists=/etc/ignition-machine-config-encapsulated.json\n")
+			default:
+				require.Contains(t, text, "ConditionPathExists=!/etc/ignition-machine-config-encapsulated.json\n", name)
+			}
+		}
 	}
 }
 
