@@ -118,13 +118,13 @@ bench-image-vm: programs ## boot machines under QEMU from our images: CD, USB, n
 	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: its cases are skipped'
 	@$(MAKE) --no-print-directory run-image-vm
 
-bench-vm: programs ## install a whole cluster on QEMU machines: SHAPE=sno|compact|ha FIRMWARE=UEFI NETWORK=static FAULTS=boot-order,power-cut,...
+bench-vm: programs ## install a whole cluster on QEMU machines: SHAPE=sno|compact|ha FIRMWARE=UEFI NETWORK=static ROUTE=mirror FAULTS=boot-order,power-cut,...
 	@deploy/bench-packages vm
 	@$(MAKE) --no-print-directory $(NMSTATECTL) || echo 'nmstatectl cannot be built here: static networks are applied as keyfiles'
 	@$(MAKE) --no-print-directory run-bench-build
 	$(NICE) $(GO) run ./test/bench/coreos/buildkube test/bench/kube
 	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestInstallation$$' ./test/bench/cluster -args -shape $(or $(SHAPE),sno) \
-	  -firmware $(or $(FIRMWARE),BIOS) -network $(or $(NETWORK),dhcp) -faults '$(FAULTS)'
+	  -firmware $(or $(FIRMWARE),BIOS) -network $(or $(NETWORK),dhcp) -route $(or $(ROUTE),direct) -faults '$(FAULTS)'
 
 bench-kube: $(GOLANGCI) ## the bench's control plane without machines: in namespaces, alone, as one node, and as three masters with a worker
 	@deploy/bench-packages vm

@@ -32,6 +32,7 @@ type bench struct {
 	shape    shape
 	system   coreos.Artifacts
 	site     *site
+	gap      *gap // nil where the site has none
 	release  release
 	service  *service
 	timeline *timeline
@@ -92,8 +93,11 @@ func newBench(t *testing.T, s shape, system coreos.Artifacts) *bench {
 	b := &bench{shape: s, system: system, timeline: newTimeline()}
 	t.Cleanup(func() { b.clear(t, dir) })
 	b.site = newSite(t, dir, s)
-	b.release = newRelease(t, b.site)
-	b.service = newService(t, b.site, b.release, system)
+	if *route == "mirror" {
+		b.gap = newGap(t, b.site)
+	}
+	b.release = newRelease(t, b.site, b.gap)
+	b.service = newService(t, b.site, b.gap, b.release, system)
 	return b
 }
 
@@ -120,19 +124,27 @@ func (b *bench) define(t *testing.T) {
 	t.Helper()
 	base, masters, ntp := baseDomain, b.shape.masters, gateway
 	params := wire.ClusterCreateParams{
-		Name: name, OpenshiftVersion: version, PullSecret: pullSecret(t), BaseDNSDomain: &base, ControlPlaneCount: &masters,
+		Name: name, OpenshiftVersion: version, PullSecret: b.release.pullSecret(t), BaseDNSDomain: &base, ControlPlaneCount: &masters,
 		AdditionalNtpSource: &ntp,
 	}
 	if b.shape.singleNode() {
 		userManaged := true
 		params.UserManagedNetworking = &userManaged
 	}
+	if b.gap != nil {
+		proxy := b.gap.proxy()
+		params.HTTPProxy, params.HTTPSProxy, params.NoProxy = &proxy.HTTPProxy, &proxy.HTTPSProxy, &proxy.NoProxy
+	}
 	made, err := b.service.RegisterCluster(t.Context(), params)
 	require.NoError(t, err)
 	b.id = made.ID
 	full, release := wire.ImageTypeFullIso, version
 	env := wire.InfraEnvCreateParams{
-		Name: name, PullSecret: pullSecret(t), ClusterID: &b.id, ImageType: &full, OpenshiftVersion: &release, AdditionalNtpSources: &ntp,
+		Name: name, PullSecret: b.release.pullSecret(t), ClusterID: &b.id, ImageType: &full, OpenshiftVersion: &release, AdditionalNtpSources: &ntp,
+	}
+	if b.gap != nil {
+		proxy := b.gap.proxy()
+		env.Proxy = &proxy
 	}
 	if *network == "static" {
 		env.StaticNetworkConfig = staticNetwork(b.shape.hosts())

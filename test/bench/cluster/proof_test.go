@@ -65,6 +65,9 @@ func (b *bench) prove(t *testing.T) {
 	)
 	require.NotEmpty(t, available)
 	require.NotContains(t, available, "False")
+	if b.gap != nil {
+		b.gap.prove(t)
+	}
 	b.proveRogue(t, kube)
 	b.proveLogs(t, cluster)
 }

@@ -28,7 +28,9 @@ const (
 // release is what is installed, and the programs that nodes load.
 type release struct {
 	image string
-	kube  string // archive with kubectl in it
+	// auth opens its registry, for whom it is named by.
+	registry, auth string
+	kube           string // archive with kubectl in it
 }
 
 // archive is one that nodes unpack; the settings of the bench's installer list them.
@@ -37,8 +39,8 @@ type archive struct {
 	SHA256 string `json:"sha256"`
 }
 
-// newRelease serves the release and its programs on the gateway.
-func newRelease(t *testing.T, l *site) release {
+// newRelease serves the release and its programs on the gateway, or the release on the other side of a gap.
+func newRelease(t *testing.T, l *site, g *gap) release {
 	t.Helper()
 	files := filepath.Join(l.dir, "payload")
 	require.NoError(t, os.Mkdir(files, 0o755))
@@ -66,13 +68,25 @@ func newRelease(t *testing.T, l *site) release {
 	require.NoError(t, err)
 	settingsFile := filepath.Join(l.dir, "installer.json")
 	require.NoError(t, os.WriteFile(settingsFile, settings, 0o644)) // the installer runs as a user of its own
-	p, err := payload.Serve(t.Context(), payload.Options{
-		Listener: l.listen(t, registryPort), Dial: l.Dial, Versions: []string{version}, Architecture: "amd64",
-		InstallerCommand: []string{built.Installer, "--settings", settingsFile},
-	})
+	options := payload.Options{
+		Dial: l.Dial, Versions: []string{version}, Architecture: "amd64", InstallerCommand: []string{built.Installer, "--settings", settingsFile},
+	}
+	r := release{kube: kube, registry: registry, auth: "bench:bench"}
+	if g == nil {
+		options.Listener = l.listen(t, registryPort)
+	} else {
+		options.Listener = l.Listen(t, "tcp", "127.0.0.1:"+registryPort)
+		options.Name, options.User, options.Password = source, mirrorUser, mirrorPassword
+		r.registry, r.auth = mirrorHost, mirrorUser+":"+mirrorPassword
+	}
+	p, err := payload.Serve(t.Context(), options)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
-	return release{image: p.ReleaseImage(version), kube: kube}
+	if g != nil {
+		g.serveMirror(t, p.Address())
+	}
+	r.image = p.ReleaseImage(version)
+	return r
 }
 
 // address is where a host loads an archive from.
@@ -87,13 +101,14 @@ func (r release) offers(t *testing.T) string {
 	}})
 }
 
-// pullSecret opens the bench's registry, which takes anybody.
-func pullSecret(t *testing.T) string {
+// pullSecret opens the registry of the release, and none of those that a bench has no route to.
+func (r release) pullSecret(t *testing.T) string {
 	t.Helper()
 	auths := map[string]any{}
-	for _, host := range []string{registry, "cloud.openshift.com", "quay.io", "registry.redhat.io"} {
-		auths[host] = map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte("bench:bench"))}
+	for _, host := range []string{"cloud.openshift.com", "quay.io", "registry.redhat.io"} {
+		auths[host] = map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte("of:elsewhere"))}
 	}
+	auths[r.registry] = map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte(r.auth))}
 	return text(t, map[string]any{"auths": auths})
 }
 

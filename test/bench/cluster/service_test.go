@@ -17,7 +17,10 @@ import (
 	"slipway/test/bench/coreos"
 )
 
-const serviceURL = "http://" + gateway + ":8090"
+const (
+	servicePort = "8090"
+	serviceURL  = "http://" + gateway + ":" + servicePort
+)
 
 // requirements are those of emulated machines: what a node of the bench needs.
 const requirements = `[{"version":"default",
@@ -36,16 +39,21 @@ type service struct {
 	http *http.Client
 }
 
-func newService(t *testing.T, l *site, r release, system coreos.Artifacts) *service {
+func newService(t *testing.T, l *site, g *gap, r release, system coreos.Artifacts) *service {
 	t.Helper()
 	s := &service{site: l, env: []string{
-		"RELEASE_IMAGES=" + r.offers(t), "HW_VALIDATOR_REQUIREMENTS=" + requirements, "SLIPWAY_INSECURE_REGISTRY=" + registry,
+		"RELEASE_IMAGES=" + r.offers(t), "HW_VALIDATOR_REQUIREMENTS=" + requirements,
 		"INSTALLER_IMAGE=" + r.image,
 		"OS_IMAGES=" + text(
 			t,
 			openshift.OSImages{{OpenShiftVersion: "4.20", CPUArchitecture: "x86_64", URL: system.LiveISO, Version: "420.bench"}},
 		),
 	}}
+	if g == nil {
+		s.env = append(s.env, "SLIPWAY_INSECURE_REGISTRY="+registry)
+	} else {
+		s.env = append(s.env, g.settings(t)...)
+	}
 	s.http = &http.Client{Transport: &http.Transport{DialContext: l.Dial}}
 	s.Client = client.New(client.Options{BaseURL: serviceURL, UserAgent: "slipway-bench", HTTPClient: s.http})
 	s.start(t)
@@ -56,7 +64,7 @@ func newService(t *testing.T, l *site, r release, system coreos.Artifacts) *serv
 func (s *service) start(t *testing.T) {
 	t.Helper()
 	s.cmd = s.site.Start(t, filepath.Join(s.site.dir, "service.log"), s.env, absolute(t, *program),
-		"up", "--data-dir", filepath.Join(s.site.dir, "service"), "--listen", gateway+":8090", "--base-url", serviceURL,
+		"up", "--data-dir", filepath.Join(s.site.dir, "service"), "--listen", gateway+":"+servicePort, "--base-url", serviceURL,
 		"--image-service-url", serviceURL, "--temporal-port", "0", "--agent-binaries", filepath.Dir(absolute(t, *program)))
 }
 

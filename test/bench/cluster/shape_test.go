@@ -17,6 +17,7 @@ var (
 	shapeName = flag.String("shape", "", "cluster to install: sno, compact or ha; without it nothing is installed")
 	firmware  = flag.String("firmware", string(vm.BIOS), "BIOS or UEFI")
 	network   = flag.String("network", "dhcp", "how hosts get their addresses: dhcp or static")
+	route     = flag.String("route", "direct", "how hosts reach the registry: direct, or by a mirror behind a proxy with no other route")
 	faultList = flag.String("faults", "", "what goes wrong, separated by commas: "+strings.Join(faultNames(), ", "))
 	program   = flag.String("slipway", "../../../bin/slipway", "service to run")
 )
@@ -68,6 +69,7 @@ func wanted(t *testing.T) shape {
 	at := slices.IndexFunc(shapes, func(s shape) bool { return s.name == *shapeName })
 	require.GreaterOrEqual(t, at, 0, "require sno, compact or ha, found %q", *shapeName)
 	require.Contains(t, []string{"dhcp", "static"}, *network)
+	require.Contains(t, []string{"direct", "mirror"}, *route)
 	require.Contains(t, []string{string(vm.BIOS), string(vm.UEFI)}, *firmware)
 	return shapes[at]
 }

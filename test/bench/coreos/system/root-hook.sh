@@ -25,7 +25,7 @@ done
 # No user logs in at a console.
 mkdir -p "$root/etc/systemd/system-generators"
 ln -sf /dev/null "$root/etc/systemd/system-generators/systemd-getty-generator"
-for program in bin/nmstatectl bin/coreos-installer local/bin/coreos-installer; do
+for program in bin/nmstatectl bin/update-ca-trust bin/coreos-installer local/bin/coreos-installer; do
   [ ! -e "$root/usr/$program" ] || chmod 755 "$root/usr/$program"
 done
 [ -e "$root/usr/bin/coreos-installer" ] || rm "$root/usr/local/bin/coreos-installer"
