@@ -75,7 +75,7 @@ type gap struct {
 func newGap(t *testing.T, l *site) *gap {
 	t.Helper()
 	g := &gap{site: l, mirror: &log{}, proxied: &log{}, refused: &log{}}
-	require.NoError(t, l.All("link add beyond type dummy", "addr add "+beyond+"/24 dev beyond", "link set beyond up"))
+	require.NoError(t, l.IP("addr", "add", beyond+"/32", "dev", "lo"))
 	rules := filepath.Join(l.dir, "firewall.nft")
 	require.NoError(t, os.WriteFile(rules, []byte(firewall), 0o600))
 	g.run(t, "sysctl", "--quiet", "--write", "net.ipv4.ip_forward=1") // the firewall refuses, not a missing route
