@@ -19,8 +19,10 @@ type Unit struct {
 	// Waits: the unit counts as started before its program is there, so that whoever
 	// starts it does not wait for the programs to be fetched.
 	Waits bool
-	// Wants are units started with it.
-	Wants []string
+	// Wants are units started with it, Requires such that it is started after.
+	Wants, Requires []string
+	// Needs names a file without which the program fails.
+	Needs string
 	// Console: the machine's console shows what the program says.
 	Console bool
 	// Leaves: what the program started stays when it ends.
@@ -44,6 +46,10 @@ func (u Unit) text() string {
 	if len(wants) > 0 {
 		fmt.Fprintf(&b, "Wants=%s.service\n", strings.Join(wants, ".service "))
 	}
+	for _, name := range u.Requires {
+		fmt.Fprintf(&b, "Requires=%s.service\n", name)
+		after += " " + name + ".service"
+	}
 	fmt.Fprintf(&b, "After=%s\n", after)
 	if u.Unless != "" {
 		fmt.Fprintf(&b, "ConditionPathExists=!%s\n", u.Unless)
@@ -66,6 +72,9 @@ func (u Unit) text() string {
 	command := u.Command
 	if u.Waits {
 		command = waitProgram + " " + command
+	}
+	if u.Needs != "" {
+		fmt.Fprintf(&b, "ExecStartPre=/usr/bin/test -e %s\n", u.Needs)
 	}
 	// Emulated machines are slow: nothing may run into a time limit of systemd.
 	fmt.Fprintf(
@@ -130,9 +139,10 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 		names[i] = plane[i].Name
 	}
 	return append(
-		append([]Unit{fetch()}, plane...),
+		append(append([]Unit{fetch()}, nodeImage()...), plane...),
 		Unit{
 			Name:    "bootkube",
+			Needs:   plan.NodeImage,
 			Console: true,
 			About:   "objects of the cluster, and the handover",
 			Command: node("bootkube", plan.Bootstrap),
@@ -157,6 +167,23 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 			Waits:   true,
 		},
 	)
+}
+
+// nodeImage are the units that lay the release's operating system over the live one (openshift/installer,
+// data/data/bootstrap/systemd/rhcos/units/node-image-*): a live image has no oc before, without which bootkube fails. The
+// last one is of a first boot and ends what runs on a live host; nobody starts it there.
+func nodeImage() []Unit {
+	return []Unit{
+		{Name: "node-image-pull", Console: true, About: "operating system of the release", Command: "/usr/bin/true", Once: true, Waits: true},
+		{
+			Name: "node-image-overlay", About: "programs of the release", Requires: []string{"node-image-pull"}, Waits: true, Once: true,
+			Command: "/usr/bin/install -D /dev/null " + plan.NodeImage,
+		},
+		{
+			Name: "node-image-finish", About: "the first boot goes on", Requires: []string{"node-image-overlay"}, Once: true,
+			Command: "/usr/bin/systemctl stop agent.service",
+		},
+	}
 }
 
 // nodeUnits run on hosts that were installed: on their first boot only what ends it, and everything else on the next.

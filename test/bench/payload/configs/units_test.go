@@ -39,7 +39,11 @@ func TestTheTemporaryControlPlaneGoesInTwoSteps(t *testing.T) {
 				require.Contains(t, *unit.Contents, want, name)
 				found++
 			}
-			if name == "bootkube" {
+			switch name {
+			case "node-image-overlay":
+				require.Contains(t, *unit.Contents, "Requires=node-image-pull.service\n")
+			case "bootkube":
+				require.Contains(t, *unit.Contents, "ExecStartPre=/usr/bin/test -e /run/bench/node-image\n")
 				require.Contains(t, *unit.Contents, "Restart=on-failure\nRestartSec=5\n")
 				require.Contains(t, *unit.Contents, "StartLimitIntervalSec=0\n")
 			}

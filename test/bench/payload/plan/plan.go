@@ -25,6 +25,8 @@ const (
 	Done        = OpenShift + "/.bootkube.done"
 	// ControlPlaneDone is left when masters carry the cluster.
 	ControlPlaneDone = OpenShift + "/cb-bootstrap.done"
+	// NodeImage is on a bootstrap host that has the programs of the release.
+	NodeImage = "/run/bench/node-image"
 	// FirstBoot is on a node until the operating system of its release is written, after which it boots once more.
 	FirstBoot = "/etc/ignition-machine-config-encapsulated.json"
 )
