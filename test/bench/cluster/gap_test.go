@@ -53,6 +53,7 @@ const firewall = `table inet gap {
     iifname != "br0" accept
     ct state established,related accept
     meta nfproto ipv6 accept comment "link-local only: the gateway has no other address"
+    ip daddr 10.88.0.0/24 ip daddr != ` + gateway + ` accept comment "bridged: other machines, where frames pass here at all"
     ip daddr { 255.255.255.255, 10.88.0.255, 224.0.0.0/4 } accept
     ip daddr ` + gateway + ` meta l4proto icmp accept
     ip daddr ` + gateway + ` udp dport { 53, 67, 123 } accept
