@@ -16,9 +16,9 @@ type Unit struct {
 	Once bool
 	// Ends: the program ends when its work is done.
 	Ends bool
-	// Waits: the unit counts as started before its program is there, so that whoever
-	// starts it does not wait for the programs to be fetched.
-	Waits bool
+	// Waits names a file that the program waits for; the unit counts as started before. One of plan.Fetched: whoever
+	// starts the unit does not wait for the programs to be fetched.
+	Waits string
 	// Wants are units started with it, Requires such that it is started after.
 	Wants, Requires []string
 	// Needs names a file without which the program fails.
@@ -39,7 +39,7 @@ func (u Unit) text() string {
 	wants, after := u.Wants, "network.target"
 	if u.Name != fetchUnit {
 		wants = append([]string{fetchUnit}, wants...)
-		if !u.Waits {
+		if u.Waits != plan.Fetched {
 			after += " " + fetchUnit + ".service"
 		}
 	}
@@ -70,8 +70,8 @@ func (u Unit) text() string {
 		kill = "process"
 	}
 	command := u.Command
-	if u.Waits {
-		command = waitProgram + " " + command
+	if u.Waits != "" {
+		command = waitProgram + " " + u.Waits + " " + command
 	}
 	if u.Needs != "" {
 		fmt.Fprintf(&b, "ExecStartPre=/usr/bin/test -e %s\n", u.Needs)
@@ -147,7 +147,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 			About:   "objects of the cluster, and the handover",
 			Command: node("bootkube", plan.Bootstrap),
 			Ends:    true,
-			Waits:   true,
+			Waits:   plan.Fetched,
 			Wants:   names,
 		},
 		Unit{
@@ -156,7 +156,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 			About:   "certificates of masters that join",
 			Command: node("approve-csr", plan.Bootstrap),
 			Ends:    true,
-			Waits:   true,
+			Waits:   plan.Fetched,
 		},
 		Unit{
 			Name:    "progress",
@@ -164,7 +164,7 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 			About:   "waits for etcd to leave this host",
 			Command: node("progress", plan.Bootstrap),
 			Ends:    true,
-			Waits:   true,
+			Waits:   plan.Fetched,
 		},
 	)
 }
@@ -174,9 +174,9 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 // last one is of a first boot and ends what runs on a live host; nobody starts it there.
 func nodeImage() []Unit {
 	return []Unit{
-		{Name: "node-image-pull", Console: true, About: "operating system of the release", Command: "/usr/bin/true", Once: true, Waits: true},
+		{Name: "node-image-pull", Console: true, About: "operating system of the release", Command: "/usr/bin/true", Once: true, Waits: plan.Fetched},
 		{
-			Name: "node-image-overlay", About: "programs of the release", Requires: []string{"node-image-pull"}, Waits: true, Once: true,
+			Name: "node-image-overlay", About: "programs of the release", Requires: []string{"node-image-pull"}, Waits: plan.Fetched, Once: true,
 			Command: "/usr/bin/install -D /dev/null " + plan.NodeImage,
 		},
 		{
@@ -206,10 +206,15 @@ func runningUnits(c *plan.Cluster, role string) []Unit {
 	if role != plan.Master {
 		return units
 	}
-	units = append(units, controlPlane(c, role)...)
-	units = append(units,
+	plane := controlPlane(c, role)
+	for i := range plane {
+		if plane[i].Name != "etcd" && plane[i].Name != "bench-keepalived" {
+			plane[i].Waits = plan.Voting
+		}
+	}
+	units = append(append(units, plane...),
 		Unit{Name: "bench-front", About: "service network and router", Command: node("front", role)},
-		Unit{Name: "bench-operators", Console: true, About: "operators of the cluster", Command: node("operators", role)},
+		Unit{Name: "bench-operators", Console: true, About: "operators of the cluster", Command: node("operators", role), Waits: plan.Voting},
 	)
 	if c.InPlace {
 		units = append(

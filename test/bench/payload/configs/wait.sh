@@ -1,7 +1,9 @@
 #!/bin/sh
-# Runs a command once the bench's programs are there.
+# wait FILE COMMAND...: runs a command once a file is there.
 set -eu
-until [ -e /opt/bench/.unpacked ]; do
+file=$1
+shift
+until [ -e "$file" ]; do
     sleep 1
 done
 exec "$@"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -49,7 +50,11 @@ func runEtcd(ctx context.Context, a *app) error {
 	}
 	following, done := context.WithCancel(ctx)
 	defer done()
-	go func() { _ = local.Follow(following) }() // says itself what happens
+	go func() {
+		if local.Follow(following) == nil { // says itself what happens
+			_ = os.WriteFile(filepath.Join(a.host.State, filepath.Base(plan.Voting)), nil, 0o600)
+		}
+	}()
 	err = cmd.Wait()
 	if err == nil {
 		err = errors.New("etcd ended")

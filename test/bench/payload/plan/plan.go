@@ -25,6 +25,11 @@ const (
 	Done        = OpenShift + "/.bootkube.done"
 	// ControlPlaneDone is left when masters carry the cluster.
 	ControlPlaneDone = OpenShift + "/cb-bootstrap.done"
+	// Fetched is on a host that has the programs of the bench.
+	Fetched = "/opt/bench/.unpacked"
+	// Voting is on a master whose member of etcd votes: a real one gets its control plane after that, too (the operators
+	// of etcd and of the API server revise nodes one after the other).
+	Voting = "/var/lib/bench/etcd-votes"
 	// NodeImage is on a bootstrap host that has the programs of the release.
 	NodeImage = "/run/bench/node-image"
 	// FirstBoot is on a node until the operating system of its release is written, after which it boots once more.

@@ -80,7 +80,7 @@ func TestBootstrapConfigLeadsToThoseOfTheRoles(t *testing.T) {
 	require.Contains(
 		t,
 		units["bootkube.service"],
-		"ExecStart=/usr/local/bin/bench-wait /opt/bench/bin/bench-node bootkube --role bootstrap\n",
+		"ExecStart=/usr/local/bin/bench-wait /opt/bench/.unpacked /opt/bench/bin/bench-node bootkube --role bootstrap\n",
 	)
 	require.NotContains(t, units["bootkube.service"], "After=network.target bench-payload.service")
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "machine-config-server", "bench-keepalived"} {
