@@ -110,7 +110,9 @@ func (g *gap) serveMirror(t *testing.T, registry string) {
 	behind.Transport = &http.Transport{DialContext: g.site.Dial}
 	server := &http.Server{
 		ReadHeaderTimeout: time.Minute,
-		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12},
+		TLSConfig: &tls.Config{
+			Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS12,
+		},
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			g.mirror.add(r.Method + " " + r.URL.Path)
 			path, ok := strings.CutPrefix(r.URL.Path, "/v2/ocp/")

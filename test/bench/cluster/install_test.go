@@ -140,7 +140,8 @@ func (b *bench) define(t *testing.T) {
 	b.id = made.ID
 	full, release := wire.ImageTypeFullIso, version
 	env := wire.InfraEnvCreateParams{
-		Name: name, PullSecret: b.release.pullSecret(t), ClusterID: &b.id, ImageType: &full, OpenshiftVersion: &release, AdditionalNtpSources: &ntp,
+		Name: name, PullSecret: b.release.pullSecret(t), ClusterID: &b.id, ImageType: &full, OpenshiftVersion: &release,
+		AdditionalNtpSources: &ntp,
 	}
 	if b.gap != nil {
 		proxy := b.gap.proxy()

@@ -171,16 +171,19 @@ func bootstrapUnits(c *plan.Cluster) []Unit {
 
 // nodeImage are the units that lay the release's operating system over the live one (openshift/installer,
 // data/data/bootstrap/systemd/rhcos/units/node-image-*): a live image has no oc before, without which bootkube fails. The
-// last one is of a first boot and ends what runs on a live host; nobody starts it there.
+// last one is of a first boot: on a live host, where no installer starts it, it ends what runs there.
 func nodeImage() []Unit {
 	return []Unit{
-		{Name: "node-image-pull", Console: true, About: "operating system of the release", Command: "/usr/bin/true", Once: true, Waits: plan.Fetched},
+		{
+			Name: "node-image-pull", Console: true, About: "operating system of the release", Waits: plan.Fetched, Once: true,
+			Command: "/usr/bin/true",
+		},
 		{
 			Name: "node-image-overlay", About: "programs of the release", Requires: []string{"node-image-pull"}, Waits: plan.Fetched, Once: true,
 			Command: "/usr/bin/install -D /dev/null " + plan.NodeImage,
 		},
 		{
-			Name: "node-image-finish", About: "the first boot goes on", Requires: []string{"node-image-overlay"}, Once: true,
+			Name: "node-image-finish", About: "first boot", Requires: []string{"node-image-overlay"}, Once: true,
 			Command: "/usr/bin/systemctl stop agent.service",
 		},
 	}
