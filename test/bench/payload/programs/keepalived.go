@@ -47,10 +47,11 @@ func hostPart(a netip.Addr) string {
 type patience struct{ every, misses int }
 
 // patience of masters is that of the bench; a bootstrap host gives the address away after more than four misses of its
-// API, which it asks every second (openshift/baremetal-runtimecfg, pkg/monitor/dynkeepalived.go).
+// API (openshift/baremetal-runtimecfg, pkg/monitor/dynkeepalived.go). A real one asks every second; on an emulated
+// processor one question costs half of that, and the API would have nothing left to answer with.
 func (h *Host) patience() patience {
 	if h.Role == "bootstrap" {
-		return patience{every: 1, misses: 5}
+		return patience{every: 10, misses: 5}
 	}
 	return patience{every: 5, misses: 4}
 }
