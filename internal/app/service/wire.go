@@ -177,7 +177,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 				InstallerImage: s.variables.InstallerImage, ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
 				MustGatherImages: s.variables.MustGatherImages,
 				Dummy:            s.variables.DummyIgnition,
-				Disabled: s.variables.DisabledSteps, CheckClusterVersion: s.variables.CheckClusterVersion,
+				Disabled:         s.variables.DisabledSteps, CheckClusterVersion: s.variables.CheckClusterVersion,
 				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 				}).BootArtifacts,
