@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"slipway/internal/platform/hostexec"
 )
 
 const (
@@ -95,12 +97,12 @@ func (h *heard) askAll(ctx context.Context, q question) error {
 				return err
 			}
 			if n%burst == burst-1 {
-				if err := wait(ctx, burstPause); err != nil {
+				if err := hostexec.Sleep(ctx, burstPause); err != nil {
 					return err
 				}
 			}
 		}
-		if err := wait(ctx, patience); err != nil {
+		if err := hostexec.Sleep(ctx, patience); err != nil {
 			return err
 		}
 	}
@@ -139,15 +141,4 @@ func (h *heard) answered(address netip.Addr) bool {
 	defer h.mu.Unlock()
 	_, is := h.by[address]
 	return is
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }
