@@ -112,7 +112,7 @@ func TestMastersTakeOverTheCluster(t *testing.T) {
 	first.install(t, config, "-live")
 	l.move(t, first.address, first)
 	require.NoError(t, os.WriteFile(first.path("/opt/openshift/assisted-install-bootstrap"), nil, 0o600))
-	first.start(t, "live", "bootkube.service", "approve-csr.service", "progress.service")
+	first.start(t, "live", "node-image-overlay.service", "bootkube.service", "approve-csr.service", "progress.service")
 	for _, h := range []*host{second, third} {
 		h.install(t, h.fetch(t, assets, "master"), "-disk")
 		h.resolve(t, first.address)

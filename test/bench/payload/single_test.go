@@ -55,7 +55,7 @@ func TestSingleNodeKeepsItsCluster(t *testing.T) {
 	h := l.host(t, "master-0", 1)
 	h.install(t, config, "-live")
 	h.resolve(t, h.address)
-	h.start(t, "live", "bootkube.service", "approve-csr.service", "progress.service")
+	h.start(t, "live", "node-image-overlay.service", "bootkube.service", "approve-csr.service", "progress.service")
 	h.waitFor(t, "bootkube is done", 3*time.Minute, func() bool { return h.has("/opt/openshift/.bootkube.done") })
 	master, err := os.ReadFile(h.path("/opt/openshift/master.ign"))
 	require.NoError(t, err)

@@ -19,12 +19,12 @@ import (
 )
 
 // pause is between two looks.
-const pause = 5 * time.Second
+const pause = 10 * time.Second
 
 // Bootkube is the work of the bootstrap host.
 type Bootkube struct {
 	Host *programs.Host
-	Etcd etcd.Ctl
+	Etcd *etcd.Ctl
 	// OpenShift is the folder of the manifests, Definitions that of the definitions of kinds.
 	OpenShift, Definitions string
 	// Stop stops units of this host.
@@ -103,7 +103,8 @@ func (b *Bootkube) clusterBootstrap(ctx context.Context) error {
 	if !b.Host.Plan.InPlace {
 		limited, cancel := context.WithTimeout(ctx, waitLimit)
 		defer cancel()
-		err := b.until(limited, "masters carry the cluster", func() error { return b.carried(limited, client) })
+		carriers := carriers{}
+		err := b.until(limited, "masters carry the cluster", func() error { return b.carried(limited, client, carriers) })
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"slipway/internal/sim/payload/pki"
 	"slipway/test/bench/payload/bootkube"
+	"slipway/test/bench/payload/etcd"
 	"slipway/test/bench/payload/plan"
 	"slipway/test/bench/payload/programs"
 )
@@ -29,7 +30,7 @@ func newBootkube(t *testing.T, cluster plan.Cluster, files ...string) *bootkube.
 	looks := 0
 	return &bootkube.Bootkube{
 		Host:      &programs.Host{Plan: &cluster, Role: plan.Bootstrap, Keys: pki.Keys(dir), Own: pki.Keys(dir), State: dir, Now: time.Now},
-		OpenShift: dir, Log: slog.New(slog.DiscardHandler),
+		Etcd: &etcd.Ctl{}, OpenShift: dir, Log: slog.New(slog.DiscardHandler),
 		Stop: func(context.Context, ...string) error { return nil },
 		Sleep: func(context.Context, time.Duration) error {
 			if looks++; looks == 100 {

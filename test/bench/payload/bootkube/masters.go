@@ -20,9 +20,14 @@ import (
 // enough masters carry a cluster while this host becomes one.
 const enough = 2
 
+// carriers are masters whose API server and member of etcd have answered. What cluster-bootstrap waits for is a fact that
+// stays, too: two nodes on which an installer has once put a revision of each part of the control plane
+// (openshift/cluster-bootstrap, pkg/start/ha_checker.go: nodeStatuses with currentRevision >= 1).
+type carriers map[string]bool
+
 // carried returns why the masters do not carry the cluster yet: enough of them must be ready nodes with an API server
 // and a member of etcd that votes.
-func (b *Bootkube) carried(ctx context.Context, client kubernetes.Interface) error {
+func (b *Bootkube) carried(ctx context.Context, client kubernetes.Interface, answered carriers) error {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "node-role.kubernetes.io/master"})
 	if err != nil {
 		return fmt.Errorf("list nodes: %w", err)
@@ -34,7 +39,7 @@ func (b *Bootkube) carried(ctx context.Context, client kubernetes.Interface) err
 	found := 0
 	var missing []string
 	for i := range nodes.Items {
-		if err := b.carries(ctx, &nodes.Items[i], members); err != nil {
+		if err := b.carries(ctx, &nodes.Items[i], members, answered); err != nil {
 			missing = append(missing, nodes.Items[i].Name+": "+err.Error())
 			continue
 		}
@@ -46,13 +51,16 @@ func (b *Bootkube) carried(ctx context.Context, client kubernetes.Interface) err
 	return nil
 }
 
-func (b *Bootkube) carries(ctx context.Context, node *corev1.Node, members []etcd.Member) error {
+func (b *Bootkube) carries(ctx context.Context, node *corev1.Node, members []etcd.Member, answered carriers) error {
 	if !Ready(node) {
 		return fmt.Errorf("the node is not ready")
 	}
 	n := slices.IndexFunc(members, func(m etcd.Member) bool { return m.Name == node.Name && m.Votes() && len(m.Clients) > 0 })
 	if n < 0 {
 		return fmt.Errorf("its etcd does not vote")
+	}
+	if answered[node.Name] {
+		return nil
 	}
 	if err := b.Etcd.Healthy(ctx, members[n].Clients[0]); err != nil {
 		return err
@@ -61,7 +69,11 @@ func (b *Bootkube) carries(ctx context.Context, node *corev1.Node, members []etc
 	if err != nil {
 		return err
 	}
-	return kube.Answers(ctx, kube.Config(api, b.Host.Keys), "/readyz")
+	if err := kube.Answers(ctx, kube.Config(api, b.Host.Keys), "/readyz"); err != nil {
+		return err
+	}
+	answered[node.Name] = true
+	return nil
 }
 
 // releaseLease lets another controller manager lead at once: the one that was stopped

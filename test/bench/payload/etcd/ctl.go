@@ -1,10 +1,10 @@
-// Package etcd lets hosts join, leave and restore the etcd of a bench cluster, by etcdctl.
+// Package etcd lets hosts join, leave and restore the etcd of a bench cluster. What is asked often is asked over HTTP, and
+// what happens once is left to etcdctl: each of its processes costs an emulated machine a second.
 package etcd
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -14,14 +14,16 @@ import (
 	"time"
 )
 
-// commandLimit bounds one call of etcdctl.
+// commandLimit bounds one call of etcdctl, and one question.
 const commandLimit = 60 * time.Second
 
-// Ctl calls etcdctl.
+// Ctl asks and changes the members of etcd.
 type Ctl struct {
 	Program string // etcdctl
 	// Authority, Cert and Key are files.
 	Authority, Cert, Key string
+
+	asking asking
 }
 
 // Member is a member as the cluster knows it.
@@ -36,70 +38,39 @@ type Member struct {
 // Votes says whether the member has started and is no learner.
 func (m Member) Votes() bool { return m.Name != "" && !m.Learner }
 
-// Members asks the member at endpoint.
-func (c Ctl) Members(ctx context.Context, endpoint string) ([]Member, error) {
-	var list struct {
-		Members []struct {
-			ID         uint64   `json:"ID"`
-			Name       string   `json:"name"`
-			PeerURLs   []string `json:"peerURLs"`
-			ClientURLs []string `json:"clientURLs"`
-			IsLearner  bool     `json:"isLearner"`
-		} `json:"members"`
-	}
-	output, err := c.run(ctx, endpoint, "member", "list", "--write-out=json")
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(output, &list); err != nil {
-		return nil, fmt.Errorf("read the members of etcd: %w", err)
-	}
-	members := make([]Member, 0, len(list.Members))
-	for _, m := range list.Members {
-		members = append(members, Member{m.ID, m.Name, m.PeerURLs, m.ClientURLs, m.IsLearner})
-	}
-	return members, nil
-}
-
 // AddLearner adds a member that does not vote yet: until it has started, one that votes
 // could cost a small cluster its majority.
-func (c Ctl) AddLearner(ctx context.Context, endpoint, name, peer string) error {
+func (c *Ctl) AddLearner(ctx context.Context, endpoint, name, peer string) error {
 	_, err := c.run(ctx, endpoint, "member", "add", name, "--learner", "--peer-urls="+peer)
 	return err
 }
 
 // Promote lets a learner vote; etcd refuses while the learner lags behind.
-func (c Ctl) Promote(ctx context.Context, endpoint string, id uint64) error {
+func (c *Ctl) Promote(ctx context.Context, endpoint string, id uint64) error {
 	_, err := c.run(ctx, endpoint, "member", "promote", strconv.FormatUint(id, 16))
 	return err
 }
 
 // Remove removes a member.
-func (c Ctl) Remove(ctx context.Context, endpoint string, id uint64) error {
+func (c *Ctl) Remove(ctx context.Context, endpoint string, id uint64) error {
 	_, err := c.run(ctx, endpoint, "member", "remove", strconv.FormatUint(id, 16))
 	return err
 }
 
-// Healthy asks a member for a read that a majority agrees on.
-func (c Ctl) Healthy(ctx context.Context, endpoint string) error {
-	_, err := c.run(ctx, endpoint, "endpoint", "health")
-	return err
-}
-
 // Save writes a snapshot to a file.
-func (c Ctl) Save(ctx context.Context, endpoint, file string) error {
+func (c *Ctl) Save(ctx context.Context, endpoint, file string) error {
 	_, err := c.run(ctx, endpoint, "snapshot", "save", file)
 	return err
 }
 
 // Restore makes the data of a cluster of one out of a snapshot.
-func (c Ctl) Restore(ctx context.Context, snapshot, data, name, peer string) error {
+func (c *Ctl) Restore(ctx context.Context, snapshot, data, name, peer string) error {
 	_, err := c.run(ctx, "", "snapshot", "restore", snapshot, "--data-dir="+data, "--name="+name,
 		"--initial-cluster="+name+"="+peer, "--initial-advertise-peer-urls="+peer)
 	return err
 }
 
-func (c Ctl) run(ctx context.Context, endpoint string, args ...string) ([]byte, error) {
+func (c *Ctl) run(ctx context.Context, endpoint string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
 	argv := slices.Clone(args)

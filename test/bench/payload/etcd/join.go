@@ -18,7 +18,7 @@ const pause = 5 * time.Second
 
 // Local is the member of this host.
 type Local struct {
-	Ctl  Ctl
+	Ctl  *Ctl
 	Name string
 	// Peer is where the other members reach it, Data its folder.
 	Peer, Data string

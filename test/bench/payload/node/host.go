@@ -69,7 +69,8 @@ func runAPIServer(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.until(ctx, func() error { return a.ctl().Healthy(ctx, a.host.Endpoint(programs.EtcdClientPort)) }); err != nil {
+	member := a.ctl()
+	if err := a.until(ctx, func() error { return member.Healthy(ctx, a.host.Endpoint(programs.EtcdClientPort)) }); err != nil {
 		return err
 	}
 	return become(command)

@@ -117,8 +117,8 @@ func (a *app) find(ctx context.Context, file string) (err error) {
 	}
 }
 
-func (a *app) ctl() etcd.Ctl {
-	return etcd.Ctl{
+func (a *app) ctl() *etcd.Ctl {
+	return &etcd.Ctl{
 		Program:   filepath.Join(a.host.Programs, "etcdctl"),
 		Authority: a.host.Keys.Cert(pki.EtcdSigner), Cert: a.host.Own.Cert("etcd"), Key: a.host.Own.Key("etcd"),
 	}

@@ -151,7 +151,7 @@ func (r *routeTable) follow(ctx context.Context, a *app) {
 			r.names = names
 			r.mu.Unlock()
 		}
-		if sleep(ctx, 2*retry) != nil {
+		if sleep(ctx, 6*retry) != nil {
 			return
 		}
 	}

@@ -22,16 +22,16 @@ import (
 
 // Times of the work and of who does it: slow machines must not lose the lead.
 const (
-	interval      = 10 * time.Second
+	interval      = 20 * time.Second
 	leaseDuration = 120 * time.Second
 	renewDeadline = 90 * time.Second
-	retryPeriod   = 10 * time.Second
+	retryPeriod   = 30 * time.Second
 )
 
 // Operators is the work on a master. One of all masters does it.
 type Operators struct {
 	Host   *programs.Host
-	Etcd   etcd.Ctl
+	Etcd   *etcd.Ctl
 	Config *rest.Config
 	Log    *slog.Logger
 	Sleep  func(context.Context, time.Duration) error

@@ -94,7 +94,7 @@ func (h *Host) ControllerManager() (Command, error) {
 	path := filepath.Join(h.State, "kube-controller-manager.kubeconfig")
 	elect := []string{"--leader-elect=false"}
 	if !h.Plan.InPlace {
-		elect = []string{"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=90s", "--leader-elect-retry-period=10s"}
+		elect = []string{"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=90s", "--leader-elect-retry-period=30s"}
 	}
 	argv := []string{
 		h.program("kube-controller-manager"), "--kubeconfig=" + path,

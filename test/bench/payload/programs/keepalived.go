@@ -23,7 +23,7 @@ func (h *Host) Keepalived() Command {
 	check(&b, "api", "https://localhost:6443/readyz", h.patience())
 	h.router(&b, "api", apiRouter, h.Plan.APIVIPs)
 	if h.Role != "bootstrap" {
-		check(&b, "ingress", fmt.Sprintf("https://%s/healthz", hostPart(h.Address.Addr())), patience{every: 5, misses: 4})
+		check(&b, "ingress", fmt.Sprintf("https://%s/healthz", hostPart(h.Address.Addr())), h.patience())
 		h.router(&b, "ingress", ingressRouter, h.Plan.IngressVIPs)
 	}
 	path := filepath.Join(h.State, "keepalived.conf")
@@ -53,7 +53,7 @@ func (h *Host) patience() patience {
 	if h.Role == "bootstrap" {
 		return patience{every: 10, misses: 5}
 	}
-	return patience{every: 5, misses: 4}
+	return patience{every: 15, misses: 2}
 }
 
 func check(b *strings.Builder, name, url string, p patience) {

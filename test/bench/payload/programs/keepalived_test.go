@@ -33,7 +33,7 @@ func TestFloatingAddressesStayWithWhatTheyAreFor(t *testing.T) {
 		contains, lacks, patience string
 	}{
 		plan.Bootstrap: {"priority 70", "192.0.2.6/32", "interval 10\n    timeout 25\n    rise 1\n    fall 5\n"},
-		plan.Master:    {"192.0.2.6/32", "priority 70", "interval 5\n    timeout 25\n    rise 1\n    fall 4\n"},
+		plan.Master:    {"192.0.2.6/32", "priority 70", "interval 15\n    timeout 25\n    rise 1\n    fall 2\n"},
 	} {
 		h := &programs.Host{
 			Plan: &plan.Cluster{

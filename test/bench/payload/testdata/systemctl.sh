@@ -1,7 +1,7 @@
 #!/bin/sh
 # As much of systemd as the bench's units need: systemctl start|stop|is-active UNIT…, and
 # "systemctl isolate" and "systemctl live UNIT…", which start all units there are or some
-# and wait until the host ends.
+# and wait until the host ends, and "systemctl reboot", after which isolate starts once more.
 set -eu
 units=/etc/systemd/system
 state=/run/units
@@ -14,11 +14,15 @@ running() { [ -e "$state/$1.pid" ] && kill -0 "$(cat "$state/$1.pid")" 2>/dev/nu
 keep() {
     while [ ! -e "$state/$1.stop" ]; do
         rc=0
-        # The list of words is the command line.
+        # The lists of words are command lines.
         # shellcheck disable=SC2046
-        $(field "$1" ExecStart) >>"/var/log/$1.log" 2>&1 </dev/null &
-        echo $! >"$state/$1.pid"
-        wait $! || rc=$?
+        $(field "$1" ExecStartPre) >>"/var/log/$1.log" 2>&1 || rc=$?
+        if [ "$rc" -eq 0 ]; then
+            # shellcheck disable=SC2046
+            $(field "$1" ExecStart) >>"/var/log/$1.log" 2>&1 </dev/null &
+            echo $! >"$state/$1.pid"
+            wait $! || rc=$?
+        fi
         echo "$1 ended: $rc" >>"/var/log/$1.log"
         case $(field "$1" Type) in oneshot) [ "$rc" -ne 0 ] || { touch "$state/$1.done" && break; } ;; esac
         [ "$(field "$1" Restart)" = always ] || [ "$rc" -ne 0 ] || break
@@ -29,11 +33,14 @@ keep() {
 
 start() {
     [ -e "$units/$1" ] || return 0
-    for wanted in $(field "$1" Wants); do
+    for wanted in $(field "$1" Wants) $(field "$1" Requires); do
         start "$wanted"
     done
-    unless=$(field "$1" ConditionPathExists)
-    [ -z "$unless" ] || [ ! -e "${unless#!}" ] || return 0
+    condition=$(field "$1" ConditionPathExists)
+    case $condition in
+    !*) [ ! -e "${condition#!}" ] || return 0 ;;
+    ?*) [ -e "$condition" ] || return 0 ;;
+    esac
     [ ! -e "$state/$1.keeper" ] && [ ! -e "$state/$1.done" ] || return 0
     rm -f "$state/$1.stop"
     touch "$state/$1.keeper"
@@ -65,7 +72,13 @@ live)
     sleep infinity
     ;;
 isolate)
-    for unit in "$units"/*.service; do start "$(basename "$unit")"; done
-    sleep infinity
+    while :; do
+        for unit in "$units"/*.service; do start "$(basename "$unit")"; done
+        until [ -e "$state/reboot" ]; do sleep 0.2; done
+        for unit in "$units"/*.service; do stop "$(basename "$unit")"; done
+        rm -rf "$state"
+        mkdir "$state"
+    done
     ;;
+reboot) touch "$state/reboot" ;;
 esac
