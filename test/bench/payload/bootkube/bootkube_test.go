@@ -29,7 +29,7 @@ func newBootkube(t *testing.T, cluster plan.Cluster, files ...string) *bootkube.
 	}
 	looks := 0
 	return &bootkube.Bootkube{
-		Host:      &programs.Host{Plan: &cluster, Role: plan.Bootstrap, Keys: pki.Keys(dir), Own: pki.Keys(dir), State: dir, Now: time.Now},
+		Host: &programs.Host{Plan: &cluster, Role: plan.Bootstrap, Keys: pki.Keys(dir), Own: pki.Keys(dir), State: dir, Now: time.Now},
 		Etcd: &etcd.Ctl{}, OpenShift: dir, Log: slog.New(slog.DiscardHandler),
 		Stop: func(context.Context, ...string) error { return nil },
 		Sleep: func(context.Context, time.Duration) error {

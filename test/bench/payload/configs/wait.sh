@@ -4,6 +4,6 @@ set -eu
 file=$1
 shift
 until [ -e "$file" ]; do
-    sleep 1
+    sleep 5 # a process of its own each time
 done
 exec "$@"

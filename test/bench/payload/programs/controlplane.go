@@ -55,7 +55,7 @@ func (h *Host) APIServer() (Command, error) {
 		"--disable-admission-plugins=" + needless, "--enable-priority-and-fairness=false", "--profiling=false",
 		"--allow-privileged=true", "--event-ttl=6h", "--request-timeout=3m", "--delete-collection-workers=1",
 		"--etcd-compaction-interval=0", "--etcd-count-metric-poll-period=0", "--etcd-db-metric-poll-interval=0",
-		"--etcd-readycheck-timeout=20s", "--etcd-healthcheck-timeout=20s",
+		"--endpoint-reconciler-type=none", "--etcd-readycheck-timeout=20s", "--etcd-healthcheck-timeout=20s",
 		"--feature-gates=SizeBasedListCostEstimate=false", "--v=0",
 	}}, nil
 }

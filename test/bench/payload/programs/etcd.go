@@ -40,7 +40,9 @@ func (h *Host) Etcd(joining []string) Command {
 		"--peer-cert-file=" + cert, "--peer-key-file=" + key, "--peer-trusted-ca-file=" + authority, "--peer-client-cert-auth",
 		// Emulated machines stand still for seconds, and elections would follow each other; a
 		// member that is alone waits for as long when it starts.
-		"--heartbeat-interval=500", "--election-timeout=5000",
+		"--heartbeat-interval=1000", "--election-timeout=10000",
+		// What is committed is in the log at once; the database may follow more seldom than ten times a second.
+		"--backend-batch-interval=1s",
 		"--logger=zap", "--log-level=warn",
 	}
 	return Command{Argv: append(argv, joining...)}
