@@ -167,7 +167,7 @@ func (b *bench) rollOut(masters int) {
 
 var wholeFinalizing = []wire.FinalizingStage{
 	"Waiting for cluster operators", "Adding router ca", "Waiting for olm operators csv initialization",
-	"Applying olm manifests", "Waiting for olm operators csv", "Done",
+	"Applying olm manifests", "Waiting for olm operators csv", "Waiting for OLM operator setup jobs", "Done",
 }
 
 func TestRunInstallsACluster(t *testing.T) {

@@ -81,6 +81,9 @@ func (c *controller) observeFinalizing(ctx context.Context, s *State) error {
 	if err = c.observeRepairs(ctx, s); err != nil {
 		return err
 	}
+	if err = c.observeSetup(ctx, s); err != nil {
+		return err
+	}
 	if s.Cluster.Stage != model.FinalizingAddingRouterCA {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,12 +51,7 @@ func failedUnpack(job *batchv1.Job) bool {
 	if _, unpacks := job.Labels[unpackLabel]; !unpacks && !ownedByConfigMap(job) {
 		return false
 	}
-	for _, c := range job.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
+	return jobEnded(job, batchv1.JobFailed)
 }
 
 // ownedByConfigMap: Jobs of versions before the label have the ConfigMap of their name as owner.

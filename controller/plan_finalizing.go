@@ -24,6 +24,7 @@ var finalizingSteps = []finalizingStep{
 	{model.FinalizingWaitingForCSVInit, func(s State) ([]Action, bool) { return nil, olmStarted(s) || s.Cluster.StageTimedOut }},
 	{model.FinalizingApplyingOLMManifests, applyManifests},
 	{model.FinalizingWaitingForCSV, settleOLM},
+	{model.FinalizingWaitingForOperatorSetup, func(s State) ([]Action, bool) { return nil, setUp(s) || s.Cluster.StageTimedOut }},
 	{model.FinalizingDone, complete},
 }
 

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"slipway/controller"
 	"slipway/internal/model"
@@ -118,6 +120,15 @@ func TestAClusterInErrorOnlyGetsItsLogsSent(t *testing.T) {
 	require.Empty(t, controller.Missing(s))
 }
 
+// setupJob has one end, or none so far.
+func setupJob(end batchv1.JobConditionType) batchv1.Job {
+	job := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-kmm", Name: "setup"}}
+	if end != "" {
+		job.Status.Conditions = []batchv1.JobCondition{{Type: end, Status: corev1.ConditionTrue}}
+	}
+	return job
+}
+
 func TestFinalizingGoesStageByStage(t *testing.T) {
 	t.Parallel()
 	builtin := func(name string, status wire.OperatorStatus) wire.MonitoredOperator {
@@ -195,16 +206,33 @@ func TestFinalizingGoesStageByStage(t *testing.T) {
 		},
 		"continues when they are available": {
 			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm(available)}},
-			want: []controller.Action{enter(model.FinalizingDone)},
+			want: []controller.Action{enter(model.FinalizingWaitingForOperatorSetup)},
 		},
 		"continues when they failed": {
 			stage: model.FinalizingWaitingForCSV, state: controller.State{Monitored: monitored{olm(failed)}},
-			want: []controller.Action{enter(model.FinalizingDone)},
+			want: []controller.Action{enter(model.FinalizingWaitingForOperatorSetup)},
 		},
 		"reports those failed that were not available in time": {
 			stage: model.FinalizingWaitingForCSV,
 			state: controller.State{Monitored: monitored{olm("")}, Cluster: controller.Cluster{StageTimedOut: true}},
-			want:  []controller.Action{gaveUp, enter(model.FinalizingDone)},
+			want:  []controller.Action{gaveUp, enter(model.FinalizingWaitingForOperatorSetup)},
+		},
+		"waits for the jobs that set operators up": {
+			stage: model.FinalizingWaitingForOperatorSetup,
+			state: controller.State{SetupJobs: []batchv1.Job{setupJob(""), setupJob(batchv1.JobComplete)}},
+		},
+		"continues when they have ended, well or not": {
+			stage: model.FinalizingWaitingForOperatorSetup,
+			state: controller.State{SetupJobs: []batchv1.Job{setupJob(batchv1.JobFailed), setupJob(batchv1.JobComplete)}},
+			want:  []controller.Action{enter(model.FinalizingDone)},
+		},
+		"continues where there are none": {
+			stage: model.FinalizingWaitingForOperatorSetup, want: []controller.Action{enter(model.FinalizingDone)},
+		},
+		"continues when they do not end in time": {
+			stage: model.FinalizingWaitingForOperatorSetup,
+			state: controller.State{SetupJobs: []batchv1.Job{setupJob("")}, Cluster: controller.Cluster{StageTimedOut: true}},
+			want:  []controller.Action{enter(model.FinalizingDone)},
 		},
 		"completes with the last logs": {
 			stage: model.FinalizingDone, want: []controller.Action{controller.SendLogs{Last: true}, controller.Complete{}},

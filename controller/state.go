@@ -40,6 +40,9 @@ type State struct {
 	UnpackJobs   []batchv1.Job
 	InstallPlans []unstructured.Unstructured
 
+	// SetupJobs set operators up; read in the stage that waits for them.
+	SetupJobs []batchv1.Job
+
 	// Monitored are the operators the service waits for and what it knows of them; with
 	// the next two it is read in the finalizing state alone.
 	Monitored []wire.MonitoredOperator
