@@ -2,8 +2,11 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"go.temporal.io/sdk/temporal"
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -19,25 +22,46 @@ type Hosts struct {
 	Timeouts  Timeouts
 }
 
-// update changes a host for its workflow.
+// update changes a host for its workflow, unless the attempt of that is over.
 func (a *Hosts) update(ctx context.Context, r HostRef, fn func(*model.Host, *store.Tx) error) error {
-	return nonRetryable(installation.UpdateHost(ctx, a.Store, r.InfraEnvID, r.HostID, fn))
+	var c *model.Cluster
+	if r.ClusterAttempt != 0 {
+		var err error
+		if c, err = a.Store.Cluster(ctx, r.ClusterID); err != nil {
+			return nonRetryable(err)
+		}
+	}
+	return nonRetryable(installation.UpdateHost(ctx, a.Store, r.InfraEnvID, r.HostID, func(h *model.Host, tx *store.Tx) error {
+		if err := r.sameInstallation(c, h); err != nil {
+			return err
+		}
+		return fn(h, tx)
+	}))
 }
 
-// BeginAttempt lets a host be installed, from the start or from the stage that failed.
+// BeginAttempt lets a host be installed, from the start or from the stage that failed. It fails with FailureSuperseded
+// for a host that is not being installed, and with FailureStep for one that has to be booted from the discovery image
+// first: its workflow was reset in Temporal's UI.
 func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
 	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
-		if h.Attempt == r.Attempt && !h.DecisionOpen {
+		if h.Attempt == r.Attempt && !h.DecisionOpen && lifecycle.Reportable.Has(h.Status) {
 			return nil // this ran already
 		}
 		event := lifecycle.BeginAttempt
 		if !r.FromStart {
 			event = lifecycle.RepeatStage
+		} else if h.Stage.LeftLiveImage() && !lifecycle.InstalledHosts.Has(h.Status) {
+			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("host %s has left the live image in stage %q: "+
+				"a retry returns it there before anything is written", h.Hostname(), h.Stage), FailureStep, nil)
 		}
 		facts := installation.HostFacts(h, nil, tx)
 		facts.Attempt = r.Attempt
-		_, err := lifecycle.ApplyHost(h, event, facts, tx)
-		return err
+		if _, err := lifecycle.ApplyHost(h, event, facts, tx); errors.Is(err, model.ErrConflict) {
+			return superseded("host %s is %s: there is nothing to install", h.Hostname(), h.Status)
+		} else if err != nil {
+			return err
+		}
+		return nil
 	})
 }
 

@@ -47,11 +47,16 @@ type Timeouts struct {
 	Heartbeat time.Duration `json:"heartbeat"`
 }
 
-// HostRef names a host in the arguments of activities.
+// HostRef names a host in the arguments of activities, and the attempt for which its workflow acts: one that is not the
+// present one any more changes and commands nothing.
 type HostRef struct {
 	ClusterID  uuid.UUID
 	InfraEnvID uuid.UUID
 	HostID     uuid.UUID
+	// ClusterAttempt is the attempt of the cluster's installation, HostAttempt that of a host that is added or
+	// reclaimed alone. Both are zero in workflows that an earlier version began.
+	ClusterAttempt int `json:",omitempty"`
+	HostAttempt    int `json:",omitempty"`
 }
 
 // StepRequest asks a host to run one step.
@@ -111,6 +116,7 @@ const (
 	FailureStep        = "StepFailed"      // the host ran the step and it failed
 	FailureInterrupted = "StepInterrupted" // the host does not know how far the step came
 	FailureRefused     = "Refused"         // the state of the cluster or host does not allow it
+	FailureSuperseded  = "Superseded"      // the attempt is over: its workflow has nothing left to do
 )
 
 // ClusterFailure says why a cluster's installation stopped.

@@ -156,10 +156,13 @@ func (w *randomInstallation) next(h *model.Host, fromStart bool) activities.Atte
 	return activities.AttemptRequest{HostRef: ref, Attempt: h.Attempt + 1, FromStart: fromStart}
 }
 
+// over are the failures of workflows that have nothing left to do, and FailureStep that of a host that has to be booted.
+var over = []string{activities.FailureRefused, activities.FailureSuperseded, activities.FailureStep}
+
 // refused reports whether an activity ended for good, because of a cluster or host that is gone or past it.
 func refused(err error) bool {
 	var failure *temporal.ApplicationError
-	return errors.As(err, &failure) && failure.Type() == activities.FailureRefused
+	return errors.As(err, &failure) && slices.Contains(over, failure.Type())
 }
 
 // checked gives the hosts what their checks find.

@@ -49,14 +49,20 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	if h.Status == model.HostError {
 		return StepResult{}, temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
 	}
-	if r.Stage != "" {
-		if err := a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
-			return StepResult{}, nonRetryable(err)
-		}
-	}
 	var c *model.Cluster
 	if h.ClusterID != nil {
 		if c, err = a.Store.Cluster(ctx, *h.ClusterID); err != nil {
+			return StepResult{}, nonRetryable(err)
+		}
+	}
+	if err := r.sameInstallation(c, h); err != nil {
+		return StepResult{}, err
+	}
+	if passed(c, h, r.Stage) {
+		return StepResult{Skipped: true}, nil
+	}
+	if r.Stage != "" {
+		if err := a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
 			return StepResult{}, nonRetryable(err)
 		}
 	}
@@ -69,6 +75,7 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	}
 	row := pendingActivity(ctx, r.ClusterID, model.ActivityStep, r.Type)
 	row.InfraEnvID, row.HostID, row.Args = &r.InfraEnvID, &r.HostID, args
+	row.Fence = r.fence(wire.StepType(r.Type), h)
 	return a.arm(ctx, row)
 }
 
@@ -117,21 +124,22 @@ func (a *Steps) AwaitMilestone(ctx context.Context, r MilestoneRequest) (StepRes
 	return result, err
 }
 
-// WasSent reports whether the newest step of a type was handed to the host.
+// WasSent reports whether the newest step of a type was handed to the host. One that was not never will be: a host that
+// comes back meanwhile must not take it beside the one that is asked for next.
 func (a *Steps) WasSent(ctx context.Context, r StepRequest) (bool, error) {
 	info := activity.GetInfo(ctx)
-	row, err := a.Store.LastStep(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, r.Type)
+	sent, err := a.Store.VoidUnsent(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, r.Type)
 	if errors.Is(err, model.ErrNotFound) {
 		return false, nil
 	}
-	return !row.SentAt.IsZero(), err
+	return sent, err
 }
 
 // arm writes the row; one that was reported before gives its result at once.
 func (a *Steps) arm(ctx context.Context, row model.PendingActivity) (StepResult, error) {
 	now, err := a.Store.ArmActivity(ctx, row)
 	if err != nil {
-		return StepResult{}, err
+		return StepResult{}, fenced(err)
 	}
 	switch now.State {
 	case model.ActivityReported, model.ActivityDone:

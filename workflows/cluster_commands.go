@@ -68,6 +68,9 @@ func (w *clusterInstall) listen(ctx workflow.Context) {
 		if !news.Receive(ctx, &n) {
 			return
 		}
+		if n.Attempt != 0 && n.Attempt != w.request.Attempt {
+			continue // a host of an earlier installation
+		}
 		w.hosts[n.HostID] = n
 	}
 }

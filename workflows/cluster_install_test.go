@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
+	"slipway/activities"
 	"slipway/internal/model"
 	"slipway/workflows"
 
@@ -362,4 +363,49 @@ func TestCommandsAreRefusedWhereTheyMakeNoSense(t *testing.T) {
 	require.NoError(t, env.GetWorkflowError())
 	require.ErrorContains(t, rejections[workflows.CommandResume], "not paused")
 	require.ErrorContains(t, rejections[workflows.CommandExtend], "timed out")
+}
+
+// A workflow of an attempt that is over ends: it marks no host as failed and waits for no decision.
+func TestHostWhoseAttemptIsOverIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	over := temporal.NewNonRetryableApplicationError("installation 1 of cluster prod is over", activities.FailureSuperseded, nil)
+	w.fails["worker-1 image-write"] = []error{over}
+	env := environment(t, w)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.SignalInstall, nil) }, time.Minute)
+	request := workflows.HostInstallRequest{ClusterID: w.plan.ClusterID, Attempt: 1, Host: w.plan.Hosts[4], Timeouts: w.plan.Timeouts}
+	env.ExecuteWorkflow(workflows.HostInstall, request)
+	require.ErrorContains(t, env.GetWorkflowError(), "installation 1 of cluster prod is over")
+	lines := w.lines()
+	require.Equal(t, "worker-1 image-write", lines[len(lines)-1], "done was %q", lines)
+}
+
+// Only the hosts of this installation speak for it: one of an earlier attempt, reset in Temporal's UI, signals the
+// same workflow id.
+func TestNewsOfAnEarlierInstallationDoNotCount(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.blocked["worker-1 image-write"] = true
+	env := environment(t, w)
+	env.RegisterDelayedCallback(func() {
+		h := w.plan.Hosts[4]
+		env.SignalWorkflow(workflows.SignalHostNews, workflows.HostNews{HostID: h.ID, State: workflows.HostGone, Attempt: 7})
+	}, time.Minute)
+	env.RegisterDelayedCallback(func() {
+		state := clusterState(t, env)
+		require.Equal(t, workflows.HostRunning, state.Hosts[w.plan.Hosts[4].ID].State)
+		w.release(t, env, "worker-1 image-write")
+	}, 2*time.Minute)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 1, count(w.lines(), "worker-1 reached Done"))
+}
+
+func clusterState(t *testing.T, env *testsuite.TestWorkflowEnvironment) workflows.ClusterState {
+	t.Helper()
+	value, err := env.QueryWorkflow(workflows.QueryState)
+	require.NoError(t, err)
+	var state workflows.ClusterState
+	require.NoError(t, value.Get(&state))
+	return state
 }

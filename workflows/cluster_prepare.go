@@ -84,7 +84,9 @@ func (w *clusterInstall) startHosts(ctx workflow.Context) error {
 			TypedSearchAttributes: temporal.NewSearchAttributes(
 				AttributeClusterID.ValueSet(w.request.ClusterID.String()), AttributeHostID.ValueSet(h.ID.String())),
 		})
-		request := HostInstallRequest{ClusterID: w.request.ClusterID, SingleNode: w.plan.SingleNode, Host: h, Timeouts: w.plan.Timeouts}
+		request := HostInstallRequest{
+			ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, SingleNode: w.plan.SingleNode, Host: h, Timeouts: w.plan.Timeouts,
+		}
 		w.children[h.ID] = workflow.ExecuteChildWorkflow(options, HostInstall, request)
 	}
 	if w.paused && workflow.GetVersion(ctx, "hold-hosts-from-the-start", workflow.DefaultVersion, 1) >= 1 {

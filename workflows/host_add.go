@@ -19,7 +19,7 @@ type hostAdd struct {
 // images, runs the stages, and on a failure waits for a decision. It ends when the host
 // is part of the cluster, was given up, cancelled or reset.
 func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
-	w := &hostAdd{hostInstall: hostInstall{state: HostPreparing, ref: request.HostRef}, accepted: request}
+	w := &hostAdd{hostInstall: hostInstall{state: HostPreparing, ref: ofAttempt(request.HostRef, request.Attempt)}, accepted: request}
 	work, cancel := workflow.WithCancel(ctx)
 	w.cancel = cancel
 	if err := w.setup(ctx); err != nil {
@@ -29,6 +29,12 @@ func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
 		return err
 	}
 	return w.conclude(ctx, w.run(work))
+}
+
+// ofAttempt binds what a workflow does with a host alone to the attempt that began it.
+func ofAttempt(ref activities.HostRef, attempt int) activities.HostRef {
+	ref.HostAttempt = attempt
+	return ref
 }
 
 // run freezes the plan and runs the stages by it.

@@ -42,7 +42,9 @@ const (
 func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 	w := &hostInstall{
 		request: request, state: HostPreparing,
-		ref: activities.HostRef{ClusterID: request.ClusterID, InfraEnvID: request.Host.InfraEnvID, HostID: request.Host.ID},
+		ref: activities.HostRef{
+			ClusterID: request.ClusterID, InfraEnvID: request.Host.InfraEnvID, HostID: request.Host.ID, ClusterAttempt: request.Attempt,
+		},
 	}
 	if err := w.setup(ctx); err != nil {
 		return err
@@ -69,7 +71,7 @@ func (w *hostInstall) attempts(ctx workflow.Context) error {
 		if err == nil {
 			return w.notifyCluster(ctx, HostDone, "")
 		}
-		if temporal.IsCanceledError(err) || ctx.Err() != nil {
+		if temporal.IsCanceledError(err) || ctx.Err() != nil || isFailure(err, activities.FailureSuperseded) {
 			return err
 		}
 		if from, err = w.decide(ctx, at, err); err != nil {
@@ -179,8 +181,9 @@ func (w *hostInstall) notifyCluster(ctx workflow.Context, state HostState, why s
 	if parent == nil {
 		return nil
 	}
-	news := HostNews{HostID: w.request.Host.ID, State: state, Reason: why}
-	err := workflow.SignalExternalWorkflow(ctx, parent.ID, parent.RunID, SignalHostNews, news).Get(ctx, nil)
+	news := HostNews{HostID: w.request.Host.ID, State: state, Reason: why, Attempt: w.request.Attempt}
+	// Whatever run it has: a cluster's workflow that was reset in Temporal's UI continues in another one.
+	err := workflow.SignalExternalWorkflow(ctx, parent.ID, "", SignalHostNews, news).Get(ctx, nil)
 	if temporal.IsCanceledError(err) || ctx.Err() != nil {
 		return err
 	}

@@ -22,7 +22,10 @@ func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error 
 	if err != nil {
 		return err
 	}
-	w := &hostInstall{ref: request.HostRef, request: HostInstallRequest{ClusterID: request.ClusterID, DayTwo: true, Timeouts: plan.Timeouts}}
+	w := &hostInstall{
+		ref:     ofAttempt(request.HostRef, request.Attempt),
+		request: HostInstallRequest{ClusterID: request.ClusterID, DayTwo: true, Timeouts: plan.Timeouts},
+	}
 	err = w.reclaim(ctx)
 	if err == nil {
 		return nil

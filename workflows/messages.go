@@ -29,6 +29,7 @@ const (
 // HostInstallRequest starts the workflow of one host.
 type HostInstallRequest struct {
 	ClusterID  uuid.UUID
+	Attempt    int // of the cluster's installation; zero in workflows that an earlier version began
 	SingleNode bool
 	DayTwo     bool // the host joins a cluster that exists already
 	Host       activities.HostPlan
@@ -53,6 +54,9 @@ type HostNews struct {
 	HostID uuid.UUID
 	State  HostState
 	Reason string
+	// Attempt is that of the cluster's installation: a host of an earlier one, reset in Temporal's UI, must not
+	// speak for this one. Zero is from a workflow that an earlier version began.
+	Attempt int `json:",omitempty"`
 }
 
 // Phase is where a cluster's workflow stands.

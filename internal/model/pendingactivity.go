@@ -43,6 +43,8 @@ type PendingActivity struct {
 	// Type is the step type, the stage or the milestone.
 	Type string
 	Args []string
+	// Fence holds back a step; stages and milestones have none.
+	Fence Fence
 
 	WorkflowID string
 	RunID      string
@@ -61,6 +63,16 @@ type PendingActivity struct {
 	SentAt     time.Time
 	ReportedAt time.Time
 	DoneAt     time.Time
+}
+
+// Fence is what has to hold, when a step is written and again each time it is handed out, so that nothing that a workflow
+// believes can reach a host that is past it.
+type Fence struct {
+	// Takes are the statuses of the host in which it takes the step; nil for rows of earlier versions: all.
+	Takes HostStatuses
+	// ClusterAttempt is the attempt of the cluster (InstallAttempt), HostAttempt that of the host (WorkflowAttempt), for
+	// which the step is commanded; zero when the step belongs to none.
+	ClusterAttempt, HostAttempt int
 }
 
 // Open reports whether the pending activity still waits for its host.

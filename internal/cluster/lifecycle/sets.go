@@ -3,7 +3,9 @@ package lifecycle
 import (
 	"slices"
 
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // Sets of cluster statuses that decide what a command, a report or an evaluation may do.
@@ -58,6 +60,8 @@ var (
 	Booting = model.HostStatuses{inProgress, waitsForUser}
 	// WithHistory: what is due for the host depends on when its status changed and on its logs.
 	WithHistory = slices.Concat(model.HostStatuses{failed, cancelled}, Reclaimed)
+	// BeingReset: the host's agent is to stop, or its user to boot it.
+	BeingReset = model.HostStatuses{resetting, resetWaits}
 	// preparationStatuses are those of a host whose cluster prepares.
 	preparationStatuses = model.HostStatuses{known, preparing, prepared, prepFailed}
 	// withoutAgent: no agent runs on the host.
@@ -65,3 +69,22 @@ var (
 	// installingStatuses are those of a host that is, or was, installed without failing.
 	installingStatuses = slices.Concat(model.HostStatuses{installed, prepared}, Reportable)
 )
+
+// TakesStep returns the statuses in which a host may be given a step of a workflow. What installs is for hosts that are
+// being installed, and what ends or undoes that for those in which it is undone. A host that joins an existing cluster is
+// checked when it is being installed already.
+func TakesStep(s steps.Step, dayTwo bool) model.HostStatuses {
+	switch {
+	case s.Check && dayTwo:
+		return Reportable
+	case s.Check:
+		return model.HostStatuses{preparing, prepared, prepFailed}
+	case s.Argument == steps.ArgumentInstall:
+		return Reportable
+	case s.Type == wire.StepTypeStopInstallation:
+		return BeingReset
+	case s.Type == wire.StepTypeDownloadBootArtifacts || s.Type == wire.StepTypeRebootForReclaim:
+		return Reclaimed
+	}
+	return model.HostStatuses{}
+}

@@ -12,14 +12,22 @@ import (
 )
 
 // DeliverSteps returns the steps that a host has not received yet, and again those it received before `again`
-// and has not answered, oldest first. The zero time repeats none.
+// and has not answered, oldest first. The zero time repeats none. Steps whose fence does not hold are not handed out: the
+// row of the host is locked meanwhile, so that no attempt ends between the look and the handing out.
 func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, again time.Time) ([]model.PendingActivity, error) {
 	rows, err := s.pool.Query(ctx, `
-		with open as (
-		  select id from pending_activities
-		  where infra_env_id = $1 and host_id = $2 and kind = 'step'
-		    and (state = 'pending' or state = 'sent' and sent_at < $3)
-		  for update
+		with held as (
+		  select h.status, (h.doc->>'workflow_attempt')::int as attempt, h.cluster_id
+		  from hosts h
+		  where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null
+		  for share
+		), open as (
+		  select i.id from pending_activities i, held
+		  left join clusters c on c.id = held.cluster_id
+		  where i.infra_env_id = $1 and i.host_id = $2 and i.kind = 'step'
+		    and (i.state = 'pending' or i.state = 'sent' and i.sent_at < $3)
+		    and `+fenceHolds+`
+		  for update of i
 		), taken as (
 		  update pending_activities set state = 'sent', sent_at = $4
 		  where id in (select id from open)
@@ -31,6 +39,11 @@ func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, 
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return scanActivity(row) })
 }
+
+// fenceHolds says in SQL whether the fence of the step i holds for its host, held, and the cluster c of that.
+const fenceHolds = `(i.takes is null or held.status = any (i.takes))
+  and (i.cluster_attempt is null or c.install_attempt = i.cluster_attempt)
+  and (i.host_attempt is null or held.attempt = i.host_attempt)`
 
 // WakeHosts wakes the long polls of hosts, in every process.
 func (t *Tx) WakeHosts(ids ...uuid.UUID) {

@@ -14,11 +14,12 @@ import (
 
 const activityColumns = `
 	id, kind, state, cluster_id, infra_env_id, host_id, type, args, workflow_id, run_id, activity_id, task_token, attempt,
-	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at`
+	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt`
 
 // ArmActivity writes the row of an activity, or gives the existing row of an earlier
-// attempt the new task token. Rows of the same workflow from an older run are voided.
-// The row as it then stands is returned: a reported or done one needs no waiting.
+// attempt the new task token. Rows of the same workflow from an older run are voided, and open ones of the same step: its
+// workflow waits for the newest only. The row as it then stands is returned: a reported or done one needs no waiting. A
+// step whose fence does not hold is not written: it is an ErrConflict.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
 	args, err := json.Marshal(i.Args)
 	if err != nil {
@@ -29,15 +30,26 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		t := &Tx{now: s.Now()}
 		_, err := tx.Exec(ctx, `
 			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args,
-			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at)
-			values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
+			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at,
+			  takes, cluster_attempt, host_attempt)
+			values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
+			  $15, nullif($16, 0), nullif($17, 0))
 			on conflict (id) do update set
 			  task_token = $11, attempt = $12, heartbeat_at = $14,
 			  state = case when i.state = 'sent' then 'pending' else i.state end`,
 			i.ID, i.Kind, i.ClusterID, i.InfraEnvID, i.HostID, i.Type, args, i.WorkflowID, i.RunID, i.ActivityID,
-			i.TaskToken, i.Attempt, int64(i.HeartbeatEvery), t.now)
+			i.TaskToken, i.Attempt, int64(i.HeartbeatEvery), t.now, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt)
 		if err != nil {
 			return fmt.Errorf("write pending activity %s: %w", i.ID, err)
+		}
+		if i.Kind == model.ActivityStep {
+			if err := passFence(ctx, tx, i); err != nil {
+				return err
+			}
+			t.batch.Queue(`
+				update pending_activities set state = 'superseded', done_at = $5
+				where workflow_id = $1 and run_id = $2 and kind = 'step' and type = $3 and id <> $4 and state in ('pending', 'sent')`,
+				i.WorkflowID, i.RunID, i.Type, i.ID, t.now)
 		}
 		t.batch.Queue(`
 			update pending_activities set state = 'superseded', done_at = $3
@@ -52,6 +64,44 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		return err
 	})
 	return out, err
+}
+
+// passFence refuses a step, just written, that its host must not be given.
+func passFence(ctx context.Context, tx pgx.Tx, i model.PendingActivity) error {
+	var holds bool
+	var status model.HostStatus
+	err := tx.QueryRow(ctx, `
+		select `+fenceHolds+`, held.status
+		from pending_activities i
+		join (
+		  select infra_env_id, id, status, (doc->>'workflow_attempt')::int as attempt, cluster_id
+		  from hosts where infra_env_id = $2 and id = $3 and deleted_at is null for share
+		) held on held.infra_env_id = i.infra_env_id and held.id = i.host_id
+		left join clusters c on c.id = held.cluster_id
+		where i.id = $1`, i.ID, i.InfraEnvID, i.HostID).Scan(&holds, &status)
+	if err != nil {
+		return notFound(err, "host", *i.HostID)
+	}
+	if !holds {
+		return model.Conflictf("%s is not for this host any more: it is %s, or in another attempt", i.Type, status)
+	}
+	return nil
+}
+
+// VoidUnsent voids the newest step of a type that a workflow asked a host for, unless the host was given it, and reports
+// whether it was: a step that was not can be asked for once more.
+func (s *Store) VoidUnsent(ctx context.Context, workflowID, runID, stepType string) (sent bool, err error) {
+	last, err := s.LastStep(ctx, workflowID, runID, stepType)
+	if err != nil {
+		return false, err
+	}
+	changed, err := s.pool.Exec(ctx, `
+		update pending_activities set state = 'superseded', done_at = $2
+		where id = $1 and sent_at is null and state in ('pending', 'superseded')`, last.ID, s.Now())
+	if err != nil {
+		return false, fmt.Errorf("void step %s: %w", last.ID, err)
+	}
+	return changed.RowsAffected() == 0, nil
 }
 
 // Reply is what an agent answered.
@@ -163,12 +213,20 @@ func scanActivity(row pgx.Row) (model.PendingActivity, error) {
 	var args []byte
 	var every int64
 	var sent, reported, done *time.Time
+	var ofCluster, ofHost *int
 	err := row.Scan(&i.ID, &i.Kind, &i.State, &i.ClusterID, &i.InfraEnvID, &i.HostID, &i.Type, &args, &i.WorkflowID, &i.RunID,
-		&i.ActivityID, &i.TaskToken, &i.Attempt, &every, &i.ExitCode, &i.Output, &i.Error, &i.CreatedAt, &sent, &reported, &done)
+		&i.ActivityID, &i.TaskToken, &i.Attempt, &every, &i.ExitCode, &i.Output, &i.Error, &i.CreatedAt, &sent, &reported, &done,
+		&i.Fence.Takes, &ofCluster, &ofHost)
 	if err != nil {
 		return i, err
 	}
 	i.HeartbeatEvery = time.Duration(every)
+	if ofCluster != nil {
+		i.Fence.ClusterAttempt = *ofCluster
+	}
+	if ofHost != nil {
+		i.Fence.HostAttempt = *ofHost
+	}
 	i.SentAt, i.ReportedAt, i.DoneAt = orZero(sent), orZero(reported), orZero(done)
 	if err := json.Unmarshal(args, &i.Args); err != nil {
 		return i, fmt.Errorf("decode arguments of %s: %w", i.ID, err)

@@ -175,7 +175,7 @@ func arm(t testing.TB, s *store.Store, c *model.Cluster, h *model.Host, id, run 
 	t.Helper()
 	i, err := s.ArmActivity(t.Context(), model.PendingActivity{
 		ID: id, Kind: model.ActivityStep, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: "image-write",
-		Args: []string{"{}"}, WorkflowID: "host:x", RunID: run, ActivityID: id, TaskToken: []byte("token-" + id), Attempt: 1,
+		Args: []string{"{}"}, WorkflowID: "host:" + h.ID.String(), RunID: run, ActivityID: id, TaskToken: []byte("token-" + id), Attempt: 1,
 		HeartbeatEvery: time.Minute,
 	})
 	require.NoError(t, err)
