@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"slipway/internal/cluster/openshift"
 )
 
 // Annotations of BareMetalHosts (metal3-io/baremetal-operator, apis/metal3.io/v1alpha1). openshift-install pauses
@@ -118,10 +120,6 @@ func freeMachines(m *Metal) []unstructured.Unstructured {
 	})
 }
 
-// uninitialized is the taint that only a cloud controller with working credentials removes (Kubernetes,
-// "Cloud Controller Manager Administration").
-const uninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
-
 // RemoveTaint removes a taint of a node.
 type RemoveTaint struct {
 	Node string
@@ -138,7 +136,7 @@ func missingUntaints(s State) []Action {
 	var actions []Action
 	for _, node := range s.Nodes {
 		for i, taint := range node.Spec.Taints {
-			if taint.Key == uninitialized {
+			if taint.Key == openshift.UninitializedTaint {
 				actions = append(actions, RemoveTaint{Node: node.Name, Index: i, Taint: taint})
 			}
 		}

@@ -9,10 +9,8 @@ import (
 	"net/netip"
 
 	"slipway/installer"
+	"slipway/internal/cluster/openshift"
 )
-
-// uninitializedTaint is on nodes that wait for the controller of a cloud (kubernetes/cloud-provider).
-const uninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
 
 // Annotations of the machine config daemon (openshift/machine-config-operator, pkg/daemon/constants).
 const (
@@ -65,14 +63,14 @@ func (c *Client) Initialize(ctx context.Context, name string) error {
 	for _, at := range n.uninitialized() {
 		taint := fmt.Sprintf("/spec/taints/%d", at)
 		// Others change the taints too: the one at this place must still be the one that was read.
-		patch = append(patch, operation{"test", taint + "/key", uninitializedTaint}, operation{"remove", taint, nil})
+		patch = append(patch, operation{"test", taint + "/key", openshift.UninitializedTaint}, operation{"remove", taint, nil})
 	}
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return err
 	}
 	if _, err := c.call(ctx, http.MethodPatch, path, bytes.NewReader(body), nil); err != nil {
-		return fmt.Errorf("remove the taint %s of node %s: %w", uninitializedTaint, name, err)
+		return fmt.Errorf("remove the taint %s of node %s: %w", openshift.UninitializedTaint, name, err)
 	}
 	return nil
 }
@@ -81,7 +79,7 @@ func (c *Client) Initialize(ctx context.Context, name string) error {
 func (n *node) uninitialized() []int {
 	var places []int
 	for at := len(n.Spec.Taints) - 1; at >= 0; at-- {
-		if n.Spec.Taints[at].Key == uninitializedTaint {
+		if n.Spec.Taints[at].Key == openshift.UninitializedTaint {
 			places = append(places, at)
 		}
 	}

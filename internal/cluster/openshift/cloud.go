@@ -5,8 +5,11 @@ import "encoding/json"
 // placeholder is the password that an install-config has where its user gave none.
 const placeholder = "placeholder"
 
+// UninitializedTaint is on nodes that wait for the controller of a cloud (kubernetes/cloud-provider, api).
+const UninitializedTaint = "node.cloudprovider.kubernetes.io/uninitialized"
+
 // WithoutCloud reports whether nodes wait for a cloud that no controller of the new cluster can reach: kubelets on vSphere
-// and Nutanix join with the taint node.cloudprovider.kubernetes.io/uninitialized, which only the cloud controller manager
+// and Nutanix join with UninitializedTaint, which only the cloud controller manager
 // removes, and its credentials are placeholders until the user sets true ones (openshift/assisted-installer, removal of
 // the taint on vSphere and Nutanix). With credentials in the overrides of the install-config the cloud controller manager
 // removes it. It must: it skips nodes without the taint, which then have no provider ID (kubernetes/cloud-provider,
