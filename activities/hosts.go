@@ -65,6 +65,15 @@ func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
 	})
 }
 
+// Standing reads how far the installation of a host is.
+func (a *Hosts) Standing(ctx context.Context, r HostRef) (HostStanding, error) {
+	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if err != nil {
+		return HostStanding{}, nonRetryable(err)
+	}
+	return HostStanding{Attempt: h.Attempt, Stage: h.Stage, Installed: lifecycle.InstalledHosts.Has(h.Status)}, nil
+}
+
 // FailHost marks the host as failed while its workflow waits for a decision. One that has left
 // its cluster stays what it is.
 func (a *Hosts) FailHost(ctx context.Context, f HostFailure) error {

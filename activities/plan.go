@@ -146,6 +146,13 @@ type RetryRequest struct {
 	LeftLiveImage bool
 }
 
+// HostStanding is how far the installation of a host is.
+type HostStanding struct {
+	Attempt   int
+	Stage     model.Stage
+	Installed bool
+}
+
 // AddRequest names one attempt to install a host into a cluster that exists. A reset
 // names the one it ends.
 type AddRequest struct {

@@ -25,6 +25,7 @@ type clusterInstall struct {
 	waiting  bool           // for a command after a time-out of the cluster
 	deciding workflow.Mutex // held by what waits
 	expired  error          // the time is over and was not extended
+	gateOpen bool           // the control plane is up
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture
 }

@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
@@ -69,35 +67,6 @@ func (w *clusterInstall) generate(ctx workflow.Context) *generation {
 		g.done = g.err == nil
 	})
 	return g
-}
-
-// startHosts starts one child for each host and waits until all run.
-func (w *clusterInstall) startHosts(ctx workflow.Context) error {
-	for _, h := range w.plan.Hosts {
-		w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostPreparing}
-		options := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-			WorkflowID:            HostWorkflowID(h.InfraEnvID, h.ID),
-			ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
-			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
-			WaitForCancellation:   true,
-			StaticSummary:         string(h.Role) + " " + h.Name,
-			TypedSearchAttributes: temporal.NewSearchAttributes(
-				AttributeClusterID.ValueSet(w.request.ClusterID.String()), AttributeHostID.ValueSet(h.ID.String())),
-		})
-		request := HostInstallRequest{
-			ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, SingleNode: w.plan.SingleNode, Host: h, Timeouts: w.plan.Timeouts,
-		}
-		w.children[h.ID] = workflow.ExecuteChildWorkflow(options, HostInstall, request)
-	}
-	if w.paused && workflow.GetVersion(ctx, "hold-hosts-from-the-start", workflow.DefaultVersion, 1) >= 1 {
-		w.hold(ctx, true) // the command came before the workflows of the hosts began
-	}
-	for _, h := range w.plan.Hosts {
-		if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // workflowDisconnected is a context that outlives the cancellation of ctx.

@@ -77,6 +77,7 @@ func (w *clusterInstall) openGate(ctx workflow.Context) {
 	if err := workflow.Await(ctx, func() bool { return w.count(model.RoleMaster, HostDone) >= need }); err != nil {
 		return
 	}
+	w.gateOpen = true
 	for _, h := range w.plan.Hosts {
 		if h.Role == model.RoleWorker && w.host(h.ID) != HostGone {
 			_ = w.children[h.ID].SignalChildWorkflow(ctx, SignalControlPlane, nil).Get(ctx, nil)

@@ -49,7 +49,7 @@ func (w *hostAdd) run(ctx workflow.Context) error {
 		return err
 	}
 	w.request = HostInstallRequest{ClusterID: w.ref.ClusterID, DayTwo: true, Host: plan.Host, Timeouts: plan.Timeouts}
-	return w.attempts(ctx)
+	return w.attempts(ctx, 0)
 }
 
 // conclude ends what run left behind; a reset has the last word.

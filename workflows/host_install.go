@@ -54,18 +54,20 @@ func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 
 // run is the story of a host's installation.
 func (w *hostInstall) run(ctx workflow.Context) error {
+	if w.request.Lost != "" {
+		return w.continueLost(ctx)
+	}
 	if err := w.prepare(ctx); err != nil {
 		return err
 	}
 	if err := workflow.Await(ctx, func() bool { return w.installing }); err != nil {
 		return err
 	}
-	return w.attempts(ctx)
+	return w.attempts(ctx, 0)
 }
 
-// attempts runs the stages until all are done or the host is given up.
-func (w *hostInstall) attempts(ctx workflow.Context) error {
-	from := 0
+// attempts runs the stages from one on until all are done or the host is given up.
+func (w *hostInstall) attempts(ctx workflow.Context, from int) error {
 	for {
 		at, err := w.attemptFrom(ctx, from)
 		if err == nil {

@@ -34,6 +34,10 @@ type HostInstallRequest struct {
 	DayTwo     bool // the host joins a cluster that exists already
 	Host       activities.HostPlan
 	Timeouts   activities.Timeouts
+	// Lost is why another workflow of this host ended without its word; the host then waits for a decision.
+	// ControlPlane says whether the control plane is up already.
+	Lost         string `json:",omitempty"`
+	ControlPlane bool   `json:",omitempty"`
 }
 
 // HostState is where a host's workflow stands.

@@ -38,7 +38,9 @@ type recorder struct {
 	stages []activities.FinalizingStage
 	// blocked are activities whose answer a test gives, tokens those that wait for it.
 	blocked map[string]bool
-	tokens  map[string][]byte
+	// stands is the stage of a host whose workflow was lost.
+	stands model.Stage
+	tokens map[string][]byte
 	// boots are how long it takes until a stage is reported, "worker-0 Configuring".
 	boots map[string]time.Duration
 }
@@ -226,6 +228,12 @@ func (w *recorder) FinishReset(context.Context, uuid.UUID) error {
 func (w *recorder) BeginAttempt(_ context.Context, r activities.AttemptRequest) error {
 	w.note("%s begins attempt %d", w.name(r.HostID), r.Attempt)
 	return nil
+}
+
+func (w *recorder) Standing(_ context.Context, r activities.HostRef) (activities.HostStanding, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return activities.HostStanding{Attempt: 1, Stage: w.stands, Installed: w.done[r.HostID]}, nil
 }
 
 func (w *recorder) FailHost(_ context.Context, f activities.HostFailure) error {

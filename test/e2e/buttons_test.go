@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -16,13 +17,20 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 )
 
-// reset is what the button "Reset" of Temporal's UI does, and `temporal workflow reset --type FirstWorkflowTask`: the
-// workflow begins once more after its first task, in another run, and its signals are given to it again.
-func (f *fleet) reset(t *testing.T, workflow string) client.WorkflowRun {
+// temporal is a client of the fleet's Temporal, as its UI is one.
+func (f *fleet) temporal(t *testing.T) client.Client {
 	t.Helper()
 	c, err := client.DialContext(t.Context(), client.Options{HostPort: f.temporalAddress(t), Namespace: "slipway"})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
+	return c
+}
+
+// reset is what the button "Reset" of Temporal's UI does, and `temporal workflow reset --type FirstWorkflowTask`: the
+// workflow begins once more after its first task, in another run, and its signals are given to it again.
+func (f *fleet) reset(t *testing.T, workflow string) client.WorkflowRun {
+	t.Helper()
+	c := f.temporal(t)
 	first := int64(0)
 	events := c.GetWorkflowHistory(t.Context(), workflow, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for first == 0 && events.HasNext() {
@@ -72,4 +80,47 @@ func TestResetOfHostsInTheUIWritesNoDiskTwice(t *testing.T) {
 		require.Equal(t, wire.HostStatus(model.HostInstalled), f.host(t, name).Status, name)
 	}
 	f.nothingLost(t, true)
+}
+
+// Terminate and Request Cancellation of the workflow of one host: it waits for a decision like a host that failed, and the
+// others are installed meanwhile.
+func TestHostWhoseWorkflowIsEndedInTheUIIsRetriedAlone(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	s := shape{masters: 3, workers: 2, speed: 200}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	writing := map[string]bool{}
+	f.await(t, "both workers to write their disks", func(c *wire.Cluster) bool {
+		for i := range c.Hosts {
+			if c.Hosts[i].Progress.CurrentStage == wire.HostStageWritingImageToDisk {
+				writing[c.Hosts[i].RequestedHostname] = true
+			}
+		}
+		return writing["worker-0"] && writing["worker-1"]
+	})
+	temporal := f.temporal(t)
+	require.NoError(t, temporal.TerminateWorkflow(t.Context(), hostWorkflow(f.host(t, "worker-0")), "", "a test"))
+	require.NoError(t, temporal.CancelWorkflow(t.Context(), hostWorkflow(f.host(t, "worker-1")), ""))
+	ended := map[string]string{"worker-0": "terminated", "worker-1": "cancelled"}
+	for name, how := range ended {
+		f.await(t, name+" to wait for a decision", func(*wire.Cluster) bool {
+			h := f.host(t, name)
+			return h.Status == wire.HostStatusError && strings.Contains(h.StatusInfo, "its workflow was "+how+" in Temporal")
+		})
+	}
+	for name := range ended {
+		f.typed(t, "host", "retry", name, "--url", f.url)
+	}
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.nothingLost(t, false)
+	for name, a := range f.accounts(t) {
+		commands := 1
+		if ended[name] != "" {
+			commands = 2
+		}
+		require.LessOrEqual(t, a.commanded["image-write"], commands, name)
+		require.LessOrEqual(t, a.writes, commands, name)
+	}
 }
