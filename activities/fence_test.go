@@ -129,9 +129,10 @@ func TestStepsOfAnEarlierAttemptOfAHostAloneAreRefused(t *testing.T) {
 	a.steps.Builder = &clusterless{}
 	a.change(t, func(h *model.Host) { h.Status, h.WorkflowAttempt = model.HostInstalling, 2 })
 	a.ref.HostAttempt = 1
-	requireSuperseded(t, a.do(a.steps.RunStep, activities.StepRequest{HostRef: a.ref, Type: "disk-clean", Stage: model.StageStartingInstallation}))
+	clean := func() error {
+		return a.do(a.steps.RunStep, activities.StepRequest{HostRef: a.ref, Type: "disk-clean", Stage: model.StageStartingInstallation})
+	}
+	requireSuperseded(t, clean())
 	a.ref.HostAttempt = 2
-	require.ErrorIs(t,
-		a.do(a.steps.RunStep, activities.StepRequest{HostRef: a.ref, Type: "disk-clean", Stage: model.StageStartingInstallation}),
-		activity.ErrResultPending)
+	require.ErrorIs(t, clean(), activity.ErrResultPending)
 }
