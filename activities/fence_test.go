@@ -86,21 +86,6 @@ func TestHostTakenBackInTheMiddleContinuesWhereItIs(t *testing.T) {
 	require.Len(t, x.commanded(t), 1)
 }
 
-func TestFailedHostThatLeftTheLiveImageIsNotBegunAgainByAReset(t *testing.T) {
-	t.Parallel()
-	x := newScene(t)
-	x.stand(t, model.HostError, model.StageConfiguring)
-	hosts := &activities.Hosts{Store: x.store, Progress: x.shown}
-	begin := activities.AttemptRequest{HostRef: x.ref, Attempt: 2, FromStart: true}
-	err := hosts.BeginAttempt(t.Context(), begin)
-	var failure *temporal.ApplicationError
-	require.ErrorAs(t, err, &failure)
-	require.Equal(t, activities.FailureStep, failure.Type(), "its workflow waits for a decision")
-	require.ErrorContains(t, err, "left the live image")
-	begin.FromStart = false
-	require.NoError(t, hosts.BeginAttempt(t.Context(), begin), "its stage can be repeated")
-}
-
 func TestWorkflowOfAnEarlierInstallationChangesNothing(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
-
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -40,8 +38,7 @@ func (a *Hosts) update(ctx context.Context, r HostRef, fn func(*model.Host, *sto
 }
 
 // BeginAttempt lets a host be installed, from the start or from the stage that failed. It fails with FailureSuperseded
-// for a host that is not being installed, and with FailureStep for one that has to be booted from the discovery image
-// first: its workflow was reset in Temporal's UI.
+// for a host that is not being installed: its workflow was reset in Temporal's UI.
 func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
 	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
 		if h.Attempt == r.Attempt && !h.DecisionOpen && lifecycle.Reportable.Has(h.Status) {
@@ -50,9 +47,6 @@ func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
 		event := lifecycle.BeginAttempt
 		if !r.FromStart {
 			event = lifecycle.RepeatStage
-		} else if h.Stage.LeftLiveImage() && !lifecycle.InstalledHosts.Has(h.Status) {
-			return temporal.NewNonRetryableApplicationError(fmt.Sprintf("host %s has left the live image in stage %q: "+
-				"a retry returns it there before anything is written", h.Hostname(), h.Stage), FailureStep, nil)
 		}
 		facts := installation.HostFacts(h, nil, tx)
 		facts.Attempt = r.Attempt

@@ -156,8 +156,8 @@ func (w *randomInstallation) next(h *model.Host, fromStart bool) activities.Atte
 	return activities.AttemptRequest{HostRef: ref, Attempt: h.Attempt + 1, FromStart: fromStart}
 }
 
-// over are the failures of workflows that have nothing left to do, and FailureStep that of a host that has to be booted.
-var over = []string{activities.FailureRefused, activities.FailureSuperseded, activities.FailureStep}
+// over are the failures of workflows that have nothing left to do.
+var over = []string{activities.FailureRefused, activities.FailureSuperseded}
 
 // refused reports whether an activity ended for good, because of a cluster or host that is gone or past it.
 func refused(err error) bool {

@@ -114,6 +114,26 @@ func TestStepAskedForOnceMoreTakesThePlaceOfTheOneBefore(t *testing.T) {
 	require.Equal(t, "image-write-2", steps[0].ID)
 }
 
+// The workflow that resets a cluster gives each of its hosts the same step.
+func TestStepsOfOneWorkflowForSeveralHostsStandSideBySide(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	for i := range 3 {
+		h := newHost(t, s, &c.ID)
+		step := writing(c, h, fmt.Sprint("stop-", i), "run-1", 0)
+		step.WorkflowID, step.Fence.Takes = "reset:x", nil
+		_, err := s.ArmActivity(t.Context(), step)
+		require.NoError(t, err)
+	}
+	list, err := s.PendingActivities(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+	for _, i := range list {
+		require.Equal(t, model.ActivityPending, i.State, i.ID)
+	}
+}
+
 func TestStepThatWasNotSentNeverWillBe(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -17,8 +17,8 @@ const activityColumns = `
 	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt`
 
 // ArmActivity writes the row of an activity, or gives the existing row of an earlier
-// attempt the new task token. Rows of the same workflow from an older run are voided, and open ones of the same step: its
-// workflow waits for the newest only. The row as it then stands is returned: a reported or done one needs no waiting. A
+// attempt the new task token. Rows of the same workflow from an older run are voided, and open ones of the same step and
+// host: its workflow waits for the newest only. The row as it then stands is returned: a reported or done one needs no waiting. A
 // step whose fence does not hold is not written: it is an ErrConflict.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
 	args, err := json.Marshal(i.Args)
@@ -48,8 +48,9 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 			}
 			t.batch.Queue(`
 				update pending_activities set state = 'superseded', done_at = $5
-				where workflow_id = $1 and run_id = $2 and kind = 'step' and type = $3 and id <> $4 and state in ('pending', 'sent')`,
-				i.WorkflowID, i.RunID, i.Type, i.ID, t.now)
+				where workflow_id = $1 and run_id = $2 and kind = 'step' and type = $3 and id <> $4 and infra_env_id = $6 and host_id = $7
+				  and state in ('pending', 'sent')`,
+				i.WorkflowID, i.RunID, i.Type, i.ID, t.now, i.InfraEnvID, i.HostID)
 		}
 		t.batch.Queue(`
 			update pending_activities set state = 'superseded', done_at = $3
