@@ -60,7 +60,9 @@ func TestStepIsHandedOutOnlyWhileItsFenceHolds(t *testing.T) {
 		return len(steps)
 	}
 	require.Equal(t, 1, delivered())
-	for _, status := range []model.HostStatus{"installed", "added-to-existing-cluster", "error", "cancelled", "discovering", "known", "resetting"} {
+	for _, status := range []model.HostStatus{
+		"installed", "added-to-existing-cluster", "error", "cancelled", "discovering", "known", "resetting",
+	} {
 		setHost(t, s, h, func(h *model.Host) { h.Status = status })
 		require.Zero(t, delivered(), "a host that is %s", status)
 	}
