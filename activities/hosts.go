@@ -50,12 +50,11 @@ func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
 		}
 		facts := installation.HostFacts(h, nil, tx)
 		facts.Attempt = r.Attempt
-		if _, err := lifecycle.ApplyHost(h, event, facts, tx); errors.Is(err, model.ErrConflict) {
+		_, err := lifecycle.ApplyHost(h, event, facts, tx)
+		if errors.Is(err, model.ErrConflict) {
 			return superseded("host %s is %s: there is nothing to install", h.Hostname(), h.Status)
-		} else if err != nil {
-			return err
 		}
-		return nil
+		return err
 	})
 }
 

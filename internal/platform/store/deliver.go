@@ -16,11 +16,7 @@ import (
 // row of the host is locked meanwhile, so that no attempt ends between the look and the handing out.
 func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, again time.Time) ([]model.PendingActivity, error) {
 	rows, err := s.pool.Query(ctx, `
-		with held as (
-		  select h.status, (h.doc->>'workflow_attempt')::int as attempt, h.cluster_id
-		  from hosts h
-		  where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null
-		  for share
+		with held as (`+heldHost+`
 		), open as (
 		  select i.id from pending_activities i, held
 		  left join clusters c on c.id = held.cluster_id
@@ -39,6 +35,13 @@ func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, 
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return scanActivity(row) })
 }
+
+// heldHost is the host $2 of the InfraEnv $1, as far as fences look at it, locked.
+const heldHost = `
+	select h.status, (h.doc->>'workflow_attempt')::int as attempt, h.cluster_id
+	from hosts h
+	where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null
+	for share`
 
 // fenceHolds says in SQL whether the fence of the step i holds for its host, held, and the cluster c of that.
 const fenceHolds = `(i.takes is null or held.status = any (i.takes))

@@ -28,6 +28,11 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 	var out model.PendingActivity
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
+		if i.Kind == model.ActivityStep {
+			if err := passFence(ctx, tx, i); err != nil {
+				return err
+			}
+		}
 		_, err := tx.Exec(ctx, `
 			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args,
 			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at,
@@ -43,9 +48,6 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 			return fmt.Errorf("write pending activity %s: %w", i.ID, err)
 		}
 		if i.Kind == model.ActivityStep {
-			if err := passFence(ctx, tx, i); err != nil {
-				return err
-			}
 			t.batch.Queue(`
 				update pending_activities set state = 'superseded', done_at = $5
 				where workflow_id = $1 and run_id = $2 and kind = 'step' and type = $3 and id <> $4 and infra_env_id = $6 and host_id = $7
@@ -67,19 +69,18 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 	return out, err
 }
 
-// passFence refuses a step, just written, that its host must not be given.
+// passFence refuses a step that its host must not be given. It locks the host before anything is written, in the order of
+// those who change a host and its steps.
 func passFence(ctx context.Context, tx pgx.Tx, i model.PendingActivity) error {
 	var holds bool
 	var status model.HostStatus
 	err := tx.QueryRow(ctx, `
+		with held as (`+heldHost+`)
 		select `+fenceHolds+`, held.status
-		from pending_activities i
-		join (
-		  select infra_env_id, id, status, (doc->>'workflow_attempt')::int as attempt, cluster_id
-		  from hosts where infra_env_id = $2 and id = $3 and deleted_at is null for share
-		) held on held.infra_env_id = i.infra_env_id and held.id = i.host_id
-		left join clusters c on c.id = held.cluster_id
-		where i.id = $1`, i.ID, i.InfraEnvID, i.HostID).Scan(&holds, &status)
+		from (select $3::text[] as takes, nullif($4::int, 0) as cluster_attempt, nullif($5::int, 0) as host_attempt) i
+		cross join held
+		left join clusters c on c.id = held.cluster_id`,
+		i.InfraEnvID, i.HostID, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt).Scan(&holds, &status)
 	if err != nil {
 		return notFound(err, "host", *i.HostID)
 	}
