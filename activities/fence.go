@@ -38,7 +38,9 @@ func (r HostRef) sameInstallation(c *model.Cluster, h *model.Host) error {
 // fence says what has to hold for a host to be given a step.
 func (r HostRef) fence(step wire.StepType, h *model.Host) model.Fence {
 	row, _ := steps.Of(step)
-	return model.Fence{Takes: lifecycle.TakesStep(row, h.DayTwo()), ClusterAttempt: r.ClusterAttempt, HostAttempt: r.HostAttempt}
+	return model.Fence{
+		Takes: lifecycle.TakesStep(row, h.DayTwo()), ClusterAttempt: r.ClusterAttempt, HostAttempt: r.HostAttempt, HostTry: h.Attempt,
+	}
 }
 
 // fenced makes the refusal of a fence one that ends the workflow.

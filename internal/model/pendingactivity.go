@@ -73,6 +73,9 @@ type Fence struct {
 	// ClusterAttempt is the attempt of the cluster (InstallAttempt), HostAttempt that of the host (WorkflowAttempt), for
 	// which the step is commanded; zero when the step belongs to none.
 	ClusterAttempt, HostAttempt int
+	// HostTry counts the tries of the host in that attempt (Attempt). It holds nothing back: a workflow that was begun again
+	// takes over what the one before commanded in the same try. Zero is no try: checks before it, and rows of earlier versions.
+	HostTry int
 }
 
 // Open reports whether the pending activity still waits for its host.

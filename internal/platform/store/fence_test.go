@@ -116,6 +116,82 @@ func TestStepAskedForOnceMoreTakesThePlaceOfTheOneBefore(t *testing.T) {
 	require.Equal(t, "image-write-2", steps[0].ID)
 }
 
+// A workflow that was reset or begun again in Temporal commands what the host may have begun, or done, for the run before.
+func TestStepOfTheSameTryIsTakenOverByAnotherRun(t *testing.T) {
+	t.Parallel()
+	reply := func(code int) func(*testing.T, *store.Store, *model.Host) {
+		return func(t *testing.T, s *store.Store, h *model.Host) {
+			_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
+				tx.StepReplied(h, store.Reply{StepID: "image-write-1", ExitCode: code})
+				return nil
+			})
+			require.NoError(t, err)
+		}
+	}
+	forward := func(t *testing.T, s *store.Store, _ *model.Host) {
+		found, err := s.ForwardReported(t.Context(), func(model.PendingActivity) error { return nil })
+		require.NoError(t, err)
+		require.True(t, found)
+	}
+	fail := func(t *testing.T, s *store.Store, h *model.Host) {
+		_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
+			tx.SupersedeHost(h)
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	type change = func(*testing.T, *store.Store, *model.Host)
+	for name, tt := range map[string]struct {
+		before []change
+		try    int
+		run    string
+		id     string
+		state  model.ActivityState
+		gets   int // how many more steps the host is given
+	}{
+		"the host has it":             {nil, 1, "run-2", "image-write-1", "sent", 0},
+		"the host has done it":        {[]change{reply(0)}, 1, "run-2", "image-write-1", "reported", 0},
+		"the run before knew that":    {[]change{reply(0), forward}, 1, "run-2", "image-write-1", "done", 0},
+		"it has just failed":          {[]change{reply(1)}, 1, "run-2", "image-write-1", "reported", 0},
+		"the run before knew of it":   {[]change{reply(1), forward}, 1, "run-2", "image-write-2", "pending", 1},
+		"it was called off":           {[]change{fail}, 1, "run-2", "image-write-2", "pending", 1},
+		"another try":                 {[]change{reply(0), forward}, 2, "run-2", "image-write-2", "pending", 1},
+		"the same run asks once more": {[]change{reply(0), forward}, 1, "run-1", "image-write-2", "pending", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			c := newCluster(t, s)
+			h := newHost(t, s, &c.ID)
+			setAttempt(t, s, c, 3)
+			setHost(t, s, h, func(h *model.Host) { h.Status = model.HostInstalling })
+			command := func(id, run string, try int) model.PendingActivity {
+				step := writing(c, h, id, run, 3)
+				step.Fence.HostTry, step.TaskToken = try, []byte("token of "+run)
+				now, err := s.ArmActivity(t.Context(), step)
+				require.NoError(t, err)
+				return now
+			}
+			deliver := func() int {
+				steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, time.Time{})
+				require.NoError(t, err)
+				return len(steps)
+			}
+			command("image-write-1", "run-1", 1)
+			require.Equal(t, 1, deliver())
+			for _, do := range tt.before {
+				do(t, s, h)
+			}
+			now := command("image-write-2", tt.run, tt.try)
+			require.Equal(t, tt.id, now.ID)
+			require.Equal(t, tt.state, now.State)
+			require.Equal(t, "token of "+tt.run, string(now.TaskToken), "its answer goes to the new run")
+			require.Equal(t, tt.gets, deliver())
+			require.Equal(t, tt.id, command("image-write-2", tt.run, tt.try).ID, "an activity may run twice")
+		})
+	}
+}
+
 // The workflow that resets a cluster gives each of its hosts the same step.
 func TestStepsOfOneWorkflowForSeveralHostsStandSideBySide(t *testing.T) {
 	t.Parallel()

@@ -14,10 +14,11 @@ import (
 
 const activityColumns = `
 	id, kind, state, cluster_id, infra_env_id, host_id, type, args, workflow_id, run_id, activity_id, task_token, attempt,
-	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt`
+	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt, host_try`
 
 // ArmActivity writes the row of an activity, or gives the existing row of an earlier
-// attempt the new task token. Rows of the same workflow from an older run are voided, and open ones of the same step and
+// attempt the new task token. A step that an older run of the workflow commanded in the same try of the host becomes that of
+// this run: it is not commanded twice. Other rows of older runs are voided, and open ones of the same step and
 // host: its workflow waits for the newest only. The row as it then stands is returned: a reported or done one needs no waiting. A
 // step whose fence does not hold is not written: it is an ErrConflict.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
@@ -32,18 +33,22 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 			if err := passFence(ctx, tx, i); err != nil {
 				return err
 			}
+			if i.ID, err = takenOver(ctx, tx, i); err != nil {
+				return err
+			}
 		}
 		_, err := tx.Exec(ctx, `
 			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args,
 			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at,
-			  takes, cluster_attempt, host_attempt)
+			  takes, cluster_attempt, host_attempt, host_try)
 			values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
-			  $15, nullif($16, 0), nullif($17, 0))
+			  $15, nullif($16, 0), nullif($17, 0), nullif($18, 0))
 			on conflict (id) do update set
-			  task_token = $11, attempt = $12, heartbeat_at = $14,
-			  state = case when i.state = 'sent' then 'pending' else i.state end`,
+			  task_token = $11, attempt = $12, heartbeat_at = $14, workflow_id = $8, run_id = $9, activity_id = $10,
+			  state = case when i.state = 'sent' and i.run_id = $9 then 'pending' else i.state end`,
 			i.ID, i.Kind, i.ClusterID, i.InfraEnvID, i.HostID, i.Type, args, i.WorkflowID, i.RunID, i.ActivityID,
-			i.TaskToken, i.Attempt, int64(i.HeartbeatEvery), t.now, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt)
+			i.TaskToken, i.Attempt, int64(i.HeartbeatEvery), t.now, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt,
+			i.Fence.HostTry)
 		if err != nil {
 			return fmt.Errorf("write pending activity %s: %w", i.ID, err)
 		}
@@ -67,6 +72,35 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		return err
 	})
 	return out, err
+}
+
+// takenOver is the id under which a step is commanded: that of the newest step of its type in the same try of the host, if
+// another run of a workflow commanded it and it did not fail, or if this activity has taken it over already; else its own.
+func takenOver(ctx context.Context, tx pgx.Tx, i model.PendingActivity) (string, error) {
+	if i.Fence.HostTry == 0 {
+		return i.ID, nil
+	}
+	var newest model.PendingActivity
+	err := tx.QueryRow(ctx, `
+		select id, run_id, activity_id, state, coalesce(exit_code, 0) from pending_activities
+		where kind = 'step' and infra_env_id = $1 and host_id = $2 and cluster_id = $3 and type = $4
+		  and host_try = $5 and cluster_attempt is not distinct from nullif($6::int, 0) and host_attempt is not distinct from nullif($7::int, 0)
+		order by created_at desc, id
+		limit 1
+		for update`,
+		i.InfraEnvID, i.HostID, i.ClusterID, i.Type, i.Fence.HostTry, i.Fence.ClusterAttempt, i.Fence.HostAttempt,
+	).Scan(&newest.ID, &newest.RunID, &newest.ActivityID, &newest.State, &newest.ExitCode)
+	switch {
+	case isNoRows(err):
+		return i.ID, nil
+	case err != nil:
+		return "", fmt.Errorf("look for an earlier %s: %w", i.Type, err)
+	case newest.RunID == i.RunID && newest.ActivityID == i.ActivityID:
+		return newest.ID, nil
+	case newest.RunID == i.RunID, newest.State == model.ActivitySuperseded, newest.State == model.ActivityDone && newest.ExitCode != 0:
+		return i.ID, nil
+	}
+	return newest.ID, nil
 }
 
 // passFence refuses a step that its host must not be given. It locks the host before anything is written, in the order of
@@ -215,25 +249,27 @@ func scanActivity(row pgx.Row) (model.PendingActivity, error) {
 	var args []byte
 	var every int64
 	var sent, reported, done *time.Time
-	var ofCluster, ofHost *int
+	var ofCluster, ofHost, try *int
 	err := row.Scan(&i.ID, &i.Kind, &i.State, &i.ClusterID, &i.InfraEnvID, &i.HostID, &i.Type, &args, &i.WorkflowID, &i.RunID,
 		&i.ActivityID, &i.TaskToken, &i.Attempt, &every, &i.ExitCode, &i.Output, &i.Error, &i.CreatedAt, &sent, &reported, &done,
-		&i.Fence.Takes, &ofCluster, &ofHost)
+		&i.Fence.Takes, &ofCluster, &ofHost, &try)
 	if err != nil {
 		return i, err
 	}
 	i.HeartbeatEvery = time.Duration(every)
-	if ofCluster != nil {
-		i.Fence.ClusterAttempt = *ofCluster
-	}
-	if ofHost != nil {
-		i.Fence.HostAttempt = *ofHost
-	}
+	i.Fence.ClusterAttempt, i.Fence.HostAttempt, i.Fence.HostTry = orNone(ofCluster), orNone(ofHost), orNone(try)
 	i.SentAt, i.ReportedAt, i.DoneAt = orZero(sent), orZero(reported), orZero(done)
 	if err := json.Unmarshal(args, &i.Args); err != nil {
 		return i, fmt.Errorf("decode arguments of %s: %w", i.ID, err)
 	}
 	return i, nil
+}
+
+func orNone(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 // OpenMilestones lists the clusters whose workflow waits for a milestone.
