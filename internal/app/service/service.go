@@ -112,7 +112,7 @@ func (s *Service) mountUI(routes chi.Router) error {
 	ui, err := frontend.UI(frontend.UIOptions{
 		Frontend:        s.Temporal,
 		InsecureCookies: !strings.HasPrefix(s.options.BaseURL, "https://"),
-		CodecEndpoint:   s.options.BaseURL + codecPath,
+		Codec:           s.codec(),
 	})
 	if err != nil {
 		return err

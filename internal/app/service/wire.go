@@ -90,10 +90,10 @@ func (s *Service) sealPayloads(o *client.Options) {
 	o.DataConverter, o.FailureConverter = orchestrator.Converters(s.sealer)
 }
 
-// codecPath is where the web UI has payloads opened.
+// codecPath is where Temporal's command line has payloads opened; the web UI has a path of its own.
 const codecPath = "/temporal-codec"
 
-// codec opens payloads for the pages of the web UI. Payloads hold no secrets, only
+// codec opens payloads for the web UI and the command line. Payloads hold no secrets, only
 // names and references; the UI has the same visitors as the API.
 func (s *Service) codec() http.Handler {
 	return converter.NewPayloadCodecHTTPHandler(orchestrator.Codec{Sealer: s.sealer})

@@ -21,14 +21,18 @@ import (
 // UIPath is where the web UI is mounted; the pages have it built in.
 const UIPath = "/temporal"
 
+// CodecPath is where the pages have payloads opened. It is a path and no address: the pages are reached by more
+// names than the service knows (an ssh tunnel, an alias, a replica), and another origin may not open payloads.
+const CodecPath = UIPath + "/codec"
+
 // UIOptions configure the web UI.
 type UIOptions struct {
 	Frontend Connection
 	// InsecureCookies is set where browsers come over plain HTTP: they drop cookies marked
 	// as secure there, and without the CSRF cookie every action is refused.
 	InsecureCookies bool
-	// CodecEndpoint decodes encrypted payloads for the browser; empty: none.
-	CodecEndpoint string
+	// Codec opens sealed payloads for the pages, below CodecPath; nil: none.
+	Codec http.Handler
 	// ReadOnly hides and refuses everything that changes a workflow.
 	ReadOnly bool
 }
@@ -47,7 +51,7 @@ func UI(o UIOptions) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy := contentPolicy(pages.scripts, o.CodecEndpoint)
+	policy := contentPolicy(pages.scripts)
 	e := echo.New()
 	e.Pre(route.PublicPath(UIPath))
 	e.Use(middleware.Recover(), middleware.Gzip(), securityHeaders(policy),
@@ -63,7 +67,19 @@ func UI(o UIOptions) (http.Handler, error) {
 	if err := route.SetUIRoutes(e, "", pages, provider); err != nil {
 		return nil, fmt.Errorf("load web UI: %w", err)
 	}
-	return e, nil
+	return o.withCodec(e), nil
+}
+
+// withCodec serves the codec beside the pages. It is outside of their CSRF check: they send it no CSRF token, and
+// what it opens no page of another origin can read.
+func (o UIOptions) withCodec(pages http.Handler) http.Handler {
+	if o.Codec == nil {
+		return pages
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+CodecPath+"/", o.Codec)
+	mux.Handle("/", pages)
+	return mux
 }
 
 type fixedConfig struct{ config *uiconfig.Config }
@@ -82,9 +98,16 @@ func (o UIOptions) settings() *uiconfig.Config {
 		DisableWriteActions: o.ReadOnly,
 		HideLogs:            true,
 		TLS:                 uiTLS(profile),
-		Codec:               uiconfig.Codec{Endpoint: o.CodecEndpoint},
+		Codec:               uiconfig.Codec{Endpoint: o.codecEndpoint()},
 		CORS:                uiconfig.CORS{CookieInsecure: o.InsecureCookies},
 	}
+}
+
+func (o UIOptions) codecEndpoint() string {
+	if o.Codec == nil {
+		return ""
+	}
+	return CodecPath
 }
 
 // uiTLS translates the settings of a client. The UI treats TLS as disabled unless one of its settings is

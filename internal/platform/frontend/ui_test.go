@@ -3,15 +3,20 @@ package frontend_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"slipway/internal/platform/frontend"
 )
@@ -40,7 +45,7 @@ func get(t *testing.T, url string) (*http.Response, string) {
 
 func TestUIServesPagesBelowItsPath(t *testing.T) {
 	t.Parallel()
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled("127.0.0.1:1"), CodecEndpoint: "https://codec.example/v1"})
+	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled("127.0.0.1:1")})
 	for _, path := range []string{"/temporal", "/temporal/", "/temporal/namespaces/slipway/workflows"} {
 		response, page := get(t, server.URL+path)
 		require.Equal(t, http.StatusOK, response.StatusCode, path)
@@ -50,7 +55,7 @@ func TestUIServesPagesBelowItsPath(t *testing.T) {
 		require.Len(t, policy, 1, path)
 		require.Contains(t, policy[0], "default-src 'self'")
 		require.Contains(t, policy[0], "frame-ancestors 'self'")
-		require.Contains(t, policy[0], "connect-src 'self' https://codec.example;")
+		require.Contains(t, policy[0], "connect-src 'self';")
 		require.NotContains(t, strings.SplitN(policy[0], "style-src", 2)[0], "unsafe", "scripts need a hash")
 		for _, script := range regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(page, -1) {
 			sum := sha256.Sum256([]byte(script[1]))
@@ -71,4 +76,56 @@ func TestUISettings(t *testing.T) {
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Contains(t, body, `"DefaultNamespace":"slipway"`)
 	require.Contains(t, body, `"DisableWriteActions":true`)
+}
+
+// What the pages do with the endpoint is by reading of the web UI's bundle: fetch(`${endpoint}/decode?...`).
+func TestUIOpensPayloadsUnderEveryName(t *testing.T) {
+	t.Parallel()
+	codec := converter.NewZlibCodec(converter.ZlibCodecOptions{AlwaysEncode: true})
+	server := uiServer(t, frontend.UIOptions{
+		Frontend: frontend.Bundled("127.0.0.1:1"), Codec: converter.NewPayloadCodecHTTPHandler(codec),
+	})
+	packed, err := codec.Encode([]*commonpb.Payload{{Data: []byte("worker-1")}})
+	require.NoError(t, err)
+	question, err := protojson.Marshal(&commonpb.Payloads{Payloads: packed})
+	require.NoError(t, err)
+	for _, name := range []string{"localhost:18310", "slipway.example", "127.0.0.1:8090", "[::1]:8090"} {
+		page, err := url.Parse("http://" + name + "/temporal/namespaces/slipway/workflows")
+		require.NoError(t, err)
+		var settings struct{ Codec struct{ Endpoint string } }
+		_, body := ask(t, server, http.MethodGet, name, "/temporal/api/v1/settings", "")
+		require.NoError(t, json.Unmarshal([]byte(body), &settings))
+		target, err := page.Parse(settings.Codec.Endpoint + "/decode?preserveStorageRefs=true")
+		require.NoError(t, err)
+		require.Equal(t, page.Host, target.Host, "another origin is blocked by the policy of the pages")
+
+		// A browser sends Sec-Fetch-Site to localhost and over TLS only; the pages send no CSRF token here.
+		response, body := ask(t, server, http.MethodPost, name, target.RequestURI(), string(question))
+		require.Equal(t, http.StatusOK, response.StatusCode, body)
+		var opened commonpb.Payloads
+		require.NoError(t, protojson.Unmarshal([]byte(body), &opened))
+		require.Equal(t, "worker-1", string(opened.GetPayloads()[0].GetData()))
+	}
+}
+
+func TestUIWithoutCodecNamesNone(t *testing.T) {
+	t.Parallel()
+	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled("127.0.0.1:1")})
+	_, body := ask(t, server, http.MethodGet, "localhost", "/temporal/api/v1/settings", "")
+	require.Contains(t, body, `"Codec":{"Endpoint":"",`)
+}
+
+// ask sends a request for a server that is reached by another name.
+func ask(t *testing.T, server *httptest.Server, method, host, path, body string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	request.Host = host
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response, string(text)
 }
