@@ -57,7 +57,7 @@ func UI(o UIOptions) (http.Handler, error) {
 	e.Use(middleware.Recover(), middleware.Gzip(), securityHeaders(policy),
 		csrf.EnsureTokenCookie(!o.InsecureCookies),
 		middleware.CSRFWithConfig(csrf.MiddlewareConfig(provider, !o.InsecureCookies)),
-		apiKey(o.Frontend.profile.APIKey))
+		fence{namespace: o.Frontend.profile.Namespace, readOnly: o.ReadOnly}.restrict, apiKey(o.Frontend.profile.APIKey))
 	forwarded := []api.Middleware{headers.WithForwardHeaders([]string{"Caller-Type"})}
 	if err := route.SetAPIRoutes(e, provider, forwarded); err != nil {
 		return nil, fmt.Errorf("connect web UI: %w", err)
@@ -133,7 +133,7 @@ func uiTLS(profile envconfig.ClientConfigProfile) uiconfig.TLS {
 }
 
 // apiKey adds the cluster's API key. It comes after the CSRF check, which trusts every request that has such a
-// header.
+// header, and after the fence, which removes those of callers.
 func apiKey(key string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
