@@ -38,9 +38,13 @@ func (r HostRef) sameInstallation(c *model.Cluster, h *model.Host) error {
 // fence says what has to hold for a host to be given a step.
 func (r HostRef) fence(step wire.StepType, h *model.Host) model.Fence {
 	row, _ := steps.Of(step)
-	return model.Fence{
+	fence := model.Fence{
 		Takes: lifecycle.TakesStep(row, h.DayTwo()), ClusterAttempt: r.ClusterAttempt, HostAttempt: r.HostAttempt, HostTry: h.Attempt,
 	}
+	if row.OfBoot() {
+		fence.Boot = h.Boot
+	}
+	return fence
 }
 
 // fenced makes the refusal of a fence one that ends the workflow.

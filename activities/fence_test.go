@@ -72,6 +72,27 @@ func TestInstalledHostWhoseWorkflowIsTakenBackIsAskedForNothing(t *testing.T) {
 	require.Empty(t, x.shown.stages, "no stage is shown again")
 }
 
+func TestStepIsForTheBootInWhichItsHostIs(t *testing.T) {
+	t.Parallel()
+	x := newScene(t)
+	x.stand(t, model.HostInstalling, "")
+	x.boot(t, "boot-7")
+	_, err := x.run(x.steps.RunStep, activities.StepRequest{HostRef: x.ref, Type: "image-write", Stage: model.StageWritingImageToDisk})
+	require.ErrorIs(t, err, activity.ErrResultPending)
+	rows := x.commanded(t)
+	require.Len(t, rows, 1)
+	require.Equal(t, "boot-7", rows[0].Fence.Boot)
+}
+
+func (x *scene) boot(t *testing.T, id string) {
+	t.Helper()
+	_, err := x.store.UpdateHost(t.Context(), x.ref.InfraEnvID, x.ref.HostID, func(h *model.Host, _ *store.Tx) error {
+		h.Boot = id
+		return nil
+	})
+	require.NoError(t, err)
+}
+
 func TestHostTakenBackInTheMiddleContinuesWhereItIs(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)

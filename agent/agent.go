@@ -156,7 +156,7 @@ func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 func (a *Agent) register(ctx context.Context) error {
 	var options []client.Option
 	if a.options.AgentSteps == model.FineSteps {
-		options = append(options, client.WithFineSteps())
+		options = append(options, client.WithFineSteps(), client.WithBoot(a.state.boot))
 	}
 	pauses := newPauses()
 	for {

@@ -29,6 +29,8 @@ func TestAgentRegistersAndHoldsAPoll(t *testing.T) {
 	require.Equal(t, token, s.Seen().Registrations[0].Get("X-Secret-Key"))
 	require.Equal(t, "1.0", s.Seen().Registrations[0].Get("discovery_agent_version"))
 	require.Equal(t, "wait=30", s.Seen().Polls[0].Get("Prefer"))
+	require.Equal(t, "boot-1", s.Seen().Registrations[0].Get("Slipway-Boot"))
+	require.Equal(t, "boot-1", s.Seen().Polls[0].Get("Slipway-Boot"))
 	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	require.Zero(t, s.AwaitReply(t, "domain-1").ExitCode)
 }
@@ -41,6 +43,8 @@ func TestAForeignAgentAnnouncesNothing(t *testing.T) {
 	s.Wait(t, "polls", func() bool { return len(s.Polls) > 3 })
 	require.Empty(t, s.Seen().Registrations[0].Get("Slipway-Steps"))
 	require.Empty(t, s.Seen().Polls[0].Get("Prefer"))
+	require.Empty(t, s.Seen().Registrations[0].Get("Slipway-Boot"))
+	require.Empty(t, s.Seen().Polls[0].Get("Slipway-Boot"))
 	require.Contains(t, h.slept(), 7*time.Second)
 }
 

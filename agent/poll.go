@@ -58,6 +58,9 @@ func (a *Agent) nextSteps(ctx context.Context) (*client.Poll, error) {
 	var options []client.Option
 	if a.options.AgentSteps == model.FineSteps {
 		options = append(options, client.WithWait(a.options.Wait))
+		if !a.options.Reclaim { // the installed system is a boot that never registers
+			options = append(options, client.WithBoot(a.state.boot))
+		}
 	}
 	return a.options.Client.NextSteps(ctx, a.options.InfraEnvID, a.hostID, a.host.Now(), options...)
 }

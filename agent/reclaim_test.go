@@ -49,6 +49,7 @@ func TestInstalledHostFetchesTheDiscoveryImageAndBootsIt(t *testing.T) {
 	h.start(t, s, func(o *agent.Options) { o.Reclaim = true })
 	s.Give("reboot-0", wire.StepTypeRebootForReclaim, `{"host_fs_mount_dir":"/host"}`)
 	require.NotZero(t, s.AwaitReply(t, "reboot-0").ExitCode, "there is no discovery image yet")
+	require.Empty(t, s.Seen().Polls[0].Get("Slipway-Boot"), "the installed system is a boot that is never registered")
 	s.Give("download-1", wire.StepTypeDownloadBootArtifacts, artifacts(images.URL))
 	reply := s.AwaitReply(t, "download-1")
 	require.Zero(t, reply.ExitCode, reply.Error)

@@ -37,6 +37,7 @@ type registration struct {
 // stateDir is the folder with the state of one boot; one agent at a time holds it.
 type stateDir struct {
 	dir  string
+	boot string // how this boot is named
 	lock *os.File
 }
 
@@ -67,7 +68,7 @@ func (a *Agent) openState(ctx context.Context) (*stateDir, error) {
 		}
 	}
 	dropOthers(all, boot)
-	return &stateDir{dir: dir, lock: lock}, nil
+	return &stateDir{dir: dir, boot: boot, lock: lock}, nil
 }
 
 // bootID names this boot; it becomes a folder.

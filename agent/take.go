@@ -24,6 +24,10 @@ const (
 // take starts a step unless its id is known already. The journal has it before anything
 // happens.
 func (a *Agent) take(ctx context.Context, steps *sync.WaitGroup, step wire.Step) {
+	if err := a.passes(step); err != nil {
+		a.refuse(ctx, steps, step, err)
+		return
+	}
 	what := a.specs[step.StepType] // the zero spec of an unknown type refuses
 	fresh, err := a.journal.Start(step, what.ChangesHost)
 	if err != nil {

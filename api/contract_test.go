@@ -21,6 +21,13 @@ const serviceDocument = "testdata/assisted-service-v2.yaml"
 var differences = map[string]string{
 	"-schema step-reply.step_type is step-type": "our agent answers its own finer steps too, and an unknown step is a 400 that names it",
 	"+schema step-reply.step_type is string":    "the other side of the same",
+	"+schema step.fence is step-fence":          "our agent writes no disk for another boot or attempt; other agents do not get it",
+	"+schema step-fence is ":                    "the same",
+	"+schema step-fence.boot":                   "the same",
+	"+schema step-fence.cluster_id":             "the same",
+	"+schema step-fence.cluster_attempt":        "the same",
+	"+schema step-fence.host_attempt":           "the same",
+
 	"-GET /v2/supported-operators answers 200": "the contract's document says numa-resources where its service and all others say " +
 		"numaresources",
 	"+GET /v2/supported-operators answers 200": "the other side of the same",

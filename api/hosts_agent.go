@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -32,7 +34,7 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		steps = model.FineSteps
 	}
 	h, err := s.Discovery.Register(r.Context(), discovery.RegisterInput{
-		InfraEnvID: infraEnvID, HostID: body.HostID, AgentSteps: steps,
+		InfraEnvID: infraEnvID, HostID: body.HostID, AgentSteps: steps, Boot: boot(r),
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {
@@ -75,7 +77,7 @@ func (s *server) V2GetNextSteps(
 	}
 	steps, err := s.Discovery.NextSteps(r.Context(), discovery.PollInput{
 		InfraEnvID: infraEnvID, HostID: hostID, Timestamp: int64(params.Timestamp),
-		AgentVersion: params.DiscoveryAgentVersion, Wait: wait,
+		AgentVersion: params.DiscoveryAgentVersion, Boot: boot(r), Wait: wait,
 	})
 	if err != nil {
 		return err
@@ -85,6 +87,18 @@ func (s *server) V2GetNextSteps(
 	}
 	steps.Instructions = orEmpty(steps.Instructions)
 	return ok(w, steps)
+}
+
+// bootLength bounds what an agent may call its boot; the kernel's ids have 36 characters.
+const bootLength = 64
+
+// boot is how an agent of ours names its boot; others do not.
+func boot(r *http.Request) string {
+	id := r.Header.Get(wire.HeaderBoot)
+	if len(id) > bootLength || strings.ContainsFunc(id, unicode.IsControl) || !utf8.ValidString(id) {
+		return ""
+	}
+	return id
 }
 
 // preferredWait reads "wait=N" (seconds) out of Prefer headers; zero without one.

@@ -145,6 +145,11 @@ func (s *Service) Give(id string, kind wire.StepType, args ...string) {
 	s.Change(func() { s.steps = append(s.steps, wire.Step{StepID: id, StepType: kind, Args: args}) })
 }
 
+// GiveFenced commands a step that holds for a boot and an attempt only.
+func (s *Service) GiveFenced(id string, kind wire.StepType, fence wire.StepFence, args ...string) {
+	s.Change(func() { s.steps = append(s.steps, wire.Step{StepID: id, StepType: kind, Args: args, Fence: fence}) })
+}
+
 // AwaitReply waits for the first reply of a step.
 func (s *Service) AwaitReply(t *testing.T, id string) (reply wire.StepReply) {
 	t.Helper()

@@ -77,7 +77,7 @@ func (j *Journal) forget() {
 // lines are the records that make the entry again.
 func (e *Entry) lines() []line {
 	begun := line{
-		ID: e.Step.StepID, State: Started, At: e.At, Type: e.Step.StepType, Args: e.Step.Args, Changes: e.Changes,
+		ID: e.Step.StepID, State: Started, At: e.At, Type: e.Step.StepType, Args: e.Step.Args, Fence: e.Step.Fence, Changes: e.Changes,
 	}
 	switch e.State {
 	case Started:

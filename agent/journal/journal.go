@@ -60,6 +60,7 @@ type line struct {
 	At       time.Time       `json:"at"`
 	Type     wire.StepType   `json:"type,omitempty"`
 	Args     []string        `json:"args,omitempty"`
+	Fence    wire.StepFence  `json:"fence,omitzero"`
 	Changes  bool            `json:"changes,omitempty"`
 	Reply    *wire.StepReply `json:"reply,omitempty"`
 	FollowUp bool            `json:"follow_up,omitempty"`
@@ -118,7 +119,7 @@ func (j *Journal) Start(step wire.Step, changes bool) (bool, error) {
 		return false, nil
 	}
 	err := j.write(line{
-		ID: step.StepID, State: Started, At: j.now(), Type: step.StepType, Args: step.Args, Changes: changes,
+		ID: step.StepID, State: Started, At: j.now(), Type: step.StepType, Args: step.Args, Fence: step.Fence, Changes: changes,
 	})
 	return err == nil, err
 }
@@ -148,6 +149,19 @@ func (j *Journal) Done(id string) error {
 	return j.write(line{ID: id, State: Closed, At: j.now()})
 }
 
+// Fences returns those of all steps that were begun in this boot.
+func (j *Journal) Fences() []wire.StepFence {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var fences []wire.StepFence
+	for _, id := range j.order {
+		if fence := j.entries[id].Step.Fence; fence != (wire.StepFence{}) {
+			fences = append(fences, fence)
+		}
+	}
+	return fences
+}
+
 // Unclosed returns copies of the entries that are not closed, as they came.
 func (j *Journal) Unclosed() []Entry {
 	j.mu.Lock()
@@ -164,7 +178,7 @@ func (j *Journal) Unclosed() []Entry {
 func (j *Journal) apply(l line) {
 	e := j.entries[l.ID]
 	if e == nil {
-		e = &Entry{Step: wire.Step{StepID: l.ID, StepType: l.Type, Args: l.Args}, Changes: l.Changes}
+		e = &Entry{Step: wire.Step{StepID: l.ID, StepType: l.Type, Args: l.Args, Fence: l.Fence}, Changes: l.Changes}
 		j.entries[l.ID] = e
 		j.order = append(j.order, l.ID)
 	}

@@ -34,6 +34,7 @@ type call struct {
 	retryLimit time.Duration
 	wait       time.Duration
 	fine       bool
+	boot       string
 }
 
 // do runs the call, repeatedly when WithRetry is set.
@@ -128,6 +129,7 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	if k.wait > 0 {
 		set(wire.HeaderPrefer, "wait="+strconv.Itoa(int(k.wait.Seconds())))
 	}
+	set(wire.HeaderBoot, k.boot)
 	if k.fine {
 		set(wire.HeaderSteps, wire.StepsFine)
 	}

@@ -33,3 +33,8 @@ func WithWait(wait time.Duration) Option {
 func WithFineSteps() Option {
 	return func(c *call) { c.fine = true }
 }
+
+// WithBoot names the boot of the host. For RegisterHost and NextSteps.
+func WithBoot(id string) Option {
+	return func(c *call) { c.boot = id }
+}

@@ -21,6 +21,7 @@ type Host struct {
 	Role            Role       `json:"-"`
 	Bootstrap       bool       `json:"-"`
 	AgentSteps      AgentSteps `json:"-"`
+	Boot            string     `json:"-"` // as its agent names it, else made by the service at each registration
 	Stage           Stage      `json:"-"`
 	CreatedAt       time.Time  `json:"-"`
 	UpdatedAt       time.Time  `json:"-"`

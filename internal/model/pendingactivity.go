@@ -76,6 +76,8 @@ type Fence struct {
 	// HostTry counts the tries of the host in that attempt (Attempt). It holds nothing back: a workflow that was begun again
 	// takes over what the one before commanded in the same try. Zero is no try: checks before it, and rows of earlier versions.
 	HostTry int
+	// Boot is the boot of the host for which the step is commanded; empty when any will do.
+	Boot string
 }
 
 // Open reports whether the pending activity still waits for its host.

@@ -18,11 +18,17 @@ const (
 // restarted (EX_TEMPFAIL of sysexits.h): how far it came is not known.
 const ExitInterrupted = 75
 
+// ExitFenced is the exit code of a step that the agent refuses to run, because it is for another boot or of an attempt
+// that is over (EX_NOPERM of sysexits.h).
+const ExitFenced = 77
+
 // Headers of our own agent; other agents send neither.
 const (
 	// HeaderSteps announces on registration which steps an agent takes; StepsFine is its only value.
 	HeaderSteps = "Slipway-Steps"
 	StepsFine   = "fine"
+	// HeaderBoot names the boot of the host, on registration and on polls (docs/steps-and-results.md, "Fences").
+	HeaderBoot = "Slipway-Boot"
 	// HeaderPrefer asks the service to hold a poll until a step is due: "wait=30" (RFC 7240, section 4.3).
 	HeaderPrefer = "Prefer"
 )

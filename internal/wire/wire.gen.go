@@ -4508,9 +4508,27 @@ type SourceState string
 
 // Step defines model for step.
 type Step struct {
-	Args     []string `json:"args,omitempty,omitzero"`
-	StepID   string   `json:"step_id,omitempty,omitzero"`
-	StepType StepType `json:"step_type,omitempty,omitzero"`
+	Args []string `json:"args,omitempty,omitzero"`
+
+	// Fence What the agent compares before it runs a step that writes a disk. Only agents that take fine steps get it.
+	Fence    StepFence `json:"fence,omitempty,omitzero"`
+	StepID   string    `json:"step_id,omitempty,omitzero"`
+	StepType StepType  `json:"step_type,omitempty,omitzero"`
+}
+
+// StepFence What the agent compares before it runs a step that writes a disk. Only agents that take fine steps get it.
+type StepFence struct {
+	// Boot The boot the step is commanded for, as the agent named it when it registered.
+	Boot string `json:"boot,omitempty,omitzero"`
+
+	// ClusterAttempt Which installation of the cluster; each later one has a greater number.
+	ClusterAttempt int `json:"cluster_attempt,omitempty,omitzero"`
+
+	// ClusterID The cluster whose installation the step belongs to.
+	ClusterID openapi_types.UUID `json:"cluster_id,omitempty,omitzero"`
+
+	// HostAttempt Which installation of a host that is added alone; each later one has a greater number.
+	HostAttempt int `json:"host_attempt,omitempty,omitzero"`
 }
 
 // StepReply defines model for step-reply.

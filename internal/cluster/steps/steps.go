@@ -39,6 +39,10 @@ type Step struct {
 	Reply    Reply
 }
 
+// OfBoot reports whether the step is for the boot alone for which it was commanded: one that checks or installs a host.
+// A host is sent back to its InfraEnv from its installed system, by an agent that does not register.
+func (s Step) OfBoot() bool { return s.Check || s.Argument == ArgumentInstall }
+
 // Agents are the agents that run a step.
 type Agents int
 

@@ -241,8 +241,8 @@ func TestStepThatWasNotSentNeverWillBe(t *testing.T) {
 var fenceSeed = flag.Uint64("fence-seed", 0, "of the random orders of commands and deliveries; 0 takes another one each time")
 
 // TestRandomOrdersDeliverEachCommandOnceAndOnlyWhereItBelongs begins installations, retries, runs of workflows that were
-// reset in Temporal's UI, time-outs, failures and ends in random orders, with hosts that ask all the time. What is expected is
-// reckoned by hand: the commands that are open, in order, and the status and attempt of the host.
+// reset in Temporal's UI, time-outs, boots, failures and ends in random orders, with hosts that ask all the time. What is
+// expected is reckoned by hand: the commands that are open, in order, and the status, attempt and boot of the host.
 func TestRandomOrdersDeliverEachCommandOnceAndOnlyWhereItBelongs(t *testing.T) {
 	t.Parallel()
 	start := *fenceSeed
@@ -256,14 +256,15 @@ func TestRandomOrdersDeliverEachCommandOnceAndOnlyWhereItBelongs(t *testing.T) {
 		random := rand.New(rand.NewPCG(start+i, start+i))
 		c := newCluster(t, s)
 		h := newHost(t, s, &c.ID)
-		attempt, run, commands := 1, 1, 0
+		attempt, run, boot, commands := 1, 1, 1, 0
+		register(t, s, h, "boot-1")
 		status := model.HostInstalling
 		setAttempt(t, s, c, attempt)
 		setHost(t, s, h, func(h *model.Host) { h.Status = status })
 		open, openAttempt := "", 0 // the command that waits for the host, and its attempt
 		writes := map[string]int{}
 		for range 60 {
-			switch random.IntN(8) {
+			switch random.IntN(9) {
 			case 0, 1: // the workflow of some attempt commands, also one that should have ended
 				commands++
 				of := max(1, attempt-random.IntN(2))
@@ -271,10 +272,12 @@ func TestRandomOrdersDeliverEachCommandOnceAndOnlyWhereItBelongs(t *testing.T) {
 					run++ // reset in Temporal's UI
 				}
 				id := fmt.Sprintf("image-write-%d-%d", i, commands)
-				_, err := s.ArmActivity(t.Context(), writing(c, h, id, fmt.Sprint("run-", run), of))
+				known := max(1, boot-random.IntN(6)/5) // what the workflow knows of the host may be a boot old
+				_, err := s.ArmActivity(t.Context(), ofBoot(writing(c, h, id, fmt.Sprint("run-", run), of), fmt.Sprint("boot-", known)))
 				right := of == attempt && (status == "installing" || status == "installing-in-progress")
 				require.Equal(t, !right, errors.Is(err, model.ErrConflict), "%s of attempt %d: %v", id, of, err)
-				if right {
+				require.Equal(t, right && known != boot, errors.Is(err, model.ErrUnavailable), "%s of boot %d: %v", id, known, err)
+				if right && known == boot {
 					require.NoError(t, err)
 					open, openAttempt = id, of
 				}
@@ -291,6 +294,12 @@ func TestRandomOrdersDeliverEachCommandOnceAndOnlyWhereItBelongs(t *testing.T) {
 			case 4:
 				attempt++
 				setAttempt(t, s, c, attempt)
+			case 5: // the host registers, after a boot or in the same one
+				if random.IntN(2) == 0 {
+					boot++
+					open = ""
+				}
+				register(t, s, h, fmt.Sprint("boot-", boot))
 			default: // the host asks
 				steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, time.Time{})
 				require.NoError(t, err)

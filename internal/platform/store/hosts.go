@@ -17,7 +17,7 @@ const hostColumns = narrowHostColumns + `, h.connectivity`
 
 const narrowHostColumns = `
 	h.infra_env_id, h.id, h.cluster_id, h.kind, h.status, h.status_info, h.status_updated_at, h.role, h.bootstrap, h.dialect,
-	h.stage, h.facts, h.doc, h.secrets, h.created_at, h.updated_at, h.deleted_at, k.checked_in_at, coalesce(k.host_timestamp, 0)`
+	h.boot, h.stage, h.facts, h.doc, h.secrets, h.created_at, h.updated_at, h.deleted_at, k.checked_in_at, coalesce(k.host_timestamp, 0)`
 
 const hostTables = `hosts h left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id`
 
@@ -184,31 +184,35 @@ func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, clusterID uuid.UUID) (
 	return hosts, before, nil
 }
 
-// insertHost writes the first version of a host over a deleted one, if one exists.
+// insertHost writes the first version of a host over a deleted one, if one exists. Its attempts are counted on: a workflow
+// of the deleted host must not take an attempt of the new one for its own.
 func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host) (rowState, error) {
 	state, err := s.hostState(h)
 	if err != nil {
 		return rowState{}, err
 	}
-	tag, err := tx.Exec(ctx, `
+	err = tx.QueryRow(ctx, `
 		insert into hosts as h (infra_env_id, id, cluster_id, kind, status, status_info, status_updated_at, role, bootstrap, dialect,
-		  stage, facts, doc, created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
+		  stage, facts, doc, created_at, updated_at, boot)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15)
 		on conflict (infra_env_id, id) do update set
 		  cluster_id = excluded.cluster_id, kind = excluded.kind, status = excluded.status, status_info = excluded.status_info,
 		  status_updated_at = excluded.status_updated_at, role = excluded.role, bootstrap = excluded.bootstrap,
-		  dialect = excluded.dialect, stage = excluded.stage, facts = excluded.facts, doc = excluded.doc,
-		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null, connectivity = null, secrets = null
-		where h.deleted_at is not null`,
+		  dialect = excluded.dialect, stage = excluded.stage, facts = excluded.facts,
+		  doc = excluded.doc || jsonb_strip_nulls(jsonb_build_object('workflow_attempt', h.doc->'workflow_attempt')),
+		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null, connectivity = null, secrets = null,
+		  boot = excluded.boot
+		where h.deleted_at is not null
+		returning coalesce((h.doc->>'workflow_attempt')::int, 0)`,
 		h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, h.AgentSteps,
-		h.Stage, state.facts, state.doc, now)
+		h.Stage, state.facts, state.doc, now, h.Boot).Scan(&h.WorkflowAttempt)
+	if isNoRows(err) {
+		return rowState{}, fmt.Errorf("%w: host %s is being registered by another request", model.ErrUnavailable, h.ID)
+	}
 	if err != nil {
 		return rowState{}, fmt.Errorf("insert host %s: %w", h.ID, err)
 	}
-	if tag.RowsAffected() == 0 {
-		return rowState{}, fmt.Errorf("%w: host %s is being registered by another request", model.ErrUnavailable, h.ID)
-	}
-	return state, nil
+	return s.hostState(h)
 }
 
 // writeHost updates only the columns that changed, so that recording a question does not rewrite the document.
@@ -238,10 +242,10 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 			update hosts set
 			  cluster_id = $3, kind = $4, status = $5, status_info = $6, status_updated_at = $7, role = $8, bootstrap = $9,
 			  dialect = $10, stage = $11, facts = $12, doc = $13, updated_at = $14,
-			  connectivity = case when $15 then $16 else connectivity end, secrets = $17
+			  connectivity = case when $15 then $16 else connectivity end, secrets = $17, boot = $18
 			where infra_env_id = $1 and id = $2`,
 			h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap,
-			h.AgentSteps, h.Stage, after.facts, after.doc, now, reported, report, s.sealHost(h, after.plain))
+			h.AgentSteps, h.Stage, after.facts, after.doc, now, reported, report, s.sealHost(h, after.plain), h.Boot)
 	}
 	if err != nil {
 		return fmt.Errorf("update host %s: %w", h.ID, err)
@@ -268,8 +272,8 @@ func (s *Store) hostState(h *model.Host) (rowState, error) {
 	if h.ClusterID != nil {
 		cluster = *h.ClusterID
 	}
-	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%s|%t|%s|%s",
-		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.AgentSteps, h.Stage)
+	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%s|%t|%s|%s|%s",
+		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.AgentSteps, h.Stage, h.Boot)
 	return rowState{columns: columns, doc: doc, plain: plain, facts: facts, connectivity: h.Connectivity, status: string(h.Status)}, nil
 }
 
@@ -278,7 +282,7 @@ func (s *Store) scanHost(row pgx.Row) (*model.Host, error) {
 	var facts, doc, sealed, report []byte
 	var deleted, checkedIn *time.Time
 	err := row.Scan(&h.InfraEnvID, &h.ID, &h.ClusterID, &h.Kind, &h.Status, &h.StatusInfo, &h.StatusUpdatedAt, &h.Role, &h.Bootstrap,
-		&h.AgentSteps, &h.Stage, &facts, &doc, &sealed, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
+		&h.AgentSteps, &h.Boot, &h.Stage, &facts, &doc, &sealed, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
 	if err != nil {
 		return nil, err
 	}

@@ -14,13 +14,15 @@ import (
 
 const activityColumns = `
 	id, kind, state, cluster_id, infra_env_id, host_id, type, args, workflow_id, run_id, activity_id, task_token, attempt,
-	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt, host_try`
+	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt, host_try,
+	boot`
 
 // ArmActivity writes the row of an activity, or gives the existing row of an earlier
 // attempt the new task token. A step that an older run of the workflow commanded in the same try of the host becomes that of
 // this run: it is not commanded twice. Other rows of older runs are voided, and open ones of the same step and
 // host: its workflow waits for the newest only. The row as it then stands is returned: a reported or done one needs no waiting. A
-// step whose fence does not hold is not written: it is an ErrConflict.
+// step whose fence does not hold is not written: it is an ErrConflict, or an ErrUnavailable where its host alone has booted
+// again, which may be asked for once more.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
 	args, err := json.Marshal(i.Args)
 	if err != nil {
@@ -40,15 +42,15 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		_, err := tx.Exec(ctx, `
 			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args,
 			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at,
-			  takes, cluster_attempt, host_attempt, host_try)
+			  takes, cluster_attempt, host_attempt, host_try, boot)
 			values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
-			  $15, nullif($16, 0), nullif($17, 0), nullif($18, 0))
+			  $15, nullif($16, 0), nullif($17, 0), nullif($18, 0), nullif($19, ''))
 			on conflict (id) do update set
 			  task_token = $11, attempt = $12, heartbeat_at = $14, workflow_id = $8, run_id = $9, activity_id = $10,
 			  state = case when i.state = 'sent' and i.run_id = $9 then 'pending' else i.state end`,
 			i.ID, i.Kind, i.ClusterID, i.InfraEnvID, i.HostID, i.Type, args, i.WorkflowID, i.RunID, i.ActivityID,
 			i.TaskToken, i.Attempt, int64(i.HeartbeatEvery), t.now, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt,
-			i.Fence.HostTry)
+			i.Fence.HostTry, i.Fence.Boot)
 		if err != nil {
 			return fmt.Errorf("write pending activity %s: %w", i.ID, err)
 		}
@@ -106,20 +108,25 @@ func takenOver(ctx context.Context, tx pgx.Tx, i model.PendingActivity) (string,
 // passFence refuses a step that its host must not be given. It locks the host before anything is written, in the order of
 // those who change a host and its steps.
 func passFence(ctx context.Context, tx pgx.Tx, i model.PendingActivity) error {
-	var holds bool
+	var holds, sameBoot bool
 	var status model.HostStatus
 	err := tx.QueryRow(ctx, `
 		with held as (`+heldHost+`)
-		select `+fenceHolds+`, held.status
-		from (select $3::text[] as takes, nullif($4::int, 0) as cluster_attempt, nullif($5::int, 0) as host_attempt) i
+		select `+fenceHolds+`, `+bootHolds+`, held.status
+		from (select $3::text[] as takes, nullif($4::int, 0) as cluster_attempt, nullif($5::int, 0) as host_attempt,
+		  nullif($6, '') as boot) i
 		cross join held
 		left join clusters c on c.id = held.cluster_id`,
-		i.InfraEnvID, i.HostID, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt).Scan(&holds, &status)
+		i.InfraEnvID, i.HostID, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt, i.Fence.Boot).
+		Scan(&holds, &sameBoot, &status)
 	if err != nil {
 		return notFound(err, "host", *i.HostID)
 	}
-	if !holds {
+	switch {
+	case !holds:
 		return model.Conflictf("%s is not for this host any more: it is %s, or in another attempt", i.Type, status)
+	case !sameBoot:
+		return fmt.Errorf("%w: host %s registered another boot while %s was commanded", model.ErrUnavailable, *i.HostID, i.Type)
 	}
 	return nil
 }
@@ -250,14 +257,16 @@ func scanActivity(row pgx.Row) (model.PendingActivity, error) {
 	var every int64
 	var sent, reported, done *time.Time
 	var ofCluster, ofHost, try *int
+	var boot *string
 	err := row.Scan(&i.ID, &i.Kind, &i.State, &i.ClusterID, &i.InfraEnvID, &i.HostID, &i.Type, &args, &i.WorkflowID, &i.RunID,
 		&i.ActivityID, &i.TaskToken, &i.Attempt, &every, &i.ExitCode, &i.Output, &i.Error, &i.CreatedAt, &sent, &reported, &done,
-		&i.Fence.Takes, &ofCluster, &ofHost, &try)
+		&i.Fence.Takes, &ofCluster, &ofHost, &try, &boot)
 	if err != nil {
 		return i, err
 	}
 	i.HeartbeatEvery = time.Duration(every)
 	i.Fence.ClusterAttempt, i.Fence.HostAttempt, i.Fence.HostTry = orNone(ofCluster), orNone(ofHost), orNone(try)
+	i.Fence.Boot = orNone(boot)
 	i.SentAt, i.ReportedAt, i.DoneAt = orZero(sent), orZero(reported), orZero(done)
 	if err := json.Unmarshal(args, &i.Args); err != nil {
 		return i, fmt.Errorf("decode arguments of %s: %w", i.ID, err)
@@ -265,11 +274,11 @@ func scanActivity(row pgx.Row) (model.PendingActivity, error) {
 	return i, nil
 }
 
-func orNone(n *int) int {
-	if n == nil {
-		return 0
+func orNone[T int | string](v *T) T {
+	if v == nil {
+		return *new(T)
 	}
-	return *n
+	return *v
 }
 
 // OpenMilestones lists the clusters whose workflow waits for a milestone.

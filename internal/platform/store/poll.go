@@ -28,6 +28,7 @@ type PollView struct {
 	NetworkGeneration int64
 	HostsGeneration   int64
 	CheckedInAt       time.Time
+	Boot              string
 	// Waiting is set while a step of a workflow waits for the host.
 	Waiting bool
 }
@@ -45,7 +46,7 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 	var cluster *[16]byte // plain bytes spare the driver a detour through text
 	err := s.pool.QueryRow(ctx, `
 		select h.cluster_id, h.kind, h.status, h.dialect, h.stage, h.facts,
-		  coalesce(c.network_generation, 0), coalesce(p.hosts_generation, 0), k.checked_in_at,
+		  coalesce(c.network_generation, 0), coalesce(p.hosts_generation, 0), k.checked_in_at, h.boot,
 		  exists (select from pending_activities i
 		    where i.infra_env_id = h.infra_env_id and i.host_id = h.id and i.state in ('pending', 'sent') and i.kind = 'step')
 		from hosts h
@@ -54,7 +55,7 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 		left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, [16]byte(infraEnvID), [16]byte(hostID)).Scan(
 		&cluster, &v.Kind, &v.Status, &v.AgentSteps, &v.Stage, &facts,
-		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Waiting)
+		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Boot, &v.Waiting)
 	if err != nil {
 		return nil, notFound(err, "host", hostID)
 	}

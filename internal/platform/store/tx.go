@@ -103,6 +103,16 @@ func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
 	t.notify(channelReported, h.ID.String())
 }
 
+// FailStepsOfOtherBoots completes the open steps of a host that were commanded for another boot than its present one: they
+// are not handed out any more.
+func (t *Tx) FailStepsOfOtherBoots(h *model.Host, exitCode int, reason string) {
+	t.batch.Queue(`
+		update pending_activities set state = 'reported', reported_at = $5, exit_code = $3, error = $4
+		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent') and boot <> $6`,
+		h.InfraEnvID, h.ID, exitCode, reason, t.now, h.Boot)
+	t.notify(channelReported, h.ID.String())
+}
+
 // MilestoneReached completes the pending activities that wait for a milestone of the cluster. An error makes the
 // milestone a failed one.
 func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode int, reason string) {

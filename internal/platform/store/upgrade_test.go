@@ -75,3 +75,44 @@ func TestOpenRowsSurviveTheRenamingOfTheirTable(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, left, "names of the table's parts follow it")
 }
+
+// A step that an earlier version wrote knows no boot, and a host that it registered has none.
+func TestStepsOfEarlierVersionsAreHeldToNoBoot(t *testing.T) {
+	t.Parallel()
+	url, conn := olderSchema(t, 7)
+	run := func(sql string, args ...any) {
+		_, err := conn.Exec(t.Context(), sql, args...)
+		require.NoError(t, err)
+	}
+	cluster, env, host := uuid.New(), uuid.New(), uuid.New()
+	run(`insert into clusters (id, kind, name, status, status_info, status_updated_at, doc, created_at, updated_at)
+		values ($1, 'Cluster', 'prod', 'installing', '', now(), '{}', now(), now())`, cluster)
+	run(`insert into infra_envs (id, cluster_id, name, doc, created_at, updated_at) values ($1, $2, 'env', '{}', now(), now())`, env, cluster)
+	register := func(id uuid.UUID) {
+		run(`insert into hosts (infra_env_id, id, cluster_id, kind, status, status_info, status_updated_at, role, bootstrap, dialect,
+			  stage, facts, doc, created_at, updated_at)
+			values ($1, $2, $3, 'Host', 'installing', '', now(), 'worker', false, 'fine', '', '{}', '{}', now(), now())`, env, id, cluster)
+	}
+	arm := func(id string, host uuid.UUID) {
+		run(`insert into pending_activities (id, kind, state, cluster_id, infra_env_id, host_id, type, workflow_id, run_id, activity_id,
+			  task_token, attempt, heartbeat_every, heartbeat_at, created_at, takes)
+			values ($1, 'step', 'pending', $2, $3, $4, 'image-write', $1, 'run-1', $1, 'token', 1, 0, now(), now(), '{installing}')`,
+			id, cluster, env, host)
+	}
+	register(host)
+	arm("image-write-1", host)
+	require.NoError(t, store.Migrate(t.Context(), url))
+	s, err := store.Open(t.Context(), store.Options{URL: url, Sealer: xorSealer{}, Now: time.Now})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	steps, err := s.DeliverSteps(t.Context(), env, host, time.Time{})
+	require.NoError(t, err)
+	require.Len(t, steps, 1)
+	// The earlier version still runs beside this one.
+	other := uuid.New()
+	register(other)
+	arm("image-write-2", other)
+	steps, err = s.DeliverSteps(t.Context(), env, other, time.Time{})
+	require.NoError(t, err)
+	require.Len(t, steps, 1)
+}

@@ -25,6 +25,7 @@ type machine struct {
 	cpus         int
 	memoryGiB    int
 	agentSteps   model.AgentSteps
+	bootID       string // as the agent names it; empty when it does not
 
 	mu sync.Mutex
 	// instead gives other replies, by step type; nil withholds the reply.
@@ -61,7 +62,7 @@ func (m *machine) boot(t *testing.T) (stop func()) {
 func (m *machine) register(t *testing.T) *model.Host {
 	t.Helper()
 	h, err := m.service.Register(t.Context(), discovery.RegisterInput{
-		InfraEnvID: m.infraEnv, HostID: m.id, AgentVersion: "agent:1", AgentSteps: m.agentSteps,
+		InfraEnvID: m.infraEnv, HostID: m.id, AgentVersion: "agent:1", AgentSteps: m.agentSteps, Boot: m.bootID,
 	})
 	require.NoError(t, err)
 	return h
@@ -83,7 +84,7 @@ func (m *machine) live(ctx context.Context) {
 
 func (m *machine) pollInput(wait time.Duration) discovery.PollInput {
 	return discovery.PollInput{
-		InfraEnvID: m.infraEnv, HostID: m.id, Timestamp: m.now().Unix(), AgentVersion: "agent:1", Wait: wait,
+		InfraEnvID: m.infraEnv, HostID: m.id, Timestamp: m.now().Unix(), AgentVersion: "agent:1", Boot: m.bootID, Wait: wait,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"slipway/internal/cluster/duesteps"
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -18,6 +19,7 @@ type PollInput struct {
 	InfraEnvID, HostID uuid.UUID
 	Timestamp          int64  // the host's clock in Unix seconds; 0 when it told none
 	AgentVersion       string // empty when it told none
+	Boot               string // how the agent names the boot of the host; empty when it does not
 	// Wait is how long the poll may be held until a step is due; zero answers at once.
 	Wait time.Duration
 }
@@ -109,6 +111,9 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 	v, err := p.store.Poll(ctx, p.in.InfraEnvID, p.in.HostID)
 	if err != nil {
 		return steps, 0, err
+	}
+	if p.in.Boot != "" && v.Boot != "" && p.in.Boot != v.Boot {
+		return wire.Steps{PostStepAction: wire.Exit}, 0, nil // what is known and commanded is of another boot
 	}
 	if !p.checkedIn {
 		if err := p.checkIn(ctx, v); err != nil {
@@ -204,6 +209,19 @@ func (p *poll) deliver(ctx context.Context, v *store.PollView) ([]wire.Step, err
 	out := make([]wire.Step, len(rows))
 	for i, row := range rows {
 		out[i] = wire.Step{StepType: wire.StepType(row.Type), StepID: row.ID, Args: row.Args}
+		if v.AgentSteps == model.FineSteps {
+			out[i].Fence = fence(row)
+		}
 	}
 	return out, nil
+}
+
+// fence is what the agent compares before it runs a step that writes a disk.
+func fence(row model.PendingActivity) wire.StepFence {
+	if step, _ := steps.Of(wire.StepType(row.Type)); !step.WritesDisk {
+		return wire.StepFence{}
+	}
+	return wire.StepFence{
+		Boot: row.Fence.Boot, ClusterID: row.ClusterID, ClusterAttempt: row.Fence.ClusterAttempt, HostAttempt: row.Fence.HostAttempt,
+	}
 }

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -19,6 +20,8 @@ type RegisterInput struct {
 	InfraEnvID, HostID uuid.UUID
 	AgentVersion       string
 	AgentSteps         model.AgentSteps // empty: InstallStep
+	// Boot is how the agent names the boot of the host. Each registration of one that does not is a boot.
+	Boot string
 }
 
 // Register registers a host, for the first time or after it was booted again (rows
@@ -29,6 +32,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 	if in.AgentSteps == "" {
 		in.AgentSteps = model.InstallStep
 	}
+	in.Boot = cmp.Or(in.Boot, uuid.NewString())
 	j, err := s.store.Joining(ctx, in.InfraEnvID, in.HostID)
 	if err != nil {
 		return nil, err
@@ -49,7 +53,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 	h := &model.Host{
 		ID: in.HostID, InfraEnvID: in.InfraEnvID, ClusterID: j.ClusterID, UserName: j.UserName, Kind: model.KindHost,
-		Role: model.RoleAutoAssign, AgentSteps: in.AgentSteps, DiscoveryAgentVersion: in.AgentVersion,
+		Role: model.RoleAutoAssign, AgentSteps: in.AgentSteps, Boot: in.Boot, DiscoveryAgentVersion: in.AgentVersion,
 		RegisteredAt: s.now().UTC(), MediaStatus: model.MediaConnected,
 	}
 	if j.ClusterKind == model.KindAddHostsCluster || j.ClusterStatus == model.ClusterAddingHosts {
@@ -85,7 +89,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	if err != nil {
 		return err
 	}
-	h.DiscoveryAgentVersion, h.AgentSteps = in.AgentVersion, in.AgentSteps
+	h.DiscoveryAgentVersion, h.AgentSteps, h.Boot = in.AgentVersion, in.AgentSteps, in.Boot
 	switch tr.Effect {
 	case lifecycle.EffectRegistered:
 		if tr.From == model.HostReclaimingRebooting {
@@ -97,6 +101,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	case lifecycle.EffectFailed:
 		progress.Failed(h, j.ClusterStatus, wire.ExitInterrupted, "host rebooted during the installation", t)
 	}
+	t.FailStepsOfOtherBoots(h, wire.ExitInterrupted, "host booted again before it took the step")
 	t.CheckIn(h)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
 	t.Event(events.New(events.HostRegistrationSucceeded, lifecycle.AboutHost(h), nil, t.Now()))

@@ -1,0 +1,84 @@
+package discovery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/wire"
+)
+
+// fenced gives a machine a step for its present boot, and attempt 2 of its cluster.
+func (m *machine) fenced(t *testing.T, c *model.Cluster, step, id string) {
+	t.Helper()
+	id += "-" + m.id.String()
+	m.setCluster(t, c.ID, func(c *model.Cluster) { c.InstallAttempt = 2 })
+	_, err := m.store.ArmActivity(t.Context(), model.PendingActivity{
+		ID: id, Kind: model.ActivityStep, ClusterID: c.ID, InfraEnvID: &m.infraEnv, HostID: &m.id, Type: step, Args: []string{"{}"},
+		WorkflowID: "host:x", RunID: uuid.NewString(), ActivityID: id, TaskToken: []byte("t"), HeartbeatEvery: time.Minute,
+		Fence: model.Fence{
+			Takes: model.HostStatuses{"installing", "installing-in-progress"}, ClusterAttempt: 2, Boot: m.read(t).Boot,
+		},
+	})
+	require.NoError(t, err)
+}
+
+func TestStepsThatWriteDisksCarryTheirFenceToOurAgents(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	given := func(steps model.AgentSteps, boot, step string) wire.Step {
+		c, env := l.cluster(t)
+		m := l.machine(env, 0)
+		m.agentSteps, m.bootID = steps, boot
+		m.register(t)
+		m.installing(t, c, "")
+		m.fenced(t, c, step, step+"-1")
+		out := m.poll(t).Instructions
+		require.Len(t, out, 1)
+		if out[0].Fence != (wire.StepFence{}) {
+			require.Equal(t, c.ID, out[0].Fence.ClusterID)
+			out[0].Fence.ClusterID = uuid.Nil
+		}
+		return out[0]
+	}
+	require.Equal(t, wire.StepFence{Boot: "boot-1", ClusterAttempt: 2}, given(model.FineSteps, "boot-1", "image-write").Fence)
+	require.Empty(t, given(model.FineSteps, "boot-1", "controller-wait").Fence, "it writes no disk")
+	require.Empty(t, given(model.InstallStep, "", "install").Fence, "an agent of others gets what it knows")
+}
+
+func TestMachineThatBootedAgainHasToRegisterBeforeItGetsSteps(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	c, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.bootID = "boot-1"
+	m.register(t)
+	m.installing(t, c, "")
+	m.fenced(t, c, "image-write", "image-write-1")
+	m.bootID = "boot-2"
+	steps := m.poll(t)
+	require.Empty(t, steps.Instructions)
+	require.Equal(t, wire.Exit, steps.PostStepAction)
+	require.Equal(t, model.ActivityPending, m.activity(t, c, "image-write-1").State)
+	m.register(t)
+	require.Equal(t, "boot-2", m.read(t).Boot)
+	require.Equal(t, model.ActivityReported, m.activity(t, c, "image-write-1").State)
+	require.NotEqual(t, wire.Exit, m.poll(t).PostStepAction)
+}
+
+func TestEachRegistrationOfAnAgentWithoutABootIsABoot(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	_, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.agentSteps = model.InstallStep
+	m.register(t)
+	first := m.read(t).Boot
+	require.NotEmpty(t, first)
+	m.register(t)
+	require.NotEqual(t, first, m.read(t).Boot)
+	require.NotEqual(t, wire.Exit, m.poll(t).PostStepAction)
+}
