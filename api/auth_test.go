@@ -330,3 +330,31 @@ func TestEveryOperationAsksForACredential(t *testing.T) {
 	}
 	require.Greater(t, asked, 60)
 }
+
+func TestReadOnlyTokensChangeNothingAndOpenNothing(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t, auth.ModeLocal)
+	c := l.cluster(nil)
+	e := l.infraEnv(c.ID)
+	h := l.host(e.ID)
+	viewer := []string{"Authorization", "Bearer " + l.token(auth.Grant{Scheme: auth.SchemeUser, Name: "bob", ReadOnly: true})}
+	for _, path := range []string{
+		"/v2/clusters", clusterPath(c.ID), clusterPath(c.ID) + "/hosts", envPath(e.ID) + "/hosts", hostPath(e.ID, h.ID),
+		"/v2/events?cluster_id=" + c.ID.String(), "/v2/openshift-versions", "/v2/supported-operators",
+	} {
+		l.closed.want(http.StatusOK, http.MethodGet, path, nil, viewer...)
+	}
+	for _, path := range []string{
+		"/v2/infra-envs", envPath(e.ID), envPath(e.ID) + "/downloads/image-url", envPath(e.ID) + "/downloads/files?file_name=discovery.ign",
+		clusterPath(c.ID) + "/credentials", clusterPath(c.ID) + "/downloads/credentials?file_name=kubeconfig",
+		clusterPath(c.ID) + "/downloads/credentials-presigned?file_name=kubeconfig", clusterPath(c.ID) + "/install-config",
+		clusterPath(c.ID) + "/downloads/files?file_name=bootstrap.ign", clusterPath(c.ID) + "/logs",
+		hostPath(e.ID, h.ID) + "/ignition",
+	} {
+		l.closed.send(http.MethodGet, path, nil, viewer...).message(http.StatusForbidden)
+	}
+	l.closed.send(http.MethodPost, "/v2/clusters", map[string]any{}, viewer...).message(http.StatusForbidden)
+	l.closed.send(http.MethodPatch, clusterPath(c.ID), map[string]any{"name": "x"}, viewer...).message(http.StatusForbidden)
+	l.closed.send(http.MethodDelete, clusterPath(c.ID), nil, viewer...).message(http.StatusForbidden)
+	l.closed.send(http.MethodPost, clusterPath(c.ID)+"/actions/install", nil, viewer...).message(http.StatusForbidden)
+}

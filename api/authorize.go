@@ -51,6 +51,9 @@ func (s *server) authorize(r *http.Request, o *operation) (Actor, error) {
 	if err != nil {
 		return Actor{}, err
 	}
+	if err := checkReadOnly(actor, o.id); err != nil {
+		return Actor{}, err
+	}
 	return actor, s.Authorize(r.Context(), actor, o.id, objectOf(r, o))
 }
 

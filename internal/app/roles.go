@@ -15,7 +15,7 @@ type apiCommand struct{ settings.API }
 func (c *apiCommand) Run(ctx context.Context, p *process.Process) error {
 	return runAlone(ctx, p, c.Service, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
 		err := s.Serve(ctx)
-		return s.UIAddress(), err
+		return []string{s.UIAddress()}, err
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 type tokenCommand struct {
 	settings.Keys
 	User     string        `xor:"for" help:"Name of a user the token is for." placeholder:"NAME"`
+	ReadOnly bool          `help:"With --user: the token changes nothing, and reads neither credentials nor images."`
 	InfraEnv uuid.UUID     `xor:"for" help:"InfraEnv whose agents the token is for." placeholder:"ID"`
 	Cluster  uuid.UUID     `xor:"for" help:"Cluster that the token opens." placeholder:"ID"`
 	Expires  time.Duration `help:"How long the token is valid; by default without a limit."`
@@ -24,10 +25,12 @@ type tokenCommand struct {
 
 // Run prints the token.
 func (c *tokenCommand) Run(p *process.Process) error {
-	grant := auth.Grant{Name: c.User, InfraEnvID: c.InfraEnv, ClusterID: c.Cluster}
+	grant := auth.Grant{Name: c.User, ReadOnly: c.ReadOnly, InfraEnvID: c.InfraEnv, ClusterID: c.Cluster}
 	switch {
 	case c.User != "":
 		grant.Scheme = auth.SchemeUser
+	case c.ReadOnly:
+		return errors.New("require --user with --read-only, found another")
 	case c.InfraEnv == uuid.Nil && c.Cluster == uuid.Nil:
 		return errors.New("require one of --user, --infra-env and --cluster, found none")
 	}

@@ -58,7 +58,7 @@ func (c *upCommand) start(ctx context.Context, p *process.Process, s *service.Se
 	if err := s.Serve(ctx); err != nil {
 		return err
 	}
-	s.Announce(begin, append(s.UIAddress(), "Temporal "+s.Temporal.Options.HostPort)...)
+	s.Announce(begin, s.UIAddress(), "Temporal "+s.Temporal.Options.HostPort)
 	return nil
 }
 

@@ -93,11 +93,8 @@ func (s *Service) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.identity.Open() {
-		// Temporal's pages do not authenticate: with tokens they stay closed.
-		if err := s.mountUI(routes); err != nil {
-			return err
-		}
+	if err := s.mountUI(routes); err != nil {
+		return err
 	}
 	process.AddProbes(routes, s.server.Draining(), s.checks, s.metrics)
 	s.server.Use(routes)
@@ -105,29 +102,6 @@ func (s *Service) Serve(ctx context.Context) error {
 	// the first to end.
 	s.Shutdown.Add("API", process.RequestGrace+time.Second, s.server.Stop)
 	return nil
-}
-
-// mountUI puts Temporal's web UI, and what opens payloads for it, beside the API.
-func (s *Service) mountUI(routes chi.Router) error {
-	ui, err := frontend.UI(frontend.UIOptions{
-		Frontend:        s.Temporal,
-		InsecureCookies: !strings.HasPrefix(s.options.BaseURL, "https://"),
-		Codec:           s.codec(),
-	})
-	if err != nil {
-		return err
-	}
-	routes.Mount(frontend.UIPath, ui)
-	routes.Mount(codecPath, s.codec())
-	return nil
-}
-
-// UIAddress says where Temporal's pages are, when they are.
-func (s *Service) UIAddress() []string {
-	if !s.identity.Open() {
-		return nil
-	}
-	return []string{"Temporal UI " + s.options.BaseURL + frontend.UIPath}
 }
 
 // Announce prints the line that says where everything is.

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 
 	"slipway/activities"
 	"slipway/api"
@@ -88,15 +86,6 @@ func (s *Service) openStores(ctx context.Context) error {
 // sealPayloads encrypts what workflows and activities are given.
 func (s *Service) sealPayloads(o *client.Options) {
 	o.DataConverter, o.FailureConverter = orchestrator.Converters(s.sealer)
-}
-
-// codecPath is where Temporal's command line has payloads opened; the web UI has a path of its own.
-const codecPath = "/temporal-codec"
-
-// codec opens payloads for the web UI and the command line. Payloads hold no secrets, only
-// names and references; the UI has the same visitors as the API.
-func (s *Service) codec() http.Handler {
-	return converter.NewPayloadCodecHTTPHandler(orchestrator.Codec{Sealer: s.sealer})
 }
 
 // assemble makes the parts; Temporal is connected.

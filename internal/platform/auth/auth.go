@@ -66,6 +66,8 @@ type Caller struct {
 	OrgID string
 	// Admin may read objects of every owner.
 	Admin bool
+	// ReadOnly callers may change nothing, and may not read what gives access to clusters and hosts.
+	ReadOnly bool
 	// Scheme is the place the credential was found in.
 	Scheme Scheme
 	// InfraEnvID or ClusterID is the only object a bound caller may access; zero: any.

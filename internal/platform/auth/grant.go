@@ -16,13 +16,14 @@ import (
 type Grant struct {
 	Scheme                Scheme // SchemeUser, SchemeAgent or SchemeWatcher
 	Name                  string // the user it is issued to; empty: the administrator
+	ReadOnly              bool   // of a user: nothing may be changed with it
 	InfraEnvID, ClusterID uuid.UUID
 	Expires               time.Time // zero: never
 }
 
 // Token signs a grant (ES256). It needs the private key.
 func (l *Local) Token(g Grant) (model.Secret, error) {
-	c := claims{AuthScheme: g.Scheme, RegisteredClaims: jwt.RegisteredClaims{Subject: g.Name}}
+	c := claims{AuthScheme: g.Scheme, ReadOnly: g.ReadOnly, RegisteredClaims: jwt.RegisteredClaims{Subject: g.Name}}
 	if g.InfraEnvID != uuid.Nil {
 		c.InfraEnvID = g.InfraEnvID.String()
 	}

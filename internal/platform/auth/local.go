@@ -64,6 +64,8 @@ type claims struct {
 	InfraEnvID string `json:"infra_env_id,omitempty"`
 	ClusterID  string `json:"cluster_id,omitempty"`
 	AuthScheme Scheme `json:"auth_scheme,omitempty"`
+	// ReadOnly restricts a user's token to reading.
+	ReadOnly bool `json:"read_only,omitempty"`
 	// ImageKey identifies the signing key of the InfraEnv at the time the token was issued: a token in the
 	// address of an image expires with that key.
 	ImageKey string `json:"image_key,omitempty"`
@@ -90,7 +92,7 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 		return Caller{}, refusedf("require a token with auth_scheme %s, found %q", scheme, c.AuthScheme)
 	}
 	caller := Admin
-	caller.Scheme, caller.Admin = scheme, true
+	caller.Scheme, caller.ReadOnly = scheme, c.ReadOnly
 	if c.Subject != "" {
 		caller.Name = c.Subject
 	}

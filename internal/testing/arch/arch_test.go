@@ -62,6 +62,7 @@ var allowed = []importRule{
 	{"internal/platform/store", formats, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
 	{"internal/platform/auth", formats, "identities are made of nouns"},
+	{"internal/platform/signin", []string{"internal/platform/auth"}, "asks users of pages for their tokens"},
 	{"internal/client", formats, "speaks the wire"},
 	{"internal/platform/metrics", []string{"internal/cluster/events", "internal/model"}, "counts events, whoever writes them"},
 	{"internal/images/updateservice", []string{"internal/cluster/openshift"}, "asks the update service"},

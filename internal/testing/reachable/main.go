@@ -63,7 +63,7 @@ func run(ctx context.Context, p *process.Process, line *commands) {
 		_, _, _, _, _ = s.ExternalTemporal(), s.Listen(""), s.Connect(ctx), s.StartWorker(ctx), s.Serve(ctx)
 		s.ServeProbes()
 		s.AddMetrics(nil)
-		s.Announce(p.Now(), s.UIAddress()...)
+		s.Announce(p.Now(), s.UIAddress())
 		return nil
 	})
 	local, err := service.LocalIdentity(line.Keys, auth.ModeLocal, 0, p.Now)

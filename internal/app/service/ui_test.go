@@ -1,0 +1,134 @@
+package service
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/app/process"
+	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/frontend"
+)
+
+// uiOf serves what a service with this identity puts beside its API. Its Temporal does not answer.
+func uiOf(t *testing.T, identity *auth.Local) *httptest.Server {
+	t.Helper()
+	sealer, err := encryption.New([]byte(strings.Repeat("k", encryption.KeySize)))
+	require.NoError(t, err)
+	s := &Service{
+		process: &process.Process{Now: time.Now}, logger: slog.New(slog.DiscardHandler),
+		Temporal: frontend.Bundled("127.0.0.1:1"), identity: identity,
+	}
+	s.sealer = sealer
+	routes := chi.NewRouter()
+	require.NoError(t, s.mountUI(routes))
+	server := httptest.NewServer(routes)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func localIdentity(t *testing.T) *auth.Local {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	private, err := x509.MarshalECPrivateKey(key)
+	require.NoError(t, err)
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	require.NoError(t, err)
+	identity, err := auth.NewLocal(auth.LocalOptions{
+		Mode: auth.ModeLocal, Now: time.Now,
+		PrivateKey: model.Secret(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})),
+		PublicKey:  string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
+	})
+	require.NoError(t, err)
+	return identity
+}
+
+// answer sends a request as a page of the server does, and returns the status and the body.
+func answer(t *testing.T, c *http.Client, method, address, body string, header http.Header) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	require.NoError(t, err)
+	if header != nil {
+		request.Header = header
+	}
+	request.Header.Set("Sec-Fetch-Site", "same-origin")
+	if request.Header.Get("Content-Type") == "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(text)
+}
+
+func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
+	t.Parallel()
+	identity := localIdentity(t)
+	server := uiOf(t, identity)
+	const plain = `{"payloads":[{"metadata":{"encoding":"anNvbi9wbGFpbg=="},"data":"Im9uIg=="}]}`
+	for _, path := range []string{
+		"/temporal", "/temporal/", "/temporal/api/v1/settings", "/temporal/codec/decode", "/temporal-codec/decode", "/temporal-codec/encode",
+	} {
+		method := http.MethodGet
+		if strings.Contains(path, "codec") {
+			method = http.MethodPost
+		}
+		status, _ := answer(t, server.Client(), method, server.URL+path, plain, nil)
+		require.Equal(t, http.StatusUnauthorized, status, path)
+	}
+
+	for name, c := range map[string]struct {
+		readOnly      bool
+		write, encode int
+		settings      string
+	}{
+		// The frontend that would be asked is not there: 503 is its gateway's answer.
+		"administrators read and write": {false, http.StatusServiceUnavailable, http.StatusOK, `"DisableWriteActions":false`},
+		"viewers read":                  {true, http.StatusForbidden, http.StatusForbidden, `"DisableWriteActions":true`},
+	} {
+		token, err := identity.Token(auth.Grant{Scheme: auth.SchemeUser, Name: "ann", ReadOnly: c.readOnly})
+		require.NoError(t, err)
+		jar, err := cookiejar.New(nil)
+		require.NoError(t, err)
+		browser := &http.Client{Jar: jar}
+		form := url.Values{"token": {token.Reveal()}, "returnUrl": {"/temporal/api/v1/settings"}}.Encode()
+		status, settings := answer(t, browser, http.MethodPost, server.URL+"/temporal/login", form,
+			http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
+		require.Equal(t, http.StatusOK, status, name)
+		require.Contains(t, settings, c.settings, name)
+		require.Contains(t, settings, `"Endpoint":"/temporal/codec"`, name)
+
+		status, _ = answer(t, browser, http.MethodPost, server.URL+"/temporal/codec/decode", plain, nil)
+		require.Equal(t, http.StatusOK, status, name)
+		status, _ = answer(t, browser, http.MethodPost, server.URL+"/temporal/codec/encode", plain, nil)
+		require.Equal(t, c.encode, status, name)
+		terminate := server.URL + "/temporal/api/v1/namespaces/slipway/workflows/cluster:1/terminate"
+		status, body := answer(t, browser, http.MethodPost, terminate, "{}", nil)
+		require.Equal(t, c.write, status, "%s: %s", name, body)
+
+		bearer := http.Header{"Authorization": {"Bearer " + token.Reveal()}}
+		status, _ = answer(t, server.Client(), http.MethodPost, server.URL+"/temporal-codec/decode", plain, bearer.Clone())
+		require.Equal(t, http.StatusOK, status, name)
+		status, _ = answer(t, server.Client(), http.MethodPost, server.URL+"/temporal-codec/encode", plain, bearer.Clone())
+		require.Equal(t, c.encode, status, name)
+	}
+}

@@ -1,0 +1,96 @@
+package signin
+
+import (
+	_ "embed"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"slipway/internal/platform/auth"
+)
+
+const (
+	signInPath  = "/login" // where the pages of Temporal's UI send a browser whose request was answered with 401
+	signOutPath = "/logout"
+	returnParam = "returnUrl" // as these pages call it
+	tokenField  = "token"
+	maxForm     = 64 << 10
+)
+
+//go:embed form.html
+var formPage string
+
+var form = template.Must(template.New("form").Parse(formPage))
+
+// formValues are what the form shows.
+type formValues struct {
+	SignIn, SignOut string // addresses
+	Return          string // where a browser is sent that has signed in
+	User            string // who is signed in; empty: no user
+	Refused         string // why the token was not accepted
+}
+
+func (g *Gate) showForm(w http.ResponseWriter, r *http.Request) {
+	values := formValues{Return: g.destination(r.URL.Query().Get(returnParam))}
+	if caller, err := g.caller(r); err == nil {
+		values.User = caller.Name
+	}
+	g.writeForm(w, http.StatusOK, values)
+}
+
+// signIn begins a session with the token of the form.
+func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	values := formValues{Return: g.destination(r.PostFormValue(returnParam))}
+	token := strings.TrimSpace(r.PostFormValue(tokenField))
+	caller, err := g.owner(r.Context(), token)
+	switch {
+	case err != nil && unauthenticated(err):
+		if values.Refused = reason(err); token == "" {
+			values.Refused = "require a token, found none"
+		}
+		g.Log.Info("sign-in refused", "reason", values.Refused, "address", r.RemoteAddr)
+		g.writeForm(w, http.StatusUnauthorized, values)
+		return
+	case err != nil:
+		g.fail(w, err)
+		return
+	}
+	if err := g.begin(w, r, token); err != nil {
+		g.fail(w, err)
+		return
+	}
+	g.Log.Info("user signed in", "user", caller.Name, "read_only", caller.ReadOnly)
+	http.Redirect(w, r, values.Return, http.StatusSeeOther)
+}
+
+func (g *Gate) signOut(w http.ResponseWriter, r *http.Request) {
+	g.end(w, r)
+	http.Redirect(w, r, g.Path+signInPath, http.StatusSeeOther)
+}
+
+// destination returns where to send a browser: a page below Path, whatever the request asks for.
+func (g *Gate) destination(asked string) string {
+	u, err := url.Parse(asked)
+	if err != nil || !strings.HasPrefix(path.Clean(u.Path), g.Path+"/") || u.Path == g.Path+signInPath {
+		return g.Path + "/"
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+}
+
+func (g *Gate) writeForm(w http.ResponseWriter, status int, values formValues) {
+	values.SignIn, values.SignOut = g.Path+signInPath, g.Path+signOutPath
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	header.Set("Referrer-Policy", "same-origin")
+	header.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = form.Execute(w, values) // the browser has left
+}
+
+var _ Identity = (*auth.Local)(nil)

@@ -1,0 +1,161 @@
+// Package signin protects pages that know no users of their own: a caller signs in with a token of the service, and
+// the browser keeps a session in a cookie.
+package signin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"slipway/internal/platform/auth"
+)
+
+// Identity finds the owner of a credential; auth.Local implements it. Its errors are auth.ErrRefused for an invalid
+// credential.
+type Identity interface {
+	Caller(ctx context.Context, scheme auth.Scheme, credential string) (auth.Caller, error)
+}
+
+// Sealer encrypts sessions; every process that serves the pages has the same keys.
+type Sealer interface {
+	Seal(plain, aad []byte) []byte
+	Open(sealed, aad []byte) ([]byte, error)
+}
+
+// Options configure a Gate.
+type Options struct {
+	// Path is where the pages are mounted, without a slash at its end: the sessions are good below it only.
+	Path     string
+	Identity Identity
+	Sealer   Sealer
+	// Secure keeps sessions from being sent without TLS.
+	Secure bool
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Gate asks callers of pages for a token.
+type Gate struct {
+	Options
+	crossOrigin *http.CrossOriginProtection
+
+	mu    sync.Mutex
+	ended map[string]time.Time // sessions that were signed out of, until they expire
+}
+
+// New returns a gate.
+func New(o Options) *Gate {
+	return &Gate{Options: o, crossOrigin: http.NewCrossOriginProtection(), ended: map[string]time.Time{}}
+}
+
+// Pages serves pages to users: writable to administrators, readOnly to those with a read-only token. A browser
+// without a session is sent to sign in; every other request without a credential is answered with 401. Changes that
+// a page of another origin sends are answered with 403.
+//
+// The credential is a token in the header Authorization, or a session.
+func (g *Gate) Pages(writable, readOnly http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+g.Path+signInPath, g.showForm)
+	mux.HandleFunc("POST "+g.Path+signInPath, g.signIn)
+	mux.HandleFunc("POST "+g.Path+signOutPath, g.signOut)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		caller, err := g.caller(r)
+		if err != nil {
+			g.refuse(w, r, err)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		serve(caller, writable, readOnly, w, r)
+	})
+	return g.crossOrigin.Handler(mux)
+}
+
+// Tokens serves requests with a user's token in the header Authorization, and no sessions.
+func (g *Gate) Tokens(writable, readOnly http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := g.owner(r.Context(), auth.SchemeUser.Place().Of(r))
+		if err != nil {
+			g.fail(w, err)
+			return
+		}
+		serve(caller, writable, readOnly, w, r)
+	})
+}
+
+func serve(caller auth.Caller, writable, readOnly http.Handler, w http.ResponseWriter, r *http.Request) {
+	if caller.ReadOnly {
+		readOnly.ServeHTTP(w, r)
+		return
+	}
+	writable.ServeHTTP(w, r)
+}
+
+// errNone: the request has no credential.
+var errNone = errors.New("require a token in the header Authorization, or a session, found none")
+
+// caller returns who sends a request.
+func (g *Gate) caller(r *http.Request) (auth.Caller, error) {
+	if token := auth.SchemeUser.Place().Of(r); token != "" {
+		return g.owner(r.Context(), token)
+	}
+	session, err := g.session(r)
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	return g.owner(r.Context(), session.Token)
+}
+
+// owner returns the user of a token. A token of one object is no user's.
+func (g *Gate) owner(ctx context.Context, token string) (auth.Caller, error) {
+	if strings.TrimSpace(token) == "" {
+		return auth.Caller{}, errNone
+	}
+	caller, err := g.Identity.Caller(ctx, auth.SchemeUser, token)
+	if err == nil && (caller.Bound() || !caller.Admin) {
+		return auth.Caller{}, errForbidden
+	}
+	return caller, err
+}
+
+var errForbidden = errors.New("require a token with access to every cluster")
+
+// refuse sends browsers that look for a page to the form.
+func (g *Gate) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	page := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+	if !page || !unauthenticated(err) {
+		g.fail(w, err)
+		return
+	}
+	form := url.URL{Path: g.Path + signInPath, RawQuery: url.Values{returnParam: {r.URL.RequestURI()}}.Encode()}
+	http.Redirect(w, r, form.String(), http.StatusSeeOther)
+}
+
+func unauthenticated(err error) bool {
+	return errors.Is(err, errNone) || errors.Is(err, auth.ErrRefused)
+}
+
+// fail answers as the API does (docs/reference/auth.md, "Errors of authentication").
+func (g *Gate) fail(w http.ResponseWriter, err error) {
+	status, message := http.StatusInternalServerError, "internal error"
+	switch {
+	case unauthenticated(err):
+		status, message = http.StatusUnauthorized, reason(err)
+	case errors.Is(err, errForbidden):
+		status, message = http.StatusForbidden, err.Error()
+	default:
+		g.Log.Error("credential not checked", "error", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"code": status, "message": message})
+}
+
+// reason returns why a credential is invalid.
+func reason(err error) string { return strings.TrimPrefix(err.Error(), auth.ErrRefused.Error()+": ") }

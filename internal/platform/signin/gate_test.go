@@ -1,0 +1,270 @@
+package signin_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/signin"
+)
+
+// site is pages behind a gate.
+type site struct {
+	t      *testing.T
+	tokens *auth.Local
+	gate   *signin.Gate
+	pages  http.Handler
+	now    time.Time
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t, now: time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	private, err := x509.MarshalECPrivateKey(key)
+	require.NoError(t, err)
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	require.NoError(t, err)
+	clock := func() time.Time { return s.now }
+	s.tokens, err = auth.NewLocal(auth.LocalOptions{
+		Mode: auth.ModeLocal, Now: clock,
+		PrivateKey: model.Secret(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})),
+		PublicKey:  string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
+	})
+	require.NoError(t, err)
+	s.replica()
+	return s
+}
+
+// replica serves the same pages from another process.
+func (s *site) replica() {
+	s.t.Helper()
+	sealer, err := encryption.New([]byte(strings.Repeat("k", encryption.KeySize)))
+	require.NoError(s.t, err)
+	s.gate = signin.New(signin.Options{
+		Path: "/temporal", Identity: s.tokens, Sealer: sealer, Secure: true,
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.now },
+	})
+	s.pages = s.gate.Pages(says("writable"), says("read-only"))
+}
+
+func says(text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+}
+
+func (s *site) token(g auth.Grant) string {
+	s.t.Helper()
+	token, err := s.tokens.Token(g)
+	require.NoError(s.t, err)
+	return token.Reveal()
+}
+
+var (
+	administrator = auth.Grant{Scheme: auth.SchemeUser, Name: "ann"}
+	viewer        = auth.Grant{Scheme: auth.SchemeUser, Name: "bob", ReadOnly: true}
+)
+
+// send sends a request with headers, each "Name: value".
+func (s *site) send(method, target, body string, headers ...string) *http.Response {
+	s.t.Helper()
+	request := httptest.NewRequestWithContext(s.t.Context(), method, "https://slipway.example"+target, strings.NewReader(body))
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		request.Header.Set(name, value)
+	}
+	answer := httptest.NewRecorder()
+	s.pages.ServeHTTP(answer, request)
+	return answer.Result()
+}
+
+// signIn sends the form, and returns the header with the session.
+func (s *site) signIn(token, destination string) (*http.Response, string) {
+	s.t.Helper()
+	form := url.Values{"token": {token}, "returnUrl": {destination}}
+	answer := s.send(http.MethodPost, "/temporal/login", form.Encode(),
+		"Content-Type: application/x-www-form-urlencoded", "Origin: https://slipway.example")
+	for _, cookie := range answer.Cookies() {
+		return answer, "Cookie: " + cookie.Name + "=" + cookie.Value
+	}
+	return answer, "Cookie: none=none"
+}
+
+func text(t *testing.T, r *http.Response) string {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return string(body)
+}
+
+func TestCallersWithoutACredentialReachNoPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	expired := administrator
+	expired.Expires = s.now.Add(-time.Minute)
+	for name, header := range map[string]string{
+		"none":                   "X-None: none",
+		"a session of no user":    "Cookie: slipway_session=AAAA",
+		"no token":               "Authorization: Bearer abc",
+		"an agent's token":       "Authorization: " + s.token(auth.Grant{InfraEnvID: uuid.New()}),
+		"a cluster's token":      "Authorization: " + s.token(auth.Grant{ClusterID: uuid.New()}),
+		"a watcher's token":      "Authorization: " + s.token(auth.Grant{Scheme: auth.SchemeWatcher}),
+		"an expired token":       "Authorization: " + s.token(expired),
+		"a token as the session": "Cookie: slipway_session=" + s.token(administrator),
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+			answer := s.send(method, "/temporal/api/v1/namespaces/slipway/workflows", "", header)
+			require.Equal(t, http.StatusUnauthorized, answer.StatusCode, "%s: %s", name, method)
+			var body struct {
+				Code    int
+				Message string
+			}
+			require.NoError(t, json.NewDecoder(answer.Body).Decode(&body))
+			require.Equal(t, 401, body.Code)
+			require.NotEmpty(t, body.Message, name)
+		}
+	}
+}
+
+func TestBrowsersAreSentToTheFormAndBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	answer := s.send(http.MethodGet, "/temporal/namespaces/slipway/workflows?query=a%3D1", "", "Accept: text/html,*/*")
+	require.Equal(t, http.StatusSeeOther, answer.StatusCode)
+	place, err := answer.Location()
+	require.NoError(t, err)
+	require.Equal(t, "/temporal/login", place.Path)
+	wanted := place.Query().Get("returnUrl")
+
+	form := s.send(http.MethodGet, place.RequestURI(), "", "Accept: text/html")
+	require.Equal(t, http.StatusOK, form.StatusCode)
+	require.Contains(t, form.Header.Get("Content-Security-Policy"), "default-src 'none'")
+	require.Contains(t, text(t, form), `action="/temporal/login"`)
+
+	answer, session := s.signIn(" "+s.token(administrator)+"\n", wanted)
+	require.Equal(t, http.StatusSeeOther, answer.StatusCode)
+	require.Equal(t, "/temporal/namespaces/slipway/workflows?query=a%3D1", answer.Header.Get("Location"))
+	cookie := answer.Cookies()[0]
+	require.True(t, cookie.HttpOnly)
+	require.True(t, cookie.Secure)
+	require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
+	require.Equal(t, "/temporal", cookie.Path)
+	require.NotContains(t, cookie.Value, s.token(administrator)[:20], "the API would accept it")
+	require.Equal(t, "writable", text(t, s.send(http.MethodGet, "/temporal/namespaces", "", session)))
+	require.Contains(t, text(t, s.send(http.MethodGet, "/temporal/login", "", session)), "Signed in as ann")
+}
+
+func TestRefusedTokensBeginNoSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for token, reason := range map[string]string{
+		"":    "require a token, found none",
+		"abc": "it cannot be read",
+		s.token(auth.Grant{ClusterID: uuid.New()}): "auth_scheme",
+	} {
+		answer, _ := s.signIn(token, "")
+		require.Equal(t, http.StatusUnauthorized, answer.StatusCode)
+		require.Empty(t, answer.Cookies())
+		require.Contains(t, text(t, answer), reason)
+	}
+	long, _ := s.signIn(strings.Repeat("x", 1<<20), "")
+	require.Equal(t, http.StatusUnauthorized, long.StatusCode)
+}
+
+func TestFormLeadsToNoOtherSite(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for asked, want := range map[string]string{
+		"":                                     "/temporal/",
+		"https://evil.example/":                "/temporal/",
+		"//evil.example/temporal":              "/temporal/",
+		"//evil.example/temporal/x":            "/temporal/x", // only the path is taken
+		"/temporal/../v2/clusters":             "/temporal/",
+		"/v2/clusters":                         "/temporal/",
+		"javascript:alert(1)":                  "/temporal/",
+		"/temporal/login":                      "/temporal/",
+		"https://slipway.example/temporal/a?b": "/temporal/a?b", // as Temporal's pages ask
+	} {
+		answer, _ := s.signIn(s.token(administrator), asked)
+		require.Equal(t, want, answer.Header.Get("Location"), asked)
+	}
+}
+
+func TestViewersGetPagesToRead(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	_, session := s.signIn(s.token(viewer), "")
+	require.Equal(t, "read-only", text(t, s.send(http.MethodGet, "/temporal/", "", session)))
+	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", session)))
+	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", "Authorization: Bearer "+s.token(viewer))))
+	require.Equal(t, "writable", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", "Authorization: Bearer "+s.token(administrator))))
+}
+
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	status := func(session string) int { return s.send(http.MethodGet, "/temporal/", "", session).StatusCode }
+	_, session := s.signIn(s.token(administrator), "")
+	_, other := s.signIn(s.token(administrator), "")
+	answer := s.send(http.MethodPost, "/temporal/logout", "", session, "Origin: https://slipway.example")
+	require.Equal(t, http.StatusSeeOther, answer.StatusCode)
+	require.Negative(t, answer.Cookies()[0].MaxAge)
+	require.Equal(t, http.StatusUnauthorized, status(session), "a copy of the cookie is no session")
+	require.Equal(t, http.StatusOK, status(other))
+	s.replica()
+	require.Equal(t, http.StatusOK, status(other), "replicas know each other's sessions")
+
+	short := administrator
+	short.Expires = s.now.Add(time.Hour)
+	_, brief := s.signIn(s.token(short), "")
+	s.now = s.now.Add(2 * time.Hour)
+	require.Equal(t, http.StatusUnauthorized, status(brief), "with its token")
+	require.Equal(t, http.StatusOK, status(other))
+	s.now = s.now.Add(10 * time.Hour)
+	require.Equal(t, http.StatusUnauthorized, status(other), "after twelve hours")
+}
+
+func TestOtherSitesChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	_, session := s.signIn(s.token(administrator), "")
+	for name, header := range map[string]string{
+		"by its origin":                     "Origin: https://evil.example",
+		"by its origin on another port":     "Origin: https://slipway.example:9",
+		"by what the browser says":          "Sec-Fetch-Site: cross-site",
+		"another service of the same owner": "Sec-Fetch-Site: same-site",
+	} {
+		for _, target := range []string{"/temporal/api/v1/namespaces/slipway/workflows/x/terminate", "/temporal/login", "/temporal/logout"} {
+			require.Equal(t, http.StatusForbidden, s.send(http.MethodPost, target, "", session, header).StatusCode, "%s: %s", name, target)
+		}
+	}
+	own := s.send(http.MethodPost, "/temporal/api/v1/x", "", session, "Origin: https://slipway.example")
+	require.Equal(t, "writable", text(t, own))
+}
+
+func TestTokensTakeNoSessions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	_, session := s.signIn(s.token(administrator), "")
+	s.pages = s.gate.Tokens(says("writable"), says("read-only"))
+	require.Equal(t, http.StatusUnauthorized, s.send(http.MethodPost, "/temporal-codec/decode", "", session).StatusCode)
+	require.Equal(t, "writable", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", "Authorization: "+s.token(administrator))))
+	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", "Authorization: "+s.token(viewer))))
+}
