@@ -121,7 +121,7 @@ func TestCallersWithoutACredentialReachNoPage(t *testing.T) {
 	expired.Expires = s.now.Add(-time.Minute)
 	for name, header := range map[string]string{
 		"none":                   "X-None: none",
-		"a session of no user":    "Cookie: slipway_session=AAAA",
+		"a session of no user":   "Cookie: slipway_session=AAAA",
 		"no token":               "Authorization: Bearer abc",
 		"an agent's token":       "Authorization: " + s.token(auth.Grant{InfraEnvID: uuid.New()}),
 		"a cluster's token":      "Authorization: " + s.token(auth.Grant{ClusterID: uuid.New()}),
