@@ -43,7 +43,7 @@ func (c Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	out := make([]*commonpb.Payload, len(payloads))
 	for i, p := range payloads {
-		if string(p.GetMetadata()[converter.MetadataEncoding]) != sealedEncoding {
+		if !isSealed(p) {
 			out[i] = p
 			continue
 		}
@@ -61,7 +61,7 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 
 // Converters are the data and failure converters every client and worker uses.
 func Converters(s Sealer) (converter.DataConverter, converter.FailureConverter) {
-	data := converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), Codec{Sealer: s})
+	data := sealedInputs{converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), Codec{Sealer: s})}
 	return data, temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: data, EncodeCommonAttributes: true,
 	})
