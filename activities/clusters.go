@@ -36,7 +36,8 @@ type Progress interface {
 	Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
 }
 
-// ReviewInstallation evaluates the rules and returns the status of the cluster.
+// ReviewInstallation evaluates the rules and returns the status of the cluster. It fails with FailureSuperseded when the
+// attempt is over.
 func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Review, error) {
 	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
 		return Review{}, nonRetryable(err)
@@ -44,6 +45,12 @@ func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Re
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
 		return Review{}, nonRetryable(err)
+	}
+	if err := r.sameAttempt(c); err != nil {
+		return Review{}, err
+	}
+	if err := r.present(c); err != nil && c.Status != model.ClusterError {
+		return Review{}, err
 	}
 	return Review{Status: c.Status}, nil
 }
@@ -56,8 +63,11 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 		return err
 	}
 	return installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
-		if c.Status == model.ClusterInstalled {
+		if c.InstallAttempt == r.Attempt && c.Status == model.ClusterInstalled {
 			return nil
+		}
+		if err := r.present(c); err != nil {
+			return err
 		}
 		for _, h := range hosts {
 			if h.Status != model.HostInstalled && h.Status != model.HostError {
@@ -79,6 +89,9 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 // FailInstallation marks the cluster as failed. While its workflow waits for a command the hosts keep their states.
 func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error {
 	return nonRetryable(installation.UpdateCluster(ctx, a.Store, f.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if err := (InstallRequest{Attempt: f.Attempt}).sameAttempt(c); err != nil {
+			return err
+		}
 		c.DecisionOpen = f.Waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
 		if !f.Waiting {
 			tx.SupersedeCluster(c.ID)

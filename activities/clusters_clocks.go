@@ -83,6 +83,9 @@ func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (Stag
 // installed. The stage it is in gets its time once more.
 func (a *Clusters) ResumeInstallation(ctx context.Context, r InstallRequest) error {
 	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if err := r.sameAttempt(c); err != nil {
+			return err
+		}
 		awaited := c.DecisionOpen
 		c.DecisionOpen = false
 		if c.Status != model.ClusterError {

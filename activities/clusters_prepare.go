@@ -17,15 +17,23 @@ import (
 	"slipway/internal/service/installation"
 )
 
-// BeginPreparation freezes roles, elects the bootstrap host, lets the hosts prepare, and returns the plan. It fails with
-// FailureRefused when the cluster returned to discovery instead, or another attempt was accepted meanwhile.
+// BeginPreparation freezes roles, elects the bootstrap host, lets the hosts prepare, and returns the plan. That of an
+// installation that is past its preparation says so. It fails with FailureRefused when the cluster returned to discovery
+// instead, and with FailureSuperseded when the attempt is over.
 func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan, error) {
 	var plan Plan
 	refused := ""
 	err := installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		refused = ""
-		if c.Status != model.ClusterPreparingForInstallation || c.InstallAttempt != r.Attempt {
-			refused = fmt.Sprintf("the cluster is %s and in attempt %d", c.Status, c.InstallAttempt)
+		if err := r.present(c); err != nil {
+			return err
+		}
+		if c.Status != model.ClusterPreparingForInstallation {
+			plan = a.plan(c, hosts)
+			plan.Continues, plan.Age = true, max(tx.Now().Sub(c.InstallStartedAt), 0)
+			if c.DecisionOpen {
+				plan.Stalled = c.StatusInfo
+			}
 			return nil
 		}
 		if problem := unready(hosts); problem != "" {
@@ -33,6 +41,11 @@ func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan
 			return abandon(tx, c, hosts, problem)
 		}
 		for _, h := range hosts {
+			if interrupted.Has(h.Status) {
+				if _, err := lifecycle.ApplyHost(h, lifecycle.PreparationStopped, installation.HostFacts(h, c, tx), tx); err != nil {
+					return err
+				}
+			}
 			if h.Role == model.RoleAutoAssign {
 				h.Role, h.AutoRole = h.EffectiveRole(), true
 			}
@@ -86,13 +99,17 @@ func planOrder(hosts []*model.Host) []*model.Host {
 	return sorted
 }
 
+// interrupted are the statuses of a host whose preparation had an outcome when its workflow was ended in Temporal: it is
+// prepared again.
+var interrupted = model.HostStatuses{model.HostPreparingSuccessful, model.HostPreparingFailed}
+
 // unready names the first host that cannot be prepared.
 func unready(hosts []*model.Host) string {
 	if len(hosts) == 0 {
 		return "the cluster has no hosts"
 	}
 	for _, h := range hosts {
-		if h.Status != model.HostKnown && h.Status != model.HostPreparingForInstallation {
+		if h.Status != model.HostKnown && h.Status != model.HostPreparingForInstallation && !interrupted.Has(h.Status) {
 			return fmt.Sprintf("host %s is %s (%s)", h.Hostname(), h.Status, h.StatusInfo)
 		}
 	}
@@ -124,8 +141,9 @@ func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclus
 			problem = "not every host was prepared"
 		}
 		switch {
-		case c.Status == model.ClusterInstalling && c.InstallAttempt == r.Attempt:
-			return nil // this ran already
+		case c.Status != model.ClusterPreparingForInstallation && r.present(c) == nil:
+			problem = "" // this ran already, and its workflow may have been reset in Temporal since
+			return nil
 		case c.Status != model.ClusterPreparingForInstallation || c.InstallAttempt != r.Attempt:
 			problem = fmt.Sprintf("the cluster is %s", c.Status)
 			return nil

@@ -16,6 +16,9 @@ import (
 // CancelInstallation stops an installation in the database. One that has ended stays what it is.
 func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) error {
 	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if err := r.sameAttempt(c); err != nil {
+			return err
+		}
 		tx.SupersedeCluster(c.ID)
 		facts, before := installation.ClusterFacts(c, hosts, tx), *c
 		facts.Reason = "the installation was cancelled"
@@ -41,10 +44,14 @@ func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) err
 }
 
 // BeginReset voids the steps of hosts and lists the hosts whose agents have to stop: those in the live image that
-// polled lately.
-func (a *Clusters) BeginReset(ctx context.Context, id uuid.UUID) (ResetPlan, error) {
+// polled lately. It fails with FailureSuperseded when another attempt was begun meanwhile, or the cluster is installed.
+func (a *Clusters) BeginReset(ctx context.Context, r ResetTarget) (ResetPlan, error) {
 	var plan ResetPlan
+	id := r.ClusterID
 	err := installation.UpdateCluster(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if err := r.present(c); err != nil {
+			return err
+		}
 		plan.Stop, c.DecisionOpen = nil, false
 		tx.SupersedeCluster(id)
 		for _, h := range hosts {
@@ -62,6 +69,14 @@ func (a *Clusters) BeginReset(ctx context.Context, id uuid.UUID) (ResetPlan, err
 		return ResetPlan{}, nonRetryable(err)
 	}
 	return plan, nil
+}
+
+// present refuses the reset of another attempt than the present one, and of what is installed by now.
+func (r ResetTarget) present(c *model.Cluster) error {
+	if r.Attempt != 0 && c.InstallAttempt != r.Attempt || c.Status == model.ClusterInstalled {
+		return superseded("there is nothing to reset: cluster %s is %s and in installation %d", c.Name, c.Status, c.InstallAttempt)
+	}
+	return nil
 }
 
 // agentRuns is how lately an agent must have polled to count as one that still runs steps.
@@ -83,12 +98,23 @@ func finishReset(tx *store.Tx, h *model.Host) error {
 }
 
 // FinishReset returns the cluster and the hosts that are still in the live image to
-// discovery. What the installation generated is deleted.
-func (a *Clusters) FinishReset(ctx context.Context, id uuid.UUID) error {
+// discovery. What the installation generated is deleted. Its errors are those of BeginReset.
+func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
+	id := r.ClusterID
+	c, err := a.Store.Cluster(ctx, id)
+	if err != nil {
+		return nonRetryable(err)
+	}
+	if err := r.present(c); err != nil {
+		return err
+	}
 	if err := a.deleteGenerated(ctx, id); err != nil {
 		return nonRetryable(err)
 	}
 	return nonRetryable(installation.UpdateCluster(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if err := r.present(c); err != nil {
+			return err
+		}
 		tx.SupersedeCluster(id)
 		facts := installation.ClusterFacts(c, hosts, tx)
 		for _, h := range hosts {

@@ -93,20 +93,20 @@ func TestResetStopsAgentsInTheLiveImageAndAsksUsersForTheOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	live := b.NewCluster(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWritingImageToDisk, 3)
-	plan, err := b.BeginReset(t.Context(), live.ID)
+	plan, err := b.BeginReset(t.Context(), activities.ResetTarget{ClusterID: live.ID})
 	require.NoError(t, err)
 	require.Len(t, plan.Stop, 3)
-	require.NoError(t, b.FinishReset(t.Context(), live.ID))
+	require.NoError(t, b.FinishReset(t.Context(), activities.ResetTarget{ClusterID: live.ID}))
 	require.Equal(t, model.ClusterInsufficient, b.StatusOf(t, live))
 	for _, h := range b.HostsOf(t, live) {
 		require.Equal(t, model.HostDiscovering, h.Status)
 		require.Empty(t, h.Stage)
 	}
 	booted := b.NewCluster(t, model.ClusterError, model.HostError, model.StageConfiguring, 3)
-	plan, err = b.BeginReset(t.Context(), booted.ID)
+	plan, err = b.BeginReset(t.Context(), activities.ResetTarget{ClusterID: booted.ID})
 	require.NoError(t, err)
 	require.Empty(t, plan.Stop)
-	require.NoError(t, b.FinishReset(t.Context(), booted.ID))
+	require.NoError(t, b.FinishReset(t.Context(), activities.ResetTarget{ClusterID: booted.ID}))
 	require.Equal(t, model.HostResettingPendingUserAction, b.HostsOf(t, booted)[0].Status)
 }
 
@@ -121,7 +121,7 @@ func TestResetDeletesWhatTheInstallationGeneratedAndNothingElse(t *testing.T) {
 		_, err := b.Files.PutSecret(t.Context(), installation.Key(c.ID, name), []byte("content"))
 		require.NoError(t, err)
 	}
-	require.NoError(t, b.FinishReset(t.Context(), c.ID))
+	require.NoError(t, b.FinishReset(t.Context(), activities.ResetTarget{ClusterID: c.ID}))
 	left, err := b.Files.List(t.Context(), installation.Folder(c.ID))
 	require.NoError(t, err)
 	require.Len(t, left, len(kept))

@@ -35,6 +35,25 @@ func (r HostRef) sameInstallation(c *model.Cluster, h *model.Host) error {
 	return nil
 }
 
+// sameAttempt refuses what a workflow wants of a cluster for an attempt that is not the present one.
+func (r InstallRequest) sameAttempt(c *model.Cluster) error {
+	if r.Attempt != 0 && c.InstallAttempt != r.Attempt {
+		return superseded("installation %d of cluster %s is over: it is %s and in installation %d", r.Attempt, c.Name, c.Status, c.InstallAttempt)
+	}
+	return nil
+}
+
+// present also refuses it when the attempt has ended.
+func (r InstallRequest) present(c *model.Cluster) error {
+	if err := r.sameAttempt(c); err != nil {
+		return err
+	}
+	if !c.InstallationRuns() {
+		return superseded("installation %d of cluster %s is over: it is %s", r.Attempt, c.Name, c.Status)
+	}
+	return nil
+}
+
 // fence says what has to hold for a host to be given a step.
 func (r HostRef) fence(step wire.StepType, h *model.Host) model.Fence {
 	row, _ := steps.Of(step)

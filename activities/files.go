@@ -68,13 +68,20 @@ func (a *Files) ExtractInstaller(ctx context.Context, r InstallRequest) error {
 
 // GenerateIgnition writes the install-config, runs the installer with the cluster's
 // manifests, and stores its files and the Ignition of every host. A failure of the
-// installer is not retried and carries the end of its output; the whole output is stored.
+// installer is not retried and carries the end of its output; the whole output is stored. Nothing is generated once the
+// preparation is over: its workflow was reset in Temporal.
 func (a *Files) GenerateIgnition(ctx context.Context, r InstallRequest) error {
 	stop := beat(ctx)
 	defer stop()
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
 		return nonRetryable(err)
+	}
+	if err := r.present(c); err != nil {
+		return err
+	}
+	if c.Status != model.ClusterPreparingForInstallation {
+		return nil // hosts have the files by now: other keys and certificates would not fit them
 	}
 	hosts, err := a.Store.ClusterHosts(ctx, r.ClusterID)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"slipway/internal/cluster/lifecycle"
@@ -41,15 +42,15 @@ func (a *Hosts) update(ctx context.Context, r HostRef, fn func(*model.Host, *sto
 // for a host that is not being installed: its workflow was reset in Temporal's UI.
 func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
 	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
-		if h.Attempt == r.Attempt && !h.DecisionOpen && lifecycle.Reportable.Has(h.Status) {
-			return nil // this ran already
+		if h.Attempt >= r.Attempt && !h.DecisionOpen && lifecycle.Reportable.Has(h.Status) {
+			return nil // this ran already, or its workflow was reset in Temporal's UI and counts anew
 		}
 		event := lifecycle.BeginAttempt
 		if !r.FromStart {
 			event = lifecycle.RepeatStage
 		}
 		facts := installation.HostFacts(h, nil, tx)
-		facts.Attempt = r.Attempt
+		facts.Attempt = max(r.Attempt, h.Attempt+1)
 		_, err := lifecycle.ApplyHost(h, event, facts, tx)
 		if errors.Is(err, model.ErrConflict) {
 			return superseded("host %s is %s: there is nothing to install", h.Hostname(), h.Status)
@@ -64,7 +65,16 @@ func (a *Hosts) Standing(ctx context.Context, r HostRef) (HostStanding, error) {
 	if err != nil {
 		return HostStanding{}, nonRetryable(err)
 	}
-	return HostStanding{Attempt: h.Attempt, Stage: h.Stage, Installed: lifecycle.InstalledHosts.Has(h.Status)}, nil
+	stands := HostStanding{Attempt: h.Attempt, Stage: h.Stage, Installed: lifecycle.InstalledHosts.Has(h.Status)}
+	switch {
+	case h.Status == model.HostError && h.DecisionOpen:
+		stands.Failed = strings.TrimPrefix(h.StatusInfo, string(h.Stage)+": ")
+	case h.Status == model.HostError:
+		stands.GivenUp = true
+	case !stands.Installed && !lifecycle.Reportable.Has(h.Status):
+		stands.Elsewhere = true
+	}
+	return stands, nil
 }
 
 // FailHost marks the host as failed while its workflow waits for a decision. One that has left

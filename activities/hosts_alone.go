@@ -25,7 +25,7 @@ func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error
 	if err := sameAttempt(h, r.Attempt); err != nil {
 		return AddPlan{}, refuse(err)
 	}
-	if !lifecycle.BeingAdded.Has(h.Status) {
+	if !lifecycle.BeingAdded.Has(h.Status) && (r.Lost == "" || !lifecycle.Reportable.Has(h.Status)) {
 		return AddPlan{}, refuse(model.NotFoundf("attempt %d of host %s is over: it is %s", r.Attempt, h.Hostname(), h.Status))
 	}
 	c, err := a.Store.Cluster(ctx, *h.ClusterID)

@@ -36,7 +36,9 @@ func TestNothingIsAskedOfHostsWhenAnInstallationIsOver(t *testing.T) {
 		"failed": func(b bench, c *model.Cluster) error {
 			return b.FailInstallation(t.Context(), activities.ClusterFailure{ClusterID: c.ID, Reason: "too many failed", Waiting: false})
 		},
-		"reset": func(b bench, c *model.Cluster) error { return b.FinishReset(t.Context(), c.ID) },
+		"reset": func(b bench, c *model.Cluster) error {
+			return b.FinishReset(t.Context(), activities.ResetTarget{ClusterID: c.ID})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@
 package activities
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +17,24 @@ import (
 type InstallRequest struct {
 	ClusterID uuid.UUID
 	Attempt   int
+	// Paused is set when the workflow takes the place of one that was paused.
+	Paused bool `json:",omitempty"`
+}
+
+// ResetTarget names the attempt that is reset. In histories of earlier versions it is the id of the cluster alone: then
+// Attempt is zero, and whichever attempt is the present one is reset.
+type ResetTarget struct {
+	ClusterID uuid.UUID
+	Attempt   int
+}
+
+// UnmarshalJSON reads both forms.
+func (r *ResetTarget) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &r.ClusterID) == nil {
+		return nil
+	}
+	type target ResetTarget
+	return json.Unmarshal(data, (*target)(r))
 }
 
 // Plan is an installation frozen at its start: what the workflow orders by. It holds
@@ -26,6 +45,11 @@ type Plan struct {
 	SingleNode bool
 	Hosts      []HostPlan // the bootstrap host first, then masters and workers, each by name
 	Timeouts   Timeouts
+	// Continues is set when the attempt is past its preparation: the workflow before this one was ended or reset in
+	// Temporal. Age is how long ago the installation began, and Stalled why it is stopped at a time-out, if it is.
+	Continues bool          `json:",omitempty"`
+	Age       time.Duration `json:",omitempty"`
+	Stalled   string        `json:",omitempty"`
 }
 
 // HostPlan is one host of a plan.
@@ -122,6 +146,7 @@ const (
 // ClusterFailure says why a cluster's installation stopped.
 type ClusterFailure struct {
 	ClusterID uuid.UUID
+	Attempt   int `json:",omitempty"` // zero in workflows that an earlier version began
 	Reason    string
 	// Waiting is set when the workflow waits for a command: the hosts keep their states.
 	Waiting bool
@@ -151,6 +176,9 @@ type HostStanding struct {
 	Attempt   int
 	Stage     model.Stage
 	Installed bool
+	Failed    string // why it waits for a decision
+	GivenUp   bool   // it failed, and waits for none
+	Elsewhere bool   // it is to be booted from the live image, to be installed again
 }
 
 // AddRequest names one attempt to install a host into a cluster that exists. A reset
@@ -158,6 +186,8 @@ type HostStanding struct {
 type AddRequest struct {
 	HostRef
 	Attempt int
+	// Lost is why the workflow of this attempt before this one ended without its word.
+	Lost string `json:",omitempty"`
 }
 
 // AddPlan is such an attempt frozen at its start.

@@ -203,8 +203,11 @@ func (w *randomInstallation) act() act {
 			return w.conclude(ctx, attempt, "no room")
 		}},
 		{"cancel", func(ctx context.Context) error { return w.CancelInstallation(ctx, request) }},
-		{"begin reset", func(ctx context.Context) error { _, err := w.BeginReset(ctx, id); return err }},
-		{"finish reset", func(ctx context.Context) error { return w.FinishReset(ctx, id) }},
+		{"begin reset", func(ctx context.Context) error {
+			_, err := w.BeginReset(ctx, activities.ResetTarget{ClusterID: id})
+			return err
+		}},
+		{"finish reset", func(ctx context.Context) error { return w.FinishReset(ctx, activities.ResetTarget{ClusterID: id}) }},
 		{"fail cluster", func(ctx context.Context) error {
 			return w.FailInstallation(ctx, activities.ClusterFailure{ClusterID: id, Reason: "time is over", Waiting: yes})
 		}},

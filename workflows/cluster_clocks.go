@@ -26,8 +26,8 @@ func (w *clusterInstall) clock(ctx workflow.Context, run func(workflow.Context) 
 // installation, else of one that waits for its user.
 func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
-	for {
-		if err := workflow.Sleep(ctx, t.Installation); err != nil {
+	for left := max(t.Installation-w.plan.Age, time.Second); ; left = t.Installation {
+		if err := workflow.Sleep(ctx, left); err != nil {
 			return err
 		}
 		if !t.Soft {
@@ -130,7 +130,7 @@ func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
 	w.waiting = true
 	defer func() { w.waiting = false }()
 	var clusters *activities.Clusters
-	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: why, Waiting: true}
+	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: why, Waiting: true}
 	if err := record(ctx, "Mark cluster as failed", clusters.FailInstallation, failure, nil); err != nil {
 		return err
 	}

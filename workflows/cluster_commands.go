@@ -128,8 +128,8 @@ func (w *clusterInstall) hold(ctx workflow.Context, on bool) {
 	}
 	defer w.holding.Unlock()
 	for _, h := range w.plan.Hosts {
-		if child, ok := w.children[h.ID]; ok && w.host(h.ID) != HostDone {
-			_ = child.SignalChildWorkflow(ctx, SignalHold, w.paused).Get(ctx, nil)
+		if _, ok := w.children[h.ID]; ok && w.host(h.ID) != HostDone {
+			w.signalHost(ctx, h, SignalHold, w.paused)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -13,6 +15,103 @@ import (
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 )
+
+// continueHosts starts children for the hosts of an installation that another workflow began. A child of that may still be
+// ending, or was left behind: it is cancelled first. What it has commanded is taken over, not commanded again.
+func (w *clusterInstall) continueHosts(ctx workflow.Context) error {
+	var failure error
+	group := workflow.NewWaitGroup(ctx)
+	for _, h := range w.plan.Hosts {
+		w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostRunning}
+		request := w.hostRequest(h)
+		request.Continues = true
+		group.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer group.Done()
+			if err := w.replaceHost(ctx, request); err != nil && failure == nil {
+				failure = err
+			}
+		})
+	}
+	group.Wait(ctx)
+	if failure != nil {
+		return failure
+	}
+	if w.paused {
+		w.hold(ctx, true)
+	}
+	for _, h := range w.plan.Hosts {
+		workflow.Go(ctx, func(ctx workflow.Context) { w.watch(ctx, h) })
+	}
+	return nil
+}
+
+// How often, and for how long, a child is waited for that another workflow of the cluster left behind.
+const (
+	replaceEvery = 5 * time.Second
+	replaceTries = 36
+)
+
+// replaceHost starts the child of a host, once the one of another workflow has ended.
+func (w *clusterInstall) replaceHost(ctx workflow.Context, request HostInstallRequest) error {
+	for try := 1; ; try++ {
+		w.startHost(ctx, request)
+		err := w.children[request.Host.ID].GetChildWorkflowExecution().Get(ctx, nil)
+		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
+		if !errors.As(err, &running) || try == replaceTries {
+			return err
+		}
+		id := HostWorkflowID(request.Host.InfraEnvID, request.Host.ID)
+		_ = workflow.RequestCancelExternalWorkflow(ctx, id, "").Get(ctx, nil)
+		if err := workflow.Sleep(ctx, replaceEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// signalHost signals the workflow of a host, whatever run it has, and whichever run of this workflow began it: both may have
+// been reset in Temporal's UI. One that has ended needs no signal.
+func (w *clusterInstall) signalHost(ctx workflow.Context, h activities.HostPlan, signal string, value any) {
+	if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
+		return
+	}
+	_ = workflow.SignalExternalWorkflow(ctx, HostWorkflowID(h.InfraEnvID, h.ID), "", signal, value).Get(ctx, nil)
+}
+
+// How long hosts may take to end once they are cancelled, before they are cancelled by their id, and then at most.
+const (
+	hostsEnd  = 3 * time.Second
+	hostsLeft = 2 * time.Minute
+)
+
+// awaitChildren lets cancelled hosts end before their rows are written: the cluster's clean-up has the last word. Children of
+// an earlier run are cancelled by their id. A child that does not end is left behind: nothing that it commands is handed out
+// any more once the clean-up is done.
+func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
+	if workflow.GetVersion(ctx, "bounded-end-of-hosts", workflow.DefaultVersion, 1) < 1 {
+		for _, h := range w.plan.Hosts {
+			if child, ok := w.children[h.ID]; ok {
+				_ = child.Get(ctx, nil)
+			}
+		}
+		return
+	}
+	if ended, err := within(ctx, hostsEnd, func() bool { return len(w.runningHosts()) == 0 }); ended || err != nil {
+		return
+	}
+	for _, h := range w.runningHosts() {
+		_ = workflow.RequestCancelExternalWorkflow(ctx, HostWorkflowID(h.InfraEnvID, h.ID), "").Get(ctx, nil)
+	}
+	_, _ = within(ctx, hostsLeft, func() bool { return len(w.runningHosts()) == 0 })
+}
+
+// runningHosts are the hosts whose child has not ended.
+func (w *clusterInstall) runningHosts() []activities.HostPlan {
+	return slices.DeleteFunc(slices.Clone(w.plan.Hosts), func(h activities.HostPlan) bool {
+		child, ok := w.children[h.ID]
+		return !ok || child.IsReady()
+	})
+}
 
 // startHosts starts one child for each host and waits until all run.
 func (w *clusterInstall) startHosts(ctx workflow.Context) error {
@@ -67,13 +166,47 @@ func (w *clusterInstall) watch(ctx workflow.Context, h activities.HostPlan) {
 		if workflow.GetVersion(ctx, "replace-lost-hosts", workflow.DefaultVersion, 1) < 1 {
 			return // it was lost under a version that did not notice
 		}
-		request := w.hostRequest(h)
-		if w.phase != PhasePreparing {
-			request.Lost, request.ControlPlane = whyLost(err), w.gateOpen
+		if !w.replaceLost(ctx, h, whyLost(err)) {
+			return
 		}
-		w.startHost(ctx, request)
-		if w.paused {
-			_ = w.children[h.ID].SignalChildWorkflow(ctx, SignalHold, true).Get(ctx, nil)
+	}
+}
+
+// replaceLost starts another child for a host and reports whether it could: another run of the lost one may exist, begun by a
+// reset in Temporal's UI.
+func (w *clusterInstall) replaceLost(ctx workflow.Context, h activities.HostPlan, why string) bool {
+	request := w.hostRequest(h)
+	if w.phase != PhasePreparing {
+		request.Lost, request.ControlPlane = why, w.gateOpen
+	}
+	before := w.children[h.ID]
+	w.startHost(ctx, request)
+	if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
+		w.children[h.ID] = before
+		return false
+	}
+	if w.paused {
+		w.signalHost(ctx, h, SignalHold, true)
+	}
+	return true
+}
+
+// listenForLost replaces children that the service has found missing: a child that was reset in Temporal's UI, and ended
+// there later, is not announced to this workflow.
+func (w *clusterInstall) listenForLost(ctx workflow.Context) {
+	losses := workflow.GetSignalChannel(ctx, SignalHostLost)
+	for {
+		var n HostNews
+		if !losses.Receive(ctx, &n) {
+			return
+		}
+		at := slices.IndexFunc(w.plan.Hosts, func(h activities.HostPlan) bool { return h.ID == n.HostID })
+		if at < 0 || n.Attempt != w.request.Attempt || ctx.Err() != nil || w.phase == PhaseDone || w.settled(n.HostID) {
+			continue
+		}
+		h := w.plan.Hosts[at]
+		if w.children[h.ID] != nil && w.replaceLost(ctx, h, n.Reason) {
+			workflow.Go(ctx, func(ctx workflow.Context) { w.watch(ctx, h) })
 		}
 	}
 }
@@ -104,8 +237,9 @@ func whyLost(err error) string {
 	return "its workflow failed: " + reason(err)
 }
 
-// continueLost takes the place of a child that was lost: it looks where the host stands, and asks what to do with it.
-func (w *hostInstall) continueLost(ctx workflow.Context) error {
+// continues takes the installation up where the host stands: the workflow of the cluster was ended, or reset, in Temporal. A child
+// that was lost alone asks what to do with its host.
+func (w *hostInstall) continues(ctx workflow.Context) error {
 	var hosts *activities.Hosts
 	var stands activities.HostStanding
 	if err := record(ctx, "Look where the host stands", hosts.Standing, w.ref, &stands); err != nil {
@@ -115,9 +249,21 @@ func (w *hostInstall) continueLost(ctx workflow.Context) error {
 		return w.notifyCluster(ctx, HostDone, "")
 	}
 	w.installing, w.controlPlane, w.attempt = true, w.request.ControlPlane, stands.Attempt
-	at := w.stageAt(stands.Stage)
-	failure := temporal.NewNonRetryableApplicationError(w.request.Lost, activities.FailureStep, nil)
-	from, err := w.decide(ctx, at, failure)
+	from := w.stageAt(stands.Stage)
+	var err error
+	switch why := cmp.Or(w.request.Lost, stands.Failed); {
+	case why != "":
+		from, err = w.decide(ctx, from, temporal.NewNonRetryableApplicationError(why, activities.FailureStep, nil))
+	case stands.GivenUp:
+		_ = w.notifyCluster(ctx, HostGone, "")
+		return temporal.NewNonRetryableApplicationError("the host was given up", activities.FailureStep, nil)
+	case stands.Elsewhere:
+		from, err = 0, w.awaitLiveImage(ctx)
+	case stands.Attempt == 0:
+		from = 0
+	default:
+		w.attempt-- // the one that it is in is not begun again
+	}
 	if err != nil {
 		return err
 	}

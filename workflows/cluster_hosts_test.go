@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 
+	"slipway/activities"
 	"slipway/internal/model"
 	"slipway/workflows"
 )
@@ -70,4 +72,68 @@ func TestHostThatWasDoneWhenItsWorkflowWasLostStaysDone(t *testing.T) {
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.NoError(t, env.GetWorkflowError())
 	require.Zero(t, count(w.lines(), "worker-1 failed: Rebooting: its workflow was cancelled in Temporal"))
+}
+
+// The workflow of a cluster that was terminated in Temporal's UI, or lost with its tables, has another one in its place.
+func TestInstallationThatContinuesGoesOnWhereItsHostsStand(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.plan.Continues, w.plan.Age, w.stands = true, 20*time.Minute, model.StageWritingImageToDisk
+	w.done[w.plan.Hosts[1].ID] = true
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Zero(t, count(lines, "ignition"), "hosts have the files already")
+	require.Zero(t, count(lines, "conclude true "))
+	for _, name := range []string{"master-0", "master-2", "worker-0", "worker-1"} {
+		require.Zero(t, count(lines, name+" disk-clean"), "a stage that is over")
+		require.Equal(t, 1, count(lines, name+" image-write"), "the present one, which the host may have done")
+		require.Equal(t, 1, count(lines, name+" begins attempt 1"), "the same one")
+	}
+	require.Zero(t, count(lines, "master-1 image-write"), "it is installed")
+	require.Equal(t, "complete", lines[len(lines)-1])
+}
+
+func TestPausedInstallationThatContinuesStaysPaused(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1, 0)
+	w.plan.Continues, w.stands = true, model.StageWritingImageToDisk
+	env := environment(t, w)
+	env.RegisterDelayedCallback(func() {
+		require.True(t, clusterState(t, env).Paused)
+		require.Zero(t, count(w.lines(), "master-0 reboot"))
+		require.NoError(t, env.SignalWorkflowByID("default-test-workflow-id", workflows.CommandResume, nil))
+	}, time.Minute)
+	request := w.request()
+	request.Paused = true
+	env.ExecuteWorkflow(workflows.ClusterInstall, request)
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 1, count(w.lines(), "master-0 reboot"))
+}
+
+func TestInstallationThatWasStoppedAtATimeOutStaysStoppedWhenItContinues(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1, 0)
+	w.plan.Continues, w.plan.Stalled, w.stands = true, "the installation took more than 1h", model.StageRebooting
+	env := environment(t, w)
+	env.RegisterDelayedCallback(func() {
+		require.True(t, clusterState(t, env).TimedOut)
+		require.NoError(t, env.SignalWorkflowByID("default-test-workflow-id", workflows.CommandExtend, nil))
+	}, time.Minute)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 1, count(w.lines(), "cluster failed: the installation took more than 1h"))
+	require.Equal(t, 1, count(w.lines(), "resume"))
+}
+
+// What a workflow of an attempt that is over finds out is not written about the attempt that runs now.
+func TestWorkflowOfAnInstallationThatIsOverWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 0)
+	w.fails["freeze"] = []error{temporal.NewNonRetryableApplicationError("installation 1 is over", activities.FailureSuperseded, nil)}
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.ErrorContains(t, env.GetWorkflowError(), "installation 1 is over")
+	require.Equal(t, []string{"freeze"}, w.lines())
 }

@@ -35,7 +35,7 @@ type clusterInstall struct {
 // reset, or could not be prepared.
 func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) error {
 	w := &clusterInstall{
-		request: request, hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},
+		request: request, paused: request.Paused, hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},
 		holding: workflow.NewMutex(ctx), deciding: workflow.NewMutex(ctx),
 	}
 	work, cancel := workflow.WithCancel(ctx)
@@ -43,6 +43,7 @@ func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) err
 	if err := w.setup(ctx); err != nil {
 		return err
 	}
+	workflow.Go(work, w.listenForLost)
 	err := w.run(work)
 	return w.conclude(ctx, err)
 }
@@ -62,6 +63,11 @@ func (w *clusterInstall) run(ctx workflow.Context) error {
 	clocks, stop := workflow.WithCancel(ctx)
 	defer stop()
 	w.clock(clocks, w.installationClock)
+	if w.plan.Stalled != "" {
+		if err := w.stall(ctx, w.plan.Stalled); err != nil {
+			return err
+		}
+	}
 	if err := w.install(ctx); err != nil {
 		return err
 	}
@@ -86,13 +92,15 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 	defer done()
 	var clusters *activities.Clusters
 	switch {
+	case isFailure(err, activities.FailureSuperseded):
+		return err // what it would write is about another installation
 	case w.stop == stopReset:
 		w.phase = PhaseResetting
 		w.awaitChildren(after)
-		return resetCluster(after, w.request.ClusterID, w.plan.Timeouts)
+		return w.reset(after)
 	case w.expired != nil && w.stop == stopNone:
 		w.awaitChildren(after)
-		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: reason(w.expired)}
+		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(w.expired)}
 		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
 		return w.expired
 	case w.stop == stopCancel || cancelled:
@@ -103,25 +111,19 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 		}
 		if w.stop == stopReset { // the command came while the installation was being cancelled
 			w.phase = PhaseResetting
-			return resetCluster(after, w.request.ClusterID, w.plan.Timeouts)
+			return w.reset(after)
 		}
 		return temporal.NewCanceledError("installation cancelled")
 	case err != nil:
-		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Reason: reason(err)}
+		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(err)}
 		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
 		return err
 	}
 	return nil
 }
 
-// awaitChildren lets cancelled hosts end before their rows are written: the cluster's
-// clean-up has the last word.
-func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
-	for _, h := range w.plan.Hosts {
-		if child, ok := w.children[h.ID]; ok {
-			_ = child.Get(ctx, nil)
-		}
-	}
+func (w *clusterInstall) reset(ctx workflow.Context) error {
+	return resetCluster(ctx, ResetRequest{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Timeouts: w.plan.Timeouts})
 }
 
 // host is what the cluster's workflow knows of a host.

@@ -8,7 +8,8 @@ import (
 
 // prepare freezes the plan, starts a child for each host, and generates Ignition while
 // the hosts check their disks and images. It is false when the cluster went back to
-// discovery; the reason is in the cluster's last preparation.
+// discovery; the reason is in the cluster's last preparation. An installation that is past
+// its preparation gets children that continue where their hosts stand.
 func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	var clusters *activities.Clusters
 	err := record(ctx, "Freeze the plan", clusters.BeginPreparation, w.request, &w.plan)
@@ -18,12 +19,16 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if w.plan.Continues {
+		return true, w.continueHosts(ctx)
+	}
 	if err := w.startHosts(ctx); err != nil {
 		return false, err
 	}
 	ignition := w.generate(ctx)
 	prepared, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.PrepareCluster, func() bool {
-		return w.every(HostPrepared, HostWaiting, HostGone) && (ignition.done || ignition.err != nil)
+		// Hosts that run have been prepared: this workflow was reset in Temporal's UI.
+		return w.every(HostPrepared, HostRunning, HostWaiting, HostDone, HostGone) && (ignition.done || ignition.err != nil)
 	})
 	if err != nil {
 		return false, err

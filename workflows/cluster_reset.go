@@ -13,23 +13,25 @@ import (
 // ResetRequest resets a cluster that has no running installation.
 type ResetRequest struct {
 	ClusterID uuid.UUID
+	Attempt   int `json:",omitempty"` // zero in workflows that an earlier version began
 	Timeouts  activities.Timeouts
 }
 
-// ClusterReset takes a failed or cancelled cluster back to discovery.
+// ClusterReset takes a failed or cancelled cluster back to discovery. It cannot be cancelled.
 func ClusterReset(ctx workflow.Context, request ResetRequest) error {
-	return resetCluster(ctx, request.ClusterID, request.Timeouts)
+	return resetCluster(workflowDisconnected(ctx), request)
 }
 
 // resetCluster stops the agents that may still run, then takes cluster and
 // hosts back to discovery. Hosts that have left the live image wait for their user.
-func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts) error {
+func resetCluster(ctx workflow.Context, request ResetRequest) error {
 	var clusters *activities.Clusters
 	var plan activities.ResetPlan
-	if err := record(ctx, "Begin reset", clusters.BeginReset, cluster, &plan); err != nil {
+	target := activities.ResetTarget{ClusterID: request.ClusterID, Attempt: request.Attempt}
+	if err := record(ctx, "Begin reset", clusters.BeginReset, target, &plan); err != nil {
 		return err
 	}
-	limit := cmp.Or(t.Reset, defaultReset)
+	limit := cmp.Or(request.Timeouts.Reset, defaultReset)
 	stop := string(wire.StepTypeStopInstallation)
 	var steps *activities.Steps
 	stops := make([]workflow.Future, len(plan.Stop))
@@ -40,5 +42,5 @@ func resetCluster(ctx workflow.Context, cluster uuid.UUID, t activities.Timeouts
 	for _, f := range stops {
 		_ = f.Get(ctx, nil) // a host that does not answer is reset all the same
 	}
-	return record(ctx, "Finish reset", clusters.FinishReset, cluster, nil)
+	return record(ctx, "Finish reset", clusters.FinishReset, target, nil)
 }

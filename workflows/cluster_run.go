@@ -14,7 +14,7 @@ import (
 func (w *clusterInstall) install(ctx workflow.Context) error {
 	for _, h := range w.plan.Hosts {
 		if w.host(h.ID) != HostGone {
-			_ = w.children[h.ID].SignalChildWorkflow(ctx, SignalInstall, nil).Get(ctx, nil)
+			w.signalHost(ctx, h, SignalInstall, nil)
 		}
 	}
 	workflow.Go(ctx, w.openGate)
@@ -80,7 +80,7 @@ func (w *clusterInstall) openGate(ctx workflow.Context) {
 	w.gateOpen = true
 	for _, h := range w.plan.Hosts {
 		if h.Role == model.RoleWorker && w.host(h.ID) != HostGone {
-			_ = w.children[h.ID].SignalChildWorkflow(ctx, SignalControlPlane, nil).Get(ctx, nil)
+			w.signalHost(ctx, h, SignalControlPlane, nil)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (w *clusterInstall) releaseWaiting(ctx workflow.Context) {
 	var left []uuid.UUID
 	for _, h := range w.plan.Hosts {
 		if w.host(h.ID) == HostWaiting {
-			_ = w.children[h.ID].SignalChildWorkflow(ctx, CommandEvict, nil).Get(ctx, nil)
+			w.signalHost(ctx, h, CommandEvict, nil)
 			left = append(left, h.ID)
 		}
 	}

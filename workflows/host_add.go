@@ -49,6 +49,9 @@ func (w *hostAdd) run(ctx workflow.Context) error {
 		return err
 	}
 	w.request = HostInstallRequest{ClusterID: w.ref.ClusterID, DayTwo: true, Host: plan.Host, Timeouts: plan.Timeouts}
+	if w.request.Lost = w.accepted.Lost; w.request.Lost != "" {
+		return w.continues(ctx)
+	}
 	return w.attempts(ctx, 0)
 }
 

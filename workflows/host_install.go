@@ -54,8 +54,8 @@ func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 
 // run is the story of a host's installation.
 func (w *hostInstall) run(ctx workflow.Context) error {
-	if w.request.Lost != "" {
-		return w.continueLost(ctx)
+	if w.request.Lost != "" || w.request.Continues {
+		return w.continues(ctx)
 	}
 	if err := w.prepare(ctx); err != nil {
 		return err
@@ -172,6 +172,12 @@ func (w *hostInstall) rediscover(ctx workflow.Context, left bool) error {
 	if !left {
 		return nil
 	}
+	return w.awaitLiveImage(ctx)
+}
+
+// awaitLiveImage waits until the host runs the live image and can be installed.
+func (w *hostInstall) awaitLiveImage(ctx workflow.Context) error {
+	var hosts *activities.Hosts
 	options := withStepOptions(ctx, w.request.Timeouts.Decision, w.request.Timeouts.Heartbeat, w.label("Wait for the host in the live image"))
 	return workflow.ExecuteActivity(options, hosts.AwaitRediscovery, w.ref).Get(ctx, nil)
 }

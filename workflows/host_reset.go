@@ -20,8 +20,10 @@ type HostResetRequest struct {
 // defaultReset is how long agents get to stop when no plan was frozen yet.
 const defaultReset = 3 * time.Minute
 
-// HostReset takes a host whose installation has ended back to discovery.
-func HostReset(ctx workflow.Context, request HostResetRequest) error { return resetHost(ctx, request) }
+// HostReset takes a host whose installation has ended back to discovery. It cannot be cancelled.
+func HostReset(ctx workflow.Context, request HostResetRequest) error {
+	return resetHost(workflowDisconnected(ctx), request)
+}
 
 // resetHost stops the agent, if it may still run, and takes the host back to
 // discovery. One that has left the live image waits for its user.

@@ -23,6 +23,7 @@ const (
 	SignalInstall      = "install"             // cluster to host: preparation is over
 	SignalControlPlane = "control-plane-ready" // cluster to host: two masters are done
 	SignalHold         = "hold"                // cluster to host: pause (true) or resume (false)
+	SignalHostLost     = "host-lost"           // service to cluster: a host has no workflow any more
 	QueryState         = "state"
 )
 
@@ -38,6 +39,8 @@ type HostInstallRequest struct {
 	// ControlPlane says whether the control plane is up already.
 	Lost         string `json:",omitempty"`
 	ControlPlane bool   `json:",omitempty"`
+	// Continues is set when the cluster's workflow takes the place of another: the host continues where it stands.
+	Continues bool `json:",omitempty"`
 }
 
 // HostState is where a host's workflow stands.

@@ -212,13 +212,13 @@ func (w *recorder) CancelInstallation(context.Context, activities.InstallRequest
 	return nil
 }
 
-func (w *recorder) BeginReset(context.Context, uuid.UUID) (activities.ResetPlan, error) {
+func (w *recorder) BeginReset(context.Context, activities.ResetTarget) (activities.ResetPlan, error) {
 	w.note("begin reset")
 	h := w.plan.Hosts[0]
 	return activities.ResetPlan{Stop: []activities.HostRef{{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}}}, nil
 }
 
-func (w *recorder) FinishReset(context.Context, uuid.UUID) error {
+func (w *recorder) FinishReset(context.Context, activities.ResetTarget) error {
 	w.note("finish reset")
 	return nil
 }

@@ -30,19 +30,31 @@ func (f *fleet) temporal(t *testing.T) client.Client {
 // workflow begins once more after its first task, in another run, and its signals are given to it again.
 func (f *fleet) reset(t *testing.T, workflow string) client.WorkflowRun {
 	t.Helper()
+	return f.resetAt(t, workflow, func(tasks []int64) int64 { return tasks[0] })
+}
+
+// resetToLast is `temporal workflow reset --type LastWorkflowTask`.
+func (f *fleet) resetToLast(t *testing.T, workflow string) client.WorkflowRun {
+	t.Helper()
+	return f.resetAt(t, workflow, func(tasks []int64) int64 { return tasks[len(tasks)-1] })
+}
+
+func (f *fleet) resetAt(t *testing.T, workflow string, choose func(tasks []int64) int64) client.WorkflowRun {
+	t.Helper()
 	c := f.temporal(t)
-	first := int64(0)
+	var tasks []int64
 	events := c.GetWorkflowHistory(t.Context(), workflow, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for first == 0 && events.HasNext() {
+	for events.HasNext() {
 		event, err := events.Next()
 		require.NoError(t, err)
 		if event.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
-			first = event.GetEventId()
+			tasks = append(tasks, event.GetEventId())
 		}
 	}
+	require.NotEmpty(t, tasks)
 	answer, err := c.WorkflowService().ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
 		Namespace: "slipway", WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflow}, Reason: "a test",
-		WorkflowTaskFinishEventId: first, RequestId: uuid.NewString(),
+		WorkflowTaskFinishEventId: choose(tasks), RequestId: uuid.NewString(),
 	})
 	require.NoError(t, err)
 	return c.GetWorkflow(t.Context(), workflow, answer.GetRunId())

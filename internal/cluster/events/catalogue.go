@@ -28,6 +28,7 @@ const (
 	ClustersPermanentlyDeleted            Name = "clusters_permanently_deleted"
 	FinalizingStageTimedOut               Name = "finalizing_stage_timed_out"
 	InactiveClustersDeregistered          Name = "inactive_clusters_deregistered"
+	InstallationContinued                 Name = "installation_continued"
 	InstallConfigApplied                  Name = "install_config_applied"
 	PrepareInstallationFailed             Name = "prepare_installation_failed"
 	ProxySettingsChanged                  Name = "proxy_settings_changed"
@@ -155,6 +156,10 @@ var catalogue = map[Name]entry{
 	InactiveClustersDeregistered: {
 		severity: model.SeverityInfo, props: []string{"message"},
 		message: "Inactive clusters were deleted: {message}",
+	},
+	InstallationContinued: {
+		severity: model.SeverityWarning, props: []string{"reason"},
+		message: "The installation lost its workflow ({reason}); another one continues where cluster and hosts stand",
 	},
 	InstallConfigApplied: {
 		severity: model.SeverityInfo,

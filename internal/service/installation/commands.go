@@ -119,3 +119,16 @@ func (s *Service) CheckHostReset(h *model.Host) error {
 	}
 	return nil
 }
+
+// Continue writes down that another workflow continues an attempt to install a cluster, because its own was lost. It is false
+// when the attempt is over by now.
+func (s *Service) Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error) {
+	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+		underWay = c.InstallationRuns() && c.InstallAttempt == attempt && c.WorkflowStarted
+		if underWay {
+			tx.Event(events.New(events.InstallationContinued, lifecycle.AboutCluster(c), events.Props{"reason": reason}, tx.Now()))
+		}
+		return nil
+	})
+	return underWay, err
+}

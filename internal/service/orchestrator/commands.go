@@ -58,9 +58,13 @@ func (o *Orchestrator) startAcceptedClusters(ctx context.Context) error {
 
 // start starts the workflow of an attempt, once.
 func (o *Orchestrator) start(ctx context.Context, id uuid.UUID, attempt int) error {
+	return o.startInstallation(ctx, activities.InstallRequest{ClusterID: id, Attempt: attempt})
+}
+
+func (o *Orchestrator) startInstallation(ctx context.Context, request activities.InstallRequest) error {
+	id, attempt := request.ClusterID, request.Attempt
 	err := o.startOnce(ctx, starting{
-		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall,
-		request: activities.InstallRequest{ClusterID: id, Attempt: attempt},
+		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall, request: request,
 		attributes: temporal.NewSearchAttributes(
 			workflows.AttributeClusterID.ValueSet(id.String()), workflows.AttributePhase.ValueSet("accepted")),
 	})
@@ -105,7 +109,7 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 		TaskQueue:                workflows.TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.AttributeClusterID.ValueSet(id.String())),
-	}, workflows.ClusterReset, workflows.ResetRequest{ClusterID: id, Timeouts: o.Timeouts})
+	}, workflows.ClusterReset, workflows.ResetRequest{ClusterID: id, Attempt: c.InstallAttempt, Timeouts: o.Timeouts})
 	if err != nil {
 		return fmt.Errorf("start reset of cluster %s: %w", id, err)
 	}
@@ -125,6 +129,14 @@ func (o *Orchestrator) stop(ctx context.Context, c *model.Cluster, name string) 
 		if err := o.start(ctx, c.ID, c.InstallAttempt); err != nil {
 			return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 		}
+	}
+	err := o.command(ctx, workflows.ClusterWorkflowID(c.ID), name)
+	if !errors.Is(err, model.ErrNotFound) || !c.InstallationRuns() {
+		return err
+	}
+	// It was ended in Temporal: another one takes its place, and takes the command.
+	if err := o.start(ctx, c.ID, c.InstallAttempt); err != nil {
+		return fmt.Errorf("%w: %w", model.ErrUnavailable, err)
 	}
 	return o.command(ctx, workflows.ClusterWorkflowID(c.ID), name)
 }

@@ -23,6 +23,7 @@ type Installation interface {
 	Accept(ctx context.Context, id uuid.UUID) (attempt int, err error)
 	CheckMilestones(ctx context.Context, id uuid.UUID) error
 	AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+	Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error)
 	AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
 	CheckHostReset(h *model.Host) error
 }
@@ -43,7 +44,7 @@ type Options struct {
 // Orchestrator is safe for concurrent use; any number may run on one database.
 type Orchestrator struct {
 	Options
-	started chan struct{} // wakes the starter
+	tries map[string]*tries // what was started again, by workflow id; of one goroutine
 }
 
 // New makes an Orchestrator; Run does its background work.
@@ -51,28 +52,34 @@ func New(o Options) *Orchestrator {
 	if o.Alive == 0 {
 		o.Alive = time.Minute
 	}
-	return &Orchestrator{Options: o, started: make(chan struct{}, 1)}
+	return &Orchestrator{Options: o, tries: map[string]*tries{}}
 }
 
-// sweepEvery is how often work is looked for that no signal announced.
-const sweepEvery = 5 * time.Second
+// sweepEvery is how often work is looked for that no signal announced; rows and Temporal's executions are compared less often.
+const (
+	sweepEvery     = 5 * time.Second
+	reconcileEvery = 10 * time.Second
+)
 
 // Run forwards results, keeps pending activities alive, and starts what was accepted, until
 // ctx ends.
 func (o *Orchestrator) Run(ctx context.Context) {
 	var group sync.WaitGroup
 	for range forwarders {
-		group.Go(func() { o.loop(ctx, o.Signals.Reported(), "forward results", o.forwardAll) })
+		group.Go(func() { o.loop(ctx, sweepEvery, o.Signals.Reported(), "forward results", o.forwardAll) })
 	}
-	group.Go(func() { o.loop(ctx, o.started, "start installations", o.startAccepted) })
-	group.Go(func() { o.loop(ctx, nil, "keep pending activities alive", o.beat) })
-	group.Go(func() { o.loop(ctx, nil, "check milestones", o.checkMilestones) })
+	group.Go(func() { o.loop(ctx, sweepEvery, nil, "start installations", o.startAccepted) })
+	group.Go(func() { o.loop(ctx, sweepEvery, nil, "keep pending activities alive", o.beat) })
+	group.Go(func() { o.loop(ctx, sweepEvery, nil, "check milestones", o.checkMilestones) })
+	group.Go(func() { o.loop(ctx, reconcileEvery, nil, "look for lost workflows", o.reconcile) })
 	group.Wait()
 }
 
 // loop runs work when woken and at every sweep; an error is logged and tried again.
-func (o *Orchestrator) loop(ctx context.Context, wake <-chan struct{}, what string, work func(context.Context) error) {
-	ticker := time.NewTicker(sweepEvery)
+func (o *Orchestrator) loop(
+	ctx context.Context, every time.Duration, wake <-chan struct{}, what string, work func(context.Context) error,
+) {
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		if err := work(ctx); err != nil && ctx.Err() == nil {

@@ -1,0 +1,199 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"slipway/activities"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/workflows"
+)
+
+// tries is how often a workflow was started again that did not stay.
+type tries struct {
+	count int
+	next  time.Time
+}
+
+// The wait before a workflow is started again that ended again: it doubles from the first to the longest.
+const (
+	firstWait   = 10 * time.Second
+	longestWait = 10 * time.Minute
+)
+
+// reconcile compares rows with Temporal's executions: what a workflow has to be working on, by its row, and none does, was
+// terminated or cancelled in Temporal, or lost with its tables. Another workflow takes its place.
+func (o *Orchestrator) reconcile(ctx context.Context) error {
+	rows, err := o.Store.WhatIsUnderWay(ctx)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	open, err := o.openWorkflows(ctx)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, u := range rows {
+		id := o.workflowOf(u)
+		if open[id] || u.Task == store.TaskReset && open[workflows.ClusterWorkflowID(u.ClusterID)] ||
+			u.Task == store.TaskResetHost && open[workflows.HostWorkflowID(u.Host.InfraEnvID, u.Host.HostID)] {
+			delete(o.tries, id)
+			continue
+		}
+		failures = append(failures, o.replace(ctx, u, id))
+	}
+	return errors.Join(failures...)
+}
+
+// workflowOf is the id of the workflow that works on something.
+func (o *Orchestrator) workflowOf(u store.UnderWay) string {
+	switch u.Task {
+	case store.TaskInstall:
+		return workflows.ClusterWorkflowID(u.ClusterID)
+	case store.TaskReset:
+		return workflows.ResetWorkflowID(u.ClusterID)
+	case store.TaskReclaim:
+		return workflows.ReclaimWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
+	case store.TaskResetHost:
+		return workflows.HostResetWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
+	case store.TaskInstallHost, store.TaskAdd:
+	}
+	return workflows.HostWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
+}
+
+// openWorkflows lists the ids of all workflows that run.
+func (o *Orchestrator) openWorkflows(ctx context.Context) (map[string]bool, error) {
+	open := map[string]bool{}
+	var page []byte
+	for {
+		list, err := o.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			Query: "ExecutionStatus = 'Running'", PageSize: 1000, NextPageToken: page,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("list running workflows: %w", err)
+		}
+		for _, e := range list.GetExecutions() {
+			open[e.GetExecution().GetWorkflowId()] = true
+		}
+		if page = list.GetNextPageToken(); len(page) == 0 {
+			return open, nil
+		}
+	}
+}
+
+// replace starts another workflow in the place of one that is lost. The list of workflows lags behind: whether it is lost is
+// asked of the workflow itself, and whether there is anything left to do, of the row after that.
+func (o *Orchestrator) replace(ctx context.Context, u store.UnderWay, id string) error {
+	if t := o.tries[id]; t != nil && o.Store.Now().Before(t.next) {
+		return nil
+	}
+	how, err := o.ended(ctx, id)
+	if err != nil || how == "" {
+		return err
+	}
+	rows, err := o.Store.WhatIsUnderWay(ctx)
+	if err != nil || !slices.Contains(rows, u) {
+		return err
+	}
+	o.Log.Warn("a workflow is lost; another one takes its place", "workflow", id, "task", u.Task, "reason", how)
+	t := o.tries[id]
+	if t == nil {
+		t = &tries{}
+		o.tries[id] = t
+	}
+	t.next = o.Store.Now().Add(min(firstWait<<min(t.count, 10), longestWait))
+	t.count++
+	return o.restart(ctx, u, how)
+}
+
+// ended says how the newest run of a workflow ended; empty while it runs.
+func (o *Orchestrator) ended(ctx context.Context, id string) (string, error) {
+	description, err := o.Temporal.DescribeWorkflowExecution(ctx, id, "")
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return "Temporal does not know its workflow", nil
+	case err != nil:
+		return "", fmt.Errorf("look at workflow %s: %w", id, err)
+	}
+	switch status := description.GetWorkflowExecutionInfo().GetStatus(); status {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		return "", nil
+	case enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED:
+		return "its workflow was terminated in Temporal", nil
+	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
+		return "its workflow was cancelled in Temporal", nil
+	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED:
+		return "its workflow failed", nil
+	default:
+		return "its workflow has ended: " + status.String(), nil
+	}
+}
+
+// restart gives a task to another workflow.
+func (o *Orchestrator) restart(ctx context.Context, u store.UnderWay, how string) error {
+	ref := activities.HostRef{ClusterID: u.ClusterID, InfraEnvID: u.Host.InfraEnvID, HostID: u.Host.HostID}
+	s := starting{id: o.workflowOf(u), attempt: u.Attempt, attributes: ofHost(ref)}
+	switch u.Task {
+	case store.TaskInstall:
+		return o.continueInstallation(ctx, u, how)
+	case store.TaskInstallHost:
+		return o.announceLoss(ctx, u, how)
+	case store.TaskReset:
+		s.workflow, s.request = workflows.ClusterReset, workflows.ResetRequest{ClusterID: u.ClusterID, Attempt: u.Attempt, Timeouts: o.Timeouts}
+		s.attributes = temporal.NewSearchAttributes(workflows.AttributeClusterID.ValueSet(u.ClusterID.String()))
+	case store.TaskAdd:
+		s.workflow, s.request = workflows.HostAdd, activities.AddRequest{HostRef: ref, Attempt: u.Attempt, Lost: how}
+	case store.TaskReclaim:
+		s.workflow, s.request = workflows.HostReclaim, activities.ReclaimRequest{HostRef: ref, Attempt: u.Attempt}
+	case store.TaskResetHost:
+		s.workflow = workflows.HostReset
+		s.request = workflows.HostResetRequest{AddRequest: activities.AddRequest{HostRef: ref, Attempt: u.Attempt}, Timeouts: o.Timeouts}
+	}
+	return o.startOnce(ctx, s)
+}
+
+// continueInstallation starts the workflow of an installation again; one that was paused stays so.
+func (o *Orchestrator) continueInstallation(ctx context.Context, u store.UnderWay, how string) error {
+	paused := o.wasPaused(ctx, workflows.ClusterWorkflowID(u.ClusterID))
+	underWay, err := o.Installation.Continue(ctx, u.ClusterID, u.Attempt, how)
+	if err != nil || !underWay {
+		return err
+	}
+	return o.startInstallation(ctx, activities.InstallRequest{ClusterID: u.ClusterID, Attempt: u.Attempt, Paused: paused})
+}
+
+// wasPaused asks the last run of a cluster's workflow whether it was paused. When its history is lost it is not known.
+func (o *Orchestrator) wasPaused(ctx context.Context, id string) bool {
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	response, err := o.Temporal.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{
+		WorkflowID: id, QueryType: workflows.QueryState,
+	})
+	if err != nil || response.QueryResult == nil {
+		return false
+	}
+	var state workflows.ClusterState
+	return response.QueryResult.Get(&state) == nil && state.Paused
+}
+
+// announceLoss leaves a host to the workflow of its cluster. While that is lost too it finds the host itself when it is back.
+func (o *Orchestrator) announceLoss(ctx context.Context, u store.UnderWay, how string) error {
+	lost := workflows.HostNews{HostID: u.Host.HostID, Reason: how, Attempt: u.Attempt}
+	err := o.Temporal.SignalWorkflow(ctx, workflows.ClusterWorkflowID(u.ClusterID), "", workflows.SignalHostLost, lost)
+	var none *serviceerror.NotFound
+	if err == nil || errors.As(err, &none) {
+		return nil
+	}
+	return fmt.Errorf("announce a lost host to its cluster: %w: %w", model.ErrUnavailable, err)
+}
