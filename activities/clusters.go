@@ -62,7 +62,7 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 	if err != nil {
 		return err
 	}
-	return installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if c.InstallAttempt == r.Attempt && c.Status == model.ClusterInstalled {
 			return nil
 		}
@@ -83,7 +83,7 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 		}
 		_, err := lifecycle.ApplyCluster(c, lifecycle.FinishInstallation, facts, tx)
 		return err
-	})
+	}))
 }
 
 // FailInstallation marks the cluster as failed. While its workflow waits for a command the hosts keep their states.
@@ -95,6 +95,9 @@ func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error
 		c.DecisionOpen = f.Waiting && c.Status != model.ClusterInstalled && c.Status != model.ClusterCancelled
 		if !f.Waiting {
 			tx.SupersedeCluster(c.ID)
+			for _, h := range hosts {
+				h.DecisionOpen = false // its workflow ended with that of the cluster
+			}
 		}
 		facts := installation.ClusterFacts(c, hosts, tx)
 		facts.Reason = f.Reason
@@ -104,7 +107,7 @@ func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error
 }
 
 // nonRetryable marks errors that retrying cannot fix as such: the object is gone or
-// the input is wrong. A conflict may pass and is retried.
+// the input is wrong. A conflict may pass and is retried, for as long as Conflicts lets it.
 func nonRetryable(err error) error {
 	if errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrInvalid) {
 		return temporal.NewNonRetryableApplicationError(err.Error(), FailureRefused, nil)

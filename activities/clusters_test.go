@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 
 	"slipway/activities"
 	"slipway/internal/cluster/lifecycle"
@@ -144,6 +146,27 @@ func TestFailedHostWaitsForADecisionUntilItsNextAttempt(t *testing.T) {
 	require.Equal(t, model.HostInstalling, h.Status)
 	require.False(t, h.DecisionOpen)
 	require.Empty(t, h.Stage)
+}
+
+func TestClusterThatIsGoneCannotBeCompleted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	err := b.CompleteInstallation(t.Context(), activities.InstallRequest{ClusterID: uuid.New()})
+	var failure *temporal.ApplicationError
+	require.ErrorAs(t, err, &failure)
+	require.True(t, failure.NonRetryable(), "no later try finds it")
+}
+
+func TestHostsOfAFailedInstallationWaitForNoDecision(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWritingImageToDisk, 3)
+	h := b.HostsOf(t, c)[0]
+	require.NoError(t, b.FailHost(t.Context(), activities.HostFailure{HostRef: ref(h), Reason: "I/O error"}))
+	require.NoError(t, b.FailInstallation(t.Context(), activities.ClusterFailure{ClusterID: c.ID, Reason: "paused", Waiting: true}))
+	require.True(t, b.HostsOf(t, c)[0].DecisionOpen, "its workflow still waits")
+	require.NoError(t, b.FailInstallation(t.Context(), activities.ClusterFailure{ClusterID: c.ID, Reason: "time ran out"}))
+	require.False(t, b.HostsOf(t, c)[0].DecisionOpen)
 }
 
 const kubeconfig = `apiVersion: v1

@@ -140,6 +140,7 @@ const (
 	FailureStep        = "StepFailed"      // the host ran the step and it failed
 	FailureInterrupted = "StepInterrupted" // the host does not know how far the step came
 	FailureRefused     = "Refused"         // the state of the cluster or host does not allow it
+	FailureConflict    = "StillConflict"   // as FailureRefused, and trying again for a while did not help
 	FailureSuperseded  = "Superseded"      // the attempt is over: its workflow has nothing left to do
 )
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 
 	"slipway/activities"
@@ -53,6 +54,7 @@ func New(c client.Client, d Dependencies) worker.Worker {
 		MaxConcurrentActivityTaskPollers: pollers,
 		MaxConcurrentWorkflowTaskPollers: pollers,
 		WorkerStopTimeout:                5 * time.Second,
+		Interceptors:                     []interceptor.WorkerInterceptor{&activities.Conflicts{}},
 	})
 	RegisterWorkflows(w)
 	RegisterActivities(w, d)

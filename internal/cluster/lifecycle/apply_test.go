@@ -8,6 +8,7 @@ import (
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // history records what a transition leaves for users.
@@ -60,6 +61,19 @@ func TestHistoryTellsWhatUsersCareAbout(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tt.want, rec.names())
 		})
+	}
+}
+
+// What names the host is dropped with the rest of what was learned of it.
+func TestEventOfAResetNamesTheHost(t *testing.T) {
+	t.Parallel()
+	h, rec := host(1, model.RoleMaster, "resetting"), &history{}
+	h.RequestedHostname = ""
+	h.Inventory = &wire.Inventory{Hostname: "from-its-inventory"}
+	_, err := lifecycle.ApplyHost(h, lifecycle.FinishHostReset, fineHost(), rec)
+	require.NoError(t, err)
+	for _, e := range rec.events {
+		require.Contains(t, e.Message, "from-its-inventory", e.Name)
 	}
 }
 

@@ -47,8 +47,9 @@ var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 		rec.Event(events.New(events.UserRequiredCompleteInstallationReset, AboutHost(h), nil, rec.Now()))
 	},
 	EffectReset: func(h *model.Host, _ *HostFacts, rec Recorder) {
+		about := AboutHost(h) // its name may be that of its inventory
 		forget(h)
-		rec.Event(events.New(events.HostInstallationReset, AboutHost(h), nil, rec.Now()))
+		rec.Event(events.New(events.HostInstallationReset, about, nil, rec.Now()))
 	},
 	EffectUnbound: func(h *model.Host, _ *HostFacts, _ Recorder) { h.LeaveCluster() },
 }

@@ -129,7 +129,7 @@ func TestStepOfTheSameTryIsTakenOverByAnotherRun(t *testing.T) {
 		}
 	}
 	forward := func(t *testing.T, s *store.Store, _ *model.Host) {
-		found, err := s.ForwardReported(t.Context(), func(model.PendingActivity) error { return nil })
+		found, err := s.ForwardReported(t.Context(), time.Minute, func(model.PendingActivity) error { return nil })
 		require.NoError(t, err)
 		require.True(t, found)
 	}

@@ -183,35 +183,6 @@ func sanitize(s string) string {
 	return string(out)
 }
 
-// ForwardReported locks one reported row that no other process forwards, calls forward,
-// and marks the row done when forward succeeds. It returns false when there was none.
-func (s *Store) ForwardReported(ctx context.Context, forward func(model.PendingActivity) error) (bool, error) {
-	found := false
-	err := s.inTx(ctx, func(tx pgx.Tx) error {
-		i, err := scanActivity(tx.QueryRow(ctx, `
-			select `+activityColumns+` from pending_activities
-			where state = 'reported'
-			order by reported_at, id
-			limit 1
-			for update skip locked`))
-		if isNoRows(err) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read reported pending activity: %w", err)
-		}
-		found = true
-		if err := forward(i); err != nil {
-			// Later ones first: a single stuck row must not hold up the others.
-			_, uerr := tx.Exec(ctx, `update pending_activities set reported_at = $2 where id = $1`, i.ID, s.Now())
-			return uerr
-		}
-		_, err = tx.Exec(ctx, `update pending_activities set state = 'done', done_at = $2 where id = $1`, i.ID, s.Now())
-		return err
-	})
-	return found, err
-}
-
 // ActivityDone marks a row whose result its activity returned itself.
 func (s *Store) ActivityDone(ctx context.Context, id string) error {
 	_, err := s.pool.Exec(ctx, `

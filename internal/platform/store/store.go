@@ -38,7 +38,7 @@ type Options struct {
 
 // Store is the database. It is safe for concurrent use.
 type Store struct {
-	pool   *pgxpool.Pool
+	pool   pool
 	sealer Sealer
 	now    func() time.Time
 	// observe is Options.Observe.
@@ -57,15 +57,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.MaxConns > 0 {
 		config.MaxConns = o.MaxConns
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
+	connections, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to database: %w", err)
 	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
+	if err := connections.Ping(ctx); err != nil {
+		connections.Close()
 		return nil, fmt.Errorf("connect to database: %w", err)
 	}
-	return &Store{pool: pool, sealer: o.Sealer, now: o.Now, observe: o.Observe}, nil
+	return &Store{pool: pool{connections}, sealer: o.Sealer, now: o.Now, observe: o.Observe}, nil
 }
 
 // Close ends all connections.
@@ -79,7 +79,7 @@ func (s *Store) Now() time.Time { return s.now().UTC().Truncate(time.Microsecond
 
 func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	if s.observe == nil {
-		return pgx.BeginFunc(ctx, s.pool, fn)
+		return away(pgx.BeginFunc(ctx, s.pool, fn))
 	}
 	var w watched
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -89,7 +89,7 @@ func (s *Store) inTx(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	if err == nil && len(w.events) > 0 {
 		s.observe(w.events)
 	}
-	return err
+	return away(err)
 }
 
 // notFound turns "no rows" into the model's error, which names what was looked for.

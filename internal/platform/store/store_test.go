@@ -205,10 +205,10 @@ func TestPendingActivityIsForwardedOnceAndSecondReplyDoesNothing(t *testing.T) {
 		got = append(got, i)
 		return nil
 	}
-	found, err := s.ForwardReported(t.Context(), forward)
+	found, err := s.ForwardReported(t.Context(), time.Minute, forward)
 	require.NoError(t, err)
 	require.True(t, found)
-	found, err = s.ForwardReported(t.Context(), forward)
+	found, err = s.ForwardReported(t.Context(), time.Minute, forward)
 	require.NoError(t, err)
 	require.False(t, found)
 	require.Len(t, got, 1)

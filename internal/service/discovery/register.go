@@ -85,6 +85,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 		// A later reboot that ends in the discovery image is a wrong boot order as well.
 		facts.Stage = model.StageRebooting
 	}
+	about := lifecycle.AboutHost(h) // its name may be that of its inventory
 	tr, err := lifecycle.ApplyHost(h, lifecycle.RegisterHost, facts, t)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	t.FailStepsOfOtherBoots(h, wire.ExitInterrupted, "host booted again before it took the step")
 	t.CheckIn(h)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
-	t.Event(events.New(events.HostRegistrationSucceeded, lifecycle.AboutHost(h), nil, t.Now()))
+	t.Event(events.New(events.HostRegistrationSucceeded, about, nil, t.Now()))
 	return nil
 }
 

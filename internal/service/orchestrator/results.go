@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
+	"github.com/google/uuid"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 
@@ -12,64 +15,92 @@ import (
 	"slipway/internal/model"
 )
 
-// forwarders is how many results travel to Temporal at once.
-const forwarders = 4
+const (
+	// forwarders is how many results travel to Temporal at once.
+	forwarders = 4
+	// beats is how many heartbeats do.
+	beats = 16
+	// callTime limits one call to Temporal, with the tries the SDK makes.
+	callTime = 10 * time.Second
+	// lease is how long a result is left to the process that forwards it: longer than its call.
+	lease = callTime + 5*time.Second
+)
 
 // forwardAll completes all reported activities.
 func (o *Orchestrator) forwardAll(ctx context.Context) error {
 	for ctx.Err() == nil {
-		var failure error
-		found, err := o.Store.ForwardReported(ctx, func(i model.PendingActivity) error {
-			failure = o.complete(ctx, i)
-			return failure
-		})
-		if err != nil {
+		found, err := o.Store.ForwardReported(ctx, lease, func(i model.PendingActivity) error { return o.complete(ctx, i) })
+		if err != nil || !found {
 			return err
-		}
-		if failure != nil {
-			return failure
-		}
-		if !found {
-			return nil
 		}
 	}
 	return nil
 }
 
-// complete ends a pending activity. One that has ended already, or a workflow that is
-// gone, counts as done: no caller waits for the result any more.
+// complete ends a pending activity. One that has ended already, a workflow that is gone, or a token that this Temporal did
+// not make count as done: no caller waits for the result any more.
 func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	result, failure := activities.Outcome(i)
 	err := o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
-	var notFound *serviceerror.NotFound
-	if errors.As(err, &notFound) {
-		o.Log.Info("result came after its activity ended", "activity", i.ID, "attempt", i.Attempt)
-		return nil
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case isEnded(err):
+		o.Log.Info("result came after its activity ended", "activity", i.ID, "attempt", i.Attempt, "error", err)
+	default:
 		return fmt.Errorf("complete activity of %s: %w", i.ID, err)
 	}
 	return nil
 }
 
 // beat records heartbeats for open pending activities: stages and milestones
-// by this service, steps by the host that polls.
+// by this service, steps by the host that polls. It returns all errors, and one keeps no other heartbeat from its way.
 func (o *Orchestrator) beat(ctx context.Context) error {
 	due, err := o.Store.DueHeartbeats(ctx, o.Alive)
 	if err != nil {
 		return err
 	}
-	for _, i := range due {
-		err := o.Temporal.RecordActivityHeartbeat(ctx, i.TaskToken)
-		var notFound *serviceerror.NotFound
-		var cancelled *temporal.CanceledError
-		switch {
-		case err == nil:
-		case errors.As(err, &notFound), errors.As(err, &cancelled):
-			// The activity was cancelled or its workflow ended; the workflow's own clean-up voids the row.
-		default:
-			return fmt.Errorf("heartbeat of %s: %w", i.ID, err)
-		}
+	failed := make([]error, len(due))
+	free := make(chan struct{}, beats)
+	var group sync.WaitGroup
+	for n, i := range due {
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			failed[n] = o.beatOne(ctx, i)
+		})
 	}
-	return nil
+	group.Wait()
+	return errors.Join(failed...)
+}
+
+func (o *Orchestrator) beatOne(ctx context.Context, i model.PendingActivity) error {
+	call, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	err := o.Temporal.RecordActivityHeartbeat(call, i.TaskToken)
+	var cancelled *temporal.CanceledError
+	if err == nil || errors.As(err, &cancelled) || isEnded(err) {
+		// The row stays: the workflow's own clean-up voids it, the next try needs it, or a workflow that is begun again in
+		// another Temporal takes it over.
+		return nil
+	}
+	return fmt.Errorf("heartbeat of %s: %w", i.ID, err)
+}
+
+// isEnded reports whether no workflow of this Temporal waits for an activity: it or its workflow has ended, or the token is
+// not readable, of another namespace, or of a namespace, named by its id, that does not exist
+// (go.temporal.io/server/common/rpc/interceptor/namespace_validator.go).
+func isEnded(err error) bool {
+	var notFound *serviceerror.NotFound
+	var invalid *serviceerror.InvalidArgument
+	var namespace *serviceerror.NamespaceNotFound
+	switch {
+	case errors.As(err, &notFound), errors.As(err, &invalid):
+		return true
+	case errors.As(err, &namespace):
+		_, err := uuid.Parse(namespace.Namespace) // ours would be missing by its name, until it is made
+		return err == nil
+	}
+	return false
 }
