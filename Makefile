@@ -16,6 +16,9 @@ DEADCODE_VERSION      := v0.49.0
 WORKFLOWCHECK_VERSION := v0.6.0
 D2_VERSION            := v0.7.1
 
+# The newest that the Go of go.mod builds.
+TEMPORAL_CLI_VERSION  := v1.5.1
+
 SCHEMATHESIS_VERSION  := 4.32.5
 HYPOTHESIS_VERSION    := 6.170.15
 
@@ -28,6 +31,8 @@ GOFUMPT       := $(TOOLS_DIR)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 DEADCODE      := $(TOOLS_DIR)/deadcode-$(DEADCODE_VERSION)/deadcode
 WORKFLOWCHECK := $(TOOLS_DIR)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 D2            := $(TOOLS_DIR)/d2-$(D2_VERSION)/d2
+
+TEMPORAL_CLI  := $(TOOLS_DIR)/temporal-cli-$(TEMPORAL_CLI_VERSION)/temporal
 
 SCHEMATHESIS  := $(TOOLS_DIR)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
 
@@ -104,6 +109,10 @@ test-docs: programs ## what the documentation shows: the session with curl, the 
 test-clients: programs ## clients that others wrote for the v2 API, unmodified
 	@$(MAKE) --no-print-directory run-clients
 
+.PHONY: test-temporal run-temporal
+test-temporal: programs ## Temporal in a user's hands: the lines of docs/workflows.md with the real temporal program (RUN=regexp)
+	@$(MAKE) --no-print-directory run-temporal
+
 .PHONY: test-reviews
 test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
 	$(NICE) $(GO) run ./test/reviews
@@ -177,6 +186,9 @@ run-docs:
 run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
 	AICLI=$(AICLI) $(NICE) $(GO) test -vet=off -timeout 15m -count=1 ./test/clients
+
+run-temporal: $(TEMPORAL_CLI)
+	TEMPORAL_CLI=$(TEMPORAL_CLI) $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v -parallel 2 -run '^TestTemporal$(RUN)' ./test/e2e
 
 run-nmstate:
 	@$(MAKE) --no-print-directory $(NMSTATE_ORACLE) $(NMSTATE_OLDEST) $(NMSTATECTL) || echo 'nmstate cannot be built here (cargo with Rust 1.88 or later): its tests are skipped'
@@ -262,6 +274,9 @@ $(NMSTATECTL):
 	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
 $(NMCLI):
 	@mkdir -p $(TOOLS_DIR) && deploy/debian-nmcli $(patsubst %/bin/nmcli,%,$@)
+$(TEMPORAL_CLI):
+	@echo "building the temporal program $(TEMPORAL_CLI_VERSION) into $(TOOLS_DIR) (the first build compiles another Temporal server: 5 to 10 minutes on 2 cores)"
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/temporalio/cli/cmd/temporal@$(TEMPORAL_CLI_VERSION)
 $(GOLANGCI):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(GOFUMPT):

@@ -1,0 +1,183 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/await"
+	"slipway/internal/wire"
+)
+
+// lines are the blocks of docs/workflows.md, "From the command line".
+type lines struct {
+	bundled, external string // what names the server, the cluster and a host, for both kinds of server
+	commands          []string
+	used              map[string]bool
+}
+
+var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+func documentedLines(t *testing.T) *lines {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/workflows.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(page), "\n## From the command line\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	blocks := shellBlock.FindAllStringSubmatch(section, -1)
+	require.Greater(t, len(blocks), 2)
+	l := &lines{bundled: blocks[0][1], external: blocks[0][1] + blocks[1][1], used: map[string]bool{}}
+	for _, block := range blocks[2:] {
+		for line := range strings.Lines(block[1]) {
+			l.commands = append(l.commands, strings.TrimSpace(line))
+		}
+	}
+	return l
+}
+
+// line is what the shell runs for the one line of the page that has all of the given phrases, for the host that the
+// variable host names.
+func (l *lines) line(ts *testscript.TestScript, before string, phrases []string) string {
+	var found []string
+	for _, line := range l.commands {
+		if contains(line, phrases) {
+			found = append(found, line)
+		}
+	}
+	if len(found) != 1 {
+		ts.Fatalf("require one documented line with %q, found %q", phrases, found)
+	}
+	l.used[found[0]] = true
+	return strings.ReplaceAll(before, "worker-1", ts.Getenv("host")) + found[0]
+}
+
+// contains reports whether a line has every one of the phrases, each as whole words.
+func contains(line string, phrases []string) bool {
+	line = " " + strings.NewReplacer(`"`, " ", "'", " ", ":", " ").Replace(line) + " "
+	for _, phrase := range phrases {
+		if !strings.Contains(line, " "+phrase+" ") {
+			return false
+		}
+	}
+	return true
+}
+
+// commandsOf are the commands of the scripts, beside testscript's own:
+//
+//	documented PHRASE...                the documented line with these phrases; with ! it has to fail
+//	await PATTERN documented PHRASE...  the same, until it prints what the pattern matches
+//	await PATTERN exec LINE             another line of the shell
+func (l *lines) commandsOf(before string, limit time.Duration) map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"documented": func(ts *testscript.TestScript, neg bool, phrases []string) {
+			line := l.line(ts, before, phrases)
+			err := ts.Exec("sh", "-euc", line)
+			// A server without processor time refuses what it could queue (consts.ErrWorkflowBusy of its history service).
+			for err != nil && strings.Contains(ts.ReadFile("stderr"), "Workflow is busy") {
+				err = ts.Exec("sh", "-euc", line)
+			}
+			if (err != nil) != neg {
+				ts.Fatalf("documented line with %q: %v", phrases, err)
+			}
+		},
+		"await": func(ts *testscript.TestScript, _ bool, args []string) {
+			pattern, text := regexp.MustCompile(args[0]), strings.Join(args[2:], " ")
+			if args[1] == "documented" {
+				text = l.line(ts, before, args[2:])
+			}
+			var out []byte
+			for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+				cmd := exec.Command("sh", "-euc", text)
+				cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"), "SLIPWAY_URL="+ts.Getenv("SLIPWAY_URL"), "HOME=/no-home")
+				if out, _ = cmd.Output(); pattern.Match(out) {
+					ts.Logf("%s", pattern.Find(out))
+					return
+				}
+			}
+			ts.Fatalf("%s never prints %s, but\n%s", text, args[0], out)
+		},
+	}
+}
+
+// temporalCLI is the program that make builds; the test is skipped without one.
+func temporalCLI(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("TEMPORAL_CLI")
+	if path == "" {
+		t.Skip("SKIP: this test needs the temporal program (make test-temporal)")
+	}
+	return path
+}
+
+// runScript runs a testscript of testdata against the fleet with the lines of the page; before is what they begin
+// with.
+func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
+	t.Helper()
+	path := filepath.Dir(temporalCLI(t)) + string(os.PathListSeparator) + filepath.Dir(f.program)
+	t.Run("script", func(t *testing.T) { // waits for the scripts, which are run in parallel
+		testscript.Run(t, testscript.Params{
+			Files: []string{filepath.Join("testdata", script)},
+			Cmds:  l.commandsOf(before, min(await.Limit(t)/2, 2*time.Minute)),
+			Setup: func(env *testscript.Env) error {
+				env.Setenv("PATH", path+string(os.PathListSeparator)+os.Getenv("PATH"))
+				env.Setenv("SLIPWAY_URL", f.url)
+				env.Setenv("host", "worker-1")
+				return nil
+			},
+			Deadline: time.Now().Add(await.Limit(t)),
+		})
+	})
+}
+
+// here replaces the names and addresses of the page by those of the fleet.
+func (f *fleet) here(text, temporal string) string {
+	return strings.NewReplacer("127.0.0.1:7233", temporal, "temporal.example.com:7233", temporal,
+		"http://127.0.0.1:8090", f.url, " lab ", " e2e ").Replace(text)
+}
+
+// The scripts begin the installation by slipway, and command it by documented lines alone. Each line of the page is run by
+// one of the two.
+func TestTemporalCommandLine(t *testing.T) {
+	t.Parallel()
+	temporalCLI(t)
+	l := documentedLines(t)
+	t.Run("of an installation to its end", func(t *testing.T) {
+		f := newFleet(t)
+		s := shape{masters: 3, workers: 3, speed: 200, flags: map[string][]string{
+			"worker-1": {"--fail", "image-write:4"}, "worker-2": {"--fail", "image-write:9"},
+		}}
+		f.define(t, s)
+		f.discover(t, s)
+		f.runScript(t, l, f.here(l.bundled, f.temporalAddress(t)), "temporal.txtar")
+		require.False(t, t.Failed())
+		f.awaitStatus(t, wire.ClusterStatusInstalled)
+		for name, writes := range map[string]int{"master-0": 1, "master-1": 1, "master-2": 1, "worker-0": 1, "worker-1": 5, "worker-2": 1} {
+			a := f.accounts(t)[name]
+			require.Equal(t, writes, a.commanded["image-write"], name)
+			require.Equal(t, writes, a.writes, name)
+		}
+	})
+	t.Run("of installations that are begun again", func(t *testing.T) {
+		f := newFleet(t)
+		// Hosts write their disks for 16 s: one that has rebooted from its disk when the reset comes would wait for
+		// somebody to boot it from the discovery image again.
+		s := shape{masters: 3, workers: 2, speed: 15}
+		f.define(t, s)
+		f.discover(t, s)
+		f.runScript(t, l, f.here(l.bundled, f.temporalAddress(t)), "temporal-again.txtar")
+		for name, a := range f.accounts(t) {
+			require.LessOrEqual(t, a.writes, a.commanded["image-write"], "%s was written more often than commanded", name)
+		}
+	})
+	for _, line := range l.commands {
+		require.True(t, t.Failed() || l.used[line], "no script runs: %s", line)
+	}
+}
