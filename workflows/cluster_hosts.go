@@ -40,6 +40,7 @@ func (w *clusterInstall) continueHosts(ctx workflow.Context) error {
 	if w.paused {
 		w.hold(ctx, true)
 	}
+	w.begun = true
 	for _, h := range w.plan.Hosts {
 		workflow.Go(ctx, func(ctx workflow.Context) { w.watch(ctx, h) })
 	}
@@ -48,8 +49,8 @@ func (w *clusterInstall) continueHosts(ctx workflow.Context) error {
 
 // How often, and for how long, a child is waited for that another workflow of the cluster left behind.
 const (
-	replaceEvery = 5 * time.Second
-	replaceTries = 36
+	replaceEvery = 2 * time.Second
+	replaceTries = 90
 )
 
 // replaceHost starts the child of a host, once the one of another workflow has ended.
@@ -127,6 +128,7 @@ func (w *clusterInstall) startHosts(ctx workflow.Context) error {
 			return err
 		}
 	}
+	w.begun = true
 	for _, h := range w.plan.Hosts {
 		workflow.Go(ctx, func(ctx workflow.Context) { w.watch(ctx, h) })
 	}
@@ -199,6 +201,9 @@ func (w *clusterInstall) listenForLost(ctx workflow.Context) {
 		var n HostNews
 		if !losses.Receive(ctx, &n) {
 			return
+		}
+		if err := workflow.Await(ctx, func() bool { return w.begun }); err != nil {
+			return // no child takes the place of one that is being started
 		}
 		at := slices.IndexFunc(w.plan.Hosts, func(h activities.HostPlan) bool { return h.ID == n.HostID })
 		if at < 0 || n.Attempt != w.request.Attempt || ctx.Err() != nil || w.phase == PhaseDone || w.settled(n.HostID) {

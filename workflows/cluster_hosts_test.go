@@ -137,3 +137,20 @@ func TestWorkflowOfAnInstallationThatIsOverWritesNothing(t *testing.T) {
 	require.ErrorContains(t, env.GetWorkflowError(), "installation 1 is over")
 	require.Equal(t, []string{"freeze"}, w.lines())
 }
+
+// The list of workflows lags behind: a host that is said to be lost may run.
+func TestHostThatRunsIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.blocked["worker-1 image-write"], w.stands = true, model.StageWritingImageToDisk
+	env := environment(t, w)
+	lost := workflows.HostNews{HostID: w.plan.Hosts[4].ID, Reason: "it is not in the list", Attempt: 1}
+	env.RegisterDelayedCallback(func() {
+		require.NoError(t, env.SignalWorkflowByID("default-test-workflow-id", workflows.SignalHostLost, lost))
+	}, time.Minute)
+	env.RegisterDelayedCallback(func() { w.release(t, env, "worker-1 image-write") }, 2*time.Minute)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 1, count(w.lines(), "worker-1 image-write"))
+	require.Zero(t, count(w.lines(), "worker-1 failed: Writing image to disk: it is not in the list"))
+}

@@ -26,6 +26,7 @@ type clusterInstall struct {
 	deciding workflow.Mutex // held by what waits
 	expired  error          // the time is over and was not extended
 	gateOpen bool           // the control plane is up
+	begun    bool           // every host has its child
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture
 }
