@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
@@ -14,29 +13,12 @@ import (
 	"slipway/internal/service/installation"
 )
 
-// userNeededEvery is how often AwaitUserNeeded looks.
-const userNeededEvery = 5 * time.Second
-
-// AwaitUserNeeded returns when the cluster waits for its user. It looks itself, because
-// nothing else waits for it.
+// AwaitUserNeeded returns when the cluster waits for its user.
 func (a *Clusters) AwaitUserNeeded(ctx context.Context, r InstallRequest) error {
-	ticker := time.NewTicker(userNeededEvery)
-	defer ticker.Stop()
-	for {
-		c, err := a.Store.Cluster(ctx, r.ClusterID)
-		if err != nil {
-			return nonRetryable(err)
-		}
-		if c.Status == model.ClusterInstallingPendingUserAction {
-			return nil
-		}
-		activity.RecordHeartbeat(ctx)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
+	row := pendingActivity(ctx, r.ClusterID, model.ActivityStatus, model.StatusReached)
+	row.Awaited = []string{string(model.ClusterInstallingPendingUserAction)}
+	_, err := arm(ctx, a.Store, row)
+	return nonRetryable(err)
 }
 
 // FinalizingStage returns which stage the controller reported last (empty before the first one), how long ago, and how

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -170,11 +169,7 @@ func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, err
 	return verdict, err
 }
 
-// rediscoveryEvery is how often the status of an awaited host is looked at.
-const rediscoveryEvery = time.Second
-
-// AwaitRediscovery returns when the host runs the live image again and has passed its
-// checks. It looks itself, because nothing else waits for it.
+// AwaitRediscovery returns when the host runs the live image again and has passed its checks.
 func (a *Hosts) AwaitRediscovery(ctx context.Context, r HostRef) error {
-	return a.await(ctx, r, lifecycle.Rediscovered.Has)
+	return awaitHost(ctx, a.Store, r, model.StatusReached, lifecycle.Rediscovered)
 }

@@ -3,9 +3,7 @@ package activities
 import (
 	"context"
 	"slices"
-	"time"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"slipway/internal/cluster/lifecycle"
@@ -125,25 +123,4 @@ func sameAttempt(h *model.Host, attempt int) error {
 		return model.NotFoundf("attempt %d of host %s is over: it is %s and in attempt %d", attempt, h.Hostname(), h.Status, h.WorkflowAttempt)
 	}
 	return nil
-}
-
-// await looks at the status of a host until it is what is waited for.
-func (a *Hosts) await(ctx context.Context, r HostRef, reached func(model.HostStatus) bool) error {
-	ticker := time.NewTicker(rediscoveryEvery)
-	defer ticker.Stop()
-	for {
-		h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
-		if err != nil {
-			return nonRetryable(err)
-		}
-		if reached(h.Status) {
-			return nil
-		}
-		activity.RecordHeartbeat(ctx)
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-ticker.C:
-		}
-	}
 }

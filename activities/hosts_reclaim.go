@@ -62,5 +62,5 @@ func reclaimStep(tx *store.Tx, h *model.Host, event lifecycle.HostEvent, why str
 
 // AwaitPool returns when a reclaimed host has registered from the discovery image.
 func (a *Hosts) AwaitPool(ctx context.Context, r HostRef) error {
-	return a.await(ctx, r, func(s model.HostStatus) bool { return !lifecycle.Reclaimed.Has(s) })
+	return awaitHost(ctx, a.Store, r, model.StatusLeft, lifecycle.Reclaimed)
 }

@@ -135,15 +135,31 @@ func (a *Steps) WasSent(ctx context.Context, r StepRequest) (bool, error) {
 	return sent, err
 }
 
-// arm writes the row; one that was reported before gives its result at once.
+// awaitHost waits until a host has reached or left some statuses. No slot of the worker is held meanwhile, however many
+// hosts wait and however long.
+func awaitHost(ctx context.Context, s *store.Store, r HostRef, how string, statuses model.HostStatuses) error {
+	row := pendingActivity(ctx, r.ClusterID, model.ActivityStatus, how)
+	row.InfraEnvID, row.HostID = &r.InfraEnvID, &r.HostID
+	for _, status := range statuses {
+		row.Awaited = append(row.Awaited, string(status))
+	}
+	_, err := arm(ctx, s, row)
+	return nonRetryable(err)
+}
+
 func (a *Steps) arm(ctx context.Context, row model.PendingActivity) (StepResult, error) {
-	now, err := a.Store.ArmActivity(ctx, row)
+	return arm(ctx, a.Store, row)
+}
+
+// arm writes the row; one that was reported before gives its result at once.
+func arm(ctx context.Context, s *store.Store, row model.PendingActivity) (StepResult, error) {
+	now, err := s.ArmActivity(ctx, row)
 	if err != nil {
 		return StepResult{}, fenced(err)
 	}
 	switch now.State {
 	case model.ActivityReported, model.ActivityDone:
-		if err := a.Store.ActivityDone(ctx, now.ID); err != nil {
+		if err := s.ActivityDone(ctx, now.ID); err != nil {
 			return StepResult{}, err
 		}
 		return Outcome(now)

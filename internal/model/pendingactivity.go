@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,11 +11,19 @@ import (
 type ActivityKind string
 
 // A step is run by an agent and completed by its reply; a stage is completed when the
-// host reports it (or has passed it); a milestone is completed by a fact of the cluster.
+// host reports it (or has passed it); a milestone is completed by a fact of the cluster; a status is completed when the
+// host, or the cluster of a row without a host, has reached or left some statuses.
 const (
 	ActivityStep      ActivityKind = "step"
 	ActivityStage     ActivityKind = "stage"
 	ActivityMilestone ActivityKind = "milestone"
+	ActivityStatus    ActivityKind = "status"
+)
+
+// The types of rows of kind ActivityStatus.
+const (
+	StatusReached = "reached" // one of the awaited statuses
+	StatusLeft    = "left"    // all of them
 )
 
 // ActivityState is where a pending activity is between the workflow and the host.
@@ -39,12 +48,14 @@ type PendingActivity struct {
 	State      ActivityState
 	ClusterID  uuid.UUID
 	InfraEnvID *uuid.UUID
-	HostID     *uuid.UUID // nil for milestones
-	// Type is the step type, the stage or the milestone.
+	HostID     *uuid.UUID // nil for milestones, and statuses of clusters
+	// Type is the step type, the stage, the milestone, StatusReached or StatusLeft.
 	Type string
 	Args []string
-	// Fence holds back a step; stages and milestones have none.
+	// Fence holds back a step; others have none.
 	Fence Fence
+	// Awaited are the statuses a row of kind ActivityStatus is about.
+	Awaited []string
 
 	WorkflowID string
 	RunID      string
@@ -83,6 +94,11 @@ type Fence struct {
 // Open reports whether the pending activity still waits for its host.
 func (i *PendingActivity) Open() bool {
 	return i.State == ActivityPending || i.State == ActivitySent
+}
+
+// Reached reports whether a row of kind ActivityStatus has what it waits for, at a status.
+func (i *PendingActivity) Reached(status string) bool {
+	return (i.Type == StatusLeft) != slices.Contains(i.Awaited, status)
 }
 
 // Milestone is a fact of a cluster that its workflow waits for.

@@ -223,7 +223,12 @@ func (s *Store) writeCluster(ctx context.Context, tx pgx.Tx, now time.Time, c *m
 	if err != nil {
 		return fmt.Errorf("update cluster %s: %w", c.ID, err)
 	}
-	return nil
+	if before.status == after.status {
+		return nil
+	}
+	t := &Tx{now: now}
+	clusterReached(&t.batch, c, now)
+	return t.flush(ctx, tx)
 }
 
 func (s *Store) clusterState(c *model.Cluster) (rowState, error) {

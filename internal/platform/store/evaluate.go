@@ -143,7 +143,9 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes 
 		if err != nil {
 			return fmt.Errorf("encode host %s: %w", h.ID, err)
 		}
-		if old, ok := p.host(h); ok && old.Status != h.Status {
+		old, ok := p.host(h)
+		moved := ok && old.Status != h.Status
+		if moved {
 			h.StatusUpdatedAt = all.now
 		}
 		h.UpdatedAt = all.now
@@ -151,6 +153,9 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes 
 			update hosts set status = $3, status_info = $4, status_updated_at = $5, doc = $6, updated_at = $7
 			where infra_env_id = $1 and id = $2`,
 			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, doc, all.now)
+		if moved {
+			hostReached(&all.batch, h, all.now)
+		}
 		if change.Tx != nil {
 			all.batch.QueuedQueries = append(all.batch.QueuedQueries, change.Tx.batch.QueuedQueries...)
 			all.events = append(all.events, change.Tx.events...)

@@ -250,7 +250,12 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 	if err != nil {
 		return fmt.Errorf("update host %s: %w", h.ID, err)
 	}
-	return nil
+	if before.status == after.status {
+		return nil
+	}
+	t := &Tx{now: now}
+	hostReached(&t.batch, h, now)
+	return t.flush(ctx, tx)
 }
 
 func (s *Store) hostState(h *model.Host) (rowState, error) {

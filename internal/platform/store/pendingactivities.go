@@ -15,7 +15,7 @@ import (
 const activityColumns = `
 	id, kind, state, cluster_id, infra_env_id, host_id, type, args, workflow_id, run_id, activity_id, task_token, attempt,
 	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt, host_try,
-	boot`
+	boot, awaited`
 
 // ArmActivity writes the row of an activity, or gives the existing row of an earlier
 // attempt the new task token. A step that an older run of the workflow commanded in the same try of the host becomes that of
@@ -31,7 +31,13 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 	var out model.PendingActivity
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
-		if i.Kind == model.ActivityStep {
+		reached := false
+		switch i.Kind {
+		case model.ActivityStatus:
+			if reached, err = standing(ctx, tx, i); err != nil {
+				return err
+			}
+		case model.ActivityStep:
 			if err := passFence(ctx, tx, i); err != nil {
 				return err
 			}
@@ -42,15 +48,15 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		_, err := tx.Exec(ctx, `
 			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args,
 			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at,
-			  takes, cluster_attempt, host_attempt, host_try, boot)
+			  takes, cluster_attempt, host_attempt, host_try, boot, awaited)
 			values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
-			  $15, nullif($16, 0), nullif($17, 0), nullif($18, 0), nullif($19, ''))
+			  $15, nullif($16, 0), nullif($17, 0), nullif($18, 0), nullif($19, ''), $20)
 			on conflict (id) do update set
 			  task_token = $11, attempt = $12, heartbeat_at = $14, workflow_id = $8, run_id = $9, activity_id = $10,
 			  state = case when i.state = 'sent' and i.run_id = $9 then 'pending' else i.state end`,
 			i.ID, i.Kind, i.ClusterID, i.InfraEnvID, i.HostID, i.Type, args, i.WorkflowID, i.RunID, i.ActivityID,
 			i.TaskToken, i.Attempt, int64(i.HeartbeatEvery), t.now, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt,
-			i.Fence.HostTry, i.Fence.Boot)
+			i.Fence.HostTry, i.Fence.Boot, i.Awaited)
 		if err != nil {
 			return fmt.Errorf("write pending activity %s: %w", i.ID, err)
 		}
@@ -64,6 +70,9 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		t.batch.Queue(`
 			update pending_activities set state = 'superseded', done_at = $3
 			where workflow_id = $1 and run_id <> $2 and state in ('pending', 'sent', 'reported')`, i.WorkflowID, i.RunID, t.now)
+		if reached {
+			t.batch.Queue(`update pending_activities set state = 'reported', reported_at = $2 where id = $1 and state = 'pending'`, i.ID, t.now)
+		}
 		if i.HostID != nil {
 			t.notify(channelHosts, i.HostID.String())
 		}
@@ -231,7 +240,7 @@ func scanActivity(row pgx.Row) (model.PendingActivity, error) {
 	var boot *string
 	err := row.Scan(&i.ID, &i.Kind, &i.State, &i.ClusterID, &i.InfraEnvID, &i.HostID, &i.Type, &args, &i.WorkflowID, &i.RunID,
 		&i.ActivityID, &i.TaskToken, &i.Attempt, &every, &i.ExitCode, &i.Output, &i.Error, &i.CreatedAt, &sent, &reported, &done,
-		&i.Fence.Takes, &ofCluster, &ofHost, &try, &boot)
+		&i.Fence.Takes, &ofCluster, &ofHost, &try, &boot, &i.Awaited)
 	if err != nil {
 		return i, err
 	}

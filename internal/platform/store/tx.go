@@ -94,11 +94,11 @@ func (t *Tx) StageReached(h *model.Host, reached []model.Stage) {
 	t.notify(channelReported, h.ID.String())
 }
 
-// FailSteps completes all open pending activities of a host with an exit code and an error.
+// FailSteps completes all open pending activities of a host with an exit code and an error, except waits for its status.
 func (t *Tx) FailSteps(h *model.Host, exitCode int, reason string) {
 	t.batch.Queue(`
 		update pending_activities set state = 'reported', reported_at = $5, exit_code = $3, error = $4
-		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent')`,
+		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent') and kind <> 'status'`,
 		h.InfraEnvID, h.ID, exitCode, reason, t.now)
 	t.notify(channelReported, h.ID.String())
 }
@@ -140,6 +140,14 @@ func (t *Tx) SupersedeHost(h *model.Host) {
 	t.batch.Queue(`
 		update pending_activities set state = 'superseded', done_at = $3
 		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent', 'reported')`,
+		h.InfraEnvID, h.ID, t.now)
+}
+
+// SupersedeSteps voids the open steps of one host.
+func (t *Tx) SupersedeSteps(h *model.Host) {
+	t.batch.Queue(`
+		update pending_activities set state = 'superseded', done_at = $3
+		where infra_env_id = $1 and host_id = $2 and kind = 'step' and state in ('pending', 'sent', 'reported')`,
 		h.InfraEnvID, h.ID, t.now)
 }
 

@@ -94,7 +94,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	switch tr.Effect {
 	case lifecycle.EffectRegistered:
 		if tr.From == model.HostReclaimingRebooting {
-			t.SupersedeHost(h) // the reply to its reboot may be lost: it would be asked for again
+			t.SupersedeSteps(h) // the reply to its reboot may be lost: it would be asked for again
 		}
 		if tr.From == model.HostPreparingForInstallation || tr.From == model.HostPreparingSuccessful {
 			t.FailSteps(h, wire.ExitInterrupted, "host rebooted while it was prepared")

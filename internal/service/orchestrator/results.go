@@ -42,7 +42,11 @@ func (o *Orchestrator) forwardAll(ctx context.Context) error {
 func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	result, failure := activities.Outcome(i)
+	outcome, failure := activities.Outcome(i)
+	var result any = outcome
+	if i.Kind == model.ActivityStatus {
+		result = nil // these activities have none
+	}
 	err := o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
 	switch {
 	case err == nil:
@@ -54,9 +58,13 @@ func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) er
 	return nil
 }
 
-// beat records heartbeats for open pending activities: stages and milestones
-// by this service, steps by the host that polls. It returns all errors, and one keeps no other heartbeat from its way.
+// beat records heartbeats for open pending activities: stages, milestones and statuses by this service, steps by the host
+// that polls. Statuses that were reached unnoticed are reported first. It returns all errors; one keeps no other heartbeat
+// from its way.
 func (o *Orchestrator) beat(ctx context.Context) error {
+	if err := o.Store.CompleteStatuses(ctx); err != nil {
+		return err
+	}
 	due, err := o.Store.DueHeartbeats(ctx, o.Alive)
 	if err != nil {
 		return err
