@@ -68,8 +68,15 @@ func (i *Installer) Generate(ctx context.Context, in GenerateInput) (*Output, er
 	return out, err
 }
 
-// inFolder runs the installer in a private folder, which is removed afterwards.
+// inFolder runs the installer in a private folder, which is removed afterwards. It waits until fewer than Options.Runs others
+// run; the wait is none of its time.
 func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(context.Context, *generation) error) error {
+	select {
+	case i.releases.runs <- struct{}{}:
+		defer func() { <-i.releases.runs }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait for other installers: %w", context.Cause(ctx))
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, i.releases.opts.RunTimeout,
 		fmt.Errorf("took longer than %s", i.releases.opts.RunTimeout))
 	defer cancel()

@@ -91,6 +91,56 @@ func TestTheInstallerHasATimeLimit(t *testing.T) {
 	gone(t, hanging(t, file))
 }
 
+// crowd is an installer that writes how many of it run, and ends when the file "go" is in the folder.
+func crowd(dir string) []string {
+	return []string{"/bin/sh", "-c", `cd '` + dir + `' && mkdir run/$$ && ls run | wc -l >> counts
+		while [ ! -e go ]; do sleep 0.02; done; rmdir run/$$; exit 1`}
+}
+
+func TestInstallersWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(at, "run"), 0o700))
+	p := serve(t, payload.Options{}, crowd(at)...)
+	r, dir := open(t, p, func(o *release.Options) { o.Runs = 2 })
+	i := installer(t, r, p.ReleaseImage("4.20.33"))
+	ended := make(chan error)
+	generate := func(ctx context.Context) {
+		_, err := i.Generate(ctx, release.GenerateInput{InstallConfig: []byte("{}")})
+		ended <- err
+	}
+	for range 2 {
+		go generate(t.Context())
+	}
+	count := func(path string) int {
+		entries, err := os.ReadDir(path)
+		require.NoError(t, err)
+		return len(entries)
+	}
+	await.True(t, func() bool { return count(filepath.Join(at, "run")) == 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	go generate(ctx)
+	err := <-ended
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "wait for other installers", "two run")
+	for range 4 {
+		go generate(t.Context())
+	}
+	require.Equal(t, 2, count(filepath.Join(dir, "work")), "those that wait have no folder")
+	require.NoError(t, os.WriteFile(filepath.Join(at, "go"), nil, 0o600))
+	for range 6 {
+		var failure *release.GenerateError
+		require.ErrorAs(t, <-ended, &failure, "each had its turn")
+	}
+	counts, err := os.ReadFile(filepath.Join(at, "counts"))
+	require.NoError(t, err)
+	require.Len(t, strings.Fields(string(counts)), 6)
+	for _, at := range strings.Fields(string(counts)) {
+		require.Contains(t, []string{"1", "2"}, at)
+	}
+}
+
 func TestOneDownloadServesAllWhoAsk(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})

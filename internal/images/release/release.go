@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ type Options struct {
 	PullTimeout time.Duration // 30 minutes
 	// RunTimeout bounds one generation.
 	RunTimeout time.Duration // 10 minutes
+	// Runs is how many installers run at a time; each is busy with one processor.
+	Runs int64 // one for each processor of this process
 	// Environment is added to that of the installer, KEY=value.
 	Environment []string
 	// User is who installers run as, for a process of root: without its files, keys and sockets in reach. nil: the
@@ -54,6 +57,7 @@ func (o Options) withDefaults() Options {
 	o.InstallerLimit = orDefault(o.InstallerLimit, 2<<30)
 	o.PullTimeout = orDefault(o.PullTimeout, 30*time.Minute)
 	o.RunTimeout = orDefault(o.RunTimeout, 10*time.Minute)
+	o.Runs = orDefault(o.Runs, int64(runtime.GOMAXPROCS(0)))
 	return o
 }
 
@@ -73,6 +77,7 @@ type Releases struct {
 	work      string // folders of running installers
 	workLock  string
 	downloads singleflight.Group
+	runs      chan struct{} // installers that run
 	stop      context.CancelFunc
 	running   context.Context // ends with Close
 
@@ -100,6 +105,7 @@ func Open(dir string, opts Options) (*Releases, error) {
 		cache:     &cache{dir: filepath.Join(dir, "installers"), limit: opts.CacheLimit, now: opts.Now, mode: opts.User.programMode()},
 		work:      filepath.Join(dir, "work"),
 		workLock:  filepath.Join(dir, "work.lock"),
+		runs:      make(chan struct{}, opts.Runs),
 		infos:     map[string]Info{},
 	}
 	mode := opts.User.folderMode()
