@@ -150,13 +150,14 @@ func TestRolesRunAloneAgainstOthers(t *testing.T) {
 	require.True(t, found, up.ready)
 	env := []string{
 		"TEMPORAL_ADDRESS=127" + frontend,
+		"TEMPORAL_CONFIG_FILE=" + filepath.Join(dir, "temporal", "temporal.toml"),
 		"SLIPWAY_DATABASE_URL=postgres:///slipway?user=slipway&host=" + filepath.Join(dir, "run"),
 	}
 	requireReady(t, start(t, env, "api", "--data-dir", dir).api(t))
 	requireReady(t, start(t, env, "worker", "--data-dir", dir).api(t))
 
 	t.Run("but not a second server on one database", func(t *testing.T) {
-		require.Contains(t, fails(t, env[1:], "up", "--data-dir", dir),
+		require.Contains(t, fails(t, env[2:], "up", "--data-dir", dir),
 			"another process runs the Temporal server on this database: slipway engine ")
 	})
 }

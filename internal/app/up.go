@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"slipway/internal/app/process"
@@ -86,17 +87,24 @@ func (c *upCommand) startTemporal(ctx context.Context, p *process.Process, s *se
 	if err := level.UnmarshalText([]byte(c.TemporalLog)); err != nil {
 		return fmt.Errorf("read --temporal-log-level: %w", err)
 	}
+	folder, err := filepath.Abs(filepath.Join(c.DataDir, "temporal"))
+	if err != nil {
+		return fmt.Errorf("find the folder of Temporal's certificates: %w", err)
+	}
 	server, err := engine.StartTemporal(ctx, engine.TemporalOptions{
-		DatabaseURL: s.DatabaseURL, Port: c.TemporalPort, Logger: process.Quieter(p.Log, "temporal", level), Now: p.Now,
+		DatabaseURL: s.DatabaseURL, Port: c.TemporalPort, Certificates: folder,
+		Logger: process.Quieter(p.Log, "temporal", level), Now: p.Now,
 	})
 	if err != nil {
 		return c.portError(err)
 	}
-	s.Temporal = frontend.Bundled(server.Address())
 	s.AddMetrics(server.Metrics())
 	s.Shutdown.Add("Temporal", 3*time.Second, server.Stop)
 	s.Shutdown.Watch(server.Done(), server.Err)
-	return nil
+	if s.Temporal, err = frontend.Bundled(server.Address(), frontend.CertificatesIn(server.Certificates())); err != nil {
+		return err
+	}
+	return s.Temporal.WriteConfig(filepath.Join(folder, "temporal.toml"), s.CodecAddress())
 }
 
 // portError adds what to do about a port that is taken.

@@ -9,6 +9,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"slipway/test/built"
 	"slipway/workflows"
 )
 
@@ -16,7 +17,7 @@ import (
 // hosts wait for one: the reset of a cluster has each host stop its installation.
 func (s *service) delivery(b *testing.B, fleet []*cluster, machines []*machine) {
 	a := s.hold(machines)
-	history, err := client.DialContext(b.Context(), client.Options{HostPort: s.temporal, Namespace: "slipway"})
+	history, err := client.DialContext(b.Context(), built.Temporal(b, s.dir))
 	require.NoError(b, err)
 	defer history.Close()
 	for b.Loop() {

@@ -27,11 +27,10 @@ var program = flag.String("slipway", "../../bin/slipway", "program to measure")
 
 // service is `slipway up` with a data folder of its own.
 type service struct {
-	tb       testing.TB
-	dir      string
-	command  *exec.Cmd
-	api      string // base URL
-	temporal string // host:port
+	tb      testing.TB
+	dir     string
+	command *exec.Cmd
+	api     string // base URL
 	// took is the time from the start of the process to its line that it is ready.
 	took   time.Duration
 	stderr bytes.Buffer
@@ -66,7 +65,7 @@ func newService(tb testing.TB) *service {
 	return s
 }
 
-var readyLine = regexp.MustCompile(`API (http://[^ ,]+),.* Temporal ([0-9.]+:[0-9]+)`)
+var readyLine = regexp.MustCompile(`API (http://[^ ,]+),.* Temporal [0-9.]+:[0-9]+`)
 
 func (s *service) start() {
 	s.tb.Helper()
@@ -83,7 +82,7 @@ func (s *service) start() {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	found := readyLine.FindStringSubmatch(line)
 	require.NotNil(s.tb, found, line)
-	s.api, s.temporal = found[1], found[2]
+	s.api = found[1]
 	s.client = client.New(client.Options{BaseURL: s.api})
 	s.tables, err = pgxpool.New(context.Background(),
 		"host="+filepath.Join(s.dir, "run")+" port=5432 user=slipway dbname=slipway sslmode=disable search_path=slipway")

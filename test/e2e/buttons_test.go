@@ -13,6 +13,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/wire"
+	"slipway/test/built"
 
 	commonpb "go.temporal.io/api/common/v1"
 )
@@ -20,7 +21,7 @@ import (
 // temporal is a client of the fleet's Temporal, as its UI is one.
 func (f *fleet) temporal(t *testing.T) client.Client {
 	t.Helper()
-	c, err := client.DialContext(t.Context(), client.Options{HostPort: f.temporalAddress(t), Namespace: "slipway"})
+	c, err := client.DialContext(t.Context(), built.Temporal(t, f.dataDir))
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c

@@ -21,6 +21,7 @@ import (
 
 	"slipway/internal/platform/encryption"
 	"slipway/internal/service/orchestrator"
+	"slipway/test/built"
 )
 
 // history is one workflow as Temporal keeps it, and as its payloads read once opened.
@@ -31,10 +32,10 @@ type history struct {
 }
 
 // histories reads every workflow of the namespace.
-func histories(t *testing.T, temporalAddress, dataDir string) []history {
+func histories(t *testing.T, dataDir string) []history {
 	t.Helper()
 	ctx := t.Context()
-	c, err := client.DialContext(ctx, client.Options{HostPort: temporalAddress, Namespace: "slipway"})
+	c, err := client.DialContext(ctx, built.Temporal(t, dataDir))
 	require.NoError(t, err)
 	defer c.Close()
 	sealer, err := encryption.LoadOrCreate(filepath.Join(dataDir, "keys"))

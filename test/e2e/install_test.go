@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,16 +17,6 @@ import (
 // fast lets nothing take time on the machines.
 var fast = shape{masters: 3, workers: 2, speed: 0}
 
-// temporalAddress is where the service of the fleet said last that its Temporal is.
-func (f *fleet) temporalAddress(t *testing.T) string {
-	t.Helper()
-	log, err := os.ReadFile(f.service.log)
-	require.NoError(t, err)
-	found := regexp.MustCompile(`Temporal (127\.0\.0\.1:\d+)\n`).FindAllSubmatch(log, -1)
-	require.NotEmpty(t, found)
-	return string(found[len(found)-1][1])
-}
-
 func TestClusterIsInstalledAndItsHistoryTellsEverythingButSecrets(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -41,7 +29,7 @@ func TestClusterIsInstalledAndItsHistoryTellsEverythingButSecrets(t *testing.T) 
 	password, err := f.client.ClusterCredentialsFile(t.Context(), f.id, "kubeadmin-password")
 	require.NoError(t, err)
 	require.NotEmpty(t, password)
-	all := histories(t, f.temporalAddress(t), f.dataDir)
+	all := histories(t, f.dataDir)
 	record(t, "ha", all)
 	children := 0
 	for _, h := range all {
@@ -81,7 +69,7 @@ func TestSingleNodeIsInstalled(t *testing.T) {
 	f.install(t)
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.nothingLost(t, true)
-	record(t, "sno", histories(t, f.temporalAddress(t), f.dataDir))
+	record(t, "sno", histories(t, f.dataDir))
 }
 
 func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
@@ -97,7 +85,7 @@ func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
 		require.Equal(t, 1, a.commanded["install"], name)
 		require.Zero(t, a.commanded["image-write"], name)
 	}
-	record(t, "v2", histories(t, f.temporalAddress(t), f.dataDir))
+	record(t, "v2", histories(t, f.dataDir))
 }
 
 func TestOneFailedHostIsRetriedAlone(t *testing.T) {
@@ -143,7 +131,7 @@ func TestOneFailedHostIsRetriedAlone(t *testing.T) {
 		require.Equal(t, want, a.commanded["disk-clean"], name)
 		require.Equal(t, want, a.writes, name)
 	}
-	record(t, "retry", histories(t, f.temporalAddress(t), f.dataDir))
+	record(t, "retry", histories(t, f.dataDir))
 }
 
 func TestHostThatLosesItsNetworkIsRetriedOnceItIsBack(t *testing.T) {
@@ -220,13 +208,13 @@ func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
 	for name, a := range f.accounts(t) {
 		require.Equal(t, wire.HostStatusKnown, a.host.Status, name)
 	}
-	record(t, "cancel", histories(t, f.temporalAddress(t), f.dataDir))
+	record(t, "cancel", histories(t, f.dataDir))
 	f.install(t)
 	f.await(t, "a host that writes its disk again", writesADisk)
 	_, err = f.client.ResetCluster(t.Context(), f.id)
 	require.NoError(t, err)
 	f.awaitStatus(t, wire.ClusterStatusReady)
-	record(t, "reset", histories(t, f.temporalAddress(t), f.dataDir))
+	record(t, "reset", histories(t, f.dataDir))
 }
 
 func writesADisk(c *wire.Cluster) bool {

@@ -137,10 +137,9 @@ func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 	})
 }
 
-// here replaces the names and addresses of the page by those of the fleet.
-func (f *fleet) here(text, temporal string) string {
-	return strings.NewReplacer("127.0.0.1:7233", temporal, "temporal.example.com:7233", temporal,
-		"http://127.0.0.1:8090", f.url, " lab ", " e2e ").Replace(text)
+// here replaces the names and places of the page by those of the fleet.
+func (f *fleet) here(text string) string {
+	return strings.NewReplacer("/var/lib/slipway", f.dataDir, " lab ", " e2e ").Replace(text)
 }
 
 // The scripts begin the installation by slipway, and command it by documented lines alone. Each line of the page is run by
@@ -156,7 +155,7 @@ func TestTemporalCommandLine(t *testing.T) {
 		}}
 		f.define(t, s)
 		f.discover(t, s)
-		f.runScript(t, l, f.here(l.bundled, f.temporalAddress(t)), "temporal.txtar")
+		f.runScript(t, l, f.here(l.bundled), "temporal.txtar")
 		require.False(t, t.Failed())
 		f.awaitStatus(t, wire.ClusterStatusInstalled)
 		for name, writes := range map[string]int{"master-0": 1, "master-1": 1, "master-2": 1, "worker-0": 1, "worker-1": 5, "worker-2": 1} {
@@ -172,7 +171,7 @@ func TestTemporalCommandLine(t *testing.T) {
 		s := shape{masters: 3, workers: 2, speed: 15}
 		f.define(t, s)
 		f.discover(t, s)
-		f.runScript(t, l, f.here(l.bundled, f.temporalAddress(t)), "temporal-again.txtar")
+		f.runScript(t, l, f.here(l.bundled), "temporal-again.txtar")
 		for name, a := range f.accounts(t) {
 			require.LessOrEqual(t, a.writes, a.commanded["image-write"], "%s was written more often than commanded", name)
 		}

@@ -31,9 +31,11 @@ func uiOf(t *testing.T, identity *auth.Local) *httptest.Server {
 	t.Helper()
 	sealer, err := encryption.New([]byte(strings.Repeat("k", encryption.KeySize)))
 	require.NoError(t, err)
+	temporal, err := frontend.Bundled("127.0.0.1:1", frontend.Certificates{})
+	require.NoError(t, err)
 	s := &Service{
 		process: &process.Process{Now: time.Now}, logger: slog.New(slog.DiscardHandler),
-		Temporal: frontend.Bundled("127.0.0.1:1"), identity: identity,
+		Temporal: temporal, identity: identity,
 	}
 	s.sealer = sealer
 	routes := chi.NewRouter()

@@ -10,9 +10,11 @@ import (
 	"go.temporal.io/server/common/primitives"
 )
 
-// loopback is the only address the bundled Temporal server listens on: it has no
-// authentication of its own.
-const loopback = "127.0.0.1"
+// loopback is the only address the bundled Temporal server listens on; serverName is its name in certificates.
+const (
+	loopback   = "127.0.0.1"
+	serverName = "localhost"
+)
 
 // services are the services of one Temporal server, in the order of their ports.
 var services = []primitives.ServiceName{

@@ -10,7 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.temporal.io/server/common/authorization"
-	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/headers"
 	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/temporal"
@@ -27,6 +26,10 @@ type TemporalOptions struct {
 	// Port is the frontend's, where clients connect; the next three are used as well.
 	// Zero: any free ones.
 	Port int
+	// Certificates is a folder for the files by which the server knows its clients, and they it. Where they are
+	// missing they are made; only the user of this process can read them. Clients need ca.pem, client.pem and
+	// client.key.
+	Certificates string
 	// Logger receives the server's log; its own level decides how much of it.
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -35,6 +38,7 @@ type TemporalOptions struct {
 // Temporal is the bundled Temporal server, running in this process.
 type Temporal struct {
 	logger *serverLog
+	folder string // of the certificates
 	ports  map[primitives.ServiceName]int
 	meters *meters
 	server temporal.Server
@@ -58,7 +62,7 @@ func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
 	if err := CheckPorts(o.Port); err != nil {
 		return nil, err
 	}
-	t := &Temporal{meters: newMeters(), released: make(chan struct{}), done: make(chan struct{})}
+	t := &Temporal{folder: o.Certificates, meters: newMeters(), released: make(chan struct{}), done: make(chan struct{})}
 	t.logger = newServerLog(o.Logger, o.Now, t.fail)
 	var err error
 	if t.lock, err = takeLock(ctx, o.DatabaseURL, o.Logger); err != nil {
@@ -106,13 +110,18 @@ func (t *Temporal) start(ctx context.Context, o TemporalOptions) error {
 	if err != nil {
 		return err
 	}
+	keys, err := loadCertificates(o.Certificates, o.Now())
+	if err != nil {
+		return err
+	}
+	settings.Global.TLS = keys.config()
 	t.server, err = temporal.NewServer(
 		temporal.WithConfig(settings),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(staticHosts(ports)),
 		temporal.WithDynamicConfigClient(dynamicConfig()),
-		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
-		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
+		temporal.WithAuthorizer(authorization.NewDefaultAuthorizer()),
+		temporal.WithClaimMapper(newClaimMapper),
 		temporal.WithCustomMetricsHandler(t.meters),
 		temporal.WithLogger(t.logger),
 	)
@@ -148,6 +157,9 @@ func (t *Temporal) fail(err error) {
 
 // Address is where clients connect, host:port.
 func (t *Temporal) Address() string { return address(t.ports[primitives.FrontendService]) }
+
+// Certificates is the folder with what clients need: see TemporalOptions.
+func (t *Temporal) Certificates() string { return t.folder }
 
 // Metrics are the server's, to be served beside our own.
 func (t *Temporal) Metrics() prometheus.Gatherer { return t.meters.shared.registry }

@@ -38,7 +38,7 @@ func waitForSignal(ctx workflow.Context) (string, error) {
 
 func temporalOptions(t *testing.T, url string) engine.TemporalOptions {
 	t.Helper()
-	return engine.TemporalOptions{DatabaseURL: url, Logger: testLogger(t, slog.LevelWarn), Now: time.Now}
+	return engine.TemporalOptions{DatabaseURL: url, Certificates: t.TempDir(), Logger: testLogger(t, slog.LevelWarn), Now: time.Now}
 }
 
 func startTemporal(t *testing.T, url string) *engine.Temporal {
@@ -55,10 +55,18 @@ func stopTemporal(t *testing.T, server *engine.Temporal) {
 	require.NoError(t, server.Stop(ctx))
 }
 
+// bundled is how a client of the server's user reaches it.
+func bundled(t *testing.T, server *engine.Temporal) frontend.Connection {
+	t.Helper()
+	connection, err := frontend.Bundled(server.Address(), frontend.CertificatesIn(server.Certificates()))
+	require.NoError(t, err)
+	return connection
+}
+
 // startWorker connects to a server, prepares it, and runs a worker there.
 func startWorker(t *testing.T, server *engine.Temporal) (client.Client, worker.Worker) {
 	t.Helper()
-	connection := frontend.Bundled(server.Address())
+	connection := bundled(t, server)
 	connection.Options.Logger = sdklog.NewStructuredLogger(testLogger(t, slog.LevelError))
 	c, err := client.DialContext(await.Context(t), connection.Options)
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func TestUIShowsWorkflows(t *testing.T) {
 	c, w := startWorker(t, temporal)
 	defer func() { w.Stop(); c.Close() }()
 	run := startWorkflow(t, c, "shown")
-	handler, err := frontend.UI(frontend.UIOptions{Frontend: frontend.Bundled(temporal.Address()), InsecureCookies: true})
+	handler, err := frontend.UI(frontend.UIOptions{Frontend: bundled(t, temporal), InsecureCookies: true})
 	require.NoError(t, err)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)

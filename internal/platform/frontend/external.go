@@ -5,7 +5,9 @@ package frontend
 
 import (
 	"fmt"
+	"path/filepath"
 
+	"github.com/google/renameio/v2"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 )
@@ -23,10 +25,47 @@ type Connection struct {
 	profile envconfig.ClientConfigProfile // for values that client.Options hides; used by the web UI
 }
 
+// Certificates are files with which a frontend and its callers identify each other; the zero value means none.
+type Certificates struct{ Authority, Certificate, Key string }
+
+// CertificatesIn returns those that engine.StartTemporal puts into a folder.
+func CertificatesIn(dir string) Certificates {
+	return Certificates{
+		Authority:   filepath.Join(dir, "ca.pem"),
+		Certificate: filepath.Join(dir, "client.pem"),
+		Key:         filepath.Join(dir, "client.key"),
+	}
+}
+
 // Bundled returns the frontend at address, host:port, started by engine.StartTemporal.
-func Bundled(address string) Connection {
+func Bundled(address string, files Certificates) (Connection, error) {
 	profile := envconfig.ClientConfigProfile{Address: address, Namespace: Namespace}
-	return Connection{Options: client.Options{HostPort: address, Namespace: Namespace}, profile: profile}
+	if files != (Certificates{}) {
+		profile.TLS = &envconfig.ClientConfigTLS{
+			ServerCACertPath: files.Authority, ClientCertPath: files.Certificate, ClientKeyPath: files.Key,
+		}
+	}
+	options, err := profile.ToClientOptions(envconfig.ToClientOptionsRequest{})
+	if err != nil {
+		return Connection{}, fmt.Errorf("read certificates of the bundled Temporal: %w", err)
+	}
+	return Connection{Options: options, profile: profile}, nil
+}
+
+// WriteConfig writes a file with which Temporal's own tools reach the frontend: address, namespace, certificates,
+// and the codec that opens payloads for them. They read the file that TEMPORAL_CONFIG_FILE names.
+func (c Connection) WriteConfig(file, codec string) error {
+	profile := c.profile
+	profile.Codec = &envconfig.ClientConfigCodec{Endpoint: codec}
+	config := envconfig.ClientConfig{Profiles: map[string]*envconfig.ClientConfigProfile{envconfig.DefaultConfigFileProfile: &profile}}
+	text, err := config.ToTOML(envconfig.ClientConfigToTOMLOptions{})
+	if err != nil {
+		return fmt.Errorf("write settings for Temporal's tools: %w", err)
+	}
+	if err := renameio.WriteFile(file, text, 0o600, renameio.IgnoreUmask()); err != nil {
+		return fmt.Errorf("write settings for Temporal's tools: %w", err)
+	}
+	return nil
 }
 
 // External returns the frontend that the environment names by TEMPORAL_ADDRESS, with namespace, TLS and API key

@@ -123,7 +123,7 @@ func (u *upstream) taken() []upstreamCall {
 func TestUIReachesNoOtherNamespace(t *testing.T) {
 	t.Parallel()
 	temporal := newUpstream(t)
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled(temporal.address)})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, temporal.address)})
 	for _, call := range httpCalls(t) {
 		if !strings.Contains(call, "{namespace}") {
 			continue
@@ -142,8 +142,8 @@ func TestUIReachesNoOtherNamespace(t *testing.T) {
 func TestUIReachesOfItsNamespaceWhatItNeeds(t *testing.T) {
 	t.Parallel()
 	temporal := newUpstream(t)
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled(temporal.address)})
-	viewers := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled(temporal.address), ReadOnly: true})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, temporal.address)})
+	viewers := uiServer(t, frontend.UIOptions{Frontend: bundled(t, temporal.address), ReadOnly: true})
 	var writes, outside, viewed []string
 	for _, call := range httpCalls(t) {
 		method, path := filled(call, "slipway")
@@ -186,7 +186,7 @@ func filled(call, namespace string) (method, path string) {
 func TestUICannotBeLedToAnotherNamespace(t *testing.T) {
 	t.Parallel()
 	temporal := newUpstream(t)
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled(temporal.address)})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, temporal.address)})
 	for _, path := range []string{
 		"/api/v1/namespaces/slipway/../payroll/workflows",
 		"/api/v1/namespaces/slipway/%2e%2e/payroll/workflows",
@@ -218,7 +218,7 @@ func TestUICannotBeLedToAnotherNamespace(t *testing.T) {
 func TestUIListsItsNamespaceAlone(t *testing.T) {
 	t.Parallel()
 	temporal := newUpstream(t)
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled(temporal.address)})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, temporal.address)})
 	response, body := ask(t, server, http.MethodGet, "localhost", "/temporal/api/v1/namespaces?pageSize=100", "")
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.JSONEq(t, `{"namespaces":[{}]}`, body, "what the frontend describes, in a list")
@@ -230,7 +230,7 @@ func TestUIListsItsNamespaceAlone(t *testing.T) {
 func TestUIPassesNoCredentialOfCallersOn(t *testing.T) {
 	t.Parallel()
 	temporal := newUpstream(t)
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled(temporal.address)})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, temporal.address)})
 	send(t, server, http.MethodGet, "/api/v1/namespaces/slipway/workflows",
 		"Authorization: Bearer secret", "Authorization-Extras: secret", "Cookie: session=secret", "Grpc-Metadata-Authorization: secret")
 	calls := temporal.taken()

@@ -33,6 +33,14 @@ func uiServer(t *testing.T, o frontend.UIOptions) *httptest.Server {
 	return server
 }
 
+// bundled returns a frontend without certificates.
+func bundled(t *testing.T, address string) frontend.Connection {
+	t.Helper()
+	c, err := frontend.Bundled(address, frontend.Certificates{})
+	require.NoError(t, err)
+	return c
+}
+
 func get(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
 	response, err := http.Get(url)
@@ -45,7 +53,7 @@ func get(t *testing.T, url string) (*http.Response, string) {
 
 func TestUIServesPagesBelowItsPath(t *testing.T) {
 	t.Parallel()
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled("127.0.0.1:1")})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, "127.0.0.1:1")})
 	for _, path := range []string{"/temporal", "/temporal/", "/temporal/namespaces/slipway/workflows"} {
 		response, page := get(t, server.URL+path)
 		require.Equal(t, http.StatusOK, response.StatusCode, path)
@@ -71,7 +79,7 @@ func TestUIServesPagesBelowItsPath(t *testing.T) {
 
 func TestUISettings(t *testing.T) {
 	t.Parallel()
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled("127.0.0.1:1"), ReadOnly: true})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, "127.0.0.1:1"), ReadOnly: true})
 	response, body := get(t, server.URL+"/temporal/api/v1/settings")
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Contains(t, body, `"DefaultNamespace":"slipway"`)
@@ -83,7 +91,7 @@ func TestUIOpensPayloadsUnderEveryName(t *testing.T) {
 	t.Parallel()
 	codec := converter.NewZlibCodec(converter.ZlibCodecOptions{AlwaysEncode: true})
 	server := uiServer(t, frontend.UIOptions{
-		Frontend: frontend.Bundled("127.0.0.1:1"), Codec: converter.NewPayloadCodecHTTPHandler(codec),
+		Frontend: bundled(t, "127.0.0.1:1"), Codec: converter.NewPayloadCodecHTTPHandler(codec),
 	})
 	packed, err := codec.Encode([]*commonpb.Payload{{Data: []byte("worker-1")}})
 	require.NoError(t, err)
@@ -110,7 +118,7 @@ func TestUIOpensPayloadsUnderEveryName(t *testing.T) {
 
 func TestUIWithoutCodecNamesNone(t *testing.T) {
 	t.Parallel()
-	server := uiServer(t, frontend.UIOptions{Frontend: frontend.Bundled("127.0.0.1:1")})
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, "127.0.0.1:1")})
 	_, body := ask(t, server, http.MethodGet, "localhost", "/temporal/api/v1/settings", "")
 	require.Contains(t, body, `"Codec":{"Endpoint":"",`)
 }

@@ -21,7 +21,9 @@ type registry struct{ functions []reflect.Type }
 
 func (r *registry) RegisterWorkflow(w any) { r.functions = append(r.functions, reflect.TypeOf(w)) }
 
-func (r *registry) RegisterWorkflowWithOptions(w any, _ workflow.RegisterOptions) { r.RegisterWorkflow(w) }
+func (r *registry) RegisterWorkflowWithOptions(w any, _ workflow.RegisterOptions) {
+	r.RegisterWorkflow(w)
+}
 
 func (r *registry) RegisterDynamicWorkflow(w any, _ workflow.DynamicRegisterOptions) {
 	r.RegisterWorkflow(w)
