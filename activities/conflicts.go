@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,17 +20,21 @@ const conflictsPass = 5 * time.Minute
 // Conflicts ends activities whose conflict does not pass, with FailureConflict and the conflict's own sentence.
 type Conflicts struct {
 	interceptor.WorkerInterceptorBase
+	Pass time.Duration // 0: five minutes
 }
 
 // InterceptActivity implements interceptor.WorkerInterceptor.
-func (*Conflicts) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	limited := &limitedConflicts{}
+func (c *Conflicts) InterceptActivity(
+	_ context.Context, next interceptor.ActivityInboundInterceptor,
+) interceptor.ActivityInboundInterceptor {
+	limited := &limitedConflicts{pass: cmp.Or(c.Pass, conflictsPass)}
 	limited.Next = next
 	return limited
 }
 
 type limitedConflicts struct {
 	interceptor.ActivityInboundInterceptorBase
+	pass time.Duration
 }
 
 // ExecuteActivity keeps when the first conflict came in the details of a heartbeat, which the next try is given: the time
@@ -46,7 +51,7 @@ func (l *limitedConflicts) ExecuteActivity(ctx context.Context, in *interceptor.
 		activity.RecordHeartbeat(ctx, now)
 		return result, err
 	}
-	if now.Sub(first) < conflictsPass {
+	if now.Sub(first) < l.pass {
 		return result, err
 	}
 	return result, temporal.NewNonRetryableApplicationError(err.Error(), FailureConflict, nil)
