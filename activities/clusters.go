@@ -39,15 +39,18 @@ type Progress interface {
 // ReviewInstallation evaluates the rules and returns the status of the cluster. It fails with FailureSuperseded when the
 // attempt is over.
 func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Review, error) {
-	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
-		return Review{}, nonRetryable(err)
-	}
 	c, err := a.Store.Cluster(ctx, r.ClusterID)
 	if err != nil {
 		return Review{}, nonRetryable(err)
 	}
 	if err := r.sameAttempt(c); err != nil {
 		return Review{}, err
+	}
+	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
+		return Review{}, nonRetryable(err)
+	}
+	if c, err = a.Store.Cluster(ctx, r.ClusterID); err != nil {
+		return Review{}, nonRetryable(err)
 	}
 	if err := r.present(c); err != nil && c.Status != model.ClusterError {
 		return Review{}, err

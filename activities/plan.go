@@ -41,6 +41,8 @@ func (r *ResetTarget) UnmarshalJSON(data []byte) error {
 // no secrets.
 type Plan struct {
 	ClusterID  uuid.UUID
+	Name       string `json:",omitempty"` // of the cluster
+	Version    string `json:",omitempty"` // of OpenShift
 	Attempt    int
 	SingleNode bool
 	Hosts      []HostPlan // the bootstrap host first, then masters and workers, each by name

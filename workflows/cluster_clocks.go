@@ -27,7 +27,7 @@ func (w *clusterInstall) clock(ctx workflow.Context, run func(workflow.Context) 
 func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
 	for left := max(t.Installation-w.plan.Age, time.Second); ; left = t.Installation {
-		if err := workflow.Sleep(ctx, left); err != nil {
+		if err := timer(ctx, left, "The whole installation").Get(ctx, nil); err != nil {
 			return err
 		}
 		if !t.Soft {
@@ -48,7 +48,7 @@ func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
 	for !t.Soft {
-		if err := workflow.Sleep(ctx, t.Finalizing); err != nil {
+		if err := timer(ctx, t.Finalizing, "Finalizing as a whole").Get(ctx, nil); err != nil {
 			return err
 		}
 		if err := w.stall(ctx, fmt.Sprintf("finalizing took more than %s", t.Finalizing)); err != nil {
@@ -88,7 +88,10 @@ func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.Finalizin
 	options := withStepOptions(inner, endless, w.plan.Timeouts.Heartbeat, what)
 	request := activities.FinalizingRequest{ClusterID: w.request.ClusterID, Stage: at.Stage}
 	left := workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, request)
-	inTime, err := within(ctx, max(limit-at.Age, time.Second), left.IsReady)
+	if w.shown.readable && limit == endless {
+		return left.Get(ctx, nil)
+	}
+	inTime, err := within(ctx, max(limit-at.Age, time.Second), "Finalizing: "+stageName(at.Stage), left.IsReady)
 	if err != nil || inTime {
 		return firstError(err, left, ctx)
 	}
@@ -127,14 +130,18 @@ func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
 	}
 	defer w.deciding.Unlock()
 	before := w.extended
-	w.waiting = true
-	defer func() { w.waiting = false }()
+	w.waiting, w.stalled = true, why
+	defer func() {
+		w.waiting = false
+		w.show(ctx)
+	}()
 	var clusters *activities.Clusters
 	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: why, Waiting: true}
 	if err := record(ctx, "Mark cluster as failed", clusters.FailInstallation, failure, nil); err != nil {
 		return err
 	}
-	extended, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.Decision, func() bool { return w.extended > before })
+	w.show(ctx)
+	extended, err := awaitAtMost(ctx, w.plan.Timeouts.Decision, "Waiting for "+waitsForCluster, func() bool { return w.extended > before })
 	if err != nil {
 		return err
 	}

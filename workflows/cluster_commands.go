@@ -12,9 +12,9 @@ func reject(reason string) error { return temporal.NewApplicationError(reason, r
 
 // setup registers every handler before anything blocks.
 func (w *clusterInstall) setup(ctx workflow.Context) error {
-	if err := workflow.SetQueryHandler(ctx, QueryState, func() (ClusterState, error) {
+	if err := workflow.SetQueryHandlerWithOptions(ctx, QueryState, func() (ClusterState, error) {
 		return ClusterState{Phase: w.phase, Paused: w.paused, TimedOut: w.waiting, Hosts: w.hosts}, nil
-	}); err != nil {
+	}, workflow.QueryHandlerOptions{Description: descriptions[QueryState]}); err != nil {
 		return err
 	}
 	for _, c := range []struct {
@@ -42,14 +42,16 @@ func command(ctx workflow.Context, name string, check func() error, do func(work
 	err := workflow.SetUpdateHandlerWithOptions(ctx, name, func(ctx workflow.Context) error {
 		do(ctx)
 		return nil
-	}, workflow.UpdateHandlerOptions{Validator: func(workflow.Context) error { return check() }})
+	}, workflow.UpdateHandlerOptions{
+		Validator: func(workflow.Context) error { return check() }, Description: descriptions[name],
+	})
 	if err != nil {
 		return err
 	}
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		signals := workflow.GetSignalChannel(ctx, name)
+		commands := signals(ctx, name)
 		for {
-			if !signals.Receive(ctx, nil) {
+			if !commands.Receive(ctx, nil) {
 				return
 			}
 			if check() == nil {
@@ -62,7 +64,7 @@ func command(ctx workflow.Context, name string, check func() error, do func(work
 
 // listen takes news from hosts until the workflow ends.
 func (w *clusterInstall) listen(ctx workflow.Context) {
-	news := workflow.GetSignalChannel(ctx, SignalHostNews)
+	news := signals(ctx, SignalHostNews)
 	for {
 		var n HostNews
 		if !news.Receive(ctx, &n) {
@@ -72,6 +74,7 @@ func (w *clusterInstall) listen(ctx workflow.Context) {
 			continue // a host of an earlier installation
 		}
 		w.hosts[n.HostID] = n
+		w.show(ctx)
 	}
 }
 
@@ -123,6 +126,7 @@ func (w *clusterInstall) checkExtend() error {
 // comes while hosts are still being signalled waits, so that the last one wins.
 func (w *clusterInstall) hold(ctx workflow.Context, on bool) {
 	w.paused = on
+	w.show(ctx)
 	if err := w.holding.Lock(ctx); err != nil {
 		return
 	}

@@ -3,6 +3,7 @@ package workflows
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -64,7 +65,7 @@ func (w *clusterInstall) replaceHost(ctx workflow.Context, request HostInstallRe
 		}
 		id := HostWorkflowID(request.Host.InfraEnvID, request.Host.ID)
 		_ = workflow.RequestCancelExternalWorkflow(ctx, id, "").Get(ctx, nil)
-		if err := workflow.Sleep(ctx, replaceEvery); err != nil {
+		if err := timer(ctx, replaceEvery, "Its workflow before this one ends").Get(ctx, nil); err != nil {
 			return err
 		}
 	}
@@ -97,13 +98,13 @@ func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
 		}
 		return
 	}
-	if ended, err := within(ctx, hostsEnd, func() bool { return len(w.runningHosts()) == 0 }); ended || err != nil {
+	if ended, err := within(ctx, hostsEnd, "Hosts end", func() bool { return len(w.runningHosts()) == 0 }); ended || err != nil {
 		return
 	}
 	for _, h := range w.runningHosts() {
 		_ = workflow.RequestCancelExternalWorkflow(ctx, HostWorkflowID(h.InfraEnvID, h.ID), "").Get(ctx, nil)
 	}
-	_, _ = within(ctx, hostsLeft, func() bool { return len(w.runningHosts()) == 0 })
+	_, _ = within(ctx, hostsLeft, "Hosts that were cancelled by their id end", func() bool { return len(w.runningHosts()) == 0 })
 }
 
 // runningHosts are the hosts whose child has not ended.
@@ -149,11 +150,23 @@ func (w *clusterInstall) startHost(ctx workflow.Context, request HostInstallRequ
 		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WaitForCancellation:   true,
-		StaticSummary:         string(h.Role) + " " + h.Name,
-		TypedSearchAttributes: temporal.NewSearchAttributes(
-			AttributeClusterID.ValueSet(w.request.ClusterID.String()), AttributeHostID.ValueSet(h.ID.String())),
+		StaticSummary:         string(h.Role) + " " + h.Name + " of " + w.plan.Name,
+		StaticDetails: fmt.Sprintf("Installs host %s (%s) of cluster %s, OpenShift %s. Its history: `slipway host show %s`",
+			h.Name, h.Role, w.plan.Name, w.plan.Version, h.Name),
+		TypedSearchAttributes: temporal.NewSearchAttributes(w.hostAttributes(h)...),
 	})
 	w.children[h.ID] = workflow.ExecuteChildWorkflow(options, HostInstall, request)
+}
+
+// hostAttributes are the search attributes that a child begins with.
+func (w *clusterInstall) hostAttributes(h activities.HostPlan) []temporal.SearchAttributeUpdate {
+	updates := []temporal.SearchAttributeUpdate{
+		AttributeClusterID.ValueSet(w.request.ClusterID.String()), AttributeHostID.ValueSet(h.ID.String()),
+	}
+	if w.shown.readable {
+		updates = append(updates, AttributeClusterName.ValueSet(w.plan.Name), AttributeHostName.ValueSet(h.Name))
+	}
+	return updates
 }
 
 // watch looks whether the child of a host ends without its word: it was terminated or cancelled in Temporal's UI, or
@@ -196,7 +209,7 @@ func (w *clusterInstall) replaceLost(ctx workflow.Context, h activities.HostPlan
 // listenForLost replaces children that the service has found missing: a child that was reset in Temporal's UI, and ended
 // there later, is not announced to this workflow.
 func (w *clusterInstall) listenForLost(ctx workflow.Context) {
-	losses := workflow.GetSignalChannel(ctx, SignalHostLost)
+	losses := signals(ctx, SignalHostLost)
 	for {
 		var n HostNews
 		if !losses.Receive(ctx, &n) {

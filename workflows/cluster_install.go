@@ -27,6 +27,8 @@ type clusterInstall struct {
 	expired  error          // the time is over and was not extended
 	gateOpen bool           // the control plane is up
 	begun    bool           // every host has its child
+	stalled  string         // why it waits
+	shown    shown
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture
 }
@@ -45,6 +47,7 @@ func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) err
 		return err
 	}
 	workflow.Go(work, w.listenForLost)
+	w.shown.readable = readable(ctx)
 	err := w.run(work)
 	return w.conclude(ctx, err)
 }
@@ -82,7 +85,10 @@ func (w *clusterInstall) run(ctx workflow.Context) error {
 
 func (w *clusterInstall) enter(ctx workflow.Context, phase Phase) error {
 	w.phase = phase
-	return workflow.UpsertTypedSearchAttributes(ctx, AttributePhase.ValueSet(string(phase)))
+	status, waitingFor := w.status()
+	workflow.SetCurrentDetails(ctx, w.details())
+	updates := append(w.shown.attributes(status, waitingFor), AttributePhase.ValueSet(string(phase)))
+	return workflow.UpsertTypedSearchAttributes(ctx, updates...)
 }
 
 // conclude ends what run left behind. Commands win over whatever error the
@@ -94,37 +100,57 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 	var clusters *activities.Clusters
 	switch {
 	case isFailure(err, activities.FailureSuperseded):
-		return err // what it would write is about another installation
+		w.ended(after, statusSuperseded) // what it would write is about another installation
+		return err
 	case w.stop == stopReset:
-		w.phase = PhaseResetting
+		w.leave(after, PhaseResetting)
 		w.awaitChildren(after)
 		return w.reset(after)
 	case w.expired != nil && w.stop == stopNone:
 		w.awaitChildren(after)
 		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(w.expired)}
 		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
+		w.ended(after, statusFailed)
 		return w.expired
 	case w.stop == stopCancel || cancelled:
-		w.phase = PhaseCancelling
+		w.leave(after, PhaseCancelling)
 		w.awaitChildren(after)
 		if cerr := record(after, "Cancel installation", clusters.CancelInstallation, w.request, nil); cerr != nil {
 			return cerr
 		}
 		if w.stop == stopReset { // the command came while the installation was being cancelled
-			w.phase = PhaseResetting
+			w.leave(after, PhaseResetting)
 			return w.reset(after)
 		}
+		w.ended(after, statusCancelled)
 		return temporal.NewCanceledError("installation cancelled")
 	case err != nil:
 		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(err)}
 		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
+		w.ended(after, statusFailed)
 		return err
+	}
+	if w.count(model.RoleMaster, HostDone) > 0 {
+		w.ended(after, statusInstalled)
+	} else {
+		w.ended(after, statusNotReady)
 	}
 	return nil
 }
 
+// leave enters a phase that ends the installation.
+func (w *clusterInstall) leave(ctx workflow.Context, phase Phase) {
+	if w.phase = phase; w.shown.readable {
+		_ = w.enter(ctx, phase)
+	}
+}
+
 func (w *clusterInstall) reset(ctx workflow.Context) error {
-	return resetCluster(ctx, ResetRequest{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Timeouts: w.plan.Timeouts})
+	err := resetCluster(ctx, ResetRequest{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Timeouts: w.plan.Timeouts})
+	if err == nil {
+		w.ended(ctx, statusReset)
+	}
+	return err
 }
 
 // host is what the cluster's workflow knows of a host.

@@ -22,11 +22,18 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	if w.plan.Continues {
 		return true, w.continueHosts(ctx)
 	}
+	problem, err := w.validate(ctx)
+	if err != nil {
+		return false, err
+	}
+	if problem != "" {
+		return w.concludePreparation(ctx, activities.PreparationOutcome{Reason: problem})
+	}
 	if err := w.startHosts(ctx); err != nil {
 		return false, err
 	}
 	ignition := w.generate(ctx)
-	prepared, err := workflow.AwaitWithTimeout(ctx, w.plan.Timeouts.PrepareCluster, func() bool {
+	prepared, err := awaitAtMost(ctx, w.plan.Timeouts.PrepareCluster, "Preparation", func() bool {
 		// Hosts that run have been prepared: this workflow was reset in Temporal's UI.
 		return w.every(HostPrepared, HostRunning, HostWaiting, HostDone, HostGone) && (ignition.done || ignition.err != nil)
 	})
@@ -40,6 +47,25 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	case !prepared:
 		outcome.Reason = "the preparation took too long"
 	}
+	return w.concludePreparation(ctx, outcome)
+}
+
+// validate evaluates the validations of the cluster before any host is touched, and says which failed.
+func (w *clusterInstall) validate(ctx workflow.Context) (problem string, err error) {
+	if !w.shown.readable {
+		return "", nil
+	}
+	var clusters *activities.Clusters
+	var report activities.ValidationReport
+	if err := record(ctx, "Validate the cluster", clusters.ValidateCluster, w.request, &report); err != nil {
+		return "", err
+	}
+	return failures(report), nil
+}
+
+// concludePreparation lets the installation begin, or returns the cluster to discovery.
+func (w *clusterInstall) concludePreparation(ctx workflow.Context, outcome activities.PreparationOutcome) (bool, error) {
+	var clusters *activities.Clusters
 	conclude := activities.PreparationConclusion{InstallRequest: w.request, Outcome: outcome}
 	if err := record(ctx, "Conclude preparation", clusters.ConcludePreparation, conclude, &outcome); err != nil {
 		return false, err

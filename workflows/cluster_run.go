@@ -112,6 +112,7 @@ func (w *clusterInstall) finalize(ctx workflow.Context) error {
 		return err
 	}
 	w.phase = PhaseDone
+	w.show(ctx)
 	w.releaseWaiting(ctx)
 	return nil
 }

@@ -28,6 +28,8 @@ func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
 	if err := command(ctx, CommandReset, w.checkReset, w.stop); err != nil {
 		return err
 	}
+	w.shown.readable = readable(ctx)
+	w.show(ctx)
 	return w.conclude(ctx, w.run(work))
 }
 
@@ -90,6 +92,9 @@ func (w *hostAdd) checkReset() error {
 // passChecks is the preparation of a host without a cluster's: its Ignition is made while
 // disk and images are checked, and no disk is written before all checks passed.
 func (w *hostInstall) passChecks(ctx workflow.Context) error {
+	if err := w.validate(ctx); err != nil {
+		return err
+	}
 	var files *activities.Files
 	ignition := workflow.ExecuteActivity(withRecordOptions(ctx, "Generate Ignition"), files.GenerateHostIgnition, w.ref)
 	if err := w.check(ctx); err != nil {

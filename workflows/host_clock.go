@@ -24,7 +24,10 @@ func (w *hostInstall) bounded(
 	defer stop()
 	ended := begin(inner, endless)
 	for {
-		inTime, err := within(ctx, limit, ended.IsReady)
+		if w.shown.readable && limit == endless {
+			return ended.Get(ctx, nil)
+		}
+		inTime, err := within(ctx, limit, string(stage), ended.IsReady)
 		if err != nil {
 			return err
 		}
@@ -47,11 +50,11 @@ func (w *hostInstall) bounded(
 }
 
 // within waits until something holds, at most for limit, and takes its timer back.
-func within(ctx workflow.Context, limit time.Duration, holds func() bool) (bool, error) {
+func within(ctx workflow.Context, limit time.Duration, what string, holds func() bool) (bool, error) {
 	timing, stop := workflow.WithCancel(ctx)
 	defer stop()
-	timer := workflow.NewTimer(timing, limit)
-	err := workflow.Await(ctx, func() bool { return holds() || timer.IsReady() })
+	over := timer(timing, limit, what)
+	err := workflow.Await(ctx, func() bool { return holds() || over.IsReady() })
 	return holds(), err
 }
 

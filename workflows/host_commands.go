@@ -6,9 +6,9 @@ import (
 
 // setup registers every handler before anything blocks.
 func (w *hostInstall) setup(ctx workflow.Context) error {
-	err := workflow.SetQueryHandler(ctx, QueryState, func() (HostView, error) {
+	err := workflow.SetQueryHandlerWithOptions(ctx, QueryState, func() (HostView, error) {
 		return HostView{State: w.state, Stage: w.stage, Attempt: w.attempt, Reason: w.reason}, nil
-	})
+	}, workflow.QueryHandlerOptions{Description: descriptions[QueryState]})
 	if err != nil {
 		return err
 	}
@@ -18,18 +18,18 @@ func (w *hostInstall) setup(ctx workflow.Context) error {
 		}
 	}
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		for workflow.GetSignalChannel(ctx, SignalInstall).Receive(ctx, nil) {
+		for signals(ctx, SignalInstall).Receive(ctx, nil) {
 			w.installing = true
 		}
 	})
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		for workflow.GetSignalChannel(ctx, SignalControlPlane).Receive(ctx, nil) {
+		for signals(ctx, SignalControlPlane).Receive(ctx, nil) {
 			w.controlPlane = true
 		}
 	})
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		for workflow.GetSignalChannel(ctx, SignalHold).Receive(ctx, &w.held) {
-			continue
+		for signals(ctx, SignalHold).Receive(ctx, &w.held) {
+			w.show(ctx)
 		}
 	})
 	return nil

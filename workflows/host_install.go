@@ -24,6 +24,7 @@ type hostInstall struct {
 	controlPlane bool // two masters are done
 	held         bool
 	decision     decision
+	shown        shown
 }
 
 // decision is what a user chose for a failed host.
@@ -49,6 +50,8 @@ func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 	if err := w.setup(ctx); err != nil {
 		return err
 	}
+	w.shown.readable = readable(ctx)
+	w.show(ctx)
 	return w.run(ctx)
 }
 
@@ -85,10 +88,23 @@ func (w *hostInstall) attempts(ctx workflow.Context, from int) error {
 // prepare checks the installation disk and the images; a failure shows in the host's
 // validations, and the cluster decides what it means.
 func (w *hostInstall) prepare(ctx workflow.Context) error {
+	if err := w.validate(ctx); err != nil {
+		return err
+	}
 	if err := w.check(ctx); err != nil {
 		return err
 	}
 	return w.notifyCluster(ctx, HostPrepared, "")
+}
+
+// validate lists how the validations of the host stand before its disk is touched. What failed holds the preparation up by
+// the host's status; the list is for people.
+func (w *hostInstall) validate(ctx workflow.Context) error {
+	if !w.shown.readable {
+		return nil
+	}
+	var hosts *activities.Hosts
+	return record(ctx, "Validate the host", hosts.ValidateHost, w.ref, &activities.ValidationReport{})
 }
 
 // check asks for the speed of the installation disk and for the images; what was found
@@ -123,6 +139,7 @@ func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 			return at, err
 		}
 		w.stage = stages[at].Name
+		w.show(ctx)
 		if err := w.pass(ctx, stages[at]); err != nil {
 			return at, err
 		}
@@ -145,7 +162,7 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 	if err := w.notifyCluster(ctx, HostWaiting, w.reason); err != nil {
 		return 0, err
 	}
-	decided, err := workflow.AwaitWithTimeout(ctx, w.request.Timeouts.Decision, func() bool { return w.decision != decideNone })
+	decided, err := awaitAtMost(ctx, w.request.Timeouts.Decision, "Waiting for "+waitsForHost, func() bool { return w.decision != decideNone })
 	if err != nil {
 		return 0, err
 	}
@@ -185,6 +202,7 @@ func (w *hostInstall) awaitLiveImage(ctx workflow.Context) error {
 // notifyCluster sends news to the cluster's workflow.
 func (w *hostInstall) notifyCluster(ctx workflow.Context, state HostState, why string) error {
 	w.state = state
+	w.show(ctx)
 	parent := workflow.GetInfo(ctx).ParentWorkflowExecution
 	if parent == nil {
 		return nil

@@ -9,12 +9,14 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
+	"slipway/internal/cluster/steps"
+	"slipway/internal/wire"
 )
 
 // TaskQueue is where workflows and activities wait for workers.
 const TaskQueue = "slipway"
 
-// Search attributes, created with the namespace; Phase changes with the phase only.
+// Search attributes, created with the namespace; Phase changes with the phase only. Those for people are in view.go.
 var (
 	AttributeClusterID = temporal.NewSearchAttributeKeyKeyword("ClusterID")
 	AttributeHostID    = temporal.NewSearchAttributeKeyKeyword("HostID")
@@ -64,7 +66,7 @@ func withStepOnceOptions(ctx workflow.Context, limit, heartbeat time.Duration, w
 	})
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: &once,
-		ActivityID: what.id(), Summary: what.text,
+		ActivityID: what.id(), Summary: what.summary(),
 	})
 }
 
@@ -73,7 +75,7 @@ func withStepOnceOptions(ctx workflow.Context, limit, heartbeat time.Duration, w
 func withStepOptions(ctx workflow.Context, limit, heartbeat time.Duration, what label) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: retryForever,
-		ActivityID: what.id(), Summary: what.text,
+		ActivityID: what.id(), Summary: what.summary(),
 	})
 }
 
@@ -93,6 +95,14 @@ func withHousekeepingOptions(ctx workflow.Context, summary string) workflow.Cont
 type label struct {
 	text   string
 	number int // counts the labels of a workflow: ids are unique
+}
+
+// summary is the label for people: for a step what it does on the host.
+func (l label) summary() string {
+	if step, ok := steps.Of(wire.StepType(l.text)); ok {
+		return l.text + ": " + step.Does
+	}
+	return l.text
 }
 
 func (l label) id() string {

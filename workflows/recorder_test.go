@@ -40,6 +40,8 @@ type recorder struct {
 	blocked map[string]bool
 	// stands is the stage of a host whose workflow was lost.
 	stands model.Stage
+	// report is how the validations of the cluster stand.
+	report activities.ValidationReport
 	tokens map[string][]byte
 	// boots are how long it takes until a stage is reported, "worker-0 Configuring".
 	boots map[string]time.Duration
@@ -167,6 +169,14 @@ func interrupted() error {
 func (w *recorder) BeginPreparation(context.Context, activities.InstallRequest) (activities.Plan, error) {
 	w.note("freeze")
 	return w.plan, w.fail("freeze")
+}
+
+func (w *recorder) ValidateCluster(context.Context, activities.InstallRequest) (activities.ValidationReport, error) {
+	return w.report, nil
+}
+
+func (w *recorder) ValidateHost(context.Context, activities.HostRef) (activities.ValidationReport, error) {
+	return activities.ValidationReport{}, nil
 }
 
 func (w *recorder) ConcludePreparation(_ context.Context, r activities.PreparationConclusion) (activities.PreparationOutcome, error) {

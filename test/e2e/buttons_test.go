@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"slipway/internal/model"
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 	"slipway/test/built"
 
@@ -59,6 +60,25 @@ func (f *fleet) resetAt(t *testing.T, workflow string, choose func(tasks []int64
 	})
 	require.NoError(t, err)
 	return c.GetWorkflow(t.Context(), workflow, answer.GetRunId())
+}
+
+// found waits until one workflow is found by its search attributes.
+func (f *fleet) found(t *testing.T, query, id string) {
+	t.Helper()
+	c := f.temporal(t)
+	var ids []string
+	for deadline := time.Now().Add(await.Limit(t)); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+		list, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Namespace: "slipway", Query: query})
+		require.NoError(t, err)
+		ids = nil
+		for _, e := range list.GetExecutions() {
+			ids = append(ids, e.GetExecution().GetWorkflowId())
+		}
+		if len(ids) == 1 && ids[0] == id {
+			return
+		}
+	}
+	require.Equal(t, []string{id}, ids, query)
 }
 
 func hostWorkflow(h *wire.Host) string { return "host:" + h.InfraEnvID.String() + ":" + h.ID.String() }
@@ -124,9 +144,13 @@ func TestHostWhoseWorkflowIsEndedInTheUIIsRetriedAlone(t *testing.T) {
 		})
 	}
 	for name := range ended {
+		f.found(t, "ClusterName = 'e2e' AND HostName = '"+name+"' AND WaitingFor = 'retry, retry-step or evict'", hostWorkflow(f.host(t, name)))
+	}
+	for name := range ended {
 		f.typed(t, "host", "retry", name, "--url", f.url)
 	}
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.found(t, "ClusterName = 'e2e' AND Phase = 'finalizing' AND `Status` = 'installed'", f.clusterWorkflow())
 	f.nothingLost(t, false)
 	for name, a := range f.accounts(t) {
 		commands := 1

@@ -54,7 +54,8 @@ func scheduled(h history) map[string]int {
 	counts := map[string]int{}
 	for _, e := range h.opened.GetEvents() {
 		if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
-			counts[strings.Trim(string(e.GetUserMetadata().GetSummary().GetData()), `"`)]++
+			what, _, _ := strings.Cut(strings.Trim(string(e.GetUserMetadata().GetSummary().GetData()), `"`), ": ")
+			counts[what]++
 		}
 	}
 	return counts

@@ -25,7 +25,7 @@ const (
 
 // searchAttributes are the attributes by which workflows are found, in addition to Temporal's own. They are
 // never encrypted.
-var searchAttributes = []string{"ClusterID", "HostID", "Phase"}
+var searchAttributes = []string{"ClusterID", "ClusterName", "HostID", "HostName", "Phase", "Status", "WaitingFor"}
 
 // NamespaceOptions configure PrepareNamespace.
 type NamespaceOptions struct {
@@ -108,7 +108,7 @@ func querySearchAttributes(ctx context.Context, c client.Client, namespace strin
 	for _, name := range searchAttributes {
 		_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
 			Namespace: namespace,
-			Query:     name + " = 'none'",
+			Query:     "`" + name + "` = 'none'", // Status is a word of the query language
 		})
 		if err != nil {
 			return err

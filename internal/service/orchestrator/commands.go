@@ -63,15 +63,31 @@ func (o *Orchestrator) start(ctx context.Context, id uuid.UUID, attempt int) err
 
 func (o *Orchestrator) startInstallation(ctx context.Context, request activities.InstallRequest) error {
 	id, attempt := request.ClusterID, request.Attempt
-	err := o.startOnce(ctx, starting{
+	c, err := o.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	hosts, err := o.Store.ClusterHosts(ctx, id)
+	if err != nil {
+		return err
+	}
+	err = o.startOnce(ctx, starting{
 		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall, request: request,
-		attributes: temporal.NewSearchAttributes(
-			workflows.AttributeClusterID.ValueSet(id.String()), workflows.AttributePhase.ValueSet("accepted")),
+		attributes: ofCluster(c, workflows.AttributePhase.ValueSet("accepted")),
+		summary:    fmt.Sprintf("%s: OpenShift %s on %d hosts, installation %d", c.Name, c.OpenShiftVersion, len(hosts), attempt),
+		details: fmt.Sprintf("Installs cluster %s. Where it stands: current details, the query `state`, or `slipway cluster show %s`. "+
+			"Commands: the updates below, or `slipway cluster`.", c.Name, c.Name),
 	})
 	if err != nil {
 		return err
 	}
 	return o.Store.WorkflowStarted(ctx, id, attempt)
+}
+
+// ofCluster are the search attributes of a cluster's workflow.
+func ofCluster(c *model.Cluster, more ...temporal.SearchAttributeUpdate) temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(append(more,
+		workflows.AttributeClusterID.ValueSet(c.ID.String()), workflows.AttributeClusterName.ValueSet(c.Name))...)
 }
 
 // Cancel stops a running installation.
@@ -108,7 +124,8 @@ func (o *Orchestrator) Reset(ctx context.Context, id uuid.UUID) error {
 		ID:                       workflows.ResetWorkflowID(id),
 		TaskQueue:                workflows.TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		TypedSearchAttributes:    temporal.NewSearchAttributes(workflows.AttributeClusterID.ValueSet(id.String())),
+		TypedSearchAttributes:    ofCluster(c),
+		StaticSummary:            c.Name + ": reset",
 	}, workflows.ClusterReset, workflows.ResetRequest{ClusterID: id, Attempt: c.InstallAttempt, Timeouts: o.Timeouts})
 	if err != nil {
 		return fmt.Errorf("start reset of cluster %s: %w", id, err)

@@ -67,7 +67,8 @@ func (o *Orchestrator) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UU
 		ID:                       workflows.HostResetWorkflowID(infraEnvID, hostID),
 		TaskQueue:                workflows.TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-		TypedSearchAttributes:    ofHost(ref),
+		TypedSearchAttributes:    ofHost(ref, h.Hostname()),
+		StaticSummary:            h.Hostname() + ": reset",
 	}, workflows.HostReset, workflows.HostResetRequest{
 		AddRequest: activities.AddRequest{HostRef: ref, Attempt: h.WorkflowAttempt}, Timeouts: o.Timeouts,
 	})
@@ -108,16 +109,18 @@ func (o *Orchestrator) startHost(ctx context.Context, infraEnvID, hostID uuid.UU
 	ref := activities.HostRef{InfraEnvID: infraEnvID, HostID: hostID}
 	switch {
 	case h.PendingWorkflow == model.WorkflowAdd && h.ClusterID != nil:
+		s.summary = h.Hostname() + ": joins an existing cluster"
 		ref.ClusterID = *h.ClusterID
 		s.id, s.workflow = workflows.HostWorkflowID(infraEnvID, hostID), workflows.HostAdd
 		s.request = activities.AddRequest{HostRef: ref, Attempt: s.attempt}
 	case h.PendingWorkflow == model.WorkflowReclaim && h.FormerClusterID != nil:
+		s.summary = h.Hostname() + ": returns to its InfraEnv"
 		ref.ClusterID = *h.FormerClusterID
 		s.id, s.workflow = workflows.ReclaimWorkflowID(infraEnvID, hostID), workflows.HostReclaim
 		s.request = activities.ReclaimRequest{HostRef: ref, Attempt: s.attempt}
 	}
 	if s.workflow != nil {
-		s.attributes = ofHost(ref)
+		s.attributes = ofHost(ref, h.Hostname())
 		err := o.startOnce(ctx, s)
 		if errors.Is(err, errOlderRuns) {
 			// It waits for a decision about a host that left, and came back, without one.
@@ -130,7 +133,8 @@ func (o *Orchestrator) startHost(ctx context.Context, infraEnvID, hostID uuid.UU
 	return o.Store.HostWorkflowStarted(ctx, infraEnvID, hostID, s.attempt)
 }
 
-func ofHost(ref activities.HostRef) temporal.SearchAttributes {
+func ofHost(ref activities.HostRef, name string) temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(
-		workflows.AttributeClusterID.ValueSet(ref.ClusterID.String()), workflows.AttributeHostID.ValueSet(ref.HostID.String()))
+		workflows.AttributeClusterID.ValueSet(ref.ClusterID.String()), workflows.AttributeHostID.ValueSet(ref.HostID.String()),
+		workflows.AttributeHostName.ValueSet(name))
 }

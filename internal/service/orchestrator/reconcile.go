@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
 
 	"slipway/activities"
 	"slipway/internal/model"
@@ -143,7 +143,10 @@ func (o *Orchestrator) ended(ctx context.Context, id string) (string, error) {
 // restart gives a task to another workflow.
 func (o *Orchestrator) restart(ctx context.Context, u store.UnderWay, how string) error {
 	ref := activities.HostRef{ClusterID: u.ClusterID, InfraEnvID: u.Host.InfraEnvID, HostID: u.Host.HostID}
-	s := starting{id: o.workflowOf(u), attempt: u.Attempt, attributes: ofHost(ref)}
+	s := starting{id: o.workflowOf(u), attempt: u.Attempt, summary: string(u.Task) + ": continues (" + how + ")"}
+	if err := o.attribute(ctx, u, ref, &s); err != nil {
+		return err
+	}
 	switch u.Task {
 	case store.TaskInstall:
 		return o.continueInstallation(ctx, u, how)
@@ -151,7 +154,6 @@ func (o *Orchestrator) restart(ctx context.Context, u store.UnderWay, how string
 		return o.announceLoss(ctx, u, how)
 	case store.TaskReset:
 		s.workflow, s.request = workflows.ClusterReset, workflows.ResetRequest{ClusterID: u.ClusterID, Attempt: u.Attempt, Timeouts: o.Timeouts}
-		s.attributes = temporal.NewSearchAttributes(workflows.AttributeClusterID.ValueSet(u.ClusterID.String()))
 	case store.TaskAdd:
 		s.workflow, s.request = workflows.HostAdd, activities.AddRequest{HostRef: ref, Attempt: u.Attempt, Lost: how}
 	case store.TaskReclaim:
@@ -161,6 +163,24 @@ func (o *Orchestrator) restart(ctx context.Context, u store.UnderWay, how string
 		s.request = workflows.HostResetRequest{AddRequest: activities.AddRequest{HostRef: ref, Attempt: u.Attempt}, Timeouts: o.Timeouts}
 	}
 	return o.startOnce(ctx, s)
+}
+
+// attribute names what a workflow is about.
+func (o *Orchestrator) attribute(ctx context.Context, u store.UnderWay, ref activities.HostRef, s *starting) error {
+	if u.Host.HostID == uuid.Nil {
+		c, err := o.Store.Cluster(ctx, u.ClusterID)
+		if err != nil {
+			return err
+		}
+		s.attributes = ofCluster(c)
+		return nil
+	}
+	h, err := o.Store.Host(ctx, ref.InfraEnvID, ref.HostID)
+	if err != nil {
+		return err
+	}
+	s.attributes = ofHost(ref, h.Hostname())
+	return nil
 }
 
 // continueInstallation starts the workflow of an installation again; one that was paused stays so.

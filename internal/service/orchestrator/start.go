@@ -20,6 +20,8 @@ type starting struct {
 	workflow   any
 	request    any
 	attributes temporal.SearchAttributes
+	// summary and details are for people who look at Temporal's UI.
+	summary, details string
 }
 
 const memoAttempt = "attempt"
@@ -38,6 +40,8 @@ func (o *Orchestrator) startOnce(ctx context.Context, s starting) error {
 		Memo:                                     map[string]any{memoAttempt: s.attempt},
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		TypedSearchAttributes:                    s.attributes,
+		StaticSummary:                            s.summary,
+		StaticDetails:                            s.details,
 	}, s.workflow, s.request)
 	var running *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &running) {
