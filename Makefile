@@ -32,6 +32,9 @@ DEADCODE      := $(TOOLS_DIR)/deadcode-$(DEADCODE_VERSION)/deadcode
 WORKFLOWCHECK := $(TOOLS_DIR)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 D2            := $(TOOLS_DIR)/d2-$(D2_VERSION)/d2
 
+# The library that works a browser, which is Debian's Chromium: no browser is downloaded. Its version is in package.json.
+PLAYWRIGHT    := $(TOOLS_DIR)/playwright-$(call digest,test/temporal/package-lock.json)
+
 TEMPORAL_CLI  := $(TOOLS_DIR)/temporal-cli-$(TEMPORAL_CLI_VERSION)/temporal
 
 SCHEMATHESIS  := $(TOOLS_DIR)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_VERSION)/bin/st
@@ -109,9 +112,12 @@ test-docs: programs ## what the documentation shows: the session with curl, the 
 test-clients: programs ## clients that others wrote for the v2 API, unmodified
 	@$(MAKE) --no-print-directory run-clients
 
-.PHONY: test-temporal run-temporal
-test-temporal: programs ## Temporal in a user's hands: the lines of docs/workflows.md with the real temporal program (RUN=regexp)
+.PHONY: test-temporal smoke-temporal run-temporal
+test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, and the lines of docs/workflows.md (RUN=regexp, SCREENSHOTS=folder)
 	@$(MAKE) --no-print-directory run-temporal
+
+smoke-temporal: programs ## the same, for a minute: one retry in the web UI, where Chromium can be had
+	@$(MAKE) --no-print-directory run-smoke-temporal
 
 .PHONY: test-reviews
 test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
@@ -166,7 +172,7 @@ run-bench-build:
 run-image-vm: run-bench-build
 	$(NICE) $(GO) test -vet=off -count=1 -v -timeout 30m -parallel 2 ./test/bench/vm $(if $(RUN),-run $(RUN))
 
-.PHONY: run-e2e run-documented run-outside run-bench run-docs run-clients run-conformance run-nmstate
+.PHONY: run-e2e run-documented run-outside run-bench run-smoke-temporal run-docs run-clients run-conformance run-nmstate
 run-e2e:
 	$(NICE) $(GO) test -vet=off -timeout 30m -count=1 -parallel 4 ./test/e2e ./test/images ./test/bench
 
@@ -174,7 +180,7 @@ run-documented:
 	@$(MAKE) --no-print-directory -j1 run-docs run-clients
 
 run-outside:
-	@$(MAKE) --no-print-directory -j1 run-conformance run-bench
+	@$(MAKE) --no-print-directory -j1 run-conformance run-bench run-smoke-temporal
 
 run-bench:
 	$(NICE) $(GO) test -vet=off -count=1 -skip '^TestDisksOfARealMachine$$' ./test/bench/payload/... ./test/bench/coreos ./test/bench/disks
@@ -187,8 +193,15 @@ run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
 	AICLI=$(AICLI) $(NICE) $(GO) test -vet=off -timeout 15m -count=1 ./test/clients
 
+TEMPORAL_TESTS = CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(PLAYWRIGHT) $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v -parallel 2
 run-temporal: $(TEMPORAL_CLI)
-	TEMPORAL_CLI=$(TEMPORAL_CLI) $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v -parallel 2 -run '^TestTemporal$(RUN)' ./test/e2e
+	@deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules
+	TEMPORAL_CLI=$(TEMPORAL_CLI) $(TEMPORAL_TESTS) -run '^TestTemporal.*$(RUN)' ./test/e2e $(if $(SCREENSHOTS),-args -screenshots '$(abspath $(SCREENSHOTS))')
+
+run-smoke-temporal:
+	@if deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules; then \
+	  $(TEMPORAL_TESTS) -run '^TestTemporalUIRetriesAFailedHost$$' ./test/e2e; \
+	  else echo 'SKIP: the web UI of Temporal is not tried, because Chromium or playwright-core cannot be installed here'; fi
 
 run-nmstate:
 	@$(MAKE) --no-print-directory $(NMSTATE_ORACLE) $(NMSTATE_OLDEST) $(NMSTATECTL) || echo 'nmstate cannot be built here (cargo with Rust 1.88 or later): its tests are skipped'
@@ -274,6 +287,10 @@ $(NMSTATECTL):
 	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
 $(NMCLI):
 	@mkdir -p $(TOOLS_DIR) && deploy/debian-nmcli $(patsubst %/bin/nmcli,%,$@)
+$(PLAYWRIGHT)/node_modules:
+	@echo "installing playwright-core into $(PLAYWRIGHT)"
+	@mkdir -p $(PLAYWRIGHT) && cp test/temporal/package.json test/temporal/package-lock.json $(PLAYWRIGHT)
+	@cd $(PLAYWRIGHT) && npm ci --ignore-scripts --no-audit --no-fund --silent || { rm -rf $@; exit 1; }
 $(TEMPORAL_CLI):
 	@echo "building the temporal program $(TEMPORAL_CLI_VERSION) into $(TOOLS_DIR) (the first build compiles another Temporal server: 5 to 10 minutes on 2 cores)"
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/temporalio/cli/cmd/temporal@$(TEMPORAL_CLI_VERSION)

@@ -137,6 +137,16 @@ func TestShowIsSilentAboutAWorkflowThatDoesNotAnswer(t *testing.T) {
 	require.NotContains(t, out, "waits for a decision")
 }
 
+func TestShowNamesTheCommandAfterACancelledInstallation(t *testing.T) {
+	t.Parallel()
+	out, err := run(t, (&fake{statuses: []wire.ClusterStatus{wire.ClusterStatusCancelled}}).serve(t), "cluster", "show", "green")
+	require.NoError(t, err)
+	require.Contains(t, out, "slipway cluster reset green --url http://")
+	out, err = run(t, new(fake).serve(t), "cluster", "show", "green")
+	require.NoError(t, err)
+	require.NotContains(t, out, "cluster reset", "the installation runs")
+}
+
 func TestCreateDefinesAClusterWithItsDiscoveryEnvironment(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "pull-secret.json")

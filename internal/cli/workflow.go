@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"slipway/internal/cli/view"
 	"slipway/internal/client"
+	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -99,10 +101,16 @@ var withWorkflow = []wire.ClusterStatus{
 // printWaits lists what a running installation waits for and the commands that continue it. A workflow that
 // does not answer is left out.
 func printWaits(ctx context.Context, at *ClusterCommands, t *Terminal, c *wire.Cluster) {
+	if c.Status == wire.ClusterStatusCancelled {
+		printReset(at, t, c)
+	}
 	if !slices.Contains(withWorkflow, c.Status) {
 		return
 	}
 	state, err := at.Client().Workflow(ctx, c.ID, client.WithTimeout(workflowTime))
+	if errors.Is(err, model.ErrNotFound) && c.Status == wire.ClusterStatusError {
+		printReset(at, t, c)
+	}
 	if err != nil {
 		return
 	}
@@ -128,4 +136,12 @@ func printWaits(ctx context.Context, at *ClusterCommands, t *Terminal, c *wire.C
 			"To continue without it", hostCommand(at.URL, c, h, "evict"),
 		)
 	}
+}
+
+// printReset names the command that leads from an installation that has ended to another one.
+func printReset(at *ClusterCommands, t *Terminal, c *wire.Cluster) {
+	t.printf(
+		"\nThe installation has ended. To return cluster and hosts to discovery, for another one:\n  %s\n",
+		clusterCommand(at.URL, c, "reset"),
+	)
 }

@@ -1,0 +1,222 @@
+package e2e_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/wire"
+)
+
+var screenshots = flag.String("screenshots", "", "folder for pictures of Temporal's web UI; none are taken without it")
+
+// browser is Chromium on the fleet's Temporal UI, worked by test/temporal/ui.mjs.
+type browser struct {
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// browse starts the browser. The test is skipped where make has none.
+func (f *fleet) browse(t *testing.T) *browser {
+	t.Helper()
+	cmd := exec.Command("node", "../temporal/ui.mjs", f.url)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = in.Close() // the program ends with its input
+		late := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		_ = cmd.Wait()
+		late.Stop()
+	})
+	return &browser{in: in, out: bufio.NewReader(out)}
+}
+
+func needBrowser(t *testing.T) {
+	t.Helper()
+	if os.Getenv("CHROMIUM") == "" || os.Getenv("PLAYWRIGHT") == "" {
+		t.Skip("SKIP: this test needs Chromium and Playwright (make test-temporal)")
+	}
+}
+
+// do is one action of the program: what it shows then.
+func (b *browser) do(t *testing.T, action string, arguments ...string) string {
+	t.Helper()
+	command := map[string]string{"do": action}
+	for i := 0; i < len(arguments); i += 2 {
+		command[arguments[i]] = arguments[i+1]
+	}
+	line, err := json.Marshal(command)
+	require.NoError(t, err)
+	_, err = b.in.Write(append(line, '\n'))
+	require.NoError(t, err)
+	answer, err := b.out.ReadBytes('\n')
+	require.NoError(t, err, "the program of the browser has ended")
+	var said struct{ Text, Error string }
+	require.NoError(t, json.Unmarshal(answer, &said), string(answer))
+	require.Empty(t, said.Error, "%s %q, on a page with\n%s", action, arguments, said.Text)
+	return said.Text
+}
+
+// on opens a workflow from the list and presses a button of its page.
+func (b *browser) on(t *testing.T, workflow, button string) {
+	t.Helper()
+	b.do(t, "open", "workflow", workflow)
+	require.Empty(t, b.do(t, button), "%s of %s is refused", button, workflow)
+}
+
+func (b *browser) screenshot(t *testing.T, name string) {
+	t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	require.NoError(t, os.MkdirAll(*screenshots, 0o755))
+	b.do(t, "shot", "path", filepath.Join(*screenshots, name+".png"))
+}
+
+// uiShape is installed in a minute; a host waits for the control plane for some seconds of it.
+var uiShape = shape{masters: 3, workers: 2, speed: 200}
+
+// atTheGate installs until worker-1 waits for the control plane.
+func atTheGate(t *testing.T) (*fleet, *browser) {
+	t.Helper()
+	f := newFleet(t)
+	f.define(t, uiShape)
+	f.discover(t, uiShape)
+	b := f.browse(t)
+	f.install(t)
+	f.await(t, "worker-1 to wait for the control plane", stageOf("worker-1", wire.HostStageWaitingForControlPlane))
+	return f, b
+}
+
+// written holds the disks written against the commands: never one without a command, and at most those that are
+// expected of a host, or one.
+func (f *fleet) written(t *testing.T, more map[string]int) {
+	t.Helper()
+	for name, a := range f.accounts(t) {
+		t.Logf("%s: %d writes for %d commands", name, a.writes, a.commanded["image-write"])
+		require.LessOrEqual(t, a.writes, a.commanded["image-write"], "%s was written more often than commanded", name)
+		require.LessOrEqual(t, a.commanded["image-write"], max(1, more[name]), name)
+		require.GreaterOrEqual(t, a.finished, 1, "%s was never written", name)
+	}
+}
+
+// A person finds the installation and the host that failed, reads why, and presses Update retry.
+func TestTemporalUIRetriesAFailedHost(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	f := newFleet(t)
+	s := uiShape
+	s.flags = map[string][]string{"worker-1": {"--fail", "image-write"}}
+	f.define(t, s)
+	f.discover(t, s)
+	b := f.browse(t)
+	f.install(t)
+	f.awaitDecision(t, "worker-1")
+	rows := b.do(t, "list", "query", `ExecutionStatus="Running" AND ClusterID="`+f.id.String()+`"`)
+	require.Contains(t, rows, f.clusterWorkflow())
+	b.screenshot(t, "list")
+	b.do(t, "open", "workflow", f.clusterWorkflow())
+	b.screenshot(t, "cluster")
+	workflow := hostWorkflow(f.host(t, "worker-1"))
+	b.do(t, "open", "workflow", workflow)
+	b.screenshot(t, "host-that-waits")
+	shown := b.do(t, "query", "name", "state")
+	b.screenshot(t, "host-that-waits-state")
+	require.Contains(t, shown, "waiting-for-decision")
+	require.Contains(t, shown, "coreos-installer", "why it failed")
+	require.Empty(t, b.do(t, "update", "name", "retry"))
+	refusal := []string{"name", "retry"}
+	if *screenshots != "" {
+		refusal = append(refusal, "path", filepath.Join(*screenshots, "update-refused.png"))
+	}
+	require.NotEmpty(t, b.do(t, "update", refusal...), "a host that is retried already")
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	b.do(t, "open", "workflow", workflow)
+	b.screenshot(t, "host-installed")
+	b.do(t, "open", "workflow", f.clusterWorkflow())
+	b.screenshot(t, "cluster-installed")
+	f.written(t, map[string]int{"worker-1": 2})
+}
+
+// Reset to the first task, of a host and of the cluster, while they run and when they have ended.
+func TestTemporalUIResetsWhatRunsAndWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	f, b := atTheGate(t)
+	b.on(t, hostWorkflow(f.host(t, "worker-1")), "reset")
+	b.on(t, f.clusterWorkflow(), "reset")
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.written(t, nil)
+	before, _ := f.steps(t)
+	for _, name := range []string{"master-0", "worker-1"} {
+		b.on(t, hostWorkflow(f.host(t, name)), "reset")
+	}
+	b.on(t, f.clusterWorkflow(), "reset")
+	require.Never(t, func() bool { all, open := f.steps(t); return all != before || open > 0 }, 5*time.Second, 200*time.Millisecond,
+		"an installed host is asked for something")
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.written(t, nil)
+}
+
+// Terminate and Request Cancellation of hosts, each retried by an Update in the UI, and Terminate of the cluster.
+func TestTemporalUITerminatesAndCancelsHosts(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	f, b := atTheGate(t)
+	ended := map[string]string{"worker-0": "terminated", "worker-1": "cancelled"}
+	b.on(t, hostWorkflow(f.host(t, "worker-0")), "terminate")
+	b.on(t, hostWorkflow(f.host(t, "worker-1")), "cancel")
+	for name, how := range ended {
+		f.await(t, name+" to wait for a decision", func(*wire.Cluster) bool {
+			return strings.Contains(f.host(t, name).StatusInfo, "its workflow was "+how+" in Temporal")
+		})
+		require.Regexp(t, `slipway host retry(-step)? `+name, f.typed(t, "cluster", "show", "e2e", "--url", f.url))
+		workflow := hostWorkflow(f.host(t, name))
+		b.do(t, "open", "workflow", workflow)
+		require.Contains(t, b.do(t, "query", "name", "state"), "its workflow was "+how+" in Temporal")
+		require.Empty(t, b.do(t, "update", "name", "retry-step"))
+	}
+	b.on(t, f.clusterWorkflow(), "terminate")
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.written(t, map[string]int{"worker-0": 2, "worker-1": 2})
+}
+
+// Request Cancellation of the cluster cancels the installation; what the service then advises leads to another one.
+func TestTemporalUICancelsACluster(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	f := newFleet(t)
+	// Hosts write their disks for 48 s: one that has rebooted from its disk would wait for somebody to boot it again.
+	s := shape{masters: 3, workers: 2, speed: 5}
+	f.define(t, s)
+	f.discover(t, s)
+	b := f.browse(t)
+	f.install(t)
+	f.await(t, "a host that writes its disk", writesADisk)
+	b.on(t, f.clusterWorkflow(), "cancel")
+	f.awaitStatus(t, wire.ClusterStatusCancelled)
+	shown := f.typed(t, "cluster", "show", "e2e", "--url", f.url)
+	command := regexp.MustCompile(`slipway (cluster reset .*)\n`).FindStringSubmatch(shown)
+	require.NotNil(t, command, "no command leads on:\n%s", shown)
+	f.typed(t, strings.Fields(command[1])...)
+	f.awaitStatus(t, wire.ClusterStatusReady)
+	for name, a := range f.accounts(t) {
+		require.LessOrEqual(t, a.writes, a.commanded["image-write"], name)
+	}
+}
