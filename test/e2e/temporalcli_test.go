@@ -1,11 +1,14 @@
 package e2e_test
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 
 	"slipway/internal/testing/await"
 	"slipway/internal/wire"
+	"slipway/test/built"
 )
 
 // lines are the blocks of docs/workflows.md, "From the command line".
@@ -139,7 +143,7 @@ func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 
 // here replaces the names and places of the page by those of the fleet.
 func (f *fleet) here(text string) string {
-	return strings.NewReplacer("/var/lib/slipway", f.dataDir, " lab ", " e2e ").Replace(text)
+	return strings.NewReplacer("/var/lib/slipway", f.dataDir, "http://127.0.0.1:8090", f.url, " lab ", " e2e ").Replace(text)
 }
 
 // The scripts begin the installation by slipway, and command it by documented lines alone. Each line of the page is run by
@@ -176,7 +180,43 @@ func TestTemporalCommandLine(t *testing.T) {
 			require.LessOrEqual(t, a.writes, a.commanded["image-write"], "%s was written more often than commanded", name)
 		}
 	})
+	t.Run("with an external server", func(t *testing.T) {
+		address := external(t)
+		f := newFleet(t, "TEMPORAL_ADDRESS="+address)
+		s := shape{masters: 3, workers: 2, speed: 5}
+		f.define(t, s)
+		f.discover(t, s)
+		before := strings.ReplaceAll(f.here(l.external), "temporal.example.com:7233", address)
+		f.runScript(t, l, before, "temporal-external.txtar")
+	})
 	for _, line := range l.commands {
 		require.True(t, t.Failed() || l.used[line], "no script runs: %s", line)
 	}
+}
+
+// external starts the development server of the temporal program, which keeps nothing.
+func external(t *testing.T) string {
+	t.Helper()
+	port := built.FreePorts(t, 2)
+	log, err := os.Create(filepath.Join(t.TempDir(), "temporal.log"))
+	require.NoError(t, err)
+	server := exec.Command(temporalCLI(t), "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", strconv.Itoa(port),
+		"--http-port", strconv.Itoa(port+1))
+	server.Stdout, server.Stderr = log, log
+	server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGTERM)
+		_ = server.Wait()
+		_ = log.Close()
+	})
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	await.True(t, func() bool {
+		connection, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = connection.Close()
+		}
+		return err == nil
+	}, "the server does not listen")
+	return address
 }
