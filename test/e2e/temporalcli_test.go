@@ -60,7 +60,7 @@ func (l *lines) line(ts *testscript.TestScript, before string, phrases []string)
 		ts.Fatalf("require one documented line with %q, found %q", phrases, found)
 	}
 	l.used[found[0]] = true
-	return strings.ReplaceAll(before, "worker-1", ts.Getenv("host")) + found[0]
+	return strings.ReplaceAll(before, "worker-1", ts.Getenv("host")) + strings.ReplaceAll(found[0], "'lab'", "'e2e'")
 }
 
 // contains reports whether a line has every one of the phrases, each as whole words.
@@ -147,12 +147,14 @@ func (f *fleet) here(text string) string {
 }
 
 // The scripts begin the installation by slipway, and command it by documented lines alone. Each line of the page is run by
-// one of the two.
+// one of them.
 func TestTemporalCommandLine(t *testing.T) {
 	t.Parallel()
 	temporalCLI(t)
 	l := documentedLines(t)
+	scripts := 0
 	t.Run("of an installation to its end", func(t *testing.T) {
+		scripts++
 		f := newFleet(t)
 		s := shape{masters: 3, workers: 3, speed: 200, flags: map[string][]string{
 			"worker-1": {"--fail", "image-write:4"}, "worker-2": {"--fail", "image-write:9"},
@@ -169,6 +171,7 @@ func TestTemporalCommandLine(t *testing.T) {
 		}
 	})
 	t.Run("of installations that are begun again", func(t *testing.T) {
+		scripts++
 		f := newFleet(t)
 		// Hosts write their disks for 16 s: one that has rebooted from its disk when the reset comes would wait for
 		// somebody to boot it from the discovery image again.
@@ -181,6 +184,7 @@ func TestTemporalCommandLine(t *testing.T) {
 		}
 	})
 	t.Run("with an external server", func(t *testing.T) {
+		scripts++
 		address := external(t)
 		f := newFleet(t, "TEMPORAL_ADDRESS="+address)
 		s := shape{masters: 3, workers: 2, speed: 5}
@@ -190,7 +194,8 @@ func TestTemporalCommandLine(t *testing.T) {
 		f.runScript(t, l, before, "temporal-external.txtar")
 	})
 	for _, line := range l.commands {
-		require.True(t, t.Failed() || l.used[line], "no script runs: %s", line)
+		// A filter of go test may leave scripts out.
+		require.True(t, t.Failed() || scripts < 3 || l.used[line], "no script runs: %s", line)
 	}
 }
 

@@ -37,10 +37,14 @@ async function menu(item) {
   await dialog().waitFor();
 }
 
+// option is one of a select, by its name: some have a description too.
+const option = (name) => page.getByRole('option', { name, exact: true })
+  .or(page.getByRole('option').filter({ has: page.getByText(name, { exact: true }) })).locator('visible=true').first();
+
 // choose takes an option of a select in the dialog.
-async function choose(select, option) {
+async function choose(select, wanted) {
   await dialog().locator(select).click({ force: true });
-  await page.getByRole('option', { name: option }).locator('visible=true').first().click();
+  await wanted.click();
 }
 
 // submit presses the button of a dialog, and returns the refusal that the dialog shows, if it stays.
@@ -78,13 +82,25 @@ const actions = {
     await page.locator('main').getByText('Queries', { exact: true }).first().click();
     const select = page.locator('#query-select').locator('visible=true').first();
     await select.click({ force: true });
-    await page.getByRole('option', { name, exact: true }).locator('visible=true').first().click();
+    await option(name).click();
     await page.getByRole('button', { name: 'Run Query' }).click();
     return shown(/"State":/);
   },
+  // details are what the workflow that is open says of itself; each is drawn in a frame of its own.
+  async details({ text }) {
+    await page.locator('main').getByText('User Metadata', { exact: true }).first().click();
+    const frames = page.locator('main iframe');
+    await frames.first().waitFor();
+    const all = await Promise.all((await frames.all()).map((frame) => frame.contentFrame().locator('body')));
+    const wanted = await Promise.any(all.map(async (body) => {
+      await body.getByText(text).first().waitFor();
+      return body;
+    }));
+    return wanted.innerText();
+  },
   async update({ name, path }) {
     await menu('Send an Update');
-    await choose('#update-select', new RegExp(`^${name}$`));
+    await choose('#update-select', option(name));
     return submit('Submit', path);
   },
   // reset begins anew after the first task of the workflow. The blue button of one that has ended is Reset.
@@ -96,7 +112,7 @@ const actions = {
     } else {
       await menu('Reset');
     }
-    await choose('#reset-event-id', /WorkflowTaskCompleted/);
+    await choose('#reset-event-id', page.getByRole('option', { name: /WorkflowTaskCompleted/ }).locator('visible=true').first());
     return submit('Confirm');
   },
   async terminate() {
