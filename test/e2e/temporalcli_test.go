@@ -183,6 +183,17 @@ func TestTemporalCommandLine(t *testing.T) {
 			require.LessOrEqual(t, a.writes, a.commanded["image-write"], "%s was written more often than commanded", name)
 		}
 	})
+	t.Run("of installations that have ended", func(t *testing.T) {
+		scripts++
+		f := newFleet(t)
+		s := shape{masters: 3, workers: 2, speed: 5, flags: map[string][]string{"master-1": {"--fail", "image-write:2"}}}
+		f.define(t, s)
+		f.discover(t, s)
+		f.runScript(t, l, f.here(l.bundled), "temporal-ended.txtar")
+		for name, a := range f.accounts(t) {
+			require.LessOrEqual(t, a.writes, a.commanded["image-write"], "%s was written more often than commanded", name)
+		}
+	})
 	t.Run("with an external server", func(t *testing.T) {
 		scripts++
 		address := external(t)
@@ -195,7 +206,7 @@ func TestTemporalCommandLine(t *testing.T) {
 	})
 	for _, line := range l.commands {
 		// A filter of go test may leave scripts out.
-		require.True(t, t.Failed() || scripts < 3 || l.used[line], "no script runs: %s", line)
+		require.True(t, t.Failed() || scripts < 4 || l.used[line], "no script runs: %s", line)
 	}
 }
 
