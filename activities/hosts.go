@@ -77,11 +77,14 @@ func (a *Hosts) Standing(ctx context.Context, r HostRef) (HostStanding, error) {
 }
 
 // FailHost marks the host as failed while its workflow waits for a decision. One that has left
-// its cluster stays what it is.
+// its cluster stays what it is. It fails with FailureSuperseded for a host that is installed: its workflow is behind it.
 func (a *Hosts) FailHost(ctx context.Context, f HostFailure) error {
 	return a.update(ctx, f.HostRef, func(h *model.Host, tx *store.Tx) error {
 		if h.ClusterID == nil {
 			return nil
+		}
+		if lifecycle.InstalledHosts.Has(h.Status) {
+			return superseded("host %s is %s: what failed was done before", h.Hostname(), h.Status)
 		}
 		facts := installation.HostFacts(h, nil, tx)
 		facts.Reason = f.Reason

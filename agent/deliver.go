@@ -30,8 +30,8 @@ func (a *Agent) deliver(ctx context.Context, step wire.Step, reply wire.StepRepl
 		}
 		if refused == refusals {
 			a.log.Error("reply given up", "step", step.StepID)
-			followUp = false
-			break
+			a.close(a.journal.GiveUp(step.StepID), step)
+			return
 		}
 		if unacceptable(err) && reply.Output != "" {
 			reply, followUp = unreadable(reply, err), false

@@ -35,6 +35,7 @@ func (a *Agent) take(ctx context.Context, steps *sync.WaitGroup, step wire.Step)
 		return // the service offers it again
 	}
 	if !fresh {
+		a.answerAgain(ctx, steps, step)
 		return
 	}
 	a.log.Info("step taken", "step", step.StepID)
@@ -50,6 +51,19 @@ func (a *Agent) take(ctx context.Context, steps *sync.WaitGroup, step wire.Step)
 			a.log.Error("reply not kept", "step", step.StepID, "error", err)
 		}
 		a.deliver(ctx, step, reply, followUp)
+	})
+}
+
+// answerAgain hands in the reply of a step that was done once more: the service has forgotten it. It asks again if this fails.
+func (a *Agent) answerAgain(ctx context.Context, steps *sync.WaitGroup, step wire.Step) {
+	reply, ok := a.journal.Answer(step.StepID)
+	if !ok {
+		return
+	}
+	steps.Go(func() {
+		if err := a.options.Client.PostReply(ctx, a.options.InfraEnvID, a.hostID, reply); err != nil {
+			a.log.Warn("reply not delivered once more", "step", step.StepID, "error", err)
+		}
 	})
 }
 

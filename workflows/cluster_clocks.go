@@ -141,7 +141,9 @@ func (w *clusterInstall) stall(ctx workflow.Context, why string) error {
 		return err
 	}
 	w.show(ctx)
-	extended, err := awaitAtMost(ctx, w.plan.Timeouts.Decision, "Waiting for "+waitsForCluster, func() bool { return w.extended > before })
+	extended, err := w.shown.awaitAtMost(ctx, w.plan.Timeouts.Decision, "Waiting for "+waitsForCluster, func() bool {
+		return w.extended > before
+	})
 	if err != nil {
 		return err
 	}

@@ -181,6 +181,10 @@ func (w *clusterInstall) watch(ctx workflow.Context, h activities.HostPlan) {
 		if workflow.GetVersion(ctx, "replace-lost-hosts", workflow.DefaultVersion, 1) < 1 {
 			return // it was lost under a version that did not notice
 		}
+		if isFailure(err, activities.FailureRefused) { // the host was deleted, or its row was lost
+			w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostGone, Reason: reason(err), Attempt: w.request.Attempt}
+			return
+		}
 		if !w.replaceLost(ctx, h, whyLost(err)) {
 			return
 		}

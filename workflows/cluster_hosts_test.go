@@ -154,3 +154,17 @@ func TestHostThatRunsIsNotReplaced(t *testing.T) {
 	require.Equal(t, 1, count(w.lines(), "worker-1 image-write"))
 	require.Zero(t, count(w.lines(), "worker-1 failed: Writing image to disk: it is not in the list"))
 }
+
+// The rows were lost, or the host was deleted: another child would find nothing either.
+func TestHostThatTheRowsDoNotKnowIsNotReplacedAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	gone := temporal.NewNonRetryableApplicationError("no such host", activities.FailureRefused, nil)
+	w.fails["worker-1 image-write"], w.fails["fail worker-1"] = []error{gone}, []error{gone}
+	w.status = model.ClusterFinalizing
+	env := environment(t, w)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 1, count(w.lines(), "worker-1 image-write"))
+	require.Equal(t, 1, count(w.lines(), "worker-1 failed: Writing image to disk: no such host"))
+}

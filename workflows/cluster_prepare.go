@@ -33,7 +33,7 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 		return false, err
 	}
 	ignition := w.generate(ctx)
-	prepared, err := awaitAtMost(ctx, w.plan.Timeouts.PrepareCluster, "Preparation", func() bool {
+	prepared, err := w.shown.awaitAtMost(ctx, w.plan.Timeouts.PrepareCluster, "Preparation", func() bool {
 		// Hosts that run have been prepared: this workflow was reset in Temporal's UI.
 		return w.every(HostPrepared, HostRunning, HostWaiting, HostDone, HostGone) && (ignition.done || ignition.err != nil)
 	})

@@ -52,7 +52,11 @@ func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 	}
 	w.shown.readable = readable(ctx)
 	w.show(ctx)
-	return w.run(ctx)
+	err := w.run(ctx)
+	if isFailure(err, activities.FailureSuperseded) {
+		return w.superseded(ctx, err)
+	}
+	return err
 }
 
 // run is the story of a host's installation.
@@ -83,6 +87,22 @@ func (w *hostInstall) attempts(ctx workflow.Context, from int) error {
 			return err
 		}
 	}
+}
+
+// superseded ends a workflow that was refused. Its host may have been done before the refusal: then the cluster, whose workflow
+// may have been reset as well, hears of it.
+func (w *hostInstall) superseded(ctx workflow.Context, err error) error {
+	if !w.shown.readable {
+		return err
+	}
+	var hosts *activities.Hosts
+	var stands activities.HostStanding
+	if serr := record(ctx, "Look where the host stands", hosts.Standing, w.ref, &stands); serr == nil && stands.Installed {
+		if nerr := w.notifyCluster(ctx, HostDone, ""); nerr != nil {
+			return nerr
+		}
+	}
+	return err
 }
 
 // prepare checks the installation disk and the images; a failure shows in the host's
@@ -162,7 +182,9 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 	if err := w.notifyCluster(ctx, HostWaiting, w.reason); err != nil {
 		return 0, err
 	}
-	decided, err := awaitAtMost(ctx, w.request.Timeouts.Decision, "Waiting for "+waitsForHost, func() bool { return w.decision != decideNone })
+	decided, err := w.shown.awaitAtMost(ctx, w.request.Timeouts.Decision, "Waiting for "+waitsForHost, func() bool {
+		return w.decision != decideNone
+	})
 	if err != nil {
 		return 0, err
 	}

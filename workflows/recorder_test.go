@@ -248,7 +248,7 @@ func (w *recorder) Standing(_ context.Context, r activities.HostRef) (activities
 
 func (w *recorder) FailHost(_ context.Context, f activities.HostFailure) error {
 	w.note("%s failed: %s", w.name(f.HostID), f.Reason)
-	return nil
+	return w.fail("fail " + w.name(f.HostID))
 }
 
 func (w *recorder) GiveUpHost(_ context.Context, f activities.HostFailure) error {

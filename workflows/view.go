@@ -193,8 +193,11 @@ func timer(ctx workflow.Context, limit time.Duration, what string) workflow.Futu
 	return workflow.NewTimerWithOptions(ctx, limit, workflow.TimerOptions{Summary: what + ": at most " + limit.String()})
 }
 
-// awaitAtMost waits until something holds, at most for limit.
-func awaitAtMost(ctx workflow.Context, limit time.Duration, what string, holds func() bool) (bool, error) {
+// awaitAtMost waits until something holds, at most for limit. In workflows that an earlier version began the timer stays.
+func (s *shown) awaitAtMost(ctx workflow.Context, limit time.Duration, what string, holds func() bool) (bool, error) {
+	if s.readable {
+		return within(ctx, limit, what, holds)
+	}
 	return workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 		Timeout: limit, TimerOptions: workflow.TimerOptions{Summary: what + ": at most " + limit.String()},
 	}, holds)

@@ -83,7 +83,7 @@ func (e *Entry) lines() []line {
 	case Started:
 		return []line{begun}
 	case Closed:
-		begun.State = Closed
+		begun.State, begun.Reply = Closed, e.Answer
 		return []line{begun}
 	}
 	return []line{begun, {ID: e.Step.StepID, State: e.State, At: e.At, Reply: e.Reply, FollowUp: e.FollowUp}}

@@ -48,6 +48,9 @@ type Entry struct {
 	Changes bool
 	// Reply is set from Finished on, until it is acknowledged.
 	Reply *wire.StepReply
+	// Answer is the reply of a step that changes the host, kept for a service that asks once more: its output only if it is
+	// short.
+	Answer *wire.StepReply
 	// FollowUp says that something is to be done once the reply is acknowledged.
 	FollowUp bool
 	At       time.Time
@@ -64,6 +67,7 @@ type line struct {
 	Changes  bool            `json:"changes,omitempty"`
 	Reply    *wire.StepReply `json:"reply,omitempty"`
 	FollowUp bool            `json:"follow_up,omitempty"`
+	Refused  bool            `json:"refused,omitempty"`
 }
 
 // Journal is an open journal. It is safe for concurrent use.
@@ -142,6 +146,28 @@ func (j *Journal) Acknowledge(id string) error {
 	return j.write(line{ID: id, State: state, At: j.now()})
 }
 
+// maxAnswer is the output in bytes that is kept of a step whose reply the service has.
+const maxAnswer = 4 << 10
+
+// Answer returns the reply of a step that changes the host and is closed: the service that has it may have lost it, with
+// its database or by its restore.
+func (j *Journal) Answer(id string) (wire.StepReply, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := j.entries[id]
+	if e == nil || e.State != Closed || e.Answer == nil {
+		return wire.StepReply{}, false
+	}
+	return *e.Answer, true
+}
+
+// GiveUp records that the service does not want the reply of a step.
+func (j *Journal) GiveUp(id string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.write(line{ID: id, State: Closed, At: j.now(), Refused: true})
+}
+
 // Done records that nothing is left to do for a step.
 func (j *Journal) Done(id string) error {
 	j.mu.Lock()
@@ -183,6 +209,16 @@ func (j *Journal) apply(l line) {
 		j.order = append(j.order, l.ID)
 	}
 	e.State, e.At = l.State, l.At
+	if l.Reply != nil && e.Changes {
+		answer := *l.Reply
+		if len(answer.Output) > maxAnswer {
+			answer.Output = ""
+		}
+		e.Answer = &answer
+	}
+	if l.Refused {
+		e.Answer = nil
+	}
 	switch l.State {
 	case Finished:
 		e.Reply, e.FollowUp = l.Reply, l.FollowUp

@@ -79,6 +79,40 @@ func TestJournalKnowsAfterARestartHowFarStepsAre(t *testing.T) {
 	}
 }
 
+// A service whose database was restored from a backup asks for what it knew before.
+func TestJournalKeepsTheAnswersOfStepsThatChangedTheHost(t *testing.T) {
+	t.Parallel()
+	dir, c := t.TempDir(), newClock()
+	first := open(t, dir, c)
+	for _, id := range []string{"write", "reboot", "long", "running"} {
+		require.True(t, start(t, first, id, true))
+	}
+	require.True(t, start(t, first, "inventory", false))
+	long := wire.StepReply{StepID: "long", ExitCode: 3, Error: "no space", Output: strings.Repeat("x", 5000)}
+	for _, r := range []wire.StepReply{reply("write"), long, reply("inventory")} {
+		require.NoError(t, first.Finish(r, false))
+		_, known := first.Answer(r.StepID)
+		require.False(t, known, "it is on its way")
+		require.NoError(t, first.Acknowledge(r.StepID))
+	}
+	require.NoError(t, first.Finish(reply("reboot"), true))
+	require.NoError(t, first.Acknowledge("reboot"))
+	require.NoError(t, first.Done("reboot"))
+	for range 3 { // opened again, it is written anew
+		require.NoError(t, first.Close())
+		first = open(t, dir, c)
+		for _, want := range []wire.StepReply{reply("write"), reply("reboot"), {StepID: "long", ExitCode: 3, Error: "no space"}} {
+			got, known := first.Answer(want.StepID)
+			require.True(t, known, want.StepID)
+			require.Equal(t, want, got)
+		}
+		for _, id := range []string{"running", "inventory", "unknown"} {
+			_, known := first.Answer(id)
+			require.False(t, known, id)
+		}
+	}
+}
+
 func TestJournalSurvivesATornWrite(t *testing.T) {
 	t.Parallel()
 	whole := t.TempDir()

@@ -149,14 +149,15 @@ func TestStepOfTheSameTryIsTakenOverByAnotherRun(t *testing.T) {
 		state  model.ActivityState
 		gets   int // how many more steps the host is given
 	}{
-		"the host has it":             {nil, 1, "run-2", "image-write-1", "sent", 0},
-		"the host has done it":        {[]change{reply(0)}, 1, "run-2", "image-write-1", "reported", 0},
-		"the run before knew that":    {[]change{reply(0), forward}, 1, "run-2", "image-write-1", "done", 0},
-		"it has just failed":          {[]change{reply(1)}, 1, "run-2", "image-write-1", "reported", 0},
-		"the run before knew of it":   {[]change{reply(1), forward}, 1, "run-2", "image-write-2", "pending", 1},
-		"it was called off":           {[]change{fail}, 1, "run-2", "image-write-2", "pending", 1},
-		"another try":                 {[]change{reply(0), forward}, 2, "run-2", "image-write-2", "pending", 1},
-		"the same run asks once more": {[]change{reply(0), forward}, 1, "run-1", "image-write-2", "pending", 1},
+		"the host has it":              {nil, 1, "run-2", "image-write-1", "sent", 0},
+		"the host has done it":         {[]change{reply(0)}, 1, "run-2", "image-write-1", "reported", 0},
+		"the run before knew that":     {[]change{reply(0), forward}, 1, "run-2", "image-write-1", "done", 0},
+		"it has just failed":           {[]change{reply(1)}, 1, "run-2", "image-write-1", "reported", 0},
+		"the run before knew of it":    {[]change{reply(1), forward}, 1, "run-2", "image-write-2", "pending", 1},
+		"it was called off":            {[]change{fail}, 1, "run-2", "image-write-2", "pending", 1},
+		"another try":                  {[]change{reply(0), forward}, 2, "run-2", "image-write-2", "pending", 1},
+		"the same run lost the answer": {[]change{reply(0), forward}, 1, "run-1", "image-write-1", "done", 0},
+		"and it is on its way":         {[]change{reply(0)}, 1, "run-1", "image-write-1", "reported", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

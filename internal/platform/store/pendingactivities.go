@@ -86,7 +86,8 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 }
 
 // takenOver is the id under which a step is commanded: that of the newest step of its type in the same try of the host, if
-// another run of a workflow commanded it and it did not fail, or if this activity has taken it over already; else its own.
+// it was done, if another run of a workflow commanded it and it did not fail, or if this activity has taken it over already;
+// else its own.
 func takenOver(ctx context.Context, tx pgx.Tx, i model.PendingActivity) (string, error) {
 	if i.Fence.HostTry == 0 {
 		return i.ID, nil
@@ -108,7 +109,9 @@ func takenOver(ctx context.Context, tx pgx.Tx, i model.PendingActivity) (string,
 		return "", fmt.Errorf("look for an earlier %s: %w", i.Type, err)
 	case newest.RunID == i.RunID && newest.ActivityID == i.ActivityID:
 		return newest.ID, nil
-	case newest.RunID == i.RunID, newest.State == model.ActivitySuperseded, newest.State == model.ActivityDone && newest.ExitCode != 0:
+	case succeeded(newest):
+		return newest.ID, nil
+	case newest.RunID == i.RunID, newest.State == model.ActivitySuperseded, newest.State == model.ActivityDone:
 		return i.ID, nil
 	}
 	return newest.ID, nil
@@ -140,11 +143,16 @@ func passFence(ctx context.Context, tx pgx.Tx, i model.PendingActivity) error {
 	return nil
 }
 
+// succeeded reports whether a step was done, whether its workflow knows or not.
+func succeeded(i model.PendingActivity) bool {
+	return (i.State == model.ActivityReported || i.State == model.ActivityDone) && i.ExitCode == 0
+}
+
 // VoidUnsent voids the newest step of a type that a workflow asked a host for, unless the host was given it, and reports
-// whether it was: a step that was not can be asked for once more.
+// whether it was: a step that was not can be asked for once more, and so can one that was done: asking finds its result.
 func (s *Store) VoidUnsent(ctx context.Context, workflowID, runID, stepType string) (sent bool, err error) {
 	last, err := s.LastStep(ctx, workflowID, runID, stepType)
-	if err != nil {
+	if err != nil || succeeded(last) {
 		return false, err
 	}
 	changed, err := s.pool.Exec(ctx, `

@@ -1,0 +1,174 @@
+package e2e_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/sim"
+	"slipway/internal/testing/await"
+	"slipway/internal/wire"
+	"slipway/test/built"
+)
+
+// losses is how many installations each loss happens to, at random moments.
+var losses = flag.Int("losses", 1, "installations of TestOneSchemaIsLostOrRestored for each loss")
+
+// The schemas of one database (docs/engine.md).
+var (
+	ofTemporal = []string{"temporal", "temporal_visibility"}
+	ofOurs     = []string{"slipway"}
+)
+
+// TestOneSchemaIsLostOrRestored takes away one half of what an installation is made of, in the middle of it, or puts an older
+// one in its place, and starts the service again.
+func TestOneSchemaIsLostOrRestored(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		schemas  []string
+		restored bool // from a dump of an earlier phase
+		end      func(*testing.T, *fleet) string
+	}{
+		{"Temporal's tables are lost", ofTemporal, false, isInstalled},
+		{"Temporal's tables are restored", ofTemporal, true, isInstalled},
+		{"our tables are restored", ofOurs, true, isInstalledOrAsks},
+		{"our tables are lost", ofOurs, false, isNamed},
+	} {
+		for n := range *losses {
+			t.Run(fmt.Sprint(tt.name, " ", n+1), func(t *testing.T) {
+				t.Parallel()
+				f := newFleet(t)
+				f.begin(t)
+				f.await(t, "writing", phases[1].at)
+				dump := f.dump(t, tt.schemas)
+				later := phases[2+n%2]
+				f.await(t, later.name, later.at)
+				await.True(t, func() bool { // the service holds locks of its own
+					return f.tryPSQL(t, "-c", "drop schema "+strings.Join(tt.schemas, ", ")+" cascade") == nil
+				}, "the tables are in use")
+				if tt.restored {
+					for _, s := range tt.schemas {
+						f.psql(t, "-c", "create schema "+s)
+					}
+					if slices.Contains(tt.schemas, "temporal_visibility") { // it went with the schema, and is not in the dump
+						f.psql(t, "-c", "create extension btree_gin with schema temporal_visibility")
+					}
+					f.psql(t, "-f", dump)
+				}
+				f.service.signal(syscall.SIGKILL)
+				built.WaitReady(t, f.url)
+				t.Logf("%s at %s: %s", tt.name, later.name, tt.end(t, f))
+			})
+		}
+	}
+}
+
+// dump saves schemas as SQL.
+func (f *fleet) dump(t *testing.T, schemas []string) string {
+	t.Helper()
+	file := filepath.Join(f.dir, "dump.sql")
+	args := []string{"-d", f.databaseURL(), "-f", file}
+	for _, s := range schemas {
+		args = append(args, "-n", s)
+	}
+	out, err := exec.CommandContext(t.Context(), postgresTool(t, "pg_dump"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	sql, err := os.ReadFile(file)
+	require.NoError(t, err)
+	without := regexp.MustCompile(`(?m)^CREATE SCHEMA .*$`).ReplaceAll(sql, nil)
+	require.NoError(t, os.WriteFile(file, without, 0o600))
+	return file
+}
+
+func (f *fleet) psql(t *testing.T, args ...string) {
+	t.Helper()
+	require.NoError(t, f.tryPSQL(t, args...))
+}
+
+func (f *fleet) tryPSQL(t *testing.T, args ...string) error {
+	t.Helper()
+	args = append([]string{"-q", "-v", "ON_ERROR_STOP=1", "-d", f.databaseURL()}, args...)
+	out, err := exec.CommandContext(t.Context(), postgresTool(t, "psql"), args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("psql: %w: %s", err, out)
+	}
+	return nil
+}
+
+// postgresTool finds a tool of PostgreSQL, where Debian has it.
+func postgresTool(t *testing.T, name string) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	require.NoError(t, err)
+	if len(found) == 0 {
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		return path
+	}
+	return found[len(found)-1]
+}
+
+// isInstalled ends with every disk written once.
+func isInstalled(t *testing.T, f *fleet) string {
+	t.Helper()
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.nothingLost(t, true)
+	return "installed, each disk written once"
+}
+
+// isInstalledOrAsks gives the hosts whose steps were lost with the rows the command that they ask for.
+func isInstalledOrAsks(t *testing.T, f *fleet) string {
+	t.Helper()
+	retried := map[string]bool{}
+	f.await(t, "the installation to end", func(c *wire.Cluster) bool {
+		for i := range c.Hosts {
+			name := c.Hosts[i].RequestedHostname
+			if c.Hosts[i].Status != wire.HostStatusError || retried[name] {
+				continue
+			}
+			row, err := f.store.Host(t.Context(), c.Hosts[i].InfraEnvID, c.Hosts[i].ID)
+			if err == nil && row.DecisionOpen {
+				f.typed(t, "host", "retry-step", name, "--url", f.url)
+				retried[name] = true
+			}
+		}
+		return c.Status == wire.ClusterStatusInstalled
+	})
+	for name, a := range f.accounts(t) {
+		limit := 1
+		if retried[name] {
+			limit = 2
+		}
+		require.LessOrEqual(t, a.writes, limit, "%s is written by command only", name)
+	}
+	return fmt.Sprintf("installed after the retry of %d hosts", len(retried))
+}
+
+// isNamed has nothing left to install: the cluster is unknown to whoever asks, and its workflows end.
+func isNamed(t *testing.T, f *fleet) string {
+	t.Helper()
+	f.found(t, "ClusterName = 'e2e' AND WorkflowType = 'ClusterInstall' AND ExecutionStatus != 'Running'", f.clusterWorkflow())
+	_, err := f.client.Cluster(t.Context(), f.id)
+	require.ErrorIs(t, err, model.ErrNotFound)
+	for name := range f.machines {
+		writes := 0
+		for _, e := range journal(t, filepath.Join(f.machineDir(name), sim.LogFile)) {
+			if e.Event == sim.EventWriteStarted {
+				writes++
+			}
+		}
+		require.LessOrEqual(t, writes, 1, name)
+	}
+	return "the workflows end, the cluster is unknown, no disk is written again"
+}
