@@ -21,6 +21,7 @@ type Dependencies struct {
 	Files    *activities.Files
 
 	Housekeeping *activities.Housekeeping
+	Control      *activities.Control
 }
 
 // RegisterWorkflows registers every workflow.
@@ -28,6 +29,7 @@ func RegisterWorkflows(r worker.WorkflowRegistry) {
 	r.RegisterWorkflow(workflows.ClusterInstall)
 	r.RegisterWorkflow(workflows.HostInstall)
 	r.RegisterWorkflow(workflows.ClusterReset)
+	r.RegisterWorkflow(workflows.ClusterControl)
 	r.RegisterWorkflow(workflows.HostAdd)
 	r.RegisterWorkflow(workflows.HostReset)
 	r.RegisterWorkflow(workflows.HostReclaim)
@@ -43,6 +45,7 @@ func RegisterActivities(r worker.ActivityRegistry, d Dependencies) {
 	r.RegisterActivity(d.Steps)
 	r.RegisterActivity(d.Files)
 	r.RegisterActivity(d.Housekeeping)
+	r.RegisterActivity(d.Control)
 }
 
 // pollers: the SDK's two of each miss synchronous matches and double the commits.

@@ -339,6 +339,13 @@ func (w *recorder) GenerateIgnition(context.Context, activities.InstallRequest) 
 	return w.fail("ignition")
 }
 
+// The activity of activities.Control.
+
+func (w *recorder) CommandCluster(_ context.Context, c activities.ControlCommand) (activities.Controlled, error) {
+	w.note("command %s %q %s", c.Name, c.Input.Host, c.Input.Wrong)
+	return activities.Controlled{Gone: c.Name == "evict"}, w.fail("command " + c.Name)
+}
+
 // environment runs workflows against the recorder, with time skipped.
 func environment(t *testing.T, w *recorder) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
@@ -351,6 +358,7 @@ func environment(t *testing.T, w *recorder) *testsuite.TestWorkflowEnvironment {
 	env.RegisterWorkflow(workflows.HostAdd)
 	env.RegisterWorkflow(workflows.HostReset)
 	env.RegisterWorkflow(workflows.HostReclaim)
+	env.RegisterWorkflow(workflows.ClusterControl)
 	env.RegisterActivity(w)
 	return env
 }

@@ -157,14 +157,14 @@ func TestTemporalCommandLine(t *testing.T) {
 		scripts++
 		f := newFleet(t)
 		s := shape{masters: 3, workers: 3, speed: 200, flags: map[string][]string{
-			"worker-1": {"--fail", "image-write:4"}, "worker-2": {"--fail", "image-write:9"},
+			"worker-1": {"--fail", "image-write:5"}, "worker-2": {"--fail", "image-write:9"},
 		}}
 		f.define(t, s)
 		f.discover(t, s)
 		f.runScript(t, l, f.here(l.bundled), "temporal.txtar")
 		require.False(t, t.Failed())
 		f.awaitStatus(t, wire.ClusterStatusInstalled)
-		for name, writes := range map[string]int{"master-0": 1, "master-1": 1, "master-2": 1, "worker-0": 1, "worker-1": 5, "worker-2": 1} {
+		for name, writes := range map[string]int{"master-0": 1, "master-1": 1, "master-2": 1, "worker-0": 1, "worker-1": 6, "worker-2": 1} {
 			a := f.accounts(t)[name]
 			require.Equal(t, writes, a.commanded["image-write"], name)
 			require.Equal(t, writes, a.writes, name)

@@ -178,6 +178,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 			ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
 		},
 		Housekeeping: &activities.Housekeeping{Store: s.store, Blob: s.blobs, Running: s.orchestrator.Running},
+		Control:      &activities.Control{Store: s.store, Commands: s.orchestrator},
 	})
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start worker: %w", err)

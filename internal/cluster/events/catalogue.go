@@ -28,6 +28,7 @@ const (
 	ClustersPermanentlyDeleted            Name = "clusters_permanently_deleted"
 	FinalizingStageTimedOut               Name = "finalizing_stage_timed_out"
 	InactiveClustersDeregistered          Name = "inactive_clusters_deregistered"
+	CommandRefused                        Name = "command_refused"
 	InstallationContinued                 Name = "installation_continued"
 	InstallConfigApplied                  Name = "install_config_applied"
 	PrepareInstallationFailed             Name = "prepare_installation_failed"
@@ -156,6 +157,10 @@ var catalogue = map[Name]entry{
 	InactiveClustersDeregistered: {
 		severity: model.SeverityInfo, props: []string{"message"},
 		message: "Inactive clusters were deleted: {message}",
+	},
+	CommandRefused: {
+		severity: model.SeverityWarning, props: []string{"command", "reason"},
+		message: "The command {command}, which came through Temporal, was refused: {reason}",
 	},
 	InstallationContinued: {
 		severity: model.SeverityWarning, props: []string{"reason"},

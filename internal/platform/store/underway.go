@@ -27,6 +27,7 @@ const (
 	TaskReclaim     Task = "reclaim"      // a host, from its cluster
 	TaskReset       Task = "reset"        // a cluster
 	TaskResetHost   Task = "reset host"   // of an existing cluster
+	TaskControl     Task = "control"      // commands for a cluster that was installed, or was to be
 )
 
 // underWay finds what workflows were started for and have not ended, by the statuses that they leave behind.
@@ -62,7 +63,10 @@ const underWay = `
 	where h.status = 'resetting' and h.kind = 'Host'
 	union all
 	select cluster_id, infra_env_id, id, attempt, 'reset host' from h
-	where status = 'resetting' and kind = 'AddToExistingClusterHost' and cluster_id is not null`
+	where status = 'resetting' and kind = 'AddToExistingClusterHost' and cluster_id is not null
+	union all
+	select id, '00000000-0000-0000-0000-000000000000'::uuid, '00000000-0000-0000-0000-000000000000'::uuid, 0, 'control'
+	from clusters where deleted_at is null and install_attempt > 0`
 
 // WhatIsUnderWay lists all clusters and hosts that some workflow has to be working on.
 func (s *Store) WhatIsUnderWay(ctx context.Context) ([]UnderWay, error) {

@@ -27,7 +27,7 @@ func (o *Orchestrator) Install(ctx context.Context, id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	if err := o.start(ctx, id, attempt); err != nil {
+	if err := errors.Join(o.start(ctx, id, attempt), o.startControl(ctx, id)); err != nil {
 		o.Log.Warn("workflow not started yet", "cluster_id", id, "error", err)
 	}
 	return nil

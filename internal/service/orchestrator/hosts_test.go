@@ -204,7 +204,9 @@ func TestReleasedWorkflowsAreCancelled(t *testing.T) {
 	b := newDayTwo(t)
 	b.ReleaseHost(t.Context(), b.env, b.host)
 	b.ReleaseCluster(t.Context(), b.cluster)
-	require.Equal(t, []string{"host:" + b.env.String() + ":" + b.host.String(), "cluster:" + b.cluster.String()}, b.temporal.cancelled)
+	require.Equal(t, []string{
+		"host:" + b.env.String() + ":" + b.host.String(), "cluster:" + b.cluster.String(), "control:" + b.cluster.String(),
+	}, b.temporal.cancelled)
 	b.temporal.err = serviceerror.NewUnavailable("away")
 	b.ReleaseHost(t.Context(), b.env, b.host) // they end by themselves
 }

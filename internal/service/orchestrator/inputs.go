@@ -21,6 +21,7 @@ var inputs = map[reflect.Type]bool{
 	reflect.TypeFor[workflows.HostResetRequest]():    true,
 	reflect.TypeFor[workflows.HousekeepingRequest](): true,
 	reflect.TypeFor[workflows.ResetRequest]():        true,
+	reflect.TypeFor[workflows.ControlRequest]():      true,
 }
 
 // errInput fails a workflow that another program has started.

@@ -62,6 +62,8 @@ func (o *Orchestrator) workflowOf(u store.UnderWay) string {
 		return workflows.ClusterWorkflowID(u.ClusterID)
 	case store.TaskReset:
 		return workflows.ResetWorkflowID(u.ClusterID)
+	case store.TaskControl:
+		return workflows.ControlWorkflowID(u.ClusterID)
 	case store.TaskReclaim:
 		return workflows.ReclaimWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
 	case store.TaskResetHost:
@@ -152,6 +154,8 @@ func (o *Orchestrator) restart(ctx context.Context, u store.UnderWay, how string
 		return o.continueInstallation(ctx, u, how)
 	case store.TaskInstallHost:
 		return o.announceLoss(ctx, u, how)
+	case store.TaskControl:
+		return o.startControl(ctx, u.ClusterID)
 	case store.TaskReset:
 		s.workflow, s.request = workflows.ClusterReset, workflows.ResetRequest{ClusterID: u.ClusterID, Attempt: u.Attempt, Timeouts: o.Timeouts}
 	case store.TaskAdd:
@@ -163,6 +167,18 @@ func (o *Orchestrator) restart(ctx context.Context, u store.UnderWay, how string
 		s.request = workflows.HostResetRequest{AddRequest: activities.AddRequest{HostRef: ref, Attempt: u.Attempt}, Timeouts: o.Timeouts}
 	}
 	return o.startOnce(ctx, s)
+}
+
+// startControl starts the workflow that takes commands for a cluster, unless it runs.
+func (o *Orchestrator) startControl(ctx context.Context, id uuid.UUID) error {
+	c, err := o.Store.Cluster(ctx, id)
+	if err != nil {
+		return err
+	}
+	return o.startOnce(ctx, starting{
+		id: workflows.ControlWorkflowID(id), workflow: workflows.ClusterControl,
+		request: workflows.ControlRequest{ClusterID: id, Name: c.Name}, attributes: ofCluster(c), summary: c.Name + ": takes commands",
+	})
 }
 
 // attribute names what a workflow is about.

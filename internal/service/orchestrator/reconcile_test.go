@@ -3,6 +3,7 @@ package orchestrator_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 type executions struct {
 	client.Client
 	listed  []string
+	always  []string
 	status  map[string]enumspb.WorkflowExecutionStatus
 	started map[string]int
 	signals []string
@@ -40,7 +42,7 @@ func (e *executions) ListWorkflow(
 	context.Context, *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	list := &workflowservice.ListWorkflowExecutionsResponse{}
-	for _, id := range e.listed {
+	for _, id := range append(slices.Clone(e.listed), e.always...) {
 		list.Executions = append(list.Executions, &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}})
 	}
 	return list, nil
@@ -98,6 +100,7 @@ func newReconciling(t *testing.T) *reconciling {
 	})
 	require.NoError(t, err)
 	t.Cleanup(b.store.Close)
+	b.temporal.always = []string{"control:" + b.cluster.String()}
 	b.Orchestrator = orchestrator.New(orchestrator.Options{
 		Temporal: b.temporal, Store: b.store, Installation: installation.New(installation.Options{Store: b.store}),
 		Log: slog.New(slog.DiscardHandler), Converter: converter.GetDefaultDataConverter(),
@@ -238,4 +241,20 @@ func TestLostWorkflowOfAHostAloneIsStartedAgain(t *testing.T) {
 			require.Len(t, b.temporal.started, 1, "another one was accepted, and is started by itself")
 		})
 	}
+}
+
+func TestClusterThatWasInstalledTakesCommandsUntilItIsDeleted(t *testing.T) {
+	t.Parallel()
+	b := newReconciling(t)
+	id := "control:" + b.cluster.String()
+	b.setCluster(t, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
+	b.setHost(t, func(h *model.Host) { h.Status = model.HostInstalled })
+	b.look(t, 0)
+	require.Empty(t, b.temporal.started)
+	b.temporal.always, b.temporal.status[id] = nil, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
+	b.look(t, 10*time.Second)
+	require.Equal(t, map[string]int{id: 1}, b.temporal.started)
+	b.setCluster(t, func(c *model.Cluster) { c.InstallAttempt = 0 })
+	b.look(t, time.Hour)
+	require.Equal(t, map[string]int{id: 1}, b.temporal.started, "a cluster that was never installed needs none")
 }

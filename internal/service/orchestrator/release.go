@@ -20,9 +20,10 @@ func (o *Orchestrator) ReleaseHost(ctx context.Context, infraEnvID, hostID uuid.
 	}
 }
 
-// ReleaseCluster is ReleaseHost for the installation of a deleted cluster.
+// ReleaseCluster is ReleaseHost for the installation of a deleted cluster, and for what takes its commands.
 func (o *Orchestrator) ReleaseCluster(ctx context.Context, id uuid.UUID) {
-	if err := o.release(ctx, workflows.ClusterWorkflowID(id)); err != nil {
+	err := errors.Join(o.release(ctx, workflows.ClusterWorkflowID(id)), o.release(ctx, workflows.ControlWorkflowID(id)))
+	if err != nil {
 		o.Log.Warn("workflow was not ended", "cluster_id", id, "error", err)
 	}
 }

@@ -1,0 +1,124 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/activities"
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+// commander writes down what it is commanded.
+type commander struct {
+	given []string
+	err   error
+}
+
+func (c *commander) Cancel(_ context.Context, id uuid.UUID) error {
+	return c.give("cancel " + id.String())
+}
+
+func (c *commander) Reset(_ context.Context, id uuid.UUID) error {
+	return c.give("reset " + id.String())
+}
+
+func (c *commander) ClusterCommand(_ context.Context, id uuid.UUID, name string) error {
+	return c.give(name + " " + id.String())
+}
+
+func (c *commander) HostCommand(_ context.Context, _, host uuid.UUID, name string) error {
+	return c.give(name + " " + host.String())
+}
+
+func (c *commander) give(command string) error {
+	c.given = append(c.given, command)
+	return c.err
+}
+
+func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterInstalling, model.HostError, "", 3)
+	h := b.HostsOf(t, c)[1]
+	for _, host := range b.HostsOf(t, c) {
+		name := "twin"
+		if host.ID == h.ID {
+			name = "the-one"
+		}
+		_, err := b.Tables.UpdateHost(t.Context(), host.InfraEnvID, host.ID, func(now *model.Host, _ *store.Tx) error {
+			now.RequestedHostname = name
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	for name, tt := range map[string]struct {
+		command activities.ControlCommand
+		err     error
+		given   string
+		refusal string
+	}{
+		"reset":  {activities.ControlCommand{Name: "reset"}, nil, "reset " + c.ID.String(), ""},
+		"cancel": {activities.ControlCommand{Name: "cancel"}, nil, "cancel " + c.ID.String(), ""},
+		"pause":  {activities.ControlCommand{Name: "pause"}, nil, "pause " + c.ID.String(), ""},
+		"retry by name": {
+			activities.ControlCommand{Name: "retry", Input: activities.CommandInput{Host: "the-one"}}, nil, "retry " + h.ID.String(), "",
+		},
+		"evict by id": {
+			activities.ControlCommand{Name: "evict", Input: activities.CommandInput{Host: h.ID.String()}}, nil, "evict " + h.ID.String(), "",
+		},
+		"no such host": {
+			activities.ControlCommand{Name: "retry", Input: activities.CommandInput{Host: "wroker-1"}}, nil, "", `found "wroker-1"`,
+		},
+		"a name of two": {
+			activities.ControlCommand{Name: "retry", Input: activities.CommandInput{Host: "twin"}},
+			nil, "",
+			"require the id of one host, found a name that 2 have",
+		},
+		"wrong input": {
+			activities.ControlCommand{Name: "retry", Input: activities.CommandInput{Wrong: "[1]"}},
+			nil, "",
+			"require the name of a host as a JSON string, or none, found [1]",
+		},
+		"refused": {
+			activities.ControlCommand{Name: "reset"},
+			model.Conflictf("the cluster is installed"), "reset " + c.ID.String(),
+			"the cluster is installed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			commands := &commander{err: tt.err}
+			a := activities.Control{Store: b.Tables, Commands: commands}
+			tt.command.ClusterID = c.ID
+			done, err := a.CommandCluster(t.Context(), tt.command)
+			require.False(t, done.Gone)
+			if tt.given != "" {
+				require.Equal(t, []string{tt.given}, commands.given)
+			} else {
+				require.Empty(t, commands.given)
+			}
+			page, eerr := b.Tables.Events(t.Context(), store.EventFilter{ClusterID: c.ID})
+			require.NoError(t, eerr)
+			if tt.refusal == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tt.refusal)
+			require.True(t, slices.ContainsFunc(page.Events, func(e model.Event) bool {
+				return e.Name == "command_refused" && strings.Contains(e.Message, tt.refusal)
+			}), "%v", page.Events)
+		})
+	}
+	a := activities.Control{Store: b.Tables, Commands: &commander{err: model.ErrUnavailable}}
+	_, err := a.CommandCluster(t.Context(), activities.ControlCommand{ClusterID: c.ID, Name: "reset"})
+	require.True(t, errors.Is(err, model.ErrUnavailable), "it is tried again")
+	done, err := a.CommandCluster(t.Context(), activities.ControlCommand{ClusterID: uuid.New(), Name: "reset"})
+	require.NoError(t, err)
+	require.True(t, done.Gone)
+}

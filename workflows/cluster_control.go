@@ -1,0 +1,99 @@
+package workflows
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
+)
+
+// ControlRequest names the cluster that commands are taken for.
+type ControlRequest struct {
+	ClusterID uuid.UUID
+	Name      string // of the cluster
+}
+
+// ControlWorkflowID is the id of the workflow that takes commands for a cluster.
+func ControlWorkflowID(cluster uuid.UUID) string { return "control:" + cluster.String() }
+
+// controlCommands are those that ClusterControl offers; others are refused by name.
+var controlCommands = []string{
+	CommandCancel, CommandReset, CommandExtend, CommandPause, CommandResume, CommandRetry, CommandRetryStep, CommandEvict,
+}
+
+// clusterControl is the state of one run of ClusterControl.
+type clusterControl struct {
+	request ControlRequest
+	active  int  // commands that are being carried out
+	gone    bool // the cluster was deleted
+}
+
+// ClusterControl takes commands for a cluster as signals and updates, from its first installation until it is deleted:
+// while an installation runs, and when none does. Signals with other names are refused visibly.
+func ClusterControl(ctx workflow.Context, request ControlRequest) error {
+	w := &clusterControl{request: request}
+	workflow.SetCurrentDetails(ctx, "Takes commands for cluster "+request.Name+
+		", as updates or signals. The input of `retry`, `retry-step` and `evict` is the name of the host, as a JSON string.")
+	for _, name := range controlCommands {
+		err := workflow.SetUpdateHandlerWithOptions(ctx, name, func(ctx workflow.Context, input activities.CommandInput) error {
+			if err := w.command(ctx, name, input); err != nil {
+				return reject(reason(err))
+			}
+			return nil
+		}, workflow.UpdateHandlerOptions{Description: descriptions[name]})
+		if err != nil {
+			return err
+		}
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			commands := signals(ctx, name)
+			for {
+				var input activities.CommandInput
+				if !commands.Receive(ctx, &input) {
+					return
+				}
+				_ = w.command(ctx, name, input) // a refusal is in the history and in the events of the cluster
+			}
+		})
+	}
+	workflow.Go(ctx, w.refuseOthers)
+	err := workflow.Await(ctx, func() bool {
+		return w.gone || w.active == 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested() && len(unknown(ctx)) == 0
+	})
+	if err != nil || w.gone {
+		return err
+	}
+	return workflow.NewContinueAsNewError(ctx, ClusterControl, request)
+}
+
+// command carries a command out, or returns why it is refused.
+func (w *clusterControl) command(ctx workflow.Context, name string, input activities.CommandInput) error {
+	w.active++
+	defer func() { w.active-- }()
+	var control *activities.Control
+	var done activities.Controlled
+	command := activities.ControlCommand{ClusterID: w.request.ClusterID, Name: name, Input: input}
+	err := record(ctx, "Command "+name+" "+input.Host, control.CommandCluster, command, &done)
+	w.gone = w.gone || done.Gone
+	return err
+}
+
+// refuseOthers takes signals whose names are no commands: their refusal is in the history and in the events of the cluster.
+func (w *clusterControl) refuseOthers(ctx workflow.Context) {
+	for workflow.Await(ctx, func() bool { return len(unknown(ctx)) > 0 }) == nil {
+		for _, name := range unknown(ctx) {
+			var input activities.CommandInput
+			for workflow.GetSignalChannel(ctx, name).ReceiveAsync(&input) {
+				_ = w.command(ctx, name, input)
+			}
+		}
+	}
+}
+
+// unknown are the names of signals that came and are no commands.
+func unknown(ctx workflow.Context) []string {
+	names := slices.DeleteFunc(workflow.GetUnhandledSignalNames(ctx), func(name string) bool { return slices.Contains(controlCommands, name) })
+	slices.Sort(names)
+	return names
+}
