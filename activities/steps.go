@@ -130,7 +130,7 @@ func (a *Steps) WasSent(ctx context.Context, r StepRequest) (bool, error) {
 	info := activity.GetInfo(ctx)
 	sent, err := a.Store.VoidUnsent(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, r.Type)
 	if errors.Is(err, model.ErrNotFound) {
-		return true, nil // the row was lost, with the database or by its restore: the host may have the step
+		return false, nil // the service was killed before it wrote the row; one that a restore has lost looks the same
 	}
 	return sent, err
 }
