@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
 	"slipway/workflows"
@@ -51,9 +52,16 @@ func RegisterActivities(r worker.ActivityRegistry, d Dependencies) {
 // pollers: the SDK's two of each miss synchronous matches and double the commits.
 const pollers = 16
 
-// New makes a worker; Start it.
-func New(c client.Client, d Dependencies) worker.Worker {
+// New makes a worker of the version build; Start it. It gets no workflow task before its version is current (Versions).
+func New(c client.Client, d Dependencies, build string) worker.Worker {
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
+		DeploymentOptions: worker.DeploymentOptions{
+			UseVersioning: true,
+			Version:       worker.WorkerDeploymentVersion{DeploymentName: Deployment, BuildID: build},
+			// None is pinned, the short ones neither: a pinned workflow waits without an end once no worker of its version runs,
+			// and slipway up runs one version at a time. Changes are behind GetVersion instead.
+			DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
+		},
 		MaxConcurrentActivityTaskPollers: pollers,
 		MaxConcurrentWorkflowTaskPollers: pollers,
 		WorkerStopTimeout:                5 * time.Second,

@@ -92,14 +92,15 @@ func (w *recorder) FinalizingStage(context.Context, uuid.UUID) (activities.Final
 	return w.stages[0], nil
 }
 
-func (w *recorder) AwaitFinalizingStage(ctx context.Context, r activities.FinalizingRequest) (activities.StepResult, error) {
+func (w *recorder) AwaitFinalizingStage(ctx context.Context, r activities.FinalizingRequest) (activities.FinalizingLeft, error) {
 	if err := w.pending(ctx, "left "+string(r.Stage)); err != nil {
-		return activities.StepResult{}, err
+		return activities.FinalizingLeft{}, err
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.stages = w.stages[1:]
-	return activities.StepResult{}, nil
+	w.mu.Unlock()
+	next, err := w.FinalizingStage(ctx, r.ClusterID)
+	return activities.FinalizingLeft{Next: &next}, err
 }
 
 func (w *recorder) JudgeFinalizing(_ context.Context, r activities.FinalizingClock) (activities.StageVerdict, error) {

@@ -1,7 +1,9 @@
 package workflows_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -124,18 +126,23 @@ func TestFinalizingStagesHaveClocksOfTheirOwn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		stage  activities.FinalizingStage
 		soft   bool
-		limit  string
+		limit  time.Duration
+		with   error // late without
 		stalls int
 	}{
-		"one that may not fail": {stage: activities.FinalizingStage{Stage: model.FinalizingApplyingOLMManifests}, limit: "10m0s"},
+		"one that may not fail": {stage: activities.FinalizingStage{Stage: model.FinalizingApplyingOLMManifests}, limit: 10 * time.Minute},
 		"one that fails the installation": {
-			stage: activities.FinalizingStage{Stage: model.FinalizingAddingRouterCA}, limit: "1h10m0s", stalls: 1,
+			stage: activities.FinalizingStage{Stage: model.FinalizingAddingRouterCA}, limit: 70 * time.Minute, stalls: 1,
 		},
 		"one that would, with soft limits": {
-			stage: activities.FinalizingStage{Stage: model.FinalizingAddingRouterCA}, soft: true, limit: "1h10m0s",
+			stage: activities.FinalizingStage{Stage: model.FinalizingAddingRouterCA}, soft: true, limit: 70 * time.Minute,
+		},
+		"one whose last try failed": {
+			stage: activities.FinalizingStage{Stage: model.FinalizingApplyingOLMManifests}, limit: 10 * time.Minute,
+			with: errors.New("the database is away"),
 		},
 		"one that waits for slow operators": {
-			stage: activities.FinalizingStage{Stage: model.FinalizingWaitingForCSV, Operators: 2 * time.Hour}, limit: "2h0m0s",
+			stage: activities.FinalizingStage{Stage: model.FinalizingWaitingForCSV, Operators: 2 * time.Hour}, limit: 2 * time.Hour,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,12 +151,17 @@ func TestFinalizingStagesHaveClocksOfTheirOwn(t *testing.T) {
 			w.plan.Timeouts.Soft = tt.soft
 			w.stages = []activities.FinalizingStage{tt.stage}
 			w.blocked["milestone completion"] = true
-			w.blocked["left "+string(tt.stage.Stage)] = true
+			left := "left " + string(tt.stage.Stage)
+			w.blocked[left] = true
 			env := environment(t, w)
+			env.RegisterDelayedCallback(func() { require.Equal(t, tt.limit, w.timeOut(t, env, left, cmp.Or(tt.with, late))) }, tt.limit)
 			env.RegisterDelayedCallback(func() {
-				require.Equal(t, 1, count(w.lines(), string(tt.stage.Stage)+" took "+tt.limit))
+				require.Equal(t, 1, count(w.lines(), fmt.Sprintf("%s took %s", tt.stage.Stage, tt.limit)))
 				require.Equal(t, tt.stalls, count(w.lines(), "cluster failed: the finalizing stage took too long"))
-				delete(w.blocked, "left "+string(tt.stage.Stage))
+				if tt.stalls == 0 {
+					require.Greater(t, w.limits[left], 365*24*time.Hour, "it is awaited without a limit")
+				}
+				delete(w.blocked, left)
 				env.SignalWorkflow(workflows.CommandExtend, nil)
 			}, 3*time.Hour)
 			env.RegisterDelayedCallback(func() { w.release(t, env, "milestone completion") }, 4*time.Hour)

@@ -26,7 +26,9 @@ func (w *clusterInstall) clock(ctx workflow.Context, run func(workflow.Context) 
 // installation, else of one that waits for its user.
 func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
-	for left := max(t.Installation-w.plan.Age, time.Second); ; left = t.Installation {
+	var left time.Duration
+	left, w.ends.InstallationEnds = untilEnd(ctx, w.lastRun().InstallationEnds, t.Installation-w.plan.Age)
+	for ; ; left, w.ends.InstallationEnds = untilEnd(ctx, time.Time{}, t.Installation) {
 		if err := timer(ctx, left, "The whole installation").Get(ctx, nil); err != nil {
 			return err
 		}
@@ -47,8 +49,10 @@ func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 // finalizingClock is FINALIZING_TIMEOUT, of finalizing as a whole.
 func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
-	for !t.Soft {
-		if err := timer(ctx, t.Finalizing, "Finalizing as a whole").Get(ctx, nil); err != nil {
+	var left time.Duration
+	left, w.ends.FinalizingEnds = untilEnd(ctx, w.lastRun().FinalizingEnds, t.Finalizing)
+	for ; !t.Soft; left, w.ends.FinalizingEnds = untilEnd(ctx, time.Time{}, t.Finalizing) {
+		if err := timer(ctx, left, "Finalizing as a whole").Get(ctx, nil); err != nil {
 			return err
 		}
 		if err := w.stall(ctx, fmt.Sprintf("finalizing took more than %s", t.Finalizing)); err != nil {
@@ -58,23 +62,78 @@ func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
 	return nil
 }
 
-// stageClock is FINALIZING_STAGE_*, of each stage the controller reports.
+// stageClock is FINALIZING_STAGE_*, of each stage the controller reports. Each stage is one activity, which has its limit and
+// returns the next stage.
 func (w *clusterInstall) stageClock(ctx workflow.Context) error {
-	var clusters *activities.Clusters
-	for {
-		var at activities.FinalizingStage
-		err := record(ctx, "Look at the finalizing stage", clusters.FinalizingStage, w.request.ClusterID, &at)
-		if err != nil || at.Stage == model.FinalizingDone {
-			return err
-		}
+	at, err := w.finalizingStage(ctx)
+	for err == nil && at.Stage != model.FinalizingDone {
 		limit := endless
 		if at.Stage != "" {
 			limit = w.plan.Timeouts.FinalizingStage(at.Stage, at.Operators)
 		}
-		if err := w.timeStage(ctx, at, limit); err != nil {
-			return err
+		if w.shown.brief {
+			at, err = w.nextStage(ctx, at, limit)
+			continue
+		}
+		if err = w.timeStage(ctx, at, limit); err == nil {
+			at, err = w.finalizingStage(ctx)
 		}
 	}
+	return err
+}
+
+func (w *clusterInstall) finalizingStage(ctx workflow.Context) (at activities.FinalizingStage, err error) {
+	var clusters *activities.Clusters
+	err = record(ctx, "Look at the finalizing stage", clusters.FinalizingStage, w.request.ClusterID, &at)
+	return at, err
+}
+
+// nextStage waits until a stage is left, or until the rules stop the installation in it and it is extended, and returns where
+// the cluster is then.
+func (w *clusterInstall) nextStage(
+	ctx workflow.Context, at activities.FinalizingStage, limit time.Duration,
+) (activities.FinalizingStage, error) {
+	var left activities.FinalizingLeft
+	err := w.awaitEndOf(ctx, at.Stage, max(limit-at.Age, time.Second)).Get(ctx, &left)
+	// Its time is over. A try that fails just before that is the last one, and its failure the result.
+	if err != nil && ctx.Err() == nil && !isFailure(err, activities.FailureRefused) {
+		var failure string
+		if failure, err = w.judgeStage(ctx, at.Stage, limit); err != nil {
+			return at, err
+		}
+		if failure != "" {
+			if err := w.stall(ctx, failure); err != nil {
+				return at, err
+			}
+			return w.finalizingStage(ctx)
+		}
+		err = w.awaitEndOf(ctx, at.Stage, endless).Get(ctx, &left) // it was reported, and continues
+	}
+	if err != nil {
+		return at, err
+	}
+	if left.Next == nil {
+		return w.finalizingStage(ctx)
+	}
+	return *left.Next, nil
+}
+
+func (w *clusterInstall) awaitEndOf(ctx workflow.Context, stage model.FinalizingStage, limit time.Duration) workflow.Future {
+	var steps *activities.Steps
+	w.labelled++
+	what := label{text: "Wait for the end of " + stageName(stage), number: w.labelled}
+	options := withStepOptions(ctx, limit, w.plan.Timeouts.Heartbeat, what)
+	request := activities.FinalizingRequest{ClusterID: w.request.ClusterID, Stage: stage}
+	return workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, request)
+}
+
+// judgeStage is what the installation fails with, if anything, when a stage takes longer than it may.
+func (w *clusterInstall) judgeStage(ctx workflow.Context, stage model.FinalizingStage, limit time.Duration) (string, error) {
+	var clusters *activities.Clusters
+	var verdict activities.StageVerdict
+	over := activities.FinalizingClock{ClusterID: w.request.ClusterID, Stage: stage, Limit: limit, Soft: w.plan.Timeouts.Soft}
+	err := w.record(ctx, "Judge time-out", clusters.JudgeFinalizing, over, &verdict)
+	return verdict.Failure, err
 }
 
 // timeStage waits until a stage is left, or until the rules stop the installation in it
@@ -82,12 +141,7 @@ func (w *clusterInstall) stageClock(ctx workflow.Context) error {
 func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.FinalizingStage, limit time.Duration) error {
 	inner, stop := workflow.WithCancel(ctx)
 	defer stop()
-	var steps *activities.Steps
-	w.labelled++
-	what := label{text: "Wait for the end of " + stageName(at.Stage), number: w.labelled}
-	options := withStepOptions(inner, endless, w.plan.Timeouts.Heartbeat, what)
-	request := activities.FinalizingRequest{ClusterID: w.request.ClusterID, Stage: at.Stage}
-	left := workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, request)
+	left := w.awaitEndOf(inner, at.Stage, endless)
 	if w.shown.readable && limit == endless {
 		return left.Get(ctx, nil)
 	}
@@ -95,16 +149,14 @@ func (w *clusterInstall) timeStage(ctx workflow.Context, at activities.Finalizin
 	if err != nil || inTime {
 		return firstError(err, left, ctx)
 	}
-	var clusters *activities.Clusters
-	var verdict activities.StageVerdict
-	over := activities.FinalizingClock{ClusterID: w.request.ClusterID, Stage: at.Stage, Limit: limit, Soft: w.plan.Timeouts.Soft}
-	if err := record(ctx, "Judge time-out", clusters.JudgeFinalizing, over, &verdict); err != nil {
+	failure, err := w.judgeStage(ctx, at.Stage, limit)
+	if err != nil {
 		return err
 	}
-	if verdict.Failure == "" {
+	if failure == "" {
 		return left.Get(ctx, nil) // it was reported, and continues
 	}
-	return w.stall(ctx, verdict.Failure)
+	return w.stall(ctx, failure)
 }
 
 func firstError(err error, f workflow.Future, ctx workflow.Context) error {

@@ -1,8 +1,12 @@
 package workflows
 
 import (
+	"slices"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
+
+	"slipway/activities"
 )
 
 // rejectionType marks the errors of validators: the caller's answer is 409.
@@ -127,13 +131,23 @@ func (w *clusterInstall) checkExtend() error {
 func (w *clusterInstall) hold(ctx workflow.Context, on bool) {
 	w.paused = on
 	w.show(ctx)
+	w.working(func() { w.signalHold(ctx) })
+}
+
+// signalHold signals hosts whether the installation is paused when it is their turn.
+func (w *clusterInstall) signalHold(ctx workflow.Context) {
 	if err := w.holding.Lock(ctx); err != nil {
 		return
 	}
 	defer w.holding.Unlock()
-	for _, h := range w.plan.Hosts {
-		if _, ok := w.children[h.ID]; ok && w.host(h.ID) != HostDone {
-			w.signalHost(ctx, h, SignalHold, w.paused)
-		}
+	under := slices.DeleteFunc(slices.Clone(w.plan.Hosts), func(h activities.HostPlan) bool {
+		return !w.hasHost(h.ID) || w.host(h.ID) == HostDone
+	})
+	if w.shown.brief {
+		w.signalAll(ctx, under, SignalHold, w.paused)
+		return
+	}
+	for _, h := range under {
+		w.signalHost(ctx, h, SignalHold, w.paused)
 	}
 }

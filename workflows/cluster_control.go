@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"slices"
-
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/workflow"
 
@@ -58,9 +56,11 @@ func ClusterControl(ctx workflow.Context, request ControlRequest) error {
 		})
 	}
 	workflow.Go(ctx, w.refuseOthers)
-	err := workflow.Await(ctx, func() bool {
-		return w.gone || w.active == 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested() && len(unknown(ctx)) == 0
+	full := afterSignals(ctx, func() bool {
+		suggested := workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+		return suggested && w.active == 0 && len(unknown(ctx, controlCommands)) == 0 && workflow.AllHandlersFinished(ctx)
 	})
+	err := workflow.Await(ctx, func() bool { return w.gone || full() })
 	if err != nil || w.gone {
 		return err
 	}
@@ -81,19 +81,12 @@ func (w *clusterControl) command(ctx workflow.Context, name string, input activi
 
 // refuseOthers takes signals whose names are no commands: their refusal is in the history and in the events of the cluster.
 func (w *clusterControl) refuseOthers(ctx workflow.Context) {
-	for workflow.Await(ctx, func() bool { return len(unknown(ctx)) > 0 }) == nil {
-		for _, name := range unknown(ctx) {
+	for workflow.Await(ctx, func() bool { return len(unknown(ctx, controlCommands)) > 0 }) == nil {
+		for _, name := range unknown(ctx, controlCommands) {
 			var input activities.CommandInput
 			for workflow.GetSignalChannel(ctx, name).ReceiveAsync(&input) {
 				_ = w.command(ctx, name, input)
 			}
 		}
 	}
-}
-
-// unknown are the names of signals that came and are no commands.
-func unknown(ctx workflow.Context) []string {
-	names := slices.DeleteFunc(workflow.GetUnhandledSignalNames(ctx), func(name string) bool { return slices.Contains(controlCommands, name) })
-	slices.Sort(names)
-	return names
 }

@@ -20,9 +20,15 @@ import (
 // continueHosts starts children for the hosts of an installation that another workflow began. A child of that may still be
 // ending, or was left behind: it is cancelled first. What it has commanded is taken over, not commanded again.
 func (w *clusterInstall) continueHosts(ctx workflow.Context) error {
+	if w.many {
+		w.endHosts(ctx, w.plan.Hosts)
+	}
 	var failure error
 	group := workflow.NewWaitGroup(ctx)
-	for _, h := range w.plan.Hosts {
+	for i, h := range w.plan.Hosts {
+		if w.many && i > 0 && i%batchOfHosts == 0 {
+			group.Wait(ctx)
+		}
 		w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostRunning}
 		request := w.hostRequest(h)
 		request.Continues = true
@@ -74,10 +80,25 @@ func (w *clusterInstall) replaceHost(ctx workflow.Context, request HostInstallRe
 // signalHost signals the workflow of a host, whatever run it has, and whichever run of this workflow began it: both may have
 // been reset in Temporal's UI. One that has ended needs no signal.
 func (w *clusterInstall) signalHost(ctx workflow.Context, h activities.HostPlan, signal string, value any) {
-	if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
+	if w.awaitStart(ctx, h) != nil {
 		return
 	}
 	_ = workflow.SignalExternalWorkflow(ctx, HostWorkflowID(h.InfraEnvID, h.ID), "", signal, value).Get(ctx, nil)
+}
+
+// awaitStart waits until the child of a host runs; one that an earlier run of this workflow began does.
+func (w *clusterInstall) awaitStart(ctx workflow.Context, h activities.HostPlan) error {
+	child, ok := w.children[h.ID]
+	if !ok && w.continued != nil {
+		return nil
+	}
+	return child.GetChildWorkflowExecution().Get(ctx, nil)
+}
+
+// hasHost reports whether a host has a child.
+func (w *clusterInstall) hasHost(id uuid.UUID) bool {
+	_, ok := w.children[id]
+	return ok || w.continued != nil
 }
 
 // How long hosts may take to end once they are cancelled, before they are cancelled by their id, and then at most.
@@ -98,6 +119,10 @@ func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
 		}
 		return
 	}
+	if w.many {
+		w.endHosts(ctx, w.runningHosts())
+		return
+	}
 	if ended, err := within(ctx, hostsEnd, "Hosts end", func() bool { return len(w.runningHosts()) == 0 }); ended || err != nil {
 		return
 	}
@@ -111,27 +136,57 @@ func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
 func (w *clusterInstall) runningHosts() []activities.HostPlan {
 	return slices.DeleteFunc(slices.Clone(w.plan.Hosts), func(h activities.HostPlan) bool {
 		child, ok := w.children[h.ID]
+		if !ok && w.continued != nil {
+			return w.settled(h.ID)
+		}
 		return !ok || child.IsReady()
 	})
 }
 
 // startHosts starts one child for each host and waits until all run.
 func (w *clusterInstall) startHosts(ctx workflow.Context) error {
-	for _, h := range w.plan.Hosts {
+	for i, h := range w.plan.Hosts {
 		w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostPreparing}
 		w.startHost(ctx, w.hostRequest(h))
+		if w.many && i%batchOfHosts == batchOfHosts-1 {
+			_ = w.awaitStart(ctx, h) // the first failure is found below
+		}
 	}
 	if w.paused && workflow.GetVersion(ctx, "hold-hosts-from-the-start", workflow.DefaultVersion, 1) >= 1 {
 		w.hold(ctx, true) // the command came before the workflows of the hosts began
 	}
-	for _, h := range w.plan.Hosts {
-		if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
-			return err
-		}
+	if err := w.awaitStarts(ctx); err != nil {
+		return err
 	}
 	w.begun = true
 	for _, h := range w.plan.Hosts {
 		workflow.Go(ctx, func(ctx workflow.Context) { w.watch(ctx, h) })
+	}
+	return nil
+}
+
+// awaitStarts waits until every host has its child. Where one of an earlier installation was left behind it is ended first.
+func (w *clusterInstall) awaitStarts(ctx workflow.Context) error {
+	var left []activities.HostPlan
+	for _, h := range w.plan.Hosts {
+		err := w.awaitStart(ctx, h)
+		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
+		switch {
+		case w.shown.brief && errors.As(err, &running):
+			left = append(left, h)
+		case err != nil:
+			return err
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	w.endHosts(ctx, left)
+	for _, h := range left {
+		w.startHost(ctx, w.hostRequest(h))
+		if err := w.awaitStart(ctx, h); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -145,9 +200,14 @@ func (w *clusterInstall) hostRequest(h activities.HostPlan) HostInstallRequest {
 // startHost starts the child of a host.
 func (w *clusterInstall) startHost(ctx workflow.Context, request HostInstallRequest) {
 	h := request.Host
+	closing := enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL
+	if w.many {
+		closing = enumspb.PARENT_CLOSE_POLICY_ABANDON // else a run that continues as new would cancel them
+		ctx = workflowDisconnected(ctx)
+	}
 	options := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            HostWorkflowID(h.InfraEnvID, h.ID),
-		ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		ParentClosePolicy:     closing,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WaitForCancellation:   true,
 		StaticSummary:         string(h.Role) + " " + h.Name + " of " + w.plan.Name,
@@ -185,7 +245,9 @@ func (w *clusterInstall) watch(ctx workflow.Context, h activities.HostPlan) {
 			w.hosts[h.ID] = HostNews{HostID: h.ID, State: HostGone, Reason: reason(err), Attempt: w.request.Attempt}
 			return
 		}
-		if !w.replaceLost(ctx, h, whyLost(err)) {
+		replaced := false
+		w.working(func() { replaced = w.replaceLost(ctx, h, whyLost(err)) })
+		if !replaced {
 			return
 		}
 	}
@@ -198,10 +260,12 @@ func (w *clusterInstall) replaceLost(ctx workflow.Context, h activities.HostPlan
 	if w.phase != PhasePreparing {
 		request.Lost, request.ControlPlane = why, w.gateOpen
 	}
-	before := w.children[h.ID]
+	before, ok := w.children[h.ID]
 	w.startHost(ctx, request)
 	if err := w.children[h.ID].GetChildWorkflowExecution().Get(ctx, nil); err != nil {
-		w.children[h.ID] = before
+		if delete(w.children, h.ID); ok {
+			w.children[h.ID] = before
+		}
 		return false
 	}
 	if w.paused {
@@ -227,10 +291,25 @@ func (w *clusterInstall) listenForLost(ctx workflow.Context) {
 			continue
 		}
 		h := w.plan.Hosts[at]
-		if w.children[h.ID] != nil && w.replaceLost(ctx, h, n.Reason) {
-			workflow.Go(ctx, func(ctx workflow.Context) { w.watch(ctx, h) })
-		}
+		w.working(func() {
+			switch {
+			case !w.hasHost(h.ID):
+			case w.replaceLost(ctx, h, n.Reason):
+				workflow.Go(ctx, func(ctx workflow.Context) { w.watch(ctx, h) })
+			default:
+				w.miss(h.ID)
+			}
+		})
 	}
+}
+
+// miss remembers a child that is lost and that Temporal takes for running: the run that this workflow knows was replaced by a
+// reset of an older one, which ended. At the second time, when it was not just a loss that was replaced meanwhile, another run of
+// this workflow begins, and finds its hosts as after any reset.
+func (w *clusterInstall) miss(id uuid.UUID) {
+	child := w.children[id]
+	w.astray = w.astray || w.shown.brief && w.missed[id] != nil && w.missed[id] == child
+	w.missed[id] = child
 }
 
 // settled reports whether a host has said its last word.

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
 	"slipway/internal/model"
@@ -167,4 +169,43 @@ func TestHostThatTheRowsDoNotKnowIsNotReplacedAgainAndAgain(t *testing.T) {
 	require.NoError(t, env.GetWorkflowError())
 	require.Equal(t, 1, count(w.lines(), "worker-1 image-write"))
 	require.Equal(t, 1, count(w.lines(), "worker-1 failed: Writing image to disk: no such host"))
+}
+
+// Whoever reads in the host's row that it waits for a decision may be faster than its workflow.
+func TestHostTakesADecisionAsSoonAsItsRowAsksForOne(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.fails["worker-1 image-write"] = []error{stepFailed("no space left on device")}
+	env := environment(t, w)
+	w.failed = func(f activities.HostFailure) {
+		_ = env.SignalWorkflowByID(workflows.HostWorkflowID(f.InfraEnvID, f.HostID), workflows.CommandRetryStep, nil)
+	}
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	lines := w.lines()
+	require.Equal(t, 2, count(lines, "worker-1 image-write"), "%q", lines)
+	require.NotContains(t, lines, "worker-1 given up")
+}
+
+// The workflow of a host was terminated and replaced; then an older run of it was reset in Temporal's UI, which ends the newer one
+// without a word to the cluster, and terminated too. To the cluster the child runs, and Temporal starts no second one.
+func TestHostThatIsLostBehindARunningChildIsFoundByAnotherRun(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.blocked["worker-1 image-write"] = true
+	env := environment(t, w)
+	lost := workflows.HostNews{HostID: w.plan.Hosts[4].ID, Reason: "its workflow was terminated in Temporal", Attempt: 1}
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandPause, nil) }, time.Minute)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.SignalHostLost, lost) }, 2*time.Minute)
+	env.RegisterDelayedCallback(func() {
+		require.False(t, env.IsWorkflowCompleted(), "the first announcement may be late")
+		env.SignalWorkflow(workflows.SignalHostLost, lost)
+	}, 3*time.Minute)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	var again *workflow.ContinueAsNewError
+	require.ErrorAs(t, env.GetWorkflowError(), &again)
+	var next workflows.ClusterRequest
+	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &next))
+	require.Nil(t, next.Continued, "it finds its hosts from their rows")
+	require.True(t, next.Paused)
 }

@@ -13,22 +13,29 @@ import (
 
 // clusterInstall is the state of one running installation.
 type clusterInstall struct {
-	request  activities.InstallRequest
-	plan     activities.Plan
-	phase    Phase
-	stop     clusterCommand
-	cancel   workflow.CancelFunc
-	paused   bool
-	holding  workflow.Mutex // held by the command that pauses or resumes hosts
-	extended int
-	labelled int            // activities that waited for a milestone or a stage so far
-	waiting  bool           // for a command after a time-out of the cluster
-	deciding workflow.Mutex // held by what waits
-	expired  error          // the time is over and was not extended
-	gateOpen bool           // the control plane is up
-	begun    bool           // every host has its child
-	stalled  string         // why it waits
-	shown    shown
+	request   activities.InstallRequest
+	continued *Continuation // from the run before this one
+	plan      activities.Plan
+	phase     Phase
+	stop      clusterCommand
+	cancel    workflow.CancelFunc
+	paused    bool
+	holding   workflow.Mutex // held by the command that pauses or resumes hosts
+	extended  int
+	labelled  int            // activities that waited for a milestone or a stage so far
+	waiting   bool           // for a command after a time-out of the cluster
+	deciding  workflow.Mutex // held by what waits
+	expired   error          // the time is over and was not extended
+	gateOpen  bool           // the control plane is up
+	begun     bool           // every host has its child
+	stalled   string         // why it waits
+	shown     shown
+	busy      int // how many things are under way that a run must not end in
+	// astray is set when a host has no workflow, and Temporal takes its child for running: the next run finds its hosts anew.
+	astray   bool
+	missed   map[uuid.UUID]workflow.ChildWorkflowFuture // children that were announced as lost, and could not be replaced
+	many     bool                                       // so many hosts that the workflow has several runs
+	ends     Continuation                               // of it, when the clocks run out
 	hosts    map[uuid.UUID]HostNews
 	children map[uuid.UUID]workflow.ChildWorkflowFuture
 }
@@ -36,10 +43,15 @@ type clusterInstall struct {
 // ClusterInstall installs one cluster: it prepares every host, runs a HostInstall for
 // each, orders them, and finalizes. It ends when the cluster is installed, cancelled,
 // reset, or could not be prepared.
-func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) error {
+func ClusterInstall(ctx workflow.Context, request ClusterRequest) error {
 	w := &clusterInstall{
-		request: request, paused: request.Paused, hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},
+		request: request.InstallRequest, continued: request.Continued, paused: request.Paused,
+		hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},
+		missed:  map[uuid.UUID]workflow.ChildWorkflowFuture{},
 		holding: workflow.NewMutex(ctx), deciding: workflow.NewMutex(ctx),
+	}
+	if w.continued != nil {
+		w.hosts = w.continued.Hosts // news may be the first that this run hears
 	}
 	work, cancel := workflow.WithCancel(ctx)
 	w.cancel = cancel
@@ -47,21 +59,18 @@ func ClusterInstall(ctx workflow.Context, request activities.InstallRequest) err
 		return err
 	}
 	workflow.Go(work, w.listenForLost)
-	w.shown.readable = readable(ctx)
-	err := w.run(work)
-	return w.conclude(ctx, err)
+	workflow.Go(ctx, refuseSignals(activities.HostRef{ClusterID: request.ClusterID}, clusterCommands, SignalHostNews, SignalHostLost))
+	w.shown = begin(ctx)
+	if w.shown.brief {
+		return w.inRuns(ctx, work)
+	}
+	return w.conclude(ctx, w.run(work))
 }
 
 // run takes the installation through its phases.
 func (w *clusterInstall) run(ctx workflow.Context) error {
-	if err := w.enter(ctx, PhasePreparing); err != nil {
-		return err
-	}
-	ready, err := w.prepare(ctx)
+	ready, err := w.prepared(ctx)
 	if err != nil || !ready {
-		return err
-	}
-	if err := w.enter(ctx, PhaseInstalling); err != nil {
 		return err
 	}
 	clocks, stop := workflow.WithCancel(ctx)
@@ -72,15 +81,33 @@ func (w *clusterInstall) run(ctx workflow.Context) error {
 			return err
 		}
 	}
-	if err := w.install(ctx); err != nil {
-		return err
-	}
-	if err := w.enter(ctx, PhaseFinalizing); err != nil {
-		return err
+	if w.phase != PhaseFinalizing {
+		if err := w.install(ctx); err != nil {
+			return err
+		}
+		if err := w.enter(ctx, PhaseFinalizing); err != nil {
+			return err
+		}
 	}
 	w.clock(clocks, w.finalizingClock)
 	w.clock(clocks, w.stageClock)
 	return w.finalize(ctx)
+}
+
+// prepared ends when the hosts are prepared, and the installation begins. In a later run they are.
+func (w *clusterInstall) prepared(ctx workflow.Context) (bool, error) {
+	if w.continued != nil {
+		w.phase = w.continued.Phase
+		return true, w.adopt(ctx)
+	}
+	if err := w.enter(ctx, PhasePreparing); err != nil {
+		return false, err
+	}
+	ready, err := w.prepare(ctx)
+	if err != nil || !ready {
+		return false, err
+	}
+	return true, w.enter(ctx, PhaseInstalling)
 }
 
 func (w *clusterInstall) enter(ctx workflow.Context, phase Phase) error {
@@ -125,6 +152,9 @@ func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
 		w.ended(after, statusCancelled)
 		return temporal.NewCanceledError("installation cancelled")
 	case err != nil:
+		if w.many {
+			w.awaitChildren(after) // they outlive a run of their parent
+		}
 		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(err)}
 		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
 		w.ended(after, statusFailed)

@@ -81,6 +81,18 @@ func TestV2AgentThatFailsStopsTheWaitForItsStages(t *testing.T) {
 	require.Equal(t, 2, count(w.lines(), "master-0 install"))
 }
 
+func TestFailureOfAV2AgentNamesTheStageItHappenedIn(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1, 0)
+	w.plan.Hosts = hosts(1, 0, model.InstallStep)
+	w.fails["master-0 Rebooting"] = []error{stepFailed("I/O error")} // no report of the reboot: the host was writing
+	env := environment(t, w)
+	decideOnFailure(env, w, 0, workflows.CommandRetry)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	indexOf(t, w.lines(), "master-0 failed: Writing image to disk: I/O error")
+}
+
 // decideOnFailure sends a command to a host a minute after the start of the test.
 func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *recorder, host int, command string) {
 	h := w.plan.Hosts[host]
@@ -143,7 +155,6 @@ func TestInterruptedCheckIsAskedAgain(t *testing.T) {
 func TestHostThatNeverComesBackFailsOnlyAfterTheUserHadTime(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)
-	late := temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)
 	w.fails["master-2 Configuring"] = []error{late}
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())

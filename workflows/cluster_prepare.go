@@ -19,6 +19,7 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	w.many = w.shown.brief && len(w.plan.Hosts) >= manyHosts
 	if w.plan.Continues {
 		return true, w.continueHosts(ctx)
 	}
@@ -35,19 +36,32 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	ignition := w.generate(ctx)
 	prepared, err := w.shown.awaitAtMost(ctx, w.plan.Timeouts.PrepareCluster, "Preparation", func() bool {
 		// Hosts that run have been prepared: this workflow was reset in Temporal's UI.
-		return w.every(HostPrepared, HostRunning, HostWaiting, HostDone, HostGone) && (ignition.done || ignition.err != nil)
+		prepared := w.every(HostPrepared, HostRunning, HostWaiting, HostDone, HostGone)
+		return w.failedCheck() != "" || prepared && (ignition.done || ignition.err != nil)
 	})
 	if err != nil {
 		return false, err
 	}
 	outcome := activities.PreparationOutcome{Ready: prepared && ignition.err == nil}
 	switch {
+	case w.failedCheck() != "":
+		outcome = activities.PreparationOutcome{Reason: w.failedCheck()}
 	case ignition.err != nil:
 		outcome.Reason = reason(ignition.err)
 	case !prepared:
 		outcome.Reason = "the preparation took too long"
 	}
 	return w.concludePreparation(ctx, outcome)
+}
+
+// failedCheck says which host has failed a check before its disk is written, and how; empty for none.
+func (w *clusterInstall) failedCheck() string {
+	for _, h := range w.plan.Hosts {
+		if news := w.hosts[h.ID]; news.State == HostPrepared && news.Reason != "" {
+			return h.Name + ": " + news.Reason
+		}
+	}
+	return ""
 }
 
 // validate evaluates the validations of the cluster before any host is touched, and says which failed.

@@ -12,15 +12,15 @@ import (
 // install starts all hosts, opens the gate for workers when the control plane is up,
 // and returns when enough hosts are installed for the cluster to be finalized.
 func (w *clusterInstall) install(ctx workflow.Context) error {
-	for _, h := range w.plan.Hosts {
-		if w.host(h.ID) != HostGone {
-			w.signalHost(ctx, h, SignalInstall, nil)
-		}
+	if err := w.signalInstall(ctx); err != nil {
+		return err
 	}
-	workflow.Go(ctx, w.openGate)
+	if !w.gateOpen {
+		workflow.Go(ctx, w.openGate)
+	}
 	var clusters *activities.Clusters
-	for reviewed := never; ; {
-		if err := workflow.Await(ctx, func() bool { return w.outcomes() != reviewed }); err != nil {
+	for reviewed := w.unreviewed(); ; {
+		if err := workflow.Await(ctx, func() bool { return w.reviewable(reviewed) }); err != nil {
 			return err
 		}
 		if err := w.awaitExtension(ctx); err != nil {
@@ -28,7 +28,7 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 		}
 		reviewed = w.outcomes()
 		var review activities.Review
-		if err := record(ctx, "Review installation", clusters.ReviewInstallation, w.request, &review); err != nil {
+		if err := w.record(ctx, "Review installation", clusters.ReviewInstallation, w.request, &review); err != nil {
 			return err
 		}
 		switch {
@@ -42,12 +42,59 @@ func (w *clusterInstall) install(ctx workflow.Context) error {
 	}
 }
 
+// signalInstall signals every host that its preparation is over. A host knows already when an earlier run has signalled it.
+func (w *clusterInstall) signalInstall(ctx workflow.Context) error {
+	var prepared []activities.HostPlan
+	for _, h := range w.plan.Hosts {
+		if state := w.host(h.ID); state != HostGone && (w.continued == nil || state == HostPreparing || state == HostPrepared) {
+			prepared = append(prepared, h)
+		}
+	}
+	if !w.shown.brief {
+		for _, h := range prepared {
+			w.signalHost(ctx, h, SignalInstall, nil)
+		}
+		return nil
+	}
+	if err := w.breathe(ctx); err != nil {
+		return err
+	}
+	w.working(func() {
+		w.signalAll(ctx, prepared, SignalInstall, nil)
+		for _, h := range prepared {
+			if news := w.hosts[h.ID]; news.State == HostPrepared {
+				news.State = HostRunning
+				w.hosts[h.ID] = news
+			}
+		}
+	})
+	return nil
+}
+
 // outcomes counts the hosts whose installation has an outcome, if only for now. A review
 // can bring something new only when one of the counts has changed.
 type outcomes struct{ done, waiting, gone int }
 
 // never is no count of hosts: it differs from all of them.
 var never = outcomes{done: -1}
+
+// unreviewed are the outcomes that the first review is compared with: a new installation has none.
+func (w *clusterInstall) unreviewed() outcomes {
+	if w.shown.brief && w.continued == nil && !w.plan.Continues {
+		return outcomes{}
+	}
+	return never
+}
+
+// reviewable reports whether a review can bring something new: a host failed or was given up, or was installed after the
+// last host of the control plane. No cluster comes up before that one.
+func (w *clusterInstall) reviewable(last outcomes) bool {
+	now := w.outcomes()
+	if !w.shown.brief || last == never || now.waiting != last.waiting || now.gone != last.gone {
+		return now != last
+	}
+	return now != last && w.count(model.RoleMaster, HostRunning) == 0
+}
 
 func (w *clusterInstall) outcomes() outcomes {
 	var n outcomes
@@ -78,10 +125,18 @@ func (w *clusterInstall) openGate(ctx workflow.Context) {
 		return
 	}
 	w.gateOpen = true
+	var workers []activities.HostPlan
 	for _, h := range w.plan.Hosts {
 		if h.Role == model.RoleWorker && w.host(h.ID) != HostGone {
-			w.signalHost(ctx, h, SignalControlPlane, nil)
+			workers = append(workers, h)
 		}
+	}
+	if w.shown.brief {
+		w.working(func() { w.signalAll(ctx, workers, SignalControlPlane, nil) })
+		return
+	}
+	for _, h := range workers {
+		w.signalHost(ctx, h, SignalControlPlane, nil)
 	}
 }
 
@@ -108,7 +163,7 @@ func (w *clusterInstall) finalize(ctx workflow.Context) error {
 		return err
 	}
 	var clusters *activities.Clusters
-	if err := record(ctx, "Complete installation", clusters.CompleteInstallation, w.request, nil); err != nil {
+	if err := w.record(ctx, "Complete installation", clusters.CompleteInstallation, w.request, nil); err != nil {
 		return err
 	}
 	w.phase = PhaseDone
@@ -137,12 +192,14 @@ func (w *clusterInstall) releaseWaiting(ctx workflow.Context) {
 			left = append(left, h.ID)
 		}
 	}
-	for _, id := range left {
-		_ = w.children[id].Get(ctx, nil)
-	}
 	for _, h := range w.plan.Hosts {
 		if w.host(h.ID) == HostDone {
-			_ = w.children[h.ID].Get(ctx, nil)
+			left = append(left, h.ID)
+		}
+	}
+	for _, id := range left {
+		if child, ok := w.children[id]; ok { // not that of an earlier run, which ends by itself
+			_ = child.Get(ctx, nil)
 		}
 	}
 }

@@ -28,7 +28,8 @@ func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
 	if err := command(ctx, CommandReset, w.checkReset, w.stop); err != nil {
 		return err
 	}
-	w.shown.readable = readable(ctx)
+	workflow.Go(ctx, refuseSignals(w.ref, append([]string{CommandReset}, hostCommands...), SignalInstall, SignalControlPlane, SignalHold))
+	w.shown = begin(ctx)
 	w.show(ctx)
 	return w.conclude(ctx, w.run(work))
 }
@@ -97,8 +98,12 @@ func (w *hostInstall) passChecks(ctx workflow.Context) error {
 	}
 	var files *activities.Files
 	ignition := workflow.ExecuteActivity(withRecordOptions(ctx, "Generate Ignition"), files.GenerateHostIgnition, w.ref)
-	if err := w.check(ctx); err != nil {
+	problem, err := w.check(ctx)
+	if err != nil {
 		return err
+	}
+	if problem != "" {
+		return temporal.NewNonRetryableApplicationError(problem, activities.FailureRefused, nil)
 	}
 	if err := ignition.Get(ctx, nil); err != nil {
 		return err

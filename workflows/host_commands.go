@@ -36,7 +36,7 @@ func (w *hostInstall) setup(ctx workflow.Context) error {
 }
 
 func (w *hostInstall) checkDecision() error {
-	if w.state != HostWaiting || w.decision != decideNone {
+	if w.state != HostWaiting && !w.asking || w.decision != decideNone {
 		return reject("the host does not wait for a decision: it is " + string(w.state))
 	}
 	return nil

@@ -24,6 +24,7 @@ type hostInstall struct {
 	controlPlane bool // two masters are done
 	held         bool
 	decision     decision
+	asking       bool // its row says that it waits for a decision
 	shown        shown
 }
 
@@ -50,7 +51,8 @@ func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 	if err := w.setup(ctx); err != nil {
 		return err
 	}
-	w.shown.readable = readable(ctx)
+	workflow.Go(ctx, refuseSignals(w.ref, hostCommands, SignalInstall, SignalControlPlane, SignalHold))
+	w.shown = begin(ctx)
 	w.show(ctx)
 	err := w.run(ctx)
 	if isFailure(err, activities.FailureSuperseded) {
@@ -111,10 +113,11 @@ func (w *hostInstall) prepare(ctx workflow.Context) error {
 	if err := w.validate(ctx); err != nil {
 		return err
 	}
-	if err := w.check(ctx); err != nil {
+	problem, err := w.check(ctx)
+	if err != nil {
 		return err
 	}
-	return w.notifyCluster(ctx, HostPrepared, "")
+	return w.notifyCluster(ctx, HostPrepared, problem)
 }
 
 // validate lists how the validations of the host stand before its disk is touched. What failed holds the preparation up by
@@ -127,25 +130,50 @@ func (w *hostInstall) validate(ctx workflow.Context) error {
 	return record(ctx, "Validate the host", hosts.ValidateHost, w.ref, &activities.ValidationReport{})
 }
 
-// check asks for the speed of the installation disk and for the images; what was found
-// is in the host's facts, and only a cancellation is an error.
-func (w *hostInstall) check(ctx workflow.Context) error {
-	checks := workflow.NewWaitGroup(ctx)
+// check asks for the speed of the installation disk and for the images; what was found is in the host's facts. It returns at
+// once when one of them holds the host up, and what; only a cancellation is an error.
+func (w *hostInstall) check(ctx workflow.Context) (problem string, err error) {
+	checks, stop := workflow.WithCancel(ctx)
+	open, failed := len(steps.Checks()), false
 	for _, step := range steps.Checks() {
-		checks.Add(1)
-		workflow.Go(ctx, func(ctx workflow.Context) {
-			defer checks.Done()
-			_ = w.runStep(ctx, step.Type, "", w.request.Timeouts.PrepareHost)
+		workflow.Go(checks, func(ctx workflow.Context) {
+			failed = w.runStep(ctx, step.Type, "", w.request.Timeouts.PrepareHost) != nil || failed
+			open--
 		})
 	}
-	checks.Wait(ctx)
-	return ctx.Err()
+	for open > 0 {
+		if err := workflow.Await(ctx, func() bool { return open == 0 || failed }); err != nil {
+			return "", err
+		}
+		if !failed {
+			continue
+		}
+		failed = false
+		if problem, err = w.judgeChecks(ctx); problem != "" || err != nil {
+			stop() // what the others find changes nothing
+			return problem, err
+		}
+	}
+	return "", ctx.Err()
+}
+
+// judgeChecks says whether a check that has just failed holds the host up: users and operators may ignore it.
+func (w *hostInstall) judgeChecks(ctx workflow.Context) (problem string, err error) {
+	if workflow.GetVersion(ctx, "failed-checks", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		return "", nil // it is judged when all have ended
+	}
+	var hosts *activities.Hosts
+	err = record(ctx, "Judge checks", hosts.JudgeChecks, w.ref, nil)
+	if isFailure(err, activities.FailureRefused) {
+		return reason(err), nil
+	}
+	return "", err
 }
 
 // attemptFrom runs the stages of the host from one on, and returns the stage it failed in.
 func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 	w.attempt++
-	if err := w.notifyCluster(ctx, HostRunning, ""); err != nil {
+	if err := w.begins(ctx); err != nil {
 		return from, err
 	}
 	var hosts *activities.Hosts
@@ -167,13 +195,27 @@ func (w *hostInstall) attemptFrom(ctx workflow.Context, from int) (int, error) {
 	return len(stages), nil
 }
 
+// begins says that the host is being installed. After the preparation its cluster knows: it has asked for it.
+func (w *hostInstall) begins(ctx workflow.Context) error {
+	if w.shown.brief && w.state == HostPrepared {
+		w.state = HostRunning
+		return nil
+	}
+	return w.notifyCluster(ctx, HostRunning, "")
+}
+
 // decide marks the host as failed and waits for a command. It returns the stage to
 // continue from, or the failure when the host is given up.
 func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, error) {
 	stage := stagesOf(w.request)[at]
 	left := stage.AfterReboot()
-	w.reason = cmp.Or(string(stage.Name), "Preparation") + ": " + reason(cause)
-	w.decision = decideNone
+	name := stage.Name
+	if stage.Ends == steps.ByInstallStep {
+		name = cmp.Or(w.stage, name) // one step covers all stages up to the reboot
+	}
+	w.reason = cmp.Or(string(name), "Preparation") + ": " + reason(cause)
+	w.decision, w.asking = decideNone, w.shown.brief
+	defer func() { w.asking = false }()
 	var hosts *activities.Hosts
 	failure := activities.HostFailure{HostRef: w.ref, Reason: w.reason, LeftLiveImage: left}
 	if err := record(ctx, "Mark host as failed", hosts.FailHost, failure, nil); err != nil {

@@ -5,13 +5,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/sdk/temporal"
 
 	"slipway/activities"
 	"slipway/internal/model"
 	"slipway/workflows"
-
-	enumspb "go.temporal.io/api/enums/v1"
 )
 
 func TestInstalledHostIsReclaimed(t *testing.T) {
@@ -30,7 +27,6 @@ func TestInstalledHostIsReclaimed(t *testing.T) {
 
 func TestHostThatCannotBeReclaimedIsLeftToItsUser(t *testing.T) {
 	t.Parallel()
-	late := temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)
 	for name, tt := range map[string]struct {
 		fails map[string][]error
 		says  string

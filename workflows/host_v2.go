@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -26,8 +27,12 @@ func (w *hostInstall) runInstall(ctx workflow.Context) error {
 		err := w.bounded(inner, before, limit, func(ctx workflow.Context, limit time.Duration) workflow.Future {
 			return w.reached(ctx, install, stage, limit)
 		})
-		if err != nil || stage == model.StageRebooting {
+		if err != nil {
+			w.stage = cmp.Or(before, stage) // the one it was in
 			return err
+		}
+		if stage == model.StageRebooting {
+			return nil
 		}
 		before, limit = stage, w.limitOf(stage)
 	}

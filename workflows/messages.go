@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"time"
+
 	"github.com/google/uuid"
 
 	"slipway/activities"
@@ -26,6 +28,22 @@ const (
 	SignalHostLost     = "host-lost"           // service to cluster: a host has no workflow any more
 	QueryState         = "state"
 )
+
+// ClusterRequest starts the workflow that installs a cluster.
+type ClusterRequest struct {
+	activities.InstallRequest
+	// Continued is set when an earlier run of the same workflow has installed part of the cluster.
+	Continued *Continuation `json:",omitempty"`
+}
+
+// Continuation is what a run of a cluster's workflow hands to the next.
+type Continuation struct {
+	Phase    Phase
+	Hosts    map[uuid.UUID]HostNews
+	GateOpen bool // workers know that the control plane is up
+	// InstallationEnds and FinalizingEnds are when the time of both is over; zero while it is not measured.
+	InstallationEnds, FinalizingEnds time.Time
+}
 
 // HostInstallRequest starts the workflow of one host.
 type HostInstallRequest struct {

@@ -43,8 +43,11 @@ type recorder struct {
 	// report is how the validations of the cluster stand.
 	report activities.ValidationReport
 	tokens map[string][]byte
+	limits map[string]time.Duration // of what is pending
 	// boots are how long it takes until a stage is reported, "worker-0 Configuring".
 	boots map[string]time.Duration
+	// failed is called when a host has been marked as failed, before its workflow hears of it.
+	failed func(activities.HostFailure)
 }
 
 func hosts(masters, workers int, agentSteps model.AgentSteps) []activities.HostPlan {
@@ -69,7 +72,7 @@ func newRecorder(masters, workers int) *recorder {
 			ClusterID: uuid.New(), Attempt: 1, SingleNode: masters == 1, Hosts: hosts(masters, workers, model.FineSteps),
 			Timeouts: activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts(), Decision: 24 * time.Hour, Heartbeat: 3 * time.Minute},
 		},
-		blocked: map[string]bool{"user": true}, tokens: map[string][]byte{},
+		blocked: map[string]bool{"user": true}, tokens: map[string][]byte{}, limits: map[string]time.Duration{},
 		fails: map[string][]error{}, status: model.ClusterInstalling, done: map[uuid.UUID]bool{}, installing: map[uuid.UUID]chan struct{}{},
 	}
 }
@@ -118,31 +121,6 @@ func (w *recorder) begun(id uuid.UUID) {
 	case <-ch:
 	default:
 		close(ch)
-	}
-}
-
-// pending is what an activity returns whose answer comes from outside, by release.
-func (w *recorder) pending(ctx context.Context, key string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, ok := w.blocked[key]; !ok {
-		return nil
-	}
-	w.tokens[key] = activity.GetInfo(ctx).TaskToken
-	return activity.ErrResultPending
-}
-
-// release answers what is pending.
-func (w *recorder) release(t *testing.T, env *testsuite.TestWorkflowEnvironment, key string) {
-	t.Helper()
-	w.mu.Lock()
-	token := w.tokens[key]
-	delete(w.blocked, key)
-	w.mu.Unlock()
-	require.NotNil(t, token, "no activity waits for %s; done was %q", key, w.lines())
-	require.NoError(t, env.CompleteActivity(token, activities.StepResult{}, nil))
-	for _, h := range w.plan.Hosts { // the test environment does not wake children for this
-		_ = env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), workflows.SignalHold, false)
 	}
 }
 
@@ -248,6 +226,9 @@ func (w *recorder) Standing(_ context.Context, r activities.HostRef) (activities
 
 func (w *recorder) FailHost(_ context.Context, f activities.HostFailure) error {
 	w.note("%s failed: %s", w.name(f.HostID), f.Reason)
+	if w.failed != nil {
+		w.failed(f)
+	}
 	return w.fail("fail " + w.name(f.HostID))
 }
 
@@ -339,11 +320,21 @@ func (w *recorder) GenerateIgnition(context.Context, activities.InstallRequest) 
 	return w.fail("ignition")
 }
 
-// The activity of activities.Control.
+// The activities of activities.Control.
+
+func (w *recorder) EndHosts(_ context.Context, r activities.HostWorkflows) (activities.HostWorkflows, error) {
+	w.note("end %d hosts", len(r.IDs))
+	return activities.HostWorkflows{}, w.fail("end")
+}
 
 func (w *recorder) CommandCluster(_ context.Context, c activities.ControlCommand) (activities.Controlled, error) {
 	w.note("command %s %q %s", c.Name, c.Input.Host, c.Input.Wrong)
 	return activities.Controlled{Gone: c.Name == "evict"}, w.fail("command " + c.Name)
+}
+
+func (w *recorder) RefuseSignal(_ context.Context, r activities.RefusedSignal) error {
+	w.note("refuse %s of %s, which takes %v", r.Name, w.name(r.HostID), r.Takes)
+	return nil
 }
 
 // environment runs workflows against the recorder, with time skipped.
@@ -363,8 +354,8 @@ func environment(t *testing.T, w *recorder) *testsuite.TestWorkflowEnvironment {
 	return env
 }
 
-func (w *recorder) request() activities.InstallRequest {
-	return activities.InstallRequest{ClusterID: w.plan.ClusterID, Attempt: 1}
+func (w *recorder) request() workflows.ClusterRequest {
+	return workflows.ClusterRequest{InstallRequest: activities.InstallRequest{ClusterID: w.plan.ClusterID, Attempt: 1}}
 }
 
 func indexOf(t *testing.T, lines []string, line string) int {

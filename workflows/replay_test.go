@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,15 +16,15 @@ import (
 )
 
 // TestRecordedHistoriesReplay replays histories of real installations, recorded by
-// `make record-histories` from a released version: a change of a workflow that an
+// `make record-histories` for each released version: a change of a workflow that an
 // installation under way could not survive fails here.
 func TestRecordedHistoriesReplay(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/replay/*.json")
+	files, err := filepath.Glob("testdata/replay/*/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files, "no recorded history was found")
 	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+		t.Run(strings.TrimPrefix(file, "testdata/replay/"), func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)

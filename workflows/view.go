@@ -41,15 +41,20 @@ const (
 	waitsForCluster = "extend, cancel or reset"
 )
 
-// readable guards the commands that only people need: search attributes that change, validations, no timers without an end.
-func readable(ctx workflow.Context) bool {
-	return workflow.GetVersion(ctx, "readable", workflow.DefaultVersion, 1) >= 1
-}
-
 // shown is what the search attributes of a workflow say.
 type shown struct {
-	readable           bool
+	// readable guards the commands that only people need: search attributes that change, validations, no timers without an end.
+	readable bool
+	// brief guards what makes histories short: no news and no review that change nothing, one activity for each stage of
+	// finalizing, and runs that continue as new.
+	brief              bool
 	status, waitingFor string
+}
+
+// begin is what a new workflow shows; its version says how much.
+func begin(ctx workflow.Context) shown {
+	version := workflow.GetVersion(ctx, "readable", workflow.DefaultVersion, 2)
+	return shown{readable: version >= 1, brief: version >= 2}
 }
 
 // attributes are the updates that make the search attributes say what is true now.

@@ -4,6 +4,7 @@ package version
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 )
 
 // Number is the version of every program of this module; CHANGELOG.md has a section for it.
@@ -15,6 +16,8 @@ type Info struct {
 	// Commit is the hash of the checkout the program was built from; empty when the build
 	// had no version control information (-buildvcs=false).
 	Commit string `json:"commit,omitempty"`
+	// Time is that of the commit; zero when it is not known.
+	Time time.Time `json:"-"`
 	// Modified reports whether the checkout had changes that are not in Commit.
 	Modified bool `json:"modified,omitempty"`
 	// Go is the version of the Go toolchain.
@@ -37,6 +40,8 @@ func From(build *debug.BuildInfo) Info {
 		switch s.Key {
 		case "vcs.revision":
 			info.Commit = s.Value
+		case "vcs.time":
+			info.Time, _ = time.Parse(time.RFC3339, s.Value)
 		case "vcs.modified":
 			info.Modified = s.Value == "true"
 		}

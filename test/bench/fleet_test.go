@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/sim"
 	"slipway/internal/wire"
 )
 
@@ -24,6 +25,7 @@ const callLimit = time.Minute
 type cluster struct {
 	*service
 	id, infraEnv uuid.UUID
+	agent        string // version of the agent in the discovery image
 	machines     []*machine
 	// peers limits connectivity reports, where those of thousands of hosts would be most
 	// of what is measured.
@@ -34,17 +36,28 @@ const pullSecret = `{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNzd29yZAo
 
 func (s *service) newCluster() *cluster {
 	s.tb.Helper()
+	return s.newClusterOf("bench", "4.22.0", pullSecret)
+}
+
+func (s *service) newClusterOf(name, version, pullSecret string) *cluster {
+	s.tb.Helper()
 	domain, network := "example.com", wire.ClusterCreateParamsNetworkType("OVNKubernetes")
 	defined, err := s.client.RegisterCluster(s.tb.Context(), wire.ClusterCreateParams{
-		Name: "bench", OpenshiftVersion: "4.22.0", PullSecret: pullSecret, BaseDNSDomain: &domain, NetworkType: &network,
+		Name: name, OpenshiftVersion: version, PullSecret: pullSecret, BaseDNSDomain: &domain, NetworkType: &network,
 		APIVips: &[]wire.APIVip{{IP: "10.0.0.2"}}, IngressVips: &[]wire.IngressVip{{IP: "10.0.0.3"}},
+		// A /23 for each of 2,048 hosts: the usual network has 512.
+		ClusterNetworks: &[]wire.ClusterNetwork{{Cidr: "10.128.0.0/12", HostPrefix: 23}},
 	})
 	require.NoError(s.tb, err)
 	env, err := s.client.RegisterInfraEnv(s.tb.Context(), wire.InfraEnvCreateParams{
-		Name: "bench", PullSecret: pullSecret, ClusterID: &defined.ID,
+		Name: name, PullSecret: pullSecret, ClusterID: &defined.ID,
 	})
 	require.NoError(s.tb, err)
-	return &cluster{service: s, id: defined.ID, infraEnv: env.ID, peers: math.MaxInt}
+	config, err := s.client.DiscoveryIgnition(s.tb.Context(), env.ID)
+	require.NoError(s.tb, err)
+	image, err := sim.ReadDiscovery(config)
+	require.NoError(s.tb, err)
+	return &cluster{service: s, id: defined.ID, infraEnv: env.ID, agent: image.AgentVersion, peers: math.MaxInt}
 }
 
 // dial connects to the service until the benchmark ends.
@@ -69,7 +82,7 @@ func (l *line) send(tb testing.TB, request []byte, want int) []byte {
 func (c *cluster) register(l *line, n int) {
 	c.tb.Helper()
 	for range n {
-		m := newMachine(c.infraEnv, len(c.machines), c.peers)
+		m := newMachine(c.infraEnv, c.agent, len(c.machines), c.peers)
 		l.send(c.tb, m.register(), http.StatusCreated)
 		c.machines = append(c.machines, m)
 	}
@@ -113,6 +126,7 @@ func (c *cluster) answer() int {
 			defer l.close()
 			for n := int(next.Add(1) - 1); n < len(c.machines) && failures[i] == nil; n = int(next.Add(1) - 1) {
 				var steps []wire.Step
+				c.machines[n].setClock() // the discovery of many hosts takes longer than clocks may differ
 				steps, failures[i] = c.machines[n].answer(l, c.machines[n].poll, callLimit)
 				asked.Add(int64(len(steps)))
 			}

@@ -19,7 +19,8 @@ type agents struct {
 	stop     context.CancelFunc
 	group    sync.WaitGroup
 	polls    atomic.Int64
-	arrivals sync.Map // step id: time.Time
+	left     atomic.Int64 // machines that have rebooted
+	arrivals sync.Map     // step id: time.Time
 	mu       sync.Mutex
 	failure  error
 }
@@ -28,9 +29,14 @@ type agents struct {
 // a poll is held.
 func (s *service) hold(machines []*machine) *agents {
 	s.tb.Helper()
+	return s.holdWithin(waitSeconds*time.Second, machines)
+}
+
+func (s *service) holdWithin(span time.Duration, machines []*machine) *agents {
+	s.tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	a := &agents{service: s, stop: stop}
-	pause := time.NewTicker(waitSeconds * time.Second / time.Duration(len(machines)))
+	pause := time.NewTicker(span / time.Duration(len(machines)))
 	defer pause.Stop()
 	for _, m := range machines {
 		a.group.Go(func() { a.live(ctx, m) })
@@ -59,11 +65,21 @@ func (a *agents) live(ctx context.Context, m *machine) {
 	defer unhook()
 	l.arrived = func(step string) { a.arrivals.LoadOrStore(step, time.Now()) }
 	for ctx.Err() == nil {
-		if _, err := m.answer(l, m.wait, heldLimit); err != nil && ctx.Err() == nil {
+		m.setClock()
+		steps, err := m.answer(l, m.wait, heldLimit)
+		var rebooted bool
+		if err == nil {
+			rebooted, err = m.leave(l, steps)
+		}
+		if err != nil && ctx.Err() == nil {
 			a.fail(m, err)
 			return
 		}
 		a.polls.Add(1)
+		if rebooted {
+			a.left.Add(1)
+			return
+		}
 	}
 }
 

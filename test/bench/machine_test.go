@@ -3,6 +3,7 @@ package bench_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +14,7 @@ import (
 // machine is a host that answers what discovery asks as a healthy one would.
 type machine struct {
 	infraEnv, id uuid.UUID
+	version      string // of the agent
 	number       int
 	peers        int    // on how many others it reports at most
 	poll         []byte // the request for steps, answered at once
@@ -23,19 +25,27 @@ type machine struct {
 // waitSeconds is how long our agent asks a poll to be held.
 const waitSeconds = 30
 
-func newMachine(infraEnv uuid.UUID, number, peers int) *machine {
-	m := &machine{infraEnv: infraEnv, id: uuid.New(), number: number, peers: peers}
+func newMachine(infraEnv uuid.UUID, version string, number, peers int) *machine {
+	m := &machine{infraEnv: infraEnv, id: uuid.New(), version: version, number: number, peers: peers}
 	m.path = fmt.Sprintf("/api/assisted-install/v2/infra-envs/%s/hosts/%s/instructions", m.infraEnv, m.id)
-	const headers = "Host: service.example\r\nAccept: application/json\r\nUser-Agent: slipway\r\ndiscovery_agent_version: bench\r\n"
+	m.setClock()
+	return m
+}
+
+// setClock makes the requests for steps, which hold the host's time.
+func (m *machine) setClock() {
+	const usual = "Host: service.example\r\nAccept: application/json\r\nUser-Agent: slipway\r\n"
+	headers := usual + "discovery_agent_version: " + m.version + "\r\n"
 	now := time.Now().Unix() // a clock that lags by the minutes of a benchmark is no fault
 	m.poll = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%s\r\n", m.path, now, headers)
 	m.wait = fmt.Appendf(nil, "GET %s?timestamp=%d HTTP/1.1\r\n%sPrefer: wait=%d\r\n\r\n", m.path, now, headers, waitSeconds)
-	return m
 }
 
 // register is the request that takes the machine in.
 func (m *machine) register() []byte {
-	return post(fmt.Sprintf("/api/assisted-install/v2/infra-envs/%s/hosts", m.infraEnv), wire.HostCreateParams{HostID: m.id})
+	return post(fmt.Sprintf("/api/assisted-install/v2/infra-envs/%s/hosts", m.infraEnv), wire.HostCreateParams{
+		HostID: m.id, DiscoveryAgentVersion: &m.version,
+	})
 }
 
 func (m *machine) deregister() []byte {
@@ -47,13 +57,16 @@ func (m *machine) deregister() []byte {
 	)
 }
 
-func post(path string, body any) []byte {
+func post(path string, body any) []byte { return send(http.MethodPost, path, body) }
+
+func send(method, path string, body any) []byte {
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic(err) // wire types can be encoded
 	}
 	head := fmt.Sprintf(
-		"POST %s HTTP/1.1\r\nHost: service.example\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: %d\r\n\r\n",
+		"%s %s HTTP/1.1\r\nHost: service.example\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: %d\r\n\r\n",
+		method,
 		path,
 		wire.HeaderSteps,
 		wire.StepsFine,
@@ -93,8 +106,22 @@ func (m *machine) output(step wire.Step) any {
 			out = append(out, wire.VerifiedVip{Vip: v.Vip, VipType: v.VipType, Verification: wire.VipVerificationSucceeded})
 		}
 		return out
+	case wire.StepTypeInstallationDiskSpeedCheck:
+		return wire.DiskSpeedCheckResponse{IoSyncDuration: 2, Path: arg[wire.DiskSpeedCheckRequest](step).Path}
+	case wire.StepTypeContainerImageAvailability:
+		return pulled(arg[wire.ContainerImageAvailabilityRequest](step))
 	}
 	return nil
+}
+
+func pulled(request wire.ContainerImageAvailabilityRequest) wire.ContainerImageAvailabilityResponse {
+	out := wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{}}
+	for _, image := range request.Images {
+		out.Images = append(out.Images, wire.ContainerImageAvailability{
+			Name: image, Result: wire.ContainerImageAvailabilityResultSuccess, SizeBytes: 433_815_552, Time: 4, DownloadRate: 108_453_888,
+		})
+	}
+	return out
 }
 
 func arg[T any](step wire.Step) (out T) {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,10 +28,12 @@ var program = flag.String("slipway", "../../bin/slipway", "program to measure")
 
 // service is `slipway up` with a data folder of its own.
 type service struct {
-	tb      testing.TB
-	dir     string
-	command *exec.Cmd
-	api     string // base URL
+	tb  testing.TB
+	dir string
+	// arguments and env are those of `slipway up` beside the usual ones.
+	arguments, env []string
+	command        *exec.Cmd
+	api            string // base URL
 	// took is the time from the start of the process to its line that it is ready.
 	took   time.Duration
 	stderr bytes.Buffer
@@ -54,12 +57,25 @@ func needs(tb testing.TB) {
 // newService starts a service on a new data folder, until the benchmark ends.
 func newService(tb testing.TB) *service {
 	tb.Helper()
+	return launch(&service{tb: tb})
+}
+
+func launch(s *service) *service {
+	tb := s.tb
+	tb.Helper()
 	needs(tb)
 	// Not TempDir: the folder above it is closed to the user of the database.
 	dir, err := os.MkdirTemp("", "slipway-bench-")
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &service{tb: tb, dir: dir}
+	s.dir = dir
+	tb.Cleanup(func() {
+		for line := range strings.Lines(s.stderr.String()) {
+			if tb.Failed() || strings.Contains(line, "level=ERROR") {
+				tb.Logf("the service said: %s", line)
+			}
+		}
+	})
 	s.start()
 	tb.Cleanup(s.stop)
 	return s
@@ -69,7 +85,9 @@ var readyLine = regexp.MustCompile(`API (http://[^ ,]+),.* Temporal [0-9.]+:[0-9
 
 func (s *service) start() {
 	s.tb.Helper()
-	s.command = exec.Command(*program, "up", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--temporal-port", "0")
+	usual := []string{"up", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--temporal-port", "0"}
+	s.command = exec.Command(*program, append(usual, s.arguments...)...)
+	s.command.Env = append(os.Environ(), s.env...)
 	s.stderr.Reset()
 	s.command.Stderr = &s.stderr
 	out, err := s.command.StdoutPipe()

@@ -1,12 +1,14 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/workflowservice/v1"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -45,12 +47,22 @@ func (f *fleet) begin(t *testing.T) {
 
 func (f *fleet) clusterWorkflow() string { return "cluster:" + f.id.String() }
 
+// terminate is the button "Terminate" of the cluster's workflow, pressed as soon as one runs: the service may still be
+// about to replace the one before.
+func (f *fleet) terminate(t *testing.T) {
+	t.Helper()
+	temporal := f.temporal(t)
+	await.True(t, func() bool {
+		return temporal.TerminateWorkflow(t.Context(), f.clusterWorkflow(), "", "a test") == nil
+	}, "a workflow to terminate")
+}
+
 // Each button is pressed in every phase of one installation. It continues where its hosts are, and writes each disk once.
 func TestClusterWhoseWorkflowIsEndedOrResetInTheUIIsInstalled(t *testing.T) {
 	t.Parallel()
 	for name, press := range map[string]func(*testing.T, *fleet){
 		"Terminate": func(t *testing.T, f *fleet) {
-			require.NoError(t, f.temporal(t).TerminateWorkflow(t.Context(), f.clusterWorkflow(), "", "a test"))
+			f.terminate(t)
 		},
 		"Reset to the first task": func(t *testing.T, f *fleet) { f.reset(t, f.clusterWorkflow()) },
 		"Reset to the last task":  func(t *testing.T, f *fleet) { f.resetToLast(t, f.clusterWorkflow()) },
@@ -66,6 +78,7 @@ func TestClusterWhoseWorkflowIsEndedOrResetInTheUIIsInstalled(t *testing.T) {
 			}
 			f.awaitStatus(t, wire.ClusterStatusInstalled)
 			f.nothingLost(t, true)
+			f.record(t, strings.ToLower(strings.ReplaceAll(name, " ", "-")))
 			_ = f.reset(t, f.clusterWorkflow()).Get(t.Context(), nil)
 			_ = f.resetToLast(t, f.clusterWorkflow()).Get(t.Context(), nil)
 			f.awaitStatus(t, wire.ClusterStatusInstalled)
@@ -104,7 +117,7 @@ func TestCommandsWorkAfterButtonsInTheUI(t *testing.T) {
 		state, err := f.client.Workflow(t.Context(), f.id)
 		return err == nil && state.Phase == "installing"
 	})
-	require.NoError(t, temporal.TerminateWorkflow(t.Context(), f.clusterWorkflow(), "", "a test"))
+	f.terminate(t)
 	_, err = f.client.CancelCluster(t.Context(), f.id)
 	require.NoError(t, err)
 	f.awaitStatus(t, wire.ClusterStatusCancelled)

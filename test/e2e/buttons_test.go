@@ -160,4 +160,5 @@ func TestHostWhoseWorkflowIsEndedInTheUIIsRetriedAlone(t *testing.T) {
 		require.LessOrEqual(t, a.commanded["image-write"], commands, name)
 		require.LessOrEqual(t, a.writes, commands, name)
 	}
+	f.record(t, "ended-hosts")
 }

@@ -98,7 +98,7 @@ func TestPausedInstallationStartsNothingUntilItIsResumed(t *testing.T) {
 	f.nothingLost(t, true)
 	all, _ := f.steps(t)
 	require.Greater(t, all, last, "nothing was left to be held up")
-	record(t, "pause", histories(t, f.dataDir))
+	f.record(t, "pause")
 }
 
 func TestFailedStepIsRetriedAlone(t *testing.T) {
@@ -126,7 +126,7 @@ func TestFailedStepIsRetriedAlone(t *testing.T) {
 		require.Equal(t, writes, a.commanded["image-write"], name)
 		require.Equal(t, wire.HostStatusInstalled, a.host.Status, name)
 	}
-	record(t, "retry-step", histories(t, f.dataDir))
+	f.record(t, "retry-step")
 }
 
 func TestClusterIsInstalledWithoutAnEvictedHost(t *testing.T) {
@@ -147,5 +147,5 @@ func TestClusterIsInstalledWithoutAnEvictedHost(t *testing.T) {
 		require.Equal(t, status, a.host.Status, name)
 		require.Equal(t, 1, a.commanded["image-write"], name)
 	}
-	record(t, "evict", histories(t, f.dataDir))
+	f.record(t, "evict")
 }

@@ -107,7 +107,7 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 		require.Equal(t, writes, a.commanded["image-write"]+a.commanded["install"], name)
 	}
 	f.awaitStatus(t, wire.ClusterStatusAddingHosts)
-	record(t, "add", histories(t, f.dataDir))
+	f.record(t, "add")
 
 	done := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusAddedToExistingCluster)
 	_, err := f.client.ResetHost(t.Context(), done.InfraEnvID, done.ID)
@@ -151,5 +151,5 @@ func TestInstalledHostIsReclaimed(t *testing.T) {
 	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusReclaiming)
 	require.NoError(t, place.TakeBack(true))
 	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnownUnbound)
-	record(t, "reclaim", histories(t, f.dataDir))
+	f.record(t, "reclaim")
 }

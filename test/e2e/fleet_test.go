@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -45,6 +44,7 @@ type fleet struct {
 	program    string
 	demo       string
 	pullSecret string
+	auth       string // what is secret in it
 	registry   *payload.Payload
 	client     *client.Client
 	store      *store.Store
@@ -67,27 +67,24 @@ type shape struct {
 // newFleet starts a service; env is added to its environment.
 func newFleet(t *testing.T, env ...string) *fleet {
 	t.Helper()
+	recorder(t)
 	program, demo := built.Binary(t), built.Demo(t)
-	// Not t.TempDir: its path is too long for the database's socket.
-	dir, err := os.MkdirTemp("", "slipway-e2e-")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711))
+	dir := built.Folder(t, "e2e")
 	f := &fleet{dir: dir, dataDir: filepath.Join(dir, "service"), program: program, demo: demo, machines: map[string]*part{}}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("everything is kept in %s\n%s", dir, lastLines(dir))
-			return
+			t.Log(lastLines(dir))
 		}
-		_ = os.RemoveAll(dir)
 	})
+	var err error
 	f.registry, err = payload.Serve(t.Context(), payload.Options{
 		Versions: []string{release}, Architecture: runtime.GOARCH, InstallerCommand: []string{demo, "installer"},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.registry.Close() })
-	auth := base64.StdEncoding.EncodeToString([]byte("e2e:the-pull-secret-of-this-test"))
-	f.pullSecret = fmt.Sprintf(`{"auths":{%q:{"auth":%q},"cloud.openshift.com":{"auth":%[2]q}}}`, f.registry.Address(), auth)
+	f.auth = base64.StdEncoding.EncodeToString([]byte("e2e:the-pull-secret-of-this-test"))
+	f.pullSecret = fmt.Sprintf(`{"auths":{%q:{"auth":%q},"cloud.openshift.com":{"auth":%[2]q}}}`, f.registry.Address(), f.auth)
 	f.startService(t, env)
 	return f
 }

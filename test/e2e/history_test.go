@@ -1,12 +1,14 @@
 package e2e_test
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +23,7 @@ import (
 
 	"slipway/internal/platform/encryption"
 	"slipway/internal/service/orchestrator"
+	replay "slipway/internal/testing/histories"
 	"slipway/test/built"
 )
 
@@ -73,23 +76,43 @@ func open(t *testing.T, sealer *encryption.Sealer, sealed *historypb.History) *h
 	return plain
 }
 
-// record writes opened histories for the replay tests, when RECORD_HISTORIES names a
-// folder; of histories that tell the same story it writes one.
-func record(t *testing.T, name string, all []history) {
-	t.Helper()
-	dir := os.Getenv("RECORD_HISTORIES")
-	if dir == "" {
-		return
+// recordFor is set by `make record-histories`.
+var recordFor = flag.String("record", "", "version that is about to be released: histories are recorded for it")
+
+// openRecorder opens the folder that histories are recorded into, once.
+var openRecorder = sync.OnceValues(func() (*replay.Recorder, error) {
+	changelog, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		return nil, err
 	}
-	stories := map[string]bool{}
-	for _, h := range all {
-		kind, _, _ := strings.Cut(h.id, ":")
-		if s := story(h); !stories[s] {
+	return replay.NewRecorder("../../workflows/testdata/replay", *recordFor, replay.Released(string(changelog)))
+})
+
+// recorder returns nil where nothing is recorded. A fleet asks for it before it starts: a refusal needs no installation.
+func recorder(t *testing.T) *replay.Recorder {
+	t.Helper()
+	if *recordFor == "" {
+		return nil
+	}
+	r, err := openRecorder()
+	require.NoError(t, err)
+	return r
+}
+
+// record verifies that no history has a secret in it, and writes them for the replay tests where they are recorded; of
+// histories that tell the same story it writes one.
+func (f *fleet) record(t *testing.T, name string) {
+	t.Helper()
+	password, _ := f.client.ClusterCredentialsFile(t.Context(), f.id, "kubeadmin-password") // none before it is installed
+	r, stories := recorder(t), map[string]bool{}
+	for _, h := range histories(t, f.dataDir) {
+		for _, secret := range []string{"the-pull-secret-of-this-test", f.pullSecret, f.auth, "PRIVATE KEY", string(password)} {
+			require.False(t, secret != "" && strings.Contains(said(t, h.opened), secret), "a secret is in the history of %s", h.id)
+		}
+		if s := story(h); r != nil && !stories[s] {
 			stories[s] = true
-			data, err := protojson.Marshal(h.opened)
-			require.NoError(t, err)
-			file := fmt.Sprintf("%s-%s-%d.json", name, kind, len(stories))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, file), data, 0o644))
+			kind, _, _ := strings.Cut(h.id, ":")
+			require.NoError(t, r.Write(fmt.Sprintf("%s-%s-%d.json", name, kind, len(stories)), []byte(text(t, h.opened))))
 		}
 	}
 }
@@ -97,15 +120,47 @@ func record(t *testing.T, name string, all []history) {
 // story is what a history did, without ids and times.
 func story(h history) string {
 	kind, _, _ := strings.Cut(h.id, ":")
-	done := slices.Sorted(maps.Keys(scheduled(h)))
+	done := scheduled(h)
+	for _, e := range h.opened.GetEvents() {
+		done[e.GetWorkflowExecutionSignaledEventAttributes().GetSignalName()]++
+		done[e.GetWorkflowExecutionUpdateAcceptedEventAttributes().GetAcceptedRequest().GetInput().GetName()]++
+		done[version(e)]++
+	}
 	last := h.opened.GetEvents()[len(h.opened.GetEvents())-1]
-	return fmt.Sprint(kind, done, last.GetEventType())
+	return fmt.Sprint(kind, slices.Sorted(maps.Keys(done)), last.GetEventType())
 }
 
-// text is everything a history says, sealed or not, for searches.
+// version is the change that an event marks, as workflow.GetVersion records it (versionMarkerName in
+// internal/internal_event_handlers.go of go.temporal.io/sdk).
+func version(e *historypb.HistoryEvent) string {
+	marker := e.GetMarkerRecordedEventAttributes()
+	if marker.GetMarkerName() != "Version" {
+		return ""
+	}
+	return string(marker.GetDetails()["change-id"].GetPayloads()[0].GetData())
+}
+
+// text is a history as the replay tests read it: payloads are in base64.
 func text(t *testing.T, h *historypb.History) string {
 	t.Helper()
 	data, err := protojson.Marshal(h)
 	require.NoError(t, err)
 	return string(data)
+}
+
+// said is everything a history says, for searches: its text, and what each payload holds.
+func said(t *testing.T, h *historypb.History) string {
+	t.Helper()
+	var all strings.Builder
+	all.WriteString(text(t, h))
+	err := proxy.VisitPayloads(t.Context(), proto.Clone(h).(*historypb.History), proxy.VisitPayloadsOptions{
+		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+			for _, p := range payloads {
+				all.Write(p.GetData())
+			}
+			return payloads, nil
+		},
+	})
+	require.NoError(t, err)
+	return all.String()
 }

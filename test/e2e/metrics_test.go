@@ -36,7 +36,12 @@ func TestMetricsTellOfAnInstallation(t *testing.T) {
 		`service_assisted_installer_filesystem_usage_percentage`,
 		`slipway_requests_total{code="202",operation="v2InstallCluster"} 1`,
 		`slipway_evaluation_seconds_count`,
+		// By the names of https://docs.temporal.io/references/sdk-metrics.
+		`temporal_activity_execution_latency_seconds_count{activity_type="GenerateIgnition",namespace="slipway",task_queue="slipway"} 1`,
+		`temporal_workflow_task_execution_latency_seconds_count{namespace="slipway",task_queue="slipway",workflow_type="ClusterInstall"} `,
+		`temporal_long_request_total{namespace="slipway",operation="PollActivityTaskQueue"} `,
 	} {
 		require.Contains(t, string(page), line)
 	}
+	require.NotContains(t, string(page), "otel_metric_overflow", "no metric of Temporal's SDK has too many series")
 }

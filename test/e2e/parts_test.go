@@ -62,7 +62,9 @@ func (p *part) once(program string) error {
 	}
 	defer out.Close()
 	cmd := exec.Command(program, p.args...)
+	p.mu.Lock()
 	cmd.Env = append(os.Environ(), p.env...)
+	p.mu.Unlock()
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -76,6 +78,13 @@ func (p *part) once(program string) error {
 	p.process = nil
 	p.mu.Unlock()
 	return nil
+}
+
+// set changes the environment of the process from its next start on.
+func (p *part) set(env ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.env = append(p.env, env...) // the last value of a name counts
 }
 
 // signal sends a signal to the process, if it runs now.

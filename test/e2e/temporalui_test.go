@@ -130,7 +130,12 @@ func TestTemporalUIRetriesAFailedHost(t *testing.T) {
 	f.awaitDecision(t, "worker-1")
 	rows := b.do(t, "list", "query", `ExecutionStatus="Running" AND ClusterName="e2e"`)
 	require.Contains(t, rows, f.clusterWorkflow())
+	require.Equal(t, "Status, Type, ClusterName, HostName, WaitingFor, Start, End, Workflow ID", b.do(t, "columns"))
+	require.Regexp(t, `waiting-for-decision\s+HostInstall\s+e2e\s+worker-1\s+retry, retry-step or evict\s`, rows)
 	b.screenshot(t, "list")
+	b.do(t, "removeColumn", "name", "End")
+	b.do(t, "list", "query", `ExecutionStatus="Running" AND ClusterName="e2e"`)
+	require.Equal(t, "Status, Type, ClusterName, HostName, WaitingFor, Start, Workflow ID", b.do(t, "columns"), "what the user chose stays")
 	b.do(t, "open", "workflow", f.clusterWorkflow())
 	b.screenshot(t, "cluster")
 	workflow := hostWorkflow(f.host(t, "worker-1"))
@@ -147,7 +152,7 @@ func TestTemporalUIRetriesAFailedHost(t *testing.T) {
 	if *screenshots != "" {
 		refusal = append(refusal, "path", filepath.Join(*screenshots, "update-refused.png"))
 	}
-	require.NotEmpty(t, b.do(t, "update", refusal...), "a host that is retried already")
+	require.Contains(t, b.do(t, "update", refusal...), "the host does not wait for a decision: it is", "a host that is retried already")
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	b.do(t, "open", "workflow", workflow)
 	b.screenshot(t, "host-installed")

@@ -87,14 +87,15 @@ func (n *narrow) forward(t *testing.T) {
 }
 
 // devServer starts the server that the temporal program has in it.
-func devServer(t *testing.T) client.Client {
+func devServer(t *testing.T, options ...string) client.Client {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := listener.Addr().(*net.TCPAddr)
 	require.NoError(t, listener.Close())
-	server := exec.Command(temporalCLI(t), "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", fmt.Sprint(address.Port),
-		"--log-level", "never")
+	server := exec.Command(temporalCLI(t), append([]string{
+		"server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", fmt.Sprint(address.Port), "--log-level", "never",
+	}, options...)...)
 	require.NoError(t, server.Start())
 	t.Cleanup(func() {
 		_ = server.Process.Kill()

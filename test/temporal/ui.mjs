@@ -14,7 +14,7 @@ const pages = `${process.argv[2]}/temporal/namespaces/slipway/workflows`;
 // Pages of 1,920 by 1,200 are what fits one screen. --no-sandbox: Chromium refuses to run as root with its sandbox.
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
 const page = await browser.newPage({ viewport: { width: 1920, height: 1200 } });
-page.setDefaultTimeout(30_000);
+page.setDefaultTimeout(90_000); // other tests keep the machine busy
 
 const dialog = () => page.getByRole('dialog').locator('visible=true').first();
 // sealed begins what the codec has not opened yet: the encoding of internal/service/orchestrator, in base64.
@@ -68,6 +68,17 @@ const actions = {
     await list(query);
     await page.locator('main table tbody a').first().waitFor();
     return page.locator('main table tbody').innerText();
+  },
+  // columns are those of the list that is open, after the one that selects.
+  async columns() {
+    const names = await page.locator('main table thead th').allInnerTexts();
+    return names.map((name) => name.trim()).filter((name) => name && !name.startsWith('Select all')).join(', ');
+  },
+  async removeColumn({ name }) {
+    await page.getByRole('button', { name: 'Configure Columns' }).click();
+    await page.getByRole('button', { name: `Remove ${name} column` }).click();
+    await page.getByRole('button', { name: /^Close .* configuration$/ }).click();
+    return '';
   },
   // open follows the link of the newest run of a workflow, from the list.
   async open({ workflow }) {

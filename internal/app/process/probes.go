@@ -29,11 +29,12 @@ func NewRegistry() *prometheus.Registry {
 	return registry
 }
 
-// AddProbes adds /health, /ready and /metrics; /ready fails once draining is done.
+// AddProbes adds /health, /live, which deployments of openshift/assisted-image-service ask, /ready and /metrics; /ready fails once
+// draining is done.
 func AddProbes(r chi.Router, draining context.Context, checks []Check, metrics prometheus.Gatherer) {
-	r.Get("/health", func(w http.ResponseWriter, _ *http.Request) {
-		Answer(w, http.StatusOK, map[string]string{"status": "ok"})
-	})
+	for _, path := range []string{"/health", "/live"} {
+		r.Get(path, func(w http.ResponseWriter, _ *http.Request) { Answer(w, http.StatusOK, map[string]string{"status": "ok"}) })
+	}
 	r.Get("/ready", func(w http.ResponseWriter, r *http.Request) { ready(w, r, draining, checks) })
 	r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 }
@@ -66,11 +67,11 @@ func ready(w http.ResponseWriter, r *http.Request, draining context.Context, che
 	Answer(w, code, report)
 }
 
-// starting answers until the parts run: /health with 200, everything else with 503 and
+// starting answers until the parts run: /health and /live with 200, everything else with 503 and
 // Retry-After.
 func starting() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/health" {
+		if r.URL.Path == "/health" || r.URL.Path == "/live" {
 			Answer(w, http.StatusOK, map[string]string{"status": "ok"})
 			return
 		}

@@ -119,6 +119,10 @@ func (s *Service) Connect(ctx context.Context) error {
 	options := s.Temporal.Options
 	options.Logger = sdklog.NewStructuredLogger(process.Quieter(s.logger, "temporal client", slog.LevelWarn))
 	s.sealPayloads(&options)
+	var err error
+	if options.MetricsHandler, err = metrics.NewTemporal(s.registry, s.logger); err != nil {
+		return err
+	}
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		return fmt.Errorf("connect to Temporal at %s: %w", options.HostPort, err)
@@ -130,7 +134,7 @@ func (s *Service) Connect(ctx context.Context) error {
 		return err
 	}})
 	err = frontend.PrepareNamespace(ctx, c, frontend.NamespaceOptions{
-		Namespace: options.Namespace, External: s.Temporal.External, Logger: s.logger,
+		Namespace: options.Namespace, External: s.Temporal.External, Retention: s.options.Retention, Logger: s.logger,
 	})
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"slipway/internal/images/release"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
+	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/metrics"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
@@ -113,7 +114,9 @@ func (s *Service) assemble() error {
 		SweepEvery: s.variables.HostMonitor, LookEvery: s.variables.ClusterMonitor,
 		KeepVirtualNICs: s.variables.VirtualNICs, DisabledSteps: s.variables.DisabledSteps,
 	})
-	s.installation = installation.New(installation.Options{Store: s.store, Blob: s.blobs, Discovery: s.discovery})
+	s.installation = installation.New(installation.Options{
+		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Completion: s.timeouts.Completion,
+	})
 	data, _ := orchestrator.Converters(s.sealer)
 	s.orchestrator = orchestrator.New(orchestrator.Options{
 		Temporal: s.client, Store: s.store, Signals: s.signals, Installation: s.installation,
@@ -135,6 +138,16 @@ func (s *Service) readSettings() (err error) {
 		return err
 	}
 	settings.WarnWithoutEffect(s.process.Env, s.logger)
+	if given := s.options.Retention; given != nil {
+		if err := frontend.CheckRetention(*given); err != nil {
+			return fmt.Errorf("read --workflow-retention: %w", err)
+		}
+	}
+	if id := s.options.BuildID; id != "" {
+		if err := version.CheckBuildID(id); err != nil {
+			return fmt.Errorf("read WORKER_BUILD_ID: %w", err)
+		}
+	}
 	s.timeouts = activities.Timeouts{Timeouts: s.variables.Timeouts, Decision: s.options.DecisionTimeout, Heartbeat: s.options.Heartbeat}
 	if s.requirements = openshift.DefaultRequirements(); s.options.Requirements != "" {
 		if s.requirements, err = openshift.ParseRequirements([]byte(s.options.Requirements)); err != nil {
@@ -154,6 +167,10 @@ func (s *Service) StartWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	versions := worker.NewVersions(s.client, s.buildID(), s.logger, s.process.Now)
+	if err := versions.Check(ctx); err != nil {
+		return err
+	}
 	w := worker.New(s.client, worker.Dependencies{
 		Clusters: &activities.Clusters{
 			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Timeouts: s.timeouts, CheckClusterVersion: s.variables.CheckClusterVersion,
@@ -167,6 +184,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 				MustGatherImages: s.variables.MustGatherImages,
 				Dummy:            s.variables.DummyIgnition,
 				Disabled:         s.variables.DisabledSteps, CheckClusterVersion: s.variables.CheckClusterVersion,
+				KeepMCOReboot: !s.variables.SkipMCOReboot,
 				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 				}).BootArtifacts,
@@ -178,13 +196,22 @@ func (s *Service) StartWorker(ctx context.Context) error {
 			ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
 		},
 		Housekeeping: &activities.Housekeeping{Store: s.store, Blob: s.blobs, Running: s.orchestrator.Running},
-		Control:      &activities.Control{Store: s.store, Commands: s.orchestrator},
-	})
+		Control:      &activities.Control{Store: s.store, Commands: s.orchestrator, Workflows: s.orchestrator},
+	}, versions.Build)
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	s.Shutdown.Add("worker", workerGrace, func(context.Context) error { w.Stop(); return nil })
+	s.background("worker versions", versions.Run)
 	return s.orchestrator.KeepHouse(ctx, s.housekeeping())
+}
+
+// buildID is the version of this worker.
+func (s *Service) buildID() string {
+	if s.options.BuildID != "" {
+		return s.options.BuildID
+	}
+	return version.Read().BuildID()
 }
 
 // progress records what is reported about the installation of hosts.

@@ -23,7 +23,10 @@ var quietMessages = []struct{ message, err, reason string }{
 	{"HTTP API port has not been set.", "", "that API is for calls between namespaces, and there is one"},
 	{"Queue reader unable to retrieve tasks", "shard status unknown", "shards are still being acquired; it tries again"},
 	{"Failed to poll for task.", "Namespace slipway is not found", "the first start: it is created a moment later"},
-	{"Failed to send heartbeat", "Namespace slipway is not found", "as above"},
+	{"TrailerToContextMetadataInterceptor: Trailer had metadata", "", "of the server's own workflows, which have no caller"},
+	{"timed out waiting for worker deployment version to appear in user data", "", "a worker that ends right after its start"},
+	{"service failures", "because workflow is closing", "of the server's workflow of a worker's version; it tries again"},
+	{"Failed to send heartbeat", "Namespace slipway is not found", "it is created a moment later"},
 }
 
 // serverLog is the Temporal server's logger on top of slog.

@@ -4,11 +4,16 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -19,6 +24,7 @@ import (
 
 	"slipway/internal/platform/engine"
 	"slipway/internal/platform/frontend"
+	"slipway/internal/platform/metrics"
 	"slipway/internal/testing/await"
 )
 
@@ -220,5 +226,56 @@ func TestTemporalHasMetrics(t *testing.T) {
 	}
 	for _, wanted := range []string{"temporal_service_requests_total", "temporal_persistence_latency_seconds", "temporal_numshards_gauge"} {
 		require.Contains(t, names, wanted)
+	}
+}
+
+// stuck is a workflow whose task fails at each attempt.
+func stuck(workflow.Context) error { panic("not today") }
+
+// TestAWorkflowThatDoesNotProceedIsSeenInMetrics expects the names and labels of
+// https://docs.temporal.io/references/sdk-metrics.
+func TestAWorkflowThatDoesNotProceedIsSeenInMetrics(t *testing.T) {
+	t.Parallel()
+	postgres := startPostgres(t, dataFolder(t))
+	server := startTemporal(t, postgres.URL())
+	defer stopTemporal(t, server)
+	registry := prometheus.NewRegistry()
+	handler, err := metrics.NewTemporal(registry, testLogger(t, slog.LevelInfo))
+	require.NoError(t, err)
+	options := bundled(t, server).Options
+	options.MetricsHandler = handler
+	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	c, err := client.DialContext(await.Context(t), options)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, frontend.PrepareNamespace(await.Context(t), c,
+		frontend.NamespaceOptions{Namespace: "slipway", Logger: testLogger(t, slog.LevelWarn)}))
+	w := worker.New(c, queue, worker.Options{})
+	w.RegisterWorkflowWithOptions(stuck, workflow.RegisterOptions{Name: "Stuck"})
+	require.NoError(t, w.Start())
+	defer w.Stop()
+	_, err = c.ExecuteWorkflow(await.Context(t), client.StartWorkflowOptions{ID: "stuck", TaskQueue: queue}, "Stuck")
+	require.NoError(t, err)
+	page := func() string {
+		got := httptest.NewRecorder()
+		gatherers := prometheus.Gatherers{registry, server.Metrics()} // as the service does
+		promhttp.HandlerFor(gatherers, promhttp.HandlerOpts{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		require.Equal(t, http.StatusOK, got.Code, got.Body)
+		return got.Body.String()
+	}
+	eventually(t, func() bool {
+		return strings.Contains(page(), `temporal_workflow_task_execution_failed_total{failure_reason="WorkflowError",namespace="slipway",`+
+			`task_queue="engine-test",workflow_type="Stuck"} 2`)
+	}, "the second failure of the task")
+	for _, series := range []string{
+		`temporal_worker_task_slots_available{namespace="slipway",task_queue="engine-test",worker_type="WorkflowWorker"} `,
+		`temporal_worker_task_slots_available{namespace="slipway",task_queue="engine-test",worker_type="ActivityWorker"} `,
+		`temporal_num_pollers{namespace="slipway",poller_type="activity_task",task_queue="engine-test"} `,
+		`temporal_request_latency_seconds_count{namespace="slipway",operation="StartWorkflowExecution"} 1`,
+		`temporal_request_total{namespace="slipway",operation="StartWorkflowExecution"} 1`,
+		`temporal_long_request_total{namespace="slipway",operation="PollWorkflowTaskQueue"} `,
+		`temporal_sticky_cache_size{namespace="slipway"} `,
+	} {
+		require.Contains(t, page(), series)
 	}
 }

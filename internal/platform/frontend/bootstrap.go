@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// retention is how long a finished workflow's history is kept.
-	retention = 30 * 24 * time.Hour
 	// bootstrapPatience bounds the time until a new namespace is known everywhere.
 	bootstrapPatience = 30 * time.Second
 	bootstrapPoll     = 50 * time.Millisecond
@@ -32,11 +30,14 @@ type NamespaceOptions struct {
 	Namespace string
 	// External cluster: objects that Slipway has no rights to create are assumed to exist.
 	External bool
-	Logger   *slog.Logger
+	// Retention is how long the history of an ended workflow is kept: see CheckRetention. Nil means
+	// DefaultRetention, but a namespace of an external cluster that exists keeps its own.
+	Retention *time.Duration
+	Logger    *slog.Logger
 }
 
-// PrepareNamespace creates the namespace and the search attributes where they are missing, and
-// returns when they can be used. It may run in several processes at once.
+// PrepareNamespace creates the namespace and the search attributes where they are missing, sets the
+// retention, and returns when all can be used. It may run in several processes at once.
 func PrepareNamespace(ctx context.Context, c client.Client, o NamespaceOptions) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bootstrapPatience,
 		fmt.Errorf("no answer from Temporal within %s", bootstrapPatience))
@@ -45,7 +46,8 @@ func PrepareNamespace(ctx context.Context, c client.Client, o NamespaceOptions) 
 		what string
 		do   func(context.Context, client.Client, string) error
 	}{
-		{"namespace", registerNamespace},
+		{"namespace", o.register},
+		{"retention", o.setRetention},
 		{"search attributes", addSearchAttributes},
 		{"search attributes in queries", querySearchAttributes},
 	} {
@@ -61,7 +63,8 @@ func PrepareNamespace(ctx context.Context, c client.Client, o NamespaceOptions) 
 	return nil
 }
 
-func registerNamespace(ctx context.Context, c client.Client, namespace string) error {
+// register creates the namespace.
+func (o NamespaceOptions) register(ctx context.Context, c client.Client, namespace string) error {
 	_, err := c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
 	var missing *serviceerror.NamespaceNotFound
 	if !errors.As(err, &missing) {
@@ -70,7 +73,7 @@ func registerNamespace(ctx context.Context, c client.Client, namespace string) e
 	_, err = c.WorkflowService().RegisterNamespace(ctx, &workflowservice.RegisterNamespaceRequest{
 		Namespace:                        namespace,
 		Description:                      "Installations run by Slipway",
-		WorkflowExecutionRetentionPeriod: durationpb.New(retention),
+		WorkflowExecutionRetentionPeriod: durationpb.New(o.retention()),
 	})
 	var exists *serviceerror.NamespaceAlreadyExists
 	if errors.As(err, &exists) {

@@ -47,7 +47,7 @@ func UI(o UIOptions) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure web UI: %w", err)
 	}
-	pages, err := prefixedPages()
+	pages, err := prefixedPages(o.Frontend.profile.Namespace)
 	if err != nil {
 		return nil, err
 	}

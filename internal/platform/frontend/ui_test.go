@@ -5,15 +5,18 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
+	"github.com/temporalio/ui-server/v2/ui"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -75,6 +78,46 @@ func TestUIServesPagesBelowItsPath(t *testing.T) {
 	response, _ := get(t, server.URL+asset)
 	require.Equal(t, http.StatusOK, response.StatusCode, asset)
 	require.Contains(t, response.Header.Get("Content-Type"), "javascript")
+}
+
+// The pages keep the columns of their lists under a key, and name them, as this version of the module does.
+func TestUIListsNamesBeforeIDs(t *testing.T) {
+	t.Parallel()
+	server := uiServer(t, frontend.UIOptions{Frontend: bundled(t, "127.0.0.1:1")})
+	_, page := get(t, server.URL+"/temporal/namespaces/slipway/workflows")
+	set := regexp.MustCompile(`localStorage\.setItem\("([a-z-]+)", (".*?")\) }`).FindStringSubmatch(page)
+	require.NotNil(t, set, page)
+	require.Less(t, strings.Index(page, set[0]), strings.Index(page, "import("), "before the pages read it")
+	var value string
+	require.NoError(t, json.Unmarshal([]byte(set[2]), &value))
+	columns := map[string][]struct{ Label string }{}
+	require.NoError(t, json.Unmarshal([]byte(value), &columns))
+	require.NotEmpty(t, columns["slipway"])
+
+	scripts := moduleScripts(t)
+	require.Contains(t, scripts, set[1])
+	for _, column := range columns["slipway"] {
+		if !slices.Contains([]string{"ClusterName", "HostName", "WaitingFor"}, column.Label) { // search attributes of ours
+			require.Contains(t, scripts, `{label:"`+column.Label+`"}`)
+		}
+	}
+}
+
+// moduleScripts are all scripts of the module.
+func moduleScripts(t *testing.T) string {
+	t.Helper()
+	assets, err := ui.Assets()
+	require.NoError(t, err)
+	var all strings.Builder
+	require.NoError(t, fs.WalkDir(assets, ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".js") {
+			return err
+		}
+		script, err := fs.ReadFile(assets, path)
+		all.Write(script)
+		return err
+	}))
+	return all.String()
 }
 
 func TestUISettings(t *testing.T) {

@@ -19,15 +19,15 @@ var (
 	inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 )
 
-// uiPages are the web UI's files, with UIPath built into the start page, which loads all the others relative to
-// itself.
+// uiPages are the web UI's files, with UIPath and the columns of lists built into the start page, which loads all
+// the others relative to itself.
 type uiPages struct {
 	fs.FS
 	start   []byte
 	scripts []string // hashes of the inline scripts, for the Content-Security-Policy
 }
 
-func prefixedPages() (*uiPages, error) {
+func prefixedPages(namespace string) (*uiPages, error) {
 	assets, err := uiAssets()
 	if err != nil {
 		return nil, err
@@ -41,7 +41,10 @@ func prefixedPages() (*uiPages, error) {
 	if bytes.Equal(page, prefixed) {
 		return nil, fmt.Errorf("load web UI: its start page has no place for the path %s", UIPath)
 	}
-	prefixed = policyTag.ReplaceAll(prefixed, nil)
+	prefixed, err = withColumns(policyTag.ReplaceAll(prefixed, nil), namespace)
+	if err != nil {
+		return nil, err
+	}
 	pages := &uiPages{FS: assets, start: prefixed}
 	for _, script := range inlineScript.FindAllSubmatch(prefixed, -1) {
 		sum := sha256.Sum256(script[1])

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"flag"
+	"strings"
 	"testing"
 
 	"slipway/internal/platform/metrics"
@@ -19,12 +20,56 @@ const intro = "`GET /metrics` of every process, also of `slipway worker`, in the
 	"that dashboards of the v2 API use; the spelling of `miliseconds` is part of one. Metrics of Go, of the process and of the embedded " +
 	"Temporal are exposed as well.\n\n"
 
+const temporalIntro = "## Temporal's SDK\nWhat the clients and workers of Slipway see of Temporal, bundled or not: " +
+	"names and labels are those of [its documentation](https://docs.temporal.io/references/sdk-metrics).\n" +
+	"Metrics of tasks are those of processes with a worker, `slipway up` and `slipway worker`. " +
+	"A metric keeps at most 200 sets of labels; the rest is one\nwith `otel_metric_overflow`.\n\n"
+
+// alerts are rules for Prometheus. Temporal tries a workflow task again after at most 10 minutes (WorkflowTaskRetryMaxInterval in
+// common/dynamicconfig/constants.go of the server), so that one which fails again and again fails at least twice in 30 minutes.
+const alerts = "## Alerts\nRules for Prometheus. The first is a workflow that does not proceed: Temporal tries its task again after 10 " +
+	"minutes at most, without end, and it\ncontinues by itself once a worker can run it. Its history in the web UI shows the failure; " +
+	"after a change of versions see [upgrade](../upgrade.md).\n" + "```yaml\n" + `groups:
+- name: slipway-temporal
+  rules:
+  - alert: SlipwayWorkflowTaskFails
+    expr: sum by (workflow_type, failure_reason) (increase(temporal_workflow_task_execution_failed_total[30m])) > 1
+    annotations:
+      summary: "{{ $labels.workflow_type }} does not proceed: {{ $labels.failure_reason }}"
+  - alert: SlipwayWorkerHasNoFreeSlot
+    expr: >-
+      max by (instance, worker_type)
+      (max_over_time(temporal_worker_task_slots_available{worker_type=~"WorkflowWorker|ActivityWorker"}[10m])) == 0
+    annotations:
+      summary: "{{ $labels.instance }} takes no more tasks ({{ $labels.worker_type }})"
+  - alert: SlipwayTemporalDoesNotAnswer
+    expr: >-
+      sum by (instance)
+      (increase(temporal_request_failure_total{status_code=~"UNAVAILABLE|DEADLINE_EXCEEDED|PERMISSION_DENIED"}[5m])) > 10
+    for: 5m
+    annotations:
+      summary: "calls of {{ $labels.instance }} to Temporal fail"
+` + "```\n"
+
 func TestDocsOfMetrics(t *testing.T) {
 	t.Parallel()
-	var rows [][]string
+	var slipways, temporals []metrics.Metric
 	for _, m := range metrics.List() {
+		if strings.HasPrefix(m.Name, "temporal_") {
+			temporals = append(temporals, m)
+		} else {
+			slipways = append(slipways, m)
+		}
+	}
+	header := []string{"name", "kind", "labels", "what"}
+	text := docpage.Title("Metrics", "internal/platform/metrics") + intro + docpage.Table(header, rows(slipways)) +
+		temporalIntro + docpage.Table(header, rows(temporals)) + alerts
+	docpage.Check(t, *update, "metrics.md", text)
+}
+
+func rows(list []metrics.Metric) (rows [][]string) {
+	for _, m := range list {
 		rows = append(rows, []string{"`" + m.Name + "`", m.Kind, docpage.Code(m.Labels, ""), m.Help})
 	}
-	text := docpage.Title("Metrics", "internal/platform/metrics") + intro + docpage.Table([]string{"name", "kind", "labels", "what"}, rows)
-	docpage.Check(t, *update, "metrics.md", text[:len(text)-1])
+	return rows
 }

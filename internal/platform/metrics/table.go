@@ -183,9 +183,9 @@ type Metric struct {
 	Labels           []string
 }
 
-// List lists every metric, those of the v2 API first and those of images last.
+// List lists every metric: those of the v2 API first, then those of Slipway, of images and of Temporal's SDK.
 func List() []Metric {
-	rows := slices.Concat(table, imageTable)
+	rows := slices.Concat(table, imageTable, temporalTable)
 	out := make([]Metric, len(rows))
 	for i, t := range rows {
 		out[i] = Metric{t.name, string(t.kind), t.help, slices.Clone(t.labels)}

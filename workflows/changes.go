@@ -1,0 +1,15 @@
+package workflows
+
+// Changes are the changes of workflows that a running installation can notice: the names given to workflow.GetVersion,
+// each with its newest version. An older program takes no workflow over that has passed one it does not know
+// (worker.Versions).
+func Changes() map[string]int {
+	return map[string]int{
+		"bounded-end-of-hosts":      1,
+		"failed-checks":             1,
+		"hold-hosts-from-the-start": 1,
+		"readable":                  2,
+		"refuse-signals":            1,
+		"replace-lost-hosts":        1,
+	}
+}
