@@ -58,7 +58,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/platform/engine slipway/internal/app slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build programs foreign demo test test-race test-engine test-e2e test-docs test-clients test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
+.PHONY: fuzz record-histories help build programs foreign demo test test-race test-engine test-e2e test-docs test-clients test-twin test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -123,6 +123,13 @@ smoke-temporal: programs ## the same, for a minute: one retry in the web UI, whe
 test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
 	$(NICE) $(GO) run ./test/reviews
 
+test-twin: programs ## recorded requests and answers of the existing service, compared with those of the built binary
+	@$(MAKE) --no-print-directory run-twin
+
+.PHONY: smoke-twin
+smoke-twin: programs ## the same for catalogues and refusals, in some ten seconds
+	@TWIN_FILES="catalogue refusals" $(MAKE) --no-print-directory run-twin
+
 test-conformance: programs ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
 	@$(MAKE) --no-print-directory run-conformance
 
@@ -172,7 +179,7 @@ run-bench-build:
 run-image-vm: run-bench-build
 	$(NICE) $(GO) test -vet=off -count=1 -v -timeout 30m -parallel 2 ./test/bench/vm $(if $(RUN),-run $(RUN))
 
-.PHONY: run-e2e run-documented run-outside run-bench run-smoke-temporal run-docs run-clients run-conformance run-nmstate
+.PHONY: run-e2e run-documented run-outside run-bench run-smoke-temporal run-docs run-clients run-twin run-conformance run-nmstate
 run-e2e:
 	$(NICE) $(GO) test -vet=off -timeout 30m -count=1 -parallel 4 ./test/e2e ./test/images ./test/bench
 
@@ -208,6 +215,9 @@ run-nmstate:
 	@rm -rf $(TOOLS_DIR)/nmstate-build
 	NMSTATE_ORACLE=$$(ls $(NMSTATE_ORACLE) 2>/dev/null) NMSTATE_OLDEST=$$(ls $(NMSTATE_OLDEST) 2>/dev/null) NMSTATECTL=$$(ls $(NMSTATECTL) 2>/dev/null) $(NICE) $(GO) test -vet=off -timeout 10m -count=1 ./test/nmstate
 
+run-twin:
+	@$(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v -run '^TestTwin$$' ./test/twin
+
 run-conformance:
 	@$(MAKE) --no-print-directory $(SCHEMATHESIS) || echo 'Schemathesis cannot be installed here: its test is skipped'
 	SCHEMATHESIS=$(SCHEMATHESIS) $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v ./test/conformance
@@ -223,6 +233,7 @@ check-code: $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) check-dead
 	$(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(WORKFLOWCHECK) ./workflows/...
 	$(NICE) $(GO) test -count=1 ./internal/testing/arch ./test/reviews
+	$(NICE) $(GO) test -count=1 -v -run '^Test(RecordedHistories|HistoriesOf)' ./internal/testing/histories
 
 # Programs whose functions are in use; internal/testing/reachable stands for cmd/slipway.
 PROGRAMS := ./cmd/slipway-agent ./cmd/slipway-controller ./cmd/slipway-demo ./internal/testing/reachable \
@@ -257,10 +268,16 @@ fuzz: deps ## look for inputs that break something: every fuzz target for FUZZTI
 
 bench: deps programs ## benchmarks; ratios and costs per unit, compared within one run
 	$(NICE) $(GO) test -run '^$$' -bench . -benchtime 2s ./internal/service/discovery ./internal/platform/store ./internal/hostconfig/ignition ./internal/hostconfig/staticnet ./api
-	$(NICE) $(GO) test -run '^$$' -bench . -timeout 30m ./test/...
+	$(NICE) $(GO) test -run '^$$' -bench . -timeout 3h ./test/...
 
-record-histories: programs ## record the histories that the replay tests hold workflows against (on a released version only)
-	RECORD_HISTORIES=$(CURDIR)/workflows/testdata/replay $(NICE) $(GO) test -count=1 -timeout 20m -run 'History|SingleNode|V2API|Retried|Cancelled|Paused|FailedStep|Evicted|HostsAreAdded|Reclaimed' ./test/e2e
+# The tests that record: each is a case.
+RECORDED := History|SingleNode|V2API|Retried|Cancelled|Paused|FailedStep|Evicted|HostsAreAdded|Reclaimed|EndedOrReset|NotAnnounced|ControlWorkflow
+record-histories: release-named programs ## record the histories that replay tests hold workflows against: RELEASE=0.2.0; RUN=ControlWorkflow: one case
+	$(NICE) $(GO) test -count=1 -timeout 30m -run '$(or $(RUN),$(RECORDED))' ./test/e2e -args -record '$(RELEASE)'
+
+.PHONY: release-named
+release-named:
+	@test -n '$(RELEASE)' || { echo 'record-histories: name the version that is about to be released: make record-histories RELEASE=0.2.0'; exit 2; }
 
 clean: ## remove what was built here; the cache outside stays
 	rm -rf bin dist

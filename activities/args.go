@@ -34,6 +34,8 @@ type StepArgs struct {
 	Disabled []string
 	// CheckClusterVersion makes the controllers of new clusters wait for their version.
 	CheckClusterVersion bool
+	// KeepMCOReboot has agents of other implementations boot once more, for the machine config.
+	KeepMCOReboot bool
 	// BootArtifacts says where the discovery image of an InfraEnv is, in parts; nil when
 	// no image is served.
 	BootArtifacts func(*model.InfraEnv) (duesteps.BootArtifacts, error)
@@ -55,7 +57,7 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 	}
 	in := duesteps.ArgsInput{
 		Host: h, Cluster: c, DiskCheck: a.Timeouts.DiskCheck, ImageAvailability: a.Timeouts.ImageAvailability,
-		CheckClusterVersion: a.CheckClusterVersion,
+		CheckClusterVersion: a.CheckClusterVersion, KeepMCOReboot: a.KeepMCOReboot,
 	}
 	var err error
 	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {

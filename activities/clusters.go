@@ -65,7 +65,7 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 	if err != nil {
 		return err
 	}
-	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if c.InstallAttempt == r.Attempt && c.Status == model.ClusterInstalled {
 			return nil
 		}
@@ -91,7 +91,7 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 
 // FailInstallation marks the cluster as failed. While its workflow waits for a command the hosts keep their states.
 func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error {
-	return nonRetryable(installation.UpdateCluster(ctx, a.Store, f.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(installation.UpdateAll(ctx, a.Store, f.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := (InstallRequest{Attempt: f.Attempt}).sameAttempt(c); err != nil {
 			return err
 		}

@@ -24,17 +24,22 @@ func (a *Clusters) AwaitUserNeeded(ctx context.Context, r InstallRequest) error 
 // FinalizingStage returns which stage the controller reported last (empty before the first one), how long ago, and how
 // long the cluster's OLM operators may take.
 func (a *Clusters) FinalizingStage(ctx context.Context, id uuid.UUID) (FinalizingStage, error) {
-	c, err := a.Store.Cluster(ctx, id)
+	at, err := finalizingStage(ctx, a.Store, id)
+	return at, nonRetryable(err)
+}
+
+func finalizingStage(ctx context.Context, s *store.Store, id uuid.UUID) (FinalizingStage, error) {
+	c, err := s.Cluster(ctx, id)
 	if err != nil {
-		return FinalizingStage{}, nonRetryable(err)
+		return FinalizingStage{}, err
 	}
-	list, err := a.Store.MonitoredOperators(ctx, id)
+	list, err := s.MonitoredOperators(ctx, id)
 	if err != nil {
-		return FinalizingStage{}, nonRetryable(err)
+		return FinalizingStage{}, err
 	}
 	at := FinalizingStage{Stage: c.Progress.FinalizingStage, Operators: lifecycle.OperatorTimeout(list)}
 	if started := c.Progress.FinalizingStageStartedAt; !started.IsZero() {
-		at.Age = max(a.Store.Now().Sub(started), 0)
+		at.Age = max(s.Now().Sub(started), 0)
 	}
 	return at, nil
 }
@@ -43,7 +48,7 @@ func (a *Clusters) FinalizingStage(ctx context.Context, id uuid.UUID) (Finalizin
 // the stage was reported, once, and continues.
 func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (StageVerdict, error) {
 	var verdict StageVerdict
-	err := installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		verdict = StageVerdict{}
 		if c.Progress.FinalizingStage != r.Stage {
 			return nil // it was left in this moment
@@ -64,7 +69,7 @@ func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (Stag
 // ResumeInstallation returns a cluster that stopped at a time-out to where it was, and hosts that were marked with it to
 // installed. The stage it is in gets its time once more.
 func (a *Clusters) ResumeInstallation(ctx context.Context, r InstallRequest) error {
-	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.sameAttempt(c); err != nil {
 			return err
 		}
@@ -85,19 +90,22 @@ func (a *Clusters) ResumeInstallation(ctx context.Context, r InstallRequest) err
 	}))
 }
 
-// AwaitFinalizingStage waits until the controller reports a later stage than the given one.
-func (a *Steps) AwaitFinalizingStage(ctx context.Context, r FinalizingRequest) (StepResult, error) {
+// AwaitFinalizingStage waits until the controller reports a later stage than the given one, and returns that.
+func (a *Steps) AwaitFinalizingStage(ctx context.Context, r FinalizingRequest) (FinalizingLeft, error) {
 	row := pendingActivity(ctx, r.ClusterID, model.ActivityMilestone, string(model.MilestoneLeft(r.Stage)))
-	result, err := a.arm(ctx, row)
-	if !errors.Is(err, activity.ErrResultPending) {
-		return result, err
+	_, err := a.arm(ctx, row)
+	if err != nil && !errors.Is(err, activity.ErrResultPending) {
+		return FinalizingLeft{}, err
 	}
-	c, cerr := a.Store.Cluster(ctx, r.ClusterID)
-	if cerr != nil {
-		return StepResult{}, nonRetryable(cerr)
+	at, serr := finalizingStage(ctx, a.Store, r.ClusterID)
+	if serr != nil {
+		return FinalizingLeft{}, nonRetryable(serr)
 	}
-	if c.Progress.FinalizingStage == r.Stage {
-		return result, err // reports from now on find the row
+	if err == nil {
+		return FinalizingLeft{&at}, nil // it was reported before
 	}
-	return StepResult{StepID: row.ID}, a.Store.ActivityDone(ctx, row.ID)
+	if at.Stage == r.Stage {
+		return FinalizingLeft{}, err // reports from now on find the row
+	}
+	return FinalizingLeft{&at}, a.Store.ActivityDone(ctx, row.ID)
 }

@@ -23,7 +23,7 @@ import (
 func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan, error) {
 	var plan Plan
 	refused := ""
-	err := installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		refused = ""
 		if err := r.present(c); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclus
 		return PreparationOutcome{}, nonRetryable(err)
 	}
 	var problem string
-	err := installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		problem = r.Outcome.Reason
 		if problem == "" && !r.Outcome.Ready {
 			problem = "not every host was prepared"

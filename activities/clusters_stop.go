@@ -15,7 +15,7 @@ import (
 
 // CancelInstallation stops an installation in the database. One that has ended stays what it is.
 func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) error {
-	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.sameAttempt(c); err != nil {
 			return err
 		}
@@ -43,12 +43,13 @@ func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) err
 	}))
 }
 
-// BeginReset voids the steps of hosts and lists the hosts whose agents have to stop: those in the live image that
-// polled lately. It fails with FailureSuperseded when another attempt was begun meanwhile, or the cluster is installed.
+// BeginReset returns the cluster to the statuses before an installation, voids the steps of hosts and lists the hosts
+// whose agents have to stop: those in the live image that polled lately. It fails with FailureSuperseded when another
+// attempt was begun meanwhile, or the cluster is installed.
 func (a *Clusters) BeginReset(ctx context.Context, r ResetTarget) (ResetPlan, error) {
 	var plan ResetPlan
 	id := r.ClusterID
-	err := installation.UpdateCluster(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := installation.UpdateAll(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.present(c); err != nil {
 			return err
 		}
@@ -63,7 +64,9 @@ func (a *Clusters) BeginReset(ctx context.Context, r ResetTarget) (ResetPlan, er
 				plan.Stop = append(plan.Stop, HostRef{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
 			}
 		}
-		return nil
+		// At once, as v2's resets do: an evaluation would see an installation without hosts, and fail it.
+		_, err := lifecycle.ApplyCluster(c, lifecycle.ResetCluster, installation.ClusterFacts(c, hosts, tx), tx)
+		return ifPossible(err)
 	})
 	if err != nil {
 		return ResetPlan{}, nonRetryable(err)
@@ -97,8 +100,8 @@ func finishReset(tx *store.Tx, h *model.Host) error {
 	return ifPossible(err)
 }
 
-// FinishReset returns the cluster and the hosts that are still in the live image to
-// discovery. What the installation generated is deleted. Its errors are those of BeginReset.
+// FinishReset returns the hosts that are still in the live image to discovery. What the
+// installation generated is deleted. Its errors are those of BeginReset.
 func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
 	id := r.ClusterID
 	c, err := a.Store.Cluster(ctx, id)
@@ -111,7 +114,7 @@ func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
 	if err := a.deleteGenerated(ctx, id); err != nil {
 		return nonRetryable(err)
 	}
-	return nonRetryable(installation.UpdateCluster(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(installation.UpdateAll(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.present(c); err != nil {
 			return err
 		}
@@ -122,7 +125,7 @@ func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
 				return err
 			}
 		}
-		if _, err := lifecycle.ApplyCluster(c, lifecycle.ResetCluster, facts, tx); err != nil {
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.FinishClusterReset, facts, tx); err != nil {
 			return ifPossible(err)
 		}
 		tx.ResetOperators(id)

@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
@@ -18,8 +22,16 @@ import (
 
 // Control carries out the commands that reach a cluster through Temporal, whether its installation runs or has ended.
 type Control struct {
-	Store    *store.Store
-	Commands Commander
+	Store     *store.Store
+	Commands  Commander
+	Workflows Workflows
+}
+
+// Workflows are those that run in Temporal, by their ids.
+type Workflows interface {
+	// CancelWorkflow asks a workflow to end; one that does not run has.
+	CancelWorkflow(ctx context.Context, id string) error
+	WorkflowRuns(ctx context.Context, id string) (bool, error)
 }
 
 // Commander gives commands as the API does. An ErrConflict or ErrInvalid says why not.
@@ -83,7 +95,7 @@ func (a *Control) CommandCluster(ctx context.Context, c ControlCommand) (Control
 		return Controlled{}, err
 	}
 	refused := events.Props{"command": c.Name, "reason": err.Error()}
-	eerr := installation.UpdateCluster(ctx, a.Store, c.ClusterID, func(now *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	eerr := installation.UpdateCluster(ctx, a.Store, c.ClusterID, func(now *model.Cluster, tx *store.Tx) error {
 		tx.Event(events.New(events.CommandRefused, lifecycle.AboutCluster(now), refused, tx.Now()))
 		return nil
 	})
@@ -113,6 +125,35 @@ func (a *Control) carryOut(ctx context.Context, cluster *model.Cluster, c Contro
 	return a.Commands.ClusterCommand(ctx, c.ClusterID, c.Name)
 }
 
+// RefusedSignal is a signal that the workflow of a cluster, or of one of its hosts, does not take.
+type RefusedSignal struct {
+	HostRef // the zero InfraEnvID and HostID: the cluster itself
+	Name    string
+	Takes   []string // the commands that it takes
+}
+
+// RefuseSignal writes an event about a signal that was refused.
+func (a *Control) RefuseSignal(ctx context.Context, r RefusedSignal) error {
+	refused := events.Props{"command": r.Name, "reason": fmt.Sprintf("require one of %s, found %q", strings.Join(r.Takes, ", "), r.Name)}
+	var about *events.Subject
+	if r.HostID != uuid.Nil {
+		h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+		if err != nil && !errors.Is(err, model.ErrNotFound) {
+			return err
+		}
+		if err == nil && h.ClusterID != nil && *h.ClusterID == r.ClusterID {
+			about = new(lifecycle.AboutHost(h))
+		}
+	}
+	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, tx *store.Tx) error {
+		if about == nil {
+			about = new(lifecycle.AboutCluster(c))
+		}
+		tx.Event(events.New(events.CommandRefused, *about, refused, tx.Now()))
+		return nil
+	}))
+}
+
 // host finds a host of a cluster by its name or id.
 func (a *Control) host(ctx context.Context, c *model.Cluster, nameOrID string) (*model.Host, error) {
 	hosts, err := a.Store.ClusterHosts(ctx, c.ID)
@@ -135,4 +176,66 @@ func (a *Control) host(ctx context.Context, c *model.Cluster, nameOrID string) (
 		return nil, model.Invalidf("host %s of cluster %s: require the id of one host, found a name that %d have", nameOrID, c.Name, len(found))
 	}
 	return nil, model.Invalidf("host of cluster %s: require one of %s, found %q", c.Name, strings.Join(names, ", "), nameOrID)
+}
+
+// HostWorkflows are the workflows of hosts, by their ids.
+type HostWorkflows struct {
+	IDs []string
+}
+
+// How workflows are waited for that were asked to end, and how many are asked at once.
+const (
+	askEvery   = time.Second
+	askAtOnce  = 8
+	askReserve = 5 * time.Second // before the activity's time is over
+)
+
+// EndHosts asks workflows of hosts to end, and waits until they have. It returns those that still run when its time is over:
+// what they command is not handed out any more.
+func (a *Control) EndHosts(ctx context.Context, r HostWorkflows) (HostWorkflows, error) {
+	if _, err := each(ctx, r.IDs, func(ctx context.Context, id string) (bool, error) {
+		return false, a.Workflows.CancelWorkflow(ctx, id)
+	}); err != nil {
+		return HostWorkflows{}, err
+	}
+	waiting, stop := context.WithDeadline(ctx, activity.GetInfo(ctx).Deadline.Add(-askReserve))
+	defer stop()
+	for left := r.IDs; ; {
+		var err error
+		if left, err = each(ctx, left, a.Workflows.WorkflowRuns); err != nil {
+			return HostWorkflows{}, err
+		}
+		if len(left) == 0 || waiting.Err() != nil {
+			return HostWorkflows{IDs: left}, ctx.Err()
+		}
+		activity.RecordHeartbeat(ctx, len(left))
+		select {
+		case <-waiting.Done():
+		case <-time.After(askEvery):
+		}
+	}
+}
+
+// each calls keep for each id, some at once, and returns those that it keeps, in order.
+func each(ctx context.Context, ids []string, keep func(context.Context, string) (bool, error)) ([]string, error) {
+	kept := make([]bool, len(ids))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(askAtOnce)
+	for i, id := range ids {
+		group.Go(func() error {
+			var err error
+			kept[i], err = keep(ctx, id)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var left []string
+	for i, id := range ids {
+		if kept[i] {
+			left = append(left, id)
+		}
+	}
+	return left, nil
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
 
 	"slipway/activities"
 	"slipway/internal/model"
@@ -121,4 +123,66 @@ func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
 	done, err := a.CommandCluster(t.Context(), activities.ControlCommand{ClusterID: uuid.New(), Name: "reset"})
 	require.NoError(t, err)
 	require.True(t, done.Gone)
+}
+
+// ending are workflows that end a while after they were asked to.
+type ending struct {
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+func (e *ending) CancelWorkflow(_ context.Context, id string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked[id] = 0
+	return nil
+}
+
+func (e *ending) WorkflowRuns(_ context.Context, id string) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n, ok := e.asked[id]
+	e.asked[id]++
+	return !ok || n == 0, nil
+}
+
+func TestWorkflowsOfHostsAreWaitedForUntilTheyEnd(t *testing.T) {
+	t.Parallel()
+	e := &ending{asked: map[string]int{}}
+	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
+	env.RegisterActivity(&activities.Control{Workflows: e})
+	value, err := env.ExecuteActivity("EndHosts", activities.HostWorkflows{IDs: []string{"host:1", "host:2", "host:3"}})
+	require.NoError(t, err)
+	var left activities.HostWorkflows
+	require.NoError(t, value.Get(&left))
+	require.Empty(t, left.IDs)
+	require.Equal(t, map[string]int{"host:1": 2, "host:2": 2, "host:3": 2}, e.asked)
+}
+
+func TestSignalsThatAreRefusedAreEvents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := b.NewCluster(t, model.ClusterInstalling, model.HostInstalling, "", 1)
+	h := b.HostsOf(t, c)[0]
+	a := activities.Control{Store: b.Tables}
+	require.NoError(t, a.RefuseSignal(t.Context(), activities.RefusedSignal{
+		HostRef: activities.HostRef{ClusterID: c.ID}, Name: "cancle", Takes: []string{"cancel", "reset"},
+	}))
+	require.NoError(t, a.RefuseSignal(t.Context(), activities.RefusedSignal{
+		HostRef: ref(h), Name: "retyr", Takes: []string{"retry", "evict"},
+	}))
+	page, err := b.Tables.Events(t.Context(), store.EventFilter{ClusterID: c.ID})
+	require.NoError(t, err)
+	said := map[string]*uuid.UUID{}
+	for _, event := range page.Events {
+		if event.Name == "command_refused" {
+			_, reason, _ := strings.Cut(event.Message, "refused: ")
+			said[reason] = event.HostID
+		}
+	}
+	require.Equal(t, map[string]*uuid.UUID{
+		`require one of cancel, reset, found "cancle"`: nil, `require one of retry, evict, found "retyr"`: &h.ID,
+	}, said)
+	err = a.RefuseSignal(t.Context(), activities.RefusedSignal{HostRef: activities.HostRef{ClusterID: uuid.New()}, Name: "cancle"})
+	requireRefused(t, err)
 }

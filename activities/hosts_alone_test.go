@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -72,13 +73,17 @@ func (a *alone) change(t *testing.T, fn func(*model.Host)) {
 }
 
 func (a *alone) do(fn, request any) error {
+	_, err := a.result(fn, request)
+	return err
+}
+
+func (a *alone) result(fn, request any) (converter.EncodedValue, error) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
 	for _, s := range []any{a.hosts, a.files, a.steps} {
 		env.RegisterActivity(s)
 	}
-	_, err := env.ExecuteActivity(fn, request)
-	return err
+	return env.ExecuteActivity(fn, request)
 }
 
 func requireRefused(t *testing.T, err error) {
@@ -135,18 +140,46 @@ func TestHostThatLeftItsClusterIsStillCommanded(t *testing.T) {
 func TestFinalizingStageIsWaitedForUntilALaterOneIsReported(t *testing.T) {
 	t.Parallel()
 	a, late := newAlone(t), newAlone(t)
-	wait := func(a *alone, stage model.FinalizingStage) error {
-		return a.do(a.steps.AwaitFinalizingStage, activities.FinalizingRequest{ClusterID: a.ref.ClusterID, Stage: stage})
-	}
-	require.ErrorIs(t, wait(a, ""), activity.ErrResultPending)
+	request := activities.FinalizingRequest{ClusterID: a.ref.ClusterID}
+	require.ErrorIs(t, a.do(a.steps.AwaitFinalizingStage, request), activity.ErrResultPending)
 	require.NoError(t, a.steps.Installation.FinalizingProgress(t.Context(), a.ref.ClusterID, model.FinalizingAddingRouterCA))
 	rows, err := a.store.PendingActivities(t.Context(), a.ref.ClusterID)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.Equal(t, model.ActivityReported, rows[0].State, "the report itself ends the wait")
+	result, failure, err := activities.Result(t.Context(), a.store, rows[0])
+	require.NoError(t, err)
+	require.NoError(t, failure)
+	requireStage(t, model.FinalizingAddingRouterCA, result)
 
 	require.NoError(t, late.steps.Installation.FinalizingProgress(t.Context(), late.ref.ClusterID, model.FinalizingAddingRouterCA))
-	require.NoError(t, wait(late, model.FinalizingWaitingForOperators), "that one was left before the wait began")
+	request = activities.FinalizingRequest{ClusterID: late.ref.ClusterID, Stage: model.FinalizingWaitingForOperators}
+	value, err := late.result(late.steps.AwaitFinalizingStage, request)
+	require.NoError(t, err, "that one was left before the wait began")
+	var left activities.FinalizingLeft
+	require.NoError(t, value.Get(&left))
+	requireStage(t, model.FinalizingAddingRouterCA, left)
+}
+
+func TestWaitsForAClusterThatHasGoneAreRefused(t *testing.T) {
+	t.Parallel()
+	a := newAlone(t)
+	unknown := uuid.New() // its rows were lost
+	requireRefused(t, a.do(a.steps.AwaitFinalizingStage, activities.FinalizingRequest{ClusterID: unknown}))
+	requireRefused(t, a.do(a.steps.AwaitMilestone, activities.MilestoneRequest{
+		ClusterID: unknown, Milestone: model.MilestoneOperatorsAvailable,
+	}))
+	stage := activities.StageRequest{HostRef: a.ref, Stage: model.StageJoined}
+	stage.ClusterID = unknown
+	requireRefused(t, a.do(a.steps.AwaitStage, stage))
+}
+
+func requireStage(t *testing.T, want model.FinalizingStage, result any) {
+	t.Helper()
+	left, ok := result.(activities.FinalizingLeft)
+	require.True(t, ok, "%T", result)
+	require.NotNil(t, left.Next)
+	require.Equal(t, want, left.Next.Stage)
 }
 
 func TestStepsOfAWorkflowThatLostItsHostAreRefused(t *testing.T) {

@@ -56,12 +56,13 @@ func (a *Housekeeping) DeregisterIdleClusters(ctx context.Context, b Batch) (Bat
 		if running, err := a.Running(ctx, id); running || err != nil {
 			return false, err
 		}
-		return a.Store.DeleteIdleCluster(ctx, id, since, func(c *model.Cluster, t *store.Tx) {
+		return a.Store.DeleteIdleCluster(ctx, id, since, func(c *model.Cluster, borrowed []*model.Host, t *store.Tx) error {
 			about := events.Subject{ClusterID: &c.ID, Cluster: c}
 			t.Event(events.New(events.AfterInactivityClusterDeregistered, about, nil, t.Now()))
 			t.Event(events.New(events.InactiveClustersDeregistered, about, events.Props{
 				"message": fmt.Sprintf("%s was last touched %s", c.Name, c.UpdatedAt.UTC().Format(time.RFC3339)),
 			}, t.Now()))
+			return installation.UnbindAll(borrowed, t, t)
 		})
 	})
 }

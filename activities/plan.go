@@ -238,6 +238,12 @@ type FinalizingStage struct {
 	Operators time.Duration // the longest time-out of its OLM operators
 }
 
+// FinalizingLeft is how the wait for the end of a finalizing stage ended.
+type FinalizingLeft struct {
+	// Next is where the cluster is now; nil from a program that did not say.
+	Next *FinalizingStage `json:",omitempty"`
+}
+
 // FinalizingClock says that a cluster has been in a stage for as long as it may.
 type FinalizingClock struct {
 	ClusterID uuid.UUID

@@ -76,7 +76,40 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	row := pendingActivity(ctx, r.ClusterID, model.ActivityStep, r.Type)
 	row.InfraEnvID, row.HostID, row.Args = &r.InfraEnvID, &r.HostID, args
 	row.Fence = r.fence(wire.StepType(r.Type), h)
-	return a.arm(ctx, row)
+	return a.await(ctx, row, r.HostRef, func(c *model.Cluster, h *model.Host) bool { return passed(c, h, r.Stage) })
+}
+
+// await arms a wait for a host. What the host reported before it was armed found no row to end: reached finds it in the
+// host's state, as does its failure.
+func (a *Steps) await(
+	ctx context.Context, row model.PendingActivity, r HostRef, reached func(*model.Cluster, *model.Host) bool,
+) (StepResult, error) {
+	result, err := a.arm(ctx, row)
+	if !errors.Is(err, activity.ErrResultPending) {
+		return result, err
+	}
+	h, herr := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
+	if herr != nil {
+		return StepResult{}, nonRetryable(herr)
+	}
+	var c *model.Cluster
+	if h.ClusterID != nil {
+		if c, herr = a.Store.Cluster(ctx, *h.ClusterID); herr != nil {
+			return StepResult{}, nonRetryable(herr)
+		}
+	}
+	switch {
+	case h.Status == model.HostError:
+		result, err = StepResult{StepID: row.ID}, temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
+	case c != nil && reached(c, h):
+		result, err = StepResult{StepID: row.ID}, nil
+	default:
+		return result, err // reports from now on find the row
+	}
+	if derr := a.Store.ActivityDone(ctx, row.ID); derr != nil {
+		return StepResult{}, derr
+	}
+	return result, err
 }
 
 // commands reports whether workflows of a cluster may still command a host: one that
@@ -88,27 +121,15 @@ func commands(clusterID uuid.UUID, h *model.Host) bool {
 	return *h.ClusterID == clusterID
 }
 
-// AwaitStage waits until a host has reported a stage or a later one.
+// AwaitStage waits until a host has reported a stage or a later one. It fails with FailureStep for a host that has failed.
 func (a *Steps) AwaitStage(ctx context.Context, r StageRequest) (StepResult, error) {
 	row := pendingActivity(ctx, r.ClusterID, model.ActivityStage, string(r.Stage))
 	row.InfraEnvID, row.HostID = &r.InfraEnvID, &r.HostID
-	result, err := a.arm(ctx, row)
-	if !errors.Is(err, activity.ErrResultPending) {
-		return result, err
-	}
-	h, herr := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
-	if herr != nil {
-		return StepResult{}, nonRetryable(herr)
-	}
-	c, cerr := a.Store.Cluster(ctx, r.ClusterID)
-	if cerr != nil {
-		return StepResult{}, nonRetryable(cerr)
-	}
-	stages := steps.StagesFor(h.Role, h.Bootstrap, c.SingleNode())
-	if at, want := slices.Index(stages, h.Stage), slices.Index(stages, r.Stage); at < 0 || at < want {
-		return result, err // reports from now on find the row
-	}
-	return StepResult{StepID: row.ID}, a.Store.ActivityDone(ctx, row.ID)
+	return a.await(ctx, row, r.HostRef, func(c *model.Cluster, h *model.Host) bool {
+		stages := steps.StagesFor(h.EffectiveRole(), h.Bootstrap, c.SingleNode())
+		at, want := slices.Index(stages, h.Stage), slices.Index(stages, r.Stage)
+		return at >= 0 && at >= want
+	})
 }
 
 // AwaitMilestone waits for a fact of the cluster.
@@ -155,7 +176,7 @@ func (a *Steps) arm(ctx context.Context, row model.PendingActivity) (StepResult,
 func arm(ctx context.Context, s *store.Store, row model.PendingActivity) (StepResult, error) {
 	now, err := s.ArmActivity(ctx, row)
 	if err != nil {
-		return StepResult{}, fenced(err)
+		return StepResult{}, nonRetryable(fenced(err))
 	}
 	switch now.State {
 	case model.ActivityReported, model.ActivityDone:
@@ -167,6 +188,23 @@ func arm(ctx context.Context, s *store.Store, row model.PendingActivity) (StepRe
 		return StepResult{}, temporal.NewNonRetryableApplicationError("the step was called off", FailureRefused, nil)
 	}
 	return StepResult{}, activity.ErrResultPending
+}
+
+// Result is what a reported activity returns to its workflow: its result, of the type that the activity has, or its failure.
+// The error is the database's.
+func Result(ctx context.Context, s *store.Store, i model.PendingActivity) (result any, failure, err error) {
+	outcome, failure := Outcome(i)
+	switch {
+	case i.Kind == model.ActivityStatus:
+		return nil, failure, nil
+	case failure == nil && i.Kind == model.ActivityMilestone && model.Milestone(i.Type).IsLeft():
+		at, err := finalizingStage(ctx, s, i.ClusterID)
+		if errors.Is(err, model.ErrNotFound) {
+			return FinalizingLeft{}, nil, nil // the cluster was deleted
+		}
+		return FinalizingLeft{&at}, nil, err
+	}
+	return outcome, failure, nil
 }
 
 // Outcome is the result of a reported activity: a failure carries the host's own words

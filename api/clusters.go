@@ -12,6 +12,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 	"slipway/internal/wire"
 )
 
@@ -43,22 +44,22 @@ func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Clust
 	if err != nil {
 		return err
 	}
-	return s.replyCluster(http.StatusCreated, w, r, c.ID)
+	return s.replyDefinition(http.StatusCreated, w, r, c.ID)
 }
 
-// V2DeregisterCluster deletes a cluster, its hosts and its files, and ends workflows that wait for a decision about it
-// or about a host that was to join it.
+// V2DeregisterCluster deletes a cluster, the hosts of its InfraEnvs and its files, unbinds its other hosts, and ends
+// workflows that wait for a decision about it or about a host that was to join it.
 func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	waiting, err := s.waiting(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	err = s.Store.DeleteCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {
+	err = s.Store.DeleteCluster(r.Context(), id, func(c *model.Cluster, borrowed []*model.Host, tx *store.Tx) error {
 		if c.Running() {
 			return model.Conflictf("cluster %s cannot be deleted while it is %s: cancel its installation first", c.Name, c.Status)
 		}
 		record(r, tx, events.ClusterDeregistered, lifecycle.AboutCluster(c), nil)
-		return nil
+		return installation.UnbindAll(borrowed, requestRecorder{tx, r}, tx)
 	})
 	if err != nil {
 		return err
@@ -104,6 +105,14 @@ func (s *server) clusterView(ctx context.Context, id uuid.UUID) (clusterView, er
 		return clusterView{}, err
 	}
 	return s.viewOf(ctx, c)
+}
+
+// bringUpToDate makes what is read next show statuses and validations of what was changed before. Without them the
+// answer is better than none: the next evaluation brings them.
+func (s *server) bringUpToDate(ctx context.Context, reading store.Reading) {
+	if err := s.Discovery.BringUpToDate(ctx, reading); err != nil && ctx.Err() == nil {
+		s.Log.Warn("an answer may show a status from before a change", "reading", reading, "error", err)
+	}
 }
 
 func (s *server) viewOf(ctx context.Context, c *model.Cluster) (view clusterView, err error) {

@@ -63,7 +63,8 @@ func TestEveryFieldOfAClusterIsTakenAndShown(t *testing.T) {
 			`{"cluster_networks":[{"cidr":"10.0.0.0/16"}]}`, `{"cluster_networks":[{"cidr":"10.0.0.0/16","host_prefix":23}]}`,
 		},
 		"a load balancer of the user": {
-			`{"load_balancer":{"type":"user-managed"},"api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.1"}]}`,
+			`{"load_balancer":{"type":"user-managed"},"machine_networks":[{"cidr":"192.0.2.0/24"}],
+				"api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.1"}]}`,
 			`{"load_balancer":{"type":"user-managed"},"api_vips":[{"ip":"192.0.2.1"}],"ingress_vips":[{"ip":"192.0.2.1"}]}`,
 		},
 		"nutanix": {

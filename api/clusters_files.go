@@ -105,6 +105,7 @@ func (s *server) V2GetClusterInstallConfig(w http.ResponseWriter, r *http.Reques
 }
 
 func (s *server) installConfig(ctx context.Context, id uuid.UUID) (string, error) {
+	s.bringUpToDate(ctx, store.Reading{ClusterID: id})
 	c, err := s.Store.Cluster(ctx, id)
 	if err != nil {
 		return "", err

@@ -76,7 +76,7 @@ func TestFilesOfAnInstallationAreDownloaded(t *testing.T) {
 		s.secretFile(c.ID, name, "content of "+name)
 		got := s.want(http.StatusOK, http.MethodGet, path+name, nil)
 		require.Equal(t, "content of "+name, string(got.body))
-		require.Equal(t, "attachment; filename="+name, got.header.Get("Content-Disposition"))
+		require.Equal(t, `attachment; filename="`+name+`"`, got.header.Get("Content-Disposition"))
 		require.Equal(t, "application/octet-stream", got.header.Get("Content-Type"))
 		head := s.want(http.StatusOK, http.MethodHead, path+name, nil)
 		require.Empty(t, head.body)
@@ -110,7 +110,7 @@ func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
 	s.secretFile(c.ID, "master-"+h.ID.String()+".ign", `{"ignition":{}}`)
 	got := s.want(http.StatusOK, http.MethodGet, download, nil)
 	require.Equal(t, `{"ignition":{}}`, string(got.body))
-	require.Equal(t, "attachment; filename=master-"+h.ID.String()+".ign", got.header.Get("Content-Disposition"))
+	require.Equal(t, `attachment; filename="master-`+h.ID.String()+`.ign"`, got.header.Get("Content-Disposition"))
 	require.Equal(
 		t,
 		map[string]any{"config": `{"ignition":{}}`},

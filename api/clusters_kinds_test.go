@@ -29,7 +29,8 @@ func TestImportedClusterTakesHosts(t *testing.T) {
 	require.Equal(t, wire.ClusterStatusAddingHosts, c.Status)
 	require.True(t, c.Imported)
 	require.Equal(t, "api.prod.example.com", c.APIVipDNSName)
-	require.Equal(t, "scale-up My cluster", c.Name)
+	require.Equal(t, "prod", c.Name)
+	require.Equal(t, "example.com", c.BaseDNSDomain)
 	require.Equal(t, "4.22.9", c.OpenshiftVersion)
 	require.NotEmpty(t, c.OcpReleaseImage)
 	require.NotEqual(t, uuid.Nil, c.OpenshiftClusterID)
@@ -38,6 +39,19 @@ func TestImportedClusterTakesHosts(t *testing.T) {
 	h := s.host(s.infraEnv(c.ID).ID)
 	require.Equal(t, wire.HostKindAddToExistingClusterHost, h.Kind)
 	require.Len(t, s.want(http.StatusOK, http.MethodGet, "/v2/clusters?openshift_cluster_id="+c.OpenshiftClusterID.String(), nil).list(), 1)
+}
+
+func TestImportedClusterWithoutADNSNameOfItsAPIKeepsItsName(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	for _, api := range []string{"192.0.2.1", "2001:db8::ff", "api-int.prod.example.com", "lb.example.com"} {
+		var c wire.Cluster
+		s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", map[string]any{
+			"name": "mine", "api_vip_dnsname": api, "openshift_cluster_id": uuid.New(),
+		}).json(&c)
+		require.Equal(t, "mine", c.Name, api)
+		require.Empty(t, c.BaseDNSDomain, api)
+	}
 }
 
 func TestClustersThatCannotBeImportedAreRefused(t *testing.T) {

@@ -17,6 +17,7 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 		if len(params.AmsSubscriptionIds) > 0 {
 			return nil // no cluster has a subscription
 		}
+		s.bringUpToDate(r.Context(), store.Reading{})
 		counts, err := s.Store.HostCounts(r.Context())
 		if err != nil {
 			return err
@@ -59,6 +60,7 @@ func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UU
 	if !params.ExcludeHosts && !deleted {
 		return s.replyCluster(http.StatusOK, w, r, id)
 	}
+	s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
 	read := s.Store.Cluster
 	if deleted {
 		read = s.Store.KeptCluster

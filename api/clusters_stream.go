@@ -54,6 +54,12 @@ func (s *server) wholeCluster(ctx context.Context, v clusterView) written {
 
 // replyCluster answers with a cluster as it now stands, with its hosts.
 func (s *server) replyCluster(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
+	s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
+	return s.replyDefinition(status, w, r, id)
+}
+
+// replyDefinition answers with a cluster that was just defined. Clients expect the status every cluster begins with.
+func (s *server) replyDefinition(status int, w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	view, err := s.clusterView(r.Context(), id)
 	if err != nil {
 		return err

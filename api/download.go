@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"strconv"
 	"time"
@@ -17,7 +16,7 @@ import (
 // fileHeaders name a file that a browser is to save (docs/reference/wire.md, "Files").
 // Nothing between the service and the user may keep it: most files hold secrets.
 func fileHeaders(w http.ResponseWriter, name string, changed time.Time) {
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	w.Header().Set("Content-Disposition", httpapi.Attachment(name))
 	w.Header().Set("Cache-Control", "no-store")
 	if !changed.IsZero() {
 		w.Header().Set("Last-Modified", changed.UTC().Format(http.TimeFormat))

@@ -179,8 +179,14 @@ func (w *fixture) seeCluster(seen properties, only bool) {
 		"olm_operators":    []any{map[string]any{"name": "mtv", "properties": "{}"}},
 	})
 	w.manifest(c.ID)
-	w.member(c.ID, model.HostKnown)
+	ready := w.member(c.ID, model.HostKnown)
 	h := w.member(c.ID, model.HostInstalling)
+	for _, body := range []object{
+		{"name": "lso", "status": "available", "version": "1.0", "status_info": "a"},
+		{"name": "nvidia-gpu", "status": "available", "version": "1.0", "status_info": "a"},
+	} {
+		w.send(http.MethodPut, clusterPath(c.ID)+"/monitored-operators", body)
+	}
 	w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) {
 		inventory := h.Inventory
 		fill(reflect.ValueOf(h).Elem())
@@ -194,12 +200,7 @@ func (w *fixture) seeCluster(seen properties, only bool) {
 		fill(reflect.ValueOf(c).Elem())
 		c.NTPSourcesOnly, c.UserName, c.OLMOperators, c.OperatorBundles = only, "ann@example.com", operators, bundles
 	})
-	for _, body := range []object{
-		{"name": "lso", "status": "available", "version": "1.0", "status_info": "a"},
-		{"name": "nvidia-gpu", "status": "available", "version": "1.0", "status_info": "a"},
-	} {
-		w.send(http.MethodPut, clusterPath(c.ID)+"/monitored-operators", body)
-	}
+	w.changeHost(ready.InfraEnvID, ready.ID, func(h *model.Host) { h.Status = model.HostKnown })
 	see[wire.Cluster](seen, w.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil))
 	w.want(http.StatusOK, http.MethodGet, hostPath(h.InfraEnvID, h.ID)+"/instructions?timestamp=1795192113", nil)
 	see[wire.Host](seen, w.want(http.StatusOK, http.MethodGet, hostPath(h.InfraEnvID, h.ID), nil))

@@ -257,9 +257,11 @@ func (s *service) readCluster(id uuid.UUID) wire.Cluster {
 	return c
 }
 
-// changeHost puts a host into a state that takes an installation to reach.
+// changeHost puts a host into a state that takes an installation to reach. What was changed before is evaluated first;
+// the state itself stays until something changes by the API.
 func (s *service) changeHost(infraEnvID, id uuid.UUID, fn func(*model.Host)) {
 	s.t.Helper()
+	require.NoError(s.t, s.discovery.BringUpToDate(s.t.Context(), store.Reading{InfraEnvID: infraEnvID, HostID: id}))
 	_, err := s.store.UpdateHost(s.t.Context(), infraEnvID, id, func(h *model.Host, _ *store.Tx) error {
 		fn(h)
 		return nil
@@ -267,9 +269,10 @@ func (s *service) changeHost(infraEnvID, id uuid.UUID, fn func(*model.Host)) {
 	require.NoError(s.t, err)
 }
 
-// changeCluster puts a cluster into a state that takes an installation to reach.
+// changeCluster puts a cluster into a state that takes an installation to reach (see changeHost).
 func (s *service) changeCluster(id uuid.UUID, fn func(*model.Cluster)) {
 	s.t.Helper()
+	require.NoError(s.t, s.discovery.BringUpToDate(s.t.Context(), store.Reading{ClusterID: id}))
 	_, err := s.store.UpdateCluster(s.t.Context(), id, func(c *model.Cluster, _ *store.Tx) error {
 		fn(c)
 		return nil

@@ -17,6 +17,7 @@ import (
 // largest parts, on request only.
 func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.ListClusterHostsParams) error {
 	return stream(s, w, func(yield func(wire.Host) error) error {
+		s.bringUpToDate(r.Context(), store.Reading{ClusterID: id})
 		c, err := s.Store.Cluster(r.Context(), id)
 		if err != nil {
 			return err
@@ -39,6 +40,7 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 		if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
 			return err
 		}
+		s.bringUpToDate(r.Context(), store.Reading{InfraEnvID: id})
 		single, err := s.Store.SingleNodeClusters(r.Context(), id)
 		if err != nil {
 			return err
@@ -138,6 +140,7 @@ func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID,
 
 // hostView reads what the API shows of a host.
 func (s *server) hostView(ctx context.Context, infraEnvID, hostID uuid.UUID) (wire.Host, error) {
+	s.bringUpToDate(ctx, store.Reading{InfraEnvID: infraEnvID, HostID: hostID})
 	h, err := s.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {
 		return wire.Host{}, err

@@ -11,6 +11,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
 	"slipway/internal/wire"
 )
 
@@ -75,14 +76,11 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 		if h.ClusterID == nil {
 			return model.Conflictf("host %s cannot be unbound: require a host of a cluster, found status %s", hostName(h), h.Status)
 		}
-		cluster, about := *h.ClusterID, lifecycle.AboutHost(h) // it leaves the cluster
-		if err := move(r, h, lifecycle.UnbindHost, tx); err != nil {
+		cluster := *h.ClusterID
+		if err := installation.Unbind(h, requestRecorder{tx, r}, tx); err != nil {
 			return err
 		}
-		record(r, tx, events.HostUnbindSucceeded, about, nil)
-		tx.SupersedeHost(h)
 		tx.HostsChanged(cluster)
-		tx.Refresh(nil, infraEnvID)
 		return nil
 	})
 }

@@ -55,7 +55,7 @@ func TestNetworkSettingsComeWithAFullImageAndBeforeAMinimalOne(t *testing.T) {
 			}
 		}
 		r := s.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil)
-		require.Equal(t, `attachment; filename=initrd.img`, r.header.Get("Content-Disposition"))
+		require.Equal(t, `attachment; filename="initrd.img"`, r.header.Get("Content-Disposition"))
 		require.NotEmpty(t, r.header.Get("Last-Modified"))
 		require.Contains(t, cpioNames(t, r.body), name)
 
@@ -136,9 +136,9 @@ func TestScriptBootsTheDiscoveryImageWithTheUsersArguments(t *testing.T) {
 	require.Contains(t, script, `rd.break="a b"`)
 	require.Contains(t, script, " console=tty0 ")
 	require.NotContains(t, script, "rd.luks.options")
-	require.Contains(t, script, " ip=dhcp")
+	require.NotContains(t, script, " ip=")
 	s.setStatic(e.ID)
-	require.NotContains(t, string(s.want(http.StatusOK, http.MethodGet, path, nil).body), " ip=dhcp")
+	require.NotContains(t, string(s.want(http.StatusOK, http.MethodGet, path, nil).body), " ip=")
 }
 
 func TestScriptOfTheBootOrderSendsInstalledHostsToTheirDisk(t *testing.T) {
@@ -173,5 +173,7 @@ func TestScriptOfTheBootOrderSendsInstalledHostsToTheirDisk(t *testing.T) {
 		script := string(s.want(http.StatusOK, http.MethodGet, path+"&mac="+url.QueryEscape(c.mac), nil).body)
 		require.Equal(t, c.disk, bytes.Contains([]byte(script), []byte("sanboot")), c.name)
 		require.Equal(t, !c.disk, bytes.Contains([]byte(script), []byte("kernel ")), c.name)
+		stored := envPath(e.ID) + "/downloads/files?file_name=ipxe-script&mac=" + url.QueryEscape(c.mac)
+		require.Equal(t, script, string(s.want(http.StatusOK, http.MethodGet, stored, nil).body), c.name)
 	}
 }

@@ -10,13 +10,15 @@ import (
 )
 
 // ipxeScript boots a machine over the network into the discovery image. With control of the boot order it first asks
-// for the MAC address: an installed host boots from its disk.
+// for the MAC address: an installed host boots from its disk. Scripts of openshift/assisted-service that sites have stored
+// send the MAC address alone (internal/bminventory/inventory_v2_handlers.go, V2DownloadInfraEnvFiles).
 func (s *server) ipxeScript(ctx context.Context, e *model.InfraEnv, p wire.V2DownloadInfraEnvFilesParams) ([]byte, error) {
-	if p.IpxeScriptType == wire.V2DownloadInfraEnvFilesParamsIpxeScriptTypeBootOrderControl {
-		if p.Mac == "" {
-			script, err := s.images.ChainScript(e, BasePath+"/v2/infra-envs/"+e.ID.String()+"/downloads/files")
-			return []byte(script), err
-		}
+	controlled := p.IpxeScriptType == wire.V2DownloadInfraEnvFilesParamsIpxeScriptTypeBootOrderControl
+	if controlled && p.Mac == "" {
+		script, err := s.images.ChainScript(e, BasePath+"/v2/infra-envs/"+e.ID.String()+"/downloads/files")
+		return []byte(script), err
+	}
+	if p.Mac != "" {
 		hosts, err := s.Store.HostsOfMAC(ctx, e.ID, strings.ReplaceAll(p.Mac, "-", ":"))
 		if err != nil {
 			return nil, err

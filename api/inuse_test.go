@@ -71,3 +71,35 @@ func TestHostOfAStalledInstallationStays(t *testing.T) {
 	s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
 	require.Contains(t, s.orchestrator.commands, "release "+c.ID.String())
 }
+
+func TestDeletedClusterReturnsTheHostsItBorrowed(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[model.HostStatus]string{
+		"known":                          "unbinding",
+		"binding":                        "unbinding",
+		"disconnected":                   "unbinding",
+		"error":                          "unbinding-pending-user-action",
+		"installed":                      "unbinding-pending-user-action",
+		"cancelled":                      "unbinding-pending-user-action",
+		"resetting":                      "unbinding-pending-user-action",
+		"resetting-pending-user-action":  "unbinding-pending-user-action",
+		"installing-pending-user-action": "unbinding-pending-user-action",
+	} {
+		t.Run(string(status), func(t *testing.T) {
+			t.Parallel()
+			s := newService(t)
+			c := s.cluster(nil)
+			own, pool := s.infraEnv(c.ID), s.infraEnv(uuid.Nil)
+			ours, borrowed := s.host(own.ID), s.host(pool.ID)
+			s.changeHost(pool.ID, borrowed.ID, func(h *model.Host) { h.ClusterID, h.Status = &c.ID, status })
+
+			s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+
+			left := s.readHost(pool.ID, borrowed.ID)
+			require.Equal(t, want, string(left.Status))
+			require.Zero(t, left.ClusterID)
+			s.want(http.StatusOK, http.MethodGet, hostPath(pool.ID, borrowed.ID)+"/instructions", nil)
+			s.send(http.MethodGet, hostPath(own.ID, ours.ID), nil).reason(http.StatusNotFound)
+		})
+	}
+}

@@ -57,7 +57,7 @@ func TestLogsAreUploadedAndDownloaded(t *testing.T) {
 
 	got := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=host&host_id="+h.ID.String(), nil)
 	require.Equal(t, "logs of a host", string(got.body))
-	require.Equal(t, "attachment; filename=prod_auto-assign_master-0.tar.gz", got.header.Get("Content-Disposition"))
+	require.Equal(t, `attachment; filename="prod_auto-assign_master-0.tar.gz"`, got.header.Get("Content-Disposition"))
 	require.Equal(t, "logs of the controller", string(s.want(http.StatusOK, http.MethodGet, path+"?logs_type=controller", nil).body))
 	all := s.want(http.StatusOK, http.MethodGet, path+"?logs_type=all", nil)
 	require.Equal(t, map[string]string{
@@ -111,7 +111,7 @@ func TestNamesFromOutsideLeadNowhereInAnArchive(t *testing.T) {
 	}
 	for _, query := range []string{"?logs_type=all", "?logs_type=controller", "?logs_type=host&host_id=" + h.ID.String()} {
 		header := s.want(http.StatusOK, http.MethodGet, path+query, nil).header
-		require.Regexp(t, `^attachment; filename=[A-Za-z0-9_][A-Za-z0-9._-]*\.tar(\.gz)?$`, header.Get("Content-Disposition"))
+		require.Regexp(t, `^attachment; filename="[A-Za-z0-9_][A-Za-z0-9._-]*\.tar(\.gz)?"$`, header.Get("Content-Disposition"))
 		require.Empty(t, header.Get("X-A"))
 	}
 }

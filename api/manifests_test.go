@@ -25,7 +25,7 @@ func TestManifestIsAddedReadChangedMovedAndRemoved(t *testing.T) {
 		s.want(http.StatusCreated, http.MethodPost, path, body).object())
 	got := s.want(http.StatusOK, http.MethodGet, path+"/files?file_name=a.yaml", nil)
 	require.Equal(t, "a: 1\n---\nb: 2\n", string(got.body))
-	require.Equal(t, "attachment; filename=a.yaml", got.header.Get("Content-Disposition"))
+	require.Equal(t, `attachment; filename="a.yaml"`, got.header.Get("Content-Disposition"))
 	stored, err := s.blob.Get(t.Context(), "clusters/"+c.ID.String()+"/manifests/manifests/a.yaml")
 	require.NoError(t, err)
 	require.Equal(t, "a: 1\n---\nb: 2\n", string(stored))

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
@@ -15,6 +16,8 @@ type Discovery interface {
 	Register(ctx context.Context, in discovery.RegisterInput) (*model.Host, error)
 	NextSteps(ctx context.Context, in discovery.PollInput) (wire.Steps, error)
 	Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply) error
+	// BringUpToDate evaluates what changed since its last evaluation, before it is read.
+	BringUpToDate(ctx context.Context, reading store.Reading) error
 }
 
 // Progress records what is reported about the installation of a host.

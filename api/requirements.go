@@ -53,7 +53,7 @@ func (s *server) V2GetPreflightRequirements(w http.ResponseWriter, r *http.Reque
 	plan := operators.NewPlan(c, nil)
 	for _, o := range operators.All() {
 		var entry operatorPreflight
-		entry.Name, entry.Dependencies = o.Name, orEmpty(o.Dependencies)
+		entry.Name, entry.Dependencies = o.Name, orEmpty(o.DependenciesIn(c))
 		entry.Requirements.Master, entry.Requirements.Worker = needsToWire(plan.Preflight(o))
 		out.Operators = append(out.Operators, entry)
 	}

@@ -35,10 +35,14 @@ func (s *server) GetDetailedSupportedFeatures(
 	r *http.Request,
 	params wire.GetDetailedSupportedFeaturesParams,
 ) error {
-	list, err := openshift.Detailed(openshift.Setting{
+	setting := openshift.Setting{
 		Version: params.OpenshiftVersion, Architecture: string(params.CPUArchitecture),
 		Platform: string(params.PlatformType), ExternalName: params.ExternalPlatformName,
-	})
+	}
+	if err := openshift.CheckPlatform(setting); err != nil {
+		return err
+	}
+	list, err := openshift.Detailed(setting)
 	out := struct {
 		Features  []wire.Feature  `json:"features"`
 		Operators []wire.Operator `json:"operators"`

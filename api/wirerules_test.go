@@ -259,7 +259,7 @@ func TestDownloadsAreFilesWithANameAlsoForHead(t *testing.T) {
 	require.Empty(t, head.body)
 	for _, header := range []http.Header{got.header, head.header} {
 		require.Equal(t, "application/octet-stream", header.Get("Content-Type"))
-		require.Equal(t, "attachment; filename=discovery.ign", header.Get("Content-Disposition"))
+		require.Equal(t, `attachment; filename="discovery.ign"`, header.Get("Content-Disposition"))
 		require.NotEmpty(t, header.Get("Last-Modified"), "image servers resume downloads by it")
 		require.True(t, strings.HasSuffix(header.Get("Last-Modified"), "GMT"))
 	}

@@ -153,8 +153,17 @@ func TestRolesRunAloneAgainstOthers(t *testing.T) {
 		"TEMPORAL_CONFIG_FILE=" + filepath.Join(dir, "temporal", "temporal.toml"),
 		"SLIPWAY_DATABASE_URL=postgres:///slipway?user=slipway&host=" + filepath.Join(dir, "run"),
 	}
-	requireReady(t, start(t, env, "api", "--data-dir", dir).api(t))
-	requireReady(t, start(t, env, "worker", "--data-dir", dir).api(t))
+	api, worker := start(t, env, "api", "--data-dir", dir).api(t), start(t, env, "worker", "--data-dir", dir).api(t)
+	requireReady(t, api)
+	requireReady(t, worker)
+
+	// By the names of https://docs.temporal.io/references/sdk-metrics.
+	const slots = `temporal_worker_task_slots_available{namespace="slipway",task_queue="slipway",worker_type="WorkflowWorker"} `
+	for _, process := range []string{up.api(t), worker, api} {
+		_, page := get(t, process+"/metrics")
+		require.Contains(t, page, `temporal_request_total{namespace="slipway",operation="DescribeNamespace"} `)
+		require.Equal(t, process != api, strings.Contains(page, slots), "processes with a worker have its slots")
+	}
 
 	t.Run("but not a second server on one database", func(t *testing.T) {
 		require.Contains(t, fails(t, env[2:], "up", "--data-dir", dir),
@@ -187,6 +196,18 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 			"port " + port + " for Temporal's frontend service is taken by another process: choose others with --temporal-port",
 		},
 		{"a Temporal for a worker", nil, []string{"worker", "--data-dir", dir, "--database-url", "postgres:///none"}, "require TEMPORAL_ADDRESS"},
+		{
+			"a retention that Temporal takes",
+			[]string{"SLIPWAY_WORKFLOW_RETENTION=36h"},
+			[]string{"up", "--data-dir", dir},
+			"read --workflow-retention: require whole days in hours, at least 24h, such as 720h, found 36h0m0s",
+		},
+		{
+			"an order among versions",
+			[]string{"WORKER_BUILD_ID=blue"},
+			[]string{"up", "--data-dir", dir},
+			`read WORKER_BUILD_ID: require a semantic version such as 0.1.0+20261123.1, found "blue"`,
+		},
 		{"a database for an API", nil, []string{"api", "--data-dir", dir}, "missing flags: --database-url=URL"},
 		{
 			"a database that answers", nil,

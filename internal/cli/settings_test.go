@@ -230,7 +230,7 @@ func TestClustersThatRunTakeHosts(t *testing.T) {
 	s.changeHost(t, e.ID, id, func(h *model.Host) { h.Status = model.HostKnown })
 	require.Equal(t, "host w3 is being installed\n", s.run(t, "host", "install", "w3"))
 	s.changeHost(t, e.ID, id, func(h *model.Host) { h.Status = model.HostAddedToExistingCluster })
-	require.Contains(t, s.run(t, "wait", "host", "w3", "--for", "added-to-existing-cluster"), "w3 (auto-assign): added-to-existing-cluster")
+	require.Contains(t, s.run(t, "wait", "host", "w3", "--for", "added-to-existing-cluster"), "w3 (worker): added-to-existing-cluster")
 
 	_, err := run(t, s.url, "wait", "host", "w4", "--for", "known", "--timeout", "100ms")
 	require.ErrorContains(t, err, "there is no host w4: time is over", "it might still have come")

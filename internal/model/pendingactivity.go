@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -113,4 +114,9 @@ const (
 
 // MilestoneLeft is reached when the controller reports a later finalizing stage than the
 // given one; the empty stage is that before the first report.
-func MilestoneLeft(stage FinalizingStage) Milestone { return Milestone("left " + string(stage)) }
+func MilestoneLeft(stage FinalizingStage) Milestone { return Milestone(leftPrefix + string(stage)) }
+
+// IsLeft reports whether a milestone is one of MilestoneLeft.
+func (m Milestone) IsLeft() bool { return strings.HasPrefix(string(m), leftPrefix) }
+
+const leftPrefix = "left "

@@ -25,20 +25,7 @@ type deployment struct {
 // newDeployment makes the folder of a test.
 func newDeployment(t *testing.T) *deployment {
 	t.Helper()
-	d := &deployment{program: built.Binary(t)}
-	// Not t.TempDir: its path is too long for the database's socket.
-	dir, err := os.MkdirTemp("", "slipway-images-")
-	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711))
-	d.dir = dir
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("everything is kept in %s", dir)
-			return
-		}
-		_ = os.RemoveAll(dir)
-	})
-	return d
+	return &deployment{program: built.Binary(t), dir: built.Folder(t, "images")}
 }
 
 // process is a part of the service.

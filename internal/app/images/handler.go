@@ -46,9 +46,6 @@ func (s *imageService) routes(draining context.Context, images http.Handler, met
 	routes := chi.NewRouter()
 	Mount(routes, images)
 	process.AddProbes(routes, draining, nil, metrics)
-	routes.Get("/live", func(w http.ResponseWriter, _ *http.Request) {
-		process.Answer(w, http.StatusOK, map[string]string{"status": "ok"})
-	})
 	routes.Get("/ready", func(w http.ResponseWriter, _ *http.Request) {
 		if draining.Err() != nil {
 			process.Answer(w, http.StatusServiceUnavailable, map[string]string{"status": "shutting down"})

@@ -39,17 +39,23 @@ const configurationSwitches = "## Variables of other deployments\nRead by the na
 	"variables only. A value that cannot be read stops the start, with the variable, what is\n" +
 	"required and what was found. See [housekeeping](../housekeeping.md) for what is deleted when.\n\n"
 
+const configurationRefused = "These ask for what this service does not do, or does by another setting. With any other value than those " +
+	"it does not start, and says which:\n\n"
+
 const configurationWithoutEffect = "Accepted without effect; the log names those that are set:\n\n"
 
 func TestDocsOfConfiguration(t *testing.T) {
 	t.Parallel()
-	var flags, timeouts, others, nothing [][]string
+	var flags, timeouts, read, refused, nothing [][]string
 	flags = flagRows(t, &Up{})
 	for _, s := range lifecycle.TimeoutSettings() {
 		timeouts = append(timeouts, []string{"`" + s.Name + "`", limit(s.Default), s.Why})
 	}
 	for _, row := range variables {
-		others = append(others, []string{"`" + row.name + "`", codeOrNone(row.dflt), row.why})
+		read = append(read, []string{"`" + row.name + "`", codeOrNone(row.dflt), row.why})
+	}
+	for _, row := range others {
+		refused = append(refused, []string{"`" + row.name + "`", docpage.Code(row.harmless, ""), row.instead})
 	}
 	for _, row := range withoutEffect {
 		nothing = append(nothing, []string{"`" + row.name + "`", row.why})
@@ -58,7 +64,8 @@ func TestDocsOfConfiguration(t *testing.T) {
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
 		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(t, &ImageService{})) +
 		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
-		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, others) +
+		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, read) +
+		configurationRefused + docpage.Table([]string{"variable", "values that are fine", "instead"}, refused) +
 		configurationWithoutEffect + docpage.Table([]string{"variable", "why it changes nothing"}, nothing)
 	docpage.Check(t, *update, "configuration.md", text[:len(text)-1])
 }

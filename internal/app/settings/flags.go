@@ -45,12 +45,14 @@ type Service struct {
 	Releases
 	Deployment
 	Images
-	Requirements     string        `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
-	InsecureRegistry []string      `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
-	AgentBinaries    string        `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent and slipway-controller binaries for hosts and new clusters; by default that of this program." placeholder:"FOLDER"`
-	BlobURL          string        `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
-	DecisionTimeout  time.Duration `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
-	Heartbeat        time.Duration `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report."`
+	Requirements     string         `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
+	InsecureRegistry []string       `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
+	AgentBinaries    string         `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent and slipway-controller binaries for hosts and new clusters; by default that of this program." placeholder:"FOLDER"`
+	BlobURL          string         `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
+	DecisionTimeout  time.Duration  `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
+	Retention        *time.Duration `env:"SLIPWAY_WORKFLOW_RETENTION" name:"workflow-retention" help:"How long Temporal keeps the history of an ended workflow: whole days in hours; by default 720h, with an external Temporal only for a namespace that the service creates." placeholder:"DURATION"`
+	Heartbeat        time.Duration  `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report."`
+	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default that of the program, and the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
 	Auth
 	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`

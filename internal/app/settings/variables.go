@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +33,7 @@ type Variables struct {
 
 	MustGatherImages openshift.MustGatherImages
 
-	UpgradeAgent, VirtualNICs, DummyIgnition, CheckClusterVersion bool
+	UpgradeAgent, VirtualNICs, DummyIgnition, CheckClusterVersion, SkipMCOReboot bool
 
 	InventoryBytes int64
 
@@ -145,6 +144,12 @@ var variables = []variable{
 		boolean(func(s *Variables) *bool { return &s.CheckClusterVersion }),
 	},
 	{
+		"ENABLE_SKIP_MCO_REBOOT", "true",
+		"agents of openshift/assisted-installer-agent apply the machine config before the first boot, which saves one: from OpenShift 4.15 on, " +
+			"not on s390x, not on device mapper disks",
+		boolean(func(s *Variables) *bool { return &s.SkipMCOReboot }),
+	},
+	{
 		"DISABLED_STEPS", "",
 		"types of steps, separated by commas, that no host is asked for",
 		list(func(s *Variables) *[]string { return &s.DisabledSteps }, "types of steps", func(n string) bool { return wire.StepType(n).Valid() }),
@@ -169,21 +174,6 @@ var variables = []variable{
 	},
 }
 
-// withoutEffect are variables of such deployments that are accepted and change nothing.
-var withoutEffect = []struct{ name, why string }{
-	{"HOST_MONITOR_BATCH_SIZE", "hosts are not walked through: only those that changed are evaluated"},
-	{"CLUSTER_MONITOR_BATCH_SIZE", "clusters are not walked through: only those that changed are evaluated"},
-	{"HOST_MONITOR_PER_HOST_TIMEOUT", "hosts are evaluated with their cluster"},
-	{"CLUSTER_MONITOR_PER_CLUSTER_DEADLINE", "an evaluation reads one snapshot and waits for nothing"},
-	{"CLUSTER_MONITOR_BLACKLIST_DURATION", "a cluster that is slow to evaluate rests ten times as long as it took, and holds up no other"},
-	{"CLUSTER_MONITOR_CYCLE_DEADLINE", "no cycles exist"},
-	{"ENABLE_REJECT_UNKNOWN_FIELDS", "unknown fields of requests are always refused"},
-	{"LOCAL_AUTH_ENFORCE_RESOURCE_SCOPE", "a token always opens its own cluster or InfraEnv only"},
-	{"TNF_CLUSTERS_SUPPORT", "clusters of two nodes with fencing are always available"},
-	{"ENABLE_EVENT_STREAMING", "events are read from the API"},
-	{"ENABLE_DATA_COLLECTION", "nothing is sent anywhere"},
-}
-
 // ReadVariables reads the variables. The error names the variable, what is required and what
 // was found.
 func ReadVariables(env Environment) (Variables, error) {
@@ -196,6 +186,9 @@ func ReadVariables(env Environment) (Variables, error) {
 		if err := row.apply(&out, value); err != nil {
 			return out, fmt.Errorf("read %s: %w", row.name, err)
 		}
+	}
+	if err := refuseOthers(env); err != nil {
+		return out, err
 	}
 	limits := map[string]string{}
 	for _, row := range lifecycle.TimeoutSettings() {
@@ -212,15 +205,6 @@ func (v Variables) ForeignAgent() string {
 		return ""
 	}
 	return v.AgentImage
-}
-
-// WarnWithoutEffect writes to the log which of the variables set have no effect.
-func WarnWithoutEffect(env Environment, log *slog.Logger) {
-	for _, row := range withoutEffect {
-		if value, found := env.LookupEnv(row.name); found && value != "" {
-			log.Warn("setting has no effect", "name", row.name, "reason", row.why)
-		}
-	}
 }
 
 func duration(at func(*Variables) *time.Duration) func(*Variables, string) error {

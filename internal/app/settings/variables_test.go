@@ -30,7 +30,7 @@ func TestVariablesHaveTheirDefaults(t *testing.T) {
 		InactiveAfter: 480 * time.Hour, DeletedAfter: 72 * time.Hour,
 		EveryInactive: time.Hour, EveryPurge: time.Hour, EveryInfraEnv: time.Hour,
 		HostMonitor: 5 * time.Second, ClusterMonitor: 10 * time.Second,
-		UpgradeAgent: true, CheckClusterVersion: true, EdgeProducts: []string{"BlueField SoC"},
+		UpgradeAgent: true, CheckClusterVersion: true, SkipMCOReboot: true, EdgeProducts: []string{"BlueField SoC"},
 	}, got)
 }
 
@@ -106,4 +106,33 @@ func TestControllerImageNeedsItsRegistry(t *testing.T) {
 		}
 		require.ErrorContains(t, err, want, image)
 	}
+}
+
+// A deployment that is moved here must not lose a wish without a word; what its files set to the defaults stays.
+func TestVariablesThatAskForSomethingElseAreRefused(t *testing.T) {
+	t.Parallel()
+	_, err := ReadVariables(environment{
+		"DEPLOY_TARGET": "onprem", "STORAGE": "filesystem", "IPV6_SUPPORT": "true", "DISK_ENCRYPTION_SUPPORT": "True", "NTP_DEFAULT_SERVER": "",
+		"ISO_IMAGE_TYPE": "full-iso", "DB_HOST": "127.0.0.1", "DB_PORT": "5432", "SLIPWAY_DATABASE_URL": "postgres://db/slipway",
+	})
+	require.NoError(t, err, "the files of deploy/podman of openshift/assisted-service, with a database")
+	for name, test := range map[string]struct{ value, says string }{
+		"DB_HOST":              {"127.0.0.1", "require none, found \"127.0.0.1\": set `SLIPWAY_DATABASE_URL`"},
+		"STORAGE":              {"s3", "require none or filesystem, found \"s3\""},
+		"IPV6_SUPPORT":         {"false", "require none or true, found \"false\""},
+		"CLUSTER_NETWORK_CIDR": {"10.0.0.0/8", "send the networks with each cluster"},
+		"ENABLE_ORG_TENANCY":   {"true", "organizations"},
+		"ENABLE_KUBE_API":      {"true", "Kubernetes"},
+	} {
+		_, err := ReadVariables(environment{name: test.value})
+		require.ErrorContains(t, err, "read "+name+": ")
+		require.ErrorContains(t, err, test.says)
+	}
+	_, err = ReadVariables(environment{"STORAGE": "s3", "JWKS_URL": "https://sso.example.com/keys"})
+	require.ErrorContains(t, err, "STORAGE")
+	require.ErrorContains(t, err, "JWKS_URL", "all of them at once")
+
+	got, err := ReadVariables(environment{"ENABLE_SKIP_MCO_REBOOT": "false"})
+	require.NoError(t, err)
+	require.False(t, got.SkipMCOReboot)
 }

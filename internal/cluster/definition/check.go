@@ -21,13 +21,14 @@ type Surroundings struct {
 	InfraEnvs []*model.InfraEnv
 }
 
-// Needs reports which surroundings a change depends on: hosts decide what a control plane of one or two is, InfraEnvs
-// whether an external platform can boot.
+// Needs reports which surroundings a change depends on: hosts decide what a control plane of one or two is and which VIPs are
+// free, InfraEnvs whether an external platform can boot.
 func Needs(c *model.Cluster, p wire.V2ClusterUpdateParams) (hosts, infraEnvs bool) {
 	if c.DayTwo() {
 		return false, false
 	}
 	hosts = min(c.ControlPlaneCount, cmp.Or(deref(p.ControlPlaneCount), c.ControlPlaneCount)) < minControlPlane
+	hosts = hosts || p.APIVips != nil || p.IngressVips != nil
 	return hosts, p.Platform != nil && p.Platform.Type == platformExternal
 }
 

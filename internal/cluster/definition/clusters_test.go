@@ -222,3 +222,22 @@ func TestInstalledClustersKeepTheirDefinition(t *testing.T) {
 	c.Imported = true
 	require.NoError(t, change(t, c, `{"name":"other"}`))
 }
+
+func TestVIPsOfADHCPServerChooseTheirNetworkType(t *testing.T) {
+	t.Parallel()
+	list, err := openshift.ParseReleases([]byte(`[
+		{"version":"4.15.9","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.15.9-x86_64"},
+		{"version":"4.14.9","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.14.9-x86_64"}]`))
+	require.NoError(t, err)
+	o := definition.Offer{Releases: openshift.NewCatalogue(list)}
+	c, err := define(t, o, map[string]any{"openshift_version": "4.14.9", "vip_dhcp_allocation": true})
+	require.NoError(t, err)
+	require.Equal(t, "OpenShiftSDN", c.NetworkType)
+	c, err = define(t, o, map[string]any{"openshift_version": "4.14.9"})
+	require.NoError(t, err)
+	require.Equal(t, "OVNKubernetes", c.NetworkType)
+	_, err = define(t, o, map[string]any{"openshift_version": "4.14.9", "vip_dhcp_allocation": true, "network_type": "OVNKubernetes"})
+	refused(t, err, "vip_dhcp_allocation", "the network type of the user stays")
+	_, err = define(t, o, map[string]any{"openshift_version": "4.15.9", "vip_dhcp_allocation": true})
+	refused(t, err, "require OpenShift before 4.15", "OpenShift 4.15")
+}

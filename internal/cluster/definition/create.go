@@ -39,6 +39,9 @@ func (o Offer) Change(c *model.Cluster, p wire.V2ClusterUpdateParams, around Sur
 		if err := check(c, around); err != nil {
 			return false, err
 		}
+		if err := checkAmong(c, p, around.Hosts); err != nil {
+			return false, err
+		}
 	}
 	return fingerprint(c) != before, nil
 }
@@ -71,6 +74,9 @@ func (o Offer) New(p wire.ClusterCreateParams) (*model.Cluster, error) {
 	}
 	if err := applySettings(c, sent); err != nil {
 		return nil, err
+	}
+	if p.NetworkType == nil && c.VIPDHCPAllocation && before415(c.OpenShiftVersion) {
+		c.NetworkType = networkTypeSDN // the only one with VIPs of a DHCP server; releases from 4.15 on lack it
 	}
 	defaultNetworks(c)
 	if err := check(c, Surroundings{}); err != nil {

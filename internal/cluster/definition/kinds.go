@@ -14,7 +14,8 @@ import (
 const anyArchitecture = "multi"
 
 // Imported returns a cluster that another service installed. Its control plane counts no hosts, and hosts of any
-// architecture may join it.
+// architecture may join it. An API address "api.NAME.DOMAIN" has the name and domain that checks of DNS records need, and
+// its name counts more than the one in the request, to which clients add prefixes.
 func Imported(p wire.ImportClusterParams, releases *openshift.Catalogue) (*model.Cluster, error) {
 	name := strings.TrimSpace(p.Name)
 	switch {
@@ -26,9 +27,10 @@ func Imported(p wire.ImportClusterParams, releases *openshift.Catalogue) (*model
 	if err := checkHostOrAddress("api_vip_dnsname", p.APIVipDnsname); err != nil {
 		return nil, err
 	}
+	name, domain := nameAndDomain(name, p.APIVipDnsname)
 	c := &model.Cluster{
 		Kind: model.KindAddHostsCluster,
-		Name: name, WorkflowStarted: true, Imported: true, OrgSoftTimeouts: true, // no organisation forbids them
+		Name: name, BaseDNSDomain: domain, WorkflowStarted: true, Imported: true, OrgSoftTimeouts: true, // no organisation forbids them
 		OpenShiftClusterID: &p.OpenshiftClusterID, APIVIPDNSName: p.APIVipDnsname,
 		CPUArchitecture: anyArchitecture, Platform: model.Platform{Type: platformBaremetal}, LoadBalancer: clusterManaged,
 		DiskEncryption: model.DiskEncryption{EnableOn: encryptionOff, Mode: encryptionTPM},
@@ -46,6 +48,14 @@ func Imported(p wire.ImportClusterParams, releases *openshift.Catalogue) (*model
 		c.OpenShiftVersion, c.ReleaseImage = release.Version, release.Image
 	}
 	return c, nil
+}
+
+// nameAndDomain returns the name and base domain in the DNS name of an API server; in others there is neither.
+func nameAndDomain(name, api string) (string, string) {
+	if parts := strings.SplitN(api, ".", 3); len(parts) == 3 && parts[0] == "api" && parts[1] != "" && parts[2] != "" {
+		return parts[1], parts[2]
+	}
+	return name, ""
 }
 
 // Disconnected returns a cluster whose installation this service does not observe.

@@ -41,7 +41,7 @@ func applyEncryption(c *model.Cluster, sent *wire.DiskEncryption) error {
 			return err
 		}
 	}
-	if e.Mode == encryptionTang && e.EnableOn != encryptionOff && e.TangServers == "" {
+	if e.Mode == encryptionTang && e.TangServers == "" {
 		return model.Invalidf("disk_encryption.tang_servers: require servers with mode tang, found none")
 	}
 	c.DiskEncryption = e

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,6 +53,9 @@ func applyIdentity(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 			return err
 		}
 		c.SSHPublicKey = strings.TrimSpace(*p.SSHPublicKey)
+	}
+	if err := checkTags(deref(p.Tags)); err != nil {
+		return err
 	}
 	set(&c.Tags, p.Tags)
 	return nil
@@ -132,4 +136,15 @@ func deref[T any](p *T) T {
 		return zero
 	}
 	return *p
+}
+
+// tags are words of letters, digits and underscores, with single spaces, separated by commas
+// (openshift/assisted-service, pkg/validations/validations.go).
+var tags = regexp.MustCompile(`^\w+( \w+)*(,\w+( \w+)*)*$`)
+
+func checkTags(text string) error {
+	if text != "" && !tags.MatchString(text) {
+		return model.Invalidf("tags: require words of letters, digits and underscores, separated by commas, found %q", text)
+	}
+	return nil
 }

@@ -65,6 +65,12 @@ func leasedWithin(c *model.Cluster) bool {
 	return true
 }
 
+// before415 reports whether a release is one of those that new clusters have OpenShiftSDN in.
+func before415(version string) bool {
+	v, err := parseVersion("openshift_version", version)
+	return err == nil && (v.Major() < 4 || v.Major() == 4 && v.Minor() < 15)
+}
+
 // checkLeasing checks what VIPs from a DHCP server need: a network type that supports them, and one network.
 func checkLeasing(c *model.Cluster) error {
 	switch {

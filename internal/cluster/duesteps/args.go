@@ -47,6 +47,8 @@ type ArgsInput struct {
 	DiskCheck, ImageAvailability time.Duration
 	// CheckClusterVersion asks to wait for the cluster version operator.
 	CheckClusterVersion bool
+	// KeepMCOReboot lets the machine config be applied after the first boot, with another one.
+	KeepMCOReboot bool
 	// ServiceIPs are addresses of this service for hosts without DNS.
 	ServiceIPs    []string
 	BootArtifacts BootArtifacts

@@ -147,7 +147,7 @@ func TestArgs(t *testing.T) {
 			single(`{"url":"http://api.smoke.example.com:22624/config/infra"}`),
 		},
 		{"skip leases", "dhcp-lease-allocate", nil, nil},
-		{"name disk and limit", "installation-disk-speed-check", nil, []string{`{"path":"/dev/sda"}`, "480.00"}},
+		{"name disk and limit", "installation-disk-speed-check", nil, []string{`{"path":"/dev/disk/by-id/wwn-0x1"}`, "480.00"}},
 		{
 			"skip a disk that was checked", "installation-disk-speed-check",
 			func(i *in) { i.Host.DiskSpeed = map[string]model.DiskSpeed{"/dev/sda": {Tested: true}} }, nil,
@@ -155,7 +155,7 @@ func TestArgs(t *testing.T) {
 		{"repeat a check that failed", "installation-disk-speed-check", func(i *in) {
 			i.Host.DiskSpeed = map[string]model.DiskSpeed{"/dev/sda": {Tested: true, ExitCode: 1}}
 			i.DiskCheck = 90 * time.Second
-		}, []string{`{"path":"/dev/sda"}`, "90.00"}},
+		}, []string{`{"path":"/dev/disk/by-id/wwn-0x1"}`, "90.00"}},
 		{
 			"skip a disk whose partitions are kept", "installation-disk-speed-check",
 			func(i *in) { i.Host.InstallerArgs = []string{"--save-partlabel", "x"} }, nil,

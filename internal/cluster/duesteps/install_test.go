@@ -14,7 +14,7 @@ import (
 func TestInstallArgs(t *testing.T) {
 	t.Parallel()
 	const want = `{
-		"boot_device":"/dev/sda","check_cvo":true,"cluster_id":"11111111-0000-4000-8000-000000000000","control_plane_count":3,
+		"boot_device":"/dev/disk/by-id/wwn-0x1","check_cvo":true,"cluster_id":"11111111-0000-4000-8000-000000000000","control_plane_count":3,
 		"controller_image":"quay.io/controller:1","disks_to_format":["/dev/sda"],"enable_skip_mco_reboot":true,
 		"host_id":"00000000-0000-4000-8000-000000000000","infra_env_id":"22222222-0000-4000-8000-000000000000",
 		"installer_args":"[\"--append-karg\",\"ip=52-54-00-aa-bb-00:dhcp\"]","installer_image":"quay.io/installer:1",
@@ -65,8 +65,10 @@ func TestInstallRequest(t *testing.T) {
 	suggested := request(t, func(i *in) { i.Host.Role, i.Host.SuggestedRole = model.RoleAutoAssign, model.RoleWorker })
 	require.Equal(t, wire.HostRole("worker"), suggested.Role)
 
-	byID := request(t, func(i *in) { i.Host.InstallationDiskPath = "" })
-	require.Equal(t, "/dev/sda", byID.BootDevice, "found by id")
+	noLinks := request(t, func(i *in) { i.Host.InstallationDiskID = "/dev/sda" })
+	require.Equal(t, "/dev/sda", noLinks.BootDevice, "a disk without links has the name of the kernel alone")
+	old := request(t, func(i *in) { i.Host.InstallationDiskID = "" })
+	require.Equal(t, "/dev/sda", old.BootDevice)
 
 	kept := request(t, func(i *in) { i.Host.SkipFormattingDisks = []string{"/dev/sda"} })
 	require.Empty(t, kept.DisksToFormat)
@@ -79,8 +81,9 @@ func TestInstallRequest(t *testing.T) {
 	require.False(t, request(t, func(i *in) {
 		i.Cluster.CPUArchitecture, i.Host.Inventory.CPU.Architecture = "multi", "s390x"
 	}).EnableSkipMcoReboot)
-	require.False(t, request(t, func(i *in) { i.Host.InstallationDiskPath = "/dev/dm-0" }).EnableSkipMcoReboot)
+	require.False(t, request(t, func(i *in) { i.Host.Inventory.Disks[0].Path = "/dev/dm-0" }).EnableSkipMcoReboot)
 	require.True(t, request(t, func(i *in) { i.Cluster.OpenShiftVersion = "5.0.0-ec.5" }).EnableSkipMcoReboot)
+	require.False(t, request(t, func(i *in) { i.KeepMCOReboot = true }).EnableSkipMcoReboot)
 
 	fromDisk := func(i *in) {
 		i.Host.Inventory.Boot.DeviceType, i.Images.CoreOS = wire.Persistent, "quay.io/os@sha256:1"

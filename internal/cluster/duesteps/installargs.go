@@ -166,7 +166,7 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 		OpenshiftVersion: c.OpenShiftVersion, InstallerArgs: args,
 		// What keeps partitions must not be wiped.
 		SkipInstallationDiskCleanup: validation.DiskSpeedExempt(h),
-		EnableSkipMcoReboot:         skipMCOReboot(in, device),
+		EnableSkipMcoReboot:         skipMCOReboot(in, kernelName(h)),
 		NotifyNumReboots:            true,
 		Proxy:                       installerProxy(c),
 		ServiceIps:                  in.ServiceIPs,
@@ -213,18 +213,25 @@ func installRole(h *model.Host) (wire.HostRole, error) {
 	}
 }
 
-// bootDevice is the device installed to; foreign agents require a path below /dev.
+// bootDevice is the device installed to, by the name that stays when the kernel numbers disks anew; foreign agents require a
+// path below /dev.
 func bootDevice(h *model.Host) (string, error) {
-	path := h.InstallationDiskPath
-	if path == "" {
-		if d := validation.FindDisk(h.Inventory, h.InstallationDiskID); d != nil {
-			path = devicePath(d)
-		}
+	path := h.InstallationDiskID
+	if !strings.HasPrefix(path, "/dev/") {
+		path = kernelName(h)
 	}
 	if !strings.HasPrefix(path, "/dev/") {
 		return "", fmt.Errorf("require an installation disk below /dev, found %q", path)
 	}
 	return path, nil
+}
+
+// kernelName is the path of the installation disk that the kernel gave it at this boot.
+func kernelName(h *model.Host) string {
+	if d := validation.FindDisk(h.Inventory, cmp.Or(h.InstallationDiskID, h.InstallationDiskPath)); d != nil {
+		return devicePath(d)
+	}
+	return h.InstallationDiskPath
 }
 
 func devicePath(d *wire.Disk) string {
@@ -261,7 +268,7 @@ func skipMCOReboot(in ArgsInput, device string) bool {
 		return false
 	}
 	onMainframe := in.Cluster.CPUArchitecture == archS390X || in.Host.Inventory != nil && in.Host.Inventory.CPU.Architecture == archS390X
-	return !onMainframe && !strings.Contains(device, "dm-")
+	return !in.KeepMCOReboot && !onMainframe && !strings.Contains(device, "dm-")
 }
 
 const archS390X = "s390x"

@@ -69,6 +69,8 @@ var clusterCases = []clusterCase{
 		"Reset after the preparation ended", lifecycle.ResetCluster, "ready", func(f *cf) { f.HostsResetting = true },
 		"insufficient", lifecycle.EffectReset, "was reset",
 	},
+	{"Agents have stopped", lifecycle.FinishClusterReset, "insufficient", nil, "insufficient", lifecycle.EffectForgotten, ""},
+	{"Reset that an older version began", lifecycle.FinishClusterReset, "installing", nil, "insufficient", lifecycle.EffectReset, "was reset"},
 	{"Begin installation", lifecycle.PrepareCluster, "ready", nil, "preparing-for-installation", lifecycle.EffectPrepared, ""},
 	{"Resume installation", lifecycle.ResumeCluster, "error", retrying, "installing", none, ""},
 	{"Resume finalizing", lifecycle.ResumeCluster, "error", changes(retrying, finalizing), "finalizing", lifecycle.EffectResumed, ""},

@@ -58,15 +58,21 @@ var clusterEffects = map[Effect]func(c *model.Cluster, from model.ClusterStatus,
 		rec.Event(events.New(events.ClusterInstallationCanceled, AboutCluster(c), nil, rec.Now()))
 	},
 	EffectReset: func(c *model.Cluster, _ model.ClusterStatus, _ *ClusterFacts, rec Recorder) {
-		c.Progress, c.LastPreparation = model.ClusterProgress{}, model.Preparation{}
-		c.InstallStartedAt, c.InstallCompletedAt, c.IngressCertAt = time.Time{}, time.Time{}, time.Time{}
-		c.Completion, c.LogsInfo, c.WorkflowStarted = nil, model.LogsNone, true
+		forgetInstallation(c)
 		rec.Event(events.New(events.ClusterInstallationReset, AboutCluster(c), nil, rec.Now()))
 	},
+	EffectForgotten: func(c *model.Cluster, _ model.ClusterStatus, _ *ClusterFacts, _ Recorder) { forgetInstallation(c) },
 	EffectOpened: func(c *model.Cluster, _ model.ClusterStatus, _ *ClusterFacts, _ Recorder) {
 		c.Kind = model.KindAddHostsCluster
 		c.NetworkGeneration++ // its hosts are asked other things than before
 	},
+}
+
+// forgetInstallation removes what one left in a cluster.
+func forgetInstallation(c *model.Cluster) {
+	c.Progress, c.LastPreparation = model.ClusterProgress{}, model.Preparation{}
+	c.InstallStartedAt, c.InstallCompletedAt, c.IngressCertAt = time.Time{}, time.Time{}, time.Time{}
+	c.Completion, c.LogsInfo, c.WorkflowStarted = nil, model.LogsNone, true
 }
 
 // preparationFailed takes a cluster that prepared back to discovery.

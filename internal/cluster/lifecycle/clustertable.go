@@ -72,6 +72,16 @@ var clusterCommandRows = []clusterRow{
 		why: "the reset was accepted while the preparation ended by itself",
 	},
 	{
+		name: "Agents have stopped", event: FinishClusterReset, from: BeforeInstallation, effect: EffectForgotten,
+		why: "the reset began when they were asked to stop; what they reported since is of the installation that is over",
+	},
+	{
+		name: "Reset that an older version began", event: FinishClusterReset,
+		from: clusterStatuses{cPreparing, cInstalling, cPending, cError, cCancelled, cFinalizing},
+		to:   cInsufficient, effect: EffectReset, info: clusterInfo(infoReset),
+		why: "it left the cluster's status until agents had stopped",
+	},
+	{
 		no: 4, name: "Begin installation", event: PrepareCluster, from: clusterStatuses{cReady},
 		to: cPreparing, effect: EffectPrepared, info: clusterInfo("Preparing cluster for installation"),
 	},

@@ -56,6 +56,7 @@ const (
 	FinalizingStageTimeout ClusterEvent = "FinalizingStageTimedOut"
 	ResumeCluster          ClusterEvent = "ResumeInstallation" // after a time-out that was extended
 	FinishInstallation     ClusterEvent = "FinishInstallation"
+	FinishClusterReset     ClusterEvent = "FinishReset" // its agents have stopped
 )
 
 // reports are the host events that come again and again: the history has a line of them
@@ -89,6 +90,8 @@ const (
 	EffectPrepared Effect = "prepared"
 	// EffectPreparationFailed: note why the preparation failed, with an event.
 	EffectPreparationFailed Effect = "preparation-failed"
+	// EffectAttemptCounted: count the attempt.
+	EffectAttemptCounted Effect = "attempt-counted"
 	// EffectAttempt: count the attempt and forget the stage of the last one.
 	EffectAttempt Effect = "attempt"
 	// EffectStageRepeated: count the attempt, keep the stage.
@@ -96,7 +99,7 @@ const (
 	// EffectFailed: the installation failed; of a cluster, with an event. Of a host the
 	// caller ends the steps its workflow waits for.
 	EffectFailed Effect = "failed"
-	// EffectDecisionOpened: the workflow waits for a decision about the host.
+	// EffectDecisionOpened: the workflow waits for a decision about the host, and its attempt counts.
 	EffectDecisionOpened Effect = "decision-opened"
 	// EffectGivenUp: it waits no longer.
 	EffectGivenUp Effect = "given-up"
@@ -112,8 +115,10 @@ const (
 	EffectResetBegun Effect = "reset-begun"
 	// EffectResetNeedsUser: so, and the user has to boot the host, with an event.
 	EffectResetNeedsUser Effect = "reset-needs-user"
-	// EffectReset: forget what the installation left, with an event.
+	// EffectReset: forget what the installation left, with an event; of a cluster, until its agents have stopped.
 	EffectReset Effect = "reset"
+	// EffectForgotten: forget what agents that had not stopped yet still reported.
+	EffectForgotten Effect = "forgotten"
 	// EffectUnbound: take the host out of its cluster.
 	EffectUnbound Effect = "unbound"
 	// EffectOpened: the cluster becomes one that hosts are added to.

@@ -126,6 +126,11 @@ var eventCases = []hostCase{
 		"Unbind during or after installation", lifecycle.UnbindHost, "installed", nil,
 		"unbinding-pending-user-action", lifecycle.EffectUnbound, "",
 	},
+	{"Unbind before it registered for the cluster", lifecycle.UnbindHost, "binding", nil, "unbinding", lifecycle.EffectUnbound, ""},
+	{
+		"Unbind during a reset", lifecycle.UnbindHost, "resetting-pending-user-action", nil,
+		"unbinding-pending-user-action", lifecycle.EffectUnbound, "",
+	},
 	{"Reclaim installed host", lifecycle.ReclaimHost, "installed", nil, "reclaiming", lifecycle.EffectUnbound, ""},
 	{"Reclaimed host reboots", lifecycle.RebootingForReclaim, "reclaiming", nil, "reclaiming-rebooting", none, ""},
 	{"Reclaim failed", lifecycle.ReclaimFailed, "reclaiming", because("no answer"), "unbinding-pending-user-action", none, ": no answer"},
@@ -152,7 +157,20 @@ var workflowCases = []hostCase{
 	{"Cluster stopped preparing", lifecycle.PreparationStopped, "preparing-for-installation", nil, "known", none, ""},
 	{"Failed preparation is over", lifecycle.PreparationStopped, "preparing-failed", nil, "known", none, ""},
 	{"Prepared host is not needed", lifecycle.PreparationStopped, "preparing-successful", nil, "known", none, ""},
-	{"Attempt begins", lifecycle.BeginAttempt, "error", func(f *hf) { f.Attempt = 2 }, "installing", lifecycle.EffectAttempt, "tried again"},
+	{
+		"First attempt of a host that has reported", lifecycle.BeginAttempt, "installing-in-progress", nil,
+		"installing-in-progress", lifecycle.EffectAttemptCounted, "-",
+	},
+	{"First attempt of a host that has reported", lifecycle.BeginAttempt, "installed", nil, "installed", lifecycle.EffectAttemptCounted, "-"},
+	{"First attempt of a host that has reported", lifecycle.BeginAttempt, "error", nil, "error", lifecycle.EffectAttemptCounted, "-"},
+	{
+		"Attempt begins", lifecycle.BeginAttempt, "installing-in-progress", func(f *hf) { f.Tried, f.Attempt = true, 2 },
+		"installing", lifecycle.EffectAttempt, "tried again",
+	},
+	{
+		"Attempt begins", lifecycle.BeginAttempt, "error", func(f *hf) { f.Tried, f.Attempt = true, 2 },
+		"installing", lifecycle.EffectAttempt, "tried again",
+	},
 	{"Attempt begins", lifecycle.BeginAttempt, "known", nil, "installing", lifecycle.EffectAttempt, "starting"},
 	{"Stage is repeated", lifecycle.RepeatStage, "error", nil, "installing-in-progress", lifecycle.EffectStageRepeated, "tried again"},
 	{

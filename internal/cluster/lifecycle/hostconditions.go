@@ -42,6 +42,7 @@ var (
 	logsTimeout        = cond("IsLogCollectionTimedOut", func(f *hf) bool { return f.LogsTimedOut })
 	softTimeouts       = cond("SoftTimeoutsEnabled", func(f *hf) bool { return f.Timeouts.Soft })
 	connectionTimedOut = cond("ConnectionTimedOut", func(f *hf) bool { return f.ConnectionTimedOut })
+	tried              = cond("HostTried", func(f *hf) bool { return f.Tried })
 	stageTimedOut      = cond("HostStageTimedOut", func(f *hf) bool { return f.StageTimedOut })
 	awaitingRetry      = cond("AwaitingRetry", func(f *hf) bool { return f.AwaitingRetry })
 	inLiveImage        = cond("InLiveImage", func(f *hf) bool { return !f.Stage.LeftLiveImage() && !f.NoAgent })

@@ -23,8 +23,12 @@ var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 	EffectConnectionLost:      func(h *model.Host, _ *HostFacts, _ Recorder) { h.ConnectionTimedOut = true },
 	EffectConnectionBack:      func(h *model.Host, _ *HostFacts, _ Recorder) { h.ConnectionTimedOut = false },
 	EffectPrepared: func(h *model.Host, _ *HostFacts, _ Recorder) {
-		h.Images, h.Stage, h.Progress = nil, "", model.HostProgress{}
+		if h.AgentSteps == model.FineSteps || imagesOutcome(h) != Passed {
+			h.Images = nil // agents of other implementations do not repeat that all were pulled
+		}
+		h.Stage, h.Progress = "", model.HostProgress{}
 	},
+	EffectAttemptCounted: func(h *model.Host, f *HostFacts, _ Recorder) { h.Attempt = f.Attempt },
 	EffectAttempt: func(h *model.Host, f *HostFacts, _ Recorder) {
 		h.Attempt, h.DecisionOpen = f.Attempt, false
 		h.Stage, h.Progress = "", model.HostProgress{}
@@ -32,6 +36,7 @@ var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 	EffectStageRepeated: func(h *model.Host, f *HostFacts, _ Recorder) { h.Attempt, h.DecisionOpen = f.Attempt, false },
 	EffectDecisionOpened: func(h *model.Host, f *HostFacts, _ Recorder) {
 		h.DecisionOpen, h.Progress.Info = true, f.Reason
+		h.Attempt = max(h.Attempt, 1) // that of a workflow that was lost before it began one
 	},
 	EffectGivenUp: func(h *model.Host, _ *HostFacts, _ Recorder) { h.DecisionOpen = false },
 	EffectRediscover: func(h *model.Host, _ *HostFacts, _ Recorder) {
@@ -60,7 +65,7 @@ func discoverAgain(h *model.Host, now time.Time) {
 	h.RegisteredAt = now
 	h.MediaStatus, h.ConnectionTimedOut = model.MediaConnected, false
 	h.Stage, h.Progress = "", model.HostProgress{}
-	h.Facts, h.Inventory, h.Connectivity = nil, nil, nil
+	h.Facts, h.Inventory, h.Connectivity, h.Images = nil, nil, nil, nil // images were in its memory
 	h.FreeAddresses, h.NTPSources, h.DomainResolution = nil, nil, nil
 	h.Tang, h.TangError, h.IgnitionDownload = nil, "", nil
 	h.LogsInfo, h.LogsStartedAt, h.LogsCollectedAt = model.LogsNone, time.Time{}, time.Time{}

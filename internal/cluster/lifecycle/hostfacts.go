@@ -38,6 +38,8 @@ type HostFacts struct {
 	// ConnectionTimedOut and StageTimedOut are set when soft time-outs were reported already.
 	ConnectionTimedOut bool
 	StageTimedOut      bool
+	// Tried is set when a workflow has begun to install the host.
+	Tried bool
 	// InstallationDisk is the path of the disk the host is installed to.
 	InstallationDisk string
 
@@ -82,7 +84,7 @@ func NewHostFacts(in HostInput) HostFacts {
 		DiskSpeed:          unlessDisabled(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
 		Images:             unlessDisabled(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
 		LogsTimedOut:       HostLogsTimedOut(h, in.Timeouts, in.Now),
-		ConnectionTimedOut: h.ConnectionTimedOut, StageTimedOut: h.Progress.StageTimedOut,
+		ConnectionTimedOut: h.ConnectionTimedOut, StageTimedOut: h.Progress.StageTimedOut, Tried: h.Attempt > 0,
 	}
 	if in.Cluster != nil {
 		f.ClusterStatus = in.Cluster.Status

@@ -39,6 +39,14 @@ func stageOf(f *hf) string {
 	return fmt.Sprintf("%q", string(f.Stage))
 }
 
+// inStage says where a host is in its installation.
+func inStage(f *hf) string {
+	if f.Stage == "" {
+		return "before its first stage"
+	}
+	return "in stage " + stageOf(f)
+}
+
 func stageInfo(f *hf) string {
 	if f.Stage == "" {
 		return infoInstalling

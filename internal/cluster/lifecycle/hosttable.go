@@ -110,7 +110,7 @@ var hostReportRows = []hostRow{
 	},
 	{
 		no: 12, name: "Registration while installing", event: RegisterHost, from: statuses{installing, inProgress},
-		to: failed, effect: EffectFailed, info: hostInfo("The host restarted unexpectedly while it was installed, in stage %s", stageOf),
+		to: failed, effect: EffectFailed, info: hostInfo("The host restarted unexpectedly while it was installed, %s", inStage),
 	},
 	{no: 13, name: "Registration after a failure", event: RegisterHost, from: statuses{failed}, to: failed},
 	{
@@ -119,7 +119,7 @@ var hostReportRows = []hostRow{
 	},
 	{
 		no: 15, name: "Installation failed", event: HostInstallationFailed, from: statuses{installing, inProgress},
-		to: failed, effect: EffectFailed, info: hostReason("The installation failed in stage %s", stageOf),
+		to: failed, effect: EffectFailed, info: hostReason("The installation failed %s", inStage),
 	},
 	{
 		no: 16, name: "Installation cancelled", event: CancelHost, from: statuses{waitsForUser, installing, inProgress, installed, failed},
@@ -149,6 +149,16 @@ var hostReportRows = []hostRow{
 		no: 22, name: "Unbind during or after installation", event: UnbindHost,
 		from: statuses{preparing, prepared, prepFailed, installing, inProgress, waitsForUser, installed, added, failed, cancelled},
 		to:   unbindWaits, effect: EffectUnbound, info: hostInfo(infoUnbindWaits),
+	},
+	{
+		name: "Unbind before it registered for the cluster", event: UnbindHost, from: statuses{binding},
+		to: unbinding, effect: EffectUnbound, info: hostInfo("The host leaves the cluster"),
+		why: "its cluster may be deleted at that moment",
+	},
+	{
+		name: "Unbind during a reset", event: UnbindHost, from: statuses{resetting, resetWaits},
+		to: unbindWaits, effect: EffectUnbound, info: hostInfo(infoUnbindWaits),
+		why: "its cluster may be deleted before the reset has ended",
 	},
 	{
 		no: 23, name: "Reclaim installed host", event: ReclaimHost, from: statuses{installed, added},

@@ -42,7 +42,9 @@ func ClusterProgress(
 		if status != model.ClusterInstalling {
 			p.Finalizing = max(p.Finalizing, operatorShare(status, operators))
 		}
-	case model.ClusterInstalled, model.ClusterAddingHosts:
+	case model.ClusterAddingHosts: // an imported cluster was not installed here
+		return before
+	case model.ClusterInstalled:
 		p.Preparing, p.Installing, p.Finalizing = whole, whole, whole
 	case model.ClusterInsufficient, model.ClusterReady, model.ClusterPendingForInput:
 		return model.ClusterProgress{}

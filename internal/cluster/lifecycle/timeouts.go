@@ -32,6 +32,7 @@ type Timeouts struct {
 	LogPending        time.Duration `json:"log_pending"`
 	LogCollection     time.Duration `json:"log_collection"`
 	Reset             time.Duration `json:"reset"`
+	Completion        time.Duration `json:"completion,omitempty"` // of a controller after its last report
 	VIPLease          time.Duration `json:"vip_lease"`
 	// Soft time-outs report what takes too long and let it continue.
 	Soft bool `json:"soft"`
@@ -120,6 +121,10 @@ var settings = []setting{
 	{
 		"RESET_CLUSTER_TIMEOUT", 3 * time.Minute, "until hosts in the live image are back in discovery",
 		func(t *Timeouts) *time.Duration { return &t.Reset },
+	},
+	{
+		"", 2 * time.Minute, "all facts of an installed cluster are there, its controller does not say so",
+		func(t *Timeouts) *time.Duration { return &t.Completion },
 	},
 	{
 		"", validation.DefaultVIPLease, "a DHCP server answers in seconds",

@@ -26,6 +26,11 @@ var hostWorkflowRows = []hostRow{
 		to: known, info: hostInfo(infoKnown), why: "with its cluster, not at the next refresh",
 	},
 	{
+		name: "First attempt of a host that has reported", event: BeginAttempt,
+		from: statuses{inProgress, waitsForUser, installed, added, failed}, when: not(tried), effect: EffectAttemptCounted,
+		why: "what it reported since its cluster is being installed came before its workflow began, and counts",
+	},
+	{
 		name: "Attempt begins", event: BeginAttempt, from: inAttempt,
 		to: installing, effect: EffectAttempt, info: attemptInfo,
 		why: "a failed host is installed again without touching the others",

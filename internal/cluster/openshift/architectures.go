@@ -34,7 +34,7 @@ func Architectures(version string) (map[ArchitectureID]Level, error) {
 func (a *architecture) levelIn(in setting) Level {
 	switch {
 	case a.since != "" && in.before(a.since):
-		return LevelUnsupported
+		return LevelUnavailable
 	case a.preview != "" && in.before(a.preview):
 		return LevelTechPreview
 	}

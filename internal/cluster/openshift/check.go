@@ -64,15 +64,15 @@ func CheckIn(s Setting, features []FeatureID) error {
 	return nil
 }
 
+// checkPairs refuses two features of which one lists the other.
 func checkPairs(in setting, features []FeatureID) error {
+	excludes := func(one, other FeatureID) bool {
+		r := byID[one]
+		return r != nil && slices.Contains(r.exclusionsIn(in), other)
+	}
 	for i, id := range features {
-		r := byID[id]
-		if r == nil {
-			continue
-		}
-		excluded := r.exclusionsIn(in)
 		for _, other := range features[i+1:] {
-			if slices.Contains(excluded, other) {
+			if excludes(id, other) || excludes(other, id) {
 				return model.Invalidf("%s and %s exclude each other: require at most one of them, found both", title(id), title(other))
 			}
 		}

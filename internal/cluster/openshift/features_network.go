@@ -13,8 +13,7 @@ var networkFeatures = []row{
 		limits: []limit{until("4.15"), notFor(none, external)},
 		excludes: []exclusion{
 			{features: []FeatureID{FeatureSNO, FeatureExternalOCI, FeatureNonePlatform, FeatureExternal, FeatureUserManagedLoadBalancer}},
-			{before: "4.15", features: []FeatureID{FeatureLVM}},
-		},
+		}, // and LVM, which lists this one
 		used: func(d definition) bool { return d.cluster.VIPDHCPAllocation },
 	},
 	{
@@ -26,8 +25,7 @@ var networkFeatures = []row{
 		},
 		excludes: []exclusion{
 			{features: []FeatureID{FeatureSNO, FeatureUserManagedNetworking, FeatureExternalOCI, FeatureNonePlatform, FeatureExternal}},
-			{before: "4.15", features: []FeatureID{FeatureLVM}},
-		},
+		}, // and LVM, which lists this one
 		used: func(d definition) bool { return !d.cluster.DayTwo() && !d.cluster.UserManagedNetworking },
 	},
 	{

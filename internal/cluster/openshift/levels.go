@@ -70,7 +70,7 @@ func Detailed(s Setting) ([]FeatureSupport, error) {
 		level, l := r.levelIn(in)
 		support := FeatureSupport{
 			ID: r.id, Operator: r.operator, Level: level,
-			Incompatibilities: r.exclusionsIn(in), Dependencies: r.needs,
+			Incompatibilities: shownOf(r.exclusionsIn(in), s.Platform), Dependencies: r.needs,
 		}
 		if l != nil {
 			support.Reason = l.reason
@@ -85,8 +85,48 @@ func (r *row) shown(platform string) bool {
 	if r.id == FeaturePlatformManagedNetworking {
 		return platform != ""
 	}
-	isPlatform := slices.ContainsFunc(platformFeatures, func(p row) bool { return p.id == r.id })
-	return platform == "" || !isPlatform
+	return platform == "" || !isPlatform(r.id)
+}
+
+func isPlatform(id FeatureID) bool {
+	return slices.ContainsFunc(platformFeatures, func(p row) bool { return p.id == id })
+}
+
+// shownOf leaves the platforms out of a list of features where one is chosen.
+func shownOf(list []FeatureID, platform string) []FeatureID {
+	if platform == "" {
+		return list
+	}
+	return slices.DeleteFunc(list, isPlatform)
+}
+
+// CheckPlatform refuses a setting that no cluster can have: the version lacks the architecture, or the platform is not
+// available in the version and on the architecture. The error is a model.ErrInvalid.
+func CheckPlatform(s Setting) error {
+	in, err := s.read()
+	if err != nil {
+		return err
+	}
+	if !architectureIn(in.architecture, in).usable() {
+		return model.Invalidf("cpu_architecture: require one that OpenShift %s has, found %q", s.Version, s.Architecture)
+	}
+	for i := range platformFeatures {
+		r := &platformFeatures[i]
+		if !slices.Contains(in.platforms, platformNames[r.id]) {
+			continue
+		}
+		if level, _ := r.levelIn(in); !level.usable() {
+			return model.Invalidf("platform_type: require a platform that OpenShift %s has on %s, found %q",
+				s.Version, in.architecture, platformNames[r.id])
+		}
+	}
+	return nil
+}
+
+// platformNames are the names that limits have for the platforms.
+var platformNames = map[FeatureID]string{
+	FeatureBaremetal: "baremetal", FeatureNonePlatform: none, FeatureNutanix: nutanix, FeatureVSphere: vsphere,
+	FeatureExternal: external, FeatureExternalOCI: oci,
 }
 
 // setting is a Setting that was read.

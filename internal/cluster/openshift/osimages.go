@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -174,10 +175,20 @@ func (l OSImages) Find(version, architecture string) (OSImage, error) {
 	return image, err
 }
 
-// Lookup is Find among images of a type, and reports whether one exists. Images with a version of OKD are those of
+// Lookup is Find among images of a type, and reports whether one exists. The version may be that of an operating system, of
+// which no other image takes the place. Images with a version of OKD are those of
 // OKD alone, which takes one of its own before those without. The error is a model.ErrInvalid: the version is invalid.
 func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool, error) {
 	architecture = architectureOf(architecture)
+	if isBuild(version) {
+		i := slices.IndexFunc(l, func(image OSImage) bool {
+			return image.Version == version && image.CPUArchitecture == architecture && image.Type == imageType
+		})
+		if i < 0 {
+			return OSImage{}, false, nil
+		}
+		return l[i], true, nil
+	}
 	var own, others OSImages
 	for _, image := range l {
 		switch {
@@ -197,6 +208,13 @@ func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool
 	}
 	return others.nearest(version)
 }
+
+// isBuild reports whether a version is that of the operating system, which has a date: 420.96.202511010000-0 and
+// 9.6.20250701-0. Minimal ISOs of openshift/assisted-service name their root file system by it
+// (openshift/assisted-image-service, pkg/imagestore/imagestore.go).
+func isBuild(version string) bool { return buildOfSystem.MatchString(version) }
+
+var buildOfSystem = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]{8,}(-[0-9]+)?$`)
 
 // okd reports whether a version is one of OKD: 4.20.0-okd-scos.13, and 4.15.0-0.okd-2024-03-10-010116 of the time
 // before (okd-project/okd, releases).

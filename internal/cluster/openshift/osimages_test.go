@@ -147,3 +147,30 @@ func TestNewOSImageIsChecked(t *testing.T) {
 	_, err = openshift.NewOSImage("4.22", "arm64", "minimal")
 	require.ErrorContains(t, err, "require none or disconnected-iso")
 }
+
+func TestOSImageOfASystemBuildIsThatBuildOrNone(t *testing.T) {
+	t.Parallel()
+	list, err := openshift.ParseOSImages([]byte(`[
+		{"openshift_version":"4.21","cpu_architecture":"x86_64","url":"https://mirror.example/21.iso","version":"9.6.20251212-1"},
+		{"openshift_version":"4.20","cpu_architecture":"x86_64","url":"https://mirror.example/20.iso","version":"420.96.202511010000-0"}]`))
+	require.NoError(t, err)
+	for asked, want := range map[string]string{
+		"420.96.202511010000-0": "20.iso",
+		"9.6.20251212-1":        "21.iso",
+		"420.96.202512010000-0": "",
+		"9.6.20251213-0":        "",
+		"4.20":                  "20.iso",
+		"4.20.7":                "20.iso",
+		"4.21.1":                "21.iso",
+	} {
+		image, found, err := list.Lookup(asked, "x86_64", "")
+		require.NoError(t, err, asked)
+		require.Equal(t, want != "", found, asked)
+		if found {
+			require.Equal(t, "https://mirror.example/"+want, image.URL, asked)
+		}
+	}
+	_, found, err := list.Lookup("420.96.202511010000-0", "arm64", "")
+	require.NoError(t, err)
+	require.False(t, found)
+}

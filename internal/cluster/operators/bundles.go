@@ -49,6 +49,9 @@ var bundles = []bundle{
 // Bundles lists the bundles whose operators can all be used in a setting, as clusters of
 // several nodes or single nodes have them. The error is a model.ErrInvalid.
 func Bundles(s openshift.Setting, singleNode bool) ([]Bundle, error) {
+	if err := openshift.CheckPlatform(s); err != nil {
+		return nil, err
+	}
 	list, err := openshift.Detailed(s)
 	if err != nil {
 		return nil, err

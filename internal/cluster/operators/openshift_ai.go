@@ -2,7 +2,6 @@ package operators
 
 import (
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/model"
 )
 
 const aiTitle = "OpenShift AI"
@@ -18,15 +17,10 @@ var openshiftAI = Operator{
 		Namespace: "redhat-ods-operator", Name: "rhods-operator",
 		Channel: "stable", Group: "rhods-operator",
 	},
-	Timeout: usualTimeout,
-	Needs:   Needs{Worker: Need{CPUCores: 8, RAMMiB: 32 << 10}},
-	ownNeed: true,
-	brings: func(c *model.Cluster) []string {
-		if c.SingleNode() {
-			return []string{"lvm"}
-		}
-		return nil
-	},
+	Timeout:      usualTimeout,
+	onSingleNode: []string{"lvm"},
+	Needs:        Needs{Worker: Need{CPUCores: 8, RAMMiB: 32 << 10}},
+	ownNeed:      true,
 	cluster: func(p *Plan) Result {
 		if !p.singleNode() && p.workers < aiWorkers {
 			return failure(aiTitle+": require at least %d workers, found %d", aiWorkers, p.workers)

@@ -28,6 +28,8 @@ type Operator struct {
 	Needs Needs
 	// ownNeed compares hosts with the addition of the operator by itself.
 	ownNeed bool
+	// onSingleNode are further Dependencies on a single node.
+	onSingleNode []string
 	// brings are operators that come with it in a cluster, but that it can do without.
 	brings func(c *model.Cluster) []string
 
@@ -120,10 +122,20 @@ func (o *Operator) RuleID() string {
 
 // comesWith lists the operators that are installed with it in a cluster.
 func (o *Operator) comesWith(c *model.Cluster) []string {
-	if o.brings == nil {
-		return o.Dependencies
+	out := o.DependenciesIn(c)
+	if o.brings != nil {
+		out = append(out, o.brings(c)...)
 	}
-	return append(slices.Clone(o.Dependencies), o.brings(c)...)
+	return out
+}
+
+// DependenciesIn lists the operators that it cannot do without in a cluster.
+func (o *Operator) DependenciesIn(c *model.Cluster) []string {
+	out := slices.Clone(o.Dependencies)
+	if c.SingleNode() {
+		out = append(out, o.onSingleNode...)
+	}
+	return out
 }
 
 func (s Subscription) nameIn(p *Plan) string {

@@ -130,11 +130,15 @@ func sameSet(a, b []Family) bool {
 // (docs/reference/validation-rules.md, "Host prefixes").
 const thirdPartyPrefixV4, thirdPartyPrefixV6 = 23, 64
 
+// What a cluster network has at least: parts for hosts, and bits for the addresses of a part
+// (openshift/assisted-service, internal/network/cidr_validations.go).
+const leastParts, bitsOfPods = 4, 7
+
 func hostPrefixValid(c *clusterCase) verdict {
 	if len(c.Cluster.ClusterNetworks) == 0 {
 		return pending("The cluster network is missing")
 	}
-	hosts := max(len(c.Hosts), c.Cluster.ControlPlaneCount)
+	hosts := max(len(c.Hosts), c.Cluster.ControlPlaneCount, leastParts)
 	for _, n := range c.Cluster.ClusterNetworks {
 		prefix := n.HostPrefix
 		if thirdParty(c.Cluster.NetworkType) {
@@ -145,6 +149,9 @@ func hostPrefixValid(c *clusterCase) verdict {
 		}
 		if prefix < 1 || prefix > n.CIDR.Addr().BitLen() {
 			return failure("Require a host prefix between 1 and %d, found %d", n.CIDR.Addr().BitLen(), prefix)
+		}
+		if most := n.CIDR.Addr().BitLen() - bitsOfPods; prefix > most {
+			return failure("Require a host prefix of at most %d, which leaves a host 128 addresses, found %d", most, prefix)
 		}
 		if parts := partsIn(prefix - n.CIDR.Bits()); parts < hosts {
 			return failure("Require a cluster network with a /%d for each of %d hosts, %s has %d", prefix, hosts, n.CIDR, parts)

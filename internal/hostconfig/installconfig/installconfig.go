@@ -3,6 +3,7 @@
 package installconfig
 
 import (
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"net/netip"
@@ -128,7 +129,8 @@ func (b *builder) pool(role model.Role, group string) MachinePool {
 func (b *builder) bootstrapInPlace() *BootstrapInPlace {
 	for _, h := range b.hosts {
 		if h.EffectiveRole() == model.RoleMaster {
-			return &BootstrapInPlace{InstallationDisk: h.InstallationDiskPath}
+			// The name of the kernel may be another disk's after a reboot.
+			return &BootstrapInPlace{InstallationDisk: cmp.Or(h.InstallationDiskID, h.InstallationDiskPath)}
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func hosts(role model.Role, n, from int) []*model.Host {
 				"%s-%d",
 				role,
 				i,
-			), InstallationDiskPath: "/dev/sda", Bootstrap: role == model.RoleMaster && i == 0,
+			), InstallationDiskID: "/dev/disk/by-id/wwn-0x1", InstallationDiskPath: "/dev/sda", Bootstrap: role == model.RoleMaster && i == 0,
 			Inventory: &wire.Inventory{
 				Boot: wire.Boot{CurrentBootMode: "uefi"},
 				Interfaces: []wire.Interface{

@@ -41,7 +41,7 @@ func serve(t *testing.T, l *layout.Layout, base []byte, options download.Options
 		options.Now = time.Now
 	}
 	s.sender = download.New(options)
-	s.content = download.Content{Layout: l, Open: s.open, ETag: "v1", Modified: changed, Name: "full.iso"}
+	s.content = download.Content{Layout: l, Open: s.open, ETag: "v1", Modified: changed, Disposition: `attachment; filename="full.iso"`}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := s.sender.Serve(w, r, s.content)
 		s.errors <- err

@@ -1,15 +1,28 @@
 package download
 
 import (
+	"fmt"
+	"io"
+	"iter"
+	"mime/multipart"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+
+	"slipway/internal/images/remaster/layout"
 )
 
-// byteRange is a range of a file to send.
+// maxRanges is how many ranges one reply has at most: each costs a reply of its own to read.
+const maxRanges = 16
+
+// byteRange is what a reply has of a file: all of it, a range, or several.
 type byteRange struct {
 	offset, length int64
 	partial        bool
+	// several is the whole body with several ranges, and boundary what stands between them; nil for one.
+	several  *layout.Layout
+	boundary string
 }
 
 func whole(size int64) byteRange { return byteRange{length: size} }
@@ -21,9 +34,16 @@ func (p byteRange) status() int {
 	return http.StatusOK
 }
 
-// requestedRange returns the range that a GET requests. Anything but one range of bytes is answered with the whole
-// file, as RFC 9110 (14.2) allows: no client that loads images requests several ranges, and each of many small
-// ranges of a gigabyte would cost as much as a request.
+// pieces are the bytes of the reply.
+func (p byteRange) pieces(of *layout.Layout) iter.Seq[layout.Piece] {
+	if p.several != nil {
+		return p.several.Range(0, p.several.Size())
+	}
+	return of.Range(p.offset, p.length)
+}
+
+// requestedRange returns what a GET requests. More than maxRanges, or ranges that are longer together than the file, are answered
+// with the whole file, as RFC 9110 (14.2) allows.
 func (c *Content) requestedRange(h http.Header) (byteRange, error) {
 	size := c.Layout.Size()
 	if h.Get("Range") == "" || !c.unchanged(h.Get("If-Range")) {
@@ -33,8 +53,8 @@ func (c *Content) requestedRange(h http.Header) (byteRange, error) {
 	if !found {
 		return whole(size), nil
 	}
-	asked := whole(size)
-	specs, satisfiable := 0, 0
+	var asked []byteRange
+	specs, total := 0, int64(0)
 	for spec := range strings.SplitSeq(set, ",") {
 		spec = strings.Trim(spec, " \t")
 		if spec == "" {
@@ -46,17 +66,39 @@ func (c *Content) requestedRange(h http.Header) (byteRange, error) {
 		}
 		specs++
 		if fits {
-			asked = p
-			satisfiable++
+			asked = append(asked, p)
+			total += p.length
 		}
 	}
 	switch {
-	case specs > 0 && satisfiable == 0:
+	case specs > 0 && len(asked) == 0:
 		return byteRange{}, &RangeError{Size: size}
-	case satisfiable == 1:
-		return asked, nil
+	case len(asked) == 1:
+		return asked[0], nil
+	case len(asked) == 0 || len(asked) > maxRanges || total > size:
+		return whole(size), nil
 	}
-	return whole(size), nil
+	return c.several(asked), nil
+}
+
+// several puts ranges into one body of type multipart/byteranges (RFC 9110, 14.6).
+func (c *Content) several(ranges []byteRange) byteRange {
+	boundary := multipart.NewWriter(io.Discard).Boundary()
+	var pieces []layout.Piece
+	for i, p := range ranges {
+		head := fmt.Sprintf("--%s\r\nContent-Type: %s\r\nContent-Range: %s\r\n\r\n", boundary, c.contentType(), p.contentRange(c.Layout.Size()))
+		if i > 0 {
+			head = "\r\n" + head
+		}
+		pieces = append(pieces, layout.Bytes([]byte(head)))
+		pieces = slices.AppendSeq(pieces, c.Layout.Range(p.offset, p.length))
+	}
+	body := layout.Of(append(pieces, layout.Bytes([]byte("\r\n--"+boundary+"--\r\n")))...)
+	return byteRange{length: body.Size(), partial: true, several: body, boundary: boundary}
+}
+
+func (p byteRange) contentRange(size int64) string {
+	return fmt.Sprintf("bytes %d-%d/%d", p.offset, p.offset+p.length-1, size)
 }
 
 // readRange parses "first-last", "first-" or "-length"; fits reports whether the range contains a byte of the

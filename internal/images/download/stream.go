@@ -4,10 +4,10 @@
 package download
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"os"
 	"strconv"
@@ -57,7 +57,9 @@ type Content struct {
 	// ETag identifies this content, without quotes.
 	ETag     string
 	Modified time.Time // zero: unknown
-	Name     string    // file name for downloads; empty: none
+	// Disposition is the Content-Disposition, with the file name for downloads; empty: none.
+	Disposition string
+	Type        string // media type; empty: application/octet-stream
 	// Public content may be stored by caches that revalidate it; other content holds secrets.
 	Public bool
 	// Begin, when set, is called with the status just before the first byte of a reply.
@@ -140,7 +142,7 @@ func (s *Sender) Serve(w http.ResponseWriter, r *http.Request, c Content) error 
 	defer base.Close() // also when the handler panics; a nil file ignores it
 	c.describe(w.Header(), requested)
 	c.begin(w, requested.status())
-	return s.send(r.Context(), w, base, c.Layout.Range(requested.offset, requested.length))
+	return s.send(r.Context(), w, base, requested.pieces(c.Layout))
 }
 
 func (c *Content) begin(w http.ResponseWriter, status int) {
@@ -166,21 +168,26 @@ func (c *Content) identify(h http.Header) {
 func (c *Content) describe(h http.Header, p byteRange) {
 	c.identify(h)
 	h.Set("Accept-Ranges", "bytes")
-	h.Set("Content-Type", "application/octet-stream")
-	if c.Name != "" {
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": c.Name}))
+	h.Set("Content-Type", c.contentType())
+	if c.Disposition != "" {
+		h.Set("Content-Disposition", c.Disposition)
 	}
 	h.Set("Content-Length", strconv.FormatInt(p.length, 10))
-	if p.status() == http.StatusPartialContent {
-		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", p.offset, p.offset+p.length-1, c.Layout.Size()))
+	switch {
+	case p.several != nil:
+		h.Set("Content-Type", "multipart/byteranges; boundary="+p.boundary)
+	case p.partial:
+		h.Set("Content-Range", p.contentRange(c.Layout.Size()))
 	}
 }
+
+func (c *Content) contentType() string { return cmp.Or(c.Type, "application/octet-stream") }
 
 // open opens the base file if the range has bytes of it, and checks its length while the status can still say
 // so.
 func (c *Content) open(p byteRange) (*os.File, error) {
 	need := int64(-1)
-	for piece := range c.Layout.Range(p.offset, p.length) {
+	for piece := range p.pieces(c.Layout) {
 		if piece.Data == nil && !piece.Zeros {
 			need = max(need, piece.Offset+piece.Length)
 		}

@@ -3,7 +3,10 @@ package download_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"strconv"
@@ -88,7 +91,7 @@ func TestHeadTellsWhatGetWouldAndOpensNothing(t *testing.T) {
 		require.Equal(t, http.StatusOK, response.StatusCode, "ranges are for GET: RFC 9110, 14.2")
 		require.Equal(
 			t,
-			"10 bytes application/octet-stream attachment; filename=full.iso",
+			"10 bytes application/octet-stream attachment; filename=\"full.iso\"",
 			fmt.Sprint(response.ContentLength, " ", response.Header.Get("Accept-Ranges"), " ",
 				response.Header.Get("Content-Type"), " ", response.Header.Get("Content-Disposition")),
 		)
@@ -105,8 +108,9 @@ func TestRangesAreThoseOfTheFile(t *testing.T) {
 		"bytes=0-0": "0", "bytes=9-9": "9", "bytes=3-": "3456789", "bytes=-3": "789", "bytes=-99": "0123456789", "bytes=5-99": "56789",
 		"bytes=0-99999999999999999999999": "0123456789", "bytes= 1-2 ": "12", "bytes=1-2,": "12", "bytes=1-2,50-60": "12",
 		"bytes=10-": "416", "bytes=10-20": "416", "bytes=-0": "416", "bytes=99999999999999999999999-": "416", "bytes=20-30,40-": "416",
-		// What is none, or several, is answered with all of it.
-		"bytes=1-2,4-5": "all", "bytes=4-1": "all", "bytes=": "all", "bytes=-": "all", "bytes=a-b": "all", "bytes=1": "all",
+		// What is none, or several that are longer than it, is answered with all of it.
+		"bytes=0-8,2-9": "all", "bytes=0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0,0-0": "all",
+		"bytes=4-1": "all", "bytes=": "all", "bytes=-": "all", "bytes=a-b": "all", "bytes=1": "all",
 		"bytes=--1": "all", "bytes=+1-2": "all",
 		"lines=1-2": "all", "bytes": "all", "bytes=1-2,x": "all", "bytes=1-2-3": "all",
 	} {
@@ -127,6 +131,35 @@ func TestRangesAreThoseOfTheFile(t *testing.T) {
 			require.EqualValues(t, len(want), response.ContentLength, asked)
 		}
 	}
+}
+
+func TestSeveralRangesAreOneBodyWithSeveralParts(t *testing.T) {
+	t.Parallel()
+	base := noise(1 << 20)
+	l, content := mixed(base)
+	s := serve(t, l, base, download.Options{})
+	response, body, err := s.ask(http.MethodGet, "Range", "bytes=0-99,500000-500999,-7")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusPartialContent, response.StatusCode)
+	require.EqualValues(t, len(body), response.ContentLength)
+	require.Empty(t, response.Header.Get("Content-Range"), "each part has its own")
+	kind, parameters, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	require.NoError(t, err)
+	require.Equal(t, "multipart/byteranges", kind)
+	parts := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
+	size := len(content)
+	for _, want := range [][2]int{{0, 100}, {500000, 501000}, {size - 7, size}} {
+		part, err := parts.NextPart()
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("bytes %d-%d/%d", want[0], want[1]-1, size), part.Header.Get("Content-Range"))
+		require.Equal(t, "application/octet-stream", part.Header.Get("Content-Type"))
+		got, err := io.ReadAll(part)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(content[want[0]:want[1]], got))
+	}
+	_, err = parts.NextPart()
+	require.ErrorIs(t, err, io.EOF)
+	s.allClosed()
 }
 
 func TestAnyRangeIsThatOfTheWhole(t *testing.T) {

@@ -10,8 +10,12 @@ import (
 	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster/layout"
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
 )
+
+// typeISO is the media type of ISOs (openshift/assisted-image-service, internal/handlers/iso.go).
+const typeISO = "application/x-cd-image"
 
 // Names of artifacts in metrics; ISOs have the names of their types.
 const (
@@ -25,9 +29,9 @@ func (s *service) iso(w http.ResponseWriter, r *http.Request, req *request) erro
 	if err != nil {
 		return err
 	}
-	name := req.imageType[:len(req.imageType)-len("-iso")] + ".iso"
 	return s.send(w, r, req, system, download.Content{
-		Layout: made.layout, ETag: made.etag, Modified: made.modified, Name: name,
+		Layout: made.layout, ETag: made.etag, Modified: made.modified, Type: typeISO,
+		Disposition: httpapi.Attachment(req.infraEnvID.String() + "-discovery.iso"),
 	})
 }
 
@@ -38,7 +42,7 @@ func (s *service) initrd(w http.ResponseWriter, r *http.Request, req *request) e
 		return err
 	}
 	return s.send(w, r, req, system, download.Content{
-		Layout: made.layout, ETag: made.etag, Modified: made.modified, Name: "initrd.img",
+		Layout: made.layout, ETag: made.etag, Modified: made.modified, Disposition: httpapi.Attachment("initrd.img"),
 	})
 }
 
@@ -60,7 +64,7 @@ func (s *service) addrSize(w http.ResponseWriter, r *http.Request, req *request)
 	}
 	l := layout.Of(layout.Bytes(content))
 	return s.send(w, r, req, system, download.Content{
-		Layout: l, ETag: imageTag(system.ID, l), Modified: made.modified, Name: "initrd.addrsize",
+		Layout: l, ETag: imageTag(system.ID, l), Modified: made.modified, Disposition: httpapi.Attachment("initrd.addrsize"),
 	})
 }
 
@@ -91,7 +95,7 @@ func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *requ
 		return err
 	}
 	return s.send(w, r, req, system, download.Content{
-		Layout: l, ETag: imageTag(system.ID, l), Modified: system.Modified, Name: artifact.name, Public: true,
+		Layout: l, ETag: imageTag(system.ID, l), Modified: system.Modified, Disposition: httpapi.Attachment(artifact.name), Public: true,
 	})
 }
 

@@ -11,17 +11,21 @@ import (
 // FromDisk is the iPXE script that continues with the first disk (ipxe.org/cmd/sanboot).
 const FromDisk = "#!ipxe\nsanboot --no-describe --drive 0x80 || exit 0\n"
 
-// DiscoveryScript returns the iPXE script that boots a machine into the discovery image.
+// DiscoveryScript returns the iPXE script that boots a machine into the discovery image. Its arguments are those of
+// openshift/assisted-service (internal/bminventory/inventory_v2_handlers.go), where management controllers read the second
+// serial line, with the first one beside it. None is about the network: without one, NetworkManager asks for addresses of both
+// families on every interface (nm-initrd-generator(8)).
 func (m *Maker) DiscoveryScript(e *model.InfraEnv) (string, error) {
 	link, err := m.options.Identity.ImageLink(e)
 	if err != nil {
 		return "", err
 	}
-	arguments := append([]string{
+	arguments := []string{
 		"initrd=initrd", "coreos.live.rootfs_url=" + m.artifact("rootfs", e),
 		"random.trust_cpu=on", "rd.luks.options=discard", "ignition.firstboot", "ignition.platform.id=metal",
-		"console=tty1", "console=ttyS0,115200n8",
-	}, networkArguments(e)...)
+		"console=tty1", "console=ttyS0,115200n8", "console=ttyS1,115200n8",
+		`coreos.inst.persistent-kargs="console=tty1 console=ttyS1,115200n8"`,
+	}
 	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s\nkernel %s %s\nboot\n", m.initrd(e, link), m.artifact("kernel", e),
 		strings.Join(remaster.ChangedArguments(arguments, e.KernelArguments), " ")), nil
 }
@@ -37,12 +41,4 @@ func (m *Maker) ChainScript(e *model.InfraEnv, path string) (string, error) {
 	query.Set("file_name", "ipxe-script")
 	query.Set("ipxe_script_type", "boot-order-control")
 	return fmt.Sprintf("#!ipxe\nchain %s%s?%s&mac=${net0/mac}\n", strings.TrimSuffix(m.options.BaseURL, "/"), path, query.Encode()), nil
-}
-
-// networkArguments are the kernel arguments for the network of an InfraEnv. Static settings come with the initramfs.
-func networkArguments(e *model.InfraEnv) []string {
-	if e.StaticNetworkConfig != "" {
-		return nil
-	}
-	return []string{"ip=dhcp"}
 }

@@ -23,7 +23,7 @@ func TestListOfClustersIsNarrowedToATenant(t *testing.T) {
 		})
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.DeleteCluster(t.Context(), ids["bert's"], func(*model.Cluster, *store.Tx) error { return nil }))
+	require.NoError(t, s.DeleteCluster(t.Context(), ids["bert's"], func(*model.Cluster, []*model.Host, *store.Tx) error { return nil }))
 	for name, call := range map[string]struct {
 		filter store.ClusterFilter
 		want   []string

@@ -107,7 +107,7 @@ func (s *Store) UpdateInstallation(ctx context.Context, id uuid.UUID, fn func(*m
 		if err != nil {
 			return err
 		}
-		hosts, hostsBefore, err := s.lockHosts(ctx, tx, id)
+		hosts, hostsBefore, err := s.lockHosts(ctx, tx, hostsOfCluster, id)
 		if err != nil {
 			return err
 		}
@@ -142,13 +142,17 @@ func (s *Store) WorkflowStarted(ctx context.Context, id uuid.UUID, attempt int) 
 	return err
 }
 
-// DeleteCluster marks a cluster as deleted and unbinds its hosts and InfraEnvs; fn may refuse and adds events.
+// DeleteCluster marks a cluster and the hosts of its own InfraEnvs as deleted. fn may refuse and adds events, and
+// takes the cluster's borrowed hosts, those of other InfraEnvs, out of it.
 // It returns an ErrConflict while a host is installed into an existing cluster.
-func (s *Store) DeleteCluster(ctx context.Context, id uuid.UUID, fn func(*model.Cluster, *Tx) error) error {
+func (s *Store) DeleteCluster(ctx context.Context, id uuid.UUID, fn DeletesCluster) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteCluster(ctx, tx, id, fn) })
 }
 
-func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn func(*model.Cluster, *Tx) error) error {
+// DeletesCluster decides about the deletion of a cluster, see [Store.DeleteCluster].
+type DeletesCluster func(c *model.Cluster, borrowed []*model.Host, t *Tx) error
+
+func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn DeletesCluster) error {
 	c, _, err := s.lockCluster(ctx, tx, id)
 	if err != nil {
 		return err
@@ -156,9 +160,18 @@ func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn f
 	if err := notWhileHostsJoin(ctx, tx, c); err != nil {
 		return err
 	}
-	t := &Tx{now: s.Now()}
-	if err := fn(c, t); err != nil {
+	borrowed, before, err := s.lockHosts(ctx, tx, borrowedHosts, id)
+	if err != nil {
 		return err
+	}
+	t := &Tx{now: s.Now()}
+	if err := fn(c, borrowed, t); err != nil {
+		return err
+	}
+	for i, h := range borrowed {
+		if err := s.writeHost(ctx, tx, t.now, h, before[i]); err != nil {
+			return err
+		}
 	}
 	if err := s.countFailedValidations(ctx, tx, id, t); err != nil {
 		return err

@@ -51,7 +51,10 @@ func (t *Tx) Part() *Tx { return &Tx{now: t.now} }
 // was interrupted.
 func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide) error {
 	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*snapshot, error) {
-		p := &snapshot{}
+		p, err := readMark(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
 		row := tx.QueryRow(ctx, `
 			select `+clusterColumns+`, c.xmin::text from `+clusterTables+`
 			where c.id = $1 and c.deleted_at is null `+forNoKeyUpdate(lock, "c"), id)
@@ -67,7 +70,10 @@ func (s *Store) EvaluateCluster(ctx context.Context, id uuid.UUID, decide Decide
 // EvaluateUnboundHosts is EvaluateCluster for the hosts of an InfraEnv that have no cluster.
 func (s *Store) EvaluateUnboundHosts(ctx context.Context, infraEnvID uuid.UUID, decide Decide) error {
 	return s.evaluate(ctx, func(tx pgx.Tx, lock string) (*snapshot, error) {
-		p := &snapshot{}
+		p, err := readMark(ctx, tx, infraEnvID)
+		if err != nil {
+			return nil, err
+		}
 		return p, s.readPictured(ctx, tx, p, lock, `h.infra_env_id = $1 and h.cluster_id is null`, infraEnvID)
 	}, decide)
 }
@@ -113,7 +119,7 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) 
 		return err
 	}
 	chunks := slices.Collect(slices.Chunk(d.Hosts, evaluationChunk))
-	last := d.Cluster != nil || len(t.batch.QueuedQueries) > 0
+	last := d.Cluster != nil || p.mark.behind() || len(t.batch.QueuedQueries) > 0
 	if len(chunks) == 0 && last {
 		chunks = append(chunks, nil)
 	}
@@ -175,11 +181,15 @@ func (s *Store) writeRest(ctx context.Context, tx pgx.Tx, t *Tx, p *snapshot, d 
 			return err
 		}
 	}
+	if p.mark.behind() {
+		t.batch.Queue(`update pulses set evaluated = greatest(evaluated, $2) where subject_id = $1`, p.mark.SubjectID, p.mark.dirty)
+	}
 	return t.flush(ctx, tx)
 }
 
 // snapshot holds the rows an evaluation decides on, with their versions.
 type snapshot struct {
+	mark           RefreshMark // read before the rows
 	cluster        *model.Cluster
 	clusterVersion string
 	hosts          []*model.Host
@@ -195,6 +205,16 @@ func (p *snapshot) host(h *model.Host) (*model.Host, bool) {
 		return nil, false
 	}
 	return p.hosts[i], true
+}
+
+// readMark begins a snapshot. What changes from now on is behind the evaluation.
+func readMark(ctx context.Context, tx pgx.Tx, subjectID uuid.UUID) (*snapshot, error) {
+	p := &snapshot{mark: RefreshMark{SubjectID: subjectID}}
+	err := tx.QueryRow(ctx, `select dirty, evaluated from pulses where subject_id = $1`, subjectID).Scan(&p.mark.dirty, &p.mark.evaluated)
+	if err != nil && !isNoRows(err) {
+		return nil, fmt.Errorf("read mark of %s: %w", subjectID, err)
+	}
+	return p, nil
 }
 
 func (s *Store) readPictured(ctx context.Context, tx pgx.Tx, p *snapshot, lock, where string, arg any) error {

@@ -116,6 +116,62 @@ func TestStepAskedForOnceMoreTakesThePlaceOfTheOneBefore(t *testing.T) {
 	require.Equal(t, "image-write-2", steps[0].ID)
 }
 
+// installing is a host in the third installation of its cluster.
+func installing(t *testing.T, s *store.Store) (*model.Cluster, *model.Host) {
+	t.Helper()
+	c := newCluster(t, s)
+	h := newHost(t, s, &c.ID)
+	setAttempt(t, s, c, 3)
+	setHost(t, s, h, func(h *model.Host) { h.Status = model.HostInstalling })
+	return c, h
+}
+
+// deliver gives a host its steps, and returns how many.
+func deliver(t *testing.T, s *store.Store, h *model.Host) int {
+	t.Helper()
+	steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, time.Time{})
+	require.NoError(t, err)
+	return len(steps)
+}
+
+// The stage "Installing" of a bootstrap host has three steps. A run that begins it anew finds the first one done while the host
+// does the second, and asks for that afterwards.
+func TestLaterStepOfAStageIsTakenOverByAnotherRunToo(t *testing.T) {
+	t.Parallel()
+	for name, answered := range map[string]bool{"the host does it": false, "the host has done it": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t)
+			c, h := installing(t, s)
+			command := func(step, id, run string) model.PendingActivity {
+				row := writing(c, h, id, run, 3)
+				row.Type, row.Fence.HostTry, row.TaskToken = step, 1, []byte("token of "+run)
+				now, err := s.ArmActivity(t.Context(), row)
+				require.NoError(t, err)
+				return now
+			}
+			answer := func(step string) {
+				_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, tx *store.Tx) error {
+					tx.StepReplied(h, store.Reply{StepID: step})
+					return nil
+				})
+				require.NoError(t, err)
+			}
+			command("disk-clean", "disk-clean-1", "run-1")
+			require.Equal(t, 1, deliver(t, s, h))
+			answer("disk-clean-1")
+			command("bootstrap-start", "bootstrap-start-1", "run-1")
+			require.Equal(t, 1, deliver(t, s, h))
+			if answered {
+				answer("bootstrap-start-1")
+			}
+			require.Equal(t, "disk-clean-1", command("disk-clean", "disk-clean-2", "run-2").ID)
+			require.Equal(t, "bootstrap-start-1", command("bootstrap-start", "bootstrap-start-2", "run-2").ID)
+			require.Zero(t, deliver(t, s, h), "it is commanded once")
+		})
+	}
+}
+
 // A workflow that was reset or begun again in Temporal commands what the host may have begun, or done, for the run before.
 func TestStepOfTheSameTryIsTakenOverByAnotherRun(t *testing.T) {
 	t.Parallel()
@@ -162,10 +218,7 @@ func TestStepOfTheSameTryIsTakenOverByAnotherRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := open(t)
-			c := newCluster(t, s)
-			h := newHost(t, s, &c.ID)
-			setAttempt(t, s, c, 3)
-			setHost(t, s, h, func(h *model.Host) { h.Status = model.HostInstalling })
+			c, h := installing(t, s)
 			command := func(id, run string, try int) model.PendingActivity {
 				step := writing(c, h, id, run, 3)
 				step.Fence.HostTry, step.TaskToken = try, []byte("token of "+run)
@@ -173,13 +226,8 @@ func TestStepOfTheSameTryIsTakenOverByAnotherRun(t *testing.T) {
 				require.NoError(t, err)
 				return now
 			}
-			deliver := func() int {
-				steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, time.Time{})
-				require.NoError(t, err)
-				return len(steps)
-			}
 			command("image-write-1", "run-1", 1)
-			require.Equal(t, 1, deliver())
+			require.Equal(t, 1, deliver(t, s, h))
 			for _, do := range tt.before {
 				do(t, s, h)
 			}
@@ -187,7 +235,7 @@ func TestStepOfTheSameTryIsTakenOverByAnotherRun(t *testing.T) {
 			require.Equal(t, tt.id, now.ID)
 			require.Equal(t, tt.state, now.State)
 			require.Equal(t, "token of "+tt.run, string(now.TaskToken), "its answer goes to the new run")
-			require.Equal(t, tt.gets, deliver())
+			require.Equal(t, tt.gets, deliver(t, s, h))
 			require.Equal(t, tt.id, command("image-write-2", tt.run, tt.try).ID, "an activity may run twice")
 		})
 	}
@@ -218,20 +266,15 @@ func TestStepThatWasNotSentNeverWillBe(t *testing.T) {
 	s, _ := open(t)
 	c := newCluster(t, s)
 	h := newHost(t, s, &c.ID)
-	deliver := func() int {
-		steps, err := s.DeliverSteps(t.Context(), h.InfraEnvID, h.ID, time.Time{})
-		require.NoError(t, err)
-		return len(steps)
-	}
 	arm(t, s, c, h, "image-write-1", "run-1")
 	for range 2 { // an activity may run twice
 		sent, err := s.VoidUnsent(t.Context(), "host:"+h.ID.String(), "run-1", "image-write")
 		require.NoError(t, err)
 		require.False(t, sent)
 	}
-	require.Zero(t, deliver(), "the host has come back")
+	require.Zero(t, deliver(t, s, h), "the host has come back")
 	arm(t, s, c, h, "image-write-2", "run-1")
-	require.Equal(t, 1, deliver())
+	require.Equal(t, 1, deliver(t, s, h))
 	sent, err := s.VoidUnsent(t.Context(), "host:"+h.ID.String(), "run-1", "image-write")
 	require.NoError(t, err)
 	require.True(t, sent)
@@ -251,7 +294,6 @@ func TestRandomOrdersDeliverEachCommandOnceAndOnlyWhereItBelongs(t *testing.T) {
 		start = uint64(time.Now().UnixNano())
 	}
 	s, _ := open(t)
-	delivered := 0
 	for i := range uint64(10) {
 		t.Logf("order of -fence-seed %d", start+i)
 		random := rand.New(rand.NewPCG(start+i, start+i))
@@ -312,10 +354,16 @@ func TestRandomOrdersDeliverEachCommandOnceAndOnlyWhereItBelongs(t *testing.T) {
 				require.Equal(t, open, steps[0].ID)
 				writes[open]++
 				require.Equal(t, 1, writes[open], "each command is handed out once")
-				delivered++
 				open = ""
 			}
 		}
+		// Whatever came before, a host that is where its workflow takes it for gets the next command, once.
+		setHost(t, s, h, func(h *model.Host) { h.Status = model.HostInstalling })
+		register(t, s, h, fmt.Sprint("boot-", boot))
+		last := fmt.Sprintf("image-write-%d-last", i)
+		_, err := s.ArmActivity(t.Context(), ofBoot(writing(c, h, last, "run-last", attempt), fmt.Sprint("boot-", boot)))
+		require.NoError(t, err)
+		require.Equal(t, 1, deliver(t, s, h))
+		require.Zero(t, deliver(t, s, h))
 	}
-	require.Greater(t, delivered, 10, "the orders reach hosts")
 }

@@ -98,16 +98,15 @@ var errBusy = errors.New("in use again")
 
 // DeleteIdleCluster deletes a cluster that is still idle now that its row is locked; it returns false when the
 // cluster is in use again, or deleted already.
-func (s *Store) DeleteIdleCluster(ctx context.Context, id uuid.UUID, since time.Time, fn func(*model.Cluster, *Tx)) (bool, error) {
+func (s *Store) DeleteIdleCluster(ctx context.Context, id uuid.UUID, since time.Time, fn DeletesCluster) (bool, error) {
 	return s.deleteIdle(ctx, func(tx pgx.Tx) error {
-		return s.deleteCluster(ctx, tx, id, func(c *model.Cluster, t *Tx) error {
+		return s.deleteCluster(ctx, tx, id, func(c *model.Cluster, borrowed []*model.Host, t *Tx) error {
 			if err := stillIdle(
 				ctx, tx, `select exists (select from clusters c where c.id = @id and `+idleClusters+`)`, id, since,
 			); err != nil {
 				return err
 			}
-			fn(c, t)
-			return nil
+			return fn(c, borrowed, t)
 		})
 	})
 }

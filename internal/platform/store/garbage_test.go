@@ -71,12 +71,12 @@ func TestOnlyClustersThatWereLeftAloneAreIdle(t *testing.T) {
 			ids, err := y.today.IdleClusters(t.Context(), y.since, uuid.Nil, 10)
 			require.NoError(t, err)
 			require.Equal(t, test.idle, len(ids) == 1)
-			deleted, err := y.today.DeleteIdleCluster(t.Context(), c.ID, y.since, func(*model.Cluster, *store.Tx) {})
+			deleted, err := y.today.DeleteIdleCluster(t.Context(), c.ID, y.since, accepting)
 			require.NoError(t, err)
 			require.Equal(t, test.idle, deleted)
 			_, err = y.today.Cluster(t.Context(), c.ID)
 			require.Equal(t, test.idle, err != nil)
-			again, err := y.today.DeleteIdleCluster(t.Context(), c.ID, y.since, func(*model.Cluster, *store.Tx) {})
+			again, err := y.today.DeleteIdleCluster(t.Context(), c.ID, y.since, accepting)
 			require.NoError(t, err)
 			require.False(t, again, "once")
 		})
@@ -186,7 +186,7 @@ func TestPurgeLeavesNothingOfWhatWasDeletedAndEverythingElse(t *testing.T) {
 			return nil
 		}))
 	}
-	require.NoError(t, y.before.DeleteCluster(ctx, gone.ID, func(*model.Cluster, *store.Tx) error { return nil }))
+	require.NoError(t, y.before.DeleteCluster(ctx, gone.ID, func(*model.Cluster, []*model.Host, *store.Tx) error { return nil }))
 	found, err := y.today.PurgeCluster(ctx, kept.ID)
 	require.NoError(t, err)
 	require.False(t, found, "it is not deleted")

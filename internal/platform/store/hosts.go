@@ -162,10 +162,18 @@ func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUI
 	return h, before, err
 }
 
-func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, clusterID uuid.UUID) ([]*model.Host, []rowState, error) {
+// The conditions of lockHosts.
+const (
+	hostsOfCluster = `h.cluster_id = $1`
+	// borrowedHosts are those that a cluster took from a pool: no InfraEnv of its own has them.
+	borrowedHosts = `h.cluster_id = $1 and not exists (
+		  select from infra_envs e where e.id = h.infra_env_id and (e.cluster_id = $1 or e.deleted_at is not null))`
+)
+
+func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, which string, clusterID uuid.UUID) ([]*model.Host, []rowState, error) {
 	rows, err := tx.Query(ctx, `
 		select `+hostColumns+` from `+hostTables+`
-		where h.cluster_id = $1 and h.deleted_at is null
+		where `+which+` and h.deleted_at is null
 		order by h.infra_env_id, h.id
 		for update of h`, clusterID)
 	if err != nil {

@@ -20,7 +20,7 @@ func set(t *testing.T, s *store.Store, h *model.Host, fn func(*model.Host)) {
 	require.NoError(t, err)
 }
 
-func accepting(*model.Cluster, *store.Tx) error { return nil }
+func accepting(*model.Cluster, []*model.Host, *store.Tx) error { return nil }
 
 func TestClusterThatTakesHostsIsKeptWhileOneIsInstalled(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,10 +20,10 @@ const activityColumns = `
 
 // ArmActivity writes the row of an activity, or gives the existing row of an earlier
 // attempt the new task token. A step that an older run of the workflow commanded in the same try of the host becomes that of
-// this run: it is not commanded twice. Other rows of older runs are voided, and open ones of the same step and
-// host: its workflow waits for the newest only. The row as it then stands is returned: a reported or done one needs no waiting. A
-// step whose fence does not hold is not written: it is an ErrConflict, or an ErrUnavailable where its host alone has booted
-// again, which may be asked for once more.
+// this run: it is not commanded twice. Other rows of older runs are voided, but for what the host has in this try, and open ones
+// of the same step and host: its workflow waits for the newest only. The row as it then stands is returned: a reported or done
+// one needs no waiting. A step whose fence does not hold is not written: it is an ErrConflict, or an ErrUnavailable where its
+// host alone has booted again, which may be asked for once more. Without its cluster, or the host of a step, it is an ErrNotFound.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
 	args, err := json.Marshal(i.Args)
 	if err != nil {
@@ -31,6 +32,11 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 	var out model.PendingActivity
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
+		// The row refers to its cluster. Without this the reference would be locked after the host, against the order of those
+		// who change a cluster and its hosts.
+		if err := tx.QueryRow(ctx, `select from clusters where id = $1 for key share`, i.ClusterID).Scan(); err != nil {
+			return notFound(err, "cluster", i.ClusterID)
+		}
 		reached := false
 		switch i.Kind {
 		case model.ActivityStatus:
@@ -67,9 +73,14 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 				  and state in ('pending', 'sent')`,
 				i.WorkflowID, i.RunID, i.Type, i.ID, t.now, i.InfraEnvID, i.HostID)
 		}
+		// What the host has, or has answered, in this try stays: this run asks for it when it gets there.
 		t.batch.Queue(`
 			update pending_activities set state = 'superseded', done_at = $3
-			where workflow_id = $1 and run_id <> $2 and state in ('pending', 'sent', 'reported')`, i.WorkflowID, i.RunID, t.now)
+			where workflow_id = $1 and run_id <> $2 and state in ('pending', 'sent', 'reported')
+			  and not (kind = 'step' and state <> 'pending' and infra_env_id is not distinct from $4 and host_id is not distinct from $5
+			    and coalesce(host_try = nullif($6::int, 0), false)
+			    and cluster_attempt is not distinct from nullif($7::int, 0) and host_attempt is not distinct from nullif($8::int, 0))`,
+			i.WorkflowID, i.RunID, t.now, i.InfraEnvID, i.HostID, i.Fence.HostTry, i.Fence.ClusterAttempt, i.Fence.HostAttempt)
 		if reached {
 			t.batch.Queue(`update pending_activities set state = 'reported', reported_at = $2 where id = $1 and state = 'pending'`, i.ID, t.now)
 		}
@@ -170,21 +181,40 @@ type Reply struct {
 	ExitCode int
 	Output   string // at most 32 KiB is kept
 	Error    string
+	// ByType is the type of the step for a reply that counts whatever id it has; empty for others.
+	ByType string
 }
 
 const maxKeptOutput = 32 << 10
 
 // StepReplied records a reply. It changes nothing when the id is not an open step of
-// the host: a discovery step, a second reply, or one that was voided.
+// the host: a discovery step, a second reply, or one that was voided. A reply that counts by its type is one to the open step
+// of that type when no step of the host has its id.
 func (t *Tx) StepReplied(h *model.Host, r Reply) {
 	output := r.Output
 	if len(output) > maxKeptOutput {
 		output = output[:maxKeptOutput]
 	}
 	t.batch.Queue(`
-		update pending_activities set state = 'reported', reported_at = $7, exit_code = $4, output = $5, error = $6
-		where id = $3 and infra_env_id = $1 and host_id = $2 and kind = 'step' and state in ('pending', 'sent')`,
-		h.InfraEnvID, h.ID, r.StepID, r.ExitCode, sanitize(output), sanitize(r.Error), t.now)
+		update pending_activities i set state = 'reported', reported_at = $7, exit_code = $4, output = $5, error = $6
+		where infra_env_id = $1 and host_id = $2 and kind = 'step' and state in ('pending', 'sent')
+		  and (id = $3 or type = $8 and not exists (
+		    select from pending_activities k where k.infra_env_id = $1 and k.host_id = $2 and k.id = $3))`,
+		h.InfraEnvID, h.ID, r.StepID, r.ExitCode, sanitize(output), sanitize(r.Error), t.now, r.ByType)
+	t.notify(channelReported, cmp.Or(r.StepID, h.ID.String()))
+}
+
+// StepBlocked is StepReplied for a step that its host could not begin because another one of its type holds it up. Without one
+// that failed since the host was booted, that is the step itself, handed out before: it stays open.
+func (t *Tx) StepBlocked(h *model.Host, r Reply) {
+	t.batch.Queue(`
+		update pending_activities i set state = 'reported', reported_at = $6, exit_code = $4, error = $5
+		where i.id = $3 and i.infra_env_id = $1 and i.host_id = $2 and i.kind = 'step' and i.state in ('pending', 'sent')
+		  and exists (
+		    select from pending_activities e
+		    where e.infra_env_id = $1 and e.host_id = $2 and e.kind = 'step' and e.type = i.type and e.id <> i.id
+		      and e.boot is not distinct from i.boot and e.state not in ('pending', 'sent') and e.exit_code <> 0)`,
+		h.InfraEnvID, h.ID, r.StepID, r.ExitCode, sanitize(r.Error), t.now)
 	t.notify(channelReported, r.StepID)
 }
 

@@ -13,10 +13,15 @@ import (
 
 // RefreshMark is a claim to evaluate a cluster, or the unbound hosts of an InfraEnv, after a change.
 type RefreshMark struct {
-	SubjectID uuid.UUID
-	Cluster   bool
-	dirty     int64
+	SubjectID        uuid.UUID
+	Cluster          bool
+	dirty, evaluated int64
 }
+
+func (p RefreshMark) behind() bool { return p.dirty > p.evaluated }
+
+// Evaluated reports that another evaluation knew the change already, such as that of a reader (see Behind).
+func (p RefreshMark) Evaluated() bool { return !p.behind() }
 
 // ClaimRefresh claims the oldest due evaluation for the lease; it returns false when none is due. A claim that
 // is not finished becomes due again when its lease ends.
@@ -33,7 +38,7 @@ func (s *Store) ClaimRefresh(ctx context.Context, lease time.Duration) (RefreshM
 		  limit 1
 		  for update skip locked
 		)
-		returning subject_id, kind, dirty`, now, now.Add(lease)).Scan(&p.SubjectID, &kind, &p.dirty)
+		returning subject_id, kind, dirty, evaluated`, now, now.Add(lease)).Scan(&p.SubjectID, &kind, &p.dirty, &p.evaluated)
 	if isNoRows(err) {
 		return p, false, nil
 	}
@@ -50,6 +55,43 @@ func (s *Store) FinishRefresh(ctx context.Context, p RefreshMark, notBefore time
 		update pulses set refresh_at = case when dirty = $2 then null else $3::timestamptz end
 		where subject_id = $1`, p.SubjectID, p.dirty, notBefore)
 	return err
+}
+
+// Reading selects what somebody is about to read: a cluster, a host, the hosts of an InfraEnv, or with a zero value all
+// clusters.
+type Reading struct {
+	ClusterID, InfraEnvID, HostID uuid.UUID
+}
+
+// Behind returns the marks, at most limit, of clusters and InfraEnvs in a reading that changed since they were evaluated
+// and have at most the given number of hosts.
+func (s *Store) Behind(ctx context.Context, of Reading, hosts, limit int) ([]RefreshMark, error) {
+	subjects, args := `p.kind = 'cluster'`, []any{hosts, limit}
+	switch {
+	case of.ClusterID != uuid.Nil:
+		subjects, args = `p.subject_id = $3`, append(args, of.ClusterID)
+	case of.HostID != uuid.Nil:
+		subjects = `p.subject_id = (select coalesce(h.cluster_id, h.infra_env_id) from hosts h where h.infra_env_id = $3 and h.id = $4)`
+		args = append(args, of.InfraEnvID, of.HostID)
+	case of.InfraEnvID != uuid.Nil:
+		subjects = `p.subject_id in (select coalesce(h.cluster_id, h.infra_env_id) from hosts h where h.infra_env_id = $3)`
+		args = append(args, of.InfraEnvID)
+	}
+	rows, err := s.pool.Query(ctx, `
+		select p.subject_id, p.kind = 'cluster', p.dirty, p.evaluated from pulses p
+		where p.dirty > p.evaluated and `+subjects+`
+		  and case p.kind
+		    when 'cluster' then (select count(*) from hosts h where h.cluster_id = p.subject_id and h.deleted_at is null)
+		    else (select count(*) from hosts h where h.infra_env_id = p.subject_id and h.cluster_id is null and h.deleted_at is null)
+		  end <= $1
+		limit $2`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read marks: %w", err)
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (p RefreshMark, err error) {
+		err = row.Scan(&p.SubjectID, &p.Cluster, &p.dirty, &p.evaluated)
+		return p, err
+	})
 }
 
 // NextRefresh returns when the next evaluation is due; false when none is.

@@ -47,7 +47,7 @@ func TestOperatorsByClusterLeavesDeletedClustersOut(t *testing.T) {
 		}
 		return nil
 	}))
-	require.NoError(t, s.DeleteCluster(t.Context(), gone.ID, func(*model.Cluster, *store.Tx) error { return nil }))
+	require.NoError(t, s.DeleteCluster(t.Context(), gone.ID, func(*model.Cluster, []*model.Host, *store.Tx) error { return nil }))
 	operators, err := s.OperatorsByCluster(t.Context())
 	require.NoError(t, err)
 	require.Len(t, operators, 1)

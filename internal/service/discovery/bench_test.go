@@ -1,9 +1,11 @@
 package discovery_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -236,4 +238,47 @@ func BenchmarkRefresh(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*hosts), "us/host")
 		})
 	}
+}
+
+// BenchmarkReady measures the time from the last answer of five hosts to the first look that shows their cluster ready, by
+// a client that looks every 50 ms.
+func BenchmarkReady(b *testing.B) {
+	l := newLab(b)
+	l.run(b)
+	var waits []time.Duration
+	for b.Loop() {
+		c, env := l.cluster(b)
+		var mu sync.Mutex
+		var answered time.Time
+		ctx, stop := context.WithCancel(b.Context())
+		var wg sync.WaitGroup
+		for i := range 5 {
+			m := l.machine(env, i)
+			m.replied = func() {
+				mu.Lock()
+				answered = time.Now()
+				mu.Unlock()
+			}
+			_, err := m.service.Register(b.Context(), discovery.RegisterInput{
+				InfraEnvID: m.infraEnv, HostID: m.id, AgentVersion: "agent:1", AgentSteps: m.agentSteps,
+			})
+			require.NoError(b, err)
+			wg.Go(func() { m.live(ctx) })
+		}
+		for {
+			require.NoError(b, l.service.BringUpToDate(b.Context(), store.Reading{ClusterID: c.ID}))
+			if l.readCluster(b, c.ID).Status == model.ClusterReady {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		mu.Lock()
+		waits = append(waits, time.Since(answered))
+		mu.Unlock()
+		stop()
+		wg.Wait()
+	}
+	slices.Sort(waits)
+	b.ReportMetric(waits[len(waits)/2].Seconds(), "s-p50")
+	b.ReportMetric(waits[(len(waits)*95+99)/100-1].Seconds(), "s-p95")
 }

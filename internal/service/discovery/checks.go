@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -24,9 +25,9 @@ func readDiskSpeed(_ context.Context, s *Service, _ sender, r wire.StepReply) (a
 		return answer{}, err
 	}
 	return answer{apply: func(h *model.Host, t *store.Tx) bool {
-		path := speed.Path
-		if path == "" {
-			path = h.InstallationDiskPath
+		path := cmp.Or(speed.Path, h.InstallationDiskPath)
+		if d := validation.FindDisk(h.Inventory, path); d != nil {
+			path = devicePath(d) // agents repeat the name they were given, or another one of the same disk
 		}
 		if path == "" {
 			return false

@@ -31,6 +31,7 @@ type machine struct {
 	// instead gives other replies, by step type; nil withholds the reply.
 	instead map[wire.StepType]func(wire.Step) *wire.StepReply
 	asked   map[wire.StepType]int
+	replied func() // called after each reply of live, if set
 }
 
 func (l *lab) machine(env *model.InfraEnv, number int) *machine {
@@ -77,6 +78,9 @@ func (m *machine) live(ctx context.Context) {
 		for _, step := range steps.Instructions {
 			if reply := m.answer(step); reply != nil {
 				_ = m.service.Reply(ctx, m.infraEnv, m.id, *reply)
+				if m.replied != nil {
+					m.replied()
+				}
 			}
 		}
 	}

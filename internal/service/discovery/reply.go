@@ -20,7 +20,7 @@ const (
 	// exitMediaGone is the exit code of any step on a host that cannot read its
 	// discovery media any more (docs/reference/agent-protocol.md, "Lost boot medium").
 	exitMediaGone = 256
-	// exitContainerExists is how a foreign agent ends an install step that runs already.
+	// exitContainerExists is how a foreign agent ends an install step whose container exists already.
 	exitContainerExists = 125
 	// exitMalformed stands in for the exit code of a step that succeeded but whose
 	// output cannot be read.
@@ -56,7 +56,11 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 		update = s.store.UpdateHost
 	}
 	h, err := update(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
-		if !a.nothing && !stillRunning(r) {
+		switch {
+		case a.nothing:
+		case containerExists(r):
+			t.StepBlocked(h, store.Reply{StepID: r.StepID, ExitCode: r.ExitCode, Error: containerLeft + r.Error})
+		default:
 			handOn(h, r, malformed, t)
 		}
 		changed := mediaBack(h, r)
@@ -85,22 +89,39 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 	return nil
 }
 
-// stillRunning is the answer of a foreign agent that was handed its install step twice.
-func stillRunning(r wire.StepReply) bool {
+// containerLeft is what a user has to do when the container of a failed installation prevents the next one.
+const containerLeft = "the installer that failed before is still on the host: boot the host from the discovery image, then retry: "
+
+// containerExists is the answer of a foreign agent whose host has a container of the installer already: the step was handed
+// out twice and runs, or an earlier one failed and left its container (openshift/assisted-installer-agent,
+// src/commands/actions/install_cmd.go: podman run without --rm).
+func containerExists(r wire.StepReply) bool {
 	return r.StepType == wire.StepTypeInstall && r.ExitCode == exitContainerExists && strings.Contains(r.Error, "already in use")
 }
 
 // handOn gives a result to the workflow that waits for it; discovery's own steps
 // have no workflow. A result that cannot be parsed is a failure.
 func handOn(h *model.Host, r wire.StepReply, malformed error, t *store.Tx) {
-	if r.StepID == "" || h.Facts[model.Fact(r.StepType)].StepID == r.StepID {
+	reply := store.Reply{StepID: r.StepID, ExitCode: r.ExitCode, Output: r.Output, Error: r.Error, ByType: countsByType(h, r)}
+	if reply.ByType == "" && (r.StepID == "" || h.Facts[model.Fact(r.StepType)].StepID == r.StepID) {
 		return
 	}
-	reply := store.Reply{StepID: r.StepID, ExitCode: r.ExitCode, Output: r.Output, Error: r.Error}
 	if malformed != nil && r.ExitCode == 0 {
 		reply.ExitCode, reply.Error = exitMalformed, malformed.Error()
 	}
 	t.StepReplied(h, reply)
+}
+
+// countsByType returns the type of a step whose reply counts whatever id it has, as all do in openshift/assisted-service
+// (internal/bminventory/inventory.go, handleReplyByType): that of a check, which
+// writes nothing, and of an install step that failed, which ends an attempt.
+func countsByType(h *model.Host, r wire.StepReply) string {
+	row, _ := steps.Of(r.StepType)
+	failedInstall := r.StepType == wire.StepTypeInstall && r.ExitCode != 0 && h.AgentSteps == model.InstallStep
+	if !row.Check && !failedInstall {
+		return ""
+	}
+	return string(r.StepType)
 }
 
 // recordAnswer notes that a step of discovery was answered, whatever id it had.

@@ -2,6 +2,7 @@ package discovery_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
@@ -171,6 +172,39 @@ func TestRepliesToAWorkflow(t *testing.T) {
 	}
 }
 
+// The existing service looks at the type of a reply alone; simulators of hosts make ids up.
+func TestRepliesToChecksCountWhateverTheirIDIs(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	c, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.register(t)
+	m.answerAll(t)
+	m.set(t, func(h *model.Host) { h.Status, h.AgentSteps = model.HostPreparingForInstallation, model.InstallStep })
+	speed, install := wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeInstall
+
+	m.arm(t, c, string(speed), "speed")
+	disk := m.read(t).InstallationDiskPath
+	byID := m.read(t).InstallationDiskID
+	require.NotEqual(t, disk, byID)
+	output := fmt.Sprintf(`{"io_sync_duration":3,"path":%q}`, byID)
+	require.NoError(t, m.reply(t, wire.StepReply{StepType: speed, StepID: "made-up", Output: output}))
+	require.Equal(t, model.ActivityReported, m.activity(t, c, "speed").State)
+	require.Equal(t, model.DiskSpeed{Tested: true, SyncDurationMS: 3}, m.read(t).DiskSpeed[disk], "its disk has another name here")
+
+	m.arm(t, c, string(speed), "again")
+	require.NoError(t, m.reply(t, wire.StepReply{StepType: speed, StepID: "speed-" + m.id.String(), ExitCode: 1}))
+	require.Equal(t, model.ActivityPending, m.activity(t, c, "again").State, "a late reply to a step that is over counts for no other")
+
+	m.set(t, func(h *model.Host) { h.Status = model.HostInstalling })
+	m.arm(t, c, string(install), "install")
+	require.NoError(t, m.reply(t, wire.StepReply{StepType: install, StepID: "made-up"}))
+	require.Equal(t, model.ActivityPending, m.activity(t, c, "install").State, "stages say that it succeeded")
+	require.NoError(t, m.reply(t, wire.StepReply{StepType: install, StepID: "made-up", ExitCode: 1, Error: "I/O error"}))
+	require.Equal(t, model.ActivityReported, m.activity(t, c, "install").State)
+	require.Equal(t, "I/O error", m.activity(t, c, "install").Error)
+}
+
 func TestChecksBeforeAnInstallationAreStored(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -248,4 +282,29 @@ func TestDuplicateHostnamesHoldBothHostsUp(t *testing.T) {
 	l.reaches(t, c.ID, model.ClusterReady)
 	require.Equal(t, model.HostKnown, a.read(t).Status)
 	require.GreaterOrEqual(t, l.events(t, c.ID)["host_validation_fixed"], 2)
+}
+
+func TestContainerOfAFailedInstallationFailsTheNextStep(t *testing.T) {
+	t.Parallel()
+	// What an agent of openshift/assisted-installer-agent answers: podman's text and exit code for a name that is taken.
+	taken := wire.StepReply{
+		StepType: wire.StepTypeInstall, ExitCode: 125,
+		Error: `Error: creating container storage: the container name "assisted-installer" is already in use`,
+	}
+	l := newLab(t)
+	c, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.register(t)
+	m.installing(t, c, "")
+	m.arm(t, c, "install", "step-1")
+	failed := wire.StepReply{StepType: wire.StepTypeInstall, StepID: "step-1-" + m.id.String(), ExitCode: 1, Error: "Input/output error"}
+	require.NoError(t, m.reply(t, failed))
+	m.arm(t, c, "install", "step-2")
+	taken.StepID = "step-2-" + m.id.String()
+	require.NoError(t, m.reply(t, taken))
+	again := m.activity(t, c, "step-2")
+	require.Equal(t, model.ActivityReported, again.State)
+	require.Equal(t, 125, again.ExitCode)
+	require.Contains(t, again.Error, "boot the host from the discovery image, then retry")
+	require.Contains(t, again.Error, "already in use")
 }

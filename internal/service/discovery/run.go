@@ -103,12 +103,9 @@ func (r *refresher) wait(ctx context.Context, failed bool) bool {
 func (r *refresher) evaluate(ctx context.Context, p store.RefreshMark) {
 	begun := r.now()
 	var err error
-	if p.Cluster {
-		err = r.RefreshCluster(ctx, p.SubjectID)
-	} else {
-		err = r.RefreshInfraEnv(ctx, p.SubjectID)
+	if !p.Evaluated() {
+		err = r.refresh(ctx, p)
 	}
-	r.options.Meter.Evaluated(r.now().Sub(begun))
 	rest := min(max(restShare*r.now().Sub(begun), minRest), maxRest)
 	<-r.slots
 	if err != nil && !errors.Is(err, model.ErrNotFound) && ctx.Err() == nil {

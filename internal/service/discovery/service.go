@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
@@ -72,6 +74,7 @@ type Service struct {
 	started  time.Time
 	peers    peerCache
 	checkIns checkIns
+	readers  singleflight.Group // evaluations that readers wait for, by subject
 }
 
 // New makes a Service.

@@ -19,7 +19,7 @@ func (s *Service) Accept(ctx context.Context, id uuid.UUID) (int, error) {
 		return 0, err
 	}
 	attempt := 0
-	err := UpdateCluster(ctx, s.store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := UpdateAll(ctx, s.store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if _, err := lifecycle.ApplyCluster(c, lifecycle.PrepareCluster, ClusterFacts(c, hosts, tx), tx); err != nil {
 			return model.Conflictf("cluster %s cannot be installed: require status ready, found %s (%s)", c.Name, c.Status, c.StatusInfo)
 		}
@@ -123,7 +123,7 @@ func (s *Service) CheckHostReset(h *model.Host) error {
 // Continue writes down that another workflow continues an attempt to install a cluster, because its own was lost. It is false
 // when the attempt is over by now.
 func (s *Service) Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error) {
-	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
 		underWay = c.InstallationRuns() && c.InstallAttempt == attempt && c.WorkflowStarted
 		if underWay {
 			tx.Event(events.New(events.InstallationContinued, lifecycle.AboutCluster(c), events.Props{"reason": reason}, tx.Now()))

@@ -4,6 +4,7 @@ package installation
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,6 +20,8 @@ type Options struct {
 	Store     *store.Store
 	Blob      *blob.Store
 	Discovery *discovery.Service
+	// Completion is how long a controller may stay silent after the last fact of an installed cluster; 0: without a limit.
+	Completion time.Duration
 }
 
 // Service accepts commands and records reports. It is safe for concurrent use.
@@ -26,11 +29,12 @@ type Service struct {
 	store     *store.Store
 	blob      *blob.Store
 	discovery *discovery.Service
+	silence   time.Duration
 }
 
 // New makes a Service.
 func New(o Options) *Service {
-	return &Service{store: o.Store, blob: o.Blob, discovery: o.Discovery}
+	return &Service{store: o.Store, blob: o.Blob, discovery: o.Discovery, silence: o.Completion}
 }
 
 // Key is the place of a cluster's file in the blob store.
@@ -50,9 +54,21 @@ func ClusterFacts(c *model.Cluster, hosts []*model.Host, tx *store.Tx) lifecycle
 	return lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Now: tx.Now(), AwaitingRetry: c.DecisionOpen})
 }
 
-// UpdateCluster runs fn on a cluster and its hosts in one transaction and marks the cluster for evaluation. fn may run
+// UpdateCluster runs fn on a cluster, not on its hosts, in one transaction and marks the cluster for evaluation. fn may run
 // more than once. Its error is returned, and nothing is written then.
-func UpdateCluster(ctx context.Context, s *store.Store, id uuid.UUID, fn func(*model.Cluster, []*model.Host, *store.Tx) error) error {
+func UpdateCluster(ctx context.Context, s *store.Store, id uuid.UUID, fn func(*model.Cluster, *store.Tx) error) error {
+	_, err := s.UpdateCluster(ctx, id, func(c *model.Cluster, tx *store.Tx) error {
+		if err := fn(c, tx); err != nil {
+			return err
+		}
+		tx.RefreshCluster(id)
+		return nil
+	})
+	return err
+}
+
+// UpdateAll is UpdateCluster with all hosts of the cluster. Whatever they report waits meanwhile.
+func UpdateAll(ctx context.Context, s *store.Store, id uuid.UUID, fn func(*model.Cluster, []*model.Host, *store.Tx) error) error {
 	return s.UpdateInstallation(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := fn(c, hosts, tx); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,7 +20,7 @@ func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 	if at < 0 {
 		return model.Invalidf("require a finalizing stage of the API, found %q", stage)
 	}
-	return UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	return UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
 		if c.Progress.FinalizingStage == stage {
 			return nil
 		}
@@ -82,7 +83,7 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 	if _, err := s.blob.PutSecret(ctx, Key(id, "kubeconfig"), merged); err != nil {
 		return err
 	}
-	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
 		if c.IngressCertAt.IsZero() {
 			c.IngressCertAt = tx.Now()
 		}
@@ -96,7 +97,7 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 
 // Complete records the controller's final report.
 func (s *Service) Complete(ctx context.Context, id uuid.UUID, success bool, errorInfo string) error {
-	err := UpdateCluster(ctx, s.store, id, func(c *model.Cluster, _ []*model.Host, tx *store.Tx) error {
+	err := UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
 		if c.Status == model.ClusterInstalled {
 			return nil
 		}
@@ -128,9 +129,39 @@ func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone
 	case model.MilestoneIngressCertificate:
 		return !c.IngressCertAt.IsZero(), "", nil
 	case model.MilestoneCompletion:
-		return c.Completion != nil, "", nil
+		if c.Completion != nil {
+			return true, "", nil
+		}
+		since, err := s.complete(ctx, c)
+		return err == nil && !since.IsZero() && s.silence > 0 && s.store.Now().Sub(since) >= s.silence, "", err
 	}
 	return false, "", fmt.Errorf("unknown milestone %q", m)
+}
+
+// complete is since when all facts of an installed cluster hold: hosts, operators and the ingress certificate; zero while one
+// is missing. A controller of another make that ends before its last report leaves no more (openshift/assisted-service,
+// internal/cluster/transition.go, hasClusterCompleteInstallation: it waits for no report of completion).
+func (s *Service) complete(ctx context.Context, c *model.Cluster) (time.Time, error) {
+	operators, err := s.store.MonitoredOperators(ctx, c.ID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	hosts, err := s.store.ClusterHosts(ctx, c.ID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	installed := !slices.ContainsFunc(hosts, func(h *model.Host) bool { return !lifecycle.InstalledHosts.Has(h.Status) })
+	if c.IngressCertAt.IsZero() || !installed || len(operators) == 0 || !lifecycle.OperatorsDone(operators) {
+		return time.Time{}, nil
+	}
+	facts := []time.Time{c.IngressCertAt, c.Progress.FinalizingStageStartedAt}
+	for _, o := range operators {
+		facts = append(facts, o.StatusUpdatedAt)
+	}
+	for _, h := range hosts {
+		facts = append(facts, h.Progress.StageUpdatedAt)
+	}
+	return slices.MaxFunc(facts, time.Time.Compare), nil
 }
 
 // CheckMilestones finishes the milestones of a cluster that are reached. Besides the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
+	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 )
@@ -20,7 +21,7 @@ const (
 )
 
 // Codec seals every payload and, through the failure converter, every failure
-// message. Secrets never enter workflows; this is the second line.
+// message but those of refused commands. Secrets never enter workflows; this is the second line.
 type Codec struct{ Sealer Sealer }
 
 // Encode implements converter.PayloadCodec.
@@ -62,7 +63,23 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 // Converters are the data and failure converters every client and worker uses.
 func Converters(s Sealer) (converter.DataConverter, converter.FailureConverter) {
 	data := sealedInputs{converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), Codec{Sealer: s})}
-	return data, temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
+	return data, openRefusals{temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: data, EncodeCommonAttributes: true,
-	})
+	})}
+}
+
+// refusal is the type of the errors with which workflows refuse commands (reject in workflows/cluster_commands.go).
+const refusal = "Conflict"
+
+// openRefusals leaves the message of a refusal readable without the codec: the dialog of Temporal's web UI that sends an
+// Update does not ask it. The sealed copy stays beside the message, as do sealed details, stack traces and causes.
+type openRefusals struct{ converter.FailureConverter }
+
+// ErrorToFailure implements converter.FailureConverter.
+func (o openRefusals) ErrorToFailure(err error) *failurepb.Failure {
+	failure := o.FailureConverter.ErrorToFailure(err)
+	if refused, ok := err.(*temporal.ApplicationError); ok && refused.Type() == refusal { //nolint:errorlint // its causes stay sealed
+		failure.Message = refused.Message()
+	}
+	return failure
 }

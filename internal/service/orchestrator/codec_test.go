@@ -39,6 +39,42 @@ func TestPayloadsAndFailuresAreSealed(t *testing.T) {
 	require.Equal(t, "pull secret abc123 was refused", app.Message())
 }
 
+// A refusal is shown by programs that have no codec. What comes with it, and errors that contain one, stay sealed.
+func TestMessagesOfRefusalsAreOpen(t *testing.T) {
+	t.Parallel()
+	_, failures := orchestrator.Converters(sealer(t))
+	refused := temporal.NewApplicationErrorWithOptions("the installation is paused already", "Conflict", temporal.ApplicationErrorOptions{
+		Cause: errors.New("caused by abc123"), Details: []any{"details abc123"},
+	})
+	failure := failures.ErrorToFailure(refused)
+	stored, err := protojson.Marshal(failure)
+	require.NoError(t, err)
+	require.Equal(t, "the installation is paused already", failure.GetMessage())
+	require.NotContains(t, string(stored), "abc123")
+	var back *temporal.ApplicationError
+	require.ErrorAs(t, failures.FailureToError(failure), &back)
+	require.Equal(t, "the installation is paused already", back.Message())
+	require.ErrorContains(t, errors.Unwrap(back), "caused by abc123")
+
+	wrapping := temporal.NewApplicationErrorWithCause("pull secret abc123", "Refused", refused)
+	stored, err = protojson.Marshal(failures.ErrorToFailure(wrapping))
+	require.NoError(t, err)
+	require.NotContains(t, string(stored), "abc123")
+	require.NotContains(t, string(stored), "paused already")
+}
+
+// Histories hold refusals that were sealed whole.
+func TestSealedRefusalsAreRead(t *testing.T) {
+	t.Parallel()
+	data, failures := orchestrator.Converters(sealer(t))
+	sealed := temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{DataConverter: data, EncodeCommonAttributes: true}).
+		ErrorToFailure(temporal.NewApplicationError("the installation is paused already", "Conflict"))
+	require.Equal(t, "Encoded failure", sealed.GetMessage())
+	var back *temporal.ApplicationError
+	require.ErrorAs(t, failures.FailureToError(sealed), &back)
+	require.Equal(t, "the installation is paused already", back.Message())
+}
+
 func TestPayloadsOfOthersPass(t *testing.T) {
 	t.Parallel()
 	plain := &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("json/plain")}, Data: []byte(`"x"`)}

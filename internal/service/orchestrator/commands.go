@@ -72,7 +72,8 @@ func (o *Orchestrator) startInstallation(ctx context.Context, request activities
 		return err
 	}
 	err = o.startOnce(ctx, starting{
-		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall, request: request,
+		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall,
+		request:    workflows.ClusterRequest{InstallRequest: request},
 		attributes: ofCluster(c, workflows.AttributePhase.ValueSet("accepted")),
 		summary:    fmt.Sprintf("%s: OpenShift %s on %d hosts, installation %d", c.Name, c.OpenShiftVersion, len(hosts), attempt),
 		details: fmt.Sprintf("Installs cluster %s. Where it stands: current details, the query `state`, or `slipway cluster show %s`. "+

@@ -14,7 +14,7 @@ import (
 // inputs are the inputs of all workflows. A workflow is started by the service alone, which seals its input; signals,
 // updates and queries come from users as well, whose tools seal nothing.
 var inputs = map[reflect.Type]bool{
-	reflect.TypeFor[activities.InstallRequest]():     true,
+	reflect.TypeFor[workflows.ClusterRequest]():      true,
 	reflect.TypeFor[activities.AddRequest]():         true,
 	reflect.TypeFor[activities.ReclaimRequest]():     true,
 	reflect.TypeFor[workflows.HostInstallRequest]():  true,

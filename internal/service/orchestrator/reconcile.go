@@ -233,3 +233,19 @@ func (o *Orchestrator) announceLoss(ctx context.Context, u store.UnderWay, how s
 	}
 	return fmt.Errorf("announce a lost host to its cluster: %w: %w", model.ErrUnavailable, err)
 }
+
+// CancelWorkflow asks a workflow to end; one that does not run has.
+func (o *Orchestrator) CancelWorkflow(ctx context.Context, id string) error {
+	err := o.Temporal.CancelWorkflow(ctx, id, "")
+	var none *serviceerror.NotFound
+	if err == nil || errors.As(err, &none) {
+		return nil
+	}
+	return fmt.Errorf("cancel workflow %s: %w: %w", id, model.ErrUnavailable, err)
+}
+
+// WorkflowRuns reports whether a workflow runs.
+func (o *Orchestrator) WorkflowRuns(ctx context.Context, id string) (bool, error) {
+	how, err := o.ended(ctx, id)
+	return how == "", err
+}

@@ -42,12 +42,11 @@ func (o *Orchestrator) forwardAll(ctx context.Context) error {
 func (o *Orchestrator) complete(ctx context.Context, i model.PendingActivity) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	outcome, failure := activities.Outcome(i)
-	var result any = outcome
-	if i.Kind == model.ActivityStatus {
-		result = nil // these activities have none
+	result, failure, err := activities.Result(ctx, o.Store, i)
+	if err != nil {
+		return fmt.Errorf("read the result of %s: %w", i.ID, err)
 	}
-	err := o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
+	err = o.Temporal.CompleteActivity(ctx, i.TaskToken, result, failure)
 	switch {
 	case err == nil:
 	case isEnded(err):

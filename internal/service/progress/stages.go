@@ -4,6 +4,7 @@
 package progress
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -100,7 +101,7 @@ func (s Service) installationFailed(h *model.Host, c *model.Cluster, info string
 		return err
 	}
 	h.Progress.Info, h.Progress.StageUpdatedAt = facts.Reason, t.Now()
-	Failed(h, c.Status, exitStageFailed, h.StatusInfo, t)
+	Failed(h, c.Status, exitStageFailed, cmp.Or(facts.Reason, h.StatusInfo), t)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
 	return nil
 }

@@ -58,6 +58,7 @@ var allowed = []importRule{
 	{"internal/testing/words", nil, "reads texts only"},
 	{"internal/testing/await", nil, "waits in tests"},
 	{"internal/testing/docpage", nil, "prints what tests give it"},
+	{"internal/testing/histories", nil, "keeps files"},
 	{"internal/testing/recorded", nil, "data for tests"},
 	{"internal/platform/store", formats, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
@@ -114,7 +115,7 @@ var allowed = []importRule{
 	},
 	{"workflows", slices.Concat([]string{"activities", "internal/cluster/steps"}, formats), "deterministic: no I/O"},
 	{"activities", slices.Concat([]string{"internal/service/installation"}, files, nouns), "phases in the database"},
-	{"worker", []string{"workflows", "activities"}, "the list of both"},
+	{"worker", []string{"workflows", "activities", "internal/version"}, "the list of both"},
 	{
 		"api",
 		slices.Concat([]string{

@@ -1,0 +1,70 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+)
+
+const (
+	// readersHosts is up to how many hosts a cluster is evaluated before it is read: it takes 20 ms at most. Changes of
+	// larger ones are gathered (see Run).
+	readersHosts = 50
+	// readersMarks and readersPatience limit what is evaluated for one reader of many clusters.
+	readersMarks    = 100
+	readersPatience = time.Second
+	// readersRounds is how often a reader waits for changes that others make meanwhile.
+	readersRounds = 3
+)
+
+// BringUpToDate evaluates what is about to be read and changed since its last evaluation, so that no answer shows a status
+// or validations from before a change that was acknowledged. Clusters of more than 50 hosts are left to Run.
+func (s *Service) BringUpToDate(ctx context.Context, reading store.Reading) error {
+	ctx, cancel := context.WithTimeout(ctx, readersPatience)
+	defer cancel()
+	for range readersRounds {
+		marks, err := s.store.Behind(ctx, reading, readersHosts, readersMarks)
+		if err != nil {
+			return err
+		}
+		if len(marks) == 0 {
+			return nil
+		}
+		for _, mark := range marks {
+			if err := s.refreshForReaders(ctx, mark); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// refreshForReaders evaluates once for all who wait for it. One that began before a reader's change is followed by another
+// (see BringUpToDate).
+func (s *Service) refreshForReaders(ctx context.Context, mark store.RefreshMark) error {
+	done := s.readers.DoChan(mark.SubjectID.String(), func() (any, error) {
+		return nil, s.refresh(context.WithoutCancel(ctx), mark)
+	})
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case result := <-done:
+		if errors.Is(result.Err, model.ErrNotFound) {
+			return nil // deleted meanwhile
+		}
+		return result.Err
+	}
+}
+
+// refresh evaluates what a mark is about.
+func (s *Service) refresh(ctx context.Context, mark store.RefreshMark) error {
+	begun := s.now()
+	defer func() { s.options.Meter.Evaluated(s.now().Sub(begun)) }()
+	if mark.Cluster {
+		return s.RefreshCluster(ctx, mark.SubjectID)
+	}
+	return s.RefreshInfraEnv(ctx, mark.SubjectID)
+}

@@ -1,0 +1,54 @@
+package installation_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/store"
+	"slipway/internal/service/installation"
+	"slipway/internal/testing/fixtures"
+)
+
+// A controller of another make may end before its last report: the facts it left decide after a while, and only all of them.
+func TestClusterIsCompleteByItsFactsWhenItsControllerStaysSilent(t *testing.T) {
+	t.Parallel()
+	const silence = 2 * time.Minute
+	for name, test := range map[string]struct {
+		hosts    model.HostStatus
+		operator model.OperatorStatus
+		ingress  bool
+		after    time.Duration
+		reached  bool
+	}{
+		"all facts, and a while":        {model.HostInstalled, model.OperatorAvailable, true, silence, true},
+		"all facts, and no time":        {model.HostInstalled, model.OperatorAvailable, true, silence - time.Second, false},
+		"a host that is not done":       {model.HostInstallingInProgress, model.OperatorAvailable, true, time.Hour, false},
+		"an operator that is not ready": {model.HostInstalled, model.OperatorProgressing, true, time.Hour, false},
+		"no ingress certificate":        {model.HostInstalled, model.OperatorAvailable, false, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+			b := fixtures.Open(t, func() time.Time { return now })
+			s := installation.New(installation.Options{Store: b.Tables, Blob: b.Files, Completion: silence})
+			c := b.NewCluster(t, model.ClusterFinalizing, test.hosts, model.StageDone, 3)
+			_, err := b.Tables.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, tx *store.Tx) error {
+				tx.Operators(model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Type: "builtin"})
+				if test.ingress {
+					c.IngressCertAt = now
+				}
+				return nil
+			})
+			require.NoError(t, err)
+			require.NoError(t, s.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Status: test.operator}))
+			now = now.Add(test.after)
+			reached, failure, err := s.Milestone(t.Context(), c.ID, model.MilestoneCompletion)
+			require.NoError(t, err)
+			require.Empty(t, failure)
+			require.Equal(t, test.reached, reached)
+		})
+	}
+}
