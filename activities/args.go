@@ -60,7 +60,7 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 		CheckClusterVersion: a.CheckClusterVersion, KeepMCOReboot: a.KeepMCOReboot,
 	}
 	var err error
-	if in.InfraEnv, err = a.Store.InfraEnv(ctx, h.InfraEnvID); err != nil {
+	if in.InfraEnv, err = a.Store.InfraEnvOf(ctx, h); err != nil {
 		return nil, err
 	}
 	if row.Needs.BootArtifacts {

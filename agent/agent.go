@@ -171,8 +171,14 @@ func (a *Agent) register(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		a.log.Warn("host not registered", "error", err)
-		if err := a.host.Sleep(ctx, pauses.next(err)); err != nil {
+		pause := pauses.next(err)
+		if errors.Is(err, model.ErrNotFound) {
+			a.log.Error("host not registered: its infra-env or cluster was deleted; boot it from the image of another one",
+				"infra_env", a.options.InfraEnvID, "error", err, "asked_again_in", pause.Round(time.Second))
+		} else {
+			a.log.Warn("host not registered", "error", err)
+		}
+		if err := a.host.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ var infraEnvExercises = map[string]exercise{
 	"DeregisterInfraEnv": {
 		ok: onEnv(remove),
 		conflict: func(w *fixture) call {
-			return remove("/v2/infra-envs/" + w.member(w.defined(), model.HostKnown).InfraEnvID.String())
+			return remove("/v2/infra-envs/" + w.member(w.defined(), model.HostInstalling).InfraEnvID.String())
 		},
 	},
 	"GetInfraEnvDownloadURL":       {ok: onEnv(getOf("/downloads/image-url"))},

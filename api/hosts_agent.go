@@ -47,6 +47,9 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 // them. Agents retry after a 400, and are accepted when the InfraEnv has another image.
 func (s *server) checkComesBack(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
 	e, err := s.Store.InfraEnv(ctx, infraEnvID)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil // hosts of clusters register with one that was deleted
+	}
 	if err != nil || e.ImageType != string(wire.ImageTypeDisconnectedIso) {
 		return err
 	}

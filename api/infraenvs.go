@@ -151,7 +151,7 @@ func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) 
 	return s.checkImage(e)
 }
 
-// DeregisterInfraEnv deletes an InfraEnv and its unbound hosts.
+// DeregisterInfraEnv deletes an InfraEnv and its hosts without a cluster.
 func (s *server) DeregisterInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	err := s.Store.DeleteInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) {
 		record(r, tx, events.InfraEnvDeregistered, ofInfraEnv(e), nil)

@@ -72,6 +72,65 @@ func TestHostOfAStalledInstallationStays(t *testing.T) {
 	require.Contains(t, s.orchestrator.commands, "release "+c.ID.String())
 }
 
+// Terraform deletes the environment of a cluster first (reviews/agreement.md, part 2, F3).
+func TestInfraEnvIsDeletedBeforeTheClusterOfItsHosts(t *testing.T) {
+	t.Parallel()
+	for status, deleted := range map[model.HostStatus]bool{
+		"known":                          true,
+		"installed":                      true,
+		"error":                          true,
+		"cancelled":                      true,
+		"added-to-existing-cluster":      true,
+		"resetting-pending-user-action":  true,
+		"preparing-for-installation":     false,
+		"preparing-successful":           false,
+		"installing":                     false,
+		"installing-in-progress":         false,
+		"installing-pending-user-action": false,
+	} {
+		t.Run(string(status), func(t *testing.T) {
+			t.Parallel()
+			s := newService(t)
+			c := s.cluster(nil)
+			own, pool := s.infraEnv(c.ID), s.infraEnv(uuid.Nil)
+			var hosts []wire.Host
+			for _, env := range []uuid.UUID{own.ID, pool.ID} {
+				bound := s.host(env)
+				hosts = append(hosts, bound)
+				s.changeHost(env, bound.ID, func(h *model.Host) { h.ClusterID, h.Status = &c.ID, status })
+				if !deleted {
+					require.Contains(t, s.send(http.MethodDelete, envPath(env), nil).reason(http.StatusConflict),
+						"require no host that is being prepared or installed, found 1")
+					s.want(http.StatusOK, http.MethodGet, envPath(env), nil)
+					continue
+				}
+				s.want(http.StatusNoContent, http.MethodDelete, envPath(env), nil)
+				s.send(http.MethodGet, envPath(env), nil).reason(http.StatusNotFound)
+				require.Equal(t, &c.ID, s.readHost(env, bound.ID).ClusterID, "it stays in its cluster")
+				s.want(http.StatusOK, http.MethodGet, hostPath(env, bound.ID)+"/instructions", nil)
+				s.send(http.MethodPost, envPath(env)+"/hosts", map[string]any{"host_id": uuid.New()}).reason(http.StatusNotFound)
+			}
+			if deleted {
+				s.want(http.StatusNoContent, http.MethodDelete, clusterPath(c.ID), nil)
+				for _, h := range hosts {
+					s.send(http.MethodGet, hostPath(h.InfraEnvID, h.ID), nil).reason(http.StatusNotFound)
+				}
+			}
+		})
+	}
+}
+
+func TestHostOfADeletedInfraEnvRegistersAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	env := s.infraEnv(c.ID)
+	bound := s.host(env.ID)
+	s.want(http.StatusNoContent, http.MethodDelete, envPath(env.ID), nil)
+	s.want(http.StatusCreated, http.MethodPost, envPath(env.ID)+"/hosts", map[string]any{"host_id": bound.ID})
+	require.EqualValues(t, model.HostDiscovering, s.readHost(env.ID, bound.ID).Status)
+}
+
 func TestDeletedClusterReturnsTheHostsItBorrowed(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[model.HostStatus]string{

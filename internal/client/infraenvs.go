@@ -56,7 +56,7 @@ func (c *Client) RotateKey(ctx context.Context, id uuid.UUID, options ...Option)
 	return c.do(ctx, call{method: http.MethodPost, path: infraEnvPath(id) + "/regenerate-signing-key", ok: http.StatusNoContent}, options)
 }
 
-// DeleteInfraEnv deletes an InfraEnv without hosts.
+// DeleteInfraEnv deletes an InfraEnv and its hosts without a cluster.
 func (c *Client) DeleteInfraEnv(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: infraEnvPath(id), ok: http.StatusNoContent}, options)
 }

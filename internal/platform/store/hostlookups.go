@@ -48,8 +48,8 @@ type Joining struct {
 }
 
 // Joining reads the cluster that a host of an InfraEnv belongs to: the one it is in, or for a new host the
-// cluster of the InfraEnv. It returns an ErrNotFound when the InfraEnv does not exist, or the cluster was
-// deleted.
+// cluster of the InfraEnv. It returns an ErrNotFound when the InfraEnv does not exist, but for a host that was
+// in a cluster when it was deleted, or when the cluster was deleted.
 func (s *Store) Joining(ctx context.Context, infraEnvID, hostID uuid.UUID) (Joining, error) {
 	var j Joining
 	var kind, status, user *string
@@ -59,7 +59,7 @@ func (s *Store) Joining(ctx context.Context, infraEnvID, hostID uuid.UUID) (Join
 		left join hosts h on h.infra_env_id = e.id and h.id = $2 and h.deleted_at is null
 		cross join lateral (select case when h.id is null then e.cluster_id else h.cluster_id end as cluster_id) b
 		left join clusters c on c.id = b.cluster_id and c.deleted_at is null
-		where e.id = $1 and e.deleted_at is null`, infraEnvID, hostID).Scan(&j.ClusterID, &kind, &status, &user)
+		where e.id = $1 and (e.deleted_at is null or h.cluster_id is not null)`, infraEnvID, hostID).Scan(&j.ClusterID, &kind, &status, &user)
 	if err != nil {
 		return j, notFound(err, "infra-env", infraEnvID)
 	}

@@ -42,6 +42,14 @@ func (s *Store) InfraEnv(ctx context.Context, id uuid.UUID) (*model.InfraEnv, er
 	return e, notFound(err, "infra-env", id)
 }
 
+// InfraEnvOf reads the InfraEnv of a host, also one that was deleted while the host belonged to a cluster.
+func (s *Store) InfraEnvOf(ctx context.Context, h *model.Host) (*model.InfraEnv, error) {
+	row := s.pool.QueryRow(ctx, `select `+infraEnvColumns+` from infra_envs where id = $1 and (deleted_at is null or $2)`,
+		h.InfraEnvID, h.ClusterID != nil)
+	e, err := s.scanInfraEnv(row)
+	return e, notFound(err, "infra-env", h.InfraEnvID)
+}
+
 // InfraEnvFilter narrows a list of InfraEnvs; zero fields do not.
 type InfraEnvFilter struct {
 	ClusterID uuid.UUID
@@ -93,8 +101,9 @@ func (s *Store) UpdateInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model
 	return out, err
 }
 
-// DeleteInfraEnv marks an InfraEnv and its hosts as deleted; it returns an ErrConflict while one of its hosts
-// belongs to a cluster or is being reclaimed from one.
+// DeleteInfraEnv marks an InfraEnv and its hosts without a cluster as deleted. Hosts of a cluster stay in it, and have the
+// settings of the InfraEnv until they are deleted too. It returns an ErrConflict while one of its hosts is being prepared,
+// installed or reclaimed.
 func (s *Store) DeleteInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model.InfraEnv, *Tx)) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error { return s.deleteInfraEnv(ctx, tx, id, fn) })
 }
@@ -109,7 +118,7 @@ func (s *Store) deleteInfraEnv(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn 
 	}
 	t := &Tx{now: s.Now()}
 	fn(e, t)
-	t.batch.Queue(`update hosts set deleted_at = $2 where infra_env_id = $1 and deleted_at is null`, id, t.now)
+	t.batch.Queue(`update hosts set deleted_at = $2 where infra_env_id = $1 and cluster_id is null and deleted_at is null`, id, t.now)
 	t.batch.Queue(`delete from pulses where subject_id = $1`, id)
 	t.batch.Queue(`update infra_envs set deleted_at = $2 where id = $1`, id, t.now)
 	return t.flush(ctx, tx)
@@ -168,7 +177,7 @@ func (s *Store) InfraEnvsOf(ctx context.Context, clusterID uuid.UUID, hosts []*m
 		if slices.ContainsFunc(envs, func(e *model.InfraEnv) bool { return e.ID == h.InfraEnvID }) {
 			continue
 		}
-		e, err := s.InfraEnv(ctx, h.InfraEnvID)
+		e, err := s.InfraEnvOf(ctx, h)
 		if err != nil {
 			return nil, err
 		}

@@ -28,15 +28,18 @@ func notWhileHostsJoin(ctx context.Context, tx pgx.Tx, c *model.Cluster) error {
 	return err
 }
 
-// notWhileHostsAreUsed locks the hosts of an InfraEnv and refuses while one belongs to a cluster, or a workflow
+// notWhileHostsAreUsed locks the hosts of an InfraEnv and refuses while one is prepared or installed, or a workflow
 // reclaims one.
 func notWhileHostsAreUsed(ctx context.Context, tx pgx.Tx, infraEnvID uuid.UUID) error {
-	bound, err := countLocked(ctx, tx, `h.infra_env_id = $1`, `h.cluster_id is not null`, infraEnvID)
+	busy, err := countLocked(ctx, tx, `h.infra_env_id = $1`, `h.status in ('preparing-for-installation', 'preparing-successful',
+		'installing', 'installing-in-progress', 'installing-pending-user-action')`, infraEnvID)
 	if err != nil {
 		return err
 	}
-	if bound > 0 {
-		return model.Conflictf("infra-env %s cannot be deleted: require no host bound to a cluster, found %d", infraEnvID, bound)
+	if busy > 0 {
+		return model.Conflictf(
+			"infra-env %s cannot be deleted: require no host that is being prepared or installed, found %d: cancel the installation first",
+			infraEnvID, busy)
 	}
 	coming, err := countLocked(ctx, tx, `h.infra_env_id = $1`, `h.status in ('reclaiming', 'reclaiming-rebooting')`, infraEnvID)
 	if err == nil && coming > 0 {

@@ -121,7 +121,7 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 	}
 	needs := needsOf(due)
 	if needs.InfraEnv {
-		if in.InfraEnv, err = p.store.InfraEnv(ctx, h.InfraEnvID); err != nil {
+		if in.InfraEnv, err = p.store.InfraEnvOf(ctx, h); err != nil {
 			return in, err
 		}
 	}
