@@ -69,7 +69,7 @@ func failedCheck(h *model.Host) string {
 		return h.StatusInfo
 	}
 	for _, v := range h.Validations {
-		if v.Status == model.ValidationFailure && slices.Contains(diskChecks, v.ID) {
+		if v.Fails() && slices.Contains(diskChecks, v.ID) {
 			return v.Message
 		}
 	}

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"slices"
 
 	"slipway/internal/model"
 )
@@ -30,7 +29,7 @@ func (a *Clusters) ValidateCluster(ctx context.Context, r InstallRequest) (Valid
 	if err := r.present(c); err != nil {
 		return ValidationReport{}, err
 	}
-	return report(c.Validations, c.IgnoredClusterValidations), nil
+	return report(c.Validations), nil
 }
 
 // ValidateHost is ValidateCluster for a host: what its cluster's last evaluation found.
@@ -39,7 +38,6 @@ func (a *Hosts) ValidateHost(ctx context.Context, r HostRef) (ValidationReport, 
 	if err != nil {
 		return ValidationReport{}, nonRetryable(err)
 	}
-	var ignored []string
 	if h.ClusterID != nil {
 		c, err := a.Store.Cluster(ctx, *h.ClusterID)
 		if err != nil {
@@ -48,28 +46,22 @@ func (a *Hosts) ValidateHost(ctx context.Context, r HostRef) (ValidationReport, 
 		if err := r.sameInstallation(c, h); err != nil {
 			return ValidationReport{}, err
 		}
-		ignored = c.IgnoredHostValidations
 	}
-	return report(h.Validations, ignored), nil
+	return report(h.Validations), nil
 }
 
-// ignoreAll stands for every validation, in the list of those that a user ignores.
-const ignoreAll = "all"
-
-func report(results []model.ValidationResult, ignored []string) ValidationReport {
+func report(results []model.ValidationResult) ValidationReport {
 	out := ValidationReport{Failed: []Finding{}}
 	for _, v := range results {
-		switch v.Status {
-		case model.ValidationSuccess:
+		switch {
+		case v.Status == model.ValidationSuccess:
 			out.Passed = append(out.Passed, v.ID)
-		case model.ValidationPending:
+		case v.Ignored:
+			out.Ignored = append(out.Ignored, Finding{v.ID, v.Message})
+		case v.Status == model.ValidationPending:
 			out.Pending = append(out.Pending, v.ID)
-		case model.ValidationFailure, model.ValidationError:
+		case v.Status == model.ValidationFailure || v.Status == model.ValidationError:
 			out.Failed = append(out.Failed, Finding{v.ID, v.Message})
-		case model.ValidationDisabled:
-			if slices.Contains(ignored, v.ID) || slices.Contains(ignored, ignoreAll) {
-				out.Ignored = append(out.Ignored, Finding{v.ID, v.Message})
-			}
 		}
 	}
 	return out

@@ -62,6 +62,7 @@ func applyHost(h *model.Host, p wire.HostUpdateParams) error {
 	}
 	if p.HostRole != nil {
 		h.Role = model.Role(*p.HostRole)
+		h.Bootstrap = h.Bootstrap && (h.Role == model.RoleMaster || h.Role == model.RoleAutoAssign)
 	}
 	if err := applyPool(h, p.MachineConfigPoolName); err != nil {
 		return err

@@ -73,18 +73,6 @@ func TestInfraEnvsAreListedByCluster(t *testing.T) {
 	require.Empty(t, s.want(http.StatusOK, http.MethodGet, "/v2/infra-envs?owner=somebody", nil).list())
 }
 
-func TestInfraEnvWithHostsOfAClusterStays(t *testing.T) {
-	t.Parallel()
-	s := newService(t)
-	e := s.infraEnv(s.cluster(nil).ID)
-	h := s.host(e.ID)
-	path := "/v2/infra-envs/" + e.ID.String()
-	require.Contains(t, s.send(http.MethodDelete, path, nil).reason(http.StatusConflict), "found 1")
-	s.want(http.StatusNoContent, http.MethodDelete, hostPath(e.ID, h.ID), nil)
-	s.want(http.StatusNoContent, http.MethodDelete, path, nil)
-	s.send(http.MethodGet, path, nil).reason(http.StatusNotFound)
-}
-
 func TestSettingsOfAnInfraEnvThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

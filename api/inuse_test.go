@@ -106,7 +106,7 @@ func TestInfraEnvIsDeletedBeforeTheClusterOfItsHosts(t *testing.T) {
 				}
 				s.want(http.StatusNoContent, http.MethodDelete, envPath(env), nil)
 				s.send(http.MethodGet, envPath(env), nil).reason(http.StatusNotFound)
-				require.Equal(t, &c.ID, s.readHost(env, bound.ID).ClusterID, "it stays in its cluster")
+				require.Equal(t, c.ID, s.readHost(env, bound.ID).ClusterID, "it stays in its cluster")
 				s.want(http.StatusOK, http.MethodGet, hostPath(env, bound.ID)+"/instructions", nil)
 				s.send(http.MethodPost, envPath(env)+"/hosts", map[string]any{"host_id": uuid.New()}).reason(http.StatusNotFound)
 			}

@@ -56,6 +56,8 @@ type Host struct {
 	DecisionOpen bool `json:"decision_open,omitempty"`
 	// AutoRole is set while Role was chosen by the service when the installation began.
 	AutoRole bool `json:"auto_role,omitempty"`
+	// OfSingleNode is set once the host got its role because its cluster is a single node.
+	OfSingleNode bool `json:"of_single_node,omitempty"`
 	// Attempt counts the times the host's installation was begun in this run.
 	Attempt int `json:"attempt,omitempty"`
 	// PendingWorkflow is an accepted workflow of this host alone that is not started yet; the sweeper starts
@@ -183,12 +185,22 @@ type ValidationResult struct {
 	Category string           `json:"category"`
 	Status   ValidationStatus `json:"status"`
 	Message  string           `json:"message"`
+	// Ignored marks a rule that the cluster ignores, whatever its status.
+	Ignored bool `json:"ignored,omitempty"`
 }
+
+// Passes reports whether nothing waits for the rule: it holds, is ignored or is disabled.
+func (r ValidationResult) Passes() bool {
+	return r.Ignored || r.Status == ValidationSuccess || r.Status == ValidationDisabled
+}
+
+// Fails reports whether the rule is broken, and not ignored.
+func (r ValidationResult) Fails() bool { return r.Status == ValidationFailure && !r.Ignored }
 
 // LeaveCluster clears everything about a host that belongs to its cluster; its inventory stays.
 func (h *Host) LeaveCluster() {
 	h.ClusterID, h.Kind = nil, KindHost
-	h.Role, h.SuggestedRole, h.AutoRole, h.Bootstrap = RoleAutoAssign, "", false, false
+	h.Role, h.SuggestedRole, h.AutoRole, h.Bootstrap, h.OfSingleNode = RoleAutoAssign, "", false, false, false
 	h.Stage, h.Progress, h.Attempt, h.DecisionOpen = "", HostProgress{}, 0, false
 	h.Validations, h.Connectivity = nil, nil
 	h.Tang, h.TangError, h.IgnitionDownload = nil, "", nil

@@ -63,7 +63,7 @@ func TestOneSchemaIsLostOrRestored(t *testing.T) {
 	}
 }
 
-// lose drops schemas under the running service, and puts those of a dump in their place in the same transaction: nobody sees
+// lose drops schemas under the running service, and puts those of a dump in their place in the same transaction: no reader sees
 // half of them. It is tried again while it and the service wait for each other's locks.
 func (f *fleet) lose(t *testing.T, schemas []string, dump string, restored bool) {
 	t.Helper()

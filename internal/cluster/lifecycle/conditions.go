@@ -137,26 +137,22 @@ func ClusterConditionsOf(results []model.ValidationResult) ClusterConditions {
 	return c
 }
 
-// failures maps the ids that did not pass to their messages. A disabled rule passes.
+// failures maps the ids that did not pass to their messages. A rule that is disabled or ignored passes.
 func failures(results []model.ValidationResult) map[string]string {
 	out := map[string]string{}
 	for _, r := range results {
-		if !passes(r) {
+		if !r.Passes() {
 			out[r.ID] = r.Message
 		}
 	}
 	return out
 }
 
-func passes(r model.ValidationResult) bool {
-	return r.Status == model.ValidationSuccess || r.Status == model.ValidationDisabled
-}
-
 // failing lists the messages of the given rules that did not pass, in order of the results.
 func failing(results []model.ValidationResult, group []string) []string {
 	var out []string
 	for _, r := range results {
-		if !passes(r) && slices.Contains(group, r.ID) {
+		if !r.Passes() && slices.Contains(group, r.ID) {
 			out = append(out, r.Message)
 		}
 	}

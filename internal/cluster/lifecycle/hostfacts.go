@@ -81,8 +81,8 @@ func NewHostFacts(in HostInput) HostFacts {
 		Unbound: h.ClusterID == nil, DayTwo: h.DayTwo(),
 		Role: h.Role, Stage: h.Stage, NoAgent: withoutAgent.Has(h.Status), InstallationDisk: h.InstallationDiskPath,
 		Conditions:         HostConditionsOf(results),
-		DiskSpeed:          unlessDisabled(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
-		Images:             unlessDisabled(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
+		DiskSpeed:          unlessOff(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
+		Images:             unlessOff(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),
 		LogsTimedOut:       HostLogsTimedOut(h, in.Timeouts, in.Now),
 		ConnectionTimedOut: h.ConnectionTimedOut, StageTimedOut: h.Progress.StageTimedOut, Tried: h.Attempt > 0,
 	}
@@ -92,10 +92,10 @@ func NewHostFacts(in HostInput) HostFacts {
 	return f
 }
 
-// unlessDisabled treats the check of a disabled rule as passed.
-func unlessDisabled(results []model.ValidationResult, id wire.HostValidationID, found Outcome) Outcome {
+// unlessOff treats the check of a rule that is disabled or ignored as passed.
+func unlessOff(results []model.ValidationResult, id wire.HostValidationID, found Outcome) Outcome {
 	for _, r := range results {
-		if r.ID == string(id) && r.Status == model.ValidationDisabled {
+		if r.ID == string(id) && (r.Status == model.ValidationDisabled || r.Ignored) {
 			return Passed
 		}
 	}

@@ -9,16 +9,16 @@ import (
 	"slipway/internal/cluster/operators"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // Weights of a host's hardware beyond the smallest control plane host
 // (docs/reference/state-rules.md, "Automatic roles").
 const (
-	memoryWeight, diskWeight                       = 0.1, 0.004
-	baseCPU, baseMemoryGiB, baseDiskGiB            = 4, 16, 100
-	bytesPerGiB, bytesPerGB                        = 1 << 30, 1_000_000_000
-	arbiterControlPlanes                           = 2
-	defaultDayTwoRole                   model.Role = model.RoleWorker
+	memoryWeight, diskWeight            = 0.1, 0.004
+	baseCPU, baseMemoryGiB, baseDiskGiB = 4, 16, 100
+	bytesPerGiB                         = 1 << 30
+	arbiterControlPlanes                = 2
 )
 
 // SortHosts orders hosts for role assignment: without a GPU first, then the smallest
@@ -59,41 +59,67 @@ type RoleOptions struct {
 	Validation   validation.Options
 }
 
-// SuggestRoles gives a role to every host that left the choice to the service: the
-// first hosts in SortHosts order that meet the control plane's requirements fill it up,
-// then one arbiter for a control plane of two, the others are workers. Hosts without an
-// inventory get none. Roles chosen by the user count and are not among the result.
+// FollowSingleNode makes a host that joined a single node its control plane host, whatever its hardware: its validations then
+// show what it lacks. A role that a user chose stays. When the cluster gets more control plane hosts, the host is free again.
+func FollowSingleNode(c *model.Cluster, h *model.Host) {
+	switch {
+	case c.DayTwo() || h.DayTwo() || !joining.Has(h.Status):
+	case c.SingleNode() && !h.OfSingleNode && h.Role == model.RoleAutoAssign:
+		h.Role, h.Bootstrap, h.OfSingleNode = model.RoleMaster, true, true
+	case !c.SingleNode() && h.OfSingleNode:
+		h.Bootstrap, h.OfSingleNode = false, false
+		if h.Role == model.RoleMaster {
+			h.Role = model.RoleAutoAssign
+		}
+	}
+}
+
+// joining are the statuses before an installation.
+var joining = model.HostStatuses{
+	model.HostDiscovering, model.HostBinding, model.HostPendingForInput, model.HostInsufficient, model.HostKnown, model.HostDisconnected,
+}
+
+// SuggestRoles gives a role to every host that left the choice to the service: the first hosts in SortHosts order that
+// meet the control plane's requirements fill it up, those with a disk for it before others; then one arbiter for a control
+// plane of two, the others are workers. Hosts without an inventory get none. Roles chosen by the user count and are not
+// among the result.
 func SuggestRoles(cluster *model.Cluster, hosts []*model.Host, opts RoleOptions) map[uuid.UUID]model.Role {
 	out := map[uuid.UUID]model.Role{}
-	masters, arbiters := 0, 0
-	for _, h := range hosts {
-		masters += one(h.Role == model.RoleMaster)
-		arbiters += one(h.Role == model.RoleArbiter)
-	}
-	wantArbiters := one(cluster.ControlPlaneCount == arbiterControlPlanes)
-	plan := operators.NewPlan(cluster, hosts)
-	meets := func(h *model.Host, role model.Role) bool {
-		base := validation.RequirementsOf(opts.Requirements, role, cluster, h.Inventory, opts.Validation)
-		return validation.Meets(h.Inventory, plan.Requirements(base, h, role))
-	}
-	for _, h := range SortHosts(hosts) {
-		if h.Role != model.RoleAutoAssign || h.Inventory == nil {
-			continue
+	plan, sorted := operators.NewPlan(cluster, hosts), SortHosts(hosts)
+	assign := func(role model.Role, wanted int, meets func(*wire.Inventory, model.Requirements) bool) (missing int) {
+		for _, h := range sorted {
+			if wanted > 0 && open(h, out) {
+				base := validation.RequirementsOf(opts.Requirements, role, cluster, h.Inventory, opts.Validation)
+				if meets(h.Inventory, plan.Requirements(base, h, role)) {
+					out[h.ID] = role
+					wanted--
+				}
+			}
 		}
-		switch {
-		case cluster.DayTwo() || h.DayTwo():
-			out[h.ID] = defaultDayTwoRole
-		case masters < cluster.ControlPlaneCount && meets(h, model.RoleMaster):
-			out[h.ID] = model.RoleMaster
-			masters++
-		case arbiters < wantArbiters && meets(h, model.RoleArbiter):
-			out[h.ID] = model.RoleArbiter
-			arbiters++
-		default:
+		return wanted
+	}
+	if !cluster.DayTwo() {
+		masters, arbiters := 0, 0
+		for _, h := range hosts {
+			masters += one(h.Role == model.RoleMaster)
+			arbiters += one(h.Role == model.RoleArbiter)
+		}
+		missing := assign(model.RoleMaster, cluster.ControlPlaneCount-masters, validation.Meets)
+		assign(model.RoleMaster, missing, validation.MeetsWithoutDisk)
+		missing = assign(model.RoleArbiter, one(cluster.ControlPlaneCount == arbiterControlPlanes)-arbiters, validation.Meets)
+		assign(model.RoleArbiter, missing, validation.MeetsWithoutDisk)
+	}
+	for _, h := range hosts {
+		if h.Role == model.RoleAutoAssign && h.Inventory != nil && out[h.ID] == "" {
 			out[h.ID] = model.RoleWorker
 		}
 	}
 	return out
+}
+
+// open reports whether a host of a new cluster may still get any role.
+func open(h *model.Host, assigned map[uuid.UUID]model.Role) bool {
+	return h.Role == model.RoleAutoAssign && h.Inventory != nil && !h.DayTwo() && assigned[h.ID] == ""
 }
 
 // ElectBootstrap chooses the control plane host that carries the bootstrap services:

@@ -57,7 +57,12 @@ func TestSuggestRoles(t *testing.T) {
 			[]*model.Host{free(1, 2, 8, 120), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
 			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
 		},
-		{"a small disk makes no master", three, []*model.Host{free(1, 8, 32, 90)}, map[int]model.Role{1: w}},
+		{"a host with a small disk is a master where no other is left", three, []*model.Host{free(1, 8, 32, 90)}, map[int]model.Role{1: m}},
+		{
+			"a host with a small disk is a worker where others are left", three,
+			[]*model.Host{free(1, 8, 32, 90), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
+			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
+		},
 		{
 			"hosts with a GPU are left for work", three,
 			[]*model.Host{gpu, free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
@@ -190,4 +195,36 @@ func TestParseTimeouts(t *testing.T) {
 	}
 	require.Contains(t, names, "HOST_STAGE_WAITING_FOR_CONTROL_PLANE_TIMEOUT")
 	require.Contains(t, names, "FINALIZING_STAGE_WAITING_FOR_OLM_OPERATORS_CSV_INITIALIZATION_TIMEOUT")
+}
+
+func TestHostsOfASingleNodeAreItsControlPlane(t *testing.T) {
+	t.Parallel()
+	single, three := &model.Cluster{ControlPlaneCount: 1}, &model.Cluster{ControlPlaneCount: 3}
+	weak := host(0, model.RoleAutoAssign, model.HostDiscovering, 3, 15, 120)
+	lifecycle.FollowSingleNode(single, weak)
+	require.Equal(t, model.RoleMaster, weak.Role, "its validations show what it lacks")
+	require.True(t, weak.Bootstrap)
+
+	weak.Role = model.RoleAutoAssign
+	lifecycle.FollowSingleNode(single, weak)
+	require.Equal(t, model.RoleAutoAssign, weak.Role, "a user chose that")
+
+	weak.Role = model.RoleMaster
+	lifecycle.FollowSingleNode(three, weak)
+	require.Equal(t, model.RoleAutoAssign, weak.Role, "free again")
+	require.False(t, weak.Bootstrap)
+
+	for name, other := range map[string]*model.Host{
+		"a user's choice": host(0, model.RoleWorker, model.HostKnown),
+		"installed":       host(0, model.RoleAutoAssign, model.HostInstalled),
+		"day 2":           {Kind: model.KindAddToExistingClusterHost, Role: model.RoleAutoAssign, Status: model.HostKnown},
+	} {
+		before := *other
+		lifecycle.FollowSingleNode(single, other)
+		require.Equal(t, before, *other, name)
+	}
+	elected := host(0, model.RoleMaster, model.HostKnown)
+	elected.Bootstrap = true
+	lifecycle.FollowSingleNode(three, elected)
+	require.True(t, elected.Bootstrap, "an election stays")
 }

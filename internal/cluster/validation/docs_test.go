@@ -36,8 +36,8 @@ func TestDocsOfValidations(t *testing.T) {
 		"left out\n" +
 		"and passes. `slipway cluster show` and `slipway host show` list those that did not pass. Limits of CPU, memory and disks are in\n" +
 		"`GET /v2/clusters/{cluster_id}/preflight-requirements`; set others with `HW_VALIDATOR_REQUIREMENTS`.\n\n" +
-		"A rule that is switched off is not evaluated, is `disabled` and stops nothing. `DISABLED_HOST_VALIDATIONS` and " +
-		"`DISABLED_CLUSTER_VALIDATIONS`\n" +
+		"A rule that is switched off is not evaluated, is `disabled` and stops nothing. A rule that a cluster ignores keeps its result and " +
+		"stops nothing.\n`DISABLED_HOST_VALIDATIONS` and `DISABLED_CLUSTER_VALIDATIONS`\n" +
 		"list those of a deployment. A cluster has lists of its own, which take their place: `PUT " +
 		"/v2/clusters/{cluster_id}/ignored-validations`,\n" +
 		"with `all` for every rule that can be ignored.\n\n" +

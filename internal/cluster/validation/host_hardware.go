@@ -168,17 +168,12 @@ func orUnknown(text string) string {
 // Meets reports whether a machine has the CPU, memory and an eligible disk that a role
 // requires; a machine without an inventory does not.
 func Meets(inv *wire.Inventory, req model.Requirements) bool {
-	if !validInventory(inv) || inv.CPU.Count < req.CPUCores {
-		return false
-	}
-	if int64(inv.Memory.PhysicalBytes) < req.RAMMiB*mib-memoryTolerance {
-		return false
-	}
-	for i := range inv.Disks {
-		d := &inv.Disks[i]
-		if d.InstallationEligibility.Eligible && int64(d.SizeBytes) >= req.DiskSizeGB*gb {
-			return true
-		}
-	}
-	return false
+	return MeetsWithoutDisk(inv, req) && slices.ContainsFunc(inv.Disks, func(d wire.Disk) bool {
+		return d.InstallationEligibility.Eligible && int64(d.SizeBytes) >= req.DiskSizeGB*gb
+	})
+}
+
+// MeetsWithoutDisk is Meets, whatever disks the machine has.
+func MeetsWithoutDisk(inv *wire.Inventory, req model.Requirements) bool {
+	return validInventory(inv) && inv.CPU.Count >= req.CPUCores && int64(inv.Memory.PhysicalBytes) >= req.RAMMiB*mib-memoryTolerance
 }

@@ -7,35 +7,31 @@ import (
 	"slipway/internal/wire"
 )
 
-// off are the rules that are not evaluated, and the reason.
+// off are the rules that do not count.
 type off struct {
 	ids    []string
-	except func(id string) bool // those that stay on whatever the list says; nil: none
-	why    string
+	except func(id string) bool // those that count whatever the list says; nil: none
+	// ignored rules are evaluated all the same, so that users see what they ignore; others are disabled.
+	ignored bool
 }
 
-const (
-	offByDeployment = "The validation is switched off in this deployment"
-	offByCluster    = "The cluster ignores the validation"
-)
-
-// hostsOff returns the disabled rules of hosts: those the cluster ignores, or those the deployment disables as
+// hostsOff returns the rules of hosts that do not count: those the cluster ignores, or those the deployment disables as
 // long as the user set none. c is nil for unbound hosts.
 func hostsOff(c *model.Cluster, opts Options) off {
 	if c == nil || c.IgnoredHostValidations == nil {
-		return off{ids: opts.DisabledHost, why: offByDeployment}
+		return off{ids: opts.DisabledHost}
 	}
 	never := func(id string) bool { return slices.Contains(neverIgnoredOfHosts, wire.HostValidationID(id)) }
-	return off{ids: c.IgnoredHostValidations, except: never, why: offByCluster}
+	return off{ids: c.IgnoredHostValidations, except: never, ignored: true}
 }
 
 // clustersOff is hostsOff for the rules of the cluster itself.
 func clustersOff(c *model.Cluster, opts Options) off {
 	if c.IgnoredClusterValidations == nil {
-		return off{ids: opts.DisabledCluster, why: offByDeployment}
+		return off{ids: opts.DisabledCluster}
 	}
 	never := func(id string) bool { return slices.Contains(neverIgnoredOfClusters, wire.ClusterValidationID(id)) }
-	return off{ids: c.IgnoredClusterValidations, except: never, why: offByCluster}
+	return off{ids: c.IgnoredClusterValidations, except: never, ignored: true}
 }
 
 func (o off) has(id string) bool {
@@ -45,19 +41,21 @@ func (o off) has(id string) bool {
 	return slices.Contains(o.ids, IgnoreAll) || slices.Contains(o.ids, id)
 }
 
-func (o off) result(id, category string) model.ValidationResult {
-	return model.ValidationResult{ID: id, Category: category, Status: model.ValidationDisabled, Message: o.why}
-}
-
 // evaluate appends the result of a rule: nothing if it is silent, and disabled, without evaluating it, if it is
-// off.
+// off and not only ignored.
 func (o off) evaluate(out []model.ValidationResult, id, category string, check func() verdict) []model.ValidationResult {
-	if o.has(id) {
-		return append(out, o.result(id, category))
+	isOff := o.has(id)
+	if isOff && !o.ignored {
+		return append(out, model.ValidationResult{
+			ID: id, Category: category, Status: model.ValidationDisabled, Message: "The validation is switched off in this deployment",
+		})
 	}
 	v := check()
 	if v.silent {
 		return out
 	}
-	return append(out, model.ValidationResult{ID: id, Category: category, Status: v.status, Message: v.message})
+	if isOff && v.status != model.ValidationSuccess {
+		v.message += " (the cluster ignores this)"
+	}
+	return append(out, model.ValidationResult{ID: id, Category: category, Status: v.status, Message: v.message, Ignored: isOff})
 }

@@ -108,7 +108,7 @@ func (m *Recorder) rule(failed, changed string, e *model.Event) {
 func (m *Recorder) clusterDeleted(e *model.Event) {
 	if c := e.Counted.Cluster; c != nil {
 		for _, v := range c.Validations {
-			if v.Status == model.ValidationFailure {
+			if v.Fails() {
 				m.count(clusterRuleAtDeletion, v.ID)
 			}
 		}

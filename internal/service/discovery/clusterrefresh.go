@@ -69,6 +69,7 @@ func (e *evaluation) run() store.Decision {
 func (e *evaluation) derive() {
 	c := e.cluster
 	for _, h := range e.hosts {
+		lifecycle.FollowSingleNode(c, h)
 		e.evaluateHost(h, e.by)
 	}
 	c.HostNetworks = validation.HostNetworks(e.hosts)
