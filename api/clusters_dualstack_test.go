@@ -38,7 +38,7 @@ func TestFamiliesOfADualStackClusterKeepTheirOrder(t *testing.T) {
 			[]string{"172.30.0.0/16", "fd02::/112"},
 		},
 		"IPv6 first": {
-			map[string]any{"machine_networks": cidrs("2001:db8::/64", "192.0.2.0/24")},
+			map[string]any{"machine_networks": cidrs("2001:db8::/64", "192.0.2.0/24"), "cluster_networks": cidrs("fd01::/48", "10.128.0.0/14")},
 			[]string{"fd01::/48", "10.128.0.0/14"},
 			[]string{"fd02::/112", "172.30.0.0/16"},
 		},

@@ -26,7 +26,10 @@ func TestFeaturesThatExcludeEachOtherAreRefusedByBothNames(t *testing.T) {
 		"leased addresses in a newer version": {map[string]any{"vip_dhcp_allocation": true}, []string{"VIP_AUTO_ALLOC", "4.15", "4.22.9"}},
 		"a network type that went":            {map[string]any{"network_type": "OpenShiftSDN"}, []string{"SDN_NETWORK_TYPE", "4.15"}},
 		"an IPv6 first cluster on vsphere": {
-			map[string]any{"machine_networks": cidrs("2001:db8::/64", "192.0.2.0/24"), "platform": map[string]any{"type": "vsphere"}},
+			map[string]any{
+				"machine_networks": cidrs("2001:db8::/64", "192.0.2.0/24"), "cluster_networks": cidrs("fd01::/48", "10.128.0.0/14"),
+				"platform": map[string]any{"type": "vsphere"},
+			},
 			[]string{"DUAL_STACK_PRIMARY_IPV6", "VSPHERE_INTEGRATION"},
 		},
 		"a load balancer for a single node": {

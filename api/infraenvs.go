@@ -44,8 +44,8 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 		PullSecret: model.Secret(p.PullSecret), TokenKey: newTokenKey(),
 		ImageType: string(wire.ImageTypeFullIso), OpenShiftVersion: deref(p.OpenshiftVersion), CPUArchitecture: "x86_64",
 	}
-	if p.Name == "" {
-		return nil, model.Invalidf("name: require a name, found none")
+	if e.Name == "" {
+		e.Name = "infra-env-" + e.ID.String()[:8]
 	}
 	if err := definition.CheckPullSecret(p.PullSecret); err != nil {
 		return nil, err

@@ -5,7 +5,6 @@
 // contain facts only: codes, statuses, roles, disks, validations, parsed install-configs; no ids, times and texts.
 // The service ran on premises with the settings that start_test.go gives to Slipway as well.
 //
-// A difference is deliberate when a rule of rules.go explains it; docs/compatibility.md describes these rules. The cases of
-// testdata/different.txt still differ. A case that differs and is not listed, a listed case that does not
-// differ, and a rule that explains nothing fail the run.
+// A difference is deliberate when a rule of rules.go explains it; docs/compatibility.md describes these rules. Any other
+// difference, and a rule that explains nothing, fail the run.
 package twin

@@ -2,8 +2,10 @@ package twin
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -50,6 +52,29 @@ var answerRules = []rule{
 		return strings.HasPrefix(o.name, "preflight ") && d.path == "/operators" && !strings.Contains(d.want, "self-node-remediation") &&
 			strings.Contains(d.want, "node-healthcheck") && strings.Replace(d.got, `,"self-node-remediation"`, "", 1) == d.want
 	}},
+	{"K22", func(o outcome, d difference) bool {
+		return o.file == "verdicts" && d.path == "/cluster/operators" && strings.Contains(d.want, `"node-healthcheck"`) &&
+			!strings.Contains(d.want, "self-node-remediation") &&
+			slices.Equal(slices.Sorted(slices.Values(append(readNames(d.want), "self-node-remediation"))), readNames(d.got))
+	}},
+	{"K23", func(o outcome, d difference) bool {
+		return matches(d, `/validations/(api|api-int|apps)-domain-name-resolved-correctly$`) && d.want == `"success"` && d.got == `"failure"` &&
+			o.namesItself(d)
+	}},
+	{"K24", func(o outcome, d difference) bool {
+		return d.path == "/install_config/platform/baremetal/additionalNTPServers" && d.got == absent &&
+			matches(difference{path: o.name}, `-4\.1[4-7]-`)
+	}},
+	{"K25", func(o outcome, d difference) bool {
+		return d.path == "/install_config/fips" && d.want == "true" && d.got == "false"
+	}},
+	{"K26", func(o outcome, d difference) bool {
+		return o.file == "verdicts" && o.multipath() && (matches(d, `/(suggested_role|status|validations/(odf-requirements-satisfied|has-cpu-cores-for-role))$`) ||
+			d.path == "/cluster/validations/sufficient-masters-count") && strings.Contains(o.want["/cluster/operators"], `"odf"`)
+	}},
+	{"E5", func(o outcome, d difference) bool {
+		return d.path == "/install_config/proxy/noProxy" && o.userManaged() && strings.HasPrefix(d.got, strings.TrimSuffix(d.want, `"`)+",")
+	}},
 	{"E33", func(o outcome, d difference) bool {
 		return o.name == "openshift_versions only_latest=true" && matches(d, `^/[0-9.]+-multi/`) && d.want == absent
 	}},
@@ -92,9 +117,6 @@ var answerRules = []rule{
 		return matches(d, `/validations/no-iscsi-nic-belongs-to-machine-cidr$`) && d.want == `"pending"` && d.got == absent &&
 			o.want["/cluster/machine_networks"] == "[]"
 	}},
-	{"E11", func(o outcome, d difference) bool {
-		return matches(d, `/validations/belongs-to-majority-group$`) && d.want == `"failure"` && d.got == `"pending"` && !o.reports()
-	}},
 }
 
 // otherCases are names that the installer reads without case.
@@ -126,6 +148,61 @@ func matches(d difference, pattern string) bool {
 // host is the beginning of the path that a host's facts have.
 func host(d difference) string { return regexp.MustCompile(`^/hosts/\d+`).FindString(d.path) }
 
+// namesItself reports whether the names of the cluster lead to the host of a fact alone.
+func (o outcome) namesItself(d difference) bool {
+	i, err := strconv.Atoi(strings.TrimPrefix(host(d), "/hosts/"))
+	if err != nil || i >= len(o.hosts) {
+		return false
+	}
+	replies, _ := o.hosts[i].(map[string]any)["replies"].(map[string]any)
+	own, found := reply(replies, "inventory"), reply(replies, "domain-resolution")
+	for _, item := range list(found["resolutions"]) {
+		resolution, _ := item.(map[string]any)
+		if label, _ := resolution["domain_name"].(string); !strings.HasPrefix(label, "api.") {
+			continue
+		}
+		addresses := list(resolution["ipv4_addresses"])
+		return len(addresses) > 0 && !slices.ContainsFunc(addresses, func(address any) bool {
+			return !slices.ContainsFunc(list(own["interfaces"]), func(nic any) bool {
+				return slices.ContainsFunc(list(nic.(map[string]any)["ipv4_addresses"]), func(with any) bool {
+					return strings.HasPrefix(fmt.Sprint(with), fmt.Sprint(address)+"/")
+				})
+			})
+		})
+	}
+	return false
+}
+
+// multipath reports whether a host has a multipath device.
+func (o outcome) multipath() bool {
+	for _, item := range o.hosts {
+		replies, _ := item.(map[string]any)["replies"].(map[string]any)
+		for _, disk := range list(reply(replies, "inventory")["disks"]) {
+			if disk.(map[string]any)["drive_type"] == "Multipath" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reply is the output of a step of some type, when a host replied with an object.
+func reply(replies map[string]any, step string) map[string]any {
+	all := list(replies[step])
+	if len(all) < 2 {
+		return nil
+	}
+	output, _ := all[1].(map[string]any)
+	return output
+}
+
+// readNames reads a list of names.
+func readNames(text string) []string {
+	var out []string
+	_ = json.Unmarshal([]byte(text), &out)
+	return out
+}
+
 // noInventory reports whether the host of a fact has no inventory.
 func (o outcome) noInventory(d difference) bool {
 	at := host(d)
@@ -137,20 +214,6 @@ func (o outcome) userManaged() bool {
 	for path := range o.got {
 		if strings.HasPrefix(path, "/install_config/platform/none") || strings.HasPrefix(path, "/install_config/platform/external") {
 			return true
-		}
-	}
-	return false
-}
-
-// reports reports whether a host names others that it reaches.
-func (o outcome) reports() bool {
-	for _, item := range o.hosts {
-		replies, _ := item.(map[string]any)["replies"].(map[string]any)
-		if reply := list(replies["connectivity-check"]); len(reply) > 1 {
-			text, _ := json.Marshal(reply[1])
-			if strings.Contains(string(text), "host_id") {
-				return true
-			}
 		}
 	}
 	return false

@@ -64,6 +64,9 @@ var requestRules = []rule{
 		return false
 	}),
 	refusedHere("K21", func(r request) bool { return r.body["image_type"] == "disconnected-iso" && r.body["cluster_id"] == nil }),
+	refusedHere("K25", func(r request) bool {
+		return strings.HasSuffix(r.path, "/install-config") && strings.Contains(r.text, "fips")
+	}),
 	refusedThere("E28", func(r request) bool {
 		for _, item := range list(r.body["cluster_networks"]) {
 			if item.(map[string]any)["host_prefix"] == nil {
@@ -217,5 +220,6 @@ func vipFacts(o outcome, d difference) bool {
 			kept = kept || r.outside(list(r.body["api_vips"])) || r.outside(list(r.body["ingress_vips"]))
 		}
 	}
-	return kept && matches(d, `^/cluster/validations/(api|ingress)-vips-(defined|valid)$`)
+	return kept && (matches(d, `^/cluster/validations/((api|ingress)-vips-(defined|valid)|machine-cidr-equals-to-calculated-cidr)$`) ||
+		d.path == "/cluster/status" && d.want == `"pending-for-input"` && d.got == `"insufficient"`)
 }

@@ -20,6 +20,9 @@ func checkAmong(c *model.Cluster, p wire.V2ClusterUpdateParams, hosts []*model.H
 	if p.MachineNetworks != nil && bothFamilies(c.MachineNetworks) && !forBothFamilies(c) {
 		return model.Invalidf("machine_networks: require networks of one family, as cluster_networks and service_networks have, found both")
 	}
+	if err := roomForHosts(c, p); err != nil {
+		return err
+	}
 	if err := roomForPods(c, p); err != nil {
 		return err
 	}
@@ -36,6 +39,41 @@ func checkAmong(c *model.Cluster, p wire.V2ClusterUpdateParams, hosts []*model.H
 		return err
 	}
 	return free("ingress_vips", c.IngressVIPs, hosts)
+}
+
+// roomForHosts returns an error for a machine network with fewer addresses than the control plane and its VIPs take.
+func roomForHosts(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
+	const vips, largest = 2, 8 // networks of 256 addresses and more have enough
+	if p.MachineNetworks == nil || c.UserManagedNetworking {
+		return nil
+	}
+	for _, n := range c.MachineNetworks {
+		free := n.Addr().BitLen() - n.Bits()
+		if needed := c.ControlPlaneCount + vips; free < largest && 1<<free-vips < needed {
+			return model.Invalidf("machine_networks: require room for %d hosts and virtual addresses, found %d addresses in %s",
+				needed, max(1<<free-vips, 0), n)
+		}
+	}
+	return nil
+}
+
+// inOrder returns an error for machine networks of a new cluster that are not one of each family, the first of the family that
+// pods have first, which is IPv4 unless the request says so; the user's load balancer may be in other networks
+// (internal/network/dual_stack_validations.go of openshift/assisted-service).
+func inOrder(c *model.Cluster) error {
+	if len(c.MachineNetworks) < 2 || c.LoadBalancer == userManaged || c.UserManagedNetworking {
+		return nil
+	}
+	if !bothFamilies(c.MachineNetworks) {
+		return model.Invalidf("machine_networks: require one network of each family, found %s and %s",
+			c.MachineNetworks[0], c.MachineNetworks[1])
+	}
+	is4 := len(c.ClusterNetworks) == 0 || c.ClusterNetworks[0].CIDR.Addr().Is4()
+	if c.MachineNetworks[0].Addr().Is4() != is4 {
+		return model.Invalidf("machine_networks: require the family of cluster_networks first, found %s before %s",
+			c.MachineNetworks[0], c.MachineNetworks[1])
+	}
+	return nil
 }
 
 // roomForPods returns an error for a host prefix that leaves a host fewer than 128 addresses (internal/network/cidr_validations.go

@@ -44,6 +44,8 @@ func TestChangesOfNetworksFitTheHosts(t *testing.T) {
 			ownBalancer, `{"machine_networks":[{"cidr":"192.0.2.0/24"}],"api_vips":[{"ip":"192.0.2.100"}],"ingress_vips":[{"ip":"192.0.2.101"}]}`, "",
 		},
 		"one family of two": {both, `{"machine_networks":[{"cidr":"192.0.2.0/24"}]}`, "machine_networks: require one of each family"},
+		"too few addresses": {nil, `{"machine_networks":[{"cidr":"192.0.2.0/30"}]}`, "require room for 5 hosts and virtual addresses, found 2"},
+		"just enough":       {nil, `{"machine_networks":[{"cidr":"192.0.2.8/29"}]}`, ""},
 		"both families":     {both, `{"machine_networks":[{"cidr":"192.0.2.0/24"},{"cidr":"2001:db8::/64"}]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,5 +60,31 @@ func TestChangesOfNetworksFitTheHosts(t *testing.T) {
 			}
 			refused(t, err, test.says, name)
 		})
+	}
+}
+
+// Recorded answers of the existing service: test/twin, "create machine_networks".
+func TestMachineNetworksOfANewClusterAreInOrder(t *testing.T) {
+	t.Parallel()
+	v6First := `,"cluster_networks":[{"cidr":"fd01::/48","host_prefix":64},{"cidr":"10.128.0.0/14","host_prefix":23}],` +
+		`"service_networks":[{"cidr":"fd02::/112"},{"cidr":"172.30.0.0/16"}]`
+	for name, test := range map[string]struct{ networks, more, says string }{
+		"both families":              {`{"cidr":"192.0.2.0/24"},{"cidr":"2001:db8::/64"}`, "", ""},
+		"IPv6 first as the pods":     {`{"cidr":"2001:db8::/64"},{"cidr":"192.0.2.0/24"}`, v6First, ""},
+		"IPv6 first":                 {`{"cidr":"2001:db8::/64"},{"cidr":"192.0.2.0/24"}`, "", "require the family of cluster_networks first"},
+		"one family":                 {`{"cidr":"192.0.2.0/24"},{"cidr":"198.51.100.0/24"}`, "", "require one network of each family"},
+		"one family with a balancer": {`{"cidr":"192.0.2.0/24"},{"cidr":"198.51.100.0/24"}`, `,"load_balancer":{"type":"user-managed"}`, ""},
+		"one family on platform none": {
+			`{"cidr":"192.0.2.0/24"},{"cidr":"198.51.100.0/24"}`, `,"platform":{"type":"none"}`, "",
+		},
+	} {
+		var fields map[string]any
+		require.NoError(t, json.Unmarshal([]byte(`{"machine_networks":[`+test.networks+`]`+test.more+`}`), &fields))
+		_, err := define(t, offer(t), fields)
+		if test.says == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		refused(t, err, test.says, name)
 	}
 }

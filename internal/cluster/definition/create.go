@@ -78,6 +78,9 @@ func (o Offer) New(p wire.ClusterCreateParams) (*model.Cluster, error) {
 	if p.NetworkType == nil && c.VIPDHCPAllocation && before415(c.OpenShiftVersion) {
 		c.NetworkType = networkTypeSDN // the only one with VIPs of a DHCP server; releases from 4.15 on lack it
 	}
+	if err := inOrder(c); err != nil {
+		return nil, err
+	}
 	defaultNetworks(c)
 	if err := check(c, Surroundings{}); err != nil {
 		return nil, err

@@ -15,6 +15,10 @@ func TestSuggestedRolesLeaveRoomForOperators(t *testing.T) {
 	hosts := []*model.Host{
 		free(1, small...), free(2, small...), free(3, large...), free(4, large...), free(5, large...),
 	}
+	for _, h := range hosts {
+		h.Inventory.CPU.Flags, h.Inventory.CPU.Architecture = []string{"vmx"}, "x86_64"
+		h.Inventory.Memory.UsableBytes = h.Inventory.Memory.PhysicalBytes
+	}
 	c := &model.Cluster{ControlPlaneCount: 3, OpenShiftVersion: "4.21.0"}
 	require.Equal(t, map[int]model.Role{1: m, 2: m, 3: m, 4: w, 5: w}, suggest(c, hosts...))
 	c.OLMOperators = []model.OLMOperator{{Name: "cnv"}}

@@ -9,7 +9,6 @@ import (
 	"slipway/internal/cluster/operators"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/wire"
 )
 
 // Weights of a host's hardware beyond the smallest control plane host
@@ -79,47 +78,48 @@ var joining = model.HostStatuses{
 	model.HostDiscovering, model.HostBinding, model.HostPendingForInput, model.HostInsufficient, model.HostKnown, model.HostDisconnected,
 }
 
-// SuggestRoles gives a role to every host that left the choice to the service: the first hosts in SortHosts order that
-// meet the control plane's requirements fill it up, those with a disk for it before others; then one arbiter for a control
-// plane of two, the others are workers. Hosts without an inventory get none. Roles chosen by the user count and are not
-// among the result.
+// SuggestRoles gives a role to every host that left the choice to the service, once all hosts have sent their inventories:
+// in SortHosts order, a host that can take it becomes a master while the others are too few, then the arbiter for a control
+// plane of two, else a worker. The others are counted with the roles that were suggested before, so that a suggestion
+// changes only where it has to. Roles chosen by the user count and are not among the result.
 func SuggestRoles(cluster *model.Cluster, hosts []*model.Host, opts RoleOptions) map[uuid.UUID]model.Role {
 	out := map[uuid.UUID]model.Role{}
-	plan, sorted := operators.NewPlan(cluster, hosts), SortHosts(hosts)
-	assign := func(role model.Role, wanted int, meets func(*wire.Inventory, model.Requirements) bool) (missing int) {
-		for _, h := range sorted {
-			if wanted > 0 && open(h, out) {
-				base := validation.RequirementsOf(opts.Requirements, role, cluster, h.Inventory, opts.Validation)
-				if meets(h.Inventory, plan.Requirements(base, h, role)) {
-					out[h.ID] = role
-					wanted--
-				}
+	if slices.ContainsFunc(hosts, func(h *model.Host) bool { return h.Inventory == nil }) {
+		for _, h := range hosts {
+			if h.Role == model.RoleAutoAssign && h.SuggestedRole != "" {
+				out[h.ID] = h.SuggestedRole
 			}
 		}
-		return wanted
+		return out
 	}
-	if !cluster.DayTwo() {
-		masters, arbiters := 0, 0
-		for _, h := range hosts {
-			masters += one(h.Role == model.RoleMaster)
-			arbiters += one(h.Role == model.RoleArbiter)
-		}
-		missing := assign(model.RoleMaster, cluster.ControlPlaneCount-masters, validation.Meets)
-		assign(model.RoleMaster, missing, validation.MeetsWithoutDisk)
-		missing = assign(model.RoleArbiter, one(cluster.ControlPlaneCount == arbiterControlPlanes)-arbiters, validation.Meets)
-		assign(model.RoleArbiter, missing, validation.MeetsWithoutDisk)
-	}
+	count := map[model.Role]int{}
 	for _, h := range hosts {
-		if h.Role == model.RoleAutoAssign && h.Inventory != nil && out[h.ID] == "" {
-			out[h.ID] = model.RoleWorker
+		count[h.EffectiveRole()]++
+	}
+	wanted := []struct {
+		role   model.Role
+		number int
+	}{
+		{model.RoleMaster, cluster.ControlPlaneCount},
+		{model.RoleArbiter, one(cluster.ControlPlaneCount == arbiterControlPlanes)},
+	}
+	plan := operators.NewPlan(cluster, hosts)
+	for _, h := range SortHosts(hosts) {
+		if h.Role != model.RoleAutoAssign {
+			continue
 		}
+		count[h.EffectiveRole()]--
+		out[h.ID] = model.RoleWorker
+		for _, w := range wanted {
+			if !cluster.DayTwo() && !h.DayTwo() && count[w.role] < w.number &&
+				validation.CanTake(w.role, cluster, h, plan, opts.Requirements, opts.Validation) {
+				out[h.ID] = w.role
+				break
+			}
+		}
+		count[out[h.ID]]++
 	}
 	return out
-}
-
-// open reports whether a host of a new cluster may still get any role.
-func open(h *model.Host, assigned map[uuid.UUID]model.Role) bool {
-	return h.Role == model.RoleAutoAssign && h.Inventory != nil && !h.DayTwo() && assigned[h.ID] == ""
 }
 
 // ElectBootstrap chooses the control plane host that carries the bootstrap services:

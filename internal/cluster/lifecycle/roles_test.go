@@ -31,6 +31,11 @@ func free(i int, hardware ...int) *model.Host {
 	return h
 }
 
+func suggested(role model.Role, h *model.Host) *model.Host {
+	h.SuggestedRole = role
+	return h
+}
+
 func TestSuggestRoles(t *testing.T) {
 	t.Parallel()
 	const m, w, a = model.RoleMaster, model.RoleWorker, model.RoleArbiter
@@ -57,12 +62,7 @@ func TestSuggestRoles(t *testing.T) {
 			[]*model.Host{free(1, 2, 8, 120), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
 			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
 		},
-		{"a host with a small disk is a master where no other is left", three, []*model.Host{free(1, 8, 32, 90)}, map[int]model.Role{1: m}},
-		{
-			"a host with a small disk is a worker where others are left", three,
-			[]*model.Host{free(1, 8, 32, 90), free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
-			map[int]model.Role{1: w, 2: m, 3: m, 4: m},
-		},
+		{"the disk makes no difference", three, []*model.Host{free(1, 8, 32, 90)}, map[int]model.Role{1: m}},
 		{
 			"hosts with a GPU are left for work", three,
 			[]*model.Host{gpu, free(2, 8, 32, 200), free(3, 8, 32, 200), free(4, 8, 32, 200)},
@@ -98,7 +98,17 @@ func TestSuggestRoles(t *testing.T) {
 			[]*model.Host{dayTwo},
 			map[int]model.Role{7: w},
 		},
-		{"hosts without an inventory get none", three, []*model.Host{free(1)}, map[int]model.Role{}},
+		{"none before all have sent their inventories", three, []*model.Host{free(1), free(2, 8, 32, 200)}, map[int]model.Role{}},
+		{
+			"what was suggested before stays meanwhile", three,
+			[]*model.Host{free(1), suggested(w, free(2, 8, 32, 200))},
+			map[int]model.Role{2: w},
+		},
+		{
+			"a suggestion changes only where it has to", three,
+			[]*model.Host{suggested(m, free(5, 32, 64, 200)), chosen, free(2, 8, 32, 200), free(3, 16, 32, 200)},
+			map[int]model.Role{2: m, 3: w, 5: m},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

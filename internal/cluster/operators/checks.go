@@ -42,6 +42,9 @@ func (p *Plan) ValidateHost(o *Operator, h *model.Host) Result {
 		return notChosen[o.Name]
 	}
 	if !hasInventory(h) {
+		if o.host == nil && !o.ownNeed {
+			return success("%s requires nothing of this host", o.Title)
+		}
 		return pending("%s: the host has not sent its inventory yet", o.Title)
 	}
 	if r, ok := p.architecture(o, h); !ok {
@@ -72,12 +75,14 @@ func (p *Plan) ownNeed(o *Operator, h *model.Host) (Result, bool) {
 	return Result{}, true
 }
 
-// architecture checks the host's own: it can differ from the one a cluster of several architectures was defined
-// with.
+// severalArchitectures is the architecture of clusters whose hosts may differ in it.
+const severalArchitectures = "multi"
+
+// architecture checks the host's own in a cluster of several architectures.
 func (p *Plan) architecture(o *Operator, h *model.Host) (Result, bool) {
 	s := settingOf(p.cluster)
 	found := h.Inventory.CPU.Architecture
-	if found == "" || found == s.Architecture {
+	if found == "" || s.Architecture != severalArchitectures {
 		return Result{}, true
 	}
 	s.Architecture = found

@@ -93,6 +93,8 @@ func odfHost(p *Plan, h *model.Host) Result {
 	count, largest := dataDisks(h, odfDiskBytes)
 	least := odfDiskBytes + p.volumesOfMCE()
 	switch {
+	case largest < least && role != model.RoleWorker && len(p.hosts)-p.askedArbiters < odfHosts:
+		return success(odfTitle + ": the disks of a control plane of two with an arbiter are counted for the cluster")
 	case largest >= least:
 		return success(odfTitle+" stores on %d disks of this host", count)
 	case largest > 0:

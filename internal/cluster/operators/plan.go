@@ -30,9 +30,9 @@ type Plan struct {
 	uses    []openshift.FeatureID
 	version *semver.Version // of OpenShift; nil: not known
 	// workers counts hosts by the role they have or are to get, askedWorkers those whose
-	// user made them workers, undecided those who left it to the service, and waiting
+	// user made them workers or arbiters, undecided those who left it to the service, and waiting
 	// those without an inventory.
-	workers, askedWorkers, undecided, waiting int
+	workers, askedWorkers, askedArbiters, undecided, waiting int
 }
 
 // NewPlan indexes a cluster and its hosts. Operators of a cluster that exists already are not installed any
@@ -73,6 +73,8 @@ func (p *Plan) count(h *model.Host) {
 		p.undecided++
 	case model.RoleWorker:
 		p.askedWorkers++
+	case model.RoleArbiter:
+		p.askedArbiters++
 	}
 	if h.EffectiveRole() == model.RoleWorker {
 		p.workers++
@@ -118,16 +120,10 @@ func (p *Plan) schedulableMasters() bool {
 
 // arbiters counts the arbiters that there are or are to be: two control plane hosts get one, if a host is free for it.
 func (p *Plan) arbiters() int {
-	asked := 0
-	for _, h := range p.hosts {
-		if h.Role == model.RoleArbiter {
-			asked++
-		}
-	}
-	if asked == 0 && p.cluster.ControlPlaneCount == arbiterControlPlanes && p.undecided > 0 {
+	if p.askedArbiters == 0 && p.cluster.ControlPlaneCount == arbiterControlPlanes && p.undecided > 0 {
 		return 1
 	}
-	return asked
+	return p.askedArbiters
 }
 
 // arbiterControlPlanes is the size of a control plane that an arbiter completes.

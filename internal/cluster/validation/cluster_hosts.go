@@ -45,29 +45,39 @@ func hostLabel(h *model.Host) string {
 	return h.ID.String()
 }
 
-// roleCount counts the hosts of each role, including suggested roles of hosts that could take them.
+// roleCount counts the hosts of each role.
 type roleCount struct{ masters, arbiters, workers int }
 
+// roles counts a host that has no role yet as a master while there are too few and it can be one, else as a worker.
 func (c *clusterCase) roles() roleCount {
 	var n roleCount
+	var open []*model.Host
 	for _, h := range c.Hosts {
 		switch h.EffectiveRole() {
 		case model.RoleMaster, model.RoleBootstrap:
-			if h.Role != model.RoleAutoAssign || c.fitsMaster(h) {
+			if h.Role != model.RoleAutoAssign || c.canBeMaster(h) {
 				n.masters++
 			}
 		case model.RoleArbiter:
 			n.arbiters++
 		case model.RoleWorker:
 			n.workers++
+		default:
+			open = append(open, h)
+		}
+	}
+	for _, h := range open {
+		if n.masters < c.Cluster.ControlPlaneCount && c.canBeMaster(h) {
+			n.masters++
+		} else {
+			n.workers++
 		}
 	}
 	return n
 }
 
-func (c *clusterCase) fitsMaster(h *model.Host) bool {
-	req := RequirementsOf(c.Requirements, model.RoleMaster, c.Cluster, h.Inventory, c.Options)
-	return Meets(h.Inventory, req)
+func (c *clusterCase) canBeMaster(h *model.Host) bool {
+	return CanTake(model.RoleMaster, c.Cluster, h, c.operators, c.Requirements, c.Options)
 }
 
 func mastersCount(c *clusterCase) verdict {

@@ -15,7 +15,8 @@ import (
 // Connectivity computes from the connectivity reports of a cluster's hosts which of
 // them reach each other. Majority has one group for each machine network (layer 2) and
 // one for each address family (layer 3); a group is empty while it would have fewer
-// than three members (two in a control plane of two with fencing). L3ConnectedAddresses are the
+// than three members (two in a control plane of two with fencing), and one of a family while a host has sent no address of
+// it, as in the existing service. L3ConnectedAddresses are the
 // addresses of a host that all others of its family's group reach. IPCollisions are
 // addresses that more than one MAC answered for.
 //
@@ -24,7 +25,7 @@ import (
 func Connectivity(cluster *model.Cluster, hosts []*model.Host) model.ConnectivityGroups {
 	l := newLinks(cluster, hosts)
 	l.read()
-	minimum := groupMinimum(cluster, hosts)
+	minimum, without := groupMinimum(cluster, hosts), withoutAddress(hosts, l.nics)
 	out := model.ConnectivityGroups{
 		Majority:             make(map[string][]uuid.UUID, len(l.graphs)),
 		L3ConnectedAddresses: map[uuid.UUID][]string{},
@@ -32,11 +33,12 @@ func Connectivity(cluster *model.Cluster, hosts []*model.Host) model.Connectivit
 	}
 	for i, g := range l.graphs {
 		members := g.largestGroup()
-		if len(members) < minimum {
+		f := i - len(l.networks)
+		if len(members) < minimum || f >= 0 && without[families[f]] != nil {
 			members = nil
 		}
 		out.Majority[l.keys[i]] = l.ids(members)
-		if f := i - len(l.networks); f >= 0 {
+		if f >= 0 {
 			l.connectedAddresses(families[f], members, out.L3ConnectedAddresses)
 		}
 	}
@@ -48,6 +50,7 @@ var families = []Family{FamilyIPv4, FamilyIPv6}
 // links collects who reported to reach whom.
 type links struct {
 	hosts    []*model.Host
+	nics     [][]NIC
 	index    map[uuid.UUID]int
 	networks []netip.Prefix
 	keys     []string // of graphs: the networks, then the families
@@ -69,6 +72,7 @@ func newLinks(cluster *model.Cluster, hosts []*model.Host) *links {
 		parsed:  make(map[string]netip.Addr, len(hosts)),
 	}
 	for i, h := range hosts {
+		l.nics = append(l.nics, NICs(h.Inventory))
 		l.index[h.ID] = i
 		l.reached[i] = map[netip.Addr]bitset{}
 	}

@@ -24,9 +24,6 @@ func inMajorityGroup(c *hostCase) verdict {
 	if c.dayTwo() || c.singleNode() {
 		return success("Connectivity to other hosts is not required")
 	}
-	if c.inv == nil || c.Host.Connectivity == nil {
-		return pending(missingConnectivity)
-	}
 	if c.Cluster.UserManagedNetworking || externalBalancer(c.Cluster) {
 		return inL3Group(c)
 	}
@@ -43,16 +40,26 @@ func inMajorityGroup(c *hostCase) verdict {
 
 func inL3Group(c *hostCase) verdict {
 	for _, f := range Families(c.Cluster) {
-		if !c.Peers.connected[c.Host.ID][f] {
-			return tooFewFirst(c, fmt.Sprintf("Require an %s address that the majority of hosts reach, the host has none", f))
+		if c.Peers.connected[c.Host.ID][f] {
+			continue
 		}
+		if h := c.Peers.without[f]; h != nil {
+			return tooFewFirst(c, fmt.Sprintf("Require an %s address of every host, %s has sent none", f, hostLabel(h)))
+		}
+		return tooFewFirst(c, fmt.Sprintf("Require an %s address that the majority of hosts reach, the host has none", f))
 	}
 	return success("The majority of hosts reach the host")
 }
 
 // groupMinimum is how many hosts make a majority group.
 func groupMinimum(c *model.Cluster, hosts []*model.Host) int {
-	if c.ControlPlaneCount == fencingControlPlanes && Fenced(hosts) {
+	masters := 0
+	for _, h := range hosts {
+		if h.EffectiveRole() == model.RoleMaster {
+			masters++
+		}
+	}
+	if c.ControlPlaneCount == fencingControlPlanes && masters == fencingControlPlanes && Fenced(hosts) {
 		return fencingMinimum
 	}
 	return majorityMinimum

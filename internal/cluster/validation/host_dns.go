@@ -2,6 +2,7 @@ package validation
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"slipway/internal/model"
@@ -49,7 +50,7 @@ func resolves(name func(*model.Cluster) string) func(*hostCase) verdict {
 		case c.Cluster.BaseDNSDomain == "":
 			return broken("Require a base DNS domain, found none")
 		case c.Host.DomainResolution == nil:
-			return pending("The host has not resolved the names of the cluster yet")
+			return broken("Require the host to resolve the names of the cluster, it has not yet")
 		}
 		return c.resolved(name(c.Cluster))
 	}
@@ -84,10 +85,8 @@ func (c *hostCase) resolved(name string) verdict {
 	if len(addrs) == 0 {
 		return failure("Require %s to resolve, found no address", name)
 	}
-	for _, a := range addrs {
-		if owns(c.nics, a) {
-			return failure("Require %s to lead to the cluster, it leads to the host itself (%s)", name, a)
-		}
+	if !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !owns(c.nics, a) }) {
+		return failure("Require %s to lead to the cluster, it leads to the host alone (%s)", name, addrs[0])
 	}
 	return success("%s resolves", name)
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"slipway/internal/cluster/openshift"
-	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -163,17 +162,4 @@ func orUnknown(text string) string {
 		return "an unknown maker"
 	}
 	return text
-}
-
-// Meets reports whether a machine has the CPU, memory and an eligible disk that a role
-// requires; a machine without an inventory does not.
-func Meets(inv *wire.Inventory, req model.Requirements) bool {
-	return MeetsWithoutDisk(inv, req) && slices.ContainsFunc(inv.Disks, func(d wire.Disk) bool {
-		return d.InstallationEligibility.Eligible && int64(d.SizeBytes) >= req.DiskSizeGB*gb
-	})
-}
-
-// MeetsWithoutDisk is Meets, whatever disks the machine has.
-func MeetsWithoutDisk(inv *wire.Inventory, req model.Requirements) bool {
-	return validInventory(inv) && inv.CPU.Count >= req.CPUCores && int64(inv.Memory.PhysicalBytes) >= req.RAMMiB*mib-memoryTolerance
 }

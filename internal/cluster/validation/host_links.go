@@ -65,7 +65,7 @@ func mtuValid(c *hostCase) verdict {
 
 // mtuMatters skips networks that managed networking will not use.
 func (c *hostCase) mtuMatters(r *wire.MtuReport) bool {
-	if c.Cluster.UserManagedNetworking || len(c.Cluster.MachineNetworks) == 0 {
+	if c.Cluster.UserManagedNetworking {
 		return true
 	}
 	remote, ok := parseAddr(r.RemoteIPAddress)

@@ -15,10 +15,10 @@ var dnsCases = []hostCase{
 		"",
 	},
 	{
-		"waits for the reply",
+		"errs without a reply",
 		"api-domain-name-resolved-correctly",
 		func(w *fixture) { userNetworking(w); w.h.DomainResolution = nil },
-		waits,
+		errs,
 		"",
 	},
 	{
@@ -35,7 +35,7 @@ var dnsCases = []hostCase{
 		"api-domain-name-resolved-correctly",
 		resolving("api.test.example.com", hostIP(0)),
 		fails,
-		"itself",
+		"the host alone",
 	},
 	{"follows the cluster on day two", "api-domain-name-resolved-correctly", dayTwo, ok, ""},
 	{"waits for the report on an imported cluster", "api-domain-name-resolved-correctly", imported(nil), waits, ""},
@@ -123,7 +123,12 @@ var connectivityCases = []hostCase{
 		fails,
 		"192.168.8.0/21",
 	},
-	{"waits for its own check", "belongs-to-majority-group", func(w *fixture) { w.h.Connectivity = nil }, waits, ""},
+	{"asks the reports of the others", "belongs-to-majority-group", func(w *fixture) { w.h.Connectivity = nil }, ok, ""},
+	{"fails without a common family", "belongs-to-majority-group", func(w *fixture) {
+		userNetworking(w)
+		w.c.Connectivity.L3ConnectedAddresses = nil
+		w.hosts[1].Inventory.Interfaces = nil
+	}, fails, "Require an IPv4 address of every host, node-1 has sent none"},
 	{
 		"waits for more hosts",
 		"belongs-to-majority-group",

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 func machineNetworkDefined(c *hostCase) verdict {
@@ -127,6 +128,9 @@ func iscsiApart(c *hostCase) verdict {
 		return irrelevant()
 	}
 	addrs := iscsiAddresses(c.inv, d)
+	if len(addrs) == 0 && d.DriveType == wire.DriveTypeMultipath {
+		return success("No path of the disk is an iSCSI disk")
+	}
 	if len(addrs) == 0 {
 		return irrelevant()
 	}

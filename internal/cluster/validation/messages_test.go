@@ -175,7 +175,7 @@ func lacks(kind, id string, list []said) []string {
 	if !found[fails] && neverFails[kind+" "+id] == "" && minds {
 		out = append(out, "a case that fails")
 	}
-	asks := kind == "host" || !listed(clustersNeverWait, id)
+	asks := kind == "host" && !listed(hostsNeverWait, id) || kind == "cluster" && !listed(clustersNeverWait, id)
 	if !found[waits] && !found[errs] && neverWaits[kind+" "+id] == "" && asks {
 		out = append(out, "a case that waits or errs")
 	}

@@ -43,13 +43,16 @@ func networksOf(nics []NIC) []netip.Prefix {
 }
 
 // MachineNetworks derives the machine networks of a cluster whose user set none: for each API VIP the network
-// of the hosts that contains it, for a single node the network of its default route. It returns nil while they
-// are unknown.
+// of the hosts that contains it, for a single node the network of its default route, or its first one. It returns nil
+// while they are unknown.
 func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix {
 	if cluster.SingleNode() {
 		derived := *cluster
 		derived.MachineNetworks = nil // an earlier answer of this function
-		return nodeaddress.Of(&derived, hosts).MachineNetworks
+		if networks := nodeaddress.Of(&derived, hosts).MachineNetworks; len(networks) > 0 {
+			return networks
+		}
+		return firstNetworks(cluster, hosts)
 	}
 	if cluster.UserManagedNetworking {
 		return nil
@@ -63,6 +66,22 @@ func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix
 		}
 		if !slices.Contains(out, n) {
 			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// firstNetworks are the first networks of a single node that has no default route, one for each family of its cluster, so that
+// the user sees that the route is missing, and not the network.
+func firstNetworks(c *model.Cluster, hosts []*model.Host) []netip.Prefix {
+	if len(hosts) != 1 || hosts[0].EffectiveRole() != model.RoleMaster {
+		return nil
+	}
+	networks := networksOf(NICs(hosts[0].Inventory))
+	var out []netip.Prefix
+	for _, f := range Families(c) {
+		if i := slices.IndexFunc(networks, func(n netip.Prefix) bool { return familyOf(n.Addr()) == f }); i >= 0 {
+			out = append(out, networks[i])
 		}
 	}
 	return out

@@ -65,7 +65,10 @@ var (
 		},
 		{"on hosts with a single disk", ofEach(func(inv *wire.Inventory) { inv.Disks = inv.Disks[:1] })},
 		{"on hosts with secure boot", ofEach(func(inv *wire.Inventory) { inv.Boot.SecureBootState = wire.SecureBootStateEnabled })},
-		{"on hosts of another architecture", ofEach(func(inv *wire.Inventory) { inv.CPU.Architecture = "s390x" })},
+		{"on hosts of another architecture", func(c *model.Cluster, hosts []*model.Host) {
+			c.CPUArchitecture = "multi"
+			ofEach(func(inv *wire.Inventory) { inv.CPU.Architecture = "s390x" })(c, hosts)
+		}},
 	}
 	clusterBreaks = []breaking{
 		{"without an operator it needs", func(c *model.Cluster, _ []*model.Host) { c.OLMOperators = c.OLMOperators[:1] }},
@@ -155,6 +158,9 @@ var hostsNeverMind = []string{
 	"fence-agents-remediation", "node-maintenance", "kube-descheduler", "cluster-observability", "numa-resources",
 	"oadp", "metallb", "loki", "openshift-logging",
 }
+
+// hostsNeverWait are operators that need nothing an inventory could show.
+var hostsNeverWait = append([]string{"nmstate", "node-feature-discovery"}, hostsNeverMind...)
 
 // clustersNeverWait are operators that look at the settings of a cluster, not at what its
 // hosts told.

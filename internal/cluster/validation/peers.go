@@ -24,6 +24,8 @@ type Peers struct {
 	majority map[string]map[uuid.UUID]bool
 	// connected holds the families in which a host is reached by the others.
 	connected map[uuid.UUID]map[Family]bool
+	// without holds, by family, a host that has no address of it.
+	without map[Family]*model.Host
 	// collisions are the addresses that more than one machine answers for.
 	collisions map[netip.Addr][]string
 	operators  *operators.Plan
@@ -48,8 +50,28 @@ func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 			p.names[h.Hostname()]++
 		}
 	}
+	p.without = withoutAddress(hosts, p.nics)
 	p.indexConnectivity(cluster.Connectivity)
 	return p
+}
+
+// withoutAddress finds, for each family, the first host that has no address of it.
+func withoutAddress(hosts []*model.Host, nics [][]NIC) map[Family]*model.Host {
+	out := map[Family]*model.Host{}
+	for i, h := range hosts {
+		has := map[Family]bool{}
+		for n := range nics[i] {
+			for _, a := range nics[i][n].Addresses {
+				has[familyOf(a.Addr())] = true
+			}
+		}
+		for _, f := range families {
+			if !has[f] && out[f] == nil {
+				out[f] = h
+			}
+		}
+	}
+	return out
 }
 
 func (p *Peers) indexConnectivity(groups model.ConnectivityGroups) {

@@ -62,10 +62,10 @@ func platformNetwork(c *hostCase) verdict {
 }
 
 func vsphereDiskUUID(c *hostCase) verdict {
-	if c.inv == nil {
+	switch {
+	case c.inv == nil && c.Cluster.Platform.Type == platformVSphere:
 		return pending(missingInventory)
-	}
-	if !isVMware(c.inv.SystemVendor) {
+	case c.inv == nil || !isVMware(c.inv.SystemVendor):
 		return irrelevant()
 	}
 	for i := range c.inv.Disks {

@@ -16,21 +16,25 @@ var waitingCases = []hostCase{
 	{"waits for the inventory", "has-default-route", noInventory, waits, ""},
 	{"waits for the inventory", "non-overlapping-subnets", noInventory, waits, ""},
 	{"waits for the inventory", "valid-platform-network-settings", noInventory, waits, ""},
-	{"waits for the inventory", "vsphere-disk-uuid-enabled", noInventory, waits, ""},
+	{"waits for the inventory", "no-skip-missing-disk", noInventory, waits, ""},
+	{"waits for the inventory", "vsphere-disk-uuid-enabled", func(w *fixture) {
+		w.c.Platform.Type = "vsphere"
+		noInventory(w)
+	}, waits, ""},
 	{"waits for the inventory", "compatible-with-cluster-platform", noInventory, waits, ""},
 	{"waits for the inventory", "no-ip-collisions-in-network", noInventory, waits, ""},
 	{
-		"waits for the reply",
+		"errs without a reply",
 		"api-int-domain-name-resolved-correctly",
 		func(w *fixture) { userNetworking(w); w.h.DomainResolution = nil },
-		waits,
+		errs,
 		"",
 	},
 	{
-		"waits for the reply",
+		"errs without a reply",
 		"apps-domain-name-resolved-correctly",
 		func(w *fixture) { userNetworking(w); w.h.DomainResolution = nil },
-		waits,
+		errs,
 		"",
 	},
 	{"waits for the reply", "mtu-valid", func(w *fixture) { w.h.Connectivity = nil }, waits, ""},

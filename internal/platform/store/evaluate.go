@@ -19,7 +19,7 @@ type Decision struct {
 	Hosts   []HostChange
 }
 
-// HostChange is a changed host, of which only the status and the document are written, and what is written with
+// HostChange is a changed host, of which only status, role and the document are written, and what is written with
 // it (see Tx.Part).
 type HostChange struct {
 	Host *model.Host
@@ -156,9 +156,9 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes 
 		}
 		h.UpdatedAt = all.now
 		all.batch.Queue(`
-			update hosts set status = $3, status_info = $4, status_updated_at = $5, doc = $6, updated_at = $7
+			update hosts set status = $3, status_info = $4, status_updated_at = $5, role = $6, bootstrap = $7, doc = $8, updated_at = $9
 			where infra_env_id = $1 and id = $2`,
-			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, doc, all.now)
+			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, doc, all.now)
 		if moved {
 			hostReached(&all.batch, h, all.now)
 		}

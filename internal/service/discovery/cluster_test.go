@@ -59,6 +59,7 @@ func TestSingleNodeBecomesReady(t *testing.T) {
 	m.boot(t)
 	l.reaches(t, c.ID, model.ClusterReady)
 	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, l.readCluster(t, c.ID).MachineNetworks)
-	require.Equal(t, model.RoleMaster, m.read(t).SuggestedRole)
+	require.Equal(t, model.RoleMaster, m.read(t).Role)
+	require.True(t, m.read(t).Bootstrap)
 	require.Equal(t, 1, m.count(wire.StepTypeInventory), "a fact is not asked twice")
 }

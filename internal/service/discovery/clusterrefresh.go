@@ -77,7 +77,6 @@ func (e *evaluation) derive() {
 		e.deriveMachineNetworks()
 	}
 	e.waitForLease()
-	c.Connectivity = validation.Connectivity(c, e.hosts)
 	roles := lifecycle.SuggestRoles(c, e.hosts, lifecycle.RoleOptions{Requirements: e.by.requirements, Validation: e.rules})
 	for i, h := range e.hosts {
 		suggested := roles[h.ID]
@@ -91,6 +90,7 @@ func (e *evaluation) derive() {
 		}
 		e.evaluateHost(h, e.by) // the size of disk a host needs depends on its role
 	}
+	c.Connectivity = validation.Connectivity(c, e.hosts)
 }
 
 // deriveMachineNetworks follows the virtual addresses and the hosts' networks. Hosts

@@ -61,6 +61,7 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 	}
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: s.now()})
 	_, _ = lifecycle.ApplyHost(h, lifecycle.RegisterHost, facts, nil) // the rows of a new host fit both kinds
+	lifecycle.FollowSingleNode(&model.Cluster{Kind: j.ClusterKind, ControlPlaneCount: j.ControlPlaneCount}, h)
 	return h
 }
 
