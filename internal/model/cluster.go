@@ -230,5 +230,6 @@ type Uses struct {
 	VirtualMachines    int `json:"virtual_machines,omitempty"`
 	IgnitionOverrides  int `json:"ignition_overrides,omitempty"` // of hosts and InfraEnvs
 	StaticNetworks     int `json:"static_networks,omitempty"`    // InfraEnvs that have them
+	WaitingNetworks    int `json:"waiting_networks,omitempty"`   // those whose static networks hold placeholders
 	KernelArguments    int `json:"kernel_arguments,omitempty"`   // InfraEnvs that have some
 }

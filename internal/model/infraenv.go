@@ -29,6 +29,7 @@ type InfraEnv struct {
 	NTPSourcesOnly         bool             `json:"ntp_sources_only,omitempty"` // replace the sources hosts are configured with
 	SSHAuthorizedKey       string           `json:"ssh_authorized_key,omitempty"`
 	StaticNetworkConfig    string           `json:"static_network_config,omitempty"` // JSON, as the client sent it
+	StaticNetworkWaits     bool             `json:"static_network_waits,omitempty"`  // it holds placeholders of a client
 	RendezvousIP           string           `json:"rendezvous_ip,omitempty"`
 	IgnitionConfigOverride string           `json:"ignition_config_override,omitempty"`
 	KernelArguments        []KernelArgument `json:"kernel_arguments,omitempty"`

@@ -29,8 +29,9 @@ type InfraEnvSettings struct {
 	KernelArguments      *wire.KernelArguments
 	TrustBundle          *string
 	DiscoveryDelay       *int64 // seconds
-	// ParseNetwork reads static network settings, the JSON of a list of hosts; it returns an error for invalid ones.
-	ParseNetwork func(text string) error
+	// ParseNetwork reads static network settings, the JSON of a list of hosts; it reports whether they hold placeholders, and
+	// returns an error for invalid ones.
+	ParseNetwork func(text string) (waiting bool, err error)
 }
 
 // Apply applies the settings to an InfraEnv. It does not check whether an image can be made from the result.
@@ -136,17 +137,18 @@ func applyStaticNetwork(e *model.InfraEnv, p InfraEnvSettings) error {
 		return nil
 	}
 	if len(*p.StaticNetwork) == 0 {
-		e.StaticNetworkConfig = ""
+		e.StaticNetworkConfig, e.StaticNetworkWaits = "", false
 		return nil
 	}
 	text, err := json.Marshal(*p.StaticNetwork)
 	if err != nil {
 		return fmt.Errorf("encode static network settings: %w", err)
 	}
-	if err := p.ParseNetwork(string(text)); err != nil {
+	waits, err := p.ParseNetwork(string(text))
+	if err != nil {
 		return err
 	}
-	e.StaticNetworkConfig = string(text)
+	e.StaticNetworkConfig, e.StaticNetworkWaits = string(text), waits
 	return nil
 }
 

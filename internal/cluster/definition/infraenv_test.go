@@ -65,7 +65,7 @@ func TestSettingsThatAreAbsentStay(t *testing.T) {
 
 	unreadable := errors.New("unreadable")
 	network := definition.InfraEnvSettings{
-		StaticNetwork: &[]wire.HostStaticNetworkConfig{{}}, ParseNetwork: func(string) error { return unreadable },
+		StaticNetwork: &[]wire.HostStaticNetworkConfig{{}}, ParseNetwork: func(string) (bool, error) { return false, unreadable },
 	}
 	require.ErrorIs(t, network.Apply(e), unreadable)
 	require.Equal(t, "[]", e.StaticNetworkConfig)

@@ -22,6 +22,9 @@ func platformRequirements(c *clusterCase) verdict {
 	if p.Type == platformExternal && p.ExternalName == externalOCI && !c.CustomManifests {
 		return failure("Require the manifests of the Oracle cloud's drivers, found none")
 	}
+	if c.WaitingNetworks {
+		return failure("Require MAC and IP addresses of the hosts in static_network_config, found the placeholders that a client sends first")
+	}
 	return success("The platform %s needs nothing else", platformName(p))
 }
 

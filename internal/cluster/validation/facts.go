@@ -29,6 +29,8 @@ type ClusterFacts struct {
 	Requirements model.RoleRequirements
 	// CustomManifests is set when the user added manifests.
 	CustomManifests bool
+	// WaitingNetworks is set while an InfraEnv of the cluster has placeholders for the static networks of its hosts.
+	WaitingNetworks bool
 	Options         Options
 	Now             time.Time
 }

@@ -103,7 +103,7 @@ func TestFaultsTellTheirPlace(t *testing.T) {
 			"interfaces:\n- {name: eth0, type: dummy}",
 			"interfaces[0].name: require a name that is not in mac_interface_map",
 		},
-		"fails when an interface is there twice":   {ethernet + "- name: eth0\n  type: ethernet", "found eth0 again"},
+		"fails when an interface is there twice":   {ethernet + "- name: eth0\n  type: ethernet\n  mtu: 9000", "found eth0 again"},
 		"fails with a state it cannot bring about": {ethernet + "  state: absent", "interfaces[0].state: require up or down"},
 		"fails with an MTU that is too small":      {ethernet + "  mtu: 20", "interfaces[0].mtu: require 68 to 65535, found 20"},
 		"fails with an MTU too small for IPv6": {
@@ -462,10 +462,6 @@ func TestFaultsOfAddressesTellTheirPlace(t *testing.T) {
 		"fails with an address of a group": {
 			withIP("ipv6", "address: [{ip: 'ff02::5', prefix-length: 64}]"),
 			"interfaces[0].ipv6.address[0].ip: require an address that an interface can have, found ff02::5",
-		},
-		"fails with the unspecified address": {
-			withIP("ipv4", "address: [{ip: 0.0.0.0, prefix-length: 24}]"),
-			"require an address that an interface can have, found 0.0.0.0",
 		},
 		"fails with the address of the loopback": {
 			withIP("ipv6", "address: [{ip: '::1', prefix-length: 128}]"),

@@ -61,6 +61,9 @@ func Scripts(how Method) []File {
 func Files(hosts []Host, how Method) ([]File, error) {
 	var out []File
 	for i, h := range hosts {
+		if h.placeholder {
+			continue
+		}
 		folder := fmt.Sprintf("%s/host%d/", Folder, i)
 		settings, err := h.settings(how)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"slipway/internal/model"
@@ -20,6 +21,8 @@ type Host struct {
 	NICs  []NIC
 	state state
 	tree  map[string]any // the whole YAML, for hosts that apply it themselves
+	// placeholder is set while a client still has to fill the host in.
+	placeholder bool
 
 	addresses map[string]string // the MAC addresses of NICs, by name
 	index     map[string]int    // where interfaces are in the state, by name
@@ -33,7 +36,7 @@ type NIC struct {
 
 // Parse reads static_network_config of the API: a JSON list of network_yaml and
 // mac_interface_map. A fault is a model.ErrInvalid that names its place, what is
-// required there and what was found.
+// required there and what was found. Placeholders of clients are taken (see Waiting).
 func Parse(text string) ([]Host, error) {
 	var list []struct {
 		NetworkYAML string `json:"network_yaml"`
@@ -60,10 +63,14 @@ func Parse(text string) ([]Host, error) {
 		}
 		var err error
 		if h.state, h.tree, err = readState(item.NetworkYAML); err == nil {
+			h.dropRepeated()
 			h.addIndex()
+			h.placeholder = h.isPlaceholder()
+		}
+		if err == nil && !h.placeholder {
 			_, err = Keyfiles(h)
 		}
-		if err == nil {
+		if err == nil && !h.placeholder {
 			err = checkIdentified(i, h, owners)
 		}
 		if err != nil {
@@ -89,7 +96,7 @@ func checkNICs(at string, host int, nics []NIC, owners map[string]int) error {
 		if !isMAC(nic.MAC) {
 			return model.Invalidf("%s.mac_address: require a MAC address such as 52:54:00:aa:bb:01, found %q", place, nic.MAC)
 		}
-		if !ofOne(nic.MAC) {
+		if !ofOne(nic.MAC) && !slices.Contains(placeholderMACs, nic.MAC) {
 			return model.Invalidf("%s.mac_address: require the MAC address of one interface, found %s", place, nic.MAC)
 		}
 		if !nicName.MatchString(nic.Name) {

@@ -124,7 +124,7 @@ func (e *evaluation) refreshCluster(peers *validation.Peers) {
 	c, t := e.cluster, e.t
 	c.Validations = validation.Cluster(validation.ClusterFacts{
 		Cluster: c, Hosts: e.hosts, Peers: peers, Requirements: e.by.requirements,
-		CustomManifests: e.uses.CustomManifests > 0, Options: e.rules, Now: t.Now(),
+		CustomManifests: e.uses.CustomManifests > 0, WaitingNetworks: e.uses.WaitingNetworks > 0, Options: e.rules, Now: t.Now(),
 	})
 	clusterValidationEvents(c, e.before.Validations, t)
 	facts := lifecycle.NewClusterFacts(lifecycle.ClusterInput{
