@@ -52,6 +52,9 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 		h.ClusterID, h.Kind = &c.ID, model.KindHost
 		if c.DayTwo() {
 			h.Kind = model.KindAddToExistingClusterHost
+			if h.Role == model.RoleAutoAssign {
+				h.Role = model.RoleWorker
+			}
 		}
 		tx.Refresh(nil, infraEnvID)
 		tx.HostsChanged(c.ID)

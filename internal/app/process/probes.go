@@ -33,7 +33,9 @@ func NewRegistry() *prometheus.Registry {
 // draining is done.
 func AddProbes(r chi.Router, draining context.Context, checks []Check, metrics prometheus.Gatherer) {
 	for _, path := range []string{"/health", "/live"} {
-		r.Get(path, func(w http.ResponseWriter, _ *http.Request) { Answer(w, http.StatusOK, map[string]string{"status": "ok"}) })
+		r.Get(path, func(w http.ResponseWriter, _ *http.Request) {
+			Answer(w, http.StatusOK, map[string]string{"status": "ok"})
+		})
 	}
 	r.Get("/ready", func(w http.ResponseWriter, r *http.Request) { ready(w, r, draining, checks) })
 	r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))

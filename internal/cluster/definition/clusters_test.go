@@ -67,6 +67,7 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		"a name with a dot on bare metal": {`{"name":"a.b"}`, "DNS name"},
 		"a name that ends in a hyphen":    {`{"name":"prod-"}`, "DNS name"},
 		"a domain that is invalid":        {`{"base_dns_domain":"exa mple.com"}`, "base_dns_domain"},
+		"a domain of one letter":          {`{"base_dns_domain":"example.c"}`, "ends in a label of at least 2 letters"},
 		"a domain in capitals":            {`{"base_dns_domain":"Example.com"}`, "base_dns_domain"},
 		"a key that is invalid":           {`{"ssh_public_key":"ssh-rsa AAAA"}`, "ssh_public_key"},
 		"a key with another type in it": {

@@ -39,6 +39,18 @@ func checkDomain(field, domain string) error {
 	return nil
 }
 
+// checkBaseDomain is checkDomain for base_dns_domain, whose last label cannot be a single letter: no top-level domain is.
+func checkBaseDomain(domain string) error {
+	const field, shortest = "base_dns_domain", 2
+	if err := checkDomain(field, domain); err != nil {
+		return err
+	}
+	if top := domain[strings.LastIndex(domain, ".")+1:]; len(top) < shortest {
+		return model.Invalidf("%s: require a domain that ends in a label of at least %d letters, found %q", field, shortest, domain)
+	}
+	return nil
+}
+
 // CheckHostname checks the name of a host.
 func CheckHostname(name string) error {
 	if len(name) > maxNode {

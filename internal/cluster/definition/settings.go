@@ -44,7 +44,7 @@ func applyIdentity(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	}
 	set(&c.BaseDNSDomain, p.BaseDNSDomain)
 	if c.BaseDNSDomain != "" {
-		if err := checkDomain("base_dns_domain", c.BaseDNSDomain); err != nil {
+		if err := checkBaseDomain(c.BaseDNSDomain); err != nil {
 			return err
 		}
 	}

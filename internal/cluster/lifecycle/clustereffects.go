@@ -54,7 +54,7 @@ var clusterEffects = map[Effect]func(c *model.Cluster, from model.ClusterStatus,
 		if from == model.ClusterPreparingForInstallation {
 			preparationFailed(c, f, rec)
 		}
-		c.DecisionOpen, c.WorkflowStarted = false, true
+		c.DecisionOpen, c.WorkflowStarted, c.InstallCompletedAt = false, true, rec.Now()
 		rec.Event(events.New(events.ClusterInstallationCanceled, AboutCluster(c), nil, rec.Now()))
 	},
 	EffectReset: func(c *model.Cluster, _ model.ClusterStatus, _ *ClusterFacts, rec Recorder) {

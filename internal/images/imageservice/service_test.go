@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/images/imageservice"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/isotest"
 )
 
@@ -325,7 +326,7 @@ func TestReadersThatStopLoseTheirConnection(t *testing.T) {
 	slowReader(t, images.url, address)
 	<-images.meter.ended
 	require.Equal(t, 1, images.meter.counted()["full-iso broken"])
-	require.Contains(t, s.logged.String(), `"code":"broken"`)
+	await.True(t, func() bool { return strings.Contains(s.logged.String(), `"code":"broken"`) }, "the log says so")
 }
 
 func TestReadersAboveTheLimitComeAgain(t *testing.T) {

@@ -57,7 +57,7 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 		RegisteredAt: s.now().UTC(), MediaStatus: model.MediaConnected,
 	}
 	if j.ClusterKind == model.KindAddHostsCluster || j.ClusterStatus == model.ClusterAddingHosts {
-		h.Kind = model.KindAddToExistingClusterHost
+		h.Kind, h.Role = model.KindAddToExistingClusterHost, model.RoleWorker
 	}
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Now: s.now()})
 	_, _ = lifecycle.ApplyHost(h, lifecycle.RegisterHost, facts, nil) // the rows of a new host fit both kinds
