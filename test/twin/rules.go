@@ -69,8 +69,9 @@ var answerRules = []rule{
 		return d.path == "/install_config/fips" && d.want == "true" && d.got == "false"
 	}},
 	{"K26", func(o outcome, d difference) bool {
-		return o.file == "verdicts" && o.multipath() && (matches(d, `/(suggested_role|status|validations/(odf-requirements-satisfied|has-cpu-cores-for-role))$`) ||
-			d.path == "/cluster/validations/sufficient-masters-count") && strings.Contains(o.want["/cluster/operators"], `"odf"`)
+		return o.file == "verdicts" && o.multipath() &&
+			(matches(d, `/(suggested_role|status|validations/(odf-requirements-satisfied|has-cpu-cores-for-role))$`) ||
+				d.path == "/cluster/validations/sufficient-masters-count") && strings.Contains(o.want["/cluster/operators"], `"odf"`)
 	}},
 	{"E5", func(o outcome, d difference) bool {
 		return d.path == "/install_config/proxy/noProxy" && o.userManaged() && strings.HasPrefix(d.got, strings.TrimSuffix(d.want, `"`)+",")

@@ -60,7 +60,8 @@ func (s *Store) Joining(ctx context.Context, infraEnvID, hostID uuid.UUID) (Join
 		left join hosts h on h.infra_env_id = e.id and h.id = $2 and h.deleted_at is null
 		cross join lateral (select case when h.id is null then e.cluster_id else h.cluster_id end as cluster_id) b
 		left join clusters c on c.id = b.cluster_id and c.deleted_at is null
-		where e.id = $1 and (e.deleted_at is null or h.cluster_id is not null)`, infraEnvID, hostID).Scan(&j.ClusterID, &kind, &status, &j.ControlPlaneCount, &user)
+		where e.id = $1 and (e.deleted_at is null or h.cluster_id is not null)`, infraEnvID, hostID).Scan(
+		&j.ClusterID, &kind, &status, &j.ControlPlaneCount, &user)
 	if err != nil {
 		return j, notFound(err, "infra-env", infraEnvID)
 	}
