@@ -26,6 +26,7 @@ var quietMessages = []struct{ message, err, reason string }{
 	{"TrailerToContextMetadataInterceptor: Trailer had metadata", "", "of the server's own workflows, which have no caller"},
 	{"timed out waiting for worker deployment version to appear in user data", "", "a worker that ends right after its start"},
 	{"service failures", "because workflow is closing", "of the server's workflow of a worker's version; it tries again"},
+	{"service failures", "task queue closed", "a worker that ends closes its own queue while it still polls it"},
 	{"Failed to send heartbeat", "Namespace slipway is not found", "it is created a moment later"},
 }
 
