@@ -54,18 +54,10 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 	}
 	go m.approveRequests(ctx, kube)
 	go m.serveConfigs(ctx)
-	for err := m.applyManifests(ctx, api); err != nil; err = m.applyManifests(ctx, api) {
-		m.log.Warn("manifests of the installation not applied", "error", err)
-		if err := m.clock.Pause(ctx, look); err != nil {
+	if m.State().MastersAt.IsZero() { // a process that is started again later than that finds no API to ask
+		if err := m.gatherMasters(ctx, api, kube, min(cluster.ControlPlane-1, 2)); err != nil {
 			return err
 		}
-	}
-	if err := m.waitMasters(ctx, kube, min(cluster.ControlPlane-1, 2)); err != nil {
-		return err
-	}
-	// From here the machine config server of this host is gone, and its API too.
-	if err := m.memory.update(m.mastersReady); err != nil {
-		return err
 	}
 	if err := m.leave(ctx, cluster.ControlPlane == 1); err != nil {
 		return err
@@ -79,6 +71,21 @@ func (m *Machine) runBootstrap(ctx context.Context) error {
 		return err
 	}
 	return m.runProgress(ctx, kube, cluster.ControlPlane == 1)
+}
+
+// gatherMasters applies the manifests of the installation and waits for the masters they are for.
+func (m *Machine) gatherMasters(ctx context.Context, api string, kube kubernetes.Interface, enough int) error {
+	for err := m.applyManifests(ctx, api); err != nil; err = m.applyManifests(ctx, api) {
+		m.log.Warn("manifests of the installation not applied", "error", err)
+		if err := m.clock.Pause(ctx, look); err != nil {
+			return err
+		}
+	}
+	if err := m.waitMasters(ctx, kube, enough); err != nil {
+		return err
+	}
+	// From here the machine config server of this host is gone, and its API too.
+	return m.memory.update(m.mastersReady)
 }
 
 // misses is how often the monitor of a bootstrap host finds no API in a row, looking every second, before it lets the

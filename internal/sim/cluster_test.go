@@ -95,3 +95,33 @@ func (p *place) reached(host uuid.UUID) []wire.HostStage {
 	defer p.mu.Unlock()
 	return p.stages[host]
 }
+
+// A process that is killed while the address of the API leads to no server continues with the hand-over.
+func TestBootstrapHostThatIsKilledBetweenItsServerAndThoseOfTheMastersHandsOver(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 3)
+	p.startCluster(t)
+	var hosts []uuid.UUID
+	o := p.options("master-0", "192.0.2.40", sim.Faults{})
+	o.Speed, o.Times = 2, sim.Times{BootFix: 1} // no part takes time, but the monitor takes its 5 s
+	_, stop := p.start(t, o)
+	hosts = append(hosts, p.host(p.ctx, t))
+	p.know(t, hosts[0])
+	for n := 1; n < 3; n++ {
+		p.start(t, p.options(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.4%d", n), sim.Faults{}))
+		hosts = append(hosts, p.host(p.ctx, t, hosts...))
+		p.know(t, hosts[n])
+	}
+	require.Zero(t, p.do(p.ctx, t, hosts[0], wire.StepBootstrapStart, wire.HostRoleBootstrap).ExitCode)
+	for _, host := range hosts[1:] {
+		for _, step := range []wire.StepType{wire.StepIgnitionFetch, wire.StepImageWrite, wire.StepReboot} {
+			require.Zero(t, p.do(p.ctx, t, host, step, wire.HostRoleMaster).ExitCode)
+		}
+	}
+	await.True(t, p.site.Away)
+	stop()
+	require.True(t, p.site.Away(), "it was killed before the address went to a master")
+	p.start(t, o)
+	await.True(t, p.site.HandedOver)
+	require.Zero(t, p.do(p.ctx, t, hosts[0], wire.StepBootkubeWait, wire.HostRoleBootstrap).ExitCode)
+}
