@@ -110,7 +110,7 @@ func checkParameter(schema *openapi3.Schema, text string) error {
 	case schema.Type.Is("integer"):
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return model.Unprocessablef("require a whole number, found %q", text)
+			return model.Invalidf("require a whole number, found %q", text)
 		}
 		return schema.VisitJSON(float64(n))
 	case schema.Type.Is("string"):
@@ -125,15 +125,15 @@ func badParameter(r *http.Request, err error) error {
 	var missing *RequiredParamError
 	switch {
 	case errors.As(err, &missing):
-		return model.Unprocessablef("%s: require a value, found none", missing.ParamName)
+		return model.Invalidf("%s: require a value, found none", missing.ParamName)
 	case errors.As(err, &format):
 		found := chi.URLParam(r, format.ParamName)
 		if found == "" {
 			found = r.URL.Query().Get(format.ParamName)
 		}
-		return model.Unprocessablef("%s: require %s, found %q", format.ParamName, parameterKind(format.ParamName), found)
+		return model.Invalidf("%s: require %s, found %q", format.ParamName, parameterKind(format.ParamName), found)
 	}
-	return model.Unprocessablef("%s", err)
+	return model.Invalidf("%s", err)
 }
 
 func parameterKind(name string) string {

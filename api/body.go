@@ -26,8 +26,8 @@ var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringForm
 })
 
 // read validates the JSON body of a request against the schema of its operation and
-// decodes it into a value. Unknown fields and broken JSON are httpapi.ErrMalformed (400), values
-// outside the schema ErrUnprocessable (422). A null counts as absent.
+// decodes it into a value. Unknown fields and broken JSON are httpapi.ErrMalformed, values
+// outside the schema model.ErrInvalid: 400 both, as clients of assisted-service test for. A null counts as absent.
 func read(r *http.Request, into any) error {
 	if err := requireJSON(r); err != nil {
 		return err
@@ -55,7 +55,7 @@ func read(r *http.Request, into any) error {
 		}
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return model.Unprocessablef("require a body as the API document has it, found a fault: %s", err)
+		return model.Invalidf("require a body as the API document has it, found a fault: %s", err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func explain(field string, err error) error {
 	if field != "" {
 		field += ": "
 	}
-	return model.Unprocessablef("%srequire %s, found %s", field, required(fault), found(fault))
+	return model.Invalidf("%srequire %s, found %s", field, required(fault), found(fault))
 }
 
 // unknownField returns the path of a field that the schema does not define: the path of

@@ -6,7 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/api"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 func TestFeaturesThatExcludeEachOtherAreRefusedByBothNames(t *testing.T) {
@@ -84,4 +87,43 @@ func TestHostsAndImagesOfAClusterDecideWhatItCanBecome(t *testing.T) {
 		reason(http.StatusBadRequest)
 	require.Contains(t, got, "FULL_ISO")
 	require.Contains(t, got, "EXTERNAL_PLATFORM_OCI")
+}
+
+func TestImagesFitThePlatformOfTheirCluster(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(map[string]any{"platform": map[string]any{"type": "external", "external": map[string]any{
+		"platform_name": "oci", "cloud_controller_manager": "External",
+	}}})
+	env := map[string]any{"name": "e", "pull_secret": pullSecret, "cluster_id": c.ID}
+	got := s.send(http.MethodPost, "/v2/infra-envs", env).reason(http.StatusBadRequest)
+	require.Contains(t, got, "FULL_ISO", "the default")
+	require.Contains(t, got, "EXTERNAL_PLATFORM_OCI")
+	env["image_type"] = "minimal-iso"
+	var e wire.InfraEnv
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", env).json(&e)
+	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).reason(http.StatusBadRequest), "FULL_ISO")
+	s.want(http.StatusCreated, http.MethodPatch, envPath(e.ID), `{"image_type":"minimal-iso"}`)
+}
+
+// No network of s390x can be managed by the cluster: assisted-service's feature_support spec, line 119.
+func TestArchitectureOfAnInfraEnvDecidesWhoManagesTheNetwork(t *testing.T) {
+	t.Parallel()
+	list, err := openshift.ParseReleases([]byte(`[{"openshift_version":"4.22-multi","version":"4.22.9-multi","cpu_architecture":"multi",
+		"cpu_architectures":["x86_64","arm64","s390x","ppc64le"],"url":"quay.io/ocp/release:4.22.9-multi"}]`))
+	require.NoError(t, err)
+	s := newService(t, func(o *api.Options) { o.Releases = openshift.NewCatalogue(list) })
+	c := s.cluster(map[string]any{"openshift_version": "4.22-multi", "cpu_architecture": "multi", "user_managed_networking": true})
+	env := map[string]any{"name": "e", "pull_secret": pullSecret, "cluster_id": c.ID, "cpu_architecture": "s390x"}
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", env)
+	for _, change := range []string{`{"user_managed_networking":false}`, `{"platform":{"type":"baremetal"}}`} {
+		got := s.send(http.MethodPatch, clusterPath(c.ID), change).reason(http.StatusBadRequest)
+		require.Contains(t, got, "CLUSTER_MANAGED_NETWORKING")
+		require.Contains(t, got, "s390x")
+	}
+	managed := s.cluster(map[string]any{"openshift_version": "4.22-multi", "cpu_architecture": "multi"})
+	env["cluster_id"] = managed.ID
+	require.Contains(t, s.send(http.MethodPost, "/v2/infra-envs", env).reason(http.StatusBadRequest), "CLUSTER_MANAGED_NETWORKING")
+	env["cpu_architecture"] = "arm64"
+	s.want(http.StatusCreated, http.MethodPost, "/v2/infra-envs", env)
 }

@@ -54,7 +54,7 @@ func TestCredentialsAreGivenWhenTheClusterHasThem(t *testing.T) {
 		"console_url": "https://console-openshift-console.apps.prod.example.com",
 	}, s.want(http.StatusOK, http.MethodGet, path+"/credentials", nil).object())
 	s.send(http.MethodGet, path+"/downloads/files?file_name=custom_manifests.json", nil).reason(http.StatusNotFound)
-	s.send(http.MethodGet, path+"/downloads/files?file_name=..%2Fx", nil).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodGet, path+"/downloads/files?file_name=..%2Fx", nil).reason(http.StatusBadRequest)
 	s.send(http.MethodGet, clusterPath(uuid.New())+"/credentials", nil).reason(http.StatusNotFound)
 }
 
@@ -156,7 +156,7 @@ func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Contains(t, read()["additionalTrustBundle"], "MIIB", "what the InfraEnvs of hosts trust")
-	require.Contains(t, s.send(http.MethodPatch, path, `{"fips":true}`).reason(http.StatusUnprocessableEntity), "string")
+	require.Contains(t, s.send(http.MethodPatch, path, `{"fips":true}`).reason(http.StatusBadRequest), "string")
 	require.Equal(t, true, read()["fips"])
 	s.want(http.StatusCreated, http.MethodPatch, path, `""`)
 	require.Equal(t, false, read()["fips"])
@@ -175,12 +175,12 @@ func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
 		s.send(http.MethodPost, path+"/actions/complete-installation", completion).reason(http.StatusConflict),
 		"insufficient",
 	)
-	s.send(http.MethodPost, path+"/uploads/ingress-cert", `"pem"`).reason(http.StatusConflict)
+	s.send(http.MethodPost, path+"/uploads/ingress-cert", `"pem"`).reason(http.StatusBadRequest)
 	s.changeCluster(c.ID, func(c *model.Cluster) { c.Status = model.ClusterFinalizing })
 
 	s.want(http.StatusOK, http.MethodPut, path+"/progress", `{"finalizing_stage":"Adding router ca"}`)
 	require.Equal(t, "Adding router ca", string(s.readCluster(c.ID).Progress.FinalizingStage))
-	s.send(http.MethodPut, path+"/progress", `{"finalizing_stage":"Dancing"}`).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodPut, path+"/progress", `{"finalizing_stage":"Dancing"}`).reason(http.StatusBadRequest)
 
 	s.want(
 		http.StatusOK,
@@ -202,5 +202,5 @@ func TestControllerReportsTheEndOfAnInstallation(t *testing.T) {
 		c.ID.String(),
 		s.want(http.StatusAccepted, http.MethodPost, path+"/actions/complete-installation", completion).object()["id"],
 	)
-	s.send(http.MethodPost, path+"/actions/complete-installation", `{}`).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodPost, path+"/actions/complete-installation", `{}`).reason(http.StatusBadRequest)
 }

@@ -77,9 +77,9 @@ func TestSettingsOfAUserInterfaceAreKeptAsTheyAre(t *testing.T) {
 	settings := `"AI_UI:{\"addCustomManifests\":false}"`
 	require.JSONEq(t, settings, string(s.want(http.StatusOK, http.MethodPut, path, settings).body))
 	require.JSONEq(t, settings, string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
-	s.send(http.MethodPut, path, `{"a":1}`).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodPut, path, `{"a":1}`).reason(http.StatusBadRequest)
 	s.send(http.MethodPut, path, `"`+strings.Repeat("x", 64<<10)+`"`).reason(http.StatusRequestEntityTooLarge)
-	s.send(http.MethodPut, path, `"a\u0000"`).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodPut, path, `"a\u0000"`).reason(http.StatusBadRequest)
 	s.send(http.MethodGet, clusterPath(uuid.New())+"/ui-settings", nil).reason(http.StatusNotFound)
 	s.send(http.MethodPut, clusterPath(uuid.New())+"/ui-settings", settings).reason(http.StatusNotFound)
 }

@@ -27,8 +27,11 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 			return err
 		}
 		filter := store.ClusterFilter{
-			OpenShiftClusterID: params.OpenshiftClusterID, Owner: params.Owner, Tenant: tenant(r),
+			Owner: params.Owner, Tenant: tenant(r),
 			Deleted: params.GetUnregisteredClusters && callerOf(r).Admin,
+		}
+		if r.URL.Query().Get("openshift_cluster_id") != "" { // zeros are an id too, which no cluster has
+			filter.OpenShiftClusterID = &params.OpenshiftClusterID
 		}
 		view := func(c *model.Cluster) clusterView { return clusterView{c, counts[c.ID], operators[c.ID]} }
 		if !params.WithHosts {

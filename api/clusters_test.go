@@ -223,3 +223,21 @@ func TestCommandsGoToTheOrchestratorAndItsRefusalToTheUser(t *testing.T) {
 		"found insufficient",
 	)
 }
+
+func TestMastersTakeWorkUntilThereAreTwoWorkers(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(map[string]any{"control_plane_count": 2})
+	e := s.infraEnv(c.ID)
+	forced := func() bool {
+		var c2 wire.Cluster
+		s.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil).json(&c2)
+		return c2.SchedulableMastersForcedTrue
+	}
+	for n, role := range []model.Role{model.RoleMaster, model.RoleMaster, model.RoleArbiter, model.RoleWorker, model.RoleWorker} {
+		require.True(t, forced(), "%d hosts", n)
+		h := s.host(e.ID)
+		s.changeHost(e.ID, h.ID, func(h *model.Host) { h.Role = role })
+	}
+	require.False(t, forced(), "two masters, an arbiter and two workers")
+}

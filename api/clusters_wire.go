@@ -12,8 +12,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// workersToFreeMasters is how many hosts a cluster with three control plane hosts needs until
-// the control plane can be kept free of other work.
+// workersToFreeMasters is how many workers a cluster needs until its control plane can be kept free of other work
+// (openshift/assisted-service, internal/common/common.go).
 const workersToFreeMasters = 2
 
 // clusterView is what the API shows of a cluster besides its hosts.
@@ -31,7 +31,7 @@ func (v clusterView) toWire() wire.Cluster {
 	addClusterInstallation(&out, v.cluster)
 	out.TotalHostCount, out.EnabledHostCount = int64(v.counts.Total), int64(v.counts.Enabled)
 	out.ReadyHostCount = int64(v.counts.Ready)
-	out.SchedulableMastersForcedTrue = v.counts.Total < v.cluster.ControlPlaneCount+workersToFreeMasters
+	out.SchedulableMastersForcedTrue = v.counts.Workers < workersToFreeMasters
 	out.Hosts = []wire.Host{} // see wholeCluster
 	out.MonitoredOperators = operatorsToWire(v.cluster, v.operators)
 	return out

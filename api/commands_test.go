@@ -98,9 +98,9 @@ func TestOwnAddressesAreCheckedLikeThoseOfTheContract(t *testing.T) {
 		own + "/infra-envs/" + id + "/hosts/17/commands/retry":     `host_id: require a UUID, found "17"`,
 		own + "/infra-envs/" + id + "/hosts/sev-en/commands/evict": `host_id: require a UUID, found "sev-en"`,
 	} {
-		require.Contains(t, s.send(http.MethodPost, path, nil).reason(http.StatusUnprocessableEntity), want)
+		require.Contains(t, s.send(http.MethodPost, path, nil).reason(http.StatusBadRequest), want)
 	}
-	s.send(http.MethodGet, own+"/clusters/17/workflow", nil).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodGet, own+"/clusters/17/workflow", nil).reason(http.StatusBadRequest)
 	s.send(http.MethodGet, own+"/nowhere", nil).reason(http.StatusNotFound)
 	r := s.send(http.MethodGet, own+"/clusters/"+id+"/commands/pause", nil)
 	r.reason(http.StatusMethodNotAllowed)

@@ -36,37 +36,37 @@ func TestBadRequestBodiesAreRefusedWithRequiredAndFound(t *testing.T) {
 		},
 		"a field in another case": {"PATCH", clusterPath(c.ID), `{"Name":"x"}`, 400, []string{"Name"}},
 		"a missing field": {
-			"POST", "/v2/clusters", `{"name":"x","openshift_version":"4.22"}`, 422, []string{"pull_secret", "none"},
+			"POST", "/v2/clusters", `{"name":"x","openshift_version":"4.22"}`, 400, []string{"pull_secret", "none"},
 		},
 		"a name that is too long": {
-			"POST", "/v2/clusters", `{"name":"` + strings.Repeat("x", 55) + `",` + least + `}`, 422,
+			"POST", "/v2/clusters", `{"name":"` + strings.Repeat("x", 55) + `",` + least + `}`, 400,
 			[]string{"name", "at most 54", "found 55"},
 		},
-		"an empty name": {"POST", "/v2/clusters", `{"name":"",` + least + `}`, 422, []string{"name", "at least 1"}},
+		"an empty name": {"POST", "/v2/clusters", `{"name":"",` + least + `}`, 400, []string{"name", "at least 1"}},
 		"another type": {
-			"PATCH", clusterPath(c.ID), `{"schedulable_masters":"yes"}`, 422, []string{"schedulable_masters", "boolean", `"yes"`},
+			"PATCH", clusterPath(c.ID), `{"schedulable_masters":"yes"}`, 400, []string{"schedulable_masters", "boolean", `"yes"`},
 		},
 		"a number out of limits": {
-			"PATCH", clusterPath(c.ID), `{"cluster_network_host_prefix":129}`, 422,
+			"PATCH", clusterPath(c.ID), `{"cluster_network_host_prefix":129}`, 400,
 			[]string{"cluster_network_host_prefix", "at most 128", "129"},
 		},
 		"a value outside the set": {
-			"PATCH", hostPath(e.ID, h.ID), `{"host_role":"boss"}`, 422,
+			"PATCH", hostPath(e.ID, h.ID), `{"host_role":"boss"}`, 400,
 			[]string{"host_role", "auto-assign, master, arbiter, worker", `"boss"`},
 		},
 		"an id that is invalid": {
-			"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"17"}`, 422, []string{"host_id", "uuid", `"17"`},
+			"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"17"}`, 400, []string{"host_id", "uuid", `"17"`},
 		},
 		"a zero host id": {
-			"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"00000000-0000-0000-0000-000000000000"}`, 422,
+			"POST", "/v2/infra-envs/" + e.ID.String() + "/hosts", `{"host_id":"00000000-0000-0000-0000-000000000000"}`, 400,
 			[]string{"host_id"},
 		},
 		"a pattern that fails": {
-			"PATCH", clusterPath(c.ID), `{"api_vips":[{"ip":"nowhere"}]}`, 422, []string{"api_vips.0.ip", `"nowhere"`},
+			"PATCH", clusterPath(c.ID), `{"api_vips":[{"ip":"nowhere"}]}`, 400, []string{"api_vips.0.ip", `"nowhere"`},
 		},
 		"broken JSON":          {"PATCH", clusterPath(c.ID), `{"name":`, 400, []string{"valid JSON"}},
 		"two values":           {"PATCH", clusterPath(c.ID), `{} {}`, 400, []string{"valid JSON"}},
-		"a list for an object": {"PATCH", clusterPath(c.ID), `[]`, 422, []string{"object", "a list"}},
+		"a list for an object": {"PATCH", clusterPath(c.ID), `[]`, 400, []string{"object", "a list"}},
 		"no body":              {"PATCH", clusterPath(c.ID), ``, 400, []string{"JSON body", "none"}},
 	} {
 		got := s.send(call.method, call.path, call.body).reason(call.status)
@@ -107,13 +107,13 @@ func TestAddressesThatAreNoneAreAnsweredInJSON(t *testing.T) {
 	s := newService(t)
 	require.Contains(
 		t,
-		s.send(http.MethodGet, "/v2/clusters/17", nil).reason(http.StatusUnprocessableEntity),
+		s.send(http.MethodGet, "/v2/clusters/17", nil).reason(http.StatusBadRequest),
 		`cluster_id: require a UUID, found "17"`,
 	)
-	require.Contains(t, s.send(http.MethodGet, "/v2/events?cluster_id=17", nil).reason(http.StatusUnprocessableEntity), `"17"`)
+	require.Contains(t, s.send(http.MethodGet, "/v2/events?cluster_id=17", nil).reason(http.StatusBadRequest), `"17"`)
 	require.Contains(
 		t,
-		s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files", nil).reason(http.StatusUnprocessableEntity),
+		s.send(http.MethodGet, clusterPath(uuid.New())+"/downloads/files", nil).reason(http.StatusBadRequest),
 		"file_name",
 	)
 	require.Contains(t, s.send(http.MethodGet, "/v2/nowhere", nil).reason(http.StatusNotFound), "/v2/nowhere")

@@ -154,8 +154,8 @@ func TestControllerAddsAnEvent(t *testing.T) {
 	}{
 		"of no cluster":        {"cluster_id", uuid.New(), http.StatusNotFound},
 		"of nothing":           {"cluster_id", nil, http.StatusBadRequest},
-		"of no severity":       {"severity", "loud", http.StatusUnprocessableEntity},
-		"at no time":           {"event_time", "yesterday", http.StatusUnprocessableEntity},
+		"of no severity":       {"severity", "loud", http.StatusBadRequest},
+		"at no time":           {"event_time", "yesterday", http.StatusBadRequest},
 		"with an unknown word": {"bogus", 1, http.StatusBadRequest},
 	} {
 		body := map[string]any{}

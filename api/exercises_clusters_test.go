@@ -126,7 +126,6 @@ var installExercises = map[string]exercise{
 			w.put(id, "kubeconfig-noingress", []byte(kubeconfig))
 			return post(clusterPath(id)+"/uploads/ingress-cert", asText(ingressCert))
 		},
-		conflict: onCluster(model.ClusterReady, postTo("/uploads/ingress-cert", asText(ingressCert))),
 	},
 	"v2CompleteInstallation": {
 		ok:       onCluster(model.ClusterFinalizing, postTo("/actions/complete-installation", object{"is_success": true})),

@@ -24,7 +24,7 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 		return err
 	}
 	if body.HostID == uuid.Nil {
-		return model.Unprocessablef("host_id: require an id that is not zero, found %s", body.HostID)
+		return model.Invalidf("host_id: require an id that is not zero, found %s", body.HostID)
 	}
 	if err := s.checkComesBack(r.Context(), infraEnvID, body.HostID); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (s *server) V2UpdateHostInstallProgress(
 		return err
 	}
 	if deref(params.CurrentStage) == "" {
-		return model.Unprocessablef("current_stage: require a stage, found none")
+		return model.Invalidf("current_stage: require a stage, found none")
 	}
 	stage, info := stageFromWire(params)
 	if err := s.Progress.Stage(r.Context(), infraEnvID, hostID, stage, info); err != nil {

@@ -137,10 +137,10 @@ func TestProgressOfAHostIsReported(t *testing.T) {
 	require.Equal(t, "42%", got.Progress.ProgressInfo)
 	require.Contains(
 		t,
-		s.send(http.MethodPut, path+"/progress", `{"current_stage":"Dancing"}`).reason(http.StatusUnprocessableEntity),
+		s.send(http.MethodPut, path+"/progress", `{"current_stage":"Dancing"}`).reason(http.StatusBadRequest),
 		"Dancing",
 	)
-	require.Contains(t, s.send(http.MethodPut, path+"/progress", `{}`).reason(http.StatusUnprocessableEntity), "current_stage")
+	require.Contains(t, s.send(http.MethodPut, path+"/progress", `{}`).reason(http.StatusBadRequest), "current_stage")
 	s.want(http.StatusNoContent, http.MethodPut, path+"/logs-progress", `{"logs_state":"requested"}`)
 	require.Equal(t, wire.LogsState("requested"), s.readHost(e.ID, h.ID).LogsInfo)
 }

@@ -65,8 +65,8 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 	}{
 		"a name every machine has":   {"", `{"host_name":"localhost"}`, 400, "localhost"},
 		"a name that is invalid":     {"", `{"host_name":"Node_1"}`, 400, "host_name"},
-		"a disk of another host":     {"", `{"disks_selected_config":[{"id":"wwn-9","role":"install"}]}`, 400, "wwn-9"},
-		"a disk that cannot be used": {"", `{"disks_selected_config":[{"id":"wwn-0x2","role":"install"}]}`, 400, "Disk is too small"},
+		"a disk of another host":     {"", `{"disks_selected_config":[{"id":"wwn-9","role":"install"}]}`, 409, "wwn-9"},
+		"a disk that cannot be used": {"", `{"disks_selected_config":[{"id":"wwn-0x2","role":"install"}]}`, 409, "Disk is too small"},
 		"two disks": {
 			"", `{"disks_selected_config":[{"id":"wwn-0x1","role":"install"},{"id":"sdb","role":"install"}]}`, 400, "found 2",
 		},
@@ -92,10 +92,10 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 		"fencing without a password": {
 			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":""}}`, 400, "fencing_credentials.password",
 		},
-		"fencing with half of it": {"", `{"fencing_credentials":{"address":"https://192.0.2.1"}}`, 422, "username"},
+		"fencing with half of it": {"", `{"fencing_credentials":{"address":"https://192.0.2.1"}}`, 400, "username"},
 		"fencing unchecked somehow": {
 			"", `{"fencing_credentials":{"address":"https://192.0.2.1","username":"b","password":"c","certificate_verification":"No"}}`,
-			422, "certificate_verification",
+			400, "certificate_verification",
 		},
 		"a token of two lines": {"", `{"ignition_endpoint_token":"a\nb"}`, 400, "ignition_endpoint_token"},
 		"a header that is invalid": {
@@ -107,7 +107,7 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 		"a header twice": {
 			"", `{"ignition_endpoint_http_headers":[{"key":"x-a","value":"b"},{"key":"X-A","value":"b"}]}`, 400, "X-A again",
 		},
-		"another role":                {"", `{"host_role":"bootstrap"}`, 422, "host_role"},
+		"another role":                {"", `{"host_role":"bootstrap"}`, 400, "host_role"},
 		"an argument of another tool": {"/installer-args", `{"args":["--ignition-url","http://x"]}`, 400, "--ignition-url"},
 		"a disk as an argument":       {"/installer-args", `{"args":["/dev/sdb"]}`, 400, "/dev/sdb"},
 		"an argument without a value": {"/installer-args", `{"args":["--append-karg"]}`, 400, "--append-karg"},

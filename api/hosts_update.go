@@ -110,7 +110,8 @@ func applyLabels(h *model.Host, list *[]wire.NodeLabelParams) error {
 }
 
 // applyInstallationDisk chooses the disk to install to. Clients name it by id, by path
-// or by /dev/name (docs/reference/wire.md, "Names of disks").
+// or by /dev/name (docs/reference/wire.md, "Names of disks"). A disk that the host cannot be installed to is a conflict with
+// what the host is, as in assisted-service.
 func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
 	var chosen []string
 	for _, d := range list {
@@ -126,10 +127,10 @@ func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
 	}
 	disk := disks.FindDisk(h.Inventory, chosen[0])
 	if disk == nil {
-		return model.Invalidf("disks_selected_config: require a disk of host %s, found %q", hostName(h), chosen[0])
+		return model.Conflictf("disks_selected_config: require a disk of host %s, found %q", hostName(h), chosen[0])
 	}
 	if !disk.InstallationEligibility.Eligible {
-		return model.Invalidf("disks_selected_config: require a disk that can be installed to, found %s: %s",
+		return model.Conflictf("disks_selected_config: require a disk that can be installed to, found %s: %s",
 			chosen[0], strings.Join(disk.InstallationEligibility.NotEligibleReasons, "; "))
 	}
 	h.InstallationDiskID, h.InstallationDiskPath = disks.DiskID(disk), or(disk.Path, "/dev/"+disk.Name)

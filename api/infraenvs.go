@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -53,9 +55,10 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 	if p.CPUArchitecture != nil {
 		e.CPUArchitecture = string(*p.CPUArchitecture)
 	}
+	var c *model.Cluster
 	if p.ClusterID != nil {
-		c, err := s.Store.Cluster(r.Context(), *p.ClusterID)
-		if err != nil {
+		var err error
+		if c, err = s.Store.Cluster(r.Context(), *p.ClusterID); err != nil {
 			return nil, err
 		}
 		if err := definition.BindInfraEnv(e, c, p.CPUArchitecture != nil); err != nil {
@@ -75,6 +78,11 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 	}.Apply(e)
 	if err != nil {
 		return nil, err
+	}
+	if c != nil {
+		if err := definition.CheckInfraEnv(c, e); err != nil {
+			return nil, err
+		}
 	}
 	return e, s.checkImage(e)
 }
@@ -111,9 +119,18 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 	if err := read(r, &params); err != nil {
 		return err
 	}
-	_, err := s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
+	cluster, err := s.clusterOfImage(r.Context(), id, params)
+	if err != nil {
+		return err
+	}
+	_, err = s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
 		if err := s.changeInfraEnv(e, params); err != nil {
 			return err
+		}
+		if cluster != nil {
+			if err := definition.CheckInfraEnv(cluster, e); err != nil {
+				return err
+			}
 		}
 		record(r, tx, events.ImageInfoUpdated, ofInfraEnv(e), events.Props{"details": "settings were changed"})
 		refreshClusterOf(e, tx)
@@ -123,6 +140,22 @@ func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.
 		return err
 	}
 	return s.replyInfraEnv(created, w, r, id)
+}
+
+// clusterOfImage returns the cluster whose platform must boot another image, nil where a change needs none.
+func (s *server) clusterOfImage(ctx context.Context, id uuid.UUID, p wire.InfraEnvUpdateParams) (*model.Cluster, error) {
+	if p.ImageType == nil {
+		return nil, nil
+	}
+	e, err := s.Store.InfraEnv(ctx, id)
+	if err != nil || e.ClusterID == nil {
+		return nil, err
+	}
+	c, err := s.Store.Cluster(ctx, *e.ClusterID)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil, nil
+	}
+	return c, err
 }
 
 func (s *server) changeInfraEnv(e *model.InfraEnv, p wire.InfraEnvUpdateParams) error {

@@ -38,15 +38,15 @@ func TestListsBeyondReasonAreRefusedBeforeTheyAreCompared(t *testing.T) {
 			"ntp_sources: require at most 100 sources, found more",
 		},
 		"operators": {
-			http.MethodPatch, clusterPath(c.ID), `{"olm_operators":[` + many(100_000, `{"name":"o%d"}`, ",") + `]}`, 422,
+			http.MethodPatch, clusterPath(c.ID), `{"olm_operators":[` + many(100_000, `{"name":"o%d"}`, ",") + `]}`, 400,
 			"olm_operators: require at most 10000 items, found 100000",
 		},
 		"bundles of operators": {
-			http.MethodPatch, clusterPath(c.ID), `{"operator_bundles":[` + many(100_000, `{"id":"o%d"}`, ",") + `]}`, 422,
+			http.MethodPatch, clusterPath(c.ID), `{"operator_bundles":[` + many(100_000, `{"id":"o%d"}`, ",") + `]}`, 400,
 			"operator_bundles: require at most 10000 items, found 100000",
 		},
 		"machine networks": {
-			http.MethodPatch, clusterPath(c.ID), `{"machine_networks":[` + many(60_000, `{"cidr":"2001:db8:%x::/48"}`, ",") + `]}`, 422,
+			http.MethodPatch, clusterPath(c.ID), `{"machine_networks":[` + many(60_000, `{"cidr":"2001:db8:%x::/48"}`, ",") + `]}`, 400,
 			"machine_networks: require at most 10000 items, found 60000",
 		},
 		"ignored validations": {

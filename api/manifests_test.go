@@ -78,9 +78,9 @@ func TestManifestsThatTheInstallerCannotTakeAreRefused(t *testing.T) {
 		want          string
 	}{
 		"a name with a space":        {"a b.yaml", encoded("a: 1"), 422, "without spaces"},
-		"a name with a path":         {"a/b.yaml", encoded("a: 1"), 422, "file_name"},
+		"a name with a path":         {"a/b.yaml", encoded("a: 1"), 400, "file_name"},
 		"a hidden file":              {".a.yaml", encoded("a: 1"), 422, "dot"},
-		"another kind of file":       {"a.txt", encoded("a: 1"), 422, "file_name"},
+		"another kind of file":       {"a.txt", encoded("a: 1"), 400, "file_name"},
 		"content that is not base64": {"a.yaml", "a: 1", 400, "base64"},
 		"content that is no YAML":    {"a.yaml", encoded("a: 1\n---\nb: ["), 400, "document 2"},
 		"no content":                 {"a.yaml", "", 400, "found 0"},

@@ -13,7 +13,7 @@ func refuseNUL(field string, tree any) error {
 	switch node := tree.(type) {
 	case string:
 		if strings.ContainsRune(node, 0) {
-			return model.Unprocessablef("%s: require text without NUL characters, found one", or(field, "body"))
+			return model.Invalidf("%s: require text without NUL characters, found one", or(field, "body"))
 		}
 	case map[string]any:
 		for key, value := range node {

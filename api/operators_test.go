@@ -50,7 +50,7 @@ func TestBundlesOnOffer(t *testing.T) {
 	require.Empty(t, ids("?cpu_architecture=s390x"))
 	require.Equal(t, []string{"openshift-ai"}, ids("?platform_type=nutanix"))
 	require.Empty(t, ids("?platform_type=nutanix&feature_ids=SNO"), "on one node it takes lvm")
-	s.send(http.MethodGet, "/v2/operators/bundles?cpu_architecture=z80", nil).reason(http.StatusUnprocessableEntity)
+	s.send(http.MethodGet, "/v2/operators/bundles?cpu_architecture=z80", nil).reason(http.StatusBadRequest)
 	s.send(http.MethodGet, "/v2/operators/bundles?openshift_version=new", nil).reason(http.StatusBadRequest)
 
 	var b wire.Bundle

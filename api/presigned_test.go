@@ -111,7 +111,7 @@ func TestAddressesAreNotSignedForFilesThereAreNot(t *testing.T) {
 	path := clusterPath(c.ID) + "/downloads/"
 	for query, status := range map[string]int{
 		"credentials-presigned?file_name=kubeconfig":                      http.StatusConflict,
-		"credentials-presigned?file_name=hello":                           http.StatusUnprocessableEntity,
+		"credentials-presigned?file_name=hello":                           http.StatusBadRequest,
 		"files-presigned?file_name=bootstrap.ign":                         http.StatusConflict,
 		"files-presigned?file_name=logs":                                  http.StatusNotFound,
 		"files-presigned?file_name=logs&logs_type=host":                   http.StatusBadRequest,

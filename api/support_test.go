@@ -77,10 +77,10 @@ func TestSupportLevelsRefuse(t *testing.T) {
 		path, want string
 		status     int
 	}{
-		{"/v2/support-levels/features", "openshift_version", http.StatusUnprocessableEntity},
-		{"/v2/support-levels/features?openshift_version=4.22&cpu_architecture=vax", "cpu_architecture", http.StatusUnprocessableEntity},
-		{"/v2/support-levels/features?openshift_version=4.22&platform_type=moon", "platform_type", http.StatusUnprocessableEntity},
-		{"/v2/support-levels/architectures", "openshift_version", http.StatusUnprocessableEntity},
+		{"/v2/support-levels/features", "openshift_version", http.StatusBadRequest},
+		{"/v2/support-levels/features?openshift_version=4.22&cpu_architecture=vax", "cpu_architecture", http.StatusBadRequest},
+		{"/v2/support-levels/features?openshift_version=4.22&platform_type=moon", "platform_type", http.StatusBadRequest},
+		{"/v2/support-levels/architectures", "openshift_version", http.StatusBadRequest},
 		{"/v2/support-levels/features?openshift_version=new", "require a version such as 4.22", http.StatusBadRequest},
 		{
 			"/v2/support-levels/features?openshift_version=4.22&platform_type=none&external_platform_name=x", "platform_type external",

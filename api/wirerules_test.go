@@ -227,13 +227,13 @@ func TestValuesOutsideAClosedSetAreRefusedWithTheSet(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
-	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"network_type":"Bogus"}`).reason(http.StatusUnprocessableEntity)
+	got := s.send(http.MethodPatch, clusterPath(c.ID), `{"network_type":"Bogus"}`).reason(http.StatusBadRequest)
 	require.Contains(t, got, "network_type")
 	require.Contains(t, got, "OVNKubernetes")
 	require.Contains(t, got, `"Bogus"`)
-	got = s.send(http.MethodGet, "/v2/events?order=sideways", nil).reason(http.StatusUnprocessableEntity)
+	got = s.send(http.MethodGet, "/v2/events?order=sideways", nil).reason(http.StatusBadRequest)
 	require.Contains(t, got, "ascending, descending")
-	got = s.send(http.MethodGet, "/v2/events?severities=info,loud", nil).reason(http.StatusUnprocessableEntity)
+	got = s.send(http.MethodGet, "/v2/events?severities=info,loud", nil).reason(http.StatusBadRequest)
 	require.Contains(t, got, `"loud"`)
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"net/netip"
+	"reflect"
 	"slices"
 	"time"
 
@@ -221,15 +222,22 @@ func (c *Cluster) InstallationRuns() bool {
 	return c.Running() || c.DecisionOpen
 }
 
-// Uses counts the features a cluster uses that are not part of its own definition.
+// Uses holds the features a cluster uses that are not part of its own definition.
 type Uses struct {
-	CustomManifests    int `json:"custom_manifests,omitempty"`
-	RequestedHostnames int `json:"requested_hostnames,omitempty"` // other than machines call themselves
-	AutoAssignedRoles  int `json:"auto_assigned_roles,omitempty"`
-	DayTwoHosts        int `json:"day_two_hosts,omitempty"`
-	VirtualMachines    int `json:"virtual_machines,omitempty"`
-	IgnitionOverrides  int `json:"ignition_overrides,omitempty"` // of hosts and InfraEnvs
-	StaticNetworks     int `json:"static_networks,omitempty"`    // InfraEnvs that have them
-	WaitingNetworks    int `json:"waiting_networks,omitempty"`   // those whose static networks hold placeholders
-	KernelArguments    int `json:"kernel_arguments,omitempty"`   // InfraEnvs that have some
+	CustomManifests    int         `json:"custom_manifests,omitempty"`
+	RequestedHostnames int         `json:"requested_hostnames,omitempty"` // other than machines call themselves
+	AutoAssignedRoles  int         `json:"auto_assigned_roles,omitempty"`
+	DayTwoHosts        int         `json:"day_two_hosts,omitempty"`
+	VMHosts            []uuid.UUID `json:"vm_hosts,omitempty"`           // those on virtual machines
+	IgnitionOverrides  int         `json:"ignition_overrides,omitempty"` // of hosts and InfraEnvs
+	StaticNetworks     int         `json:"static_networks,omitempty"`    // InfraEnvs that have them
+	WaitingNetworks    int         `json:"waiting_networks,omitempty"`   // those whose static networks hold placeholders
+	KernelArguments    int         `json:"kernel_arguments,omitempty"`   // InfraEnvs that have some
+}
+
+// Equal reports whether two clusters, or one at two times, use the same.
+func (u Uses) Equal(other Uses) bool {
+	same := slices.Equal(u.VMHosts, other.VMHosts)
+	u.VMHosts, other.VMHosts = nil, nil
+	return same && reflect.DeepEqual(u, other)
 }

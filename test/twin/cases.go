@@ -3,6 +3,7 @@ package twin
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"sort"
 
@@ -45,11 +46,12 @@ func playSettled(s service, file string, c map[string]any) (outcome, error) {
 	return out, nil
 }
 
+// class is what a client sees of a status code: every recorded refusal is a 400, another code is a difference.
 func class(code int) string {
 	switch {
 	case taken(code):
 		return "accepted"
-	case code/100 == 4:
+	case code == http.StatusBadRequest:
 		return "refused"
 	}
 	return fmt.Sprint(code)

@@ -83,7 +83,6 @@ var answerRules = []rule{
 		return d.path == "/ocp/master/packet_loss_percentage" && d.want == absent && d.got == "0" &&
 			strings.Contains(o.name, `"control_plane_count":1`)
 	}},
-	{"R1", func(o outcome, d difference) bool { return o.file == "catalogue" && d.want == "400" && d.got == "422" }},
 	{"E1", func(_ outcome, d difference) bool {
 		return matches(d, `^/install_config/platform/baremetal/hosts/\d+/role$`) && d.want == `"auto-assign"`
 	}},

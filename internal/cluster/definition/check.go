@@ -22,14 +22,14 @@ type Surroundings struct {
 }
 
 // Needs reports which surroundings a change depends on: hosts decide what a control plane of one or two is and which VIPs are
-// free, InfraEnvs whether an external platform can boot.
+// free, InfraEnvs whether an external platform can boot and which architectures the network must serve.
 func Needs(c *model.Cluster, p wire.V2ClusterUpdateParams) (hosts, infraEnvs bool) {
 	if c.DayTwo() {
 		return false, false
 	}
 	hosts = min(c.ControlPlaneCount, cmp.Or(deref(p.ControlPlaneCount), c.ControlPlaneCount)) < minControlPlane
 	hosts = hosts || p.APIVips != nil || p.IngressVips != nil
-	return hosts, p.Platform != nil && p.Platform.Type == platformExternal
+	return hosts, p.Platform != nil || p.UserManagedNetworking != nil && !*p.UserManagedNetworking
 }
 
 // check checks a definition as a whole, after all settings are applied.
@@ -42,7 +42,34 @@ func check(c *model.Cluster, around Surroundings) error {
 	if err := openshift.Check(c, featuresOf(c, around)); err != nil {
 		return err
 	}
+	for _, env := range around.InfraEnvs {
+		if err := checkArchitecture(c, env); err != nil {
+			return err
+		}
+	}
 	return checkLeasing(c)
+}
+
+// CheckInfraEnv refuses an image that the platform of its cluster cannot boot, and an architecture whose hosts the network
+// of the cluster cannot serve, with a model.ErrInvalid.
+func CheckInfraEnv(c *model.Cluster, e *model.InfraEnv) error {
+	if c.DayTwo() {
+		return nil
+	}
+	if err := openshift.Check(c, openshift.FeaturesOf(c, nil, e)); err != nil {
+		return err
+	}
+	return checkArchitecture(c, e)
+}
+
+// checkArchitecture is about releases for several architectures, some of which have no network that the cluster manages.
+func checkArchitecture(c *model.Cluster, e *model.InfraEnv) error {
+	if e.CPUArchitecture == "" || c.UserManagedNetworking {
+		return nil
+	}
+	return openshift.CheckIn(openshift.Setting{
+		Version: c.OpenShiftVersion, Architecture: e.CPUArchitecture, Platform: c.Platform.Type, ExternalName: c.Platform.ExternalName,
+	}, []openshift.FeatureID{openshift.FeatureClusterManagedNetworking})
 }
 
 // featuresOf lists the features that a definition, its hosts and its InfraEnvs use.

@@ -242,3 +242,44 @@ func TestVIPsOfADHCPServerChooseTheirNetworkType(t *testing.T) {
 	_, err = define(t, o, map[string]any{"openshift_version": "4.15.9", "vip_dhcp_allocation": true})
 	refused(t, err, "require OpenShift before 4.15", "OpenShift 4.15")
 }
+
+// TestOldReleasesHaveTheirNetworkType is assisted-service's inventory.go:141 at commit 063b257950f7.
+func TestOldReleasesHaveTheirNetworkType(t *testing.T) {
+	t.Parallel()
+	list, err := openshift.ParseReleases([]byte(`[
+		{"version":"4.12.9","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.12.9-x86_64"},
+		{"version":"4.11.59","cpu_architectures":["x86_64"],"support_level":"maintenance","url":"quay.io/ocp/release:4.11.59-x86_64"}]`))
+	require.NoError(t, err)
+	o := definition.Offer{Releases: openshift.NewCatalogue(list)}
+	for name, tt := range map[string]struct {
+		sent map[string]any
+		want string
+	}{
+		"several nodes before 4.12": {map[string]any{"openshift_version": "4.11.59"}, "OpenShiftSDN"},
+		"several nodes from 4.12":   {map[string]any{"openshift_version": "4.12.9"}, "OVNKubernetes"},
+		"a single node":             {map[string]any{"openshift_version": "4.11.59", "control_plane_count": 1}, "OVNKubernetes"},
+		"what the user asks for": {
+			map[string]any{"openshift_version": "4.11.59", "network_type": "OVNKubernetes"}, "OVNKubernetes",
+		},
+		"IPv6": {
+			map[string]any{"openshift_version": "4.11.59", "machine_networks": []any{map[string]any{"cidr": "2001:db8::/64"}}}, "OVNKubernetes",
+		},
+	} {
+		c, err := define(t, o, tt.sent)
+		require.NoError(t, err, name)
+		require.Equal(t, tt.want, c.NetworkType, name)
+	}
+}
+
+func TestSingleNodesAreDefinedWithoutTheVIPsThatWereSent(t *testing.T) {
+	t.Parallel()
+	vips := map[string]any{
+		"control_plane_count": 1,
+		"api_vips":            []any{map[string]any{"ip": "192.0.2.5"}}, "ingress_vips": []any{map[string]any{"ip": "192.0.2.6"}},
+	}
+	c, err := define(t, offer(t), vips)
+	require.NoError(t, err)
+	require.Empty(t, c.APIVIPs)
+	require.Empty(t, c.IngressVIPs)
+	require.True(t, c.UserManagedNetworking)
+}

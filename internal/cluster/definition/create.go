@@ -72,16 +72,19 @@ func (o Offer) New(p wire.ClusterCreateParams) (*model.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.ControlPlaneCount == 1 {
+		sent.APIVips, sent.IngressVips = nil, nil // scripts send them for every cluster, and a single node has none
+	}
 	if err := applySettings(c, sent); err != nil {
 		return nil, err
-	}
-	if p.NetworkType == nil && c.VIPDHCPAllocation && before415(c.OpenShiftVersion) {
-		c.NetworkType = networkTypeSDN // the only one with VIPs of a DHCP server; releases from 4.15 on lack it
 	}
 	if err := inOrder(c); err != nil {
 		return nil, err
 	}
 	defaultNetworks(c)
+	if p.NetworkType == nil {
+		c.NetworkType = defaultNetworkType(c)
+	}
 	if err := check(c, Surroundings{}); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,11 @@
 package definition
 
 import (
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -65,10 +70,21 @@ func leasedWithin(c *model.Cluster) bool {
 	return true
 }
 
-// before415 reports whether a release is one of those that new clusters have OpenShiftSDN in.
-func before415(version string) bool {
-	v, err := parseVersion("openshift_version", version)
-	return err == nil && (v.Major() < 4 || v.Major() == 4 && v.Minor() < 15)
+// defaultNetworkType is OpenShiftSDN for VIPs of a DHCP server, which no other type has, and where a release before 4.12
+// installs several nodes, as assisted-service has it. It knows IPv4 alone; releases from 4.15 on lack it.
+func defaultNetworkType(c *model.Cluster) string {
+	older := func(than string) bool {
+		v, err := parseVersion("openshift_version", c.OpenShiftVersion)
+		return err == nil && v.LessThan(semver.MustParse(than))
+	}
+	if c.VIPDHCPAllocation && older("4.15.0-0") || older("4.12.0-0") && !c.SingleNode() && !forIPv6(c) {
+		return networkTypeSDN
+	}
+	return openshift.DefaultNetworkType
+}
+
+func forIPv6(c *model.Cluster) bool {
+	return slices.Contains(familyOrder(slices.Concat(addresses(c.MachineNetworks), podAddresses(c), addresses(c.ServiceNetworks))), v6)
 }
 
 // checkLeasing checks what VIPs from a DHCP server need: a network type that supports them, and one network.

@@ -28,7 +28,9 @@ var clusterFeatures = []row{
 	{
 		id: FeatureTNA, name: "Two nodes with an arbiter",
 		limits: []limit{
-			notFor(nutanix, vsphere, external), since("4.19"), only(LevelTechPreview, "4.19", "4.20"),
+			notFor(nutanix, vsphere, external),
+			{before: "4.22", platforms: []string{none}, level: LevelUnavailable, reason: ReasonPlatform},
+			since("4.19"), only(LevelTechPreview, "4.19", "4.20"),
 		},
 		excludes: []exclusion{
 			{features: []FeatureID{FeatureNutanix, FeatureVSphere, FeatureExternal, FeatureExternalOCI}},
@@ -51,7 +53,7 @@ var clusterFeatures = []row{
 	},
 	{
 		id: FeatureNonStandardControlPlane, name: "Control plane of four or five nodes",
-		limits:   []limit{since("4.18"), notOn(arm64, s390x, ppc64le, multi), notFor(nutanix, vsphere)},
+		limits:   []limit{notOn(arm64, s390x, ppc64le, multi), since("4.18"), notFor(nutanix, vsphere)},
 		excludes: never(FeatureNutanix, FeatureVSphere),
 		used:     func(d definition) bool { return d.cluster.ControlPlaneCount > 3 },
 	},

@@ -10,7 +10,7 @@ import (
 var networkFeatures = []row{
 	{
 		id: FeatureVIPAutoAlloc, name: "Virtual addresses from DHCP", level: LevelDevPreview,
-		limits: []limit{until("4.15"), notFor(none, external)},
+		limits: []limit{notFor(external), until("4.15"), notFor(none)},
 		excludes: []exclusion{
 			{features: []FeatureID{FeatureSNO, FeatureExternalOCI, FeatureNonePlatform, FeatureExternal, FeatureUserManagedLoadBalancer}},
 		}, // and LVM, which lists this one
@@ -65,7 +65,7 @@ var networkFeatures = []row{
 	},
 	{
 		id: FeatureDualStackPrimaryIPv6, name: "Dual stack with IPv6 first", level: LevelTechPreview,
-		limits: []limit{since("4.12"), notFor(nutanix, vsphere, external)},
+		limits: []limit{notFor(nutanix, vsphere, external), since("4.12")},
 		excludes: []exclusion{
 			{features: []FeatureID{FeatureUserManagedLoadBalancer, FeatureExternal, FeatureExternalOCI, FeatureNutanix, FeatureVSphere}},
 			{before: "4.19", features: []FeatureID{FeatureSNO}},

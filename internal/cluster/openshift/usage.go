@@ -3,6 +3,8 @@ package openshift
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"slipway/internal/model"
@@ -48,7 +50,7 @@ func onArchitecture(name string) func(*model.Cluster) map[string]any {
 
 var usages = []usage{
 	{"HYPERTHREADING", "Hyperthreading", func(c *model.Cluster) map[string]any {
-		if c.Hyperthreading == "" {
+		if c.Hyperthreading == "" || c.Hyperthreading == "none" {
 			return nil
 		}
 		return map[string]any{"hyperthreading_enabled": c.Hyperthreading}
@@ -86,7 +88,10 @@ var usages = []usage{
 		if c.UserManagedNetworking || c.DayTwo() {
 			return nil
 		}
-		return counted("VM Hosts", c.Uses.VirtualMachines)
+		if len(c.Uses.VMHosts) == 0 {
+			return nil
+		}
+		return map[string]any{"VM Hosts": c.Uses.VMHosts}
 	}},
 	{"PLATFORM_SELECTION", "Platform selection", func(c *model.Cluster) map[string]any {
 		if t := c.Platform.Type; t == "" || t == "baremetal" || t == none {
@@ -104,24 +109,20 @@ var usages = []usage{
 		"Additional NTP Source",
 		func(c *model.Cluster) map[string]any { return counted("source_count", len(c.NTPSources)) },
 	},
-	{"PROXY", "Proxy", func(c *model.Cluster) map[string]any {
-		if c.Proxy == (model.Proxy{}) {
-			return nil
-		}
-		// An address may have a password in it.
-		return map[string]any{"http_proxy": c.Proxy.HTTP != "", "https_proxy": c.Proxy.HTTPS != "", "no_proxy": c.Proxy.NoProxy != ""}
-	}},
+	{"PROXY", "Proxy", proxyUse},
 	{"DISK_ENCRYPTION", "Disk encryption", func(c *model.Cluster) map[string]any {
 		if d := c.DiskEncryption; d.EnableOn == "" || d.EnableOn == "none" {
 			return nil
 		}
-		return map[string]any{"enable_on": c.DiskEncryption.EnableOn, "mode": c.DiskEncryption.Mode}
+		return map[string]any{
+			"enable_on": c.DiskEncryption.EnableOn, "mode": c.DiskEncryption.Mode, "tang_servers": c.DiskEncryption.TangServers,
+		}
 	}},
 	{"SCHEDULABLE_MASTERS", "Schedulable masters", func(c *model.Cluster) map[string]any { return when(c.SchedulableMasters) }},
 	{
 		"AUTO_ASSIGN_ROLE",
 		"auto assign role",
-		func(c *model.Cluster) map[string]any { return counted("host_count", c.Uses.AutoAssignedRoles) },
+		func(c *model.Cluster) map[string]any { return when(c.Uses.AutoAssignedRoles > 0) },
 	},
 	{
 		"REQUESTED_HOSTNAME",
@@ -132,7 +133,7 @@ var usages = []usage{
 	{
 		"INSTALL_CONFIG_OVERRIDES",
 		"Install Config Overrides",
-		func(c *model.Cluster) map[string]any { return when(c.InstallConfigOverride != "") },
+		func(c *model.Cluster) map[string]any { return overridesUse(c.InstallConfigOverride) },
 	},
 	{
 		"IGNITION_CONFIG_OVERRIDE",
@@ -149,6 +150,35 @@ var usages = []usage{
 	{"VALIDATIONS_IGNORED", "Validations have been ignored for this cluster", func(c *model.Cluster) map[string]any {
 		return when(len(c.IgnoredHostValidations)+len(c.IgnoredClusterValidations) > 0)
 	}},
+}
+
+// proxyUse counts what is set; an address may have a password in it.
+func proxyUse(c *model.Cluster) map[string]any {
+	var used map[string]any
+	for name, value := range map[string]string{"http_proxy": c.Proxy.HTTP, "https_proxy": c.Proxy.HTTPS, "no_proxy": c.Proxy.NoProxy} {
+		if value != "" {
+			if used == nil {
+				used = map[string]any{}
+			}
+			used[name] = 1
+		}
+	}
+	return used
+}
+
+// overridesUse names the fields that an override sets: "controlPlane hyperthreading" where a field is an object of
+// others, which assisted-service joins in one name.
+func overridesUse(override string) map[string]any {
+	var fields map[string]any
+	if json.Unmarshal([]byte(override), &fields) != nil || len(fields) == 0 {
+		return nil // there is none, or one of an older release that the installer will refuse
+	}
+	used := map[string]any{}
+	for name, value := range fields {
+		inner, _ := value.(map[string]any)
+		used[strings.Join(append([]string{name}, slices.Sorted(maps.Keys(inner))...), " ")] = true
+	}
+	return used
 }
 
 // Usage lists the features a cluster uses by name: those of its definition, and those counted of its hosts at
@@ -185,7 +215,9 @@ func CountUses(uses model.Uses, hosts []*model.Host) model.Uses {
 	for _, h := range hosts {
 		if h.Inventory != nil {
 			uses.RequestedHostnames += one(h.RequestedHostname != "" && h.RequestedHostname != h.Inventory.Hostname)
-			uses.VirtualMachines += one(h.Inventory.SystemVendor.Virtual)
+			if h.Inventory.SystemVendor.Virtual {
+				uses.VMHosts = append(uses.VMHosts, h.ID)
+			}
 		}
 		uses.AutoAssignedRoles += one(h.Role == model.RoleAutoAssign || h.AutoRole)
 		uses.DayTwoHosts += one(h.DayTwo())

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/cluster/openshift"
@@ -60,8 +61,9 @@ func TestUsage(t *testing.T) {
 			func(c *model.Cluster) { c.UserManagedNetworking = true }, ``,
 		},
 		{
-			"counts virtual machines", "Cluster managed networking with VMs", "CLUSTER_MANAGED_NETWORKING_WITH_VMS",
-			func(c *model.Cluster) { c.Uses.VirtualMachines = 3 }, `{"VM Hosts":3}`,
+			"names virtual machines", "Cluster managed networking with VMs", "CLUSTER_MANAGED_NETWORKING_WITH_VMS",
+			func(c *model.Cluster) { c.Uses.VMHosts = []uuid.UUID{{15: 1}, {15: 2}} },
+			`{"VM Hosts":["00000000-0000-0000-0000-000000000001","00000000-0000-0000-0000-000000000002"]}`,
 		},
 		{
 			"finds a platform", "Platform selection", "PLATFORM_SELECTION", func(c *model.Cluster) { c.Platform.Type = "vsphere" },
@@ -74,12 +76,23 @@ func TestUsage(t *testing.T) {
 		},
 		{
 			"says nothing of a proxy's address", "Proxy", "PROXY", func(c *model.Cluster) { c.Proxy.HTTP = "http://user:secret@proxy" },
-			`{"http_proxy":true,"https_proxy":false,"no_proxy":false}`,
+			`{"http_proxy":1}`,
 		},
 		{
 			"finds disk encryption", "Disk encryption", "DISK_ENCRYPTION",
 			func(c *model.Cluster) { c.DiskEncryption = model.DiskEncryption{EnableOn: "all", Mode: "tpmv2"} },
-			`{"enable_on":"all","mode":"tpmv2"}`,
+			`{"enable_on":"all","mode":"tpmv2","tang_servers":""}`,
+		},
+		{
+			"finds Tang servers", "Disk encryption", "DISK_ENCRYPTION",
+			func(c *model.Cluster) {
+				c.DiskEncryption = model.DiskEncryption{EnableOn: "masters", Mode: "tang", TangServers: `[{"url":"http://tang"}]`}
+			},
+			`{"enable_on":"masters","mode":"tang","tang_servers":"[{\"url\":\"http://tang\"}]"}`,
+		},
+		{
+			"finds roles that are chosen", "auto assign role", "AUTO_ASSIGN_ROLE",
+			func(c *model.Cluster) { c.Uses.AutoAssignedRoles = 2 }, ``,
 		},
 		{
 			"finds schedulable masters", "Schedulable masters", "SCHEDULABLE_MASTERS",
@@ -88,7 +101,10 @@ func TestUsage(t *testing.T) {
 		{"finds tags", "Cluster Tags", "CLUSTER_TAGS", func(c *model.Cluster) { c.Tags = "a" }, ``},
 		{
 			"finds overrides", "Install Config Overrides", "INSTALL_CONFIG_OVERRIDES",
-			func(c *model.Cluster) { c.InstallConfigOverride = "{}" }, ``,
+			func(c *model.Cluster) {
+				c.InstallConfigOverride = `{"fips": true, "controlPlane": {"name": "master", "hyperthreading": "Disabled"}}`
+			},
+			`{"fips":true,"controlPlane hyperthreading name":true}`,
 		},
 		{"finds manifests", "Custom manifest", "CUSTOM_MANIFEST", func(c *model.Cluster) { c.Uses.CustomManifests = 1 }, ``},
 		{
@@ -122,15 +138,26 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+func TestUsageLeavesOutWhatIsOff(t *testing.T) {
+	t.Parallel()
+	got := openshift.Usage(cluster(func(c *model.Cluster) {
+		c.Hyperthreading, c.InstallConfigOverride, c.DiskEncryption.EnableOn = "none", "{}", "none"
+	}))
+	require.NotContains(t, got, "Hyperthreading")
+	require.NotContains(t, got, "Install Config Overrides")
+	require.NotContains(t, got, "Disk encryption")
+}
+
 func TestCountUses(t *testing.T) {
 	t.Parallel()
 	inventory := &wire.Inventory{Hostname: "machine", SystemVendor: wire.SystemVendor{Virtual: true}}
 	got := openshift.CountUses(model.Uses{CustomManifests: 1, IgnitionOverrides: 1}, []*model.Host{
-		{Inventory: inventory, RequestedHostname: "node-0", Role: model.RoleAutoAssign},
-		{Inventory: inventory, RequestedHostname: "machine", Role: model.RoleMaster, AutoRole: true},
+		{ID: uuid.UUID{15: 1}, Inventory: inventory, RequestedHostname: "node-0", Role: model.RoleAutoAssign},
+		{ID: uuid.UUID{15: 2}, Inventory: inventory, RequestedHostname: "machine", Role: model.RoleMaster, AutoRole: true},
 		{RequestedHostname: "node-2", Role: model.RoleWorker, Kind: model.KindAddToExistingClusterHost, IgnitionConfigOverrides: "{}"},
 	})
 	require.Equal(t, model.Uses{
-		CustomManifests: 1, IgnitionOverrides: 2, RequestedHostnames: 1, AutoAssignedRoles: 2, DayTwoHosts: 1, VirtualMachines: 2,
+		CustomManifests: 1, IgnitionOverrides: 2, RequestedHostnames: 1, AutoAssignedRoles: 2, DayTwoHosts: 1,
+		VMHosts: []uuid.UUID{{15: 1}, {15: 2}},
 	}, got)
 }

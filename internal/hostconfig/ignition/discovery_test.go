@@ -149,7 +149,8 @@ func TestDiscoveryOfAFullEnvironment(t *testing.T) {
 	require.Contains(t, content(t, c, "/etc/profile.d/proxy.sh"), `export https_proxy='http://user:p'\''w@proxy:3128'`+"\n")
 	require.Equal(t, []types.SSHAuthorizedKey{"ssh-ed25519 AAAA one", `ssh-ed25519 BBBB: "two"`}, c.Passwd.Users[0].SSHAuthorizedKeys)
 	require.Equal(t, "!", *c.Passwd.Users[0].PasswordHash)
-	require.Contains(t, content(t, c, "/usr/local/bin/add-ntp-sources.sh"), "\nchronyc add server '10.0.0.1' iburst || true\n")
+	require.Contains(t, content(t, c, "/usr/local/bin/add-ntp-sources.sh"), "\n  echo 'server 10.0.0.1 iburst'\n")
+	require.Contains(t, *unit(t, c, "add-ntp-sources.service").Contents, "Before=chronyd.service ", "which reads its sources once")
 	require.True(t, *unit(t, c, "add-ntp-sources.service").Enabled)
 	require.Contains(t, *unit(t, c, "agent.service").Contents, ` "--cacert" "/etc/assisted-service/service-ca-cert.crt" "--insecure"`)
 	env := content(t, c, "/etc/slipway/agent.env")
@@ -248,6 +249,6 @@ func TestDiscoveryTakesAnyText(t *testing.T) {
 	in.Agent.Version = nasty
 	c := discover(t, in)
 	require.Equal(t, nasty, content(t, c, "/etc/pki/ca-trust/source/anchors/assisted-infraenv-additional-trust-bundle.pem"))
-	require.Contains(t, content(t, c, "/usr/local/bin/add-ntp-sources.sh"), `chronyc add server 'x'\''; reboot; '\''' iburst`)
+	require.Contains(t, content(t, c, "/usr/local/bin/add-ntp-sources.sh"), `echo 'server x'\''; reboot; '\'' iburst'`)
 	require.Contains(t, *unit(t, c, "agent.service").Contents, `\U0000000a\U00000009- f <>&\U00002028`+"\U0001F600%%n $$HOME")
 }

@@ -27,19 +27,25 @@ func proxyProfile(p model.Proxy) string {
 	return b.String()
 }
 
-// ntpScript adds the sources of an InfraEnv to chronyd, replacing its own if they are the only ones to use.
-// chronyd refuses a source that it has already; the script continues with the others.
+// ntpScript writes the sources of an InfraEnv to the configuration of chronyd before it starts, instead of its own if they
+// are the only ones to use. A clock that is wrong is set at once and whenever a source is first heard (makestep without a
+// limit), as by assisted-service's add-ntp-sources.sh: the system's own three steps may all have been taken by then.
 func ntpScript(sources []string, only bool) string {
 	if len(sources) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("#!/bin/bash\n")
+	replaced := "makestep"
 	if only {
-		b.WriteString("chronyc -n -c sources | cut -d, -f3 | while read -r known; do chronyc delete \"$known\" || true; done\n")
+		replaced += "|server|pool|peer|sourcedir"
 	}
+	var b strings.Builder
+	b.WriteString("#!/bin/bash\nset -eu\nconf=/etc/chrony.conf\n" +
+		"if grep -qx '# time sources of the InfraEnv' \"$conf\"; then exit; fi\n")
+	fmt.Fprintf(&b, "sed -i -E 's/^[[:space:]]*(%s)[[:space:]]/# &/' \"$conf\"\n", replaced)
+	b.WriteString("{\n  echo '# time sources of the InfraEnv'\n")
 	for _, s := range sources {
-		fmt.Fprintf(&b, "chronyc add server %s iburst || true\n", shellQuote(s))
+		fmt.Fprintf(&b, "  echo %s\n", shellQuote("server "+s+" iburst"))
 	}
+	b.WriteString("  echo 'makestep 1.0 -1'\n} >> \"$conf\"\n")
 	return b.String()
 }

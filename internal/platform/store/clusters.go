@@ -21,7 +21,7 @@ const clusterTables = `clusters c left join pulses p on p.subject_id = c.id`
 
 // ClusterFilter narrows a list of clusters; zero fields do not.
 type ClusterFilter struct {
-	OpenShiftClusterID uuid.UUID
+	OpenShiftClusterID *uuid.UUID // nil: any
 	Owner              string
 	Tenant             Tenant
 	Deleted            bool // also those that were deleted and not yet removed for good
@@ -71,7 +71,7 @@ func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model
 		  and ($3 = '' or c.doc->>'user_name' = $3)
 		  and ($4 = '' or c.doc->>'org_id' = $4)
 		order by c.created_at desc, c.id`,
-		uuidOrNull(f.OpenShiftClusterID), f.Owner, f.Tenant.Owner, f.Tenant.OrgID, f.Deleted)
+		f.OpenShiftClusterID, f.Owner, f.Tenant.Owner, f.Tenant.OrgID, f.Deleted)
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}

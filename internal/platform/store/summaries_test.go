@@ -20,7 +20,7 @@ func TestHostCountsAreByClusterAndLeaveDeletedHostsOut(t *testing.T) {
 	newHost(t, s, &other.ID)
 	newHost(t, s, nil)
 	_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
-		h.Status = model.HostKnown
+		h.Status, h.Role, h.SuggestedRole = model.HostKnown, model.RoleAutoAssign, model.RoleWorker
 		return nil
 	})
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestHostCountsAreByClusterAndLeaveDeletedHostsOut(t *testing.T) {
 	counts, err := s.HostCounts(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[uuid.UUID]store.HostCounts{
-		c.ID:     {Total: 1, Enabled: 1, Ready: 1},
+		c.ID:     {Total: 1, Enabled: 1, Ready: 1, Workers: 1},
 		other.ID: {Total: 1, Enabled: 1},
 	}, counts)
 	counts, err = s.HostCounts(t.Context(), c.ID)

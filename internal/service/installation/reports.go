@@ -70,7 +70,7 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 		return err
 	}
 	if !lifecycle.TakesIngress.Has(c.Status) {
-		return model.Conflictf("the ingress certificate is not expected now: require a cluster that is installing, found %s", c.Status)
+		return model.Invalidf("the ingress certificate is not expected now: require a cluster that is installing, found %s", c.Status)
 	}
 	kubeconfig, err := s.blob.Get(ctx, Key(id, "kubeconfig-noingress"))
 	if err != nil {
