@@ -132,8 +132,8 @@ func TestTimeSourcesThatAreTheOnlyOnesReplaceTheOthers(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	require.Equal(t, "pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\n# makestep 1.0 3\nrtcsync\n"+
-		"# time sources of the InfraEnv\nserver 192.0.2.1 iburst\nmakestep 1.0 -1\n", run(1))
+	require.Equal(t, "pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\n"+
+		"# makestep 1.0 3\nrtcsync\n# time sources of the InfraEnv\nserver 192.0.2.1 iburst\nmakestep 1.0 -1\n", run(1))
 	in.InfraEnv.NTPSourcesOnly = true
 	want := "# pool 2.rhel.pool.ntp.org iburst\n# sourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\n# makestep 1.0 3\nrtcsync\n" +
 		"# time sources of the InfraEnv\nserver 192.0.2.1 iburst\nmakestep 1.0 -1\n"
