@@ -158,3 +158,16 @@ func TestClusterThatTakesHostsKeepsWhatItIsMadeOf(t *testing.T) {
 	s.want(http.StatusCreated, http.MethodPatch, clusterPath(imported.ID), `{"name":"prod","base_dns_domain":"example.com"}`)
 	require.Contains(t, s.send(http.MethodPatch, clusterPath(installed.ID), `{"name":"other"}`).reason(http.StatusConflict), "name")
 }
+
+func TestHostsOfAnExistingClusterAreWorkersFromTheStart(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.imported()
+	e := s.infraEnv(c.ID)
+	h := s.host(e.ID)
+	got := s.want(http.StatusOK, http.MethodGet, hostPath(e.ID, h.ID), nil).object()
+	require.Equal(t, "worker", got["role"])
+	require.Equal(t, []any{
+		"Starting installation", "Installing", "Writing image to disk", "Waiting for control plane", "Rebooting",
+	}, got["progress_stages"])
+}

@@ -53,7 +53,7 @@ func addHostProgress(out *wire.Host, h *model.Host, view hostView) {
 		StageTimedOut: h.Progress.StageTimedOut,
 	}
 	out.StageStartedAt, out.StageUpdatedAt = out.Progress.StageStartedAt, out.Progress.StageUpdatedAt
-	stages := steps.StagesFor(h.Role, h.Bootstrap, view.singleNode)
+	stages := steps.ShownStages(h.Role, h.Bootstrap, view.singleNode, h.DayTwo())
 	out.ProgressStages = make([]wire.HostStage, len(stages))
 	for i, stage := range stages {
 		out.ProgressStages[i] = wire.HostStage(stage)

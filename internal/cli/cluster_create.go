@@ -91,6 +91,10 @@ func infraEnvOf(p *wire.ClusterCreateParams) wire.InfraEnvCreateParams {
 		arch := wire.InfraEnvCreateParamsCPUArchitecture(*a)
 		env.CPUArchitecture = &arch
 	}
+	if p.Platform != nil && p.Platform.External.PlatformName == "oci" { // which boots no full image
+		minimal := wire.ImageTypeMinimalIso
+		env.ImageType = &minimal
+	}
 	env.Proxy = proxy(p.HTTPProxy, p.HTTPSProxy, p.NoProxy)
 	return env
 }

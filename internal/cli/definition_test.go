@@ -42,6 +42,7 @@ func TestFlagsReachTheDefinition(t *testing.T) {
 		{"an external platform by its name alone", []string{"--external-platform", "oci"}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, wire.PlatformTypeExternal, c.Platform.Type)
 			require.Equal(t, "oci", c.Platform.External.PlatformName)
+			require.Equal(t, wire.ImageTypeMinimalIso, s.infraEnv(t, c.Name+"_infra-env").Type, "Oracle's cloud boots no full image")
 		}},
 		{"a network of the user's", []string{"--user-managed-networking"}, func(t *testing.T, c *wire.Cluster) {
 			require.Equal(t, wire.PlatformTypeNone, c.Platform.Type)

@@ -130,6 +130,9 @@ func TestClusterEffectsAreCarriedOut(t *testing.T) {
 		"cluster_status_updated", "cluster_prepare_installation_started",
 		"cluster_status_updated", "prepare_installation_failed", "cluster_installation_canceled",
 	}, rec.names())
+	c.Status, c.InstallCompletedAt = model.ClusterInstalling, time.Time{}
+	apply(lifecycle.CancelCluster, nil)
+	require.Equal(t, now, c.InstallCompletedAt, "a cancelled installation has an end too")
 	c.Status, rec.events = model.ClusterFinalizing, nil
 	apply(lifecycle.FinishInstallation, func(f *cf) { f.AllHostsDone = true })
 	require.Equal(t, now, c.InstallCompletedAt)

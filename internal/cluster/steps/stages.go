@@ -123,6 +123,16 @@ func StagesFor(role model.Role, bootstrap, singleNode bool) []model.Stage {
 	return names(Stages(role, bootstrap, singleNode))
 }
 
+// ShownStages are the stages that clients see of a host: those of its role, up to the reboot for a host that joins an
+// existing cluster, of which nothing is known later.
+func ShownStages(role model.Role, bootstrap, singleNode, dayTwo bool) []model.Stage {
+	list := StagesFor(role, bootstrap, singleNode)
+	if i := slices.Index(list, model.StageRebooting); dayTwo && i >= 0 {
+		return list[:i+1]
+	}
+	return list
+}
+
 func names(stages []Stage) []model.Stage {
 	var out []model.Stage
 	for _, s := range stages {

@@ -28,10 +28,15 @@ func platformRequirements(c *clusterCase) verdict {
 	return success("The platform %s needs nothing else", platformName(p))
 }
 
+// installingHosts were ready: a good installation is no reason for a warning.
+var installingHosts = model.HostStatuses{
+	model.HostInstalling, model.HostInstallingInProgress, model.HostInstallingPendingUserAction, model.HostInstalled,
+}
+
 func allHostsReady(c *clusterCase) verdict {
 	var waiting []string
 	for _, h := range c.Hosts {
-		if !model.ReadyHosts.Has(h.Status) {
+		if !model.ReadyHosts.Has(h.Status) && !installingHosts.Has(h.Status) {
 			waiting = append(waiting, hostLabel(h)+" is "+string(h.Status))
 		}
 	}

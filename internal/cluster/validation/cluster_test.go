@@ -72,6 +72,22 @@ var clusterHostCases = []clusterCase{
 		ok,
 		"",
 	},
+	{
+		"passes while hosts are installed",
+		"all-hosts-are-ready-to-install",
+		func(w *clusterWorld) {
+			w.hosts[1].Status, w.hosts[2].Status, w.hosts[3].Status = model.HostInstalling, model.HostInstallingInProgress, model.HostInstalled
+		},
+		ok,
+		"",
+	},
+	{
+		"fails when one has failed",
+		"all-hosts-are-ready-to-install",
+		func(w *clusterWorld) { w.hosts[2].Status, w.hosts[3].Status = model.HostInstalling, model.HostError },
+		fails,
+		"node-3 is error",
+	},
 	{"passes with three masters", "sufficient-masters-count", nil, ok, ""},
 	{
 		"fails with two masters",

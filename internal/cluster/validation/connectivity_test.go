@@ -237,6 +237,12 @@ func TestMachineNetworks(t *testing.T) {
 				[]wire.Interface{{Name: "ens9", Ipv4Addresses: []string{"10.0.0.7/24"}}}, h[0].Inventory.Interfaces...,
 			)
 		}, prefixes(machineNetwork, "fd00::/64")},
+		{"are of the families of its cluster for a single node", func(c *model.Cluster, h []*model.Host) {
+			c.ControlPlaneCount, c.UserManagedNetworking, c.ServiceNetworks = 1, true, prefixes("172.30.0.0/16")
+			h[0].Inventory.Interfaces[0].Ipv6Addresses = []string{"fd00::7/64"} // of a router's advertisements
+			h[0].Inventory.Routes = append(h[0].Inventory.Routes,
+				wire.Route{Destination: "::", Family: 10, Gateway: "fe80::1", Interface: "eth0"})
+		}, prefixes(machineNetwork)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

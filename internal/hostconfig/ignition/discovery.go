@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -230,5 +231,11 @@ func lines(text string) []string {
 
 // list returns the entries of a text separated by commas.
 func list(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	var out []string
+	for item := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains(out, item) { // Ignition refuses a name that is given twice
+			out = append(out, item)
+		}
+	}
+	return out
 }

@@ -40,7 +40,7 @@ func full() ignition.DiscoveryInput {
 	in.Deployment.Mirror = ignition.Mirror{RegistriesConf: "[[registry]]\n", CA: ca}
 	e := in.InfraEnv
 	e.SSHAuthorizedKey = "ssh-ed25519 AAAA one\n\n# comment\nssh-ed25519 BBBB: \"two\"\n"
-	e.Proxy = model.Proxy{HTTP: "http://proxy:3128", HTTPS: "http://user:p'w@proxy:3128", NoProxy: ".example.com,10.0.0.0/8"}
+	e.Proxy = model.Proxy{HTTP: "http://proxy:3128", HTTPS: "http://user:p'w@proxy:3128", NoProxy: ".example.com,10.0.0.0/8,.example.com"}
 	e.NTPSources = []string{"0.pool.ntp.org", "10.0.0.1"}
 	e.AdditionalTrustBundle = ca
 	return in
@@ -155,7 +155,7 @@ func TestDiscoveryOfAFullEnvironment(t *testing.T) {
 	require.Contains(t, *unit(t, c, "agent.service").Contents, ` "--cacert" "/etc/assisted-service/service-ca-cert.crt" "--insecure"`)
 	env := content(t, c, "/etc/slipway/agent.env")
 	require.Contains(t, env, `PULL_SECRET_TOKEN="to\"ken\$1\\%"`+"\n")
-	require.Contains(t, env, `NO_PROXY=".example.com,10.0.0.0/8"`+"\n"+`no_proxy=`)
+	require.Contains(t, env, `NO_PROXY=".example.com,10.0.0.0/8,.example.com"`+"\n"+`no_proxy=`)
 }
 
 func TestDiscoveryOfADeploymentWithItsOwnTrust(t *testing.T) {

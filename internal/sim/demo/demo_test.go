@@ -29,6 +29,12 @@ func TestPlanHasTheMachinesThatWereAskedFor(t *testing.T) {
 	}, machines)
 }
 
+func TestASingleNodeHasNoVirtualAddresses(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, (&demo.Command{Hosts: "1"}).VirtualAddresses())
+	require.Len(t, (&demo.Command{Hosts: "3"}).VirtualAddresses(), 2)
+}
+
 func TestEveryScenarioHasAPlanAndIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/demo.md")

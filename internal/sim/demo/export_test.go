@@ -1,5 +1,7 @@
 package demo
 
+import "net/netip"
+
 // Machine is a machine of the plan, for tests.
 type Machine struct {
 	Cluster, Host, Address string
@@ -27,4 +29,13 @@ func ReadyLine(line string) []string {
 		return nil
 	}
 	return found[1:]
+}
+
+// VirtualAddresses are those of the clusters that a command would play.
+func (k *Command) VirtualAddresses() (all []netip.Addr) {
+	plan, _ := k.plan()
+	for _, c := range plan {
+		all = append(all, append(c.api, c.ingress...)...)
+	}
+	return all
 }

@@ -71,9 +71,13 @@ func (c *installation) discoveryImage(ctx context.Context) (sim.Discovery, error
 	if c.plan.lateBinding {
 		bound = nil
 	}
+	image := wire.ImageTypeMinimalIso // no platform lacks it
+	if architecture == wire.InfraEnvCreateParamsCPUArchitectureS390X {
+		image = wire.ImageTypeFullIso
+	}
 	env, err := c.client.RegisterInfraEnv(ctx, wire.InfraEnvCreateParams{
 		Name: c.plan.Name + "_infra-env", PullSecret: c.releases.pullSecret(c.plan.release).Reveal(), ClusterID: bound,
-		OpenshiftVersion: &release, CPUArchitecture: &architecture,
+		OpenshiftVersion: &release, CPUArchitecture: &architecture, ImageType: &image,
 	})
 	if err != nil {
 		return sim.Discovery{}, fmt.Errorf("make an InfraEnv: %w", err)

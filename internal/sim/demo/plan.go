@@ -83,7 +83,9 @@ func (k *Command) clusters() ([]clusterPlan, error) {
 			p := newPlanner("demo", 111)
 			p.controlPlane(masters)
 			p.add("worker", hardware.Worker, workers, 120)
-			p.virtualAddresses()
+			if masters > 1 { // a single node has none
+				p.virtualAddresses()
+			}
 			plan = append(plan, p.clusterPlan)
 		}
 		if k.SNO {

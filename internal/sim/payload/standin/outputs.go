@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/coreos/ignition/v2/config/v3_2"
+	"github.com/coreos/ignition/v2/config/v3_4"
 
 	"slipway/internal/sim/payload/pki"
 )
@@ -73,7 +73,9 @@ func (r *run) create(configs func(*state, files) (files, error)) error {
 }
 
 // checkMachineConfig reads the Ignition of a machine config, as the bootstrap's operator
-// would, which stops there when it cannot.
+// would, which stops there when it cannot. It still takes specification 2.2, which it converts
+// (openshift/machine-config-operator, pkg/controller/common/helpers.go, ParseAndConvertConfig): of such a config only the
+// version is read here.
 func checkMachineConfig(o object) error {
 	if o["kind"] != "MachineConfig" {
 		return nil
@@ -86,7 +88,15 @@ func checkMachineConfig(o object) error {
 	if err != nil {
 		return fmt.Errorf("write Ignition: %w", err)
 	}
-	if _, report, err := v3_2.ParseCompatibleVersion(config); err != nil {
+	var old struct {
+		Ignition struct {
+			Version string `json:"version"`
+		} `json:"ignition"`
+	}
+	if json.Unmarshal(config, &old) == nil && old.Ignition.Version == "2.2.0" {
+		return nil
+	}
+	if _, report, err := v3_4.ParseCompatibleVersion(config); err != nil {
 		return fmt.Errorf("read Ignition: %w: %s", err, report.String())
 	}
 	return nil

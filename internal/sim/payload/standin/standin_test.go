@@ -189,20 +189,24 @@ func TestPlatformsAndTopologies(t *testing.T) {
 
 func TestMachineConfigsMustHoldIgnition(t *testing.T) {
 	t.Parallel()
-	dir := prepare(t, highlyAvailable)
-	code, out := run(dir, "create", "manifests")
-	require.Zero(t, code, out)
-	require.NoError(
-		t,
-		os.WriteFile(
-			filepath.Join(dir, "openshift/x.yaml"),
-			[]byte("kind: MachineConfig\nspec: {config: {ignition: {version: 3.2.0}, storage: {files: [{path: relative}]}}}\n"),
-			0o600,
-		),
-	)
-	code, out = run(dir, "create", "ignition-configs")
-	require.Equal(t, 1, code)
-	require.Contains(t, out, "load manifest openshift/x.yaml: read Ignition")
+	for config, fails := range map[string]bool{
+		"{ignition: {version: 3.2.0}, storage: {files: [{path: relative}]}}":                      true,
+		"{ignition: {version: 2.1.0}, storage: {files: [{filesystem: root, path: /etc/a}]}}":      true,
+		"{ignition: {version: 2.2.0}, storage: {files: [{filesystem: root, path: /etc/a.conf}]}}": false,
+	} {
+		dir := prepare(t, highlyAvailable)
+		code, out := run(dir, "create", "manifests")
+		require.Zero(t, code, out)
+		manifest := []byte("kind: MachineConfig\nmetadata: {name: x}\nspec: {config: " + config + "}\n")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "openshift/x.yaml"), manifest, 0o600))
+		code, out = run(dir, "create", "ignition-configs")
+		if !fails {
+			require.Zero(t, code, out)
+			continue
+		}
+		require.Equal(t, 1, code)
+		require.Contains(t, out, "load manifest openshift/x.yaml: read Ignition")
+	}
 }
 
 func TestInstallConfigsThatAreRefused(t *testing.T) {
