@@ -14,6 +14,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/wire"
 )
 
 // DefaultStateDir is where the agent keeps its state, on tmpfs: a boot empties it.
@@ -81,6 +82,8 @@ type Options struct {
 	// AgentSteps is model.FineSteps when empty. With model.InstallStep the agent behaves
 	// like any v2 agent: it announces nothing and asks for no wait.
 	AgentSteps model.AgentSteps
+	// InContainer, when set, runs the step install: agents of others start a container for it.
+	InContainer func(ctx context.Context, req *wire.InstallCmdRequest, install func(context.Context, *wire.InstallCmdRequest) error) error
 	// Reclaim makes the agent serve a host that runs its installed system, until it boots
 	// the discovery image: it polls without registering.
 	Reclaim bool

@@ -51,6 +51,9 @@ func (a *Agent) reboot(ctx context.Context, args []string) error {
 
 // install runs a whole installation as one step, as other implementations of the service command it.
 func (a *Agent) install(ctx context.Context, req *wire.InstallCmdRequest) (nothing, error) {
+	if a.options.InContainer != nil {
+		return nothing{}, a.options.InContainer(ctx, req, a.installer.Install)
+	}
 	return nothing{}, a.installer.Install(ctx, req)
 }
 

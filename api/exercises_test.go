@@ -3,7 +3,9 @@ package api_test
 import (
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +23,8 @@ type call struct {
 
 // exercise is how an operation succeeds and how it is refused. What every operation
 // does alike is not in the table: one with an id in its address answers 404 for another
-// id, one with a JSON body answers 400 for a body that is not of the document.
+// id, one with a parameter that is no text answers 400 for a text, and one with a JSON body answers 400 for a body
+// that is not of the document.
 type exercise struct {
 	ok func(*fixture) call
 	// bad is refused with 400, missing with 404, conflict with 409.
@@ -66,13 +69,45 @@ func (c call) broken() call {
 	return c
 }
 
+// misspelt is the same request with a parameter that is not of the document; nil where every text is one.
+func misspelt(operation *openapi3.Operation, path *openapi3.PathItem) func(call) call {
+	for _, p := range append(append(openapi3.Parameters{}, operation.Parameters...), path.Parameters...) {
+		name, schema := p.Value.Name, p.Value.Schema.Value
+		if schema.Type.Is("string") && schema.Format != "uuid" && len(schema.Enum) == 0 {
+			continue
+		}
+		switch p.Value.In {
+		case "path":
+			return func(c call) call {
+				path, query, _ := strings.Cut(c.path, "?")
+				c.path = anyID.ReplaceAllLiteralString(path, "17") + "?" + query
+				return c
+			}
+		case "query":
+			return func(c call) call {
+				address, query, _ := strings.Cut(c.path, "?")
+				values, _ := url.ParseQuery(query)
+				values.Set(name, "no such value")
+				c.path = address + "?" + values.Encode()
+				return c
+			}
+		case "header":
+			return func(c call) call {
+				c.headers = append(slices.Clone(c.headers), name, "no such value")
+				return c
+			}
+		}
+	}
+	return nil
+}
+
 func (w *fixture) do(c call) reply {
 	w.t.Helper()
 	return w.send(c.method, c.path, c.body, c.headers...)
 }
 
 // refusals are the requests an operation refuses, by the status it does so with.
-func refusals(e exercise, operation *openapi3.Operation, path string) map[int]func(*fixture) call {
+func refusals(e exercise, operation *openapi3.Operation, item *openapi3.PathItem, path string) map[int]func(*fixture) call {
 	out := map[int]func(*fixture) call{}
 	add := func(status int, how func(*fixture) call) {
 		if how != nil {
@@ -81,6 +116,9 @@ func refusals(e exercise, operation *openapi3.Operation, path string) map[int]fu
 	}
 	if strings.Contains(path, "_id}") {
 		add(http.StatusNotFound, func(w *fixture) call { return e.ok(w).elsewhere() })
+	}
+	if broken := misspelt(operation, item); broken != nil {
+		add(http.StatusBadRequest, func(w *fixture) call { return broken(e.ok(w)) })
 	}
 	if operation.RequestBody != nil && operation.RequestBody.Value.Content.Get("application/json") != nil {
 		add(http.StatusBadRequest, func(w *fixture) call { return e.ok(w).broken() })
@@ -109,14 +147,14 @@ func TestEveryOperationSucceedsAndRefuses(t *testing.T) {
 			t.Run(operation.OperationID, func(t *testing.T) {
 				t.Parallel()
 				w := &fixture{service: newService(t)}
-				for status, how := range refusals(e, operation, path) {
+				for status, how := range refusals(e, operation, item, path) {
 					require.NotNil(t, operation.Responses.Status(status), "status %d is not documented", status)
 					c := how(w)
 					w.do(c).reason(status)
 					w.orchestrator.err = nil
 				}
 				for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict} {
-					if _, reached := refusals(e, operation, path)[status]; !reached {
+					if _, reached := refusals(e, operation, item, path)[status]; !reached {
 						require.Nil(t, operation.Responses.Status(status), "status %d is documented, but never the answer", status)
 					}
 				}

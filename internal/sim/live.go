@@ -10,6 +10,7 @@ import (
 	"slipway/installer"
 	installerkube "slipway/installer/kubeapi"
 	"slipway/internal/client"
+	"slipway/internal/model"
 	"slipway/internal/sim/hardware"
 	"slipway/internal/sim/site"
 )
@@ -49,7 +50,7 @@ func (m *Machine) runAgent(ctx context.Context, reclaim bool) {
 }
 
 func (m *Machine) newAgent(reclaim bool) *agent.Agent {
-	return agent.New(agent.Options{
+	options := agent.Options{
 		Client: client.New(client.Options{
 			BaseURL: m.options.ServiceURL, Token: m.options.Token, AgentVersion: m.options.AgentVersion,
 			UserAgent: "slipway-agent", HTTPClient: &http.Client{Transport: m.network},
@@ -65,7 +66,11 @@ func (m *Machine) newAgent(reclaim bool) *agent.Agent {
 		AgentSteps: m.options.AgentSteps,
 		Reclaim:    reclaim,
 		Log:        m.log,
-	})
+	}
+	if m.options.AgentSteps == model.InstallStep {
+		options.InContainer = m.installInContainer
+	}
+	return agent.New(options)
 }
 
 func openKube(kubeconfig []byte) (installer.Kube, error) { return installerkube.Open(kubeconfig) }

@@ -212,3 +212,24 @@ func (p *place) startCluster(t *testing.T) {
 		require.NoError(t, <-done)
 	})
 }
+
+// An agent of others starts its installer in a container that keeps its name when it fails: podman answers 125 to the next
+// one until the host boots.
+func TestContainerOfAForeignAgentKeepsItsName(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, 1)
+	o := p.options("sno", "192.0.2.24", sim.Faults{Fail: map[string]int{"ignition-fetch": 1, "bootstrap-start": 1}})
+	o.AgentSteps = model.InstallStep
+	_, stop := p.start(t, o)
+	host := p.host(p.ctx, t)
+	install := func() wire.StepReply {
+		return p.result(p.ctx, t, p.command(host, wire.StepTypeInstall, p.installArgs(t, host, wire.HostRoleMaster)))
+	}
+	reply := install()
+	require.Equal(t, 1, reply.ExitCode, reply.Error)
+	require.Contains(t, reply.Error, "bootkube.service")
+	reply = install()
+	require.Equal(t, 125, reply.ExitCode, reply.Error)
+	require.Contains(t, reply.Error, `the container name "assisted-installer" is already in use by `)
+	stop()
+}

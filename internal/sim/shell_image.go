@@ -95,6 +95,8 @@ func (s shell) podman(ctx context.Context, c hostexec.Cmd, out *reply) int {
 	image := last(c.Args)
 	here := slices.Contains(state.Images, image)
 	switch c.Args[0] {
+	case "run":
+		return s.podmanRun(ctx, c.Args[1:], out)
 	case "images":
 		if here {
 			out.printf("%s\n", imageID(image)[:12])

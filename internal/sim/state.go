@@ -53,6 +53,8 @@ type State struct {
 	NodeReady bool `json:"node_ready"`
 	// Images are those already on this boot's container storage.
 	Images []string `json:"images,omitempty"`
+	// Containers are the names that containers of this boot took, running or not.
+	Containers []string `json:"containers,omitempty"`
 	// Failed counts how often a step was made to fail, CutUntil is when a cut cable is
 	// plugged in again and CutDone that it happened.
 	Failed   map[string]int `json:"failed,omitempty"`
@@ -68,7 +70,7 @@ func (s *State) forgetBoot() {
 	s.BootkubeAt, s.ControlPlaneAt, s.MastersAt, s.BootkubeDone = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	s.NodeImageAt = time.Time{}
 	s.ProgressDone, s.ProgressAgain = time.Time{}, false
-	s.FetchedAt, s.NodeReady, s.Images = time.Time{}, false, nil
+	s.FetchedAt, s.NodeReady, s.Images, s.Containers = time.Time{}, false, nil, nil
 }
 
 // memory keeps a State in a file, whole at any moment.

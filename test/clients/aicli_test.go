@@ -26,8 +26,8 @@ func aicli(t *testing.T) string {
 	return path
 }
 
-// TestAicliWorksUnmodified plays testdata/*.txtar: aicli defines clusters, gives
-// commands and installs a single node on a simulated machine.
+// TestAicliWorksUnmodified plays testdata/*.txtar: aicli defines clusters, gives commands and installs a single node on a
+// simulated machine; the generated Python client that comes with it installs three masters.
 func TestAicliWorksUnmodified(t *testing.T) {
 	program, tool := built.Binary(t), aicli(t)
 	address := built.FreeAddress(t)
