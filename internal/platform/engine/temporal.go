@@ -53,7 +53,8 @@ type Temporal struct {
 }
 
 // StartTemporal prepares the database and starts the server. It returns when the frontend
-// accepts calls.
+// accepts calls. ctx is that of the whole service: from its end on, what fails does so because of it and is logged as
+// details, also before Stop.
 //
 // Errors: *PortTakenError, ErrEngineHeld when another process runs a server on this
 // database, ErrNewerDatabase when a newer version has used it.
@@ -73,6 +74,7 @@ func StartTemporal(ctx context.Context, o TemporalOptions) (*Temporal, error) {
 		t.lock.release(context.WithoutCancel(ctx))
 		return nil, err
 	}
+	context.AfterFunc(ctx, func() { t.logger.shared.stopping.Store(true) })
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	t.letGo = letGo
 	go func() {
