@@ -42,6 +42,7 @@ SCHEMATHESIS  := $(TOOLS_DIR)/schemathesis-$(SCHEMATHESIS_VERSION)-$(HYPOTHESIS_
 AICLI         := $(TOOLS_DIR)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/bin/aicli
 
 # Debian's own, unpacked and not installed.
+CONSOLE       := $(TOOLS_DIR)/console-$(call digest,$(addprefix test/clients/wizard/,package-lock.json index.html main.jsx vite.config.mjs))/dist
 NMCLI         := $(TOOLS_DIR)/nmcli-debian-$(call digest,deploy/debian-nmcli)/bin/nmcli
 
 # The real nmstate, in a tool of ours and as the program that hosts have: its version is in
@@ -91,6 +92,7 @@ demo: deps programs ## install a five-host cluster and a single node on simulate
 test: deps programs ## all tests
 	@# What computes comes first. The end-to-end tests mostly wait for simulated machines: the others run beside them.
 	@$(MAKE) --no-print-directory test-race test-engine run-nmstate
+	@$(MAKE) --no-print-directory browser || echo 'Chromium, playwright-core or the console cannot be installed here: their tests are skipped'
 	@$(MAKE) --no-print-directory -j3 --output-sync=target run-e2e run-documented run-outside
 
 test-race: ## every package that does not link the Temporal server, with the race detector
@@ -109,8 +111,13 @@ test-e2e: programs ## end to end, with the built binary
 test-docs: programs ## what the documentation shows: the session with curl, the demo's scenarios
 	@$(MAKE) --no-print-directory run-docs
 
-test-clients: programs ## clients that others wrote for the v2 API, unmodified
+test-clients: programs ## clients that others wrote for the v2 API, unmodified: aicli, the generated Python client, the console in a browser
+	@$(MAKE) --no-print-directory browser || echo 'Chromium, playwright-core or the console cannot be installed here: its test is skipped'
 	@$(MAKE) --no-print-directory run-clients
+
+.PHONY: browser
+browser:
+	@deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules $(CONSOLE)/index.html
 
 .PHONY: test-temporal smoke-temporal run-temporal
 test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, and the lines of docs/workflows.md (RUN=regexp, SCREENSHOTS=folder)
@@ -198,7 +205,8 @@ run-docs:
 
 run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
-	AICLI=$(AICLI) $(NICE) $(GO) test -vet=off -timeout 15m -count=1 ./test/clients
+	AICLI=$(AICLI) CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(wildcard $(PLAYWRIGHT)) CONSOLE=$(patsubst %/index.html,%,$(wildcard $(CONSOLE)/index.html)) \
+	  $(NICE) $(GO) test -vet=off -timeout 15m -count=1 ./test/clients
 
 TEMPORAL_TESTS = CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(PLAYWRIGHT) $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v -parallel 2
 run-temporal: $(TEMPORAL_CLI)
@@ -308,6 +316,10 @@ $(PLAYWRIGHT)/node_modules:
 	@echo "installing playwright-core into $(PLAYWRIGHT)"
 	@mkdir -p $(PLAYWRIGHT) && cp test/temporal/package.json test/temporal/package-lock.json $(PLAYWRIGHT)
 	@cd $(PLAYWRIGHT) && npm ci --ignore-scripts --no-audit --no-fund --silent || { rm -rf $@; exit 1; }
+$(CONSOLE)/index.html:
+	@echo "building the console of openshift-assisted into $(CONSOLE)"
+	@rm -rf $(dir $(CONSOLE)) && mkdir -p $(dir $(CONSOLE)) && cp -r test/clients/wizard/. $(dir $(CONSOLE))
+	@cd $(dir $(CONSOLE)) && $(NICE) npm ci --ignore-scripts --no-audit --no-fund --silent && $(NICE) node_modules/.bin/vite build --logLevel warn && rm -rf node_modules || { rm -rf $(CONSOLE); exit 1; }
 $(TEMPORAL_CLI):
 	@echo "building the temporal program $(TEMPORAL_CLI_VERSION) into $(TOOLS_DIR) (the first build compiles another Temporal server: 5 to 10 minutes on 2 cores)"
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install -ldflags '$(LDFLAGS)' github.com/temporalio/cli/cmd/temporal@$(TEMPORAL_CLI_VERSION)
