@@ -252,3 +252,12 @@ func TestDiscoveryTakesAnyText(t *testing.T) {
 	require.Contains(t, content(t, c, "/usr/local/bin/add-ntp-sources.sh"), `echo 'server x'\''; reboot; '\'' iburst'`)
 	require.Contains(t, *unit(t, c, "agent.service").Contents, `\U0000000a\U00000009- f <>&\U00002028`+"\U0001F600%%n $$HOME")
 }
+
+// What assisted-service gives user data of Oracle's cloud (internal/ignition/templates/oci-eval-user-data.service).
+func TestUserDataOfOraclesCloudKnowsTheDiscovery(t *testing.T) {
+	t.Parallel()
+	text := *unit(t, discover(t, minimal()), "oci-eval-user-data.service").Contents
+	for _, line := range []string{"Environment=ASSISTED_INSTALLER_DISCOVERY_ENV=1", "Restart=on-failure", "RestartSec=30"} {
+		require.Contains(t, text, line+"\n")
+	}
+}
