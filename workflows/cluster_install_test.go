@@ -93,6 +93,18 @@ func TestFailureOfAV2AgentNamesTheStageItHappenedIn(t *testing.T) {
 	indexOf(t, w.lines(), "master-0 failed: Writing image to disk: I/O error")
 }
 
+func TestFailureThatNamesItsStageIsBelieved(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(1, 0)
+	w.plan.Hosts = hosts(1, 0, model.InstallStep)
+	w.fails["master-0 Installing"] = []error{stepFailed("Writing image to disk: I/O error")} // overtook the report of that stage
+	env := environment(t, w)
+	decideOnFailure(env, w, 0, workflows.CommandRetry)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.NoError(t, env.GetWorkflowError())
+	indexOf(t, w.lines(), "master-0 failed: Writing image to disk: I/O error")
+}
+
 // decideOnFailure sends a command to a host a minute after the start of the test.
 func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *recorder, host int, command string) {
 	h := w.plan.Hosts[host]

@@ -2,6 +2,8 @@ package workflows
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -204,6 +206,13 @@ func (w *hostInstall) begins(ctx workflow.Context) error {
 	return w.notifyCluster(ctx, HostRunning, "")
 }
 
+// namesStage reports whether the reason of a failure begins with the stage it happened in, as the service has it: the news of
+// that stage may be slower than those of the failure.
+func namesStage(reason string) bool {
+	stage, _, _ := strings.Cut(reason, ": ")
+	return slices.Contains(steps.AllStages(), model.Stage(stage))
+}
+
 // decide marks the host as failed and waits for a command. It returns the stage to
 // continue from, or the failure when the host is given up.
 func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, error) {
@@ -213,7 +222,9 @@ func (w *hostInstall) decide(ctx workflow.Context, at int, cause error) (int, er
 	if stage.Ends == steps.ByInstallStep {
 		name = cmp.Or(w.stage, name) // one step covers all stages up to the reboot
 	}
-	w.reason = cmp.Or(string(name), "Preparation") + ": " + reason(cause)
+	if w.reason = reason(cause); stage.Ends != steps.ByInstallStep || !namesStage(w.reason) {
+		w.reason = cmp.Or(string(name), "Preparation") + ": " + w.reason
+	}
 	w.decision, w.asking = decideNone, w.shown.brief
 	defer func() { w.asking = false }()
 	var hosts *activities.Hosts

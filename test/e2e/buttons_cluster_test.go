@@ -39,7 +39,12 @@ func stageOf(name string, stage wire.HostStage) func(*wire.Cluster) bool {
 // begin starts an installation of five hosts.
 func (f *fleet) begin(t *testing.T) {
 	t.Helper()
-	s := shape{masters: 3, workers: 2, speed: 200}
+	f.beginAt(t, 200)
+}
+
+func (f *fleet) beginAt(t *testing.T, speed float64) {
+	t.Helper()
+	s := shape{masters: 3, workers: 2, speed: speed}
 	f.define(t, s)
 	f.discover(t, s)
 	f.install(t)

@@ -22,6 +22,8 @@ func TestStagesOfAHost(t *testing.T) {
 		stage    model.Stage
 		percent  int
 		status   model.HostStatus
+		foreign  bool   // its agent takes one step
+		failure  string // of its step
 	}{
 		"continues": {
 			at: model.StageStartingInstallation, reported: model.StageInstalling, stage: model.StageInstalling, percent: 25,
@@ -53,7 +55,12 @@ func TestStagesOfAHost(t *testing.T) {
 		},
 		"fails with the installer's words": {
 			at: model.StageWritingImageToDisk, reported: model.StageFailed, info: "no space",
-			stage: model.StageWritingImageToDisk, status: model.HostError,
+			stage: model.StageWritingImageToDisk, status: model.HostError, failure: "no space",
+		},
+		"fails with its stage in the one step of a foreign agent": {
+			foreign: true,
+			at:      model.StageWritingImageToDisk, reported: model.StageFailed, info: "no space",
+			stage: model.StageWritingImageToDisk, status: model.HostError, failure: "Writing image to disk: no space",
 		},
 		"is reported by the controller late": {
 			at: model.StageRebooting, reported: model.StageJoined, stage: model.StageJoined, percent: 87,
@@ -68,6 +75,9 @@ func TestStagesOfAHost(t *testing.T) {
 			m := l.machine(env, 0)
 			m.register(t)
 			m.installing(t, c, test.at)
+			if test.foreign {
+				m.set(t, func(h *model.Host) { h.AgentSteps = model.InstallStep })
+			}
 			m.arm(t, c, "image-write", "image-write-1")
 			require.NoError(t, l.progress().Stage(t.Context(), env.ID, m.id, test.reported, test.info))
 			h := m.read(t)
@@ -84,7 +94,7 @@ func TestStagesOfAHost(t *testing.T) {
 				require.Contains(t, h.StatusInfo, "no space")
 				require.True(t, h.DecisionOpen)
 				require.Equal(t, model.ActivityReported, i.State)
-				require.Contains(t, i.Error, "no space")
+				require.Equal(t, test.failure, i.Error)
 			} else {
 				require.Equal(t, model.ActivityPending, i.State)
 			}

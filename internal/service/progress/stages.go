@@ -101,7 +101,11 @@ func (s Service) installationFailed(h *model.Host, c *model.Cluster, info string
 		return err
 	}
 	h.Progress.Info, h.Progress.StageUpdatedAt = facts.Reason, t.Now()
-	Failed(h, c.Status, exitStageFailed, cmp.Or(facts.Reason, h.StatusInfo), t)
+	reason := cmp.Or(facts.Reason, h.StatusInfo)
+	if h.AgentSteps == model.InstallStep && h.Stage != "" { // the one step has failed in it
+		reason = string(h.Stage) + ": " + reason
+	}
+	Failed(h, c.Status, exitStageFailed, reason, t)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
 	return nil
 }
