@@ -60,7 +60,7 @@ func httpCalls(t *testing.T) []string {
 		methods := file.Services().Get(0).Methods()
 		for i := range methods.Len() {
 			rule, _ := proto.GetExtension(methods.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
-			for _, r := range append(rule.GetAdditionalBindings(), rule) {
+			for _, r := range append(slices.Clone(rule.GetAdditionalBindings()), rule) {
 				for method, path := range map[string]string{
 					"GET": r.GetGet(), "POST": r.GetPost(), "PUT": r.GetPut(), "PATCH": r.GetPatch(), "DELETE": r.GetDelete(),
 				} {
