@@ -2,7 +2,6 @@ package model
 
 import (
 	"net/netip"
-	"reflect"
 	"slices"
 	"time"
 
@@ -233,11 +232,4 @@ type Uses struct {
 	StaticNetworks     int         `json:"static_networks,omitempty"`    // InfraEnvs that have them
 	WaitingNetworks    int         `json:"waiting_networks,omitempty"`   // those whose static networks hold placeholders
 	KernelArguments    int         `json:"kernel_arguments,omitempty"`   // InfraEnvs that have some
-}
-
-// Equal reports whether two clusters, or one at two times, use the same.
-func (u Uses) Equal(other Uses) bool {
-	same := slices.Equal(u.VMHosts, other.VMHosts)
-	u.VMHosts, other.VMHosts = nil, nil
-	return same && reflect.DeepEqual(u, other)
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	shellwords "mvdan.cc/sh/v3/shell"
 
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/wire"
@@ -86,34 +85,6 @@ func (m *Machine) installCommand(req *wire.InstallCmdRequest) string {
 		}
 	}
 	return strings.Join(args, " ")
-}
-
-// sh plays `sh -c LINE` where the line is one command.
-func (s shell) sh(ctx context.Context, c hostexec.Cmd, out *reply) int {
-	if len(c.Args) != 2 || c.Args[0] != "-c" {
-		return out.complain(2, "sh: require -c and a line\n")
-	}
-	line, err := shellwords.Fields(c.Args[1], nil)
-	if err != nil || len(line) == 0 {
-		return out.complain(2, "sh: %v\n", err)
-	}
-	play, known := commands[line[0]]
-	if !known {
-		return out.complain(127, "sh: %s: command not found\n", line[0])
-	}
-	return play(s, ctx, hostexec.Cmd{Name: line[0], Args: line[1:]}, out)
-}
-
-// timeout plays `timeout SECONDS COMMAND`, whose limit nothing here reaches.
-func (s shell) timeout(ctx context.Context, c hostexec.Cmd, out *reply) int {
-	if len(c.Args) < 2 {
-		return out.complain(125, "timeout: missing operand\n")
-	}
-	play, known := commands[c.Args[1]]
-	if !known {
-		return out.complain(127, "timeout: failed to run command %q\n", c.Args[1])
-	}
-	return play(s, ctx, hostexec.Cmd{Name: c.Args[1], Args: c.Args[2:]}, out)
 }
 
 // podmanRun starts the installer and waits for its end. Podman's own exit code is 125; the container stays, so that its name

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	shellwords "mvdan.cc/sh/v3/shell"
+
 	"slipway/internal/platform/hostexec"
 )
 
@@ -21,18 +23,13 @@ var _ hostexec.Runner = shell{}
 type command func(s shell, ctx context.Context, c hostexec.Cmd, out *reply) int
 
 // commands are those of the live image, by the first word.
-var commands map[string]command
-
-func init() { commands = liveCommands } // sh and timeout play others
-
-var liveCommands = map[string]command{
+var commands = map[string]command{
 	"bootlist": succeed, "chronyc": shell.chronyc, "coreos-installer": shell.coreosInstaller, "dd": shell.dd,
 	"dmesg":   printed("[    0.000000] Linux version 5.14.0-570.el9.x86_64\n"),
 	"dmsetup": succeed, "efibootmgr": shell.efibootmgr, "findmnt": shell.findmnt,
 	"hostnamectl": shell.hostnamectl, "ip": shell.ip, "journalctl": shell.journalctl,
 	"lsblk": shell.lsblk, "lscpu": shell.lscpu, "mdadm": succeed, "mount": succeed, "ping": shell.ping,
-	"podman": shell.podman,
-	"sh":     shell.sh, "timeout": shell.timeout,
+	"podman":   shell.podman,
 	"pvremove": succeed, "pvs": shell.pvs, "rpm-ostree": succeed, "sync": succeed, "shutdown": shell.shutdown,
 	"ssh-keygen": shell.sshKeygen, "systemctl": shell.systemctl,
 	"systemd-detect-virt": shell.detectVirt, "vgremove": succeed, "vgs": succeed, "wipefs": shell.wipefs,
@@ -63,16 +60,24 @@ func (s shell) Run(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error)
 	return result, nil
 }
 
-// unwrap takes away what only changes where a command runs.
+// unwrap takes away what only changes where and how long a command runs: nsenter, `timeout SECONDS` (whose limit nothing here
+// reaches), and `sh -c LINE` where the line is one command.
 func unwrap(c hostexec.Cmd) hostexec.Cmd {
-	for path.Base(c.Name) == "nsenter" {
-		inner := slices.Index(c.Args, "--") + 1
-		if inner == 0 || inner == len(c.Args) {
+	for {
+		var inner []string
+		switch at := slices.Index(c.Args, "--") + 1; {
+		case path.Base(c.Name) == "nsenter" && at > 0:
+			inner = c.Args[at:]
+		case c.Name == "timeout" && len(c.Args) > 1:
+			inner = c.Args[1:]
+		case c.Name == "sh" && len(c.Args) == 2 && c.Args[0] == "-c":
+			inner, _ = shellwords.Fields(c.Args[1], nil)
+		}
+		if len(inner) == 0 {
 			return c
 		}
-		c.Name, c.Args = c.Args[inner], c.Args[inner+1:]
+		c.Name, c.Args = inner[0], inner[1:]
 	}
-	return c
 }
 
 // reply is what a command prints.

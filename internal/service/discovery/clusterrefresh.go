@@ -3,6 +3,7 @@ package discovery
 import (
 	"maps"
 	"net/netip"
+	"reflect"
 	"slices"
 
 	"slipway/internal/cluster/events"
@@ -149,7 +150,7 @@ func (e *evaluation) remotesChanged() bool {
 
 // clusterChanged compares what an evaluation may change.
 func clusterChanged(a, b *model.Cluster) bool {
-	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || !a.Uses.Equal(b.Uses) || a.LogsInfo != b.LogsInfo ||
+	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || !reflect.DeepEqual(a.Uses, b.Uses) || a.LogsInfo != b.LogsInfo ||
 		a.Progress != b.Progress || a.LeaseSince != b.LeaseSince || a.LeaseNetwork != b.LeaseNetwork ||
 		a.NetworkGeneration != b.NetworkGeneration || a.MachineNetworksAuto != b.MachineNetworksAuto ||
 		!slices.Equal(a.MachineNetworks, b.MachineNetworks) || !slices.Equal(a.Validations, b.Validations) ||
