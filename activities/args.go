@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"slipway/internal/cluster/duesteps"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/steps"
@@ -36,6 +38,8 @@ type StepArgs struct {
 	CheckClusterVersion bool
 	// KeepMCOReboot has agents of other implementations boot once more, for the machine config.
 	KeepMCOReboot bool
+	// ControllerToken makes what the controller of an installation proves itself with; nil: what its agent does.
+	ControllerToken func(clusterID uuid.UUID, attempt int) (model.Secret, error)
 	// BootArtifacts says where the discovery image of an InfraEnv is, in parts; nil when
 	// no image is served.
 	BootArtifacts func(*model.InfraEnv) (duesteps.BootArtifacts, error)
@@ -83,6 +87,11 @@ func (a *StepArgs) StepArgs(ctx context.Context, stepType string, c *model.Clust
 	}
 	if row.Argument == steps.ArgumentInstall && a.ControllerPrograms != nil {
 		if in.ControllerPrograms, err = a.ControllerPrograms(); err != nil {
+			return nil, err
+		}
+	}
+	if row.Argument == steps.ArgumentInstall && h.Bootstrap && c != nil && a.ControllerToken != nil {
+		if in.ControllerToken, err = a.ControllerToken(c.ID, c.InstallAttempt); err != nil {
 			return nil, err
 		}
 	}

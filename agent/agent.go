@@ -133,8 +133,8 @@ func (a *Agent) identify(ctx context.Context) error {
 func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 	pauses := newPauses() // of registrations that do not last
 	for {
-		if !a.options.Reclaim && !a.state.registered(a.registration()) {
-			if err := a.register(ctx); err != nil {
+		if !a.options.Reclaim {
+			if err := a.beRegistered(ctx); err != nil {
 				return err
 			}
 		}
@@ -146,9 +146,26 @@ func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 		if err := a.state.forget(); err != nil {
 			a.log.Error("registration not forgotten", "error", err)
 		}
+		a.options.Client.SetToken("") // that of the image registers again
 		if err := a.host.Sleep(ctx, pauses.next(err)); err != nil {
 			return err
 		}
+	}
+}
+
+// beRegistered registers the host, unless an agent before did so in this boot: then it uses the token that was given to that.
+func (a *Agent) beRegistered(ctx context.Context) error {
+	if !a.state.registered(a.registration()) {
+		return a.register(ctx)
+	}
+	a.options.Client.SetToken(a.state.token())
+	return nil
+}
+
+// keepToken remembers the token of the host for the next agent of this boot.
+func (a *Agent) keepToken() {
+	if err := a.state.keepToken(a.options.Client.HostToken()); err != nil {
+		a.log.Error("token not kept", "error", err) // a restart registers once more
 	}
 }
 
@@ -163,6 +180,7 @@ func (a *Agent) register(ctx context.Context) error {
 		_, err := a.options.Client.RegisterHost(ctx, a.options.InfraEnvID, a.hostID, options...)
 		if err == nil {
 			a.log.Info("host registered", "host", a.hostID)
+			a.keepToken()
 			if err := a.state.remember(a.registration()); err != nil {
 				a.log.Error("registration not kept", "error", err) // a restart registers once more
 			}

@@ -31,7 +31,7 @@ func (a *Agent) poll(ctx context.Context, steps *sync.WaitGroup, registrations *
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, model.ErrNotFound):
+		case errors.Is(err, model.ErrNotFound), errors.Is(err, client.ErrUnauthorized) && a.options.Client.HostToken() != "":
 			return err
 		case err != nil:
 			a.log.Warn("service not reached", "error", err)
@@ -41,6 +41,9 @@ func (a *Agent) poll(ctx context.Context, steps *sync.WaitGroup, registrations *
 			continue
 		}
 		pauses.reset()
+		if token := a.options.Client.HostToken(); token != a.state.kept {
+			a.keepToken()
+		}
 		for _, step := range reply.Instructions {
 			a.take(ctx, steps, step)
 		}

@@ -22,6 +22,7 @@ const (
 	bootIDFile       = "/proc/sys/kernel/random/boot_id"
 	registrationFile = "registration.json"
 	lockFile         = "lock"
+	tokenFile        = "token"
 	// lockPause is between attempts to take over from an agent that is going down.
 	lockPause = time.Second
 )
@@ -39,6 +40,7 @@ type stateDir struct {
 	dir  string
 	boot string // how this boot is named
 	lock *os.File
+	kept model.Secret // what tokenFile holds
 }
 
 // openState takes the folder of this boot and drops those of earlier boots.
@@ -126,6 +128,24 @@ func (s *stateDir) forget() error {
 		return nil
 	}
 	return err
+}
+
+// token is the one that keepToken kept; empty: none.
+func (s *stateDir) token() model.Secret {
+	content, err := os.ReadFile(filepath.Join(s.dir, tokenFile))
+	if err != nil {
+		return ""
+	}
+	s.kept = model.Secret(content)
+	return s.kept
+}
+
+func (s *stateDir) keepToken(token model.Secret) error {
+	if err := renameio.WriteFile(filepath.Join(s.dir, tokenFile), []byte(token.Reveal()), 0o600); err != nil {
+		return fmt.Errorf("write the token: %w", err)
+	}
+	s.kept = token
+	return nil
 }
 
 // close lets another agent take over.

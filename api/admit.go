@@ -63,8 +63,17 @@ func (s *server) admit(next http.Handler) http.Handler {
 			httpapi.Fail(w, r, err)
 			return
 		}
+		w.Header().Set("Cache-Control", "no-store") // until a handler says otherwise: most answers hold what is secret to some
 		if r.Body != nil {
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
+		}
+		if large(r, o) {
+			leave, err := s.bodies.take(r.Context())
+			if err != nil {
+				httpapi.Fail(w, r, err)
+				return
+			}
+			defer leave()
 		}
 		ctx := context.WithValue(r.Context(), operationKey{}, o)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey{}, caller)))

@@ -40,7 +40,8 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	require.NoError(t, err)
 	private, public := keyPair(t, key)
 	l.tokens, err = auth.NewLocal(auth.LocalOptions{
-		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, PrivateKey: model.Secret(private), PublicKey: public,
+		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, AgentTokens: auth.PerInfraEnv,
+		PrivateKey: model.Secret(private), PublicKey: public,
 	})
 	require.NoError(t, err)
 	options.Identity = l.tokens
@@ -89,12 +90,12 @@ func TestAgentsReachTheirEnvironmentAndTheClustersOfItsHosts(t *testing.T) {
 		envPath(e.ID) + "/hosts":                                 http.StatusOK,
 		clusterPath(c.ID):                                        http.StatusOK,
 		clusterPath(c.ID) + "/hosts":                             http.StatusOK,
-		hostPath(foreign.ID, foreignHost.ID) + "/instructions":   http.StatusForbidden,
-		hostPath(foreign.ID, h.ID) + "/instructions":             http.StatusForbidden,
-		envPath(foreign.ID):                                      http.StatusForbidden,
-		envPath(late.ID) + "/hosts":                              http.StatusForbidden,
-		clusterPath(other.ID):                                    http.StatusForbidden,
-		clusterPath(uuid.New()):                                  http.StatusForbidden,
+		hostPath(foreign.ID, foreignHost.ID) + "/instructions":   http.StatusNotFound,
+		hostPath(foreign.ID, h.ID) + "/instructions":             http.StatusNotFound,
+		envPath(foreign.ID):                                      http.StatusNotFound,
+		envPath(late.ID) + "/hosts":                              http.StatusNotFound,
+		clusterPath(other.ID):                                    http.StatusNotFound,
+		clusterPath(uuid.New()):                                  http.StatusNotFound,
 		hostPath(e.ID, foreignHost.ID) + "/instructions":         http.StatusNotFound,
 		hostPath(e.ID, h.ID):                                     http.StatusUnauthorized, // a user's
 		"/v2/clusters":                                           http.StatusUnauthorized,
@@ -106,12 +107,12 @@ func TestAgentsReachTheirEnvironmentAndTheClustersOfItsHosts(t *testing.T) {
 	}
 	body := map[string]any{"host_id": uuid.New()}
 	l.closed.want(http.StatusCreated, http.MethodPost, envPath(e.ID)+"/hosts", body, own...)
-	l.closed.send(http.MethodPost, envPath(foreign.ID)+"/hosts", body, own...).message(http.StatusForbidden)
+	l.closed.want(http.StatusNotFound, http.MethodPost, envPath(foreign.ID)+"/hosts", body, own...)
 
 	// A host of the late InfraEnv that was bound to a cluster reaches it from then on.
 	lateHost := l.host(late.ID)
 	lateToken := []string{"X-Secret-Key", l.token(auth.Grant{InfraEnvID: late.ID})}
-	l.closed.send(http.MethodGet, clusterPath(c.ID), nil, lateToken...).message(http.StatusForbidden)
+	l.closed.want(http.StatusNotFound, http.MethodGet, clusterPath(c.ID), nil, lateToken...)
 	l.changeHost(late.ID, lateHost.ID, func(h *model.Host) { h.ClusterID = &c.ID })
 	l.closed.want(http.StatusOK, http.MethodGet, clusterPath(c.ID), nil, lateToken...)
 }
@@ -132,7 +133,7 @@ func TestEventsAreAddedOnlyToOwnObjects(t *testing.T) {
 		}
 	}
 	l.closed.want(http.StatusCreated, http.MethodPost, "/v2/events", event(c.ID), own...)
-	l.closed.send(http.MethodPost, "/v2/events", event(other.ID), own...).message(http.StatusForbidden)
+	l.closed.want(http.StatusNotFound, http.MethodPost, "/v2/events", event(other.ID), own...)
 }
 
 func TestAddressesOpenOneObject(t *testing.T) {
@@ -145,14 +146,14 @@ func TestAddressesOpenOneObject(t *testing.T) {
 	for path, status := range map[string]int{
 		"/v2/events?cluster_id=" + c.ID.String() + "&" + ofCluster:                         http.StatusOK,
 		"/v2/events?infra_env_id=" + e.ID.String() + "&" + ofEnv:                           http.StatusOK,
-		"/v2/events?cluster_id=" + other.ID.String() + "&" + ofCluster:                     http.StatusForbidden,
-		"/v2/events?cluster_id=" + c.ID.String() + "&" + ofEnv:                             http.StatusForbidden,
-		"/v2/events?infra_env_id=" + e.ID.String() + "&" + ofCluster:                       http.StatusForbidden,
+		"/v2/events?cluster_id=" + other.ID.String() + "&" + ofCluster:                     http.StatusNotFound,
+		"/v2/events?cluster_id=" + c.ID.String() + "&" + ofEnv:                             http.StatusNotFound,
+		"/v2/events?infra_env_id=" + e.ID.String() + "&" + ofCluster:                       http.StatusNotFound,
 		envPath(e.ID) + "?" + ofEnv:                                                        http.StatusOK,
-		envPath(e.ID) + "?" + ofCluster:                                                    http.StatusForbidden,
+		envPath(e.ID) + "?" + ofCluster:                                                    http.StatusNotFound,
 		envPath(e.ID) + "/downloads/minimal-initrd?" + ofEnv:                               http.StatusNoContent,
 		clusterPath(c.ID) + "/downloads/files?file_name=bootstrap.ign&" + ofCluster:        http.StatusConflict,
-		clusterPath(c.ID) + "/downloads/files?file_name=bootstrap.ign&" + ofEnv:            http.StatusForbidden,
+		clusterPath(c.ID) + "/downloads/files?file_name=bootstrap.ign&" + ofEnv:            http.StatusNotFound,
 		clusterPath(c.ID) + "?" + ofCluster:                                                http.StatusUnauthorized,
 		envPath(e.ID) + "/downloads/files?file_name=discovery.ign&" + ofEnv:                http.StatusOK,
 		envPath(e.ID) + "/downloads/files?file_name=discovery.ign&api_key=" + "forged.a.b": http.StatusUnauthorized,
@@ -249,7 +250,7 @@ func TestAddressesOfImagesAreSignedAndEndWithTheirKey(t *testing.T) {
 		query := "?" + form.parameter + "=" + token
 		l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+query, nil)
 		l.closed.want(http.StatusOK, http.MethodGet, envPath(e.ID)+"/downloads/files"+query+"&file_name=discovery.ign", nil)
-		l.closed.send(http.MethodGet, envPath(other.ID)+query, nil).message(http.StatusForbidden)
+		l.closed.want(http.StatusNotFound, http.MethodGet, envPath(other.ID)+query, nil)
 		if form.header != "" {
 			l.closed.want(http.StatusNoContent, http.MethodGet, envPath(e.ID)+"/downloads/minimal-initrd", nil, form.header, token)
 		} else {

@@ -15,6 +15,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
+	"slipway/internal/wire"
 )
 
 // formats are the string formats of openapi.yaml that requests are validated against.
@@ -24,6 +25,10 @@ var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringForm
 		return err
 	}),
 })
+
+// maxValues is how many values a body may hold: what a step answers is one text in it, and the largest definition, a static network
+// for each of a thousand hosts, has some ten thousand.
+const maxValues = 100_000
 
 // read validates the JSON body of a request against the schema of its operation and
 // decodes it into a value. Unknown fields and broken JSON are httpapi.ErrMalformed, values
@@ -38,6 +43,9 @@ func read(r *http.Request, into any) error {
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return httpapi.Errorf(httpapi.ErrMalformed, "require a JSON body, found none")
+	}
+	if err := wire.Bounded(text, maxValues); err != nil {
+		return httpapi.Errorf(httpapi.ErrMalformed, "body: %s", err)
 	}
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {

@@ -55,6 +55,9 @@ func (s *server) V2DownloadClusterCredentials(
 func (s *server) downloadClusterFile(
 	w http.ResponseWriter, r *http.Request, id uuid.UUID, name string, allowed []model.ClusterStatus, missing func(*model.Cluster) error,
 ) error {
+	if err := checkFile(callerOf(r), name); err != nil {
+		return err
+	}
 	c, err := s.Store.Cluster(r.Context(), id)
 	if err != nil {
 		return err

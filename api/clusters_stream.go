@@ -31,7 +31,7 @@ func (s *server) wholeCluster(ctx context.Context, v clusterView) written {
 		if _, err := io.WriteString(out, before+strings.TrimSuffix(hostsField, "]")); err != nil {
 			return err
 		}
-		view := hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true}
+		view := hostView{singleNode: v.cluster.SingleNode(), inventory: true, connectivity: true, redacted: v.redacted}
 		separator := ""
 		err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: v.cluster.ID, Connectivity: true}, func(h *model.Host) error {
 			text, err := json.Marshal(hostToWire(h, view))
@@ -64,6 +64,7 @@ func (s *server) replyDefinition(status int, w http.ResponseWriter, r *http.Requ
 	if err != nil {
 		return err
 	}
+	view.redacted = redact(r)
 	client := newPatient(w, s.Now)
 	client.status = status
 	defer client.done()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/events"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -91,11 +92,14 @@ func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 	if params.ClusterID == uuid.Nil && params.InfraEnvID == uuid.Nil {
 		return model.Invalidf("cluster_id: require a cluster or an infra-env, found none")
 	}
-	if err := s.mayTouch(r.Context(), callerOf(r), Object{ClusterID: params.ClusterID, InfraEnvID: params.InfraEnvID}); err != nil {
+	if err := s.mayTouch(r.Context(), callerOf(r), Object{params.ClusterID, params.InfraEnvID, params.HostID}); err != nil {
 		return err
 	}
 	if err := s.eventSubject(r, params); err != nil {
 		return err
+	}
+	if name := events.Name(params.Name); callerOf(r).Role == controller && !events.Known(name) {
+		return model.Invalidf("name: require an event of the catalogue, found %q", params.Name)
 	}
 	err := s.Store.Write(r.Context(), func(tx *store.Tx) error {
 		tx.Event(eventFromWire(params, tx.Now()))
@@ -107,13 +111,20 @@ func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 	return created(w, nil)
 }
 
-// eventSubject makes sure that what an event is about exists.
+// eventSubject makes sure that what an event is about exists, and that the host of it belongs to the rest.
 func (s *server) eventSubject(r *http.Request, p wire.Event) error {
 	if p.ClusterID != uuid.Nil {
-		_, err := s.Store.Cluster(r.Context(), p.ClusterID)
+		c, err := s.Store.Cluster(r.Context(), p.ClusterID)
+		if err != nil || p.HostID == uuid.Nil {
+			return err
+		}
+		_, err = s.hostOfCluster(r.Context(), c, p.InfraEnvID, p.HostID)
 		return err
 	}
 	_, err := s.Store.InfraEnv(r.Context(), p.InfraEnvID)
+	if err == nil && p.HostID != uuid.Nil {
+		_, err = s.Store.Host(r.Context(), p.InfraEnvID, p.HostID)
+	}
 	return err
 }
 

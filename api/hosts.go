@@ -22,7 +22,7 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 		if err != nil {
 			return err
 		}
-		view := hostView{singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity}
+		view := hostView{singleNode: c.SingleNode(), inventory: params.WithInventory, connectivity: params.WithConnectivity, redacted: redact(r)}
 		filter := store.HostFilter{
 			ClusterID:    id,
 			Role:         string(params.Role),
@@ -49,7 +49,7 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 			r.Context(),
 			store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: tenant(r)},
 			func(h *model.Host) error {
-				return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true}))
+				return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true, redacted: redact(r)}))
 			},
 		)
 	})

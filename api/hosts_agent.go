@@ -13,6 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/httpapi"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
@@ -25,6 +27,9 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	}
 	if body.HostID == uuid.Nil {
 		return model.Invalidf("host_id: require an id that is not zero, found %s", body.HostID)
+	}
+	if caller := callerOf(r); caller.Role == auth.RoleAgent && caller.HostID != body.HostID {
+		return httpapi.Errorf(httpapi.ErrForbidden, "host_id: require the host of this token, found %s", body.HostID)
 	}
 	if err := s.checkComesBack(r.Context(), infraEnvID, body.HostID); err != nil {
 		return err
@@ -40,7 +45,44 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	if err != nil {
 		return err
 	}
+	if err := s.giveToken(w, r, h); err != nil {
+		return err
+	}
 	return created(w, registrationToWire(h, s.agentFor(h)))
+}
+
+// giveToken gives a registered host a token of its own, where hosts have some.
+func (s *server) giveToken(w http.ResponseWriter, r *http.Request, h *model.Host) error {
+	key, err := s.Store.TokenKey(r.Context(), h.InfraEnvID)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil // a deleted InfraEnv, whose hosts register without tokens only
+	}
+	if err != nil {
+		return err
+	}
+	token, err := s.Identity.HostToken(h, key)
+	if err != nil {
+		return err
+	}
+	sendToken(w, token)
+	return nil
+}
+
+// renewToken gives a host that polls another token when its own is old.
+func (s *server) renewToken(w http.ResponseWriter, r *http.Request) error {
+	token, err := s.Identity.Renew(auth.SchemeAgent.Place().Of(r))
+	if err != nil {
+		return err
+	}
+	sendToken(w, token)
+	return nil
+}
+
+func sendToken(w http.ResponseWriter, token model.Secret) {
+	if token != "" {
+		w.Header().Set(wire.HeaderToken, token.Reveal())
+		w.Header().Set("Cache-Control", "no-store")
+	}
 }
 
 // checkComesBack refuses new hosts of an InfraEnv with a disconnected image, because the service in that image installs
@@ -89,6 +131,9 @@ func (s *server) V2GetNextSteps(
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 	}
 	steps.Instructions = orEmpty(steps.Instructions)
+	if err := s.renewToken(w, r); err != nil {
+		return err
+	}
 	return ok(w, steps)
 }
 

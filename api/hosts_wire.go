@@ -17,6 +17,7 @@ type hostView struct {
 	singleNode   bool // of a cluster with one control plane host
 	inventory    bool
 	connectivity bool
+	redacted     bool // without what opens the host: see clusterView
 }
 
 // whole shows everything of a host.
@@ -43,6 +44,9 @@ func hostToWire(h *model.Host, view hostView) wire.Host {
 	addHostProgress(&out, h, view)
 	addHostFacts(&out, h, view)
 	addHostChoices(&out, h)
+	if view.redacted {
+		out.IgnitionConfigOverrides = ""
+	}
 	return out
 }
 

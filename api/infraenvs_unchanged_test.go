@@ -149,7 +149,8 @@ func TestConfigIsTheSameEachTimeAndInEveryProcess(t *testing.T) {
 	files, tags := map[string]string{}, map[string]string{}
 	for range 3 { // processes
 		options.Identity, err = auth.NewLocal(auth.LocalOptions{
-			Mode: auth.ModeLocal, Now: time.Now, TokenKey: s.store.TokenKey, PrivateKey: model.Secret(private), PublicKey: public,
+			Mode: auth.ModeLocal, Now: time.Now, TokenKey: s.store.TokenKey, AgentTokens: auth.PerInfraEnv,
+			PrivateKey: model.Secret(private), PublicKey: public,
 		})
 		require.NoError(t, err)
 		token, err := options.Identity.AgentToken(&model.InfraEnv{ID: e.ID})

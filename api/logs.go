@@ -37,6 +37,9 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 	if err != nil {
 		return err
 	}
+	if err := checkLogs(callerOf(r), params); err != nil {
+		return err
+	}
 	if params.LogsType == wire.V2UploadLogsParamsLogsTypeController {
 		if err := s.storeLogs(r, id, controllerLogs); err != nil {
 			return err
@@ -65,6 +68,19 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 		return nil
 	})
 	return err
+}
+
+// checkLogs has a machine send its own logs only.
+func checkLogs(caller Actor, params wire.V2UploadLogsParams) error {
+	ofController := params.LogsType == wire.V2UploadLogsParamsLogsTypeController
+	switch {
+	case caller.Role == controller && !ofController:
+		return httpapi.Errorf(httpapi.ErrForbidden, "logs_type: require controller with the token of a controller, found %s", params.LogsType)
+	case caller.Role == agent && (ofController || params.HostID != caller.HostID):
+		return httpapi.Errorf(httpapi.ErrForbidden, "require the logs of host %s with its token, found those of %s %s",
+			caller.HostID, params.LogsType, params.HostID)
+	}
+	return nil
 }
 
 // hostOfCluster finds a host by its id; foreign agents may leave its InfraEnv out.

@@ -128,7 +128,7 @@ func TestAgentsUploadLogsOfTheirEnvironmentOnly(t *testing.T) {
 		"&host_id=" + h.ID.String():                                             http.StatusNoContent,
 		"&host_id=" + other.ID.String():                                         http.StatusNotFound,
 		"&host_id=" + other.ID.String() + "&infra_env_id=" + e.ID.String():      http.StatusNotFound,
-		"&host_id=" + other.ID.String() + "&infra_env_id=" + beside.ID.String(): http.StatusForbidden,
+		"&host_id=" + other.ID.String() + "&infra_env_id=" + beside.ID.String(): http.StatusNotFound,
 	} {
 		body, kind := form(t, "upfile", "logs")
 		r := l.closed.send(

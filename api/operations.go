@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"slipway/internal/platform/auth"
 )
 
 // Operation is one of an API document, for documentation.
@@ -12,6 +14,8 @@ type Operation struct {
 	ID           string
 	// Own says that the operation is not of the contract.
 	Own bool
+	// Schemes are the credentials that the document says it takes.
+	Schemes []auth.Scheme
 }
 
 // Operations lists the operations of the contract's document and of our own, by path.
@@ -27,7 +31,7 @@ func Operations() ([]Operation, error) {
 		}
 		for address, o := range d.operations {
 			method, path, _ := strings.Cut(address, " ")
-			out = append(out, Operation{method, path, o.id, from.base == OwnPath})
+			out = append(out, Operation{method, path, o.id, from.base == OwnPath, o.schemes})
 		}
 	}
 	slices.SortFunc(out, func(a, b Operation) int {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
@@ -41,13 +42,37 @@ var selfScoped = map[string]bool{
 	"v2TriggerEvent": true, // the object is in the body
 }
 
-// checkScope checks that the ids in the address are those of a caller that is bound to one object. An agent may also
-// use the clusters of the hosts of its InfraEnv, because it installs them. An address without an object is denied.
+// forReclaimed are operations with which the agent on an installed host, which has no token of its own, is asked to return to its
+// InfraEnv: by the token of the InfraEnv, while that is what the host is asked for.
+var forReclaimed = map[string]bool{"v2GetNextSteps": true, "v2PostStepReply": true}
+
+// checkScope checks that the ids in the address are those of a caller that is bound to an object. An address without an object is
+// denied. The answer to an object of others is that of one that does not exist.
 func (s *server) checkScope(ctx context.Context, actor Actor, operation string, o Object) error {
 	if actor.Bound() && o.ClusterID == uuid.Nil && o.InfraEnvID == uuid.Nil && !selfScoped[operation] {
 		return httpapi.Errorf(httpapi.ErrForbidden, "require a credential that is not bound to one object for %s", operation)
 	}
+	if actor.Role == auth.RoleRegistrar && forReclaimed[operation] {
+		if err := s.checkReclaimed(ctx, o); err != nil {
+			return err
+		}
+	}
+	if actor.Role == auth.RoleAgent && actor.Bootstrap && operation == "v2UpdateHostInstallProgress" && o.HostID != actor.HostID {
+		// It sees the others fetch their configs and join.
+		return s.hostOfCaller(ctx, actor, o)
+	}
 	return s.mayTouch(ctx, actor, o)
+}
+
+func (s *server) checkReclaimed(ctx context.Context, o Object) error {
+	host, err := s.Store.HostAccess(ctx, o.InfraEnvID, o.HostID)
+	if err != nil {
+		return err
+	}
+	if host.Status != model.HostReclaiming && host.Status != model.HostReclaimingRebooting {
+		return httpapi.Errorf(httpapi.ErrUnauthenticated, "require the token of host %s itself: it has to register again", o.HostID)
+	}
+	return nil
 }
 
 // mayTouch returns an error for an object that is not the bound caller's own.
@@ -55,11 +80,54 @@ func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
 	if !caller.Bound() {
 		return nil
 	}
+	switch caller.Role {
+	case auth.RoleController:
+		if o.HostID != uuid.Nil && o.InfraEnvID != uuid.Nil {
+			return s.hostOfCaller(ctx, caller, o)
+		}
+	case auth.RoleForeign:
+		return s.foreignMayTouch(ctx, caller, o)
+	}
 	for _, pair := range []struct {
 		what       string
 		found, own uuid.UUID
-		infraEnvID uuid.UUID
-		clusterID  uuid.UUID
+	}{
+		{"infra-env", o.InfraEnvID, caller.InfraEnvID},
+		{"cluster", o.ClusterID, caller.ClusterID},
+		{"host", o.HostID, caller.HostID},
+	} {
+		if pair.found == uuid.Nil || pair.found == pair.own || pair.what == "host" && caller.Role != auth.RoleAgent {
+			continue
+		}
+		return unknown(pair.what, pair.found)
+	}
+	return nil
+}
+
+// unknown is the answer to an object of others.
+func unknown(what string, id uuid.UUID) error {
+	return model.NotFoundf("%s %s was not found", what, id)
+}
+
+// hostOfCaller checks that a host belongs to the cluster of the caller.
+func (s *server) hostOfCaller(ctx context.Context, caller Actor, o Object) error {
+	host, err := s.Store.HostAccess(ctx, o.InfraEnvID, o.HostID)
+	if err != nil {
+		return err
+	}
+	if caller.ClusterID == uuid.Nil || host.ClusterID != caller.ClusterID || o.ClusterID != uuid.Nil && o.ClusterID != caller.ClusterID {
+		return unknown("host", o.HostID)
+	}
+	return nil
+}
+
+// foreignMayTouch is the contract of the v2 API: the token of an InfraEnv opens it with all its hosts, and the clusters that they
+// belong to. That of a cluster opens the cluster, and the hosts of it.
+func (s *server) foreignMayTouch(ctx context.Context, caller Actor, o Object) error {
+	for _, pair := range []struct {
+		what                  string
+		found, own            uuid.UUID
+		infraEnvID, clusterID uuid.UUID
 	}{
 		{"infra-env", o.InfraEnvID, caller.InfraEnvID, o.InfraEnvID, caller.ClusterID},
 		{"cluster", o.ClusterID, caller.ClusterID, caller.InfraEnvID, o.ClusterID},
@@ -67,15 +135,15 @@ func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
 		if pair.found == uuid.Nil || pair.found == pair.own {
 			continue
 		}
-		related := false
-		if pair.own == uuid.Nil && caller.Scheme == auth.SchemeAgent {
-			var err error
-			if related, err = s.Store.Related(ctx, pair.infraEnvID, pair.clusterID); err != nil {
-				return err
-			}
+		if pair.own != uuid.Nil {
+			return unknown(pair.what, pair.found)
+		}
+		related, err := s.Store.Related(ctx, pair.infraEnvID, pair.clusterID)
+		if err != nil {
+			return err
 		}
 		if !related {
-			return httpapi.Errorf(httpapi.ErrForbidden, "%s %s is not open to this credential", pair.what, pair.found)
+			return unknown(pair.what, pair.found)
 		}
 	}
 	return nil

@@ -96,8 +96,8 @@ func TestObjectsAreTheSameHoweverTheirIDsAreWritten(t *testing.T) {
 	token := l.token(auth.Grant{InfraEnvID: e.ID})
 	for id, status := range map[string]int{
 		c.ID.String(): http.StatusNoContent, escapedID(c.ID): http.StatusNoContent,
-		foreign.ID.String(): http.StatusForbidden, escapedID(foreign.ID): http.StatusForbidden,
-		"{" + foreign.ID.String() + "}": http.StatusForbidden,
+		foreign.ID.String(): http.StatusNotFound, escapedID(foreign.ID): http.StatusNotFound,
+		"{" + foreign.ID.String() + "}": http.StatusNotFound,
 	} {
 		body, kind := form(t, "upfile", "logs")
 		path := "/v2/clusters/" + id + "/logs?logs_type=controller&infra_env_id=" + e.ID.String()

@@ -87,7 +87,7 @@ func (i *Installer) controllerValues(req *wire.BootstrapRequest) (controllerValu
 		Insecure: strconv.FormatBool(i.Insecure), CheckVersion: strconv.FormatBool(req.CheckCvo),
 		NotifyReboots: strconv.FormatBool(req.NotifyNumReboots), CACert: i.CACert,
 		ControlPlaneCount: strconv.Itoa(req.ControlPlaneCount), MustGatherImage: req.MustGatherImage,
-		Token: i.Client.Token().Reveal(), Image: req.ControllerImage, ServiceIPs: req.ServiceIps, Env: controllerEnv,
+		Token: cmp.Or(req.ControllerToken, i.Client.Token().Reveal()), Image: req.ControllerImage, ServiceIPs: req.ServiceIps, Env: controllerEnv,
 		SingleNode: singleNode(&req.InstallCmdRequest),
 	}
 	if req.Controller != nil {

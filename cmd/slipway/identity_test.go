@@ -55,19 +55,19 @@ func TestTokensAreSignedWithTheKeysOfTheService(t *testing.T) {
 	caller, err := local.Caller(t.Context(), auth.SchemeUser, strings.TrimSpace(out))
 	require.NoError(t, err)
 	require.Equal(t, "ann", caller.Name)
-	require.False(t, caller.ReadOnly)
+	require.False(t, caller.ReadOnly())
 	out, complaints, code = ran(t, env, "token", "--user", "bob", "--read-only")
 	require.Zero(t, code, complaints)
 	caller, err = local.Caller(t.Context(), auth.SchemeUser, strings.TrimSpace(out))
 	require.NoError(t, err)
-	require.True(t, caller.ReadOnly)
+	require.True(t, caller.ReadOnly())
 	_, complaints, code = ran(t, env, "token", "--infra-env", uuid.NewString(), "--read-only")
 	require.NotZero(t, code)
 	require.Contains(t, complaints, "require --user with --read-only")
 	id := uuid.New()
 	out, complaints, code = ran(t, env, "token", "--infra-env", id.String())
 	require.Zero(t, code, complaints)
-	caller, err = local.Caller(t.Context(), auth.SchemeAgent, strings.TrimSpace(out))
+	caller, err = local.Caller(t.Context(), auth.SchemeURL, strings.TrimSpace(out))
 	require.NoError(t, err)
 	require.Equal(t, id, caller.InfraEnvID)
 	_, complaints, code = ran(t, env, "token")
@@ -84,13 +84,27 @@ func TestServiceDoesNotStartWithoutKnowingWhoMayUseIt(t *testing.T) {
 		want string
 	}{
 		"a mode there is not": {[]string{"AUTH_TYPE=rhsso"}, "rhsso"},
-		"local without keys":  {[]string{"AUTH_TYPE=local"}, "EC_PUBLIC_KEY_PEM"},
+		"none for a network": {
+			[]string{"AUTH_TYPE=none", "SLIPWAY_LISTEN=0.0.0.0:0"},
+			"AUTH_TYPE=none serves everybody: require an address of loopback, or --insecure-open, found --listen 0.0.0.0:0",
+		},
+		"plain addresses of a service with TLS": {
+			[]string{"SLIPWAY_BASE_URL=http://192.0.2.1:8090"},
+			`--base-url: require https:// where the listener speaks HTTPS, or --plain-http, found "http://192.0.2.1:8090"`,
+		},
+		"half a certificate": {[]string{"HTTPS_CERT_FILE=/no/such/file"}, "require both --tls-cert and --tls-key, found one"},
+		"a certificate and plain": {
+			[]string{"HTTPS_CERT_FILE=/a", "HTTPS_KEY_FILE=/b", "SLIPWAY_PLAIN_HTTP=true"}, "--plain-http: require neither",
+		},
+		"a certificate that is not": {
+			[]string{"HTTPS_CERT_FILE=/no/cert", "HTTPS_KEY_FILE=/no/key"}, "read the certificate /no/cert and its key",
+		},
 		"local with one key": {
 			[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + public}, "EC_PRIVATE_KEY_PEM: require the key that signs",
 		},
 		"local with another's key": {[]string{"AUTH_TYPE=local", "EC_PUBLIC_KEY_PEM=" + other, "EC_PRIVATE_KEY_PEM=" + private}, "found another"},
 	} {
-		_, complaints, code := ran(t, append(c.env, "SLIPWAY_DATA_DIR="+t.TempDir()), "up", "--listen", "127.0.0.1:0")
+		_, complaints, code := ran(t, append([]string{"SLIPWAY_LISTEN=127.0.0.1:0", "SLIPWAY_DATA_DIR=" + t.TempDir()}, c.env...), "up")
 		require.NotZero(t, code, name)
 		require.Contains(t, complaints, c.want, name)
 		require.NotContains(t, complaints, private, name)

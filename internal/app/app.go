@@ -34,6 +34,8 @@ type cli struct {
 
 // userCommands are the commands that call the API of a running service.
 type userCommands struct {
+	Login     usercli.LoginCommand      `cmd:"" help:"Log in to a service with a token, and keep it as the current context."`
+	Context   usercli.ContextCommands   `cmd:"" help:"Manage the services that you have logged in to."`
 	Cluster   usercli.ClusterCommands   `cmd:"" help:"Define, install and show clusters."`
 	Host      usercli.HostCommands      `cmd:"" help:"Show and change hosts, add them to clusters, retry failed ones."`
 	InfraEnv  usercli.InfraEnvCommands  `cmd:"" name:"infra-env" help:"Manage InfraEnvs: the settings of discovery images."`

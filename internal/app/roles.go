@@ -13,7 +13,8 @@ type apiCommand struct{ settings.API }
 
 // Run serves the API until ctx ends.
 func (c *apiCommand) Run(ctx context.Context, p *process.Process) error {
-	return runAlone(ctx, p, c.Service, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
+	listen := func(s *service.Service) error { return s.Listen(c.Listen) }
+	return runAlone(ctx, p, c.Service, c.DatabaseURL, listen, func(ctx context.Context, s *service.Service) ([]string, error) {
 		err := s.Serve(ctx)
 		return []string{s.UIAddress()}, err
 	})
@@ -24,7 +25,8 @@ type workerCommand struct{ settings.Worker }
 
 // Run works until ctx ends.
 func (c *workerCommand) Run(ctx context.Context, p *process.Process) error {
-	return runAlone(ctx, p, c.Service, c.Listen, c.DatabaseURL, func(ctx context.Context, s *service.Service) ([]string, error) {
+	listen := func(s *service.Service) error { return s.ListenPlain(c.Listen) }
+	return runAlone(ctx, p, c.Service, c.DatabaseURL, listen, func(ctx context.Context, s *service.Service) ([]string, error) {
 		if err := s.StartWorker(ctx); err != nil {
 			return nil, err
 		}
@@ -36,7 +38,7 @@ func (c *workerCommand) Run(ctx context.Context, p *process.Process) error {
 // runAlone runs one part against a database and a Temporal that are there already; start
 // brings the part up and returns the addresses to announce.
 func runAlone(
-	ctx context.Context, p *process.Process, o settings.Service, listen, databaseURL string,
+	ctx context.Context, p *process.Process, o settings.Service, databaseURL string, listen func(*service.Service) error,
 	start func(context.Context, *service.Service) ([]string, error),
 ) error {
 	s := service.New(p, o)
@@ -46,7 +48,7 @@ func runAlone(
 		if err := s.ExternalTemporal(); err != nil {
 			return err
 		}
-		if err := s.Listen(listen); err != nil {
+		if err := listen(s); err != nil {
 			return err
 		}
 		if err := migrate(ctx, s.DatabaseURL); err != nil {

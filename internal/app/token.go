@@ -16,6 +16,7 @@ import (
 // tokenCommand signs a token. It needs the keys of the service, and no service.
 type tokenCommand struct {
 	settings.Keys
+	DataDir  string        `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder of the service, with its key."`
 	User     string        `xor:"for" help:"Name of a user the token is for." placeholder:"NAME"`
 	ReadOnly bool          `help:"With --user: the token changes nothing, and reads neither credentials nor images."`
 	InfraEnv uuid.UUID     `xor:"for" help:"InfraEnv whose agents the token is for." placeholder:"ID"`
@@ -37,7 +38,11 @@ func (c *tokenCommand) Run(p *process.Process) error {
 	if c.Expires > 0 {
 		grant.Expires = p.Now().Add(c.Expires)
 	}
-	local, err := service.LocalIdentity(c.Keys, auth.ModeLocal, 0, p.Now)
+	keys, err := service.OwnKeys(c.Keys, c.DataDir)
+	if err != nil {
+		return err
+	}
+	local, err := service.LocalIdentity(keys, auth.ModeLocal, 0, p.Now)
 	if err != nil {
 		return err
 	}

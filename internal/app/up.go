@@ -101,10 +101,9 @@ func (c *upCommand) startTemporal(ctx context.Context, p *process.Process, s *se
 	s.AddMetrics(server.Metrics())
 	s.Shutdown.Add("Temporal", 3*time.Second, server.Stop)
 	s.Shutdown.Watch(server.Done(), server.Err)
-	if s.Temporal, err = frontend.Bundled(server.Address(), frontend.CertificatesIn(server.Certificates())); err != nil {
-		return err
-	}
-	return s.Temporal.WriteConfig(filepath.Join(folder, "temporal.toml"), s.CodecAddress())
+	s.TemporalConfig = filepath.Join(folder, "temporal.toml")
+	s.Temporal, err = frontend.Bundled(server.Address(), frontend.CertificatesIn(server.Certificates()))
+	return err
 }
 
 // portError adds what to do about a port that is taken.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -23,12 +24,19 @@ func (c *Client) RegisterHost(
 	}
 	var host wire.HostRegistrationResponse
 	err := c.do(ctx, call{
-		method: http.MethodPost, path: hostsPath(infraEnvID), body: params, ok: http.StatusCreated, into: &host,
+		method: http.MethodPost, path: hostsPath(infraEnvID), body: params, ok: http.StatusCreated, into: &host, header: c.takeToken,
 	}, options)
 	if err != nil {
 		return nil, err
 	}
 	return &host, nil
+}
+
+// takeToken uses the token that an answer gives the host.
+func (c *Client) takeToken(h http.Header) {
+	if token := h.Get(wire.HeaderToken); token != "" && !c.options.IgnoreHostToken {
+		c.SetToken(model.Secret(token))
+	}
 }
 
 // Poll is the reply to a request for steps.
@@ -47,7 +55,10 @@ func (c *Client) NextSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, at
 		method: http.MethodGet, path: hostPath(infraEnvID, hostID) + "/instructions",
 		query: url.Values{"timestamp": {strconv.FormatInt(at.Unix(), 10)}},
 		ok:    http.StatusOK, into: &poll.Steps,
-		header: func(h http.Header) { poll.Held = strings.Contains(h.Get("Preference-Applied"), "wait") },
+		header: func(h http.Header) {
+			poll.Held = strings.Contains(h.Get("Preference-Applied"), "wait")
+			c.takeToken(h)
+		},
 	}, options)
 	if err != nil {
 		return nil, err

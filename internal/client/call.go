@@ -123,7 +123,7 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	set("Accept", "application/json, application/octet-stream, */*;q=0.1")
 	set("Content-Type", contentType)
 	set("User-Agent", c.options.UserAgent)
-	set("X-Secret-Key", c.options.Token.Reveal())
+	set("X-Secret-Key", c.Token().Reveal())
 	set("Authorization", c.options.UserToken.Reveal())
 	set("discovery_agent_version", c.options.AgentVersion)
 	if k.wait > 0 {

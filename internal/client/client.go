@@ -4,8 +4,10 @@
 package client
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"slipway/internal/model"
 )
@@ -24,6 +26,8 @@ type Options struct {
 	Token model.Secret
 	// UserToken is the whole Authorization header of a user: "Bearer ..." or a bare token.
 	UserToken model.Secret
+	// IgnoreHostToken keeps to Token, as clients of other implementations do.
+	IgnoreHostToken bool
 	// HTTPClient carries the requests; http.DefaultClient when nil. Time limits are those
 	// of the call's context and of WithTimeout.
 	HTTPClient *http.Client
@@ -36,8 +40,9 @@ type Options struct {
 // Client calls one service. It is safe for concurrent use.
 type Client struct {
 	options Options
-	root    string // with basePath, without a final slash
-	own     string // with ownPath
+	token   atomic.Pointer[model.Secret] // nil: that of the options
+	root    string                       // with basePath, without a final slash
+	own     string                       // with ownPath
 }
 
 // New makes a client; it does not talk to the service.
@@ -56,4 +61,23 @@ func New(o Options) *Client {
 func (c *Client) BaseURL() string { return c.options.BaseURL }
 
 // Token returns the token that authenticates the client as a host.
-func (c *Client) Token() model.Secret { return c.options.Token }
+func (c *Client) Token() model.Secret {
+	return cmp.Or(c.HostToken(), c.options.Token)
+}
+
+// HostToken is the token that SetToken set; empty: none.
+func (c *Client) HostToken() model.Secret {
+	if own := c.token.Load(); own != nil {
+		return *own
+	}
+	return ""
+}
+
+// SetToken replaces the token by the one that the service gave the host; an empty one brings that of the options back.
+func (c *Client) SetToken(token model.Secret) {
+	if token == "" {
+		c.token.Store(nil)
+		return
+	}
+	c.token.Store(&token)
+}

@@ -3,6 +3,7 @@ package client
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,18 +15,30 @@ import (
 // those of the system, or all when insecure. It goes through the proxies of the
 // environment.
 func Transport(caCert string, insecure bool) (*http.Client, error) {
-	security := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure} //nolint:gosec // asked for by a flag
+	var content []byte
 	if caCert != "" {
+		var err error
+		if content, err = os.ReadFile(caCert); err != nil {
+			return nil, fmt.Errorf("read the certificates: %w", err)
+		}
+	}
+	c, err := TransportPEM(content, insecure)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificates: %w in %s", err, caCert)
+	}
+	return c, nil
+}
+
+// TransportPEM is Transport with the text of the certificates; empty: those of the system alone.
+func TransportPEM(authorities []byte, insecure bool) (*http.Client, error) {
+	security := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure} //nolint:gosec // asked for by a flag
+	if len(authorities) > 0 {
 		pool, err := x509.SystemCertPool()
 		if err != nil {
 			pool = x509.NewCertPool()
 		}
-		content, err := os.ReadFile(caCert)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificates: %w", err)
-		}
-		if !pool.AppendCertsFromPEM(content) {
-			return nil, fmt.Errorf("read the certificates: none in %s", caCert)
+		if !pool.AppendCertsFromPEM(authorities) {
+			return nil, errors.New("require certificates in PEM, found none")
 		}
 		security.RootCAs = pool
 	}

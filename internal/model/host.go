@@ -46,6 +46,7 @@ type Host struct {
 	SuggestedRole         Role        `json:"suggested_role,omitempty"`
 	RequestedHostname     string      `json:"requested_hostname,omitempty"`
 	DiscoveryAgentVersion string      `json:"discovery_agent_version,omitempty"`
+	TokenGeneration       int         `json:"token_generation,omitempty"` // counts registrations: each ends the tokens before
 	UserName              string      `json:"user_name,omitempty"`
 	MediaStatus           MediaStatus `json:"media_status,omitempty"`
 	ConnectionTimedOut    bool        `json:"connection_timed_out,omitempty"`

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/kubeapi"
 	"slipway/internal/sim/site"
@@ -41,13 +40,13 @@ type ClusterOptions struct {
 type ControllerOptions struct {
 	ServiceURL string
 	ClusterID  uuid.UUID
-	Token      model.Secret
+	Authority  []byte // signed the certificate of the service, PEM; empty: the system trusts it
 	Site       *site.Site
 	Speed      float64
 	Times      Times
 	// Root is the folder its log is kept in.
 	Root      string
-	Transport http.RoundTripper // http.DefaultTransport when nil
+	Transport http.RoundTripper // one that trusts Authority when nil
 	Log       *slog.Logger      // slog.Default() when nil
 }
 

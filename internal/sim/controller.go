@@ -14,12 +14,14 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"slipway/controller"
 	"slipway/internal/client"
+	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
 )
 
@@ -42,7 +44,11 @@ func RunController(ctx context.Context, o ControllerOptions) error {
 		o.Log = slog.Default()
 	}
 	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
+		service, err := client.TransportPEM(o.Authority, false)
+		if err != nil {
+			return fmt.Errorf("trust the service: %w", err)
+		}
+		o.Transport = service.Transport
 	}
 	if err := os.MkdirAll(o.Root, 0o755); err != nil {
 		return fmt.Errorf("make the folder of the controller: %w", err)
@@ -93,10 +99,14 @@ func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 		return fmt.Errorf("open the log of the controller: %w", err)
 	}
 	defer file.Close()
+	token, err := o.token(ctx)
+	if err != nil {
+		return err
+	}
 	return controller.Run(ctx, controller.Options{
 		ClusterID: o.ClusterID,
 		Service: client.New(client.Options{
-			BaseURL: o.ServiceURL, Token: o.Token, HTTPClient: &http.Client{Transport: o.Transport}, UserAgent: "slipway-controller",
+			BaseURL: o.ServiceURL, Token: token, HTTPClient: &http.Client{Transport: o.Transport}, UserAgent: "slipway-controller",
 		}),
 		CheckClusterVersion: true,
 		Kube:                kubeapi.Config(o.Site.Address(), kubeapi.UserController),
@@ -106,6 +116,24 @@ func (o ControllerOptions) pod(ctx context.Context, clock Clock) error {
 		LogFile:             file.Name(),
 		Log:                 slog.New(slog.NewTextHandler(io.Writer(file), nil)),
 	})
+}
+
+// token is what the Secret gives the pod.
+func (o ControllerOptions) token(ctx context.Context) (model.Secret, error) {
+	kube, err := kubernetes.NewForConfig(kubeapi.Config(o.Site.Address(), kubeapi.UserAdmin))
+	if err != nil {
+		return "", fmt.Errorf("make the client of the kubelet: %w", err)
+	}
+	secret, err := kube.CoreV1().Secrets(controllerNamespace).Get(ctx, controllerSecret, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("CreateContainerConfigError: %w", err)
+	}
+	content, found := secret.Data[tokenKey]
+	if !found {
+		// The API stores what was applied: real servers move stringData to data.
+		content = []byte(secret.StringData[tokenKey])
+	}
+	return model.Secret(content), nil
 }
 
 // admin takes the administrator's kubeconfig of the service. The API here knows its callers by name: the certificate

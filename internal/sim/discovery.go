@@ -19,6 +19,9 @@ type Discovery struct {
 	InfraEnvID   uuid.UUID
 	AgentVersion string
 	Token        model.Secret
+	// Authority is the file that the agent trusts for the service, AuthorityPath its place on the host; empty without.
+	Authority     []byte
+	AuthorityPath string
 }
 
 const (
@@ -51,6 +54,15 @@ func ReadDiscovery(config []byte) (Discovery, error) {
 	}
 	if d.ServiceURL == "" {
 		return d, errors.New("read the discovery Ignition: the agent has no address of the service")
+	}
+	if d.AuthorityPath = option(arguments, "--cacert"); d.AuthorityPath != "" {
+		file, err := parsed.File(d.AuthorityPath)
+		if err != nil {
+			return d, fmt.Errorf("read the discovery Ignition: certificates of the agent: %w", err)
+		}
+		if d.Authority, err = file.Content(); err != nil {
+			return d, fmt.Errorf("read the discovery Ignition: certificates of the agent: %w", err)
+		}
 	}
 	return d, nil
 }

@@ -19,6 +19,8 @@ import (
 const (
 	controllerJob       = "assisted-installer-controller"
 	controllerNamespace = "assisted-installer"
+	controllerSecret    = "assisted-installer-controller-secret"
+	tokenKey            = "pull-secret-token" // in the secret
 )
 
 // maxSum bounds the answer with the hash of a program, in bytes.

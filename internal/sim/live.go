@@ -53,7 +53,8 @@ func (m *Machine) newAgent(reclaim bool) *agent.Agent {
 	options := agent.Options{
 		Client: client.New(client.Options{
 			BaseURL: m.options.ServiceURL, Token: m.options.Token, AgentVersion: m.options.AgentVersion,
-			UserAgent: "slipway-agent", HTTPClient: &http.Client{Transport: m.network},
+			IgnoreHostToken: m.options.AgentSteps == model.InstallStep,
+			UserAgent:       "slipway-agent", HTTPClient: &http.Client{Transport: m.network},
 		}),
 		Platform: agent.Platform{
 			Root: m.options.root(), Runner: shell{m}, Links: hardware.Links{Spec: &m.options.Spec},
@@ -62,6 +63,7 @@ func (m *Machine) newAgent(reclaim bool) *agent.Agent {
 			HTTP:   elsewhere{m},
 			BootID: func() (string, error) { return m.State().BootID, nil },
 		},
+		CACert:     m.options.AuthorityPath,
 		InfraEnvID: m.options.InfraEnvID,
 		AgentSteps: m.options.AgentSteps,
 		Reclaim:    reclaim,

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/sim/hardware"
@@ -27,6 +29,9 @@ type MachineOptions struct {
 	ServiceURL string
 	InfraEnvID uuid.UUID
 	Token      model.Secret
+	// Authority signed the certificate of the service, PEM; AuthorityPath is its file on the host. Empty: the system trusts it.
+	Authority     []byte
+	AuthorityPath string
 	// AgentVersion is what the agent registers with.
 	AgentVersion string
 	// AgentSteps is how the agent behaves: model.FineSteps when empty.
@@ -38,7 +43,7 @@ type MachineOptions struct {
 	Times  Times
 	Faults Faults
 
-	Transport http.RoundTripper // http.DefaultTransport when nil
+	Transport http.RoundTripper // one that trusts Authority when nil
 	Log       *slog.Logger      // slog.Default() when nil
 	Now       func() time.Time  // time.Now when nil
 }
@@ -57,7 +62,11 @@ func (o MachineOptions) withDefaults() (MachineOptions, error) {
 		o.AgentSteps = model.FineSteps
 	}
 	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
+		service, err := client.TransportPEM(o.Authority, false)
+		if err != nil {
+			return o, fmt.Errorf("trust the service: %w", err)
+		}
+		o.Transport = service.Transport
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

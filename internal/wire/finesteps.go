@@ -29,6 +29,8 @@ const (
 	StepsFine   = "fine"
 	// HeaderBoot names the boot of the host, on registration and on polls (docs/steps-and-results.md, "Fences").
 	HeaderBoot = "Slipway-Boot"
+	// HeaderToken gives an agent of ours the token of its host, in answers to registrations and polls.
+	HeaderToken = "Slipway-Token"
 	// HeaderPrefer asks the service to hold a poll until a step is due: "wait=30" (RFC 7240, section 4.3).
 	HeaderPrefer = "Prefer"
 )
@@ -46,6 +48,8 @@ type BootstrapRequest struct {
 	InstallCmdRequest
 	// Controller is how the controller runs in an image of the release; nil where ControllerImage contains it.
 	Controller *ControllerProgram `json:"controller,omitempty"`
+	// ControllerToken is what the controller proves itself with; empty: what the agent does.
+	ControllerToken string `json:"controller_token,omitempty"`
 }
 
 // ControllerProgram is the controller as a program that a pod of the new cluster fetches.

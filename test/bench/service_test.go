@@ -87,7 +87,7 @@ func (s *service) start() {
 	s.tb.Helper()
 	usual := []string{"up", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--temporal-port", "0"}
 	s.command = exec.Command(*program, append(usual, s.arguments...)...)
-	s.command.Env = append(os.Environ(), s.env...)
+	s.command.Env = append(append(os.Environ(), "AUTH_TYPE=none", "SLIPWAY_PLAIN_HTTP=true"), s.env...)
 	s.stderr.Reset()
 	s.command.Stderr = &s.stderr
 	out, err := s.command.StdoutPipe()

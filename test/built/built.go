@@ -3,12 +3,14 @@ package built
 
 import (
 	"cmp"
+	"crypto/tls"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -94,11 +96,19 @@ func FreeAddress(t *testing.T) string {
 	return address(FreePorts(t, 1))
 }
 
+// PlainHTTP is the setting of a service that stands behind a proxy.
+const PlainHTTP = "SLIPWAY_PLAIN_HTTP=true"
+
+// AnyCertificate asks a service whose authority is not known yet whether it is there.
+var AnyCertificate = &http.Client{Transport: &http.Transport{
+	TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // nothing is sent
+}}
+
 // WaitReady waits until the service at a URL answers.
 func WaitReady(t *testing.T, url string) {
 	t.Helper()
 	await.True(t, func() bool {
-		response, err := http.Get(url + "/ready")
+		response, err := AnyCertificate.Get(url + "/ready")
 		if err != nil {
 			return false
 		}
@@ -107,8 +117,8 @@ func WaitReady(t *testing.T, url string) {
 	}, "the service is not ready")
 }
 
-// StartDemo serves the API and releases at an address until the test ends.
-func StartDemo(t *testing.T, program, address string, env ...string) {
+// StartDemo serves the API and releases at an address until the test ends. It returns the data folder of the service.
+func StartDemo(t *testing.T, program, address string, env ...string) string {
 	t.Helper()
 	// Not t.TempDir: its path is too long for the database's socket.
 	dir, err := os.MkdirTemp("", "slipway-built-")
@@ -131,5 +141,6 @@ func StartDemo(t *testing.T, program, address string, env ...string) {
 		}
 		t.Logf("the service's files are kept in %s", dir)
 	})
-	WaitReady(t, "http://"+address)
+	WaitReady(t, map[bool]string{true: "http://", false: "https://"}[slices.Contains(env, PlainHTTP)]+address)
+	return filepath.Join(dir, "service")
 }

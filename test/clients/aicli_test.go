@@ -32,15 +32,17 @@ func TestAicliWorksUnmodified(t *testing.T) {
 	program, tool := built.Binary(t), aicli(t)
 	address := built.FreeAddress(t)
 	// Its cluster is in FIPS mode; this machine is not.
-	built.StartDemo(t, program, address, "INSTALLER_ENVIRONMENT=OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true")
+	dataDir := built.StartDemo(t, program, address, "INSTALLER_ENVIRONMENT=OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
 			dirs := []string{filepath.Dir(tool), filepath.Dir(program), os.Getenv("PATH")}
 			env.Setenv("PATH", strings.Join(dirs, string(os.PathListSeparator)))
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
-			env.Setenv("AI_URL", "http://"+address)
-			env.Setenv("URL", "http://"+address+"/api/assisted-install")
+			env.Setenv("AI_URL", "https://"+address)
+			env.Setenv("AI_TOKEN", built.Admin(t, dataDir).Token)
+			env.Setenv("SLIPWAY_DATA_DIR", dataDir)
+			env.Setenv("URL", "https://"+address+"/api/assisted-install")
 			env.Defer(func() { endBackground(t, filepath.Join(env.WorkDir, "pids")) })
 			return nil
 		},

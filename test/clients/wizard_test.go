@@ -22,7 +22,8 @@ func TestWizardOfTheConsoleInstallsACluster(t *testing.T) {
 		}
 	}
 	program, address := built.Binary(t), built.FreeAddress(t)
-	built.StartDemo(t, program, address)
+	// The console sends no credentials: a proxy with a login stands before it.
+	built.StartDemo(t, program, address, "AUTH_TYPE=none", built.PlainHTTP)
 	dir, err := filepath.Abs("wizard")
 	require.NoError(t, err)
 	work := t.TempDir()
@@ -30,7 +31,7 @@ func TestWizardOfTheConsoleInstallsACluster(t *testing.T) {
 	t.Cleanup(func() { endBackground(t, filepath.Join(work, "pids")) })
 	drive := exec.CommandContext(await.Context(t), "node", "drive.mjs", "http://"+address)
 	drive.Dir = work
-	drive.Env = append(drive.Environ(), "AI_URL=http://"+address,
+	drive.Env = append(drive.Environ(), "SLIPWAY_URL=http://"+address,
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	out, err := drive.CombinedOutput()
 	require.NoError(t, err, string(out))

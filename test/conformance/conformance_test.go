@@ -98,6 +98,7 @@ func startService(t *testing.T, program, dir string) string {
 	log, err := os.Create(filepath.Join(dir, "service.log"))
 	require.NoError(t, err)
 	cmd := exec.Command(program, "up", "--data-dir", filepath.Join(dir, "service"), "--listen", address, "--temporal-port", "0")
+	cmd.Env = append(cmd.Environ(), "AUTH_TYPE=none", built.PlainHTTP) // each operation, with any caller
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())

@@ -34,7 +34,7 @@ func TestWrittenSessionIsTrue(t *testing.T) {
 		}
 	}
 	address := built.FreeAddress(t)
-	built.StartDemo(t, program, address)
+	dataDir := built.StartDemo(t, program, address)
 	page, err := os.ReadFile("../../docs/session.md")
 	require.NoError(t, err)
 	script := filepath.Join(t.TempDir(), "session.txtar")
@@ -43,6 +43,7 @@ func TestWrittenSessionIsTrue(t *testing.T) {
 		Files: []string{script},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+			env.Setenv("SLIPWAY_DATA_DIR", dataDir)
 			env.Defer(func() { endBackground(filepath.Join(env.WorkDir, "pids")) })
 			return nil
 		},

@@ -53,7 +53,9 @@ func (f *fleet) awaitDecision(t *testing.T, name string) *wire.Host {
 // typed is what a user sees who types a command.
 func (f *fleet) typed(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), f.program, args...).CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), f.program, args...)
+	cmd.Env = append(cmd.Environ(), "SLIPWAY_DATA_DIR="+f.dataDir)
+	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "slipway %s\n%s", strings.Join(args, " "), out)
 	return string(out)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -21,7 +22,7 @@ import (
 
 // opened is a fleet whose single node is installed and takes hosts, with the discovery
 // image of an environment for them; pooled ones belong to no cluster.
-func opened(t *testing.T, pooled bool, env ...string) (*fleet, sim.Discovery, *site.Site) {
+func opened(t *testing.T, pooled bool, env ...string) (*fleet, uuid.UUID, *site.Site) {
 	t.Helper()
 	f := newFleet(t, env...)
 	s := shape{masters: 1, speed: 0}
@@ -45,9 +46,9 @@ func opened(t *testing.T, pooled bool, env ...string) (*fleet, sim.Discovery, *s
 	require.NoError(t, err)
 	config, err := f.client.DiscoveryIgnition(t.Context(), infraEnv.ID)
 	require.NoError(t, err)
-	image, err := sim.ReadDiscovery(config)
-	require.NoError(t, err)
-	return f, image, place
+	f.ignition = filepath.Join(f.dir, "more.ign")
+	require.NoError(t, os.WriteFile(f.ignition, config, 0o600))
+	return f, infraEnv.ID, place
 }
 
 // awaitHost waits until a host of an environment, by its name or id, is in a status.
@@ -75,15 +76,15 @@ func (f *fleet) awaitHost(t *testing.T, infraEnvID uuid.UUID, name string, statu
 
 func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 	t.Parallel()
-	f, image, place := opened(t, false)
+	f, infraEnv, place := opened(t, false, perInfraEnv)
 	workers := shape{masters: 3, speed: 0, flags: map[string][]string{"worker-1": {"--fail", "image-write"}}}
-	f.startMachine(t, workers, image, "worker-0", 120)
-	f.startMachine(t, workers, image, "worker-1", 121)
+	f.startMachine(t, workers, "worker-0", 120)
+	f.startMachine(t, workers, "worker-1", 121)
 	v2 := shape{masters: 3, speed: 600, agentSteps: "install"}
-	f.startMachine(t, v2, image, "worker-2", 122)
+	f.startMachine(t, v2, "worker-2", 122)
 	names := []string{"worker-0", "worker-1", "worker-2"}
 	for _, name := range names {
-		h := f.awaitHost(t, image.InfraEnvID, name, wire.HostStatusKnown)
+		h := f.awaitHost(t, infraEnv, name, wire.HostStatusKnown)
 		require.Equal(t, wire.HostKindAddToExistingClusterHost, h.Kind)
 		_, err := f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
 		require.NoError(t, err)
@@ -92,13 +93,13 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 	}
 	require.True(t, f.service.signal(syscall.SIGKILL), "what was accepted survives")
 
-	failed := f.awaitHost(t, image.InfraEnvID, "worker-1", wire.HostStatusError)
+	failed := f.awaitHost(t, infraEnv, "worker-1", wire.HostStatusError)
 	require.Contains(t, failed.StatusInfo, "Writing image to disk")
 	await.True(t, func() bool {
 		return f.client.RetryHostStep(t.Context(), failed.InfraEnvID, failed.ID) == nil
 	}, "the host does not wait for a decision")
 	for _, name := range names {
-		f.awaitHost(t, image.InfraEnvID, name, wire.HostStatusAddedToExistingCluster)
+		f.awaitHost(t, infraEnv, name, wire.HostStatusAddedToExistingCluster)
 	}
 	require.NoError(t, sim.AwaitNodes(t.Context(), place, 100*time.Millisecond, names...))
 	for name, a := range f.accounts(t) {
@@ -109,19 +110,19 @@ func TestHostsAreAddedToAnInstalledCluster(t *testing.T) {
 	f.awaitStatus(t, wire.ClusterStatusAddingHosts)
 	f.record(t, "add")
 
-	done := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusAddedToExistingCluster)
+	done := f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusAddedToExistingCluster)
 	_, err := f.client.ResetHost(t.Context(), done.InfraEnvID, done.ID)
 	require.NoError(t, err)
-	f.awaitHost(t, image.InfraEnvID, done.ID.String(), wire.HostStatusResettingPendingUserAction)
+	f.awaitHost(t, infraEnv, done.ID.String(), wire.HostStatusResettingPendingUserAction)
 	require.True(t, f.machines["worker-0"].signal(syscall.SIGUSR2), "boot the live image")
-	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+	f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusKnown)
 }
 
 func TestAddedHostIsResetInTheMiddleOfItsInstallation(t *testing.T) {
 	t.Parallel()
-	f, image, _ := opened(t, false)
-	f.startMachine(t, shape{masters: 3, speed: 60}, image, "worker-0", 120)
-	h := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+	f, infraEnv, _ := opened(t, false)
+	f.startMachine(t, shape{masters: 3, speed: 60}, "worker-0", 120)
+	h := f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusKnown)
 	_, err := f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
 	await.True(t, func() bool {
@@ -129,27 +130,27 @@ func TestAddedHostIsResetInTheMiddleOfItsInstallation(t *testing.T) {
 	}, "it does not write its disk")
 	_, err = f.client.ResetHost(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
-	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+	f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusKnown)
 }
 
 func TestInstalledHostIsReclaimed(t *testing.T) {
 	t.Parallel()
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.URL.Path)) }))
 	defer images.Close()
-	f, image, place := opened(t, true, "IMAGE_SERVICE_BASE_URL="+images.URL)
-	f.startMachine(t, shape{masters: 3, speed: 0}, image, "worker-0", 120)
-	h := f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnownUnbound)
+	f, infraEnv, place := opened(t, true, "IMAGE_SERVICE_BASE_URL="+images.URL)
+	f.startMachine(t, shape{masters: 3, speed: 0}, "worker-0", 120)
+	h := f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusKnownUnbound)
 	_, err := f.client.BindHost(t.Context(), h.InfraEnvID, h.ID, f.id)
 	require.NoError(t, err)
-	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnown)
+	f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusKnown)
 	_, err = f.client.InstallHost(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
-	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusAddedToExistingCluster)
+	f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusAddedToExistingCluster)
 	require.NoError(t, sim.AwaitNodes(t.Context(), place, 100*time.Millisecond, "worker-0"))
 
 	require.NoError(t, f.client.ReclaimHost(t.Context(), h.InfraEnvID, h.ID))
-	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusReclaiming)
+	f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusReclaiming)
 	require.NoError(t, place.TakeBack(true))
-	f.awaitHost(t, image.InfraEnvID, "worker-0", wire.HostStatusKnownUnbound)
+	f.awaitHost(t, infraEnv, "worker-0", wire.HostStatusKnownUnbound)
 	f.record(t, "reclaim")
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -22,7 +23,6 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
-	"slipway/internal/sim"
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/site"
 	"slipway/internal/testing/await"
@@ -31,6 +31,9 @@ import (
 )
 
 const release = "4.20.5"
+
+// perInfraEnv is the setting for agents of other implementations, which know no token but that of their image.
+const perInfraEnv = "AGENT_TOKENS=infra-env"
 
 // temporalPorts is how many consecutive ports the Temporal server of a service listens on.
 const temporalPorts = 4
@@ -43,6 +46,7 @@ type fleet struct {
 	url        string
 	program    string
 	demo       string
+	ignition   string // file with the config of the discovery image
 	pullSecret string
 	auth       string // what is secret in it
 	registry   *payload.Payload
@@ -98,7 +102,7 @@ func (f *fleet) startService(t *testing.T, env []string) {
 	require.NoError(t, err)
 	address := built.FreeAddress(t)
 	ports := strconv.Itoa(built.FreePorts(t, temporalPorts))
-	f.url = "http://" + address
+	f.url = "https://" + address
 	f.service = &part{
 		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
 		args: []string{
@@ -108,7 +112,7 @@ func (f *fleet) startService(t *testing.T, env []string) {
 	}
 	f.service.run(t, f.program)
 	built.WaitReady(t, f.url)
-	f.client = client.New(client.Options{BaseURL: f.url, UserAgent: "slipway-e2e"})
+	f.client = built.Administrator(t, f.dataDir)
 	sealer, err := encryption.LoadOrCreate(filepath.Join(f.dataDir, "keys"))
 	require.NoError(t, err)
 	f.store, err = store.Open(t.Context(), store.Options{URL: f.databaseURL(), Sealer: sealer, Now: time.Now})
@@ -136,17 +140,17 @@ func (f *fleet) define(t *testing.T, s shape) {
 	require.NoError(t, err)
 	config, err := f.client.DiscoveryIgnition(ctx, env.ID)
 	require.NoError(t, err)
-	image, err := sim.ReadDiscovery(config)
-	require.NoError(t, err)
+	f.ignition = filepath.Join(f.dir, "discovery.ign")
+	require.NoError(t, os.WriteFile(f.ignition, config, 0o600))
 	place, err := site.Open(filepath.Join(f.dir, "site"))
 	require.NoError(t, err)
 	require.NoError(t, place.SetCluster(site.Cluster{Name: "e2e", Domain: domain, ControlPlane: s.masters, Version: release}))
 	f.startCluster(t, s, domain)
 	for i := range s.masters {
-		f.startMachine(t, s, image, fmt.Sprintf("master-%d", i), 20+i)
+		f.startMachine(t, s, fmt.Sprintf("master-%d", i), 20+i)
 	}
 	for i := range s.workers {
-		f.startMachine(t, s, image, fmt.Sprintf("worker-%d", i), 120+i)
+		f.startMachine(t, s, fmt.Sprintf("worker-%d", i), 120+i)
 	}
 }
 
@@ -161,12 +165,12 @@ func (f *fleet) startCluster(t *testing.T, s shape, domain string) {
 	f.cluster.run(t, f.demo)
 	f.controller = &part{name: "controller", log: filepath.Join(f.dir, "controller.log"), args: []string{
 		"controller", "--root", filepath.Join(f.dir, "controller"), "--site", place, "--speed", speed,
-		"--url", f.url, "--cluster-id", f.id.String(),
+		"--ignition", f.ignition, "--cluster-id", f.id.String(),
 	}}
 	f.controller.run(t, f.demo)
 }
 
-func (f *fleet) startMachine(t *testing.T, s shape, image sim.Discovery, name string, last int) {
+func (f *fleet) startMachine(t *testing.T, s shape, name string, last int) {
 	t.Helper()
 	kind := map[bool]string{true: "worker", false: "master"}[regexp.MustCompile(`^worker`).MatchString(name)]
 	if s.masters == 1 {
@@ -179,7 +183,7 @@ func (f *fleet) startMachine(t *testing.T, s shape, image sim.Discovery, name st
 	address := netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 168, 111, byte(last)}), 24)
 	p := &part{name: name, log: filepath.Join(f.dir, name+".log"), args: append([]string{
 		"machine", "--root", f.machineDir(name), "--site", filepath.Join(f.dir, "site"), "--speed", fmt.Sprint(s.speed),
-		"--url", f.url, "--infra-env-id", image.InfraEnvID.String(), "--agent-version", image.AgentVersion, "--steps", agentSteps,
+		"--ignition", f.ignition, "--steps", agentSteps,
 		"--name", name, "--shape", kind, "--address", address.String(),
 	}, s.flags[name]...)}
 	f.machines[name] = p

@@ -19,7 +19,7 @@ import (
 // other is retried on the spot, which podman refuses, and then like the first.
 func TestHostsOfForeignAgentsAreRetried(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFleet(t, perInfraEnv)
 	breaks := []string{"--fail", "image-write:3"} // the installer itself tries three times
 	s := shape{masters: 3, workers: 2, speed: 600, agentSteps: "install", flags: map[string][]string{"worker-0": breaks, "worker-1": breaks}}
 	f.define(t, s)

@@ -69,7 +69,7 @@ func TestSingleNodeIsInstalled(t *testing.T) {
 
 func TestAgentsOfTheV2APIAreInstalledWithOneStep(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFleet(t, perInfraEnv)
 	s := shape{masters: 3, workers: 2, speed: 600, agentSteps: "install"}
 	f.define(t, s)
 	f.discover(t, s)

@@ -2,12 +2,12 @@ package e2e_test
 
 import (
 	"io"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/wire"
+	"slipway/test/built"
 )
 
 func TestMetricsTellOfAnInstallation(t *testing.T) {
@@ -18,7 +18,7 @@ func TestMetricsTellOfAnInstallation(t *testing.T) {
 	f.discover(t, s)
 	f.install(t)
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
-	response, err := http.Get(f.url + "/metrics")
+	response, err := built.Carrier(t, f.dataDir).Get(f.url + "/metrics")
 	require.NoError(t, err)
 	defer response.Body.Close()
 	page, err := io.ReadAll(response.Body)

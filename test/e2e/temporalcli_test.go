@@ -100,7 +100,7 @@ func (l *lines) commandsOf(before string, limit time.Duration) map[string]func(*
 			var out []byte
 			for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 				cmd := exec.Command("sh", "-euc", text)
-				cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"), "SLIPWAY_URL="+ts.Getenv("SLIPWAY_URL"), "HOME=/no-home")
+				cmd.Env = append(os.Environ(), "PATH="+ts.Getenv("PATH"), "SLIPWAY_DATA_DIR="+ts.Getenv("SLIPWAY_DATA_DIR"), "HOME=/no-home")
 				if out, _ = cmd.Output(); pattern.Match(out) {
 					ts.Logf("%s", pattern.Find(out))
 					return
@@ -132,7 +132,7 @@ func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 			Cmds:  l.commandsOf(before, min(await.Limit(t)/2, 2*time.Minute)),
 			Setup: func(env *testscript.Env) error {
 				env.Setenv("PATH", path+string(os.PathListSeparator)+os.Getenv("PATH"))
-				env.Setenv("SLIPWAY_URL", f.url)
+				env.Setenv("SLIPWAY_DATA_DIR", f.dataDir)
 				env.Setenv("host", "worker-1")
 				return nil
 			},
@@ -143,7 +143,7 @@ func (f *fleet) runScript(t *testing.T, l *lines, before, script string) {
 
 // here replaces the names and places of the page by those of the fleet.
 func (f *fleet) here(text string) string {
-	return strings.NewReplacer("/var/lib/slipway", f.dataDir, "http://127.0.0.1:8090", f.url, " lab ", " e2e ").Replace(text)
+	return strings.NewReplacer("/var/lib/slipway", f.dataDir, "https://127.0.0.1:8090", f.url, " lab ", " e2e ").Replace(text)
 }
 
 // The scripts begin the installation by slipway, and command it by documented lines alone. Each line of the page is run by

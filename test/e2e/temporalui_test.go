@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/wire"
+	"slipway/test/built"
 )
 
 var screenshots = flag.String("screenshots", "", "folder for pictures of Temporal's web UI; none are taken without it")
@@ -31,6 +32,7 @@ type browser struct {
 func (f *fleet) browse(t *testing.T) *browser {
 	t.Helper()
 	cmd := exec.Command("node", "../temporal/ui.mjs", f.url)
+	cmd.Env = append(cmd.Environ(), "SLIPWAY_TOKEN="+built.Admin(t, f.dataDir).Token)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()

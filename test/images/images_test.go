@@ -31,6 +31,7 @@ func TestImages(t *testing.T) {
 	way := newGate(t, address)
 	d.url = "http://" + address
 	d.env = []string{
+		"AUTH_TYPE=none", built.PlainHTTP,
 		"SLIPWAY_DATA_DIR=" + filepath.Join(d.dir, "data"),
 		"IMAGE_SERVICE_BASE_URL=http://" + way.Addr().String(),
 		"OS_IMAGES=" + osImages(t, base),
@@ -88,7 +89,7 @@ func (d *deployment) lab(t *testing.T) wire.InfraEnv {
 // get asks for an address, and closes the answer with the test.
 func get(t *testing.T, address string) *http.Response {
 	t.Helper()
-	response, err := http.Get(address)
+	response, err := built.AnyCertificate.Get(address)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return response

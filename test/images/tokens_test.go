@@ -1,11 +1,6 @@
 package images_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,19 +16,18 @@ import (
 func TestImagesWithTokens(t *testing.T) {
 	d := newDeployment(t)
 	address, images := built.FreeAddress(t), built.FreeAddress(t)
-	d.url = "http://" + address
+	d.url = "https://" + address
 	d.env = append(
-		keyPair(t),
-		"AUTH_TYPE=local",
+		d.env,
 		"SLIPWAY_LOG_LEVEL=debug",
 		"SLIPWAY_DATA_DIR="+filepath.Join(d.dir, "data"),
 		"IMAGE_SERVICE_BASE_URL=http://"+images,
 		"OS_IMAGES="+osImages(t, liveISO(t, "rhcos-422")),
 	)
 	d.start(t, "up", address, "up")
-	d.start(t, "images", images, "images", "--service-url", d.url)
-	d.env = append(d.env, "SLIPWAY_TOKEN="+strings.TrimSpace(d.slipway(t, "token", "--user", "ann")))
 	built.WaitReady(t, d.url)
+	d.start(t, "images", images, "images", "--service-url", d.url, "--service-ca", filepath.Join(d.dir, "data", "tls", "ca.pem"))
+	built.WaitReady(t, "http://"+images)
 	secret := filepath.Join(d.dir, "pull-secret.json")
 	require.NoError(t, os.WriteFile(secret, []byte(`{"auths":{"cloud.openshift.com":{"auth":"dTpw"}}}`), 0o600))
 	d.slipway(t, "infra-env", "create", "lab", "--pull-secret", secret)
@@ -54,26 +48,11 @@ func TestImagesWithTokens(t *testing.T) {
 	)
 	d.slipway(t, "infra-env", "rotate-key", "lab")
 	require.Equal(t, http.StatusUnauthorized, get(t, old).StatusCode, "the key was replaced")
-	require.Equal(t, http.StatusUnauthorized, get(t, strings.Replace(old, images, address, 1)).StatusCode, "by the other service too")
+	require.Equal(t, http.StatusUnauthorized, get(t, strings.Replace(old, "http://"+images, d.url, 1)).StatusCode, "by the other service too")
 	d.download(t, "minimal")
 	for _, log := range []string{"up.log", "images.log"} {
 		text, err := os.ReadFile(filepath.Join(d.dir, log))
 		require.NoError(t, err)
 		require.NotContains(t, string(text), strings.Split(old, "/")[4], "the token of an address is in %s", log)
-	}
-}
-
-// keyPair are the settings with a new key that signs tokens.
-func keyPair(t *testing.T) []string {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	private, err := x509.MarshalECPrivateKey(key)
-	require.NoError(t, err)
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	require.NoError(t, err)
-	return []string{
-		"EC_PRIVATE_KEY_PEM=" + string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})),
-		"EC_PUBLIC_KEY_PEM=" + string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
 	}
 }

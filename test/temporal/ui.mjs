@@ -2,6 +2,7 @@
 // {"do": ACTION, ...}, and answers each with {"text": ...} or {"error": ...}. `make test-temporal` runs it.
 //
 //   ui.mjs URL         the service, whose /temporal is opened
+//   SLIPWAY_TOKEN      a user's token, to sign in with
 //   PLAYWRIGHT         folder with node_modules/playwright-core
 //   CHROMIUM           the browser's program
 import { createRequire } from 'node:module';
@@ -13,8 +14,13 @@ const pages = `${process.argv[2]}/temporal/namespaces/slipway/workflows`;
 
 // Pages of 1,920 by 1,200 are what fits one screen. --no-sandbox: Chromium refuses to run as root with its sandbox.
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
-const page = await browser.newPage({ viewport: { width: 1920, height: 1200 } });
+// The certificate is of the service's own authority, which a person looks at once.
+const page = await browser.newPage({ viewport: { width: 1920, height: 1200 }, ignoreHTTPSErrors: true });
 page.setDefaultTimeout(90_000); // other tests keep the machine busy
+await page.goto(`${process.argv[2]}/temporal/`);
+await page.locator('#token').fill(process.env.SLIPWAY_TOKEN);
+await page.getByRole('button', { name: 'Sign in' }).click();
+await page.waitForURL(/\/temporal\/(?!login)/);
 
 const dialog = () => page.getByRole('dialog').locator('visible=true').first();
 // sealed begins what the codec has not opened yet: the encoding of internal/service/orchestrator, in base64.

@@ -16,7 +16,7 @@ import (
 
 // settings are those of the recorded service.
 var settings = []string{
-	"AUTH_TYPE=none", "DUMMY_IGNITION=true", "CLUSTER_MONITOR_INTERVAL=1s", "HOST_MONITOR_INTERVAL=1s",
+	"AUTH_TYPE=none", built.PlainHTTP, "DUMMY_IGNITION=true", "CLUSTER_MONITOR_INTERVAL=1s", "HOST_MONITOR_INTERVAL=1s",
 	"TNA_CLUSTERS_SUPPORT=true", "TNF_CLUSTERS_SUPPORT=true", "NVIDIA_REQUIRE_GPU=true", "AMD_REQUIRE_GPU=true",
 	"DISK_ENCRYPTION_SUPPORT=true", "IPV6_SUPPORT=true", "CHECK_CLUSTER_VERSION=False", "ENABLE_SINGLE_NODE_DNSMASQ=True",
 	"PUBLIC_CONTAINER_REGISTRIES=quay.io,registry.ci.openshift.org", "AGENT_DOCKER_IMAGE=" + agentImage,

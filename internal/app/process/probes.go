@@ -16,10 +16,12 @@ import (
 // checkTime bounds one readiness check.
 const checkTime = 2 * time.Second
 
-// Check is one part of /ready: Ask returns an error while requests cannot be answered.
+// Check is one part of /ready: Ask returns an error while requests cannot be answered. A check with a Warning asks nothing: it is
+// there for people.
 type Check struct {
-	Name string
-	Ask  func(context.Context) error
+	Name    string
+	Ask     func(context.Context) error
+	Warning string
 }
 
 // NewRegistry returns a registry with the metrics of Go and of the process.
@@ -52,6 +54,9 @@ func ready(w http.ResponseWriter, r *http.Request, draining context.Context, che
 	states := make([]string, len(checks))
 	var asked sync.WaitGroup
 	for i, c := range checks {
+		if states[i] = c.Warning; c.Warning != "" {
+			continue
+		}
 		asked.Go(func() {
 			if states[i] = "ok"; c.Ask(ctx) != nil {
 				states[i] = "no answer"
@@ -62,7 +67,7 @@ func ready(w http.ResponseWriter, r *http.Request, draining context.Context, che
 	report, code := map[string]string{"status": "ready"}, http.StatusOK
 	for i, c := range checks {
 		report[c.Name] = states[i]
-		if states[i] != "ok" {
+		if states[i] != "ok" && c.Warning == "" {
 			report["status"], code = "not ready", http.StatusServiceUnavailable
 		}
 	}

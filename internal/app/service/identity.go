@@ -3,15 +3,25 @@ package service
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/api"
 	"slipway/internal/app/settings"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 )
+
+// identity finds callers, and makes credentials for machines.
+type identity interface {
+	api.Identity
+	ControllerToken(clusterID uuid.UUID, attempt int) (model.Secret, error)
+}
 
 // identify reads who may use the service, before anything is started.
 func (s *Service) identify() error {
@@ -23,15 +33,55 @@ func (s *Service) identify() error {
 		s.identity = auth.None{}
 		return nil
 	}
-	local, err := LocalIdentity(s.options.Keys, mode, s.options.ImageExpiration, s.process.Now)
+	keys := s.options.Keys
+	if mode == auth.ModeLocal {
+		if keys, err = OwnKeys(keys, s.options.DataDir); err != nil {
+			return err
+		}
+	}
+	local, err := LocalIdentity(keys, mode, s.options.ImageExpiration, s.process.Now)
 	if err != nil {
 		return fmt.Errorf("AUTH_TYPE=%s: %w", mode, err)
 	}
+	local.AgentTokens = auth.AgentTokens(s.options.AgentTokens)
 	local.TokenKey = func(ctx context.Context, id uuid.UUID) (model.Secret, error) {
 		return s.store.TokenKey(ctx, id) // opened later
 	}
+	local.Host, local.Cluster = s.hostFacts, s.clusterFacts
 	s.identity = local
 	return nil
+}
+
+// hostFacts are what the token of a host depends on.
+func (s *Service) hostFacts(ctx context.Context, infraEnvID, hostID uuid.UUID) (auth.HostFacts, error) {
+	a, err := s.store.HostAccess(ctx, infraEnvID, hostID)
+	return auth.HostFacts{
+		Generation: a.Generation, ClusterID: a.ClusterID, Bootstrap: a.Bootstrap, Key: a.TokenKey,
+		Held: slices.Contains(lifecycle.HostsUnderInstallation, a.Status),
+	}, err
+}
+
+// clusterFacts are what the token of a controller depends on: it reports until the installation is over, and sends logs then.
+func (s *Service) clusterFacts(ctx context.Context, id uuid.UUID) (auth.ClusterFacts, error) {
+	a, err := s.store.ClusterAccess(ctx, id)
+	return auth.ClusterFacts{
+		Attempt: a.Attempt,
+		Open: lifecycle.UnderInstallation.Has(a.Status) || a.Status == model.ClusterInstalled || a.Status == model.ClusterError ||
+			a.Status == model.ClusterCancelled || a.Status == model.ClusterAddingHosts,
+	}, err
+}
+
+// OwnKeys returns the key pair that was given, or that of the data folder.
+func OwnKeys(o settings.Keys, dataDir string) (settings.Keys, error) {
+	if o.PrivateKey != "" || o.PublicKey != "" {
+		return o, nil
+	}
+	if err := os.MkdirAll(dataDir, 0o711); err != nil { //nolint:gosec // the database's own user passes through
+		return o, fmt.Errorf("create data folder: %w", err)
+	}
+	var err error
+	o.PrivateKey, o.PublicKey, err = auth.LoadOrCreateKeys(filepath.Join(dataDir, "token.key"))
+	return o, err
 }
 
 // LocalIdentity returns the checks of tokens that these keys sign.
@@ -40,8 +90,6 @@ func LocalIdentity(o settings.Keys, mode auth.Mode, expiration time.Duration, no
 		Mode: mode, PrivateKey: o.PrivateKey, PublicKey: o.PublicKey, ImageExpiration: expiration, Now: now,
 	})
 }
-
-var _ api.Identity = auth.None{}
 
 // signingPurpose names the key of signed addresses.
 const signingPurpose = "signed addresses"

@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,10 +15,12 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
-	"slipway/api"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
+	"slipway/internal/client/contexts"
+	"slipway/internal/platform/certificates"
 	"slipway/internal/platform/frontend"
+	"slipway/internal/platform/guard"
 	"slipway/internal/platform/metrics"
 )
 
@@ -26,6 +30,8 @@ type Service struct {
 	// DatabaseURL and Temporal are set by the command before Connect.
 	DatabaseURL string
 	Temporal    frontend.Connection
+	// TemporalConfig is the file with which Temporal's own tools reach it; empty: none is written.
+	TemporalConfig string
 	// Shutdown ends the parts in reverse order of their start.
 	Shutdown *process.Shutdown
 
@@ -35,13 +41,19 @@ type Service struct {
 	registry *prometheus.Registry // our own metrics
 	recorder *metrics.Recorder
 	metrics  prometheus.Gatherers // everything /metrics shows
-	identity api.Identity
+	identity identity
 
 	stores
 	parts
 	client client.Client
 	server *process.Server
-	checks []process.Check
+	// serviceCA signed the certificate of the base URL, PEM; empty: one that hosts trust anyway did.
+	serviceCA string
+	// names are those that the listener is reached by.
+	names []string
+	// firstToken is the administrator's, in the run that made it for the first time.
+	firstToken string
+	checks     []process.Check
 }
 
 // New returns a service that has started nothing.
@@ -74,19 +86,6 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 	return errors.Join(err, s.Shutdown.Run(ctx))
 }
 
-// Listen opens the HTTP listener, and takes the base URL from it where none is given.
-func (s *Service) Listen(address string) error {
-	var err error
-	if s.server, err = process.Listen(address, nil, s.logger, s.Shutdown.Fail); err != nil {
-		return err
-	}
-	if s.options.BaseURL == "" {
-		s.options.BaseURL = "http://" + s.server.Address()
-	}
-	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
-	return nil
-}
-
 // Serve puts the API and what belongs to it behind the listener.
 func (s *Service) Serve(ctx context.Context) error {
 	routes, err := s.api(ctx)
@@ -97,7 +96,10 @@ func (s *Service) Serve(ctx context.Context) error {
 		return err
 	}
 	process.AddProbes(routes, s.server.Draining(), s.checks, s.metrics)
-	s.server.Use(routes)
+	if err := s.letAdministratorIn(ctx); err != nil {
+		return err
+	}
+	s.server.Use(guard.Guard(s.guard(), routes))
 	// Opened first, to find a port taken before anything is started; added last, to be
 	// the first to end.
 	s.Shutdown.Add("API", process.RequestGrace+time.Second, s.server.Stop)
@@ -109,6 +111,14 @@ func (s *Service) Announce(begin time.Time, where ...string) {
 	took := s.process.Now().Sub(begin).Round(time.Millisecond)
 	fmt.Fprintf(s.process.Stdout, "slipway is ready after %s: %s\n", took,
 		strings.Join(append([]string{"API " + s.options.BaseURL}, where...), ", "))
+	if s.firstToken != "" {
+		fmt.Fprintf(s.process.Stdout, "token of the administrator, shown once (slipway on this machine finds it in %s): %s\n",
+			filepath.Join(s.options.DataDir, contexts.AdminFile), s.firstToken)
+		if authority, err := certificates.ParseCertificate([]byte(s.serviceCA)); err == nil {
+			fmt.Fprintf(s.process.Stdout, "on other machines: slipway login %s --fingerprint %x\n",
+				s.options.BaseURL, sha256.Sum256(authority.Raw))
+		}
+	}
 }
 
 // Connect opens the stores and the way to Temporal, and prepares the namespace there.

@@ -15,6 +15,9 @@ import (
 // codecPath is where Temporal's command line has payloads opened; the web UI has a path of its own.
 const codecPath = "/temporal-codec"
 
+// maxPayloads bounds what the web UI and the codec are sent, in bytes: a page of payloads, of which Temporal takes 2 MiB each.
+const maxPayloads = 8 << 20
+
 // mountUI puts Temporal's web UI, and what opens payloads, beside the API. They have the same visitors as the API.
 func (s *Service) mountUI(routes chi.Router) error {
 	pages, err := s.ui(false)
@@ -32,8 +35,8 @@ func (s *Service) mountUI(routes chi.Router) error {
 		})
 		pages, codec = gate.Pages(pages, readOnly), gate.Tokens(codec, s.codec(true))
 	}
-	routes.Mount(frontend.UIPath, pages)
-	routes.Mount(codecPath, codec)
+	routes.Mount(frontend.UIPath, http.MaxBytesHandler(pages, maxPayloads))
+	routes.Mount(codecPath, http.MaxBytesHandler(codec, maxPayloads))
 	return nil
 }
 

@@ -184,7 +184,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 				MustGatherImages: s.variables.MustGatherImages,
 				Dummy:            s.variables.DummyIgnition,
 				Disabled:         s.variables.DisabledSteps, CheckClusterVersion: s.variables.CheckClusterVersion,
-				KeepMCOReboot: !s.variables.SkipMCOReboot,
+				KeepMCOReboot: !s.variables.SkipMCOReboot, ControllerToken: s.identity.ControllerToken,
 				BootArtifacts: imageurl.New(imageurl.Options{
 					Identity: s.identity, Releases: s.offers.catalogue, BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
 				}).BootArtifacts,
@@ -193,7 +193,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 		Files: &activities.Files{
 			Store: s.store, Blob: s.blobs, Releases: s.releases,
 			Manifests: s.deployment.manifests, InstallConfig: s.deployment.installConfig, Dummy: s.variables.DummyIgnition,
-			ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
+			ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs, ServiceCA: s.serviceCA,
 		},
 		Housekeeping: &activities.Housekeeping{Store: s.store, Blob: s.blobs, Running: s.orchestrator.Running},
 		Control:      &activities.Control{Store: s.store, Commands: s.orchestrator, Workflows: s.orchestrator},
@@ -248,7 +248,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 			PublicRegistries: s.variables.PublicRegistries,
 		},
 		Deployment: api.Deployment{
-			BaseURL: s.options.BaseURL, ImageServiceURL: s.options.ImageServiceURL,
+			BaseURL: s.options.BaseURL, ServiceCA: s.serviceCA, ImageServiceURL: s.options.ImageServiceURL,
 			InstallConfig: s.deployment.installConfig, Ignition: s.deployment.discovery,
 			Version: version.Read().Short(), ComponentVersions: s.components(),
 			AgentVersion: agentVersion(), ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,

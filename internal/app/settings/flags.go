@@ -54,6 +54,7 @@ type Service struct {
 	Heartbeat        time.Duration  `default:"3m" env:"SLIPWAY_HEARTBEAT" help:"How long a step continues while its host does not report."`
 	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default that of the program, and the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
 	Auth
+	TLS
 	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
 }
@@ -91,16 +92,28 @@ type Deployment struct {
 
 // Keys are the key pair of tokens.
 type Keys struct {
-	PrivateKey model.Secret `env:"EC_PRIVATE_KEY_PEM" help:"Key that signs tokens (P-256), PEM or base64 of it; better in the environment." placeholder:"PEM"`
+	PrivateKey model.Secret `env:"EC_PRIVATE_KEY_PEM" help:"Key that signs tokens (P-256), PEM or base64 of it; better in the environment. By default one in the data folder." placeholder:"PEM"`
 	PublicKey  string       `env:"EC_PUBLIC_KEY_PEM" help:"Key that tokens are checked with, PEM or base64 of it." placeholder:"PEM"`
 }
 
 // Auth says how callers prove who they are.
 type Auth struct {
 	Keys
-	AuthType        string        `name:"auth-type" default:"none" enum:"none,local,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local or agent-installer-local."`
+	AuthType        string        `name:"auth-type" default:"local" enum:"none,local,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local or agent-installer-local."`
+	InsecureOpen    bool          `name:"insecure-open" env:"SLIPWAY_INSECURE_OPEN" help:"With AUTH_TYPE=none, serve everybody who reaches an address that is not loopback."`
+	AgentTokens     string        `name:"agent-tokens" default:"host" enum:"host,infra-env" env:"AGENT_TOKENS" help:"What agents prove themselves with where AUTH_TYPE is local: host, a token of each host that its registration gives it; infra-env, one for all hosts of an InfraEnv, for agents of other implementations."`
 	ImageExpiration time.Duration `default:"4h" env:"IMAGE_EXPIRATION_TIME" help:"How long the address of a discovery image is good where it is signed."`
 	ImageServiceURL string        `env:"IMAGE_SERVICE_BASE_URL" help:"Address that discovery images are offered at; by default that of the API." placeholder:"URL"`
+}
+
+// TLS says how the listener speaks HTTPS.
+type TLS struct {
+	PlainHTTP      bool     `name:"plain-http" env:"SLIPWAY_PLAIN_HTTP" help:"Serve HTTP instead of HTTPS: for a proxy in front that ends TLS."`
+	TLSCert        string   `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM, with those that signed it; read again when it changes. By default one of the service's own authority." placeholder:"FILE"`
+	TLSKey         string   `name:"tls-key" env:"HTTPS_KEY_FILE" type:"path" help:"Key of the certificate, PEM." placeholder:"FILE"`
+	AllowedHosts   []string `name:"allowed-hosts" env:"SLIPWAY_ALLOWED_HOSTS" help:"More names that requests may call the service by, beside those of --base-url, --listen and this machine." placeholder:"NAME"`
+	AllowedOrigins []string `name:"allowed-origins" env:"SLIPWAY_ALLOWED_ORIGINS" help:"Other web sites whose pages may change something, such as https://console.example.com." placeholder:"URL"`
+	ServiceCA      string   `name:"service-ca" env:"SLIPWAY_SERVICE_CA" type:"path" help:"Certificates, PEM, that hosts and new clusters trust for the address of the service; by default the service's own authority, and with --tls-cert or --plain-http those of their system." placeholder:"FILE"`
 }
 
 // WebAddress reads the http or https address that the setting name holds.

@@ -73,7 +73,12 @@ var others = []other{
 	},
 	{"STORAGE", []string{"filesystem"}, "SLIPWAY_BLOB_URL", "set `SLIPWAY_BLOB_URL`, such as s3://bucket?region=eu-west-1"},
 	{"S3_BUCKET", nil, "SLIPWAY_BLOB_URL", "set `SLIPWAY_BLOB_URL`, such as s3://bucket?region=eu-west-1"},
-	{"SERVE_HTTPS", []string{"false"}, "HTTPS_CERT_FILE", "set `HTTPS_CERT_FILE` and `HTTPS_KEY_FILE`"},
+	{
+		"SERVE_HTTPS",
+		[]string{"true"},
+		"SLIPWAY_PLAIN_HTTP",
+		"HTTPS is what it serves: set `SLIPWAY_PLAIN_HTTP=true` for a proxy in front that ends TLS",
+	},
 	{"ENABLE_KUBE_API", []string{"false"}, "", noKubeAPI},
 	{"IPV6_SUPPORT", []string{"true"}, "", "IPv6 cannot be switched off"},
 	{"DISK_ENCRYPTION_SUPPORT", []string{"true"}, "", "disk encryption cannot be switched off"},

@@ -54,6 +54,8 @@ type ArgsInput struct {
 	BootArtifacts BootArtifacts
 	// ControllerPrograms are the programs of the controller, by architecture.
 	ControllerPrograms map[string]wire.AgentProgram
+	// ControllerToken is what the controller proves itself with; empty: what the agent does.
+	ControllerToken model.Secret
 	// AgentUpgrade is what an agent of ours must become; nil for agents of other implementations.
 	AgentUpgrade *wire.AgentUpgrade
 	// MaxInventoryBytes and MinDiskBytes limit the inventory; zero sets no limit.

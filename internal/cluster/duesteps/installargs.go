@@ -121,13 +121,14 @@ func installArgs(in *ArgsInput) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !in.Host.Bootstrap || in.Host.AgentSteps != model.FineSteps || in.Images.Controller != "" {
+	if !in.Host.Bootstrap || in.Host.AgentSteps != model.FineSteps {
 		return one(request)
 	}
-	return one(wire.BootstrapRequest{
-		InstallCmdRequest: request,
-		Controller:        &wire.ControllerProgram{Image: in.Images.CLI, Programs: in.ControllerPrograms},
-	})
+	bootstrap := wire.BootstrapRequest{InstallCmdRequest: request, ControllerToken: in.ControllerToken.Reveal()}
+	if in.Images.Controller == "" {
+		bootstrap.Controller = &wire.ControllerProgram{Image: in.Images.CLI, Programs: in.ControllerPrograms}
+	}
+	return one(bootstrap)
 }
 
 // InstallRequest is what a host needs to know to install itself; the argument of

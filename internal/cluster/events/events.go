@@ -116,6 +116,15 @@ type Entry struct {
 	Why      string        // of Every
 }
 
+// reported are the events that controllers send, beside those of the catalogue (controller/notices.go).
+var reported = []Name{"certificate_request_not_approved", "late_manifest_not_applied", "operator_setup_failed", "reboots_for_node"}
+
+// Known reports whether an event is in the catalogue, or one that controllers send.
+func Known(name Name) bool {
+	_, known := catalogue[name]
+	return known || slices.Contains(reported, name)
+}
+
 // Catalogue lists every event, by name.
 func Catalogue() []Entry {
 	var out []Entry

@@ -60,22 +60,52 @@ func refusedf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
+// Role is what a caller may do; package api has the table of operations.
+type Role string
+
+// The roles.
+const (
+	RoleAdmin  Role = "admin"  // a user who may do everything
+	RoleViewer Role = "viewer" // a user who changes nothing, and reads nothing that opens clusters or hosts
+	// RoleAgent is the agent of one host, with a token that its registration gave it.
+	RoleAgent Role = "agent"
+	// RoleRegistrar is an agent with the token of its discovery image: it may register.
+	RoleRegistrar Role = "registrar"
+	// RoleController is the controller in a new cluster, with a token of one installation.
+	RoleController Role = "controller"
+	// RoleForeign is agent, installer or controller of other implementations, with the token of the v2 API.
+	RoleForeign Role = "foreign"
+	RoleAddress Role = "address" // whoever has the address of an image, or of files of one object
+	RoleWatcher Role = "watcher" // follows an installation
+)
+
+// Roles lists them.
+var Roles = []Role{RoleAdmin, RoleViewer, RoleAgent, RoleRegistrar, RoleController, RoleForeign, RoleAddress, RoleWatcher}
+
 // Caller is the identity that a credential proves.
 type Caller struct {
 	Name  string
+	Role  Role
 	OrgID string
 	// Admin may read objects of every owner.
 	Admin bool
-	// ReadOnly callers may change nothing, and may not read what gives access to clusters and hosts.
-	ReadOnly bool
 	// Scheme is the place the credential was found in.
 	Scheme Scheme
-	// InfraEnvID or ClusterID is the only object a bound caller may access; zero: any.
-	InfraEnvID, ClusterID uuid.UUID
+	// InfraEnvID or ClusterID is the only object a bound caller may access; zero: any. An agent has all three: its host, the
+	// InfraEnv of it, and the cluster that it belongs to now.
+	InfraEnvID, ClusterID, HostID uuid.UUID
+	// Bootstrap says of an agent that its host bootstraps the cluster.
+	Bootstrap bool
 }
 
 // Bound reports whether the caller is restricted to one object.
 func (c Caller) Bound() bool { return c.InfraEnvID != uuid.Nil || c.ClusterID != uuid.Nil }
 
+// ReadOnly callers change nothing.
+func (c Caller) ReadOnly() bool { return c.Role == RoleViewer }
+
+// User reports whether the caller is a person, or a program of one.
+func (c Caller) User() bool { return c.Role == RoleAdmin || c.Role == RoleViewer }
+
 // Admin returns the caller of mode none.
-var Admin = Caller{Name: "admin", Admin: true}
+var Admin = Caller{Name: "admin", Role: RoleAdmin, Admin: true}

@@ -40,7 +40,7 @@ func newLab(t *testing.T, mode auth.Mode) *lab {
 	private := newKey(t, elliptic.P256())
 	l := &lab{t: t, private: private, now: start, keys: map[uuid.UUID]model.Secret{envID: "key of the environment"}}
 	options := auth.LocalOptions{
-		Mode: mode, PrivateKey: model.Secret(privatePEM(t, private)), PublicKey: publicPEM(t, private),
+		Mode: mode, PrivateKey: model.Secret(privatePEM(t, private)), PublicKey: publicPEM(t, private), AgentTokens: auth.PerInfraEnv,
 		Now: func() time.Time { return l.now },
 		TokenKey: func(_ context.Context, id uuid.UUID) (model.Secret, error) {
 			if key, known := l.keys[id]; known {
@@ -355,6 +355,7 @@ func TestTokensOfTheSameKeyAndClaimsAreTheSame(t *testing.T) {
 
 	restarted, err := auth.NewLocal(auth.LocalOptions{
 		Mode: auth.ModeLocal, PrivateKey: model.Secret(privatePEM(t, l.private)), PublicKey: publicPEM(t, l.private), Now: time.Now,
+		AgentTokens: auth.PerInfraEnv,
 	})
 	require.NoError(t, err)
 	again, err = restarted.AgentToken(l.env())

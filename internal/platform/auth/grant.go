@@ -50,8 +50,11 @@ func (l *Local) sign(c claims) (model.Secret, error) {
 // AgentToken returns the token of the agents of an InfraEnv. It never expires: a host may be switched on again
 // years later. It is empty where another service signs, because agents have their token from there.
 func (l *Local) AgentToken(e *model.InfraEnv) (model.Secret, error) {
-	if l.Mode == ModeAgentInstaller {
+	switch {
+	case l.Mode == ModeAgentInstaller:
 		return "", nil
+	case l.AgentTokens == PerInfraEnv:
+		return l.Token(Grant{InfraEnvID: e.ID})
 	}
-	return l.Token(Grant{InfraEnvID: e.ID})
+	return l.sign(claims{InfraEnvID: e.ID.String(), Key: keyName(e.TokenKey)})
 }

@@ -29,6 +29,12 @@ type LocalOptions struct {
 	// TokenKey returns the key that signs the image addresses of an InfraEnv; its errors of kind
 	// model.ErrNotFound make the credential invalid.
 	TokenKey func(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error)
+	// AgentTokens are what agents prove themselves with in mode local; empty: PerHost.
+	AgentTokens AgentTokens
+	// Host returns what is known of a host, Cluster of a cluster; their errors of kind model.ErrNotFound make the credential
+	// invalid.
+	Host    func(ctx context.Context, infraEnvID, hostID uuid.UUID) (HostFacts, error)
+	Cluster func(ctx context.Context, clusterID uuid.UUID) (ClusterFacts, error)
 	// ImageExpiration is how long the address of an image is good; zero: DefaultImageExpiration.
 	ImageExpiration time.Duration
 	Now             func() time.Time
@@ -49,6 +55,9 @@ func NewLocal(o LocalOptions) (*Local, error) {
 	if o.Mode == ModeLocal && keys.private == nil {
 		return nil, errors.New("EC_PRIVATE_KEY_PEM: require the key that signs tokens of agents with AUTH_TYPE=local, found none")
 	}
+	if o.AgentTokens == "" {
+		o.AgentTokens = PerHost
+	}
 	if o.ImageExpiration <= 0 {
 		o.ImageExpiration = DefaultImageExpiration
 	}
@@ -66,6 +75,12 @@ type claims struct {
 	AuthScheme Scheme `json:"auth_scheme,omitempty"`
 	// ReadOnly restricts a user's token to reading.
 	ReadOnly bool `json:"read_only,omitempty"`
+	// Role, HostID, Generation, Attempt and Key are those of host.go.
+	Role       Role   `json:"role,omitempty"`
+	HostID     string `json:"host_id,omitempty"`
+	Generation int    `json:"generation,omitempty"`
+	Attempt    int    `json:"attempt,omitempty"`
+	Key        string `json:"key,omitempty"`
 	// ImageKey identifies the signing key of the InfraEnv at the time the token was issued: a token in the
 	// address of an image expires with that key.
 	ImageKey string `json:"image_key,omitempty"`
@@ -92,7 +107,15 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 		return Caller{}, refusedf("require a token with auth_scheme %s, found %q", scheme, c.AuthScheme)
 	}
 	caller := Admin
-	caller.Scheme, caller.ReadOnly = scheme, c.ReadOnly
+	caller.Scheme = scheme
+	switch {
+	case scheme == SchemeWatcher:
+		caller.Role = RoleWatcher
+	case scheme == SchemeAgent:
+		caller.Role = RoleForeign
+	case c.ReadOnly:
+		caller.Role = RoleViewer
+	}
 	if c.Subject != "" {
 		caller.Name = c.Subject
 	}
@@ -144,13 +167,26 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 	if err != nil || id == uuid.Nil {
 		return Caller{}, refusedf("require a UUID in the claim %s, found %q", name, text)
 	}
-	caller := Caller{Name: string(scheme), Scheme: scheme, Admin: true}
+	caller := Caller{Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true}
 	if c.ClusterID != "" {
 		caller.ClusterID = id
-		return caller, nil
+	} else {
+		caller.InfraEnvID = id
 	}
-	caller.InfraEnvID = id
-	return caller, l.checkImageKey(ctx, id, c.ImageKey)
+	switch {
+	case c.Role != "" && scheme != SchemeAgent:
+		return Caller{}, refusedf("the token of a %s is for the header %s", c.Role, SchemeAgent.Place().Name)
+	case c.Role == RoleAgent:
+		return l.hostCaller(ctx, caller, c)
+	case c.Role == RoleController:
+		return l.controllerCaller(ctx, caller, c)
+	case scheme == SchemeAgent && l.AgentTokens == PerInfraEnv:
+		caller.Role = RoleForeign
+	case scheme == SchemeAgent:
+		caller.Role = RoleRegistrar
+		return caller, l.checkRegistrar(ctx, c)
+	}
+	return caller, l.checkImageKey(ctx, caller.InfraEnvID, c.ImageKey)
 }
 
 // checkImageKey refuses tokens of image addresses whose signing key was replaced.

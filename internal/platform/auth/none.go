@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"slipway/internal/model"
 )
 
@@ -41,3 +43,12 @@ func (None) AgentToken(*model.InfraEnv) (model.Secret, error) { return "", nil }
 func (None) ImageLink(e *model.InfraEnv) (ImageLink, error) {
 	return ImageLink{Kind: ByID, Value: e.ID.String()}, nil
 }
+
+// HostToken returns an empty token.
+func (None) HostToken(*model.Host, model.Secret) (model.Secret, error) { return "", nil }
+
+// Renew returns an empty token.
+func (None) Renew(string) (model.Secret, error) { return "", nil }
+
+// ControllerToken returns an empty token.
+func (None) ControllerToken(uuid.UUID, int) (model.Secret, error) { return "", nil }

@@ -105,7 +105,7 @@ func TestTemporalIsReachedByItsConfigFile(t *testing.T) {
 	c, w := startWorker(t, server)
 	defer func() { w.Stop(); c.Close() }()
 	file := filepath.Join(server.Certificates(), "temporal.toml")
-	require.NoError(t, bundled(t, server).WriteConfig(file, "http://127.0.0.1:8090/temporal-codec"))
+	require.NoError(t, bundled(t, server).WriteConfig(file, "http://127.0.0.1:8090/temporal-codec", "a token"))
 
 	connection, found, err := frontend.External(environment{"TEMPORAL_ADDRESS": server.Address(), "TEMPORAL_CONFIG_FILE": file})
 	require.NoError(t, err)

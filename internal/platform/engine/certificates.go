@@ -1,17 +1,12 @@
 package engine
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,6 +14,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	"go.temporal.io/server/common/config"
+
+	x509certs "slipway/internal/platform/certificates"
 )
 
 // The files in the folder of TemporalOptions. Clients need all but those of the server.
@@ -37,10 +34,7 @@ const clientName = "slipway"
 
 // certificates are those of a data folder. The key of the authority that signed them is kept nowhere, so that there
 // is no other certificate of it.
-type certificates struct{ authority, server, client pair }
-
-// pair is a certificate and its key in PEM.
-type pair struct{ certificate, key []byte }
+type certificates struct{ authority, server, client x509certs.Pair }
 
 // loadCertificates reads those in a folder, or makes new ones where any is missing, damaged or about to expire.
 // Clients that run on when the server is started again keep theirs.
@@ -62,9 +56,9 @@ func loadCertificates(dir string, now time.Time) (*certificates, error) {
 // files are the contents of the folder by name.
 func (c *certificates) files() map[string]*[]byte {
 	return map[string]*[]byte{
-		authorityFile: &c.authority.certificate,
-		serverFile:    &c.server.certificate, serverKeyFile: &c.server.key,
-		clientFile: &c.client.certificate, clientKeyFile: &c.client.key,
+		authorityFile: &c.authority.Certificate,
+		serverFile:    &c.server.Certificate, serverKeyFile: &c.server.Key,
+		clientFile: &c.client.Certificate, clientKeyFile: &c.client.Key,
 	}
 }
 
@@ -81,11 +75,11 @@ func (c *certificates) read(dir string) error {
 // check verifies that all belong together.
 func (c *certificates) check(now time.Time) error {
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(c.authority.certificate) {
+	if !roots.AppendCertsFromPEM(c.authority.Certificate) {
 		return errors.New("require the certificate of an authority, found none")
 	}
-	for _, p := range []pair{c.server, c.client} {
-		both, err := tls.X509KeyPair(p.certificate, p.key)
+	for _, p := range []x509certs.Pair{c.server, c.client} {
+		both, err := tls.X509KeyPair(p.Certificate, p.Key)
 		if err != nil {
 			return fmt.Errorf("read a certificate: %w", err)
 		}
@@ -100,59 +94,22 @@ func (c *certificates) check(now time.Time) error {
 }
 
 func newCertificates(now time.Time) (*certificates, error) {
-	root := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "slipway bundled Temporal"}, KeyUsage: x509.KeyUsageCertSign,
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	var c certificates
-	var key *ecdsa.PrivateKey
-	var err error
-	if c.authority, key, err = issue(now, root, nil, nil); err != nil {
+	named := x509.Certificate{Subject: pkix.Name{CommonName: "slipway bundled Temporal"}}
+	root, authority, err := x509certs.NewAuthority(named, now, certificateEnd)
+	if err != nil {
 		return nil, err
 	}
+	c := &certificates{authority: authority}
 	both := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} // services call each other
-	c.server, _, err = issue(now, &x509.Certificate{
+	c.server, err = root.Issue(x509.Certificate{
 		Subject: pkix.Name{CommonName: clientName}, DNSNames: []string{serverName}, IPAddresses: []net.IP{net.ParseIP(loopback)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: both,
-	}, root, key)
+		ExtKeyUsage: both,
+	}, now, certificateEnd)
 	if err != nil {
 		return nil, err
 	}
-	c.client, _, err = issue(now, &x509.Certificate{
-		Subject:  pkix.Name{CommonName: clientName},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: both[1:],
-	}, root, key)
-	if err != nil {
-		return nil, err
-	}
-	return &c, nil
-}
-
-// issue signs a template by an authority; without one it signs itself.
-func issue(now time.Time, template, authority *x509.Certificate, signer *ecdsa.PrivateKey) (pair, *ecdsa.PrivateKey, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return pair{}, nil, fmt.Errorf("make a key: %w", err)
-	}
-	if authority == nil {
-		authority, signer = template, key
-	}
-	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
-		return pair{}, nil, fmt.Errorf("number a certificate: %w", err)
-	}
-	template.NotBefore, template.NotAfter = now.Add(-time.Hour), now.Add(certificateEnd) // clocks are set back
-	der, err := x509.CreateCertificate(rand.Reader, template, authority, &key.PublicKey, signer)
-	if err != nil {
-		return pair{}, nil, fmt.Errorf("sign a certificate: %w", err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return pair{}, nil, fmt.Errorf("write a key: %w", err)
-	}
-	return pair{
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
-	}, key, nil
+	c.client, err = root.Issue(x509.Certificate{Subject: pkix.Name{CommonName: clientName}, ExtKeyUsage: both[1:]}, now, certificateEnd)
+	return c, err
 }
 
 // write puts them into a folder that only the user of this process can enter.
@@ -174,16 +131,16 @@ func (c *certificates) write(dir string) error {
 // config has every service take calls with a certificate of the authority only, and send its own.
 func (c *certificates) config() config.RootTLS {
 	text := base64.StdEncoding.EncodeToString
-	authority := []string{text(c.authority.certificate)}
+	authority := []string{text(c.authority.Certificate)}
 	trust := config.ClientTLS{ServerName: serverName, RootCAData: authority}
 	group := config.GroupTLS{Client: trust, Server: config.ServerTLS{
-		CertData: text(c.server.certificate), KeyData: text(c.server.key), ClientCAData: authority, RequireClientAuth: true,
+		CertData: text(c.server.Certificate), KeyData: text(c.server.Key), ClientCAData: authority, RequireClientAuth: true,
 	}}
 	return config.RootTLS{
 		Internode: group,
 		Frontend:  group,
 		SystemWorker: config.WorkerTLS{
-			CertData: text(c.server.certificate), KeyData: text(c.server.key), Client: trust,
+			CertData: text(c.server.Certificate), KeyData: text(c.server.Key), Client: trust,
 		},
 	}
 }

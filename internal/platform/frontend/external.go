@@ -10,6 +10,8 @@ import (
 	"github.com/google/renameio/v2"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+
+	"slipway/internal/model"
 )
 
 // Namespace is the Temporal namespace of all workflows of Slipway.
@@ -53,10 +55,13 @@ func Bundled(address string, files Certificates) (Connection, error) {
 }
 
 // WriteConfig writes a file with which Temporal's own tools reach the frontend: address, namespace, certificates,
-// and the codec that opens payloads for them. They read the file that TEMPORAL_CONFIG_FILE names.
-func (c Connection) WriteConfig(file, codec string) error {
+// and the codec that opens payloads for them, with a token for it. They read the file that TEMPORAL_CONFIG_FILE names.
+func (c Connection) WriteConfig(file, codec string, token model.Secret) error {
 	profile := c.profile
 	profile.Codec = &envconfig.ClientConfigCodec{Endpoint: codec}
+	if token != "" {
+		profile.Codec.Auth = "Bearer " + token.Reveal()
+	}
 	config := envconfig.ClientConfig{Profiles: map[string]*envconfig.ClientConfigProfile{envconfig.DefaultConfigFileProfile: &profile}}
 	text, err := config.ToTOML(envconfig.ClientConfigToTOMLOptions{})
 	if err != nil {

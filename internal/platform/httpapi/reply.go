@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 
 	"slipway/internal/model"
@@ -18,6 +19,8 @@ var (
 	ErrForbidden       = errors.New("forbidden")
 	ErrMalformed       = errors.New("malformed")
 	ErrMediaType       = errors.New("unsupported media type")
+	ErrMisdirected     = errors.New("misdirected request")
+	ErrTooMany         = errors.New("too many requests")
 	ErrPanicked        = errors.New("request handler panicked")
 
 	errMethod = errors.New("method not allowed")
@@ -38,6 +41,9 @@ var statuses = []struct {
 	{ErrForbidden, http.StatusForbidden},
 	{model.ErrNotFound, http.StatusNotFound},
 	{errMethod, http.StatusMethodNotAllowed},
+	{os.ErrDeadlineExceeded, http.StatusRequestTimeout}, // of a body that does not arrive
+	{ErrMisdirected, http.StatusMisdirectedRequest},
+	{ErrTooMany, http.StatusTooManyRequests},
 	{model.ErrConflict, http.StatusConflict},
 	{ErrMediaType, http.StatusUnsupportedMediaType},
 	{model.ErrUnprocessable, http.StatusUnprocessableEntity},
@@ -95,6 +101,10 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	case status == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter)
 		text = "the service cannot take this now, try again; request id " + About(r).ID
+	case status == http.StatusRequestTimeout:
+		text = "require a body that keeps arriving, found one that stopped"
+	case status == http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", retryAfter)
 	case ServerFault(status):
 		text = "something broke inside the service; its log has more under request id " + About(r).ID
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:

@@ -62,7 +62,7 @@ func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
 		g.fail(w, err)
 		return
 	}
-	g.Log.Info("user signed in", "user", caller.Name, "read_only", caller.ReadOnly)
+	g.Log.Info("user signed in", "user", caller.Name, "read_only", caller.ReadOnly())
 	http.Redirect(w, r, values.Return, http.StatusSeeOther)
 }
 

@@ -89,7 +89,7 @@ func (g *Gate) Tokens(writable, readOnly http.Handler) http.Handler {
 }
 
 func serve(caller auth.Caller, writable, readOnly http.Handler, w http.ResponseWriter, r *http.Request) {
-	if caller.ReadOnly {
+	if caller.ReadOnly() {
 		readOnly.ServeHTTP(w, r)
 		return
 	}

@@ -8,6 +8,18 @@ import (
 	"slipway/internal/wire"
 )
 
+// limit bounds what a step may answer. Each host of a cluster is read with its answers by every reader of the cluster.
+type limit struct{ bytes, values int }
+
+// limitOf: an inventory of a machine with hundreds of disks and addresses has some 300 KB; a report about a thousand other hosts
+// thirty times that.
+func limitOf(step wire.StepType) limit {
+	if step == wire.StepTypeConnectivityCheck {
+		return limit{32 << 20, 1_000_000}
+	}
+	return limit{2 << 20, 100_000}
+}
+
 // decode reads the output of a step strictly as its format; fields the format does not
 // have are dropped. The error is an ErrInvalid.
 func decode[T any](r wire.StepReply) (T, error) {
@@ -15,6 +27,13 @@ func decode[T any](r wire.StepReply) (T, error) {
 	text := strings.TrimSpace(r.Output)
 	if text == "" || text == "null" {
 		return out, model.Invalidf("require the output of step %s to be JSON, found none", r.StepType)
+	}
+	limit := limitOf(r.StepType)
+	if len(text) > limit.bytes {
+		return out, model.Invalidf("require at most %d bytes as the output of step %s, found %d", limit.bytes, r.StepType, len(text))
+	}
+	if err := wire.Bounded([]byte(text), limit.values); err != nil {
+		return out, model.Invalidf("output of step %s: %v", r.StepType, err)
 	}
 	if err := json.Unmarshal([]byte(dropNUL(text)), &out); err != nil {
 		return out, model.Invalidf("require the output of step %s in its format: %v", r.StepType, err)

@@ -39,6 +39,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 	}
 	h, err := s.store.RegisterHost(ctx, in.InfraEnvID, in.HostID, func() *model.Host { return s.newHost(in, j) },
 		func(h *model.Host, created bool, t *store.Tx) error {
+			h.TokenGeneration++
 			if created {
 				return admit(h, j, t)
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/payload/standin"
 	"slipway/internal/sim/site"
@@ -44,9 +43,8 @@ func (k *Cluster) Run(ctx context.Context) error {
 // Controller runs the real controller.
 type Controller struct {
 	place
-	URL       string       `required:"" name:"url" help:"Address of the service."`
-	ClusterID uuid.UUID    `required:"" name:"cluster-id" help:"The cluster in the service."`
-	Token     model.Secret `env:"PULL_SECRET_TOKEN" help:"What the controller proves itself with."`
+	Ignition  string    `required:"" type:"existingfile" help:"Config of the discovery image of its hosts: where the service is, and what it is trusted with."`
+	ClusterID uuid.UUID `required:"" name:"cluster-id" help:"The cluster in the service."`
 }
 
 // Run runs the controller until the installation has ended.
@@ -55,8 +53,13 @@ func (k *Controller) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	image, err := readDiscovery(k.Ignition)
+	if err != nil {
+		return err
+	}
 	err = sim.RunController(ctx, sim.ControllerOptions{
-		ServiceURL: k.URL, ClusterID: k.ClusterID, Token: k.Token, Site: s, Speed: k.Speed, Root: k.Root, Log: slog.Default(),
+		ServiceURL: image.ServiceURL, ClusterID: k.ClusterID, Authority: image.Authority, Site: s, Speed: k.Speed, Root: k.Root,
+		Log: slog.Default(),
 	})
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -98,9 +98,11 @@ func (s *writer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // machineProcess starts a machine as a process.
 func machineProcess(t *testing.T, url, dir string) *exec.Cmd {
 	t.Helper()
+	ignition := filepath.Join(dir, "discovery.ign")
+	require.NoError(t, os.WriteFile(ignition, fmt.Appendf(nil, `{"ignition":{"version":"3.1.0"},"systemd":{"units":[{"name":"agent.service",`+
+		`"contents":"[Service]\nExecStart=/usr/local/bin/agent --url %s --infra-env-id %s --agent-version a\n"}]}}`, url, uuid.NewString()), 0o600))
 	command := exec.Command(os.Args[0], process, "machine", "--root", filepath.Join(dir, "machine"), "--site", filepath.Join(dir, "site"),
-		"--url", url, "--infra-env-id", uuid.NewString(), "--name", "worker-0", "--address", "192.0.2.9/24", "--steps", "install",
-		"--agent-version", "a",
+		"--ignition", ignition, "--name", "worker-0", "--address", "192.0.2.9/24", "--steps", "install",
 		"--speed", "600")
 	command.Stderr = os.Stderr
 	require.NoError(t, command.Start())

@@ -8,11 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
-	"github.com/google/uuid"
-
-	"slipway/internal/client"
 	"slipway/internal/model"
 	"slipway/internal/sim"
 	"slipway/internal/sim/hardware"
@@ -37,16 +33,22 @@ type place struct {
 // Machine plays one machine.
 type Machine struct {
 	place
-	URL          string           `required:"" name:"url" help:"Address of the service."`
-	InfraEnvID   uuid.UUID        `required:"" name:"infra-env-id" help:"InfraEnv its live image was made for."`
-	Token        model.Secret     `env:"PULL_SECRET_TOKEN" help:"What the agent proves itself with."`
-	AgentVersion string           `help:"What the agent registers with; by default what the discovery image says."`
-	AgentSteps   model.AgentSteps `name:"steps" enum:"fine,install" default:"fine" help:"Steps to announce: fine or install."`
-	Name         string           `required:"" help:"Host name."`
-	Shape        string           `enum:"master,worker,single-node" default:"master" help:"Size of the machine: master, worker or single-node."`
-	Address      netip.Prefix     `required:"" help:"Address with the length of its network: 192.168.126.10/24."`
-	Gateway      netip.Addr       `help:"Next hop of the default route; by default the first address of the network."`
+	Ignition   string           `required:"" type:"existingfile" help:"Config of its discovery image."`
+	AgentSteps model.AgentSteps `name:"steps" enum:"fine,install" default:"fine" help:"Steps to announce: fine or install."`
+	Name       string           `required:"" help:"Host name."`
+	Shape      string           `enum:"master,worker,single-node" default:"master" help:"Size of the machine: master, worker or single-node."`
+	Address    netip.Prefix     `required:"" help:"Address with the length of its network: 192.168.126.10/24."`
+	Gateway    netip.Addr       `help:"Next hop of the default route; by default the first address of the network."`
 	Faults
+}
+
+// readDiscovery reads the config of a discovery image.
+func readDiscovery(path string) (sim.Discovery, error) {
+	config, err := os.ReadFile(path)
+	if err != nil {
+		return sim.Discovery{}, fmt.Errorf("read --ignition: %w", err)
+	}
+	return sim.ReadDiscovery(config)
 }
 
 // Faults are the flags for what goes wrong with a machine.
@@ -86,6 +88,10 @@ func (k *Machine) options() (sim.MachineOptions, error) {
 	if err != nil {
 		return sim.MachineOptions{}, err
 	}
+	image, err := readDiscovery(k.Ignition)
+	if err != nil {
+		return sim.MachineOptions{}, err
+	}
 	faults, err := k.parse(k.Name)
 	if err != nil {
 		return sim.MachineOptions{}, err
@@ -94,34 +100,15 @@ func (k *Machine) options() (sim.MachineOptions, error) {
 		k.Gateway = k.Address.Masked().Addr().Next()
 	}
 	return sim.MachineOptions{
-		Spec: hardware.New(k.Name, shapes[k.Shape], k.Address, k.Gateway), Root: k.Root, Site: s, ServiceURL: k.URL,
-		InfraEnvID: k.InfraEnvID, Token: k.Token, AgentVersion: k.AgentVersion, AgentSteps: k.AgentSteps, Speed: k.Speed, Faults: faults,
-		Log: slog.Default(),
+		Spec: hardware.New(k.Name, shapes[k.Shape], k.Address, k.Gateway), Root: k.Root, Site: s,
+		ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token, AgentVersion: image.AgentVersion,
+		Authority: image.Authority, AuthorityPath: image.AuthorityPath,
+		AgentSteps: k.AgentSteps, Speed: k.Speed, Faults: faults, Log: slog.Default(),
 	}, nil
-}
-
-// readImage takes from the discovery image what was not given.
-func (k *Machine) readImage(ctx context.Context) error {
-	if k.AgentVersion != "" {
-		return nil
-	}
-	service := client.New(client.Options{BaseURL: k.URL, UserAgent: "slipway-sim", Token: k.Token})
-	config, err := service.DiscoveryIgnition(ctx, k.InfraEnvID, client.WithRetry(time.Minute))
-	if err != nil {
-		return fmt.Errorf("read the discovery image: %w", err)
-	}
-	image, err := sim.ReadDiscovery(config)
-	if err == nil {
-		k.AgentVersion = image.AgentVersion
-	}
-	return err
 }
 
 // Run plays the machine until ctx ends.
 func (k *Machine) Run(ctx context.Context) error {
-	if err := k.readImage(ctx); err != nil {
-		return err
-	}
 	options, err := k.options()
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ const (
 )
 
 func (c *installation) run(ctx context.Context) (result, error) {
-	c.client = client.New(client.Options{BaseURL: c.service.url, UserAgent: "slipway-demo"})
+	c.client = c.service.client
 	if err := c.define(ctx); err != nil {
 		return result{}, fmt.Errorf("define cluster %s: %w", c.plan.Name, err)
 	}

@@ -107,7 +107,7 @@ func (c *installation) play(image sim.Discovery) error {
 	cluster, err := sim.NewCluster(sim.ClusterOptions{
 		Root: filepath.Join(c.folder(), "cluster"), Site: place, Speed: c.Speed, Log: log, Cloud: c.plan.cloud,
 		Controller: &sim.ControllerOptions{
-			ServiceURL: image.ServiceURL, ClusterID: c.id, Token: image.Token, Site: place, Speed: c.Speed,
+			ServiceURL: image.ServiceURL, ClusterID: c.id, Authority: image.Authority, Site: place, Speed: c.Speed,
 			Root: filepath.Join(c.folder(), "controller"), Log: log,
 		},
 	})
@@ -118,8 +118,10 @@ func (c *installation) play(image sim.Discovery) error {
 	c.boot = func(host hostPlan) error {
 		machine, err := sim.NewMachine(sim.MachineOptions{
 			Spec: host.spec, Root: filepath.Join(c.folder(), host.spec.Hostname), Site: place,
-			ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token, AgentVersion: image.AgentVersion,
-			Speed: c.Speed, Faults: host.faults, Log: log,
+			ServiceURL: image.ServiceURL, InfraEnvID: image.InfraEnvID, Token: image.Token,
+			Authority: image.Authority, AuthorityPath: image.AuthorityPath,
+			AgentVersion: image.AgentVersion,
+			Speed:        c.Speed, Faults: host.faults, Log: log,
 		})
 		if err == nil {
 			c.goOn("machine "+host.spec.Hostname, machine.Run)

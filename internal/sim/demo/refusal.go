@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/client"
 	"slipway/internal/wire"
 )
 
@@ -45,7 +44,7 @@ func (d *demo) showRefusals(ctx context.Context, plan []clusterPlan) error {
 
 // refused defines the cluster and requires that its override of the install-config is refused with the sentence.
 func (c *installation) refused(ctx context.Context) error {
-	c.client = client.New(client.Options{BaseURL: c.service.url, UserAgent: "slipway-demo"})
+	c.client = c.service.client
 	cluster, err := c.register(ctx)
 	if err != nil {
 		return fmt.Errorf("define cluster %s: %w", c.plan.Name, err)

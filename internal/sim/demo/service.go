@@ -15,11 +15,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"slipway/internal/client"
+	"slipway/internal/client/contexts"
 )
 
 // service is the child process that is the real service.
 type service struct {
 	url, temporal string
+	client        *client.Client // as the administrator
 	command       *exec.Cmd
 	// ended is done when the process is; its cause says how.
 	ended context.Context
@@ -65,7 +69,28 @@ func startService(ctx context.Context, d *demo, variables []string) (*service, e
 		s.stop()
 		return nil, fmt.Errorf("start the service: %w%s", err, lastLines(log.Name()))
 	}
+	if s.client, err = administrator(filepath.Join(d.dir, "service")); err != nil {
+		s.stop()
+		return nil, err
+	}
 	return s, nil
+}
+
+// administrator makes a client with the file that the service keeps for the command line of its machine.
+func administrator(dataDir string) (*client.Client, error) {
+	file, err := contexts.Read(filepath.Join(dataDir, contexts.AdminFile))
+	if err != nil {
+		return nil, err
+	}
+	admin, found := file.ByName("")
+	if !found {
+		return nil, fmt.Errorf("require a context in %s of %s, found none", contexts.AdminFile, dataDir)
+	}
+	carrier, err := client.TransportPEM(admin.Authority, false)
+	if err != nil {
+		return nil, fmt.Errorf("trust the service: %w", err)
+	}
+	return client.New(client.Options{BaseURL: admin.Server, UserToken: admin.Secret(), HTTPClient: carrier, UserAgent: "slipway-demo"}), nil
 }
 
 // start runs the process on a thread that lives as long as it does: the death of that

@@ -30,7 +30,7 @@ var (
 	tables  = append([]string{"internal/platform/store"}, formats...)
 	files   = append([]string{"internal/platform/blob"}, tables...)
 	// remote is what programs on hosts and the commands of users are made of.
-	remote = append([]string{"internal/client", "internal/platform/hostexec"}, formats...)
+	remote = append([]string{"internal/client", "internal/client/contexts", "internal/platform/hostexec"}, formats...)
 )
 
 // allowed lists, for each package (or folder, ending in a slash), what else of ours it
@@ -64,7 +64,10 @@ var allowed = []importRule{
 	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
 	{"internal/platform/auth", formats, "identities are made of nouns"},
 	{"internal/platform/signin", []string{"internal/platform/auth"}, "asks users of pages for their tokens"},
+	{"internal/client/contexts", formats, "keeps how services are reached"},
 	{"internal/client", formats, "speaks the wire"},
+	{"internal/platform/guard", []string{"internal/platform/httpapi"}, "stands before handlers, whatever they do"},
+	{"internal/platform/certificates", nil, "certificates import nothing"},
 	{"internal/platform/metrics", []string{"internal/cluster/events", "internal/model"}, "counts events, whoever writes them"},
 	{"internal/images/updateservice", []string{"internal/cluster/openshift"}, "asks the update service"},
 	{"internal/service/progress", slices.Concat(tables, nouns), "records reports in tables"},
@@ -92,8 +95,8 @@ var allowed = []importRule{
 		"internal/service/orchestrator", slices.Concat([]string{"internal/cluster/lifecycle", "workflows", "activities"}, tables),
 		"the bridge to Temporal",
 	},
-	{"internal/platform/engine", nil, "the embedded servers know no nouns"},
-	{"internal/platform/frontend", nil, "reaches a Temporal frontend"},
+	{"internal/platform/engine", []string{"internal/platform/certificates"}, "the embedded servers know no nouns"},
+	{"internal/platform/frontend", formats, "reaches a Temporal frontend"},
 	{"internal/platform/postgres", nil, "runs a PostgreSQL server"},
 	{"internal/version", nil, "one number"},
 	{"internal/cli/", slices.Concat([]string{"internal/cli/", "internal/cli"}, remote), "commands for users speak the API"},

@@ -59,7 +59,7 @@ func run(ctx context.Context, p *process.Process, line *commands) {
 	_ = store.Migrate(ctx, s.DatabaseURL)
 	s.Temporal, _, _ = frontend.External(p.Env)
 	s.Temporal, _ = frontend.Bundled("", frontend.CertificatesIn(""))
-	_ = s.Temporal.WriteConfig("", s.CodecAddress())
+	_ = s.Temporal.WriteConfig("", s.CodecAddress(), "")
 	_ = s.Run(ctx, func(ctx context.Context) error {
 		_, _, _, _, _ = s.ExternalTemporal(), s.Listen(""), s.Connect(ctx), s.StartWorker(ctx), s.Serve(ctx)
 		s.ServeProbes()

@@ -15,6 +15,7 @@ import (
 	"slipway/internal/client"
 	"slipway/internal/cluster/openshift"
 	"slipway/test/bench/coreos"
+	"slipway/test/built"
 )
 
 const (
@@ -43,7 +44,7 @@ func newService(t *testing.T, l *site, g *gap, r release, system coreos.Artifact
 	t.Helper()
 	s := &service{site: l, env: []string{
 		"RELEASE_IMAGES=" + r.offers(t), "HW_VALIDATOR_REQUIREMENTS=" + requirements,
-		"INSTALLER_IMAGE=" + r.image,
+		"INSTALLER_IMAGE=" + r.image, "AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP,
 		"OS_IMAGES=" + text(
 			t,
 			openshift.OSImages{{OpenShiftVersion: "4.20", CPUArchitecture: "x86_64", URL: system.LiveISO, Version: "420.bench"}},

@@ -15,6 +15,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/sim"
 	"slipway/internal/wire"
+	"slipway/test/built"
 )
 
 const (
@@ -34,7 +35,8 @@ func startService(t *testing.T, l *lan, program string, env ...string) *client.C
 	}})
 	require.NoError(t, err)
 	// The agents under test are not to be replaced by those of the service.
-	env = append(env, "RELEASE_IMAGES="+string(offers), "ENABLE_UPGRADE_AGENT=false")
+	env = append(env, "RELEASE_IMAGES="+string(offers), "ENABLE_UPGRADE_AGENT=false",
+		"AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP) // the network is a namespace of its own
 	l.Start(t, filepath.Join(l.dir, "service.log"), env, program,
 		"up", "--data-dir", filepath.Join(l.dir, "service"), "--listen", serviceAddress, "--temporal-port", "0")
 	transport := &http.Client{Transport: &http.Transport{DialContext: l.Dial}}

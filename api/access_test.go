@@ -1,0 +1,341 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"slipway/api"
+	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
+)
+
+// newPerHost is a service whose hosts and controllers have tokens of their own.
+func newPerHost(t *testing.T) *local {
+	t.Helper()
+	l := newLocal(t, auth.ModeLocal)
+	l.tokens.AgentTokens = auth.PerHost
+	l.tokens.Host = func(ctx context.Context, infraEnvID, hostID uuid.UUID) (auth.HostFacts, error) {
+		a, err := l.store.HostAccess(ctx, infraEnvID, hostID)
+		return auth.HostFacts{
+			Generation: a.Generation, ClusterID: a.ClusterID, Bootstrap: a.Bootstrap, Key: a.TokenKey,
+			Held: a.Status == model.HostInstallingInProgress,
+		}, err
+	}
+	l.tokens.Cluster = func(ctx context.Context, id uuid.UUID) (auth.ClusterFacts, error) {
+		a, err := l.store.ClusterAccess(ctx, id)
+		return auth.ClusterFacts{Attempt: a.Attempt, Open: true}, err
+	}
+	return l
+}
+
+// hostToken is that of a host as it is now.
+func (l *local) hostToken(infraEnvID, hostID uuid.UUID) string {
+	l.t.Helper()
+	h, err := l.store.Host(l.t.Context(), infraEnvID, hostID)
+	require.NoError(l.t, err)
+	token, err := l.tokens.HostToken(h, must(l.store.TokenKey(l.t.Context(), infraEnvID)))
+	require.NoError(l.t, err)
+	return token.Reveal()
+}
+
+// imageToken is what the discovery image of an InfraEnv has for agents.
+func (l *local) imageToken(infraEnvID uuid.UUID) string {
+	l.t.Helper()
+	token, err := l.tokens.AgentToken(must(l.store.InfraEnv(l.t.Context(), infraEnvID)))
+	require.NoError(l.t, err)
+	return token.Reveal()
+}
+
+func (l *local) controllerToken(clusterID uuid.UUID) string {
+	l.t.Helper()
+	a, err := l.store.ClusterAccess(l.t.Context(), clusterID)
+	require.NoError(l.t, err)
+	token, err := l.tokens.ControllerToken(clusterID, a.Attempt)
+	require.NoError(l.t, err)
+	return token.Reveal()
+}
+
+// roles are those of mode local, written out by hand, with the header of each.
+var roles = map[auth.Role]string{
+	"admin": "Authorization", "viewer": "Authorization", "agent": "X-Secret-Key", "registrar": "X-Secret-Key", "controller": "X-Secret-Key",
+}
+
+var inPath = regexp.MustCompile(`/(clusters|infra-envs?|hosts)/([0-9a-f-]{36})`)
+
+// objectsOf are the ids in a path.
+func objectsOf(path string) (o api.Object) {
+	for _, m := range inPath.FindAllStringSubmatch(path, -1) {
+		id := uuid.MustParse(m[2])
+		switch m[1] {
+		case "clusters":
+			o.ClusterID = id
+		case "hosts":
+			o.HostID = id
+		default:
+			o.InfraEnvID = id
+		}
+	}
+	return o
+}
+
+// boundHost is a host of a cluster in any status.
+func (l *local) boundHost(cluster uuid.UUID) (infraEnvID, hostID uuid.UUID) {
+	env := l.infraEnv(uuid.Nil)
+	h := l.host(env.ID)
+	l.changeHost(env.ID, h.ID, func(h *model.Host) {
+		h.Status = model.HostInstallingInProgress
+		if cluster != uuid.Nil {
+			h.ClusterID = &cluster
+		}
+	})
+	return env.ID, h.ID
+}
+
+// ownToken is a credential of a role for the very objects that a request is about.
+func (l *local) ownToken(w *fixture, role auth.Role, o api.Object) string {
+	switch role {
+	case auth.RoleAdmin, auth.RoleViewer:
+		return l.token(auth.Grant{Scheme: auth.SchemeUser, Name: "ann", ReadOnly: role == auth.RoleViewer})
+	case auth.RoleController:
+		if o.ClusterID == uuid.Nil && o.HostID != uuid.Nil {
+			o.ClusterID = deref(must(l.store.Host(l.t.Context(), o.InfraEnvID, o.HostID)).ClusterID)
+		}
+		if o.ClusterID == uuid.Nil {
+			o.ClusterID = w.defined()
+		}
+		return l.controllerToken(o.ClusterID)
+	}
+	if o.InfraEnvID == uuid.Nil {
+		o.InfraEnvID, o.HostID = l.boundHost(o.ClusterID)
+	}
+	if role == auth.RoleRegistrar {
+		return l.imageToken(o.InfraEnvID)
+	}
+	if o.HostID == uuid.Nil {
+		o.HostID = w.host(o.InfraEnvID).ID
+	}
+	return l.hostToken(o.InfraEnvID, o.HostID)
+}
+
+// Each operation is asked by each role, about objects of its own. A cell that is not in the table is refused, and one that is in it
+// is not refused for its role.
+func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
+	t.Parallel()
+	l := newPerHost(t)
+	w := &fixture{l.service}
+	table := exercises()
+	for id, e := range ownExercises {
+		table[id] = e
+	}
+	table["listOSImages"] = exercise{ok: func(*fixture) call { return get("/api/slipway/v1/os-images") }}
+	operations, err := api.Operations()
+	require.NoError(t, err)
+	tried, denied := 0, 0
+	for _, o := range operations {
+		e, known := table[o.ID]
+		if !known {
+			e, known = table[strings.ToLower(o.ID[:1])+o.ID[1:]]
+		}
+		require.True(t, known, "%s has no exercise", o.ID)
+		allowed := api.Allowed(o.ID)
+		require.NotEmpty(t, allowed, "%s has no row", o.ID)
+		for role, header := range roles {
+			c := e.ok(w)
+			token := l.ownToken(w, role, objectsOf(c.path))
+			if o := objectsOf(c.path); role == auth.RoleRegistrar && o.HostID != uuid.Nil { // one that it may speak for
+				l.changeHost(o.InfraEnvID, o.HostID, func(h *model.Host) { h.Status = model.HostReclaiming })
+			}
+			r := l.closed.send(c.method, c.path, c.body, append(c.headers, header, token)...)
+			tried++
+			if slices.Contains(allowed, role) {
+				require.NotEqual(t, http.StatusUnauthorized, r.status, "%s as %s: %s", o.ID, role, r.body)
+				require.NotContains(t, string(r.body), "for "+o.ID, "%s as %s", o.ID, role)
+				continue
+			}
+			denied++
+			require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, r.status, "%s as %s: %s", o.ID, role, r.body)
+		}
+	}
+	t.Logf("cells tried %d, denied %d, unexpected 0", tried, denied)
+	require.Equal(t, len(operations)*len(roles), tried)
+}
+
+// The attacks of reviews/security.md 3 and 4: a token of a pool environment whose other host is in another cluster.
+func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
+	t.Parallel()
+	l := newPerHost(t)
+	w := &fixture{l.service}
+	a, b := w.installed(), w.at(model.ClusterInstalling)
+	pool := l.infraEnv(uuid.Nil)
+	inA, inB := l.host(pool.ID), l.host(pool.ID)
+	l.changeHost(pool.ID, inA.ID, func(h *model.Host) { h.ClusterID = &a })
+	l.changeHost(pool.ID, inB.ID, func(h *model.Host) { h.ClusterID = &b; h.Bootstrap = true })
+	w.put(b, "bootstrap.ign", []byte(ignition))
+	w.put(b, "kubeadmin-password", []byte("hunter2"))
+	ofB := []string{"X-Secret-Key", l.hostToken(pool.ID, inB.ID)}
+	for path, status := range map[string]int{
+		clusterPath(b):                                                                http.StatusOK,
+		clusterPath(b) + "/hosts":                                                     http.StatusOK,
+		hostPath(pool.ID, inB.ID) + "/instructions":                                   http.StatusOK,
+		clusterPath(b) + "/downloads/files?file_name=bootstrap.ign":                   http.StatusOK, // its host bootstraps
+		clusterPath(a):                                                                http.StatusNotFound,
+		clusterPath(a) + "/hosts":                                                     http.StatusNotFound,
+		clusterPath(a) + "/downloads/files?file_name=bootstrap.ign":                   http.StatusNotFound,
+		hostPath(pool.ID, inA.ID) + "/instructions":                                   http.StatusNotFound,
+		envPath(pool.ID) + "/downloads/files?file_name=discovery.ign":                 http.StatusForbidden,
+		clusterPath(b) + "/downloads/credentials?file_name=kubeadmin-password":        http.StatusForbidden,
+		clusterPath(b) + "/downloads/credentials?file_name=kubeconfig-noingress":      http.StatusForbidden,
+		clusterPath(b) + "/downloads/files?file_name=master.ign":                      http.StatusForbidden,
+		clusterPath(b) + "/downloads/files?file_name=install-config.yaml":             http.StatusForbidden,
+		clusterPath(b) + "/monitored-operators":                                       http.StatusForbidden,
+		"/v2/infra-env/" + pool.ID.String() + hostsOf(inA.ID) + "/downloads/ignition": http.StatusNotFound,
+	} {
+		r := l.closed.send(http.MethodGet, path, nil, ofB...)
+		require.Equal(t, status, r.status, "%s: %s", path, r.body)
+	}
+	other := map[string]any{"host_id": inA.ID}
+	require.Equal(t, http.StatusForbidden, l.closed.send(http.MethodPost, envPath(pool.ID)+"/hosts", other, ofB...).status, "as another host")
+	body, kind := form(t, "upfile", "logs")
+	r := l.closed.send(http.MethodPost, clusterPath(b)+"/logs?logs_type=controller", body, "Content-Type", kind, "X-Secret-Key", ofB[1])
+	require.Equal(t, http.StatusForbidden, r.status)
+
+	// The host that bootstraps sees masters of its cluster join, and no others.
+	third := l.host(pool.ID)
+	progress := map[string]any{"current_stage": "Configuring"}
+	require.Equal(t, http.StatusNotFound,
+		l.closed.send(http.MethodPut, hostPath(pool.ID, third.ID)+"/progress", progress, ofB...).status)
+	l.changeHost(pool.ID, third.ID, func(h *model.Host) { h.ClusterID = &b })
+	require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
+		l.closed.send(http.MethodPut, hostPath(pool.ID, third.ID)+"/progress", progress, ofB...).status)
+
+	// What is on the image registers, and nothing else.
+	image := []string{"X-Secret-Key", l.imageToken(pool.ID)}
+	for _, path := range []string{
+		clusterPath(b), clusterPath(b) + "/hosts", envPath(pool.ID), envPath(pool.ID) + "/hosts", hostPath(pool.ID, inB.ID) + "/instructions",
+		clusterPath(a) + "/downloads/credentials?file_name=kubeadmin-password",
+	} {
+		require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden},
+			l.closed.send(http.MethodGet, path, nil, image...).status, path)
+	}
+	// That of the v2 API is none where hosts have tokens of their own.
+	old := []string{"X-Secret-Key", l.token(auth.Grant{InfraEnvID: pool.ID})}
+	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodPost, envPath(pool.ID)+"/hosts", other, old...).status)
+	require.Equal(t, http.StatusUnauthorized, l.closed.send(http.MethodGet, clusterPath(b), nil, old...).status)
+}
+
+func TestTokensOfHostsEnd(t *testing.T) {
+	t.Parallel()
+	l := newPerHost(t)
+	now := time.Now()
+	l.tokens.Now = func() time.Time { return now }
+	e := l.infraEnv(uuid.Nil)
+	id := uuid.New()
+	register := func() []string {
+		body := map[string]any{"host_id": id}
+		r := l.closed.want(http.StatusCreated, http.MethodPost, envPath(e.ID)+"/hosts", body, "X-Secret-Key", l.imageToken(e.ID))
+		require.NotEmpty(t, r.header.Get("Slipway-Token"))
+		return []string{"X-Secret-Key", r.header.Get("Slipway-Token")}
+	}
+	poll := hostPath(e.ID, id) + "/instructions"
+	first := register()
+	require.Empty(t, l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).header.Get("Slipway-Token"))
+	now = now.Add(2 * time.Hour)
+	renewed := l.closed.want(http.StatusOK, http.MethodGet, poll, nil, first...).header.Get("Slipway-Token")
+	require.NotEmpty(t, renewed, "an old one is renewed by a poll")
+	now = now.Add(23 * time.Hour)
+	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, first...).message(http.StatusUnauthorized), "has expired")
+	l.closed.want(http.StatusOK, http.MethodGet, poll, nil, "X-Secret-Key", renewed)
+
+	second := register()
+	refused := l.closed.send(http.MethodGet, poll, nil, "X-Secret-Key", renewed).message(http.StatusUnauthorized)
+	require.Contains(t, refused, "has registered again")
+	image := l.imageToken(e.ID)
+	l.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil)
+	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, second...).message(http.StatusUnauthorized), "was replaced")
+	require.Equal(t, http.StatusUnauthorized,
+		l.closed.send(http.MethodPost, envPath(e.ID)+"/hosts", map[string]any{"host_id": id}, "X-Secret-Key", image).status)
+	l.changeHost(e.ID, id, func(h *model.Host) { h.Status = model.HostInstallingInProgress })
+	l.closed.want(http.StatusOK, http.MethodGet, poll, nil, second...) // an installation outlives the rotation
+	l.changeHost(e.ID, id, func(h *model.Host) { h.Status = model.HostKnownUnbound })
+	third := register()
+	l.want(http.StatusNoContent, http.MethodDelete, hostPath(e.ID, id), nil)
+	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, third...).message(http.StatusUnauthorized), "there is no host")
+}
+
+// The attack of reviews/security.md 16, and what a controller may say of its own cluster.
+func TestControllersSpeakOfTheirClusterOnly(t *testing.T) {
+	t.Parallel()
+	l := newPerHost(t)
+	w := &fixture{l.service}
+	own, other := w.at(model.ClusterInstalling), w.at(model.ClusterInstalling)
+	env, host := l.boundHost(own)
+	mine := l.readHost(env, host)
+	env, host = l.boundHost(other)
+	theirs := l.readHost(env, host)
+	token := []string{"X-Secret-Key", l.controllerToken(own)}
+	event := func(cluster, host uuid.UUID, env uuid.UUID, name string) int {
+		return l.closed.send(http.MethodPost, "/v2/events", map[string]any{
+			"cluster_id": cluster, "host_id": host, "infra_env_id": env, "name": name,
+			"event_time": "2026-11-21T08:00:00.000Z", "message": "hello", "severity": "info",
+		}, token...).status
+	}
+	require.Equal(t, http.StatusCreated, event(own, mine.ID, mine.InfraEnvID, "reboots_for_node"))
+	require.Equal(t, http.StatusNotFound, event(own, theirs.ID, theirs.InfraEnvID, "reboots_for_node"))
+	require.Equal(t, http.StatusNotFound, event(other, theirs.ID, theirs.InfraEnvID, "reboots_for_node"))
+	require.Equal(t, http.StatusBadRequest, event(own, mine.ID, mine.InfraEnvID, "disk_is_failing"))
+	progress := map[string]any{"current_stage": "Joined"}
+	require.Equal(t, http.StatusNotFound,
+		l.closed.send(http.MethodPut, hostPath(theirs.InfraEnvID, theirs.ID)+"/progress", progress, token...).status)
+	l.closed.want(http.StatusOK, http.MethodGet, clusterPath(own), nil, token...)
+	require.Equal(t, http.StatusNotFound, l.closed.send(http.MethodGet, clusterPath(other), nil, token...).status)
+
+	// Another installation of the cluster has another controller.
+	_, err := l.store.UpdateCluster(t.Context(), own, func(c *model.Cluster, _ *store.Tx) error {
+		c.InstallAttempt++
+		return nil
+	})
+	require.NoError(t, err)
+	require.Contains(t, l.closed.send(http.MethodGet, clusterPath(own), nil, token...).message(http.StatusUnauthorized), "is over")
+}
+
+func TestMachinesAndViewersSeeNoPasswordsOfAClusterOrHost(t *testing.T) {
+	t.Parallel()
+	l := newPerHost(t)
+	w := &fixture{l.service}
+	id := w.at(model.ClusterInstalling)
+	h := l.readHost(l.boundHost(id))
+	w.changeCluster(id, func(c *model.Cluster) {
+		c.InstallConfigOverride = `{"platform":{"baremetal":{"hosts":[{"bmc":{"password":"hunter2"}}]}}}`
+		c.Proxy.HTTP = "http://ann:hunter2@proxy.example.com:3128"
+	})
+	w.changeHost(h.InfraEnvID, h.ID, func(h *model.Host) { h.IgnitionConfigOverrides = `{"passwordHash":"hunter2"}` })
+	for role, header := range roles {
+		if role == auth.RoleRegistrar {
+			continue
+		}
+		token := l.ownToken(w, role, api.Object{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
+		for _, path := range []string{clusterPath(id), clusterPath(id) + "?exclude-hosts=true", clusterPath(id) + "/hosts"} {
+			r := l.closed.want(http.StatusOK, http.MethodGet, path, nil, header, token)
+			shown := strings.Contains(string(r.body), "hunter2")
+			require.Equal(t, role == auth.RoleAdmin, shown, "%s as %s", path, role)
+		}
+	}
+}
+
+func hostsOf(id uuid.UUID) string { return "/hosts/" + id.String() }
+
+func deref(id *uuid.UUID) uuid.UUID {
+	if id == nil {
+		return uuid.Nil
+	}
+	return *id
+}

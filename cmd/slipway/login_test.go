@@ -1,0 +1,95 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/client/contexts"
+	"slipway/internal/platform/certificates"
+)
+
+// The attack of reviews/security.md 1: a service started with nothing but a folder takes no caller.
+func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	dir, home := dataFolder(t), t.TempDir()
+	c := start(t, nil, "up", "--data-dir", dir)
+	api := c.api(t)
+	require.True(t, strings.HasPrefix(api, "https://127.0.0.1:"), api)
+
+	for _, path := range []string{
+		"/api/assisted-install/v2/clusters", "/api/assisted-install/v2/infra-envs", "/api/assisted-install/v2/events", "/temporal/",
+		"/temporal-codec/decode", "/api/slipway/v1/os-images",
+	} {
+		code, answer := get(t, api+path)
+		require.Contains(t, []int{http.StatusUnauthorized, http.StatusMethodNotAllowed}, code, "%s: %s", path, answer)
+	}
+	plain, err := http.Get(strings.Replace(api, "https://", "http://", 1) + "/health")
+	require.NoError(t, err)
+	defer plain.Body.Close()
+	require.Equal(t, http.StatusBadRequest, plain.StatusCode, "nothing is served in clear")
+
+	file, err := contexts.Read(filepath.Join(dir, contexts.AdminFile))
+	require.NoError(t, err)
+	admin, found := file.ByName("")
+	require.True(t, found)
+	require.Equal(t, api, admin.Server)
+	require.Equal(t, 1, strings.Count(c.said(), admin.Token), "shown once")
+	for _, name := range []string{contexts.AdminFile, "token.key", "keys", "tls/ca.key", "tls/server.key"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Zero(t, info.Mode().Perm()&0o077, name)
+	}
+	require.NotContains(t, c.stderr.String(), admin.Token)
+
+	// On this machine nothing has to be said; elsewhere address, fingerprint and token do.
+	here := []string{"SLIPWAY_DATA_DIR=" + dir, "HOME=" + home, "XDG_CONFIG_HOME=" + home}
+	out, complaints, code := ran(t, here, "cluster", "list")
+	require.Zero(t, code, complaints)
+	require.Contains(t, out, "NAME")
+	elsewhere := []string{"SLIPWAY_DATA_DIR=" + t.TempDir(), "HOME=" + home, "XDG_CONFIG_HOME=" + home}
+	_, complaints, code = ran(t, elsewhere, "cluster", "list", "--url", api)
+	require.Equal(t, 5, code)
+	require.Contains(t, complaints, "certificate signed by unknown authority")
+
+	authority, err := certificates.ParseCertificate(admin.Authority)
+	require.NoError(t, err)
+	fingerprint := fmt.Sprintf("%x", sha256.Sum256(authority.Raw))
+	require.Contains(t, c.said(), "slipway login "+api+" --fingerprint "+fingerprint)
+	withToken := slices.Concat(elsewhere, []string{"SLIPWAY_TOKEN=" + admin.Token})
+	_, complaints, code = ran(t, withToken, "login", api, "--fingerprint", strings.Repeat("ab", 32))
+	require.NotZero(t, code)
+	require.Contains(t, complaints, "require an authority with the fingerprint abab")
+	_, complaints, code = ran(t, append(elsewhere, "SLIPWAY_TOKEN=wrong"), "login", api, "--fingerprint", fingerprint)
+	require.NotZero(t, code)
+	require.Contains(t, complaints, "require a token that this service trusts")
+	out, complaints, code = ran(t, withToken, "login", api, "--fingerprint", fingerprint, "--name", "lab")
+	require.Zero(t, code, complaints)
+	require.Contains(t, out, "context lab of "+filepath.Join(home, "slipway", "config"))
+	_, complaints, code = ran(t, elsewhere, "cluster", "list")
+	require.Zero(t, code, complaints)
+	out, _, _ = ran(t, elsewhere, "context", "list")
+	require.Regexp(t, `lab +https://127\.0\.0\.1:\d+ +current`, out)
+	_, _, code = ran(t, elsewhere, "context", "delete", "lab")
+	require.Zero(t, code)
+	_, _, code = ran(t, elsewhere, "cluster", "list", "--url", api)
+	require.Equal(t, 5, code)
+}
+
+func TestServiceThatIsOpenSaysSo(t *testing.T) {
+	t.Parallel()
+	needPostgres(t)
+	dir := dataFolder(t)
+	c := start(t, []string{"AUTH_TYPE=none", "SLIPWAY_LISTEN=0.0.0.0:0", "SLIPWAY_BASE_URL=https://127.0.0.1:1"},
+		"up", "--data-dir", dir, "--insecure-open")
+	require.Contains(t, c.stderr.String(), "level=WARN msg=\"authentication is off: whoever reaches 0.0.0.0:0 has all clusters")
+	require.NotContains(t, c.said(), "token of the administrator")
+}

@@ -1,0 +1,245 @@
+package service
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
+	"slipway/internal/platform/certificates"
+	"slipway/internal/platform/guard"
+)
+
+// Listen opens the listener of the API, and takes the base URL from it where none is given.
+func (s *Service) Listen(address string) error {
+	if err := s.mayListen(address); err != nil {
+		return err
+	}
+	security, err := s.security(address)
+	if err != nil {
+		return err
+	}
+	if s.names, err = s.ownNames(address); err != nil {
+		return err
+	}
+	if s.server, err = process.Listen(address, security, s.logger, s.Shutdown.Fail); err != nil {
+		return err
+	}
+	if s.options.BaseURL == "" {
+		s.options.BaseURL = s.scheme() + "://" + reachable(s.server.Address())
+	}
+	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
+	return nil
+}
+
+// ListenPlain opens the listener of a part that serves probes only.
+func (s *Service) ListenPlain(address string) error {
+	var err error
+	if s.serviceCA, err = readCertificates(s.options.ServiceCA); err != nil {
+		return fmt.Errorf("read --service-ca: %w", err)
+	}
+	if s.serviceCA == "" && !s.options.PlainHTTP && s.options.TLSCert == "" {
+		// That of an API with the same data folder.
+		own, err := os.ReadFile(filepath.Join(s.certificates(), certificates.AuthorityFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read the authority of the service: %w", err)
+		}
+		s.serviceCA = string(own)
+	}
+	if s.server, err = process.Listen(address, nil, s.logger, s.Shutdown.Fail); err != nil {
+		return err
+	}
+	if s.options.BaseURL == "" {
+		s.options.BaseURL = "http://" + s.server.Address()
+	}
+	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
+	return nil
+}
+
+// mayListen refuses to open a service without authentication to a network by accident.
+func (s *Service) mayListen(address string) error {
+	if !s.identity.Open() {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("read --listen: %w", err)
+	}
+	ip, err := netip.ParseAddr(host)
+	if host == "localhost" || err == nil && ip.IsLoopback() {
+		return nil
+	}
+	if !s.options.InsecureOpen {
+		return fmt.Errorf("AUTH_TYPE=none serves everybody: require an address of loopback, or --insecure-open, found --listen %s", address)
+	}
+	warning := "off: whoever reaches " + address +
+		" has all clusters, their passwords and the disks of all hosts (AUTH_TYPE=none, --insecure-open)"
+	s.logger.Warn("authentication is "+warning, "listen", address)
+	s.checks = append(s.checks, process.Check{Name: "authentication", Warning: warning})
+	return nil
+}
+
+// security is how the listener speaks HTTPS; nil: it does not.
+func (s *Service) security(address string) (*tls.Config, error) {
+	o := s.options
+	var err error
+	if s.serviceCA, err = readCertificates(o.ServiceCA); err != nil {
+		return nil, fmt.Errorf("read --service-ca: %w", err)
+	}
+	given, err := s.baseURL()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.PlainHTTP && (o.TLSCert != "" || o.TLSKey != ""):
+		return nil, errors.New("--plain-http: require neither --tls-cert nor --tls-key with it, found both kinds")
+	case o.PlainHTTP:
+		return nil, nil
+	case given.Scheme == "http":
+		return nil, fmt.Errorf("--base-url: require https:// where the listener speaks HTTPS, or --plain-http, found %q", o.BaseURL)
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return nil, errors.New("require both --tls-cert and --tls-key, found one")
+	case o.TLSCert != "":
+		return certificates.Files{Certificate: o.TLSCert, Key: o.TLSKey}.Server(s.logger)
+	}
+	names, err := namesOf(address, given.Hostname())
+	if err != nil {
+		return nil, err
+	}
+	own, err := certificates.OpenOwn(s.certificates(), names, s.process.Now)
+	if err != nil {
+		return nil, err
+	}
+	if s.serviceCA == "" {
+		s.serviceCA = own.Authority()
+	}
+	s.background("certificates", own.Keep(s.logger))
+	return own.Files().Server(s.logger)
+}
+
+// ownNames are all by which requests may call the service.
+func (s *Service) ownNames(address string) ([]string, error) {
+	base, err := s.baseURL()
+	if err != nil {
+		return nil, err
+	}
+	names, err := namesOf(address, base.Hostname())
+	if err != nil {
+		return nil, err
+	}
+	if images := s.options.ImageServiceURL; images != "" {
+		u, err := settings.WebAddress("IMAGE_SERVICE_BASE_URL", images)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, u.Hostname())
+	}
+	return append(names, s.options.AllowedHosts...), nil
+}
+
+// guard is what stands before all handlers. Pages of the base URL may ask for changes: a proxy that ends TLS changes what their
+// requests call the service.
+func (s *Service) guard() guard.Options {
+	return guard.Options{
+		Names: s.names, Origins: append([]string{origin(s.options.BaseURL)}, s.options.AllowedOrigins...), Log: s.logger, Now: s.process.Now,
+	}
+}
+
+// origin is the part of an address that browsers name a site by.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// certificates is the folder of the service's own authority.
+func (s *Service) certificates() string { return filepath.Join(s.options.DataDir, "tls") }
+
+// scheme is how the listener is reached.
+func (s *Service) scheme() string {
+	if s.options.PlainHTTP {
+		return "http"
+	}
+	return "https"
+}
+
+// baseURL reads the address that was given; it is empty without.
+func (s *Service) baseURL() (*url.URL, error) {
+	if s.options.BaseURL == "" {
+		return &url.URL{}, nil
+	}
+	return settings.WebAddress("--base-url", s.options.BaseURL)
+}
+
+// namesOf are those that the certificate of a listener is for: that of the base URL, the listener's own, and those by which the
+// machine finds itself.
+func namesOf(listen, base string) ([]string, error) {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, fmt.Errorf("read --listen: %w", err)
+	}
+	names := []string{base, host}
+	if own, err := os.Hostname(); err == nil {
+		names = append(names, own)
+	}
+	names = append(names, "localhost", "127.0.0.1", "::1")
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		names = append(names, addresses()...)
+	}
+	var out []string
+	for _, name := range names {
+		ip, err := netip.ParseAddr(name)
+		if name == "" || err == nil && ip.IsUnspecified() || slices.Contains(out, name) {
+			continue
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// addresses are those of this machine, without those that need a zone.
+func addresses() (out []string) {
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	for _, a := range list {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil && !prefix.Addr().IsLinkLocalUnicast() {
+			out = append(out, prefix.Addr().String())
+		}
+	}
+	return out
+}
+
+// reachable replaces the address of all interfaces by that of the machine's default route.
+func reachable(listener string) string {
+	host, port, err := net.SplitHostPort(listener)
+	if err != nil {
+		return listener
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsUnspecified() {
+		return listener
+	}
+	// A connected socket of UDP sends nothing: it shows which address would be used (an address of RFC 5737).
+	c, err := net.Dial("udp", "192.0.2.1:9")
+	if err != nil {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	defer func() { _ = c.Close() }()
+	own, _, err := net.SplitHostPort(c.LocalAddr().String())
+	if err != nil {
+		return listener
+	}
+	return net.JoinHostPort(own, port)
+}

@@ -1,0 +1,73 @@
+package certificates
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// Files are the paths of a certificate, with those that signed it behind it, and of its key, both PEM.
+type Files struct{ Certificate, Key string }
+
+// Server returns the settings of a listener with this certificate. Files that change are read again at the next connection;
+// while they do not belong together, the certificate before is sent.
+func (f Files) Server(log *slog.Logger) (*tls.Config, error) {
+	s := &source{files: f, log: log}
+	if _, err := s.get(nil); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.get}, nil
+}
+
+// source is a certificate that may be replaced on disk.
+type source struct {
+	files Files
+	log   *slog.Logger
+
+	mu      sync.Mutex
+	seen    [2]stamp
+	current *tls.Certificate
+}
+
+// stamp is what changes with a file.
+type stamp struct {
+	size     int64
+	modified time.Time
+}
+
+func (s *source) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stamps, err := s.stamps()
+	if err == nil && s.current != nil && stamps == s.seen {
+		return s.current, nil
+	}
+	var loaded tls.Certificate
+	if err == nil {
+		loaded, err = tls.LoadX509KeyPair(s.files.Certificate, s.files.Key)
+	}
+	switch {
+	case err == nil:
+		s.current, s.seen = &loaded, stamps
+	case s.current == nil:
+		return nil, fmt.Errorf("read the certificate %s and its key: %w", s.files.Certificate, err)
+	case stamps != s.seen:
+		s.seen = stamps
+		s.log.Warn("certificate not read again; the one before is sent", "file", s.files.Certificate, "error", err)
+	}
+	return s.current, nil
+}
+
+func (s *source) stamps() (out [2]stamp, err error) {
+	for i, path := range []string{s.files.Certificate, s.files.Key} {
+		info, err := os.Stat(path)
+		if err != nil {
+			return out, err
+		}
+		out[i] = stamp{info.Size(), info.ModTime()}
+	}
+	return out, nil
+}
