@@ -126,9 +126,12 @@ test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, 
 smoke-temporal: programs ## the same, for a minute: one retry in the web UI, where Chromium can be had
 	@$(MAKE) --no-print-directory run-smoke-temporal
 
-.PHONY: test-reviews
+.PHONY: test-reviews attack
 test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
 	$(NICE) $(GO) run ./test/reviews
+
+attack: programs ## the attacks of the security review: tried, and refused
+	$(NICE) $(GO) run ./test/reviews -only attack
 
 test-twin: programs ## recorded requests and answers of the existing service, compared with those of the built binary
 	@$(MAKE) --no-print-directory run-twin

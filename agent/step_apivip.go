@@ -31,7 +31,6 @@ const (
 var keptFiles = []string{
 	"/etc/kubernetes/manifests/coredns.yaml", "/etc/kubernetes/manifests/keepalived.yaml",
 	"/etc/kubernetes/static-pod-resources/coredns.yaml", "/etc/kubernetes/static-pod-resources/keepalived.yaml",
-	"/etc/kubernetes/kubeconfig",
 }
 
 // apiVIPConnectivity fetches the configuration a host of an existing cluster gets, and

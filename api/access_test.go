@@ -339,3 +339,30 @@ func deref(id *uuid.UUID) uuid.UUID {
 	}
 	return *id
 }
+
+// The attack of reviews/security.md 14.
+func TestSignedAddressesOfAnInfraEnvEndWithItsKey(t *testing.T) {
+	t.Parallel()
+	l := newPerHost(t)
+	e := l.infraEnv(uuid.Nil)
+	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
+	address := l.closed.presigned(envPath(e.ID)+"/downloads/files-presigned?file_name=discovery.ign", user...)
+	require.Equal(t, http.StatusOK, l.closed.follow(address).status)
+	l.closed.want(http.StatusNoContent, http.MethodPost, envPath(e.ID)+"/regenerate-signing-key", nil, user...)
+	require.Equal(t, http.StatusUnauthorized, l.closed.follow(address).status)
+}
+
+// The attack of reviews/security.md 18.
+func TestImagesOfUsersComeOverHTTPS(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(*api.Options) {})
+	e := s.infraEnv(uuid.Nil)
+	path := hostPath(e.ID, s.host(e.ID).ID) + "/installer-args"
+	args := func(list ...string) map[string]any { return map[string]any{"args": list} }
+	for _, list := range [][]string{
+		{"--image-url", "http://192.0.2.1/rhcos.raw"}, {"--image-url=ftp://192.0.2.1/x"}, {"--image-url", "https://"},
+	} {
+		require.Contains(t, s.send(http.MethodPatch, path, args(list...)).reason(http.StatusBadRequest), "begins with https://")
+	}
+	s.want(http.StatusCreated, http.MethodPatch, path, args("--image-url", "https://192.0.2.1/rhcos.raw", "--append-karg", "nosmt"))
+}

@@ -2,15 +2,12 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
-	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -28,9 +25,6 @@ type clusterView struct {
 	redacted bool
 }
 
-// redact reports whether secrets are left out for a caller: machines need none, and viewers are not to have any.
-func redact(r *http.Request) bool { return callerOf(r).Role != auth.RoleAdmin }
-
 // toWire maps a cluster to its format in the API.
 func (v clusterView) toWire() wire.Cluster {
 	out := clusterIdentity(v.cluster)
@@ -43,19 +37,10 @@ func (v clusterView) toWire() wire.Cluster {
 	out.Hosts = []wire.Host{} // see wholeCluster
 	out.MonitoredOperators = operatorsToWire(v.cluster, v.operators)
 	if v.redacted {
-		out.InstallConfigOverrides = ""
+		out.InstallConfigOverrides = redactedJSON(out.InstallConfigOverrides)
 		out.HTTPProxy, out.HTTPSProxy = withoutPassword(out.HTTPProxy), withoutPassword(out.HTTPSProxy)
 	}
 	return out
-}
-
-// withoutPassword replaces the password of an address.
-func withoutPassword(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
-		return address
-	}
-	return u.Redacted()
 }
 
 func clusterIdentity(c *model.Cluster) wire.Cluster {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/google/uuid"
@@ -50,12 +51,30 @@ func checkWriterArgs(args []string) error {
 		if inline && !takesValue {
 			return model.Invalidf("args: require no value for %s, found %q", name, value)
 		}
-		if inline || !takesValue {
+		if !takesValue {
 			continue
 		}
-		if i++; i == len(args) || strings.HasPrefix(args[i], "-") {
-			return model.Invalidf("args: require a value after %s, found none", name)
+		if !inline {
+			if i++; i == len(args) || strings.HasPrefix(args[i], "-") {
+				return model.Invalidf("args: require a value after %s, found none", name)
+			}
+			value = args[i]
 		}
+		if err := checkWriterValue(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWriterValue refuses an image that others on the network could replace on its way: images of RHCOS have no signatures beside
+// them (mirror.openshift.com), so that the disk is written with --insecure, and the connection proves the image.
+func checkWriterValue(name, value string) error {
+	if name != "--image-url" {
+		return nil
+	}
+	if u, err := url.Parse(value); err != nil || u.Scheme != "https" || u.Host == "" {
+		return model.Invalidf("args: require an address that begins with https:// after %s, found %q", name, value)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/lifecycle"
@@ -34,6 +37,17 @@ const (
 
 func (s *server) addresses() auth.Addresses { return auth.Addresses{Key: s.SigningKey, Now: s.Now} }
 
+// addressesOf are those of an InfraEnv: they end with its signing key.
+func (s *server) addressesOf(ctx context.Context, infraEnvID uuid.UUID) (auth.Addresses, error) {
+	key, err := s.Store.TokenKey(ctx, infraEnvID)
+	if err != nil {
+		return auth.Addresses{}, err
+	}
+	sum := hmac.New(sha256.New, s.SigningKey)
+	sum.Write([]byte(key.Reveal()))
+	return auth.Addresses{Key: sum.Sum(nil), Now: s.Now}, nil
+}
+
 // signedAddress is what is signed of an address: the path and all parameters, sorted. A
 // MAC address may be added, because only the machine that boots knows it.
 func signedAddress(path string, query url.Values) string {
@@ -51,19 +65,24 @@ func (s *server) checkSignature(r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return errors.New("require a download")
 	}
-	query := r.URL.Query()
-	return s.addresses().Verify(signedAddress(r.URL.Path, query), query.Get(signatureParam))
+	query, signer := r.URL.Query(), s.addresses()
+	if id, err := uuid.Parse(chi.URLParam(r, "infra_env_id")); err == nil {
+		if signer, err = s.addressesOf(r.Context(), id); err != nil {
+			return err
+		}
+	}
+	return signer.Verify(signedAddress(r.URL.Path, query), query.Get(signatureParam))
 }
 
 // signed makes an address below BasePath that opens itself for a while.
-func (s *server) signed(good time.Duration, path string, query url.Values) (wire.PresignedURL, error) {
+func (s *server) signed(by auth.Addresses, good time.Duration, path string, query url.Values) (wire.PresignedURL, error) {
 	for name := range query {
 		if query.Get(name) == "" {
 			query.Del(name)
 		}
 	}
 	expires := s.Now().Add(good).UTC().Truncate(time.Second)
-	signature, err := s.addresses().Sign(signedAddress(BasePath+path, query), expires)
+	signature, err := by.Sign(signedAddress(BasePath+path, query), expires)
 	if err != nil {
 		return wire.PresignedURL{}, err
 	}
@@ -78,10 +97,11 @@ func (s *server) GetInfraEnvPresignedFileURL(
 	id uuid.UUID,
 	params wire.GetInfraEnvPresignedFileURLParams,
 ) error {
-	if _, err := s.Store.InfraEnv(r.Context(), id); err != nil {
+	signer, err := s.addressesOf(r.Context(), id)
+	if err != nil {
 		return err
 	}
-	address, err := s.signed(signedForBoot, "/v2/infra-envs/"+id.String()+"/downloads/files", url.Values{
+	address, err := s.signed(signer, signedForBoot, "/v2/infra-envs/"+id.String()+"/downloads/files", url.Values{
 		"file_name": {string(params.FileName)}, "ipxe_script_type": {string(params.IpxeScriptType)},
 	})
 	if err != nil {
@@ -105,6 +125,7 @@ func (s *server) V2GetPresignedForClusterCredentials(
 		return err
 	}
 	address, err := s.signed(
+		s.addresses(),
 		signedFor,
 		"/v2/clusters/"+id.String()+"/downloads/credentials",
 		url.Values{"file_name": {string(params.FileName)}},
@@ -127,7 +148,7 @@ func (s *server) V2GetPresignedForClusterFiles(
 	if err != nil {
 		return err
 	}
-	address, err := s.signed(signedFor, "/v2/clusters/"+id.String()+path, query)
+	address, err := s.signed(s.addresses(), signedFor, "/v2/clusters/"+id.String()+path, query)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,12 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	certv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"slipway/internal/model"
 )
 
 // Identities of kubelets and of what they are before they have one
@@ -26,10 +30,11 @@ const (
 type request struct {
 	csr  *certv1.CertificateSigningRequest
 	x509 *x509.CertificateRequest
-	name string // of the node it is for
-	host *Host  // of that name; nil if there is none
-	// joined: a node of that name is ready.
-	joined bool
+	name string       // of the node it is for
+	host *Host        // of that name; nil if there is none
+	node *corev1.Node // of that name; nil if there is none
+	// others are the addresses that other hosts claim, and the virtual ones of the cluster.
+	others map[netip.Addr]string
 }
 
 // rule returns the reason not to approve a request, nil if it may be approved.
@@ -39,7 +44,7 @@ type rule func(request) error
 // is approved when all hold.
 var rulesOf = map[string][]rule{
 	certv1.KubeAPIServerClientKubeletSignerName: {
-		bootstrapperAsks, nodeSubject, hostExists, usagesAre(certv1.UsageClientAuth), noAlternativeNames, notJoined,
+		bootstrapperAsks, nodeSubject, hostExists, usagesAre(certv1.UsageClientAuth), noAlternativeNames, aboutToJoin, notJoined,
 	},
 	certv1.KubeletServingSignerName: {
 		nodeAsks, nodeSubject, hostExists, usagesAre(certv1.UsageServerAuth), ownAlternativeNames,
@@ -59,8 +64,11 @@ func evaluate(csr *certv1.CertificateSigningRequest, s State) error {
 	r := request{csr: csr, x509: parsed, name: strings.TrimPrefix(parsed.Subject.CommonName, nodePrefix)}
 	r.host = hostNamed(r.name, s)
 	for i := range s.Nodes {
-		r.joined = r.joined || s.Nodes[i].Name == r.name && ready(&s.Nodes[i])
+		if s.Nodes[i].Name == r.name {
+			r.node = &s.Nodes[i]
+		}
 	}
+	r.others = claimedByOthers(r.name, s)
 	for _, broken := range rules {
 		if err := broken(r); err != nil {
 			return err
@@ -114,9 +122,42 @@ func nodeSubject(r request) error {
 	return nil
 }
 
+// claimedByOthers are the addresses that a node may not have: those of other hosts, and virtual ones.
+func claimedByOthers(name string, s State) map[netip.Addr]string {
+	out := map[netip.Addr]string{}
+	for i := range s.Cluster.Hosts {
+		if h := &s.Cluster.Hosts[i]; h.Name != name {
+			for _, address := range h.Addresses {
+				out[address] = "host " + h.Name
+			}
+		}
+	}
+	for _, address := range s.Cluster.VIPs {
+		out[address] = "the cluster"
+	}
+	return out
+}
+
+// lost are the statuses of hosts that join nothing.
+var lost = []model.HostStatus{model.HostError, model.HostCancelled, model.HostDisabled}
+
 func hostExists(r request) error {
 	if r.host == nil {
 		return fmt.Errorf("require a host of this cluster, found %q", r.name)
+	}
+	if slices.Contains(lost, r.host.Status) {
+		return fmt.Errorf("require a host that is being installed, found %s in status %s", r.name, r.host.Status)
+	}
+	return nil
+}
+
+// joining are the stages of a host whose kubelet asks for its first certificate: after it left the live image, and before its node
+// is there.
+var joining = []model.Stage{model.StageRebooting, model.StageWaitingForIgnition, model.StageConfiguring}
+
+func aboutToJoin(r request) error {
+	if !slices.Contains(joining, r.host.Stage) {
+		return fmt.Errorf("require a host between %s and %s, found %s in stage %q", model.StageRebooting, model.StageJoined, r.name, r.host.Stage)
 	}
 	return nil
 }
@@ -147,12 +188,18 @@ func noAlternativeNames(r request) error {
 	return nil
 }
 
-// notJoined keeps holders of the bootstrap credentials from becoming a node that runs already.
+// notJoined keeps holders of the bootstrap credentials, which every host has, from becoming a node that exists, also while that is
+// down. A host that is installed again finds the node of its installation before.
 func notJoined(r request) error {
-	if r.joined {
+	switch {
+	case r.node == nil:
+		return nil
+	case ready(r.node):
 		return fmt.Errorf("require a node that is not ready yet, found %s ready", r.name)
+	case ofAttemptBefore(*r.host, r.node):
+		return nil
 	}
-	return nil
+	return fmt.Errorf("require no node of that name, found %s since %s", r.name, r.node.CreationTimestamp.UTC().Format(time.RFC3339))
 }
 
 func ownAlternativeNames(r request) error {
@@ -171,6 +218,9 @@ func ownAlternativeNames(r request) error {
 		address, ok := netip.AddrFromSlice(ip)
 		if !ok || !slices.Contains(r.host.Addresses, address.Unmap()) {
 			return fmt.Errorf("require addresses of host %s, found %s", r.host.Name, ip)
+		}
+		if owner := r.others[address.Unmap()]; owner != "" {
+			return fmt.Errorf("require addresses that host %s alone has, found %s, which is also that of %s", r.host.Name, ip, owner)
 		}
 	}
 	return nil

@@ -10,8 +10,10 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	certv1 "k8s.io/api/certificates/v1"
@@ -21,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"slipway/controller"
+	"slipway/internal/model"
 	"slipway/internal/sim/kubeapi"
 	"slipway/internal/wire"
 )
@@ -79,11 +82,33 @@ func (a asked) csr(t *testing.T, name string) *certv1.CertificateSigningRequest 
 	}
 }
 
+// rebooted is when worker-5 began its first boot.
+var rebooted = time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
+
+// The attacks of reviews/security.md 11 are among them.
 func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 	t.Parallel()
 	hosts := []controller.Host{
-		{Name: "worker-0", Addresses: []netip.Addr{netip.MustParseAddr("192.168.1.20"), netip.MustParseAddr("fd00::20")}},
-		{Name: "worker-1", Addresses: []netip.Addr{netip.MustParseAddr("192.168.1.21")}},
+		{
+			Name: "worker-0", Status: model.HostInstallingInProgress, Stage: model.StageConfiguring,
+			Addresses: []netip.Addr{
+				netip.MustParseAddr("192.168.1.20"), netip.MustParseAddr("fd00::20"), netip.MustParseAddr("192.168.1.22"),
+				netip.MustParseAddr("192.168.1.5"), // the virtual one of the API, as it says
+			},
+		},
+		{
+			Name: "worker-1", Status: model.HostInstallingInProgress, Stage: model.StageConfiguring,
+			Addresses: []netip.Addr{netip.MustParseAddr("192.168.1.21"), netip.MustParseAddr("192.168.1.22")},
+		},
+		{Name: "worker-2", Status: model.HostError, Stage: model.StageRebooting},
+		{Name: "worker-3", Status: model.HostInstallingInProgress, Stage: model.StageWritingImageToDisk},
+		{Name: "worker-4", Status: model.HostInstalled, Stage: model.StageDone},
+		{Name: "worker-5", Status: model.HostInstallingInProgress, Stage: model.StageRebooting, StageSince: rebooted},
+	}
+	made := func(name string, ready corev1.ConditionStatus, at time.Time) corev1.Node {
+		n := node(name, ready)
+		n.CreationTimestamp = metav1.NewTime(at)
+		return n
 	}
 	client := func(change func(*asked)) asked { a := clientAsked("worker-0"); change(&a); return a }
 	serving := func(change func(*asked)) asked { a := servingAsked("worker-0", "192.168.1.20"); change(&a); return a }
@@ -100,8 +125,34 @@ func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 		"approves it with key encipherment": {
 			asked: client(func(a *asked) { a.usages = append(a.usages, certv1.UsageKeyEncipherment) }),
 		},
-		"approves it while its node is not ready": {
-			asked: client(keep), nodes: []corev1.Node{node("worker-0", corev1.ConditionFalse)},
+		"approves it for a host that is installed again": {
+			asked: clientAsked("worker-5"), nodes: []corev1.Node{made("worker-5", corev1.ConditionUnknown, rebooted.Add(-time.Hour))},
+		},
+		"refuses it while its node is not ready": {
+			asked: client(keep), nodes: []corev1.Node{made("worker-0", corev1.ConditionFalse, rebooted.Add(-time.Hour))},
+			reason: "require no node of that name, found worker-0 since 2026-11-23T07:00:00Z",
+		},
+		"refuses it for a node that came after the reboot": {
+			asked: clientAsked("worker-5"), nodes: []corev1.Node{made("worker-5", corev1.ConditionFalse, rebooted.Add(time.Minute))},
+			reason: "require no node of that name, found worker-5 since 2026-11-23T08:01:00Z",
+		},
+		"refuses it for a host that failed": {
+			asked: clientAsked("worker-2"), reason: "require a host that is being installed, found worker-2 in status error",
+		},
+		"refuses it before the host has rebooted": {
+			asked:  clientAsked("worker-3"),
+			reason: `require a host between Rebooting and Joined, found worker-3 in stage "Writing image to disk"`,
+		},
+		"refuses it after the host has joined": {
+			asked: clientAsked("worker-4"), reason: `require a host between Rebooting and Joined, found worker-4 in stage "Done"`,
+		},
+		"refuses an address that another host claims too": {
+			asked:  serving(func(a *asked) { a.ips = []string{"192.168.1.22"} }),
+			reason: "require addresses that host worker-0 alone has, found 192.168.1.22, which is also that of host worker-1",
+		},
+		"refuses the address of the API": {
+			asked:  serving(func(a *asked) { a.ips = []string{"192.168.1.5"} }),
+			reason: "require addresses that host worker-0 alone has, found 192.168.1.5, which is also that of the cluster",
 		},
 		"approves the serving certificate of a host": {asked: serving(keep)},
 		"approves it with some of the addresses": {
@@ -197,13 +248,18 @@ func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 			t.Parallel()
 			csr := tc.asked.csr(t, "csr-1")
 			got := controller.Missing(controller.State{
-				Announced: true, Cluster: controller.Cluster{Hosts: hosts}, Nodes: tc.nodes, CSRs: []certv1.CertificateSigningRequest{*csr},
+				Announced: true, Nodes: tc.nodes,
+				Cluster: controller.Cluster{Hosts: hosts, VIPs: []netip.Addr{netip.MustParseAddr("192.168.1.5")}},
+				CSRs:    []certv1.CertificateSigningRequest{*csr},
 			})
 			want := []controller.Action{controller.ApproveCSR{CSR: csr}}
 			if tc.reason != "" {
 				want = []controller.Action{controller.LeavePending{CSR: "csr-1", UID: "uid", Reason: tc.reason, Requester: tc.asked.user}}
 			}
-			require.Equal(t, want, got.Duties)
+			require.Equal(t, want, slices.DeleteFunc(got.Duties, func(a controller.Action) bool {
+				_, report := a.(controller.ReportHost)
+				return report
+			}))
 		})
 	}
 }

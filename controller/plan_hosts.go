@@ -22,7 +22,7 @@ func missingHostReports(s State) []Action {
 			continue
 		}
 		node := nodeOf(h, s)
-		if node == nil {
+		if node == nil || ofAttemptBefore(h, node) {
 			continue
 		}
 		if h.Stage != model.StageJoined {
@@ -33,6 +33,12 @@ func missingHostReports(s State) []Action {
 		}
 	}
 	return actions
+}
+
+// ofAttemptBefore reports whether a node is what an earlier installation of its host left: it is older than the present reboot, and
+// nothing has brought it up since.
+func ofAttemptBefore(h Host, node *corev1.Node) bool {
+	return h.Stage == model.StageRebooting && !ready(node) && node.CreationTimestamp.Time.Before(h.StageSince)
 }
 
 // missingLabels lists the labels that users want on nodes and that are missing.

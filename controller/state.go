@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	batchv1 "k8s.io/api/batch/v1"
@@ -73,6 +74,8 @@ type Cluster struct {
 	// WithoutCloud: nodes wait for a cloud that the cluster cannot reach.
 	WithoutCloud    bool
 	ServiceNetworks []netip.Prefix
+	// VIPs are the virtual addresses of API and ingress.
+	VIPs []netip.Addr
 }
 
 // Host is a host as the service has it.
@@ -84,6 +87,8 @@ type Host struct {
 	Addresses []netip.Addr
 	Status    model.HostStatus
 	Stage     model.Stage
+	// StageSince is when the stage began.
+	StageSince time.Time
 	// Labels are those the user wants on its node.
 	Labels map[string]string
 	// Pool is the MachineConfigPool the user wants the host in; empty: that of its role.
@@ -114,10 +119,22 @@ func ClusterOf(c *wire.Cluster) Cluster {
 			cluster.ServiceNetworks = append(cluster.ServiceNetworks, prefix)
 		}
 	}
+	for _, vip := range c.APIVips {
+		cluster.addVIP(vip.IP)
+	}
+	for _, vip := range c.IngressVips {
+		cluster.addVIP(vip.IP)
+	}
 	for i := range c.Hosts {
 		cluster.Hosts = append(cluster.Hosts, hostOf(&c.Hosts[i]))
 	}
 	return cluster
+}
+
+func (c *Cluster) addVIP(text string) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		c.VIPs = append(c.VIPs, address)
+	}
 }
 
 func hostOf(h *wire.Host) Host {
@@ -127,7 +144,8 @@ func hostOf(h *wire.Host) Host {
 	}
 	host := Host{
 		ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.RequestedHostname,
-		Status: model.HostStatus(h.Status), Stage: model.Stage(h.Progress.CurrentStage), Pool: h.MachineConfigPoolName,
+		Status: model.HostStatus(h.Status), Stage: model.Stage(h.Progress.CurrentStage),
+		StageSince: h.Progress.StageStartedAt.Time(), Pool: h.MachineConfigPoolName,
 	}
 	if host.Name == "" {
 		host.Name = inventory.Hostname

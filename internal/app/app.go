@@ -15,6 +15,7 @@ import (
 	"slipway/internal/app/settings"
 	"slipway/internal/app/versions"
 	usercli "slipway/internal/cli"
+	"slipway/internal/cli/view"
 )
 
 // cli is the command line: one field a command, each with its Run method in a file of its own.
@@ -84,5 +85,5 @@ func execute(ctx context.Context, p *process.Process, args []string) error {
 }
 
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+	return strings.Join(strings.FieldsFunc(view.Plain(err.Error()), func(r rune) bool { return r == '\n' }), "; ")
 }

@@ -42,10 +42,19 @@ func (t *Terminal) Screen() *view.Screen {
 	return &view.Screen{Out: t.Out, Interactive: t.Interactive, Width: t.Width, Height: t.Height}
 }
 
-func (t *Terminal) printf(format string, args ...any) { fmt.Fprintf(t.Out, format, args...) }
+// printf prints a text; a terminal gets nothing that it would act on, whatever a host calls itself.
+func (t *Terminal) printf(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if t.Interactive {
+		text = view.Plain(text)
+	}
+	_, _ = io.WriteString(t.Out, text) // the reader has gone
+}
 
 // note prints a line on stderr, apart from the output that scripts read.
-func (t *Terminal) note(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
+func (t *Terminal) note(format string, args ...any) {
+	_, _ = io.WriteString(t.Err, view.Plain(fmt.Sprintf(format, args...))+"\n") // the reader has gone
+}
 
 // json prints a value for machines.
 func (t *Terminal) json(v any) error {

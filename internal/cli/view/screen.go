@@ -24,6 +24,9 @@ type Line struct{ Place, Text string }
 
 // Draw shows the lines. A line without a place is shown on terminals only.
 func (s *Screen) Draw(lines []Line) {
+	for i := range lines {
+		lines[i].Text = Plain(lines[i].Text)
+	}
 	if s.Interactive {
 		s.redraw(lines)
 		return
@@ -42,7 +45,7 @@ func (s *Screen) Draw(lines []Line) {
 
 // Say prints a permanent line, above the display.
 func (s *Screen) Say(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := Plain(fmt.Sprintf(format, args...))
 	if s.Interactive {
 		s.erase()
 	}

@@ -4,6 +4,7 @@ package view
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -45,11 +46,25 @@ func (t *Table) Lines() []string {
 func (t *Table) String() string { return strings.Join(t.Lines(), "\n") + "\n" }
 
 func (t *Table) fit(column int, cell string) string {
-	cell = strings.Join(strings.Fields(cell), " ")
+	cell = strings.Join(strings.Fields(Plain(cell)), " ")
 	if column >= len(t.Limits) || t.Limits[column] == 0 {
 		return cell
 	}
 	return Cut(cell, t.Limits[column])
+}
+
+// Plain replaces what a terminal would act on instead of showing it: control characters (a host's name may hold ESC), and those that
+// turn the direction of text.
+func Plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == utf8.RuneError:
+			return '\uFFFD'
+		}
+		return r
+	}, text)
 }
 
 // Cut shortens a text to a number of characters and shows that it did.

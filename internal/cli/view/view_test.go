@@ -2,7 +2,9 @@ package view_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,4 +61,22 @@ func TestScreenPrintsOnlyChangesElsewhere(t *testing.T) {
 	screen.Draw([]view.Line{{Place: "a", Text: "one"}, {Text: "header"}, {Place: "b", Text: "x"}})
 	screen.Draw([]view.Line{{Place: "a", Text: "one"}, {Place: "b", Text: "y"}})
 	require.Equal(t, "one\nx\ny\n", out.String())
+}
+
+// The attack of reviews/security.md 15.
+func TestHostsDoNotWriteOnTheTerminal(t *testing.T) {
+	t.Parallel()
+	evil := "evil\x1b]0;TITLE\x07\x1b[31m\u202ehost\u009b2J"
+	table := view.Table{Header: []string{"NAME", "ID"}}
+	table.Add(evil, "1")
+	var out bytes.Buffer
+	screen := view.Screen{Out: &out}
+	screen.Draw([]view.Line{{Place: "a", Text: evil}})
+	screen.Say("host %s", evil)
+	for _, shown := range []string{table.String(), out.String(), view.Plain(evil)} {
+		require.Contains(t, shown, "evil\uFFFD]0;TITLE")
+		require.NotContains(t, strings.ReplaceAll(shown, "\n", ""), "\x1b")
+		require.False(t, strings.ContainsFunc(strings.ReplaceAll(shown, "\n", ""), unicode.IsControl), "%q", shown)
+		require.NotContains(t, shown, "\u202e")
+	}
 }

@@ -11,17 +11,22 @@ import (
 // workerIgnition is the information on an existing cluster in the configuration of its workers (Ignition 3.2;
 // the agent leaves the rest out, docs/reference/agent-protocol.md, "API VIP").
 type workerIgnition struct {
+	Ignition struct {
+		Version string `json:"version"`
+	} `json:"ignition,omitzero"`
 	Storage struct {
 		LUKS []struct {
 			Clevis struct {
-				TPM2 bool         `json:"tpm2"`
-				Tang []tangServer `json:"tang"`
-			} `json:"clevis"`
-		} `json:"luks"`
-		Files []struct {
-			Path string `json:"path"`
-		} `json:"files"`
+				TPM2 bool         `json:"tpm2,omitempty"`
+				Tang []tangServer `json:"tang,omitempty"`
+			} `json:"clevis,omitzero"`
+		} `json:"luks,omitempty"`
+		Files []workerFile `json:"files,omitempty"`
 	} `json:"storage"`
+}
+
+type workerFile struct {
+	Path string `json:"path"`
 }
 
 type tangServer struct {
@@ -36,6 +41,19 @@ func readWorkerIgnition(text string) workerIgnition {
 		return workerIgnition{}
 	}
 	return out
+}
+
+// Essence is what validations read of the configuration of a cluster's workers, as JSON: which disks are encrypted how, and which
+// pods move addresses, without their contents. Nothing else of it is kept: it holds the bootstrap kubeconfig, with which anybody
+// asks for the identity of a node.
+func Essence(text string) string {
+	w := readWorkerIgnition(text)
+	w.Storage.Files = slices.DeleteFunc(w.Storage.Files, func(f workerFile) bool { return !slices.Contains(managedFiles, path.Base(f.Path)) })
+	out, err := json.Marshal(w)
+	if err != nil || text == "" {
+		return ""
+	}
+	return string(out)
 }
 
 func (w workerIgnition) tpm2() bool {

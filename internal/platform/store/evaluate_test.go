@@ -213,7 +213,9 @@ func TestJoiningTellsWhereHostsBelong(t *testing.T) {
 	s, _ := open(t)
 	c := newCluster(t, s)
 	bound, late := newHost(t, s, &c.ID), newHost(t, s, nil)
-	in := store.Joining{ClusterID: &c.ID, ClusterKind: model.KindCluster, ClusterStatus: model.ClusterInsufficient, ControlPlaneCount: 3}
+	in := store.Joining{
+		ClusterID: &c.ID, ClusterKind: model.KindCluster, ClusterStatus: model.ClusterInsufficient, ControlPlaneCount: 3, Hosts: 1,
+	}
 
 	j, err := s.Joining(t.Context(), bound.InfraEnvID, uuid.New())
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 func readIgnitionDownload(_ context.Context, _ *Service, _ sender, r wire.StepReply) (answer, error) {
 	return whenSucceeded(r, func(h *model.Host, response wire.APIVipConnectivityResponse) bool {
 		servers := validation.WorkerTangServers(h)
+		response.Ignition = validation.Essence(response.Ignition)
 		if !differs(&h.IgnitionDownload, &response) {
 			return false
 		}

@@ -41,7 +41,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 		func(h *model.Host, created bool, t *store.Tx) error {
 			h.TokenGeneration++
 			if created {
-				return admit(h, j, t)
+				return s.admit(h, j, t)
 			}
 			return s.registerAgain(h, j, in, t)
 		})
@@ -66,8 +66,14 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 	return h
 }
 
+// defaultMaxHosts is how many hosts an InfraEnv takes: whoever has its image can register some.
+const defaultMaxHosts = 5000
+
 // admit accepts or rejects a new host.
-func admit(h *model.Host, j store.Joining, t *store.Tx) error {
+func (s *Service) admit(h *model.Host, j store.Joining, t *store.Tx) error {
+	if most := cmp.Or(s.options.MaxHosts, defaultMaxHosts); j.Hosts >= most {
+		return model.Conflictf("infra-env %s takes no more hosts: require at most %d, found %d", h.InfraEnvID, most, j.Hosts)
+	}
 	if j.ClusterID != nil && !lifecycle.TakesHosts.Has(j.ClusterStatus) {
 		if j.ClusterStatus == model.ClusterInstalled {
 			return model.Conflictf("cluster %s is installed: hosts can be added only after it was opened for them", j.ClusterID)

@@ -217,3 +217,20 @@ func (m *machine) activity(t testing.TB, c *model.Cluster, id string) model.Pend
 	require.FailNow(t, "no such pending activity", id)
 	return model.PendingActivity{}
 }
+
+// The attack of reviews/security.md 8: one image, any number of hosts.
+func TestInfraEnvTakesABoundedNumberOfHosts(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, func(o *discovery.Options) { o.MaxHosts = 2 })
+	env := l.infraEnv(t, nil)
+	ids := []uuid.UUID{uuid.New(), uuid.New()}
+	for range 2 { // the same ones again are no more
+		for _, id := range ids {
+			_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: id})
+			require.NoError(t, err)
+		}
+	}
+	_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: uuid.New()})
+	require.ErrorIs(t, err, model.ErrConflict)
+	require.ErrorContains(t, err, "require at most 2, found 2")
+}

@@ -1,6 +1,7 @@
 package installation_test
 
 import (
+	"encoding/base64"
 	"testing"
 	"time"
 
@@ -51,4 +52,33 @@ func TestClusterIsCompleteByItsFactsWhenItsControllerStaysSilent(t *testing.T) {
 			require.Equal(t, test.reached, reached)
 		})
 	}
+}
+
+// The attack of reviews/security.md 13: another certificate for those who trust the kubeconfig of an installed cluster.
+func TestIngressCertificateIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	b := fixtures.Open(t, time.Now)
+	s := installation.New(installation.Options{Store: b.Tables, Blob: b.Files})
+	c := b.NewCluster(t, model.ClusterFinalizing, model.HostInstalled, model.StageDone, 3)
+	const kubeconfig = "apiVersion: v1\nkind: Config\nclusters: [{name: lab, cluster: {server: 'https://api.lab.example.com:6443'}}]\n"
+	_, err := b.Files.PutSecret(t.Context(), installation.Key(c.ID, "kubeconfig-noingress"), []byte(kubeconfig))
+	require.NoError(t, err)
+	certificate := func(text string) string {
+		return "-----BEGIN CERTIFICATE-----\n" + base64.StdEncoding.EncodeToString([]byte(text)) + "\n-----END CERTIFICATE-----\n"
+	}
+	require.NoError(t, s.IngressCert(t.Context(), c.ID, certificate("router")))
+	first, err := b.Files.Get(t.Context(), installation.Key(c.ID, "kubeconfig"))
+	require.NoError(t, err)
+	require.NoError(t, s.IngressCert(t.Context(), c.ID, certificate("router")), "an answer may be lost")
+	for _, status := range []model.ClusterStatus{model.ClusterFinalizing, model.ClusterInstalled} {
+		_, err := b.Tables.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
+			c.Status = status
+			return nil
+		})
+		require.NoError(t, err)
+		require.ErrorIs(t, s.IngressCert(t.Context(), c.ID, certificate("evil")), model.ErrConflict)
+	}
+	last, err := b.Files.Get(t.Context(), installation.Key(c.ID, "kubeconfig"))
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(last))
 }

@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -80,6 +81,9 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 	if err != nil {
 		return err
 	}
+	if !c.IngressCertAt.IsZero() {
+		return s.sameIngressCert(ctx, c, merged)
+	}
 	if _, err := s.blob.PutSecret(ctx, Key(id, "kubeconfig"), merged); err != nil {
 		return err
 	}
@@ -93,6 +97,19 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 		return err
 	}
 	return s.CheckMilestones(ctx, id)
+}
+
+// sameIngressCert takes a report that comes again. Another certificate is refused: whoever has the kubeconfig trusts it for the API.
+func (s *Service) sameIngressCert(ctx context.Context, c *model.Cluster, merged []byte) error {
+	known, err := s.blob.Get(ctx, Key(c.ID, "kubeconfig"))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(known, merged) {
+		return model.Conflictf("cluster %s has an ingress certificate since %s: require the same one, found another",
+			c.Name, c.IngressCertAt.UTC().Format(time.RFC3339))
+	}
+	return s.CheckMilestones(ctx, c.ID)
 }
 
 // Complete records the controller's final report.
