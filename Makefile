@@ -15,6 +15,7 @@ GOFUMPT_VERSION       := v0.12.0
 DEADCODE_VERSION      := v0.49.0
 WORKFLOWCHECK_VERSION := v0.6.0
 D2_VERSION            := v0.7.1
+GOVULNCHECK_VERSION   := v1.1.4
 
 # The newest that the Go of go.mod builds.
 TEMPORAL_CLI_VERSION  := v1.5.1
@@ -31,6 +32,10 @@ GOFUMPT       := $(TOOLS_DIR)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 DEADCODE      := $(TOOLS_DIR)/deadcode-$(DEADCODE_VERSION)/deadcode
 WORKFLOWCHECK := $(TOOLS_DIR)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 D2            := $(TOOLS_DIR)/d2-$(D2_VERSION)/d2
+GOVULNCHECK   := $(TOOLS_DIR)/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
+
+# Where known vulnerabilities are listed: a copy of a site without internet is GOVULNDB=file:///...
+GOVULNDB      ?= https://vuln.go.dev
 
 # The library that works a browser, which is Debian's Chromium: no browser is downloaded. Its version is in package.json.
 PLAYWRIGHT    := $(TOOLS_DIR)/playwright-$(call digest,test/temporal/package-lock.json)
@@ -126,9 +131,13 @@ test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, 
 smoke-temporal: programs ## the same, for a minute: one retry in the web UI, where Chromium can be had
 	@$(MAKE) --no-print-directory run-smoke-temporal
 
-.PHONY: test-reviews attack
+.PHONY: test-reviews attack vuln
 test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
 	$(NICE) $(GO) run ./test/reviews
+
+vuln: $(GOVULNCHECK) ## known vulnerabilities that the code reaches; GOVULNDB names another list of them
+	@if curl -fsS -m 20 -o /dev/null $(GOVULNDB)/index/modules.json; then $(NICE) $(GOVULNCHECK) -db $(GOVULNDB) ./...; \
+	  else echo 'SKIP: $(GOVULNDB), the list of known vulnerabilities, does not answer'; fi
 
 attack: programs ## the attacks of the security review: tried, and refused
 	$(NICE) $(GO) run ./test/reviews -only attack
@@ -332,6 +341,8 @@ $(GOFUMPT):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
 $(DEADCODE):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
+$(GOVULNCHECK):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
 $(WORKFLOWCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install go.temporal.io/sdk/contrib/tools/workflowcheck@$(WORKFLOWCHECK_VERSION)
 # Built in a module that only requires it: go install of a version asks for the list of all versions, which the module

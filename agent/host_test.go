@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,6 +69,21 @@ func prefixes(texts ...string) []netip.Prefix {
 		all = append(all, netip.MustParsePrefix(text))
 	}
 	return all
+}
+
+// awaitClosed waits until the agent has written down that the service has the reply to a step.
+func (h *host) awaitClosed(t *testing.T, step string) {
+	t.Helper()
+	await.True(t, func() bool {
+		files, _ := filepath.Glob(h.root.Path(agent.DefaultStateDir + "/*/*"))
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err == nil && strings.Contains(string(content), `{"id":"`+step+`","state":"closed"`) {
+				return true
+			}
+		}
+		return false
+	}, step+" is not closed")
 }
 
 func (h *host) Links() ([]inventory.Link, error)   { return h.links, nil }

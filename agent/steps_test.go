@@ -77,6 +77,7 @@ func TestAStepThatWasRunningWhenTheAgentDiedIsReportedOnce(t *testing.T) {
 	reply := s.AwaitReply(t, "image-write-1")
 	require.Equal(t, wire.ExitInterrupted, reply.ExitCode)
 	require.True(t, strings.HasPrefix(reply.Error, "interrupted: "))
+	h.awaitClosed(t, "image-write-1")
 	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	s.AwaitReply(t, "domain-1")
 	second.stop(t)

@@ -88,7 +88,7 @@ func (s *server) identify(r *http.Request, o *operation) (Actor, error) {
 		}
 		caller, err := s.Identity.Caller(r.Context(), scheme, credential)
 		if err == nil {
-			return caller, nil
+			return caller, s.rates.use(caller, credential)
 		}
 		if !errors.Is(err, auth.ErrRefused) {
 			return Actor{}, err
@@ -96,7 +96,7 @@ func (s *server) identify(r *http.Request, o *operation) (Actor, error) {
 		refused = refusal(place.Name, err)
 	}
 	if refused != nil {
-		return Actor{}, refused
+		return Actor{}, s.rates.refused(r, refused)
 	}
 	names := make([]string, len(o.schemes))
 	for i, scheme := range o.schemes {

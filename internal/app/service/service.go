@@ -74,6 +74,7 @@ func (s *Service) Run(ctx context.Context, start func(context.Context) error) er
 	if err := s.readSettings(); err != nil {
 		return err
 	}
+	process.NoCoreDumps(s.logger)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	go s.process.LimitMemory(life)

@@ -3,6 +3,7 @@
 package encryption
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -41,27 +42,28 @@ var (
 // Sealer encrypts with its current key and decrypts with any key it holds. It is safe for concurrent use.
 type Sealer struct {
 	current byte
-	aeads   map[byte]cipher.AEAD
-	source  []byte // of derived keys
+	// aeads are those of each id, which is a byte: of twenty keys, two have the same one more often than not.
+	aeads  map[byte][]cipher.AEAD
+	source []byte // of derived keys
 }
 
 // New returns a sealer that encrypts with key and also decrypts values of the old keys. Keys are KeySize random
-// bytes. Two keys whose ids collide are an error: replace the newer one by another random key.
+// bytes, each given once.
 func New(key []byte, old ...[]byte) (*Sealer, error) {
-	s := &Sealer{current: keyID(key), aeads: map[byte]cipher.AEAD{}, source: slices.Clone(key)}
-	for _, k := range append([][]byte{key}, old...) {
+	s := &Sealer{current: keyID(key), aeads: map[byte][]cipher.AEAD{}, source: slices.Clone(key)}
+	keys := append([][]byte{key}, old...)
+	for n, k := range keys {
 		if len(k) != KeySize {
 			return nil, fmt.Errorf("require a key of %d bytes, found %d", KeySize, len(k))
 		}
-		id := keyID(k)
-		if _, ok := s.aeads[id]; ok {
-			return nil, fmt.Errorf("require keys with different ids, found %d twice", id)
+		if slices.ContainsFunc(keys[:n], func(other []byte) bool { return bytes.Equal(other, k) }) {
+			return nil, errors.New("require each key once, found one twice")
 		}
 		aead, err := newAEAD(k)
 		if err != nil {
 			return nil, err
 		}
-		s.aeads[id] = aead
+		s.aeads[keyID(k)] = append(s.aeads[keyID(k)], aead)
 	}
 	return s, nil
 }
@@ -89,7 +91,7 @@ func (s *Sealer) Seal(plain, aad []byte) []byte {
 	out := make([]byte, headerSize+nonceSize, len(plain)+Overhead)
 	out[0], out[1] = version, s.current
 	_, _ = rand.Read(out[headerSize:]) // never fails: the runtime aborts without randomness
-	return s.aeads[s.current].Seal(out, out[headerSize:], plain, bind(out[:headerSize], aad))
+	return s.aeads[s.current][0].Seal(out, out[headerSize:], plain, bind(out[:headerSize], aad))
 }
 
 // Open decrypts a sealed value for the place aad. It returns ErrMalformed,
@@ -98,22 +100,31 @@ func (s *Sealer) Open(sealed, aad []byte) ([]byte, error) {
 	if len(sealed) < Overhead || sealed[0] != version {
 		return nil, ErrMalformed
 	}
-	aead, ok := s.aeads[sealed[1]]
-	if !ok {
+	aeads := s.aeads[sealed[1]]
+	if len(aeads) == 0 {
 		return nil, fmt.Errorf("key id %d: %w", sealed[1], ErrUnknownKey)
 	}
-	nonce, box := sealed[headerSize:headerSize+nonceSize], sealed[headerSize+nonceSize:]
-	plain, err := aead.Open(nil, nonce, box, bind(sealed[:headerSize], aad))
-	if err != nil {
-		return nil, ErrAuthentication
+	for _, aead := range aeads {
+		if plain, err := unseal(aead, sealed, aad); err == nil {
+			return plain, nil
+		}
 	}
-	return plain, nil
+	return nil, ErrAuthentication
 }
 
-// Current reports whether sealed was encrypted with the current key; if not, it has to be encrypted again
-// before the old key is removed.
-func (s *Sealer) Current(sealed []byte) bool {
-	return len(sealed) >= Overhead && sealed[0] == version && sealed[1] == s.current
+func unseal(aead cipher.AEAD, sealed, aad []byte) ([]byte, error) {
+	nonce, box := sealed[headerSize:headerSize+nonceSize], sealed[headerSize+nonceSize:]
+	return aead.Open(nil, nonce, box, bind(sealed[:headerSize], aad))
+}
+
+// Current reports whether sealed was encrypted with the current key for the place aad; if not, it has to be encrypted
+// again before the old key is removed.
+func (s *Sealer) Current(sealed, aad []byte) bool {
+	if len(sealed) < Overhead || sealed[0] != version || sealed[1] != s.current {
+		return false
+	}
+	_, err := unseal(s.aeads[s.current][0], sealed, aad)
+	return err == nil
 }
 
 func bind(header, aad []byte) []byte {

@@ -28,7 +28,7 @@ func TestOpenGivesBackWhatWasSealed(t *testing.T) {
 	for _, plain := range [][]byte{nil, []byte("x"), bytes.Repeat([]byte("secret"), 100_000)} {
 		sealed := s.Seal(plain, []byte("clusters/pull_secret"))
 		require.Len(t, sealed, len(plain)+encryption.Overhead)
-		require.True(t, s.Current(sealed))
+		require.True(t, s.Current(sealed, []byte("clusters/pull_secret")))
 		got, err := s.Open(sealed, []byte("clusters/pull_secret"))
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(plain, got))
@@ -81,10 +81,40 @@ func TestRotatedSealerOpensOldValues(t *testing.T) {
 	got, err := after.Open(sealed, nil)
 	require.NoError(t, err)
 	require.Equal(t, "secret", string(got))
-	require.False(t, after.Current(sealed))
+	require.False(t, after.Current(sealed, nil))
 
 	_, err = before.Open(after.Seal([]byte("secret"), nil), nil)
 	require.ErrorIs(t, err, encryption.ErrUnknownKey)
+}
+
+// Finding 17 of reviews/security.md: the id of a key is a byte.
+func TestKeysWithTheSameIDAreDistinguished(t *testing.T) {
+	t.Parallel()
+	numbered := func(n int) []byte {
+		k := key(byte(n))
+		k[0] = byte(n >> 8)
+		return k
+	}
+	sealers, texts := map[byte]int{}, [][]byte{}
+	for n := range 300 {
+		text := newSealer(t, numbered(n)).Seal([]byte("secret"), nil)
+		texts = append(texts, text)
+		other, same := sealers[text[1]]
+		sealers[text[1]] = n
+		if !same {
+			continue
+		}
+		both := newSealer(t, numbered(n), numbered(other))
+		for _, sealed := range [][]byte{texts[n], texts[other]} {
+			got, err := both.Open(sealed, nil)
+			require.NoError(t, err)
+			require.Equal(t, "secret", string(got))
+		}
+		require.True(t, both.Current(texts[n], nil))
+		require.False(t, both.Current(texts[other], nil))
+		return
+	}
+	require.Fail(t, "300 keys have 300 ids")
 }
 
 func TestNewRefusesBadKeys(t *testing.T) {
@@ -92,7 +122,7 @@ func TestNewRefusesBadKeys(t *testing.T) {
 	_, err := encryption.New([]byte("short"))
 	require.EqualError(t, err, "require a key of 32 bytes, found 5")
 	_, err = encryption.New(key(1), key(1))
-	require.ErrorContains(t, err, "require keys with different ids")
+	require.ErrorContains(t, err, "require each key once")
 }
 
 func TestLoadOrCreateMakesAPrivateFileOnce(t *testing.T) {
@@ -132,7 +162,7 @@ func TestLoadOrCreateReadsSeveralKeys(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Open(newSealer(t, key(1)).Seal(nil, nil), nil)
 	require.NoError(t, err)
-	require.True(t, s.Current(newSealer(t, key(2)).Seal(nil, nil)))
+	require.True(t, s.Current(newSealer(t, key(2)).Seal(nil, nil), nil))
 }
 
 func TestLoadOrCreateRefusesBadFiles(t *testing.T) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -245,13 +246,17 @@ func (s *Store) writeCluster(ctx context.Context, tx pgx.Tx, now time.Time, c *m
 }
 
 func (s *Store) clusterState(c *model.Cluster) (rowState, error) {
-	doc, err := json.Marshal(c)
+	doc, secrets, err := clusterDoc(c)
 	if err != nil {
-		return rowState{}, fmt.Errorf("encode cluster %s: %w", c.ID, err)
+		return rowState{}, err
+	}
+	plain, err := json.Marshal(secrets)
+	if err != nil {
+		return rowState{}, fmt.Errorf("encode secrets of cluster %s: %w", c.ID, err)
 	}
 	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%d|%t|%d",
 		c.Kind, c.Name, c.Status, c.StatusInfo, c.InstallAttempt, c.WorkflowStarted, c.NetworkGeneration)
-	return rowState{columns: columns, doc: doc, plain: []byte(c.PullSecret.Reveal()), status: string(c.Status)}, nil
+	return rowState{columns: columns, doc: doc, plain: plain, status: string(c.Status)}, nil
 }
 
 func (s *Store) clusterRow(c *model.Cluster) (rowState, error) {
@@ -259,8 +264,8 @@ func (s *Store) clusterRow(c *model.Cluster) (rowState, error) {
 	if err != nil {
 		return rowState{}, err
 	}
-	state.secrets, err = s.seal(clusterSecrets{PullSecret: c.PullSecret.Reveal()}, c.ID)
-	return state, err
+	state.secrets = s.sealer.Seal(state.plain, c.ID[:])
+	return state, nil
 }
 
 func (s *Store) scanCluster(row pgx.Row) (*model.Cluster, error) {
@@ -280,6 +285,8 @@ func (s *Store) scanCluster(row pgx.Row) (*model.Cluster, error) {
 		return nil, err
 	}
 	c.PullSecret, c.DeletedAt = model.Secret(secrets.PullSecret), orZero(deleted)
+	c.InstallConfigOverride = cmp.Or(secrets.Override, c.InstallConfigOverride)
+	secrets.give(&c.Proxy)
 	return &c, nil
 }
 

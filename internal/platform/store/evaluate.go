@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -145,9 +144,9 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes 
 	all := &Tx{now: s.Now()}
 	for _, change := range changes {
 		h := change.Host
-		doc, err := json.Marshal(h)
+		doc, plain, err := hostDoc(h)
 		if err != nil {
-			return fmt.Errorf("encode host %s: %w", h.ID, err)
+			return err
 		}
 		old, ok := p.host(h)
 		moved := ok && old.Status != h.Status
@@ -156,9 +155,10 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes 
 		}
 		h.UpdatedAt = all.now
 		all.batch.Queue(`
-			update hosts set status = $3, status_info = $4, status_updated_at = $5, role = $6, bootstrap = $7, doc = $8, updated_at = $9
+			update hosts set status = $3, status_info = $4, status_updated_at = $5, role = $6, bootstrap = $7, doc = $8, updated_at = $9,
+			  secrets = $10
 			where infra_env_id = $1 and id = $2`,
-			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, doc, all.now)
+			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, doc, all.now, s.sealHost(h, plain))
 		if moved {
 			hostReached(&all.batch, h, all.now)
 		}

@@ -267,19 +267,15 @@ func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *mode
 }
 
 func (s *Store) hostState(h *model.Host) (rowState, error) {
-	doc, err := json.Marshal(h)
+	doc, plain, err := hostDoc(h)
 	if err != nil {
-		return rowState{}, fmt.Errorf("encode host %s: %w", h.ID, err)
+		return rowState{}, err
 	}
 	facts := []byte("{}")
 	if len(h.Facts) > 0 {
 		if facts, err = json.Marshal(h.Facts); err != nil {
 			return rowState{}, fmt.Errorf("encode facts of host %s: %w", h.ID, err)
 		}
-	}
-	plain, err := hostPlain(h)
-	if err != nil {
-		return rowState{}, err
 	}
 	cluster := uuid.Nil
 	if h.ClusterID != nil {

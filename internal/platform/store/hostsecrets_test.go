@@ -54,3 +54,64 @@ func TestSecretsOfAHostAreSealed(t *testing.T) {
 	require.Nil(t, got.Fencing)
 	require.Empty(t, got.IgnitionEndpointToken)
 }
+
+// The attack of reviews/security.md 10: a dump of the database.
+func TestOverridesAndProxiesAreSealed(t *testing.T) {
+	t.Parallel()
+	s, url := open(t)
+	c := newCluster(t, s)
+	h := newHost(t, s, &c.ID)
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+
+	// Rows of versions before have these texts in their documents, and keep them until they are written.
+	for _, statement := range []string{
+		`update slipway.clusters set doc = doc || '{"install_config_override":"{\"a\":\"hunter2\"}","proxy":{"http":"http://u:hunter2@p"}}'`,
+		`update slipway.infra_envs set doc = doc || '{"ignition_config_override":"hunter2","proxy":{"https":"http://u:hunter2@q"}}'`,
+		`update slipway.hosts set doc = doc || '{"ignition_config_overrides":"hunter2"}'`,
+	} {
+		_, err := conn.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	whole := func() {
+		t.Helper()
+		c, err := s.Cluster(t.Context(), c.ID)
+		require.NoError(t, err)
+		require.Equal(t, `{"a":"hunter2"}`, c.InstallConfigOverride)
+		require.Equal(t, model.Proxy{HTTP: "http://u:hunter2@p"}, c.Proxy)
+		e, err := s.InfraEnv(t.Context(), h.InfraEnvID)
+		require.NoError(t, err)
+		require.Equal(t, "hunter2", e.IgnitionConfigOverride)
+		require.Equal(t, model.Proxy{HTTPS: "http://u:hunter2@q"}, e.Proxy)
+		got, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
+		require.NoError(t, err)
+		require.Equal(t, "hunter2", got.IgnitionConfigOverrides)
+	}
+	whole()
+	_, err = s.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error { c.Tags = "touched"; return nil })
+	require.NoError(t, err)
+	_, err = s.UpdateInfraEnv(t.Context(), h.InfraEnvID, func(e *model.InfraEnv, _ *store.Tx) error { e.Name = "touched"; return nil })
+	require.NoError(t, err)
+	_, err = s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error { h.UserName = "touched"; return nil })
+	require.NoError(t, err)
+	whole()
+	for _, table := range []string{"clusters", "infra_envs", "hosts"} {
+		var rows string
+		require.NoError(t, conn.QueryRow(t.Context(), `select string_agg(x::text, '') from slipway.`+table+` x`).Scan(&rows))
+		require.NotContains(t, rows, "hunter2", table)
+	}
+	uses, err := s.ClusterUses(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Equal(t, 1, uses.IgnitionOverrides)
+
+	_, err = s.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
+		c.InstallConfigOverride, c.Proxy = "", model.Proxy{}
+		return nil
+	})
+	require.NoError(t, err)
+	got, err := s.Cluster(t.Context(), c.ID)
+	require.NoError(t, err)
+	require.Empty(t, got.InstallConfigOverride)
+	require.Empty(t, got.Proxy)
+}

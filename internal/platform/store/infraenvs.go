@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -131,10 +132,11 @@ func (s *Store) lockInfraEnv(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*mod
 }
 
 func (s *Store) infraEnvRow(e *model.InfraEnv) (doc, sealed []byte, err error) {
-	if doc, err = json.Marshal(e); err != nil {
-		return nil, nil, fmt.Errorf("encode infra-env %s: %w", e.ID, err)
+	doc, secrets, err := infraEnvDoc(e)
+	if err != nil {
+		return nil, nil, err
 	}
-	sealed, err = s.seal(infraEnvSecrets{PullSecret: e.PullSecret.Reveal(), TokenKey: e.TokenKey.Reveal()}, e.ID)
+	sealed, err = s.seal(secrets, e.ID)
 	return doc, sealed, err
 }
 
@@ -153,6 +155,8 @@ func (s *Store) scanInfraEnv(row pgx.Row) (*model.InfraEnv, error) {
 		return nil, err
 	}
 	e.PullSecret, e.TokenKey = model.Secret(secrets.PullSecret), model.Secret(secrets.TokenKey)
+	e.IgnitionConfigOverride = cmp.Or(secrets.Override, e.IgnitionConfigOverride)
+	secrets.give(&e.Proxy)
 	e.DeletedAt = orZero(deleted)
 	return &e, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -12,12 +13,69 @@ import (
 // clusterSecrets are the sealed values of a cluster row.
 type clusterSecrets struct {
 	PullSecret string `json:"pull_secret"`
+	Override   string `json:"install_config_override,omitempty"` // passwords of BMCs and clouds
+	proxySecrets
+}
+
+// proxySecrets are the addresses of proxies, which may hold passwords.
+type proxySecrets struct {
+	HTTP  string `json:"http_proxy,omitempty"`
+	HTTPS string `json:"https_proxy,omitempty"`
+}
+
+// sealedText stands in a document for a text that is among the secrets.
+const sealedText = "sealed"
+
+// take moves the texts of a proxy out of a document.
+func (p *proxySecrets) take(from *model.Proxy) {
+	p.HTTP, from.HTTP = from.HTTP, ""
+	p.HTTPS, from.HTTPS = from.HTTPS, ""
+}
+
+// give puts them back. Rows of versions before 0.2 have them in the document.
+func (p proxySecrets) give(to *model.Proxy) {
+	to.HTTP, to.HTTPS = cmp.Or(p.HTTP, to.HTTP), cmp.Or(p.HTTPS, to.HTTPS)
+}
+
+// takeText moves a text out of a document, and leaves a word there.
+func takeText(from *string) string {
+	text := *from
+	if text != "" {
+		*from = sealedText
+	}
+	return text
+}
+
+// clusterDoc is the document of a cluster, and its secrets.
+func clusterDoc(c *model.Cluster) (doc []byte, secrets clusterSecrets, err error) {
+	open := *c
+	secrets = clusterSecrets{PullSecret: c.PullSecret.Reveal(), Override: takeText(&open.InstallConfigOverride)}
+	secrets.take(&open.Proxy)
+	if doc, err = json.Marshal(&open); err != nil {
+		return nil, secrets, fmt.Errorf("encode cluster %s: %w", c.ID, err)
+	}
+	return doc, secrets, nil
+}
+
+// infraEnvDoc is the document of an InfraEnv, and its secrets.
+func infraEnvDoc(e *model.InfraEnv) (doc []byte, secrets infraEnvSecrets, err error) {
+	open := *e
+	secrets = infraEnvSecrets{
+		PullSecret: e.PullSecret.Reveal(), TokenKey: e.TokenKey.Reveal(), Override: takeText(&open.IgnitionConfigOverride),
+	}
+	secrets.take(&open.Proxy)
+	if doc, err = json.Marshal(&open); err != nil {
+		return nil, secrets, fmt.Errorf("encode infra-env %s: %w", e.ID, err)
+	}
+	return doc, secrets, nil
 }
 
 // infraEnvSecrets are the encrypted values of an InfraEnv's row.
 type infraEnvSecrets struct {
 	PullSecret string `json:"pull_secret"`
 	TokenKey   string `json:"token_key"`
+	Override   string `json:"ignition_config_override,omitempty"`
+	proxySecrets
 }
 
 func (s *Store) seal(secrets any, id uuid.UUID) ([]byte, error) {
@@ -44,6 +102,7 @@ type hostSecrets struct {
 	Fencing         *fencing          `json:"fencing,omitempty"`
 	IgnitionToken   string            `json:"ignition_token,omitempty"`
 	IgnitionHeaders map[string]string `json:"ignition_headers,omitempty"`
+	Overrides       string            `json:"ignition_config_overrides,omitempty"`
 }
 
 type fencing struct {
@@ -54,12 +113,23 @@ type fencing struct {
 	MAC          string `json:"mac,omitempty"`
 }
 
+// hostDoc is the document of a host, and its secrets; nil without any.
+func hostDoc(h *model.Host) (doc, plain []byte, err error) {
+	open := *h
+	takeText(&open.IgnitionConfigOverrides)
+	if doc, err = json.Marshal(&open); err != nil {
+		return nil, nil, fmt.Errorf("encode host %s: %w", h.ID, err)
+	}
+	plain, err = hostPlain(h)
+	return doc, plain, err
+}
+
 // hostPlain are the secrets of a host, nil without any.
 func hostPlain(h *model.Host) ([]byte, error) {
-	if h.Fencing == nil && h.IgnitionEndpointToken == "" && len(h.IgnitionEndpointHeaders) == 0 {
+	if h.Fencing == nil && h.IgnitionEndpointToken == "" && len(h.IgnitionEndpointHeaders) == 0 && h.IgnitionConfigOverrides == "" {
 		return nil, nil
 	}
-	secrets := hostSecrets{IgnitionToken: h.IgnitionEndpointToken.Reveal()}
+	secrets := hostSecrets{IgnitionToken: h.IgnitionEndpointToken.Reveal(), Overrides: h.IgnitionConfigOverrides}
 	if f := h.Fencing; f != nil {
 		secrets.Fencing = &fencing{f.Address, f.Username, f.Password.Reveal(), f.CertificateVerification, f.MACAddress}
 	}
@@ -92,6 +162,7 @@ func (s *Store) openHost(h *model.Host, sealed []byte) error {
 		return err
 	}
 	h.IgnitionEndpointToken = model.Secret(secrets.IgnitionToken)
+	h.IgnitionConfigOverrides = cmp.Or(secrets.Overrides, h.IgnitionConfigOverrides)
 	if f := secrets.Fencing; f != nil {
 		h.Fencing = &model.FencingCredentials{
 			Address: f.Address, Username: f.Username, Password: model.Secret(f.Password), CertificateVerification: f.Verification,

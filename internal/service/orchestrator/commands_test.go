@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	querypb "go.temporal.io/api/query/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
@@ -38,6 +39,13 @@ type answeringTemporal struct {
 	// running are workflows of older attempts; those that were cancelled have yet to end.
 	running   map[string]int
 	cancelled []string
+}
+
+// ListWorkflow does not answer what compares rows with executions, which runs at any time.
+func (*answeringTemporal) ListWorkflow(
+	context.Context, *workflowservice.ListWorkflowExecutionsRequest,
+) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	return nil, errors.New("not answered")
 }
 
 func (a *answeringTemporal) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {

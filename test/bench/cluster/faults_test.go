@@ -132,7 +132,9 @@ func powerCut(t *testing.T, b *bench) {
 	command := cli.RetryCommand(serviceURL, c, hostOf(c, m))
 	b.timeline.say("$ %s", command)
 	words := append([]string{"netns", "exec", b.site.Name, *program}, strings.Fields(command)[1:]...)
-	out, err := exec.Command("ip", words...).CombinedOutput()
+	retry := exec.Command("ip", words...)
+	retry.Env = append(retry.Environ(), "SLIPWAY_DATA_DIR="+filepath.Join(b.site.dir, "service"))
+	out, err := retry.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 

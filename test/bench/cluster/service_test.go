@@ -1,6 +1,8 @@
 package cluster_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net/http"
 	"os"
@@ -20,7 +22,7 @@ import (
 
 const (
 	servicePort = "8090"
-	serviceURL  = "http://" + gateway + ":" + servicePort
+	serviceURL  = "https://" + gateway + ":" + servicePort
 )
 
 // requirements are those of emulated machines: what a node of the bench needs.
@@ -44,7 +46,7 @@ func newService(t *testing.T, l *site, g *gap, r release, system coreos.Artifact
 	t.Helper()
 	s := &service{site: l, env: []string{
 		"RELEASE_IMAGES=" + r.offers(t), "HW_VALIDATOR_REQUIREMENTS=" + requirements,
-		"INSTALLER_IMAGE=" + r.image, "AUTH_TYPE=none", "SLIPWAY_INSECURE_OPEN=true", built.PlainHTTP,
+		"INSTALLER_IMAGE=" + r.image,
 		"OS_IMAGES=" + text(
 			t,
 			openshift.OSImages{{OpenShiftVersion: "4.20", CPUArchitecture: "x86_64", URL: system.LiveISO, Version: "420.bench"}},
@@ -55,10 +57,19 @@ func newService(t *testing.T, l *site, g *gap, r release, system coreos.Artifact
 	} else {
 		s.env = append(s.env, g.settings(t)...)
 	}
-	s.http = &http.Client{Transport: &http.Transport{DialContext: l.Dial}}
-	s.Client = client.New(client.Options{BaseURL: serviceURL, UserAgent: "slipway-bench", HTTPClient: s.http})
+	anyCertificate := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // until its authority is known
+	s.http = &http.Client{Transport: &http.Transport{DialContext: l.Dial, TLSClientConfig: anyCertificate}}
 	s.start(t)
 	s.waitReady(t)
+	admin := built.Admin(t, filepath.Join(l.dir, "service"))
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(admin.Authority))
+	s.http = &http.Client{Transport: &http.Transport{
+		DialContext: l.Dial, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+	}}
+	s.Client = client.New(client.Options{
+		BaseURL: serviceURL, UserToken: admin.Secret(), UserAgent: "slipway-bench", HTTPClient: s.http,
+	})
 	return s
 }
 
