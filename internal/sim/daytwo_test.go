@@ -53,7 +53,8 @@ func TestMachineJoinsAClusterThatExistsAndIsTakenBack(t *testing.T) {
 	host := p.host(p.ctx, t, node)
 
 	require.Contains(t, p.reach(t, host, nodeConfig).Output, `"is_success":true`)
-	require.Contains(t, p.reach(t, host, nodeConfig).Output, "/etc/kubernetes/kubeconfig", "what the service judges by is kept")
+	require.Contains(t, p.reach(t, host, nodeConfig).Output, "/etc/kubernetes/manifests/keepalived.yaml", "the rules read it")
+	require.NotContains(t, p.reach(t, host, nodeConfig).Output, "/etc/kubernetes/kubeconfig", "a credential of the cluster stays there")
 	require.Contains(t, p.reach(t, host, "http://api.test.example.com:22624/config/unknown").Output, "404")
 	require.Contains(t, p.reach(t, host, "http://api.other.example.com:22624/config/worker").Output, "no such host")
 

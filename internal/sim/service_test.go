@@ -244,6 +244,9 @@ func (s *service) command(host uuid.UUID, step wire.StepType, args ...string) (s
 	stepID = string(step) + "-" + uuid.NewString()[:8]
 	s.update(func() {
 		s.steps[host] = append(s.steps[host], wire.Step{StepType: step, StepID: stepID, Args: args})
+		if step == wire.StepReboot { // the service records the stage of a step when it commands it; certificates are approved by it
+			s.hosts[host].Progress.CurrentStage = wire.HostStageRebooting
+		}
 	})
 	return stepID
 }

@@ -124,6 +124,8 @@ func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
 	}
 	defer d.service.stop()
 	d.board.say("service: %s   Temporal UI: %s", d.service.url, d.service.temporal)
+	d.board.say("to use it beside the demo: export SLIPWAY_DATA_DIR=%s; slipway context token prints what the UI asks for",
+		filepath.Join(d.dir, "service"))
 
 	machines, stop := context.WithCancel(ctx)
 	defer d.playing.Wait()
