@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"cmp"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -41,6 +43,7 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	private, public := keyPair(t, key)
 	l.tokens, err = auth.NewLocal(auth.LocalOptions{
 		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, AgentTokens: auth.PerInfraEnv,
+		User:       func(ctx context.Context, id uuid.UUID) (model.UserToken, error) { return l.store.UseToken(ctx, id) },
 		PrivateKey: model.Secret(private), PublicKey: public,
 	})
 	require.NoError(t, err)
@@ -62,7 +65,24 @@ func keyPair(t *testing.T, key *ecdsa.PrivateKey) (private, public string) {
 
 func (l *local) token(g auth.Grant) string {
 	l.t.Helper()
+	if g.Scheme == auth.SchemeUser && l.tokens.Mode == auth.ModeLocal {
+		role := "admin"
+		if g.ReadOnly {
+			role = "viewer"
+		}
+		return l.userToken(model.UserToken{UserName: cmp.Or(g.Name, "admin"), Role: role})
+	}
 	token, err := l.tokens.Token(g)
+	require.NoError(l.t, err)
+	return token.Reveal()
+}
+
+// userToken is a token of a user that the service knows; it is good for an hour.
+func (l *local) userToken(t model.UserToken) string {
+	l.t.Helper()
+	t.ID, t.CreatedBy, t.CreatedAt, t.ExpiresAt = uuid.New(), "test", time.Now(), time.Now().Add(time.Hour)
+	require.NoError(l.t, l.store.CreateToken(l.t.Context(), t))
+	token, err := l.tokens.UserToken(t)
 	require.NoError(l.t, err)
 	return token.Reveal()
 }

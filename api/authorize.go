@@ -23,6 +23,8 @@ type Identity interface {
 	// whose own is old; empty when it is not.
 	HostToken(h *model.Host, key model.Secret) (model.Secret, error)
 	Renew(credential string) (model.Secret, error)
+	// UserToken signs a token of a user; auth.ErrNoUserTokens where this service makes none.
+	UserToken(t model.UserToken) (model.Secret, error)
 	// ImageLink returns the link that opens the discovery image of an InfraEnv.
 	ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
 }

@@ -23,6 +23,10 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.With(s.admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
 	r.With(s.admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
 	r.With(s.admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))
+	tokens := OwnPath + "/v1/tokens"
+	r.With(s.admit).Method(http.MethodPost, tokens, httpapi.Handler(s.createToken))
+	r.With(s.admit).Method(http.MethodGet, tokens, httpapi.Handler(s.listTokens))
+	r.With(s.admit).Method(http.MethodDelete, tokens+"/{token_id}", httpapi.Handler(s.revokeToken))
 	r.With(s.admit).Method(http.MethodPost, hosts+"/commands/{command}", httpapi.Handler(s.commandHost))
 }
 

@@ -32,6 +32,9 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 	if err := s.requireLateBinding(r.Context(), infraEnvID); err != nil {
 		return err
 	}
+	if err := s.mayTouch(r.Context(), callerOf(r), Object{ClusterID: clusterID}); err != nil {
+		return err
+	}
 	c, err := s.Store.Cluster(r.Context(), clusterID)
 	if err != nil {
 		return err

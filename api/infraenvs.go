@@ -57,7 +57,10 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 	}
 	var c *model.Cluster
 	if p.ClusterID != nil {
-		var err error
+		err := s.mayTouch(r.Context(), callerOf(r), Object{ClusterID: *p.ClusterID})
+		if err != nil {
+			return nil, err
+		}
 		if c, err = s.Store.Cluster(r.Context(), *p.ClusterID); err != nil {
 			return nil, err
 		}

@@ -18,7 +18,9 @@ const redacted = "[redacted]"
 var secretWords = []string{"password", "secret", "token", "credential", "privatekey"}
 
 // redact reports whether secrets are left out for a caller: machines need none, and viewers are not to have any.
-func redact(r *http.Request) bool { return callerOf(r).Role != auth.RoleAdmin }
+func redact(r *http.Request) bool {
+	return callerOf(r).Role != auth.RoleAdmin && callerOf(r).Role != auth.RoleUser
+}
 
 // redactedJSON replaces what is secret in a JSON object; a text that cannot be read is left out.
 func redactedJSON(text string) string {

@@ -55,6 +55,7 @@ func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
 	out, complaints, code := ran(t, here, "cluster", "list")
 	require.Zero(t, code, complaints)
 	require.Contains(t, out, "NAME")
+	tokensOfUsers(t, here, api)
 	elsewhere := []string{"SLIPWAY_DATA_DIR=" + t.TempDir(), "HOME=" + home, "XDG_CONFIG_HOME=" + home}
 	_, complaints, code = ran(t, elsewhere, "cluster", "list", "--url", api)
 	require.Equal(t, 5, code)
@@ -82,6 +83,34 @@ func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
 	require.Zero(t, code)
 	_, _, code = ran(t, elsewhere, "cluster", "list", "--url", api)
 	require.Equal(t, 5, code)
+}
+
+// tokensOfUsers gives bob a token, and takes it away.
+func tokensOfUsers(t *testing.T, here []string, api string) {
+	t.Helper()
+	token, told, code := ran(t, here, "token", "create", "bob", "--org", "acme", "--note", "pipeline", "--expires", "1h")
+	require.Zero(t, code, told)
+	require.Regexp(t, `^token [0-9a-f-]{36} of bob, role user, good until .*; it is shown once\n$`, told)
+	id := strings.Fields(told)[1]
+	bob := slices.Concat(here, []string{"SLIPWAY_TOKEN=" + strings.TrimSpace(token)})
+	_, complaints, code := ran(t, bob, "cluster", "list")
+	require.Zero(t, code, complaints)
+	_, complaints, code = ran(t, bob, "token", "create", "eve", "--role", "admin")
+	require.NotZero(t, code)
+	require.Contains(t, complaints, "require a credential of the role admin for CreateToken, found user")
+	out, complaints, code := ran(t, here, "token", "list")
+	require.Zero(t, code, complaints)
+	require.Regexp(t, id+` +bob +user +acme +20.*Z +0s ago +admin +pipeline\n`, out)
+	require.Regexp(t, ` +admin +admin +20.*admin\.config\n`, out)
+	out, complaints, code = ran(t, here, "token", "revoke", id)
+	require.Zero(t, code, complaints)
+	require.Equal(t, "token "+id+" revoked\n", out)
+	_, complaints, code = ran(t, bob, "cluster", "list", "--url", api)
+	require.NotZero(t, code)
+	require.Contains(t, complaints, "the token was revoked")
+	_, complaints, code = ran(t, here, "token", "revoke", id)
+	require.NotZero(t, code)
+	require.Contains(t, complaints, "token "+id+" was not found")
 }
 
 func TestServiceThatIsOpenSaysSo(t *testing.T) {

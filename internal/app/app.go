@@ -27,8 +27,9 @@ type cli struct {
 	Worker  workerCommand   `cmd:"" help:"Run a worker alone, with an existing database and Temporal."`
 	Images  images.Commands `cmd:"" help:"Serve discovery images, and manage the live ISOs they are made of."`
 	Migrate migrateCommand  `cmd:"" help:"Migrate an existing database, and run nothing."`
-	Token   tokenCommand    `cmd:"" help:"Sign a token for AUTH_TYPE=local with the service's keys."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
+
+	AgentToken agentTokenCommand `cmd:"" help:"Sign a token of the v2 API for an InfraEnv or a cluster, with the service's keys."`
 
 	userCommands
 }
@@ -37,6 +38,7 @@ type cli struct {
 type userCommands struct {
 	Login     usercli.LoginCommand      `cmd:"" help:"Log in to a service with a token, and keep it as the current context."`
 	Context   usercli.ContextCommands   `cmd:"" help:"Manage the services that you have logged in to."`
+	Token     usercli.TokenCommands     `cmd:"" help:"Make, list and revoke tokens of users."`
 	Cluster   usercli.ClusterCommands   `cmd:"" help:"Define, install and show clusters."`
 	Host      usercli.HostCommands      `cmd:"" help:"Show and change hosts, add them to clusters, retry failed ones."`
 	InfraEnv  usercli.InfraEnvCommands  `cmd:"" name:"infra-env" help:"Manage InfraEnvs: the settings of discovery images."`

@@ -222,6 +222,24 @@ func operations() map[string]operation {
 				return c.UpdateInstallConfig(ctx, clusterID, `{"fips":true}`)
 			}, "PATCH " + clusterPath + "/install-config", 201, "", `"{\"fips\":true}"`,
 		},
+		"CreateToken": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.CreateToken(ctx, wire.UserTokenCreateParams{UserName: "ann", Role: "user", ExpirationSeconds: 3600})
+				return err
+			}, "POST /api/slipway/v1/tokens", 201, `{"id":"` + hostID.String() + `","token":"eyJ"}`,
+			`{"user_name":"ann","role":"user","expiration_seconds":3600}`,
+		},
+		"Tokens": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.Tokens(ctx)
+				return err
+			}, "GET /api/slipway/v1/tokens", 200, `[{"id":"` + hostID.String() + `","user_name":"ann"}]`, "",
+		},
+		"RevokeToken": {
+			func(ctx context.Context, c *client.Client) error {
+				return c.RevokeToken(ctx, hostID)
+			}, "DELETE /api/slipway/v1/tokens/" + hostID.String(), 204, "", "",
+		},
 		"OSImages": {
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.OSImages(ctx)

@@ -48,6 +48,7 @@ func (s *Service) identify() error {
 		return s.store.TokenKey(ctx, id) // opened later
 	}
 	local.Host, local.Cluster = s.hostFacts, s.clusterFacts
+	local.User = func(ctx context.Context, id uuid.UUID) (model.UserToken, error) { return s.store.UseToken(ctx, id) }
 	s.identity = local
 	return nil
 }

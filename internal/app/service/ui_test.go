@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/app/process"
@@ -24,6 +25,7 @@ import (
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/frontend"
+	"slipway/internal/testing/usertoken"
 )
 
 // uiOf serves what a service with this identity puts beside its API. Its Temporal does not answer.
@@ -45,8 +47,9 @@ func uiOf(t *testing.T, identity *auth.Local) *httptest.Server {
 	return server
 }
 
-func localIdentity(t *testing.T) *auth.Local {
+func localIdentity(t *testing.T) (*auth.Local, *usertoken.Book) {
 	t.Helper()
+	users := &usertoken.Book{}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
 	private, err := x509.MarshalECPrivateKey(key)
@@ -54,12 +57,12 @@ func localIdentity(t *testing.T) *auth.Local {
 	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	require.NoError(t, err)
 	identity, err := auth.NewLocal(auth.LocalOptions{
-		Mode: auth.ModeLocal, Now: time.Now,
+		Mode: auth.ModeLocal, Now: time.Now, User: users.Find,
 		PrivateKey: model.Secret(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})),
 		PublicKey:  string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
 	})
 	require.NoError(t, err)
-	return identity
+	return identity, users
 }
 
 // answer sends a request as a page of the server does, and returns the status and the body.
@@ -84,7 +87,7 @@ func answer(t *testing.T, c *http.Client, method, address, body string, header h
 
 func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
 	t.Parallel()
-	identity := localIdentity(t)
+	identity, users := localIdentity(t)
 	server := uiOf(t, identity)
 	const plain = `{"payloads":[{"metadata":{"encoding":"anNvbi9wbGFpbg=="},"data":"Im9uIg=="}]}`
 	for _, path := range []string{
@@ -99,20 +102,19 @@ func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
 	}
 
 	for name, c := range map[string]struct {
-		readOnly      bool
+		role          auth.Role
 		write, encode int
 		settings      string
 	}{
 		// The frontend that would be asked is not there: 503 is its gateway's answer.
-		"administrators read and write": {false, http.StatusServiceUnavailable, http.StatusOK, `"DisableWriteActions":false`},
-		"viewers read":                  {true, http.StatusForbidden, http.StatusForbidden, `"DisableWriteActions":true`},
+		"administrators read and write": {auth.RoleAdmin, http.StatusServiceUnavailable, http.StatusOK, `"DisableWriteActions":false`},
+		"viewers read":                  {auth.RoleViewer, http.StatusForbidden, http.StatusForbidden, `"DisableWriteActions":true`},
 	} {
-		token, err := identity.Token(auth.Grant{Scheme: auth.SchemeUser, Name: "ann", ReadOnly: c.readOnly})
-		require.NoError(t, err)
+		token := users.Sign(t, identity, "ann", c.role, time.Now().Add(time.Hour))
 		jar, err := cookiejar.New(nil)
 		require.NoError(t, err)
 		browser := &http.Client{Jar: jar}
-		form := url.Values{"token": {token.Reveal()}, "returnUrl": {"/temporal/api/v1/settings"}}.Encode()
+		form := url.Values{"token": {token}, "returnUrl": {"/temporal/api/v1/settings"}}.Encode()
 		status, settings := answer(t, browser, http.MethodPost, server.URL+"/temporal/login", form,
 			http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
 		require.Equal(t, http.StatusOK, status, name)
@@ -127,10 +129,56 @@ func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
 		status, body := answer(t, browser, http.MethodPost, terminate, "{}", nil)
 		require.Equal(t, c.write, status, "%s: %s", name, body)
 
-		bearer := http.Header{"Authorization": {"Bearer " + token.Reveal()}}
+		bearer := http.Header{"Authorization": {"Bearer " + token}}
 		status, _ = answer(t, server.Client(), http.MethodPost, server.URL+"/temporal-codec/decode", plain, bearer.Clone())
 		require.Equal(t, http.StatusOK, status, name)
 		status, _ = answer(t, server.Client(), http.MethodPost, server.URL+"/temporal-codec/encode", plain, bearer.Clone())
 		require.Equal(t, c.encode, status, name)
 	}
+}
+
+// Who is no administrator or viewer of everything reaches nothing that shows workflows of others, in any place of a token.
+func TestUIIsForThoseWhoSeeEveryCluster(t *testing.T) {
+	t.Parallel()
+	identity, users := localIdentity(t)
+	server := uiOf(t, identity)
+	object := func(g auth.Grant) string {
+		token, err := identity.Token(g)
+		require.NoError(t, err)
+		return token.Reveal()
+	}
+	controller, err := identity.ControllerToken(uuid.New(), 1)
+	require.NoError(t, err)
+	tried := 0
+	for who, c := range map[string]struct {
+		token  string
+		status int
+	}{
+		"a user of an organization": {users.Sign(t, identity, "carl", auth.RoleUser, time.Now().Add(time.Hour)), http.StatusForbidden},
+		"the image of an InfraEnv":  {object(auth.Grant{InfraEnvID: uuid.New()}), http.StatusUnauthorized},
+		"an address of a cluster":   {object(auth.Grant{ClusterID: uuid.New()}), http.StatusUnauthorized},
+		"a controller":              {controller.Reveal(), http.StatusUnauthorized},
+		"a watcher":                 {object(auth.Grant{Scheme: auth.SchemeWatcher}), http.StatusUnauthorized},
+		"a token without an id":     {object(auth.Grant{Scheme: auth.SchemeUser, Name: "ann"}), http.StatusUnauthorized},
+	} {
+		for _, page := range []string{
+			"GET /temporal/", "GET /temporal/api/v1/settings", "GET /temporal/api/v1/namespaces/slipway/workflows",
+			"POST /temporal/api/v1/namespaces/slipway/workflows/cluster:1/signal/pause", "POST /temporal/codec/decode",
+			"POST /temporal/codec/encode", "POST /temporal-codec/decode", "POST /temporal-codec/encode",
+		} {
+			method, path, _ := strings.Cut(page, " ")
+			for header, value := range map[string]string{
+				"Authorization": "Bearer " + c.token, "X-Secret-Key": c.token, "Cookie": "slipway_session=" + c.token, "Watcher-Authorization": c.token,
+			} {
+				status, body := answer(t, server.Client(), method, server.URL+path, "{}", http.Header{header: {value}})
+				want := http.StatusUnauthorized
+				if header == "Authorization" {
+					want = c.status
+				}
+				require.Equal(t, want, status, "%s: %s by %s: %s", who, page, header, body)
+				tried++
+			}
+		}
+	}
+	t.Logf("cells tried %d, denied %d, unexpected 0", tried, tried)
 }

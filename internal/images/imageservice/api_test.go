@@ -30,6 +30,7 @@ import (
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/testing/pgtest"
+	"slipway/internal/testing/usertoken"
 	"slipway/internal/wire"
 )
 
@@ -178,6 +179,7 @@ func (r reply) message(status int) string {
 type local struct {
 	*service
 	tokens *auth.Local
+	users  usertoken.Book
 	closed *service
 }
 
@@ -190,7 +192,7 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	require.NoError(t, err)
 	private, public := keyPair(t, key)
 	l.tokens, err = auth.NewLocal(auth.LocalOptions{
-		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, PrivateKey: model.Secret(private), PublicKey: public,
+		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, User: l.users.Find, PrivateKey: model.Secret(private), PublicKey: public,
 	})
 	require.NoError(t, err)
 	options.Identity = l.tokens
@@ -211,6 +213,9 @@ func keyPair(t *testing.T, key *ecdsa.PrivateKey) (private, public string) {
 
 func (l *local) token(g auth.Grant) string {
 	l.t.Helper()
+	if g.Scheme == auth.SchemeUser && l.tokens.Mode == auth.ModeLocal {
+		return l.users.Sign(l.t, l.tokens, "ann", auth.RoleAdmin, time.Now().Add(time.Hour))
+	}
 	token, err := l.tokens.Token(g)
 	require.NoError(l.t, err)
 	return token.Reveal()

@@ -66,6 +66,7 @@ type Role string
 // The roles.
 const (
 	RoleAdmin  Role = "admin"  // a user who may do everything
+	RoleUser   Role = "user"   // a user who may do everything with the objects of its organization, or its own without one
 	RoleViewer Role = "viewer" // a user who changes nothing, and reads nothing that opens clusters or hosts
 	// RoleAgent is the agent of one host, with a token that its registration gave it.
 	RoleAgent Role = "agent"
@@ -80,7 +81,7 @@ const (
 )
 
 // Roles lists them.
-var Roles = []Role{RoleAdmin, RoleViewer, RoleAgent, RoleRegistrar, RoleController, RoleForeign, RoleAddress, RoleWatcher}
+var Roles = []Role{RoleAdmin, RoleUser, RoleViewer, RoleAgent, RoleRegistrar, RoleController, RoleForeign, RoleAddress, RoleWatcher}
 
 // Caller is the identity that a credential proves.
 type Caller struct {
@@ -105,7 +106,7 @@ func (c Caller) Bound() bool { return c.InfraEnvID != uuid.Nil || c.ClusterID !=
 func (c Caller) ReadOnly() bool { return c.Role == RoleViewer }
 
 // User reports whether the caller is a person, or a program of one.
-func (c Caller) User() bool { return c.Role == RoleAdmin || c.Role == RoleViewer }
+func (c Caller) User() bool { return slices.Contains(UserRoles, c.Role) }
 
 // Admin returns the caller of mode none.
 var Admin = Caller{Name: "admin", Role: RoleAdmin, Admin: true}

@@ -18,6 +18,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
+	"slipway/internal/testing/usertoken"
 )
 
 var (
@@ -32,6 +33,7 @@ type lab struct {
 	private *ecdsa.PrivateKey
 	now     time.Time
 	keys    map[uuid.UUID]model.Secret
+	users   usertoken.Book
 	*auth.Local
 }
 
@@ -41,7 +43,7 @@ func newLab(t *testing.T, mode auth.Mode) *lab {
 	l := &lab{t: t, private: private, now: start, keys: map[uuid.UUID]model.Secret{envID: "key of the environment"}}
 	options := auth.LocalOptions{
 		Mode: mode, PrivateKey: model.Secret(privatePEM(t, private)), PublicKey: publicPEM(t, private), AgentTokens: auth.PerInfraEnv,
-		Now: func() time.Time { return l.now },
+		Now: func() time.Time { return l.now }, User: l.users.Find,
 		TokenKey: func(_ context.Context, id uuid.UUID) (model.Secret, error) {
 			if key, known := l.keys[id]; known {
 				return key, nil
@@ -223,17 +225,43 @@ func TestTokensThatProveNothingAreRefused(t *testing.T) {
 func TestUserIsKnownByATokenOfTheServicesKey(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, auth.ModeLocal)
-	token, err := l.Token(auth.Grant{Scheme: auth.SchemeUser, Name: "ann", Expires: start.Add(time.Hour)})
-	require.NoError(t, err)
-	for _, header := range []string{token.Reveal(), "Bearer " + token.Reveal()} {
-		caller, err := l.Caller(t.Context(), auth.SchemeUser, header)
-		require.NoError(t, err)
-		require.Equal(t, "ann", caller.Name)
-		require.False(t, caller.Bound())
+	for role, all := range map[auth.Role]bool{auth.RoleAdmin: true, auth.RoleViewer: true, auth.RoleUser: false} {
+		token := l.users.Sign(t, l.Local, "ann", role, start.Add(time.Hour))
+		for _, header := range []string{token, "Bearer " + token} {
+			caller, err := l.Caller(t.Context(), auth.SchemeUser, header)
+			require.NoError(t, err)
+			require.Equal(t, "ann", caller.Name)
+			require.Equal(t, role, caller.Role)
+			require.Equal(t, all, caller.Admin)
+			require.False(t, caller.Bound())
+		}
 	}
+	token := l.users.Sign(t, l.Local, "ann", auth.RoleAdmin, start.Add(time.Hour))
 	l.now = start.Add(2 * time.Hour)
-	_, err = l.Caller(t.Context(), auth.SchemeUser, token.Reveal())
+	_, err := l.Caller(t.Context(), auth.SchemeUser, token)
 	require.ErrorContains(t, err, "has expired")
+}
+
+// The attack of reviews/security.md 12: tokens that never end, and cannot be revoked.
+func TestTokensOfUsersAreRevoked(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, auth.ModeLocal)
+	token := l.users.Sign(t, l.Local, "ann", auth.RoleAdmin, start.Add(time.Hour))
+	l.users.Revoke()
+	_, err := l.Caller(t.Context(), auth.SchemeUser, token)
+	require.ErrorContains(t, err, "was revoked")
+	for name, claims := range map[string]jwt.MapClaims{
+		"as before":      {"auth_scheme": "userAuth", "sub": "bob"},
+		"with an expiry": {"auth_scheme": "userAuth", "sub": "bob", "exp": start.Add(time.Hour).Unix()},
+		"with no id":     {"auth_scheme": "userAuth", "sub": "bob", "jti": "1"},
+		"read-only":      {"auth_scheme": "userAuth", "sub": "bob", "read_only": true},
+	} {
+		_, err := l.Caller(t.Context(), auth.SchemeUser, l.sign(jwt.SigningMethodES256, l.private, claims))
+		require.ErrorContains(t, err, "require a token of a user that this service knows", name)
+	}
+	unknown := l.users.Sign(t, l.Local, "ann", "owner", start.Add(time.Hour))
+	_, err = l.Caller(t.Context(), auth.SchemeUser, unknown)
+	require.ErrorContains(t, err, `require a token with one of the roles [admin user viewer], found "owner"`)
 }
 
 func TestTokensOfTheAgentBasedInstallerAreTakenByTheirScheme(t *testing.T) {

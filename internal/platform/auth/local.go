@@ -35,6 +35,8 @@ type LocalOptions struct {
 	// invalid.
 	Host    func(ctx context.Context, infraEnvID, hostID uuid.UUID) (HostFacts, error)
 	Cluster func(ctx context.Context, clusterID uuid.UUID) (ClusterFacts, error)
+	// User returns what a token of a user may do; model.ErrNotFound for one that is not valid. Mode local asks it.
+	User func(ctx context.Context, id uuid.UUID) (model.UserToken, error)
 	// ImageExpiration is how long the address of an image is good; zero: DefaultImageExpiration.
 	ImageExpiration time.Duration
 	Now             func() time.Time
@@ -73,7 +75,7 @@ type claims struct {
 	InfraEnvID string `json:"infra_env_id,omitempty"`
 	ClusterID  string `json:"cluster_id,omitempty"`
 	AuthScheme Scheme `json:"auth_scheme,omitempty"`
-	// ReadOnly restricts a user's token to reading.
+	// ReadOnly restricts a user's token to reading, where another service signs it.
 	ReadOnly bool `json:"read_only,omitempty"`
 	// Role, HostID, Generation, Attempt and Key are those of host.go.
 	Role       Role   `json:"role,omitempty"`
@@ -105,6 +107,9 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 	}
 	if c.AuthScheme != scheme {
 		return Caller{}, refusedf("require a token with auth_scheme %s, found %q", scheme, c.AuthScheme)
+	}
+	if scheme == SchemeUser && l.Mode == ModeLocal {
+		return l.userCaller(ctx, c)
 	}
 	caller := Admin
 	caller.Scheme = scheme

@@ -50,5 +50,8 @@ func (None) HostToken(*model.Host, model.Secret) (model.Secret, error) { return 
 // Renew returns an empty token.
 func (None) Renew(string) (model.Secret, error) { return "", nil }
 
+// UserToken returns ErrNoUserTokens.
+func (None) UserToken(model.UserToken) (model.Secret, error) { return "", ErrNoUserTokens }
+
 // ControllerToken returns an empty token.
 func (None) ControllerToken(uuid.UUID, int) (model.Secret, error) { return "", nil }

@@ -2,6 +2,7 @@ package signin
 
 import (
 	_ "embed"
+	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -47,6 +48,11 @@ func (g *Gate) signIn(w http.ResponseWriter, r *http.Request) {
 	token := strings.TrimSpace(r.PostFormValue(tokenField))
 	caller, err := g.owner(r.Context(), token)
 	switch {
+	case errors.Is(err, errForbidden):
+		values.Refused = err.Error()
+		g.Log.Info("sign-in refused", "reason", values.Refused, "address", r.RemoteAddr)
+		g.writeForm(w, http.StatusForbidden, values)
+		return
 	case err != nil && unauthenticated(err):
 		if values.Refused = reason(err); token == "" {
 			values.Refused = "require a token, found none"

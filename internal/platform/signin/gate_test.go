@@ -23,12 +23,14 @@ import (
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/signin"
+	"slipway/internal/testing/usertoken"
 )
 
 // site is pages behind a gate.
 type site struct {
 	t      *testing.T
 	tokens *auth.Local
+	users  usertoken.Book
 	gate   *signin.Gate
 	pages  http.Handler
 	now    time.Time
@@ -45,7 +47,7 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	clock := func() time.Time { return s.now }
 	s.tokens, err = auth.NewLocal(auth.LocalOptions{
-		Mode: auth.ModeLocal, Now: clock,
+		Mode: auth.ModeLocal, Now: clock, User: s.users.Find,
 		PrivateKey: model.Secret(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})),
 		PublicKey:  string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})),
 	})
@@ -77,10 +79,12 @@ func (s *site) token(g auth.Grant) string {
 	return token.Reveal()
 }
 
-var (
-	administrator = auth.Grant{Scheme: auth.SchemeUser, Name: "ann"}
-	viewer        = auth.Grant{Scheme: auth.SchemeUser, Name: "bob", ReadOnly: true}
-)
+// userToken is that of ann or another, for two days.
+func (s *site) userToken(role auth.Role) string {
+	s.t.Helper()
+	name := map[auth.Role]string{auth.RoleAdmin: "ann", auth.RoleViewer: "bob", auth.RoleUser: "carl"}[role]
+	return s.users.Sign(s.t, s.tokens, name, role, s.now.Add(48*time.Hour))
+}
 
 // send sends a request with headers, each "Name: value".
 func (s *site) send(method, target, body string, headers ...string) *http.Response {
@@ -117,8 +121,6 @@ func text(t *testing.T, r *http.Response) string {
 func TestCallersWithoutACredentialReachNoPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	expired := administrator
-	expired.Expires = s.now.Add(-time.Minute)
 	for name, header := range map[string]string{
 		"none":                   "X-None: none",
 		"a session of no user":   "Cookie: slipway_session=AAAA",
@@ -126,8 +128,8 @@ func TestCallersWithoutACredentialReachNoPage(t *testing.T) {
 		"an agent's token":       "Authorization: " + s.token(auth.Grant{InfraEnvID: uuid.New()}),
 		"a cluster's token":      "Authorization: " + s.token(auth.Grant{ClusterID: uuid.New()}),
 		"a watcher's token":      "Authorization: " + s.token(auth.Grant{Scheme: auth.SchemeWatcher}),
-		"an expired token":       "Authorization: " + s.token(expired),
-		"a token as the session": "Cookie: slipway_session=" + s.token(administrator),
+		"an expired token":       "Authorization: " + s.users.Sign(t, s.tokens, "ann", auth.RoleAdmin, s.now.Add(-time.Minute)),
+		"a token as the session": "Cookie: slipway_session=" + s.userToken(auth.RoleAdmin),
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			answer := s.send(method, "/temporal/api/v1/namespaces/slipway/workflows", "", header)
@@ -158,7 +160,7 @@ func TestBrowsersAreSentToTheFormAndBack(t *testing.T) {
 	require.Contains(t, form.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	require.Contains(t, text(t, form), `action="/temporal/login"`)
 
-	answer, session := s.signIn(" "+s.token(administrator)+"\n", wanted)
+	answer, session := s.signIn(" "+s.userToken(auth.RoleAdmin)+"\n", wanted)
 	require.Equal(t, http.StatusSeeOther, answer.StatusCode)
 	require.Equal(t, "/temporal/namespaces/slipway/workflows?query=a%3D1", answer.Header.Get("Location"))
 	cookie := answer.Cookies()[0]
@@ -166,7 +168,7 @@ func TestBrowsersAreSentToTheFormAndBack(t *testing.T) {
 	require.True(t, cookie.Secure)
 	require.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
 	require.Equal(t, "/temporal", cookie.Path)
-	require.NotContains(t, cookie.Value, s.token(administrator)[:20], "the API would accept it")
+	require.NotContains(t, cookie.Value, s.userToken(auth.RoleAdmin)[:20], "the API would accept it")
 	require.Equal(t, "writable", text(t, s.send(http.MethodGet, "/temporal/namespaces", "", session)))
 	require.Contains(t, text(t, s.send(http.MethodGet, "/temporal/login", "", session)), "Signed in as ann")
 }
@@ -202,7 +204,7 @@ func TestFormLeadsToNoOtherSite(t *testing.T) {
 		"/temporal/login":                      "/temporal/",
 		"https://slipway.example/temporal/a?b": "/temporal/a?b", // as Temporal's pages ask
 	} {
-		answer, _ := s.signIn(s.token(administrator), asked)
+		answer, _ := s.signIn(s.userToken(auth.RoleAdmin), asked)
 		require.Equal(t, want, answer.Header.Get("Location"), asked)
 	}
 }
@@ -210,19 +212,20 @@ func TestFormLeadsToNoOtherSite(t *testing.T) {
 func TestViewersGetPagesToRead(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	_, session := s.signIn(s.token(viewer), "")
+	_, session := s.signIn(s.userToken(auth.RoleViewer), "")
 	require.Equal(t, "read-only", text(t, s.send(http.MethodGet, "/temporal/", "", session)))
 	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", session)))
-	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", "Authorization: Bearer "+s.token(viewer))))
-	require.Equal(t, "writable", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", "Authorization: Bearer "+s.token(administrator))))
+	viewer, admin := "Authorization: Bearer "+s.userToken(auth.RoleViewer), "Authorization: Bearer "+s.userToken(auth.RoleAdmin)
+	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", viewer)))
+	require.Equal(t, "writable", text(t, s.send(http.MethodPost, "/temporal/api/v1/x", "", admin)))
 }
 
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	status := func(session string) int { return s.send(http.MethodGet, "/temporal/", "", session).StatusCode }
-	_, session := s.signIn(s.token(administrator), "")
-	_, other := s.signIn(s.token(administrator), "")
+	_, session := s.signIn(s.userToken(auth.RoleAdmin), "")
+	_, other := s.signIn(s.userToken(auth.RoleAdmin), "")
 	answer := s.send(http.MethodPost, "/temporal/logout", "", session, "Origin: https://slipway.example")
 	require.Equal(t, http.StatusSeeOther, answer.StatusCode)
 	require.Negative(t, answer.Cookies()[0].MaxAge)
@@ -231,20 +234,35 @@ func TestSessionsEnd(t *testing.T) {
 	s.replica()
 	require.Equal(t, http.StatusOK, status(other), "replicas know each other's sessions")
 
-	short := administrator
-	short.Expires = s.now.Add(time.Hour)
-	_, brief := s.signIn(s.token(short), "")
+	_, brief := s.signIn(s.users.Sign(t, s.tokens, "ann", auth.RoleAdmin, s.now.Add(time.Hour)), "")
 	s.now = s.now.Add(2 * time.Hour)
 	require.Equal(t, http.StatusUnauthorized, status(brief), "with its token")
 	require.Equal(t, http.StatusOK, status(other))
 	s.now = s.now.Add(10 * time.Hour)
 	require.Equal(t, http.StatusUnauthorized, status(other), "after twelve hours")
+	_, last := s.signIn(s.userToken(auth.RoleAdmin), "")
+	require.Equal(t, http.StatusOK, status(last))
+	s.users.Revoke()
+	require.Equal(t, http.StatusUnauthorized, status(last), "with a token that is revoked")
+}
+
+func TestUsersOfAnOrganizationReachNoPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	token := s.userToken(auth.RoleUser)
+	require.Equal(t, http.StatusForbidden, s.send(http.MethodGet, "/temporal/api/v1/x", "", "Authorization: "+token).StatusCode)
+	answer, _ := s.signIn(token, "")
+	require.Equal(t, http.StatusForbidden, answer.StatusCode)
+	require.Empty(t, answer.Cookies())
+	require.Contains(t, text(t, answer), "require a token with access to every cluster")
+	s.pages = s.gate.Tokens(says("writable"), says("read-only"))
+	require.Equal(t, http.StatusForbidden, s.send(http.MethodPost, "/temporal-codec/decode", "", "Authorization: "+token).StatusCode)
 }
 
 func TestOtherSitesChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	_, session := s.signIn(s.token(administrator), "")
+	_, session := s.signIn(s.userToken(auth.RoleAdmin), "")
 	for name, header := range map[string]string{
 		"by its origin":                     "Origin: https://evil.example",
 		"by its origin on another port":     "Origin: https://slipway.example:9",
@@ -262,9 +280,10 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 func TestTokensTakeNoSessions(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	_, session := s.signIn(s.token(administrator), "")
+	_, session := s.signIn(s.userToken(auth.RoleAdmin), "")
 	s.pages = s.gate.Tokens(says("writable"), says("read-only"))
 	require.Equal(t, http.StatusUnauthorized, s.send(http.MethodPost, "/temporal-codec/decode", "", session).StatusCode)
-	require.Equal(t, "writable", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", "Authorization: "+s.token(administrator))))
-	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", "Authorization: "+s.token(viewer))))
+	require.Equal(t, "writable", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", "Authorization: "+s.userToken(auth.RoleAdmin))))
+	viewer := "Authorization: " + s.userToken(auth.RoleViewer)
+	require.Equal(t, "read-only", text(t, s.send(http.MethodPost, "/temporal-codec/decode", "", viewer)))
 }

@@ -14,7 +14,9 @@ func TestListOfClustersIsNarrowedToATenant(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	ids := map[string]uuid.UUID{}
-	for name, owner := range map[string][2]string{"anna's": {"anna", "acme"}, "bert's": {"bert", "acme"}, "carl's": {"carl", "other"}} {
+	for name, owner := range map[string][2]string{
+		"anna's": {"anna", "acme"}, "bert's": {"bert", "acme"}, "carl's": {"carl", "other"}, "dora's": {"dora", ""},
+	} {
 		c := newCluster(t, s)
 		ids[name] = c.ID
 		_, err := s.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
@@ -28,10 +30,11 @@ func TestListOfClustersIsNarrowedToATenant(t *testing.T) {
 		filter store.ClusterFilter
 		want   []string
 	}{
-		"everything":               {store.ClusterFilter{}, []string{"anna's", "carl's"}},
-		"with what was deleted":    {store.ClusterFilter{Deleted: true}, []string{"anna's", "bert's", "carl's"}},
+		"everything":               {store.ClusterFilter{}, []string{"anna's", "carl's", "dora's"}},
+		"with what was deleted":    {store.ClusterFilter{Deleted: true}, []string{"anna's", "bert's", "carl's", "dora's"}},
 		"of an owner":              {store.ClusterFilter{Owner: "anna"}, []string{"anna's"}},
-		"of a tenant":              {store.ClusterFilter{Tenant: store.Tenant{Owner: "carl"}}, []string{"carl's"}},
+		"of a tenant":              {store.ClusterFilter{Tenant: store.Tenant{Owner: "dora"}}, []string{"dora's"}},
+		"of a namesake":            {store.ClusterFilter{Tenant: store.Tenant{Owner: "carl"}}, nil},
 		"of an organisation":       {store.ClusterFilter{Tenant: store.Tenant{OrgID: "acme"}, Deleted: true}, []string{"anna's", "bert's"}},
 		"of an owner in another's": {store.ClusterFilter{Owner: "carl", Tenant: store.Tenant{OrgID: "acme"}}, nil},
 	} {

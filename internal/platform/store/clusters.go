@@ -66,13 +66,12 @@ func (s *Store) Cluster(ctx context.Context, id uuid.UUID) (*model.Cluster, erro
 func (s *Store) Clusters(ctx context.Context, f ClusterFilter, yield func(*model.Cluster) error) error {
 	rows, err := s.pool.Query(ctx, `
 		select `+clusterColumns+` from `+clusterTables+`
-		where (c.deleted_at is null or $5)
-		  and ($1::uuid is null or c.doc->>'openshift_cluster_id' = $1::text)
-		  and ($2 = '' or c.doc->>'user_name' = $2)
-		  and ($3 = '' or c.doc->>'user_name' = $3)
-		  and ($4 = '' or c.doc->>'org_id' = $4)
+		where (c.deleted_at is null or @deleted)
+		  and (@openshift_id::uuid is null or c.doc->>'openshift_cluster_id' = @openshift_id::text)
+		  and (@user = '' or c.doc->>'user_name' = @user)
+		  and `+ofTenant("c.doc")+`
 		order by c.created_at desc, c.id`,
-		f.OpenShiftClusterID, f.Owner, f.Tenant.Owner, f.Tenant.OrgID, f.Deleted)
+		f.Tenant.args(pgx.NamedArgs{"openshift_id": f.OpenShiftClusterID, "user": f.Owner, "deleted": f.Deleted}))
 	if err != nil {
 		return fmt.Errorf("list clusters: %w", err)
 	}

@@ -80,13 +80,11 @@ func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host)
 		  and (@infra_env::uuid is null or h.infra_env_id = @infra_env)
 		  and (@role = '' or h.role = @role)
 		  and (@status = '' or h.status = @status)
-		  and (@owner = '' and @org = '' or exists (
-		    select from infra_envs e where e.id = h.infra_env_id
-		      and (@owner = '' or e.doc->>'user_name' = @owner) and (@org = '' or e.doc->>'org_id' = @org)))
-		order by h.created_at, h.id`, pgx.NamedArgs{
+		  and (`+anyTenant+` or exists (select from infra_envs e where e.id = h.infra_env_id and `+ofTenant("e.doc")+`))
+		order by h.created_at, h.id`, f.Tenant.args(pgx.NamedArgs{
 		"cluster": uuidOrNull(f.ClusterID), "infra_env": uuidOrNull(f.InfraEnvID), "role": f.Role, "status": f.Status,
-		"connectivity": f.Connectivity, "owner": f.Tenant.Owner, "org": f.Tenant.OrgID,
-	})
+		"connectivity": f.Connectivity,
+	}))
 	if err != nil {
 		return fmt.Errorf("list hosts: %w", err)
 	}

@@ -63,11 +63,10 @@ func (s *Store) InfraEnvs(ctx context.Context, f InfraEnvFilter) ([]*model.Infra
 	rows, err := s.pool.Query(ctx, `
 		select `+infraEnvColumns+` from infra_envs
 		where deleted_at is null
-		  and ($1::uuid is null or cluster_id = $1)
-		  and ($2 = '' or doc->>'user_name' = $2)
-		  and ($3 = '' or doc->>'user_name' = $3)
-		  and ($4 = '' or doc->>'org_id' = $4)
-		order by created_at desc, id`, uuidOrNull(f.ClusterID), f.Owner, f.Tenant.Owner, f.Tenant.OrgID)
+		  and (@cluster::uuid is null or cluster_id = @cluster)
+		  and (@user = '' or doc->>'user_name' = @user)
+		  and `+ofTenant("doc")+`
+		order by created_at desc, id`, f.Tenant.args(pgx.NamedArgs{"cluster": uuidOrNull(f.ClusterID), "user": f.Owner}))
 	if err != nil {
 		return nil, fmt.Errorf("list infra-envs: %w", err)
 	}

@@ -5,21 +5,59 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"slipway/internal/model"
 )
 
-// Tenant narrows a list to the objects that an owner, or all members of an organisation, may see; zero fields
-// do not narrow.
+// Tenant is whose objects may be read and changed: those of an organization, or those that an owner without one has made. The zero
+// tenant has all.
 type Tenant struct {
-	Owner string
+	Owner string // counts without an OrgID
 	OrgID string
 }
 
+// args are what conditions of ofTenant need.
+func (t Tenant) args(more pgx.NamedArgs) pgx.NamedArgs {
+	if more == nil {
+		more = pgx.NamedArgs{}
+	}
+	more["owner"], more["org"] = t.Owner, t.OrgID
+	return more
+}
+
+// anyTenant is the condition that a list is not narrowed.
+const anyTenant = `(@owner = '' and @org = '')`
+
+// ofTenant is the condition that the tenant has an object with a document.
+func ofTenant(doc string) string {
+	return `(` + anyTenant + ` or @org <> '' and ` + doc + `->>'org_id' = @org
+	  or @org = '' and ` + doc + `->>'user_name' = @owner and coalesce(` + doc + `->>'org_id', '') = '')`
+}
+
 // eventTenant keeps events of clusters and InfraEnvs that a tenant may see.
-const eventTenant = `(@owner = '' and @org = ''
-		  or exists (select from clusters c where c.id = e.cluster_id
-		    and (@owner = '' or c.doc->>'user_name' = @owner) and (@org = '' or c.doc->>'org_id' = @org))
-		  or exists (select from infra_envs i where i.id = e.infra_env_id
-		    and (@owner = '' or i.doc->>'user_name' = @owner) and (@org = '' or i.doc->>'org_id' = @org)))`
+var eventTenant = `(` + anyTenant + `
+		  or exists (select from clusters c where c.id = e.cluster_id and ` + ofTenant("c.doc") + `)
+		  or exists (select from infra_envs i where i.id = e.infra_env_id and ` + ofTenant("i.doc") + `))`
+
+// CheckTenant returns a model.ErrNotFound for a cluster or an InfraEnv (zero: none is asked for) that the tenant does not have,
+// whether it exists or not. Those that were deleted are the tenant's until they are removed for good.
+func (s *Store) CheckTenant(ctx context.Context, t Tenant, clusterID, infraEnvID uuid.UUID) error {
+	var cluster, infraEnv bool
+	err := s.pool.QueryRow(ctx, `
+		select exists (select from clusters c where c.id = @cluster and `+ofTenant("c.doc")+`),
+		  exists (select from infra_envs i where i.id = @infra_env and `+ofTenant("i.doc")+`)`,
+		t.args(pgx.NamedArgs{"cluster": clusterID, "infra_env": infraEnvID})).Scan(&cluster, &infraEnv)
+	switch {
+	case err != nil:
+		return fmt.Errorf("ask whose cluster %s and infra-env %s are: %w", clusterID, infraEnvID, err)
+	case infraEnvID != uuid.Nil && !infraEnv:
+		return model.NotFoundf("infra-env %s was not found", infraEnvID)
+	case clusterID != uuid.Nil && !cluster:
+		return model.NotFoundf("cluster %s was not found", clusterID)
+	}
+	return nil
+}
 
 // Related reports whether hosts of an InfraEnv belong or belonged to a cluster: the cluster is the InfraEnv's
 // own, or one of its hosts was bound to it.

@@ -46,6 +46,7 @@ var allowed = []importRule{
 	{"internal/testing/tartest", nil, "reads what tests are given"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
+	{"internal/testing/usertoken", []string{"internal/model", "internal/platform/auth"}, "tokens for tests"},
 	{
 		"internal/testing/fixtures",
 		[]string{

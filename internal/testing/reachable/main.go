@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/alecthomas/kong"
 
@@ -27,6 +28,9 @@ type commands struct {
 	Log       settings.Log
 	Keys      settings.Keys
 	Images    images.Commands
+	Login     cli.LoginCommand
+	Context   cli.ContextCommands
+	Token     cli.TokenCommands
 	Cluster   cli.ClusterCommands
 	Host      cli.HostCommands
 	InfraEnv  cli.InfraEnvCommands
@@ -47,7 +51,7 @@ func main() {
 	run(context.Background(), p, &line)
 }
 
-// run does what the commands up, api, worker, migrate and token do.
+// run does what the commands up, api, worker, migrate and agent-token do.
 func run(ctx context.Context, p *process.Process, line *commands) {
 	s := service.New(p, line.Service)
 	database, err := postgres.Start(ctx, postgres.Options{})
@@ -61,7 +65,7 @@ func run(ctx context.Context, p *process.Process, line *commands) {
 	s.Temporal, _ = frontend.Bundled("", frontend.CertificatesIn(""))
 	_ = s.Temporal.WriteConfig("", s.CodecAddress(), "")
 	_ = s.Run(ctx, func(ctx context.Context) error {
-		_, _, _, _, _ = s.ExternalTemporal(), s.Listen(""), s.Connect(ctx), s.StartWorker(ctx), s.Serve(ctx)
+		_, _, _, _, _ = s.ExternalTemporal(), errors.Join(s.Listen(""), s.ListenPlain("")), s.Connect(ctx), s.StartWorker(ctx), s.Serve(ctx)
 		s.ServeProbes()
 		s.AddMetrics(nil)
 		s.Announce(p.Now(), s.UIAddress())

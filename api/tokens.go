@@ -1,0 +1,96 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/store"
+	"slipway/internal/wire"
+)
+
+// tokenLife is how long a token of a user is good that was asked for without a time.
+const tokenLife = 30 * 24 * time.Hour
+
+// createToken makes a token of a user. Its answer is the only one with the token itself.
+func (s *server) createToken(w http.ResponseWriter, r *http.Request) error {
+	var params wire.UserTokenCreateParams
+	if err := read(r, &params); err != nil {
+		return err
+	}
+	now := s.Now().UTC()
+	life := time.Duration(params.ExpirationSeconds) * time.Second
+	if life == 0 {
+		life = tokenLife
+	}
+	t := model.UserToken{
+		ID: uuid.New(), UserName: params.UserName, OrgID: params.OrgID, Role: or(params.Role, string(user)), Note: params.Note,
+		CreatedBy: callerOf(r).Name, CreatedAt: now, ExpiresAt: now.Add(life).Truncate(time.Second),
+	}
+	token, err := s.Identity.UserToken(t)
+	if errors.Is(err, auth.ErrNoUserTokens) {
+		return model.Conflictf("the token cannot be made: %s", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.Store.CreateToken(r.Context(), t); err != nil {
+		return err
+	}
+	s.Log.InfoContext(r.Context(), "token created", "token", t.ID, "user", t.UserName, "organization", t.OrgID, "role", t.Role,
+		"expires", t.ExpiresAt, "by", t.CreatedBy)
+	out := tokenToWire(t)
+	out.Token = token.Reveal()
+	return created(w, out)
+}
+
+// listTokens lists the valid tokens: all, or those of the user who asks.
+func (s *server) listTokens(w http.ResponseWriter, r *http.Request) error {
+	tokens, err := s.Store.Tokens(r.Context(), tokensOf(callerOf(r), callerOf(r).Admin))
+	if err != nil {
+		return err
+	}
+	out := make([]wire.UserToken, len(tokens))
+	for i, t := range tokens {
+		out[i] = tokenToWire(t)
+	}
+	return ok(w, out)
+}
+
+// revokeToken ends a token: any for administrators, their own for the others.
+func (s *server) revokeToken(w http.ResponseWriter, r *http.Request) error {
+	id, err := idOf(r, "token_id")
+	if err != nil {
+		return err
+	}
+	caller := callerOf(r)
+	if err := s.Store.RevokeToken(r.Context(), id, tokensOf(caller, caller.Role == admin)); err != nil {
+		return err
+	}
+	s.Log.InfoContext(r.Context(), "token revoked", "token", id, "by", caller.Name)
+	return noContent(w)
+}
+
+// tokensOf narrows tokens to those of a caller, unless it has all.
+func tokensOf(caller Actor, all bool) store.TokenFilter {
+	if all {
+		return store.TokenFilter{}
+	}
+	return store.TokenFilter{UserName: caller.Name, OrgID: caller.OrgID}
+}
+
+func tokenToWire(t model.UserToken) wire.UserToken {
+	out := wire.UserToken{
+		ID: t.ID, UserName: t.UserName, OrgID: t.OrgID, Role: t.Role, Note: t.Note, CreatedBy: t.CreatedBy,
+		CreatedAt: wire.DateTime(t.CreatedAt), ExpiresAt: wire.DateTime(t.ExpiresAt),
+	}
+	if !t.UsedAt.IsZero() {
+		used := wire.DateTime(t.UsedAt)
+		out.LastUsedAt = &used
+	}
+	return out
+}

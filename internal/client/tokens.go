@@ -1,0 +1,34 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"slipway/internal/wire"
+)
+
+// CreateToken makes a token of a user; the reply has it in Token.
+func (c *Client) CreateToken(ctx context.Context, params wire.UserTokenCreateParams, options ...Option) (*wire.UserToken, error) {
+	var token wire.UserToken
+	err := c.do(ctx, call{
+		method: http.MethodPost, own: true, path: "/v1/tokens", body: params, ok: http.StatusCreated, into: &token,
+	}, options)
+	if err != nil {
+		return nil, err
+	}
+	return &token, nil
+}
+
+// Tokens lists the valid tokens of users that the caller may see, newest first.
+func (c *Client) Tokens(ctx context.Context, options ...Option) ([]wire.UserToken, error) {
+	var tokens []wire.UserToken
+	err := c.do(ctx, call{method: http.MethodGet, own: true, path: "/v1/tokens", ok: http.StatusOK, into: &tokens}, options)
+	return tokens, err
+}
+
+// RevokeToken ends a token of a user.
+func (c *Client) RevokeToken(ctx context.Context, id uuid.UUID, options ...Option) error {
+	return c.do(ctx, call{method: http.MethodDelete, own: true, path: "/v1/tokens/" + id.String(), ok: http.StatusNoContent}, options)
+}

@@ -1,0 +1,50 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+
+	"slipway/internal/model"
+)
+
+// UserRoles are those of people, and of programs of theirs.
+var UserRoles = []Role{RoleAdmin, RoleUser, RoleViewer}
+
+// ErrNoUserTokens says why a service makes no tokens of users.
+var ErrNoUserTokens = errors.New("require AUTH_TYPE=local to make tokens of users")
+
+// UserToken signs a token that is good as long as the service knows it. It is of ErrNoUserTokens where another service signs.
+func (l *Local) UserToken(t model.UserToken) (model.Secret, error) {
+	if l.Mode != ModeLocal {
+		return "", ErrNoUserTokens
+	}
+	return l.sign(claims{AuthScheme: SchemeUser, RegisteredClaims: jwt.RegisteredClaims{
+		ID: t.ID.String(), Subject: t.UserName, ExpiresAt: jwt.NewNumericDate(t.ExpiresAt),
+	}})
+}
+
+// userCaller returns the owner of a token that UserToken signed, with what it may do now.
+func (l *Local) userCaller(ctx context.Context, c claims) (Caller, error) {
+	id, err := uuid.Parse(c.ID)
+	if err != nil || id == uuid.Nil {
+		return Caller{}, refusedf("require a token of a user that this service knows (slipway token create), found one without an id")
+	}
+	t, err := l.User(ctx, id)
+	if errors.Is(err, model.ErrNotFound) {
+		return Caller{}, refusedf("the token was revoked")
+	}
+	if err != nil {
+		return Caller{}, fmt.Errorf("read token %s: %w", id, err)
+	}
+	caller := Caller{Name: t.UserName, OrgID: t.OrgID, Role: Role(t.Role), Scheme: SchemeUser}
+	caller.Admin = caller.Role == RoleAdmin || caller.Role == RoleViewer
+	if !slices.Contains(UserRoles, caller.Role) {
+		return Caller{}, refusedf("require a token with one of the roles %v, found %q", UserRoles, t.Role)
+	}
+	return caller, nil
+}
