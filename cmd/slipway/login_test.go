@@ -88,10 +88,10 @@ func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
 // tokensOfUsers gives bob a token, and takes it away.
 func tokensOfUsers(t *testing.T, here []string, api string) {
 	t.Helper()
-	token, told, code := ran(t, here, "token", "create", "bob", "--org", "acme", "--note", "pipeline", "--expires", "1h")
-	require.Zero(t, code, told)
-	require.Regexp(t, `^token [0-9a-f-]{36} of bob, role user, good until .*; it is shown once\n$`, told)
-	id := strings.Fields(told)[1]
+	token, notes, code := ran(t, here, "token", "create", "bob", "--org", "acme", "--note", "pipeline", "--expires", "1h")
+	require.Zero(t, code, notes)
+	require.Regexp(t, `^token [0-9a-f-]{36} of bob, role user, good until .*; it is shown once\n$`, notes)
+	id := strings.Fields(notes)[1]
 	bob := slices.Concat(here, []string{"SLIPWAY_TOKEN=" + strings.TrimSpace(token)})
 	_, complaints, code := ran(t, bob, "cluster", "list")
 	require.Zero(t, code, complaints)
