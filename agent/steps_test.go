@@ -63,7 +63,7 @@ func TestStepsRunOnceHoweverOftenTheyAreOffered(t *testing.T) {
 	require.Equal(t, 1, h.Count("coreos-installer"))
 }
 
-func TestAStepThatWasRunningWhenTheAgentDiedIsReportedOnce(t *testing.T) {
+func TestAStepThatWasRunningWhenTheAgentDiedIsReportedAsInterrupted(t *testing.T) {
 	t.Parallel()
 	s, h, image := newService(t), newHost(t), newGated()
 	h.On("coreos-installer", image.run)
@@ -81,10 +81,15 @@ func TestAStepThatWasRunningWhenTheAgentDiedIsReportedOnce(t *testing.T) {
 	s.Give("domain-1", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	s.AwaitReply(t, "domain-1")
 	second.stop(t)
+	// A poll that crossed the report brings the step again, and the same report after it.
+	replies := s.Seen().Replies["image-write-1"]
+	for _, again := range replies {
+		require.Equal(t, reply, again)
+	}
 	h.start(t, s)
 	s.Give("domain-2", wire.StepTypeDomainResolution, `{"domains":[]}`)
 	s.AwaitReply(t, "domain-2")
-	require.Len(t, s.Seen().Replies["image-write-1"], 1)
+	require.Len(t, s.Seen().Replies["image-write-1"], len(replies), "what was taken is not reported by another agent")
 	require.Equal(t, 1, h.Count("coreos-installer"))
 	require.Len(t, s.Seen().Registrations, 1, "a restart does not register")
 }
