@@ -112,6 +112,7 @@ var access = map[string][]auth.Role{
 	"CreateToken":                         {admin},
 	"ListTokens":                          {admin, user, viewer},
 	"RevokeToken":                         {admin, user, viewer},
+	"SignIn":                              {admin, user, viewer},
 	"ListOSImages":                        {admin, user, viewer},
 }
 

@@ -9,6 +9,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/httpapi"
+	"slipway/internal/wire"
 )
 
 // Identity finds the caller of a request. auth.None and auth.Local implement it.
@@ -27,6 +28,14 @@ type Identity interface {
 	UserToken(t model.UserToken) (model.Secret, error)
 	// ImageLink returns the link that opens the discovery image of an InfraEnv.
 	ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
+}
+
+// SignIn gives users of an issuer of OpenID Connect tokens of this service.
+type SignIn interface {
+	// Describe says how programs sign in at the issuer.
+	Describe() wire.SignInAt
+	// Begin gives a user of the issuer a token of this service.
+	Begin(ctx context.Context, caller auth.Caller) (model.UserToken, model.Secret, error)
 }
 
 // Actor is the caller of an operation.

@@ -20,6 +20,8 @@ var ownYAML []byte
 func (s *server) ownRoutes(r chi.Router) {
 	clusters, hosts := OwnPath+"/v1/clusters/{cluster_id}", OwnPath+"/v1/infra-envs/{infra_env_id}/hosts/{host_id}"
 	r.Get(OwnPath+"/openapi", s.own.serve)
+	r.Method(http.MethodGet, OwnPath+"/sign-in", httpapi.Handler(s.describeSignIn)) // for those who have no credential yet
+	r.With(s.admit).Method(http.MethodPost, OwnPath+"/v1/sign-in", httpapi.Handler(s.signIn))
 	r.With(s.admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
 	r.With(s.admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
 	r.With(s.admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))

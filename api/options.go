@@ -35,6 +35,8 @@ type Service struct {
 
 	// Identity finds the caller of a request; nil: auth.None, which accepts every request.
 	Identity Identity
+	// SignIn lets users of an issuer in; nil: there is none.
+	SignIn SignIn
 	// Authorize decides whether an actor may do an operation; nil: an actor that is bound to one object may use that
 	// object, and any other actor may do everything.
 	Authorize Authorize

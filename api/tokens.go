@@ -48,6 +48,30 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) error {
 	return created(w, out)
 }
 
+// describeSignIn says where users get a token of the issuer, to anyone.
+func (s *server) describeSignIn(w http.ResponseWriter, _ *http.Request) error {
+	if s.SignIn == nil {
+		return ok(w, wire.SignInAt{})
+	}
+	return ok(w, s.SignIn.Describe())
+}
+
+// signIn exchanges a token of the issuer for one of this service, which is not exchanged again: that would be a token without an end.
+func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
+	caller := callerOf(r)
+	if s.SignIn == nil || caller.Issuer == "" {
+		return model.Conflictf("require a token of an issuer (AUTH_TYPE=oidc), found one of this service")
+	}
+	t, token, err := s.SignIn.Begin(r.Context(), caller)
+	if err != nil {
+		return err
+	}
+	s.Log.InfoContext(r.Context(), "user signed in", "user", t.UserName, "organization", t.OrgID, "role", t.Role, "token", t.ID)
+	out := tokenToWire(t)
+	out.Token = token.Reveal()
+	return created(w, out)
+}
+
 // listTokens lists the valid tokens: all, or those of the user who asks.
 func (s *server) listTokens(w http.ResponseWriter, r *http.Request) error {
 	tokens, err := s.Store.Tokens(r.Context(), tokensOf(callerOf(r), callerOf(r).Admin))

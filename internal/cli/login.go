@@ -28,7 +28,9 @@ import (
 type LoginCommand struct {
 	Server      string       `arg:"" help:"Address of the service: https://slipway.example.com:8090."`
 	Name        string       `help:"Name of the context; by default host and port of the address."`
-	Token       model.Secret `env:"SLIPWAY_TOKEN" help:"Token; by default it is asked for, or read from the input." placeholder:"TOKEN"`
+	Token       model.Secret `env:"SLIPWAY_TOKEN" help:"Token; by default the user signs in at the issuer of the service, if it has one, or the token is asked for, or read from the input." placeholder:"TOKEN"`
+	Device      bool         `help:"Sign in at the issuer even where the input is no terminal, which would be read for a token."`
+	IssuerCA    string       `name:"issuer-ca-file" type:"path" help:"Certificates, PEM, that the issuer is verified with, beside those of the system." placeholder:"FILE"`
 	Authority   string       `name:"ca-file" xor:"trust" env:"SLIPWAY_CA_FILE" type:"path" help:"Certificates, PEM, that the certificate of the service is signed with, beside those of the system." placeholder:"FILE"`
 	Fingerprint string       `xor:"trust" help:"SHA-256 of the authority of the service, which it prints at its first start." placeholder:"HEX"`
 	Config      string       `env:"SLIPWAY_CONFIG" type:"path" help:"File with the contexts." placeholder:"FILE"`
@@ -47,17 +49,18 @@ func (k *LoginCommand) Run(ctx context.Context, t *Terminal) error {
 	if made.Authority, err = k.authority(ctx, address); err != nil {
 		return err
 	}
-	if k.Token == "" {
-		if k.Token, err = askToken(t); err != nil {
-			return err
-		}
-	}
-	made.Token = k.Token.Reveal()
 	carrier, err := client.TransportPEM(made.Authority, false)
 	if err != nil {
 		return fmt.Errorf("read --ca-file: %w", err)
 	}
-	service := client.New(client.Options{BaseURL: made.Server, UserToken: k.Token, UserAgent: "slipway-cli", HTTPClient: carrier})
+	options := client.Options{BaseURL: made.Server, UserAgent: "slipway-cli", HTTPClient: carrier}
+	if k.Token == "" {
+		if k.Token, err = k.find(ctx, t, options); err != nil {
+			return err
+		}
+	}
+	made.Token, options.UserToken = k.Token.Reveal(), k.Token
+	service := client.New(options)
 	if _, err := service.OpenShiftVersions(ctx, true); err != nil {
 		return failed(made.Server, "log in", err)
 	}
@@ -71,6 +74,23 @@ func (k *LoginCommand) Run(ctx context.Context, t *Terminal) error {
 	}
 	t.printf("context %s of %s is the current one\n", made.Name, path)
 	return nil
+}
+
+// find gets a token from the issuer of the service, or from the user.
+func (k *LoginCommand) find(ctx context.Context, t *Terminal, options client.Options) (model.Secret, error) {
+	if !k.Device && !term.IsTerminal(int(os.Stdin.Fd())) {
+		return askToken(t)
+	}
+	at, err := client.New(options).SignInAt(ctx)
+	switch {
+	case err != nil:
+		return "", failed(options.BaseURL, "log in", err)
+	case at.Issuer != "":
+		return k.signInAtIssuer(ctx, t, at, options)
+	case k.Device:
+		return "", fmt.Errorf("require a service whose users sign in at an issuer with --device, found one with tokens: use --token")
+	}
+	return askToken(t)
 }
 
 // authority is what the certificate of the service is verified with; empty: the system's.

@@ -229,6 +229,18 @@ func operations() map[string]operation {
 			}, "POST /api/slipway/v1/tokens", 201, `{"id":"` + hostID.String() + `","token":"eyJ"}`,
 			`{"user_name":"ann","role":"user","expiration_seconds":3600}`,
 		},
+		"SignInAt": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.SignInAt(ctx)
+				return err
+			}, "GET /api/slipway/sign-in", 200, `{"issuer":"https://sso.example.com","client_id":"slipway","scopes":["openid"]}`, "",
+		},
+		"SignIn": {
+			func(ctx context.Context, c *client.Client) error {
+				_, err := c.SignIn(ctx)
+				return err
+			}, "POST /api/slipway/v1/sign-in", 201, `{"id":"` + hostID.String() + `","token":"eyJ"}`, "",
+		},
 		"Tokens": {
 			func(ctx context.Context, c *client.Client) error {
 				_, err := c.Tokens(ctx)

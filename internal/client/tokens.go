@@ -32,3 +32,20 @@ func (c *Client) Tokens(ctx context.Context, options ...Option) ([]wire.UserToke
 func (c *Client) RevokeToken(ctx context.Context, id uuid.UUID, options ...Option) error {
 	return c.do(ctx, call{method: http.MethodDelete, own: true, path: "/v1/tokens/" + id.String(), ok: http.StatusNoContent}, options)
 }
+
+// SignInAt says where users of the service sign in; no credential is needed.
+func (c *Client) SignInAt(ctx context.Context, options ...Option) (wire.SignInAt, error) {
+	var at wire.SignInAt
+	err := c.do(ctx, call{method: http.MethodGet, own: true, path: "/sign-in", ok: http.StatusOK, into: &at}, options)
+	return at, err
+}
+
+// SignIn exchanges the client's token, an ID token of the issuer, for one of the service.
+func (c *Client) SignIn(ctx context.Context, options ...Option) (*wire.UserToken, error) {
+	var token wire.UserToken
+	err := c.do(ctx, call{method: http.MethodPost, own: true, path: "/v1/sign-in", ok: http.StatusCreated, into: &token}, options)
+	if err != nil {
+		return nil, err
+	}
+	return &token, nil
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/await"
 	"slipway/internal/wire"
 )
 
@@ -59,7 +60,16 @@ func (f *fleet) killAtRandom(t *testing.T, random *rand.Rand, kill func(*testing
 		n, err = strconv.Atoi(text)
 		require.NoError(t, err)
 	}
+	// On a busy machine a start takes longer than the time between kills; a service that never comes back is another test's: its
+	// hosts run out of time, as they should.
+	away := 0
 	for done := 0; done < n; {
+		if away == 3 {
+			await.True(t, func() bool {
+				_, err := f.client.Cluster(t.Context(), f.id)
+				return err == nil
+			}, "the service comes back")
+		}
 		time.Sleep(time.Duration(500+random.IntN(4500)) * time.Millisecond)
 		c, err := f.client.Cluster(t.Context(), f.id)
 		if err == nil && c.Status == wire.ClusterStatusInstalled {
@@ -67,7 +77,9 @@ func (f *fleet) killAtRandom(t *testing.T, random *rand.Rand, kill func(*testing
 			return
 		}
 		where := "while the service was away"
+		away++
 		if err == nil {
+			away = 0
 			where = fmt.Sprintf("at %d%% (%s)", c.Progress.TotalPercentage, c.Status)
 		}
 		if kill(t, f) {

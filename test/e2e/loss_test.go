@@ -176,7 +176,10 @@ func isInstalledOrAsks(t *testing.T, f *fleet) string {
 func isNamed(t *testing.T, f *fleet) string {
 	t.Helper()
 	f.found(t, "ClusterName = 'e2e' AND WorkflowType = 'ClusterInstall' AND ExecutionStatus != 'Running'", f.clusterWorkflow())
+	// Tokens of users are lost with the tables: the administrator of the machine has another.
 	_, err := f.client.Cluster(t.Context(), f.id)
+	require.ErrorContains(t, err, "the token was revoked")
+	_, err = built.Administrator(t, f.dataDir).Cluster(t.Context(), f.id)
 	require.ErrorIs(t, err, model.ErrNotFound)
 	for name := range f.machines {
 		writes := 0

@@ -68,7 +68,7 @@ func (s *imageService) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := process.Listen(c.Listen, security, p.Log, s.shutdown.Fail)
+	listener, err := process.Listen(c.Listen, security, c.Bounds(p.Log, p.Now), p.Log, s.shutdown.Fail)
 	if err != nil {
 		return err
 	}

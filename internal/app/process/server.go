@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"slipway/internal/images/download"
+	"slipway/internal/platform/guard"
 )
 
 // RequestGrace is how long requests may take once the shutdown begins. Requests that only
@@ -32,8 +33,10 @@ type Server struct {
 }
 
 // Listen opens the listener and serves start-up answers until Use is called. With security
-// it speaks HTTPS. fail receives the error when serving ends by itself.
-func Listen(address string, security *tls.Config, logger *slog.Logger, fail func(error)) (*Server, error) {
+// it speaks HTTPS. connections bounds those that are open; nil: nothing does. fail receives the error when serving ends by itself.
+func Listen(
+	address string, security *tls.Config, connections *guard.Connections, logger *slog.Logger, fail func(error),
+) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("address %s is taken by another process: choose another with --listen", address)
@@ -56,6 +59,9 @@ func Listen(address string, security *tls.Config, logger *slog.Logger, fail func
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ConnContext:       download.ConnContext,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+	if connections != nil {
+		s.http.ConnState = connections.State
 	}
 	go func() {
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -13,7 +13,7 @@ import (
 
 func listenForTest(t *testing.T) *Server {
 	t.Helper()
-	s, err := Listen("127.0.0.1:0", nil, slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
+	s, err := Listen("127.0.0.1:0", nil, nil, slog.New(slog.DiscardHandler), func(err error) { t.Error(err) })
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.http.Close() })
 	return s

@@ -33,7 +33,10 @@ func (s *Service) identify() error {
 		s.identity = auth.None{}
 		return nil
 	}
-	keys := s.options.Keys
+	keys, users := s.options.Keys, mode
+	if mode == auth.ModeOIDC {
+		mode = auth.ModeLocal // machines know no difference
+	}
 	if mode == auth.ModeLocal {
 		if keys, err = OwnKeys(keys, s.options.DataDir); err != nil {
 			return err
@@ -41,7 +44,12 @@ func (s *Service) identify() error {
 	}
 	local, err := LocalIdentity(keys, mode, s.options.ImageExpiration, s.process.Now)
 	if err != nil {
-		return fmt.Errorf("AUTH_TYPE=%s: %w", mode, err)
+		return fmt.Errorf("AUTH_TYPE=%s: %w", users, err)
+	}
+	if users == auth.ModeOIDC {
+		if err := s.openIssuer(local); err != nil {
+			return fmt.Errorf("AUTH_TYPE=%s: %w", users, err)
+		}
 	}
 	local.AgentTokens = auth.AgentTokens(s.options.AgentTokens)
 	local.TokenKey = func(ctx context.Context, id uuid.UUID) (model.Secret, error) {

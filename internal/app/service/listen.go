@@ -31,7 +31,7 @@ func (s *Service) Listen(address string) error {
 	if s.names, err = s.ownNames(address); err != nil {
 		return err
 	}
-	if s.server, err = process.Listen(address, security, s.logger, s.Shutdown.Fail); err != nil {
+	if s.server, err = process.Listen(address, security, s.options.Bounds(s.logger, s.process.Now), s.logger, s.Shutdown.Fail); err != nil {
 		return err
 	}
 	if s.options.BaseURL == "" {
@@ -55,7 +55,7 @@ func (s *Service) ListenPlain(address string) error {
 		}
 		s.serviceCA = string(own)
 	}
-	if s.server, err = process.Listen(address, nil, s.logger, s.Shutdown.Fail); err != nil {
+	if s.server, err = process.Listen(address, nil, s.options.Bounds(s.logger, s.process.Now), s.logger, s.Shutdown.Fail); err != nil {
 		return err
 	}
 	if s.options.BaseURL == "" {

@@ -41,6 +41,7 @@ type Service struct {
 	registry *prometheus.Registry // our own metrics
 	recorder *metrics.Recorder
 	metrics  prometheus.Gatherers // everything /metrics shows
+	signIn   *signIn              // nil: users have tokens only
 	identity identity
 
 	stores

@@ -30,9 +30,14 @@ func (s *Service) mountUI(routes chi.Router) error {
 		if err != nil {
 			return err
 		}
-		gate := signin.New(signin.Options{
-			Path: frontend.UIPath, Identity: s.identity, Sealer: s.sealer, Secure: s.secure(), Log: s.logger, Now: s.process.Now,
-		})
+		options := signin.Options{
+			Path: frontend.UIPath, BaseURL: s.options.BaseURL, Identity: s.identity, Sealer: s.sealer, Secure: s.secure(), Log: s.logger,
+			Now: s.process.Now,
+		}
+		if s.signIn != nil {
+			options.Issuer = s.signIn
+		}
+		gate := signin.New(options)
 		pages, codec = gate.Pages(pages, readOnly), gate.Tokens(codec, s.codec(true))
 	}
 	routes.Mount(frontend.UIPath, http.MaxBytesHandler(pages, maxPayloads))

@@ -236,7 +236,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler := api.NewServer(api.Options{
+	options := api.Options{
 		Service: api.Service{
 			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Progress: s.progress(),
 			Installation: s.installation, Orchestrator: s.orchestrator,
@@ -254,7 +254,11 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 			AgentVersion: agentVersion(), ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,
 			SigningKey: s.sealer.Derive(signingPurpose), InactiveAfter: s.variables.InactiveAfter,
 		},
-	})
+	}
+	if s.signIn != nil {
+		options.SignIn = s.signIn
+	}
+	handler := api.NewServer(options)
 	router := chi.NewRouter()
 	s.serveImages(router, images, handler)
 	router.Mount("/", handler)

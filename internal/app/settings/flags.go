@@ -2,12 +2,14 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"time"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/guard"
 )
 
 // Log are the flags --log-*, which every command has.
@@ -55,6 +57,7 @@ type Service struct {
 	BuildID          string         `name:"build-id" env:"WORKER_BUILD_ID" help:"Version of the worker in Temporal, a semantic version; by default that of the program, and the time and hash of its commit. The newest that runs gets the work." placeholder:"VERSION"`
 	Auth
 	TLS
+	Connections
 	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
 }
@@ -96,14 +99,49 @@ type Keys struct {
 	PublicKey  string       `env:"EC_PUBLIC_KEY_PEM" help:"Key that tokens are checked with, PEM or base64 of it." placeholder:"PEM"`
 }
 
+// OIDC are the settings of AUTH_TYPE=oidc.
+type OIDC struct {
+	Issuer       string        `name:"oidc-issuer" env:"OIDC_ISSUER_URL" help:"Issuer of OpenID Connect that identifies users." placeholder:"URL"`
+	ClientID     string        `name:"oidc-client-id" env:"OIDC_CLIENT_ID" help:"Name of this service at the issuer: tokens of users are for it." placeholder:"ID"`
+	ClientSecret model.Secret  `name:"oidc-client-secret" env:"OIDC_CLIENT_SECRET" help:"Secret of that client, if it has one; better in the environment."`
+	CLIClientID  string        `name:"oidc-cli-client-id" env:"OIDC_CLI_CLIENT_ID" help:"Public client that slipway login signs in with (device flow); by default the same." placeholder:"ID"`
+	Audiences    []string      `name:"oidc-audiences" env:"OIDC_AUDIENCES" help:"More audiences of tokens that are accepted." placeholder:"ID"`
+	Scopes       []string      `name:"oidc-scopes" default:"openid,profile,email" env:"OIDC_SCOPES" help:"Scopes to ask for."`
+	UserClaim    string        `name:"oidc-user-claim" default:"preferred_username" env:"OIDC_USER_CLAIM" help:"Claim with the name of the user."`
+	UserPrefix   string        `name:"oidc-user-prefix" default:"oidc:" env:"OIDC_USER_PREFIX" help:"What comes before names of the issuer, to tell them from others; - for nothing."`
+	OrgClaim     string        `name:"oidc-org-claim" env:"OIDC_ORG_CLAIM" help:"Claim with the organization of the user; by default users have none." placeholder:"CLAIM"`
+	RolesClaim   string        `name:"oidc-roles-claim" default:"groups" env:"OIDC_ROLES_CLAIM" help:"Claim whose values give roles: a text or a list; with dots if it is inside of another, such as realm_access.roles."`
+	Admins       []string      `name:"oidc-admin-roles" env:"OIDC_ADMIN_ROLES" help:"Values of that claim that give the role admin; * gives it to every user of the issuer." placeholder:"VALUE"`
+	Users        []string      `name:"oidc-user-roles" env:"OIDC_USER_ROLES" help:"Those that give the role user." placeholder:"VALUE"`
+	Viewers      []string      `name:"oidc-viewer-roles" env:"OIDC_VIEWER_ROLES" help:"Those that give the role viewer." placeholder:"VALUE"`
+	CAFile       string        `name:"oidc-ca-file" env:"OIDC_CA_FILE" type:"path" help:"Certificates, PEM, that the issuer is verified with, beside those of the system." placeholder:"FILE"`
+	Skew         time.Duration `name:"oidc-clock-skew" default:"1m" env:"OIDC_CLOCK_SKEW" help:"How far the issuer's clock may be off."`
+	Session      time.Duration `name:"oidc-session" default:"12h" env:"OIDC_SESSION" help:"How long a user who signed in needs not sign in again."`
+}
+
+// CLIClient is the client that programs without a browser use.
+func (o OIDC) CLIClient() string { return cmp.Or(o.CLIClientID, o.ClientID) }
+
 // Auth says how callers prove who they are.
 type Auth struct {
 	Keys
-	AuthType        string        `name:"auth-type" default:"local" enum:"none,local,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local or agent-installer-local."`
+	OIDC
+	AuthType        string        `name:"auth-type" default:"local" enum:"none,local,oidc,agent-installer-local" env:"AUTH_TYPE" help:"How callers prove who they are: none, local, oidc or agent-installer-local."`
 	InsecureOpen    bool          `name:"insecure-open" env:"SLIPWAY_INSECURE_OPEN" help:"With AUTH_TYPE=none, serve everybody who reaches an address that is not loopback."`
 	AgentTokens     string        `name:"agent-tokens" default:"host" enum:"host,infra-env" env:"AGENT_TOKENS" help:"What agents prove themselves with where AUTH_TYPE is local: host, a token of each host that its registration gives it; infra-env, one for all hosts of an InfraEnv, for agents of other implementations."`
 	ImageExpiration time.Duration `default:"4h" env:"IMAGE_EXPIRATION_TIME" help:"How long the address of a discovery image is good where it is signed."`
 	ImageServiceURL string        `env:"IMAGE_SERVICE_BASE_URL" help:"Address that discovery images are offered at; by default that of the API." placeholder:"URL"`
+}
+
+// Connections bound what a listener holds open.
+type Connections struct {
+	Max        int `name:"max-connections" default:"20000" env:"SLIPWAY_MAX_CONNECTIONS" help:"How many connections may be open; others are closed as they come."`
+	PerAddress int `name:"connections-per-address" default:"2000" env:"SLIPWAY_CONNECTIONS_PER_ADDRESS" help:"How many of them one client may open, an IPv4 address or an IPv6 network /64; a host needs two. Loopback, where proxies are, may open all."`
+}
+
+// Bounds are these for one listener.
+func (c Connections) Bounds(log *slog.Logger, now func() time.Time) *guard.Connections {
+	return &guard.Connections{Total: c.Max, PerAddress: c.PerAddress, Log: log, Now: now}
 }
 
 // TLS says how the listener speaks HTTPS.

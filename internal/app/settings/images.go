@@ -33,6 +33,7 @@ type Images struct {
 
 // ImageService are the flags of slipway images, the image service alone.
 type ImageService struct {
+	Connections
 	Images
 	DataDir    string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	Listen     string `default:"127.0.0.1:8092" env:"SLIPWAY_LISTEN" help:"Address the image service listens on."`

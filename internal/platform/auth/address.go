@@ -31,7 +31,7 @@ func (a Addresses) Verify(address, signature string) error {
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithTimeFunc(a.Now),
 		jwt.WithExpirationRequired(), jwt.WithSubject(address))
 	if err != nil {
-		return refusedf("require a signature of this address: %s", plain(err))
+		return Refusedf("require a signature of this address: %s", plain(err))
 	}
 	return nil
 }

@@ -20,13 +20,15 @@ const (
 	ModeNone Mode = "none"
 	// ModeLocal signs the tokens of agents with a key pair of the service.
 	ModeLocal Mode = "local"
+	// ModeOIDC is local for machines; users come from an issuer of OpenID Connect, or have tokens as in local.
+	ModeOIDC Mode = "oidc"
 	// ModeAgentInstaller accepts tokens that the agent-based installer signed; the service has the public key
 	// only.
 	ModeAgentInstaller Mode = "agent-installer-local"
 )
 
 // Modes lists the modes.
-var Modes = []Mode{ModeNone, ModeLocal, ModeAgentInstaller}
+var Modes = []Mode{ModeNone, ModeLocal, ModeOIDC, ModeAgentInstaller}
 
 // ParseMode reads the value of AUTH_TYPE; the error for an unknown value lists the valid ones.
 func ParseMode(text string) (Mode, error) {
@@ -56,7 +58,8 @@ const (
 // ErrRefused marks an invalid credential; the text says why it is invalid.
 var ErrRefused = errors.New("credential refused")
 
-func refusedf(format string, args ...any) error {
+// Refusedf is an ErrRefused.
+func Refusedf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
@@ -90,6 +93,8 @@ type Caller struct {
 	OrgID string
 	// Admin may read objects of every owner.
 	Admin bool
+	// Issuer is who signed the credential; empty: this service.
+	Issuer string
 	// Scheme is the place the credential was found in.
 	Scheme Scheme
 	// InfraEnvID or ClusterID is the only object a bound caller may access; zero: any. An agent has all three: its host, the

@@ -115,7 +115,7 @@ func TestOnlyModesThatThereAreAreTaken(t *testing.T) {
 	}
 	for _, text := range []string{"", "rhsso", "Local"} {
 		_, err := auth.ParseMode(text)
-		require.ErrorContains(t, err, "require one of none, local, agent-installer-local")
+		require.ErrorContains(t, err, "require one of none, local, oidc, agent-installer-local")
 	}
 }
 

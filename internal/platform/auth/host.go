@@ -84,20 +84,20 @@ func (l *Local) ControllerToken(clusterID uuid.UUID, attempt int) (model.Secret,
 func (l *Local) hostCaller(ctx context.Context, caller Caller, c claims) (Caller, error) {
 	id, err := uuid.Parse(c.HostID)
 	if err != nil || id == uuid.Nil || caller.InfraEnvID == uuid.Nil {
-		return Caller{}, refusedf("require the token of a host with its id and that of its infra-env")
+		return Caller{}, Refusedf("require the token of a host with its id and that of its infra-env")
 	}
 	host, err := l.Host(ctx, caller.InfraEnvID, id)
 	if errors.Is(err, model.ErrNotFound) {
-		return Caller{}, refusedf("there is no host %s", id)
+		return Caller{}, Refusedf("there is no host %s", id)
 	}
 	if err != nil {
 		return Caller{}, fmt.Errorf("read host %s: %w", id, err)
 	}
 	if c.Generation < host.Generation { // a database that was restored from a backup may be behind
-		return Caller{}, refusedf("host %s has registered again", id)
+		return Caller{}, Refusedf("host %s has registered again", id)
 	}
 	if !host.Held && !sameKey(c.Key, host.Key) {
-		return Caller{}, refusedf("the signing key of infra-env %s was replaced", caller.InfraEnvID)
+		return Caller{}, Refusedf("the signing key of infra-env %s was replaced", caller.InfraEnvID)
 	}
 	caller.Name, caller.Role, caller.HostID, caller.ClusterID, caller.Bootstrap = "agent", RoleAgent, id, host.ClusterID, host.Bootstrap
 	return caller, nil
@@ -107,13 +107,13 @@ func (l *Local) hostCaller(ctx context.Context, caller Caller, c claims) (Caller
 func (l *Local) controllerCaller(ctx context.Context, caller Caller, c claims) (Caller, error) {
 	cluster, err := l.Cluster(ctx, caller.ClusterID)
 	if errors.Is(err, model.ErrNotFound) {
-		return Caller{}, refusedf("there is no cluster %s", caller.ClusterID)
+		return Caller{}, Refusedf("there is no cluster %s", caller.ClusterID)
 	}
 	if err != nil {
 		return Caller{}, fmt.Errorf("read cluster %s: %w", caller.ClusterID, err)
 	}
 	if !cluster.Open || cluster.Attempt != c.Attempt {
-		return Caller{}, refusedf("the installation of cluster %s that the token is of is over", caller.ClusterID)
+		return Caller{}, Refusedf("the installation of cluster %s that the token is of is over", caller.ClusterID)
 	}
 	caller.Name, caller.Role = "controller", RoleController
 	return caller, nil
@@ -122,18 +122,18 @@ func (l *Local) controllerCaller(ctx context.Context, caller Caller, c claims) (
 // checkRegistrar refuses the token of a discovery image whose InfraEnv was deleted or has another key.
 func (l *Local) checkRegistrar(ctx context.Context, c claims) error {
 	if c.InfraEnvID == "" {
-		return refusedf("require the token of a discovery image, a host or a controller (AGENT_TOKENS=%s), found one of a cluster", l.AgentTokens)
+		return Refusedf("require the token of a discovery image, a host or a controller (AGENT_TOKENS=%s), found one of a cluster", l.AgentTokens)
 	}
 	id, err := uuid.Parse(c.InfraEnvID)
 	if err != nil {
-		return refusedf("require a UUID in the claim infra_env_id, found %q", c.InfraEnvID)
+		return Refusedf("require a UUID in the claim infra_env_id, found %q", c.InfraEnvID)
 	}
 	key, err := l.tokenKey(ctx, id)
 	if err != nil {
 		return err
 	}
 	if !sameKey(c.Key, key) {
-		return refusedf("require the token of a discovery image of now: the signing key of infra-env %s was replaced, "+
+		return Refusedf("require the token of a discovery image of now: the signing key of infra-env %s was replaced, "+
 			"or AGENT_TOKENS is not infra-env", id)
 	}
 	return nil

@@ -28,23 +28,23 @@ func (l *Local) imageCaller(ctx context.Context, scheme Scheme, credential strin
 	var sent jwt.RegisteredClaims
 	// The key depends on the InfraEnv: its id is read first and trusted only after verification.
 	if _, _, err := jwt.NewParser().ParseUnverified(credential, &sent); err != nil {
-		return Caller{}, refusedf("require an image token: %s", plain(err))
+		return Caller{}, Refusedf("require an image token: %s", plain(err))
 	}
 	id, err := uuid.Parse(sent.Subject)
 	if err != nil || id == uuid.Nil {
-		return Caller{}, refusedf("require an image token with the id of an infra-env in sub, found %q", sent.Subject)
+		return Caller{}, Refusedf("require an image token with the id of an infra-env in sub, found %q", sent.Subject)
 	}
 	key, err := l.tokenKey(ctx, id)
 	if err != nil {
 		return Caller{}, err
 	}
 	if key == "" {
-		return Caller{}, refusedf("infra-env %s has no signing key", id)
+		return Caller{}, Refusedf("infra-env %s has no signing key", id)
 	}
 	_, err = jwt.ParseWithClaims(credential, &jwt.RegisteredClaims{}, func(*jwt.Token) (any, error) { return []byte(key.Reveal()), nil },
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithTimeFunc(l.Now), jwt.WithExpirationRequired())
 	if err != nil {
-		return Caller{}, refusedf("require an image token of infra-env %s: %s", id, plain(err))
+		return Caller{}, Refusedf("require an image token of infra-env %s: %s", id, plain(err))
 	}
 	return Caller{Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true, InfraEnvID: id}, nil
 }

@@ -37,6 +37,8 @@ type LocalOptions struct {
 	Cluster func(ctx context.Context, clusterID uuid.UUID) (ClusterFacts, error)
 	// User returns what a token of a user may do; model.ErrNotFound for one that is not valid. Mode local asks it.
 	User func(ctx context.Context, id uuid.UUID) (model.UserToken, error)
+	// Issuer identifies users too, in mode local; nil: none does.
+	Issuer Issuer
 	// ImageExpiration is how long the address of an image is good; zero: DefaultImageExpiration.
 	ImageExpiration time.Duration
 	Now             func() time.Time
@@ -95,7 +97,10 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 	case scheme == SchemeImage || scheme == SchemeImageURL:
 		return l.imageCaller(ctx, scheme, credential)
 	case l.Mode == ModeLocal && scheme == SchemeWatcher, l.Mode == ModeAgentInstaller && scheme == SchemeURL:
-		return Caller{}, refusedf("mode %s takes no %s", l.Mode, scheme)
+		return Caller{}, Refusedf("mode %s takes no %s", l.Mode, scheme)
+	}
+	if scheme == SchemeUser && l.Issuer != nil && ofIssuer(bare(credential)) {
+		return l.Issuer.Caller(ctx, bare(credential))
 	}
 	var c claims
 	if err := l.parse(credential, &c); err != nil {
@@ -106,7 +111,7 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 		return l.boundCaller(ctx, scheme, c)
 	}
 	if c.AuthScheme != scheme {
-		return Caller{}, refusedf("require a token with auth_scheme %s, found %q", scheme, c.AuthScheme)
+		return Caller{}, Refusedf("require a token with auth_scheme %s, found %q", scheme, c.AuthScheme)
 	}
 	if scheme == SchemeUser && l.Mode == ModeLocal {
 		return l.userCaller(ctx, c)
@@ -127,12 +132,16 @@ func (l *Local) Caller(ctx context.Context, scheme Scheme, credential string) (C
 	return caller, nil
 }
 
+// bare is a token without what stands before it in a header.
+func bare(credential string) string {
+	return strings.TrimSpace(strings.TrimPrefix(credential, "Bearer "))
+}
+
 func (l *Local) parse(credential string, into *claims) error {
-	text := strings.TrimSpace(strings.TrimPrefix(credential, "Bearer "))
-	_, err := jwt.ParseWithClaims(text, into, func(*jwt.Token) (any, error) { return l.keys.public, nil },
+	_, err := jwt.ParseWithClaims(bare(credential), into, func(*jwt.Token) (any, error) { return l.keys.public, nil },
 		jwt.WithValidMethods([]string{jwt.SigningMethodES256.Alg()}), jwt.WithTimeFunc(l.Now))
 	if err != nil {
-		return refusedf("require a token that this service trusts: %s", plain(err))
+		return Refusedf("require a token that this service trusts: %s", plain(err))
 	}
 	return nil
 }
@@ -159,10 +168,10 @@ func plain(err error) string {
 // boundCaller returns an agent, or the holder of a signed address: a caller restricted to one object.
 func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Caller, error) {
 	if scheme == SchemeAgent && c.ImageKey != "" {
-		return Caller{}, refusedf("the token of an image's address is no agent's")
+		return Caller{}, Refusedf("the token of an image's address is no agent's")
 	}
 	if (c.InfraEnvID == "") == (c.ClusterID == "") {
-		return Caller{}, refusedf("require a token with one of the claims infra_env_id and cluster_id")
+		return Caller{}, Refusedf("require a token with one of the claims infra_env_id and cluster_id")
 	}
 	text, name := c.InfraEnvID, "infra_env_id"
 	if text == "" {
@@ -170,7 +179,7 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 	}
 	id, err := uuid.Parse(text)
 	if err != nil || id == uuid.Nil {
-		return Caller{}, refusedf("require a UUID in the claim %s, found %q", name, text)
+		return Caller{}, Refusedf("require a UUID in the claim %s, found %q", name, text)
 	}
 	caller := Caller{Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true}
 	if c.ClusterID != "" {
@@ -180,7 +189,7 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 	}
 	switch {
 	case c.Role != "" && scheme != SchemeAgent:
-		return Caller{}, refusedf("the token of a %s is for the header %s", c.Role, SchemeAgent.Place().Name)
+		return Caller{}, Refusedf("the token of a %s is for the header %s", c.Role, SchemeAgent.Place().Name)
 	case c.Role == RoleAgent:
 		return l.hostCaller(ctx, caller, c)
 	case c.Role == RoleController:
@@ -204,7 +213,7 @@ func (l *Local) checkImageKey(ctx context.Context, infraEnvID uuid.UUID, name st
 		return err
 	}
 	if subtle.ConstantTimeCompare([]byte(name), []byte(keyName(key))) == 0 {
-		return refusedf("the signing key of infra-env %s was replaced", infraEnvID)
+		return Refusedf("the signing key of infra-env %s was replaced", infraEnvID)
 	}
 	return nil
 }
@@ -212,7 +221,7 @@ func (l *Local) checkImageKey(ctx context.Context, infraEnvID uuid.UUID, name st
 func (l *Local) tokenKey(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error) {
 	key, err := l.TokenKey(ctx, infraEnvID)
 	if errors.Is(err, model.ErrNotFound) {
-		return "", refusedf("there is no infra-env %s", infraEnvID)
+		return "", Refusedf("there is no infra-env %s", infraEnvID)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the signing key of infra-env %s: %w", infraEnvID, err)

@@ -12,7 +12,12 @@ import (
 	"slipway/internal/model"
 )
 
-// UserRoles are those of people, and of programs of theirs.
+// Issuer identifies users by tokens that it signed, which name it in the claim iss. Its errors are as those of Caller.
+type Issuer interface {
+	Caller(ctx context.Context, token string) (Caller, error)
+}
+
+// UserRoles are those of people, and of programs of theirs; the one that may do most comes first.
 var UserRoles = []Role{RoleAdmin, RoleUser, RoleViewer}
 
 // ErrNoUserTokens says why a service makes no tokens of users.
@@ -28,15 +33,22 @@ func (l *Local) UserToken(t model.UserToken) (model.Secret, error) {
 	}})
 }
 
+// ofIssuer reports whether a token names who signed it; those of this service do not. It is verified later.
+func ofIssuer(token string) bool {
+	var c jwt.RegisteredClaims
+	_, _, err := jwt.NewParser().ParseUnverified(token, &c)
+	return err == nil && c.Issuer != ""
+}
+
 // userCaller returns the owner of a token that UserToken signed, with what it may do now.
 func (l *Local) userCaller(ctx context.Context, c claims) (Caller, error) {
 	id, err := uuid.Parse(c.ID)
 	if err != nil || id == uuid.Nil {
-		return Caller{}, refusedf("require a token of a user that this service knows (slipway token create), found one without an id")
+		return Caller{}, Refusedf("require a token of a user that this service knows (slipway token create), found one without an id")
 	}
 	t, err := l.User(ctx, id)
 	if errors.Is(err, model.ErrNotFound) {
-		return Caller{}, refusedf("the token was revoked")
+		return Caller{}, Refusedf("the token was revoked")
 	}
 	if err != nil {
 		return Caller{}, fmt.Errorf("read token %s: %w", id, err)
@@ -44,7 +56,7 @@ func (l *Local) userCaller(ctx context.Context, c claims) (Caller, error) {
 	caller := Caller{Name: t.UserName, OrgID: t.OrgID, Role: Role(t.Role), Scheme: SchemeUser}
 	caller.Admin = caller.Role == RoleAdmin || caller.Role == RoleViewer
 	if !slices.Contains(UserRoles, caller.Role) {
-		return Caller{}, refusedf("require a token with one of the roles %v, found %q", UserRoles, t.Role)
+		return Caller{}, Refusedf("require a token with one of the roles %v, found %q", UserRoles, t.Role)
 	}
 	return caller, nil
 }

@@ -15,9 +15,12 @@ import (
 const (
 	signInPath  = "/login" // where the pages of Temporal's UI send a browser whose request was answered with 401
 	signOutPath = "/logout"
-	returnParam = "returnUrl" // as these pages call it
-	tokenField  = "token"
-	maxForm     = 64 << 10
+	// Where a sign-in at the issuer begins, and where it brings browsers back to.
+	issuerPath   = "/sign-in"
+	callbackPath = "/callback"
+	returnParam  = "returnUrl" // as these pages call it
+	tokenField   = "token"
+	maxForm      = 64 << 10
 )
 
 //go:embed form.html
@@ -30,7 +33,9 @@ type formValues struct {
 	SignIn, SignOut string // addresses
 	Return          string // where a browser is sent that has signed in
 	User            string // who is signed in; empty: no user
-	Refused         string // why the token was not accepted
+	Refused         string // why the token, or the user of the issuer, was not accepted
+	Issuer, At      string // its name, and where a sign-in there begins; empty: there is none
+	Forward         bool   // the browser continues by itself
 }
 
 func (g *Gate) showForm(w http.ResponseWriter, r *http.Request) {
@@ -88,6 +93,9 @@ func (g *Gate) destination(asked string) string {
 
 func (g *Gate) writeForm(w http.ResponseWriter, status int, values formValues) {
 	values.SignIn, values.SignOut = g.Path+signInPath, g.Path+signOutPath
+	if g.Issuer != nil {
+		values.Issuer, values.At = g.Issuer.Name(), g.Path+issuerPath+"?"+url.Values{returnParam: {values.Return}}.Encode()
+	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Cache-Control", "no-store")

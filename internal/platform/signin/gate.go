@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 )
 
@@ -20,6 +21,18 @@ import (
 // credential.
 type Identity interface {
 	Caller(ctx context.Context, scheme auth.Scheme, credential string) (auth.Caller, error)
+}
+
+// Issuer lets users sign in elsewhere (OpenID Connect, authorization code flow with PKCE). Its errors are auth.ErrRefused for a user
+// who may not.
+type Issuer interface {
+	// Name is what people know it by.
+	Name() string
+	// SignInAddress is where a browser signs in; it comes back to redirect with state, and a code to Redeem with nonce and verifier.
+	SignInAddress(ctx context.Context, redirect, state, nonce, verifier string) (string, error)
+	Redeem(ctx context.Context, redirect, code, nonce, verifier string) (auth.Caller, error)
+	// Begin gives the user a token of this service.
+	Begin(ctx context.Context, caller auth.Caller) (model.UserToken, model.Secret, error)
 }
 
 // Sealer encrypts sessions; every process that serves the pages has the same keys.
@@ -31,8 +44,11 @@ type Sealer interface {
 // Options configure a Gate.
 type Options struct {
 	// Path is where the pages are mounted, without a slash at its end: the sessions are good below it only.
-	Path     string
+	Path string
+	// BaseURL is the address of the service, which an issuer sends browsers back to.
+	BaseURL  string
 	Identity Identity
+	Issuer   Issuer // nil: users have tokens only
 	Sealer   Sealer
 	// Secure keeps sessions from being sent without TLS.
 	Secure bool
@@ -64,6 +80,10 @@ func (g *Gate) Pages(writable, readOnly http.Handler) http.Handler {
 	mux.HandleFunc("GET "+g.Path+signInPath, g.showForm)
 	mux.HandleFunc("POST "+g.Path+signInPath, g.signIn)
 	mux.HandleFunc("POST "+g.Path+signOutPath, g.signOut)
+	if g.Issuer != nil {
+		mux.HandleFunc("GET "+g.Path+issuerPath, g.toIssuer)
+		mux.HandleFunc("GET "+g.Path+callbackPath, g.fromIssuer)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		caller, err := g.caller(r)
 		if err != nil {

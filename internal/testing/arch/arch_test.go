@@ -46,6 +46,8 @@ var allowed = []importRule{
 	{"internal/testing/tartest", nil, "reads what tests are given"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
+	{"internal/testing/issuer", nil, "an issuer for tests"},
+	{"internal/platform/oidc", []string{"internal/model", "internal/platform/auth"}, "users of an issuer are callers"},
 	{"internal/testing/usertoken", []string{"internal/model", "internal/platform/auth"}, "tokens for tests"},
 	{
 		"internal/testing/fixtures",
@@ -64,7 +66,7 @@ var allowed = []importRule{
 	{"internal/platform/store", formats, "tables hold nouns"},
 	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
 	{"internal/platform/auth", formats, "identities are made of nouns"},
-	{"internal/platform/signin", []string{"internal/platform/auth"}, "asks users of pages for their tokens"},
+	{"internal/platform/signin", []string{"internal/model", "internal/platform/auth"}, "asks users of pages for their tokens"},
 	{"internal/client/contexts", formats, "keeps how services are reached"},
 	{"internal/client", formats, "speaks the wire"},
 	{"internal/platform/guard", []string{"internal/platform/httpapi"}, "stands before handlers, whatever they do"},

@@ -1,0 +1,82 @@
+package oidc
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"slipway/internal/platform/auth"
+)
+
+// name is what users and organizations may be called, as in api/slipway.yaml.
+var name = regexp.MustCompile(`^[!-~]+( [!-~]+)*$`)
+
+const maxName = 253
+
+// user reads the claims of a verified token.
+func (p *Provider) user(claims map[string]any) (auth.Caller, error) {
+	caller := auth.Caller{Issuer: p.Issuer, Scheme: auth.SchemeUser}
+	own, _ := claim(claims, p.UserClaim).(string)
+	if !name.MatchString(own) || len(own) > maxName-len(p.UserPrefix) {
+		return caller, auth.Refusedf("require the name of the user in the claim %s, found %q", p.UserClaim, own)
+	}
+	// An address that its owner did not prove is a name that anyone chooses.
+	if verified, said := claims["email_verified"]; p.UserClaim == "email" && said && verified != true && verified != "true" {
+		return caller, auth.Refusedf("require an e-mail address that the issuer has verified, found %q", own)
+	}
+	caller.Name = p.UserPrefix + own
+	if p.OrgClaim != "" {
+		caller.OrgID, _ = claim(claims, p.OrgClaim).(string)
+		if caller.OrgID != "" && (!name.MatchString(caller.OrgID) || len(caller.OrgID) > maxName) {
+			return caller, auth.Refusedf("require the name of an organization in the claim %s, found %q", p.OrgClaim, caller.OrgID)
+		}
+	}
+	values := texts(claim(claims, p.RolesClaim))
+	for _, role := range auth.UserRoles { // the one that may do most comes first
+		for _, wanted := range p.Roles[role] {
+			if wanted == "*" || slices.Contains(values, wanted) {
+				caller.Role, caller.Admin = role, role != auth.RoleUser
+				return caller, nil
+			}
+		}
+	}
+	return caller, auth.Refusedf("require a value of the claim %s that gives a role here, found %s", p.RolesClaim, shown(values))
+}
+
+// claim finds a claim by its name, or inside of others by a name with dots.
+func claim(claims map[string]any, path string) any {
+	if value, found := claims[path]; found {
+		return value
+	}
+	first, rest, dotted := strings.Cut(path, ".")
+	inner, isObject := claims[first].(map[string]any)
+	if !dotted || !isObject {
+		return nil
+	}
+	return claim(inner, rest)
+}
+
+// texts are the values of a claim that is a text or a list of texts.
+func texts(value any) []string {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case []any:
+		var out []string
+		for _, one := range value {
+			if text, isText := one.(string); isText {
+				out = append(out, text)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+func shown(values []string) string {
+	if len(values) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%q", values[:min(len(values), 10)])
+}

@@ -1,0 +1,181 @@
+// Package oidc identifies users by the ID tokens of an issuer (OpenID Connect Core 1.0).
+package oidc
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+)
+
+// Options describe an issuer, and what its claims mean here.
+type Options struct {
+	Issuer       string // https://; its configuration is below it, at /.well-known/openid-configuration
+	ClientID     string
+	ClientSecret model.Secret // empty: a public client
+	// Audiences are accepted beside ClientID.
+	Audiences []string
+	Scopes    []string
+	// UserClaim is the name of the user, UserPrefix comes before it: without one, whoever chooses names at the issuer chooses whose
+	// objects are theirs.
+	UserClaim, UserPrefix string
+	OrgClaim              string // empty: users have no organization
+	// RolesClaim is a text or a list; with dots in its name it is inside of others (realm_access.roles).
+	RolesClaim string
+	// Roles are the values of RolesClaim that give a role of ours; "*" gives it to all users of the issuer.
+	Roles map[auth.Role][]string
+	// Authorities, PEM, are trusted beside those of the system.
+	Authorities []byte
+	Skew        time.Duration // of the issuer's clock
+	Now         func() time.Time
+}
+
+// Provider verifies tokens of an issuer. It reads the issuer's configuration when it is needed first, and again until it succeeds: a
+// service starts without its issuer.
+type Provider struct {
+	Options
+	http *http.Client
+
+	mu    sync.Mutex
+	found *oidc.Provider
+}
+
+// requestLimit is how long an issuer may take to answer.
+const requestLimit = 20 * time.Second
+
+// New checks the options; errors name the setting at fault.
+func New(o Options) (*Provider, error) {
+	issuer, err := url.Parse(o.Issuer)
+	switch {
+	case err != nil || issuer.Scheme != "https" || issuer.Host == "":
+		return nil, fmt.Errorf("OIDC_ISSUER_URL: require the address of an issuer, https://..., found %q", o.Issuer)
+	case o.ClientID == "":
+		return nil, errors.New("OIDC_CLIENT_ID: require the name of this service at the issuer, found none")
+	case len(o.Roles[auth.RoleAdmin])+len(o.Roles[auth.RoleUser])+len(o.Roles[auth.RoleViewer]) == 0:
+		return nil, errors.New("require one of OIDC_ADMIN_ROLES, OIDC_USER_ROLES and OIDC_VIEWER_ROLES, " +
+			"the values of the roles claim that let users in, found none")
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: requestLimit}
+	if len(o.Authorities) > 0 {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			return nil, fmt.Errorf("read the authorities of the system: %w", err)
+		}
+		if !pool.AppendCertsFromPEM(o.Authorities) {
+			return nil, errors.New("OIDC_CA_FILE: require certificates, PEM, found none")
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &Provider{Options: o, http: &http.Client{Transport: transport, Timeout: requestLimit}}, nil
+}
+
+// configuration of the issuer.
+func (p *Provider) configuration(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found != nil {
+		return p.found, nil
+	}
+	// The keys are fetched with this context later, so it is not that of a request.
+	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.http), p.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration of the issuer %s: %w", p.Issuer, err)
+	}
+	p.found = found
+	return found, nil
+}
+
+// Caller returns the user of an ID token: an auth.ErrRefused for one that is not valid here.
+func (p *Provider) Caller(ctx context.Context, token string) (auth.Caller, error) {
+	caller, _, err := p.verify(ctx, token)
+	return caller, err
+}
+
+// verify returns the user of an ID token, and the nonce in it.
+func (p *Provider) verify(ctx context.Context, token string) (auth.Caller, string, error) {
+	found, err := p.configuration(ctx)
+	if err != nil {
+		return auth.Caller{}, "", err
+	}
+	verified, err := found.Verifier(&oidc.Config{
+		SkipClientIDCheck: true, Now: func() time.Time { return p.Now().Add(-p.Skew) },
+	}).Verify(ctx, token)
+	if err != nil {
+		return auth.Caller{}, "", refusal(err)
+	}
+	if !slices.ContainsFunc(verified.Audience, func(a string) bool { return a == p.ClientID || slices.Contains(p.Audiences, a) }) {
+		return auth.Caller{}, "", auth.Refusedf("require a token for %s, found one for %q", p.ClientID, verified.Audience)
+	}
+	var claims map[string]any
+	if err := verified.Claims(&claims); err != nil {
+		return auth.Caller{}, "", auth.Refusedf("the claims of the token cannot be read")
+	}
+	caller, err := p.user(claims)
+	return caller, verified.Nonce, err
+}
+
+// refusal says why a token is invalid; an issuer that cannot be asked for its keys is another error.
+func refusal(err error) error {
+	var expired *oidc.TokenExpiredError
+	switch {
+	case errors.As(err, &expired):
+		return auth.Refusedf("the token has expired")
+	case strings.Contains(err.Error(), "fetching keys"):
+		return fmt.Errorf("verify a token: %w", err)
+	}
+	return auth.Refusedf("require a token that the issuer signed: %s", strings.TrimPrefix(err.Error(), "oidc: "))
+}
+
+// config is that of an OAuth 2.0 client of the issuer.
+func (p *Provider) config(found *oidc.Provider, redirect string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Endpoint: found.Endpoint(), RedirectURL: redirect, Scopes: p.Scopes,
+	}
+}
+
+// SignInAddress is where a browser signs in (authorization code flow, with PKCE: RFC 7636).
+func (p *Provider) SignInAddress(ctx context.Context, redirect, state, nonce, verifier string) (string, error) {
+	found, err := p.configuration(ctx)
+	if err != nil {
+		return "", err
+	}
+	return p.config(found, redirect).AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
+}
+
+// Redeem exchanges the code that a browser brought back for its user.
+func (p *Provider) Redeem(ctx context.Context, redirect, code, nonce, verifier string) (auth.Caller, error) {
+	found, err := p.configuration(ctx)
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	answer, err := p.config(found, redirect).Exchange(oidc.ClientContext(ctx, p.http), code, oauth2.VerifierOption(verifier))
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) && refused.ErrorCode == "invalid_grant" {
+		return auth.Caller{}, auth.Refusedf("the issuer does not accept the code of this sign-in: begin again")
+	}
+	if err != nil {
+		return auth.Caller{}, fmt.Errorf("exchange the code of a sign-in: %w", err)
+	}
+	token, _ := answer.Extra("id_token").(string)
+	if token == "" {
+		return auth.Caller{}, errors.New("exchange the code of a sign-in: require an id_token in the answer (scope openid), found none")
+	}
+	caller, got, err := p.verify(ctx, token)
+	if err == nil && got != nonce {
+		return auth.Caller{}, auth.Refusedf("the token is of another sign-in")
+	}
+	return caller, err
+}

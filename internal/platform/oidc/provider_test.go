@@ -1,0 +1,181 @@
+package oidc_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/oidc"
+	"slipway/internal/testing/issuer"
+)
+
+const redirect = "https://slipway.example:8090/temporal/callback"
+
+func options(at *issuer.Issuer) oidc.Options {
+	return oidc.Options{
+		Issuer: at.URL, ClientID: "slipway", ClientSecret: "s3cret", Audiences: []string{"slipway-cli"}, Scopes: []string{"openid", "profile"},
+		UserClaim: "preferred_username", UserPrefix: "oidc:", OrgClaim: "organization", RolesClaim: "realm_access.roles",
+		Roles:       map[auth.Role][]string{auth.RoleAdmin: {"ops"}, auth.RoleUser: {"dev", "qa"}, auth.RoleViewer: {"audit"}},
+		Authorities: at.Authority(), Skew: time.Minute, Now: time.Now,
+	}
+}
+
+func open(t *testing.T, change func(*oidc.Options)) (*oidc.Provider, *issuer.Issuer) {
+	t.Helper()
+	at := issuer.New(t, issuer.Client{ID: "slipway", Secret: "s3cret", Redirects: []string{redirect}}, issuer.Client{ID: "slipway-cli"})
+	o := options(at)
+	if change != nil {
+		change(&o)
+	}
+	p, err := oidc.New(o)
+	require.NoError(t, err)
+	return p, at
+}
+
+// person is a user as Keycloak describes one.
+func person(roles ...any) map[string]any {
+	return map[string]any{"preferred_username": "ann", "organization": "acme", "realm_access": map[string]any{"roles": roles}}
+}
+
+func TestClaimsBecomeNamesOrganizationsAndRoles(t *testing.T) {
+	t.Parallel()
+	p, at := open(t, nil)
+	for role, claims := range map[auth.Role]map[string]any{
+		auth.RoleAdmin: person("audit", "ops", "dev"), auth.RoleUser: person("qa"), auth.RoleViewer: person("offline_access", "audit"),
+	} {
+		for _, audience := range []string{"slipway", "slipway-cli"} {
+			caller, err := p.Caller(t.Context(), at.Token(audience, claims))
+			require.NoError(t, err)
+			require.Equal(t, auth.Caller{
+				Name: "oidc:ann", OrgID: "acme", Role: role, Admin: role != auth.RoleUser, Scheme: auth.SchemeUser, Issuer: at.URL,
+			}, caller)
+		}
+	}
+	everyone, at := open(t, func(o *oidc.Options) {
+		o.Roles, o.RolesClaim, o.OrgClaim, o.UserPrefix = map[auth.Role][]string{auth.RoleViewer: {"*"}}, "groups", "", ""
+	})
+	caller, err := everyone.Caller(t.Context(), at.Token("slipway", map[string]any{"preferred_username": "bob", "organization": "acme"}))
+	require.NoError(t, err)
+	require.Equal(t, "bob", caller.Name)
+	require.Empty(t, caller.OrgID)
+	require.Equal(t, auth.RoleViewer, caller.Role)
+}
+
+func TestTokensThatAreNotOfTheIssuerAreRefused(t *testing.T) {
+	t.Parallel()
+	p, at := open(t, nil)
+	_, other := open(t, nil)
+	with := func(name string, value any) map[string]any {
+		claims := person("ops")
+		claims[name] = value
+		return claims
+	}
+	unsigned, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.MapClaims{
+		"iss": at.URL, "aud": "slipway", "exp": time.Now().Add(time.Hour).Unix(), "preferred_username": "ann",
+	}).SignedString(jwt.UnsafeAllowNoneSignatureType)
+	require.NoError(t, err)
+	confused, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+		"iss": at.URL, "aud": "slipway", "exp": time.Now().Add(time.Hour).Unix(), "preferred_username": "ann",
+	}).SignedString(at.Authority())
+	require.NoError(t, err)
+	for name, c := range map[string]struct{ token, want string }{
+		"for another service":       {at.Token("grafana", person("ops")), `require a token for slipway, found one for ["grafana"]`},
+		"of another issuer":         {other.Token("slipway", person("ops")), "require a token that the issuer signed"},
+		"in its name":               {other.Token("slipway", with("iss", at.URL)), "require a token that the issuer signed"},
+		"without a signature":       {unsigned, "require a token that the issuer signed"},
+		"with a public key":         {confused, "require a token that the issuer signed"},
+		"that has expired":          {at.Token("slipway", with("exp", time.Now().Add(-2*time.Minute).Unix())), "has expired"},
+		"of the future":             {at.Token("slipway", with("nbf", time.Now().Add(time.Hour).Unix())), "nbf"},
+		"without a role":            {at.Token("slipway", person("offline_access")), `gives a role here, found ["offline_access"]`},
+		"without any roles":         {at.Token("slipway", with("realm_access", "ops")), "gives a role here, found none"},
+		"without a name":            {at.Token("slipway", with("preferred_username", nil)), `in the claim preferred_username, found ""`},
+		"with a name for terminals": {at.Token("slipway", with("preferred_username", "a\x1b[31m")), "require the name of the user"},
+		"with an odd organization":  {at.Token("slipway", with("organization", " acme")), "require the name of an organization"},
+	} {
+		_, err := p.Caller(t.Context(), c.token)
+		require.ErrorIs(t, err, auth.ErrRefused, name)
+		require.ErrorContains(t, err, c.want, name)
+	}
+	// The clock of an issuer may be off by a minute.
+	_, err = p.Caller(t.Context(), at.Token("slipway", with("exp", time.Now().Add(-30*time.Second).Unix())))
+	require.NoError(t, err)
+}
+
+func TestAddressesOfMailAreNamesOnceTheyAreVerified(t *testing.T) {
+	t.Parallel()
+	p, at := open(t, func(o *oidc.Options) { o.UserClaim = "email" })
+	claims := person("ops")
+	claims["email"], claims["email_verified"] = "ann@example.com", false
+	_, err := p.Caller(t.Context(), at.Token("slipway", claims))
+	require.ErrorContains(t, err, "require an e-mail address that the issuer has verified")
+	claims["email_verified"] = true
+	caller, err := p.Caller(t.Context(), at.Token("slipway", claims))
+	require.NoError(t, err)
+	require.Equal(t, "oidc:ann@example.com", caller.Name)
+}
+
+func TestKeysOfTheIssuerRotate(t *testing.T) {
+	t.Parallel()
+	p, at := open(t, nil)
+	before := at.Token("slipway", person("ops"))
+	for range 5 {
+		_, err := p.Caller(t.Context(), before)
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, at.KeysFetched())
+	at.Rotate()
+	_, err := p.Caller(t.Context(), at.Token("slipway", person("ops")))
+	require.NoError(t, err)
+	_, err = p.Caller(t.Context(), before)
+	require.ErrorIs(t, err, auth.ErrRefused, "with a key that is not published any more")
+}
+
+func TestIssuerThatIsAwayIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	_, at := open(t, nil)
+	away := true
+	handler := at.Config.Handler
+	at.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	})
+	p, err := oidc.New(options(at))
+	require.NoError(t, err, "a service starts without it")
+	token := at.Token("slipway", person("ops"))
+	_, err = p.Caller(t.Context(), token)
+	require.ErrorContains(t, err, "read the configuration of the issuer")
+	require.NotErrorIs(t, err, auth.ErrRefused)
+	away = false
+	_, err = p.Caller(t.Context(), token)
+	require.NoError(t, err)
+	away = true
+	_, err = p.Caller(t.Context(), token)
+	require.NoError(t, err, "by the keys that are known")
+	at.Rotate()
+	_, err = p.Caller(t.Context(), at.Token("slipway", person("ops")))
+	require.ErrorContains(t, err, "verify a token")
+	require.NotErrorIs(t, err, auth.ErrRefused, "not the fault of the token")
+}
+
+func TestSettingsOfAnIssuerAreChecked(t *testing.T) {
+	t.Parallel()
+	_, at := open(t, nil)
+	for want, change := range map[string]func(*oidc.Options){
+		"OIDC_ISSUER_URL: require":          func(o *oidc.Options) { o.Issuer = "http://sso.example.com" },
+		"OIDC_CLIENT_ID: require":           func(o *oidc.Options) { o.ClientID = "" },
+		"require one of OIDC_ADMIN_ROLES":   func(o *oidc.Options) { o.Roles = nil },
+		"OIDC_CA_FILE: require certificate": func(o *oidc.Options) { o.Authorities = []byte("x") },
+	} {
+		o := options(at)
+		change(&o)
+		_, err := oidc.New(o)
+		require.ErrorContains(t, err, want)
+	}
+}
