@@ -7,6 +7,10 @@ TOOLS_DIR := $(CACHE)/tools
 LDFLAGS  := -s -w
 NICE     := nice
 
+# The same for everything that is compiled: programs hold no path of the machine that built them, another clone uses what was
+# compiled in this one, and nothing is compiled twice.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
+
 # One version a tool; a tool is built once into the cache, under its version, and under a
 # digest of what is ours in it: a clone's files are new, and need no other tool.
 digest = $(shell cat $(1) | sha256sum | cut -c1-10)
@@ -16,6 +20,7 @@ DEADCODE_VERSION      := v0.49.0
 WORKFLOWCHECK_VERSION := v0.6.0
 D2_VERSION            := v0.7.1
 GOVULNCHECK_VERSION   := v1.1.4
+CYCLONEDX_VERSION     := v1.10.0
 
 # The newest that the Go of go.mod builds.
 TEMPORAL_CLI_VERSION  := v1.5.1
@@ -32,6 +37,7 @@ GOFUMPT       := $(TOOLS_DIR)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 DEADCODE      := $(TOOLS_DIR)/deadcode-$(DEADCODE_VERSION)/deadcode
 WORKFLOWCHECK := $(TOOLS_DIR)/workflowcheck-$(WORKFLOWCHECK_VERSION)/workflowcheck
 D2            := $(TOOLS_DIR)/d2-$(D2_VERSION)/d2
+CYCLONEDX     := $(TOOLS_DIR)/cyclonedx-gomod-$(CYCLONEDX_VERSION)/cyclonedx-gomod
 GOVULNCHECK   := $(TOOLS_DIR)/govulncheck-$(GOVULNCHECK_VERSION)/govulncheck
 
 # Where known vulnerabilities are listed: a copy of a site without internet is GOVULNDB=file:///...
@@ -102,10 +108,9 @@ test: deps programs ## all tests
 
 test-race: ## every package that does not link the Temporal server, with the race detector
 	@$(MAKE) --no-print-directory $(NMCLI) || echo 'nmcli cannot be unpacked here: its checks are skipped'
-	@# -trimpath lets another clone use what was compiled in this one; make check vets. Some
-	@# packages wait more than they compute.
-	PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -trimpath -vet=off -p 3 -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
-	@$(GO) test -race -trimpath -vet=off -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
+	@# make check vets. Some packages wait more than they compute.
+	PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -vet=off -p 3 -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
+	@$(GO) test -race -vet=off -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
 
 test-engine: ## the packages that link the Temporal server
 	$(NICE) $(GO) test -vet=off -timeout 15m $(ENGINE)
@@ -131,13 +136,29 @@ test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, 
 smoke-temporal: programs ## the same, for a minute: one retry in the web UI, where Chromium can be had
 	@$(MAKE) --no-print-directory run-smoke-temporal
 
-.PHONY: test-reviews attack vuln
+.PHONY: test-reviews attack sweep vuln reproducible sbom licences
 test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
 	$(NICE) $(GO) run ./test/reviews
 
 vuln: $(GOVULNCHECK) ## known vulnerabilities that the code reaches; GOVULNDB names another list of them
 	@if curl -fsS -m 20 -o /dev/null $(GOVULNDB)/index/modules.json; then $(NICE) $(GOVULNCHECK) -db $(GOVULNDB) ./...; \
 	  else echo 'SKIP: $(GOVULNDB), the list of known vulnerabilities, does not answer'; fi
+
+reproducible: ## two builds of this commit, in two places and with two caches, are the same byte for byte (the second compiles everything: minutes)
+	$(NICE) deploy/reproducible
+
+SHIPPED = bin/slipway $(wildcard bin/slipway-agent-* bin/slipway-controller-*)
+sbom: programs $(CYCLONEDX) ## what each program is made of, in dist/sbom (CycloneDX), and the licences of it, in dist/licences
+	@rm -rf dist/sbom dist/licences && mkdir -p dist/sbom
+	@for program in $(SHIPPED); do $(CYCLONEDX) bin -json -noserial -notimestamp -output dist/sbom/$${program#bin/}.cdx.json $$program 2>/dev/null || exit 1; \
+	  echo "dist/sbom/$${program#bin/}.cdx.json: $$(jq '.components | length' dist/sbom/$${program#bin/}.cdx.json) modules"; done
+	@$(GO) run ./test/licences -out dist/licences $(SHIPPED)
+
+licences: programs ## the licences of all modules that programs are made of: each is known, and allowed
+	@$(GO) run ./test/licences $(SHIPPED)
+
+sweep: programs ## secrets of every kind go through an installation; none is found in tables, logs, metrics, files and answers
+	$(NICE) $(GO) test -vet=off -timeout 10m -count=1 -v -run '^TestNoSecretLeavesItsPlace$$' ./test/e2e
 
 attack: programs ## the attacks of the security review: tried, and refused
 	$(NICE) $(GO) run ./test/reviews -only attack
@@ -170,7 +191,7 @@ bench-vm: programs ## install a whole cluster on QEMU machines: SHAPE=sno|compac
 bench-kube: $(GOLANGCI) ## the bench's control plane without machines: in namespaces, alone, as one node, and as three masters with a worker
 	@deploy/bench-packages vm
 	$(NICE) $(GO) run ./test/bench/coreos/buildkube test/bench/kube
-	cd test/bench/kube && CGO_ENABLED=0 $(NICE) $(GO) test -trimpath ./... && CGO_ENABLED=0 $(NICE) $(GOLANGCI) run ./...
+	cd test/bench/kube && CGO_ENABLED=0 $(NICE) $(GO) test ./... && CGO_ENABLED=0 $(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(GO) test -count=1 -v -run 'Archive' ./test/bench/coreos
 	$(NICE) $(GO) test -timeout 30m -count=1 -v -run '^Test(SingleNode|Masters)' ./test/bench/payload -args -hosts
 
@@ -341,6 +362,8 @@ $(GOFUMPT):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
 $(DEADCODE):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/tools/cmd/deadcode@$(DEADCODE_VERSION)
+$(CYCLONEDX):
+	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX_VERSION)
 $(GOVULNCHECK):
 	@mkdir -p $(@D) && GOBIN=$(@D) $(NICE) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
 $(WORKFLOWCHECK):
