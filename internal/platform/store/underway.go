@@ -23,6 +23,7 @@ type Task string
 const (
 	TaskInstall     Task = "install"      // a cluster
 	TaskInstallHost Task = "install host" // a host of it
+	TaskDone        Task = "done host"    // of it, that is installed: it has said so to the workflow of its cluster
 	TaskAdd         Task = "add"          // a host into an existing cluster
 	TaskReclaim     Task = "reclaim"      // a host, from its cluster
 	TaskReset       Task = "reset"        // a cluster
@@ -51,6 +52,10 @@ const underWay = `
 	select c.id, h.infra_env_id, h.id, c.install_attempt, 'install host'
 	from h join c on c.id = h.cluster_id
 	where installs and h.kind = 'Host'
+	union all
+	select c.id, h.infra_env_id, h.id, c.install_attempt, 'done host'
+	from hosts h join c on c.id = h.cluster_id
+	where h.deleted_at is null and h.status = 'installed' and h.kind = 'Host'
 	union all
 	select cluster_id, infra_env_id, id, attempt, 'add' from h
 	where installs and kind = 'AddToExistingClusterHost' and attempt > 0 and cluster_id is not null

@@ -50,6 +50,9 @@ func (o *Orchestrator) reconcile(ctx context.Context) error {
 			delete(o.tries, id)
 			continue
 		}
+		if u.Task == store.TaskDone && o.done[id] == u.Attempt {
+			continue
+		}
 		failures = append(failures, o.replace(ctx, u, id))
 	}
 	return errors.Join(failures...)
@@ -68,7 +71,7 @@ func (o *Orchestrator) workflowOf(u store.UnderWay) string {
 		return workflows.ReclaimWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
 	case store.TaskResetHost:
 		return workflows.HostResetWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
-	case store.TaskInstallHost, store.TaskAdd:
+	case store.TaskInstallHost, store.TaskDone, store.TaskAdd:
 	}
 	return workflows.HostWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
 }
@@ -103,6 +106,10 @@ func (o *Orchestrator) replace(ctx context.Context, u store.UnderWay, id string)
 	if err != nil || how == "" {
 		return err
 	}
+	if u.Task == store.TaskDone && how == completed {
+		o.done[id] = u.Attempt
+		return nil
+	}
 	rows, err := o.Store.WhatIsUnderWay(ctx)
 	if err != nil || !slices.Contains(rows, u) {
 		return err
@@ -117,6 +124,9 @@ func (o *Orchestrator) replace(ctx context.Context, u store.UnderWay, id string)
 	t.count++
 	return o.restart(ctx, u, how)
 }
+
+// completed is how a workflow ends that has said everything.
+const completed = "its workflow has ended"
 
 // ended says how the newest run of a workflow ended; empty while it runs.
 func (o *Orchestrator) ended(ctx context.Context, id string) (string, error) {
@@ -137,6 +147,8 @@ func (o *Orchestrator) ended(ctx context.Context, id string) (string, error) {
 		return "its workflow was cancelled in Temporal", nil
 	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED:
 		return "its workflow failed", nil
+	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
+		return completed, nil
 	default:
 		return "its workflow has ended: " + status.String(), nil
 	}
@@ -152,7 +164,7 @@ func (o *Orchestrator) restart(ctx context.Context, u store.UnderWay, how string
 	switch u.Task {
 	case store.TaskInstall:
 		return o.continueInstallation(ctx, u, how)
-	case store.TaskInstallHost:
+	case store.TaskInstallHost, store.TaskDone:
 		return o.announceLoss(ctx, u, how)
 	case store.TaskControl:
 		return o.startControl(ctx, u.ClusterID)

@@ -210,9 +210,30 @@ func TestLostHostIsAnnouncedToItsCluster(t *testing.T) {
 	b.look(t, 0)
 	require.Equal(t, []string{"host-lost cluster:" + b.cluster.String()}, b.temporal.signals)
 	b.setHost(t, func(h *model.Host) { h.Status = model.HostInstalled })
+	b.temporal.status["host:"+b.env.String()+":"+b.host.String()] = enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 	b.look(t, time.Hour)
 	require.Len(t, b.temporal.signals, 1, "it has ended its work")
 	require.Empty(t, b.temporal.started)
+}
+
+// A reset in Temporal's UI makes a run that is refused, and the host is done without it: nothing else says so to the cluster.
+func TestInstalledHostWhoseWorkflowWasRefusedIsAnnouncedToItsCluster(t *testing.T) {
+	t.Parallel()
+	b := newReconciling(t)
+	b.temporal.listed = []string{"cluster:" + b.cluster.String()}
+	b.setHost(t, func(h *model.Host) { h.Status = model.HostInstalled })
+	workflow := "host:" + b.env.String() + ":" + b.host.String()
+	b.temporal.status[workflow] = enumspb.WORKFLOW_EXECUTION_STATUS_FAILED
+	b.look(t, 0)
+	require.Equal(t, []string{"host-lost cluster:" + b.cluster.String()}, b.temporal.signals)
+	b.temporal.status[workflow] = enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED // the child that takes its place
+	b.look(t, time.Hour)
+	b.temporal.status[workflow] = enumspb.WORKFLOW_EXECUTION_STATUS_FAILED
+	b.look(t, time.Hour)
+	require.Len(t, b.temporal.signals, 1, "a workflow that has said everything is not looked at again")
+	b.setCluster(t, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
+	b.look(t, time.Hour)
+	require.Len(t, b.temporal.signals, 1)
 }
 
 func TestLostWorkflowOfAHostAloneIsStartedAgain(t *testing.T) {
