@@ -340,7 +340,11 @@ func TestMachinesAndViewersSeeNoPasswordsOfAClusterOrHost(t *testing.T) {
 			continue
 		}
 		token := l.ownToken(w, role, api.Object{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
-		for _, path := range []string{clusterPath(id), clusterPath(id) + "?exclude-hosts=true", clusterPath(id) + "/hosts"} {
+		paths := []string{clusterPath(id), clusterPath(id) + "?exclude-hosts=true", clusterPath(id) + "/hosts"}
+		if role == auth.RoleAdmin || role == auth.RoleUser || role == auth.RoleViewer {
+			paths = append(paths, hostPath(h.InfraEnvID, h.ID))
+		}
+		for _, path := range paths {
 			r := l.closed.want(http.StatusOK, http.MethodGet, path, nil, header, token)
 			shown := strings.Contains(string(r.body), "hunter2")
 			require.Equal(t, role == auth.RoleAdmin || role == auth.RoleUser, shown, "%s as %s", path, role)

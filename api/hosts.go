@@ -57,7 +57,7 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 
 // V2GetHost reads one host.
 func (s *server) V2GetHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
-	view, err := s.hostView(r.Context(), infraEnvID, hostID)
+	view, err := s.hostView(r, infraEnvID, hostID)
 	if err != nil {
 		return err
 	}
@@ -139,13 +139,15 @@ func (s *server) V2ResetHost(w http.ResponseWriter, r *http.Request, infraEnvID,
 }
 
 // hostView reads what the API shows of a host.
-func (s *server) hostView(ctx context.Context, infraEnvID, hostID uuid.UUID) (wire.Host, error) {
+func (s *server) hostView(r *http.Request, infraEnvID, hostID uuid.UUID) (wire.Host, error) {
+	ctx := r.Context()
 	s.bringUpToDate(ctx, store.Reading{InfraEnvID: infraEnvID, HostID: hostID})
 	h, err := s.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {
 		return wire.Host{}, err
 	}
 	view := whole
+	view.redacted = redact(r)
 	if h.Bootstrap && h.ClusterID != nil {
 		c, err := s.Store.Cluster(ctx, *h.ClusterID)
 		if err != nil {
@@ -158,7 +160,7 @@ func (s *server) hostView(ctx context.Context, infraEnvID, hostID uuid.UUID) (wi
 
 // replyHost answers with a host as it now stands.
 func (s *server) replyHost(how reply, w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
-	view, err := s.hostView(r.Context(), infraEnvID, hostID)
+	view, err := s.hostView(r, infraEnvID, hostID)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"slipway/internal/app/images"
+	"slipway/internal/app/keys"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
 	"slipway/internal/app/versions"
@@ -30,6 +31,8 @@ type cli struct {
 	Version versionCommand  `cmd:"" help:"Print the version."`
 
 	AgentToken agentTokenCommand `cmd:"" help:"Sign a token of the v2 API for an InfraEnv or a cluster, with the service's keys."`
+
+	Keys keys.Commands `cmd:"" help:"Show and replace the keys that encrypt the secrets of a service on this machine."`
 
 	userCommands
 }

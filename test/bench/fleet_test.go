@@ -26,6 +26,7 @@ type cluster struct {
 	*service
 	id, infraEnv uuid.UUID
 	agent        string // version of the agent in the discovery image
+	token        string // of the discovery image; empty where none is asked for
 	machines     []*machine
 	// peers limits connectivity reports, where those of thousands of hosts would be most
 	// of what is measured.
@@ -36,7 +37,7 @@ const pullSecret = `{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNzd29yZAo
 
 func (s *service) newCluster() *cluster {
 	s.tb.Helper()
-	return s.newClusterOf("bench", "4.22.0", pullSecret)
+	return s.newClusterOf("bench", "4.22", pullSecret)
 }
 
 func (s *service) newClusterOf(name, version, pullSecret string) *cluster {
@@ -57,7 +58,7 @@ func (s *service) newClusterOf(name, version, pullSecret string) *cluster {
 	require.NoError(s.tb, err)
 	image, err := sim.ReadDiscovery(config)
 	require.NoError(s.tb, err)
-	return &cluster{service: s, id: defined.ID, infraEnv: env.ID, agent: image.AgentVersion, peers: math.MaxInt}
+	return &cluster{service: s, id: defined.ID, infraEnv: env.ID, agent: image.AgentVersion, token: image.Token.Reveal(), peers: math.MaxInt}
 }
 
 // dial connects to the service until the benchmark ends.
@@ -83,7 +84,9 @@ func (c *cluster) register(l *line, n int) {
 	c.tb.Helper()
 	for range n {
 		m := newMachine(c.infraEnv, c.agent, len(c.machines), c.peers)
+		l.token = c.token
 		l.send(c.tb, m.register(), http.StatusCreated)
+		m.token, l.renewed = l.renewed, ""
 		c.machines = append(c.machines, m)
 	}
 }
@@ -143,7 +146,7 @@ var idleAnswer = []byte(`"instructions":[]`)
 
 // answer asks for steps and answers them.
 func (m *machine) answer(l *line, request []byte, limit time.Duration) ([]wire.Step, error) {
-	status, body, err := l.call(request, limit)
+	status, body, err := m.call(l, request, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +166,7 @@ func (m *machine) answer(l *line, request []byte, limit time.Duration) ([]wire.S
 		}
 	}
 	for _, step := range steps.Instructions {
-		status, body, err := l.call(m.reply(step), callLimit)
+		status, body, err := m.call(l, m.reply(step), callLimit)
 		if err != nil {
 			return nil, err
 		}

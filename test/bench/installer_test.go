@@ -57,7 +57,7 @@ func newInstaller(tb testing.TB) *installer {
 	auth := base64.StdEncoding.EncodeToString([]byte("bench:bench"))
 	return &installer{
 		service: launch(&service{
-			tb: tb, arguments: []string{"--insecure-registry", registry.Address(), "--installer-user", "0"},
+			tb: tb, arguments: []string{"--insecure-registry", registry.Address(), "--installer-user", "0", "--installer-paths", demo},
 			// Agents of benchmarks fetch no images: the address is in steps only.
 			env: []string{"RELEASE_IMAGES=" + string(offered), "IMAGE_SERVICE_BASE_URL=http://127.0.0.1:1"},
 		}),

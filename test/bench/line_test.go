@@ -19,6 +19,8 @@ type line struct {
 	conn net.Conn
 	in   *bufio.Reader
 	body []byte
+	// token is sent with every request; empty: none. renewed is what the service answered to use from then on.
+	token, renewed string
 	// arrived is called for every step that is handed out; nil: no call.
 	arrived func(stepID string)
 }
@@ -35,6 +37,10 @@ func dial(api string) (*line, error) {
 func (l *line) call(request []byte, limit time.Duration) (status int, body []byte, err error) {
 	if err := l.conn.SetDeadline(time.Now().Add(limit)); err != nil {
 		return 0, nil, err
+	}
+	if l.token != "" {
+		line, rest, _ := bytes.Cut(request, []byte("\r\n"))
+		request = fmt.Appendf(nil, "%s\r\nX-Secret-Key: %s\r\n%s", line, l.token, rest)
 	}
 	if _, err := l.conn.Write(request); err != nil {
 		return 0, nil, fmt.Errorf("send request: %w", err)
@@ -61,7 +67,10 @@ func (l *line) call(request []byte, limit time.Duration) (status int, body []byt
 	return status, l.body, err
 }
 
-var contentLength = []byte("Content-Length: ")
+var (
+	contentLength = []byte("Content-Length: ")
+	hostToken     = []byte("Slipway-Token: ")
+)
 
 // length reads the header. Answers of the service to hosts tell their length.
 func (l *line) length(status int) (int, error) {
@@ -73,6 +82,9 @@ func (l *line) length(status int) (int, error) {
 		}
 		if len(header) <= len("\r\n") {
 			break
+		}
+		if value, ok := bytes.CutPrefix(header, hostToken); ok {
+			l.renewed = string(bytes.TrimSpace(value))
 		}
 		if value, ok := bytes.CutPrefix(header, contentLength); ok {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {

@@ -20,6 +20,17 @@ type machine struct {
 	poll         []byte // the request for steps, answered at once
 	wait         []byte // the request for steps, held by the service
 	path         string // of its instructions
+	token        string // of the host; empty where none is asked for
+}
+
+// call sends a request of the machine with its token.
+func (m *machine) call(l *line, request []byte, limit time.Duration) (status int, body []byte, err error) {
+	l.token = m.token
+	status, body, err = l.call(request, limit)
+	if l.renewed != "" {
+		m.token, l.renewed = l.renewed, ""
+	}
+	return status, body, err
 }
 
 // waitSeconds is how long our agent asks a poll to be held.

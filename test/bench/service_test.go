@@ -21,6 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/client"
+	"slipway/internal/client/contexts"
+	"slipway/internal/model"
 )
 
 // program is what is measured; another build can be named to compare the two.
@@ -85,7 +87,7 @@ var readyLine = regexp.MustCompile(`API (http://[^ ,]+),.* Temporal [0-9.]+:[0-9
 
 func (s *service) start() {
 	s.tb.Helper()
-	usual := []string{"up", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--temporal-port", "0"}
+	usual := []string{"up", "--data-dir", s.dir, "--listen", "127.0.0.1:0", "--temporal-port", "0", "--allowed-hosts", "service.example"}
 	s.command = exec.Command(*program, append(usual, s.arguments...)...)
 	s.command.Env = append(append(os.Environ(), "AUTH_TYPE=none", "SLIPWAY_PLAIN_HTTP=true"), s.env...)
 	s.stderr.Reset()
@@ -101,10 +103,19 @@ func (s *service) start() {
 	found := readyLine.FindStringSubmatch(line)
 	require.NotNil(s.tb, found, line)
 	s.api = found[1]
-	s.client = client.New(client.Options{BaseURL: s.api})
+	s.client = client.New(client.Options{BaseURL: s.api, UserToken: s.administrator()})
 	s.tables, err = pgxpool.New(context.Background(),
 		"host="+filepath.Join(s.dir, "run")+" port=5432 user=slipway dbname=slipway sslmode=disable search_path=slipway")
 	require.NoError(s.tb, err)
+}
+
+// administrator is the first token of a service that asks for tokens.
+func (s *service) administrator() model.Secret {
+	s.tb.Helper()
+	file, err := contexts.Read(filepath.Join(s.dir, contexts.AdminFile))
+	require.NoError(s.tb, err)
+	admin, _ := file.ByName("")
+	return admin.Secret()
 }
 
 // stop ends the service as its user would.

@@ -60,6 +60,16 @@ func (f *fleet) typed(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// refused runs a command of the program that fails, and returns what it printed.
+func (f *fleet) refused(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), f.program, args...)
+	cmd.Env = append(cmd.Environ(), "SLIPWAY_DATA_DIR="+f.dataDir)
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err, "slipway %s\n%s", strings.Join(args, " "), out)
+	return string(out)
+}
+
 func TestPausedInstallationStartsNothingUntilItIsResumed(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

@@ -107,7 +107,7 @@ func (f *fleet) startService(t *testing.T, env []string) {
 		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
 		args: []string{
 			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", ports,
-			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--heartbeat", "20s",
+			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--installer-paths", f.demo, "--heartbeat", "20s",
 		},
 	}
 	f.service.run(t, f.program)

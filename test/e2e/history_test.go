@@ -62,7 +62,7 @@ func histories(t *testing.T, dataDir string) []history {
 }
 
 // open decodes every payload of a history, so that it can be read and replayed.
-func open(t *testing.T, sealer *encryption.Sealer, sealed *historypb.History) *historypb.History {
+func open(t *testing.T, sealer *encryption.Keys, sealed *historypb.History) *historypb.History {
 	t.Helper()
 	plain := proto.Clone(sealed).(*historypb.History)
 	codec := orchestrator.Codec{Sealer: sealer}

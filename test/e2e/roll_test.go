@@ -67,7 +67,7 @@ func (f *fleet) startWorker(t *testing.T, build string) {
 			"TEMPORAL_CONFIG_FILE="+built.TemporalConfig(f.dataDir), "SLIPWAY_DATABASE_URL="+f.databaseURL()),
 		args: []string{
 			"worker", "--data-dir", f.dataDir, "--listen", address, "--base-url", f.url,
-			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--heartbeat", "20s",
+			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--installer-paths", f.demo, "--heartbeat", "20s",
 		},
 	}
 	w.run(t, f.program)

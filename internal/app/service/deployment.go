@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/pem"
 	"fmt"
 	"os"
@@ -34,6 +35,10 @@ func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err
 	if out.releases.User, err = release.ParseUser(o.InstallerUser); err != nil {
 		return out, fmt.Errorf("read INSTALLER_USER: %w", err)
 	}
+	if out.releases.Sandbox, err = release.ParseSandbox(cmp.Or(o.InstallerSandbox, "off")); err != nil {
+		return out, fmt.Errorf("read INSTALLER_SANDBOX: %w", err)
+	}
+	out.releases.Readable = o.InstallerPaths
 	out.installConfig.NoFIPS = !out.releases.HostFIPS && !release.SkipsHostCheck(o.InstallerEnvironment)
 	out.manifests = manifests.Options{SingleNodeDNS: o.SingleNodeDNS, TelemeterURL: o.TelemeterURL}
 	out.discovery = ignition.Deployment{InsecurePolicy: o.InsecurePolicy, OKDPackages: o.OKDPackages}

@@ -7,6 +7,7 @@ import (
 	"slipway/internal/app/settings"
 	"slipway/internal/app/versions"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/images/release"
 	"slipway/internal/images/updateservice"
 )
 
@@ -55,5 +56,18 @@ func (s *Service) readReleaseSources() error {
 		Client: http.DefaultClient, Interval: s.options.SourcesInterval, Log: s.logger,
 	}
 	s.background("release sources", syncer.Run)
+	return nil
+}
+
+// checkSandbox refuses to start without the sandbox that settings require, and warns without one that they wish.
+func (s *Service) checkSandbox(wanted release.Sandbox) error {
+	err := s.releases.CheckSandbox()
+	if err == nil {
+		return nil
+	}
+	if wanted == release.SandboxRequired {
+		return fmt.Errorf("INSTALLER_SANDBOX=required: %w (allow user namespaces to the service, or set best-effort)", err)
+	}
+	s.logger.Warn("installers of releases run without a sandbox: release images have to be trusted", "error", err)
 	return nil
 }

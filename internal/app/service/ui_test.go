@@ -12,6 +12,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ import (
 // uiOf serves what a service with this identity puts beside its API. Its Temporal does not answer.
 func uiOf(t *testing.T, identity *auth.Local) *httptest.Server {
 	t.Helper()
-	sealer, err := encryption.New([]byte(strings.Repeat("k", encryption.KeySize)))
+	sealer, err := encryption.LoadOrCreate(filepath.Join(t.TempDir(), "keys"))
 	require.NoError(t, err)
 	temporal, err := frontend.Bundled("127.0.0.1:1", frontend.Certificates{})
 	require.NoError(t, err)

@@ -27,6 +27,7 @@ import (
 	"slipway/internal/service/installation"
 	"slipway/internal/service/orchestrator"
 	"slipway/internal/service/progress"
+	"slipway/internal/service/rotation"
 	"slipway/internal/version"
 	"slipway/worker"
 
@@ -36,7 +37,7 @@ import (
 
 // stores are where the service keeps its data.
 type stores struct {
-	sealer *encryption.Sealer
+	sealer *encryption.Keys
 	store  *store.Store
 	blobs  *blob.Store
 }
@@ -61,9 +62,10 @@ func (s *Service) openStores(ctx context.Context) error {
 		return fmt.Errorf("create data folder: %w", err)
 	}
 	var err error
-	if s.sealer, err = encryption.LoadOrCreate(filepath.Join(s.options.DataDir, "keys")); err != nil {
+	if s.sealer, err = encryption.LoadOrCreate(s.options.Path(s.options.DataDir)); err != nil {
 		return err
 	}
+	s.background("keys", s.readKeys)
 	s.store, err = store.Open(ctx, store.Options{
 		URL: s.DatabaseURL, Sealer: s.sealer, Now: s.process.Now, Observe: s.recorder.Events,
 	})
@@ -80,6 +82,7 @@ func (s *Service) openStores(ctx context.Context) error {
 	if s.blobs, err = blob.Open(ctx, address, s.sealer); err != nil {
 		return fmt.Errorf("open files of the service: %w", err)
 	}
+	s.blobs.LockWith(s.store.LockObject)
 	s.Shutdown.Add("files", time.Second, func(context.Context) error { return s.blobs.Close() })
 	return nil
 }
@@ -94,6 +97,9 @@ func (s *Service) assemble() error {
 	var err error
 	opts := s.deployment.releases
 	opts.PlainHTTP, opts.Architecture, opts.Now = s.options.InsecureRegistry, runtime.GOARCH, s.process.Now
+	if opts.Dial, err = s.outbound(opts.Mirrors); err != nil {
+		return err
+	}
 	if os.Geteuid() != 0 {
 		opts.User = nil // only root runs programs as others
 	}
@@ -102,6 +108,9 @@ func (s *Service) assemble() error {
 		return err
 	}
 	s.Shutdown.Add("releases", time.Second, func(context.Context) error { s.releases.Close(); return nil })
+	if err := s.checkSandbox(opts.Sandbox); err != nil {
+		return err
+	}
 	s.signals = store.NewSignals(s.store, s.logger)
 	agentRelease, err := s.agentRelease()
 	if err != nil {
@@ -203,7 +212,12 @@ func (s *Service) StartWorker(ctx context.Context) error {
 	}
 	s.Shutdown.Add("worker", workerGrace, func(context.Context) error { w.Stop(); return nil })
 	s.background("worker versions", versions.Run)
-	return s.orchestrator.KeepHouse(ctx, s.housekeeping())
+	rotation := &rotation.Rotation{Keys: s.sealer, Tables: s.store, Files: s.blobs, Temporal: temporalKeys{s}, Log: s.logger}
+	if err := s.orchestrator.KeepHouse(ctx, s.housekeeping()); err != nil {
+		return err
+	}
+	s.background("key rotation", rotation.Run)
+	return nil
 }
 
 // buildID is the version of this worker.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"time"
 
 	"slipway/internal/model"
@@ -49,6 +50,7 @@ type Service struct {
 	Images
 	Requirements     string         `env:"HW_VALIDATOR_REQUIREMENTS" help:"Hardware requirements instead of the shipped ones, a JSON list." placeholder:"JSON"`
 	InsecureRegistry []string       `env:"SLIPWAY_INSECURE_REGISTRY" help:"Registries, host:port, that are read without TLS." placeholder:"HOST:PORT"`
+	FetchNetworks    []string       `name:"fetch-networks" env:"SLIPWAY_FETCH_NETWORKS" help:"The only networks, CIDR, that images are read from, beside registries that settings name; by default all but this machine and its links." placeholder:"CIDR"`
 	AgentBinaries    string         `env:"SLIPWAY_AGENT_BINARIES" type:"path" help:"Folder with slipway-agent and slipway-controller binaries for hosts and new clusters; by default that of this program." placeholder:"FOLDER"`
 	BlobURL          string         `env:"SLIPWAY_BLOB_URL" help:"Where files are kept: s3://bucket?..., by default a folder of the data folder." placeholder:"URL"`
 	DecisionTimeout  time.Duration  `default:"24h" env:"SLIPWAY_DECISION_TIMEOUT" help:"How long a failed host waits for a retry."`
@@ -58,8 +60,19 @@ type Service struct {
 	Auth
 	TLS
 	Connections
+	KeyFile
 	DataDir string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`
 	BaseURL string `env:"SLIPWAY_BASE_URL,SERVICE_BASE_URL" help:"Address that hosts and users reach the API at; by default that of --listen." placeholder:"URL"`
+}
+
+// KeyFile says where the keys are that encrypt secrets.
+type KeyFile struct {
+	KeyFile string `name:"key-file" env:"SLIPWAY_KEY_FILE" type:"path" help:"File with the keys that encrypt secrets, best outside the data folder and its backup; by default keys in the data folder." placeholder:"FILE"`
+}
+
+// Path is where the file is of a service with this data folder.
+func (k KeyFile) Path(dataDir string) string {
+	return cmp.Or(k.KeyFile, filepath.Join(dataDir, "keys"))
 }
 
 // Operators say what operators require.
@@ -90,6 +103,8 @@ type Deployment struct {
 	SingleNodeDNS        bool     `name:"single-node-dns" env:"ENABLE_SINGLE_NODE_DNSMASQ" default:"true" negatable:"" help:"Single nodes answer for the names of their own cluster; without, the DNS of the user must."`
 	InstallerEnvironment []string `name:"installer-env" env:"INSTALLER_ENVIRONMENT" sep:";" help:"Variables for the OpenShift installer of every cluster, separated by semicolons." placeholder:"KEY=VALUE"`
 	InstallerUser        string   `name:"installer-user" default:"65533" env:"INSTALLER_USER" help:"UID or UID:GID that the OpenShift installer runs as where the service runs as root; 0: as the service." placeholder:"UID"`
+	InstallerSandbox     string   `name:"installer-sandbox" default:"best-effort" enum:"required,best-effort,off" env:"INSTALLER_SANDBOX" help:"Run the OpenShift installer in a sandbox with its folder only: required, best-effort (where the machine makes one), or off."`
+	InstallerPaths       []string `name:"installer-paths" env:"INSTALLER_PATHS" sep:":" help:"More files and folders that the OpenShift installer may read in its sandbox, separated by colons." placeholder:"PATH"`
 	TelemeterURL         string   `name:"telemeter-url" env:"SLIPWAY_TELEMETER_URL" help:"Where new clusters send telemetry, instead of Red Hat." placeholder:"URL"`
 }
 

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"slipway/internal/platform/sandbox"
 )
 
 // busyTries is how often a program is tried that is "busy" (ETXTBSY): another thread
@@ -28,6 +30,9 @@ type process struct {
 	user   *User     // nil: that of this process
 	// namespaces are flags of clone(2), used with a user where the machine allows it.
 	namespaces uintptr
+	// box is the sandbox it runs in; nil: none. Where the machine makes none and strict is false, it runs without.
+	box    *sandbox.Box
+	strict bool
 }
 
 // execute runs a program to its end. When ctx ends it kills the program and all its children; when this process
@@ -35,6 +40,11 @@ type process struct {
 func execute(ctx context.Context, p process) error {
 	for try := 1; ; try++ {
 		err := executeOnce(ctx, p)
+		var refused *sandbox.Refused
+		if errors.As(err, &refused) && !p.strict {
+			p.box = nil
+			continue
+		}
 		var ran *exec.ExitError
 		if err != nil && p.namespaces != 0 && !errors.As(err, &ran) && namespacesRefused(err) {
 			p.namespaces = 0
@@ -62,7 +72,11 @@ func executeOnce(ctx context.Context, p process) error {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A child that left the group could hold the output open.
 	cmd.WaitDelay = 5 * time.Second
-	err := cmd.Run()
+	run := cmd.Run
+	if p.box != nil {
+		run = func() error { return sandbox.Run(cmd, *p.box) }
+	}
+	err := run()
 	if ctx.Err() != nil {
 		return fmt.Errorf("killed: %w", context.Cause(ctx))
 	}

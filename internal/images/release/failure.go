@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/sandbox"
 )
 
 // GenerateError is a failure of the installer, with its output.
@@ -69,7 +70,11 @@ func (g *generation) failure(ctx context.Context, command string, err error) *Ge
 func (g *generation) unrunnable(err error) error {
 	i := g.installer
 	own := i.releases.opts.Architecture
+	var refused *sandbox.Refused
 	switch {
+	case errors.As(err, &refused):
+		return model.Unprocessablef("require a machine of this service on which it can make a sandbox for openshift-install "+
+			"(INSTALLER_SANDBOX=required), found: %s", refused.Err)
 	case errors.Is(err, syscall.ENOEXEC):
 		return model.Unprocessablef("require an openshift-install for linux/%s, which this service runs on, found one for linux/%s in release %s",
 			own, programArchitecture(i.program.path, i.Release.Architecture), i.Release.Version)

@@ -92,7 +92,7 @@ func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(co
 	defer func() { _ = os.RemoveAll(dir) }()
 	g := &generation{installer: i, dir: dir, mask: newMask(pullSecret)}
 	user := i.releases.opts.User
-	for _, d := range []string{"assets", "home", "tmp"} {
+	for _, d := range []string{"assets", "home", "tmp", "root"} {
 		d = filepath.Join(dir, d)
 		if err := errors.Join(os.Mkdir(d, privateFolder), user.give(d)); err != nil {
 			return fmt.Errorf("make folder for installer: %w", err)
@@ -175,6 +175,7 @@ func (g *generation) command(ctx context.Context, words ...string) error {
 	if words[0] == "create" {
 		p.namespaces |= syscall.CLONE_NEWNET // these commands ask nothing of the network
 	}
+	p.box, p.strict = g.box(p.namespaces&syscall.CLONE_NEWNET == 0), g.installer.releases.opts.Sandbox == SandboxRequired
 	err := execute(ctx, p)
 	if err == nil {
 		return nil

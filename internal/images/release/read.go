@@ -146,11 +146,18 @@ func untrusted(err error) bool {
 	return errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
-// trusting is the default transport with more certificate authorities, in PEM.
-func trusting(bundles []string) (http.RoundTripper, error) {
+// trusting is the default transport with more certificate authorities, in PEM, and connections by dial unless that is nil.
+func trusting(bundles []string, dial func(context.Context, string, string) (net.Conn, error)) (http.RoundTripper, error) {
 	standard, ok := http.DefaultTransport.(*http.Transport)
-	if !ok || len(bundles) == 0 {
+	if !ok {
 		return http.DefaultTransport, nil
+	}
+	transport := standard.Clone()
+	if dial != nil {
+		transport.DialContext = dial
+	}
+	if len(bundles) == 0 {
+		return transport, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
@@ -161,7 +168,6 @@ func trusting(bundles []string) (http.RoundTripper, error) {
 			return nil, model.Invalidf("require certificates in PEM to trust registries by, found none that can be read")
 		}
 	}
-	transport := standard.Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return transport, nil
 }

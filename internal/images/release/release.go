@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,8 +29,10 @@ type Options struct {
 	Mirrors []Mirror
 	// TrustBundles are certificate authorities in PEM that registries are trusted by, besides those of the machine.
 	TrustBundles []string
+	// Dial opens connections to registries, and to where they send us; nil: as the default transport does.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Transport reaches the registries; it brings proxies and certificate authorities.
-	Transport http.RoundTripper // http.DefaultTransport that trusts TrustBundles
+	Transport http.RoundTripper // http.DefaultTransport with Dial that trusts TrustBundles
 	// Architecture of the machine this runs on, as Go names it: the installer must run here.
 	Architecture string // required
 	// CacheLimit is how many bytes of installers are kept; those unused longest go first.
@@ -47,6 +50,9 @@ type Options struct {
 	// User is who installers run as, for a process of root: without its files, keys and sockets in reach. nil: the
 	// user of the process.
 	User *User
+	// Sandbox keeps installers from everything but their folder; Readable are more files and folders that they may read.
+	Sandbox  Sandbox
+	Readable []string
 	// HostFIPS: the machine this runs on is in FIPS mode, which clusters in FIPS mode require.
 	HostFIPS bool
 	Now      func() time.Time // required
@@ -95,7 +101,7 @@ func Open(dir string, opts Options) (*Releases, error) {
 	opts = opts.withDefaults()
 	if opts.Transport == nil {
 		var err error
-		if opts.Transport, err = trusting(opts.TrustBundles); err != nil {
+		if opts.Transport, err = trusting(opts.TrustBundles, opts.Dial); err != nil {
 			return nil, fmt.Errorf("open release cache: %w", err)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/encryption"
 )
 
 // Store is a place for objects, each under a key like "clusters/<id>/bootstrap.ign".
@@ -21,13 +20,22 @@ import (
 // object or the new one, never a part.
 type Store struct {
 	bucket *blob.Bucket
-	sealer *encryption.Sealer
+	sealer Sealer
+	lock   func(ctx context.Context, key string) (unlock func(), err error)
+}
+
+// Sealer encrypts objects; aad binds one to its key.
+type Sealer interface {
+	Seal(plain, aad []byte) []byte
+	Open(sealed, aad []byte) ([]byte, error)
+	// Header is what everything that is sealed now begins with: two bytes, which name the current key.
+	Header() []byte
 }
 
 // Open opens the store at address: file:///folder[?create_dir=1], or the address of any other scheme whose
 // driver the program links (s3://bucket?region=...). Folders and files are private to the user of the process.
 // The sealer encrypts and decrypts secrets.
-func Open(ctx context.Context, address string, sealer *encryption.Sealer) (*Store, error) {
+func Open(ctx context.Context, address string, sealer Sealer) (*Store, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fmt.Errorf("read blob store address: %w", err)
@@ -39,7 +47,8 @@ func Open(ctx context.Context, address string, sealer *encryption.Sealer) (*Stor
 	if err != nil {
 		return nil, fmt.Errorf("open blob store %s: %w", u.Redacted(), err)
 	}
-	return &Store{bucket: bucket, sealer: sealer}, nil
+	alone := func(context.Context, string) (func(), error) { return func() {}, nil }
+	return &Store{bucket: bucket, sealer: sealer, lock: alone}, nil
 }
 
 // fileOptions are the settings of a folder: temporary files beside the final ones (a rename across file systems
@@ -85,6 +94,15 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
+	return s.delete(ctx, key)
+}
+
+func (s *Store) delete(ctx context.Context, key string) error {
+	unlock, err := s.lock(ctx, key) // or Reseal could bring it back
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return fmt.Errorf("delete %s: %w", key, err)
 	}

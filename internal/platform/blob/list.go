@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"gocloud.dev/blob"
-	"gocloud.dev/gcerrors"
 )
 
 // Object is one entry of a listing.
@@ -37,12 +36,7 @@ func (s *Store) DeletePrefix(ctx context.Context, folder string) error {
 	if err := checkKey(folder); err != nil {
 		return err
 	}
-	return s.walk(ctx, folder, func(o *blob.ListObject) error {
-		if err := s.bucket.Delete(ctx, o.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return fmt.Errorf("delete %s: %w", o.Key, err)
-		}
-		return nil
-	})
+	return s.walk(ctx, folder, func(o *blob.ListObject) error { return s.delete(ctx, o.Key) })
 }
 
 func (s *Store) walk(ctx context.Context, folder string, visit func(*blob.ListObject) error) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 
 	"gocloud.dev/blob"
 
@@ -21,7 +22,7 @@ var ErrDamaged = errors.New("object does not match its reference")
 
 // Put stores data under key, in clear, and returns its reference.
 func (s *Store) Put(ctx context.Context, key string, data []byte) (model.BlobRef, error) {
-	if bytes.HasPrefix(data, sealedMagic) {
+	if bytes.HasPrefix(data, sealedMagic) || bytes.HasPrefix(data, streamMagic) {
 		// Data that looks encrypted would not be readable again: encrypt it a second time.
 		return s.PutSecret(ctx, key, data)
 	}
@@ -31,7 +32,16 @@ func (s *Store) Put(ctx context.Context, key string, data []byte) (model.BlobRef
 // PutSecret stores data under key, encrypted for that key: the object cannot be decrypted under another one.
 // Its reference holds the hash and size of the plain data.
 func (s *Store) PutSecret(ctx context.Context, key string, data []byte) (model.BlobRef, error) {
-	return s.put(ctx, key, data, append(bytes.Clone(sealedMagic), s.sealer.Seal(data, []byte(key))...))
+	unlock, err := s.lock(ctx, key)
+	if err != nil {
+		return model.BlobRef{}, err
+	}
+	defer unlock()
+	return s.put(ctx, key, data, s.sealed(key, data))
+}
+
+func (s *Store) sealed(key string, data []byte) []byte {
+	return append(bytes.Clone(sealedMagic), s.sealer.Seal(data, []byte(key))...)
 }
 
 func (s *Store) put(ctx context.Context, key string, plain, stored []byte) (model.BlobRef, error) {
@@ -80,6 +90,13 @@ func (s *Store) GetRef(ctx context.Context, ref model.BlobRef) ([]byte, error) {
 }
 
 func (s *Store) unseal(key string, stored []byte) ([]byte, error) {
+	if content, ok := bytes.CutPrefix(stored, streamMagic); ok {
+		plain, err := s.decrypted(key, bytes.NewReader(content))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(plain)
+	}
 	sealed, ok := bytes.CutPrefix(stored, sealedMagic)
 	if !ok {
 		return stored, nil

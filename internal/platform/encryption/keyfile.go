@@ -10,50 +10,55 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 )
 
 const keyFileHeader = `# Keys that encrypt the secrets of Slipway. Keep a copy: without them the secrets are lost.
-# One key a line, base64. The first encrypts; all decrypt. To rotate, add a new one at the top.
+# One key a line, base64. The first encrypts; all decrypt. slipway keys rotate puts a new one at the top.
 `
 
-// LoadOrCreate reads the keys of the file at path. A missing file is created with one random key, mode 0600,
-// atomically: several processes that start at once all use the same key. A file that other users can read is
-// refused.
-func LoadOrCreate(path string) (*Sealer, error) {
-	keys, err := load(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := create(path); err != nil {
-			return nil, fmt.Errorf("create key file %s: %w", path, err)
-		}
-		keys, err = load(path)
+var (
+	// ErrNoKeyFile: there is no file of keys.
+	ErrNoKeyFile = errors.New("no key file")
+	// ErrKeyInUse: a key cannot be removed, as it is the one that encrypts.
+	ErrKeyInUse = errors.New("key encrypts")
+)
+
+// ReadFile returns the keys of the file at path, the one that encrypts first. A file that other users can read is refused; without
+// a file it is an ErrNoKeyFile.
+func ReadFile(path string) ([]Key, error) {
+	data, err := read(path)
+	if err != nil {
+		return nil, err
 	}
+	keys, err := parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("read key file %s: %w", path, err)
 	}
-	s, err := New(keys[0], keys[1:]...)
-	if err != nil {
-		return nil, fmt.Errorf("parse key file %s: %w", path, err)
-	}
-	return s, nil
+	return keys, nil
 }
 
-func load(path string) ([][]byte, error) {
+func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read key file %s: %w", path, ErrNoKeyFile)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o007 != 0 {
-		return nil, fmt.Errorf("require a file that only its owner reads (mode 0600), found mode %04o", mode)
+		return nil, fmt.Errorf("read key file %s: require a file that only its owner reads (mode 0600), found mode %04o", path, mode)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read key file: %w", err)
 	}
-	return parse(data)
+	return data, nil
 }
 
-func parse(data []byte) ([][]byte, error) {
-	var keys [][]byte
+func parse(data []byte) ([]Key, error) {
+	var keys []Key
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	for n := 1; lines.Scan(); n++ {
 		line := bytes.TrimSpace(lines.Bytes())
@@ -64,7 +69,7 @@ func parse(data []byte) ([][]byte, error) {
 		if err != nil || len(key) != KeySize {
 			return nil, fmt.Errorf("line %d: require %d bytes in base64", n, KeySize)
 		}
-		keys = append(keys, key)
+		keys = append(keys, Key{bytes: key})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
@@ -82,14 +87,12 @@ func create(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	key := make([]byte, KeySize)
-	_, _ = rand.Read(key) // never fails: the runtime aborts without randomness
 	f, err := os.CreateTemp(dir, ".key-*")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.WriteString(keyFileHeader + base64.StdEncoding.EncodeToString(key) + "\n")
+	_, err = f.WriteString(keyFileHeader + newKey().line())
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
@@ -97,6 +100,105 @@ func create(path string) error {
 		return err
 	}
 	return syncDir(dir)
+}
+
+func newKey() Key {
+	key := make([]byte, KeySize)
+	_, _ = rand.Read(key) // never fails: the runtime aborts without randomness
+	return Key{bytes: key}
+}
+
+// AddKey puts a new key at the top of the file, from where it encrypts, and returns it. Whoever reads the file meanwhile finds the
+// old content or the new one; owner and mode stay.
+func AddKey(path string) (Key, error) {
+	var added Key
+	err := change(path, func(data []byte, keys []Key) ([]byte, error) {
+		for added = newKey(); slices.ContainsFunc(keys, func(k Key) bool { return k.number() == added.number() }); {
+			added = newKey() // values hold one byte of the id only
+		}
+		first := slices.IndexFunc(bytes.SplitAfter(data, []byte("\n")), isKey)
+		lines := bytes.SplitAfter(data, []byte("\n"))
+		return bytes.Join(slices.Insert(lines, first, []byte(added.line())), nil), nil
+	})
+	return added, err
+}
+
+// RemoveKey removes the key with that id from the file. Values that it encrypted cannot be decrypted after that.
+func RemoveKey(path, id string) error {
+	return change(path, func(data []byte, keys []Key) ([]byte, error) {
+		n := slices.IndexFunc(keys, func(k Key) bool { return k.ID() == id })
+		switch {
+		case n < 0:
+			return nil, fmt.Errorf("require the id of a key of %s, found %q", path, id)
+		case n == 0:
+			return nil, fmt.Errorf("remove key %s: %w: require one that another has replaced", id, ErrKeyInUse)
+		}
+		return bytes.ReplaceAll(data, []byte(keys[n].line()), nil), nil
+	})
+}
+
+func isKey(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) > 0 && line[0] != '#'
+}
+
+// change replaces the content of the file. Two that change it at once do so one after the other.
+func change(path string, fn func(data []byte, keys []Key) ([]byte, error)) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return fmt.Errorf("find key file: %w", err)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("open the folder of the key file: %w", err)
+	}
+	defer func() { _ = dir.Close() }()
+	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock the folder of the key file: %w", err)
+	}
+	data, err := read(path)
+	if err != nil {
+		return err
+	}
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(data, '\n')
+	}
+	keys, err := parse(data)
+	if err != nil {
+		return fmt.Errorf("read key file %s: %w", path, err)
+	}
+	if data, err = fn(data, keys); err != nil {
+		return err
+	}
+	if err := replace(path, data); err != nil {
+		return fmt.Errorf("write key file: %w", err)
+	}
+	return nil
+}
+
+// replace gives a file another content, and leaves it its owner and mode.
+func replace(path string, data []byte) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".key-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		err = f.Chown(int(owner.Uid), int(owner.Gid))
+	}
+	err = errors.Join(err, f.Chmod(info.Mode().Perm()))
+	_, written := f.Write(data)
+	if err := errors.Join(err, written, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
 }
 
 func syncDir(dir string) error {

@@ -80,10 +80,8 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-// keyID derives an id from a key without revealing anything about it.
-func keyID(key []byte) byte {
-	return sha256.Sum256(append([]byte("slipway key id\x00"), key...))[0]
-}
+// Header begins every value that this sealer seals: its version, and the id of the current key.
+func (s *Sealer) Header() []byte { return []byte{version, s.current} }
 
 // Seal encrypts plain. aad is the place the value belongs to (a table, column and id, or a blob key): Open
 // fails when the same bytes are presented for another place.

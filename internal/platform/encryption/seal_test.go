@@ -128,7 +128,7 @@ func TestNewRefusesBadKeys(t *testing.T) {
 func TestLoadOrCreateMakesAPrivateFileOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys", "seal.key")
-	sealers := make([]*encryption.Sealer, 8)
+	sealers := make([]*encryption.Keys, 8)
 	var wg sync.WaitGroup
 	for i := range sealers {
 		wg.Go(func() {

@@ -16,6 +16,9 @@ const maxSocketPath = 107
 // socketName is the name PostgreSQL gives the socket of a server with the port in settings.
 const socketName = ".s.PGSQL.5432"
 
+// socketFolder is where it is, in the folder of the service.
+const socketFolder = "run"
+
 // ErrFolderHeld is returned when another process uses the data folder.
 var ErrFolderHeld = errors.New("data folder is held by another process")
 
@@ -40,7 +43,7 @@ func openFolder(root string, owner account) (*folder, error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return nil, fmt.Errorf("find data folder: %w", err)
 	}
-	f := &folder{root: root, socket: filepath.Join(root, "run"), data: filepath.Join(root, "postgres")}
+	f := &folder{root: root, socket: filepath.Join(root, socketFolder), data: filepath.Join(root, "postgres")}
 	if length := len(f.socket) + len("/"+socketName); length > maxSocketPath {
 		return nil, fmt.Errorf("data folder path %s is too long: require at most %d characters, because the "+
 			"database socket is made in it", root, len(root)-(length-maxSocketPath))

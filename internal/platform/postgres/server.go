@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -117,8 +118,13 @@ func (p *Server) start(ctx context.Context) error {
 // URL returns the address of the database. It stays the same when the server is restarted.
 func (p *Server) URL() string { return p.url(database) }
 
-func (p *Server) url(database string) string {
-	query := url.Values{"host": {p.folder.socket}, "port": {"5432"}, "user": {role}, "sslmode": {"disable"}}
+func (p *Server) url(database string) string { return socketURL(p.folder.socket, database) }
+
+// URLOf is the address of the database that a service runs in this data folder, for programs of the same user.
+func URLOf(dataDir string) string { return socketURL(filepath.Join(dataDir, socketFolder), database) }
+
+func socketURL(folder, database string) string {
+	query := url.Values{"host": {folder}, "port": {"5432"}, "user": {role}, "sslmode": {"disable"}}
 	return (&url.URL{Scheme: "postgres", Path: "/" + database, RawQuery: query.Encode()}).String()
 }
 

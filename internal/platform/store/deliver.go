@@ -33,7 +33,7 @@ func (s *Store) DeliverSteps(ctx context.Context, infraEnvID, hostID uuid.UUID, 
 	if err != nil {
 		return nil, fmt.Errorf("deliver steps of host %s: %w", hostID, err)
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return scanActivity(row) })
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return s.scanActivity(row) })
 }
 
 // heldHost is the host $2 of the InfraEnv $1, as far as fences look at it, locked.

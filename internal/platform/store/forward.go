@@ -14,7 +14,7 @@ import (
 // over, and one that takes longer may see it forwarded twice. It returns false when there was none, and the error of forward.
 func (s *Store) ForwardReported(ctx context.Context, lease time.Duration, forward func(model.PendingActivity) error) (bool, error) {
 	now := s.Now()
-	i, err := scanActivity(s.pool.QueryRow(ctx, `
+	i, err := s.scanActivity(s.pool.QueryRow(ctx, `
 		update pending_activities set forward_after = $2
 		where id = (
 		  select id from pending_activities

@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -114,4 +116,44 @@ func TestOverridesAndProxiesAreSealed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, got.InstallConfigOverride)
 	require.Empty(t, got.Proxy)
+}
+
+func TestArgumentsOfStepsAreSealed(t *testing.T) {
+	t.Parallel()
+	s, url := open(t)
+	c := newCluster(t, s)
+	h := newHost(t, s, &c.ID)
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	for id, args := range map[string][]string{"image-write-1": {`{"proxy":"http://u:hunter2@p"}`, "é\n"}, "reboot-1": nil} {
+		_, err := s.ArmActivity(t.Context(), model.PendingActivity{
+			ID: id, Kind: model.ActivityStep, ClusterID: c.ID, InfraEnvID: &h.InfraEnvID, HostID: &h.ID, Type: id, Args: args,
+			WorkflowID: "host:" + h.ID.String(), RunID: "run-1", ActivityID: id, TaskToken: []byte("token"), Attempt: 1,
+			HeartbeatEvery: time.Minute,
+		})
+		require.NoError(t, err)
+		var row string
+		require.NoError(t, conn.QueryRow(t.Context(), `select args::text from slipway.pending_activities where id = $1`, id).Scan(&row))
+		require.NotContains(t, row, "hunter2")
+		got := activity(t, s, c.ID, id)
+		require.ElementsMatch(t, args, got.Args)
+	}
+	// Rows of versions before have them in clear.
+	_, err = conn.Exec(t.Context(), `update slipway.pending_activities set args = '["{}"]' where id = 'reboot-1'`)
+	require.NoError(t, err)
+	require.Equal(t, []string{"{}"}, activity(t, s, c.ID, "reboot-1").Args)
+}
+
+func activity(t *testing.T, s *store.Store, cluster uuid.UUID, id string) model.PendingActivity {
+	t.Helper()
+	all, err := s.PendingActivities(t.Context(), cluster)
+	require.NoError(t, err)
+	for _, i := range all {
+		if i.ID == id {
+			return i
+		}
+	}
+	require.Fail(t, "no activity "+id)
+	return model.PendingActivity{}
 }

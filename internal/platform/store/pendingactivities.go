@@ -25,9 +25,9 @@ const activityColumns = `
 // one needs no waiting. A step whose fence does not hold is not written: it is an ErrConflict, or an ErrUnavailable where its
 // host alone has booted again, which may be asked for once more. Without its cluster, or the host of a step, it is an ErrNotFound.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
-	args, err := json.Marshal(i.Args)
+	args, err := s.sealArgs(i)
 	if err != nil {
-		return i, fmt.Errorf("encode arguments of %s: %w", i.ID, err)
+		return i, err
 	}
 	var out model.PendingActivity
 	err = s.inTx(ctx, func(tx pgx.Tx) error {
@@ -90,7 +90,7 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		if err := t.flush(ctx, tx); err != nil {
 			return err
 		}
-		out, err = scanActivity(tx.QueryRow(ctx, `select `+activityColumns+` from pending_activities where id = $1`, i.ID))
+		out, err = s.scanActivity(tx.QueryRow(ctx, `select `+activityColumns+` from pending_activities where id = $1`, i.ID))
 		return err
 	})
 	return out, err
@@ -256,7 +256,7 @@ func (s *Store) DueHeartbeats(ctx context.Context, alive time.Duration) ([]model
 	if err != nil {
 		return nil, fmt.Errorf("claim heartbeats: %w", err)
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return scanActivity(row) })
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return s.scanActivity(row) })
 }
 
 // PendingActivities lists every row of a cluster in order of creation.
@@ -266,10 +266,10 @@ func (s *Store) PendingActivities(ctx context.Context, clusterID uuid.UUID) ([]m
 	if err != nil {
 		return nil, fmt.Errorf("list pending activities: %w", err)
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return scanActivity(row) })
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return s.scanActivity(row) })
 }
 
-func scanActivity(row pgx.Row) (model.PendingActivity, error) {
+func (s *Store) scanActivity(row pgx.Row) (model.PendingActivity, error) {
 	var i model.PendingActivity
 	var args []byte
 	var every int64
@@ -286,10 +286,31 @@ func scanActivity(row pgx.Row) (model.PendingActivity, error) {
 	i.Fence.ClusterAttempt, i.Fence.HostAttempt, i.Fence.HostTry = orNone(ofCluster), orNone(ofHost), orNone(try)
 	i.Fence.Boot = orNone(boot)
 	i.SentAt, i.ReportedAt, i.DoneAt = orZero(sent), orZero(reported), orZero(done)
-	if err := json.Unmarshal(args, &i.Args); err != nil {
-		return i, fmt.Errorf("decode arguments of %s: %w", i.ID, err)
+	return i, s.openArgs(args, &i)
+}
+
+// sealArgs is what the row has of the arguments, JSON: they may contain passwords of proxies.
+func (s *Store) sealArgs(i model.PendingActivity) ([]byte, error) {
+	if len(i.Args) == 0 {
+		return []byte("[]"), nil
 	}
-	return i, nil
+	sealed, err := s.seal(i.Args, i.ClusterID)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(sealed) // a string in base64
+}
+
+// openArgs reads what sealArgs wrote. Rows of earlier versions have a list in clear.
+func (s *Store) openArgs(args []byte, i *model.PendingActivity) error {
+	var sealed []byte
+	if json.Unmarshal(args, &sealed) == nil && sealed != nil {
+		return s.open(sealed, i.ClusterID, &i.Args)
+	}
+	if err := json.Unmarshal(args, &i.Args); err != nil {
+		return fmt.Errorf("decode arguments of %s: %w", i.ID, err)
+	}
+	return nil
 }
 
 func orNone[T int | string](v *T) T {
@@ -313,7 +334,7 @@ func (s *Store) OpenMilestones(ctx context.Context) ([]uuid.UUID, error) {
 
 // LastStep is the newest step of a type that a workflow asked a host for.
 func (s *Store) LastStep(ctx context.Context, workflowID, runID, stepType string) (model.PendingActivity, error) {
-	i, err := scanActivity(s.pool.QueryRow(ctx, `
+	i, err := s.scanActivity(s.pool.QueryRow(ctx, `
 		select `+activityColumns+` from pending_activities
 		where workflow_id = $1 and run_id = $2 and kind = 'step' and type = $3
 		order by created_at desc, id

@@ -23,6 +23,8 @@ const Schema = "slipway"
 type Sealer interface {
 	Seal(plain, aad []byte) []byte
 	Open(sealed, aad []byte) ([]byte, error)
+	// Header is what everything that is sealed now begins with: two bytes, which name the current key.
+	Header() []byte
 }
 
 // Options configure a Store.

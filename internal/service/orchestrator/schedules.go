@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
@@ -89,4 +90,15 @@ func (o *Orchestrator) Running(ctx context.Context, clusterID uuid.UUID) (bool, 
 		}
 	}
 	return false, nil
+}
+
+// StartedBefore counts the workflows of the namespace that started before a time, running or ended.
+func (o *Orchestrator) StartedBefore(ctx context.Context, at time.Time) (int64, error) {
+	counted, err := o.Temporal.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+		Query: fmt.Sprintf("StartTime < '%s'", at.UTC().Format(time.RFC3339Nano)),
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count the workflows that started before %s: %w", at.UTC().Format(time.RFC3339), err)
+	}
+	return counted.GetCount(), nil
 }

@@ -45,13 +45,18 @@ func startService(ctx context.Context, d *demo, variables []string) (*service, e
 	if err != nil {
 		return nil, err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
 	log, err := os.OpenFile(filepath.Join(d.dir, "service.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the log of the service: %w", err)
 	}
 	s := &service{command: exec.Command(d.program, "up", "--data-dir", filepath.Join(d.dir, "service"), "--listen", d.Listen,
 		"--temporal-port", "0", "--insecure-registry", strings.Join(d.releases.addresses(), ","), "--agent-binaries", agents,
-		"--installer-user", "0")} // the stand-in is this program, which can lie where no other user reaches it
+		// The stand-in is this program, which can lie where no other user reaches it.
+		"--installer-user", "0", "--installer-paths", self)}
 	s.command.Env = append(s.command.Environ(), "RELEASE_IMAGES="+d.releases.list,
 		"PUBLIC_CONTAINER_REGISTRIES="+d.releases.public())
 	s.command.Env = append(s.command.Env, variables...)

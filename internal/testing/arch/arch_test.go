@@ -41,6 +41,11 @@ var allowed = []importRule{
 	{"internal/platform/hostexec", nil, "commands on a host import nothing"},
 	{"internal/platform/idlememory", nil, "reads the memory of its own process only"},
 	{"internal/platform/encryption", nil, "keys import nothing"},
+	{"internal/platform/sandbox", nil, "programs are run whatever they are"},
+	{
+		"internal/images/release",
+		slices.Concat([]string{"internal/platform/sandbox"}, formats, nouns), "a noun that runs the programs of releases",
+	},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
 	{"internal/cluster/steps", formats, "the agent imports it: no rules, no weight"},
 	{"internal/testing/tartest", nil, "reads what tests are given"},
@@ -64,12 +69,12 @@ var allowed = []importRule{
 	{"internal/testing/histories", nil, "keeps files"},
 	{"internal/testing/recorded", nil, "data for tests"},
 	{"internal/platform/store", formats, "tables hold nouns"},
-	{"internal/platform/blob", []string{"internal/model", "internal/platform/encryption"}, "objects are referred to by nouns"},
+	{"internal/platform/blob", []string{"internal/model"}, "objects are referred to by nouns"},
 	{"internal/platform/auth", formats, "identities are made of nouns"},
 	{"internal/platform/signin", []string{"internal/model", "internal/platform/auth"}, "asks users of pages for their tokens"},
 	{"internal/client/contexts", formats, "keeps how services are reached"},
 	{"internal/client", formats, "speaks the wire"},
-	{"internal/platform/guard", []string{"internal/platform/httpapi"}, "stands before handlers, whatever they do"},
+	{"internal/platform/guard", []string{"internal/model", "internal/platform/httpapi"}, "stands before handlers, whatever they do"},
 	{"internal/platform/certificates", nil, "certificates import nothing"},
 	{"internal/platform/metrics", []string{"internal/cluster/events", "internal/model"}, "counts events, whoever writes them"},
 	{"internal/images/updateservice", []string{"internal/cluster/openshift"}, "asks the update service"},
@@ -93,6 +98,10 @@ var allowed = []importRule{
 	{
 		"internal/service/installation", slices.Concat([]string{"internal/service/discovery"}, files, nouns),
 		"commands and reports in the database",
+	},
+	{
+		"internal/service/rotation", slices.Concat([]string{"internal/platform/encryption"}, tables),
+		"encrypts again what tables and files hold",
 	},
 	{
 		"internal/service/orchestrator", slices.Concat([]string{"internal/cluster/lifecycle", "workflows", "activities"}, tables),

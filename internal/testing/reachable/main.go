@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"slipway/internal/app/images"
+	"slipway/internal/app/keys"
 	"slipway/internal/app/process"
 	"slipway/internal/app/service"
 	"slipway/internal/app/settings"
@@ -27,6 +28,7 @@ type commands struct {
 	settings.Service
 	Log       settings.Log
 	Keys      settings.Keys
+	Rotation  keys.Commands
 	Images    images.Commands
 	Login     cli.LoginCommand
 	Context   cli.ContextCommands

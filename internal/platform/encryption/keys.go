@@ -1,0 +1,97 @@
+package encryption
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Keys seal and open with the keys of a file. The file may change while they are used: Reload reads it again, as does a value
+// whose key they do not have. They are safe for concurrent use.
+type Keys struct {
+	path    string
+	held    atomic.Pointer[held]
+	reading sync.Mutex
+}
+
+// held are the keys of one content of the file.
+type held struct {
+	*Sealer
+	keys    []Key
+	content []byte
+}
+
+// LoadOrCreate reads the keys of the file at path. A missing file is created with one random key, mode 0600,
+// atomically: several processes that start at once all use the same key. A file that other users can read is
+// refused.
+func LoadOrCreate(path string) (*Keys, error) {
+	k := &Keys{path: path}
+	_, err := k.Reload()
+	if errors.Is(err, ErrNoKeyFile) {
+		if err := create(path); err != nil {
+			return nil, fmt.Errorf("create key file %s: %w", path, err)
+		}
+		_, err = k.Reload()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Reload reads the file again and reports whether it has other keys than before. After an error the keys stay as they were.
+func (k *Keys) Reload() (changed bool, err error) {
+	k.reading.Lock()
+	defer k.reading.Unlock()
+	data, err := read(k.path)
+	if err != nil {
+		return false, err
+	}
+	if before := k.held.Load(); before != nil && bytes.Equal(before.content, data) {
+		return false, nil
+	}
+	keys, err := parse(data)
+	if err != nil {
+		return false, fmt.Errorf("read key file %s: %w", k.path, err)
+	}
+	old := make([][]byte, 0, len(keys)-1)
+	for _, key := range keys[1:] {
+		old = append(old, key.bytes)
+	}
+	sealer, err := New(keys[0].bytes, old...)
+	if err != nil {
+		return false, fmt.Errorf("parse key file %s: %w", k.path, err)
+	}
+	k.held.Store(&held{sealer, keys, data})
+	return true, nil
+}
+
+// Held returns the keys, the one that encrypts first.
+func (k *Keys) Held() []Key { return k.held.Load().keys }
+
+// Header begins every value that the current key seals.
+func (k *Keys) Header() []byte { return k.Held()[0].Header() }
+
+// Seal does what Sealer.Seal does, with the current key of the file.
+func (k *Keys) Seal(plain, aad []byte) []byte { return k.held.Load().Seal(plain, aad) }
+
+// Open does what Sealer.Open does. Before it refuses a value it reads the file again: another process may have been given a new
+// key a moment earlier.
+func (k *Keys) Open(sealed, aad []byte) ([]byte, error) {
+	plain, err := k.held.Load().Open(sealed, aad)
+	if !errors.Is(err, ErrUnknownKey) && !errors.Is(err, ErrAuthentication) {
+		return plain, err
+	}
+	if changed, failed := k.Reload(); failed != nil || !changed {
+		return nil, errors.Join(err, failed)
+	}
+	return k.held.Load().Open(sealed, aad)
+}
+
+// Current does what Sealer.Current does.
+func (k *Keys) Current(sealed, aad []byte) bool { return k.held.Load().Current(sealed, aad) }
+
+// Derive does what Sealer.Derive does.
+func (k *Keys) Derive(purpose string) []byte { return k.held.Load().Derive(purpose) }

@@ -1,0 +1,129 @@
+package encryption_test
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/platform/encryption"
+)
+
+func keyFile(t *testing.T) (string, *encryption.Keys) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "keys")
+	keys, err := encryption.LoadOrCreate(path)
+	require.NoError(t, err)
+	return path, keys
+}
+
+// A process that was given no new key yet reads what one with the new key has written.
+func TestKeysAreReadAgainForAValueOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	path, slow := keyFile(t)
+	before := slow.Seal([]byte("old"), []byte("here"))
+	added, err := encryption.AddKey(path)
+	require.NoError(t, err)
+	quick, err := encryption.LoadOrCreate(path)
+	require.NoError(t, err)
+	require.Equal(t, added.Header(), quick.Header())
+	require.NotEqual(t, added.Header(), slow.Header())
+
+	after := quick.Seal([]byte("new"), []byte("here"))
+	require.Equal(t, added.Header(), after[:2])
+	got, err := slow.Open(after, []byte("here"))
+	require.NoError(t, err)
+	require.Equal(t, "new", string(got))
+	require.True(t, slow.Current(after, []byte("here")), "it seals with the new key from now on")
+	for _, k := range []*encryption.Keys{slow, quick} {
+		got, err := k.Open(before, []byte("here"))
+		require.NoError(t, err)
+		require.Equal(t, "old", string(got))
+		require.False(t, k.Current(before, []byte("here")))
+	}
+	_, err = slow.Open(after, []byte("there"))
+	require.ErrorIs(t, err, encryption.ErrAuthentication)
+}
+
+func TestAddedKeyStandsAboveTheOthersAndKeepsTheFileAsItIs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys")
+	first := base64.StdEncoding.EncodeToString(key(1))
+	require.NoError(t, os.WriteFile(path, []byte("# of the company\n\n"+first), 0o640))
+	require.NoError(t, os.Chmod(path, 0o640))
+	added, err := encryption.AddKey(path)
+	require.NoError(t, err)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(string(data), "\n")
+	require.Len(t, lines, 5)
+	require.Equal(t, []string{"# of the company", ""}, lines[:2])
+	require.Equal(t, []string{first, ""}, lines[3:])
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o640), info.Mode())
+	keys, err := encryption.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, added.ID(), keys[0].ID())
+
+	require.ErrorIs(t, encryption.RemoveKey(path, added.ID()), encryption.ErrKeyInUse)
+	require.ErrorContains(t, encryption.RemoveKey(path, "00000000"), `found "00000000"`)
+	require.NoError(t, encryption.RemoveKey(path, keys[1].ID()))
+	left, err := encryption.ReadFile(path)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	require.Equal(t, added.ID(), left[0].ID())
+}
+
+// Values hold one byte of the id: all keys of a file differ in it.
+func TestTwentyKeysAddedAtOnceAreAllDifferent(t *testing.T) {
+	t.Parallel()
+	path, keys := keyFile(t)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_, err := encryption.AddKey(path)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	changed, err := keys.Reload()
+	require.NoError(t, err)
+	require.True(t, changed)
+	headers := map[string]bool{}
+	for _, k := range keys.Held() {
+		headers[string(k.Header())] = true
+	}
+	require.Len(t, headers, 21)
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
+
+func TestReloadKeepsTheKeysWhenTheFileIsBadOrGone(t *testing.T) {
+	t.Parallel()
+	path, keys := keyFile(t)
+	sealed := keys.Seal([]byte("secret"), nil)
+	changed, err := keys.Reload()
+	require.NoError(t, err)
+	require.False(t, changed)
+
+	require.NoError(t, os.WriteFile(path, []byte("half a k"), 0o600))
+	_, err = keys.Reload()
+	require.ErrorContains(t, err, path+": line 1: require 32 bytes in base64")
+	require.NoError(t, os.Remove(path))
+	_, err = keys.Reload()
+	require.ErrorIs(t, err, encryption.ErrNoKeyFile)
+	_, err = encryption.AddKey(path)
+	require.ErrorContains(t, err, "find key file")
+
+	got, err := keys.Open(sealed, nil)
+	require.NoError(t, err)
+	require.Equal(t, "secret", string(got))
+}
