@@ -109,11 +109,11 @@ test: deps programs ## all tests
 test-race: ## every package that does not link the Temporal server, with the race detector
 	@$(MAKE) --no-print-directory $(NMCLI) || echo 'nmcli cannot be unpacked here: its checks are skipped'
 	@# make check vets. Some packages wait more than they compute.
-	PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -vet=off -p 3 -timeout 20m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
+	PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -vet=off -p 3 -timeout 60m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
 	@$(GO) test -race -vet=off -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
 
 test-engine: ## the packages that link the Temporal server
-	$(NICE) $(GO) test -vet=off -timeout 15m $(ENGINE)
+	$(NICE) $(GO) test -vet=off -timeout 60m $(ENGINE)
 
 test-e2e: programs ## end to end, with the built binary
 	@$(MAKE) --no-print-directory run-e2e
@@ -221,7 +221,7 @@ run-image-vm: run-bench-build
 
 .PHONY: run-e2e run-documented run-outside run-bench run-smoke-temporal run-docs run-clients run-twin run-conformance run-nmstate
 run-e2e:
-	$(NICE) $(GO) test -vet=off -timeout 30m -count=1 -parallel 4 ./test/e2e ./test/images ./test/bench
+	$(NICE) $(GO) test -vet=off -timeout 85m -count=1 -parallel 4 ./test/e2e ./test/images ./test/bench
 
 run-documented:
 	@$(MAKE) --no-print-directory -j1 run-docs run-clients
@@ -234,14 +234,14 @@ run-bench:
 	$(NICE) $(GO) test -vet=off -count=1 -v -run '^TestSmoke$$' ./test/bench/netns
 
 run-docs:
-	$(NICE) $(GO) test -vet=off -timeout 15m -count=1 ./test/docs
+	$(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/docs
 
 run-clients:
 	@$(MAKE) --no-print-directory $(AICLI) || echo 'aicli cannot be installed here: its test is skipped'
 	AICLI=$(AICLI) CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(wildcard $(PLAYWRIGHT)) CONSOLE=$(patsubst %/index.html,%,$(wildcard $(CONSOLE)/index.html)) \
-	  $(NICE) $(GO) test -vet=off -timeout 15m -count=1 ./test/clients
+	  $(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/clients
 
-TEMPORAL_TESTS = CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(PLAYWRIGHT) $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v -parallel 2
+TEMPORAL_TESTS = CHROMIUM=$$(command -v chromium) PLAYWRIGHT=$(PLAYWRIGHT) $(NICE) $(GO) test -vet=off -timeout 85m -count=1 -v -parallel 2
 run-temporal: $(TEMPORAL_CLI)
 	@deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules
 	TEMPORAL_CLI=$(TEMPORAL_CLI) $(TEMPORAL_TESTS) -run '^TestTemporal.*$(RUN)' ./test/e2e $(if $(SCREENSHOTS),-args -screenshots '$(abspath $(SCREENSHOTS))')
@@ -254,14 +254,14 @@ run-smoke-temporal:
 run-nmstate:
 	@$(MAKE) --no-print-directory $(NMSTATE_ORACLE) $(NMSTATE_OLDEST) $(NMSTATECTL) || echo 'nmstate cannot be built here (cargo with Rust 1.88 or later): its tests are skipped'
 	@rm -rf $(TOOLS_DIR)/nmstate-build
-	NMSTATE_ORACLE=$$(ls $(NMSTATE_ORACLE) 2>/dev/null) NMSTATE_OLDEST=$$(ls $(NMSTATE_OLDEST) 2>/dev/null) NMSTATECTL=$$(ls $(NMSTATECTL) 2>/dev/null) $(NICE) $(GO) test -vet=off -timeout 10m -count=1 ./test/nmstate
+	NMSTATE_ORACLE=$$(ls $(NMSTATE_ORACLE) 2>/dev/null) NMSTATE_OLDEST=$$(ls $(NMSTATE_OLDEST) 2>/dev/null) NMSTATECTL=$$(ls $(NMSTATECTL) 2>/dev/null) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 ./test/nmstate
 
 run-twin:
-	@$(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v -run '^TestTwin$$' ./test/twin
+	@$(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v -run '^TestTwin$$' ./test/twin
 
 run-conformance:
 	@$(MAKE) --no-print-directory $(SCHEMATHESIS) || echo 'Schemathesis cannot be installed here: its test is skipped'
-	SCHEMATHESIS=$(SCHEMATHESIS) $(NICE) $(GO) test -vet=off -timeout 30m -count=1 -v ./test/conformance
+	SCHEMATHESIS=$(SCHEMATHESIS) $(NICE) $(GO) test -vet=off -timeout 60m -count=1 -v ./test/conformance
 
 check: ## generated files, format, vet, lint, workflow determinism, imports
 	@$(MAKE) --no-print-directory generate-clean

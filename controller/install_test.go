@@ -77,7 +77,7 @@ func (b *bench) grant() {
 
 func newBench(t *testing.T, s *service) *bench {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit(t))
+	ctx, cancel := context.WithCancel(await.Context(t))
 	b := &bench{t: t, ctx: ctx}
 	server, err := kubeapi.New(kubeapi.Options{WatchLimit: time.Second, Audit: b.note})
 	require.NoError(t, err)

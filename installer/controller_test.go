@@ -1,7 +1,6 @@
 package installer_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/pem"
@@ -150,8 +149,7 @@ func newStarter(t *testing.T, url, wanted string) *starter {
 
 func (s *starter) run(env ...string) (string, error) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), await.Limit(s.t))
-	defer cancel()
+	ctx := await.Context(s.t)
 	cmd := exec.CommandContext(ctx, "bash", "-c", s.script) //nolint:gosec // our own script
 	cmd.Env = append(s.env, env...)
 	out, err := cmd.CombinedOutput()

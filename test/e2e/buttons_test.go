@@ -67,7 +67,7 @@ func (f *fleet) found(t *testing.T, query, id string) {
 	t.Helper()
 	c := f.temporal(t)
 	var ids []string
-	for deadline := time.Now().Add(await.Limit(t)); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for watch := await.Begin(t); !watch.Over(); time.Sleep(200 * time.Millisecond) {
 		list, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Namespace: "slipway", Query: query})
 		require.NoError(t, err)
 		ids = nil

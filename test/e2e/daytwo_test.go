@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -55,7 +56,7 @@ func opened(t *testing.T, pooled bool, env ...string) (*fleet, uuid.UUID, *site.
 func (f *fleet) awaitHost(t *testing.T, infraEnvID uuid.UUID, name string, status wire.HostStatus) wire.Host {
 	t.Helper()
 	found := "the service never answered"
-	for deadline := time.Now().Add(await.Limit(t)); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for watch := await.Begin(t); !watch.Over(); time.Sleep(100 * time.Millisecond) {
 		list, err := f.client.ListHosts(t.Context(), infraEnvID)
 		if err != nil {
 			continue
@@ -67,6 +68,7 @@ func (f *fleet) awaitHost(t *testing.T, infraEnvID uuid.UUID, name string, statu
 					return h
 				}
 				found = string(h.Status) + " (" + h.StatusInfo + ")\n" + h.ValidationsInfo
+				watch.Progress(fmt.Sprint(h.Status, h.Progress.CurrentStage, h.Progress.InstallationPercentage))
 			}
 		}
 	}

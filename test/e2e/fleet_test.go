@@ -224,12 +224,12 @@ func (f *fleet) install(t *testing.T) {
 func (f *fleet) await(t *testing.T, what string, holds func(*wire.Cluster) bool) {
 	t.Helper()
 	var last *wire.Cluster
-	deadline := time.Now().Add(await.Limit(t))
-	for time.Now().Before(deadline) {
+	for watch := await.Begin(t); !watch.Over(); {
 		if c, err := f.client.Cluster(t.Context(), f.id); err == nil {
 			if last = c; holds(c) {
 				return
 			}
+			watch.Progress(progressOf(c))
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -239,6 +239,16 @@ func (f *fleet) await(t *testing.T, what string, holds func(*wire.Cluster) bool)
 func (f *fleet) awaitStatus(t *testing.T, status wire.ClusterStatus) {
 	t.Helper()
 	f.await(t, "status "+string(status), func(c *wire.Cluster) bool { return c.Status == status })
+}
+
+// progressOf changes with whatever of an installation progresses.
+func progressOf(c *wire.Cluster) string {
+	text := fmt.Sprint(c.Status, c.Progress.TotalPercentage)
+	for i := range c.Hosts {
+		h := &c.Hosts[i]
+		text += fmt.Sprint(h.Status, h.Progress.CurrentStage, h.Progress.InstallationPercentage)
+	}
+	return text
 }
 
 func describe(c *wire.Cluster) string {

@@ -117,8 +117,7 @@ func (f *fleet) rotateAndKill(t *testing.T) {
 	require.Len(t, before, 1, "one key encrypts everything")
 	said := f.typed(t, "keys", "rotate", "--data-dir", f.dataDir, "--wait", "0s")
 	require.Regexp(t, `^key [0-9a-f]{8} encrypts from now on`, said)
-	deadline := time.Now().Add(await.Limit(t))
-	for len(before) == 1 && time.Now().Before(deadline) {
+	for watch := await.Begin(t); len(before) == 1 && !watch.Over(); {
 		time.Sleep(time.Millisecond)
 		before, err = f.store.SealedValues(t.Context())
 		require.NoError(t, err)

@@ -190,8 +190,7 @@ func TestTemporalWaitsForAThousandHostsWithoutASlot(t *testing.T) {
 	t.Logf("%d hosts wait after %s", workflows*each, time.Since(begun).Round(time.Second/10))
 
 	begun = time.Now()
-	limit, cancel := context.WithTimeout(t.Context(), await.Limit(t))
-	defer cancel()
+	limit := await.Context(t)
 	require.NoError(t, n.start(t, lookAtHost, hosts[0]).Get(limit, nil), "another activity has a slot")
 	t.Logf("another activity took %s", time.Since(begun).Round(time.Millisecond))
 
@@ -221,8 +220,7 @@ func TestTemporalEndsAConflictThatDoesNotPass(t *testing.T) {
 	})
 	require.NoError(t, err)
 	begun := time.Now()
-	limit, cancel := context.WithTimeout(t.Context(), await.Limit(t))
-	defer cancel()
+	limit := await.Context(t)
 	err = n.start(t, complete, activities.InstallRequest{ClusterID: n.cluster}).Get(limit, nil)
 	require.GreaterOrEqual(t, time.Since(begun), pass)
 	var failure *temporal.ApplicationError

@@ -119,8 +119,7 @@ func TestResultIsForwardedWithoutHoldingItsRow(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- b.Forward(t.Context()) }()
 	<-asked // Temporal hangs
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit(t))
-	defer cancel()
+	ctx := await.Context(t)
 	require.NoError(t, b.store.ActivityDone(ctx, "slow"), "the row can be written")
 	require.NoError(t, b.Forward(ctx), "another process takes no result twice")
 	close(over)

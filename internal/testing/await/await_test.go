@@ -1,6 +1,7 @@
 package await_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,5 +51,38 @@ func TestWaitsFailATestThatWouldHang(t *testing.T) {
 		require.True(t, f.left(func() { await.True(f, func() bool { return false }) }))
 		require.True(t, f.left(func() { await.Receive(f, make(chan int)) }))
 		require.GreaterOrEqual(t, time.Since(begun), 20*time.Minute)
+	})
+}
+
+// A machine that lets tasks wait half of the time takes twice as long; a state that changes starts the patience anew.
+func TestWatchCountsTimeInWhichTheMachineWasFree(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		w := await.Begin(&failing{TB: t})
+		w.Starve(func() time.Duration { return time.Since(begun) / 2 })
+		over := func() time.Duration {
+			from := time.Now()
+			for !w.Over() {
+				time.Sleep(time.Second)
+			}
+			return time.Since(from)
+		}
+		require.InDelta(t, 20*time.Minute, over(), float64(5*time.Second))
+		w.Progress("another state")
+		require.InDelta(t, 20*time.Minute, over(), float64(5*time.Second))
+		w.Progress("another state")
+		require.True(t, w.Over(), "it is the same")
+	})
+}
+
+func TestContextEndsWhenNothingProgresses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		ctx := await.Context(&failing{TB: t})
+		<-ctx.Done()
+		require.ErrorContains(t, context.Cause(ctx), "nothing has progressed")
+		require.GreaterOrEqual(t, time.Since(begun), 10*time.Minute)
 	})
 }

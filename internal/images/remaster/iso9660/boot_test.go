@@ -133,8 +133,7 @@ func boot(t *testing.T, path string) {
 // waitFor runs a machine until it prints a text on its serial port.
 func waitFor(t *testing.T, want string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit(t))
-	defer cancel()
+	ctx, cancel := context.WithCancel(await.Context(t))
 	args = append(
 		[]string{"-accel", "tcg", "-m", "256", "-display", "none", "-nic", "none", "-no-reboot", "-monitor", "none", "-serial", "stdio"},
 		args...)
