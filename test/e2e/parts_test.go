@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"slipway/internal/testing/await"
 )
 
 // part is a process that is started again whenever it ends, until the test does.
@@ -25,6 +27,7 @@ type part struct {
 
 	mu      sync.Mutex
 	process *os.Process
+	gate    sync.Mutex // held while the part must not be started again
 }
 
 // run keeps the part running; the process dies with this one.
@@ -36,6 +39,11 @@ func (p *part) run(t *testing.T, program string) {
 		defer close(done)
 		runtime.LockOSThread() // the death signal follows the thread
 		for ctx.Err() == nil {
+			p.gate.Lock()
+			p.gate.Unlock() //nolint:staticcheck // waits for whoever holds the part
+			if ctx.Err() != nil {
+				return
+			}
 			if err := p.once(program); err != nil {
 				t.Errorf("%s: %v", p.name, err)
 				return
@@ -78,6 +86,24 @@ func (p *part) once(program string) error {
 	p.process = nil
 	p.mu.Unlock()
 	return nil
+}
+
+// hold ends the process with a signal, waits for its end, and keeps it from being started until release is called.
+func (p *part) hold(t *testing.T, s syscall.Signal) (release func()) {
+	t.Helper()
+	p.gate.Lock()
+	release = sync.OnceFunc(p.gate.Unlock)
+	t.Cleanup(release)
+	await.True(t, func() bool {
+		if p.signal(s) {
+			s = 0 // asks whether it is there
+			return false
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.process == nil
+	}, p.name+" ends")
+	return release
 }
 
 // set changes the environment of the process from its next start on.

@@ -38,7 +38,7 @@ func (s *Service) identify() error {
 		mode = auth.ModeLocal // machines know no difference
 	}
 	if mode == auth.ModeLocal {
-		if keys, err = OwnKeys(keys, s.options.DataDir); err != nil {
+		if keys, err = s.ownKeys(keys); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func OwnKeys(o settings.Keys, dataDir string) (settings.Keys, error) {
 		return o, fmt.Errorf("create data folder: %w", err)
 	}
 	var err error
-	o.PrivateKey, o.PublicKey, err = auth.LoadOrCreateKeys(filepath.Join(dataDir, "token.key"))
+	o.PrivateKey, o.PublicKey, err = auth.LoadOrCreateKeys(filepath.Join(dataDir, auth.KeyFile))
 	return o, err
 }
 

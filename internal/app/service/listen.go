@@ -54,6 +54,7 @@ func (s *Service) ListenPlain(address string) error {
 			return fmt.Errorf("read the authority of the service: %w", err)
 		}
 		s.serviceCA = string(own)
+		s.ownAuthority(s.serviceCA, nil)
 	}
 	if s.server, err = process.Listen(address, nil, s.options.Bounds(s.logger, s.process.Now), s.logger, s.Shutdown.Fail); err != nil {
 		return err
@@ -115,12 +116,19 @@ func (s *Service) security(address string) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	var created []string
+	if _, err := os.Stat(filepath.Join(s.certificates(), certificates.AuthorityFile)); errors.Is(err, fs.ErrNotExist) {
+		created = []string{
+			filepath.Join(s.certificates(), certificates.AuthorityFile), filepath.Join(s.certificates(), certificates.AuthorityKeyFile),
+		}
+	}
 	own, err := certificates.OpenOwn(s.certificates(), names, s.process.Now)
 	if err != nil {
 		return nil, err
 	}
 	if s.serviceCA == "" {
 		s.serviceCA = own.Authority()
+		s.ownAuthority(s.serviceCA, created)
 	}
 	s.background("certificates", own.Keep(s.logger))
 	return own.Files().Server(s.logger)

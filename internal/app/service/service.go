@@ -50,6 +50,8 @@ type Service struct {
 	server *process.Server
 	// serviceCA signed the certificate of the base URL, PEM; empty: one that hosts trust anyway did.
 	serviceCA string
+	// tokenKey and authority must fit the database; without a path they are not used.
+	tokenKey, authority fileOfDatabase
 	// names are those that the listener is reached by.
 	names []string
 	// firstToken is the administrator's, in the run that made it for the first time.

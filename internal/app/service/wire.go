@@ -62,7 +62,7 @@ func (s *Service) openStores(ctx context.Context) error {
 		return fmt.Errorf("create data folder: %w", err)
 	}
 	var err error
-	if s.sealer, err = encryption.LoadOrCreate(s.options.Path(s.options.DataDir)); err != nil {
+	if err := s.openKeys(ctx); err != nil {
 		return err
 	}
 	s.background("keys", s.readKeys)
@@ -70,6 +70,10 @@ func (s *Service) openStores(ctx context.Context) error {
 		URL: s.DatabaseURL, Sealer: s.sealer, Now: s.process.Now, Observe: s.recorder.Events,
 	})
 	if err != nil {
+		return err
+	}
+	if err := s.checkIdentity(ctx); err != nil {
+		s.store.Close()
 		return err
 	}
 	s.registry.MustRegister(metrics.NewState(s.store, s.options.DataDir, s.process.Now))

@@ -15,6 +15,9 @@ import (
 	"slipway/internal/model"
 )
 
+// KeyFile is the name of the file with the key that signs tokens, in the data folder.
+const KeyFile = "token.key"
+
 // LoadOrCreateKeys reads the key that signs tokens (P-256, PEM) and returns it with its public key. A missing file is made, mode
 // 0600, atomically: processes that start at once use the same key. A file that other users can read is refused.
 func LoadOrCreateKeys(path string) (private model.Secret, public string, err error) {

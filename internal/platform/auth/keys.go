@@ -3,6 +3,8 @@ package auth
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
@@ -41,6 +43,19 @@ func readKeys(private model.Secret, public string) (keyPair, error) {
 		return keys, fmt.Errorf("EC_PRIVATE_KEY_PEM: require the private key of EC_PUBLIC_KEY_PEM, found another")
 	}
 	return keys, nil
+}
+
+// Fingerprint returns the SHA-256 of a public key (PKIX, DER) in hex. The key is PEM or base64 of it.
+func Fingerprint(public string) (string, error) {
+	keys, err := readKeys("", public)
+	if err != nil {
+		return "", err
+	}
+	der, err := x509.MarshalPKIXPublicKey(keys.public)
+	if err != nil {
+		return "", fmt.Errorf("encode the public key: %w", err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(der)), nil
 }
 
 // pemText returns the first key of a text. openssl ecparam writes the name of the curve before the key, which

@@ -29,10 +29,10 @@ const (
 	renewEvery    = 12 * time.Hour
 )
 
-// The files in the folder of Own; AuthorityFile is what clients have to trust.
+// The files in the folder of Own; AuthorityFile is what clients have to trust, AuthorityKeyFile its key.
 const (
 	AuthorityFile    = "ca.pem"
-	authorityKeyFile = "ca.key"
+	AuthorityKeyFile = "ca.key"
 	serverFile       = "server.pem"
 	serverKeyFile    = "server.key"
 )
@@ -124,7 +124,7 @@ func (o *Own) readAuthority() (*Authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the authority: %w", err)
 	}
-	key, err := os.ReadFile(filepath.Join(o.dir, authorityKeyFile))
+	key, err := os.ReadFile(filepath.Join(o.dir, AuthorityKeyFile))
 	if err != nil {
 		return nil, fmt.Errorf("read the key of the authority: %w", err)
 	}
@@ -143,7 +143,7 @@ func (o *Own) newAuthority() (*Authority, error) {
 	}
 	o.authority = pair.Certificate
 	// The certificate last: with it the pair is there.
-	if err := o.write(map[string][]byte{authorityKeyFile: pair.Key}); err != nil {
+	if err := o.write(map[string][]byte{AuthorityKeyFile: pair.Key}); err != nil {
 		return nil, err
 	}
 	return a, o.write(map[string][]byte{AuthorityFile: pair.Certificate})

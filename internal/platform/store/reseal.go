@@ -22,6 +22,8 @@ type sealedTable struct {
 	put string
 	// count lists headers and how many values have them.
 	count string
+	// samples lists one key, place and value of each header.
+	samples string
 }
 
 var sealedTables = []sealedTable{
@@ -33,6 +35,8 @@ var sealedTables = []sealedTable{
 		put: `update pending_activities set args = to_jsonb(replace(encode($3::bytea, 'base64'), E'\n', ''))
 			where id = $1 and jsonb_typeof(args) = 'string' and decode(args #>> '{}', 'base64') = $2`,
 		count: `select substring(sealed from 1 for 2), count(*) from (` + sealedArgs + `) a group by 1`,
+		samples: `select distinct on (substring(sealed from 1 for 2)) id, cluster_id, sealed from (` + sealedArgs + `) a
+			order by substring(sealed from 1 for 2)`,
 	},
 }
 
@@ -48,6 +52,8 @@ func sealedColumn(table string) sealedTable {
 			where id::text > $1 and length(secrets) > 1 and substring(secrets from 1 for 2) <> $2 order by id::text limit $3`,
 		put:   `update ` + table + ` set secrets = $3 where id::text = $1 and secrets = $2`,
 		count: `select substring(secrets from 1 for 2), count(*) from ` + table + ` where length(secrets) > 1 group by 1`,
+		samples: `select distinct on (substring(secrets from 1 for 2)) id::text, id, secrets from ` + table + `
+			where length(secrets) > 1 order by substring(secrets from 1 for 2)`,
 	}
 }
 
@@ -103,10 +109,12 @@ func (s *Store) sealedValues(ctx context.Context, table sealedTable, after strin
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (v sealedValue, err error) {
-		err = row.Scan(&v.key, &v.place, &v.sealed)
-		return v, err
-	})
+	return pgx.CollectRows(rows, scanSealed)
+}
+
+func scanSealed(row pgx.CollectableRow) (v sealedValue, err error) {
+	err = row.Scan(&v.key, &v.place, &v.sealed)
+	return v, err
 }
 
 // SealedValues counts the encrypted values of all tables by the two bytes they begin with, which name their key.
