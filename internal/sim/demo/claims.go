@@ -33,7 +33,7 @@ type newCluster struct {
 }
 
 // claimLimit is how long the cluster may take after it is installed: its controller frees bare metal hosts then.
-const claimLimit = time.Minute
+const claimLimit = 10 * time.Minute
 
 // prove looks into the API of the installed cluster.
 func (c *installation) prove(ctx context.Context) error {

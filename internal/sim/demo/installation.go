@@ -48,7 +48,7 @@ const (
 	// preparation, rather than not begun it yet.
 	idleLooks = 10
 	// callLimit is how long a call is tried again while the service does not answer.
-	callLimit = time.Minute
+	callLimit = 5 * time.Minute
 )
 
 func (c *installation) run(ctx context.Context) (result, error) {

@@ -31,7 +31,7 @@ type service struct {
 
 const (
 	// startLimit is how long the service may take to be ready, its first start included.
-	startLimit = 3 * time.Minute
+	startLimit = 10 * time.Minute
 	// stopLimit is how long it may drain; it promises 10 s.
 	stopLimit = 15 * time.Second
 )
