@@ -54,6 +54,7 @@ AICLI         := $(TOOLS_DIR)/aicli-$(AICLI_VERSION)-$(ASSISTED_CLIENT_VERSION)/
 
 # Debian's own, unpacked and not installed.
 CONSOLE       := $(TOOLS_DIR)/console-$(call digest,$(addprefix test/clients/wizard/,package-lock.json index.html main.jsx vite.config.mjs))/dist
+IGNITION      := $(TOOLS_DIR)/ignition-debian-$(call digest,deploy/debian-ignition)/bin/ignition
 NMCLI         := $(TOOLS_DIR)/nmcli-debian-$(call digest,deploy/debian-nmcli)/bin/nmcli
 
 # The real nmstate, in a tool of ours and as the program that hosts have: its version is in
@@ -108,8 +109,9 @@ test: deps programs ## all tests
 
 test-race: ## every package that does not link the Temporal server, with the race detector
 	@$(MAKE) --no-print-directory $(NMCLI) || echo 'nmcli cannot be unpacked here: its checks are skipped'
+	@$(MAKE) --no-print-directory $(IGNITION) || echo 'Ignition cannot be unpacked here: its checks are skipped'
 	@# make check vets. Some packages wait more than they compute.
-	PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -vet=off -p 3 -timeout 60m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
+	IGNITION=$$(ls $(IGNITION) 2>/dev/null) PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -vet=off -p 3 -timeout 60m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
 	@$(GO) test -race -vet=off -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
 
 test-engine: ## the packages that link the Temporal server
@@ -343,6 +345,8 @@ $(NMSTATE_OLDEST):
 $(NMSTATECTL):
 	@echo "building nmstatectl $(NMSTATE_VERSION) into $(TOOLS_DIR) (about a minute)"
 	@CARGO_TARGET_DIR=$(TOOLS_DIR)/nmstate-build $(NICE) cargo install --quiet --locked nmstatectl --version =$(NMSTATE_VERSION) --no-default-features --features gen_conf --root $(patsubst %/bin/nmstatectl,%,$@)
+$(IGNITION):
+	@mkdir -p $(TOOLS_DIR) && deploy/debian-ignition $(patsubst %/bin/ignition,%,$@)
 $(NMCLI):
 	@mkdir -p $(TOOLS_DIR) && deploy/debian-nmcli $(patsubst %/bin/nmcli,%,$@)
 $(PLAYWRIGHT)/node_modules:

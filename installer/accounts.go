@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 )
@@ -67,6 +68,21 @@ func (i *Installer) own(name string, user types.NodeUser, group types.NodeGroup)
 		return err
 	}
 	return nil
+}
+
+// owner is who a node belongs to.
+type owner struct{ uid, gid int }
+
+// sysOwner returns the owner of a node that was looked at; false where there is none.
+func sysOwner(info fs.FileInfo) (owner, bool) {
+	if info == nil {
+		return owner{}, false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return owner{}, false
+	}
+	return owner{int(stat.Uid), int(stat.Gid)}, true
 }
 
 // number is an id given as such or by name; -1 leaves it as it is.

@@ -64,11 +64,11 @@ func TestStartBootstrapMakesTheHostAControlPlane(t *testing.T) {
 		require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
 	}
 	require.Equal(t, []string{
-		"systemctl daemon-reload", "systemctl enable kubelet.service", "systemctl disable zincati.service", "systemctl mask bad.service",
+		"systemctl daemon-reload", "systemctl mask bad.service", "systemctl enable kubelet.service",
 		"ssh-keygen -q -t ecdsa -b 256 -N  -f /root/.ssh/id_ecdsa",
 		"systemctl restart NetworkManager.service",
 		"systemctl start bootkube.service approve-csr.service progress.service",
-	}, h.Lines()[:7])
+	}, h.Lines()[:6])
 	require.JSONEq(t, `{"auths":{}}`, h.read(t, "/root/.docker/config.json"))
 	require.Equal(t, "#!/bin/bash\n", h.read(t, "/usr/local/bin/bootkube.sh"))
 	require.Equal(t, "hello\nwelcome\n", h.read(t, "/etc/motd"))
