@@ -78,7 +78,7 @@ func (i *Installer) journalTail(ctx context.Context, unit string) string {
 	defer cancel()
 	argv := []string{"journalctl", "--no-pager", "--output=cat", "--lines=" + journalLines, "--unit=" + unit}
 	// Mask before cutting: half a secret would not be recognized as one.
-	text := strings.TrimSpace(i.logOf(limited, argv, i.redactor()))
+	text := strings.TrimSpace(i.logOf(limited, hostexec.Cmd{Name: argv[0], Args: argv[1:]}, i.redactor()))
 	return hostexec.LastLines(text, journalSize)
 }
 

@@ -125,7 +125,7 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 	}
 	for _, source := range sources {
 		limited, cancel := within(ctx, i.LogLimit)
-		content := i.logOf(limited, source.argv, secrets)
+		content := i.logOf(limited, hostexec.Cmd{Name: source.argv[0], Args: source.argv[1:]}, secrets)
 		cancel()
 		if err := add(source.file, []byte(content)); err != nil {
 			return nil, err
@@ -144,8 +144,8 @@ func (i *Installer) collect(ctx context.Context, r LogsRequest) ([]byte, error) 
 }
 
 // logOf returns the output of a command, and its error if it has one, without secrets.
-func (i *Installer) logOf(ctx context.Context, argv []string, secrets *strings.Replacer) string {
-	result, err := i.Runner.Run(ctx, hostexec.Cmd{Name: argv[0], Args: argv[1:]})
+func (i *Installer) logOf(ctx context.Context, command hostexec.Cmd, secrets *strings.Replacer) string {
+	result, err := i.Runner.Run(ctx, command)
 	content := hostexec.LastLines(result.Stdout, commandLogLimit)
 	if err != nil {
 		content += fmt.Sprintf("\n%s\n", err)
@@ -153,12 +153,16 @@ func (i *Installer) logOf(ctx context.Context, argv []string, secrets *strings.R
 	return secrets.Replace(content)
 }
 
-// gather runs the script of the bootstrap services, which collects from all masters.
+// gather runs the script of the bootstrap services, which collects from all masters. The script writes to TAR_FILE, else to
+// HOME, which systemd does not set for services of root.
 func (i *Installer) gather(ctx context.Context, r LogsRequest, secrets *strings.Replacer) (name string, content []byte) {
-	argv := append([]string{gatherScript, "--id", r.ClusterID.String()}, r.MasterIPs...)
-	said := i.logOf(ctx, argv, secrets)
 	bundle := "log-bundle-" + r.ClusterID.String() + ".tar.gz"
-	content, err := os.ReadFile(i.Root.Path(path.Join("/root", bundle)))
+	place := path.Join("/root", bundle)
+	said := i.logOf(ctx, hostexec.Cmd{
+		Name: gatherScript, Args: append([]string{"--id", r.ClusterID.String()}, r.MasterIPs...),
+		Env: []string{"TAR_FILE=" + place, "HOME=/root"},
+	}, secrets)
+	content, err := os.ReadFile(i.Root.Path(place))
 	if err != nil {
 		return "installer-gather.log", []byte(said)
 	}

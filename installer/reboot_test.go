@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/hostexectest"
+	"slipway/internal/testing/realinstall"
 	"slipway/internal/testing/tartest"
 )
 
@@ -35,11 +39,10 @@ func TestSendLogsPacksWhatItFinds(t *testing.T) {
 	s, h := newService(t), newHost(t, map[string]hostexectest.Answer{
 		"journalctl --no-pager --output=short-iso --unit=agent.service":    hostexectest.Prints("agent says\n"),
 		"journalctl --no-pager --output=short-iso --unit=bootkube.service": hostexectest.Prints("bootkube says\n"),
-		"dmesg":                              hostexectest.Fails(1, "not permitted"),
-		"/usr/local/bin/installer-gather.sh": hostexectest.Prints("gathered\n"),
+		"dmesg": hostexectest.Fails(1, "not permitted"),
 	})
 	h.write(t, "/usr/local/bin/installer-gather.sh", "#!/bin/bash\n")
-	h.write(t, "/root/log-bundle-"+clusterID.String()+".tar.gz", "bundle")
+	h.On("/usr/local/bin/installer-gather.sh", realGather(t, h))
 	err := newInstaller(s, h, nil).SendLogs(t.Context(), installer.LogsRequest{
 		ClusterID: clusterID, InfraEnvID: envID, HostID: hostID, Bootstrap: true, Gather: true, MasterIPs: []string{"192.0.2.11"},
 	})
@@ -53,6 +56,35 @@ func TestSendLogsPacksWhatItFinds(t *testing.T) {
 	require.Contains(t, files[folder+"lsblk.txt"], "no such command")
 	require.Equal(t, "bundle", files[folder+"log-bundle-"+clusterID.String()+".tar.gz"])
 	require.Equal(t, 1, h.Count("/usr/local/bin/installer-gather.sh --id "+clusterID.String()+" 192.0.2.11"))
+}
+
+// realGather writes a bundle to where the script of the real openshift-install writes it, in the environment of a systemd
+// service without User=: it has no HOME.
+func realGather(t *testing.T, h *host) hostexectest.Answer {
+	t.Helper()
+	var target string
+	for _, c := range realinstall.Cases(t) {
+		if c.Name != "baremetal" {
+			continue
+		}
+		script := realinstall.File(t, c.Bootstrap(), "/usr/local/bin/installer-gather.sh")
+		for line := range strings.Lines(string(script)) {
+			if strings.HasPrefix(line, "TAR_FILE=") {
+				target = strings.TrimSpace(line)
+			}
+		}
+	}
+	require.NotEmpty(t, target, "the script says where it writes")
+	return func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+		shell := exec.CommandContext(ctx, "bash", "-c", `GATHER_ID="$2"; `+target+`; printf %s "${TAR_FILE}"`, "bash", c.Args[0], c.Args[1])
+		shell.Env = append([]string{"PATH=" + os.Getenv("PATH")}, c.Env...)
+		place, err := shell.Output()
+		if err != nil {
+			return hostexec.Result{}, err
+		}
+		h.write(t, string(place), "bundle")
+		return hostexec.Result{Stdout: "gathered\n"}, nil
+	}
 }
 
 func TestWhatIsToldHoldsNoSecrets(t *testing.T) {

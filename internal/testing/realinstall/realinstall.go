@@ -7,6 +7,7 @@ import (
 	"archive/tar"
 	"bytes"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -92,4 +93,29 @@ func (c Case) Bootstrap() []byte {
 		return config
 	}
 	return c.Files["bootstrap.ign"]
+}
+
+// File returns the contents of a file of an Ignition config, which are base64 in a data URL.
+func File(t testing.TB, config []byte, name string) []byte {
+	t.Helper()
+	var c struct {
+		Storage struct {
+			Files []struct {
+				Path     string
+				Contents struct{ Source string }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(config, &c))
+	for _, f := range c.Storage.Files {
+		if f.Path == name {
+			_, data, found := strings.Cut(f.Contents.Source, ";base64,")
+			require.True(t, found, name)
+			content, err := base64.StdEncoding.DecodeString(data)
+			require.NoError(t, err)
+			return content
+		}
+	}
+	require.Fail(t, "no file "+name)
+	return nil
 }
