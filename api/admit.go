@@ -68,7 +68,7 @@ func (s *server) admit(next http.Handler) http.Handler {
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 		}
 		if large(r, o) {
-			leave, err := s.bodies.take(r.Context())
+			leave, err := s.gather(r, caller)
 			if err != nil {
 				httpapi.Fail(w, r, err)
 				return

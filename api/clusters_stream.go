@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
-	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 )
 
@@ -65,19 +63,11 @@ func (s *server) replyDefinition(status int, w http.ResponseWriter, r *http.Requ
 		return err
 	}
 	view.redacted = redact(r)
-	client := newPatient(w, s.Now)
-	client.status = status
-	defer client.done()
-	out := bufio.NewWriterSize(client, 64<<10)
-	w.Header().Set("Content-Type", "application/json")
-	err = s.wholeCluster(r.Context(), view)(out)
-	switch {
-	case err == nil:
-		_ = out.WriteByte('\n')
-		_ = out.Flush() // a client that is gone is no error of ours
-		return nil
-	case client.begun:
-		return httpapi.Incomplete(err)
-	}
-	return err
+	return s.respond(status, w, func(out io.Writer) error {
+		if err := s.wholeCluster(r.Context(), view)(out); err != nil {
+			return err
+		}
+		_, err := io.WriteString(out, "\n")
+		return err
+	})
 }

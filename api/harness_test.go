@@ -29,6 +29,7 @@ import (
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/installation"
 	"slipway/internal/service/progress"
+	"slipway/internal/testing/await"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
@@ -63,7 +64,10 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	s.blob, err = blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(s.logged, nil))
-	agents := discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
+	agents := discovery.New(discovery.Options{
+		Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
+		ReaderPatience: await.Limit(t), // a busy machine answers with what it evaluated before otherwise
+	})
 	s.discovery = agents
 	options := api.Options{
 		Service: api.Service{

@@ -117,7 +117,7 @@ func (s *server) V2GetNextSteps(
 	wait := preferredWait(r.Header.Values(wire.HeaderPrefer))
 	if wait > 0 {
 		client := newPatient(w, s.Now)
-		client.allow(wait + streamPatience)
+		client.allow(wait + answerPatience)
 		defer client.done()
 	}
 	steps, err := s.Discovery.NextSteps(r.Context(), discovery.PollInput{

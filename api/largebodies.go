@@ -3,39 +3,132 @@ package api
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"slipway/internal/model"
+	"slipway/internal/platform/httpapi"
+	"slipway/internal/platform/spool"
 )
 
 const (
 	// largeBody is the size from which a body counts: reports of large clusters, archives of logs have a place of their own.
 	largeBody = 1 << 20
-	// largeBodies are in memory at once, 32 MiB at most each.
+	// largeBodies are decoded at once, 32 MiB at most each.
 	largeBodies = 3
+	// arrivals is how many large bodies of one InfraEnv, cluster or user may be on their way in at once.
+	arrivals = 32
 	// placePatience is how long a request waits for its turn.
 	placePatience = 10 * time.Second
 )
 
-// places are the turns that requests take.
-type places chan struct{}
+// places are the turns in which large bodies are decoded. A body takes its turn when it has arrived: one that is sent slowly keeps
+// nobody waiting.
+type places struct {
+	turns chan struct{}
 
-// take waits for a turn; the caller gives it back.
-func (p places) take(ctx context.Context) (leave func(), err error) {
-	wait := time.NewTimer(placePatience)
-	defer wait.Stop()
-	select {
-	case p <- struct{}{}:
-		return func() { <-p }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-wait.C:
-		return nil, fmt.Errorf("%w: too many large requests at once", model.ErrUnavailable)
+	mu       sync.Mutex
+	arriving map[string]int
+	decoding map[string]bool
+}
+
+func newPlaces() *places {
+	return &places{turns: make(chan struct{}, largeBodies), arriving: map[string]int{}, decoding: map[string]bool{}}
+}
+
+// arrive counts a body on its way in.
+func (p *places) arrive(owner string) (leave func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.arriving[owner] >= arrivals {
+		return nil, httpapi.Errorf(httpapi.ErrTooMany, "require at most %d large requests at once, found more", arrivals)
 	}
+	p.arriving[owner]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.arriving[owner]--; p.arriving[owner] == 0 {
+			delete(p.arriving, owner)
+		}
+	}, nil
+}
+
+// take waits for a turn, of which an owner has one at a time; the caller gives it back.
+func (p *places) take(ctx context.Context, owner string) (leave func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, placePatience, fmt.Errorf("%w: too many large requests at once", model.ErrUnavailable))
+	defer cancel()
+	for pause := time.Millisecond; !p.alone(owner); pause = min(2*pause, 50*time.Millisecond) {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+	select {
+	case p.turns <- struct{}{}:
+		return func() { <-p.turns; p.left(owner) }, nil
+	case <-ctx.Done():
+		p.left(owner)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// alone marks an owner as having a turn, unless it has one.
+func (p *places) alone(owner string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.decoding[owner] {
+		return false
+	}
+	p.decoding[owner] = true
+	return true
+}
+
+func (p *places) left(owner string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.decoding, owner)
+}
+
+// ownerOf names who a large body counts for: all hosts of an InfraEnv are one.
+func ownerOf(caller Actor) string {
+	for _, id := range []uuid.UUID{caller.InfraEnvID, caller.ClusterID} {
+		if id != uuid.Nil {
+			return id.String()
+		}
+	}
+	return string(caller.Role) + " " + caller.Name
 }
 
 // large reports whether a request has a body that is read into memory, and may be large.
 func large(r *http.Request, o *operation) bool {
 	return o.limit > largeBody && o.body != nil && (r.ContentLength > largeBody || r.ContentLength < 0)
+}
+
+// gather waits until the body of a request has arrived, and for the turn of a large one.
+func (s *server) gather(r *http.Request, caller Actor) (leave func(), err error) {
+	owner := ownerOf(caller)
+	arrived, err := s.bodies.arrive(owner)
+	if err != nil {
+		return nil, err
+	}
+	defer arrived()
+	whole := spool.New(inMemory)
+	if _, err := io.Copy(whole, r.Body); err != nil {
+		_ = whole.Close()
+		return nil, fmt.Errorf("read the body: %w", err)
+	}
+	turn := func() {}
+	if whole.Len() > largeBody {
+		if turn, err = s.bodies.take(r.Context(), owner); err != nil {
+			_ = whole.Close()
+			return nil, err
+		}
+	}
+	r.Body = io.NopCloser(whole.Reader())
+	return func() { turn(); _ = whole.Close() }, nil
 }

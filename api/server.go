@@ -30,7 +30,7 @@ type server struct {
 
 	disconnected singleflight.Group // runs of the installer, by their settings
 	networks     networks           // settings that were read
-	bodies       places             // large ones on their way in
+	bodies       *places            // large ones
 	rates        *rates             // requests of each credential
 }
 
@@ -47,7 +47,7 @@ func NewServer(o Options) http.Handler {
 		panic(err) // embedded files, held by a test
 	}
 	s := &server{
-		Options: o, document: docs.v2, own: docs.own, started: o.Now(), bodies: make(places, largeBodies), rates: newRates(o.Now),
+		Options: o, document: docs.v2, own: docs.own, started: o.Now(), bodies: newPlaces(), rates: newRates(o.Now),
 		agents: newProgramFiles(o.AgentBinaries, agentProgram), controllers: newProgramFiles(o.AgentBinaries, controllerProgram),
 	}
 	s.images = imageurl.New(imageurl.Options{

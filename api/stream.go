@@ -3,24 +3,35 @@ package api
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
-	"slipway/internal/platform/httpapi"
+	"slipway/internal/platform/spool"
 )
 
-// streamPatience is how long a slow reader may hold up a part of a streamed answer, and
-// with it a database connection.
-const streamPatience = time.Minute
+const (
+	// answerPatience is how long a client may take nothing of an answer that has begun.
+	answerPatience = 30 * time.Second
+	// slowestReader is the rate that a client has to take an answer with beyond it, in bytes a second.
+	slowestReader = 16 << 10
+	// inMemory is how much of a long answer is kept in memory before it is sent; more of it is in a file.
+	inMemory = 256 << 10
+	// part is how much of an answer is sent with one deadline.
+	part = 64 << 10
+)
 
-// patient writes to a client with a new deadline for every part.
+// patient writes to a client with a deadline that moves by what the client has taken.
 type patient struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
 	now     func() time.Time
 	status  int  // sent before the first part; 0: 200
 	begun   bool // a part was sent
+	since   time.Time
+	sent    int64
 }
 
 func newPatient(w http.ResponseWriter, now func() time.Time) *patient {
@@ -29,12 +40,17 @@ func newPatient(w http.ResponseWriter, now func() time.Time) *patient {
 
 // Write implements io.Writer.
 func (p *patient) Write(text []byte) (int, error) {
-	if !p.begun && p.status != 0 {
-		p.out.WriteHeader(p.status)
+	if !p.begun {
+		p.since = p.now()
+		if p.status != 0 {
+			p.out.WriteHeader(p.status)
+		}
 	}
 	p.begun = true
-	p.allow(streamPatience) // what the client does not take within it is lost
-	return p.out.Write(text)
+	_ = p.control.SetWriteDeadline(p.since.Add(answerPatience + time.Duration(p.sent/slowestReader)*time.Second))
+	n, err := p.out.Write(text)
+	p.sent += int64(n)
+	return n, err
 }
 
 // allow moves the deadline of the answer; connections without one ignore it.
@@ -45,37 +61,50 @@ func (p *patient) allow(more time.Duration) {
 // done takes the deadline off: the connection serves the next request.
 func (p *patient) done() { _ = p.control.SetWriteDeadline(time.Time{}) }
 
-// stream answers with a JSON array whose items come one by one from list, which calls
-// yield for each. An error after the first item breaks the connection off, so that the
-// client does not take a part for the whole.
-func stream[T any](s *server, w http.ResponseWriter, list func(yield func(T) error) error) error {
+// respond answers with the JSON that write produces. Nothing is sent before all of it is there: a client that reads slowly holds no
+// connection of the database, and an error has its own status.
+func (s *server) respond(status int, w http.ResponseWriter, write written) error {
+	whole := spool.New(inMemory)
+	defer func() { _ = whole.Close() }()
+	out := bufio.NewWriterSize(whole, part)
+	if err := errors.Join(write(out), out.Flush()); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.FormatInt(whole.Len(), 10))
 	client := newPatient(w, s.Now)
+	client.status = status
 	defer client.done()
-	out := bufio.NewWriterSize(client, 64<<10)
-	separator := byte('[')
-	err := list(func(item T) error {
-		text, err := encoded(item)
+	_, _ = io.CopyBuffer(struct{ io.Writer }{client}, struct{ io.Reader }{whole.Reader()}, make([]byte, part)) // a client that is gone is no error of ours
+	return nil
+}
+
+// stream answers with a JSON array whose items come one by one from list, which calls
+// yield for each.
+func stream[T any](s *server, w http.ResponseWriter, list func(yield func(T) error) error) error {
+	return s.respond(http.StatusOK, w, func(out io.Writer) error {
+		separator := "["
+		err := list(func(item T) error {
+			text, err := encoded(item)
+			if err != nil {
+				return err
+			}
+			if _, err := io.WriteString(out, separator); err != nil {
+				return err
+			}
+			separator = ","
+			return text(out)
+		})
 		if err != nil {
 			return err
 		}
-		if separator == '[' {
-			w.Header().Set("Content-Type", "application/json")
+		end := "]\n"
+		if separator == "[" {
+			end = "[]\n"
 		}
-		_ = out.WriteByte(separator) // a bufio.Writer keeps its error for the next write
-		separator = ','
-		return text(out)
-	})
-	switch {
-	case err != nil && separator == '[':
+		_, err = io.WriteString(out, end)
 		return err
-	case err != nil:
-		return httpapi.Incomplete(err)
-	case separator == '[':
-		return okText(w, "application/json", []byte("[]\n"))
-	}
-	_, _ = out.WriteString("]\n")
-	_ = out.Flush() // a client that is gone is no error of ours
-	return nil
+	})
 }
 
 // written is JSON that is written part by part, because it is large.

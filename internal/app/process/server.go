@@ -32,6 +32,9 @@ type Server struct {
 	abort    context.CancelFunc // ends every request
 }
 
+// maxHeader bounds the headers of a request, in bytes: tokens have less than 1 KiB, and whoever sends headers has shown none yet.
+const maxHeader = 16 << 10
+
 // Listen opens the listener and serves start-up answers until Use is called. With security
 // it speaks HTTPS. connections bounds those that are open; nil: nothing does. fail receives the error when serving ends by itself.
 func Listen(
@@ -55,6 +58,7 @@ func Listen(
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) }),
 		ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes:    maxHeader,
 		IdleTimeout:       2 * time.Minute, // longer than the 60 s between two polls of an agent
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ConnContext:       download.ConnContext,

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,4 +88,14 @@ func TestServerEndsRequestsThatTakeTooLong(t *testing.T) {
 	require.NoError(t, s.Stop(context.Background()))
 	require.Equal(t, http.StatusServiceUnavailable, <-working)
 	require.GreaterOrEqual(t, time.Since(begin), RequestGrace)
+}
+
+// Finding A5 of the second security review: headers without a credential held a megabyte a connection.
+func TestLongHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	s := listenForTest(t)
+	s.Use(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	require.Equal(t, http.StatusNoContent, <-ask(t, "http://"+s.Address(), http.Header{"X-Secret-Key": {strings.Repeat("x", 8<<10)}}))
+	require.Equal(t, http.StatusRequestHeaderFieldsTooLarge,
+		<-ask(t, "http://"+s.Address(), http.Header{"X-Secret-Key": {strings.Repeat("x", 32<<10)}}))
 }

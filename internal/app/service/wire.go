@@ -21,6 +21,7 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/frontend"
+	"slipway/internal/platform/guard"
 	"slipway/internal/platform/metrics"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
@@ -279,6 +280,6 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 	handler := api.NewServer(options)
 	router := chi.NewRouter()
 	s.serveImages(router, images, handler)
-	router.Mount("/", handler)
+	router.Mount("/", guard.SteadyAnswers(s.process.Now, handler))
 	return router, nil
 }

@@ -10,8 +10,11 @@ import (
 const (
 	// bodyPatience is how long a body may take to begin, or to end when it is small.
 	bodyPatience = 30 * time.Second
-	// slowest is the rate that a body has to arrive with beyond it, in bytes a second.
-	slowest = 4 << 10
+	// slowest is the rate that a body has to arrive with beyond it, in bytes a second; slowestLarge that of what follows after
+	// smallBody bytes.
+	slowest      = 4 << 10
+	slowestLarge = 64 << 10
+	smallBody    = 1 << 20
 )
 
 // steadyBody ends requests whose body stops to arrive: each would hold a connection and what its handler has read.
@@ -55,6 +58,7 @@ func (b *body) Read(p []byte) (int, error) {
 
 // extend moves the deadline by what has arrived.
 func (b *body) extend() {
-	allowed := bodyPatience + time.Duration(b.read/slowest)*time.Second
+	large := max(0, b.read-smallBody)
+	allowed := bodyPatience + time.Duration((b.read-large)/slowest+large/slowestLarge)*time.Second
 	_ = b.control.SetReadDeadline(b.begun.Add(allowed)) // connections of tests have none
 }

@@ -13,17 +13,19 @@ const (
 	// readersHosts is up to how many hosts a cluster is evaluated before it is read: it takes 20 ms at most. Changes of
 	// larger ones are gathered (see Run).
 	readersHosts = 50
-	// readersMarks and readersPatience limit what is evaluated for one reader of many clusters.
-	readersMarks    = 100
-	readersPatience = time.Second
+	// readersMarks and Options.ReaderPatience limit what is evaluated for one reader of many clusters.
+	readersMarks = 100
 	// readersRounds is how often a reader waits for changes that others make meanwhile.
 	readersRounds = 3
 )
 
+// DefaultReaderPatience is how long an answer waits for an evaluation; after it the answer shows what was evaluated last.
+const DefaultReaderPatience = time.Second
+
 // BringUpToDate evaluates what is about to be read and changed since its last evaluation, so that no answer shows a status
 // or validations from before a change that was acknowledged. Clusters of more than 50 hosts are left to Run.
 func (s *Service) BringUpToDate(ctx context.Context, reading store.Reading) error {
-	ctx, cancel := context.WithTimeout(ctx, readersPatience)
+	ctx, cancel := context.WithTimeout(ctx, s.options.ReaderPatience)
 	defer cancel()
 	for range readersRounds {
 		marks, err := s.store.Behind(ctx, reading, readersHosts, readersMarks)

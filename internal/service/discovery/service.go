@@ -38,6 +38,8 @@ type Options struct {
 	// how often clusters to evaluate are without a signal; zero: DefaultSweepEvery and
 	// DefaultLookEvery.
 	SweepEvery, LookEvery time.Duration
+	// ReaderPatience is how long a reader waits for the evaluation of what it reads; zero: DefaultReaderPatience.
+	ReaderPatience time.Duration
 	// DisabledSteps are never asked of hosts.
 	DisabledSteps []string
 	// Rules are the settings of validations; nil: the default ones. Their time-outs and
@@ -99,6 +101,9 @@ func New(o Options) *Service {
 	}
 	if o.LookEvery == 0 {
 		o.LookEvery = DefaultLookEvery
+	}
+	if o.ReaderPatience == 0 {
+		o.ReaderPatience = DefaultReaderPatience
 	}
 	return &Service{
 		store: o.Store, signals: o.Signals, log: o.Log, now: o.Now, requirements: o.Requirements,

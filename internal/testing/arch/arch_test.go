@@ -49,6 +49,8 @@ var allowed = []importRule{
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
 	{"internal/cluster/steps", formats, "the agent imports it: no rules, no weight"},
 	{"internal/testing/tartest", nil, "reads what tests are given"},
+	{"internal/testing/realinstall", nil, "data for tests"},
+	{"internal/platform/spool", nil, "keeps bytes"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
 	{"internal/testing/issuer", nil, "an issuer for tests"},

@@ -1,0 +1,91 @@
+package guard
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	// answerPatience is how long a client may take nothing of an answer that has begun.
+	answerPatience = 30 * time.Second
+	// slowestReader is the rate that a client has to take an answer with beyond it, in bytes a second.
+	slowestReader = 16 << 10
+	// sentAtOnce is how much is sent with one deadline.
+	sentAtOnce = 1 << 20
+)
+
+// SteadyAnswers closes connections of clients that stop to read an answer of next: each holds what its handler has open.
+func SteadyAnswers(now func() time.Time, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := &answer{ResponseWriter: w, control: http.NewResponseController(w), now: now}
+		defer a.done()
+		next.ServeHTTP(a, r)
+	})
+}
+
+// answer moves the deadline of a connection by what its client has taken.
+type answer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	now     func() time.Time
+	begun   time.Time
+	sent    int64
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// Write implements io.Writer.
+func (a *answer) Write(p []byte) (int, error) {
+	written := 0
+	for {
+		a.extend()
+		n, err := a.ResponseWriter.Write(p[written:min(len(p), written+sentAtOnce)])
+		written += n
+		a.sent += int64(n)
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+// ReadFrom implements io.ReaderFrom: files are sent by the kernel where the connection can.
+func (a *answer) ReadFrom(from io.Reader) (sent int64, err error) {
+	limited, ok := from.(*io.LimitedReader)
+	if !ok {
+		return io.Copy(struct{ io.Writer }{a}, from)
+	}
+	for limited.N > 0 && err == nil {
+		a.extend()
+		part := &io.LimitedReader{R: limited.R, N: min(limited.N, sentAtOnce)}
+		most := part.N
+		var n int64
+		if to, direct := a.ResponseWriter.(io.ReaderFrom); direct {
+			n, err = to.ReadFrom(part)
+		} else {
+			n, err = io.Copy(struct{ io.Writer }{a.ResponseWriter}, part)
+		}
+		sent += n
+		a.sent += n
+		limited.N -= n
+		if n < most {
+			return sent, err
+		}
+	}
+	return sent, err
+}
+
+func (a *answer) extend() {
+	if a.begun.IsZero() {
+		a.begun = a.now()
+	}
+	_ = a.control.SetWriteDeadline(a.begun.Add(answerPatience + time.Duration(a.sent/slowestReader)*time.Second)) // tests have none
+}
+
+// done takes the deadline off: the connection serves the next request.
+func (a *answer) done() {
+	if !a.begun.IsZero() {
+		_ = a.control.SetWriteDeadline(time.Time{})
+	}
+}

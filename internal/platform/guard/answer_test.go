@@ -1,0 +1,59 @@
+package guard_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/platform/guard"
+	"slipway/internal/testing/await"
+)
+
+// A client that takes nothing of a large answer is closed when its time is over; the clock is the test's.
+func TestClientsThatStopReadingAreClosed(t *testing.T) {
+	t.Parallel()
+	var late atomic.Int64
+	ended := make(chan error, 1)
+	file := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.WriteFile(file, bytes.Repeat([]byte("x"), 32<<20), 0o600))
+	handler := guard.SteadyAnswers(
+		// Deadlines of connections follow the real clock: this one begins so early that the patience is over at once.
+		func() time.Time { return time.Now().Add(-time.Duration(late.Load())) },
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f, err := os.Open(file)
+			if err != nil {
+				ended <- err
+				return
+			}
+			defer f.Close()
+			_, err = io.CopyN(w, f, 32<<20)
+			ended <- err
+		}))
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+
+	answer, err := http.Get(server.URL)
+	require.NoError(t, err)
+	n, err := io.Copy(io.Discard, answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, int64(32<<20), n, "who reads gets all of it")
+	require.NoError(t, <-ended)
+	require.NoError(t, answer.Body.Close())
+
+	late.Store(int64(time.Hour))
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	require.ErrorIs(t, await.Receive(t, ended), os.ErrDeadlineExceeded)
+}
