@@ -107,11 +107,11 @@ func clocksAgree(c *clusterCase) verdict {
 	var first, last int64
 	seen := false
 	for _, h := range c.Hosts {
-		if h.Timestamp == 0 || h.CheckedInAt.IsZero() {
+		// Hosts check in at different times: each clock is compared with the service's.
+		offset, known := ClockReading{h.Timestamp, h.CheckedInAt}.seconds()
+		if !known {
 			continue
 		}
-		// Hosts check in at different times: each clock is compared with the service's.
-		offset := h.Timestamp - h.CheckedInAt.Unix()
 		if !seen {
 			first, last, seen = offset, offset, true
 		}

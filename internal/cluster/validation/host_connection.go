@@ -49,12 +49,10 @@ func ntpSynced(c *hostCase) verdict {
 }
 
 func timeSynced(c *hostCase) verdict {
-	h := c.Host
-	if h.Timestamp == 0 || h.CheckedInAt.IsZero() {
-		return pending("The host has not told its time yet")
-	}
-	ahead := time.Unix(h.Timestamp, 0).Sub(h.CheckedInAt)
+	ahead, known := ClockReading{c.Host.Timestamp, c.Host.CheckedInAt}.ahead()
 	switch {
+	case !known:
+		return pending("The host has not told its time yet")
 	case ahead > hostAheadLimit:
 		return failure("Require a clock at most %s ahead of the service, found %s ahead", hostAheadLimit, ahead.Round(time.Second))
 	case -ahead > hostBehindLimit:

@@ -81,7 +81,9 @@ func TestDatabaseThatIsAwayMakesTheServiceUnavailable(t *testing.T) {
 			"reads many": func() error {
 				return s.Hosts(t.Context(), store.HostFilter{}, func(*model.Host) error { return nil })
 			},
-			"writes": func() error { return s.CheckIn(t.Context(), h.InfraEnvID, uuid.New(), 0) },
+			"writes": func() error {
+				return s.CheckIn(t.Context(), store.HostCheckIn{InfraEnvID: h.InfraEnvID, HostID: uuid.New(), At: s.Now()}, func(*store.Tx) {})
+			},
 			"changes": func() error {
 				_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(*model.Host, *store.Tx) error { return nil })
 				return err

@@ -35,6 +35,21 @@ func (s *Store) CheckIns(ctx context.Context, list []HostCheckIn) error {
 	return nil
 }
 
+// CheckIn records that a host polled, and marks for evaluation what refresh queues, in one transaction: a reading of a clock
+// that is stored is never left unjudged. Callers skip it for CheckInEvery after the last one.
+func (s *Store) CheckIn(ctx context.Context, c HostCheckIn, refresh func(*Tx)) error {
+	return s.Write(ctx, func(t *Tx) error {
+		t.batch.Queue(`
+			insert into host_checkins as k (infra_env_id, host_id, checked_in_at, host_timestamp)
+			values ($1, $2, $3, $4)
+			on conflict (infra_env_id, host_id) do update set
+			  checked_in_at = $3, host_timestamp = case when $4 = 0 then k.host_timestamp else $4 end`,
+			c.InfraEnvID, c.HostID, c.At, c.Timestamp)
+		refresh(t)
+		return nil
+	})
+}
+
 // MarkAwaitedLogs marks failed and cancelled clusters for evaluation while their logs, or those of a host, are
 // awaited: only the clock shows that they will not arrive.
 func (s *Store) MarkAwaitedLogs(ctx context.Context) error {

@@ -28,6 +28,7 @@ type PollView struct {
 	NetworkGeneration int64
 	HostsGeneration   int64
 	CheckedInAt       time.Time
+	Timestamp         int64 // the host's clock at CheckedInAt in Unix seconds; 0 when it sent none
 	Boot              string
 	// Waiting is set while a step of a workflow waits for the host.
 	Waiting bool
@@ -46,7 +47,8 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 	var cluster *[16]byte // plain bytes spare the driver a detour through text
 	err := s.pool.QueryRow(ctx, `
 		select h.cluster_id, h.kind, h.status, h.dialect, h.stage, h.facts,
-		  coalesce(c.network_generation, 0), coalesce(p.hosts_generation, 0), k.checked_in_at, h.boot,
+		  coalesce(c.network_generation, 0), coalesce(p.hosts_generation, 0), k.checked_in_at,
+		  coalesce(k.host_timestamp, 0), h.boot,
 		  exists (select from pending_activities i
 		    where i.infra_env_id = h.infra_env_id and i.host_id = h.id and i.state in ('pending', 'sent') and i.kind = 'step')
 		from hosts h
@@ -55,7 +57,7 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 		left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, [16]byte(infraEnvID), [16]byte(hostID)).Scan(
 		&cluster, &v.Kind, &v.Status, &v.AgentSteps, &v.Stage, &facts,
-		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Boot, &v.Waiting)
+		&v.NetworkGeneration, &v.HostsGeneration, &checkedIn, &v.Timestamp, &v.Boot, &v.Waiting)
 	if err != nil {
 		return nil, notFound(err, "host", hostID)
 	}
@@ -64,21 +66,6 @@ func (s *Store) Poll(ctx context.Context, infraEnvID, hostID uuid.UUID) (*PollVi
 	}
 	v.ClusterID, v.CheckedInAt = (*uuid.UUID)(cluster), orZero(checkedIn)
 	return &v, nil
-}
-
-// CheckIn records that a host polled; hostTimestamp is the host's clock in Unix
-// seconds, zero when it sent none. Callers skip it for CheckInEvery after the last one.
-func (s *Store) CheckIn(ctx context.Context, infraEnvID, hostID uuid.UUID, hostTimestamp int64) error {
-	_, err := s.pool.Exec(ctx, `
-		insert into host_checkins as k (infra_env_id, host_id, checked_in_at, host_timestamp)
-		values ($1, $2, $3, $4)
-		on conflict (infra_env_id, host_id) do update set
-		  checked_in_at = $3, host_timestamp = case when $4 = 0 then k.host_timestamp else $4 end`,
-		infraEnvID, hostID, s.Now(), hostTimestamp)
-	if err != nil {
-		return fmt.Errorf("record check-in of host %s: %w", hostID, err)
-	}
-	return nil
 }
 
 // MarkSilentHosts marks for evaluation the clusters and InfraEnvs of hosts that were last heard of between

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/platform/store"
 )
 
@@ -58,27 +59,26 @@ func (c *checkIns) write() {
 }
 
 // checkIn records that the host is alive, at most every store.CheckInEvery. The first
-// poll after a registration, which reports the host's clock, and one after silence count
-// at once, and the latter has the cluster evaluated.
+// poll after a registration and one after silence count at once. The cluster is evaluated
+// after silence, and when the host's clock may change a verdict.
 func (p *poll) checkIn(ctx context.Context, v *store.PollView) error {
 	silence := p.now().Sub(v.CheckedInAt)
 	first := len(v.Facts) == 0
 	if !first && silence < min(store.CheckInEvery, p.timeouts.Disconnect/3) {
 		return nil
 	}
+	in := store.HostCheckIn{InfraEnvID: p.in.InfraEnvID, HostID: p.in.HostID, At: p.store.Now(), Timestamp: p.in.Timestamp}
 	disconnected := lifecycle.Disconnected.Has(v.Status)
 	back := disconnected || silence > p.timeouts.Disconnect && !v.CheckedInAt.IsZero()
-	if !first && !back {
-		p.checkIns.add(store.HostCheckIn{
-			InfraEnvID: p.in.InfraEnvID, HostID: p.in.HostID, At: p.store.Now(), Timestamp: p.in.Timestamp,
-		})
+	judged := lifecycle.InDiscovery.Has(v.Status) && validation.ClockChanged(
+		validation.ClockReading{Timestamp: v.Timestamp, At: v.CheckedInAt}, validation.ClockReading{Timestamp: in.Timestamp, At: in.At})
+	if !first && !back && !judged {
+		p.checkIns.add(in)
 		return nil
 	}
-	if err := p.store.CheckIn(ctx, p.in.InfraEnvID, p.in.HostID, p.in.Timestamp); err != nil || !back {
-		return err
-	}
-	return p.store.Write(ctx, func(t *store.Tx) error {
-		t.Refresh(v.ClusterID, p.in.InfraEnvID)
-		return nil
+	return p.store.CheckIn(ctx, in, func(t *store.Tx) {
+		if back || judged {
+			t.Refresh(v.ClusterID, p.in.InfraEnvID)
+		}
 	})
 }

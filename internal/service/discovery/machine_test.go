@@ -25,7 +25,8 @@ type machine struct {
 	cpus         int
 	memoryGiB    int
 	agentSteps   model.AgentSteps
-	bootID       string // as the agent names it; empty when it does not
+	bootID       string        // as the agent names it; empty when it does not
+	ahead        time.Duration // of its clock, or noClock
 
 	mu sync.Mutex
 	// instead gives other replies, by step type; nil withholds the reply.
@@ -86,10 +87,17 @@ func (m *machine) live(ctx context.Context) {
 	}
 }
 
+// noClock is the setting of a machine whose polls do not include its time.
+const noClock = time.Duration(-1)
+
 func (m *machine) pollInput(wait time.Duration) discovery.PollInput {
-	return discovery.PollInput{
-		InfraEnvID: m.infraEnv, HostID: m.id, Timestamp: m.now().Unix(), AgentVersion: "agent:1", Boot: m.bootID, Wait: wait,
+	in := discovery.PollInput{
+		InfraEnvID: m.infraEnv, HostID: m.id, Timestamp: m.now().Add(m.ahead).Unix(), AgentVersion: "agent:1", Boot: m.bootID, Wait: wait,
 	}
+	if m.ahead == noClock {
+		in.Timestamp = 0
+	}
+	return in
 }
 
 // poll asks for steps once, without waiting.
