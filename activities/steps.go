@@ -46,7 +46,8 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	if !commands(r.ClusterID, h) {
 		return StepResult{}, temporal.NewNonRetryableApplicationError("the host has left the cluster", FailureRefused, nil)
 	}
-	if h.Status == model.HostError {
+	row, _ := steps.Of(wire.StepType(r.Type))
+	if h.Status == model.HostError || row.Check && h.Status == model.HostPreparingFailed {
 		return StepResult{}, temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
 	}
 	var c *model.Cluster
@@ -73,17 +74,24 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	if args == nil {
 		return StepResult{Skipped: true}, nil
 	}
-	row := pendingActivity(ctx, r.ClusterID, model.ActivityStep, r.Type)
-	row.InfraEnvID, row.HostID, row.Args = &r.InfraEnvID, &r.HostID, args
-	row.Fence = r.fence(wire.StepType(r.Type), h)
-	return a.await(ctx, row, r.HostRef, func(c *model.Cluster, h *model.Host) bool { return passed(c, h, r.Stage) })
+	pending := pendingActivity(ctx, r.ClusterID, model.ActivityStep, r.Type)
+	pending.InfraEnvID, pending.HostID, pending.Args = &r.InfraEnvID, &r.HostID, args
+	pending.Fence = r.fence(wire.StepType(r.Type), h)
+	before := h
+	return a.await(ctx, pending, r.HostRef, func(c *model.Cluster, h *model.Host) (bool, error) {
+		if passed(c, h, r.Stage) {
+			return true, nil
+		}
+		return a.answeredEarly(ctx, wire.StepType(r.Type), c, before, h)
+	})
 }
+
+// reached reports whether the host already has what an activity waits for, or why it failed.
+type reached func(*model.Cluster, *model.Host) (bool, error)
 
 // await arms a wait for a host. What the host reported before it was armed found no row to end: reached finds it in the
 // host's state, as does its failure.
-func (a *Steps) await(
-	ctx context.Context, row model.PendingActivity, r HostRef, reached func(*model.Cluster, *model.Host) bool,
-) (StepResult, error) {
+func (a *Steps) await(ctx context.Context, row model.PendingActivity, r HostRef, reached reached) (StepResult, error) {
 	result, err := a.arm(ctx, row)
 	if !errors.Is(err, activity.ErrResultPending) {
 		return result, err
@@ -98,14 +106,18 @@ func (a *Steps) await(
 			return StepResult{}, nonRetryable(herr)
 		}
 	}
+	var is bool
+	var failure error
 	switch {
 	case h.Status == model.HostError:
-		result, err = StepResult{StepID: row.ID}, temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
-	case c != nil && reached(c, h):
-		result, err = StepResult{StepID: row.ID}, nil
-	default:
+		failure = temporal.NewNonRetryableApplicationError(h.StatusInfo, FailureStep, nil)
+	case c != nil:
+		is, failure = reached(c, h)
+	}
+	if !is && failure == nil {
 		return result, err // reports from now on find the row
 	}
+	result, err = StepResult{StepID: row.ID}, failure
 	if derr := a.Store.ActivityDone(ctx, row.ID); derr != nil {
 		return StepResult{}, derr
 	}
@@ -125,10 +137,10 @@ func commands(clusterID uuid.UUID, h *model.Host) bool {
 func (a *Steps) AwaitStage(ctx context.Context, r StageRequest) (StepResult, error) {
 	row := pendingActivity(ctx, r.ClusterID, model.ActivityStage, string(r.Stage))
 	row.InfraEnvID, row.HostID = &r.InfraEnvID, &r.HostID
-	return a.await(ctx, row, r.HostRef, func(c *model.Cluster, h *model.Host) bool {
+	return a.await(ctx, row, r.HostRef, func(c *model.Cluster, h *model.Host) (bool, error) {
 		stages := steps.StagesFor(h.EffectiveRole(), h.Bootstrap, c.SingleNode())
 		at, want := slices.Index(stages, h.Stage), slices.Index(stages, r.Stage)
-		return at >= 0 && at >= want
+		return at >= 0 && at >= want, nil
 	})
 }
 

@@ -22,6 +22,9 @@ type hostContext struct {
 	awaitingRetry bool
 }
 
+// checkFailed is the exit code of the checks of a host whose preparation has failed.
+const checkFailed = 1
+
 // evaluateHost looks at the disks of a host again: its role, cluster or version may be another
 // than when its inventory came. The inventory it was read with stays untouched.
 func (s *Service) evaluateHost(h *model.Host, by criteria) {
@@ -48,9 +51,14 @@ func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 		Host: h, Cluster: in.by.cluster, Hosts: in.hosts, Results: h.Validations,
 		Timeouts: in.timeouts, AwaitingRetry: in.awaitingRetry, Now: t.Now(),
 	})
+	was := h.Status
 	tr, err := lifecycle.ApplyHost(h, lifecycle.RefreshHost, facts, t)
-	if err == nil && tr.Effect == lifecycle.EffectFailed {
+	switch {
+	case err != nil:
+	case tr.Effect == lifecycle.EffectFailed:
 		progress.Failed(h, facts.ClusterStatus, wire.ExitInterrupted, h.StatusInfo, t)
+	case h.Status == model.HostPreparingFailed && was != h.Status:
+		t.FailSteps(h, checkFailed, h.StatusInfo) // a check that was reported before its step was armed is not waited for
 	}
 }
 
