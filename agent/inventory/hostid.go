@@ -14,28 +14,16 @@ import (
 // ErrNoIdentity says that a machine has no hardware to tell it by.
 var ErrNoIdentity = errors.New("no board serial, no product UUID and no network interface to make a host id of")
 
-// sharedSerials are what makers write when they write no serial number.
-var sharedSerials = []string{
-	"", "unknown", "none", "default string", "not specified", "pca_number.acc", "unspecified",
-	"to be filled by o.e.m.", "system serial number", "0", "0123456789", "123456789", "n/a",
-}
-
-// sharedUUIDs are what firmware gives to more than one machine.
-var sharedUUIDs = []string{
-	"00000000-0000-0000-0000-000000000000", "03000200-0400-0500-0006-000700080009",
-	"ffffffff-ffff-ffff-ffff-ffffffffffff",
-}
-
 // HostID makes the id of a machine, the same at each boot, in the order of
 // docs/reference/agent-protocol.md, "Host id": the board's serial, the product's UUID,
 // the lowest MAC address.
 func HostID(m Machine) (uuid.UUID, error) {
 	serial := m.text("/sys/class/dmi/id/board_serial")
-	if !slices.Contains(sharedSerials, strings.ToLower(serial)) {
+	if !placeholderSerial(serial) {
 		return digest(serial), nil
 	}
 	product := strings.ToLower(m.text("/sys/class/dmi/id/product_uuid"))
-	if id, err := uuid.Parse(product); err == nil && !slices.Contains(sharedUUIDs, product) {
+	if id, err := uuid.Parse(product); err == nil && !placeholderUUID(id) {
 		return id, nil
 	}
 	if mac := lowestMAC(m); mac != nil {

@@ -60,3 +60,58 @@ func merge(a, b tree) tree {
 	}
 	return all
 }
+
+// Serials of real boards: openshift/assisted-installer-agent 8753f3c5, 0171921e, 57baa621, and firmware of other makers.
+func TestBoardSerialsThatManyMachinesShare(t *testing.T) {
+	t.Parallel()
+	first, second := "4c4c4544-0051-3510-8052-b4c04f564432", "4c4c4544-0051-3510-8052-b4c04f564433"
+	id := func(t *testing.T, serial, product string) string {
+		t.Helper()
+		found, err := inventory.HostID(machine(t, tree{
+			"/sys/class/dmi/id/board_serial": serial + "\n", "/sys/class/dmi/id/product_uuid": product + "\n",
+		}, network{}, nil))
+		require.NoError(t, err)
+		return found.String()
+	}
+	for _, serial := range []string{
+		"", "-", "--", ".", "(none)", "None", "none", "N/A", "NA", "Unknown", "UNKNOWN", "Unspecified Base Board Serial Number",
+		"Unspecified System Serial Number", "Not Available", "Not Applicable", "Not Specified", "Not Present", "Base Board Serial Number",
+		"BaseBoard Serial Number", "0", "0000000000", "00000000", "000-000-000", "XXXXXXXX", "xxxxxxxxxx", "FFFFFFFF", "........", "11111111", "0123456789",
+		"123456789", "1234567890", "0123456789ABCDEF", "ABCDEFGH", "To be filled by O.E.M.", "To Be Filled By O.E.M.",
+		"System Serial Number", "Default string", "Default", "Chassis Serial Number", "PCA_number.ACC", "Serial Number", "SerNum",
+		"OEM", "<empty>", "[none]", "NULL", "TBD", "Invalid", "Undefined",
+	} {
+		t.Run("are passed over: "+serial, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, first, id(t, serial, first))
+			require.Equal(t, second, id(t, serial, second))
+		})
+	}
+	for _, serial := range []string{
+		"123-456-789", "CN7016", "..CN129636AB000C..", "PWKSH00MHAM0B9", "8675309", "12345", "ZM1234567890", "/5XR8K33/CNFCP0012300AB/",
+		"VMware-42 1c 5e", "S1", "00000001", "1A", "MB12", "0123456780", "NM174S011111",
+	} {
+		t.Run("are kept: "+serial, func(t *testing.T) {
+			t.Parallel()
+			require.NotEqual(t, first, id(t, serial, first))
+			require.Equal(t, id(t, serial, first), id(t, serial, second))
+		})
+	}
+}
+
+func TestProductUUIDsThatManyMachinesShare(t *testing.T) {
+	t.Parallel()
+	physical := tree{"/sys/class/net/eno1/device/vendor": "x"}
+	links := network{links: []inventory.Link{link("eno1", "52:54:00:aa:bb:01", "device")}}
+	for _, product := range []string{
+		"00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "11111111-1111-1111-1111-111111111111",
+		"03000200-0400-0500-0006-000700080009", "00020003-0004-0005-0006-000700080009", "01234567-89AB-CDEF-0123-456789ABCDEF",
+	} {
+		t.Run(product, func(t *testing.T) {
+			t.Parallel()
+			id, err := inventory.HostID(machine(t, merge(physical, tree{"/sys/class/dmi/id/product_uuid": product}), links, nil))
+			require.NoError(t, err)
+			require.Equal(t, "a0d9e086-ae60-bd63-5910-fed4736ccffa", id.String())
+		})
+	}
+}
