@@ -176,10 +176,22 @@ func TestCollectReadsTheDisks(t *testing.T) {
 	require.Equal(t, wire.DriveTypeRAID, disks["md127"].DriveType)
 	require.True(t, disks["sr0"].IsInstallationMedia)
 	require.Equal(t, []string{
-		"Disk is removable",
 		"Disk appears to be an ISO installation media (has partition with type iso9660)",
 		"Disk appears to be an ISO installation media (has partition with mountpoint suffix iso)",
 	}, disks["sr0"].InstallationEligibility.NotEligibleReasons)
+}
+
+func TestDiskInABayWithHotPlugIsEligible(t *testing.T) {
+	t.Parallel()
+	files := merge(server, tree{"/sys/block/sda/removable": "1\n"})
+	for _, disk := range inventory.Collect(t.Context(), machine(t, files, serverLinks, serverCommands)).Disks {
+		if disk.Name == "sda" {
+			require.True(t, disk.Removable)
+			require.True(t, disk.InstallationEligibility.Eligible, disk.InstallationEligibility.NotEligibleReasons)
+			return
+		}
+	}
+	require.Fail(t, "sda is missing")
 }
 
 // silentNetwork cannot be asked.

@@ -13,7 +13,6 @@ import (
 // Why the machine itself stands against installing on a disk
 // (docs/reference/agent-protocol.md, "Reasons against a disk").
 const (
-	reasonRemovable  = "Disk is removable"
 	reasonController = "Disk has unknown storage controller"
 	reasonVolume     = "Disk is an LVM logical volume"
 	reasonISOType    = "Disk appears to be an ISO installation media (has partition with type iso9660)"
@@ -36,12 +35,10 @@ func (m Machine) evaluate(disk *wire.Disk, found *block.Disk, mounted map[string
 	disk.InstallationEligibility.NotEligibleReasons = reasons
 }
 
-// attached are the reasons that lie in the kind of the disk.
+// attached are the reasons that lie in the kind of the disk. The kernel's removable flag is not one: bays with SATA hot-plug have it
+// (openshift/assisted-installer-agent PR 716).
 func attached(disk *wire.Disk, found *block.Disk) []string {
 	var reasons []string
-	if disk.Removable {
-		reasons = append(reasons, reasonRemovable)
-	}
 	if disk.DriveType == wire.DriveTypeUnknown || plain(found.Name) && found.StorageController == block.StorageControllerUnknown {
 		reasons = append(reasons, reasonController)
 	}

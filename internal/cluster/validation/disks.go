@@ -56,7 +56,7 @@ func SetDiskIDs(inv *wire.Inventory) {
 }
 
 // DefaultInstallationDisk is the eligible disk installed to when the user chose none:
-// bootable ones first, NVMe last, then by drive type, size and address on the bus
+// removable ones last, then bootable ones first, NVMe last, then by drive type, size and address on the bus
 // (docs/reference/validation-rules.md, "Default installation disk"). Nil when none is
 // eligible.
 func DefaultInstallationDisk(inv *wire.Inventory) *wire.Disk {
@@ -75,6 +75,7 @@ func DefaultInstallationDisk(inv *wire.Inventory) *wire.Disk {
 
 func compareDisks(a, b *wire.Disk) int {
 	return cmp.Or(
+		compareBool(a.Removable, b.Removable),
 		compareBool(b.Bootable, a.Bootable), // bootable first
 		compareBool(isNVMe(a), isNVMe(b)),
 		cmp.Compare(string(a.DriveType), string(b.DriveType)),

@@ -122,6 +122,7 @@ func TestEligibilityFollowsTheSpec(t *testing.T) {
 func TestDefaultInstallationDisk(t *testing.T) {
 	t.Parallel()
 	bootable := func(d *wire.Disk) { d.Bootable = true }
+	removable := func(d *wire.Disk) { d.Removable = true }
 	hctl := func(text string) func(*wire.Disk) { return func(d *wire.Disk) { d.Hctl = text } }
 	for _, tt := range []struct {
 		name  string
@@ -138,6 +139,8 @@ func TestDefaultInstallationDisk(t *testing.T) {
 		{"prefers HDD", []wire.Disk{disk("sda", "SSD"), disk("sdb", "HDD", size(900e9))}, "sdb"},
 		{"prefers the smaller one", []wire.Disk{disk("sda", "SSD", size(300e9)), disk("sdb", "SSD")}, "sdb"},
 		{"prefers the lower address", []wire.Disk{disk("sda", "SSD", hctl("1:0:0:0")), disk("sdb", "SSD", hctl("0:0:0:0"))}, "sdb"},
+		{"leaves a removable one", []wire.Disk{disk("sda", "HDD", bootable, removable), disk("sdb", "SSD")}, "sdb"},
+		{"takes a removable one when there is no other", []wire.Disk{disk("sda", "SSD", removable)}, "sda"},
 		{"prefers the first of equals", []wire.Disk{disk("sda", "SSD"), disk("sdb", "SSD")}, "sda"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
