@@ -76,6 +76,22 @@ func discoverySteps() map[string]discoveryStep {
 				"l3_connectivity":[{"average_rtt_ms":2,"remote_ip_address":"2001:db8::11","successful":true}],
 				"mtu_report":[{"mtu_successful":true,"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
 		},
+		"connectivity to a neighbour whose advertisement has no address of its link": {
+			kind: wire.StepTypeConnectivityCheck,
+			args: []string{
+				`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[{"mac":"52:54:00:aa:bb:01","ip_addresses":["2001:db8::11"]}]}]`,
+			},
+			commands: map[string]hostexectest.Answer{
+				"ping": hostexectest.Prints(
+					"3 packets transmitted, 3 received, 0% packet loss, time 2ms\nrtt min/avg/max/mdev = 1/2/3/0 ms\n",
+				),
+			},
+			stations: stations{"2001:db8::11 on eth0 from 2001:db8::10": nil},
+			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
+				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","successful":true}],
+				"l3_connectivity":[{"average_rtt_ms":2,"remote_ip_address":"2001:db8::11","successful":true}],
+				"mtu_report":[{"mtu_successful":true,"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
+		},
 		"free addresses": {
 			kind: wire.StepTypeFreeNetworkAddresses, args: []string{`["192.0.2.8/29"]`},
 			stations: stations{"192.0.2.12 on eth0 from 192.0.2.10": {"52:54:00:00:00:01"}, "192.0.2.13 on eth0 from 192.0.2.10": nil},

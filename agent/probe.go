@@ -34,12 +34,13 @@ func (a *Agent) ping(ctx context.Context, args ...string) echo {
 	return found
 }
 
-// neighbours are the stations on the link of an interface that answer for an address:
-// their MAC addresses in lower case.
-func (a *Agent) neighbours(ctx context.Context, via nic, source, address netip.Addr) []string {
+// neighbours returns the MAC addresses, in lower case, of the stations on the link of an interface that answer for an address,
+// and whether any did: an answer may lack its MAC.
+func (a *Agent) neighbours(ctx context.Context, via nic, source, address netip.Addr) (macs []string, answered bool) {
 	found, err := a.host.Neighbours.Ask(ctx, via.Name, source, []netip.Addr{address})
 	if err != nil {
 		a.log.Warn("neighbour not asked for", "interface", via.Name, "address", address, "error", err)
 	}
-	return found[address]
+	macs, answered = found[address]
+	return macs, answered
 }

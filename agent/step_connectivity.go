@@ -120,9 +120,11 @@ func (p *probes) l3(ctx context.Context, remote netip.Addr, into *remoteReport) 
 	})
 }
 
-// l2 reports every station that answers for the address: a second one is a duplicate.
+// l2 reports every station that answers for the address: a second one is a duplicate. An answer without a MAC address counts
+// for the host: an advertisement may leave it out (RFC 4861, section 4.4).
 func (p *probes) l2(ctx context.Context, via nic, source, remote netip.Addr, macs []string, into *remoteReport) {
-	answers := p.agent.neighbours(ctx, via, source, remote)
+	answers, answered := p.agent.neighbours(ctx, via, source, remote)
+	unnamed := answered && len(answers) == 0
 	if len(answers) == 0 {
 		answers = []string{""}
 	}
@@ -131,7 +133,7 @@ func (p *probes) l2(ctx context.Context, via nic, source, remote netip.Addr, mac
 	for _, mac := range answers {
 		into.l2 = append(into.l2, wire.L2Connectivity{
 			OutgoingNic: via.Name, OutgoingIPAddress: source.String(), RemoteIPAddress: remote.String(),
-			RemoteMac: mac, Successful: slices.Contains(macs, mac),
+			RemoteMac: mac, Successful: unnamed || slices.Contains(macs, mac),
 		})
 	}
 }

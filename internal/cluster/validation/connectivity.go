@@ -13,7 +13,8 @@ import (
 )
 
 // Connectivity computes from the connectivity reports of a cluster's hosts which of
-// them reach each other. Majority has one group for each machine network (layer 2) and
+// them reach each other. Majority has one group for each machine network (layer 2; in an IPv6 network also layer 3, because
+// neighbour discovery often goes unanswered on bonds and VLANs) and
 // one for each address family (layer 3); a group is empty while it would have fewer
 // than three members (two in a control plane of two with fencing), and one of a family while a host has sent no address of
 // it, as in the existing service. L3ConnectedAddresses are the
@@ -152,6 +153,11 @@ func (l *links) readL3(from, to int, entries []wire.L3Connectivity) {
 			continue
 		}
 		l.graphs[len(l.networks)+slices.Index(families, familyOf(a))].reaches(from, to)
+		for n, network := range l.networks {
+			if a.Is6() && network.Contains(a) {
+				l.graphs[n].reaches(from, to)
+			}
+		}
 		by, ok := l.reached[to][a]
 		if !ok {
 			by = newBitset(len(l.hosts))
