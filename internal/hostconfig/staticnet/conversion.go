@@ -128,7 +128,7 @@ func (c *conversion) use(i int, seen map[string]bool) error {
 			return fmt.Errorf("require another interface than %s itself", name)
 		case seen[name]:
 			continue
-		case c.host.mac(name) == "":
+		case !c.host.knows(name):
 			return fmt.Errorf("require %q among the interfaces or in mac_interface_map, found it in neither", name)
 		}
 		seen[name] = true

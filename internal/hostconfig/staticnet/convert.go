@@ -14,7 +14,7 @@ func checkInterface(one iface, h Host) error {
 	switch ethernet := one.Type == "ethernet"; {
 	case !nicName.MatchString(one.Name):
 		return fmt.Errorf("name: require the name of an interface, found %q", one.Name)
-	case ethernet && h.mac(one.Name) == "":
+	case ethernet && !h.knows(one.Name):
 		return fmt.Errorf("name: require %s in mac_interface_map, found no MAC address for it", one.Name)
 	case !ethernet && !kernelName.MatchString(one.Name):
 		return fmt.Errorf("name: require at most 15 letters, digits and . _ @ -, found %q", one.Name)
@@ -126,7 +126,7 @@ func (c *conversion) writeConnection(file keyfile, one iface) {
 	}
 	set("uuid", connectionID(one))
 	set("type", kinds[one.Type].nm)
-	if one.Type != "ethernet" {
+	if one.Type != "ethernet" || c.host.mac(one.Name) == "" {
 		set("interface-name", one.Name)
 	}
 	set("autoconnect", flag(one.up()).text())

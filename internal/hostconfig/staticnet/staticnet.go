@@ -149,6 +149,18 @@ func (h Host) configured(name string) iface {
 	return iface{}
 }
 
+// predictable is the name that the system itself gives to an Ethernet interface (systemd.net-naming-scheme(7)): "en", the kind
+// of place, and numbers of the place.
+var predictable = regexp.MustCompile(`^en[PsvxXbucaipod][0-9A-Za-z_]*[0-9][0-9A-Za-z_]*$`)
+
+// longestName is how many characters the kernel allows in the name of an interface.
+const longestName = 15
+
+// knows reports whether an Ethernet interface is found on the machine: by its address, or by a name that the system gives it.
+func (h Host) knows(name string) bool {
+	return h.mac(name) != "" || len(name) <= longestName && predictable.MatchString(name)
+}
+
 // mac is the address of the interface that the settings call name; empty when they do
 // not tell.
 func (h Host) mac(name string) string {
