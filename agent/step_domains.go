@@ -44,9 +44,7 @@ func (a *Agent) resolve(ctx context.Context, name string) resolution {
 	for _, address := range addresses {
 		addAddress(&entry, address.Unmap())
 	}
-	if len(addresses) > 0 {
-		entry.Cnames = a.canonical(ctx, name)
-	}
+	entry.Cnames = a.canonical(ctx, name) // also of a name without an address: a pool whose members are not up yet
 	return entry
 }
 
