@@ -12,6 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"slipway/internal/hostconfig/manifests/nodeconfig"
 	"slipway/internal/hostconfig/useryaml"
 	"slipway/internal/model"
 )
@@ -36,8 +37,8 @@ func Decode(name, text string) ([]byte, error) {
 	return content, nil
 }
 
-// CheckContent returns an error when the installer cannot read a manifest: every document of a YAML file, the
-// one value of a JSON file, the operations of a patch.
+// CheckContent returns an error when the installer or the machine config controller of the new cluster cannot read a
+// manifest: every document of a YAML file, the one value of a JSON file, the operations of a patch.
 func CheckContent(name string, content []byte) error {
 	if len(content) == 0 || len(content) > MaxContent {
 		return model.Invalidf("content: require 1 to %d bytes, found %d", MaxContent, len(content))
@@ -46,12 +47,26 @@ func CheckContent(name string, content []byte) error {
 	if IsPatch(name) {
 		_, err = ParsePatch(name, content)
 	} else {
-		_, err = Documents(name, content)
+		err = CheckObjects(name, content)
 	}
 	if errors.Is(err, model.ErrInvalid) {
 		return model.Invalidf("content: %s", err)
 	}
 	return err
+}
+
+// CheckObjects returns an error when a document of a file is an object that the machine config controller cannot read.
+func CheckObjects(name string, content []byte) error {
+	documents, err := Documents(name, content)
+	if err != nil {
+		return err
+	}
+	for i, d := range documents {
+		if err := nodeconfig.Check(d); err != nil {
+			return model.Invalidf("the machine config controller cannot read document %d of %s: %s", i+1, name, err)
+		}
+	}
+	return nil
 }
 
 // Documents returns the non-empty documents of a file, in their order. An error is a model.ErrInvalid that
