@@ -31,6 +31,9 @@ func (a *Files) manifests(ctx context.Context, c *model.Cluster, hosts []*model.
 			return nil, fmt.Errorf("read manifest %s/%s: %w", m.Folder, m.FileName, err)
 		}
 	}
+	if err := manifests.CheckTogether(files); err != nil { // also of files that an older version took
+		return nil, err
+	}
 	return files, manifests.CheckPools(hosts, files)
 }
 

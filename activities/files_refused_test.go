@@ -50,3 +50,15 @@ func TestTimeSourcesOfEnvironmentsReachTheInstaller(t *testing.T) {
 	require.NoError(t, p.generate())
 	require.Contains(t, string(p.file("install-config.yaml")), "additionalNTPServers:\n    - ntp.example.com\n")
 }
+
+func TestAManifestThatNodesCannotBeConfiguredFromEndsThePreparation(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, func(*model.Cluster) {}, model.RoleMaster, model.RoleMaster, model.RoleMaster)
+	// A version of before took it.
+	p.addManifest("openshift", "a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {port: 80}\n")
+	err := p.generate()
+	require.ErrorContains(t, err, "the machine config controller cannot read document 1 of a.yaml: ConfigMap: json: cannot unmarshal number")
+	var failure *temporal.ApplicationError
+	require.ErrorAs(t, err, &failure)
+	require.True(t, failure.NonRetryable())
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
@@ -107,12 +108,44 @@ func (s *server) removeManifest(ctx context.Context, m model.Manifest) error {
 	return s.manifestsChanged(ctx, m.ClusterID)
 }
 
-// manifestsChanged has the cluster evaluated again: some networks need manifests.
+// manifestsChanged has the cluster evaluated again: some networks need manifests, and objects may not be readable together.
 func (s *server) manifestsChanged(ctx context.Context, id uuid.UUID) error {
-	return s.Store.Write(ctx, func(tx *store.Tx) error {
+	fault, err := s.manifestFault(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = s.Store.UpdateCluster(ctx, id, func(c *model.Cluster, tx *store.Tx) error {
+		c.ManifestFault = fault
 		tx.RefreshCluster(id)
 		return nil
 	})
+	return err
+}
+
+// manifestFault returns why the machine config controller could not read the manifests of users together, empty if it can.
+func (s *server) manifestFault(ctx context.Context, id uuid.UUID) (string, error) {
+	list, err := s.Store.Manifests(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	files := map[string][]byte{}
+	for _, m := range list {
+		if m.Source != store.SourceUser {
+			continue
+		}
+		content, err := s.Blob.GetRef(ctx, m.Blob)
+		if errors.Is(err, model.ErrNotFound) {
+			continue // removed meanwhile: that request looks again
+		}
+		if err != nil {
+			return "", err
+		}
+		files[m.Folder+"/"+m.FileName] = content
+	}
+	if err := manifests.CheckTogether(files); err != nil {
+		return err.Error(), nil
+	}
+	return "", nil
 }
 
 func manifestToWire(m model.Manifest) wire.Manifest {

@@ -90,7 +90,8 @@ type Cluster struct {
 	Validations               []ValidationResult `json:"validations,omitempty"`
 	Connectivity              ConnectivityGroups `json:"connectivity"`
 	HostNetworks              []HostNetwork      `json:"host_networks,omitempty"`
-	Uses                      Uses               `json:"uses,omitzero"` // counted when the cluster is evaluated
+	Uses                      Uses               `json:"uses,omitzero"`            // counted when the cluster is evaluated
+	ManifestFault             string             `json:"manifest_fault,omitempty"` // why the user's manifests cannot be read together
 	LastPreparation           Preparation        `json:"last_preparation"`
 	InstallStartedAt          time.Time          `json:"install_started_at"`
 	InstallCompletedAt        time.Time          `json:"install_completed_at"`

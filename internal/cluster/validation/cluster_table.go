@@ -35,7 +35,7 @@ var clusterTable = []ClusterRule{
 	},
 	{
 		ID: wire.ClusterValidationIDCustomManifestsRequirementsSatisfied, Category: CategoryNetwork, check: customManifests,
-		Why: "a network plug-in that is not shipped comes as manifests",
+		Why: "a network plug-in that is not shipped comes as manifests, and nodes get no configuration from unreadable ones",
 	},
 	{
 		ID: wire.ClusterValidationIDDNSDomainDefined, Category: CategoryNetwork, check: domainDefined,

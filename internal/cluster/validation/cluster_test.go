@@ -284,6 +284,15 @@ var clusterNetworkCases = []clusterCase{
 		ok,
 		"",
 	},
+	{
+		"fails with manifests that the nodes cannot be configured from",
+		"custom-manifests-requirements-satisfied",
+		func(w *clusterWorld) {
+			w.f.CustomManifests, w.c.ManifestFault = true, "document 1 of a.yaml: MachineConfig: kernelType=rt is invalid"
+		},
+		fails,
+		"kernelType=rt is invalid",
+	},
 }
 
 var vipCases = []clusterCase{

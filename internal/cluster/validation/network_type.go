@@ -61,5 +61,8 @@ func customManifests(c *clusterCase) verdict {
 	if thirdParty(c.Cluster.NetworkType) && !c.CustomManifests {
 		return failure("Require the manifests of the network type %s, found none", c.Cluster.NetworkType)
 	}
+	if c.Cluster.ManifestFault != "" {
+		return failure("Require manifests that configure the nodes: %s", c.Cluster.ManifestFault)
+	}
 	return success("No manifests are missing")
 }

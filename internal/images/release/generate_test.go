@@ -248,6 +248,10 @@ func TestGenerateRefusesManifestsByName(t *testing.T) {
 			"openshift/cluster-dns-02-config.yml.patch", "[{op: replace, path: /a/b, value: 1}]",
 			"apply patch cluster-dns-02-config.yml.patch",
 		},
+		"a patch that makes a file of the installer unreadable to the nodes": {
+			"manifests/cluster-dns-02-config.yml.patch", "[{op: add, path: /metadata/labels, value: {a: 1}}]",
+			"cannot read document 1 of cluster-dns-02-config.yml: DNS: json: cannot unmarshal number",
+		},
 		"a patch that copies much": {
 			"manifests/x.yaml.patch", "[" + repeat("{op: copy, from: /a, path: /b}", 9) + "]", "at most 8 copy operations",
 		},

@@ -47,6 +47,9 @@ func (g *generation) apply(p patch) error {
 		if err != nil {
 			return model.Invalidf("apply patch %s: %s", p.Name, err)
 		}
+		if err := manifests.CheckObjects(p.Target, changed); err != nil {
+			return model.Invalidf("apply patch %s: %s", p.Name, err)
+		}
 		if err := g.assets.write(file, changed); err != nil {
 			return fmt.Errorf("apply patch %s: %w", p.Name, err)
 		}

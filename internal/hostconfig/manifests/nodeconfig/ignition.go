@@ -44,13 +44,19 @@ func checkIgnition(raw []byte) error {
 	return nil
 }
 
-// entries appends a report to an error, in one line.
+// maxEntries bounds what an error repeats of a report.
+const maxEntries = 5
+
+// entries appends the first entries of a report to an error, in one line.
 func entries(report string) string {
-	text := strings.Join(strings.FieldsFunc(report, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	if text == "" {
+	lines := strings.FieldsFunc(report, func(r rune) bool { return r == '\n' || r == '\r' })
+	if len(lines) == 0 {
 		return ""
 	}
-	return ": " + text
+	if len(lines) > maxEntries {
+		lines = append(lines[:maxEntries], "...")
+	}
+	return ": " + strings.Join(lines, "; ")
 }
 
 // versionOf returns the version that a config names, empty if it names none.

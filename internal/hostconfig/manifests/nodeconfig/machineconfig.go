@@ -53,11 +53,22 @@ func checkMachineConfig(object []byte) error {
 	if len(unknown) > 0 {
 		return fmt.Errorf("invalid extensions found: %v (known are %s)", unknown, quoted(extensions))
 	}
-	if c.Spec.KernelType != "" && c.Spec.KernelType != "default" && slices.Contains(c.Spec.Extensions, "kernel-devel") {
-		return fmt.Errorf("installing kernel-devel extension is not supported with kernelType: %s", c.Spec.KernelType)
+	if err := checkKernelDevel(c.Spec); err != nil {
+		return err
 	}
 	if raw := c.Spec.Config.Raw; raw != nil && string(raw) != "null" {
 		return checkIgnition(raw)
+	}
+	return nil
+}
+
+// special reports whether a kernel is another than the default one.
+func special(kernelType string) bool { return kernelType != "" && kernelType != "default" }
+
+// checkKernelDevel refuses the sources of the default kernel beside another one.
+func checkKernelDevel(s MachineConfigSpec) error {
+	if special(s.KernelType) && slices.Contains(s.Extensions, "kernel-devel") {
+		return fmt.Errorf("installing kernel-devel extension is not supported with kernelType: %s", s.KernelType)
 	}
 	return nil
 }
