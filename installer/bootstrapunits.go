@@ -82,20 +82,21 @@ func (i *Installer) journalTail(ctx context.Context, unit string) string {
 	return hostexec.LastLines(text, journalSize)
 }
 
-// unitWatch reports bootstrap units that failed for good.
+// unitWatch reports bootstrap units, and containers of the control plane, that failed for good.
 type unitWatch struct {
 	*Installer
-	units []string
+	units   []string
+	configs *configWatch
 	// before are the units that were failed at the last look.
 	before []string
 }
 
 func (i *Installer) watchUnits(units ...string) *unitWatch {
-	return &unitWatch{Installer: i, units: units}
+	return &unitWatch{Installer: i, units: units, configs: i.watchConfigs()}
 }
 
 // check returns an error when a unit is failed at two looks in a row: one that is being started again may be seen
-// failed once.
+// failed once. It also returns an error when the containers that configure the other hosts cannot run.
 func (w *unitWatch) check(ctx context.Context) error {
 	var failed []string
 	for _, s := range w.unitStates(ctx, w.units...) {
@@ -108,7 +109,7 @@ func (w *unitWatch) check(ctx context.Context) error {
 	})
 	w.before = failed
 	if len(again) == 0 {
-		return nil
+		return w.configs.check()
 	}
 	return w.failedUnit(ctx, again...)
 }
