@@ -115,7 +115,7 @@ func (s *server) minimalInitrd(e *model.InfraEnv) ([]byte, error) {
 	if err != nil {
 		return nil, staleNetwork(e, err)
 	}
-	return staticnet.MinimalInitrd(hosts, e.Proxy, s.networkMethod(e))
+	return staticnet.MinimalInitrd(hosts, e.Proxy, s.networkMethod(e), e.DiscoveryDelay)
 }
 
 func (s *server) staticNetworkFiles(e *model.InfraEnv) ([]staticnet.File, error) {

@@ -2,6 +2,7 @@ package ignition
 
 import (
 	"slices"
+	"time"
 
 	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/hostconfig/staticnet"
@@ -11,8 +12,13 @@ import (
 // their initramfs, before an Ignition config is read.
 func (d *discovery) hasStaticNetwork() bool { return len(d.StaticNetwork) > 0 }
 
-// NetworkScriptPath returns the path of the script that copies the settings to NetworkManager, for templates.
-func (d *discovery) NetworkScriptPath() string { return staticnet.ScriptPath }
+// NetworkCommand returns the command that copies the settings to NetworkManager, for templates.
+func (d *discovery) NetworkCommand() string {
+	if d.DelaySeconds == 0 {
+		return staticnet.ScriptPath
+	}
+	return staticnet.Command(staticnet.Connections, time.Duration(d.DelaySeconds)*time.Second)
+}
 
 // addFiles adds the settings of all hosts to a config, with the script that applies them. There may be
 // thousands, and both Butane and a merge would take a second for them. No other part uses these paths.

@@ -4,7 +4,9 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Folder is where a booted machine finds the settings of all hosts, one folder each
@@ -13,6 +15,24 @@ const Folder = "/etc/assisted/network"
 
 // ScriptPath is where a booted machine finds Script.
 const ScriptPath = "/usr/local/bin/pre-network-manager-config.sh"
+
+// Folders of connections that NetworkManager reads.
+const (
+	Connections          = "/etc/NetworkManager/system-connections" // of a system
+	initramfsConnections = "/run/NetworkManager/system-connections"
+)
+
+// patience is how long Script waits for interfaces when nothing else is said.
+const patience = 15 * time.Second
+
+// Command returns the command that runs Script. It waits for interfaces by delay longer than the script does by itself.
+func Command(connections string, delay time.Duration) string {
+	words := []string{ScriptPath, Folder, connections}
+	if delay > 0 {
+		words = append(words, "/sys/class/net", strconv.FormatInt(int64((patience+delay)/time.Second), 10))
+	}
+	return strings.Join(words, " ")
+}
 
 // keyfilesScriptPath is where Script(MethodNMState) finds Script(MethodKeyfiles), for a
 // system without nmstatectl.

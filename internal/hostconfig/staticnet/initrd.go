@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cavaliergopher/cpio"
 
@@ -23,7 +24,7 @@ const (
 )
 
 //go:embed initramfs.service
-var unit []byte
+var unit string
 
 // rootfsProxyPath makes the service that fetches the rest of a minimal image use a proxy.
 const rootfsProxyPath = "/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf"
@@ -32,11 +33,11 @@ const rootfsProxyPath = "/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-
 // (docs/reference/images.md, "Room for static networks").
 const maxInitrd = 1 << 20
 
-// MinimalInitrd returns what an image needs before it can fetch its root file system: network settings and a
-// proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is needed, and a model.ErrConflict when the
-// archive exceeds the room in an image.
-func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method) ([]byte, error) {
-	files, err := initramfsFiles(hosts, how)
+// MinimalInitrd returns what an image needs before it can fetch its root file system: network settings, which wait longer by
+// delay for interfaces, and a proxy, as a gzip'ed cpio archive (newc). It is nil when nothing is needed, and a model.ErrConflict
+// when the archive exceeds the room in an image.
+func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method, delay time.Duration) ([]byte, error) {
+	files, err := initramfsFiles(hosts, how, delay)
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +66,14 @@ func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method) ([]byte, error) 
 }
 
 // initramfsFiles are the settings with the script that applies them.
-func initramfsFiles(hosts []Host, how Method) ([]File, error) {
+func initramfsFiles(hosts []Host, how Method, delay time.Duration) ([]File, error) {
 	files, err := Files(hosts, how)
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
 	files = append(files, Scripts(how)...)
-	return append(files, File{unitPath, 0o644, unit}, File{unitWants, symlink, []byte(unitPath)}), nil
+	service := strings.ReplaceAll(unit, "{command}", "/bin/sh "+Command(initramfsConnections, delay))
+	return append(files, File{unitPath, 0o644, []byte(service)}, File{unitWants, symlink, []byte(unitPath)}), nil
 }
 
 // symlink is the mode of a link to its content.

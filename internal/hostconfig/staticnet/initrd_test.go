@@ -54,6 +54,7 @@ func TestInitrdBringsSettingsAndProxy(t *testing.T) {
 		hosts,
 		model.Proxy{HTTP: "http://ann:100%25@proxy.example:3128", NoProxy: "example.com"},
 		staticnet.MethodKeyfiles,
+		0,
 	)
 	require.NoError(t, err)
 	files := unpack(t, archive)
@@ -79,7 +80,7 @@ func TestInitrdBringsSettingsAndProxy(t *testing.T) {
 
 func TestInitrdBringsNMStateToHostsThatApplyIt(t *testing.T) {
 	t.Parallel()
-	archive, err := staticnet.MinimalInitrd(parse(t, example(t, "a-VLAN-on-a-bond")), model.Proxy{}, staticnet.MethodNMState)
+	archive, err := staticnet.MinimalInitrd(parse(t, example(t, "a-VLAN-on-a-bond")), model.Proxy{}, staticnet.MethodNMState, 0)
 	require.NoError(t, err)
 	files := unpack(t, archive)
 	require.Contains(t, files["/etc/assisted/network/host0/network.yml"], "<52:54:00:aa:bb:01>")
@@ -89,7 +90,7 @@ func TestInitrdBringsNMStateToHostsThatApplyIt(t *testing.T) {
 
 func TestInitrdIsMissingWhenNothingIsNeeded(t *testing.T) {
 	t.Parallel()
-	archive, err := staticnet.MinimalInitrd(nil, model.Proxy{}, staticnet.MethodKeyfiles)
+	archive, err := staticnet.MinimalInitrd(nil, model.Proxy{}, staticnet.MethodKeyfiles, 0)
 	require.NoError(t, err)
 	require.Nil(t, archive)
 }
@@ -98,7 +99,7 @@ func TestInitrdThatNoImageHasRoomForIsRefused(t *testing.T) {
 	t.Parallel()
 	noise := make([]byte, 3<<19)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	_, err := staticnet.MinimalInitrd(nil, model.Proxy{NoProxy: hex.EncodeToString(noise)}, staticnet.MethodKeyfiles)
+	_, err := staticnet.MinimalInitrd(nil, model.Proxy{NoProxy: hex.EncodeToString(noise)}, staticnet.MethodKeyfiles, 0)
 	require.ErrorIs(t, err, model.ErrConflict)
 	require.ErrorContains(t, err, "require at most 1048576 bytes packed")
 }

@@ -143,7 +143,7 @@ func TestInitramfsWithoutNmstatectlTakesConnections(t *testing.T) {
 	t.Parallel()
 	eachShell(t, func(t *testing.T, shell string) {
 		m := newMachine(t, staticnet.MethodNMState, crossed, namesInValues)
-		archive, err := staticnet.MinimalInitrd(parse(t, namesInValues), model.Proxy{}, staticnet.MethodNMState)
+		archive, err := staticnet.MinimalInitrd(parse(t, namesInValues), model.Proxy{}, staticnet.MethodNMState, 0)
 		require.NoError(t, err)
 		for path, content := range unpack(t, archive) {
 			m.write(filepath.Join(m.root, "initramfs", path), content, 0o600)
