@@ -9,6 +9,7 @@ import (
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/installation"
@@ -47,6 +48,9 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 			return model.Conflictf("host %s cannot be bound: require a host without a cluster, found cluster %s", hostName(h), h.ClusterID)
 		}
 		if err := checkHostArchitecture(h, c); err != nil {
+			return err
+		}
+		if err := checkHostRole(h.Role, c); err != nil {
 			return err
 		}
 		if err := move(r, h, lifecycle.BindHost, tx); err != nil {
@@ -103,6 +107,17 @@ func (s *server) requireLateBinding(ctx context.Context, infraEnvID uuid.UUID) e
 		)
 	}
 	return err
+}
+
+// checkHostRole refuses the role of an arbiter where the installer would. An unbound host may have it.
+func checkHostRole(role model.Role, c *model.Cluster) error {
+	if role != model.RoleArbiter || c == nil {
+		return nil
+	}
+	if err := openshift.CheckArbiter(c); err != nil {
+		return model.Invalidf("host_role: %s", err)
+	}
+	return nil
 }
 
 // checkHostArchitecture holds the processor of a host against its cluster's.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,7 +23,26 @@ func (s *server) V2UpdateHost(w http.ResponseWriter, r *http.Request, infraEnvID
 	if err := read(r, &params); err != nil {
 		return err
 	}
+	if err := s.checkNewRole(r.Context(), infraEnvID, hostID, params.HostRole); err != nil {
+		return err
+	}
 	return s.changeHost(created, w, r, infraEnvID, hostID, func(h *model.Host, _ *store.Tx) error { return applyHost(h, params) })
+}
+
+// checkNewRole refuses a role that hosts of the cluster cannot have.
+func (s *server) checkNewRole(ctx context.Context, infraEnvID, hostID uuid.UUID, role *wire.HostUpdateParamsHostRole) error {
+	if role == nil || model.Role(*role) != model.RoleArbiter {
+		return nil
+	}
+	h, err := s.Store.Host(ctx, infraEnvID, hostID)
+	if err != nil || h.ClusterID == nil {
+		return err
+	}
+	c, err := s.Store.Cluster(ctx, *h.ClusterID)
+	if err != nil {
+		return err
+	}
+	return checkHostRole(model.RoleArbiter, c)
 }
 
 // changeHost runs fn on a host whose status allows changes, has it evaluated again and

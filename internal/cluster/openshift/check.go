@@ -37,6 +37,22 @@ func Check(c *model.Cluster, features []FeatureID) error {
 	}, features)
 }
 
+// CheckArbiter returns an error where a cluster cannot have arbiters: by its version, its platform, or as it is a single node. A
+// cluster that hosts are added to has whatever it has.
+func CheckArbiter(c *model.Cluster) error {
+	if c.DayTwo() {
+		return nil
+	}
+	if c.SingleNode() {
+		return model.Invalidf("an arbiter requires a control plane of more than one node, found a single node")
+	}
+	features := []FeatureID{FeatureTNA}
+	if c.Platform.Type == none {
+		features = append(features, FeatureNonePlatform)
+	}
+	return Check(c, features)
+}
+
 // CheckIn is Check in any setting, such as that of an InfraEnv without a cluster.
 func CheckIn(s Setting, features []FeatureID) error {
 	in, err := s.read()

@@ -3,6 +3,7 @@ package validation
 import (
 	"time"
 
+	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
 
@@ -90,6 +91,11 @@ func (c *clusterCase) canBeMaster(h *model.Host) bool {
 
 func mastersCount(c *clusterCase) verdict {
 	n, required := c.roles(), c.Cluster.ControlPlaneCount
+	if n.arbiters > 0 {
+		if err := openshift.CheckArbiter(c.Cluster); err != nil {
+			return failure("Require other roles for %d arbiters: %s", n.arbiters, err)
+		}
+	}
 	switch {
 	case c.Cluster.DayTwo():
 		return success("The cluster has a control plane already")

@@ -33,6 +33,7 @@ func noNetwork(w *clusterWorld)     { w.c.MachineNetworks = nil }
 func externalLB(w *clusterWorld)    { w.c.LoadBalancer = "user-managed" }
 func vip(text string) []model.VIP   { return []model.VIP{{IP: netip.MustParseAddr(text)}} }
 func unverified(w *clusterWorld)    { w.c.APIVIPs = vip("192.168.8.5") }
+
 func dualStack(w *clusterWorld) {
 	w.c.ClusterNetworks, w.c.ServiceNetworks = openshift.DefaultClusterNetworks(true), openshift.DefaultServiceNetworks(true)
 	w.c.MachineNetworks = prefixes("192.168.8.0/21", "fd00:1::/64")
@@ -122,6 +123,23 @@ var clusterHostCases = []clusterCase{
 		func(w *clusterWorld) { w.c.ControlPlaneCount = 2; w.hosts[0].Role = model.RoleArbiter },
 		ok,
 		"",
+	},
+	{
+		"fails with an arbiter on a platform that has none",
+		"sufficient-masters-count",
+		func(w *clusterWorld) {
+			w.c.ControlPlaneCount, w.c.Platform.Type = 2, "vsphere"
+			w.hosts[0].Role = model.RoleArbiter
+		},
+		fails,
+		"Require other roles for 1 arbiters",
+	},
+	{
+		"fails with an arbiter in a version that has none",
+		"sufficient-masters-count",
+		func(w *clusterWorld) { w.c.OpenShiftVersion = "4.18.9"; w.hosts[3].Role = model.RoleArbiter },
+		fails,
+		"4.18",
 	},
 	{"passes with equal clocks", "ntp-server-configured", nil, ok, ""},
 	{

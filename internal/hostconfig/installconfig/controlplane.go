@@ -31,17 +31,13 @@ func (b *builder) setControlPlane(cfg *InstallConfig) {
 	}
 }
 
-// checkArbiter refuses an arbiter where the installer would. A definition is refused earlier; a host may have got the
-// role since.
+// checkArbiter refuses an arbiter where the installer would. The role is refused earlier; a
+// cluster may have got another platform since.
 func (b *builder) checkArbiter() error {
 	if b.count(model.RoleArbiter) == 0 {
 		return nil
 	}
-	features := []openshift.FeatureID{openshift.FeatureTNA}
-	if b.cluster.Platform.Type == "none" {
-		features = append(features, openshift.FeatureNonePlatform)
-	}
-	if err := openshift.Check(b.cluster, features); err != nil {
+	if err := openshift.CheckArbiter(b.cluster); err != nil {
 		return model.Unprocessablef("%s", err)
 	}
 	return nil
