@@ -34,6 +34,15 @@ func externalLB(w *clusterWorld)    { w.c.LoadBalancer = "user-managed" }
 func vip(text string) []model.VIP   { return []model.VIP{{IP: netip.MustParseAddr(text)}} }
 func unverified(w *clusterWorld)    { w.c.APIVIPs = vip("192.168.8.5") }
 
+// singleVIP gives a cluster one verified address of each kind, which begin with prefix.
+func singleVIP(prefix string, networks ...string) func(*clusterWorld) {
+	return func(w *clusterWorld) {
+		w.c.MachineNetworks = prefixes(networks...)
+		w.c.APIVIPs = []model.VIP{{IP: netip.MustParseAddr(prefix + "100"), Verification: "succeeded"}}
+		w.c.IngressVIPs = []model.VIP{{IP: netip.MustParseAddr(prefix + "101"), Verification: "succeeded"}}
+	}
+}
+
 func dualStack(w *clusterWorld) {
 	w.c.ClusterNetworks, w.c.ServiceNetworks = openshift.DefaultClusterNetworks(true), openshift.DefaultServiceNetworks(true)
 	w.c.MachineNetworks = prefixes("192.168.8.0/21", "fd00:1::/64")
@@ -348,6 +357,39 @@ var vipCases = []clusterCase{
 	},
 	{"may be in use with an external load balancer", "api-vips-valid", func(w *clusterWorld) { unverified(w); externalLB(w) }, ok, ""},
 	{"waits for the machine network", "api-vips-valid", noNetwork, waits, ""},
+	{
+		"fails with a single IPv6 address where IPv4 is first",
+		"api-vips-valid",
+		singleVIP("2001:db8::", "192.168.8.0/21", "2001:db8::/64"),
+		fails,
+		"in the family of the first machine network 192.168.8.0/21, found 2001:db8::100",
+	},
+	{
+		"fails with a single IPv4 address where IPv6 is first",
+		"ingress-vips-valid",
+		singleVIP("192.168.8.", "2001:db8::/64", "192.168.8.0/21"),
+		fails,
+		"in the family of the first machine network 2001:db8::/64, found 192.168.8.101",
+	},
+	{
+		"fails so with a load balancer of the user",
+		"ingress-vips-valid",
+		func(w *clusterWorld) { singleVIP("192.168.8.", "2001:db8::/64", "192.168.8.0/21")(w); externalLB(w) },
+		fails,
+		"in the family of the first machine network",
+	},
+	{
+		"passes with a single IPv6 address where IPv6 is first", "api-vips-valid",
+		singleVIP("2001:db8::", "2001:db8::/64", "192.168.8.0/21"), ok, "",
+	},
+	{
+		"passes with a single IPv4 address where IPv4 is first", "ingress-vips-valid",
+		singleVIP("192.168.8.", "192.168.8.0/21", "2001:db8::/64"), ok, "",
+	},
+	{
+		"passes with two networks of one family", "api-vips-valid",
+		singleVIP("192.168.8.", "192.0.2.0/24", "192.168.8.0/21"), ok, "",
+	},
 	{"waits for hosts", "api-vips-valid", noHosts, waits, ""},
 	{"waits for the address", "api-vips-valid", func(w *clusterWorld) { w.c.APIVIPs = nil }, waits, ""},
 	{"passes when verified", "ingress-vips-valid", nil, ok, ""},

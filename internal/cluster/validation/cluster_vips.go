@@ -47,6 +47,9 @@ func (c *clusterCase) vipsValid(name string, vips []model.VIP) verdict {
 		return pending("The %s virtual address is not set yet", name)
 	case len(c.Cluster.MachineNetworks) == 0:
 		return pending("The machine network is not set yet")
+	case c.otherFamily(vips):
+		return failure("Require the only %s virtual address of a dual-stack cluster in the family of the first machine network %s, found %s",
+			name, c.Cluster.MachineNetworks[0], vips[0].IP)
 	}
 	for _, vip := range vips {
 		if v := c.vipValid(name, vip); v.status != model.ValidationSuccess {
@@ -54,6 +57,19 @@ func (c *clusterCase) vipsValid(name string, vips []model.VIP) verdict {
 		}
 	}
 	return success("The %s virtual address is free and in the machine network", name)
+}
+
+// otherFamily reports whether a single virtual address is not of the family that nodes prefer, which the installer requires of
+// dual-stack clusters.
+func (c *clusterCase) otherFamily(vips []model.VIP) bool {
+	networks := c.Cluster.MachineNetworks
+	is4 := func(n netip.Prefix) bool { return n.Addr().Is4() }
+	dual := slices.ContainsFunc(networks, is4) && !allOf(networks, is4)
+	return len(vips) == 1 && dual && vips[0].IP.Is4() != is4(networks[0])
+}
+
+func allOf(networks []netip.Prefix, is func(netip.Prefix) bool) bool {
+	return !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return !is(n) })
 }
 
 func (c *clusterCase) vipValid(name string, vip model.VIP) verdict {
