@@ -4,11 +4,15 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 )
 
-// machineConfigPort is the port of an existing cluster's machine config server for hosts that are not nodes
-// yet.
-const machineConfigPort = 22624
+// Ports of an existing cluster's machine config server: for hosts that know an authority that signed its certificate, and for
+// others. What it gives holds credentials.
+const (
+	machineConfigPort      = 22623
+	plainMachineConfigPort = 22624
+)
 
 // MachineConfigPool returns the pool of a host's configuration: the user's choice, else that of its role.
 func (h *Host) MachineConfigPool() string {
@@ -22,9 +26,9 @@ func (h *Host) MachineConfigPool() string {
 }
 
 // NodeConfigURL returns the address from which a host that joins the cluster gets its configuration: the
-// ignition endpoint set by the user, or the cluster's machine config server. An endpoint that is not a URL is
-// returned unchanged.
-func (c *Cluster) NodeConfigURL(h *Host) string {
+// ignition endpoint set by the user, or the cluster's machine config server. Where an authority is known that signed its
+// certificate that is its TLS port, by the name in the certificate (api-int). An endpoint that is not a URL is returned unchanged.
+func (c *Cluster) NodeConfigURL(h *Host, authorityKnown bool) string {
 	pool := h.MachineConfigPool()
 	if endpoint := c.IgnitionEndpoint.URL; endpoint != "" {
 		u, err := url.Parse(endpoint)
@@ -41,5 +45,12 @@ func (c *Cluster) NodeConfigURL(h *Host) string {
 	default:
 		host = "api." + c.Name + "." + c.BaseDNSDomain
 	}
-	return "http://" + net.JoinHostPort(host, strconv.Itoa(machineConfigPort)) + "/config/" + url.PathEscape(pool)
+	scheme, port := "http://", plainMachineConfigPort
+	if authorityKnown {
+		scheme, port = "https://", machineConfigPort
+		if domain, found := strings.CutPrefix(host, "api."); found {
+			host = "api-int." + domain
+		}
+	}
+	return scheme + net.JoinHostPort(host, strconv.Itoa(port)) + "/config/" + url.PathEscape(pool)
 }

@@ -2,6 +2,7 @@ package duesteps
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"maps"
 	"net"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/validation"
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/wire"
 )
 
@@ -17,8 +19,10 @@ func apiVIPArgs(in *ArgsInput) ([]string, error) {
 	if in.Cluster == nil {
 		return nil, ErrSkip
 	}
+	authorities := document.Authorities(in.Cluster, in.Host)
 	request := wire.APIVipConnectivityRequest{
-		URL: in.Cluster.NodeConfigURL(in.Host), CaCertificate: in.Cluster.IgnitionEndpoint.CACertificate,
+		URL:                   in.Cluster.NodeConfigURL(in.Host, len(authorities) > 0),
+		CaCertificate:         base64.StdEncoding.EncodeToString(authorities),
 		IgnitionEndpointToken: in.Host.IgnitionEndpointToken.Reveal(),
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Host.IgnitionEndpointHeaders)) {

@@ -52,7 +52,8 @@ type (
 // overrides on top. The config holds the token of the endpoint: treat it as a secret. An invalid certificate
 // authority or override is a model.ErrInvalid.
 func DayTwo(c *model.Cluster, h *model.Host) ([]byte, error) {
-	source := pointerSource{Source: c.NodeConfigURL(h), Headers: endpointHeaders(h)}
+	known := len(document.Authorities(c, h)) > 0
+	source := pointerSource{Source: c.NodeConfigURL(h, known), Headers: endpointHeaders(h)}
 	config := pointer{Ignition: pointerIgnition{Version: dayTwoVersion, Config: pointerConfig{Merge: []pointerSource{source}}}}
 	if ca := c.IgnitionEndpoint.CACertificate; ca != "" {
 		if _, err := base64.StdEncoding.DecodeString(ca); err != nil {
