@@ -33,7 +33,9 @@ type Discovery interface {
 
 // Progress shows stages of hosts.
 type Progress interface {
-	Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
+	WorkflowStage(
+		ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, fence func(*model.Cluster, *model.Host) error,
+	) error
 }
 
 // ReviewInstallation evaluates the rules and returns the status of the cluster. It fails with FailureSuperseded when the

@@ -50,6 +50,9 @@ func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (Stag
 	var verdict StageVerdict
 	err := installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		verdict = StageVerdict{}
+		if err := (InstallRequest{Attempt: r.Attempt}).sameAttempt(c); err != nil {
+			return err
+		}
 		if c.Progress.FinalizingStage != r.Stage {
 			return nil // it was left in this moment
 		}

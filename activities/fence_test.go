@@ -8,8 +8,10 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"slipway/activities"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/progress"
 )
 
 func requireSuperseded(t *testing.T, err error) {
@@ -127,6 +129,42 @@ func TestWorkflowOfAnEarlierInstallationChangesNothing(t *testing.T) {
 	h, err := x.store.Host(t.Context(), x.ref.InfraEnvID, x.ref.HostID)
 	require.NoError(t, err)
 	require.Equal(t, model.HostInstalling, h.Status)
+}
+
+// A stage that no component reports is a write of the workflow alone, as a step is.
+func TestStagesOfAnEarlierInstallationAreNotShown(t *testing.T) {
+	t.Parallel()
+	x := newScene(t)
+	x.stand(t, model.HostInstalling, "")
+	hosts := &activities.Hosts{Store: x.store, Progress: progress.Service{Store: x.store, Timeouts: lifecycle.DefaultTimeouts()}}
+	show := func(stage model.Stage) error {
+		return hosts.ShowStage(t.Context(), activities.StageRequest{HostRef: x.ref, Stage: stage})
+	}
+	x.ref.ClusterAttempt = 2
+	err := show(model.StageInstalling)
+	requireSuperseded(t, err)
+	require.ErrorContains(t, err, "installation 2 of cluster prod is over")
+
+	x.ref.ClusterAttempt = 3
+	require.NoError(t, show(model.StageInstalling))
+	h, err := x.store.Host(t.Context(), x.ref.InfraEnvID, x.ref.HostID)
+	require.NoError(t, err)
+	require.Equal(t, model.StageInstalling, h.Stage)
+
+	x.stand(t, model.HostInstalled, model.StageDone)
+	err = show(model.StageInstalling)
+	requireSuperseded(t, err)
+	require.ErrorContains(t, err, "there is nothing to install")
+}
+
+// A time-out that an earlier installation has measured says nothing about the present one.
+func TestTimeOutOfAnEarlierInstallationIsNotJudged(t *testing.T) {
+	t.Parallel()
+	x := newScene(t)
+	x.stand(t, model.HostInstalling, "")
+	clusters := &activities.Clusters{Store: x.store}
+	_, err := clusters.JudgeFinalizing(t.Context(), activities.FinalizingClock{ClusterID: x.ref.ClusterID, Attempt: 2})
+	requireSuperseded(t, err)
 }
 
 func TestStepsOfAnEarlierAttemptOfAHostAloneAreRefused(t *testing.T) {

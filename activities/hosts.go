@@ -121,9 +121,18 @@ func (a *Hosts) RetryHost(ctx context.Context, r RetryRequest) error {
 	})
 }
 
-// ShowStage shows a stage that has no step of its own.
+// ShowStage shows a stage that has no step of its own. It fails with FailureSuperseded when the attempt is over, or the host is
+// installed.
 func (a *Hosts) ShowStage(ctx context.Context, r StageRequest) error {
-	return nonRetryable(a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""))
+	return nonRetryable(a.Progress.WorkflowStage(ctx, r.InfraEnvID, r.HostID, r.Stage, func(c *model.Cluster, h *model.Host) error {
+		if err := r.sameInstallation(c, h); err != nil {
+			return err
+		}
+		if lifecycle.InstalledHosts.Has(h.Status) && h.Stage != r.Stage {
+			return superseded("host %s is %s: there is nothing to install", h.Hostname(), h.Status)
+		}
+		return nil
+	}))
 }
 
 // RebootTimedOut asks the user to check the boot order of a host that does not come up from its disk.

@@ -144,6 +144,7 @@ const (
 	FailureRefused     = "Refused"         // the state of the cluster or host does not allow it
 	FailureConflict    = "StillConflict"   // as FailureRefused, and trying again for a while did not help
 	FailureSuperseded  = "Superseded"      // the attempt is over: its workflow has nothing left to do
+	FailureCopied      = "Copied"          // the workflow is a copy of another one: it was started in Temporal
 )
 
 // ClusterFailure says why a cluster's installation stopped.
@@ -247,6 +248,7 @@ type FinalizingLeft struct {
 // FinalizingClock says that a cluster has been in a stage for as long as it may.
 type FinalizingClock struct {
 	ClusterID uuid.UUID
+	Attempt   int // zero in workflows that an earlier version began
 	Stage     model.FinalizingStage
 	Limit     time.Duration
 	Soft      bool

@@ -63,7 +63,7 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 		return StepResult{Skipped: true}, nil
 	}
 	if r.Stage != "" {
-		if err := a.Progress.Stage(ctx, r.InfraEnvID, r.HostID, r.Stage, ""); err != nil {
+		if err := a.Progress.WorkflowStage(ctx, r.InfraEnvID, r.HostID, r.Stage, r.sameInstallation); err != nil {
 			return StepResult{}, nonRetryable(err)
 		}
 	}

@@ -23,7 +23,9 @@ import (
 // shownStages stands in for the records of progress: it keeps the stages it receives.
 type shownStages struct{ stages []model.Stage }
 
-func (d *shownStages) Stage(_ context.Context, _, _ uuid.UUID, stage model.Stage, _ string) error {
+func (d *shownStages) WorkflowStage(
+	_ context.Context, _, _ uuid.UUID, stage model.Stage, _ func(*model.Cluster, *model.Host) error,
+) error {
 	d.stages = append(d.stages, stage)
 	return nil
 }

@@ -131,7 +131,9 @@ func (w *clusterInstall) awaitEndOf(ctx workflow.Context, stage model.Finalizing
 func (w *clusterInstall) judgeStage(ctx workflow.Context, stage model.FinalizingStage, limit time.Duration) (string, error) {
 	var clusters *activities.Clusters
 	var verdict activities.StageVerdict
-	over := activities.FinalizingClock{ClusterID: w.request.ClusterID, Stage: stage, Limit: limit, Soft: w.plan.Timeouts.Soft}
+	over := activities.FinalizingClock{
+		ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Stage: stage, Limit: limit, Soft: w.plan.Timeouts.Soft,
+	}
 	err := w.record(ctx, "Judge time-out", clusters.JudgeFinalizing, over, &verdict)
 	return verdict.Failure, err
 }

@@ -31,6 +31,9 @@ type clusterControl struct {
 // ClusterControl takes commands for a cluster as signals and updates, from its first installation until it is deleted:
 // while an installation runs, and when none does. Signals with other names are refused visibly.
 func ClusterControl(ctx workflow.Context, request ControlRequest) error {
+	if err := original(ctx, ControlWorkflowID(request.ClusterID)); err != nil {
+		return err
+	}
 	w := &clusterControl{request: request}
 	workflow.SetCurrentDetails(ctx, "Takes commands for cluster "+request.Name+
 		", as updates or signals. The input of `retry`, `retry-step` and `evict` is the name of the host, as a JSON string.")

@@ -105,7 +105,7 @@ func TestPausedInstallationThatContinuesStaysPaused(t *testing.T) {
 	env.RegisterDelayedCallback(func() {
 		require.True(t, clusterState(t, env).Paused)
 		require.Zero(t, count(w.lines(), "master-0 reboot"))
-		require.NoError(t, env.SignalWorkflowByID("default-test-workflow-id", workflows.CommandResume, nil))
+		require.NoError(t, env.SignalWorkflowByID(workflows.ClusterWorkflowID(w.plan.ClusterID), workflows.CommandResume, nil))
 	}, time.Minute)
 	request := w.request()
 	request.Paused = true
@@ -121,7 +121,7 @@ func TestInstallationThatWasStoppedAtATimeOutStaysStoppedWhenItContinues(t *test
 	env := environment(t, w)
 	env.RegisterDelayedCallback(func() {
 		require.True(t, clusterState(t, env).TimedOut)
-		require.NoError(t, env.SignalWorkflowByID("default-test-workflow-id", workflows.CommandExtend, nil))
+		require.NoError(t, env.SignalWorkflowByID(workflows.ClusterWorkflowID(w.plan.ClusterID), workflows.CommandExtend, nil))
 	}, time.Minute)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.NoError(t, env.GetWorkflowError())
@@ -148,7 +148,7 @@ func TestHostThatRunsIsNotReplaced(t *testing.T) {
 	env := environment(t, w)
 	lost := workflows.HostNews{HostID: w.plan.Hosts[4].ID, Reason: "it is not in the list", Attempt: 1}
 	env.RegisterDelayedCallback(func() {
-		require.NoError(t, env.SignalWorkflowByID("default-test-workflow-id", workflows.SignalHostLost, lost))
+		require.NoError(t, env.SignalWorkflowByID(workflows.ClusterWorkflowID(w.plan.ClusterID), workflows.SignalHostLost, lost))
 	}, time.Minute)
 	env.RegisterDelayedCallback(func() { w.release(t, env, "worker-1 image-write") }, 2*time.Minute)
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())

@@ -44,6 +44,9 @@ type clusterInstall struct {
 // each, orders them, and finalizes. It ends when the cluster is installed, cancelled,
 // reset, or could not be prepared.
 func ClusterInstall(ctx workflow.Context, request ClusterRequest) error {
+	if err := original(ctx, ClusterWorkflowID(request.ClusterID)); err != nil {
+		return err
+	}
 	w := &clusterInstall{
 		request: request.InstallRequest, continued: request.Continued, paused: request.Paused,
 		hosts: map[uuid.UUID]HostNews{}, children: map[uuid.UUID]workflow.ChildWorkflowFuture{},

@@ -106,7 +106,7 @@ func TestFailureThatNamesItsStageIsBelieved(t *testing.T) {
 }
 
 // decideOnFailure sends a command to a host a minute after the start of the test.
-func decideOnFailure(env *testsuite.TestWorkflowEnvironment, w *recorder, host int, command string) {
+func decideOnFailure(env *environ, w *recorder, host int, command string) {
 	h := w.plan.Hosts[host]
 	env.RegisterDelayedCallback(func() {
 		_ = env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), command, nil)
@@ -395,9 +395,11 @@ func TestHostWhoseAttemptIsOverIsLeftAlone(t *testing.T) {
 	over := temporal.NewNonRetryableApplicationError("installation 1 of cluster prod is over", activities.FailureSuperseded, nil)
 	w.fails["worker-1 image-write"] = []error{over}
 	env := environment(t, w)
-	env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.SignalInstall, nil) }, time.Minute)
-	request := workflows.HostInstallRequest{ClusterID: w.plan.ClusterID, Attempt: 1, Host: w.plan.Hosts[4], Timeouts: w.plan.Timeouts}
-	env.ExecuteWorkflow(workflows.HostInstall, request)
+	h := w.plan.Hosts[4]
+	env.RegisterDelayedCallback(func() {
+		require.NoError(t, env.SignalWorkflowByID(workflows.HostWorkflowID(h.InfraEnvID, h.ID), workflows.SignalInstall, nil))
+	}, time.Minute)
+	env.startHost(workflows.HostInstallRequest{ClusterID: w.plan.ClusterID, Attempt: 1, Host: h, Timeouts: w.plan.Timeouts})
 	require.ErrorContains(t, env.GetWorkflowError(), "installation 1 of cluster prod is over")
 	lines := w.lines()
 	require.Equal(t, "worker-1 image-write", lines[len(lines)-1], "done was %q", lines)
@@ -424,7 +426,7 @@ func TestNewsOfAnEarlierInstallationDoNotCount(t *testing.T) {
 	require.Equal(t, 1, count(w.lines(), "worker-1 reached Done"))
 }
 
-func clusterState(t *testing.T, env *testsuite.TestWorkflowEnvironment) workflows.ClusterState {
+func clusterState(t *testing.T, env *environ) workflows.ClusterState {
 	t.Helper()
 	value, err := env.QueryWorkflow(workflows.QueryState)
 	require.NoError(t, err)

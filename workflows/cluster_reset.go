@@ -19,6 +19,9 @@ type ResetRequest struct {
 
 // ClusterReset takes a failed or cancelled cluster back to discovery. It cannot be cancelled.
 func ClusterReset(ctx workflow.Context, request ResetRequest) error {
+	if err := original(ctx, ResetWorkflowID(request.ClusterID)); err != nil {
+		return err
+	}
 	return resetCluster(workflowDisconnected(ctx), request)
 }
 

@@ -86,7 +86,8 @@ func TestCancelledLaterRunEndsTheHostsOfEarlierOnes(t *testing.T) {
 // suggests another run in the task that brings the signal.
 func TestNoSignalIsLostWithARun(t *testing.T) {
 	t.Parallel()
-	input, err := converter.GetDefaultDataConverter().ToPayloads(workflows.ControlRequest{ClusterID: uuid.New(), Name: "prod"})
+	cluster := uuid.New()
+	input, err := converter.GetDefaultDataConverter().ToPayloads(workflows.ControlRequest{ClusterID: cluster, Name: "prod"})
 	require.NoError(t, err)
 	history := &historypb.History{Events: []*historypb.HistoryEvent{
 		{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
@@ -120,7 +121,9 @@ func TestNoSignalIsLostWithARun(t *testing.T) {
 	}
 	replayer := worker.NewWorkflowReplayer()
 	slipway.RegisterWorkflows(replayer)
-	require.NoError(t, replayer.ReplayWorkflowHistory(nil, history))
+	require.NoError(t, replayer.ReplayWorkflowHistoryWithOptions(nil, history, worker.ReplayWorkflowHistoryOptions{
+		OriginalExecution: workflow.Execution{ID: workflows.ControlWorkflowID(cluster)},
+	}))
 }
 
 func scheduled() *historypb.HistoryEvent {
@@ -156,7 +159,7 @@ func prepared(w *recorder) workflows.ClusterRequest {
 }
 
 // continuation is the input of the next run.
-func continuation(t *testing.T, env *testsuite.TestWorkflowEnvironment) workflows.ClusterRequest {
+func continuation(t *testing.T, env *environ) workflows.ClusterRequest {
 	t.Helper()
 	var again *workflow.ContinueAsNewError
 	require.ErrorAs(t, env.GetWorkflowError(), &again)
@@ -179,7 +182,7 @@ func (c *counted) of(name string) int {
 }
 
 // takeSignals counts the signals to hosts, whose workflows an earlier run has begun. The test environment sends them at once.
-func takeSignals(env *testsuite.TestWorkflowEnvironment, w *recorder) *counted {
+func takeSignals(env *environ, w *recorder) *counted {
 	c := &counted{by: map[string]int{}}
 	for _, h := range w.plan.Hosts {
 		id := workflows.HostWorkflowID(h.InfraEnvID, h.ID)
@@ -193,7 +196,7 @@ func takeSignals(env *testsuite.TestWorkflowEnvironment, w *recorder) *counted {
 }
 
 // news comes from hosts.
-func news(env *testsuite.TestWorkflowEnvironment, w *recorder, state workflows.HostState, from ...activities.HostPlan) {
+func news(env *environ, w *recorder, state workflows.HostState, from ...activities.HostPlan) {
 	for _, h := range from {
 		if state == workflows.HostDone {
 			w.mu.Lock()

@@ -19,6 +19,9 @@ type hostAdd struct {
 // images, runs the stages, and on a failure waits for a decision. It ends when the host
 // is part of the cluster, was given up, cancelled or reset.
 func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
+	if err := original(ctx, HostWorkflowID(request.InfraEnvID, request.HostID)); err != nil {
+		return err
+	}
 	w := &hostAdd{hostInstall: hostInstall{state: HostPreparing, ref: ofAttempt(request.HostRef, request.Attempt)}, accepted: request}
 	work, cancel := workflow.WithCancel(ctx)
 	w.cancel = cancel

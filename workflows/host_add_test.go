@@ -106,11 +106,11 @@ func refused(text string) error {
 
 func TestAddedHostIsGivenUp(t *testing.T) {
 	t.Parallel()
-	for name, decide := range map[string]func(*testsuite.TestWorkflowEnvironment){
-		"when it is evicted": func(env *testsuite.TestWorkflowEnvironment) {
+	for name, decide := range map[string]func(*environ){
+		"when it is evicted": func(env *environ) {
 			env.RegisterDelayedCallback(func() { env.SignalWorkflow(workflows.CommandEvict, nil) }, time.Hour)
 		},
-		"when no decision comes": func(*testsuite.TestWorkflowEnvironment) {},
+		"when no decision comes": func(*environ) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

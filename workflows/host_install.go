@@ -44,6 +44,10 @@ const (
 // runs the stages of its role, and on a failure waits for a decision. Its parent is
 // the ClusterInstall that started it.
 func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
+	id := HostWorkflowID(request.Host.InfraEnvID, request.Host.ID)
+	if err := childOf(ctx, id, ClusterWorkflowID(request.ClusterID)); err != nil {
+		return err
+	}
 	w := &hostInstall{
 		request: request, state: HostPreparing,
 		ref: activities.HostRef{

@@ -13,6 +13,9 @@ import (
 // host that does not come back, leaves it to its user; the host is out of its cluster
 // either way.
 func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error {
+	if err := original(ctx, ReclaimWorkflowID(request.InfraEnvID, request.HostID)); err != nil {
+		return err
+	}
 	var hosts *activities.Hosts
 	var plan activities.ReclaimPlan
 	err := record(ctx, "Begin reclaim", hosts.BeginReclaim, request, &plan)

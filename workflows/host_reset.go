@@ -22,6 +22,9 @@ const defaultReset = 3 * time.Minute
 
 // HostReset takes a host whose installation has ended back to discovery. It cannot be cancelled.
 func HostReset(ctx workflow.Context, request HostResetRequest) error {
+	if err := original(ctx, HostResetWorkflowID(request.InfraEnvID, request.HostID)); err != nil {
+		return err
+	}
 	return resetHost(workflowDisconnected(ctx), request)
 }
 

@@ -9,7 +9,6 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/testsuite"
 
 	"slipway/activities"
 	"slipway/workflows"
@@ -33,7 +32,7 @@ var late = temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil)
 // timeOut ends what is pending as a server does at its limit, late or with the failure of a try that has no time for another
 // (go.temporal.io/server/service/history/workflow/retry.go): the test environment leaves pending activities open. It returns the
 // limit.
-func (w *recorder) timeOut(t *testing.T, env *testsuite.TestWorkflowEnvironment, key string, with error) time.Duration {
+func (w *recorder) timeOut(t *testing.T, env *environ, key string, with error) time.Duration {
 	t.Helper()
 	w.mu.Lock()
 	token, limit := w.tokens[key], w.limits[key]
@@ -45,7 +44,7 @@ func (w *recorder) timeOut(t *testing.T, env *testsuite.TestWorkflowEnvironment,
 }
 
 // release answers what is pending.
-func (w *recorder) release(t *testing.T, env *testsuite.TestWorkflowEnvironment, key string) {
+func (w *recorder) release(t *testing.T, env *environ, key string) {
 	t.Helper()
 	w.mu.Lock()
 	token := w.tokens[key]

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -338,10 +340,10 @@ func (w *recorder) RefuseSignal(_ context.Context, r activities.RefusedSignal) e
 }
 
 // environment runs workflows against the recorder, with time skipped.
-func environment(t *testing.T, w *recorder) *testsuite.TestWorkflowEnvironment {
+func environment(t *testing.T, w *recorder) *environ {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	env := suite.NewTestWorkflowEnvironment()
+	env := &environ{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
 	env.SetTestTimeout(await.Limit(t))
 	env.RegisterWorkflow(workflows.ClusterInstall)
 	env.RegisterWorkflow(workflows.HostInstall)
@@ -352,6 +354,38 @@ func environment(t *testing.T, w *recorder) *testsuite.TestWorkflowEnvironment {
 	env.RegisterWorkflow(workflows.ClusterControl)
 	env.RegisterActivity(w)
 	return env
+}
+
+// environ starts workflows under the ids that the service gives them.
+type environ struct {
+	*testsuite.TestWorkflowEnvironment
+	id string // another id; empty: that of the service
+}
+
+func (e *environ) ExecuteWorkflow(workflow any, args ...any) {
+	e.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: cmp.Or(e.id, idOf(args[0]))})
+	e.TestWorkflowEnvironment.ExecuteWorkflow(workflow, args...)
+}
+
+// idOf is the id of the workflow that an input is for.
+func idOf(input any) string {
+	switch r := input.(type) {
+	case workflows.ClusterRequest:
+		return workflows.ClusterWorkflowID(r.ClusterID)
+	case workflows.ControlRequest:
+		return workflows.ControlWorkflowID(r.ClusterID)
+	case workflows.ResetRequest:
+		return workflows.ResetWorkflowID(r.ClusterID)
+	case workflows.HostResetRequest:
+		return workflows.HostResetWorkflowID(r.InfraEnvID, r.HostID)
+	case workflows.HostInstallRequest:
+		return workflows.HostWorkflowID(r.Host.InfraEnvID, r.Host.ID)
+	case activities.ReclaimRequest:
+		return workflows.ReclaimWorkflowID(r.InfraEnvID, r.HostID)
+	case activities.AddRequest:
+		return workflows.HostWorkflowID(r.InfraEnvID, r.HostID)
+	}
+	panic(fmt.Sprintf("%T has no id", input))
 }
 
 func (w *recorder) request() workflows.ClusterRequest {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	historypb "go.temporal.io/api/history/v1"
@@ -32,7 +33,10 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 			require.NoError(t, protojson.Unmarshal(data, &history))
 			replayer := worker.NewWorkflowReplayer()
 			slipway.RegisterWorkflows(replayer)
-			require.NoError(t, replayer.ReplayWorkflowHistory(nil, &history))
+			id := history.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowId()
+			require.NoError(t, replayer.ReplayWorkflowHistoryWithOptions(nil, &history, worker.ReplayWorkflowHistoryOptions{
+				OriginalExecution: workflow.Execution{ID: id},
+			}))
 		})
 	}
 }

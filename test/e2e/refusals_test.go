@@ -41,8 +41,10 @@ func TestTemporalAnswersARefusalInTheOpen(t *testing.T) {
 	w.RegisterWorkflow(workflows.ClusterInstall)
 	require.NoError(t, w.Start())
 	t.Cleanup(w.Stop)
-	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: workflows.TaskQueue}, workflows.ClusterInstall,
-		workflows.ClusterRequest{InstallRequest: activities.InstallRequest{ClusterID: uuid.New(), Attempt: 1}})
+	cluster := uuid.New()
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		ID: workflows.ClusterWorkflowID(cluster), TaskQueue: workflows.TaskQueue,
+	}, workflows.ClusterInstall, workflows.ClusterRequest{InstallRequest: activities.InstallRequest{ClusterID: cluster, Attempt: 1}})
 	require.NoError(t, err)
 
 	answer, err := plain.WorkflowService().UpdateWorkflowExecution(t.Context(), &workflowservice.UpdateWorkflowExecutionRequest{

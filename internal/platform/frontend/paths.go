@@ -21,11 +21,11 @@ var serviceReads = []string{"settings", "ui-extensions", "cluster-info", "system
 const queryPath = "workflows/*/query/*"
 
 // namespaceWrites are the changes of a namespace that the buttons of the pages make, below its path; * is any one
-// segment. Not in it are changes of the namespace and of its search attributes, calls of workers, which complete
-// activities of others, and what Slipway has none of: standalone activities, Nexus operations, rules.
+// segment. Not in it are starts of workflows, also by new or changed schedules: the service starts them all, and a copy would
+// be a second one for the same rows. Neither are changes of the namespace and of its search attributes, calls of workers, which
+// complete activities of others, and what Slipway has none of: standalone activities, Nexus operations, rules.
 var namespaceWrites = map[string][]string{
 	http.MethodPost: {
-		"workflows/*",
 		"workflows/*/cancel",
 		"workflows/*/pause",
 		"workflows/*/reset",
@@ -38,9 +38,7 @@ var namespaceWrites = map[string][]string{
 		"activities-deprecated/unpause",
 		"activities-deprecated/update-options",
 		"batch-operations/*",
-		"schedules/*",
 		"schedules/*/patch",
-		"schedules/*/update",
 		"worker-deployments/*/set-current-version",
 		"worker-deployments/*/set-ramping-version",
 	},

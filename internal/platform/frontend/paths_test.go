@@ -31,9 +31,7 @@ var changes = []string{
 	"POST activities-deprecated/unpause",
 	"POST activities-deprecated/update-options",
 	"POST batch-operations/{job_id}",
-	"POST schedules/{schedule_id}",
 	"POST schedules/{schedule_id}/patch",
-	"POST schedules/{schedule_id}/update",
 	"POST worker-deployments/{deployment_name}/set-current-version",
 	"POST worker-deployments/{deployment_name}/set-ramping-version",
 	"POST workflows/{workflow_execution.workflow_id}/cancel",
@@ -41,7 +39,6 @@ var changes = []string{
 	"POST workflows/{workflow_execution.workflow_id}/signal/{signal_name}",
 	"POST workflows/{workflow_execution.workflow_id}/terminate",
 	"POST workflows/{workflow_execution.workflow_id}/update/{request.input.name}",
-	"POST workflows/{workflow_id}",
 	"POST workflows/{workflow_id}/pause",
 	"POST workflows/{workflow_id}/unpause",
 }

@@ -96,10 +96,12 @@ func (o UIOptions) settings() *uiconfig.Config {
 		DisableNewsFetch:    true,
 		Distribution:        "slipway",
 		DisableWriteActions: o.ReadOnly,
-		HideLogs:            true,
-		TLS:                 uiTLS(profile),
-		Codec:               uiconfig.Codec{Endpoint: o.codecEndpoint()},
-		CORS:                uiconfig.CORS{CookieInsecure: o.InsecureCookies},
+		// The service starts all workflows; the fence refuses the calls.
+		StartWorkflowDisabled: true,
+		HideLogs:              true,
+		TLS:                   uiTLS(profile),
+		Codec:                 uiconfig.Codec{Endpoint: o.codecEndpoint()},
+		CORS:                  uiconfig.CORS{CookieInsecure: o.InsecureCookies},
 	}
 }
 

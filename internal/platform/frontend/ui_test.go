@@ -127,6 +127,7 @@ func TestUISettings(t *testing.T) {
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Contains(t, body, `"DefaultNamespace":"slipway"`)
 	require.Contains(t, body, `"DisableWriteActions":true`)
+	require.Contains(t, body, `"StartWorkflowDisabled":true`, "a copy of a workflow would work on the rows of another one")
 }
 
 // What the pages do with the endpoint is by reading of the web UI's bundle: fetch(`${endpoint}/decode?...`).

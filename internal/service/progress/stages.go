@@ -32,6 +32,30 @@ const exitStageFailed = 1
 // not pass at all, changes nothing. It returns an ErrInvalid for an unknown stage and an
 // ErrConflict for a host that is not being installed.
 func (s Service) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
+	return s.stage(ctx, infraEnvID, hostID, stage, func(h *model.Host, c *model.Cluster, t *store.Tx) error {
+		if stage == model.StageFailed {
+			return s.installationFailed(h, c, info, t)
+		}
+		return s.progressed(h, c, stage, info, t)
+	})
+}
+
+// WorkflowStage records a stage that a workflow shows. The error of fence refuses it: it is asked in the transaction that
+// writes the stage. The other errors are those of Stage.
+func (s Service) WorkflowStage(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, fence func(*model.Cluster, *model.Host) error,
+) error {
+	return s.stage(ctx, infraEnvID, hostID, stage, func(h *model.Host, c *model.Cluster, t *store.Tx) error {
+		if err := fence(c, h); err != nil {
+			return err
+		}
+		return s.progressed(h, c, stage, "", t)
+	})
+}
+
+func (s Service) stage(
+	ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, change func(*model.Host, *model.Cluster, *store.Tx) error,
+) error {
 	if !steps.Reportable(stage) {
 		return model.Invalidf("require a host stage of the API, found %q", stage)
 	}
@@ -46,12 +70,7 @@ func (s Service) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage 
 	if err != nil {
 		return err
 	}
-	_, err = s.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
-		if stage == model.StageFailed {
-			return s.installationFailed(h, c, info, t)
-		}
-		return s.progressed(h, c, stage, info, t)
-	})
+	_, err = s.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error { return change(h, c, t) })
 	return err
 }
 
