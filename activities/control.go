@@ -47,6 +47,8 @@ type ControlCommand struct {
 	ClusterID uuid.UUID
 	Name      string
 	Input     CommandInput
+	// Again is set when the workflow was reset in Temporal, which gives it all commands again that came after that point.
+	Again bool `json:",omitempty"`
 }
 
 // CommandInput is what came with a command: the name or id of a host, as a JSON string, or nothing. Anything else is kept as
@@ -79,9 +81,13 @@ const (
 // Controlled is how a command ended that was not refused.
 type Controlled struct {
 	Gone bool // there is no such cluster
+	// EndsRun is set by versions whose workflow continues as new after each command. A refusal has it in its details. It is in the
+	// result, and no version marker, so that runs of earlier versions end with their next command.
+	EndsRun bool `json:",omitempty"`
 }
 
-// CommandCluster carries a command out. One that is refused is an event of the cluster and fails with FailureRefused.
+// CommandCluster carries a command out. One that is refused, or comes again, is an event of the cluster and fails with
+// FailureRefused.
 func (a *Control) CommandCluster(ctx context.Context, c ControlCommand) (Controlled, error) {
 	cluster, err := a.Store.Cluster(ctx, c.ClusterID)
 	if errors.Is(err, model.ErrNotFound) {
@@ -92,7 +98,7 @@ func (a *Control) CommandCluster(ctx context.Context, c ControlCommand) (Control
 	}
 	err = a.carryOut(ctx, cluster, c)
 	if !errors.Is(err, model.ErrConflict) && !errors.Is(err, model.ErrInvalid) && !errors.Is(err, model.ErrNotFound) {
-		return Controlled{}, err
+		return Controlled{EndsRun: true}, err
 	}
 	refused := events.Props{"command": c.Name, "reason": err.Error()}
 	eerr := installation.UpdateCluster(ctx, a.Store, c.ClusterID, func(now *model.Cluster, tx *store.Tx) error {
@@ -102,10 +108,14 @@ func (a *Control) CommandCluster(ctx context.Context, c ControlCommand) (Control
 	if eerr != nil {
 		return Controlled{}, eerr
 	}
-	return Controlled{}, temporal.NewNonRetryableApplicationError(err.Error(), FailureRefused, nil)
+	return Controlled{}, temporal.NewNonRetryableApplicationError(err.Error(), FailureRefused, nil, Controlled{EndsRun: true})
 }
 
 func (a *Control) carryOut(ctx context.Context, cluster *model.Cluster, c ControlCommand) error {
+	if c.Again {
+		return model.Conflictf("command %s came with a Reset of the workflow in Temporal, and was answered before it: send it once more to have "+
+			"it carried out", c.Name)
+	}
 	if c.Input.Wrong != "" {
 		return model.Invalidf("input of %s: require the name of a host as a JSON string, or none, found %s", c.Name, c.Input.Wrong)
 	}

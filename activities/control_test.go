@@ -88,6 +88,9 @@ func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
 			nil, "",
 			"require the name of a host as a JSON string, or none, found [1]",
 		},
+		"given again by a Reset": {
+			activities.ControlCommand{Name: "reset", Again: true}, nil, "", "send it once more to have it carried out",
+		},
 		"refused": {
 			activities.ControlCommand{Name: "reset"},
 			model.Conflictf("the cluster is installed"), "reset " + c.ID.String(),

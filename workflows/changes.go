@@ -6,6 +6,7 @@ package workflows
 func Changes() map[string]int {
 	return map[string]int{
 		"bounded-end-of-hosts":      1,
+		"end-after-reset":           1,
 		"failed-checks":             1,
 		"hold-hosts-from-the-start": 1,
 		"readable":                  2,

@@ -1,7 +1,10 @@
 package workflows
 
 import (
+	"errors"
+
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
@@ -26,15 +29,24 @@ type clusterControl struct {
 	request ControlRequest
 	active  int  // commands that are being carried out
 	gone    bool // the cluster was deleted
+	over    bool // another run takes the next command
+	// reset is set in a run that a Reset in Temporal began: the commands that it gets are those of the runs before it.
+	reset bool
 }
 
 // ClusterControl takes commands for a cluster as signals and updates, from its first installation until it is deleted:
-// while an installation runs, and when none does. Signals with other names are refused visibly.
+// while an installation runs, and when none does. Signals with other names are refused visibly. Each command ends a run, and
+// the next run takes the next one: Temporal gives a workflow that is reset its signals and updates again, and this one would
+// carry out what was meant for another day.
 func ClusterControl(ctx workflow.Context, request ControlRequest) error {
 	if err := original(ctx, ControlWorkflowID(request.ClusterID)); err != nil {
 		return err
 	}
-	w := &clusterControl{request: request}
+	w := &clusterControl{request: request, reset: wasReset(ctx)}
+	if w.reset {
+		// After those commands nothing is left to do. A run of before this change replays tasks in which it did not end.
+		w.over = workflow.GetVersion(ctx, "end-after-reset", workflow.DefaultVersion, 1) >= 1
+	}
 	workflow.SetCurrentDetails(ctx, "Takes commands for cluster "+request.Name+
 		", as updates or signals. The input of `retry`, `retry-step` and `evict` is the name of the host, as a JSON string.")
 	for _, name := range controlCommands {
@@ -60,8 +72,8 @@ func ClusterControl(ctx workflow.Context, request ControlRequest) error {
 	}
 	workflow.Go(ctx, w.refuseOthers)
 	full := afterSignals(ctx, func() bool {
-		suggested := workflow.GetInfo(ctx).GetContinueAsNewSuggested()
-		return suggested && w.active == 0 && len(unknown(ctx, controlCommands)) == 0 && workflow.AllHandlersFinished(ctx)
+		over := w.over || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+		return over && w.active == 0 && len(unknown(ctx, controlCommands)) == 0 && workflow.AllHandlersFinished(ctx)
 	})
 	err := workflow.Await(ctx, func() bool { return w.gone || full() })
 	if err != nil || w.gone {
@@ -76,9 +88,13 @@ func (w *clusterControl) command(ctx workflow.Context, name string, input activi
 	defer func() { w.active-- }()
 	var control *activities.Control
 	var done activities.Controlled
-	command := activities.ControlCommand{ClusterID: w.request.ClusterID, Name: name, Input: input}
+	command := activities.ControlCommand{ClusterID: w.request.ClusterID, Name: name, Input: input, Again: w.reset}
 	err := record(ctx, "Command "+name+" "+input.Host, control.CommandCluster, command, &done)
-	w.gone = w.gone || done.Gone
+	var refused *temporal.ApplicationError
+	if errors.As(err, &refused) && refused.HasDetails() {
+		_ = refused.Details(&done) // a refusal of an earlier version has none
+	}
+	w.gone, w.over = w.gone || done.Gone, w.over || done.EndsRun
 	return err
 }
 

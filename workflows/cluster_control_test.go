@@ -6,6 +6,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
 	"slipway/workflows"
@@ -41,6 +44,36 @@ func TestCommandsReachAClusterAsSignalsWhateverRuns(t *testing.T) {
 		`command rest "everything" `,
 		`command evict "worker-1" `,
 	}, w.lines())
+}
+
+// A run that is over has nothing that a Reset could give again.
+func TestEachCommandEndsARunOfClusterControl(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"carried out": nil,
+		"refused": temporal.NewNonRetryableApplicationError(
+			"no phase has timed out", activities.FailureRefused, nil, activities.Controlled{EndsRun: true},
+		),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newRecorder(3, 2)
+			if err != nil {
+				w.fails["command extend"] = []error{err}
+			}
+			env := environment(t, w)
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow("extend", nil) }, time.Minute)
+			env.RegisterDelayedCallback(func() { require.Fail(t, "the run did not end") }, 2*time.Minute)
+			request := workflows.ControlRequest{ClusterID: uuid.New(), Name: "prod"}
+			env.ExecuteWorkflow(workflows.ClusterControl, request)
+			var again *workflow.ContinueAsNewError
+			require.ErrorAs(t, env.GetWorkflowError(), &again)
+			var next workflows.ControlRequest
+			require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(again.Input, &next))
+			require.Equal(t, request, next)
+			require.Equal(t, []string{`command extend "" `}, w.lines())
+		})
+	}
 }
 
 func TestInputsOfCommandsAreNeverDropped(t *testing.T) {

@@ -35,3 +35,9 @@ func refuseCopy(ctx workflow.Context, why string) error {
 	workflow.SetCurrentDetails(ctx, "**refused**: "+why)
 	return temporal.NewNonRetryableApplicationError(why, activities.FailureCopied, nil)
 }
+
+// wasReset reports whether Temporal began this run by a Reset of another one.
+func wasReset(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	return info.OriginalRunID != "" && info.OriginalRunID != info.WorkflowExecution.RunID // tests have no original run
+}

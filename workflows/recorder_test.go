@@ -331,7 +331,7 @@ func (w *recorder) EndHosts(_ context.Context, r activities.HostWorkflows) (acti
 
 func (w *recorder) CommandCluster(_ context.Context, c activities.ControlCommand) (activities.Controlled, error) {
 	w.note("command %s %q %s", c.Name, c.Input.Host, c.Input.Wrong)
-	return activities.Controlled{Gone: c.Name == "evict"}, w.fail("command " + c.Name)
+	return activities.Controlled{Gone: c.Name == "evict", EndsRun: c.Name == "extend"}, w.fail("command " + c.Name)
 }
 
 func (w *recorder) RefuseSignal(_ context.Context, r activities.RefusedSignal) error {
