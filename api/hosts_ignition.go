@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -55,7 +56,7 @@ func checkWriterArgs(args []string) error {
 			continue
 		}
 		if !inline {
-			if i++; i == len(args) || strings.HasPrefix(args[i], "-") {
+			if i++; i == len(args) || strings.HasPrefix(args[i], "-") && !partitionsUpTo(name, args[i]) {
 				return model.Invalidf("args: require a value after %s, found none", name)
 			}
 			value = args[i]
@@ -65,6 +66,13 @@ func checkWriterArgs(args []string) error {
 		}
 	}
 	return nil
+}
+
+// partitionsUpTo reports whether a value that looks like an option is a range of partitions without a beginning, such as
+// --save-partindex -4.
+func partitionsUpTo(name, value string) bool {
+	_, err := strconv.ParseUint(strings.TrimPrefix(value, "-"), 10, 32)
+	return name == "--save-partindex" && err == nil
 }
 
 // checkWriterValue refuses an image that others on the network could replace on its way: images of RHCOS have no signatures beside

@@ -119,6 +119,24 @@ func TestSettingsOfAHostThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
+func TestRangeOfKeptPartitionsMayBeginWithItsSign(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	e := s.infraEnv(s.cluster(nil).ID)
+	path := hostPath(e.ID, s.host(e.ID).ID) + "/installer-args"
+	for body, status := range map[string]int{
+		`{"args":["--save-partindex","-4"]}`:           http.StatusCreated,
+		`{"args":["--save-partindex=-4"]}`:             http.StatusCreated,
+		`{"args":["--save-partindex","5-,7"]}`:         http.StatusCreated,
+		`{"args":["--save-partindex","-n"]}`:           http.StatusBadRequest,
+		`{"args":["--save-partindex","--platform=x"]}`: http.StatusBadRequest,
+		`{"args":["--save-partlabel","-4"]}`:           http.StatusBadRequest,
+		`{"args":["--config-file","/etc/installer"]}`:  http.StatusBadRequest,
+	} {
+		s.want(status, http.MethodPatch, path, body)
+	}
+}
+
 func TestHostInAnInstallationIsNotChangedOrRemoved(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

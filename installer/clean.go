@@ -40,9 +40,14 @@ func (i *Installer) CleanDisk(ctx context.Context, req *wire.InstallCmdRequest) 
 		report.Skipped = append(report.Skipped, disk+": the image is installed beside what is there")
 		return report, nil
 	}
-	i.format(ctx, req.DisksToFormat, &report)
-	if req.SkipInstallationDiskCleanup {
-		report.Skipped = append(report.Skipped, disk+": cleanup was switched off")
+	format := req.DisksToFormat
+	why, keeps := keepsDisk(req)
+	if keeps {
+		format = i.apart(ctx, disk, format, &report)
+	}
+	i.format(ctx, format, &report)
+	if keeps {
+		report.Skipped = append(report.Skipped, disk+": "+why)
 		return report, ctx.Err()
 	}
 	i.free(ctx, disk, &report)

@@ -91,6 +91,48 @@ func TestCleanDiskLeavesWhatItIsToldToLeave(t *testing.T) {
 	require.Empty(t, h.Lines())
 }
 
+func TestCleanDiskFormatsNoDiskWhosePartitionsAreKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		skip bool
+		args string
+	}{
+		"by label, as the service says":             {skip: true, args: `["--save-partlabel","data"]`},
+		"by label, whatever the service says":       {args: `["--save-partlabel=data"]`},
+		"by number, whatever the service says":      {args: `["--save-partindex","-4"]`},
+		"all, as the service says for other reason": {skip: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t, map[string]hostexectest.Answer{
+				"dd": hostexectest.Prints(""), "lsblk": hostexectest.Fails(32, "not a block device"),
+				"lsblk --json --paths --output NAME,KNAME,TYPE,MOUNTPOINT /dev/sdb": hostexectest.Prints(
+					`{"blockdevices":[{"name":"/dev/sdb","kname":"/dev/sdb","type":"disk"}]}`),
+				"lsblk --json --paths --output NAME,KNAME,TYPE,MOUNTPOINT /dev/sdc": hostexectest.Prints(
+					`{"blockdevices":[{"name":"/dev/sdc","kname":"/dev/sdc","type":"disk","children":[
+						{"name":"/dev/mapper/mpatha","kname":"/dev/sda","type":"mpath"}]}]}`),
+			})
+			for _, device := range []string{"/dev/sdb", "/dev/sdc", "/dev/sdd"} {
+				h.write(t, device, "")
+			}
+			require.NoError(t, os.MkdirAll(h.root.Path("/dev/disk/by-id"), 0o755))
+			require.NoError(t, os.Symlink("../../sda", h.root.Path("/dev/disk/by-id/wwn-1")))
+			req := request("worker", 3)
+			req.BootDevice, req.DisksToFormat = "/dev/disk/by-id/wwn-1", []string{"/dev/sda", "/dev/disk/by-id/wwn-1", "/dev/sdb", "/dev/sdc", "/dev/sdd"}
+			req.SkipInstallationDiskCleanup, req.InstallerArgs = c.skip, c.args
+
+			report, err := newInstaller(newService(t), h, nil).CleanDisk(t.Context(), req)
+			require.NoError(t, err)
+			require.Equal(t, []string{"partition table of /dev/sdb"}, report.Cleaned)
+			require.Equal(t, 1, h.Count("dd"))
+			require.Zero(t, h.Count("wipefs")+h.Count("pvs"))
+			require.Len(t, report.Skipped, 4)
+			require.Len(t, report.Warnings, 1)
+			require.Contains(t, report.Warnings[0], "did not format /dev/sdd, which may carry the installation disk")
+		})
+	}
+}
+
 func TestCleanDiskEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -73,6 +73,17 @@ func TestInstallRequest(t *testing.T) {
 	kept := request(t, func(i *in) { i.Host.SkipFormattingDisks = []string{"/dev/sda"} })
 	require.Empty(t, kept.DisksToFormat)
 
+	for _, args := range [][]string{{"--save-partlabel", "data"}, {"--save-partlabel=data"}, {"--save-partindex", "-4"}, {"--save-partindex=5-"}} {
+		saved := request(t, func(i *in) {
+			i.Host.InstallerArgs = args
+			second := i.Host.Inventory.Disks[0]
+			second.ID, second.ByID, second.ByPath, second.Name, second.Path = "/dev/sdb", "", "", "sdb", "/dev/sdb"
+			i.Host.Inventory.Disks = append(i.Host.Inventory.Disks, second)
+		})
+		require.Equal(t, []string{"/dev/sdb"}, saved.DisksToFormat, "the first sector of a disk whose partitions are kept stays")
+		require.True(t, saved.SkipInstallationDiskCleanup)
+	}
+
 	several := request(t, func(i *in) { i.Images.MustGather["odf"] = "quay.io/odf:1" })
 	require.JSONEq(t, `{"ocp":"quay.io/gather:1","odf":"quay.io/odf:1"}`, several.MustGatherImage)
 

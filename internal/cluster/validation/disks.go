@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -135,44 +134,6 @@ func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
 	for _, path := range ISCSIPaths(inv, d) {
 		if a, ok := parseAddr(path.Iscsi.HostIPAddress); ok {
 			out = append(out, a)
-		}
-	}
-	return out
-}
-
-// DiskSpeedExempt reports whether the speed check of a host's installation disk is omitted: the check writes to
-// the disk, and data that a host boots from or has to keep must survive (docs/reference/step-rules.md, "Disks
-// that are not measured").
-func DiskSpeedExempt(h *model.Host) bool {
-	if h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent {
-		return true
-	}
-	return slices.ContainsFunc(h.InstallerArgs, func(arg string) bool {
-		return strings.HasPrefix(arg, "--save-part")
-	})
-}
-
-// keptDrives are never formatted without a request: other machines may use them.
-var keptDrives = []wire.DriveType{
-	wire.DriveTypeFC, wire.DriveTypeISCSI, wire.DriveTypeMultipath, wire.DriveTypeRAID, wire.DriveTypeLVM,
-}
-
-// DisksToFormat are the disks whose boot sector is cleared before the installation, so
-// that the host does not boot an older system from them: the bootable ones that the
-// user does not keep.
-func DisksToFormat(h *model.Host) []*wire.Disk {
-	if h.Inventory == nil {
-		return nil
-	}
-	var out []*wire.Disk
-	for i := range h.Inventory.Disks {
-		d := &h.Inventory.Disks[i]
-		if !d.Bootable || d.Removable || d.IsInstallationMedia || slices.Contains(keptDrives, d.DriveType) {
-			continue
-		}
-		kept := slices.ContainsFunc(h.SkipFormattingDisks, func(ref string) bool { return FindDisk(h.Inventory, ref) == d })
-		if !kept {
-			out = append(out, d)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package validation_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -187,6 +188,51 @@ func TestDisksToFormat(t *testing.T) {
 	}
 	require.Equal(t, []string{"sda", "sdb"}, names)
 	require.Nil(t, validation.DisksToFormat(&model.Host{}))
+}
+
+func TestDisksOfKeptPartitionsAreNotFormatted(t *testing.T) {
+	t.Parallel()
+	bootable := func(d *wire.Disk) { d.Bootable = true }
+	heldBy := func(names string) func(*wire.Disk) { return func(d *wire.Disk) { d.Bootable, d.Holders = true, names } }
+	persistent := func(h *model.Host) { h.Inventory.Boot.DeviceType = wire.Persistent }
+	args := func(args ...string) func(*model.Host) { return func(h *model.Host) { h.InstallerArgs = args } }
+	plain := []wire.Disk{disk("sda", "HDD", bootable), disk("sdb", "SSD", bootable)}
+	multipath := []wire.Disk{
+		disk("dm-0", "Multipath", bootable), disk("sda", "HDD", heldBy("dm-0")), disk("sdb", "HDD", heldBy("dm-0")), disk("sdc", "HDD", bootable),
+	}
+	layers := []wire.Disk{
+		disk("md126", "RAID", bootable), disk("dm-0", "Multipath", heldBy("md126, md127")), disk("sda", "HDD", heldBy("dm-0")),
+		disk("sdc", "HDD", bootable),
+	}
+	for name, c := range map[string]struct {
+		disks  []wire.Disk
+		change func(*model.Host)
+		want   []string
+	}{
+		"nothing is kept":                        {plain, args("--append-karg", "a=b"), []string{"sda", "sdb"}},
+		"partitions by label":                    {plain, args("--save-partlabel", "data"), []string{"sdb"}},
+		"partitions by number":                   {plain, args("--save-partindex=5-"), []string{"sdb"}},
+		"partitions up to a number":              {plain, args("--save-partindex", "-4"), []string{"sdb"}},
+		"the system that runs":                   {plain, persistent, []string{"sdb"}},
+		"partitions of a multipath disk":         {multipath, args("--save-partlabel=data"), []string{"sdc"}},
+		"nothing of a multipath disk":            {multipath, args(), []string{"sda", "sdb", "sdc"}},
+		"partitions of an array of multipath":    {layers, args("--save-partlabel=data"), []string{"sdc"}},
+		"a table that is kept for a look at it":  {plain, args("--preserve-on-error"), []string{"sda", "sdb"}},
+		"a kernel argument like an option to it": {plain, args("--append-karg", "--save-partlabel=x"), []string{"sda", "sdb"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(0)
+			h.Inventory.Disks = slices.Clone(c.disks)
+			h.InstallationDiskID, h.InstallationDiskPath = "", h.Inventory.Disks[0].Path
+			c.change(h)
+			var names []string
+			for _, d := range validation.DisksToFormat(h) {
+				names = append(names, d.Name)
+			}
+			require.Equal(t, c.want, names)
+		})
+	}
 }
 
 func TestDiskSpeedExempt(t *testing.T) {

@@ -2,6 +2,7 @@ package validation
 
 import (
 	"slices"
+	"strings"
 
 	"slipway/internal/wire"
 )
@@ -37,7 +38,7 @@ func diskSpeed(c *hostCase) verdict {
 }
 
 func installationDiskFormatted(c *hostCase) verdict {
-	if c.inv == nil || len(c.Host.SkipFormattingDisks) == 0 {
+	if c.inv == nil {
 		return success("The installation disk may be formatted")
 	}
 	disk := FindDisk(c.inv, installationDisk(c.Host))
@@ -49,7 +50,7 @@ func installationDiskFormatted(c *hostCase) verdict {
 			return failure("Require an installation disk that may be formatted, %s is to be kept", ref)
 		}
 	}
-	return success("The installation disk may be formatted")
+	return success("The installation disk may be formatted. Lost by the installation: %s", strings.Join(Losses(c.Host), "; "))
 }
 
 func skippedDisksExist(c *hostCase) verdict {

@@ -294,7 +294,34 @@ var diskCases = []hostCase{
 	{"fails when the check broke", "sufficient-installation-disk-speed", func(w *fixture) {
 		w.h.DiskSpeed = map[string]model.DiskSpeed{"/dev/sda": {Tested: true, ExitCode: 124}}
 	}, fails, "124"},
-	{"passes without a list of disks to keep", "no-skip-installation-disk", nil, ok, ""},
+	{"passes without a list of disks to keep", "no-skip-installation-disk", nil, ok, "/dev/sda (everything)"},
+	{
+		"says which partitions are kept", "no-skip-installation-disk",
+		func(w *fixture) {
+			w.h.InstallerArgs = []string{"--save-partlabel", "data,logs-*", "--save-partindex=5-"}
+		}, ok, "everything but partitions labelled data or logs-* and those numbered 5-",
+	},
+	{
+		"names every disk that loses something", "no-skip-installation-disk",
+		func(w *fixture) {
+			w.inv.Disks[0].Holders = "dm-0"
+			w.inv.Disks = append(w.inv.Disks, disk("sdb", "SSD", func(d *wire.Disk) { d.Bootable = true }), disk("sdc", "SSD"),
+				disk("sdd", "SSD", func(d *wire.Disk) { d.Holders = "dm-0" }))
+		}, ok, "/dev/sdb (its partition table: it is bootable and not in disks_skip_formatting); "+
+			"/dev/sdd (the volumes that it has in common with /dev/sda)",
+	},
+	{
+		"names the paths of a multipath disk", "no-skip-installation-disk",
+		func(w *fixture) {
+			w.inv.Disks[0].Holders = "dm-0"
+			w.inv.Disks = append(w.inv.Disks, disk("dm-0", "Multipath"))
+			w.h.InstallationDiskID, w.h.InstallationDiskPath = "", "/dev/dm-0"
+		}, ok, "/dev/sda (the same: /dev/dm-0 is built on it)",
+	},
+	{
+		"says that the system which runs is kept", "no-skip-installation-disk",
+		func(w *fixture) { w.inv.Boot.DeviceType = wire.Persistent }, ok, "/dev/sda (nothing: the system is installed beside the one that runs)",
+	},
 	{
 		"fails when the installation disk is to be kept",
 		"no-skip-installation-disk",
