@@ -86,12 +86,14 @@ func (r ResetTarget) present(c *model.Cluster) error {
 const agentRuns = time.Minute
 
 // beginReset takes a host out of its installation and reports whether its agent may
-// still run steps. One that has left the live image waits for its user.
+// still run steps. One that has left the live image, or began the bootstrap, waits for its user.
 func beginReset(tx *store.Tx, h *model.Host) (stop bool, err error) {
-	if _, err := lifecycle.ApplyHost(h, lifecycle.ResetHost, installation.HostFacts(h, nil, tx), tx); err != nil {
+	facts := installation.HostFacts(h, nil, tx)
+	if _, err := lifecycle.ApplyHost(h, lifecycle.ResetHost, facts, tx); err != nil {
 		return false, ifPossible(err)
 	}
-	return h.Status == model.HostResetting && tx.Now().Sub(h.CheckedInAt) < agentRuns, nil
+	live := h.Status == model.HostResetting || h.Status == model.HostResettingPendingUserAction && facts.AgentBesideBootstrap()
+	return live && tx.Now().Sub(h.CheckedInAt) < agentRuns, nil
 }
 
 // finishReset returns a host that is still in the live image to discovery.

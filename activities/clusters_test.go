@@ -104,6 +104,25 @@ func TestResetStopsAgentsInTheLiveImageAndAsksUsersForTheOthers(t *testing.T) {
 		require.Equal(t, model.HostDiscovering, h.Status)
 		require.Empty(t, h.Stage)
 	}
+	// What a bootstrap started runs until its host is booted, whatever its agent does.
+	began := b.NewCluster(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWaitingForBootkube, 3)
+	first, again := b.HostsOf(t, began)[0], b.HostsOf(t, began)[1]
+	for h, boot := range map[*model.Host]string{first: "this", again: "the one before"} {
+		_, err := b.Clusters.Store.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+			h.Boot, h.BootstrapBoot = "this", boot
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	plan, err = b.BeginReset(t.Context(), activities.ResetTarget{ClusterID: began.ID})
+	require.NoError(t, err)
+	require.Len(t, plan.Stop, 3, "the agent of the bootstrap host stops too")
+	require.NoError(t, b.FinishReset(t.Context(), activities.ResetTarget{ClusterID: began.ID}))
+	for _, h := range b.HostsOf(t, began) {
+		want := map[bool]model.HostStatus{true: model.HostResettingPendingUserAction, false: model.HostDiscovering}[h.ID == first.ID]
+		require.Equal(t, want, h.Status)
+	}
+
 	booted := b.NewCluster(t, model.ClusterError, model.HostError, model.StageConfiguring, 3)
 	plan, err = b.BeginReset(t.Context(), activities.ResetTarget{ClusterID: booted.ID})
 	require.NoError(t, err)

@@ -74,6 +74,11 @@ func (a *Steps) RunStep(ctx context.Context, r StepRequest) (StepResult, error) 
 	if args == nil {
 		return StepResult{Skipped: true}, nil
 	}
+	if beginsBootstrap(wire.StepType(r.Type), c, h) {
+		if err := a.noteBootstrap(ctx, r.HostRef); err != nil {
+			return StepResult{}, nonRetryable(err)
+		}
+	}
 	pending := pendingActivity(ctx, r.ClusterID, model.ActivityStep, r.Type)
 	pending.InfraEnvID, pending.HostID, pending.Args = &r.InfraEnvID, &r.HostID, args
 	pending.Fence = r.fence(wire.StepType(r.Type), h)

@@ -112,6 +112,32 @@ func TestStepIsAskedOnceUnderOneIDHoweverOftenItsActivityRuns(t *testing.T) {
 	require.Equal(t, rows[0].ID, result.StepID)
 }
 
+func TestBootOfABootstrapIsNotedBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		step      wire.StepType
+		bootstrap bool
+		noted     bool
+	}{
+		{wire.StepBootstrapStart, true, true}, {wire.StepTypeInstall, true, true},
+		{wire.StepTypeInstall, false, false}, {wire.StepImageWrite, true, false}, {wire.StepDiskClean, true, false},
+	} {
+		x := newScene(t)
+		_, err := x.store.UpdateHost(t.Context(), x.ref.InfraEnvID, x.ref.HostID, func(h *model.Host, _ *store.Tx) error {
+			h.Boot, h.Bootstrap = "a boot", c.bootstrap
+			return nil
+		})
+		require.NoError(t, err)
+		request := x.step()
+		request.Type = string(c.step)
+		_, err = x.run(x.steps.RunStep, request)
+		require.ErrorIs(t, err, activity.ErrResultPending, c.step)
+		h, err := x.store.Host(t.Context(), x.ref.InfraEnvID, x.ref.HostID)
+		require.NoError(t, err)
+		require.Equal(t, c.noted, h.BeganBootstrap(), "%s of a bootstrap host: %t", c.step, c.bootstrap)
+	}
+}
+
 func TestStepOfAFailedHostIsRefused(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)

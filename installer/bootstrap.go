@@ -26,13 +26,17 @@ var usableName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([
 
 // StartBootstrap makes the host the temporary control plane: it applies bootstrap.ign to
 // the running system, adds the controller to the manifests and starts the bootstrap
-// services. Doing it again is safe; running services are left alone.
+// services. Doing it again in the same attempt is safe; running services are left alone. A host that has begun the
+// bootstrap of another attempt refuses.
 func (i *Installer) StartBootstrap(ctx context.Context, req *wire.BootstrapRequest) error {
 	config, err := i.Client.ClusterFile(ctx, req.ClusterID, bootstrapIgnition, client.WithRetry(fetchLimit))
 	if err != nil {
 		return fmt.Errorf("fetch %s: %w", bootstrapIgnition, err)
 	}
 	if err := i.privateDir(installDir); err != nil {
+		return err
+	}
+	if err := i.beginAttempt(req, config); err != nil {
 		return err
 	}
 	if err := i.writeFile(installDir+"/"+bootstrapIgnition, config, 0o600); err != nil {

@@ -130,7 +130,10 @@ func TestServicesThatAreDoneAreNotStartedAgain(t *testing.T) {
 	s, h := newService(t), newHost(t, nil)
 	services(h, t)
 	s.files["bootstrap.ign"] = bootstrapIgnition()
+	i := newInstaller(s, h, nil)
+	require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
+	require.Equal(t, 1, h.Count("systemctl start"))
 	h.write(t, "/opt/openshift/.bootkube.done", "")
-	require.NoError(t, newInstaller(s, h, nil).StartBootstrap(t.Context(), bootstrap(3)))
-	require.Zero(t, h.Count("systemctl start"))
+	require.NoError(t, i.StartBootstrap(t.Context(), bootstrap(3)))
+	require.Equal(t, 1, h.Count("systemctl start"))
 }

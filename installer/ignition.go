@@ -37,6 +37,9 @@ func ignitionPath(req *wire.InstallCmdRequest) string {
 // FetchIgnition downloads the Ignition the host is installed with. On a single node it is merged over the one
 // its bootstrap services made, without fetching configs of a machine config server that will not exist.
 func (i *Installer) FetchIgnition(ctx context.Context, req *wire.InstallCmdRequest) (IgnitionReport, error) {
+	if err := i.checkAttempt(req); err != nil {
+		return IgnitionReport{}, err
+	}
 	content, err := i.Client.HostIgnition(ctx, req.InfraEnvID, req.HostID, client.WithRetry(fetchLimit))
 	if err != nil {
 		return IgnitionReport{}, fmt.Errorf("fetch the Ignition of the host: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/installer"
+	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
@@ -23,8 +24,11 @@ func working(t *testing.T, h *host) {
 	h.On("coreos-installer", writesImage)
 	h.On("shutdown", hostexectest.Prints(""))
 	h.On("systemctl show", systemd{}.show)
-	h.write(t, "/opt/openshift/.bootkube.done", "")
-	h.write(t, "/opt/openshift/master.ign", `{"ignition":{"version":"3.2.0"}}`)
+	h.On("systemctl start bootkube.service", func(context.Context, hostexec.Cmd) (hostexec.Result, error) {
+		h.write(t, "/opt/openshift/.bootkube.done", "")
+		h.write(t, "/opt/openshift/master.ign", `{"ignition":{"version":"3.2.0"}}`)
+		return hostexec.Result{}, nil
+	})
 }
 
 func TestInstallReportsTheStagesOfEachRole(t *testing.T) {

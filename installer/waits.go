@@ -24,6 +24,9 @@ const (
 // cluster that the bootstrap is complete. Masters that are not waited for may fetch their configuration meanwhile.
 // It ends with ctx, or when a unit of the bootstrap failed.
 func (i *Installer) WaitBootkube(ctx context.Context, req *wire.InstallCmdRequest) error {
+	if err := i.checkAttempt(req); err != nil {
+		return err
+	}
 	others, units := i.watchOthers(req), i.watchUnits(controlPlaneUnits...)
 	for !i.exists(bootkubeDone) {
 		if err := units.check(ctx); err != nil {

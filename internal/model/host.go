@@ -61,6 +61,9 @@ type Host struct {
 	OfSingleNode bool `json:"of_single_node,omitempty"`
 	// Attempt counts the times the host's installation was begun in this run.
 	Attempt int `json:"attempt,omitempty"`
+	// BootstrapBoot is the boot in which the host was last told to begin the bootstrap of a cluster; empty for never. What
+	// the bootstrap started runs until the host is booted again.
+	BootstrapBoot string `json:"bootstrap_boot,omitempty"`
 	// PendingWorkflow is an accepted workflow of this host alone that is not started yet; the sweeper starts
 	// it. WorkflowAttempt counts accepted workflows and never decreases.
 	PendingWorkflow HostWorkflow `json:"pending_workflow,omitempty"`
@@ -138,6 +141,9 @@ func (h *Host) EffectiveRole() Role {
 	}
 	return h.Role
 }
+
+// BeganBootstrap reports whether the host runs since the boot in which it was told to begin a bootstrap.
+func (h *Host) BeganBootstrap() bool { return h.BootstrapBoot != "" && h.BootstrapBoot == h.Boot }
 
 // DayTwo reports whether the host joins a cluster that exists already.
 func (h *Host) DayTwo() bool { return h.Kind == KindAddToExistingClusterHost }

@@ -46,6 +46,8 @@ type AgentUpgrade struct {
 // of the controller need beyond it.
 type BootstrapRequest struct {
 	InstallCmdRequest
+	// Attempt counts the installations of the cluster, of which the host may begin the bootstrap of one in a boot.
+	Attempt int `json:"attempt,omitempty"`
 	// Controller is how the controller runs in an image of the release; nil where ControllerImage contains it.
 	Controller *ControllerProgram `json:"controller,omitempty"`
 	// ControllerToken is what the controller proves itself with; empty: what the agent does.

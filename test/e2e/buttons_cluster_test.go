@@ -106,8 +106,7 @@ func TestCommandsWorkAfterButtonsInTheUI(t *testing.T) {
 
 	f.await(t, "a host that writes its disk", writesADisk)
 	f.resetToLast(t, f.clusterWorkflow())
-	_, err = f.client.ResetCluster(t.Context(), f.id)
-	require.NoError(t, err)
+	f.resetCluster(t)
 	f.awaitStatus(t, wire.ClusterStatusReady)
 
 	f.install(t)
@@ -129,8 +128,7 @@ func TestCommandsWorkAfterButtonsInTheUI(t *testing.T) {
 	for _, write := range f.accounts(t) {
 		require.LessOrEqual(t, write.commanded["image-write"], 2, "one in each installation")
 	}
-	_, err = f.client.ResetCluster(t.Context(), f.id)
-	require.NoError(t, err)
+	f.resetCluster(t)
 	f.awaitStatus(t, wire.ClusterStatusReady)
 
 	f.install(t)

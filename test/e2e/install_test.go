@@ -197,8 +197,7 @@ func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
 	_, err = f.client.CancelCluster(t.Context(), f.id)
 	require.NoError(t, err)
 	f.awaitStatus(t, wire.ClusterStatusCancelled)
-	_, err = f.client.ResetCluster(t.Context(), f.id)
-	require.NoError(t, err)
+	require.Len(t, f.resetCluster(t), 1, "the bootstrap host is booted again")
 	f.awaitStatus(t, wire.ClusterStatusReady)
 	for name, a := range f.accounts(t) {
 		require.Equal(t, wire.HostStatusKnown, a.host.Status, name)
@@ -206,8 +205,7 @@ func TestCancelledInstallationIsResetAndInstalledAgain(t *testing.T) {
 	f.record(t, "cancel")
 	f.install(t)
 	f.await(t, "a host that writes its disk again", writesADisk)
-	_, err = f.client.ResetCluster(t.Context(), f.id)
-	require.NoError(t, err)
+	f.resetCluster(t)
 	f.awaitStatus(t, wire.ClusterStatusReady)
 	f.record(t, "reset")
 }

@@ -1,12 +1,18 @@
 package e2e_test
 
 import (
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/client"
+	"slipway/internal/cluster/events"
+	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -25,6 +31,7 @@ func TestResetOfARunningInstallationShowsNoError(t *testing.T) {
 	require.True(t, silent.signal(syscall.SIGSTOP))
 	t.Cleanup(func() { silent.signal(syscall.SIGCONT) })
 
+	names := f.names(t)
 	_, err := f.client.ResetCluster(t.Context(), f.id)
 	require.NoError(t, err)
 	var seen []wire.ClusterStatus
@@ -49,5 +56,108 @@ func TestResetOfARunningInstallationShowsNoError(t *testing.T) {
 	t.Logf("the cluster was %v; hosts were reset for %s", seen, resetting["resetting"].Round(time.Second/10))
 	require.Greater(t, resetting["resetting"], limit/2, "every agent was quick to stop")
 	require.True(t, silent.signal(syscall.SIGCONT))
+	require.Len(t, f.bootAgain(t, names), 1, "the bootstrap host")
 	f.awaitStatus(t, wire.ClusterStatusReady)
+}
+
+// What a bootstrap started runs on its host until that is booted: the next installation takes nothing of it.
+func TestSingleNodePastItsBootstrapIsInstalledAgainAfterABoot(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	s := shape{masters: 1, speed: 30}
+	f.define(t, s)
+	f.discover(t, s)
+	f.install(t)
+	f.await(t, "a host that writes its disk", writesADisk)
+	root := filepath.Join(f.machineDir("master-0"), "root")
+	first, err := os.ReadFile(filepath.Join(root, "opt/install-dir/bootstrap.ign"))
+	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(root, "opt/openshift/.bootkube.done"))
+	names := f.names(t)
+	_, err = f.client.ResetCluster(t.Context(), f.id)
+	require.NoError(t, err)
+	f.await(t, "a host that is to be booted", func(c *wire.Cluster) bool {
+		return c.Hosts[0].Status == wire.HostStatusResettingPendingUserAction
+	})
+	_, err = f.client.InstallCluster(t.Context(), f.id)
+	require.ErrorIs(t, err, model.ErrConflict, "its host is not booted yet")
+	registered := f.registrations(t)
+	require.True(t, f.machines["master-0"].signal(syscall.SIGKILL), "its agent starts again beside the bootstrap")
+	f.await(t, "the agent to register again", func(c *wire.Cluster) bool {
+		require.Equal(t, wire.HostStatusResettingPendingUserAction, c.Hosts[0].Status, describe(c))
+		return f.registrations(t) > registered
+	})
+	f.await(t, "the host to be as it was", func(c *wire.Cluster) bool {
+		return c.Hosts[0].Status == wire.HostStatusResettingPendingUserAction
+	})
+	require.FileExists(t, filepath.Join(root, "opt/openshift/.bootkube.done"), "a live image keeps what it has until it is booted")
+
+	require.Equal(t, []string{"master-0"}, f.bootAgain(t, names))
+	f.awaitStatus(t, wire.ClusterStatusReady)
+	require.NoFileExists(t, filepath.Join(root, "opt/openshift/.bootkube.done"))
+	f.install(t)
+	f.await(t, "a host that writes its disk", writesADisk)
+	second, err := os.ReadFile(filepath.Join(root, "opt/install-dir/bootstrap.ign"))
+	require.NoError(t, err)
+	require.NotEqual(t, first, second)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	a := f.accounts(t)["master-0"]
+	require.Equal(t, a.commanded["image-write"], a.writes, "one write for a command")
+	require.Equal(t, 2, a.writes, "one for an installation")
+	require.Equal(t, 1, a.finished, "the first was stopped")
+}
+
+// registrations counts how often hosts of the cluster registered.
+func (f *fleet) registrations(t *testing.T) int {
+	t.Helper()
+	all, err := f.client.Events(t.Context(), client.EventQuery{ClusterID: f.id})
+	require.NoError(t, err)
+	n := 0
+	for _, e := range all {
+		if e.Name == string(events.HostRegistrationSucceeded) {
+			n++
+		}
+	}
+	return n
+}
+
+// names are the machines of the hosts: a host that was reset has no name until it is discovered again.
+func (f *fleet) names(t *testing.T) map[uuid.UUID]string {
+	t.Helper()
+	names := map[uuid.UUID]string{}
+	for name := range f.machines {
+		names[f.host(t, name).ID] = name
+	}
+	return names
+}
+
+// resetCluster resets a cluster and boots the hosts whose user has to; it returns their names.
+func (f *fleet) resetCluster(t *testing.T) []string {
+	t.Helper()
+	names := f.names(t)
+	_, err := f.client.ResetCluster(t.Context(), f.id)
+	require.NoError(t, err)
+	return f.bootAgain(t, names)
+}
+
+// bootAgain boots the hosts that wait for it after a reset from the live image, once all have been reset.
+func (f *fleet) bootAgain(t *testing.T, names map[uuid.UUID]string) []string {
+	t.Helper()
+	var waiting []string
+	f.await(t, "the end of the reset", func(c *wire.Cluster) bool {
+		waiting = nil
+		for i := range c.Hosts {
+			switch h := &c.Hosts[i]; {
+			case h.Status == wire.HostStatusResetting, h.Progress.CurrentStage != "":
+				return false
+			case h.Status == wire.HostStatusResettingPendingUserAction:
+				waiting = append(waiting, names[h.ID])
+			}
+		}
+		return true
+	})
+	for _, name := range waiting {
+		require.True(t, f.machines[name].signal(syscall.SIGUSR2), "boot the live image")
+	}
+	return waiting
 }

@@ -124,7 +124,9 @@ func installArgs(in *ArgsInput) ([]string, error) {
 	if !in.Host.Bootstrap || in.Host.AgentSteps != model.FineSteps {
 		return one(request)
 	}
-	bootstrap := wire.BootstrapRequest{InstallCmdRequest: request, ControllerToken: in.ControllerToken.Reveal()}
+	bootstrap := wire.BootstrapRequest{
+		InstallCmdRequest: request, Attempt: in.Cluster.InstallAttempt, ControllerToken: in.ControllerToken.Reveal(),
+	}
 	if in.Images.Controller == "" {
 		bootstrap.Controller = &wire.ControllerProgram{Image: in.Images.CLI, Programs: in.ControllerPrograms}
 	}

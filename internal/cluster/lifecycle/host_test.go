@@ -31,6 +31,7 @@ func soft(f *hf)                                    { f.Timeouts.Soft = true }
 func retry(f *hf)                                   { f.AwaitingRetry = true }
 func over(s model.Stage, d time.Duration) func(*hf) { return func(f *hf) { f.Stage, f.Limit = s, d } }
 func because(why string) func(*hf)                  { return func(f *hf) { f.Reason = why } }
+func began(f *hf)                                   { f.BeganBootstrap = true }
 func noAgent(f *hf)                                 { f.NoAgent = true }
 
 func failing(id string) func(*hf) {
@@ -87,6 +88,10 @@ var eventCases = []hostCase{
 	{"Progress changes nothing", progress, "installed", stage(model.StageJoined), "installed", none, "-"},
 	{"Registration again while preparing", register, "preparing-successful", nil, "known", lifecycle.EffectRegistered, ""},
 	{"Registration again", register, "disconnected", nil, "discovering", lifecycle.EffectRegistered, ""},
+	{
+		"Registration before the boot that a reset needs", register, "resetting-pending-user-action", began,
+		"resetting-pending-user-action", none, "-",
+	},
 	{"Registration again", register, "resetting-pending-user-action", nil, "discovering", lifecycle.EffectRegistered, ""},
 	{"Registration before the reboot of a reset", register, "resetting", stage(model.StageRebooting), "resetting", none, "-"},
 	{"Registration after a reset", register, "resetting", nil, "discovering", lifecycle.EffectRegistered, ""},
@@ -249,6 +254,11 @@ var workflowCases = []hostCase{
 		"resetting", lifecycle.EffectResetBegun, "reset",
 	},
 	{"Reset in the live image", lifecycle.ResetHost, "disconnected", nil, "resetting", lifecycle.EffectResetBegun, ""},
+	{
+		"Reset needs a reboot", lifecycle.ResetHost, "installing-in-progress", began,
+		"resetting-pending-user-action", lifecycle.EffectResetNeedsUser, "",
+	},
+	{"Reset needs a reboot", lifecycle.ResetHost, "cancelled", began, "resetting-pending-user-action", lifecycle.EffectResetNeedsUser, ""},
 	{
 		"Reset needs a reboot", lifecycle.ResetHost, "error", stage(model.StageConfiguring),
 		"resetting-pending-user-action", lifecycle.EffectResetNeedsUser, "",

@@ -45,6 +45,7 @@ var (
 	tried              = cond("HostTried", func(f *hf) bool { return f.Tried })
 	stageTimedOut      = cond("HostStageTimedOut", func(f *hf) bool { return f.StageTimedOut })
 	awaitingRetry      = cond("AwaitingRetry", func(f *hf) bool { return f.AwaitingRetry })
+	beganBootstrap     = cond("BeganBootstrap", func(f *hf) bool { return f.BeganBootstrap })
 	inLiveImage        = cond("InLiveImage", func(f *hf) bool { return !f.Stage.LeftLiveImage() && !f.NoAgent })
 
 	writingImage = stageIs(model.StageWritingImageToDisk)

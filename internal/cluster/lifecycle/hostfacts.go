@@ -30,11 +30,13 @@ type HostFacts struct {
 	// Stage is the stage the host is in; for HostProgressed the one it reports.
 	Stage model.Stage
 	// NoAgent is set when the status says that no agent runs on the host.
-	NoAgent      bool
-	Conditions   HostConditions
-	DiskSpeed    Outcome
-	Images       Outcome
-	LogsTimedOut bool
+	NoAgent bool
+	// BeganBootstrap is set when the host began a bootstrap and was not booted since.
+	BeganBootstrap bool
+	Conditions     HostConditions
+	DiskSpeed      Outcome
+	Images         Outcome
+	LogsTimedOut   bool
 	// ConnectionTimedOut and StageTimedOut are set when soft time-outs were reported already.
 	ConnectionTimedOut bool
 	StageTimedOut      bool
@@ -54,6 +56,11 @@ type HostFacts struct {
 	// AwaitingRetry is set while the workflow of a failed installation still runs and a
 	// failed host may be tried again: the other hosts keep their states meanwhile.
 	AwaitingRetry bool
+}
+
+// AgentBesideBootstrap reports whether the agent of a host runs in the live image that a bootstrap was begun in.
+func (f HostFacts) AgentBesideBootstrap() bool {
+	return f.BeganBootstrap && !f.Stage.LeftLiveImage() && !f.NoAgent
 }
 
 // HostInput is what NewHostFacts reads.
@@ -79,7 +86,8 @@ func NewHostFacts(in HostInput) HostFacts {
 	f := HostFacts{
 		Now: in.Now, Timeouts: in.Timeouts.Of(in.Cluster), AwaitingRetry: in.AwaitingRetry || h.DecisionOpen || decisionOpen(in.Hosts),
 		Unbound: h.ClusterID == nil, DayTwo: h.DayTwo(),
-		Role: h.Role, Stage: h.Stage, NoAgent: withoutAgent.Has(h.Status), InstallationDisk: h.InstallationDiskPath,
+		Role: h.Role, Stage: h.Stage, NoAgent: withoutAgent.Has(h.Status), BeganBootstrap: h.BeganBootstrap(),
+		InstallationDisk:   h.InstallationDiskPath,
 		Conditions:         HostConditionsOf(results),
 		DiskSpeed:          unlessOff(results, wire.HostValidationIDSufficientInstallationDiskSpeed, diskSpeedOutcome(h)),
 		Images:             unlessOff(results, wire.HostValidationIDContainerImagesAvailable, imagesOutcome(h)),

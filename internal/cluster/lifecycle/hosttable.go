@@ -92,6 +92,10 @@ var hostReportRows = []hostRow{
 		to: known, effect: EffectRegistered, info: hostInfo("The host restarted while it was prepared, preparation begins again"),
 	},
 	{
+		name: "Registration before the boot that a reset needs", event: RegisterHost, from: statuses{resetWaits}, when: beganBootstrap,
+		why: "an agent that starts again changes nothing about the bootstrap that runs beside it",
+	},
+	{
 		no: 8, name: "Registration again", event: RegisterHost,
 		from: statuses{discovering, known, disconnected, lacking, resetWaits, binding, pendingInput},
 		to:   discovering, effect: EffectRegistered, info: hostInfo(infoDiscovering),

@@ -118,8 +118,8 @@ var hostWorkflowRows = []hostRow{
 	},
 	{
 		no: 20, name: "Reset needs a reboot", event: ResetHost, from: rebootable,
-		to: resetWaits, when: not(inLiveImage), effect: EffectResetNeedsUser, info: hostInfo(infoResetWaits),
-		why: "no agent runs on it",
+		to: resetWaits, when: or(not(inLiveImage), beganBootstrap), effect: EffectResetNeedsUser, info: hostInfo(infoResetWaits),
+		why: "no agent runs on it, or the control plane of its bootstrap does, with the keys of what is reset",
 	},
 	{
 		name: "Reset in the live image", event: ResetHost, from: resettable,

@@ -307,7 +307,7 @@ var diskCases = []hostCase{
 			w.inv.Disks[0].Holders = "dm-0"
 			w.inv.Disks = append(w.inv.Disks, disk("sdb", "SSD", func(d *wire.Disk) { d.Bootable = true }), disk("sdc", "SSD"),
 				disk("sdd", "SSD", func(d *wire.Disk) { d.Holders = "dm-0" }))
-		}, ok, "/dev/sdb (its partition table: it is bootable and not in disks_skip_formatting); "+
+		}, ok, "/dev/sdb (its partition table: it is bootable and not in disks_skip_formatting); " +
 			"/dev/sdd (the volumes that it has in common with /dev/sda)",
 	},
 	{

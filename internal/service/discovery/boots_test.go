@@ -82,3 +82,18 @@ func TestEachRegistrationOfAnAgentWithoutABootIsABoot(t *testing.T) {
 	require.NotEqual(t, first, m.read(t).Boot)
 	require.NotEqual(t, wire.Exit, m.poll(t).PostStepAction)
 }
+
+// A bootstrap runs until its host is booted: an agent that only starts again ends no reset.
+func TestResetOfABootstrapHostWaitsForItsBoot(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	_, env := l.cluster(t)
+	m := l.machine(env, 0)
+	m.bootID = "first"
+	m.register(t)
+	m.set(t, func(h *model.Host) { h.Status, h.BootstrapBoot = model.HostResettingPendingUserAction, "first" })
+	require.Equal(t, model.HostResettingPendingUserAction, m.register(t).Status)
+	m.bootID = "second"
+	require.Equal(t, model.HostDiscovering, m.register(t).Status)
+	require.False(t, m.read(t).BeganBootstrap())
+}

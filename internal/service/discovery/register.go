@@ -89,6 +89,7 @@ func (s *Service) admit(h *model.Host, j store.Joining, t *store.Tx) error {
 
 func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput, t *store.Tx) error {
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Timeouts: s.timeouts, Now: t.Now()})
+	facts.BeganBootstrap = h.BootstrapBoot != "" && h.BootstrapBoot == in.Boot
 	if h.Stage.LeftLiveImage() && h.Stage != model.StageDone {
 		// A later reboot that ends in the discovery image is a wrong boot order as well.
 		facts.Stage = model.StageRebooting
