@@ -23,8 +23,9 @@ type Authority struct {
 	key         crypto.Signer
 }
 
-// clockSkew is how far the clocks of those who check a certificate may be behind.
-const clockSkew = time.Hour
+// validFrom is when all certificates begin: hosts without NTP, and those whose clock holds local time or was lost, check
+// them too. A certificate is as secret as its key whenever it begins.
+const validFrom = 946684800 // Unix seconds of 2000-01-01
 
 // NewAuthority makes an authority that ends after life.
 func NewAuthority(template x509.Certificate, now time.Time, life time.Duration) (*Authority, Pair, error) {
@@ -92,7 +93,7 @@ func sign(
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
 		return Pair{}, fmt.Errorf("number a certificate: %w", err)
 	}
-	template.NotBefore, template.NotAfter = now.Add(-clockSkew), now.Add(life)
+	template.NotBefore, template.NotAfter = time.Unix(validFrom, 0), now.Add(life)
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
 	if err != nil {
 		return Pair{}, fmt.Errorf("sign a certificate: %w", err)

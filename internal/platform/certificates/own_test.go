@@ -99,6 +99,33 @@ func TestProcessesThatStartAtOnceHaveOneAuthority(t *testing.T) {
 	}
 }
 
+// A host without NTP whose clock holds local time, or was lost, has to reach the service that tells its user.
+func TestClocksThatAreBehindTrustCertificates(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, time.November, 25, 8, 0, 0, 0, time.UTC)
+	authority, root, err := certificates.NewAuthority(x509.Certificate{Subject: pkix.Name{CommonName: "company"}}, start, 24*time.Hour)
+	require.NoError(t, err)
+	pair, err := authority.Issue(x509.Certificate{DNSNames: []string{"slipway.example.com"}}, start, time.Hour)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(root.Certificate))
+	certificate, err := certificates.ParseCertificate(pair.Certificate)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		at    time.Time
+		valid bool
+	}{
+		"on time":                    {start, true},
+		"two hours behind":           {start.Add(-2 * time.Hour), true},
+		"half a day behind":          {start.Add(-12 * time.Hour), true},
+		"as a machine was delivered": {time.Date(2015, time.January, 1, 0, 0, 0, 0, time.UTC), true},
+		"after its end":              {start.Add(2 * time.Hour), false},
+	} {
+		_, err := certificate.Verify(x509.VerifyOptions{DNSName: "slipway.example.com", Roots: roots, CurrentTime: c.at})
+		require.Equal(t, c.valid, err == nil, "%s: %v", name, err)
+	}
+}
+
 func TestDamagedAuthorityIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "tls")
