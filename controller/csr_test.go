@@ -275,6 +275,39 @@ func TestRequestsOfOthersAreNotJudged(t *testing.T) {
 	}))
 }
 
+// Every node of a cluster with OVN-Kubernetes makes the first two (ovn-kubernetes docs/node-identity.md; multus by
+// cluster-network-operator, additional-cert-acceptance-cond.json), and they renew them under their own names.
+func TestRequestsOfTheNetworkAndRenewalsAreLeftToOthers(t *testing.T) {
+	t.Parallel()
+	network := func(name, cn, org, user string, groups ...string) *certv1.CertificateSigningRequest {
+		return asked{
+			user: user, groups: append(groups, "system:authenticated"), signer: certv1.KubeAPIServerClientSignerName, cn: cn, orgs: []string{org},
+			usages: []certv1.KeyUsage{certv1.UsageDigitalSignature, certv1.UsageKeyEncipherment, certv1.UsageClientAuth},
+			pem:    "CERTIFICATE REQUEST",
+		}.csr(t, name)
+	}
+	renewal := clientAsked("worker-0")
+	renewal.user, renewal.groups = "system:node:worker-0", []string{"system:nodes", "system:authenticated"}
+	impostor := renewal
+	impostor.user = "system:node:worker-1"
+	got := controller.Missing(controller.State{
+		Announced: true,
+		Nodes:     []corev1.Node{node("worker-0", corev1.ConditionTrue)},
+		Cluster:   controller.Cluster{Hosts: []controller.Host{}},
+		CSRs: []certv1.CertificateSigningRequest{
+			*network("ovn", "system:ovn-node:worker-0", "system:ovn-nodes", "system:node:worker-0", "system:nodes"),
+			*network("multus", "system:multus:worker-0", "system:multus", "system:node:worker-0", "system:nodes"),
+			*network("ovn-renewed", "system:ovn-node:worker-0", "system:ovn-nodes", "system:ovn-node:worker-0", "system:ovn-nodes"),
+			*network("multus-renewed", "system:multus:worker-0", "system:multus", "system:multus:worker-0", "system:multus"),
+			*renewal.csr(t, "renewal"), *impostor.csr(t, "impostor"),
+		},
+	})
+	require.Equal(t, []controller.Action{controller.LeavePending{
+		CSR: "impostor", UID: "uid", Requester: "system:node:worker-1",
+		Reason: "require a node bootstrapper to ask, found system:node:worker-1",
+	}}, got.Duties)
+}
+
 func TestRogueRequestsStayPending(t *testing.T) {
 	t.Parallel()
 	s := newService(t, host(t, "sno", "192.168.1.10/24", "192.168.1.11/24"), host(t, "worker-0", "192.168.1.20/24"))

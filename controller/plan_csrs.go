@@ -29,8 +29,20 @@ func answered(csr *certv1.CertificateSigningRequest) bool {
 	return len(csr.Status.Conditions) > 0
 }
 
-// concernsKubelet: it asks for a kubelet's certificate or comes from one.
+// concernsKubelet reports whether a request asks for a kubelet's certificate, or comes from one that has none yet. The
+// network of a node asks in the kubelet's name for client certificates of another signer, which the operator of the network
+// approves (ovn-kubernetes, docs/node-identity.md), and a kubelet that renews its client certificate is answered by the
+// machine approver of the cluster.
 func concernsKubelet(csr *certv1.CertificateSigningRequest) bool {
 	_, known := rulesOf[csr.Spec.SignerName]
-	return known || strings.HasPrefix(csr.Spec.Username, nodePrefix) || fromBootstrapper(csr)
+	return (known || fromBootstrapper(csr)) && !renewsItself(csr)
+}
+
+// renewsItself reports whether a kubelet asks for another client certificate in its own name.
+func renewsItself(csr *certv1.CertificateSigningRequest) bool {
+	if csr.Spec.SignerName != certv1.KubeAPIServerClientKubeletSignerName || !strings.HasPrefix(csr.Spec.Username, nodePrefix) {
+		return false
+	}
+	parsed, err := parseRequest(csr.Spec.Request)
+	return err == nil && parsed.Subject.CommonName == csr.Spec.Username
 }
