@@ -2,6 +2,9 @@ package release_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,4 +139,49 @@ func TestClustersInFIPSModeTakeTheProgramThatCan(t *testing.T) {
 	_, err := r.Installer(t.Context(), release.Need{Image: p.ReleaseImage("4.20.33"), Platform: "none", FIPS: true, PullSecret: pullSecret})
 	require.ErrorIs(t, err, model.ErrUnprocessable)
 	require.ErrorContains(t, err, "FIPS mode requires the image baremetal-installer, whose program is for linux/arm64 only")
+}
+
+// The program and the message of its loader are real: it is linked against a library that is gone when it runs.
+func TestMissingLibraryIsNamedWithItsPackage(t *testing.T) {
+	t.Parallel()
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("SKIP: require a C compiler to link a program against a library")
+	}
+	p := serve(t, payload.Options{})
+	for n, c := range []struct{ library, want, wantNot string }{
+		{"libvirt.so.0", "found none; its package is libvirt-libs on RHEL and Fedora, libvirt0 on Debian and Ubuntu", "exit status"},
+		{"libother.so.7", "require libother.so.7 on the machine of this service", "package is"},
+	} {
+		t.Run(c.library, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range map[string]string{"lib.c": "int f(void) { return 0; }\n", "main.c": "int f(void); int main(void) { return f(); }\n"} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+			}
+			for _, args := range [][]string{
+				{"-shared", "-Wl,-soname," + c.library, "-o", c.library, "lib.c"}, {"-o", "program", "main.c", c.library},
+			} {
+				command := exec.CommandContext(t.Context(), compiler, args...)
+				command.Dir = dir
+				said, err := command.CombinedOutput()
+				require.NoError(t, err, string(said))
+			}
+			program, err := os.ReadFile(filepath.Join(dir, "program"))
+			require.NoError(t, err)
+			r, _ := open(t, p, nil)
+			layer := []entry{regular("usr/bin/openshift-install", string(program))}
+			image := references(t, p, fmt.Sprintf("unlinked-%d", n), push(t, p, fmt.Sprintf("unlinked-installer-%d", n), layer))
+			i, err := r.Installer(t.Context(), release.Need{Image: image, Platform: "none", PullSecret: pullSecret})
+			require.NoError(t, err)
+			defer i.Close()
+			_, err = i.Generate(t.Context(), release.GenerateInput{InstallConfig: installConfig(t, 3, 0)})
+			var failure *release.GenerateError
+			require.ErrorAs(t, err, &failure)
+			require.ErrorIs(t, err, model.ErrUnprocessable)
+			require.ErrorContains(t, err, c.want)
+			require.NotContains(t, err.Error(), c.wantNot)
+			require.False(t, failure.Retryable())
+		})
+	}
 }

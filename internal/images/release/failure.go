@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -60,9 +61,36 @@ func (g *generation) failure(ctx context.Context, command string, err error) *Ge
 		return f
 	}
 	f.ExitCode = exit.ExitCode()
+	if library := missingLibrary(f.ExitCode, f.Log); library != "" {
+		f.err = model.Unprocessablef("require %s on the machine of this service, which openshift-install of release %s is linked against, "+
+			"found none%s", library, g.installer.Release.Version, packageOf(library))
+	}
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	f.final = f.ExitCode >= 0 || ok && slices.Contains(crashes, status.Signal())
 	return f
+}
+
+// loaderExit is the exit code of glibc's loader when a library is missing.
+const loaderExit = 127
+
+var loaderMessage = regexp.MustCompile(`error while loading shared libraries: ([^:\s]+):`)
+
+// missingLibrary is the library that the loader did not find; empty when that is not why a program ended.
+func missingLibrary(code int, log string) string {
+	found := loaderMessage.FindStringSubmatch(log)
+	if code != loaderExit || found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+// packageOf says which package has a library. The installers for bare metal of 4.14 and 4.15 need that of libvirt
+// (openshift/installer, images/baremetal/Dockerfile.ci).
+func packageOf(library string) string {
+	if !strings.HasPrefix(library, "libvirt") {
+		return ""
+	}
+	return "; its package is libvirt-libs on RHEL and Fedora, libvirt0 on Debian and Ubuntu"
 }
 
 // unrunnable explains why the kernel does not start the program on this machine; nil when another try can

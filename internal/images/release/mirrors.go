@@ -112,6 +112,27 @@ func places(mirrors []Mirror, image string) []string {
 	return slices.Compact(all)
 }
 
+// digestsOnly says which mirrors were not asked for an image, as they are for digests and it is named by its tag; empty for
+// none. Podman on the hosts does not ask them either.
+func digestsOnly(mirrors []Mirror, image string) string {
+	m, covered := longestMatch(mirrors, image)
+	if covered == 0 || strings.Contains(image, "@") {
+		return ""
+	}
+	var left []string
+	for _, l := range m.Locations {
+		if !l.Tags {
+			left = append(left, l.Location)
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(left, ", ") + " was not asked, because the registries.conf has it for digests only " +
+		"(mirror-by-digest-only or pull-from-mirror) and this image is named by a tag: " +
+		"name the release by its digest in RELEASE_IMAGES, or let tags use the mirror"
+}
+
 // pullSpec is an image as a new cluster pulls it: by digest where it has mirrors, because mirrors of clusters are
 // for digests only.
 func pullSpec(mirrors []Mirror, image, digest string) string {

@@ -128,12 +128,30 @@ func TestMirrorsForDigestsAreNotAskedForTags(t *testing.T) {
 		r := openMirrored(t, conf, m.authority)
 		_, err := r.Info(t.Context(), p.ReleaseImage("4.20.33"), pullSecret)
 		require.ErrorIs(t, err, release.ErrRegistry)
+		require.ErrorContains(t, err, m.host+"/ocp was not asked, because the registries.conf has it for digests only")
+		require.ErrorContains(t, err, "RELEASE_IMAGES")
 		require.Empty(t, m.paths())
 	}
 	r := openMirrored(t, registry(development, "blocked = true\nmirror-by-digest-only = true", m.host+"/ocp"), m.authority)
 	_, err := r.Info(t.Context(), p.ReleaseImage("4.20.33"), pullSecret)
 	require.ErrorIs(t, err, model.ErrUnprocessable)
 	require.ErrorContains(t, err, "blocks this registry")
+	require.ErrorContains(t, err, "for digests only")
+	r = openMirrored(t, registry(development, "mirror-by-digest-only = true", m.host+"/ocp"), m.authority)
+	byDigest := development + "/ocp-release@" + digestOf(t, p)
+	info, err := r.Info(t.Context(), byDigest, pullSecret)
+	require.NoError(t, err)
+	require.Equal(t, byDigest, info.PullSpec, "as hosts and the cluster pull it")
+}
+
+// digestOf is the digest of a release, as its own registry has it.
+func digestOf(t *testing.T, p *payload.Payload) string {
+	t.Helper()
+	m := newMirror(t, p)
+	r := openMirrored(t, registry(development, "", m.host+"/ocp"), m.authority)
+	info, err := r.Info(t.Context(), p.ReleaseImage("4.20.33"), pullSecret)
+	require.NoError(t, err)
+	return info.Digest
 }
 
 func TestMirrorsThatDoNotHelp(t *testing.T) {

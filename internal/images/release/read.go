@@ -34,7 +34,8 @@ func (r *Releases) read(ctx context.Context, doing, image string, pullSecret mod
 	}
 	all := places(r.opts.Mirrors, image)
 	if len(all) == 0 {
-		return model.Unprocessablef("%s %s: the configuration of mirrors blocks this registry and has no mirror for such a name", doing, image)
+		return model.Unprocessablef("%s %s: the configuration of mirrors blocks this registry and has no mirror for such a name%s",
+			doing, image, digestsOnly(r.opts.Mirrors, image))
 	}
 	var failures []error
 	for _, place := range all {
@@ -47,7 +48,11 @@ func (r *Releases) read(ctx context.Context, doing, image string, pullSecret mod
 			break
 		}
 	}
-	return joinFailures(failures)
+	err = joinFailures(failures)
+	if hint := digestsOnly(r.opts.Mirrors, image); hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	return err
 }
 
 func (r *Releases) readAt(ctx context.Context, place string, keys keychain, use func(found) error) error {
