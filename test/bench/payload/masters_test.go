@@ -30,7 +30,7 @@ compute: [{name: worker, replicas: 1}]
 controlPlane: {name: master, replicas: 3}
 platform: {none: {}}
 pullSecret: '{"auths":{"quay.io":{"auth":"eDp5"}}}'
-sshKey: ssh-ed25519 AAAA
+sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUBFNCkJIFJy2xcBfjnFyxd0BMqmKSbt3BEW1eZYMBX
 `
 
 // fetch gets the config of a role as Ignition does: what the pointer config leads to.

@@ -23,7 +23,7 @@ controlPlane: {name: master, replicas: 1}
 platform: {none: {}}
 bootstrapInPlace: {installationDisk: /dev/vda}
 pullSecret: '{"auths":{"quay.io":{"auth":"eDp5"}}}'
-sshKey: ssh-ed25519 AAAA
+sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUBFNCkJIFJy2xcBfjnFyxd0BMqmKSbt3BEW1eZYMBX
 `
 
 const job = `apiVersion: batch/v1

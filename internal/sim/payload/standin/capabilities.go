@@ -1,7 +1,10 @@
 package standin
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -33,6 +36,14 @@ func (c *config) enabled(name string) bool {
 	return slices.Contains(c.Capabilities.AdditionalEnabledCapabilities, name)
 }
 
+// printed is a value of an error as the real program prints it. Errors print a value as JSON unless that fails.
+type printed string
+
+func (p printed) String() string { return string(p) }
+
+// MarshalJSON fails.
+func (p printed) MarshalJSON() ([]byte, error) { return nil, errors.New("has a text only") }
+
 // capabilitiesFit wants what others depend on, and what the platform cannot do without.
 func (r *run) capabilitiesFit(c *config) field.ErrorList {
 	if c.Capabilities == nil {
@@ -46,11 +57,18 @@ func (r *run) capabilitiesFit(c *config) field.ErrorList {
 	}
 	for i, name := range c.Capabilities.AdditionalEnabledCapabilities {
 		if !slices.Contains(capabilityNames, name) {
-			faults = append(faults, field.NotSupported(additional.Index(i), name, capabilityNames))
+			faults = append(faults, field.NotSupported(additional.Index(i), name, slices.Sorted(slices.Values(capabilityNames))))
 		}
 	}
 	p := c.Platform
 	metalOrNone := p.BareMetal != nil || p.None != nil
+	names := "[]v1.ClusterVersionCapability(nil)"
+	if list := c.Capabilities.AdditionalEnabledCapabilities; list != nil {
+		names = strings.Replace(fmt.Sprintf("%#v", list), "[]string", "[]v1.ClusterVersionCapability", 1)
+	}
+	// The rule for ingress is another function's, which names another field.
+	whole := printed(fmt.Sprintf("types.Capabilities{BaselineCapabilitySet:%q, AdditionalEnabledCapabilities:%s}",
+		c.Capabilities.BaselineCapabilitySet, names))
 	for _, rule := range []struct {
 		applies bool
 		needs   string
@@ -68,7 +86,11 @@ func (r *run) capabilitiesFit(c *config) field.ErrorList {
 		{r.minor >= 17, "Ingress", "the Ingress capability is required"},
 	} {
 		if rule.applies && !c.enabled(rule.needs) {
-			faults = append(faults, field.Invalid(additional, c.Capabilities.AdditionalEnabledCapabilities, rule.why))
+			found, value := field.NewPath("additionalEnabledCapabilities"), printed(names)
+			if rule.needs == "Ingress" {
+				found, value = at, whole
+			}
+			faults = append(faults, field.Invalid(found, value, rule.why))
 		}
 	}
 	return faults

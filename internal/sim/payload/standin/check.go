@@ -1,12 +1,15 @@
 package standin
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/pem"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
+	"golang.org/x/crypto/ssh"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -31,10 +34,7 @@ func (r *run) check(c *config) field.ErrorList {
 	return faults
 }
 
-var (
-	clusterName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-	repository  = regexp.MustCompile(`^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$`)
-)
+var repository = regexp.MustCompile(`^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$`)
 
 func namesFit(c *config) field.ErrorList {
 	var faults field.ErrorList
@@ -42,11 +42,13 @@ func namesFit(c *config) field.ErrorList {
 	switch {
 	case name == "":
 		faults = append(faults, field.Required(field.NewPath("metadata", "name"), "cluster name required"))
-	case !clusterName.MatchString(name), c.onPremises() && strings.Contains(name, "."):
-		faults = append(faults, field.Invalid(field.NewPath("metadata", "name"), name, "cluster name is not a valid DNS label"))
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		faults = append(faults, field.Invalid(field.NewPath("metadata", "name"), name, strings.Join(validation.IsDNS1123Subdomain(name), ", ")))
+	case c.onPremises() && strings.Contains(name, "."):
+		faults = append(faults, field.Invalid(field.NewPath("metadata", "name"), name, "cluster name must not contain '.'"))
 	}
-	if !strings.Contains(c.BaseDomain, ".") || len(validation.IsDNS1123Subdomain(c.BaseDomain)) > 0 {
-		faults = append(faults, field.Invalid(field.NewPath("baseDomain"), c.BaseDomain, "domain name is not valid"))
+	if problems := validation.IsDNS1123Subdomain(c.BaseDomain); len(problems) > 0 {
+		faults = append(faults, field.Invalid(field.NewPath("baseDomain"), c.BaseDomain, strings.Join(problems, ", ")))
 	}
 	return faults
 }
@@ -70,11 +72,12 @@ func (r *run) sourcesFit(c *config) field.ErrorList {
 		}
 	}
 	if len(c.ImageContentSources) > 0 && len(c.ImageDigestSources) > 0 {
-		faults = append(faults, field.Invalid(field.NewPath("imageContentSources"), "",
+		// The value is another field's in the real program too.
+		faults = append(faults, field.Invalid(field.NewPath("imageContentSources"), cmp.Or(c.Publish, "External"),
 			"cannot set imageContentSources and imageDigestSources at the same time"))
 	}
 	if len(c.ImageContentSources) > 0 && r.minor >= 14 {
-		r.log.Warn("imageContentSources is deprecated, please use imageDigestSources")
+		r.log.Warn("imageContentSources is deprecated, please use ImageDigestSources")
 	}
 	return faults
 }
@@ -82,10 +85,16 @@ func (r *run) sourcesFit(c *config) field.ErrorList {
 func secretsFit(c *config) field.ErrorList {
 	var faults field.ErrorList
 	if !validPullSecret(c.PullSecret) {
-		faults = append(faults, field.Invalid(field.NewPath("pullSecret"), "[redacted]", "auths required"))
+		faults = append(faults, field.Invalid(field.NewPath("pullSecret"), c.PullSecret, "auths required"))
 	}
 	if !validBundle(c.AdditionalTrustBundle) {
-		faults = append(faults, field.Invalid(field.NewPath("additionalTrustBundle"), "", "only PEM certificates are allowed"))
+		faults = append(faults, field.Invalid(field.NewPath("additionalTrustBundle"), c.AdditionalTrustBundle, "invalid block"))
+	}
+	if c.SSHKey != "" {
+		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(c.SSHKey)); err != nil {
+			reason, _, _ := strings.Cut(err.Error(), ";") // later libraries add why they ignored a line
+			faults = append(faults, field.Invalid(field.NewPath("sshKey"), c.SSHKey, reason))
+		}
 	}
 	return faults
 }
@@ -127,6 +136,21 @@ func proxyFits(c *config) field.ErrorList {
 	if c.Proxy.HTTPProxy == "" && c.Proxy.HTTPSProxy == "" {
 		faults = append(faults, field.Required(field.NewPath("proxy"), "must include httpProxy or httpsProxy"))
 	}
+	for _, p := range []struct {
+		name, value string
+		schemes     []string
+	}{{"httpProxy", c.Proxy.HTTPProxy, []string{"http"}}, {"httpsProxy", c.Proxy.HTTPSProxy, []string{"http", "https"}}} {
+		if p.value == "" {
+			continue
+		}
+		at := field.NewPath("proxy", p.name)
+		switch address, err := url.ParseRequestURI(p.value); {
+		case err != nil:
+			faults = append(faults, field.Invalid(at, p.value, err.Error()))
+		case !slices.Contains(p.schemes, address.Scheme):
+			faults = append(faults, field.NotSupported(at, address.Scheme, p.schemes))
+		}
+	}
 	if strings.ContainsAny(c.Proxy.NoProxy, " \t\n") {
 		faults = append(faults, field.Invalid(field.NewPath("proxy", "noProxy"), c.Proxy.NoProxy, "must not contain spaces"))
 	}
@@ -155,6 +179,10 @@ func choicesFit(c *config) field.ErrorList {
 	return faults
 }
 
+// suitable is where the real program sends users for another one.
+const suitable = "\nTo obtain a suitable binary, download the openshift-install-rhel9 archive from the client mirror, " +
+	"or extract the openshift-install-fips command from the release payload."
+
 // fipsFits wants a program and a machine that can make the keys of a cluster in FIPS mode, unless the check is
 // skipped (openshift/installer, pkg/hostcrypt).
 func (r *run) fipsFits(c *config) field.ErrorList {
@@ -165,7 +193,7 @@ func (r *run) fipsFits(c *config) field.ErrorList {
 	kind, _, _ := strings.Cut(strings.TrimSpace(c.SSHKey), " ")
 	if kind != "" && kind != "ssh-rsa" && !strings.HasPrefix(kind, "ecdsa-sha2-nistp") {
 		faults = append(faults, field.Invalid(field.NewPath("sshKey"), c.SSHKey,
-			"SSH key type "+strings.TrimPrefix(kind, "ssh-")+" unavailable when FIPS is enabled. Please use rsa or ecdsa."))
+			"SSH key type "+kind+" unavailable when FIPS is enabled. Please use rsa or ecdsa."))
 	}
 	problem := ""
 	switch {
@@ -174,9 +202,9 @@ func (r *run) fipsFits(c *config) field.ErrorList {
 			r.log.Warn("operation requires a FIPS enabled client")
 		}
 	case r.build != BuildDynamic && r.hostFIPS:
-		problem = "use the FIPS-capable installer binary for RHEL 9."
+		problem = "use the FIPS-capable installer binary for RHEL 9." + suitable
 	case r.build != BuildDynamic:
-		problem = "use the FIPS-capable installer binary for RHEL 9 on a host with FIPS enabled."
+		problem = "use the FIPS-capable installer binary for RHEL 9 on a host with FIPS enabled." + suitable
 	case !r.hostFIPS:
 		problem = "enable FIPS mode on the host"
 	}

@@ -51,8 +51,11 @@ func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range bootstrapUnits(inPlace) {
-		content["/usr/local/bin/"+name+".sh"] = []byte("#!/usr/bin/env bash\nset -euo pipefail\necho " + name + "\n")
+	units := s.units(inPlace)
+	for _, u := range units {
+		if name, service := strings.CutSuffix(u.name, ".service"); service && u.kind != ofSystem {
+			content["/usr/local/bin/"+name+".sh"] = []byte("#!/usr/bin/env bash\nset -euo pipefail\necho " + name + "\n")
+		}
 	}
 	if s.NodeIP != "" { // data/data/bootstrap/files/usr/local/bin/kubelet.sh of openshift/installer does the same
 		kubelet := "/usr/bin/kubelet --address=" + s.NodeIP + " --node-ip=" + s.NodeIP
@@ -81,26 +84,10 @@ func (s *state) bootstrap(manifests files, inPlace bool) ([]byte, error) {
 			Append: []types.Resource{{Source: util.StrToPtr(dataURL([]byte("This is the bootstrap node.\n")))}},
 		},
 	})
-	for _, name := range bootstrapUnits(inPlace) {
-		c.Systemd.Units = append(c.Systemd.Units, types.Unit{
-			Name: name + ".service", Enabled: util.BoolToPtr(true),
-			Contents: util.StrToPtr(
-				"[Unit]\nDescription=" + name + "\n\n" +
-					"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/usr/local/bin/" + name + ".sh\n\n" +
-					"[Install]\nWantedBy=multi-user.target\n",
-			),
-		})
+	for _, u := range units {
+		c.Systemd.Units = append(c.Systemd.Units, u.ignition())
 	}
 	return marshal("bootstrap", c)
-}
-
-// bootstrapUnits are the services of the real bootstrap host, each with its script.
-func bootstrapUnits(inPlace bool) []string {
-	units := []string{"bootkube", "approve-csr", "progress", "kubelet", "release-image", "crio-configure"}
-	if inPlace {
-		units = append(units, "install-to-disk")
-	}
-	return units
 }
 
 // bootstrapFiles are the files of the bootstrap host that tell about the cluster, by path.

@@ -91,7 +91,9 @@ func (s *state) metalMachines(all map[string]object) {
 			counts[role]++
 		}
 		all[fmt.Sprintf(hostName, n)] = host
-		all[fmt.Sprintf(secretName, n)] = kube("v1", "Secret", machineNamespace, m.Name+"-bmc-secret", object{"type": "Opaque"})
+		if address, _ := m.BMC["address"].(string); address != "" {
+			all[fmt.Sprintf(secretName, n)] = kube("v1", "Secret", machineNamespace, m.Name+"-bmc-secret", object{"type": "Opaque"})
+		}
 		counts[list]++
 	}
 	all[fmt.Sprintf(workerSet, "0")] = kube("machine.openshift.io/v1beta1", "MachineSet", machineNamespace, s.InfraID+"-worker-0", object{

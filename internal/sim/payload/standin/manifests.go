@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -41,7 +42,11 @@ func (r *run) createManifests() error {
 	if err != nil {
 		return err
 	}
-	if err := r.write(all); err != nil {
+	own, err := rendered(s.clusterAPI())
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.write(all), r.write(own)); err != nil {
 		return err
 	}
 	if err := r.save(s); err != nil {
@@ -94,6 +99,10 @@ func (s *state) manifests() (files, error) {
 	}
 	s.optional(all)
 	s.machines(all)
+	return rendered(all)
+}
+
+func rendered(all map[string]object) (files, error) {
 	out := files{}
 	for path, o := range all {
 		data, err := yaml.Marshal(o)
@@ -113,6 +122,44 @@ func (s *state) optional(all map[string]object) {
 			all["openshift/99_openshift-machineconfig_99-"+role+"-fips.yaml"] = kube("machineconfiguration.openshift.io/v1", "MachineConfig", "",
 				"99-"+role+"-fips", object{"spec": object{"fips": true, "config": object{"ignition": object{"version": "3.2.0"}}}})
 		}
+	}
+	for role, p := range map[string]pool{"master": c.ControlPlane, "worker": c.Compute[0]} {
+		if name := "99-" + role + "-disable-hyperthreading"; p.Hyperthreading == "Disabled" {
+			all["openshift/99_openshift-machineconfig_"+name+".yaml"] = kube("machineconfiguration.openshift.io/v1", "MachineConfig", "", name,
+				object{"spec": object{
+					"config": object{"ignition": object{"version": "3.2.0"}}, "kernelArguments": []string{"nosmt", "smt-enabled=off"},
+				}})
+		}
+	}
+	if c.ControlPlane.Fencing != nil {
+		for i, credential := range c.ControlPlane.Fencing.Credentials {
+			all[fmt.Sprintf("openshift/99_openshift-etcd_fencing-credentials-secrets-%d.yaml", i)] = kube("v1", "Secret", "openshift-etcd",
+				"fencing-credentials-"+credential.HostName, object{"data": object{
+					"address": encode([]byte(credential.Address)), "username": encode([]byte(credential.Username)),
+					"password": encode([]byte(credential.Password)), "certificateVerification": encode([]byte(credential.CertificateVerification)),
+				}})
+		}
+	}
+	if len(c.ImageContentSources) > 0 {
+		var sources []object
+		for _, m := range c.ImageContentSources {
+			sources = append(sources, object{"source": m.Source, "mirrors": m.Mirrors})
+		}
+		all["manifests/image-content-source-policy.yaml"] = kube("operator.openshift.io/v1alpha1", "ImageContentSourcePolicy", "", "image-policy",
+			object{"spec": object{"repositoryDigestMirrors": sources}})
+	}
+	if c.Platform.VSphere != nil || c.Platform.Nutanix != nil {
+		all["manifests/cloud-provider-config.yaml"] = kube("v1", "ConfigMap", "openshift-config", "cloud-provider-config",
+			object{"data": object{"config": ""}})
+	}
+	all["manifests/kube-cloud-config.yaml"] = kube("v1", "Secret", "kube-system", "kube-cloud-cfg",
+		object{"type": "Opaque", "data": object{"config": ""}})
+	if s.Minor >= 19 { // operators may sign the machine config server's certificate again
+		const namespace, name = "openshift-machine-config-operator", "machine-config-server-ca"
+		all["manifests/machine-config-server-ca-configmap.yaml"] = kube("v1", "ConfigMap", namespace, name,
+			object{"data": object{"ca-bundle.crt": string(s.PKI.Root.Cert)}})
+		all["manifests/machine-config-server-ca-secret.yaml"] = kube("v1", "Secret", namespace, name,
+			object{"type": "kubernetes.io/tls", "data": object{"tls.crt": encode(s.PKI.Root.Cert), "tls.key": encode(s.PKI.Root.Key)}})
 	}
 	if c.AdditionalTrustBundle != "" {
 		all["manifests/user-ca-bundle-config.yaml"] = kube("v1", "ConfigMap", "openshift-config", "user-ca-bundle",

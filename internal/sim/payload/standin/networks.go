@@ -3,6 +3,7 @@ package standin
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -28,9 +29,9 @@ func (r *run) networksFit(c *config) field.ErrorList {
 		}
 		to.prefixes = append(to.prefixes, p)
 	}
-	for _, n := range c.Networking.ClusterNetwork {
+	for i, n := range c.Networking.ClusterNetwork {
 		add(&cluster, n.CIDR)
-		faults = append(faults, hostPrefixFits(cluster.path, n)...)
+		faults = append(faults, hostPrefixFits(cluster.path.Index(i).Child("hostPrefix"), n)...)
 	}
 	for _, n := range c.Networking.MachineNetwork {
 		add(&machine, n.CIDR)
@@ -76,23 +77,32 @@ func hostPrefixFits(at *field.Path, n clusterNetwork) field.ErrorList {
 }
 
 // overlaps wants every network apart from every other.
-func overlaps(all ...ranges) field.ErrorList {
+func overlaps(machine, service, cluster ranges) field.ErrorList {
 	var faults field.ErrorList
-	for i, one := range all {
-		for n, p := range one.prefixes {
-			for _, q := range one.prefixes[:n] {
-				if p.Overlaps(q) {
-					faults = append(faults, field.Invalid(one.path.Index(n), p.String(), "must not overlap with "+q.String()))
-				}
-			}
-			for _, other := range all[:i] {
-				for _, q := range other.prefixes {
-					if p.Overlaps(q) {
-						faults = append(faults, field.Invalid(one.path.Index(n), p.String(), fmt.Sprintf("must not overlap with %s %s", other.path, q)))
-					}
-				}
+	refuse := func(at *field.Path, p netip.Prefix, what string, others []netip.Prefix, numbered bool) {
+		for i, q := range others {
+			switch {
+			case !p.Overlaps(q):
+			case numbered:
+				faults = append(faults, field.Invalid(at, p.String(), fmt.Sprintf("%s %d", what, i)))
+			default:
+				faults = append(faults, field.Invalid(at, p.String(), what))
 			}
 		}
+	}
+	for i, p := range machine.prefixes {
+		refuse(machine.path.Index(i), p, "machine network must not overlap with machine network", machine.prefixes[:i], true)
+	}
+	for i, p := range service.prefixes {
+		at := service.path.Index(i)
+		refuse(at, p, "service network must not overlap with any of the machine networks", machine.prefixes, false)
+		refuse(at, p, "service network must not overlap with service network", service.prefixes[:i], true)
+	}
+	for i, p := range cluster.prefixes {
+		at := cluster.path.Index(i).Child("cidr")
+		refuse(at, p, "cluster network must not overlap with any of the machine networks", machine.prefixes, false)
+		refuse(at, p, "cluster network must not overlap with service network", service.prefixes, true)
+		refuse(at, p, "cluster network must not overlap with cluster network", cluster.prefixes[:i], true)
 	}
 	return faults
 }
@@ -131,7 +141,7 @@ func (c *config) familiesFit(cluster, machine, service ranges) field.ErrorList {
 	dual := len(pods) == 2 || len(services) == 2
 	var faults field.ErrorList
 	if want := 1 + map[bool]int{true: 1}[dual]; len(service.prefixes) > want {
-		faults = append(faults, field.Invalid(service.path, len(service.prefixes), "only one service network can be specified for a family"))
+		faults = append(faults, field.Invalid(service.path, list(service.prefixes), "only one service network can be specified"))
 	}
 	for six := range services {
 		if pods[six] == 0 || nodes[six] == 0 {
@@ -152,6 +162,15 @@ func (c *config) familiesFit(cluster, machine, service ranges) field.ErrorList {
 		}
 	}
 	return faults
+}
+
+// list writes networks as the real program does: 10.0.0.0/8, 172.16.0.0/12.
+func list(prefixes []netip.Prefix) string {
+	texts := make([]string, len(prefixes))
+	for i, p := range prefixes {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 // families counts networks by whether they are of IPv6.

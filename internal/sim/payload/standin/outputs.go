@@ -38,7 +38,11 @@ func (r *run) createSingleNodeConfig() error {
 			return nil, fmt.Errorf("%w: bootstrapInPlace requires exactly one control plane replica", errInstallConfig)
 		}
 		config, err := r.bootstrap(s, manifests, true)
-		return files{"bootstrap-in-place-for-live-iso.ign": config}, err
+		if err != nil {
+			return nil, err
+		}
+		worker, err := s.pointer("worker")
+		return files{"bootstrap-in-place-for-live-iso.ign": config, "worker.ign": worker}, err
 	})
 }
 

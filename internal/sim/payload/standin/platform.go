@@ -12,7 +12,7 @@ type pool struct {
 
 type fencing struct {
 	Credentials []struct {
-		HostName                string `json:"hostName"`
+		HostName                string `json:"hostname"`
 		Username                string `json:"username"`
 		Password                string `json:"password"`
 		Address                 string `json:"address"`

@@ -52,6 +52,12 @@ func (c *config) addressesFit(at *field.Path, v virtualAddresses) field.ErrorLis
 		return nil
 	}
 	faults := append(c.vipsFit(at.Child("apiVIPs"), "API", api, v), c.vipsFit(at.Child("ingressVIPs"), "Ingress", ingress, v)...)
+	if len(api) == 0 && len(ingress) > 0 {
+		faults = append(faults, field.Required(at.Child("apiVIPs"), "must specify VIP for API, when VIP for ingress is set"))
+	}
+	if len(ingress) == 0 && len(api) > 0 {
+		faults = append(faults, field.Required(at.Child("ingressVIPs"), "must specify VIP for ingress, when VIP for API is set"))
+	}
 	for _, vip := range api {
 		if slices.Contains(ingress, vip) && !v.balancedByUser() {
 			faults = append(faults, field.Invalid(at.Child("apiVIPs"), vip, "VIP for API must not be one of the Ingress VIPs"))
@@ -72,7 +78,7 @@ func (c *config) vipsFit(at *field.Path, what string, vips []string, v virtualAd
 	for _, vip := range vips {
 		addr, err := netip.ParseAddr(vip)
 		if err != nil || !c.inMachineNetwork(addr) && !v.balancedByUser() {
-			faults = append(faults, field.Invalid(at, vip, "IP expected to be in one of the machine networks"))
+			faults = append(faults, field.Invalid(at, vip, "IP expected to be in one of the machine networks: "+strings.Join(c.machineNetworks(), ",")))
 			continue
 		}
 		if slices.Contains(found, addr.Is6()) {
@@ -97,6 +103,14 @@ func join(list []string, one string) []string {
 		list = append(list, one)
 	}
 	return list
+}
+
+func (c *config) machineNetworks() []string {
+	var texts []string
+	for _, n := range c.Networking.MachineNetwork {
+		texts = append(texts, n.CIDR)
+	}
+	return texts
 }
 
 func (c *config) inMachineNetwork(addr netip.Addr) bool {
@@ -136,7 +150,22 @@ func (v *vSphere) check(at *field.Path) field.ErrorList {
 			faults = append(faults, field.Required(one.Child("datacenters"), "must specify at least one datacenter"))
 		}
 	}
-	if len(v.VCenters) == 0 || len(v.FailureDomains) == 0 {
+	switch {
+	case len(v.VCenters) == 0 && len(v.FailureDomains) == 0:
+		// The real program makes one of each from the fields of former versions, and misses what they lack.
+		one, domain := at.Child("vcenters").Index(0), at.Child("failureDomains")
+		topology := domain.Child("topology")
+		return field.ErrorList{
+			field.Required(one.Child("server"), "must be the domain name or IP address of the vCenter"),
+			field.Required(one.Child("username"), "must specify the username"),
+			field.Required(one.Child("password"), "must specify the password"),
+			field.Required(one.Child("datacenters"), "must specify at least one datacenter"),
+			field.Required(domain.Child("server"), "must specify a vCenter server"),
+			field.Required(topology.Child("datacenter"), "must specify a datacenter"),
+			field.Required(topology.Child("datastore"), "must specify a datastore"),
+			field.Required(topology.Child("computeCluster"), "must specify a computeCluster"),
+		}
+	case len(v.VCenters) == 0 || len(v.FailureDomains) == 0:
 		return append(faults, field.Required(at, "must specify vcenters and failureDomains"))
 	}
 	for i, d := range v.FailureDomains {
@@ -204,14 +233,8 @@ func (c *config) machinesFit(at *field.Path) field.ErrorList {
 	if machines == nil {
 		return field.ErrorList{field.Required(at, "bare metal hosts are missing")}
 	}
-	workers := 0
-	for _, p := range c.Compute {
-		workers += p.Replicas
-	}
-	if len(machines) < c.ControlPlane.Replicas+workers+c.arbiters() {
-		return field.ErrorList{field.Required(at, fmt.Sprintf(
-			"not enough hosts found (%d) to support all the configured ControlPlane (%d), Arbiter (%d) and Compute (%d) replicas",
-			len(machines), c.ControlPlane.Replicas, c.arbiters(), workers))}
+	if problem := c.tooFewHosts(machines); problem != "" {
+		return field.ErrorList{field.Required(at, problem)}
 	}
 	var faults field.ErrorList
 	names, addresses := map[string]bool{}, map[string]bool{}
@@ -236,6 +259,36 @@ func (c *config) machinesFit(at *field.Path) field.ErrorList {
 		names[m.Name], addresses[mac.String()] = true, true
 	}
 	return faults
+}
+
+// tooFewHosts counts the hosts of each role; hosts without one fill the control plane first. The result is empty where
+// all replicas have a host.
+func (c *config) tooFewHosts(machines []machine) string {
+	found := map[string]int{}
+	for _, m := range machines {
+		role := m.Role
+		switch {
+		case role != "":
+		case found["master"] < c.ControlPlane.Replicas:
+			role = "master"
+		default:
+			role = "worker"
+		}
+		found[role]++
+	}
+	workers := 0
+	for _, p := range c.Compute {
+		workers += p.Replicas
+	}
+	for _, need := range []struct {
+		role, pool string
+		replicas   int
+	}{{"master", "ControlPlane", c.ControlPlane.Replicas}, {"arbiter", "Arbiter", c.arbiters()}, {"worker", "Compute", workers}} {
+		if found[need.role] < need.replicas {
+			return fmt.Sprintf("not enough hosts found (%d) to support all the configured %s replicas (%d)", found[need.role], need.pool, need.replicas)
+		}
+	}
+	return ""
 }
 
 func (c *config) provisioningFits(at *field.Path) field.ErrorList {

@@ -17,7 +17,8 @@ func on(platform string) string {
 
 func TestRulesOfTheRealInstaller(t *testing.T) {
 	t.Parallel()
-	fips := "fips: true\nsshKey: ssh-rsa AAAA\n"
+	fips := "fips: true\nsshKey: ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBCgQ7JBbyQLU99/p5b0NC/iMlXOo" +
+		"glj6kJLn+PzeWwegwqmaVY/acOpmlRf14OsYRLUBuNYlTZjNlj+K+EflqDk=\n"
 	fenced := "replicas: 2, fencing: {credentials: [{hostName: a, address: x}, {hostName: b, address: y}]}"
 	skip := "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true"
 	version := func(v string) string { return "STANDIN_VERSION=" + v }
@@ -29,26 +30,26 @@ func TestRulesOfTheRealInstaller(t *testing.T) {
 		want   string // of the error; empty: accepted
 	}{
 		"fips by a program that cannot": {
-			highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips,
+			highlyAvailable, sshKeyLine, fips,
 			nil, "fips: Forbidden: target cluster is in FIPS mode, " +
 				"use the FIPS-capable installer binary for RHEL 9 on a host with FIPS enabled.",
 		},
 		"fips on a machine without": {
-			highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips,
+			highlyAvailable, sshKeyLine, fips,
 			[]string{"STANDIN_BUILD=dynamic"},
 			"fips: Forbidden: target cluster is in FIPS mode, enable FIPS mode on the host",
 		},
 		"fips where it can be": {
-			highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips,
+			highlyAvailable, sshKeyLine, fips,
 			[]string{"STANDIN_BUILD=dynamic", "STANDIN_HOST_FIPS=1"},
 			"",
 		},
-		"fips without a look": {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{skip}, ""},
-		"fips before 4.16":    {highlyAvailable, "sshKey: ssh-ed25519 AAAA\n", fips, []string{version("4.15.50")}, ""},
+		"fips without a look": {highlyAvailable, sshKeyLine, fips, []string{skip}, ""},
+		"fips before 4.16":    {highlyAvailable, sshKeyLine, fips, []string{version("4.15.50")}, ""},
 		"fips with a key it cannot use": {
 			highlyAvailable, "sshKey:", "fips: true\nsshKey:",
 			[]string{skip},
-			"SSH key type ed25519 unavailable when FIPS is enabled. Please use rsa or ecdsa.",
+			"SSH key type ssh-ed25519 unavailable when FIPS is enabled. Please use rsa or ecdsa.",
 		},
 		"two lists of mirrors": {
 			highlyAvailable, "sshKey:", "imageContentSources: [{source: a.io/b, mirrors: [c.io/d]}]\n" +
@@ -66,7 +67,7 @@ func TestRulesOfTheRealInstaller(t *testing.T) {
 		},
 		"networks that overlap": {
 			highlyAvailable, "172.30.0.0/16", "10.130.0.0/16",
-			nil, "must not overlap with networking.serviceNetwork 10.130.0.0/16",
+			nil, "cluster network must not overlap with service network 0",
 		},
 		"a network of the plugin": {
 			highlyAvailable, "172.30.0.0/16", "100.64.0.0/16",
@@ -194,7 +195,11 @@ func TestMachinesByPlatformAndVersion(t *testing.T) {
 		config, version string
 		want            []string
 	}{
-		"baremetal":       {highlyAvailable, "4.20.1", []string{machine, workers, host, secret, provision, userData}},
+		"baremetal": {highlyAvailable, "4.20.1", []string{machine, workers, host, provision, userData}},
+		"baremetal with a BMC": {
+			strings.Replace(highlyAvailable, "{name: c,", `{name: c, bmc: {address: "redfish://192.0.2.1/1"},`, 1), "4.20.1",
+			[]string{machine, workers, host, secret, provision, userData},
+		},
 		"vsphere":         {on(vSphere), "4.20.1", []string{machine, workers, set, userData}},
 		"vsphere of 4.14": {on(vSphere), "4.14.1", []string{machine, workers, userData}},
 		"nutanix of 4.14": {on(nutanix), "4.14.1", []string{machine, workers, set, userData}},
@@ -231,8 +236,7 @@ func TestMachinesByPlatformAndVersion(t *testing.T) {
 
 func TestHostsOfArbitersHaveNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	config := strings.NewReplacer("replicas: 3", "replicas: 2", "{name: d, role: master,", "{name: d, role: arbiter,").Replace(highlyAvailable)
-	dir := prepare(t, config+"arbiter: {name: arbiter, replicas: 1}\n")
+	dir := prepare(t, withArbiter())
 	code, out := run(dir, "create", "manifests")
 	require.Zero(t, code, out)
 	data, err := os.ReadFile(filepath.Join(dir, "openshift/99_openshift-cluster-api_arbiter_hosts-0.yaml"))

@@ -80,7 +80,7 @@ var commands = map[string]func(*run) error{
 }
 
 // errInstallConfig marks an install-config that cannot be used.
-var errInstallConfig = errors.New("failed to load asset \"Install Config\"")
+var errInstallConfig = errors.New("failed to fetch Master Machines: failed to load asset \"Install Config\": failed to create install config")
 
 // Main runs the program and returns its exit code.
 func Main(c Call) int {
@@ -152,11 +152,18 @@ func (r *run) exit(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errInstallConfig):
-		r.log.Error(err.Error())
+		r.fail(err)
 		return exitInstallConfig
 	}
-	r.log.Error(err.Error())
+	r.fail(err)
 	return exitFailure
+}
+
+// fail logs an error, a line of it at a time.
+func (r *run) fail(err error) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		r.log.Error(line)
+	}
 }
 
 // plainLog makes lines like those of the real program: level=info msg="...".
