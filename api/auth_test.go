@@ -42,7 +42,7 @@ func newLocal(t *testing.T, mode auth.Mode) *local {
 	require.NoError(t, err)
 	private, public := keyPair(t, key)
 	l.tokens, err = auth.NewLocal(auth.LocalOptions{
-		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, AgentTokens: auth.PerInfraEnv,
+		Mode: mode, Now: time.Now, TokenKey: l.store.TokenKey, KeyReplaced: l.store.KeyReplaced, AgentTokens: auth.PerInfraEnv,
 		User:       func(ctx context.Context, id uuid.UUID) (model.UserToken, error) { return l.store.UseToken(ctx, id) },
 		PrivateKey: model.Secret(private), PublicKey: public,
 	})

@@ -27,7 +27,7 @@ func (s *server) GetInfraEnvDownloadURL(w http.ResponseWriter, r *http.Request, 
 // RegenerateInfraEnvSigningKey invalidates all earlier addresses of images.
 func (s *server) RegenerateInfraEnvSigningKey(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	_, err := s.Store.UpdateInfraEnv(r.Context(), id, func(e *model.InfraEnv, tx *store.Tx) error {
-		e.TokenKey = newTokenKey()
+		e.TokenKey, e.KeyReplacedAt = newTokenKey(), tx.Now()
 		record(r, tx, events.ImageInfoUpdated, ofInfraEnv(e), events.Props{"details": "the signing key was replaced"})
 		return nil
 	})

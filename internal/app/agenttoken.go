@@ -27,7 +27,7 @@ func (c *agentTokenCommand) Run(p *process.Process) error {
 	if c.InfraEnv == uuid.Nil && c.Cluster == uuid.Nil {
 		return errors.New("require one of --infra-env and --cluster, found none")
 	}
-	grant := auth.Grant{InfraEnvID: c.InfraEnv, ClusterID: c.Cluster}
+	grant := auth.Grant{InfraEnvID: c.InfraEnv, ClusterID: c.Cluster, Issued: p.Now()}
 	if c.Expires > 0 {
 		grant.Expires = p.Now().Add(c.Expires)
 	}

@@ -18,6 +18,8 @@ type InfraEnv struct {
 	PullSecret Secret `json:"-"` // sealed
 	// TokenKey signs image addresses.
 	TokenKey Secret `json:"-"` // sealed
+	// KeyReplacedAt is when a user replaced TokenKey last: tokens that do not name a key end with it. Zero: never.
+	KeyReplacedAt time.Time `json:"key_replaced_at,omitzero"`
 
 	UserName               string           `json:"user_name,omitempty"`
 	OrgID                  string           `json:"org_id,omitempty"`

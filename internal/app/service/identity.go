@@ -55,6 +55,7 @@ func (s *Service) identify() error {
 	local.TokenKey = func(ctx context.Context, id uuid.UUID) (model.Secret, error) {
 		return s.store.TokenKey(ctx, id) // opened later
 	}
+	local.KeyReplaced = func(ctx context.Context, id uuid.UUID) (time.Time, error) { return s.store.KeyReplaced(ctx, id) }
 	local.Host, local.Cluster = s.hostFacts, s.clusterFacts
 	local.User = func(ctx context.Context, id uuid.UUID) (model.UserToken, error) { return s.store.UseToken(ctx, id) }
 	s.identity = local

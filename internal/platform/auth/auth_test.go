@@ -33,7 +33,9 @@ type lab struct {
 	private *ecdsa.PrivateKey
 	now     time.Time
 	keys    map[uuid.UUID]model.Secret
-	users   usertoken.Book
+	// replaced is when that of envID was replaced; zero: never.
+	replaced time.Time
+	users    usertoken.Book
 	*auth.Local
 }
 
@@ -50,6 +52,7 @@ func newLab(t *testing.T, mode auth.Mode) *lab {
 			}
 			return "", model.NotFoundf("no infra-env %s", id)
 		},
+		KeyReplaced: func(context.Context, uuid.UUID) (time.Time, error) { return l.replaced, nil },
 	}
 	if mode == auth.ModeAgentInstaller {
 		options.PrivateKey, options.PublicKey = "", base64.StdEncoding.EncodeToString([]byte(options.PublicKey))
@@ -149,15 +152,13 @@ func TestAgentOfAnEnvironmentIsKnownByItsToken(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "[redacted]", token.String())
 	l.now = start.AddDate(20, 0, 0)
-	for _, scheme := range []auth.Scheme{auth.SchemeAgent, auth.SchemeURL} {
-		caller, err := l.Caller(t.Context(), scheme, token.Reveal())
-		require.NoError(t, err)
-		require.Equal(t, envID, caller.InfraEnvID)
-		require.True(t, caller.Bound())
-	}
+	caller, err := l.Caller(t.Context(), auth.SchemeAgent, token.Reveal())
+	require.NoError(t, err)
+	require.Equal(t, envID, caller.InfraEnvID)
+	require.True(t, caller.Bound())
 	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(token.Reveal(), ".")[1])
 	require.NoError(t, err)
-	require.JSONEq(t, `{"infra_env_id":"`+envID.String()+`"}`, string(payload), "agents of other vendors read it")
+	require.Contains(t, string(payload), `"infra_env_id":"`+envID.String()+`"`, "agents of other vendors read it")
 }
 
 func TestTokensThatProveNothingAreRefused(t *testing.T) {

@@ -19,6 +19,8 @@ type Grant struct {
 	ReadOnly              bool   // of a user: nothing may be changed with it
 	InfraEnvID, ClusterID uuid.UUID
 	Expires               time.Time // zero: never
+	// Issued is when an administrator signed it; zero: unknown. The token of an InfraEnv ends when its key is replaced later.
+	Issued time.Time
 }
 
 // Token signs a grant (ES256). It needs the private key.
@@ -32,6 +34,9 @@ func (l *Local) Token(g Grant) (model.Secret, error) {
 	}
 	if !g.Expires.IsZero() {
 		c.ExpiresAt = jwt.NewNumericDate(g.Expires)
+	}
+	if !g.Issued.IsZero() {
+		c.IssuedAt = jwt.NewNumericDate(g.Issued)
 	}
 	return l.sign(c)
 }
@@ -47,14 +52,15 @@ func (l *Local) sign(c claims) (model.Secret, error) {
 	return model.Secret(text), nil
 }
 
-// AgentToken returns the token of the agents of an InfraEnv. It never expires: a host may be switched on again
-// years later. It is empty where another service signs, because agents have their token from there.
+// AgentToken returns the token of the agents of an InfraEnv, which ends when the signing key is replaced. It has no other end: a host
+// may be switched on again years later. It is empty where another service signs, because agents have their token from there.
 func (l *Local) AgentToken(e *model.InfraEnv) (model.Secret, error) {
+	c := claims{InfraEnvID: e.ID.String(), Key: keyName(e.TokenKey)}
 	switch {
 	case l.Mode == ModeAgentInstaller:
 		return "", nil
 	case l.AgentTokens == PerInfraEnv:
-		return l.Token(Grant{InfraEnvID: e.ID})
+		c.Role = RoleForeign // the token of an image that was made in the other mode gains nothing by this one
 	}
-	return l.sign(claims{InfraEnvID: e.ID.String(), Key: keyName(e.TokenKey)})
+	return l.sign(c)
 }

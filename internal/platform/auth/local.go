@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -29,6 +28,8 @@ type LocalOptions struct {
 	// TokenKey returns the key that signs the image addresses of an InfraEnv; its errors of kind
 	// model.ErrNotFound make the credential invalid.
 	TokenKey func(ctx context.Context, infraEnvID uuid.UUID) (model.Secret, error)
+	// KeyReplaced returns when that key was replaced last, zero for never: tokens that do not name a key end with it. nil: never.
+	KeyReplaced func(ctx context.Context, infraEnvID uuid.UUID) (time.Time, error)
 	// AgentTokens are what agents prove themselves with in mode local; empty: PerHost.
 	AgentTokens AgentTokens
 	// Host returns what is known of a host, Cluster of a cluster; their errors of kind model.ErrNotFound make the credential
@@ -187,32 +188,79 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 	} else {
 		caller.InfraEnvID = id
 	}
-	switch {
-	case c.Role != "" && scheme != SchemeAgent:
-		return Caller{}, Refusedf("the token of a %s is for the header %s", c.Role, SchemeAgent.Place().Name)
-	case c.Role == RoleAgent:
-		return l.hostCaller(ctx, caller, c)
-	case c.Role == RoleController:
-		return l.controllerCaller(ctx, caller, c)
-	case scheme == SchemeAgent && l.AgentTokens == PerInfraEnv:
-		caller.Role = RoleForeign
-	case scheme == SchemeAgent:
-		caller.Role = RoleRegistrar
-		return caller, l.checkRegistrar(ctx, c)
+	if scheme == SchemeURL {
+		return caller, l.checkAddress(ctx, caller, c)
 	}
-	return caller, l.checkImageKey(ctx, caller.InfraEnvID, c.ImageKey)
+	switch c.Role {
+	case RoleAgent:
+		return l.hostCaller(ctx, caller, c)
+	case RoleController:
+		return l.controllerCaller(ctx, caller, c)
+	}
+	return l.imageHolder(ctx, caller, c)
 }
 
-// checkImageKey refuses tokens of image addresses whose signing key was replaced.
-func (l *Local) checkImageKey(ctx context.Context, infraEnvID uuid.UUID, name string) error {
-	if name == "" {
+// checkAddress refuses what is no address: a token of a machine, also of a discovery image, is for its header only.
+func (l *Local) checkAddress(ctx context.Context, caller Caller, c claims) error {
+	switch {
+	case c.Role != "":
+		return Refusedf("the token of a %s is for the header %s", c.Role, SchemeAgent.Place().Name)
+	case c.ImageKey != "":
+		return l.checkKey(ctx, caller.InfraEnvID, c.ImageKey)
+	case c.Key != "":
+		return Refusedf("the token of a discovery image is for the header %s", SchemeAgent.Place().Name)
+	case c.ClusterID != "":
+		return nil
+	case l.AgentTokens != PerInfraEnv && c.IssuedAt == nil:
+		return Refusedf("require the address of an image, found the token of its agents")
+	}
+	return l.checkIssued(ctx, caller.InfraEnvID, c)
+}
+
+// imageHolder returns the caller of a token that discovery images contain, or that an administrator signed for agents of others.
+func (l *Local) imageHolder(ctx context.Context, caller Caller, c claims) (Caller, error) {
+	v2 := c.Role == RoleForeign || c.Key == "" // see AgentToken
+	if !v2 || l.AgentTokens != PerInfraEnv {
+		caller.Role = RoleRegistrar
+		if caller.InfraEnvID == uuid.Nil || c.Key == "" {
+			return Caller{}, Refusedf("require the token of a discovery image, a host or a controller (AGENT_TOKENS=%s)", l.AgentTokens)
+		}
+		return caller, l.checkKey(ctx, caller.InfraEnvID, c.Key)
+	}
+	caller.Role = RoleForeign
+	switch {
+	case c.Key != "":
+		return caller, l.checkKey(ctx, caller.InfraEnvID, c.Key)
+	case c.InfraEnvID != "":
+		return caller, l.checkIssued(ctx, caller.InfraEnvID, c)
+	}
+	return caller, nil
+}
+
+// checkIssued refuses a token that names no key and was signed before the key of its InfraEnv was replaced, or does not say when.
+func (l *Local) checkIssued(ctx context.Context, infraEnvID uuid.UUID, c claims) error {
+	if l.KeyReplaced == nil {
 		return nil
 	}
+	replaced, err := l.KeyReplaced(ctx, infraEnvID)
+	switch {
+	case errors.Is(err, model.ErrNotFound):
+		return Refusedf("there is no infra-env %s", infraEnvID)
+	case err != nil:
+		return fmt.Errorf("read when the signing key of infra-env %s was replaced: %w", infraEnvID, err)
+	case !replaced.IsZero() && (c.IssuedAt == nil || c.IssuedAt.Before(replaced.Truncate(time.Second))):
+		return Refusedf("the signing key of infra-env %s was replaced", infraEnvID)
+	}
+	return nil
+}
+
+// checkKey refuses tokens that name a signing key which was replaced.
+func (l *Local) checkKey(ctx context.Context, infraEnvID uuid.UUID, name string) error {
 	key, err := l.tokenKey(ctx, infraEnvID)
 	if err != nil {
 		return err
 	}
-	if subtle.ConstantTimeCompare([]byte(name), []byte(keyName(key))) == 0 {
+	if !sameKey(name, key) {
 		return Refusedf("the signing key of infra-env %s was replaced", infraEnvID)
 	}
 	return nil

@@ -169,6 +169,15 @@ func (s *Store) TokenKey(ctx context.Context, infraEnvID uuid.UUID) (model.Secre
 	return e.TokenKey, nil
 }
 
+// KeyReplaced reads when a user replaced the key of an InfraEnv last; zero: never.
+func (s *Store) KeyReplaced(ctx context.Context, infraEnvID uuid.UUID) (time.Time, error) {
+	e, err := s.InfraEnv(ctx, infraEnvID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return e.KeyReplacedAt, nil
+}
+
 // InfraEnvsOf lists the InfraEnvs of a cluster: its own, and those whose
 // hosts were bound to it later.
 func (s *Store) InfraEnvsOf(ctx context.Context, clusterID uuid.UUID, hosts []*model.Host) ([]*model.InfraEnv, error) {
