@@ -56,8 +56,8 @@ type UploadIngressCA struct{ PEM string }
 // ApplyManifests applies the manifests that require a running cluster.
 type ApplyManifests struct{}
 
-// SendLogs sends the controller's log; the last time with a summary of the cluster. It is tried once and never
-// delays what follows.
+// SendLogs sends the controller's log; the last time with a summary of the cluster. It never delays what follows; the last
+// logs are tried again until the service has them.
 type SendLogs struct {
 	Last bool
 	// Failed: the installation failed, and what explains it is gathered.

@@ -14,6 +14,7 @@ import (
 
 	"slipway/internal/client"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // refusals is how often in a row the service may refuse the token before the controller treats the cluster as
@@ -41,6 +42,8 @@ type controller struct {
 	logsSentAt   time.Time
 	statusSince  time.Time // of the cluster; the next two hold for this status
 	lastLogsSent bool
+	last         *lastLogs     // are being sent
+	known        *wire.Cluster // as the service showed it last
 	completed    bool
 	installedAt  time.Time // when this process saw it first
 	refused      int
@@ -59,6 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	var watchers sync.WaitGroup
 	defer watchers.Wait()
 	defer cancel()
+	defer c.dropLastLogs()
 	wake := make(chan struct{}, 1)
 	watchers.Go(func() { c.watchRequests(ctx, wake) })
 	watchers.Go(func() { c.watchNodes(ctx, wake) })
@@ -122,13 +126,18 @@ func (c *controller) round(ctx context.Context) (next, error) {
 		if deleted {
 			return leave, nil
 		}
+		c.approveWithoutService(ctx, err)
 		return wait, fmt.Errorf("read the cluster: %w", err)
 	}
+	c.known = found
 	status := model.ClusterStatus(found.Status)
 	c.forget(found.StatusUpdatedAt.Time())
 	if ended(status) {
 		c.note(ctx, "resume the pool of workers", c.resumePool(ctx, ClusterOf(found).Hosts))
 		if status == model.ClusterInstalled && c.freesHosts(ctx, found) {
+			return wait, nil
+		}
+		if status == model.ClusterInstalled && c.owesLastLogs(ctx) {
 			return wait, nil
 		}
 		c.Log.InfoContext(ctx, "installation ended", "status", status)

@@ -28,48 +28,44 @@ var summarized = map[string]schema.GroupVersionResource{
 
 func (a SendLogs) do(ctx context.Context, c *controller) error {
 	c.logsSentAt = c.Now()
-	c.note(ctx, "send logs", c.sendLogs(ctx, a.Last, a.Failed))
-	if a.Last {
-		c.lastLogsSent = true
+	if !a.Last {
+		c.note(ctx, "send logs", c.sendLogs(ctx))
+		return nil
 	}
+	c.sendLastLogs(ctx, a.Failed)
 	return nil
 }
 
-func (c *controller) sendLogs(ctx context.Context, last, failed bool) error {
-	if last {
-		if err := c.Service.ClusterLogsProgress(ctx, c.ClusterID, wire.LogsStateRequested); err != nil {
-			return fmt.Errorf("report that logs are sent: %w", err)
-		}
-	}
+// sendLogs sends the log of a running installation.
+func (c *controller) sendLogs(ctx context.Context) error {
 	packed, err := newArchive(c.Now())
 	if err != nil {
 		return fmt.Errorf("pack logs: %w", err)
 	}
 	defer packed.remove()
-	if err := c.pack(ctx, packed, last, failed); err != nil {
+	if err := c.pack(ctx, packed, false, false); err != nil {
 		return fmt.Errorf("pack logs: %w", err)
 	}
-	err = c.Service.UploadLogs(ctx, client.LogsUpload{
+	return c.upload(ctx, packed)
+}
+
+func (c *controller) upload(ctx context.Context, packed *archive) error {
+	err := c.Service.UploadLogs(ctx, client.LogsUpload{
 		ClusterID: c.ClusterID, Type: wire.LogsTypeController, FileName: component + ".tar.gz", Open: packed.open,
 	})
 	if err != nil {
 		return fmt.Errorf("send logs: %w", err)
 	}
-	if !last {
-		return nil
-	}
-	if err := c.Service.ClusterLogsProgress(ctx, c.ClusterID, wire.LogsStateCompleted); err != nil {
-		return fmt.Errorf("report that logs were sent: %w", err)
-	}
 	return nil
 }
 
-// pack writes the end of the own log and, the last time, the cluster's state; all of it when the installation failed.
+// pack writes the end of the own log and, the last time, the cluster's state; all of it when the installation failed. A log that
+// cannot be read is replaced by the reason.
 func (c *controller) pack(ctx context.Context, files *archive, last, failed bool) error {
 	if c.LogFile != "" {
 		own, err := tail(c.LogFile)
 		if err != nil {
-			return err
+			own = []byte("the log of the controller cannot be read: " + err.Error())
 		}
 		if err := files.bytes(component+".log", own); err != nil {
 			return err

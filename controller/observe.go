@@ -31,16 +31,10 @@ func (c *controller) observe(ctx context.Context, found *wire.Cluster) (State, e
 	if s.Cluster.Status == model.ClusterError {
 		return s, nil
 	}
-	nodes, err := c.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return s, fmt.Errorf("list nodes: %w", err)
+	if err := c.observeKubelets(ctx, &s); err != nil {
+		return s, err
 	}
-	requests, err := c.kube.CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return s, fmt.Errorf("list certificate requests: %w", err)
-	}
-	s.Nodes, s.CSRs = nodes.Items, requests.Items
-	_, err = c.kube.CoreV1().Events(c.Namespace).Get(ctx, ReadyEvent, metav1.GetOptions{})
+	_, err := c.kube.CoreV1().Events(c.Namespace).Get(ctx, ReadyEvent, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return s, fmt.Errorf("read event %s: %w", ReadyEvent, err)
 	}
@@ -51,6 +45,19 @@ func (c *controller) observe(ctx context.Context, found *wire.Cluster) (State, e
 		return s, err
 	}
 	return s, nil
+}
+
+func (c *controller) observeKubelets(ctx context.Context, s *State) error {
+	nodes, err := c.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	requests, err := c.kube.CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list certificate requests: %w", err)
+	}
+	s.Nodes, s.CSRs = nodes.Items, requests.Items
+	return nil
 }
 
 // observeParts reads what only some clusters have. What cannot be read is missing in the state, so that the rest is

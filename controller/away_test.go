@@ -1,0 +1,130 @@
+package controller_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"slipway/controller"
+	"slipway/internal/model"
+	"slipway/internal/testing/await"
+	"slipway/internal/testing/tartest"
+	"slipway/internal/wire"
+)
+
+func TestNodesJoinWhileTheServiceIsAway(t *testing.T) {
+	t.Parallel()
+	s := newService(t, host(t, "master-2", "192.168.1.12/24"))
+	b := newBench(t, s)
+	var seen, away atomic.Bool
+	s.before = func(r *http.Request) bool {
+		if away.Load() {
+			return false
+		}
+		if r.Method == http.MethodGet {
+			seen.Store(true)
+		}
+		return true
+	}
+	done := make(chan error, 1)
+	go func() { done <- controller.Run(b.ctx, b.options) }()
+	await.True(t, seen.Load, "the controller does not read the cluster")
+	await.True(t, func() bool { // the answer has arrived: the controller acts on it
+		_, err := b.kube.CoreV1().Events("assisted-installer").Get(b.ctx, controller.ReadyEvent, metav1.GetOptions{})
+		return err == nil
+	}, "the controller does not announce itself")
+	away.Store(true)
+	b.join("master-2", "192.168.1.12", "master")
+	b.join("stranger", "192.168.1.99", "worker")
+	await.True(t, func() bool {
+		node, err := b.kube.CoreV1().Nodes().Get(b.ctx, "master-2", metav1.GetOptions{})
+		return err == nil && node.Name != ""
+	}, "the node did not join while the service was away")
+	_, err := b.kube.CoreV1().Nodes().Get(b.ctx, "stranger", metav1.GetOptions{})
+	require.Error(t, err, "a host of nobody joined")
+	s.set(func(c *wire.Cluster) { c.Status = wire.ClusterStatus(model.ClusterCancelled) })
+	away.Store(false)
+	require.NoError(t, await.Receive(t, done, "the controller does not end"))
+}
+
+func TestLastLogsAreSentUntilTheServiceHasThem(t *testing.T) {
+	t.Parallel()
+	requested := func(r *http.Request) bool {
+		return r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/logs-progress")
+	}
+	uploaded := func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/logs")
+	}
+	// refuse drops the first requests of a kind.
+	refuse := func(count int32, kind func(*http.Request) bool) func(*http.Request) bool {
+		var left atomic.Int32
+		left.Store(count)
+		return func(r *http.Request) bool { return !kind(r) || left.Add(-1) < 0 }
+	}
+	tests := map[string]struct {
+		status model.ClusterStatus
+		before func(*http.Request) bool
+		change func(*controller.Options)
+		states []wire.LogsState
+		log    string
+	}{
+		"when the announcement is refused": {
+			model.ClusterFinalizing, refuse(1, requested), nil, []wire.LogsState{"completed"}, "controller started",
+		},
+		"when the upload is refused": {
+			model.ClusterFinalizing, refuse(3, uploaded), nil, []wire.LogsState{"requested", "completed"}, "controller started",
+		},
+		"when the last report is refused": {
+			model.ClusterFinalizing, func() func(*http.Request) bool {
+				var seen atomic.Int32
+				return func(r *http.Request) bool { return !requested(r) || seen.Add(1) != 2 }
+			}(), nil, []wire.LogsState{"requested", "completed"}, "controller started",
+		},
+		"when the log cannot be read": {
+			model.ClusterFinalizing, nil, func(o *controller.Options) { o.LogFile = filepath.Join(filepath.Dir(o.LogFile), "missing") },
+			[]wire.LogsState{"requested", "completed"}, "cannot be read",
+		},
+		"of a failed cluster when the upload is refused": {
+			model.ClusterError, refuse(2, uploaded), nil, []wire.LogsState{"requested", "completed"}, "controller started",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, host(t, "sno", "192.168.1.10/24"))
+			if test.status == model.ClusterError {
+				s.cluster.Status = wire.ClusterStatus(test.status)
+			}
+			b := newBench(t, s)
+			b.options.LogFile = filepath.Join(t.TempDir(), "controller.log")
+			require.NoError(t, os.WriteFile(b.options.LogFile, []byte("controller started\n"), 0o600))
+			if test.change != nil {
+				test.change(&b.options)
+			}
+			s.before = func(r *http.Request) bool {
+				s.mu.Lock()
+				ended := test.status == model.ClusterError && len(s.logsStates) == len(test.states)
+				s.mu.Unlock()
+				if ended {
+					s.set(func(c *wire.Cluster) { c.Status = wire.ClusterStatus(model.ClusterCancelled) })
+				}
+				return test.before == nil || test.before(r)
+			}
+			b.join("sno", "192.168.1.10", "master")
+			b.rollOut(1)
+			require.NoError(t, controller.Run(b.ctx, b.options))
+			require.Equal(t, test.states, s.logsStates)
+			require.Len(t, s.logs, 1)
+			require.Contains(t, tartest.FilesGzip(t, s.logs[0])["assisted-installer-controller.log"], test.log)
+			if test.status != model.ClusterError {
+				require.Equal(t, wire.ClusterStatus(model.ClusterInstalled), s.cluster.Status)
+			}
+		})
+	}
+}
