@@ -113,6 +113,16 @@ func (t *Tx) FailStepsOfOtherBoots(h *model.Host, exitCode int, reason string) {
 	t.notify(channelReported, h.ID.String())
 }
 
+// PassStepsOfOtherBoots completes the open steps of a host that were commanded for another boot than its present one as done: the
+// host has left that boot as its last step commands.
+func (t *Tx) PassStepsOfOtherBoots(h *model.Host) {
+	t.batch.Queue(`
+		update pending_activities set state = 'reported', reported_at = $3, exit_code = 0
+		where infra_env_id = $1 and host_id = $2 and state in ('pending', 'sent') and boot <> $4`,
+		h.InfraEnvID, h.ID, t.now, h.Boot)
+	t.notify(channelReported, h.ID.String())
+}
+
 // MilestoneReached completes the pending activities that wait for a milestone of the cluster. An error makes the
 // milestone a failed one.
 func (t *Tx) MilestoneReached(clusterID uuid.UUID, m model.Milestone, exitCode int, reason string) {

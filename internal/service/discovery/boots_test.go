@@ -97,3 +97,39 @@ func TestResetOfABootstrapHostWaitsForItsBoot(t *testing.T) {
 	require.Equal(t, model.HostDiscovering, m.register(t).Status)
 	require.False(t, m.read(t).BeganBootstrap())
 }
+
+// A host reports Rebooting and registers from the discovery image before its workflow has seen either.
+func TestWrongBootOrderDoesNotFailTheStepThatLedToIt(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		agent model.AgentSteps
+		step  string
+	}{
+		"of an agent of others": {model.InstallStep, "install"},
+		"of our agent":          {model.FineSteps, "reboot"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t) // of its own: the ids of workflows are the same
+			c, env := l.cluster(t)
+			m := l.machine(env, 0)
+			m.agentSteps = test.agent
+			m.register(t)
+			m.installing(t, c, model.StageWritingImageToDisk)
+			m.fenced(t, c, test.step, test.step+"-1")
+			p := l.progress()
+			require.NoError(t, p.Stage(t.Context(), m.infraEnv, m.id, model.StageRebooting, ""))
+			for range 3 { // it boots the image again and again
+				m.register(t)
+				h := m.read(t)
+				require.Equal(t, model.HostInstallingPendingUserAction, h.Status)
+				require.Contains(t, h.StatusInfo, "boot order")
+				row := m.activity(t, c, test.step+"-1")
+				require.Equal(t, model.ActivityReported, row.State)
+				require.Zero(t, row.ExitCode, row.Error)
+			}
+			require.Zero(t, l.events(t, c.ID)["host_registration_failed"])
+		})
+	}
+}

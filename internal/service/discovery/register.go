@@ -111,7 +111,11 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 	case lifecycle.EffectFailed:
 		progress.Failed(h, j.ClusterStatus, wire.ExitInterrupted, "host rebooted during the installation", t)
 	}
-	t.FailStepsOfOtherBoots(h, wire.ExitInterrupted, "host booted again before it took the step")
+	if tr.Effect == lifecycle.EffectWrongBootOrder {
+		t.PassStepsOfOtherBoots(h) // its workflow may not have seen yet that the host reboots
+	} else {
+		t.FailStepsOfOtherBoots(h, wire.ExitInterrupted, "host booted again before it took the step")
+	}
 	t.CheckIn(h)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
 	t.Event(events.New(events.HostRegistrationSucceeded, about, nil, t.Now()))
