@@ -31,7 +31,8 @@ const (
 	TaskControl     Task = "control"      // commands for a cluster that was installed, or was to be
 )
 
-// underWay finds what workflows were started for and have not ended, by the statuses that they leave behind.
+// underWay finds what workflows were started for and have not ended, by the statuses that they leave behind. A host that has joined
+// an existing cluster and boots the discovery image waits for its user with stage Done: its workflow has ended.
 const underWay = `
 	with c as (
 	  select id, install_attempt from clusters
@@ -44,7 +45,9 @@ const underWay = `
 	      or status = 'error' and coalesce((doc->>'decision_open')::boolean, false) as installs,
 	    (doc->>'former_cluster_id')::uuid as former
 	  from hosts
-	  where deleted_at is null and not doc ? 'pending_workflow' and status in (
+	  where deleted_at is null and not doc ? 'pending_workflow'
+	    and not (kind = 'AddToExistingClusterHost' and status = 'installing-pending-user-action' and stage = 'Done')
+	    and status in (
 	    'installing', 'installing-in-progress', 'installing-pending-user-action', 'error', 'reclaiming', 'reclaiming-rebooting', 'resetting')
 	)
 	select id, '00000000-0000-0000-0000-000000000000'::uuid, '00000000-0000-0000-0000-000000000000'::uuid, install_attempt, 'install' from c

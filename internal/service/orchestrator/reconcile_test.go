@@ -264,6 +264,30 @@ func TestLostWorkflowOfAHostAloneIsStartedAgain(t *testing.T) {
 	}
 }
 
+func TestDayTwoHostThatBootsTheImageAgainHasLostNoWorkflow(t *testing.T) {
+	t.Parallel()
+	b := newReconciling(t)
+	id := "host:" + b.env.String() + ":" + b.host.String()
+	b.setCluster(t, func(c *model.Cluster) { c.Status = model.ClusterAddingHosts })
+	b.setHost(t, func(h *model.Host) {
+		h.Kind, h.Status, h.Stage, h.WorkflowAttempt = model.KindAddToExistingClusterHost, model.HostInstallingPendingUserAction, model.StageDone, 1
+		h.StatusInfo = "check the boot order"
+	})
+	b.temporal.status[id] = enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
+	b.look(t, 0)
+	b.look(t, time.Hour)
+	require.Empty(t, b.temporal.started)
+	h, err := b.store.Host(t.Context(), b.env, b.host)
+	require.NoError(t, err)
+	require.Equal(t, model.HostInstallingPendingUserAction, h.Status)
+	require.Equal(t, "check the boot order", h.StatusInfo)
+
+	b.setHost(t, func(h *model.Host) { h.Stage = model.StageRebooting })
+	b.temporal.status[id] = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
+	b.look(t, time.Hour)
+	require.Equal(t, map[string]int{id: 1}, b.temporal.started, "before it has joined its workflow is needed")
+}
+
 func TestClusterThatWasInstalledTakesCommandsUntilItIsDeleted(t *testing.T) {
 	t.Parallel()
 	b := newReconciling(t)
