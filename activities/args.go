@@ -12,6 +12,7 @@ import (
 	"slipway/internal/cluster/duesteps"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/steps"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -153,7 +154,7 @@ func (a *StepArgs) images(ctx context.Context, c *model.Cluster, e *model.InfraE
 	// run from a disk name.
 	missing := components == nil ||
 		h.Bootstrap && components[componentCLI] == "" ||
-		duesteps.RunsFromDisk(h) && operatingSystem(components) == ""
+		validation.RunsFromDisk(h) && validation.WorkerOSImage(h) == "" && operatingSystem(components) == ""
 	if missing && c.ReleaseImage != "" && !a.Dummy { // an imported cluster has a release of its own
 		secret := cmp.Or(c.PullSecret, e.PullSecret) // an imported cluster has none
 		info, err := a.Releases.Info(ctx, c.ReleaseImage, secret)

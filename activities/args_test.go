@@ -9,6 +9,7 @@ import (
 
 	"slipway/activities"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -68,6 +69,32 @@ func TestHostsThatRunFromADiskGetTheOperatingSystemOfTheRelease(t *testing.T) {
 		c.ReleaseImage, c.ReleaseComponents = "", nil // nothing is known of the release of an imported cluster
 		_, err = args.StepArgs(t.Context(), string(wire.StepImageWrite), c, &host)
 		require.ErrorIs(t, err, model.ErrInvalid)
+	}
+}
+
+// The worker's configuration says what the nodes of a cluster run, whatever the service knows of its release.
+func TestAHostThatJoinsFromItsDiskRunsWhatTheWorkersRun(t *testing.T) {
+	t.Parallel()
+	const workers = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/ignition-machine-config-encapsulated.json",` +
+		`"contents":{"source":"data:,%7B%22spec%22%3A%7B%22osImageURL%22%3A%22quay.io%2Fos%40sha256%3A7%22%7D%7D"}}]}}`
+	for name, components := range map[string]map[string]string{
+		"without a release":      nil,
+		"with one that is older": {"rhel-coreos": "quay.io/os@sha256:4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newScene(t)
+			c, err := x.store.Cluster(t.Context(), x.ref.ClusterID)
+			require.NoError(t, err)
+			c.Kind, c.OpenShiftVersion, c.ReleaseImage, c.ReleaseComponents = model.KindAddHostsCluster, "", "", components
+			host := *x.host
+			host.Kind, host.Role, host.InstallationDiskPath = model.KindAddToExistingClusterHost, model.RoleWorker, "/dev/sda"
+			host.Inventory = &wire.Inventory{Boot: wire.Boot{DeviceType: wire.Persistent}}
+			host.IgnitionDownload = &wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: validation.Essence(workers)}
+			got, err := (&activities.StepArgs{Store: x.store}).StepArgs(t.Context(), string(wire.StepTypeInstall), c, &host)
+			require.NoError(t, err)
+			require.Contains(t, got[0], `"coreos_image":"quay.io/os@sha256:7"`)
+		})
 	}
 }
 

@@ -117,6 +117,39 @@ func TestConfigurationOfAnExistingClusterIsFetched(t *testing.T) {
 	}
 }
 
+func TestOfAMachineConfigOnlyTheOperatingSystemIsReported(t *testing.T) {
+	t.Parallel()
+	in64 := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	const file = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/ignition-machine-config-encapsulated.json",` +
+		`"contents":{"source":"data:;base64,%s"}}]}}`
+	for name, c := range map[string]struct{ config, is string }{
+		"as the server writes it": {
+			`{"metadata":{"name":"rendered-worker-1"},"spec":{"osImageURL":"quay.io/os@sha256:1","kernelArguments":["psk=s3cret"],"config":{}}}`,
+			in64(`{"spec":{"osImageURL":"quay.io/os@sha256:1"}}`),
+		},
+		"without one":        {`{"spec":{}}`, in64(`{"spec":{}}`)},
+		"that is no object":  {"[]", `"is_success":true`},
+		"that is not JSON":   {"psk=s3cret", `"is_success":true`},
+		"that has no member": {`{"spec":{"osImageURL":5}}`, `"is_success":true`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = fmt.Fprintf(w, file, in64(c.config))
+			}))
+			t.Cleanup(server.Close)
+			s, h := newService(t), newHost(t)
+			h.start(t, s)
+			s.Give("api-vip-1", wire.StepTypeAPIVipConnectivityCheck, fmt.Sprintf(`{"url":%q}`, server.URL))
+			output := s.AwaitReply(t, "api-vip-1").Output
+			require.Contains(t, output, c.is)
+			if c.is != in64(c.config) {
+				require.NotContains(t, output, in64(c.config))
+			}
+		})
+	}
+}
+
 func TestAHalfReplacedDiscoveryImageIsNotBooted(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool

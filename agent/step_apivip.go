@@ -33,6 +33,9 @@ var keptFiles = []string{
 	"/etc/kubernetes/static-pod-resources/coredns.yaml", "/etc/kubernetes/static-pod-resources/keepalived.yaml",
 }
 
+// encapsulatedConfig is the file with the MachineConfig of a node, of which the service wants to see the operating system.
+const encapsulatedConfig = "/etc/ignition-machine-config-encapsulated.json"
+
 // apiVIPConnectivity fetches the configuration a host of an existing cluster gets, and
 // keeps of it what the service judges the host by: encrypted disks and a few files. A
 // configuration that cannot be fetched is an answer, not a failure.
@@ -107,7 +110,10 @@ func essence(config []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d.RemoveFiles(func(f *document.File) bool { return !slices.Contains(keptFiles, f.Path) })
+	d.RemoveFiles(func(f *document.File) bool {
+		return f.Path != encapsulatedConfig && !slices.Contains(keptFiles, f.Path)
+	})
+	shorten(d)
 	whole, err := d.Bytes()
 	if err != nil {
 		return "", err
@@ -124,4 +130,27 @@ func essence(config []byte) (string, error) {
 	}
 	kept, err := json.Marshal(root)
 	return string(kept), err
+}
+
+// shorten leaves only the operating system in the MachineConfig of a node, and removes one that cannot be read.
+func shorten(d *document.Document) {
+	f, err := d.File(encapsulatedConfig)
+	if err != nil {
+		return // releases of before have none
+	}
+	var config struct {
+		Spec struct {
+			OSImageURL string `json:"osImageURL,omitempty"`
+		} `json:"spec"`
+	}
+	content, err := f.Content()
+	if err == nil {
+		err = json.Unmarshal(content, &config)
+	}
+	if err != nil {
+		d.RemoveFiles(func(f *document.File) bool { return f.Path == encapsulatedConfig })
+		return
+	}
+	short, _ := json.Marshal(config) // strings always marshal
+	f.SetContent(short)
 }

@@ -177,17 +177,14 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 	return request, nil
 }
 
-// RunsFromDisk reports whether a host was started from a disk, not from a live image.
-func RunsFromDisk(h *model.Host) bool {
-	return h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent
-}
-
 // imageBeside is the operating system for a host that runs from a disk: it cannot be written over that disk, and goes
 // beside the system that runs. Other hosts need none.
 func imageBeside(in ArgsInput) (string, error) {
 	switch {
-	case !RunsFromDisk(in.Host):
+	case !validation.RunsFromDisk(in.Host):
 		return "", nil
+	case validation.WorkerOSImage(in.Host) != "": // the cluster may have been upgraded since its release
+		return validation.WorkerOSImage(in.Host), nil
 	case in.Images.CoreOS == "":
 		return "", model.Invalidf("require a release with an image of its operating system for a host that runs from its disk, found none")
 	}

@@ -53,6 +53,10 @@ func ignitionDownloadable(c *hostCase) verdict {
 	case !d.IsSuccess:
 		return failure("Require the host to fetch its configuration from %s, it could not: %s", d.URL, d.DownloadError)
 	}
+	if RunsFromDisk(c.Host) && c.Cluster.ReleaseImage == "" && WorkerOSImage(c.Host) == "" {
+		return failure("Require the image of the operating system for a host that runs from its disk, found no osImageURL in the " +
+			"MachineConfig of the cluster's workers and no release of the cluster; boot the host from the discovery image")
+	}
 	return success("The host fetches its configuration from the cluster")
 }
 

@@ -1,6 +1,7 @@
 package validation_test
 
 import (
+	"encoding/base64"
 	"slices"
 	"testing"
 	"time"
@@ -50,6 +51,20 @@ func ignition(reply wire.APIVipConnectivityResponse) func(*fixture) {
 	return func(w *fixture) {
 		dayTwo(w)
 		w.h.IgnitionDownload = &reply
+	}
+}
+
+// fromDisk is a host that joins from its disk a cluster with a release, whose workers have a MachineConfig.
+func fromDisk(release, machineConfig string) func(*fixture) {
+	return func(w *fixture) {
+		dayTwo(w)
+		w.c.ReleaseImage, w.inv.Boot.DeviceType = release, wire.Persistent
+		config := `{"ignition":{"version":"3.2.0"},"storage":{"files":[]}}`
+		if machineConfig != "" {
+			config = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/ignition-machine-config-encapsulated.json",` +
+				`"contents":{"source":"data:;base64,` + base64.StdEncoding.EncodeToString([]byte(machineConfig)) + `"}}]}}`
+		}
+		w.h.IgnitionDownload = &wire.APIVipConnectivityResponse{IsSuccess: true, Ignition: validation.Essence(config)}
 	}
 }
 
@@ -440,6 +455,17 @@ var networkCases = []hostCase{
 		fails,
 		"refused",
 	},
+	{
+		"fails from a disk when nobody says what the workers run", "ignition-downloadable",
+		fromDisk("", `{"spec":{"kernelArguments":[]}}`), fails, "found no osImageURL",
+	},
+	{"fails from a disk without a MachineConfig", "ignition-downloadable", fromDisk("", ""), fails, "found no osImageURL"},
+	{"fails from a disk with another document", "ignition-downloadable", fromDisk("", "[]"), fails, "found no osImageURL"},
+	{
+		"passes from a disk with what the workers run", "ignition-downloadable",
+		fromDisk("", `{"spec":{"osImageURL":"quay.io/os@sha256:1"}}`), ok, "",
+	},
+	{"passes from a disk with a release", "ignition-downloadable", fromDisk("quay.io/release@sha256:1", ""), ok, ""},
 	{"passes with a default route", "has-default-route", nil, ok, "eth0"},
 	{"fails without a gateway", "has-default-route", func(w *fixture) { w.inv.Routes[0].Gateway = "" }, fails, ""},
 	{"fails with other routes only", "has-default-route", func(w *fixture) { w.inv.Routes[0].Destination = "10.0.0.0" }, fails, ""},

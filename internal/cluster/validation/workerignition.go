@@ -5,7 +5,9 @@ import (
 	"path"
 	"slices"
 
+	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
+	"slipway/internal/wire"
 )
 
 // workerIgnition is the information on an existing cluster in the configuration of its workers (Ignition 3.2;
@@ -23,6 +25,8 @@ type workerIgnition struct {
 		} `json:"luks,omitempty"`
 		Files []workerFile `json:"files,omitempty"`
 	} `json:"storage"`
+	// OSImage is the operating system that the cluster's workers run; Essence takes it from their MachineConfig.
+	OSImage string `json:"os_image,omitempty"`
 }
 
 type workerFile struct {
@@ -43,17 +47,59 @@ func readWorkerIgnition(text string) workerIgnition {
 	return out
 }
 
-// Essence is what validations read of the configuration of a cluster's workers, as JSON: which disks are encrypted how, and which
-// pods move addresses, without their contents. Nothing else of it is kept: it holds the bootstrap kubeconfig, with which anybody
+// Essence is what validations read of the configuration of a cluster's workers, as JSON: which disks are encrypted how, which
+// pods move addresses, without their contents, and which operating system they run. Nothing else of it is kept: it holds the bootstrap kubeconfig, with which anybody
 // asks for the identity of a node.
 func Essence(text string) string {
 	w := readWorkerIgnition(text)
 	w.Storage.Files = slices.DeleteFunc(w.Storage.Files, func(f workerFile) bool { return !slices.Contains(managedFiles, path.Base(f.Path)) })
+	w.OSImage = osImage(text)
 	out, err := json.Marshal(w)
 	if err != nil || text == "" {
 		return ""
 	}
 	return string(out)
+}
+
+// EncapsulatedConfig is the file with the MachineConfig of a node, without its Ignition config.
+const EncapsulatedConfig = "/etc/ignition-machine-config-encapsulated.json"
+
+// osImage is the operating system in the MachineConfig of a node's configuration, empty if it has none.
+func osImage(config string) string {
+	parsed, err := document.Parse([]byte(config))
+	if err != nil {
+		return ""
+	}
+	file, err := parsed.File(EncapsulatedConfig)
+	if err != nil {
+		return ""
+	}
+	content, err := file.Content()
+	if err != nil {
+		return ""
+	}
+	var c struct {
+		Spec struct {
+			OSImageURL string `json:"osImageURL"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(content, &c) != nil {
+		return ""
+	}
+	return c.Spec.OSImageURL
+}
+
+// WorkerOSImage is the operating system that the workers of the cluster run that a host joins, empty while it is unknown.
+func WorkerOSImage(h *model.Host) string {
+	if !h.DayTwo() || h.IgnitionDownload == nil {
+		return ""
+	}
+	return readWorkerIgnition(h.IgnitionDownload.Ignition).OSImage
+}
+
+// RunsFromDisk reports whether a host was started from a disk, not from a live image.
+func RunsFromDisk(h *model.Host) bool {
+	return h.Inventory != nil && h.Inventory.Boot.DeviceType == wire.Persistent
 }
 
 func (w workerIgnition) tpm2() bool {
