@@ -3,12 +3,7 @@ package installer
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"net/netip"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,13 +15,6 @@ import (
 	"slipway/internal/wire"
 )
 
-// serverLogs are those of the machine config server of the bootstrap control plane.
-const serverLogs = "/var/log/containers/*machine-config-server*.log"
-
-// fetchedBy is the address of a host that asked the machine config server for its
-// Ignition: address:"192.0.2.7:40520" User-Agent:"Ignition/2.19.0".
-var fetchedBy = regexp.MustCompile(`address:"([^"]+)"\s+User-Agent:"Ignition`)
-
 // others are the hosts of the cluster as the bootstrap host sees them. Stages are
 // reported once and only forward.
 type others struct {
@@ -35,6 +23,8 @@ type others struct {
 	hosts []otherHost
 	// reported are the hosts and stages that need no report any more.
 	reported map[reportedStage]bool
+	// refusals are the last refusals reported, by host.
+	refusals map[uuid.UUID]string
 	// inventories are those read so far.
 	inventories map[uuid.UUID]wire.Inventory
 	// listed is set once the service listed the hosts, cluster once it described the cluster.
@@ -56,7 +46,10 @@ type reportedStage struct {
 }
 
 func (i *Installer) watchOthers(req *wire.InstallCmdRequest) *others {
-	return &others{Installer: i, req: req, reported: map[reportedStage]bool{}, inventories: map[uuid.UUID]wire.Inventory{}}
+	return &others{
+		Installer: i, req: req,
+		reported: map[reportedStage]bool{}, refusals: map[uuid.UUID]string{}, inventories: map[uuid.UUID]wire.Inventory{},
+	}
 }
 
 // load asks the service who the other hosts are.
@@ -144,15 +137,17 @@ func (o *others) joined(ctx context.Context, node Node) {
 	}
 }
 
-// fetched reports the hosts that asked the machine config server for their Ignition:
-// masters are configuring, workers wait for theirs from the control plane.
+// fetched reports the hosts that asked the machine config server for their Ignition: masters are configuring unless
+// the server refused them, workers wait for theirs from the control plane.
 func (o *others) fetched(ctx context.Context) {
-	for _, address := range o.fetchers() {
-		host, known := o.find(ctx, func(h otherHost) bool { return slices.Contains(h.addresses, address) })
+	for _, f := range o.fetches() {
+		host, known := o.find(ctx, func(h otherHost) bool { return slices.Contains(h.addresses, f.address) })
 		switch {
 		case !known:
 		case host.role == model.RoleWorker:
 			o.report(ctx, host, model.StageWaitingForIgnition)
+		case f.refusal != "":
+			o.refused(ctx, host, f.refusal)
 		default:
 			o.report(ctx, host, model.StageConfiguring)
 		}
@@ -177,33 +172,6 @@ func (o *others) during(ctx context.Context, ask func()) {
 		case <-looks.C:
 		}
 	}
-}
-
-// fetchers are the addresses in the logs of the machine config server.
-func (o *others) fetchers() []netip.Addr {
-	names, err := filepath.Glob(o.Root.Path(serverLogs))
-	if err != nil {
-		return nil
-	}
-	var found []netip.Addr
-	for _, name := range names {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // rotated away
-				o.Log.Warn("log of the machine config server not read", "error", err)
-			}
-			continue
-		}
-		for _, match := range fetchedBy.FindAllSubmatch(content, -1) {
-			if remote, err := netip.ParseAddrPort(string(match[1])); err == nil {
-				address := remote.Addr().Unmap().WithZone("")
-				if !slices.Contains(found, address) {
-					found = append(found, address)
-				}
-			}
-		}
-	}
-	return found
 }
 
 // report reports a stage unless the host has it or a later one already: others report stages too, and a log
