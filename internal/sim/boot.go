@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/sim/hardware"
+	"slipway/internal/sim/unitfiles"
 )
 
 // shortestFix is the least (real) time until somebody corrects a wrong boot order: the
@@ -87,6 +88,9 @@ func (m *Machine) makeRoot(bootID string) error {
 	err := m.options.Spec.WriteTree(root, bootID, func(d hardware.Disk) (string, error) { return openDisk(m.options.Root, d) })
 	if err != nil {
 		return fmt.Errorf("write the file system: %w", err)
+	}
+	if err := unitfiles.WriteSystem(root); err != nil {
+		return fmt.Errorf("write the units of the system: %w", err)
 	}
 	return nil
 }

@@ -20,6 +20,9 @@ const (
 	unitImageOverlay = "node-image-overlay.service"
 )
 
+// bootstrapUnits are units that the config of the bootstrap host has to bring.
+var bootstrapUnits = []string{unitBootkube, unitApprove, unitProgress, unitImagePull, unitImageOverlay}
+
 // nodeImageMiB is what the image of a node takes in /var, which is half of the memory in a live system
 // (openshift/installer, pull request 10133).
 const nodeImageMiB = 8 << 10

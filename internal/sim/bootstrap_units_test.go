@@ -23,7 +23,8 @@ func TestNodeImageIsLaidOverTheLiveSystemWhereThereIsRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, 1)
-			p.bootstrap = strings.Replace(bootstrapIgnition, `"units":[`, `"units":[{"name":"node-image-overlay.service","contents":"[Unit]\n"},`, 1)
+			p.bootstrap = strings.Replace(bootstrapIgnition, `"units":[`, `"units":[{"name":"node-image-overlay.service","contents":"[Unit]\n"},`+
+				`{"name":"node-image-pull.service","contents":"[Unit]\n"},`, 1)
 			o := p.options("sno", "192.0.2.20", sim.Faults{})
 			o.Spec.MemoryMiB = c.memory
 			p.start(t, o)

@@ -45,7 +45,10 @@ const bootstrapIgnition = `{"ignition":{"version":"3.2.0"},"storage":{"files":[`
 	`{"path":"/opt/openshift/openshift/cluster.yaml","mode":420,"contents":{"source":"data:,simulated"}},{"path":"/opt/openshift/openshift/operator.yaml","mode":420,` +
 	`"contents":{"source":"data:,%7B%22apiVersion%22%3A%22operators.coreos.com%2Fv1alpha1%22%2C%22kind%22%3A%22Subscription%22%2C` +
 	`%22metadata%22%3A%7B%22name%22%3A%22metallb-operator%22%2C%22namespace%22%3A%22metallb-system%22%7D%7D"}}]},"systemd":{"units":[{"name":"bootkube.service","enabled":false,` +
-	`"contents":"[Service]\nExecStart=/usr/local/bin/bootkube.sh\n"}]}}`
+	`"contents":"[Service]\nExecStart=/usr/local/bin/bootkube.sh\n"},` +
+	`{"name":"approve-csr.service","enabled":true,"contents":"[Service]\nExecStart=/bin/true\n\n[Install]\nWantedBy=multi-user.target\n"},` +
+	`{"name":"progress.service","enabled":true,"contents":"[Service]\nExecStart=/bin/true\n\n[Install]\nWantedBy=multi-user.target\n"},` +
+	`{"name":"systemd-journal-gatewayd.socket","enabled":true,"contents":""}]}}`
 
 func newService(t *testing.T, controlPlane int) *service {
 	t.Helper()

@@ -8,17 +8,26 @@ import (
 	"strings"
 
 	"slipway/internal/platform/hostexec"
+	"slipway/internal/sim/unitfiles"
 	"slipway/internal/wire"
 )
 
-// systemctl knows the bootstrap services; all other units obey.
+// systemctl starts the bootstrap services, and changes unit files as the real one does; other units of the live image obey.
 func (s shell) systemctl(_ context.Context, c hostexec.Cmd, out *reply) int {
 	if len(c.Args) == 0 {
 		return 0
 	}
 	state, _ := s.memory.get()
 	switch c.Args[0] {
+	case "enable", "disable", "mask", "unmask":
+		said, code := unitfiles.Change(s.options.root(), c.Args[0], c.Args[1:])
+		if code != 0 {
+			return out.complain(code, "%s", said)
+		}
 	case "start":
+		if said, code := unitfiles.Startable(s.options.root(), c.Args[1:], bootstrapUnits); code != 0 {
+			return out.complain(code, "%s", said)
+		}
 		return s.startUnits(c.Args[1:], out)
 	case "is-active":
 		active := state.unitState(last(c.Args))
