@@ -72,31 +72,47 @@ func refuse(w http.ResponseWriter, status int) {
 
 func (s *Server) config(w http.ResponseWriter, r *http.Request, pool string) {
 	accept := r.Header.Get("Accept")
-	s.note(fmt.Sprintf("Pool %q requested by address:%q User-Agent:%q Accept-Header: %q", pool, r.RemoteAddr, r.UserAgent(), accept))
+	s.note("I", "api.go:126", fmt.Sprintf(
+		"Pool %q requested by address:%q User-Agent:%q Accept-Header: %q", pool, r.RemoteAddr, r.UserAgent(), accept))
 	version, known := negotiate(accept)
 	if !known {
 		refuse(w, http.StatusBadRequest)
 		return
 	}
+	if s.Bootstrap && pool == arbiter {
+		// A bootstrap server knows the pool by its name, and has no file of it where there are no arbiters.
+		s.note("I", "bootstrap_server.go:70", `reading file "(input)"`)
+		s.note("E", "bootstrap_server.go:73", "could not find file: (input)")
+		refuse(w, http.StatusNotFound)
+		return
+	}
 	if reason := s.refusal(pool); reason != "" {
-		s.note(reason)
-		refuse(w, http.StatusInternalServerError)
+		s.refused(w, pool, reason)
 		return
 	}
 	config, err := s.render(r.Context(), pool)
-	if err == nil {
-		config, err = as(config, version)
-	}
 	if err != nil {
-		// Ignition asks again after an answer of this kind.
 		s.Log.Error("config not made", "pool", pool, "error", err)
-		s.note("couldn't get config for req: " + pool)
+		s.refused(w, pool, err.Error()) // Ignition asks again
+		return
+	}
+	if config, err = as(config, version); err != nil {
+		s.note("E", "api.go:158", fmt.Sprintf("couldn't convert config for req: {%s 0xc000000000}, error: %v", pool, err))
 		refuse(w, http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(config)))
 	_, _ = w.Write(config) // net/http leaves it out for HEAD
+}
+
+// arbiter is the pool that bootstrap servers serve beside masters.
+const arbiter = "arbiter"
+
+// refused answers that a pool has no config, and logs why.
+func (s *Server) refused(w http.ResponseWriter, pool, reason string) {
+	s.note("E", "api.go:145", fmt.Sprintf("couldn't get config for req: {machineConfigPool:%s version:0xc000000000}, error: %s", pool, reason))
+	refuse(w, http.StatusInternalServerError)
 }
 
 // refusal is what the log says of a pool that is not served.
@@ -126,13 +142,13 @@ func (s *Server) render(ctx context.Context, role string) ([]byte, error) {
 	return configs.Merge(config, machineConfigs)
 }
 
-// note writes a line of the server's log, inside that of a container's (CRI).
-func (s *Server) note(text string) {
+// note writes a line of the server's log (klog), inside that of a container's (CRI).
+func (s *Server) note(severity, place, text string) {
 	s.lines.Lock()
 	defer s.lines.Unlock()
 	now := s.Now().UTC()
-	_, err := fmt.Fprintf(s.Fetches, "%s stderr F I%s       1 api.go:137] %s\n",
-		now.Format(time.RFC3339Nano), now.Format("0102 15:04:05.000000"), text)
+	_, err := fmt.Fprintf(s.Fetches, "%s stderr F %s%s       1 %s] %s\n",
+		now.Format(time.RFC3339Nano), severity, now.Format("0102 15:04:05.000000"), place, text)
 	if err != nil {
 		s.Log.Error("log not written", "error", err)
 	}

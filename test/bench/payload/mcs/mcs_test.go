@@ -59,7 +59,7 @@ func TestPoolsAreServedAndNoted(t *testing.T) {
 		_, report, err := v3_4.Parse(answer.Body.Bytes())
 		require.NoError(t, err, report.String())
 	}
-	require.Equal(t, `2030-01-02T03:04:05Z stderr F I0102 03:04:05.000000       1 api.go:137] Pool "master" requested by `+
+	require.Equal(t, `2030-01-02T03:04:05Z stderr F I0102 03:04:05.000000       1 api.go:126] Pool "master" requested by `+
 		`address:"192.0.2.7:40520" User-Agent:"Ignition/2.27.0" Accept-Header: "`+ignition+`"`, strings.Split(lines.String(), "\n")[0])
 }
 
@@ -79,7 +79,15 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 		"also of its health":                   {"POST", "/healthz", "", true, 405, nil},
 		"a bootstrap host serves no workers": {
 			"GET", "/config/worker", ignition, true, 500,
-			[]string{`Pool "worker" requested by`, `refusing to serve bootstrap configuration to pool "worker"`},
+			[]string{
+				`Pool "worker" requested by`,
+				`E0102 03:04:05.000000       1 api.go:145] couldn't get config for req: {machineConfigPool:worker version:0xc000000000}, ` +
+					`error: refusing to serve bootstrap configuration to pool "worker"`,
+			},
+		},
+		"a bootstrap host without arbiters has no pool of them": {
+			"GET", "/config/arbiter", ignition, true, 404,
+			[]string{`Pool "arbiter" requested by`, `bootstrap_server.go:70] reading file`, `E0102 03:04:05.000000       1 bootstrap_server.go:73] could not find file`},
 		},
 		"a bootstrap host serves no other pools": {
 			"GET", "/config/infra", ignition, true, 500,
@@ -93,7 +101,7 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 			"GET", "/config/master", "application/vnd.coreos.ignition+json;version=4.0.0", true, 400, []string{`Pool "master" requested by`},
 		},
 		"no version is an old one, which the config is not converted to": {
-			"GET", "/config/master", "*/*", true, 500, []string{`Pool "master"`, "couldn't get config"},
+			"GET", "/config/master", "*/*", true, 500, []string{`Pool "master"`, "api.go:158] couldn't convert config for req: {master 0x"},
 		},
 		"HEAD is noted as well": {"HEAD", "/config/master", ignition, true, 200, []string{`Pool "master" requested by`}},
 	} {
