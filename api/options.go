@@ -75,6 +75,8 @@ type Deployment struct {
 	Insecure  bool
 	// ImageServiceURL is the address of the image service; empty: BaseURL.
 	ImageServiceURL string
+	// BootURL is the address of the service for iPXE, which trusts public authorities only; empty: BaseURL.
+	BootURL string
 
 	// InstallConfig are the mirrors and certificates that every cluster gets.
 	InstallConfig installconfig.Options

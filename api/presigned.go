@@ -107,6 +107,10 @@ func (s *server) GetInfraEnvPresignedFileURL(
 	if err != nil {
 		return err
 	}
+	if rest, own := strings.CutPrefix(address.URL, s.BaseURL); own && s.BootURL != "" &&
+		params.FileName == wire.GetInfraEnvPresignedFileURLParamsFileNameIpxeScript {
+		address.URL = s.BootURL + rest
+	}
 	return ok(w, address)
 }
 

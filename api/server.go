@@ -51,7 +51,7 @@ func NewServer(o Options) http.Handler {
 		agents: newProgramFiles(o.AgentBinaries, agentProgram), controllers: newProgramFiles(o.AgentBinaries, controllerProgram),
 	}
 	s.images = imageurl.New(imageurl.Options{
-		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL,
+		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL, BootURL: o.BootURL,
 	})
 	if s.Authorize == nil {
 		s.Authorize = s.checkScope

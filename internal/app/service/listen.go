@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"slipway/internal/app/process"
@@ -38,6 +39,31 @@ func (s *Service) Listen(address string) error {
 		s.options.BaseURL = s.scheme() + "://" + reachable(s.server.Address())
 	}
 	s.options.BaseURL = strings.TrimSuffix(s.options.BaseURL, "/")
+	return s.listenForBoot(address)
+}
+
+// listenForBoot opens the listener without TLS for machines that boot over the network, where one is wanted.
+func (s *Service) listenForBoot(address string) error {
+	if s.options.HTTPPort == 0 {
+		return nil
+	}
+	if s.options.PlainHTTP {
+		return errors.New("--http-port: require HTTPS at --listen, found --plain-http, which serves everything without TLS")
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("read --listen: %w", err)
+	}
+	port := strconv.Itoa(s.options.HTTPPort)
+	bounds := s.options.Bounds(s.logger, s.process.Now)
+	if s.bootServer, err = process.Listen(net.JoinHostPort(host, port), nil, bounds, s.logger, s.Shutdown.Fail); err != nil {
+		return fmt.Errorf("--http-port: %w", err)
+	}
+	base, err := s.baseURL()
+	if err != nil {
+		return err
+	}
+	s.bootURL = "http://" + net.JoinHostPort(base.Hostname(), port)
 	return nil
 }
 

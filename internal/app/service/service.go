@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"slipway/internal/app/images"
 	"slipway/internal/app/process"
 	"slipway/internal/app/settings"
 	"slipway/internal/client/contexts"
@@ -48,6 +49,9 @@ type Service struct {
 	parts
 	client client.Client
 	server *process.Server
+	// bootServer and bootURL are for machines that boot over the network without HTTPS; nil and empty: not served.
+	bootServer *process.Server
+	bootURL    string
 	// serviceCA signed the certificate of the base URL, PEM; empty: one that hosts trust anyway did.
 	serviceCA string
 	// tokenKey and authority must fit the database; without a path they are not used.
@@ -107,6 +111,10 @@ func (s *Service) Serve(ctx context.Context) error {
 	// Opened first, to find a port taken before anything is started; added last, to be
 	// the first to end.
 	s.Shutdown.Add("API", process.RequestGrace+time.Second, s.server.Stop)
+	if s.bootServer != nil {
+		s.bootServer.Use(guard.Guard(s.guard(), images.BootOnly(routes)))
+		s.Shutdown.Add("plain listener", process.RequestGrace+time.Second, s.bootServer.Stop)
+	}
 	return nil
 }
 

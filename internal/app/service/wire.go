@@ -267,7 +267,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 			PublicRegistries: s.variables.PublicRegistries,
 		},
 		Deployment: api.Deployment{
-			BaseURL: s.options.BaseURL, ServiceCA: s.serviceCA, ImageServiceURL: s.options.ImageServiceURL,
+			BaseURL: s.options.BaseURL, ServiceCA: s.serviceCA, ImageServiceURL: s.options.ImageServiceURL, BootURL: s.bootURL,
 			InstallConfig: s.deployment.installConfig, Ignition: s.deployment.discovery,
 			Version: version.Read().Short(), ComponentVersions: s.components(),
 			AgentVersion: agentVersion(), ForeignAgent: s.variables.ForeignAgent(), AgentBinaries: binaries,

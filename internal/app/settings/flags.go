@@ -165,6 +165,7 @@ type TLS struct {
 	PlainHTTP      bool     `name:"plain-http" env:"SLIPWAY_PLAIN_HTTP" help:"Serve HTTP instead of HTTPS: for a proxy in front that ends TLS."`
 	TLSCert        string   `name:"tls-cert" env:"HTTPS_CERT_FILE" type:"path" help:"Certificate of --listen, PEM, with those that signed it; read again when it changes. By default one of the service's own authority." placeholder:"FILE"`
 	TLSKey         string   `name:"tls-key" env:"HTTPS_KEY_FILE" type:"path" help:"Key of the certificate, PEM." placeholder:"FILE"`
+	HTTPPort       int      `name:"http-port" env:"SLIPWAY_HTTP_PORT" help:"Port without TLS at the address of --listen, for network boot alone: iPXE scripts, kernel, initrd and root file system. iPXE does not trust the service's own authority." placeholder:"PORT"`
 	AllowedHosts   []string `name:"allowed-hosts" env:"SLIPWAY_ALLOWED_HOSTS" help:"More names that requests may call the service by, beside those of --base-url, --listen and this machine." placeholder:"NAME"`
 	AllowedOrigins []string `name:"allowed-origins" env:"SLIPWAY_ALLOWED_ORIGINS" help:"Other web sites whose pages may change something, such as https://console.example.com." placeholder:"URL"`
 	ServiceCA      string   `name:"service-ca" env:"SLIPWAY_SERVICE_CA" type:"path" help:"Certificates, PEM, that hosts and new clusters trust for the address of the service; by default the service's own authority, and with --tls-cert or --plain-http those of their system." placeholder:"FILE"`

@@ -27,17 +27,25 @@ type Options struct {
 	BaseURL string
 	// ImageServiceURL is the address of the image service; empty: BaseURL.
 	ImageServiceURL string
+	// BootURL is the address of the API for iPXE, which trusts public authorities only; empty: BaseURL.
+	BootURL string
 }
 
 // Maker makes addresses of images.
 type Maker struct {
 	options Options
 	images  string // the address of the image service, without a trailing slash
+	// script and boot are the addresses of API and image service in iPXE scripts.
+	script, boot string
 }
 
 // New returns a Maker.
 func New(o Options) *Maker {
-	return &Maker{options: o, images: strings.TrimSuffix(cmp.Or(o.ImageServiceURL, o.BaseURL), "/")}
+	trim := func(address string) string { return strings.TrimSuffix(address, "/") }
+	script := cmp.Or(o.BootURL, o.BaseURL)
+	return &Maker{
+		options: o, images: trim(cmp.Or(o.ImageServiceURL, o.BaseURL)), script: trim(script), boot: trim(cmp.Or(o.ImageServiceURL, script)),
+	}
 }
 
 // Version returns the OpenShift version whose operating system the images of an InfraEnv contain.
@@ -68,20 +76,20 @@ func (m *Maker) BootArtifacts(e *model.InfraEnv) (duesteps.BootArtifacts, error)
 		return duesteps.BootArtifacts{}, err
 	}
 	return duesteps.BootArtifacts{
-		KernelURL: m.artifact("kernel", e),
-		InitrdURL: m.initrd(e, link),
-		RootfsURL: m.artifact("rootfs", e),
+		KernelURL: m.artifact(m.images, "kernel", e),
+		InitrdURL: m.initrd(m.images, e, link),
+		RootfsURL: m.artifact(m.images, "rootfs", e),
 	}, nil
 }
 
 // artifact returns the address of a part of the operating system, which needs no credential.
-func (m *Maker) artifact(name string, e *model.InfraEnv) string {
-	return m.images + "/boot-artifacts/" + name + "?" + m.system(e, url.Values{}).Encode()
+func (m *Maker) artifact(base, name string, e *model.InfraEnv) string {
+	return base + "/boot-artifacts/" + name + "?" + m.system(e, url.Values{}).Encode()
 }
 
 // initrd returns the address of the initramfs, which contains the configuration of the InfraEnv.
-func (m *Maker) initrd(e *model.InfraEnv, link auth.ImageLink) string {
-	return m.images + "/images/" + e.ID.String() + "/pxe-initrd?" + m.system(e, link.Query()).Encode()
+func (m *Maker) initrd(base string, e *model.InfraEnv, link auth.ImageLink) string {
+	return base + "/images/" + e.ID.String() + "/pxe-initrd?" + m.system(e, link.Query()).Encode()
 }
 
 // system adds the operating system of an InfraEnv to a query.

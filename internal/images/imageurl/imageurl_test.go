@@ -65,3 +65,29 @@ func TestScriptsCarryTheCredentialOfTheirInfraEnv(t *testing.T) {
 		require.Contains(t, chain, "&mac=${net0/mac}\n")
 	}
 }
+
+// iPXE trusts public authorities only; agents and users keep the address that is encrypted.
+func TestScriptsLeadToTheListenerForNetworkBoot(t *testing.T) {
+	t.Parallel()
+	const own, boot, elsewhere = "https://192.0.2.2:8090", "http://192.0.2.2:8091", "https://images.example.com"
+	e := &model.InfraEnv{ID: uuid.MustParse("273f0101-ab20-42d6-93e2-d7a94f89c15c"), CPUArchitecture: "x86_64"}
+	for images, want := range map[string]string{"": boot, elsewhere: elsewhere} {
+		maker := imageurl.New(imageurl.Options{
+			Identity: auth.None{}, Releases: releases(t), BaseURL: own, ImageServiceURL: images, BootURL: boot + "/",
+		})
+		script, err := maker.DiscoveryScript(e)
+		require.NoError(t, err)
+		require.Contains(t, script, "initrd --name initrd "+want+"/images/")
+		require.Contains(t, script, "\nkernel "+want+"/boot-artifacts/kernel?")
+		require.Contains(t, script, " coreos.live.rootfs_url="+want+"/boot-artifacts/rootfs?")
+		require.NotContains(t, script, own)
+		chain, err := maker.ChainScript(e, "/files")
+		require.NoError(t, err)
+		require.Contains(t, chain, "chain "+boot+"/files?")
+		iso, _, err := maker.ISO(e)
+		require.NoError(t, err)
+		artifacts, err := maker.BootArtifacts(e)
+		require.NoError(t, err)
+		require.NotContains(t, iso+artifacts.KernelURL+artifacts.InitrdURL+artifacts.RootfsURL, boot)
+	}
+}

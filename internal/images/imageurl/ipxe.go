@@ -21,12 +21,12 @@ func (m *Maker) DiscoveryScript(e *model.InfraEnv) (string, error) {
 		return "", err
 	}
 	arguments := []string{
-		"initrd=initrd", "coreos.live.rootfs_url=" + m.artifact("rootfs", e),
+		"initrd=initrd", "coreos.live.rootfs_url=" + m.artifact(m.boot, "rootfs", e),
 		"random.trust_cpu=on", "rd.luks.options=discard", "ignition.firstboot", "ignition.platform.id=metal",
 		"console=tty1", "console=ttyS0,115200n8", "console=ttyS1,115200n8",
 		`coreos.inst.persistent-kargs="console=tty1 console=ttyS1,115200n8"`,
 	}
-	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s\nkernel %s %s\nboot\n", m.initrd(e, link), m.artifact("kernel", e),
+	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s\nkernel %s %s\nboot\n", m.initrd(m.boot, e, link), m.artifact(m.boot, "kernel", e),
 		strings.Join(remaster.ChangedArguments(arguments, e.KernelArguments), " ")), nil
 }
 
@@ -40,5 +40,5 @@ func (m *Maker) ChainScript(e *model.InfraEnv, path string) (string, error) {
 	query := link.Query()
 	query.Set("file_name", "ipxe-script")
 	query.Set("ipxe_script_type", "boot-order-control")
-	return fmt.Sprintf("#!ipxe\nchain %s%s?%s&mac=${net0/mac}\n", strings.TrimSuffix(m.options.BaseURL, "/"), path, query.Encode()), nil
+	return fmt.Sprintf("#!ipxe\nchain %s%s?%s&mac=${net0/mac}\n", m.script, path, query.Encode()), nil
 }
