@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,12 @@ const (
 	controlReset  = "reset"
 )
 
+// Commands that Control carries out, as the workflow offers them: those of clusters, and those of hosts, whose input names one.
+var (
+	controlClusterCommands = []string{controlCancel, controlReset, "extend", "pause", "resume"}
+	controlHostCommands    = []string{"retry", "retry-step", "evict"}
+)
+
 // Controlled is how a command ended that was not refused.
 type Controlled struct {
 	Gone bool // there is no such cluster
@@ -115,6 +122,16 @@ func (a *Control) carryOut(ctx context.Context, cluster *model.Cluster, c Contro
 	if c.Again {
 		return model.Conflictf("command %s came with a Reset of the workflow in Temporal, and was answered before it: send it once more to have "+
 			"it carried out", c.Name)
+	}
+	forHost := slices.Contains(controlHostCommands, c.Name)
+	switch {
+	case !forHost && !slices.Contains(controlClusterCommands, c.Name):
+		return model.Invalidf("command: require one of %s, or with the name of a host as input one of %s, found %q",
+			strings.Join(controlClusterCommands, ", "), strings.Join(controlHostCommands, ", "), c.Name)
+	case forHost && c.Input == (CommandInput{}):
+		return model.Invalidf("command %s: require the name of a host as input, found none", c.Name)
+	case !forHost && c.Input.Host != "":
+		return model.Invalidf("command %s is for the whole cluster: require no input, found %q", c.Name, c.Input.Host)
 	}
 	if c.Input.Wrong != "" {
 		return model.Invalidf("input of %s: require the name of a host as a JSON string, or none, found %s", c.Name, c.Input.Wrong)

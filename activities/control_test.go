@@ -88,6 +88,18 @@ func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
 			nil, "",
 			"require the name of a host as a JSON string, or none, found [1]",
 		},
+		"misspelt": {
+			activities.ControlCommand{Name: "rset"}, nil, "",
+			`require one of cancel, reset, extend, pause, resume, or with the name of a host as input one of retry, retry-step, evict, found "rset"`,
+		},
+		"without its host": {
+			activities.ControlCommand{Name: "retry"}, nil, "", "command retry: require the name of a host as input, found none",
+		},
+		"with a host it has not": {
+			activities.ControlCommand{Name: "pause", Input: activities.CommandInput{Host: "the-one"}},
+			nil, "",
+			`command pause is for the whole cluster: require no input, found "the-one"`,
+		},
 		"given again by a Reset": {
 			activities.ControlCommand{Name: "reset", Again: true}, nil, "", "send it once more to have it carried out",
 		},
