@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -13,16 +14,21 @@ import (
 	"slipway/internal/wire"
 
 	commonpb "go.temporal.io/api/common/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
 )
 
 // runsOfWorkflow are the ids of all runs of a workflow, the first one first.
 func (f *fleet) runsOfWorkflow(t *testing.T, id string) (runs []string) {
 	t.Helper()
 	list, err := f.temporal(t).ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
-		Namespace: "slipway", Query: "WorkflowId = '" + id + "' order by StartTime asc",
+		Namespace: "slipway", Query: "WorkflowId = '" + id + "'",
 	})
 	require.NoError(t, err)
-	for _, e := range list.GetExecutions() {
+	executions := list.GetExecutions()
+	slices.SortFunc(executions, func(a, b *workflowpb.WorkflowExecutionInfo) int {
+		return a.GetStartTime().AsTime().Compare(b.GetStartTime().AsTime())
+	})
+	for _, e := range executions {
 		runs = append(runs, e.GetExecution().GetRunId())
 	}
 	return runs
