@@ -38,6 +38,15 @@ type Progress interface {
 	) error
 }
 
+// LookAtInstallation fails with FailureSuperseded when the attempt is over.
+func (a *Clusters) LookAtInstallation(ctx context.Context, r InstallRequest) error {
+	c, err := a.Store.Cluster(ctx, r.ClusterID)
+	if err != nil {
+		return nonRetryable(err)
+	}
+	return r.present(c)
+}
+
 // ReviewInstallation evaluates the rules and returns the status of the cluster. It fails with FailureSuperseded when the
 // attempt is over.
 func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Review, error) {

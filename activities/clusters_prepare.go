@@ -131,7 +131,8 @@ func electBootstrap(tx *store.Tx, hosts []*model.Host) {
 }
 
 // ConcludePreparation starts the installation when every host and the Ignition files are ready, or returns the cluster
-// to discovery. It returns why it is not ready, by the workflow or by its hosts.
+// to discovery. It returns why it is not ready, by the workflow or by its hosts. It fails with FailureSuperseded for an
+// installation that is over.
 func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclusion) (PreparationOutcome, error) {
 	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
 		return PreparationOutcome{}, nonRetryable(err)
@@ -146,7 +147,9 @@ func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclus
 		case c.Status != model.ClusterPreparingForInstallation && r.present(c) == nil:
 			problem = "" // this ran already, and its workflow may have been reset in Temporal since
 			return nil
-		case c.Status != model.ClusterPreparingForInstallation || c.InstallAttempt != r.Attempt:
+		case c.Status == model.ClusterInstalled || c.InstallAttempt != r.Attempt:
+			return superseded("installation %d of cluster %s is over: it is %s", r.Attempt, c.Name, c.Status)
+		case c.Status != model.ClusterPreparingForInstallation:
 			problem = fmt.Sprintf("the cluster is %s", c.Status)
 			return nil
 		}

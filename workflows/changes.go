@@ -9,7 +9,8 @@ func Changes() map[string]int {
 		"end-after-reset":           1,
 		"failed-checks":             1,
 		"hold-hosts-from-the-start": 1,
-		"readable":                  2,
+		"look-after-reset":          1,
+		"readable":                  3,
 		"refuse-signals":            1,
 		"replace-lost-hosts":        1,
 	}

@@ -121,54 +121,66 @@ func (w *clusterInstall) enter(ctx workflow.Context, phase Phase) error {
 	return workflow.UpsertTypedSearchAttributes(ctx, updates...)
 }
 
-// conclude ends what run left behind. Commands win over whatever error the
-// cancellation they caused came out as.
+// conclude ends what run left behind, and shows how the installation ended.
 func (w *clusterInstall) conclude(ctx workflow.Context, err error) error {
-	cancelled := temporal.IsCanceledError(err) || ctx.Err() != nil
 	after, done := workflow.NewDisconnectedContext(ctx)
 	defer done()
+	status, err := w.settle(ctx, after, err)
+	w.ended(after, status, err)
+	return err
+}
+
+// settle writes the end of the installation to its rows, unless they have it. Commands win over whatever error the
+// cancellation they caused came out as.
+func (w *clusterInstall) settle(ctx, after workflow.Context, err error) (status string, _ error) {
+	cancelled := temporal.IsCanceledError(err) || ctx.Err() != nil
 	var clusters *activities.Clusters
 	switch {
 	case isFailure(err, activities.FailureSuperseded):
-		w.ended(after, statusSuperseded) // what it would write is about another installation
-		return err
+		return statusSuperseded, err // what it would write is about another installation
+	case w.shown.ends && err == nil && w.phase == PhaseDone:
+		return w.finished(), nil // a cancellation that comes now has nothing to stop
 	case w.stop == stopReset:
 		w.leave(after, PhaseResetting)
 		w.awaitChildren(after)
 		return w.reset(after)
 	case w.expired != nil && w.stop == stopNone:
 		w.awaitChildren(after)
-		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(w.expired)}
-		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
-		w.ended(after, statusFailed)
-		return w.expired
+		w.markFailed(after, w.expired)
+		return statusFailed, w.expired
 	case w.stop == stopCancel || cancelled:
 		w.leave(after, PhaseCancelling)
 		w.awaitChildren(after)
 		if cerr := record(after, "Cancel installation", clusters.CancelInstallation, w.request, nil); cerr != nil {
-			return cerr
+			return statusFailed, cerr
 		}
 		if w.stop == stopReset { // the command came while the installation was being cancelled
 			w.leave(after, PhaseResetting)
 			return w.reset(after)
 		}
-		w.ended(after, statusCancelled)
-		return temporal.NewCanceledError("installation cancelled")
+		return statusCancelled, temporal.NewCanceledError("installation cancelled")
 	case err != nil:
 		if w.many {
 			w.awaitChildren(after) // they outlive a run of their parent
 		}
-		failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(err)}
-		_ = record(after, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
-		w.ended(after, statusFailed)
-		return err
+		w.markFailed(after, err)
+		return statusFailed, err
 	}
+	return w.finished(), nil
+}
+
+// finished is how an installation ended that nothing has stopped.
+func (w *clusterInstall) finished() string {
 	if w.count(model.RoleMaster, HostDone) > 0 {
-		w.ended(after, statusInstalled)
-	} else {
-		w.ended(after, statusNotReady)
+		return statusInstalled
 	}
-	return nil
+	return statusNotReady
+}
+
+func (w *clusterInstall) markFailed(ctx workflow.Context, why error) {
+	var clusters *activities.Clusters
+	failure := activities.ClusterFailure{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Reason: reason(why)}
+	_ = record(ctx, "Mark cluster as failed", clusters.FailInstallation, failure, nil)
 }
 
 // leave enters a phase that ends the installation.
@@ -178,12 +190,15 @@ func (w *clusterInstall) leave(ctx workflow.Context, phase Phase) {
 	}
 }
 
-func (w *clusterInstall) reset(ctx workflow.Context) error {
+func (w *clusterInstall) reset(ctx workflow.Context) (status string, _ error) {
 	err := resetCluster(ctx, ResetRequest{ClusterID: w.request.ClusterID, Attempt: w.request.Attempt, Timeouts: w.plan.Timeouts})
-	if err == nil {
-		w.ended(ctx, statusReset)
+	switch {
+	case isFailure(err, activities.FailureSuperseded):
+		return statusSuperseded, err
+	case err != nil:
+		return statusFailed, err
 	}
-	return err
+	return statusReset, nil
 }
 
 // host is what the cluster's workflow knows of a host.

@@ -30,6 +30,9 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 	if problem != "" {
 		return w.concludePreparation(ctx, activities.PreparationOutcome{Reason: problem})
 	}
+	if err := w.lookAfterReset(ctx); err != nil {
+		return false, err
+	}
 	if err := w.startHosts(ctx); err != nil {
 		return false, err
 	}
@@ -52,6 +55,16 @@ func (w *clusterInstall) prepare(ctx workflow.Context) (bool, error) {
 		outcome.Reason = "the preparation took too long"
 	}
 	return w.concludePreparation(ctx, outcome)
+}
+
+// lookAfterReset fails when the installation is over. Temporal has the answers of before a Reset to a later point, which say that
+// it runs; children would be started by them.
+func (w *clusterInstall) lookAfterReset(ctx workflow.Context) error {
+	if !wasReset(ctx) || workflow.GetVersion(ctx, "look-after-reset", workflow.DefaultVersion, 1) < 1 {
+		return nil
+	}
+	var clusters *activities.Clusters
+	return w.record(ctx, "Look whether the installation runs", clusters.LookAtInstallation, w.request, nil)
 }
 
 // failedCheck says which host has failed a check before its disk is written, and how; empty for none.

@@ -1,7 +1,8 @@
 package workflows
 
 import (
-	"github.com/google/uuid"
+	"slices"
+
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -182,24 +183,37 @@ func (w *clusterInstall) awaitMilestone(ctx workflow.Context, m model.Milestone)
 	}).Get(ctx, nil)
 }
 
-// releaseWaiting ends the workflows of hosts that failed while the cluster came up
-// without them, and lets them write their last lines.
+// releaseWaiting ends the workflows of hosts that failed while the cluster came up without them, and lets all write their last
+// lines. Not every end is announced: the run that Temporal knows as the child may have been replaced by a reset of an older one.
+// So it waits for news as well, and not for long; a cancellation ends it.
 func (w *clusterInstall) releaseWaiting(ctx workflow.Context) {
-	var left []uuid.UUID
+	var waiting, left []workflow.ChildWorkflowFuture // not those of an earlier run, which end by themselves
 	for _, h := range w.plan.Hosts {
-		if w.host(h.ID) == HostWaiting {
+		child, ok := w.children[h.ID]
+		switch w.host(h.ID) {
+		case HostWaiting:
 			w.signalHost(ctx, h, CommandEvict, nil)
-			left = append(left, h.ID)
+			if ok {
+				waiting = append(waiting, child)
+			}
+		case HostDone:
+			if ok {
+				left = append(left, child)
+			}
+		case HostPreparing, HostPrepared, HostRunning, HostGone:
 		}
 	}
-	for _, h := range w.plan.Hosts {
-		if w.host(h.ID) == HostDone {
-			left = append(left, h.ID)
-		}
+	left = append(left, waiting...)
+	released := func() bool {
+		return !slices.ContainsFunc(left, func(c workflow.ChildWorkflowFuture) bool { return !c.IsReady() })
 	}
-	for _, id := range left {
-		if child, ok := w.children[id]; ok { // not that of an earlier run, which ends by itself
-			_ = child.Get(ctx, nil)
-		}
+	if !w.shown.ends { // an earlier version has set no timer
+		_ = workflow.Await(ctx, released)
+		return
 	}
+	given := func() bool { return released() || len(w.names(HostWaiting)) == 0 }
+	if _, err := within(ctx, hostsLeft, "Hosts are given up", given); err != nil {
+		return
+	}
+	_, _ = within(ctx, hostsEnd, "Hosts end", released)
 }

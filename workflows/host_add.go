@@ -34,7 +34,12 @@ func HostAdd(ctx workflow.Context, request activities.AddRequest) error {
 	workflow.Go(ctx, refuseSignals(w.ref, append([]string{CommandReset}, hostCommands...), SignalInstall, SignalControlPlane, SignalHold))
 	w.shown = begin(ctx)
 	w.show(ctx)
-	return w.conclude(ctx, w.run(work))
+	err := w.conclude(ctx, w.run(work))
+	if w.reset && err == nil {
+		w.state = statusReset
+	}
+	w.ended(workflowDisconnected(ctx), err)
+	return err
 }
 
 // ofAttempt binds what a workflow does with a host alone to the attempt that began it.
@@ -48,7 +53,7 @@ func (w *hostAdd) run(ctx workflow.Context) error {
 	var hosts *activities.Hosts
 	var plan activities.AddPlan
 	err := record(ctx, "Freeze the plan", hosts.BeginAddition, w.accepted, &plan)
-	if isFailure(err, activities.FailureRefused) {
+	if isFailure(err, activities.FailureRefused) && !w.shown.ends {
 		return nil // the host is not what the command was about any more
 	}
 	if err != nil {

@@ -179,7 +179,7 @@ func TestAdditionThatIsOverDoesNothing(t *testing.T) {
 	w.fails["begin"] = []error{refused("the host has gone")}
 	env := environment(t, w)
 	env.ExecuteWorkflow(workflows.HostAdd, request)
-	require.NoError(t, env.GetWorkflowError())
+	require.ErrorContains(t, env.GetWorkflowError(), "the host has gone", "the run ends with the sentence")
 	require.Equal(t, []string{"worker-0 is added"}, w.lines())
 }
 

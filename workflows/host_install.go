@@ -62,8 +62,9 @@ func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 	w.show(ctx)
 	err := w.run(ctx)
 	if isFailure(err, activities.FailureSuperseded) {
-		return w.superseded(ctx, err)
+		err = w.superseded(ctx, err)
 	}
+	w.ended(ctx, err)
 	return err
 }
 

@@ -151,6 +151,10 @@ func (w *recorder) BeginPreparation(context.Context, activities.InstallRequest) 
 	return w.plan, w.fail("freeze")
 }
 
+func (w *recorder) LookAtInstallation(context.Context, activities.InstallRequest) error {
+	return w.fail("look")
+}
+
 func (w *recorder) ValidateCluster(context.Context, activities.InstallRequest) (activities.ValidationReport, error) {
 	return w.report, nil
 }
@@ -205,7 +209,7 @@ func (w *recorder) CancelInstallation(context.Context, activities.InstallRequest
 func (w *recorder) BeginReset(context.Context, activities.ResetTarget) (activities.ResetPlan, error) {
 	w.note("begin reset")
 	h := w.plan.Hosts[0]
-	return activities.ResetPlan{Stop: []activities.HostRef{{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}}}, nil
+	return activities.ResetPlan{Stop: []activities.HostRef{{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}}}, w.fail("begin reset")
 }
 
 func (w *recorder) FinishReset(context.Context, activities.ResetTarget) error {

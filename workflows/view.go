@@ -19,11 +19,15 @@ import (
 var (
 	AttributeClusterName = temporal.NewSearchAttributeKeyKeyword("ClusterName")
 	AttributeHostName    = temporal.NewSearchAttributeKeyKeyword("HostName")
-	AttributeStatus      = temporal.NewSearchAttributeKeyKeyword("Status")
+	AttributeState       = temporal.NewSearchAttributeKeyKeyword("State")
 	AttributeWaitingFor  = temporal.NewSearchAttributeKeyKeyword("WaitingFor")
 )
 
-// Status of a workflow that differs from its phase or state.
+// attributeStatus is AttributeState in workflows that an earlier version began. Temporal has a status of its own, and lists show
+// one of them.
+var attributeStatus = temporal.NewSearchAttributeKeyKeyword("Status")
+
+// State of a workflow that differs from its phase or state.
 const (
 	statusPaused    = "paused"
 	statusInstalled = "installed"
@@ -47,14 +51,16 @@ type shown struct {
 	readable bool
 	// brief guards what makes histories short: no news and no review that change nothing, one activity for each stage of
 	// finalizing, and runs that continue as new.
-	brief              bool
+	brief bool
+	// ends guards that every end writes the state, and that nothing is waited for without a limit.
+	ends               bool
 	status, waitingFor string
 }
 
 // begin is what a new workflow shows; its version says how much.
 func begin(ctx workflow.Context) shown {
-	version := workflow.GetVersion(ctx, "readable", workflow.DefaultVersion, 2)
-	return shown{readable: version >= 1, brief: version >= 2}
+	version := workflow.GetVersion(ctx, "readable", workflow.DefaultVersion, 3)
+	return shown{readable: version >= 1, brief: version >= 2, ends: version >= 3}
 }
 
 // attributes are the updates that make the search attributes say what is true now.
@@ -64,7 +70,11 @@ func (s *shown) attributes(status, waitingFor string) []temporal.SearchAttribute
 		return nil
 	}
 	if status != s.status {
-		updates = append(updates, AttributeStatus.ValueSet(status))
+		key := attributeStatus
+		if s.ends {
+			key = AttributeState
+		}
+		updates = append(updates, key.ValueSet(status))
 	}
 	switch waitingFor {
 	case s.waitingFor:
@@ -138,11 +148,39 @@ func (w *clusterInstall) details() string {
 }
 
 // ended shows how a workflow ended; its details stay those of its last moment.
-func (w *clusterInstall) ended(ctx workflow.Context, status string) {
-	if updates := w.shown.attributes(status, ""); len(updates) > 0 {
+func (w *clusterInstall) ended(ctx workflow.Context, status string, err error) {
+	updates := w.shown.attributes(status, "")
+	if w.shown.ends {
+		updates = append(updates, AttributePhase.ValueSet(string(PhaseDone)))
+	}
+	if len(updates) > 0 {
 		_ = workflow.UpsertTypedSearchAttributes(ctx, updates...)
 	}
-	workflow.SetCurrentDetails(ctx, fmt.Sprintf("**%s**: %d of %d hosts are installed.", status, len(w.names(HostDone)), len(w.plan.Hosts)))
+	details := fmt.Sprintf("**%s**: %d of %d hosts are installed.", status, len(w.names(HostDone)), len(w.plan.Hosts))
+	if err != nil && !temporal.IsCanceledError(err) {
+		details = "**" + status + "**: " + reason(err)
+	}
+	workflow.SetCurrentDetails(ctx, details)
+}
+
+// ended shows how the workflow of a host ended: nobody is waited for any more.
+func (w *hostInstall) ended(ctx workflow.Context, err error) {
+	if !w.shown.ends {
+		return
+	}
+	status, details := string(w.state), ""
+	switch {
+	case err == nil:
+	case temporal.IsCanceledError(err) || ctx.Err() != nil:
+		status = statusCancelled
+	case isFailure(err, activities.FailureSuperseded):
+		status, details = statusSuperseded, ": "+reason(err)
+	case w.state != HostGone:
+		status, details = statusFailed, ": "+reason(err)
+	default:
+		details = ": " + w.reason
+	}
+	w.shown.show(ctx, status, "", "**"+status+"**"+details)
 }
 
 // show says where the host is.

@@ -144,13 +144,13 @@ func TestHostWhoseWorkflowIsEndedInTheUIIsRetriedAlone(t *testing.T) {
 		})
 	}
 	for name := range ended {
-		f.found(t, "ClusterName = 'e2e' AND HostName = '"+name+"' AND WaitingFor = 'retry, retry-step or evict'", hostWorkflow(f.host(t, name)))
+		f.found(t, "ClusterName = 'e2e' AND HostName = '"+name+"' AND WaitingFor = 'retry, retry-step or evict' AND ExecutionStatus = 'Running'", hostWorkflow(f.host(t, name)))
 	}
 	for name := range ended {
 		f.typed(t, "host", "retry", name, "--url", f.url)
 	}
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
-	f.found(t, "ClusterName = 'e2e' AND Phase = 'finalizing' AND `Status` = 'installed'", f.clusterWorkflow())
+	f.found(t, "ClusterName = 'e2e' AND Phase = 'done' AND State = 'installed'", f.clusterWorkflow())
 	f.nothingLost(t, false)
 	for name, a := range f.accounts(t) {
 		commands := 1

@@ -187,7 +187,7 @@ func (r *rack) start(t *testing.T) client.Client {
 	t.Helper()
 	c := devServer(t, "--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=200",
 		"--search-attribute", "ClusterID=Keyword", "--search-attribute", "HostID=Keyword", "--search-attribute", "Phase=Keyword",
-		"--search-attribute", "ClusterName=Keyword", "--search-attribute", "HostName=Keyword", "--search-attribute", "Status=Keyword",
+		"--search-attribute", "ClusterName=Keyword", "--search-attribute", "HostName=Keyword", "--search-attribute", "State=Keyword",
 		"--search-attribute", "WaitingFor=Keyword")
 	r.control = &activities.Control{Workflows: orchestrator.New(orchestrator.Options{
 		Temporal: c, Converter: converter.GetDefaultDataConverter(), Log: slog.New(slog.DiscardHandler),

@@ -23,7 +23,7 @@ const (
 
 // searchAttributes are the attributes by which workflows are found, in addition to Temporal's own. They are
 // never encrypted.
-var searchAttributes = []string{"ClusterID", "ClusterName", "HostID", "HostName", "Phase", "Status", "WaitingFor"}
+var searchAttributes = []string{"ClusterID", "ClusterName", "HostID", "HostName", "Phase", "State", "WaitingFor"}
 
 // NamespaceOptions configure PrepareNamespace.
 type NamespaceOptions struct {
@@ -111,7 +111,7 @@ func querySearchAttributes(ctx context.Context, c client.Client, namespace strin
 	for _, name := range searchAttributes {
 		_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{
 			Namespace: namespace,
-			Query:     "`" + name + "` = 'none'", // Status is a word of the query language
+			Query:     "`" + name + "` = 'none'",
 		})
 		if err != nil {
 			return err

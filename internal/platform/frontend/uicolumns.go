@@ -10,9 +10,9 @@ import (
 // {NAMESPACE: [{"label": COLUMN}, ...]}. The module has no setting for it.
 const columnsKey = "namespace-workflow-table-columns"
 
-// listColumns are the columns of a list that its user has not changed yet. The module's own are ids. Status is our search
-// attribute where a workflow has it, and Temporal's status elsewhere; Type and Workflow ID are links.
-var listColumns = []string{"Status", "Type", "ClusterName", "HostName", "WaitingFor", "Start", "End", "Workflow ID"}
+// listColumns are the columns of a list that its user has not changed yet. The module's own are ids. Status is Temporal's, State our
+// search attribute: a workflow that was terminated keeps the state that it had. Type and Workflow ID are links.
+var listColumns = []string{"Status", "State", "Type", "ClusterName", "HostName", "WaitingFor", "Start", "End", "Workflow ID"}
 
 // withColumns adds a script to the start page that sets the columns in a browser that has none. When a later version of the
 // module keeps them elsewhere, its lists have its own columns.
