@@ -17,12 +17,18 @@ type Sealer interface {
 
 const (
 	sealedEncoding = "binary/slipway-sealed"
-	payloadPlace   = "temporal payload" // what seals are bound to
+	// ofWorkflow is the metadata with the id of the workflow that a payload is bound to.
+	ofWorkflow = "slipway-workflow"
+	// payloadPlace is what seals are bound to that know no workflow: those of earlier versions and of users' tools.
+	payloadPlace = "temporal payload"
 )
 
 // Codec seals every payload and, through the failure converter, every failure
 // message but those of refused commands. Secrets never enter workflows; this is the second line.
-type Codec struct{ Sealer Sealer }
+type Codec struct {
+	Sealer   Sealer
+	Workflow string // the id of the workflow that payloads are for; empty: unknown
+}
 
 // Encode implements converter.PayloadCodec.
 func (c Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
@@ -32,12 +38,21 @@ func (c Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 		if err != nil {
 			return nil, fmt.Errorf("encode payload: %w", err)
 		}
-		out[i] = &commonpb.Payload{
-			Metadata: map[string][]byte{converter.MetadataEncoding: []byte(sealedEncoding)},
-			Data:     c.Sealer.Seal(plain, []byte(payloadPlace)),
+		metadata := map[string][]byte{converter.MetadataEncoding: []byte(sealedEncoding)}
+		if c.Workflow != "" {
+			metadata[ofWorkflow] = []byte(c.Workflow)
 		}
+		out[i] = &commonpb.Payload{Metadata: metadata, Data: c.Sealer.Seal(plain, placeOf(metadata))}
 	}
 	return out, nil
+}
+
+// placeOf is what the seal of a payload is bound to.
+func placeOf(metadata map[string][]byte) []byte {
+	if id, bound := metadata[ofWorkflow]; bound {
+		return fmt.Appendf(nil, "%s of %s", payloadPlace, id)
+	}
+	return []byte(payloadPlace)
 }
 
 // Decode implements converter.PayloadCodec; payloads that are not sealed pass.
@@ -48,7 +63,7 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 			out[i] = p
 			continue
 		}
-		plain, err := c.Sealer.Open(p.GetData(), []byte(payloadPlace))
+		plain, err := c.Sealer.Open(p.GetData(), placeOf(p.GetMetadata()))
 		if err != nil {
 			return nil, fmt.Errorf("open payload: %w", err)
 		}
@@ -62,7 +77,7 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 
 // Converters are the data and failure converters every client and worker uses.
 func Converters(s Sealer) (converter.DataConverter, converter.FailureConverter) {
-	data := sealedInputs{converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), Codec{Sealer: s})}
+	data := newSealedInputs(s, "")
 	return data, openRefusals{temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: data, EncodeCommonAttributes: true,
 	})}
