@@ -31,7 +31,7 @@ func (a *Agent) poll(ctx context.Context, steps *sync.WaitGroup, registrations *
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, model.ErrNotFound), errors.Is(err, client.ErrUnauthorized) && a.options.Client.HostToken() != "":
+		case errors.Is(err, model.ErrNotFound), errors.Is(err, client.ErrUnauthorized) && !a.options.Reclaim:
 			return err
 		case err != nil:
 			a.log.Warn("service not reached", "error", err)

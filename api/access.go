@@ -1,9 +1,13 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/httpapi"
 )
@@ -130,9 +134,16 @@ var filesOf = map[auth.Role][]string{
 	foreign: {"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "kubeconfig-noingress", "custom_manifests.json"},
 }
 
+// forImages are the operations behind the address of an image. The image service of the v2 API reads the InfraEnv for its kernel
+// arguments.
+var forImages = map[string]bool{"v2DownloadInfraEnvFiles": true, "DownloadMinimalInitrd": true, "GetInfraEnv": true}
+
 // checkRole refuses an operation that is not of the caller's role.
 func checkRole(actor Actor, operation string) error {
 	roles := access[operation]
+	if actor.Image && !forImages[operation] {
+		return httpapi.Errorf(httpapi.ErrForbidden, "the address of an image does not open %s", operation)
+	}
 	if slices.Contains(roles, actor.Role) {
 		return nil
 	}
@@ -147,11 +158,44 @@ func checkRole(actor Actor, operation string) error {
 // checkFile refuses a file of a cluster that is not for the caller.
 func checkFile(actor Actor, name string) error {
 	if actor.Role == agent && !actor.Bootstrap {
-		return httpapi.Errorf(httpapi.ErrForbidden, "require the host that bootstraps the cluster for %s", name)
+		return httpapi.Errorf(httpapi.ErrForbidden,
+			"require the host that bootstraps the cluster, from its preparation until it reboots, for %s", name)
 	}
 	allowed, limited := filesOf[actor.Role]
 	if limited && !slices.Contains(allowed, name) {
 		return httpapi.Errorf(httpapi.ErrForbidden, "require a credential of the role admin for %s, found %s", name, actor.Role)
+	}
+	return nil
+}
+
+// checkFileInTime refuses files of a cluster to agents and installers of other implementations, whose token images contain, when none of
+// their machines needs them: bootstrap.ign holds the cluster's keys, and is for its bootstrap host until that leaves the discovery image.
+func (s *server) checkFileInTime(ctx context.Context, actor Actor, c *model.Cluster, name string) error {
+	if actor.Role != foreign {
+		return nil
+	}
+	if name != "bootstrap.ign" {
+		if c.Status == model.ClusterPreparingForInstallation || lifecycle.UnderInstallation.Has(c.Status) || name == "custom_manifests.json" {
+			return nil
+		}
+		return httpapi.Errorf(httpapi.ErrForbidden, "require a cluster that is being installed for %s, found status %s", name, c.Status)
+	}
+	status, stage, err := s.Store.BootstrapState(ctx, c.ID)
+	if err != nil && !errors.Is(err, model.ErrNotFound) {
+		return err
+	}
+	if !lifecycle.FetchesConfigs(status, stage) {
+		return httpapi.Errorf(httpapi.ErrForbidden, "%s is for the bootstrap host, from its preparation until it reboots", name)
+	}
+	return nil
+}
+
+// checkConfigInTime refuses the config of a host to agents, while the host is not being installed from the discovery image.
+func checkConfigInTime(actor Actor, h *model.Host) error {
+	machine := actor.Role == agent || actor.Role == foreign
+	if machine && !lifecycle.FetchesConfigs(h.Status, h.Stage) {
+		return httpapi.Errorf(httpapi.ErrForbidden,
+			"the Ignition config of host %s is for its agent from the preparation until the host reboots", hostName(h))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
@@ -26,8 +27,9 @@ func newPerHost(t *testing.T) *local {
 	l.tokens.Host = func(ctx context.Context, infraEnvID, hostID uuid.UUID) (auth.HostFacts, error) {
 		a, err := l.store.HostAccess(ctx, infraEnvID, hostID)
 		return auth.HostFacts{
-			Generation: a.Generation, ClusterID: a.ClusterID, Bootstrap: a.Bootstrap, Key: a.TokenKey,
-			Held: a.Status == model.HostInstallingInProgress,
+			Generation: a.Generation, ClusterID: a.ClusterID, Key: a.TokenKey,
+			Bootstrap: a.Bootstrap && lifecycle.FetchesConfigs(a.Status, a.Stage),
+			Held:      a.Status == model.HostInstallingInProgress,
 		}, err
 	}
 	l.tokens.Cluster = func(ctx context.Context, id uuid.UUID) (auth.ClusterFacts, error) {
@@ -195,7 +197,9 @@ func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
 	pool := l.infraEnv(uuid.Nil)
 	inA, inB := l.host(pool.ID), l.host(pool.ID)
 	l.changeHost(pool.ID, inA.ID, func(h *model.Host) { h.ClusterID = &a })
-	l.changeHost(pool.ID, inB.ID, func(h *model.Host) { h.ClusterID = &b; h.Bootstrap = true })
+	l.changeHost(pool.ID, inB.ID, func(h *model.Host) {
+		h.ClusterID, h.Bootstrap, h.Status = &b, true, model.HostInstalling
+	})
 	w.put(b, "bootstrap.ign", []byte(ignition))
 	w.put(b, "kubeadmin-password", []byte("hunter2"))
 	ofB := []string{"X-Secret-Key", l.hostToken(pool.ID, inB.ID)}
@@ -237,7 +241,7 @@ func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
 	// What is on the image registers, and nothing else.
 	image := []string{"X-Secret-Key", l.imageToken(pool.ID)}
 	for _, path := range []string{
-		clusterPath(b), clusterPath(b) + "/hosts", envPath(pool.ID), envPath(pool.ID) + "/hosts", hostPath(pool.ID, inB.ID) + "/instructions",
+		clusterPath(b), clusterPath(b) + "/hosts", envPath(pool.ID), envPath(pool.ID) + "/hosts", hostPath(pool.ID, inA.ID) + "/instructions",
 		clusterPath(a) + "/downloads/credentials?file_name=kubeadmin-password",
 	} {
 		require.Contains(t, []int{http.StatusUnauthorized, http.StatusForbidden},

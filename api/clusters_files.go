@@ -65,6 +65,9 @@ func (s *server) downloadClusterFile(
 	if !slices.Contains(allowed, c.Status) {
 		return errNoFile(c, name)
 	}
+	if err := s.checkFileInTime(r.Context(), callerOf(r), c, name); err != nil {
+		return err
+	}
 	return s.downloadBlob(w, r, blobKey(id, name), name, missing(c))
 }
 

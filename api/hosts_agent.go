@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/httpapi"
@@ -40,15 +41,18 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	}
 	h, err := s.Discovery.Register(r.Context(), discovery.RegisterInput{
 		InfraEnvID: infraEnvID, HostID: body.HostID, AgentSteps: steps, Boot: boot(r),
+		Proven:       callerOf(r).HostID == body.HostID,
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.giveToken(w, r, h); err != nil {
-		return err
+	if !h.Unproven {
+		if err := s.giveToken(w, r, h.Host); err != nil {
+			return err
+		}
 	}
-	return created(w, registrationToWire(h, s.agentFor(h)))
+	return created(w, registrationToWire(h.Host, s.agentFor(h.Host)))
 }
 
 // giveToken gives a registered host a token of its own, where hosts have some.
@@ -76,6 +80,24 @@ func (s *server) renewToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	sendToken(w, token)
 	return nil
+}
+
+// unprovenPause is after how many seconds a machine polls again that registered an installed host without its token.
+const unprovenPause = 60
+
+// answerUnproven answers a poll with the token of an image. Of a host that is installed or being installed nothing is asked until
+// it proves itself, and nothing of it changes; any other host registers again, and gets a token.
+func (s *server) answerUnproven(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) (answered bool, err error) {
+	if callerOf(r).Role != auth.RoleRegistrar {
+		return false, nil
+	}
+	host, err := s.Store.HostAccess(r.Context(), infraEnvID, hostID)
+	if err != nil || !lifecycle.NeedsProof.Has(host.Status) {
+		return false, err
+	}
+	return true, ok(w, wire.Steps{
+		Instructions: []wire.Step{}, NextInstructionSeconds: unprovenPause, PostStepAction: wire.Continue,
+	})
 }
 
 func sendToken(w http.ResponseWriter, token model.Secret) {
@@ -114,6 +136,9 @@ func (s *server) V2GetNextSteps(
 	infraEnvID, hostID uuid.UUID,
 	params wire.V2GetNextStepsParams,
 ) error {
+	if answered, err := s.answerUnproven(w, r, infraEnvID, hostID); answered || err != nil {
+		return err
+	}
 	wait := preferredWait(r.Header.Values(wire.HeaderPrefer))
 	if wait > 0 {
 		client := newPatient(w, s.Now)

@@ -123,7 +123,14 @@ func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, in
 
 // V2DownloadHostIgnition gives an installer the config it writes to its disk.
 func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
-	key, name, missing, err := s.hostIgnition(r.Context(), infraEnvID, hostID)
+	h, err := s.Store.Host(r.Context(), infraEnvID, hostID)
+	if err != nil {
+		return err
+	}
+	if err := checkConfigInTime(callerOf(r), h); err != nil {
+		return err
+	}
+	key, name, missing, err := ignitionOf(h)
 	if err != nil {
 		return err
 	}
@@ -136,6 +143,10 @@ func (s *server) hostIgnition(ctx context.Context, infraEnvID, hostID uuid.UUID)
 	if err != nil {
 		return "", "", nil, err
 	}
+	return ignitionOf(h)
+}
+
+func ignitionOf(h *model.Host) (key, name string, missing, err error) {
 	if h.ClusterID == nil {
 		return "", "", nil, model.Conflictf(
 			"host %s has no Ignition config: require a host of a cluster, found status %s",

@@ -215,5 +215,8 @@ func (s *server) replyInfraEnv(how reply, w http.ResponseWriter, r *http.Request
 	if err != nil {
 		return err
 	}
+	if redact(r) {
+		redactInfraEnv(&out)
+	}
 	return how(w, out)
 }

@@ -13,7 +13,7 @@ import (
 
 // Discovery handles hosts that are not being installed, and what agents report.
 type Discovery interface {
-	Register(ctx context.Context, in discovery.RegisterInput) (*model.Host, error)
+	Register(ctx context.Context, in discovery.RegisterInput) (discovery.Registration, error)
 	NextSteps(ctx context.Context, in discovery.PollInput) (wire.Steps, error)
 	Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply) error
 	// BringUpToDate evaluates what changed since its last evaluation, before it is read.

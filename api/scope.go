@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/httpapi"
@@ -53,7 +54,7 @@ func (s *server) checkScope(ctx context.Context, actor Actor, operation string, 
 		return httpapi.Errorf(httpapi.ErrForbidden, "require a credential that is not bound to one object for %s", operation)
 	}
 	if actor.Role == auth.RoleRegistrar && forReclaimed[operation] {
-		if err := s.checkReclaimed(ctx, o); err != nil {
+		if err := s.checkReclaimed(ctx, operation, o); err != nil {
 			return err
 		}
 	}
@@ -64,12 +65,13 @@ func (s *server) checkScope(ctx context.Context, actor Actor, operation string, 
 	return s.mayTouch(ctx, actor, o)
 }
 
-func (s *server) checkReclaimed(ctx context.Context, o Object) error {
+func (s *server) checkReclaimed(ctx context.Context, operation string, o Object) error {
 	host, err := s.Store.HostAccess(ctx, o.InfraEnvID, o.HostID)
 	if err != nil {
 		return err
 	}
-	if host.Status != model.HostReclaiming && host.Status != model.HostReclaimingRebooting {
+	unproven := operation == "v2GetNextSteps" && lifecycle.NeedsProof.Has(host.Status) // see answerUnproven
+	if !lifecycle.Reclaimed.Has(host.Status) && !unproven {
 		return httpapi.Errorf(httpapi.ErrUnauthenticated, "require the token of host %s itself: it has to register again", o.HostID)
 	}
 	return nil

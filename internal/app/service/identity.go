@@ -66,8 +66,9 @@ func (s *Service) identify() error {
 func (s *Service) hostFacts(ctx context.Context, infraEnvID, hostID uuid.UUID) (auth.HostFacts, error) {
 	a, err := s.store.HostAccess(ctx, infraEnvID, hostID)
 	return auth.HostFacts{
-		Generation: a.Generation, ClusterID: a.ClusterID, Bootstrap: a.Bootstrap, Key: a.TokenKey,
-		Held: slices.Contains(lifecycle.HostsUnderInstallation, a.Status),
+		Generation: a.Generation, ClusterID: a.ClusterID, Key: a.TokenKey,
+		Bootstrap: a.Bootstrap && lifecycle.FetchesConfigs(a.Status, a.Stage),
+		Held:      slices.Contains(lifecycle.HostsUnderInstallation, a.Status),
 	}, err
 }
 

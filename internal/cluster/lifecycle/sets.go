@@ -60,6 +60,9 @@ var (
 	Booting = model.HostStatuses{inProgress, waitsForUser}
 	// WithHistory: what is due for the host depends on when its status changed and on its logs.
 	WithHistory = slices.Concat(model.HostStatuses{failed, cancelled}, Reclaimed)
+	// NeedsProof: the host is installed or being installed. Its id is known to others and no secret: whoever registers it without
+	// its former token may be another machine.
+	NeedsProof = slices.Concat(InstalledHosts, Reportable)
 	// BeingReset: the host's agent is to stop, or its user to boot it.
 	BeingReset = model.HostStatuses{resetting, resetWaits}
 	// preparationStatuses are those of a host whose cluster prepares.
@@ -69,6 +72,12 @@ var (
 	// installingStatuses are those of a host that is, or was, installed without failing.
 	installingStatuses = slices.Concat(model.HostStatuses{installed, prepared}, Reportable)
 )
+
+// FetchesConfigs reports whether a host may need the configs it is installed with: from the end of the preparation until it leaves the
+// discovery image.
+func FetchesConfigs(status model.HostStatus, stage model.Stage) bool {
+	return (status == prepared || Reportable.Has(status)) && !stage.LeftLiveImage()
+}
 
 // TakesStep returns the statuses in which a host may be given a step of a workflow. What installs is for hosts that are
 // being installed, and what ends or undoes that for those in which it is undone. A host that joins an existing cluster is

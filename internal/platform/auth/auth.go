@@ -93,6 +93,8 @@ type Caller struct {
 	OrgID string
 	// Admin may read objects of every owner.
 	Admin bool
+	// TokenID identifies the token of a user; zero: of machines, and where another service signs.
+	TokenID uuid.UUID
 	// Issuer is who signed the credential; empty: this service.
 	Issuer string
 	// Scheme is the place the credential was found in.
@@ -100,12 +102,27 @@ type Caller struct {
 	// InfraEnvID or ClusterID is the only object a bound caller may access; zero: any. An agent has all three: its host, the
 	// InfraEnv of it, and the cluster that it belongs to now.
 	InfraEnvID, ClusterID, HostID uuid.UUID
+	// Image says that the credential is the address of an image.
+	Image bool
 	// Bootstrap says of an agent that its host bootstraps the cluster.
 	Bootstrap bool
 }
 
 // Bound reports whether the caller is restricted to one object.
 func (c Caller) Bound() bool { return c.InfraEnvID != uuid.Nil || c.ClusterID != uuid.Nil }
+
+// Key identifies the credential of a caller: the same for each way to write it down, and for each renewal of a host's.
+func (c Caller) Key() string {
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%s|%t", c.Role, c.Issuer, c.Name, c.TokenID, c.InfraEnvID, c.hostCluster(), c.HostID, c.Image)
+}
+
+// hostCluster is the cluster that a credential is bound to: that of a host changes, and its credential does not.
+func (c Caller) hostCluster() uuid.UUID {
+	if c.HostID != uuid.Nil {
+		return uuid.Nil
+	}
+	return c.ClusterID
+}
 
 // ReadOnly callers change nothing.
 func (c Caller) ReadOnly() bool { return c.Role == RoleViewer }

@@ -34,9 +34,9 @@ const (
 
 // HostFacts are what the token of a host depends on.
 type HostFacts struct {
-	Generation int       // of its tokens: another registration ends those before
-	ClusterID  uuid.UUID // that it belongs to now; zero: none
-	Bootstrap  bool
+	Generation int          // of its tokens: another registration ends those before
+	ClusterID  uuid.UUID    // that it belongs to now; zero: none
+	Bootstrap  bool         // it bootstraps the cluster, and has not left the discovery image
 	Key        model.Secret // of its InfraEnv
 	// Held says that the host is being installed: its token outlives a rotation of the key.
 	Held bool

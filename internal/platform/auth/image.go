@@ -46,7 +46,7 @@ func (l *Local) imageCaller(ctx context.Context, scheme Scheme, credential strin
 	if err != nil {
 		return Caller{}, Refusedf("require an image token of infra-env %s: %s", id, plain(err))
 	}
-	return Caller{Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true, InfraEnvID: id}, nil
+	return Caller{Name: string(scheme), Role: RoleAddress, Scheme: scheme, Admin: true, InfraEnvID: id, Image: true}, nil
 }
 
 // ImageLink returns the link to the image of an InfraEnv, valid for ImageExpiration. In mode local it is a

@@ -189,6 +189,7 @@ func (l *Local) boundCaller(ctx context.Context, scheme Scheme, c claims) (Calle
 		caller.InfraEnvID = id
 	}
 	if scheme == SchemeURL {
+		caller.Image = c.ImageKey != ""
 		return caller, l.checkAddress(ctx, caller, c)
 	}
 	switch c.Role {

@@ -53,7 +53,7 @@ func (l *Local) userCaller(ctx context.Context, c claims) (Caller, error) {
 	if err != nil {
 		return Caller{}, fmt.Errorf("read token %s: %w", id, err)
 	}
-	caller := Caller{Name: t.UserName, OrgID: t.OrgID, Role: Role(t.Role), Scheme: SchemeUser}
+	caller := Caller{Name: t.UserName, OrgID: t.OrgID, Role: Role(t.Role), Scheme: SchemeUser, TokenID: id}
 	caller.Admin = caller.Role == RoleAdmin || caller.Role == RoleViewer
 	if !slices.Contains(UserRoles, caller.Role) {
 		return Caller{}, Refusedf("require a token with one of the roles %v, found %q", UserRoles, t.Role)

@@ -15,6 +15,7 @@ import (
 type HostAccess struct {
 	Generation int // model.Host.TokenGeneration
 	Status     model.HostStatus
+	Stage      model.Stage
 	ClusterID  uuid.UUID // zero: none
 	Bootstrap  bool
 	TokenKey   model.Secret // of its InfraEnv
@@ -26,10 +27,10 @@ func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (H
 	var cluster *uuid.UUID
 	var sealed []byte
 	err := s.pool.QueryRow(ctx, `
-		select coalesce((h.doc->>'token_generation')::int, 0), h.status, h.cluster_id, h.bootstrap, e.secrets
+		select coalesce((h.doc->>'token_generation')::int, 0), h.status, h.stage, h.cluster_id, h.bootstrap, e.secrets
 		from hosts h join infra_envs e on e.id = h.infra_env_id
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null`, infraEnvID, hostID).
-		Scan(&a.Generation, &a.Status, &cluster, &a.Bootstrap, &sealed)
+		Scan(&a.Generation, &a.Status, &a.Stage, &cluster, &a.Bootstrap, &sealed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return a, model.NotFoundf("host %s was not found", hostID)
 	}
@@ -43,6 +44,23 @@ func (s *Store) HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (H
 	err = s.open(sealed, infraEnvID, &secrets)
 	a.TokenKey = model.Secret(secrets.TokenKey)
 	return a, err
+}
+
+// BootstrapState reads how far the host is that bootstraps a cluster; model.ErrNotFound without one.
+func (s *Store) BootstrapState(ctx context.Context, clusterID uuid.UUID) (model.HostStatus, model.Stage, error) {
+	var status model.HostStatus
+	var stage model.Stage
+	err := s.pool.QueryRow(ctx, `
+		select status, stage from hosts
+		where cluster_id = $1 and bootstrap and deleted_at is null
+		order by created_at, id limit 1`, clusterID).Scan(&status, &stage)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", "", model.NotFoundf("cluster %s has no bootstrap host", clusterID)
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("read the bootstrap host of cluster %s: %w", clusterID, err)
+	}
+	return status, stage, nil
 }
 
 // ClusterAccess is what decides about the credentials of a cluster's controller.

@@ -67,7 +67,7 @@ func (m *machine) register(t *testing.T) *model.Host {
 		InfraEnvID: m.infraEnv, HostID: m.id, AgentVersion: "agent:1", AgentSteps: m.agentSteps, Boot: m.bootID,
 	})
 	require.NoError(t, err)
-	return h
+	return h.Host
 }
 
 func (m *machine) live(ctx context.Context) {

@@ -22,24 +22,37 @@ type RegisterInput struct {
 	AgentSteps         model.AgentSteps // empty: InstallStep
 	// Boot is how the agent names the boot of the host. Each registration of one that does not is a boot.
 	Boot string
+	// Proven says that the caller has the token that an earlier registration gave this host.
+	Proven bool
+}
+
+// Registration is a host that registered.
+type Registration struct {
+	*model.Host
+	// Unproven hosts are installed or being installed, and the caller did not prove to be the host: it gets no token, and those that
+	// were given before stay valid.
+	Unproven bool
 }
 
 // Register registers a host, for the first time or after it was booted again (rows
 // RegisterHost of the host tables). It returns an ErrNotFound without the InfraEnv
 // or its cluster, and an ErrConflict when the cluster takes no new hosts or
 // the state of the host does not allow it to register.
-func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, error) {
+func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration, error) {
 	if in.AgentSteps == "" {
 		in.AgentSteps = model.InstallStep
 	}
 	in.Boot = cmp.Or(in.Boot, uuid.NewString())
 	j, err := s.store.Joining(ctx, in.InfraEnvID, in.HostID)
 	if err != nil {
-		return nil, err
+		return Registration{}, err
 	}
+	unproven := false
 	h, err := s.store.RegisterHost(ctx, in.InfraEnvID, in.HostID, func() *model.Host { return s.newHost(in, j) },
 		func(h *model.Host, created bool, t *store.Tx) error {
-			h.TokenGeneration++
+			if unproven = !created && !in.Proven && lifecycle.NeedsProof.Has(h.Status); !unproven {
+				h.TokenGeneration++
+			}
 			if created {
 				return s.admit(h, j, t)
 			}
@@ -48,7 +61,7 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (*model.Host, 
 	if errors.Is(err, model.ErrConflict) {
 		s.reportRefusal(ctx, in, j, err)
 	}
-	return h, err
+	return Registration{h, unproven}, err
 }
 
 func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
