@@ -62,8 +62,10 @@ func TestReportThatArrivesBeforeItsStepIsArmedIsNotWaitedForAgain(t *testing.T) 
 		fails  string
 		waits  bool
 	}{
-		"images that could be pulled":     {step: wire.StepTypeContainerImageAvailability, report: image("success")},
-		"an image that could not":         {step: wire.StepTypeContainerImageAvailability, report: image("failure"), fails: "quay.io/controller:1"},
+		"images that could be pulled": {step: wire.StepTypeContainerImageAvailability, report: image("success")},
+		"an image that could not": {
+			step: wire.StepTypeContainerImageAvailability, report: image("failure"), fails: "quay.io/controller:1",
+		},
 		"a disk that is fast enough":      {step: wire.StepTypeInstallationDiskSpeedCheck, report: speed(0)},
 		"a disk whose check failed":       {step: wire.StepTypeInstallationDiskSpeedCheck, report: speed(7), fails: "exit code 7"},
 		"nothing about the check's facts": {step: wire.StepTypeContainerImageAvailability, report: func(*model.Host) {}, waits: true},

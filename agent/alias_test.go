@@ -17,7 +17,10 @@ import (
 
 // aliases is a load balancer by DNS whose pool has no member that is up: names are aliases of gtm.lb.example.com, which exists
 // and has no address; "*." stands for all names below.
-var aliases = []string{"api.test.example.com.", "api-int.test.example.com.", "*.apps.test.example.com.", "validateNoWildcardDNS.wild.example.com."}
+var aliases = []string{
+	"api.test.example.com.", "api-int.test.example.com.", "*.apps.test.example.com.",
+	"validateNoWildcardDNS.wild.example.com.",
+}
 
 // serveAliases answers on a port of this machine until the test ends, and returns a resolver that asks it.
 func serveAliases(t *testing.T) *net.Resolver {

@@ -76,7 +76,8 @@ func TestBoardSerialsThatManyMachinesShare(t *testing.T) {
 	for _, serial := range []string{
 		"", "-", "--", ".", "(none)", "None", "none", "N/A", "NA", "Unknown", "UNKNOWN", "Unspecified Base Board Serial Number",
 		"Unspecified System Serial Number", "Not Available", "Not Applicable", "Not Specified", "Not Present", "Base Board Serial Number",
-		"BaseBoard Serial Number", "0", "0000000000", "00000000", "000-000-000", "XXXXXXXX", "xxxxxxxxxx", "FFFFFFFF", "........", "11111111", "0123456789",
+		"BaseBoard Serial Number", "0", "0000000000", "00000000", "000-000-000",
+		"XXXXXXXX", "xxxxxxxxxx", "FFFFFFFF", "........", "11111111", "0123456789",
 		"123456789", "1234567890", "0123456789ABCDEF", "ABCDEFGH", "To be filled by O.E.M.", "To Be Filled By O.E.M.",
 		"System Serial Number", "Default string", "Default", "Chassis Serial Number", "PCA_number.ACC", "Serial Number", "SerNum",
 		"OEM", "<empty>", "[none]", "NULL", "TBD", "Invalid", "Undefined",

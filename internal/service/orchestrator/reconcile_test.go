@@ -270,8 +270,8 @@ func TestDayTwoHostThatBootsTheImageAgainHasLostNoWorkflow(t *testing.T) {
 	id := "host:" + b.env.String() + ":" + b.host.String()
 	b.setCluster(t, func(c *model.Cluster) { c.Status = model.ClusterAddingHosts })
 	b.setHost(t, func(h *model.Host) {
-		h.Kind, h.Status, h.Stage, h.WorkflowAttempt = model.KindAddToExistingClusterHost, model.HostInstallingPendingUserAction, model.StageDone, 1
-		h.StatusInfo = "check the boot order"
+		h.Kind, h.Status, h.Stage = model.KindAddToExistingClusterHost, model.HostInstallingPendingUserAction, model.StageDone
+		h.WorkflowAttempt, h.StatusInfo = 1, "check the boot order"
 	})
 	b.temporal.status[id] = enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 	b.look(t, 0)
