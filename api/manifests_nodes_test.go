@@ -81,6 +81,6 @@ spec: {extensions: [kernel-devel]}
 	require.Contains(t, fault(), "conflicting mirrorSourcePolicy")
 	remove("two.yaml")
 
-	add("other.yaml.patch", "- {op: remove, path: /a}") // of a file that the installer makes, or nobody
+	add("other.yaml.patch", "- {op: remove, path: /a}") // of a file that the installer may make
 	require.Empty(t, fault())
 }

@@ -456,7 +456,7 @@ var networkCases = []hostCase{
 		"refused",
 	},
 	{
-		"fails from a disk when nobody says what the workers run", "ignition-downloadable",
+		"fails from a disk when it is unknown what the workers run", "ignition-downloadable",
 		fromDisk("", `{"spec":{"kernelArguments":[]}}`), fails, "found no osImageURL",
 	},
 	{"fails from a disk without a MachineConfig", "ignition-downloadable", fromDisk("", ""), fails, "found no osImageURL"},

@@ -57,7 +57,7 @@ func TestManifestsAreRefusedAsTheRealControllerRefusedThem(t *testing.T) {
 			want = cause
 		}
 		want = strings.TrimPrefix(want, "could not update registries config with new changes: ")
-		want = strings.TrimSuffix(want, " with error: config is not valid") // ours goes on with the places
+		want = strings.TrimSuffix(want, " with error: config is not valid") // ours continues with the places
 		require.ErrorContains(t, err, want, name)
 	}
 	require.Equal(t, 10, refused)
@@ -166,7 +166,7 @@ func TestObjectsThatTheControllerCannotRead(t *testing.T) {
 		"few processes":           {crio(`{pidsLimit: 19}`), "invalid PidsLimit 19"},
 		"processes as text":       {crio(`{pidsLimit: "100"}`), "pidsLimit of type int64"},
 		"small logs":              {crio(`{logSizeMax: 8192}`), "cannot be less than 8kB"},
-		"a size that is none":     {crio(`{logSizeMax: big}`), "quantities must match"},
+		"an invalid size":         {crio(`{logSizeMax: big}`), "quantities must match"},
 		"a negative size":         {crio(`{overlaySize: -1G}`), "invalid overlaySize"},
 		"a log level of CRI-O":    {crio(`{logLevel: loud}`), `invalid LogLevel "loud"`},
 		"another runtime":         {crio(`{defaultRuntime: kata}`), `invalid DefaultRuntime "kata"`},
@@ -217,7 +217,7 @@ func TestObjectsThatTheControllerCannotRead(t *testing.T) {
 			"apiVersion: config.openshift.io/v1\nkind: Image\nmetadata: {name: cluster, labels: {a: 1}}\n",
 			"labels of type string",
 		},
-		"a time that is none": {
+		"an invalid time": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, creationTimestamp: yesterday}\n",
 			"parsing time",
 		},
