@@ -19,6 +19,8 @@ type Parts struct {
 	// Files by path. Those below a folder bin are programs, all others are secret.
 	Files map[string][]byte
 	Units []Unit
+	// System are units of the live system that the config changes without bringing them.
+	System []types.Unit
 	// SSHKey lets people in as the user core; there may be none.
 	SSHKey string
 }
@@ -34,6 +36,7 @@ func (p Parts) Render() ([]byte, error) {
 			Name: u.Name + ".service", Enabled: util.BoolToPtr(true), Contents: util.StrToPtr(u.text()),
 		})
 	}
+	c.Systemd.Units = append(c.Systemd.Units, p.System...)
 	if p.SSHKey != "" {
 		c.Passwd.Users = []types.PasswdUser{{Name: "core", SSHAuthorizedKeys: []types.SSHAuthorizedKey{types.SSHAuthorizedKey(p.SSHKey)}}}
 	}

@@ -49,7 +49,7 @@ func Bootstrap(c *plan.Cluster, keys, more map[string][]byte, sshKey string) ([]
 	for name, content := range keys {
 		files[filepath.Join(plan.Keys, name)] = content
 	}
-	return Parts{Files: files, Units: bootstrapUnits(c), SSHKey: sshKey}.Render()
+	return Parts{Files: files, Units: bootstrapUnits(c), System: systemUnits(), SSHKey: sshKey}.Render()
 }
 
 // Node is the config of a role on an installed host: keys is this host's own folder of

@@ -8,6 +8,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_5"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/testing/realinstall"
 	"slipway/test/bench/payload/configs"
 	"slipway/test/bench/payload/plan"
 )
@@ -49,5 +50,33 @@ func TestTheTemporaryControlPlaneGoesInTwoSteps(t *testing.T) {
 			}
 		}
 		require.Len(t, c.unless, found)
+	}
+}
+
+func TestBootstrapConfigsChangeUnitsOfTheSystemAsRealOnes(t *testing.T) {
+	t.Parallel()
+	// ofSystem lists the units of a config that it does not bring: contents, whether enabled, names of drop-ins.
+	ofSystem := func(config []byte) map[string][]any {
+		parsed, report, err := v3_5.ParseCompatibleVersion(config)
+		require.NoError(t, err, report.String())
+		found := map[string][]any{}
+		for _, u := range parsed.Systemd.Units {
+			if u.Contents != nil && *u.Contents != "" {
+				continue
+			}
+			said := []any{u.Contents != nil, u.Enabled != nil && *u.Enabled}
+			for _, d := range u.Dropins {
+				said = append(said, d.Name)
+			}
+			found[u.Name] = said
+		}
+		return found
+	}
+	ours, err := configs.Bootstrap(&plan.Cluster{}, nil, nil, "")
+	require.NoError(t, err)
+	for _, c := range realinstall.Cases(t) {
+		if config := c.Bootstrap(); config != nil {
+			require.Equal(t, ofSystem(config), ofSystem(ours), c.Name)
+		}
 	}
 }
