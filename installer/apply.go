@@ -191,18 +191,18 @@ func contents(r types.Resource) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The digest is of what the source delivers, before it is unpacked (specification, "verification").
-	if err := verify(data.Data, r.Verification.Hash); err != nil {
-		return nil, err
+	content := data.Data
+	if r.Compression != nil && *r.Compression != "" {
+		unpacked, err := gzip.NewReader(bytes.NewReader(content))
+		if err != nil {
+			return nil, err
+		}
+		if content, err = io.ReadAll(unpacked); err != nil {
+			return nil, err
+		}
 	}
-	if r.Compression == nil || *r.Compression == "" {
-		return data.Data, nil
-	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(data.Data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(unpacked)
+	// The digest is of the unpacked contents (specification, "verification").
+	return content, verify(content, r.Verification.Hash)
 }
 
 // verify compares data with a digest of the form sha512-HEX or sha256-HEX; nil: any data.

@@ -125,6 +125,7 @@ var membersOfIgnition = map[string]string{
 	"file in place of a folder is refused": storage(`"files":[{"path":"/opt/dir","contents":{"source":"data:,x"}}]`),
 	"file in place of a folder":            storage(`"files":[{"path":"/opt/dir","overwrite":true,"contents":{"source":"data:,x"}}]`),
 	"compressed file":                      storage(`"files":[{"path":"/opt/new","contents":{"compression":"gzip","source":"` + packed("text") + `"}}]`),
+	"digest of a compressed file":          storage(`"files":[{"path":"/opt/new","contents":{"compression":"gzip","source":"` + packed("text") + `","verification":{"hash":"sha256-982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1"}}}]`),
 	"right digest":                         storage(`"files":[{"path":"/opt/new","contents":{"source":"data:,x","verification":{"hash":"sha256-2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}}}]`),
 	"wrong digest":                         storage(`"files":[{"path":"/opt/new","contents":{"source":"data:,y","verification":{"hash":"sha256-2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}}}]`),
 	"new folder":                           storage(`"directories":[{"path":"/opt/a/b/c"}]`),
