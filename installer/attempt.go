@@ -35,7 +35,8 @@ func (i *Installer) beginAttempt(req *wire.BootstrapRequest, config []byte) erro
 	case found == want:
 		return nil
 	case found != "":
-		return fmt.Errorf("require a host that has begun no other bootstrap since it was booted, found one that began %s; %s", found, bootAgain)
+		return fmt.Errorf("require a host that has begun no other bootstrap since it was booted, found one that began %s; %s",
+			found, bootAgain)
 	}
 	left, err := os.ReadDir(i.Root.Path(bootstrapFiles))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,8 @@ import (
 	"slipway/internal/wire"
 )
 
-const firstMaster = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/kubernetes/first","contents":{"source":"data:,1"}}]}}`
+const firstMaster = `{"ignition":{"version":"3.2.0"},
+	"storage":{"files":[{"path":"/etc/kubernetes/first","contents":{"source":"data:,1"}}]}}`
 
 // installedOnce makes a host go past bootkube in the first installation of its cluster.
 func installedOnce(t *testing.T, s *service, h *host, req *wire.BootstrapRequest) {

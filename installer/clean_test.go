@@ -118,7 +118,8 @@ func TestCleanDiskFormatsNoDiskWhosePartitionsAreKept(t *testing.T) {
 			require.NoError(t, os.MkdirAll(h.root.Path("/dev/disk/by-id"), 0o755))
 			require.NoError(t, os.Symlink("../../sda", h.root.Path("/dev/disk/by-id/wwn-1")))
 			req := request("worker", 3)
-			req.BootDevice, req.DisksToFormat = "/dev/disk/by-id/wwn-1", []string{"/dev/sda", "/dev/disk/by-id/wwn-1", "/dev/sdb", "/dev/sdc", "/dev/sdd"}
+			req.BootDevice = "/dev/disk/by-id/wwn-1"
+			req.DisksToFormat = []string{"/dev/sda", "/dev/disk/by-id/wwn-1", "/dev/sdb", "/dev/sdc", "/dev/sdd"}
 			req.SkipInstallationDiskCleanup, req.InstallerArgs = c.skip, c.args
 
 			report, err := newInstaller(newService(t), h, nil).CleanDisk(t.Context(), req)

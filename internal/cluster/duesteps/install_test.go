@@ -73,7 +73,9 @@ func TestInstallRequest(t *testing.T) {
 	kept := request(t, func(i *in) { i.Host.SkipFormattingDisks = []string{"/dev/sda"} })
 	require.Empty(t, kept.DisksToFormat)
 
-	for _, args := range [][]string{{"--save-partlabel", "data"}, {"--save-partlabel=data"}, {"--save-partindex", "-4"}, {"--save-partindex=5-"}} {
+	for _, args := range [][]string{
+		{"--save-partlabel", "data"}, {"--save-partlabel=data"}, {"--save-partindex", "-4"}, {"--save-partindex=5-"},
+	} {
 		saved := request(t, func(i *in) {
 			i.Host.InstallerArgs = args
 			second := i.Host.Inventory.Disks[0]

@@ -156,7 +156,9 @@ func TestMissingLibraryIsNamedWithItsPackage(t *testing.T) {
 		t.Run(c.library, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			for name, text := range map[string]string{"lib.c": "int f(void) { return 0; }\n", "main.c": "int f(void); int main(void) { return f(); }\n"} {
+			for name, text := range map[string]string{
+				"lib.c": "int f(void) { return 0; }\n", "main.c": "int f(void); int main(void) { return f(); }\n",
+			} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 			}
 			for _, args := range [][]string{
