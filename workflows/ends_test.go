@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
+	"slipway/internal/model"
 	"slipway/workflows"
 )
 
@@ -156,4 +157,19 @@ func TestEndOfAHostThatWaitedIsShown(t *testing.T) {
 			require.Equal(t, c.state, shown.of(workflows.AttributeState))
 		})
 	}
+}
+
+// "Reset" of a run that waited for the control plane, of a host that has booted since: nobody opens the gate any more.
+func TestHostThatIsPastTheGateDoesNotWaitForIt(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	env := environment(t, w)
+	h := w.plan.Hosts[4]
+	w.stands, w.rebooted = model.StageWaitingForControlPlane, true
+	env.startHost(workflows.HostInstallRequest{
+		ClusterID: w.plan.ClusterID, Attempt: 1, Host: h, Timeouts: w.plan.Timeouts, Continues: true,
+	})
+	require.NoError(t, env.GetWorkflowError())
+	require.Equal(t, 1, count(w.lines(), "worker-1 shows Waiting for control plane"))
+	require.Zero(t, count(w.lines(), "worker-1 takes more than 1h0m0s"))
 }

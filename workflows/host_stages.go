@@ -139,7 +139,7 @@ func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage) error {
 	return w.bounded(ctx, stage, w.limitOf(stage), w.gate)
 }
 
-// gate is open when the control plane is up; a host that is lost meanwhile fails it.
+// gate is open when the control plane is up, or the host is past it; a host that is lost meanwhile fails it.
 func (w *hostInstall) gate(ctx workflow.Context, limit time.Duration) workflow.Future {
 	opened, set := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {
@@ -147,9 +147,9 @@ func (w *hostInstall) gate(ctx workflow.Context, limit time.Duration) workflow.F
 		var failure error
 		err := workflow.Await(ctx, func() bool {
 			failure = failed(ctx, lost)
-			return w.controlPlane || failure != nil
+			return w.controlPlane || failure != nil || w.shown.ends && lost.IsReady()
 		})
-		if err == nil && !w.controlPlane {
+		if err == nil && !w.controlPlane { // without a failure it was rebooted before: its workflow was reset in Temporal
 			err = failure
 		}
 		set.Set(nil, err)

@@ -1,6 +1,8 @@
 package workflows_test
 
 import (
+	"cmp"
+	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
@@ -8,11 +10,44 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
 	"slipway/activities"
 	"slipway/workflows"
 )
+
+// environ starts workflows under the ids that the service gives them.
+type environ struct {
+	*testsuite.TestWorkflowEnvironment
+	id string // another id; empty: that of the service
+}
+
+func (e *environ) ExecuteWorkflow(workflow any, args ...any) {
+	e.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: cmp.Or(e.id, idOf(args[0]))})
+	e.TestWorkflowEnvironment.ExecuteWorkflow(workflow, args...)
+}
+
+// idOf is the id of the workflow that an input is for.
+func idOf(input any) string {
+	switch r := input.(type) {
+	case workflows.ClusterRequest:
+		return workflows.ClusterWorkflowID(r.ClusterID)
+	case workflows.ControlRequest:
+		return workflows.ControlWorkflowID(r.ClusterID)
+	case workflows.ResetRequest:
+		return workflows.ResetWorkflowID(r.ClusterID)
+	case workflows.HostResetRequest:
+		return workflows.HostResetWorkflowID(r.InfraEnvID, r.HostID)
+	case workflows.HostInstallRequest:
+		return workflows.HostWorkflowID(r.Host.InfraEnvID, r.Host.ID)
+	case activities.ReclaimRequest:
+		return workflows.ReclaimWorkflowID(r.InfraEnvID, r.HostID)
+	case activities.AddRequest:
+		return workflows.HostWorkflowID(r.InfraEnvID, r.HostID)
+	}
+	panic(fmt.Sprintf("%T has no id", input))
+}
 
 // startHost runs the workflow of a host as its cluster does: as a child.
 func (e *environ) startHost(request workflows.HostInstallRequest) {

@@ -1,7 +1,6 @@
 package workflows_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
-	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
@@ -42,6 +40,8 @@ type recorder struct {
 	blocked map[string]bool
 	// stands is the stage of a host whose workflow was lost.
 	stands model.Stage
+	// rebooted is set when hosts have booted before they are waited for.
+	rebooted bool
 	// report is how the validations of the cluster stand.
 	report activities.ValidationReport
 	tokens map[string][]byte
@@ -209,7 +209,8 @@ func (w *recorder) CancelInstallation(context.Context, activities.InstallRequest
 func (w *recorder) BeginReset(context.Context, activities.ResetTarget) (activities.ResetPlan, error) {
 	w.note("begin reset")
 	h := w.plan.Hosts[0]
-	return activities.ResetPlan{Stop: []activities.HostRef{{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}}}, w.fail("begin reset")
+	stop := []activities.HostRef{{ClusterID: w.plan.ClusterID, InfraEnvID: h.InfraEnvID, HostID: h.ID}}
+	return activities.ResetPlan{Stop: stop}, w.fail("begin reset")
 }
 
 func (w *recorder) FinishReset(context.Context, activities.ResetTarget) error {
@@ -286,6 +287,9 @@ func (w *recorder) AwaitStage(ctx context.Context, r activities.StageRequest) (a
 	if err := w.fail(w.name(r.HostID) + " " + string(r.Stage)); err != nil {
 		return activities.StepResult{}, err
 	}
+	if r.Stage == model.StageRebooting && !w.rebooted && w.agentSteps(r.HostID) == model.FineSteps {
+		return activities.StepResult{}, activity.ErrResultPending // hosts are watched for it at the gate, and reboot after that
+	}
 	w.note("%s reached %s", w.name(r.HostID), r.Stage)
 	if r.Stage == model.StageDone {
 		w.mu.Lock()
@@ -358,38 +362,6 @@ func environment(t *testing.T, w *recorder) *environ {
 	env.RegisterWorkflow(workflows.ClusterControl)
 	env.RegisterActivity(w)
 	return env
-}
-
-// environ starts workflows under the ids that the service gives them.
-type environ struct {
-	*testsuite.TestWorkflowEnvironment
-	id string // another id; empty: that of the service
-}
-
-func (e *environ) ExecuteWorkflow(workflow any, args ...any) {
-	e.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: cmp.Or(e.id, idOf(args[0]))})
-	e.TestWorkflowEnvironment.ExecuteWorkflow(workflow, args...)
-}
-
-// idOf is the id of the workflow that an input is for.
-func idOf(input any) string {
-	switch r := input.(type) {
-	case workflows.ClusterRequest:
-		return workflows.ClusterWorkflowID(r.ClusterID)
-	case workflows.ControlRequest:
-		return workflows.ControlWorkflowID(r.ClusterID)
-	case workflows.ResetRequest:
-		return workflows.ResetWorkflowID(r.ClusterID)
-	case workflows.HostResetRequest:
-		return workflows.HostResetWorkflowID(r.InfraEnvID, r.HostID)
-	case workflows.HostInstallRequest:
-		return workflows.HostWorkflowID(r.Host.InfraEnvID, r.Host.ID)
-	case activities.ReclaimRequest:
-		return workflows.ReclaimWorkflowID(r.InfraEnvID, r.HostID)
-	case activities.AddRequest:
-		return workflows.HostWorkflowID(r.InfraEnvID, r.HostID)
-	}
-	panic(fmt.Sprintf("%T has no id", input))
 }
 
 func (w *recorder) request() workflows.ClusterRequest {
