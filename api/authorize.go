@@ -99,7 +99,7 @@ func (s *server) identify(r *http.Request, o *operation) (Actor, error) {
 		}
 		caller, err := s.Identity.Caller(r.Context(), scheme, credential)
 		if err == nil {
-			return caller, s.rates.use(caller, credential)
+			return caller, s.rates.use(caller)
 		}
 		if !errors.Is(err, auth.ErrRefused) {
 			return Actor{}, err

@@ -81,9 +81,9 @@ func (r *rates) forget(now time.Time) {
 }
 
 // use counts a request of a credential.
-func (r *rates) use(caller Actor, credential string) error {
+func (r *rates) use(caller Actor) error {
 	a, limited := allowances[caller.Role]
-	if !limited || r.of(string(caller.Role), credential, a).AllowN(r.now(), 1) {
+	if !limited || r.of(string(caller.Role), caller.Key(), a).AllowN(r.now(), 1) {
 		return nil
 	}
 	return httpapi.Errorf(httpapi.ErrTooMany, "require at most %d requests a second with one credential, found more", int(a.every))

@@ -102,8 +102,7 @@ func (s *service) bootArtifact(w http.ResponseWriter, r *http.Request, req *requ
 // system finds the operating system. At the limit of bodies it refuses before it looks anything up, because refused
 // clients retry often.
 func (s *service) system(r *http.Request, req *request) (*liveisos.Image, error) {
-	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
-	if r.Method == http.MethodGet && !conditional && s.sender.Full() {
+	if s.full(r) {
 		return nil, download.ErrBusy
 	}
 	kind := ""
@@ -113,15 +112,25 @@ func (s *service) system(r *http.Request, req *request) (*liveisos.Image, error)
 	return s.Images.Find(req.version, req.arch, kind)
 }
 
+// full reports whether a request asks for a body at the limit of bodies.
+func (s *service) full(r *http.Request) bool {
+	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
+	return r.Method == http.MethodGet && !conditional && s.sender.Full()
+}
+
 // imageOf returns the image of an InfraEnv, made now or kept from an earlier request. It requests the configuration
 // from the API each time, which checks the credential and reports whether anything changed.
 func (s *service) imageOf(r *http.Request, req *request, artifact string) (*builtImage, *liveisos.Image, error) {
 	req.artifact = artifact
-	system, err := s.system(r, req)
+	if s.full(r) {
+		return nil, nil, download.ErrBusy
+	}
+	entry, err := s.configs.get(r, req, artifact)
 	if err != nil {
 		return nil, nil, err
 	}
-	entry, err := s.configs.get(r, req, artifact)
+	// After the credential: an image that is not here is downloaded for whoever asks for it.
+	system, err := s.system(r, req)
 	if err != nil {
 		return nil, nil, err
 	}

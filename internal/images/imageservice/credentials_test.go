@@ -149,3 +149,17 @@ func TestImagesAskTheAPIOfTheirProcess(t *testing.T) {
 	)
 	images.get("/byid/" + uuid.NewString() + "/4.22/x86_64/minimal.iso").reason(http.StatusNotFound)
 }
+
+// Finding A9 of the second security review: images that are not here were looked for, and downloaded, before the credential was checked.
+func TestImagesAreDownloadedForNobodyWithoutACredential(t *testing.T) {
+	t.Parallel()
+	path, _ := liveISO(t, isotest.Options{})
+	l := newLocal(t, auth.ModeLocal)
+	images := newImageService(t, l.closed, path, nil)
+	e := l.infraEnv()
+	missing := "/byid/" + e.ID.String() + "/4.22.9/ppc64le/full.iso"
+	images.get(missing).message(http.StatusUnauthorized)
+	images.get("/images/" + e.ID.String() + "/pxe-initrd?version=4.22.9&arch=ppc64le").message(http.StatusUnauthorized)
+	user := []string{"Authorization", l.token(auth.Grant{Scheme: auth.SchemeUser})}
+	require.NotContains(t, []int{http.StatusOK, http.StatusUnauthorized}, images.get(missing, user...).status, "a user waits for it")
+}

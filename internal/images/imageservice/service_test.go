@@ -137,7 +137,7 @@ func TestAnythingButAnImageIsExplained(t *testing.T) {
 			404, "require an operating system image for OpenShift 4.10 (x86_64), found 4.22.9 (ppc64le)",
 		},
 		"/byid/" + id + "/4.16/x86_64/disconnected.iso": {
-			404, "require an operating system image for OpenShift 4.16 (x86_64, disconnected-iso)",
+			409, "config of a disconnected image", // the InfraEnv is asked first: see TestImagesAreDownloadedForNobodyWithoutACredential
 		},
 		"/byid/" + id + "/4.22/x86_64/other.iso": {
 			404, `require one of the files full.iso, minimal.iso and disconnected.iso, found "other.iso"`,
