@@ -42,6 +42,7 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	h, err := s.Discovery.Register(r.Context(), discovery.RegisterInput{
 		InfraEnvID: infraEnvID, HostID: body.HostID, AgentSteps: steps, Boot: boot(r),
 		Proven:       callerOf(r).HostID == body.HostID,
+		ByImage:      callerOf(r).Role == auth.RoleRegistrar,
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {
@@ -85,14 +86,14 @@ func (s *server) renewToken(w http.ResponseWriter, r *http.Request) error {
 // unprovenPause is after how many seconds a machine polls again that registered an installed host without its token.
 const unprovenPause = 60
 
-// answerUnproven answers a poll with the token of an image. Of a host that is installed or being installed nothing is asked until
-// it proves itself, and nothing of it changes; any other host registers again, and gets a token.
+// answerUnproven answers a poll with the token of an image. Nothing is asked of a host that has left its image, and nothing of it
+// changes; any other host registers again, until it gets a token.
 func (s *server) answerUnproven(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) (answered bool, err error) {
 	if callerOf(r).Role != auth.RoleRegistrar {
 		return false, nil
 	}
 	host, err := s.Store.HostAccess(r.Context(), infraEnvID, hostID)
-	if err != nil || !lifecycle.NeedsProof.Has(host.Status) {
+	if err != nil || !lifecycle.LeftItsImage(host.Status, host.Stage) {
 		return false, err
 	}
 	return true, ok(w, wire.Steps{

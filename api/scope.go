@@ -70,7 +70,7 @@ func (s *server) checkReclaimed(ctx context.Context, operation string, o Object)
 	if err != nil {
 		return err
 	}
-	unproven := operation == "v2GetNextSteps" && lifecycle.NeedsProof.Has(host.Status) // see answerUnproven
+	unproven := operation == "v2GetNextSteps" && lifecycle.LeftItsImage(host.Status, host.Stage) // see answerUnproven
 	if !lifecycle.Reclaimed.Has(host.Status) && !unproven {
 		return httpapi.Errorf(httpapi.ErrUnauthenticated, "require the token of host %s itself: it has to register again", o.HostID)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
@@ -101,8 +102,8 @@ func TestImagesTakeOverNoClusterOfTheirHosts(t *testing.T) {
 		token   bool // that a registration gives
 	}{
 		"before the installation":           {model.ClusterReady, model.HostKnown, "", given},
-		"while it is prepared":              {model.ClusterPreparingForInstallation, model.HostPreparingForInstallation, "", given},
-		"when it was prepared":              {model.ClusterPreparingForInstallation, model.HostPreparingSuccessful, "", given},
+		"while it is prepared":              {model.ClusterPreparingForInstallation, model.HostPreparingForInstallation, "", kept},
+		"when it was prepared":              {model.ClusterPreparingForInstallation, model.HostPreparingSuccessful, "", kept},
 		"when it begins":                    {model.ClusterInstalling, model.HostInstalling, "", kept},
 		"while the disk is written":         {model.ClusterInstalling, model.HostInstallingInProgress, model.StageWritingImageToDisk, kept},
 		"while the host waits for others":   {model.ClusterInstalling, model.HostInstallingInProgress, model.StageWaitingForControlPlane, kept},
@@ -132,12 +133,44 @@ func TestImagesTakeOverNoClusterOfTheirHosts(t *testing.T) {
 					s.opensNothing(token, "the token of a registration")
 					continue
 				}
-				// The host itself has not noticed, unless it looked as if it had rebooted while it was installed.
+				// The host itself has not noticed, and is in the state it was in, unless it looked as if it had booted the wrong disk.
+				if c.host != model.HostInstallingInProgress || !c.stage.LeftLiveImage() {
+					found := must(s.store.Host(t.Context(), s.env, host)).Status
+					require.Contains(t, []model.HostStatus{c.host, model.HostInstallingPendingUserAction}, found)
+					require.False(t, found == model.HostError)
+				}
 				r := s.closed.want(http.StatusOK, http.MethodGet, hostPath(s.env, host)+"/instructions", nil, "X-Secret-Key", former)
 				require.Equal(t, http.StatusOK, r.status)
 				require.NotEmpty(t, s.take(host, former), "who has the former token gets another")
 			}
 		})
+	}
+}
+
+// A machine that booted again has nothing to prove itself with: it is registered, and its installation fails, when the agent before is
+// not heard any more. The same holds for a host that waits for a decision.
+func TestAMachineThatBootsAgainIsRegisteredAfterSilence(t *testing.T) {
+	t.Parallel()
+	for _, waits := range []bool{false, true} {
+		s := newShared(t, model.ClusterInstalling, model.HostInstallingInProgress, model.StageWritingImageToDisk)
+		host, image := s.hosts[0], s.imageToken(s.env)
+		if waits {
+			s.changeHost(s.env, host, func(h *model.Host) { h.Status, h.DecisionOpen = model.HostError, true })
+		}
+		before := must(s.store.Host(t.Context(), s.env, host))
+		require.Empty(t, s.take(host, image), "its agent is heard")
+		after := must(s.store.Host(t.Context(), s.env, host))
+		require.Equal(t, []any{before.Status, before.Boot, before.TokenGeneration}, []any{after.Status, after.Boot, after.TokenGeneration})
+
+		conn, err := pgx.Connect(t.Context(), s.database)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), "update slipway.host_checkins set checked_in_at = now() - interval '4 minutes' where host_id = $1", host)
+		require.NoError(t, err)
+		require.NoError(t, conn.Close(t.Context()))
+		first := s.take(host, image)
+		require.Equal(t, waits, first != "", "one that is being installed fails first")
+		require.Equal(t, model.HostError, must(s.store.Host(t.Context(), s.env, host)).Status)
+		s.opensNothing(s.hostToken(s.env, host), "a host that failed")
 	}
 }
 

@@ -73,6 +73,11 @@ var (
 	installingStatuses = slices.Concat(model.HostStatuses{installed, prepared}, Reportable)
 )
 
+// LeftItsImage reports whether a host is installed, or is on its way to its own system: nothing is asked of its discovery image.
+func LeftItsImage(status model.HostStatus, stage model.Stage) bool {
+	return InstalledHosts.Has(status) || Reportable.Has(status) && stage.LeftLiveImage()
+}
+
 // FetchesConfigs reports whether a host may need the configs it is installed with: from the end of the preparation until it leaves the
 // discovery image.
 func FetchesConfigs(status model.HostStatus, stage model.Stage) bool {

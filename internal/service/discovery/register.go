@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,6 +25,8 @@ type RegisterInput struct {
 	Boot string
 	// Proven says that the caller has the token that an earlier registration gave this host.
 	Proven bool
+	// ByImage says that the caller has the token of a discovery image only, which names any host of its InfraEnv.
+	ByImage bool
 }
 
 // Registration is a host that registered.
@@ -50,6 +53,9 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration,
 	unproven := false
 	h, err := s.store.RegisterHost(ctx, in.InfraEnvID, in.HostID, func() *model.Host { return s.newHost(in, j) },
 		func(h *model.Host, created bool, t *store.Tx) error {
+			if unproven = !created && in.ByImage && s.heard(h, t.Now()); unproven {
+				return nil
+			}
 			if unproven = !created && !in.Proven && lifecycle.NeedsProof.Has(h.Status); !unproven {
 				h.TokenGeneration++
 			}
@@ -62,6 +68,13 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration,
 		s.reportRefusal(ctx, in, j, err)
 	}
 	return Registration{h, unproven}, err
+}
+
+// heard reports whether the agent that installs a host, in its live image, still polls: another machine that names the host is not it,
+// and changes nothing.
+func (s *Service) heard(h *model.Host, now time.Time) bool {
+	installs := lifecycle.HostsUnderInstallation.Has(h.Status) || h.Status == model.HostError && h.DecisionOpen
+	return installs && !h.Stage.LeftLiveImage() && now.Sub(h.CheckedInAt) <= s.timeouts.Disconnect
 }
 
 func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
