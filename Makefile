@@ -131,7 +131,10 @@ test-clients: programs ## clients that others wrote for the v2 API, unmodified: 
 browser:
 	@deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules $(CONSOLE)/index.html
 
-.PHONY: test-temporal smoke-temporal run-temporal
+.PHONY: test-temporal smoke-temporal run-temporal press-everything
+press-everything: programs ## every button of Temporal at every fifth workflow task of every ended run (EVERY=n)
+	$(NICE) $(GO) test -vet=off -timeout 3h -count=1 -v -run '^TestEverythingIsPressedEverywhere$$' ./test/e2e -args -every-task $(or $(EVERY),5)
+
 test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, and the lines of docs/workflows.md (RUN=regexp, SCREENSHOTS=folder)
 	@$(MAKE) --no-print-directory run-temporal
 
