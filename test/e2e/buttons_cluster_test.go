@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -62,34 +61,33 @@ func (f *fleet) terminate(t *testing.T) {
 	}, "a workflow to terminate")
 }
 
-// Each button is pressed in every phase of one installation. It continues where its hosts are, and writes each disk once.
+// Each button is pressed in some phases of one installation, and in every phase one is. It continues where its hosts are, and writes each
+// disk once. make press-everything presses all of them everywhere.
 func TestClusterWhoseWorkflowIsEndedOrResetInTheUIIsInstalled(t *testing.T) {
 	t.Parallel()
-	for name, press := range map[string]func(*testing.T, *fleet){
-		"Terminate": func(t *testing.T, f *fleet) {
-			f.terminate(t)
-		},
-		"Reset to the first task": func(t *testing.T, f *fleet) { f.reset(t, f.clusterWorkflow()) },
-		"Reset to the last task":  func(t *testing.T, f *fleet) { f.resetToLast(t, f.clusterWorkflow()) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFleet(t)
-			f.begin(t)
-			for _, phase := range phases {
-				f.await(t, phase.name, phase.at)
-				t.Logf("pressed in phase %s", phase.name)
-				press(t, f)
-			}
-			f.awaitStatus(t, wire.ClusterStatusInstalled)
-			f.nothingLost(t, true)
-			f.record(t, strings.ToLower(strings.ReplaceAll(name, " ", "-")))
-			_ = f.reset(t, f.clusterWorkflow()).Get(t.Context(), nil)
-			_ = f.resetToLast(t, f.clusterWorkflow()).Get(t.Context(), nil)
-			f.awaitStatus(t, wire.ClusterStatusInstalled)
-			f.nothingLost(t, true)
-		})
+	buttons := []struct {
+		name  string
+		press func(*testing.T, *fleet)
+	}{
+		{"Terminate", func(t *testing.T, f *fleet) { t.Helper(); f.terminate(t) }},
+		{"Reset to the first task", func(t *testing.T, f *fleet) { t.Helper(); f.reset(t, f.clusterWorkflow()) }},
+		{"Reset to the last task", func(t *testing.T, f *fleet) { t.Helper(); f.resetToLast(t, f.clusterWorkflow()) }},
 	}
+	f := newFleet(t)
+	f.begin(t)
+	for n, phase := range phases {
+		f.await(t, phase.name, phase.at)
+		button := buttons[n%len(buttons)]
+		t.Logf("%s in phase %s", button.name, phase.name)
+		button.press(t, f)
+	}
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.nothingLost(t, true)
+	f.record(t, "buttons")
+	_ = f.reset(t, f.clusterWorkflow()).Get(t.Context(), nil)
+	_ = f.resetToLast(t, f.clusterWorkflow()).Get(t.Context(), nil)
+	f.awaitStatus(t, wire.ClusterStatusInstalled)
+	f.nothingLost(t, true)
 }
 
 // What users command works after each button, and buttons on what has ended change nothing.

@@ -21,19 +21,22 @@ const kills = 10
 // killShape takes half a minute undisturbed.
 var killShape = shape{masters: 3, workers: 2, speed: 100}
 
-// TestKilledPartsLoseNothing kills one part again and again, at random moments of an
+// TestKilledPartsLoseNothing kills two parts in turn, again and again, at random moments of an
 // installation, and holds the table pending_activities against the machines' own logs.
 func TestKilledPartsLoseNothing(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
 		exact bool // every command is one write; not so when the writing agent dies
-		kill  func(*testing.T, *fleet) bool
+		kill  [2]func(*testing.T, *fleet) bool
 	}{
-		{"the whole service", true, func(_ *testing.T, f *fleet) bool { return f.service.signal(syscall.SIGKILL) }},
-		{"the database", true, func(t *testing.T, f *fleet) bool { return killDatabase(t, f) }},
-		{"an agent", false, func(_ *testing.T, f *fleet) bool { return f.machines[anyMachine(f)].signal(syscall.SIGKILL) }},
-		{"the controller", true, func(_ *testing.T, f *fleet) bool { return f.controller.signal(syscall.SIGKILL) }},
+		{"the whole service and the database", true, [2]func(*testing.T, *fleet) bool{
+			func(_ *testing.T, f *fleet) bool { return f.service.signal(syscall.SIGKILL) }, killDatabase,
+		}},
+		{"an agent and the controller", false, [2]func(*testing.T, *fleet) bool{
+			func(_ *testing.T, f *fleet) bool { return f.machines[anyMachine(f)].signal(syscall.SIGKILL) },
+			func(_ *testing.T, f *fleet) bool { return f.controller.signal(syscall.SIGKILL) },
+		}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,7 +47,12 @@ func TestKilledPartsLoseNothing(t *testing.T) {
 			f.install(t)
 			seed := uint64(time.Now().UnixNano())
 			t.Logf("seed %d", seed)
-			f.killAtRandom(t, rand.New(rand.NewPCG(seed, 0)), c.kill)
+			turn := 0
+			f.killAtRandom(t, rand.New(rand.NewPCG(seed, 0)), func(t *testing.T, f *fleet) bool {
+				t.Helper()
+				turn++
+				return c.kill[turn%2](t, f)
+			})
 			f.awaitStatus(t, wire.ClusterStatusInstalled)
 			f.nothingLost(t, c.exact)
 		})
