@@ -29,6 +29,8 @@ type tries struct {
 const (
 	firstWait   = 10 * time.Second
 	longestWait = 10 * time.Minute
+	// strayFor is how long a workflow may take to end after its installation is over: more than it gives its hosts.
+	strayFor = 5 * time.Minute
 )
 
 // reconcile compares rows with Temporal's executions: what a workflow has to be working on, by its row, and none does, was
@@ -54,6 +56,47 @@ func (o *Orchestrator) reconcile(ctx context.Context) error {
 			continue
 		}
 		failures = append(failures, o.replace(ctx, u, id))
+	}
+	return errors.Join(append(failures, o.endStray(ctx, rows, open))...)
+}
+
+// endStray cancels workflows of clusters that run although their installation is over. A Reset in Temporal's UI of a run that has ended, to
+// a task after its children began, waits for hosts that say nothing any more. Clusters without rows are left alone: their tables may be lost.
+func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open map[string]bool) error {
+	over := map[string]bool{}
+	for _, u := range rows {
+		id := workflows.ClusterWorkflowID(u.ClusterID)
+		switch u.Task {
+		case store.TaskControl:
+			if _, working := over[id]; !working {
+				over[id] = open[id]
+			}
+		case store.TaskInstall, store.TaskInstallHost, store.TaskReset:
+			over[id] = false
+		case store.TaskDone, store.TaskAdd, store.TaskReclaim, store.TaskResetHost:
+		}
+	}
+	var failures []error
+	for id := range o.stray {
+		if !over[id] {
+			delete(o.stray, id)
+		}
+	}
+	for id, stray := range over {
+		if !stray {
+			continue
+		}
+		first, known := o.stray[id]
+		if !known {
+			o.stray[id] = o.Store.Now()
+			continue
+		}
+		if o.Store.Now().Sub(first) < strayFor {
+			continue
+		}
+		o.Log.Warn("a workflow runs although its installation is over; it is cancelled", "workflow", id)
+		delete(o.stray, id)
+		failures = append(failures, o.CancelWorkflow(ctx, id))
 	}
 	return errors.Join(failures...)
 }

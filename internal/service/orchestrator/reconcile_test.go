@@ -36,6 +36,13 @@ type executions struct {
 	started map[string]int
 	signals []string
 	paused  bool
+	// cancelled are those whose cancellation was asked for.
+	cancelled []string
+}
+
+func (e *executions) CancelWorkflow(_ context.Context, id, _ string) error {
+	e.cancelled = append(e.cancelled, id)
+	return nil
 }
 
 func (e *executions) ListWorkflow(
@@ -234,6 +241,27 @@ func TestInstalledHostWhoseWorkflowWasRefusedIsAnnouncedToItsCluster(t *testing.
 	b.setCluster(t, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
 	b.look(t, time.Hour)
 	require.Len(t, b.temporal.signals, 1)
+}
+
+// A run that was reset after its end, to a task after its children began, hears of nothing any more.
+func TestWorkflowOfAnInstallationThatIsOverIsCancelled(t *testing.T) {
+	t.Parallel()
+	b := newReconciling(t)
+	id := "cluster:" + b.cluster.String()
+	b.temporal.listed = []string{id, "control:" + b.cluster.String()}
+	b.look(t, 0)
+	b.look(t, time.Hour)
+	require.Empty(t, b.temporal.cancelled, "it installs")
+	b.setHost(t, func(h *model.Host) { h.Status = model.HostInstalled })
+	b.setCluster(t, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
+	b.look(t, 0)
+	b.look(t, 4*time.Minute)
+	require.Empty(t, b.temporal.cancelled, "it may be about to end")
+	b.look(t, 2*time.Minute)
+	require.Equal(t, []string{id}, b.temporal.cancelled)
+	b.temporal.listed = []string{"control:" + b.cluster.String()}
+	b.look(t, time.Hour)
+	require.Len(t, b.temporal.cancelled, 1)
 }
 
 func TestLostWorkflowOfAHostAloneIsStartedAgain(t *testing.T) {
