@@ -24,7 +24,7 @@ import (
 // into another database. The installation continues each time, and writes each disk once.
 func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
+	f := newFleet(t, "SLIPWAY_HEARTBEAT=30m") // however long a busy machine takes for a backup
 	s := shape{masters: 3, speed: 40}
 	f.define(t, s)
 	f.discover(t, s)

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -103,11 +104,17 @@ func (f *fleet) startService(t *testing.T, env []string) {
 	address := built.FreeAddress(t)
 	ports := strconv.Itoa(built.FreePorts(t, temporalPorts))
 	f.url = "https://" + address
+	heartbeat := "20s"
+	for _, variable := range env {
+		if given, found := strings.CutPrefix(variable, "SLIPWAY_HEARTBEAT="); found {
+			heartbeat = given
+		}
+	}
 	f.service = &part{
 		name: "service", log: filepath.Join(f.dir, "service.log"), env: append(env, "RELEASE_IMAGES="+string(offers)),
 		args: []string{
 			"up", "--data-dir", f.dataDir, "--listen", address, "--temporal-port", ports,
-			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--installer-paths", f.demo, "--heartbeat", "20s",
+			"--insecure-registry", f.registry.Address(), "--installer-user", "0", "--installer-paths", f.demo, "--heartbeat", heartbeat,
 		},
 	}
 	f.service.run(t, f.program)
