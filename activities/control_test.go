@@ -89,7 +89,8 @@ func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
 			"require the name of a host as a JSON string, or none, found [1]",
 		},
 		"misspelt": {
-			activities.ControlCommand{Name: "rset"}, nil, "",
+			activities.ControlCommand{Name: "rset"},
+			nil, "",
 			`require one of cancel, reset, extend, pause, resume, or with the name of a host as input one of retry, retry-step, evict, found "rset"`,
 		},
 		"without its host": {

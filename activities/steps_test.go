@@ -119,8 +119,11 @@ func TestBootOfABootstrapIsNotedBeforeItBegins(t *testing.T) {
 		bootstrap bool
 		noted     bool
 	}{
-		{wire.StepBootstrapStart, true, true}, {wire.StepTypeInstall, true, true},
-		{wire.StepTypeInstall, false, false}, {wire.StepImageWrite, true, false}, {wire.StepDiskClean, true, false},
+		{wire.StepBootstrapStart, true, true},
+		{wire.StepTypeInstall, true, true},
+		{wire.StepTypeInstall, false, false},
+		{wire.StepImageWrite, true, false},
+		{wire.StepDiskClean, true, false},
 	} {
 		x := newScene(t)
 		_, err := x.store.UpdateHost(t.Context(), x.ref.InfraEnvID, x.ref.HostID, func(h *model.Host, _ *store.Tx) error {

@@ -88,7 +88,8 @@ func TestLastLogsAreSentUntilTheServiceHasThem(t *testing.T) {
 		},
 		"when the log cannot be read": {
 			model.ClusterFinalizing, nil, func(o *controller.Options) { o.LogFile = filepath.Join(filepath.Dir(o.LogFile), "missing") },
-			[]wire.LogsState{"requested", "completed"}, "cannot be read",
+			[]wire.LogsState{"requested", "completed"},
+			"cannot be read",
 		},
 		"of a failed cluster when the upload is refused": {
 			model.ClusterError, refuse(2, uploaded), nil, []wire.LogsState{"requested", "completed"}, "controller started",

@@ -38,8 +38,15 @@ func TestPartitionsAreSavedInEverySpellingOfCoreosInstaller(t *testing.T) {
 func TestOtherArgumentsSaveNothing(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		nil, {"--append-karg", "--save-partlabel"}, {"--append-karg=--save-partlabel=x"}, {"--preserve-on-error"},
-		{"-n", "--copy-network"}, {"--append-karg", "-c"}, {"-nuhttps://example.com/c"}, {"-f", "-c"}, {"--append-karg"},
+		nil,
+		{"--append-karg", "--save-partlabel"},
+		{"--append-karg=--save-partlabel=x"},
+		{"--preserve-on-error"},
+		{"-n", "--copy-network"},
+		{"--append-karg", "-c"},
+		{"-nuhttps://example.com/c"},
+		{"-f", "-c"},
+		{"--append-karg"},
 	} {
 		require.False(t, model.SavesPartitions(args), args)
 	}
