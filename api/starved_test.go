@@ -81,6 +81,9 @@ func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
+// largeReply is the head of a request with a large body.
+const largeReply = "POST %s%s/instructions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n"
+
 // Finding A4: three bodies that drip kept every large body of others waiting.
 func TestBodiesThatDripKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
@@ -91,13 +94,13 @@ func TestBodiesThatDripKeepNobodyWaiting(t *testing.T) {
 	var connections []net.Conn
 	for range attackers {
 		conn := s.raw(t)
-		_, err := fmt.Fprintf(conn, "POST %s%s/instructions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{\"output\":\"%s",
-			base, hostPath(e.ID, h.ID), strings.Repeat("x", 1100<<10))
+		_, err := fmt.Fprintf(conn, largeReply+"{\"output\":\"%s", base, hostPath(e.ID, h.ID), strings.Repeat("x", 1100<<10))
 		require.NoError(t, err)
 		connections = append(connections, conn)
 	}
 	begun := time.Now()
-	body := fmt.Sprintf(`{"step_type":"inventory","step_id":"inventory-1","exit_code":1,"output":"","error":%q}`, strings.Repeat("x", 1200<<10))
+	const answer = `{"step_type":"inventory","step_id":"inventory-1","exit_code":1,"output":"","error":%q}`
+	body := fmt.Sprintf(answer, strings.Repeat("x", 1200<<10))
 	s.want(http.StatusNoContent, http.MethodPost, hostPath(e.ID, h.ID)+"/instructions", body)
 	t.Logf("dripping bodies %d, a large one beside them takes %s", attackers, time.Since(begun).Round(time.Millisecond))
 	for _, conn := range connections {
@@ -114,8 +117,7 @@ func TestLargeBodiesOfOneOwnerAreBounded(t *testing.T) {
 	refused := make(chan struct{}, 64)
 	for range 40 { // 32 may be on their way
 		conn := s.raw(t)
-		_, err := fmt.Fprintf(conn, "POST %s%s/instructions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{",
-			base, hostPath(e.ID, h.ID))
+		_, err := fmt.Fprintf(conn, largeReply+"{", base, hostPath(e.ID, h.ID))
 		require.NoError(t, err)
 		go func() {
 			line := make([]byte, 12)

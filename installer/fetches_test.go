@@ -78,7 +78,9 @@ func TestAHostThatTheConfigServerRefusesIsNotConfiguring(t *testing.T) {
 		"an arbiter whose pool does not exist": {
 			"arbiter", ofIgnition("full.log", "arbiter", one), []string{master1 + refusesThis + "could not find file: (input)"},
 		},
-		"a master whose config cannot be converted": {"master", luks, []string{master1 + refusesThis + "couldn't convert config: LUKS is not supported on 2.2"}},
+		"a master whose config cannot be converted": {
+			"master", luks, []string{master1 + refusesThis + "couldn't convert config: LUKS is not supported on 2.2"},
+		},
 		"a pool that the bootstrap does not serve": {
 			"master", ofIgnition("full.log", "infra", one),
 			[]string{master1 + refusesThis + `couldn't get config: refusing to serve bootstrap configuration to pool "infra"`},

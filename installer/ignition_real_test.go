@@ -96,7 +96,8 @@ func seeded(t *testing.T) hostexec.Root {
 	require.NoError(t, os.WriteFile(root.Path("/opt/file"), []byte("before\n"), 0o600))
 	require.NoError(t, os.Chown(root.Path("/opt/file"), 1000, 1000))
 	require.NoError(t, os.Symlink("/opt/file", root.Path("/opt/link")))
-	require.NoError(t, os.WriteFile(root.Path("/usr/lib/systemd/system/own.service"), []byte("[Install]\nWantedBy=multi-user.target\n"), 0o644))
+	own := []byte("[Install]\nWantedBy=multi-user.target\n")
+	require.NoError(t, os.WriteFile(root.Path("/usr/lib/systemd/system/own.service"), own, 0o644))
 	require.NoError(t, os.MkdirAll(root.Path("/etc/systemd/system"), 0o755))
 	require.NoError(t, os.Symlink("/dev/null", root.Path("/etc/systemd/system/own-masked.service")))
 	return root

@@ -144,7 +144,8 @@ func TestHostWhoseWorkflowIsEndedInTheUIIsRetriedAlone(t *testing.T) {
 		})
 	}
 	for name := range ended {
-		f.found(t, "ClusterName = 'e2e' AND HostName = '"+name+"' AND WaitingFor = 'retry, retry-step or evict' AND ExecutionStatus = 'Running'", hostWorkflow(f.host(t, name)))
+		f.found(t, "ClusterName = 'e2e' AND HostName = '"+name+"' AND WaitingFor = 'retry, retry-step or evict' AND "+
+			"ExecutionStatus = 'Running'", hostWorkflow(f.host(t, name)))
 	}
 	for name := range ended {
 		f.typed(t, "host", "retry", name, "--url", f.url)

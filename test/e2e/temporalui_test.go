@@ -137,7 +137,8 @@ func TestTemporalUIRetriesAFailedHost(t *testing.T) {
 	b.screenshot(t, "list")
 	b.do(t, "removeColumn", "name", "End")
 	b.do(t, "list", "query", `ExecutionStatus="Running" AND ClusterName="e2e"`)
-	require.Equal(t, "Status, State, Type, ClusterName, HostName, WaitingFor, Start, Workflow ID", b.do(t, "columns"), "what the user chose stays")
+	require.Equal(t, "Status, State, Type, ClusterName, HostName, WaitingFor, Start, Workflow ID", b.do(t, "columns"),
+		"what the user chose stays")
 	b.do(t, "open", "workflow", f.clusterWorkflow())
 	b.screenshot(t, "cluster")
 	workflow := hostWorkflow(f.host(t, "worker-1"))

@@ -48,8 +48,8 @@ func readWorkerIgnition(text string) workerIgnition {
 }
 
 // Essence is what validations read of the configuration of a cluster's workers, as JSON: which disks are encrypted how, which
-// pods move addresses, without their contents, and which operating system they run. Nothing else of it is kept: it holds the bootstrap kubeconfig, with which anybody
-// asks for the identity of a node.
+// pods move addresses, without their contents, and which operating system they run. Nothing else of it is kept: it holds the bootstrap
+// kubeconfig, with which anybody asks for the identity of a node.
 func Essence(text string) string {
 	w := readWorkerIgnition(text)
 	w.Storage.Files = slices.DeleteFunc(w.Storage.Files, func(f workerFile) bool { return !slices.Contains(managedFiles, path.Base(f.Path)) })

@@ -34,7 +34,8 @@ func installConfigOf(t *testing.T, masters, workers int, change func(*model.Clus
 	t.Helper()
 	c := &model.Cluster{
 		Name: "one", BaseDNSDomain: "example.com", OpenShiftVersion: "4.20.33", ControlPlaneCount: masters,
-		PullSecret: pullSecret, SSHPublicKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUBFNCkJIFJy2xcBfjnFyxd0BMqmKSbt3BEW1eZYMBX", Platform: model.Platform{Type: "baremetal"},
+		PullSecret: pullSecret, SSHPublicKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUBFNCkJIFJy2xcBfjnFyxd0BMqmKSbt3BEW1eZYMBX",
+		Platform:        model.Platform{Type: "baremetal"},
 		APIVIPs:         []model.VIP{{IP: netip.MustParseAddr("192.168.10.5")}},
 		IngressVIPs:     []model.VIP{{IP: netip.MustParseAddr("192.168.10.6")}},
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.168.10.0/24")},

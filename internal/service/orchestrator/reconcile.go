@@ -60,8 +60,9 @@ func (o *Orchestrator) reconcile(ctx context.Context) error {
 	return errors.Join(append(failures, o.endStray(ctx, rows, open))...)
 }
 
-// endStray cancels workflows of clusters that run although their installation is over. A Reset in Temporal's UI of a run that has ended, to
-// a task after its children began, waits for hosts that say nothing any more. Clusters without rows are left alone: their tables may be lost.
+// endStray cancels workflows of clusters that run although their installation is over. A Reset in Temporal's UI of a run that has
+// ended, to a task after its children began, waits for hosts that say nothing any more. Clusters without rows are left alone: their
+// tables may be lost.
 func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open map[string]bool) error {
 	over := map[string]bool{}
 	for _, u := range rows {

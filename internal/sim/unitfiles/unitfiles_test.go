@@ -23,10 +23,11 @@ func tree(t *testing.T) hostexec.Root {
 	require.NoError(t, os.MkdirAll(root.Path("/etc/systemd/system/only.service.d"), 0o755))
 	const install = "[Install]\nWantedBy=multi-user.target\n"
 	for name, text := range map[string]string{
-		"/etc/systemd/system/empty.service":              "",
-		"/etc/systemd/system/systemd-empty.socket":       "",
-		"/etc/systemd/system/own.service":                install,
-		"/etc/systemd/system/two.service":                "[Unit]\nWants=x.service\n[Install]\nWantedBy=multi-user.target\nRequiredBy=crio.service\n",
+		"/etc/systemd/system/empty.service":        "",
+		"/etc/systemd/system/systemd-empty.socket": "",
+		"/etc/systemd/system/own.service":          install,
+		"/etc/systemd/system/two.service": "[Unit]\nWants=x.service\n" +
+			"[Install]\nWantedBy=multi-user.target\nRequiredBy=crio.service\n",
 		"/etc/systemd/system/static.service":             "[Service]\nExecStart=/bin/true\n",
 		"/etc/systemd/system/only.service.d/a.conf":      "[Unit]\n",
 		"/usr/lib/systemd/system/hidden.service":         install,
@@ -107,7 +108,9 @@ func TestUnitFilesChangeAsWithTheInstalledSystemctl(t *testing.T) {
 func TestUnitsThatAreMissingOrMaskedDoNotStart(t *testing.T) {
 	t.Parallel()
 	root := tree(t)
-	for unit, want := range map[string]int{"own.service": 0, "of-system.service": 0, "hidden.service": 1, "empty.service": 1, "nosuch.service": 5} {
+	for unit, want := range map[string]int{
+		"own.service": 0, "of-system.service": 0, "hidden.service": 1, "empty.service": 1, "nosuch.service": 5,
+	} {
 		said, code := unitfiles.Startable(root, []string{unit}, []string{unit})
 		require.Equal(t, want, code, said)
 	}

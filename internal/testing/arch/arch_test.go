@@ -106,7 +106,8 @@ var allowed = []importRule{
 		"encrypts again what tables and files hold",
 	},
 	{
-		"internal/service/orchestrator", slices.Concat([]string{"internal/cluster/lifecycle", "internal/platform/encryption", "workflows", "activities"}, tables),
+		"internal/service/orchestrator",
+		slices.Concat([]string{"internal/cluster/lifecycle", "internal/platform/encryption", "workflows", "activities"}, tables),
 		"the bridge to Temporal",
 	},
 	{"internal/platform/engine", []string{"internal/platform/certificates"}, "the embedded servers know no nouns"},

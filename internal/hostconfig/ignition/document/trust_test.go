@@ -69,9 +69,17 @@ func TestHostsGetTheirConfigurationOverTLSWhereAnAuthorityIsKnown(t *testing.T) 
 		"an address, which only hosts read": {override: trusting(t, "https://ca.example.com/b.pem"), url: plain},
 		"no certificate":                    {override: trusting(t, data+in64("hello")), url: plain},
 		"an override of something else":     {override: `{"ignition":{"version":"3.2.0"}}`, url: plain},
-		"an endpoint of its own":            {endpoint: "https://x.example.com/c", cluster: a, override: trusting(t, data+in64(b)), url: "https://x.example.com/c/worker", trusts: a + b},
-		"an endpoint and the host's":        {endpoint: "http://x.example.com/c", override: trusting(t, data+in64(b)), url: "http://x.example.com/c/worker", trusts: b},
-		"a name that is not that of an API": {api: "cluster.example.com", cluster: a, url: "https://cluster.example.com:22623/config/worker", trusts: a},
+		"an endpoint of its own": {
+			endpoint: "https://x.example.com/c", cluster: a, override: trusting(t, data+in64(b)),
+			url: "https://x.example.com/c/worker", trusts: a + b,
+		},
+		"an endpoint and the host's": {
+			endpoint: "http://x.example.com/c", override: trusting(t, data+in64(b)),
+			url: "http://x.example.com/c/worker", trusts: b,
+		},
+		"a name that is not that of an API": {
+			api: "cluster.example.com", cluster: a, url: "https://cluster.example.com:22623/config/worker", trusts: a,
+		},
 		"an address as name":                {api: "192.0.2.5", cluster: a, url: "https://192.0.2.5:22623/config/worker", trusts: a},
 		"another name without an authority": {api: "cluster.example.com", url: "http://cluster.example.com:22624/config/worker"},
 	} {

@@ -78,7 +78,8 @@ func (c *config) vipsFit(at *field.Path, what string, vips []string, v virtualAd
 	for _, vip := range vips {
 		addr, err := netip.ParseAddr(vip)
 		if err != nil || !c.inMachineNetwork(addr) && !v.balancedByUser() {
-			faults = append(faults, field.Invalid(at, vip, "IP expected to be in one of the machine networks: "+strings.Join(c.machineNetworks(), ",")))
+			networks := strings.Join(c.machineNetworks(), ",")
+			faults = append(faults, field.Invalid(at, vip, "IP expected to be in one of the machine networks: "+networks))
 			continue
 		}
 		if slices.Contains(found, addr.Is6()) {
@@ -285,7 +286,8 @@ func (c *config) tooFewHosts(machines []machine) string {
 		replicas   int
 	}{{"master", "ControlPlane", c.ControlPlane.Replicas}, {"arbiter", "Arbiter", c.arbiters()}, {"worker", "Compute", workers}} {
 		if found[need.role] < need.replicas {
-			return fmt.Sprintf("not enough hosts found (%d) to support all the configured %s replicas (%d)", found[need.role], need.pool, need.replicas)
+			return fmt.Sprintf("not enough hosts found (%d) to support all the configured %s replicas (%d)",
+				found[need.role], need.pool, need.replicas)
 		}
 	}
 	return ""

@@ -80,7 +80,8 @@ var commands = map[string]func(*run) error{
 }
 
 // errInstallConfig marks an install-config that cannot be used.
-var errInstallConfig = errors.New("failed to fetch Master Machines: failed to load asset \"Install Config\": failed to create install config")
+var errInstallConfig = errors.New(
+	"failed to fetch Master Machines: failed to load asset \"Install Config\": failed to create install config")
 
 // Main runs the program and returns its exit code.
 func Main(c Call) int {

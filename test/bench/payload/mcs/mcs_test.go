@@ -87,7 +87,10 @@ func TestAnswersAreThoseOfTheRealServer(t *testing.T) {
 		},
 		"a bootstrap host without arbiters has no pool of them": {
 			"GET", "/config/arbiter", ignition, true, 404,
-			[]string{`Pool "arbiter" requested by`, `bootstrap_server.go:70] reading file`, `E0102 03:04:05.000000       1 bootstrap_server.go:73] could not find file`},
+			[]string{
+				`Pool "arbiter" requested by`, `bootstrap_server.go:70] reading file`,
+				`E0102 03:04:05.000000       1 bootstrap_server.go:73] could not find file`,
+			},
 		},
 		"a bootstrap host serves no other pools": {
 			"GET", "/config/infra", ignition, true, 500,
