@@ -54,7 +54,7 @@ func TestResetOfARunningInstallationShowsNoError(t *testing.T) {
 	t.Logf("the cluster was %v; hosts were reset for %s", seen, resetting["resetting"].Round(time.Second/10))
 	require.Greater(t, resetting["resetting"], limit/2, "every agent was quick to stop")
 	require.True(t, silent.signal(syscall.SIGCONT))
-	require.Len(t, f.bootAgain(t, names), 1, "the bootstrap host")
+	require.LessOrEqual(t, len(f.bootAgain(t, names)), 1, "the bootstrap host, if it had begun")
 	f.awaitStatus(t, wire.ClusterStatusReady)
 }
 

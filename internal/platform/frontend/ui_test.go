@@ -97,7 +97,7 @@ func TestUIListsNamesBeforeIDs(t *testing.T) {
 	scripts := moduleScripts(t)
 	require.Contains(t, scripts, set[1])
 	for _, column := range columns["slipway"] {
-		if !slices.Contains([]string{"ClusterName", "HostName", "WaitingFor"}, column.Label) { // search attributes of ours
+		if !slices.Contains([]string{"State", "ClusterName", "HostName", "WaitingFor"}, column.Label) { // search attributes of ours
 			require.Contains(t, scripts, `{label:"`+column.Label+`"}`)
 		}
 	}
