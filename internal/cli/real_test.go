@@ -50,7 +50,9 @@ func newService(t *testing.T) *service {
 	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	agents := discovery.New(discovery.Options{Store: tables, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()})
+	agents := discovery.New(discovery.Options{
+		Store: tables, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(), ReaderPatience: time.Hour,
+	})
 	releases, err := openshift.ParseReleases([]byte(`[
 		{"version":"4.20.5","cpu_architectures":["x86_64","arm64"],"support_level":"production","default":true,"url":"quay.io/ocp/release:4.20.5"},
 		{"version":"4.9.3","cpu_architectures":["x86_64"],"support_level":"end-of-life","url":"quay.io/ocp/release:4.9.3"}]`))

@@ -67,7 +67,9 @@ func newService(t *testing.T, change ...func(*api.Options)) *service {
 	options := api.Options{
 		Service: api.Service{
 			Store: s.store, Blob: files, Log: log, Now: time.Now,
-			Discovery: discovery.New(discovery.Options{Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts()}),
+			Discovery: discovery.New(discovery.Options{
+				Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(), ReaderPatience: time.Hour,
+			}),
 		},
 		Catalogue: api.Catalogue{Releases: openshift.NewCatalogue(releases)},
 		Deployment: api.Deployment{

@@ -70,7 +70,9 @@ func newLab(t testing.TB, options ...labOption) *lab {
 	l := &lab{url: url}
 	l.store = l.later(t, 0)
 	l.signals = store.NewSignals(l.store, discard())
-	o := discovery.Options{Store: l.store, Signals: l.signals, Log: discard(), Now: l.now, Timeouts: timeouts()}
+	o := discovery.Options{
+		Store: l.store, Signals: l.signals, Log: discard(), Now: l.now, Timeouts: timeouts(), ReaderPatience: time.Hour,
+	}
 	for _, option := range options {
 		option(&o)
 	}
