@@ -63,8 +63,9 @@ func (s *server) replyDefinition(status int, w http.ResponseWriter, r *http.Requ
 		return err
 	}
 	view.redacted = redact(r)
+	whole := s.wholeCluster(r.Context(), view)
 	return s.respond(status, w, func(out io.Writer) error {
-		if err := s.wholeCluster(r.Context(), view)(out); err != nil {
+		if err := whole(out); err != nil {
 			return err
 		}
 		_, err := io.WriteString(out, "\n")

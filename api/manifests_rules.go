@@ -142,8 +142,8 @@ func (s *server) manifestFault(ctx context.Context, id uuid.UUID) (string, error
 		}
 		files[m.Folder+"/"+m.FileName] = content
 	}
-	if err := manifests.CheckTogether(files); err != nil {
-		return err.Error(), nil
+	if fault := manifests.CheckTogether(files); fault != nil {
+		return fault.Error(), nil //nolint:nilerr // the fault is of the files, and the answer
 	}
 	return "", nil
 }

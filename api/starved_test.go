@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -39,8 +40,8 @@ func open(t *testing.T, conn net.Conn) bool {
 }
 
 func isTimeout(err error) bool {
-	timeout, ok := err.(net.Error)
-	return ok && timeout.Timeout()
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // Finding A3 of the second security review: twenty connections that ask for a large cluster and read nothing held all connections of

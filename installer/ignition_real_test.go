@@ -111,24 +111,38 @@ func units(body string) string { return member(`"systemd":{"units":[` + body + `
 
 // membersOfIgnition are members of Ignition's specification that no recorded config has.
 var membersOfIgnition = map[string]string{
-	"file without contents":                storage(`"files":[{"path":"/opt/new"}]`),
-	"file without contents that exists":    storage(`"files":[{"path":"/opt/file"}]`),
-	"mode of a file that exists":           storage(`"files":[{"path":"/opt/file","mode":420}]`),
-	"owner of a file that exists":          storage(`"files":[{"path":"/opt/file","user":{"id":0},"group":{"name":"root"}}]`),
-	"file with owner by name":              storage(`"files":[{"path":"/opt/new","contents":{"source":"data:,x"},"user":{"name":"core"},"group":{"name":"core"}}]`),
-	"file that exists is not overwritten":  storage(`"files":[{"path":"/opt/file","contents":{"source":"data:,after"}}]`),
-	"file that exists is overwritten":      storage(`"files":[{"path":"/opt/file","overwrite":true,"contents":{"source":"data:,after"}}]`),
-	"empty contents overwrite":             storage(`"files":[{"path":"/opt/file","overwrite":true,"contents":{"source":"data:,"}}]`),
-	"text is added":                        storage(`"files":[{"path":"/opt/file","append":[{"source":"data:,more"},{"source":"data:;base64,YQ=="}]}]`),
-	"text is added to a new file":          storage(`"files":[{"path":"/opt/new","contents":{"source":"data:,a"},"append":[{"source":"data:,b"}]}]`),
+	"file without contents":             storage(`"files":[{"path":"/opt/new"}]`),
+	"file without contents that exists": storage(`"files":[{"path":"/opt/file"}]`),
+	"mode of a file that exists":        storage(`"files":[{"path":"/opt/file","mode":420}]`),
+	"owner of a file that exists":       storage(`"files":[{"path":"/opt/file","user":{"id":0},"group":{"name":"root"}}]`),
+	"file with owner by name": storage(
+		`"files":[{"path":"/opt/new","contents":{"source":"data:,x"},"user":{"name":"core"},"group":{"name":"core"}}]`,
+	),
+	"file that exists is not overwritten": storage(`"files":[{"path":"/opt/file","contents":{"source":"data:,after"}}]`),
+	"file that exists is overwritten":     storage(`"files":[{"path":"/opt/file","overwrite":true,"contents":{"source":"data:,after"}}]`),
+	"empty contents overwrite":            storage(`"files":[{"path":"/opt/file","overwrite":true,"contents":{"source":"data:,"}}]`),
+	"text is added": storage(
+		`"files":[{"path":"/opt/file","append":[{"source":"data:,more"},{"source":"data:;base64,YQ=="}]}]`,
+	),
+	"text is added to a new file": storage(
+		`"files":[{"path":"/opt/new","contents":{"source":"data:,a"},"append":[{"source":"data:,b"}]}]`,
+	),
 	"file in place of a link is refused":   storage(`"files":[{"path":"/opt/link","contents":{"source":"data:,x"}}]`),
 	"file in place of a link":              storage(`"files":[{"path":"/opt/link","overwrite":true,"contents":{"source":"data:,x"}}]`),
 	"file in place of a folder is refused": storage(`"files":[{"path":"/opt/dir","contents":{"source":"data:,x"}}]`),
 	"file in place of a folder":            storage(`"files":[{"path":"/opt/dir","overwrite":true,"contents":{"source":"data:,x"}}]`),
-	"compressed file":                      storage(`"files":[{"path":"/opt/new","contents":{"compression":"gzip","source":"` + packed("text") + `"}}]`),
-	"digest of a compressed file":          storage(`"files":[{"path":"/opt/new","contents":{"compression":"gzip","source":"` + packed("text") + `","verification":{"hash":"sha256-982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1"}}}]`),
-	"right digest":                         storage(`"files":[{"path":"/opt/new","contents":{"source":"data:,x","verification":{"hash":"sha256-2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}}}]`),
-	"wrong digest":                         storage(`"files":[{"path":"/opt/new","contents":{"source":"data:,y","verification":{"hash":"sha256-2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}}}]`),
+	"compressed file": storage(
+		`"files":[{"path":"/opt/new","contents":{"compression":"gzip","source":"` + packed("text") + `"}}]`,
+	),
+	"digest of a compressed file": storage(
+		`"files":[{"path":"/opt/new","contents":{"compression":"gzip","source":"` + packed("text") + `","verification":{"hash":"sha256-982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1"}}}]`,
+	),
+	"right digest": storage(
+		`"files":[{"path":"/opt/new","contents":{"source":"data:,x","verification":{"hash":"sha256-2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}}}]`,
+	),
+	"wrong digest": storage(
+		`"files":[{"path":"/opt/new","contents":{"source":"data:,y","verification":{"hash":"sha256-2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}}}]`,
+	),
 	"new folder":                           storage(`"directories":[{"path":"/opt/a/b/c"}]`),
 	"folder with a mode":                   storage(`"directories":[{"path":"/opt/a","mode":448,"user":{"id":1000}}]`),
 	"folder that exists keeps its mode":    storage(`"directories":[{"path":"/opt/dir"}]`),
@@ -148,7 +162,9 @@ var membersOfIgnition = map[string]string{
 	"the system's unit is enabled":         units(`{"name":"own.service","enabled":true}`),
 	"empty contents":                       units(`{"name":"own.service","enabled":true,"contents":""}`),
 	"unit that does not exist":             units(`{"name":"nosuch.service","enabled":true},{"name":"own.service","enabled":true}`),
-	"drop-in without a unit, enabled":      units(`{"name":"nosuch.service","enabled":true,"dropins":[{"name":"a.conf","contents":"[Unit]\n"}]},{"name":"own.service","enabled":true}`),
+	"drop-in without a unit, enabled": units(
+		`{"name":"nosuch.service","enabled":true,"dropins":[{"name":"a.conf","contents":"[Unit]\n"}]},{"name":"own.service","enabled":true}`,
+	),
 	"empty drop-in":                        units(`{"name":"own.service","dropins":[{"name":"a.conf","contents":""}]}`),
 	"drop-in without contents":             units(`{"name":"own.service","dropins":[{"name":"a.conf"}]}`),
 	"unit is masked":                       units(`{"name":"own.service","mask":true}`),

@@ -110,11 +110,8 @@ func (i *Installer) writeUnit(u types.Unit) error {
 
 // unmask removes the mask of a unit, and with all its file too: systemctl mask refuses to replace a file.
 func (i *Installer) unmask(place string, all bool) error {
-	target, err := os.Readlink(i.Root.Path(place))
-	if err == nil && target == os.DevNull && all {
-		return nil // masked already
-	}
-	if !all && (err != nil || target != os.DevNull) {
+	target, _ := os.Readlink(i.Root.Path(place)) // empty: no link
+	if masked := target == os.DevNull; masked == all {
 		return nil
 	}
 	if err := os.Remove(i.Root.Path(place)); err != nil && !errors.Is(err, fs.ErrNotExist) {

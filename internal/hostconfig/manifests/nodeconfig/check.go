@@ -49,8 +49,8 @@ func Check(document []byte) error {
 		return fmt.Errorf("read an object: %w", err)
 	}
 	var is metav1.TypeMeta
-	if decode(object, &is) != nil {
-		return nil // no Kubernetes object: the controller does not know it
+	if fault := decode(object, &is); fault != nil {
+		return nil //nolint:nilerr // no Kubernetes object: the controller does not know it
 	}
 	version, err := schema.ParseGroupVersion(is.APIVersion)
 	if err != nil {

@@ -45,7 +45,7 @@ func checkKubeletConfig(object []byte) error {
 	var settings v1beta1.KubeletConfiguration
 	raw := c.Spec.KubeletConfig.Raw
 	if err := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), len(raw)).Decode(&settings); err != nil {
-		return fmt.Errorf("KubeletConfig could not be unmarshalled, err: %w", err) //nolint:staticcheck // a name
+		return fmt.Errorf("KubeletConfig could not be unmarshalled, err: %w", err)
 	}
 	return checkKubelet(&settings, &c.Spec)
 }
