@@ -275,7 +275,7 @@ func TestRequestsOfOthersAreNotJudged(t *testing.T) {
 	}))
 }
 
-// Every node of a cluster with OVN-Kubernetes makes the first two (ovn-kubernetes docs/node-identity.md; multus by
+// Every node of a cluster with OVN-Kubernetes makes the first two (page "node identity" of ovn-kubernetes; multus by
 // cluster-network-operator, additional-cert-acceptance-cond.json), and they renew them under their own names.
 func TestRequestsOfTheNetworkAndRenewalsAreLeftToOthers(t *testing.T) {
 	t.Parallel()

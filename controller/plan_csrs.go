@@ -31,7 +31,7 @@ func answered(csr *certv1.CertificateSigningRequest) bool {
 
 // concernsKubelet reports whether a request asks for a kubelet's certificate, or comes from one that has none yet. The
 // network of a node asks in the kubelet's name for client certificates of another signer, which the operator of the network
-// approves (ovn-kubernetes, docs/node-identity.md), and a kubelet that renews its client certificate is answered by the
+// approves (ovn-kubernetes, page "node identity"), and a kubelet that renews its client certificate is answered by the
 // machine approver of the cluster.
 func concernsKubelet(csr *certv1.CertificateSigningRequest) bool {
 	_, known := rulesOf[csr.Spec.SignerName]

@@ -139,6 +139,7 @@ var allowed = []importRule{
 		slices.Concat([]string{
 			"internal/service/orchestrator", "internal/platform/auth", "internal/service/discovery",
 			"internal/service/installation", "internal/images/imageurl", "internal/platform/httpapi",
+			"internal/platform/spool",
 		}, files, nouns),
 		"never activities or workflows",
 	},
