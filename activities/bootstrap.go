@@ -20,7 +20,7 @@ func beginsBootstrap(step wire.StepType, c *model.Cluster, h *model.Host) bool {
 	return false
 }
 
-// noteBootstrap remembers the boot in which a host was told to begin a bootstrap, before it is: a reset from then on needs
+// noteBootstrap remembers the boot in which a host is asked to begin a bootstrap, before it is: a reset from then on needs
 // another boot.
 func (a *Steps) noteBootstrap(ctx context.Context, r HostRef) error {
 	_, err := a.Store.UpdateHost(ctx, r.InfraEnvID, r.HostID, func(h *model.Host, _ *store.Tx) error {

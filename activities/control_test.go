@@ -96,7 +96,7 @@ func TestCommandsThroughTemporalAreCarriedOutOrRefusedVisibly(t *testing.T) {
 		"without its host": {
 			activities.ControlCommand{Name: "retry"}, nil, "", "command retry: require the name of a host as input, found none",
 		},
-		"with a host it has not": {
+		"with a host it does not have": {
 			activities.ControlCommand{Name: "pause", Input: activities.CommandInput{Host: "the-one"}},
 			nil, "",
 			`command pause is for the whole cluster: require no input, found "the-one"`,

@@ -27,7 +27,7 @@ const (
 )
 
 // places are the turns in which large bodies are decoded. A body takes its turn when it has arrived: one that is sent slowly keeps
-// nobody waiting.
+// no other waiting.
 type places struct {
 	turns chan struct{}
 

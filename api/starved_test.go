@@ -46,7 +46,7 @@ func isTimeout(err error) bool {
 
 // Finding A3 of the second security review: twenty connections that ask for a large cluster and read nothing held all connections of
 // the database.
-func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
+func TestSlowReadersKeepNoOthersWaiting(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	c := s.cluster(nil)
@@ -86,7 +86,7 @@ func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 const largeReply = "POST %s%s/instructions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n"
 
 // Finding A4: three bodies that drip kept every large body of others waiting.
-func TestBodiesThatDripKeepNobodyWaiting(t *testing.T) {
+func TestBodiesThatDripKeepNoOthersWaiting(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)

@@ -263,7 +263,7 @@ func TestBootstrapConfigIsForItsHostUntilThatReboots(t *testing.T) {
 	}
 }
 
-// Finding A7: whoever had the address of an image got a fresh one from it, for ever, and the password of its proxy.
+// Finding A7: whoever had the address of an image got a fresh one from it, without an end, and the password of its proxy.
 func TestAddressesOfImagesProlongNothing(t *testing.T) {
 	t.Parallel()
 	l := newPerHost(t)

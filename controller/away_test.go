@@ -47,7 +47,7 @@ func TestNodesJoinWhileTheServiceIsAway(t *testing.T) {
 		return err == nil && node.Name != ""
 	}, "the node did not join while the service was away")
 	_, err := b.kube.CoreV1().Nodes().Get(b.ctx, "stranger", metav1.GetOptions{})
-	require.Error(t, err, "a host of nobody joined")
+	require.Error(t, err, "a stranger joined")
 	s.set(func(c *wire.Cluster) { c.Status = wire.ClusterStatus(model.ClusterCancelled) })
 	away.Store(false)
 	require.NoError(t, await.Receive(t, done, "the controller does not end"))

@@ -17,7 +17,7 @@ import (
 )
 
 // unannounced lets the child of one host say its last word and never end: the run that Temporal knows as the child was ended by the
-// reset of an older one, which it announces to nobody.
+// reset of an older one, which is not announced.
 func (e *environ) unannounced(host string) {
 	e.SetDetachedChildWait(false)
 	e.RegisterWorkflowWithOptions(func(ctx workflow.Context, request workflows.HostInstallRequest) error {
@@ -159,7 +159,7 @@ func TestEndOfAHostThatWaitedIsShown(t *testing.T) {
 	}
 }
 
-// "Reset" of a run that waited for the control plane, of a host that has booted since: nobody opens the gate any more.
+// "Reset" of a run that waited for the control plane, of a host that has booted since: the gate is not opened any more.
 func TestHostThatIsPastTheGateDoesNotWaitForIt(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)

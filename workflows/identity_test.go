@@ -99,7 +99,7 @@ func TestCopyOfAWorkflowChangesNothing(t *testing.T) {
 	}
 }
 
-// The id alone does not make a host's workflow: without its cluster's workflow above it nobody would hear of its end.
+// The id alone does not make a host's workflow: without its cluster's workflow above it its end would be lost.
 func TestHostIsInstalledByItsClustersWorkflowAlone(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"slipway/activities"
 	"slipway/internal/cluster/lifecycle"
@@ -353,6 +354,7 @@ func environment(t *testing.T, w *recorder) *environ {
 	var suite testsuite.WorkflowTestSuite
 	env := &environ{TestWorkflowEnvironment: suite.NewTestWorkflowEnvironment()}
 	env.SetTestTimeout(await.Limit(t))
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: await.Limit(t)}) // a busy machine meets its second
 	env.RegisterWorkflow(workflows.ClusterInstall)
 	env.RegisterWorkflow(workflows.HostInstall)
 	env.RegisterWorkflow(workflows.ClusterReset)

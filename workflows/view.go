@@ -163,7 +163,7 @@ func (w *clusterInstall) ended(ctx workflow.Context, status string, err error) {
 	workflow.SetCurrentDetails(ctx, details)
 }
 
-// ended shows how the workflow of a host ended: nobody is waited for any more.
+// ended shows how the workflow of a host ended: it waits for nothing any more.
 func (w *hostInstall) ended(ctx workflow.Context, err error) {
 	if !w.shown.ends {
 		return

@@ -100,7 +100,7 @@ func tokensOfUsers(t *testing.T, here []string, api string) {
 	require.Contains(t, complaints, "require a credential of the role admin for CreateToken, found user")
 	out, complaints, code := ran(t, here, "token", "list")
 	require.Zero(t, code, complaints)
-	require.Regexp(t, id+` +bob +user +acme +20.*Z +0s ago +admin +pipeline\n`, out)
+	require.Regexp(t, id+` +bob +user +acme +20.*Z +[0-9ms]+ ago +admin +pipeline\n`, out)
 	require.Regexp(t, ` +admin +admin +20.*admin\.config\n`, out)
 	out, complaints, code = ran(t, here, "token", "revoke", id)
 	require.Zero(t, code, complaints)

@@ -135,7 +135,7 @@ func requireReady(t *testing.T, api string) {
 	t.Helper()
 	code, body := get(t, api+"/ready")
 	require.Equal(t, http.StatusOK, code, body)
-	require.JSONEq(t, `{"status": "ready", "database": "ok", "temporal": "ok"}`, body)
+	require.JSONEq(t, `{"status": "ready", "database": "ok", "keys": "ok", "temporal": "ok"}`, body)
 }
 
 func TestUpServesAndEndsWithTheTerminal(t *testing.T) {

@@ -142,7 +142,7 @@ func (h *Host) EffectiveRole() Role {
 	return h.Role
 }
 
-// BeganBootstrap reports whether the host runs since the boot in which it was told to begin a bootstrap.
+// BeganBootstrap reports whether the host runs since the boot in which it was asked to begin a bootstrap.
 func (h *Host) BeganBootstrap() bool { return h.BootstrapBoot != "" && h.BootstrapBoot == h.Boot }
 
 // DayTwo reports whether the host joins a cluster that exists already.

@@ -81,7 +81,7 @@ func TestEverythingIsPressedEverywhere(t *testing.T) {
 }
 
 // cancelAndResetOlderRun ends the workflow of a host, and resets the run that was ended, when the host waits for its user: the
-// present run ends with that, and nothing tells its cluster. It returns the name of the host.
+// present run ends with that, and its cluster is not notified. It returns the name of the host.
 func (f *fleet) cancelAndResetOlderRun(t *testing.T) string {
 	t.Helper()
 	temporal, name := f.temporal(t), "worker-0"

@@ -99,7 +99,7 @@ func TestProcessesThatStartAtOnceHaveOneAuthority(t *testing.T) {
 	}
 }
 
-// A host without NTP whose clock holds local time, or was lost, has to reach the service that tells its user.
+// A host without NTP whose clock holds local time, or was lost, has to reach the service that shows it to its user.
 func TestClocksThatAreBehindTrustCertificates(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, time.November, 25, 8, 0, 0, 0, time.UTC)

@@ -47,7 +47,7 @@ func TestClockIsJudgedAgainWhenItsVerdictChanges(t *testing.T) {
 		"when it moves past the cluster's limit by a small step, and back": {
 			[]time.Duration{225 * time.Second, 255 * time.Second, 225 * time.Second}, []clocks{{ok, ok}, {ok, bad}, {ok, ok}},
 		},
-		"when a host that told no time tells it": {
+		"when a host that reported no time reports it": {
 			[]time.Duration{noClock, 2 * time.Hour}, []clocks{{open, ok}, {bad, bad}},
 		},
 	}
