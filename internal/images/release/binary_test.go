@@ -122,7 +122,7 @@ func TestClustersInFIPSModeTakeTheProgramThatCan(t *testing.T) {
 			require.NoError(t, err)
 			defer i.Close()
 			require.Regexp(t, `^[0-9a-f]{64}`+c.program+`$`, programs(t, dir)[0])
-			config := installConfigOf(t, 3, 1, func(m *model.Cluster) { m.SSHPublicKey, m.InstallConfigOverride = "ssh-rsa AAAA", `{"fips":true}` })
+			config := installConfigOf(t, 3, 1, func(m *model.Cluster) { m.SSHPublicKey, m.InstallConfigOverride = ecdsaKey, `{"fips":true}` })
 			_, err = i.Generate(t.Context(), release.GenerateInput{InstallConfig: config})
 			if c.want == "" {
 				require.NoError(t, err)

@@ -29,6 +29,10 @@ func installConfig(t *testing.T, masters, workers int) []byte {
 	return installConfigOf(t, masters, workers, func(*model.Cluster) {})
 }
 
+// ecdsaKey is of a kind that FIPS 186-5 allows.
+const ecdsaKey = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBB" +
+	"AczwXpzFu9D49JdLoZjYhHVDpDDxKOgBv+dndGl2aQNlR2rxkj80xkVCjGHQ4Bx+zeDqrm1Utuk5HhuwnOpGKo="
+
 // installConfigOf is that of a cluster that change has changed.
 func installConfigOf(t *testing.T, masters, workers int, change func(*model.Cluster)) []byte {
 	t.Helper()
@@ -213,7 +217,7 @@ func TestGenerateTellsWhatTheInstallerRefuses(t *testing.T) {
 			append(installConfig(t, 3, 1), []byte("\narbiter: {replicas: 1, name: a}\n")...), nil, "arbiter.name: Unsupported value",
 		},
 		"fips by a program that cannot": {
-			append(installConfigOf(t, 3, 1, func(c *model.Cluster) { c.SSHPublicKey = "ssh-rsa AAAA" }), []byte("\nfips: true\n")...), nil,
+			append(installConfigOf(t, 3, 1, func(c *model.Cluster) { c.SSHPublicKey = ecdsaKey }), []byte("\nfips: true\n")...), nil,
 			"fips: Forbidden: target cluster is in FIPS mode",
 		},
 		"a manifest without a kind": {
