@@ -19,10 +19,15 @@ import (
 // unannounced lets the child of one host say its last word and never end: the run that Temporal knows as the child was ended by the
 // reset of an older one, which is not announced.
 func (e *environ) unannounced(host string) {
+	e.endless(func(name string, err error) bool { return name == host && err == nil })
+}
+
+// endless lets children not end that would end with err.
+func (e *environ) endless(which func(host string, err error) bool) {
 	e.SetDetachedChildWait(false)
 	e.RegisterWorkflowWithOptions(func(ctx workflow.Context, request workflows.HostInstallRequest) error {
 		err := workflows.HostInstall(ctx, request)
-		if request.Host.Name == host && err == nil {
+		if which(request.Host.Name, err) {
 			clean, _ := workflow.NewDisconnectedContext(ctx)
 			_ = workflow.Await(clean, func() bool { return false })
 		}
@@ -55,6 +60,25 @@ func TestCancellationEndsAnInstallationThatIsComplete(t *testing.T) {
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.NoError(t, env.GetWorkflowError())
 	require.Zero(t, count(w.lines(), "cancelled"))
+}
+
+// Hosts are waited for that end late, and not for ever.
+func TestCancellationEndsAlthoughAHostDoesNot(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	env := environment(t, w)
+	env.endless(func(host string, _ error) bool { return host == "worker-1" })
+	w.blocked["master-0 image-write"] = true
+	var cancelled time.Time
+	env.RegisterDelayedCallback(func() {
+		cancelled = env.Now()
+		env.CancelWorkflow()
+	}, time.Minute)
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()))
+	require.Equal(t, 1, count(w.lines(), "cancelled"))
+	require.GreaterOrEqual(t, env.Now().Sub(cancelled), 2*time.Minute)
+	require.Less(t, env.Now().Sub(cancelled), time.Hour)
 }
 
 // attributes are the newest search attributes that workflows have set.

@@ -81,13 +81,21 @@ func installer(t *testing.T, r *release.Releases, image string) *release.Install
 
 func bootstrapFile(t *testing.T, config []byte, path string) string {
 	t.Helper()
+	return bootstrapFiles(t, config)(path)
+}
+
+// bootstrapFiles reads a config once: a real one has megabytes.
+func bootstrapFiles(t *testing.T, config []byte) func(path string) string {
+	t.Helper()
 	d, err := document.Parse(config)
 	require.NoError(t, err)
-	f, err := d.File(path)
-	require.NoError(t, err)
-	data, err := f.Content()
-	require.NoError(t, err)
-	return string(data)
+	return func(path string) string {
+		f, err := d.File(path)
+		require.NoError(t, err)
+		data, err := f.Content()
+		require.NoError(t, err)
+		return string(data)
+	}
 }
 
 func TestGenerateAHighlyAvailableCluster(t *testing.T) {
@@ -109,26 +117,27 @@ func TestGenerateAHighlyAvailableCluster(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Greater(t, len(out.Bootstrap), 3_000_000, "as big as a real one")
-	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/mine-00.yaml"), "name: a")
-	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/mine-01.yaml"), "name: b")
-	require.JSONEq(t, `{"kind":"ConfigMap"}`, bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/other.json"))
+	file := bootstrapFiles(t, out.Bootstrap)
+	require.Contains(t, file("/opt/openshift/openshift/mine-00.yaml"), "name: a")
+	require.Contains(t, file("/opt/openshift/openshift/mine-01.yaml"), "name: b")
+	require.JSONEq(t, `{"kind":"ConfigMap"}`, file("/opt/openshift/manifests/other.json"))
 	require.Contains(
 		t,
-		bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-scheduler-02-config.yml"),
+		file("/opt/openshift/manifests/cluster-scheduler-02-config.yml"),
 		"mastersSchedulable: true",
 	)
 	require.Contains(
 		t,
-		bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-infrastructure-02-config.yml"),
+		file("/opt/openshift/manifests/cluster-infrastructure-02-config.yml"),
 		"infrastructureTopology: HighlyAvailable",
 	)
 	require.Contains(
 		t,
-		bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/openshift-install-manifests.yaml"),
+		file("/opt/openshift/openshift/openshift-install-manifests.yaml"),
 		"invoker: assisted-installer",
 	)
-	require.Equal(t, p.ReleaseImage("4.20.33"), bootstrapFile(t, out.Bootstrap, "/opt/openshift/release-image"))
-	require.Equal(t, pullSecret.Reveal(), bootstrapFile(t, out.Bootstrap, "/root/.docker/config.json"))
+	require.Equal(t, p.ReleaseImage("4.20.33"), file("/opt/openshift/release-image"))
+	require.Equal(t, pullSecret.Reveal(), file("/root/.docker/config.json"))
 	for role, config := range map[string][]byte{"master": out.Master, "worker": out.Worker} {
 		require.NoError(t, document.Check(config))
 		require.Contains(t, string(config), "https://api-int.one.example.com:22623/config/"+role)

@@ -88,8 +88,9 @@ func TestConfigsAreGeneratedByAnotherUser(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	require.Contains(t, bootstrapFile(t, out.Bootstrap, "/opt/openshift/openshift/mine.yaml"), "name: a")
-	scheduler := bootstrapFile(t, out.Bootstrap, "/opt/openshift/manifests/cluster-scheduler-02-config.yml")
+	file := bootstrapFiles(t, out.Bootstrap)
+	require.Contains(t, file("/opt/openshift/openshift/mine.yaml"), "name: a")
+	scheduler := file("/opt/openshift/manifests/cluster-scheduler-02-config.yml")
 	require.Contains(t, scheduler, "mastersSchedulable: true")
 	require.NotEmpty(t, out.KubeadminPassword.Reveal())
 }

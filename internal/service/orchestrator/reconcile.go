@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,7 +32,15 @@ const (
 	longestWait = 10 * time.Minute
 	// strayFor is how long a workflow may take to end after its installation is over: more than it gives its hosts.
 	strayFor = 5 * time.Minute
+	// strayAgainFor is how long one may run that began later: it ends by itself with the first row that it reads.
+	strayAgainFor = 20 * time.Second
 )
+
+// over is an installation that has ended.
+type over struct {
+	idle  bool      // its workflow was found to have ended
+	since time.Time // its workflow runs, or runs again; zero while it does not
+}
 
 // reconcile compares rows with Temporal's executions: what a workflow has to be working on, by its row, and none does, was
 // terminated or cancelled in Temporal, or lost with its tables. Another workflow takes its place.
@@ -64,42 +73,69 @@ func (o *Orchestrator) reconcile(ctx context.Context) error {
 // ended, to a task after its children began, waits for hosts that say nothing any more. Clusters without rows are left alone: their
 // tables may be lost.
 func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open map[string]bool) error {
-	over := map[string]bool{}
+	clusters := map[uuid.UUID]bool{} // whose installation is over
 	for _, u := range rows {
-		id := workflows.ClusterWorkflowID(u.ClusterID)
 		switch u.Task {
 		case store.TaskControl:
-			if _, working := over[id]; !working {
-				over[id] = open[id]
+			if _, working := clusters[u.ClusterID]; !working {
+				clusters[u.ClusterID] = true
 			}
 		case store.TaskInstall, store.TaskInstallHost, store.TaskReset:
-			over[id] = false
+			clusters[u.ClusterID] = false
 		case store.TaskDone, store.TaskAdd, store.TaskReclaim, store.TaskResetHost:
 		}
 	}
+	maps.DeleteFunc(o.over, func(id uuid.UUID, _ *over) bool { return !clusters[id] })
 	var failures []error
-	for id := range o.stray {
-		if !over[id] {
-			delete(o.stray, id)
-		}
-	}
-	for id, stray := range over {
-		if !stray {
+	for cluster, ended := range clusters {
+		if !ended {
 			continue
 		}
-		first, known := o.stray[id]
-		if !known {
-			o.stray[id] = o.Store.Now()
-			continue
+		id := workflows.ClusterWorkflowID(cluster)
+		if o.strays(cluster, open[id]) {
+			failures = append(failures, o.cancelStray(ctx, cluster, id))
 		}
-		if o.Store.Now().Sub(first) < strayFor {
-			continue
-		}
-		o.Log.Warn("a workflow runs although its installation is over; it is cancelled", "workflow", id)
-		delete(o.stray, id)
-		failures = append(failures, o.CancelWorkflow(ctx, id))
 	}
 	return errors.Join(failures...)
+}
+
+// strays notes whether the workflow of an installation that is over runs, and reports whether it has for too long.
+func (o *Orchestrator) strays(cluster uuid.UUID, runs bool) bool {
+	e := o.over[cluster]
+	if e == nil {
+		e = &over{}
+		o.over[cluster] = e
+	}
+	switch {
+	case !runs:
+		*e = over{idle: true}
+	case e.since.IsZero():
+		e.since = o.Store.Now()
+	default:
+		limit := strayFor
+		if e.idle {
+			limit = strayAgainFor
+		}
+		return o.Store.Now().Sub(e.since) >= limit
+	}
+	return false
+}
+
+// cancelStray cancels a workflow, unless another installation was accepted meanwhile.
+func (o *Orchestrator) cancelStray(ctx context.Context, cluster uuid.UUID, id string) error {
+	c, err := o.Store.Cluster(ctx, cluster)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	delete(o.over, cluster) // it is given the longer time to end
+	if !c.WorkflowStarted {
+		return nil
+	}
+	o.Log.Warn("a workflow runs although its installation is over; it is cancelled", "workflow", id)
+	return o.CancelWorkflow(ctx, id)
 }
 
 // workflowOf is the id of the workflow that works on something.

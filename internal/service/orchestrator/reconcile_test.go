@@ -262,6 +262,23 @@ func TestWorkflowOfAnInstallationThatIsOverIsCancelled(t *testing.T) {
 	b.temporal.listed = []string{"control:" + b.cluster.String()}
 	b.look(t, time.Hour)
 	require.Len(t, b.temporal.cancelled, 1)
+
+	b.temporal.listed = append(b.temporal.listed, id) // a Reset of a run that had ended
+	b.look(t, 10*time.Second)
+	b.look(t, 10*time.Second)
+	require.Len(t, b.temporal.cancelled, 1, "it reads its row first")
+	b.look(t, 10*time.Second)
+	require.Len(t, b.temporal.cancelled, 2, "it has nothing to wait for")
+	b.look(t, 4*time.Minute)
+	require.Len(t, b.temporal.cancelled, 2, "it lets its hosts end")
+
+	b.temporal.listed = b.temporal.listed[:1]
+	b.look(t, 10*time.Second)
+	b.temporal.listed = append(b.temporal.listed, id)
+	b.setCluster(t, func(c *model.Cluster) { c.Status, c.WorkflowStarted = "preparing-for-installation", false })
+	b.look(t, 0)
+	b.look(t, time.Hour)
+	require.Len(t, b.temporal.cancelled, 2, "another installation was accepted, and its row does not say yet that it began")
 }
 
 func TestLostWorkflowOfAHostAloneIsStartedAgain(t *testing.T) {
