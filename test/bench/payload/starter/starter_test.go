@@ -54,7 +54,9 @@ func unpack(t *testing.T, config []byte) (string, map[string]string) {
 	}
 	units := map[string]string{}
 	for _, u := range parsed.Systemd.Units {
-		units[u.Name] = *u.Contents
+		if u.Contents != nil { // real configs mask units, and add to those of the system
+			units[u.Name] = *u.Contents
+		}
 	}
 	return dir, units
 }
