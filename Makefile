@@ -132,7 +132,7 @@ browser:
 	@deploy/browser-packages && $(MAKE) --no-print-directory $(PLAYWRIGHT)/node_modules $(CONSOLE)/index.html
 
 .PHONY: test-temporal smoke-temporal run-temporal press-everything
-press-everything: programs ## every button of Temporal at every fifth workflow task of every ended run (EVERY=n)
+press-everything: programs ## every button of Temporal at every fifth workflow task of every run (EVERY=n)
 	$(NICE) $(GO) test -vet=off -timeout 3h -count=1 -v -run '^TestEverythingIsPressedEverywhere$$' ./test/e2e -args -every-task $(or $(EVERY),5)
 
 test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, and the lines of docs/workflows.md (RUN=regexp, SCREENSHOTS=folder)

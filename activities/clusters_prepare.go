@@ -69,9 +69,8 @@ func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan
 // plan freezes what the workflow of a cluster orders by.
 func (a *Clusters) plan(c *model.Cluster, hosts []*model.Host) Plan {
 	plan := Plan{
-		ClusterID: c.ID, Name: c.Name, Version: c.OpenShiftVersion, Attempt: c.InstallAttempt, SingleNode: c.SingleNode(), Timeouts: a.Timeouts,
+		ClusterID: c.ID, Name: c.Name, Version: c.OpenShiftVersion, Attempt: c.InstallAttempt, SingleNode: c.SingleNode(), Timeouts: a.Timeouts.of(c),
 	}
-	plan.Timeouts.Timeouts = a.Timeouts.Of(c)
 	for _, h := range planOrder(hosts) {
 		plan.Hosts = append(plan.Hosts, HostPlan{
 			ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, Bootstrap: h.Bootstrap, AgentSteps: h.AgentSteps,

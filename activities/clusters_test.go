@@ -69,6 +69,36 @@ func TestPreparationFreezesRolesAndElectsOneBootstrapHost(t *testing.T) {
 	}
 }
 
+func TestPlanHasTheFailurePolicyOfItsCluster(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		service time.Duration // its --decision-timeout
+		cluster model.FailurePolicy
+		want    time.Duration
+	}{
+		"as the service waits":         {time.Hour, "", time.Hour},
+		"as the service does not wait": {0, "", 0},
+		"fail":                         {time.Hour, "fail", 0},
+		"wait as the service does":     {time.Hour, "wait", time.Hour},
+		"wait although it does not":    {0, "wait", 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.Clusters.Timeouts.Decision = tt.service
+			c := b.NewCluster(t, model.ClusterPreparingForInstallation, model.HostKnown, "", 3)
+			_, err := b.Tables.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, _ *store.Tx) error {
+				c.OnFailure = tt.cluster
+				return nil
+			})
+			require.NoError(t, err)
+			plan, err := b.BeginPreparation(t.Context(), attempt(c))
+			require.NoError(t, err)
+			require.Equal(t, tt.want, plan.Timeouts.Decision)
+		})
+	}
+}
+
 func TestPreparationOfAHostThatWasLostReturnsTheClusterToDiscovery(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -30,9 +30,8 @@ func (a *Hosts) BeginAddition(ctx context.Context, r AddRequest) (AddPlan, error
 	if err != nil {
 		return AddPlan{}, nonRetryable(err)
 	}
-	plan := AddPlan{Timeouts: a.Timeouts}
+	plan := AddPlan{Timeouts: a.Timeouts.of(c)}
 	plan.Host = HostPlan{ID: h.ID, InfraEnvID: h.InfraEnvID, Name: h.Hostname(), Role: h.Role, AgentSteps: h.AgentSteps}
-	plan.Timeouts.Timeouts = a.Timeouts.Of(c)
 	return plan, nil
 }
 

@@ -210,12 +210,13 @@ func TestAddedHostHasTheTimeoutsOfItsCluster(t *testing.T) {
 		a := newAlone(t)
 		a.hosts.Timeouts.Soft = true
 		_, err := a.store.UpdateCluster(t.Context(), a.ref.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
-			c.OrgSoftTimeouts = wanted
+			c.OrgSoftTimeouts, c.OnFailure = wanted, model.OnFailureWait
 			return nil
 		})
 		require.NoError(t, err)
 		plan, err := a.hosts.BeginAddition(t.Context(), activities.AddRequest{HostRef: a.ref, Attempt: 1})
 		require.NoError(t, err)
 		require.Equal(t, wanted, plan.Timeouts.Soft)
+		require.Equal(t, 24*time.Hour, plan.Timeouts.Decision)
 	}
 }

@@ -4,6 +4,7 @@
 package activities
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -67,10 +68,25 @@ type HostPlan struct {
 // Timeouts are the limits a workflow keeps, frozen with the plan.
 type Timeouts struct {
 	lifecycle.Timeouts
-	// Decision is how long a failed host or cluster waits for a command.
+	// Decision is how long a failed host or cluster waits for a command; 0: it does not.
 	Decision time.Duration `json:"decision"`
 	// Heartbeat is how long a pending activity may be open without a heartbeat.
 	Heartbeat time.Duration `json:"heartbeat"`
+}
+
+// decision is how long it waits where the service does not, and a cluster asks for it.
+const decision = 24 * time.Hour
+
+// of are the time-outs of a cluster.
+func (t Timeouts) of(c *model.Cluster) Timeouts {
+	t.Timeouts = t.Timeouts.Of(c)
+	switch c.OnFailure {
+	case model.OnFailureFail:
+		t.Decision = 0
+	case model.OnFailureWait:
+		t.Decision = cmp.Or(t.Decision, decision)
+	}
+	return t
 }
 
 // HostRef names a host in the arguments of activities, and the attempt for which its workflow acts: one that is not the

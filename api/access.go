@@ -113,6 +113,8 @@ var access = map[string][]auth.Role{
 	"CommandCluster":                      {admin, user},
 	"ShowWorkflow":                        {admin, user, viewer},
 	"CommandHost":                         {admin, user},
+	"ShowOnFailure":                       {admin, user, viewer},
+	"SetOnFailure":                        {admin, user},
 	"CreateToken":                         {admin},
 	"ListTokens":                          {admin, user, viewer},
 	"RevokeToken":                         {admin, user, viewer},

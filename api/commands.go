@@ -24,6 +24,8 @@ func (s *server) ownRoutes(r chi.Router) {
 	r.With(s.admit).Method(http.MethodPost, OwnPath+"/v1/sign-in", httpapi.Handler(s.signIn))
 	r.With(s.admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
 	r.With(s.admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
+	r.With(s.admit).Method(http.MethodGet, clusters+"/on-failure", httpapi.Handler(s.showOnFailure))
+	r.With(s.admit).Method(http.MethodPut, clusters+"/on-failure", httpapi.Handler(s.setOnFailure))
 	r.With(s.admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))
 	tokens := OwnPath + "/v1/tokens"
 	r.With(s.admit).Method(http.MethodPost, tokens, httpapi.Handler(s.createToken))

@@ -126,15 +126,14 @@ func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
 	if ended, err := within(ctx, hostsEnd, "Hosts end", func() bool { return len(w.runningHosts()) == 0 }); ended || err != nil {
 		return
 	}
-	ended := map[uuid.UUID]bool{} // their end is not announced to a run that was reset in Temporal's UI after it
-	for _, h := range w.runningHosts() {
-		err := workflow.RequestCancelExternalWorkflow(ctx, HostWorkflowID(h.InfraEnvID, h.ID), "").Get(ctx, nil)
-		var none *temporal.UnknownExternalWorkflowExecutionError
-		ended[h.ID] = w.shown.ends && errors.As(err, &none)
+	if w.shown.ends { // hosts that ended before a Reset of this run are found to have; Temporal does not announce that
+		w.endHosts(ctx, w.runningHosts())
+		return
 	}
-	_, _ = within(ctx, hostsLeft, "Hosts that were cancelled by their id end", func() bool {
-		return !slices.ContainsFunc(w.runningHosts(), func(h activities.HostPlan) bool { return !ended[h.ID] })
-	})
+	for _, h := range w.runningHosts() {
+		_ = workflow.RequestCancelExternalWorkflow(ctx, HostWorkflowID(h.InfraEnvID, h.ID), "").Get(ctx, nil)
+	}
+	_, _ = within(ctx, hostsLeft, "Hosts that were cancelled by their id end", func() bool { return len(w.runningHosts()) == 0 })
 }
 
 // runningHosts are the hosts whose child has not ended.

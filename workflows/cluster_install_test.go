@@ -268,6 +268,34 @@ func TestUnansweredDecisionEndsTheHostAndTheCluster(t *testing.T) {
 	indexOf(t, lines, "cluster failed: too many hosts failed for the cluster to come up")
 }
 
+func TestHostsThatFailAreGivenUpAtOnceWhereNobodyDecides(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.plan.Timeouts.Decision = 0
+	w.fails["master-1 image-write"] = []error{stepFailed("I/O error")}
+	w.needed = "master-1"
+	env := environment(t, w)
+	began := env.Now()
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.ErrorContains(t, env.GetWorkflowError(), "too many hosts failed")
+	indexOf(t, w.lines(), "cluster failed: too many hosts failed for the cluster to come up")
+	require.Less(t, env.Now().Sub(began), time.Hour, "nothing waits for a command")
+}
+
+// A cluster whose time is over does not wait for extend either.
+func TestInstallationWhoseTimeIsOverFailsAtOnceWhereNobodyDecides(t *testing.T) {
+	t.Parallel()
+	w := newRecorder(3, 2)
+	w.plan.Timeouts.Decision = 0
+	w.fails["milestone completion"] = []error{stepFailed("operators are degraded")}
+	env := environment(t, w)
+	began := env.Now()
+	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
+	require.ErrorContains(t, env.GetWorkflowError(), "operators are degraded")
+	indexOf(t, w.lines(), "cluster failed: finalizing stopped while waiting for completion: operators are degraded")
+	require.Less(t, env.Now().Sub(began), time.Hour)
+}
+
 func TestCancelAndResetCleanUp(t *testing.T) {
 	t.Parallel()
 	for command, last := range map[string]string{workflows.CommandCancel: "cancelled", workflows.CommandReset: "finish reset"} {

@@ -77,7 +77,6 @@ func TestCancellationEndsAlthoughAHostDoesNot(t *testing.T) {
 	env.ExecuteWorkflow(workflows.ClusterInstall, w.request())
 	require.True(t, temporal.IsCanceledError(env.GetWorkflowError()))
 	require.Equal(t, 1, count(w.lines(), "cancelled"))
-	require.GreaterOrEqual(t, env.Now().Sub(cancelled), 2*time.Minute)
 	require.Less(t, env.Now().Sub(cancelled), time.Hour)
 }
 

@@ -275,7 +275,8 @@ func (w *hostInstall) rediscover(ctx workflow.Context, left bool) error {
 // awaitLiveImage waits until the host runs the live image and can be installed.
 func (w *hostInstall) awaitLiveImage(ctx workflow.Context) error {
 	var hosts *activities.Hosts
-	options := withStepOptions(ctx, w.request.Timeouts.Decision, w.request.Timeouts.Heartbeat, w.label("Wait for the host in the live image"))
+	limit := cmp.Or(w.request.Timeouts.Decision, endless) // a user has asked for the boot
+	options := withStepOptions(ctx, limit, w.request.Timeouts.Heartbeat, w.label("Wait for the host in the live image"))
 	return workflow.ExecuteActivity(options, hosts.AwaitRediscovery, w.ref).Get(ctx, nil)
 }
 

@@ -51,6 +51,7 @@ type recorder struct {
 	boots map[string]time.Duration
 	// failed is called when a host has been marked as failed, before its workflow hears of it.
 	failed func(activities.HostFailure)
+	needed string // the host that the cluster cannot come up without
 }
 
 func hosts(masters, workers int, agentSteps model.AgentSteps) []activities.HostPlan {
@@ -242,6 +243,11 @@ func (w *recorder) FailHost(_ context.Context, f activities.HostFailure) error {
 
 func (w *recorder) GiveUpHost(_ context.Context, f activities.HostFailure) error {
 	w.note("%s given up", w.name(f.HostID))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.needed != "" && w.name(f.HostID) == w.needed {
+		w.status = model.ClusterError
+	}
 	return nil
 }
 

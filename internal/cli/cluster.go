@@ -20,6 +20,7 @@ type ClusterCommands struct {
 	Import        clusterImport        `cmd:"" help:"Import a cluster that was installed elsewhere, to add hosts to it."`
 	Set           clusterSet           `cmd:"" help:"Change the definition of a cluster."`
 	Ignore        clusterIgnore        `cmd:"" help:"Ignore validations of a cluster and its hosts."`
+	OnFailure     clusterOnFailure     `cmd:"" name:"on-failure" help:"Wait for a command when a host fails, or fail at once."`
 	Platforms     clusterPlatforms     `cmd:"" help:"List the platforms that fit the hosts of a cluster."`
 	Requirements  clusterRequirements  `cmd:"" help:"Show the requirements for the hosts of a cluster."`
 	Operators     clusterOperators     `cmd:"" help:"List the operators of a cluster."`

@@ -16,6 +16,7 @@ type clusterCreate struct {
 	Version    *string `help:"OpenShift version; the service's default if not given." placeholder:"4.20"`
 	Arch       *string `help:"CPU architecture of the hosts: x86_64, arm64, ppc64le, s390x or multi." placeholder:"x86_64"`
 	NoInfraEnv bool    `help:"Do not create an InfraEnv."`
+	OnFailure  *string `name:"on-failure" enum:"wait,fail,default" help:"When a host fails: wait for a command, or fail at once." placeholder:"POLICY"`
 	clusterFlags
 }
 
@@ -43,6 +44,11 @@ func (k *clusterCreate) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	made := created{}
 	if made.Cluster, err = c.RegisterCluster(ctx, params); err != nil {
 		return failed(at.URL, "create cluster "+params.Name, err)
+	}
+	if k.OnFailure != nil {
+		if _, err := c.SetOnFailure(ctx, made.Cluster.ID, wire.OnFailure{OnFailure: *k.OnFailure}); err != nil {
+			return failed(at.URL, "set what follows a failure of cluster "+params.Name, err)
+		}
 	}
 	if !k.NoInfraEnv {
 		env := infraEnvOf(&params)

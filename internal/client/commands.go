@@ -25,6 +25,24 @@ func (c *Client) ExtendCluster(ctx context.Context, id uuid.UUID, options ...Opt
 	return c.command(ctx, clusterPath(id), "extend", options)
 }
 
+// OnFailure reads what the installation of a cluster does when a host fails.
+func (c *Client) OnFailure(ctx context.Context, id uuid.UUID, options ...Option) (policy wire.OnFailure, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodGet, own: true, path: ownVersion(clusterPath(id)) + "/on-failure", ok: http.StatusOK, into: &policy,
+	}, options)
+	return policy, err
+}
+
+// SetOnFailure sets it, for installations that begin later.
+func (c *Client) SetOnFailure(
+	ctx context.Context, id uuid.UUID, policy wire.OnFailure, options ...Option,
+) (kept wire.OnFailure, err error) {
+	err = c.do(ctx, call{
+		method: http.MethodPut, own: true, path: ownVersion(clusterPath(id)) + "/on-failure", body: policy, ok: http.StatusOK, into: &kept,
+	}, options)
+	return kept, err
+}
+
 // RetryHost retries a failed host, from its first stage.
 func (c *Client) RetryHost(ctx context.Context, infraEnvID, hostID uuid.UUID, options ...Option) error {
 	return c.command(ctx, hostPath(infraEnvID, hostID), "retry", options)

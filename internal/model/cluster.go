@@ -102,6 +102,8 @@ type Cluster struct {
 	IngressCertAt time.Time `json:"ingress_cert_at"`
 	// Completion is the controller's final report; nil before it.
 	Completion *Completion `json:"completion,omitempty"`
+	// OnFailure says what follows when a host fails, or the time of a phase is over; frozen when an installation begins.
+	OnFailure FailurePolicy `json:"on_failure,omitempty"`
 	// DecisionOpen is set while the workflow is stopped at a time-out and waits for a command (extend, cancel,
 	// reset). The hosts keep their statuses meanwhile.
 	DecisionOpen bool `json:"decision_open,omitempty"`
@@ -112,6 +114,15 @@ func (c *Cluster) SingleNode() bool { return c.ControlPlaneCount == 1 }
 
 // DayTwo reports whether the cluster exists already and only accepts additional hosts.
 func (c *Cluster) DayTwo() bool { return c.Kind == KindAddHostsCluster }
+
+// FailurePolicy is what an installation does when a host fails, or when the time of a phase is over.
+type FailurePolicy string
+
+// The policies. The zero value leaves it to the service: it waits, unless its --decision-timeout is zero.
+const (
+	OnFailureWait FailurePolicy = "wait" // for a command of its user, for the decision time-out
+	OnFailureFail FailurePolicy = "fail" // at once
+)
 
 // Platform is the infrastructure a cluster runs on.
 type Platform struct {

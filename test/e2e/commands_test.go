@@ -60,6 +60,14 @@ func (f *fleet) typed(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+// try runs a command of the program, and reports whether it succeeded.
+func (f *fleet) try(t *testing.T, args ...string) bool {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), f.program, args...)
+	cmd.Env = append(cmd.Environ(), "SLIPWAY_DATA_DIR="+f.dataDir)
+	return cmd.Run() == nil
+}
+
 // refused runs a command of the program that fails, and returns what it printed.
 func (f *fleet) refused(t *testing.T, args ...string) string {
 	t.Helper()

@@ -2,11 +2,10 @@ package e2e_test
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -26,9 +25,8 @@ import (
 	"slipway/workflows"
 )
 
-// everyTask is how many workflow tasks lie between two points that a Reset is tried at. The test is skipped without it: a Reset of an
-// ended run of ClusterInstall to a task between the start of its children and its end does not end yet.
-var everyTask = flag.Int("every-task", 0, "points of each run that are reset: every n-th workflow task; 0: the test is skipped")
+// everyTask is how many workflow tasks lie between two points that a Reset is tried at.
+var everyTask = flag.Int("every-task", 25, "points of each run that buttons are pressed at: every n-th workflow task")
 
 // everyCommand are the signals that users and services send.
 var everyCommand = []string{
@@ -37,40 +35,18 @@ var everyCommand = []string{
 	workflows.SignalInstall, workflows.SignalControlPlane, "no-such-command",
 }
 
-// Every button of Temporal is pressed while hosts are installed, two at once and with a kill of the service, and then at every
-// run that has ended. Each run ends, no host is asked for anything, and each disk is written once, and once more for each retry.
+// Every button of Temporal is pressed at every run while hosts are installed, two at once and with a kill of the service, and then at
+// every run that has ended. Each run ends, no host is asked for anything, and each disk is written once, and once more for each retry.
 func TestEverythingIsPressedEverywhere(t *testing.T) {
 	t.Parallel()
-	if *everyTask == 0 {
-		t.Skip("SKIP: every button of Temporal is pressed by make press-everything")
-	}
 	f := newFleet(t)
-	f.beginAt(t, 60) // slow enough for the test to see its moments
-	f.await(t, "worker-1 to wait for the control plane", stageOf("worker-1", wire.HostStageWaitingForControlPlane))
-	cluster, worker := f.clusterWorkflow(), hostWorkflow(f.host(t, "worker-1"))
-
-	for _, id := range []string{cluster, worker} { // a copy beside the original
-		f.startCopy(t, f.newest(t, id), uuid.NewString())
-	}
-	temporal := f.temporal(t)
-	var both sync.WaitGroup // two buttons at once, and a kill
-	runs := []*commonpb.WorkflowExecution{f.newest(t, cluster), f.newest(t, worker)}
-	errs := make([]error, len(runs))
-	for i, run := range runs {
-		first := f.tasks(t, run)[0]
-		both.Go(func() { _, errs[i] = tryReset(t.Context(), temporal, run, first) })
-	}
-	both.Wait()
-	require.NoError(t, errors.Join(errs...))
-	f.service.signal(syscall.SIGKILL)
-	built.WaitReady(t, f.url)
-
-	retried := f.cancelAndResetOlderRun(t)
+	f.beginAt(t, 6) // slow enough for the test to see its moments
+	allowed := f.pressRunning(t)
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.endsButControl(t)
 	writes := f.imageWrites(t)
 	for name, n := range writes {
-		require.LessOrEqual(t, n, map[bool]int{true: 2, false: 1}[name == retried], "writes of %s", name)
+		require.LessOrEqual(t, n, allowed[name], "writes of %s", name)
 	}
 	f.pressEnded(t)
 	f.batch(t)
@@ -80,23 +56,120 @@ func TestEverythingIsPressedEverywhere(t *testing.T) {
 	f.nothingLost(t, false)
 }
 
-// cancelAndResetOlderRun ends the workflow of a host, and resets the run that was ended, when the host waits for its user: the
-// present run ends with that, and its cluster is not notified. It returns the name of the host.
-func (f *fleet) cancelAndResetOlderRun(t *testing.T) string {
-	t.Helper()
-	temporal, name := f.temporal(t), "worker-0"
-	id := hostWorkflow(f.host(t, name))
-	ended := f.newest(t, id)
-	if temporal.CancelWorkflow(t.Context(), id, "") != nil {
-		return "" // it is installed already
-	}
-	f.await(t, name+" to wait for a decision, or to be installed", func(*wire.Cluster) bool {
-		h := f.host(t, name)
-		return h.Status == wire.HostStatusError || h.Status == wire.HostStatusInstalled
-	})
-	f.press(t, ended, 0)
-	return name
+// button is one of those at the page of a run that is under way.
+type button struct {
+	name  string
+	press func(context.Context, client.Client, *commonpb.WorkflowExecution, []int64) error
 }
+
+func resetTo(choose func(tasks []int64) int64) func(context.Context, client.Client, *commonpb.WorkflowExecution, []int64) error {
+	return func(ctx context.Context, temporal client.Client, run *commonpb.WorkflowExecution, tasks []int64) error {
+		_, err := tryReset(ctx, temporal, run, choose(tasks))
+		return err
+	}
+}
+
+var (
+	buttonsOfRuns = []button{
+		{"Reset to the first task", resetTo(func(tasks []int64) int64 { return tasks[0] })},
+		{"Reset to a task in the middle", resetTo(func(tasks []int64) int64 { return tasks[len(tasks)/2] })},
+		{"Reset to the last task", resetTo(func(tasks []int64) int64 { return tasks[len(tasks)-1] })},
+		{"Terminate", func(ctx context.Context, temporal client.Client, run *commonpb.WorkflowExecution, _ []int64) error {
+			return temporal.TerminateWorkflow(ctx, run.GetWorkflowId(), run.GetRunId(), "a test")
+		}},
+	}
+	// cancelButton is the command cancel for a cluster.
+	cancelButton = button{"Request Cancellation", func(
+		ctx context.Context, temporal client.Client, run *commonpb.WorkflowExecution, _ []int64,
+	) error {
+		return temporal.CancelWorkflow(ctx, run.GetWorkflowId(), run.GetRunId())
+	}}
+)
+
+// pressed is a workflow whose buttons are pressed in turn.
+type pressed struct {
+	name    string // of its host; empty for the cluster
+	id      string
+	buttons []button
+	run     string // that had a button pressed, or was found since
+	next    int    // how many tasks it has when the next one is pressed
+	waited  bool   // it waited for its user when the last one was pressed
+}
+
+// pressRunning presses every button at each run that is under way, each time it has advanced by some tasks: of the cluster and of
+// a host at once, with a kill of the service after each round. Hosts that wait for their user are retried. It returns how often
+// each disk may be written.
+func (f *fleet) pressRunning(t *testing.T) (allowed map[string]int) {
+	t.Helper()
+	temporal := f.temporal(t)
+	targets := []*pressed{{id: f.clusterWorkflow(), buttons: buttonsOfRuns}}
+	allowed = map[string]int{}
+	for name := range f.machines {
+		allowed[name] = 1
+		targets = append(targets, &pressed{
+			name: name, id: hostWorkflow(f.host(t, name)), buttons: append(slices.Clone(buttonsOfRuns), cancelButton),
+		})
+	}
+	presses := 0
+	f.await(t, "the end of an installation whose buttons are pressed", func(c *wire.Cluster) bool {
+		kill := false
+		for _, p := range targets {
+			if f.pressNext(t, temporal, p) {
+				presses++
+				kill = kill || len(p.buttons) == 0
+				if p.waited { // a Reset of a host that has failed is its retry
+					allowed[p.name]++
+				}
+			}
+		}
+		if kill {
+			f.service.signal(syscall.SIGKILL)
+			built.WaitReady(t, f.url)
+		}
+		for i := range c.Hosts {
+			name := c.Hosts[i].RequestedHostname
+			if c.Hosts[i].Status == wire.HostStatusError && f.try(t, "host", "retry-step", name, "--url", f.url) {
+				allowed[name]++
+			}
+		}
+		return c.Status == wire.ClusterStatusInstalled
+	})
+	t.Logf("%d buttons pressed while hosts were installed", presses)
+	require.Greater(t, presses, len(targets), "each run, and some more than once")
+	return allowed
+}
+
+// pressNext presses the next button of a workflow when its run has advanced since the one before, and starts a copy with the first of
+// a cluster. It reports whether it pressed one.
+func (f *fleet) pressNext(t *testing.T, temporal client.Client, p *pressed) bool {
+	t.Helper()
+	d, err := temporal.DescribeWorkflowExecution(t.Context(), p.id, "")
+	info := d.GetWorkflowExecutionInfo()
+	if err != nil || info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || len(p.buttons) == 0 {
+		return false
+	}
+	run := info.GetExecution()
+	tasks := f.tasks(t, run)
+	if run.GetRunId() != p.run { // another one has begun, or was found
+		p.run, p.next = run.GetRunId(), len(tasks)+min(*everyTask, tasksOfShortRuns)
+		if p.name == "" && len(p.buttons) == len(buttonsOfRuns) {
+			f.startCopy(t, run, uuid.NewString())
+		}
+	}
+	if len(tasks) < max(p.next, 1) {
+		return false
+	}
+	b := p.buttons[0]
+	if b.press(t.Context(), temporal, run, tasks) != nil {
+		return false // it has just ended
+	}
+	p.buttons, p.waited = p.buttons[1:], info.GetSearchAttributes().GetIndexedFields()["WaitingFor"] != nil
+	t.Logf("%s at %s, task %d", b.name, p.id, len(tasks))
+	return true
+}
+
+// tasksOfShortRuns are a few tasks of runs that have some thirty.
+const tasksOfShortRuns = 5
 
 // pressEnded resets each run that has ended, starts copies of it, and sends it every signal.
 func (f *fleet) pressEnded(t *testing.T) {
@@ -128,8 +201,11 @@ func (f *fleet) pressEnded(t *testing.T) {
 // points are the workflow tasks that a Reset is tried at.
 func points(tasks int) []int {
 	var all []int
-	for i := 0; i < tasks; i += *everyTask {
+	for i := 0; i < tasks-1; i += *everyTask {
 		all = append(all, i)
+	}
+	if tasks > 0 {
+		all = append(all, tasks-1)
 	}
 	return all
 }
@@ -184,7 +260,6 @@ func (f *fleet) tasks(t *testing.T, run *commonpb.WorkflowExecution) (tasks []in
 			tasks = append(tasks, event.GetEventId())
 		}
 	}
-	require.NotEmpty(t, tasks, run)
 	return tasks
 }
 

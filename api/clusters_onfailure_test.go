@@ -1,0 +1,33 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/internal/model"
+)
+
+func TestFailurePolicyIsKeptWithItsCluster(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(nil)
+	path := ownClusterPath(c.ID) + "/on-failure"
+	require.JSONEq(t, `{"on_failure":"default"}`, string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+	for shown, policy := range map[string]model.FailurePolicy{"fail": "fail", "wait": "wait", "default": ""} {
+		sent := `{"on_failure":"` + shown + `"}`
+		require.JSONEq(t, sent, string(s.want(http.StatusOK, http.MethodPut, path, sent).body))
+		require.JSONEq(t, sent, string(s.want(http.StatusOK, http.MethodGet, path, nil).body))
+		kept, err := s.store.Cluster(t.Context(), c.ID)
+		require.NoError(t, err)
+		require.Equal(t, policy, kept.OnFailure)
+	}
+	for sent, want := range map[string]string{
+		`{"on_failure":"stop"}`: `on_failure: require one of default, wait, fail, found "stop"`,
+		``:                      "require a JSON body, found none",
+		`{"on_failure":1}`:      "on_failure",
+	} {
+		require.Contains(t, s.send(http.MethodPut, path, sent).reason(http.StatusBadRequest), want)
+	}
+}
