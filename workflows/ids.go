@@ -26,3 +26,9 @@ func ReclaimWorkflowID(infraEnv, host uuid.UUID) string {
 func HostWorkflowID(infraEnv, host uuid.UUID) string {
 	return "host:" + infraEnv.String() + ":" + host.String()
 }
+
+// Types of workflows in Temporal: the names of their functions.
+const (
+	TypeClusterInstall = "ClusterInstall"
+	TypeHostInstall    = "HostInstall"
+)

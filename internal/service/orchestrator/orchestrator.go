@@ -44,9 +44,10 @@ type Options struct {
 // Orchestrator is safe for concurrent use; any number may run on one database.
 type Orchestrator struct {
 	Options
-	done  map[string]int      // installed hosts whose workflows completed, by workflow id: the attempt of their cluster; of one goroutine
-	tries map[string]*tries   // what was started again, by workflow id; of one goroutine
-	over  map[uuid.UUID]*over // installations that are over, by cluster; of one goroutine
+	done  map[string]int     // installed hosts whose workflows completed, by workflow id: the attempt of their cluster; of one goroutine
+	tries map[string]*tries  // what was started again, by workflow id; of one goroutine
+	stray map[string]*stray  // workflows of installations that are over, by id; of one goroutine
+	over  map[uuid.UUID]bool // clusters whose installation is over, and has no workflow; of one goroutine
 }
 
 // New makes an Orchestrator; Run does its background work.
@@ -54,7 +55,7 @@ func New(o Options) *Orchestrator {
 	if o.Alive == 0 {
 		o.Alive = time.Minute
 	}
-	return &Orchestrator{Options: o, done: map[string]int{}, tries: map[string]*tries{}, over: map[uuid.UUID]*over{}}
+	return &Orchestrator{Options: o, done: map[string]int{}, tries: map[string]*tries{}, over: map[uuid.UUID]bool{}}
 }
 
 // sweepEvery is how often work is looked for that no signal announced; rows and Temporal's executions are compared less often.

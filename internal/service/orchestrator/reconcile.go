@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"slipway/activities"
 	"slipway/internal/model"
@@ -36,10 +37,10 @@ const (
 	strayAgainFor = 20 * time.Second
 )
 
-// over is an installation that has ended.
-type over struct {
-	idle  bool      // its workflow was found to have ended
-	since time.Time // its workflow runs, or runs again; zero while it does not
+// stray is a workflow of an installation that has ended.
+type stray struct {
+	since time.Time // it was first found to run
+	again bool      // the installation had no workflow before
 }
 
 // reconcile compares rows with Temporal's executions: what a workflow has to be working on, by its row, and none does, was
@@ -56,8 +57,8 @@ func (o *Orchestrator) reconcile(ctx context.Context) error {
 	var failures []error
 	for _, u := range rows {
 		id := o.workflowOf(u)
-		if open[id] || u.Task == store.TaskReset && open[workflows.ClusterWorkflowID(u.ClusterID)] ||
-			u.Task == store.TaskResetHost && open[workflows.HostWorkflowID(u.Host.InfraEnvID, u.Host.HostID)] {
+		if open.ids[id] || u.Task == store.TaskReset && open.ids[workflows.ClusterWorkflowID(u.ClusterID)] ||
+			u.Task == store.TaskResetHost && open.ids[workflows.HostWorkflowID(u.Host.InfraEnvID, u.Host.HostID)] {
 			delete(o.tries, id)
 			continue
 		}
@@ -69,10 +70,9 @@ func (o *Orchestrator) reconcile(ctx context.Context) error {
 	return errors.Join(append(failures, o.endStray(ctx, rows, open))...)
 }
 
-// endStray cancels workflows of clusters that run although their installation is over. A Reset in Temporal's UI of a run that has
-// ended, to a task after its children began, waits for hosts that say nothing any more. Clusters without rows are left alone: their
-// tables may be lost.
-func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open map[string]bool) error {
+// endStray cancels workflows of clusters, and of their hosts, that run although their installation is over. A Reset in Temporal's UI of
+// a run that has ended waits for signals that nobody sends any more. Clusters without rows are left alone: their tables may be lost.
+func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open running) error {
 	clusters := map[uuid.UUID]bool{} // whose installation is over
 	for _, u := range rows {
 		switch u.Task {
@@ -85,40 +85,32 @@ func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open
 		case store.TaskDone, store.TaskAdd, store.TaskReclaim, store.TaskResetHost:
 		}
 	}
-	maps.DeleteFunc(o.over, func(id uuid.UUID, _ *over) bool { return !clusters[id] })
 	var failures []error
-	for cluster, ended := range clusters {
-		if !ended {
+	found := map[string]*stray{}
+	for id, cluster := range open.installing {
+		if !clusters[cluster] {
 			continue
 		}
-		id := workflows.ClusterWorkflowID(cluster)
-		if o.strays(cluster, open[id]) {
+		s := o.stray[id]
+		if s == nil {
+			s = &stray{since: o.Store.Now(), again: o.over[cluster]}
+		}
+		found[id] = s
+		limit := strayFor
+		if s.again {
+			limit = strayAgainFor
+		}
+		if o.Store.Now().Sub(s.since) >= limit {
+			*s = stray{since: o.Store.Now()} // it is given the longer time to end
 			failures = append(failures, o.cancelStray(ctx, cluster, id))
 		}
 	}
+	o.stray = found
+	clear(o.over)
+	for cluster, ended := range clusters {
+		o.over[cluster] = ended && !open.has(cluster)
+	}
 	return errors.Join(failures...)
-}
-
-// strays notes whether the workflow of an installation that is over runs, and reports whether it has for too long.
-func (o *Orchestrator) strays(cluster uuid.UUID, runs bool) bool {
-	e := o.over[cluster]
-	if e == nil {
-		e = &over{}
-		o.over[cluster] = e
-	}
-	switch {
-	case !runs:
-		*e = over{idle: true}
-	case e.since.IsZero():
-		e.since = o.Store.Now()
-	default:
-		limit := strayFor
-		if e.idle {
-			limit = strayAgainFor
-		}
-		return o.Store.Now().Sub(e.since) >= limit
-	}
-	return false
 }
 
 // cancelStray cancels a workflow, unless another installation was accepted meanwhile.
@@ -127,12 +119,8 @@ func (o *Orchestrator) cancelStray(ctx context.Context, cluster uuid.UUID, id st
 	if errors.Is(err, model.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
+	if err != nil || !c.WorkflowStarted {
 		return err
-	}
-	delete(o.over, cluster) // it is given the longer time to end
-	if !c.WorkflowStarted {
-		return nil
 	}
 	o.Log.Warn("a workflow runs although its installation is over; it is cancelled", "workflow", id)
 	return o.CancelWorkflow(ctx, id)
@@ -156,24 +144,61 @@ func (o *Orchestrator) workflowOf(u store.UnderWay) string {
 	return workflows.HostWorkflowID(u.Host.InfraEnvID, u.Host.HostID)
 }
 
-// openWorkflows lists the ids of all workflows that run.
-func (o *Orchestrator) openWorkflows(ctx context.Context) (map[string]bool, error) {
-	open := map[string]bool{}
+// running are the workflows that run.
+type running struct {
+	ids map[string]bool
+	// installing are those of an installation, of the cluster and its hosts, with the id of the cluster.
+	installing map[string]uuid.UUID
+}
+
+// has reports whether the installation of a cluster has a workflow that runs.
+func (r running) has(cluster uuid.UUID) bool {
+	for _, of := range r.installing {
+		if of == cluster {
+			return true
+		}
+	}
+	return false
+}
+
+// openWorkflows lists all workflows that run.
+func (o *Orchestrator) openWorkflows(ctx context.Context) (running, error) {
+	open := running{ids: map[string]bool{}, installing: map[string]uuid.UUID{}}
 	var page []byte
 	for {
 		list, err := o.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 			Query: "ExecutionStatus = 'Running'", PageSize: 1000, NextPageToken: page,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("list running workflows: %w", err)
+			return running{}, fmt.Errorf("list running workflows: %w", err)
 		}
 		for _, e := range list.GetExecutions() {
-			open[e.GetExecution().GetWorkflowId()] = true
+			id := e.GetExecution().GetWorkflowId()
+			open.ids[id] = true
+			if cluster, ok := installs(e); ok {
+				open.installing[id] = cluster
+			}
 		}
 		if page = list.GetNextPageToken(); len(page) == 0 {
 			return open, nil
 		}
 	}
+}
+
+// installs returns the cluster whose installation a workflow is part of.
+func installs(e *workflowpb.WorkflowExecutionInfo) (cluster uuid.UUID, ok bool) {
+	switch e.GetType().GetName() {
+	case workflows.TypeClusterInstall, workflows.TypeHostInstall:
+	default:
+		return uuid.Nil, false
+	}
+	attribute := e.GetSearchAttributes().GetIndexedFields()[workflows.AttributeClusterID.GetName()]
+	var id string
+	if attribute == nil || converter.GetDefaultDataConverter().FromPayload(attribute, &id) != nil {
+		return uuid.Nil, false
+	}
+	cluster, err := uuid.Parse(id)
+	return cluster, err == nil
 }
 
 // replace starts another workflow in the place of one that is lost. The list of workflows lags behind: whether it is lost is

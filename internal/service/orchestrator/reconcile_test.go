@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 // executions is what Temporal knows of workflows: the list lags behind what is asked of one.
 type executions struct {
 	client.Client
+	cluster string // the search attribute of all
 	listed  []string
 	always  []string
 	status  map[string]enumspb.WorkflowExecutionStatus
@@ -49,8 +51,17 @@ func (e *executions) ListWorkflow(
 	context.Context, *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	list := &workflowservice.ListWorkflowExecutionsResponse{}
+	attribute, err := converter.GetDefaultDataConverter().ToPayload(e.cluster)
+	if err != nil {
+		return nil, err
+	}
+	types := map[string]string{"cluster": "ClusterInstall", "control": "ClusterControl", "host": "HostInstall"}
 	for _, id := range append(slices.Clone(e.listed), e.always...) {
-		list.Executions = append(list.Executions, &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}})
+		kind, _, _ := strings.Cut(id, ":")
+		list.Executions = append(list.Executions, &workflowpb.WorkflowExecutionInfo{
+			Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Type: &commonpb.WorkflowType{Name: types[kind]},
+			SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{"ClusterID": attribute}},
+		})
 	}
 	return list, nil
 }
@@ -107,6 +118,7 @@ func newReconciling(t *testing.T) *reconciling {
 	})
 	require.NoError(t, err)
 	t.Cleanup(b.store.Close)
+	b.temporal.cluster = b.cluster.String()
 	b.temporal.always = []string{"control:" + b.cluster.String()}
 	b.Orchestrator = orchestrator.New(orchestrator.Options{
 		Temporal: b.temporal, Store: b.store, Installation: installation.New(installation.Options{Store: b.store}),
@@ -279,6 +291,19 @@ func TestWorkflowOfAnInstallationThatIsOverIsCancelled(t *testing.T) {
 	b.look(t, 0)
 	b.look(t, time.Hour)
 	require.Len(t, b.temporal.cancelled, 2, "another installation was accepted, and its row does not say yet that it began")
+
+	b.setCluster(t, func(c *model.Cluster) { c.Status, c.WorkflowStarted = model.ClusterInstalled, true })
+	host := "host:" + b.env.String() + ":" + b.host.String()
+	b.temporal.listed = nil
+	b.look(t, 0)
+	b.temporal.listed = []string{host}
+	b.look(t, 10*time.Second)
+	b.look(t, 30*time.Second)
+	require.Equal(t, []string{id, id, host}, b.temporal.cancelled, "a host waits for the command to install")
+	b.setHost(t, func(h *model.Host) { h.Status = model.HostInstallingInProgress })
+	b.setCluster(t, func(c *model.Cluster) { c.Status = model.ClusterInstalling })
+	b.look(t, time.Hour)
+	require.Len(t, b.temporal.cancelled, 3)
 }
 
 func TestLostWorkflowOfAHostAloneIsStartedAgain(t *testing.T) {
