@@ -8,10 +8,13 @@ import (
 )
 
 // Constants of installations without an installer (DUMMY_IGNITION): valid Ignition, so
-// that simulated machines apply and boot it, and credentials that open nothing.
+// that simulated machines apply and boot it, with the units that the installer starts, and credentials that open nothing.
 const (
 	dummyBootstrap = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/opt/openshift/dummy","mode":420,` +
-		`"contents":{"source":"data:,dummy"}}]}}`
+		`"contents":{"source":"data:,dummy"}}]},"systemd":{"units":[` +
+		`{"name":"bootkube.service","contents":"[Service]\nType=oneshot\nExecStart=/bin/true\n"},` +
+		`{"name":"approve-csr.service","contents":"[Service]\nType=oneshot\nExecStart=/bin/true\n"},` +
+		`{"name":"progress.service","contents":"[Service]\nType=oneshot\nExecStart=/bin/true\n"}]}}`
 	dummyRole       = `{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://api-int.%s.%s:22623/config/%s"}]}}}`
 	dummyKubeconfig = `apiVersion: v1
 kind: Config

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"encoding/pem"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"golang.org/x/crypto/ssh"
 
 	"slipway/internal/model"
 )
@@ -62,8 +63,7 @@ func checkSSHKeys(field, text string) error {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		parts := strings.Fields(line)
-		if len(parts) < 2 || !isPublicKey(parts[0], parts[1]) {
+		if !isPublicKey(line) {
 			return model.Invalidf(
 				"%s: require public keys such as \"ssh-ed25519 AAAA... name\", one a line, found %q",
 				field,
@@ -74,15 +74,10 @@ func checkSSHKeys(field, text string) error {
 	return nil
 }
 
-// isPublicKey reports whether the base64 text is a key that begins with its type
-// (RFC 4253, section 6.6).
-func isPublicKey(kind, text string) bool {
-	blob, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(blob) < 4 {
-		return false
-	}
-	n := binary.BigEndian.Uint32(blob)
-	return uint64(len(blob)) > 4+uint64(n) && string(blob[4:4+n]) == kind
+// isPublicKey reports whether a line holds a key without options that openshift-install and sshd can parse.
+func isPublicKey(line string) bool {
+	key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(line))
+	return err == nil && len(options) == 0 && strings.Fields(line)[0] == key.Type()
 }
 
 // Abridged shortens text for an error.

@@ -69,7 +69,14 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		"a domain that is invalid":        {`{"base_dns_domain":"exa mple.com"}`, "base_dns_domain"},
 		"a domain of one letter":          {`{"base_dns_domain":"example.c"}`, "ends in a label of at least 2 letters"},
 		"a domain in capitals":            {`{"base_dns_domain":"Example.com"}`, "base_dns_domain"},
-		"a key that is invalid":           {`{"ssh_public_key":"ssh-rsa AAAA"}`, "ssh_public_key"},
+		"a key that ends early": {
+			`{"ssh_public_key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHVzZXIgb25seSBmb3IgdGVzdHMgb2YgYWljbGkh user@test"}`, "ssh_public_key: require public keys",
+		},
+		"a key with options": {
+			`{"ssh_public_key":"no-pty ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUBFNCkJIFJy2xcBfjnFyxd0BMqmKSbt3BEW1eZYMBX"}`,
+			"ssh_public_key: require public keys",
+		},
+		"a key that is invalid": {`{"ssh_public_key":"ssh-rsa AAAA"}`, "ssh_public_key"},
 		"a key with another type in it": {
 			`{"ssh_public_key":"ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIHUBFNCkJIFJy2xcBfjnFyxd0BMqmKSbt3BEW1eZYMBX"}`, "ssh_public_key",
 		},
