@@ -40,7 +40,7 @@ var everyCommand = []string{
 func TestEverythingIsPressedEverywhere(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
-	f.beginAt(t, 6) // slow enough for the test to see its moments
+	f.beginAt(t, 20) // slow enough for the test to see its moments
 	allowed := f.pressRunning(t)
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.endsButControl(t)

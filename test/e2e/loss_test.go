@@ -23,7 +23,7 @@ import (
 )
 
 // losses is how many installations each loss happens to, at random moments.
-var losses = flag.Int("losses", 1, "installations of TestOneSchemaIsLostOrRestored for each loss")
+var lossesOfEach = flag.Int("losses", 1, "installations of TestOneSchemaIsLostOrRestored for each loss")
 
 // The schemas of one database (docs/engine.md).
 var (
@@ -31,44 +31,58 @@ var (
 	ofOurs     = []string{"slipway"}
 )
 
+// loss is what happens to the tables in a phase.
+type loss struct {
+	phase    string
+	schemas  []string
+	restored bool // from a dump of the phase "writing"; else they are lost
+}
+
 // TestOneSchemaIsLostOrRestored takes away one half of what an installation is made of, in the middle of it, or puts an older
 // one in its place, and starts the service again.
 func TestOneSchemaIsLostOrRestored(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name     string
-		schemas  []string
-		restored bool // from a dump of an earlier phase
-		end      func(*testing.T, *fleet) string
+		name   string
+		losses []loss
+		end    func(*testing.T, *fleet) string
 	}{
-		{"Temporal's tables are lost", ofTemporal, false, isInstalled},
-		{"Temporal's tables are restored", ofTemporal, true, isInstalled},
-		{"our tables are restored", ofOurs, true, isInstalledOrAsks},
-		{"our tables are lost", ofOurs, false, isNamed},
+		{"Temporal's tables", []loss{{"gate", ofTemporal, true}, {"finalizing", ofTemporal, false}}, isInstalled},
+		{"our tables are restored", []loss{{"gate", ofOurs, true}}, isInstalledOrAsks},
+		{"our tables are lost", []loss{{"gate", ofOurs, false}}, isNamed},
 	} {
-		for n := range *losses {
+		for n := range *lossesOfEach {
 			t.Run(fmt.Sprint(tt.name, " ", n+1), func(t *testing.T) {
 				t.Parallel()
 				f := newFleet(t)
 				f.beginAt(t, 80)
-				f.await(t, "writing", phases[1].at)
+				f.await(t, "writing", phaseNamed(t, "writing"))
 				f.cluster.signal(syscall.SIGSTOP) // no phase passes while a busy machine dumps the tables
 				goOn := sync.OnceFunc(func() { f.cluster.signal(syscall.SIGCONT) })
 				t.Cleanup(goOn)
-				dump := f.dump(t, tt.schemas)
-				later := phases[2+n%2]
-				if later.name != "gate" {
+				dump := f.dump(t, tt.losses[0].schemas)
+				for _, l := range tt.losses {
+					f.await(t, l.phase, phaseNamed(t, l.phase))
+					f.lose(t, l.schemas, dump, l.restored)
+					f.service.signal(syscall.SIGKILL)
+					built.WaitReady(t, f.url)
 					goOn()
 				}
-				f.await(t, later.name, later.at)
-				f.lose(t, tt.schemas, dump, tt.restored)
-				goOn()
-				f.service.signal(syscall.SIGKILL)
-				built.WaitReady(t, f.url)
-				t.Logf("%s at %s: %s", tt.name, later.name, tt.end(t, f))
+				t.Log(tt.end(t, f))
 			})
 		}
 	}
+}
+
+func phaseNamed(t *testing.T, name string) func(*wire.Cluster) bool {
+	t.Helper()
+	for _, p := range phases {
+		if p.name == name {
+			return p.at
+		}
+	}
+	require.Fail(t, "no phase "+name)
+	return nil
 }
 
 // lose drops schemas under the running service, and puts those of a dump in their place in the same transaction: no reader sees
