@@ -69,7 +69,8 @@ func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan
 // plan freezes what the workflow of a cluster orders by.
 func (a *Clusters) plan(c *model.Cluster, hosts []*model.Host) Plan {
 	plan := Plan{
-		ClusterID: c.ID, Name: c.Name, Version: c.OpenShiftVersion, Attempt: c.InstallAttempt, SingleNode: c.SingleNode(), Timeouts: a.Timeouts.of(c),
+		ClusterID: c.ID, Name: c.Name, Version: c.OpenShiftVersion, Attempt: c.InstallAttempt, SingleNode: c.SingleNode(),
+		Timeouts: a.Timeouts.of(c),
 	}
 	for _, h := range planOrder(hosts) {
 		plan.Hosts = append(plan.Hosts, HostPlan{

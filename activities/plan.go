@@ -79,7 +79,7 @@ const decision = 24 * time.Hour
 
 // of are the time-outs of a cluster.
 func (t Timeouts) of(c *model.Cluster) Timeouts {
-	t.Timeouts = t.Timeouts.Of(c)
+	t.Timeouts = t.Of(c)
 	switch c.OnFailure {
 	case model.OnFailureFail:
 		t.Decision = 0

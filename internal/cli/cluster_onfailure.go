@@ -14,12 +14,13 @@ type clusterOnFailure struct {
 
 // Run sets or prints what the installation of a cluster does when a host fails.
 func (k *clusterOnFailure) Run(ctx context.Context, at *ClusterCommands, t *Terminal) error {
-	policy, err := ask(ctx, &at.Connection, k, "set what follows a failure of", func(c *client.Client, found *wire.Cluster) (wire.OnFailure, error) {
+	change := func(c *client.Client, found *wire.Cluster) (wire.OnFailure, error) {
 		if k.Policy == nil {
 			return c.OnFailure(ctx, found.ID)
 		}
 		return c.SetOnFailure(ctx, found.ID, wire.OnFailure{OnFailure: *k.Policy})
-	})
+	}
+	policy, err := ask(ctx, &at.Connection, k, "set what follows a failure of", change)
 	if err != nil {
 		return err
 	}

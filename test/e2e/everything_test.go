@@ -241,13 +241,6 @@ func (f *fleet) executions(t *testing.T) (all []*workflowpb.WorkflowExecutionInf
 	return list.GetExecutions()
 }
 
-func (f *fleet) newest(t *testing.T, id string) *commonpb.WorkflowExecution {
-	t.Helper()
-	d, err := f.temporal(t).DescribeWorkflowExecution(t.Context(), id, "")
-	require.NoError(t, err)
-	return d.GetWorkflowExecutionInfo().GetExecution()
-}
-
 // tasks are the events with which the workflow tasks of a run completed.
 func (f *fleet) tasks(t *testing.T, run *commonpb.WorkflowExecution) (tasks []int64) {
 	t.Helper()
