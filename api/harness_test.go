@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -49,6 +50,7 @@ type service struct {
 	orchestrator *recordingOrchestrator
 	discovery    *discovery.Service
 	logged       *logBuffer
+	connections  *sync.Map // states of connections that were opened to it, by their address
 }
 
 // newService starts the API; options may change what it works with.
@@ -57,7 +59,7 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	database := pgtest.Migrated(t, store.Migrate)
 	sealer, err := encryption.New(bytes.Repeat([]byte{7}, encryption.KeySize))
 	require.NoError(t, err)
-	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}, database: database}
+	s := &service{t: t, orchestrator: &recordingOrchestrator{}, logged: &logBuffer{}, database: database, connections: &sync.Map{}}
 	s.store, err = store.Open(t.Context(), store.Options{URL: database, Sealer: sealer, Now: time.Now})
 	require.NoError(t, err)
 	t.Cleanup(s.store.Close)
@@ -86,16 +88,20 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	for _, c := range change {
 		c(&options)
 	}
-	s.url = serve(t, options)
+	s.url = serve(t, options, func(conn net.Conn, state http.ConnState) { s.connections.Store(conn.RemoteAddr().String(), state) })
 	return s
 }
 
 // serve starts the API as in the service, where health and metrics stand beside it.
-func serve(t testing.TB, options api.Options) string {
+func serve(t testing.TB, options api.Options, watch ...func(net.Conn, http.ConnState)) string {
 	t.Helper()
 	router := chi.NewRouter()
 	router.Mount("/", api.NewServer(options))
-	server := httptest.NewServer(router)
+	server := httptest.NewUnstartedServer(router)
+	for _, hook := range watch {
+		server.Config.ConnState = hook
+	}
+	server.Start()
 	t.Cleanup(server.Close)
 	return server.URL
 }
