@@ -77,7 +77,9 @@ func (s *service) start(t *testing.T) {
 	t.Helper()
 	s.cmd = s.site.Start(t, filepath.Join(s.site.dir, "service.log"), s.env, absolute(t, *program),
 		"up", "--data-dir", filepath.Join(s.site.dir, "service"), "--listen", gateway+":"+servicePort, "--base-url", serviceURL,
-		"--image-service-url", serviceURL, "--temporal-port", "0", "--agent-binaries", filepath.Dir(absolute(t, *program)))
+		"--image-service-url", serviceURL, "--temporal-port", "0", "--agent-binaries", filepath.Dir(absolute(t, *program)),
+		// The stand-in of the installer reads its own files, in folders of this test.
+		"--installer-user", "0", "--installer-paths", filepath.Join(s.site.dir, "payload")+":"+filepath.Join(s.site.dir, "installer.json"))
 }
 
 func (s *service) waitReady(t *testing.T) {
