@@ -21,6 +21,12 @@ var ownExercises = map[string]exercise{
 	"showWorkflow": {ok: func(w *fixture) call {
 		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/workflow")
 	}},
+	"showOnFailure": {ok: func(w *fixture) call {
+		return get("/api/slipway/v1" + strings.TrimPrefix(clusterPath(w.defined()), "/v2") + "/on-failure")
+	}},
+	"setOnFailure": {ok: func(w *fixture) call {
+		return put("/api/slipway/v1"+strings.TrimPrefix(clusterPath(w.defined()), "/v2")+"/on-failure", map[string]any{"on_failure": "fail"})
+	}},
 	"commandHost": {ok: func(w *fixture) call {
 		return post("/api/slipway/v1"+strings.TrimPrefix(with(w.member(w.defined(), model.HostError), ""), "/v2")+"/commands/retry", nil)
 	}},
