@@ -187,12 +187,25 @@ func (w *clusterInstall) awaitStarts(ctx workflow.Context) error {
 	}
 	w.endHosts(ctx, left)
 	for _, h := range left {
-		w.startHost(ctx, w.hostRequest(h))
-		if err := w.awaitStart(ctx, h); err != nil {
+		if err := w.startAgain(ctx, h); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// startAgain starts the child of a host in the place of one that has ended. Another may run already: the run before this one, which
+// was reset in Temporal's UI to a task in between, began it.
+func (w *clusterInstall) startAgain(ctx workflow.Context, h activities.HostPlan) error {
+	for try := 1; ; try++ {
+		w.startHost(ctx, w.hostRequest(h))
+		err := w.awaitStart(ctx, h)
+		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
+		if !errors.As(err, &running) || try == replaceTries {
+			return err
+		}
+		w.endHosts(ctx, []activities.HostPlan{h})
+	}
 }
 
 func (w *clusterInstall) hostRequest(h activities.HostPlan) HostInstallRequest {

@@ -268,7 +268,7 @@ func TestUnansweredDecisionEndsTheHostAndTheCluster(t *testing.T) {
 	indexOf(t, lines, "cluster failed: too many hosts failed for the cluster to come up")
 }
 
-func TestHostsThatFailAreGivenUpAtOnceWhereNobodyDecides(t *testing.T) {
+func TestHostsThatFailAreGivenUpAtOnceWhereNoUserDecides(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)
 	w.plan.Timeouts.Decision = 0
@@ -283,7 +283,7 @@ func TestHostsThatFailAreGivenUpAtOnceWhereNobodyDecides(t *testing.T) {
 }
 
 // A cluster whose time is over does not wait for extend either.
-func TestInstallationWhoseTimeIsOverFailsAtOnceWhereNobodyDecides(t *testing.T) {
+func TestInstallationWhoseTimeIsOverFailsAtOnceWhereNoUserDecides(t *testing.T) {
 	t.Parallel()
 	w := newRecorder(3, 2)
 	w.plan.Timeouts.Decision = 0

@@ -71,7 +71,7 @@ func (o *Orchestrator) reconcile(ctx context.Context) error {
 }
 
 // endStray cancels workflows of clusters, and of their hosts, that run although their installation is over. A Reset in Temporal's UI of
-// a run that has ended waits for signals that nobody sends any more. Clusters without rows are left alone: their tables may be lost.
+// a run that has ended waits for signals that are not sent any more. Clusters without rows are left alone: their tables may be lost.
 func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open running) error {
 	clusters := map[uuid.UUID]bool{} // whose installation is over
 	for _, u := range rows {
