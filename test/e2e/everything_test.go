@@ -27,7 +27,7 @@ import (
 
 // everyTask is how many workflow tasks lie between two points that a Reset is tried at. Where buttons meet depends on the machine, and
 // the test still finds what is not handled: it is run on request.
-var everyTask = flag.Int("every-task", 0, "points of each run that buttons are pressed at: every n-th workflow task; 0: the test is skipped")
+var everyTask = flag.Int("every-task", 0, "points of each run that buttons are pressed at: every n-th workflow task; 0: none")
 
 // everyCommand are the signals that users and services send.
 var everyCommand = []string{
