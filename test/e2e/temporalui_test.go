@@ -133,7 +133,7 @@ func TestTemporalUIRetriesAFailedHost(t *testing.T) {
 	rows := b.do(t, "list", "query", `ExecutionStatus="Running" AND ClusterName="e2e"`)
 	require.Contains(t, rows, f.clusterWorkflow())
 	require.Equal(t, "Status, State, Type, ClusterName, HostName, WaitingFor, Start, End, Workflow ID", b.do(t, "columns"))
-	require.Regexp(t, `Running\s+waiting-for-decision\s+HostInstall\s+e2e\s+worker-1\s+retry, retry-step or evict\s`, rows)
+	require.Regexp(t, `(?i)running\s+waiting-for-decision\s+HostInstall\s+e2e\s+worker-1\s+retry, retry-step or evict\s`, rows)
 	b.screenshot(t, "list")
 	b.do(t, "removeColumn", "name", "End")
 	b.do(t, "list", "query", `ExecutionStatus="Running" AND ClusterName="e2e"`)
