@@ -60,7 +60,7 @@ const (
 	replaceTries = 90
 )
 
-// replaceHost starts the child of a host, once the one of another workflow has ended.
+// replaceHost starts the child of a host, once the one of another workflow, or of another run of this one, has ended.
 func (w *clusterInstall) replaceHost(ctx workflow.Context, request HostInstallRequest) error {
 	for try := 1; ; try++ {
 		w.startHost(ctx, request)
@@ -187,25 +187,11 @@ func (w *clusterInstall) awaitStarts(ctx workflow.Context) error {
 	}
 	w.endHosts(ctx, left)
 	for _, h := range left {
-		if err := w.startAgain(ctx, h); err != nil {
+		if err := w.replaceHost(ctx, w.hostRequest(h)); err != nil { // a run that was reset may have begun some
 			return err
 		}
 	}
 	return nil
-}
-
-// startAgain starts the child of a host in the place of one that has ended. Another may run already: the run before this one, which
-// was reset in Temporal's UI to a task in between, began it.
-func (w *clusterInstall) startAgain(ctx workflow.Context, h activities.HostPlan) error {
-	for try := 1; ; try++ {
-		w.startHost(ctx, w.hostRequest(h))
-		err := w.awaitStart(ctx, h)
-		var running *temporal.ChildWorkflowExecutionAlreadyStartedError
-		if !errors.As(err, &running) || try == replaceTries {
-			return err
-		}
-		w.endHosts(ctx, []activities.HostPlan{h})
-	}
 }
 
 func (w *clusterInstall) hostRequest(h activities.HostPlan) HostInstallRequest {
