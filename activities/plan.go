@@ -74,10 +74,10 @@ type Timeouts struct {
 	Heartbeat time.Duration `json:"heartbeat"`
 }
 
-// decision is how long it waits where the service does not, and a cluster asks for it.
+// decision is Decision for a cluster that waits where the service does not: the default of --decision-timeout.
 const decision = 24 * time.Hour
 
-// of are the time-outs of a cluster.
+// of returns the time-outs of an installation of a cluster, by its failure policy.
 func (t Timeouts) of(c *model.Cluster) Timeouts {
 	t.Timeouts = t.Of(c)
 	switch c.OnFailure {

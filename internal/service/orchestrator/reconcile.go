@@ -86,8 +86,9 @@ func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open
 		}
 	}
 	var failures []error
-	found := map[string]*stray{}
+	found, working := map[string]*stray{}, map[uuid.UUID]bool{}
 	for id, cluster := range open.installing {
+		working[cluster] = true
 		if !clusters[cluster] {
 			continue
 		}
@@ -108,7 +109,7 @@ func (o *Orchestrator) endStray(ctx context.Context, rows []store.UnderWay, open
 	o.stray = found
 	clear(o.over)
 	for cluster, ended := range clusters {
-		o.over[cluster] = ended && !open.has(cluster)
+		o.over[cluster] = ended && !working[cluster]
 	}
 	return errors.Join(failures...)
 }
@@ -147,18 +148,8 @@ func (o *Orchestrator) workflowOf(u store.UnderWay) string {
 // running are the workflows that run.
 type running struct {
 	ids map[string]bool
-	// installing are those of an installation, of the cluster and its hosts, with the id of the cluster.
+	// installing maps the workflows that install a cluster, its own and its hosts', to the cluster.
 	installing map[string]uuid.UUID
-}
-
-// has reports whether the installation of a cluster has a workflow that runs.
-func (r running) has(cluster uuid.UUID) bool {
-	for _, of := range r.installing {
-		if of == cluster {
-			return true
-		}
-	}
-	return false
 }
 
 // openWorkflows lists all workflows that run.
