@@ -50,12 +50,18 @@ func (f *fleet) awaitDecision(t *testing.T, name string) *wire.Host {
 	return f.host(t, name)
 }
 
-// typed is what a user sees who types a command.
-func (f *fleet) typed(t *testing.T, args ...string) string {
+// command is one of the program, by the administrator of this service.
+func (f *fleet) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), f.program, args...)
 	cmd.Env = append(cmd.Environ(), "SLIPWAY_DATA_DIR="+f.dataDir)
-	out, err := cmd.CombinedOutput()
+	return cmd
+}
+
+// typed is what a user sees who types a command.
+func (f *fleet) typed(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := f.command(t, args...).CombinedOutput()
 	require.NoError(t, err, "slipway %s\n%s", strings.Join(args, " "), out)
 	return string(out)
 }
@@ -63,17 +69,13 @@ func (f *fleet) typed(t *testing.T, args ...string) string {
 // try runs a command of the program, and reports whether it succeeded.
 func (f *fleet) try(t *testing.T, args ...string) bool {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), f.program, args...)
-	cmd.Env = append(cmd.Environ(), "SLIPWAY_DATA_DIR="+f.dataDir)
-	return cmd.Run() == nil
+	return f.command(t, args...).Run() == nil
 }
 
 // refused runs a command of the program that fails, and returns what it printed.
 func (f *fleet) refused(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), f.program, args...)
-	cmd.Env = append(cmd.Environ(), "SLIPWAY_DATA_DIR="+f.dataDir)
-	out, err := cmd.CombinedOutput()
+	out, err := f.command(t, args...).CombinedOutput()
 	require.Error(t, err, "slipway %s\n%s", strings.Join(args, " "), out)
 	return string(out)
 }

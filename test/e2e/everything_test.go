@@ -143,8 +143,8 @@ func (f *fleet) pressRunning(t *testing.T) (allowed map[string]int) {
 	return allowed
 }
 
-// pressNext presses the next button of a workflow when its run has advanced since the one before, and starts a copy with the first of
-// a cluster. It reports whether it pressed one.
+// pressNext presses the next button of a workflow when its run has advanced since the one before, and starts a copy of its
+// first run. It reports whether it pressed one.
 func (f *fleet) pressNext(t *testing.T, temporal client.Client, p *pressed) bool {
 	t.Helper()
 	d, err := temporal.DescribeWorkflowExecution(t.Context(), p.id, "")
@@ -155,10 +155,10 @@ func (f *fleet) pressNext(t *testing.T, temporal client.Client, p *pressed) bool
 	run := info.GetExecution()
 	tasks := f.tasks(t, run)
 	if run.GetRunId() != p.run { // another one has begun, or was found
-		p.run, p.next = run.GetRunId(), len(tasks)+min(*everyTask, tasksOfShortRuns)
-		if p.name == "" && len(p.buttons) == len(buttonsOfRuns) {
+		if p.run == "" {
 			f.startCopy(t, run, uuid.NewString())
 		}
+		p.run, p.next = run.GetRunId(), len(tasks)+min(*everyTask, tasksOfShortRuns)
 	}
 	if len(tasks) < max(p.next, 1) {
 		return false

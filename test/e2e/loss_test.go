@@ -22,7 +22,7 @@ import (
 	"slipway/test/built"
 )
 
-// losses is how many installations each loss happens to, at random moments.
+// lossesOfEach is how many installations each row of TestOneSchemaIsLostOrRestored happens to.
 var lossesOfEach = flag.Int("losses", 1, "installations of TestOneSchemaIsLostOrRestored for each loss")
 
 // The schemas of one database (docs/engine.md).
