@@ -17,6 +17,7 @@ require (
 	github.com/erofs/go-erofs v0.3.1
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/go-chi/chi/v5 v5.5.0
+	github.com/gofrs/flock v0.12.1
 	github.com/google/go-containerregistry v0.22.1
 	github.com/google/licenseclassifier/v2 v2.0.0
 	github.com/google/renameio/v2 v2.0.2

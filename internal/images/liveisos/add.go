@@ -166,9 +166,11 @@ func (s *Store) bring(ctx context.Context, f *os.File, a Addition, r *record) (p
 		}
 	}()
 	// Locked while it is written: an unlocked file is a leftover of a killed process.
-	if _, err := flock(to); err != nil {
-		return "", err
+	writing := lockOf(to.Name(), 0)
+	if _, err := writing.TryLock(); err != nil {
+		return "", fmt.Errorf("lock %s: %w", to.Name(), err)
 	}
+	defer func() { _ = writing.Unlock() }()
 	// Where the file system shares blocks between files, a copy costs nothing.
 	from, cloned := io.Reader(f), unix.IoctlFileClone(int(to.Fd()), int(f.Fd())) == nil
 	if !cloned {

@@ -18,6 +18,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/liveisos"
 	"slipway/internal/model"
+	"slipway/internal/testing/forkedchild"
 )
 
 func TestAListedImageIsDownloadedAndUsedAgain(t *testing.T) {
@@ -295,8 +296,29 @@ func TestAnImageOfAnotherProcessIsLeftToIt(t *testing.T) {
 	require.EqualValues(t, 1234, s.Done)
 	require.NoError(t, s.Err)
 	require.Empty(t, m.asked(""))
+	// Closing is not enough: see package forkedchild.
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_UN))
 	require.NoError(t, lock.Close())
 	b.clock.advance(t, 10*time.Second)
+	b.log.await(ready)
+	b.requireContent("4.22", content)
+}
+
+func TestAForkedChildDoesNotHoldAnImage(t *testing.T) {
+	t.Parallel()
+	content := iso(t, "1")
+	m := newMirror(t, content, `"1"`)
+	m.cut, m.hold = 500_000, make(chan struct{})
+	b := newBench(t, openshift.OSImages{listed("4.22", m.URL+"/live.iso")}, nil)
+	b.run()
+	<-m.hold
+	path := b.status("4.22").File
+	forkedchild.Holds(t, filepath.Join(b.o.Folder, "."+filepath.Base(path)+".lock"))
+	m.set(func(m *mirror) { m.cut = 0 })
+	m.CloseClientConnections()
+	b.log.await(notYet)
+	b.clock.advance(t, 10*time.Second)
+	b.log.await(again)
 	b.log.await(ready)
 	b.requireContent("4.22", content)
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
 	"slipway/internal/cluster/openshift"
@@ -135,43 +136,38 @@ func remove(paths ...string) error {
 	return errors.Join(errs...)
 }
 
-// lock is held by the process that writes a file; the kernel releases it when the process dies.
-type lock struct{ file *os.File }
+// lockOf is the lock at path. For writing, because locks over NFS require that.
+func lockOf(path string, flags int) *flock.Flock {
+	return flock.New(path, flock.SetFlag(os.O_RDWR|flags), flock.SetPermissions(0o600))
+}
 
-func (l *lock) release() { _ = l.file.Close() }
+// lock is held by the process that writes a file; the kernel releases it when the process dies.
+type lock struct{ file *flock.Flock }
+
+// release unlocks before it closes: a child that was forked and has not yet executed its program holds a copy of the
+// descriptor, and with it the lock.
+func (l *lock) release() { _ = l.file.Unlock() }
 
 // tryLock takes the lock of an image; nil when another process has it.
 func tryLock(path string) (*lock, error) {
-	// For writing, because locks over NFS require that.
-	f, err := os.OpenFile(lockPath(path), os.O_CREATE|os.O_RDWR, 0o600)
+	file := lockOf(lockPath(path), os.O_CREATE)
+	taken, err := file.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("open lock: %w", err)
+		return nil, fmt.Errorf("lock %s: %w", file.Path(), err)
 	}
-	if taken, err := flock(f); taken || err != nil {
-		_ = f.Close()
-		return nil, err
+	if !taken {
+		return nil, nil //nolint:nilnil // as documented
 	}
-	return &lock{f}, nil
-}
-
-func flock(f *os.File) (taken bool, err error) {
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	return false, nil
+	return &lock{file}, nil
 }
 
 // lockedElsewhere checks without leaving a lock file behind.
 func lockedElsewhere(path string) bool {
-	f, err := os.OpenFile(lockPath(path), os.O_RDWR, 0)
+	file := lockOf(path, 0)
+	taken, err := file.TryLock()
 	if err != nil {
 		return false
 	}
-	defer f.Close()
-	taken, err := flock(f)
-	return err == nil && taken
+	_ = file.Unlock()
+	return !taken
 }

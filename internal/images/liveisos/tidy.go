@@ -97,14 +97,12 @@ func (s *Store) leftOver(path string, needed map[string]bool) error {
 }
 
 func (s *Store) abandoned(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
+	file := lockOf(path, 0)
+	taken, err := file.TryLock()
+	if err != nil || !taken {
 		return err
 	}
-	defer f.Close()
-	if taken, err := flock(f); taken || err != nil {
-		return err
-	}
+	defer func() { _ = file.Unlock() }()
 	return remove(path)
 }
 

@@ -22,6 +22,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/forkedchild"
 )
 
 // hang is an installer that writes the ids of itself and a child to a file, and never ends.
@@ -282,6 +283,7 @@ func TestOpenRemovesWhatAKilledRunLeft(t *testing.T) {
 	hanging(t, file)
 	openAt(t, p, dir, nil)
 	require.FileExists(t, secret, "another process is running")
+	forkedchild.Holds(t, filepath.Join(dir, "work.lock"))
 	cancel()
 	require.Error(t, <-ended)
 	openAt(t, p, dir, nil)

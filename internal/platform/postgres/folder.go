@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/gofrs/flock"
 )
 
 // maxSocketPath is what fits in sun_path of a unix socket address, see unix(7).
@@ -27,7 +28,7 @@ type folder struct {
 	root   string
 	socket string // folder of the unix socket
 	data   string // the cluster, PGDATA
-	lock   *os.File
+	lock   *flock.Flock
 }
 
 // openFolder creates the data folder if it is missing and locks it until close is called or the process ends,
@@ -62,26 +63,20 @@ func openFolder(root string, owner account) (*folder, error) {
 // for the message only.
 func (f *folder) acquire() error {
 	path := filepath.Join(f.root, "slipway.lock")
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
+	taken, err := lock.TryLock()
 	if err != nil {
-		return fmt.Errorf("open lock file: %w", err)
+		return fmt.Errorf("lock %s: %w", path, err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		defer file.Close()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return fmt.Errorf("lock %s: %w", path, err)
-		}
+	if !taken {
 		text, _ := os.ReadFile(path)
 		return fmt.Errorf("%w: %s, pid %s", ErrFolderHeld, f.root, strings.TrimSpace(string(text)))
 	}
-	if err = file.Truncate(0); err == nil {
-		_, err = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	}
-	if err != nil {
-		file.Close()
+	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil { //nolint:gosec // read by users
+		_ = lock.Unlock()
 		return fmt.Errorf("write lock file: %w", err)
 	}
-	f.lock = file
+	f.lock = lock
 	return nil
 }
 
@@ -119,4 +114,6 @@ func (f *folder) major() (int, error) {
 	return major, nil
 }
 
-func (f *folder) close() error { return f.lock.Close() }
+// close unlocks before it closes: a child that was forked and has not yet executed its program holds a copy of the
+// descriptor, and with it the lock.
+func (f *folder) close() error { return f.lock.Unlock() }

@@ -16,6 +16,7 @@ import (
 
 	"slipway/internal/platform/postgres"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/forkedchild"
 )
 
 func TestPostgresKeepsItsDataAcrossStarts(t *testing.T) {
@@ -49,6 +50,15 @@ func TestPostgresDoesNotGetTheTerminalsSignals(t *testing.T) {
 	group, err := syscall.Getpgid(database.PID())
 	require.NoError(t, err)
 	require.NotEqual(t, syscall.Getpgrp(), group)
+}
+
+func TestPostgresStartsAgainBesideAForkedChildOfItsParent(t *testing.T) {
+	t.Parallel()
+	dir := dataFolder(t)
+	first := startPostgres(t, dir)
+	forkedchild.Holds(t, filepath.Join(dir, "slipway.lock"))
+	stopPostgres(t, first)
+	startPostgres(t, dir)
 }
 
 func TestPostgresRefusesAFolderHeldByAnother(t *testing.T) {
