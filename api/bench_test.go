@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/wire"
 )
 
@@ -50,7 +51,7 @@ func BenchmarkListHosts(b *testing.B) {
 // drain reads an answer without keeping it and returns its size.
 func (s *service) drain(path string) int64 {
 	s.t.Helper()
-	response, err := http.Get(s.url + base + path)
+	response, err := httpclient.New(s.t).Get(s.url + base + path)
 	require.NoError(s.t, err)
 	defer response.Body.Close()
 	size, err := io.Copy(io.Discard, response.Body)

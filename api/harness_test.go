@@ -31,6 +31,7 @@ import (
 	"slipway/internal/service/installation"
 	"slipway/internal/service/progress"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
@@ -187,7 +188,8 @@ func (s *service) send(method, path string, body any, headers ...string) reply {
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := httpclient.New(s.t)
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	require.NoError(s.t, err)
 	return readReply(s.t, response)

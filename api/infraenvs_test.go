@@ -15,6 +15,7 @@ import (
 	"slipway/api"
 	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/model"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/wire"
 )
 
@@ -189,7 +190,7 @@ func TestControllerProgramsAreServedByArchitectureWithTheirHashes(t *testing.T) 
 	}
 	s := newService(t, func(o *api.Options) { o.AgentBinaries = fs.FS(folder) })
 	get := func(file string) reply {
-		response, err := http.Get(s.url + "/controller/" + file)
+		response, err := httpclient.New(t).Get(s.url + "/controller/" + file)
 		require.NoError(t, err)
 		return readReply(t, response)
 	}
@@ -211,7 +212,7 @@ func TestControllerProgramsAreServedByArchitectureWithTheirHashes(t *testing.T) 
 // agentFile downloads a program of the agent, which is not below the base path.
 func (s *service) agentFile(name string) reply {
 	s.t.Helper()
-	response, err := http.Get(s.url + "/agent/" + name)
+	response, err := httpclient.New(s.t).Get(s.url + "/agent/" + name)
 	require.NoError(s.t, err)
 	return readReply(s.t, response)
 }

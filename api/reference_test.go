@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/httpclient"
 )
 
 func TestReferencePageIsWholeWithoutAnotherNetwork(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	fetch := func(path string) reply {
-		response, err := http.Get(s.url + path)
+		response, err := httpclient.New(t).Get(s.url + path)
 		require.NoError(t, err)
 		return readReply(t, response)
 	}

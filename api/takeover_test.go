@@ -11,6 +11,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/wire"
 )
 
@@ -78,7 +79,7 @@ func (s *service) in(scheme auth.Scheme, method, path, credential string) reply 
 	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+base+path, nil)
 	require.NoError(s.t, err)
 	scheme.Place().Set(request, credential)
-	response, err := http.DefaultClient.Do(request)
+	response, err := httpclient.New(s.t).Do(request)
 	require.NoError(s.t, err)
 	return readReply(s.t, response)
 }

@@ -14,6 +14,7 @@ import (
 
 	"slipway/internal/client/contexts"
 	"slipway/internal/platform/certificates"
+	"slipway/internal/testing/httpclient"
 )
 
 // The attack of reviews/security.md 1: a service started with nothing but a folder takes no caller.
@@ -32,7 +33,7 @@ func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
 		code, answer := get(t, api+path)
 		require.Contains(t, []int{http.StatusUnauthorized, http.StatusMethodNotAllowed}, code, "%s: %s", path, answer)
 	}
-	plain, err := http.Get(strings.Replace(api, "https://", "http://", 1) + "/health")
+	plain, err := httpclient.New(t).Get(strings.Replace(api, "https://", "http://", 1) + "/health")
 	require.NoError(t, err)
 	defer plain.Body.Close()
 	require.Equal(t, http.StatusBadRequest, plain.StatusCode, "nothing is served in clear")

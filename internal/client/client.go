@@ -28,8 +28,8 @@ type Options struct {
 	UserToken model.Secret
 	// IgnoreHostToken keeps to Token, as clients of other implementations do.
 	IgnoreHostToken bool
-	// HTTPClient carries the requests; http.DefaultClient when nil. Time limits are those
-	// of the call's context and of WithTimeout.
+	// HTTPClient carries the requests; one with connections of its own when nil. Time limits are
+	// those of the call's context and of WithTimeout.
 	HTTPClient *http.Client
 	// UserAgent is sent as User-Agent; "slipway" when empty.
 	UserAgent string
@@ -48,7 +48,7 @@ type Client struct {
 // New makes a client; it does not talk to the service.
 func New(o Options) *Client {
 	if o.HTTPClient == nil {
-		o.HTTPClient = http.DefaultClient
+		o.HTTPClient = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()} //nolint:forcetypeassert // see net/http
 	}
 	if o.UserAgent == "" {
 		o.UserAgent = "slipway"

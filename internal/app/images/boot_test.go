@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/app/images"
+	"slipway/internal/testing/httpclient"
 )
 
 func TestPlainListenerServesNothingButNetworkBoot(t *testing.T) {
@@ -42,7 +43,7 @@ func TestPlainListenerServesNothingButNetworkBoot(t *testing.T) {
 		request, err := http.NewRequestWithContext(t.Context(), c.method, s.URL+c.target, nil)
 		require.NoError(t, err)
 		request.Header.Set("User-Agent", "iPXE/1.21.1+git-20220113.fbbdc3926")
-		response, err := http.DefaultTransport.RoundTrip(request)
+		response, err := httpclient.New(t).Transport.RoundTrip(request)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, c.open, response.StatusCode == http.StatusOK, "%s %s", c.method, c.target)

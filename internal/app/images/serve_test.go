@@ -28,6 +28,7 @@ import (
 	"slipway/internal/app/process"
 	usercli "slipway/internal/cli"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/isotest"
 )
 
@@ -107,25 +108,25 @@ func TestImagesAloneAreReadyWhenNoneIsOnItsWay(t *testing.T) {
 	list := strings.TrimSuffix(osImage("4.22", iso), "]") + "," + strings.TrimPrefix(osImage("4.20", mirror.URL+"/live.iso"), "[")
 	address := runImages(t, variables{"ASSISTED_SERVICE_HOST": "127.0.0.1:1"}, "--listen", "127.0.0.1:0", "--os-images", list)
 	for _, path := range []string{"/health", "/live"} {
-		require.JSONEq(t, `{"status":"ok"}`, read(t, http.DefaultClient, address+path, http.StatusOK))
+		require.JSONEq(t, `{"status":"ok"}`, read(t, httpclient.New(t), address+path, http.StatusOK))
 	}
-	waiting := read(t, http.DefaultClient, address+"/ready", http.StatusServiceUnavailable)
+	waiting := read(t, httpclient.New(t), address+"/ready", http.StatusServiceUnavailable)
 	require.Contains(t, waiting, `"status":"not ready"`)
 	require.Contains(t, waiting, `"4.22 (x86_64)":"ready"`)
-	read(t, http.DefaultClient, address+"/boot-artifacts/kernel?version=4.22", http.StatusOK) // although the other one is not there
+	read(t, httpclient.New(t), address+"/boot-artifacts/kernel?version=4.22", http.StatusOK) // although the other one is not there
 	close(release)
 	await.True(t, func() bool {
-		response, err := http.Get(address + "/ready")
+		response, err := httpclient.New(t).Get(address + "/ready")
 		if err != nil {
 			return false
 		}
 		defer response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	})
-	require.Contains(t, read(t, http.DefaultClient, address+"/ready", http.StatusOK), `"4.20 (x86_64)":"failed: `)
-	require.Contains(t, read(t, http.DefaultClient, address+"/metrics", http.StatusOK),
+	require.Contains(t, read(t, httpclient.New(t), address+"/ready", http.StatusOK), `"4.20 (x86_64)":"failed: `)
+	require.Contains(t, read(t, httpclient.New(t), address+"/metrics", http.StatusOK),
 		`slipway_image_requests_total{artifact="kernel",code="200"} 1`)
-	require.Contains(t, read(t, http.DefaultClient, address+"/boot-artifacts/kernel?version=4.10", http.StatusNotFound),
+	require.Contains(t, read(t, httpclient.New(t), address+"/boot-artifacts/kernel?version=4.10", http.StatusNotFound),
 		"slipway images add FILE")
 }
 
@@ -143,11 +144,11 @@ func TestImagesAloneSpeakHTTPSAndLittleElse(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	kernel := read(t, client, address+"/boot-artifacts/kernel?version=4.22", http.StatusOK)
 	plain := "http://127.0.0.1:" + port
-	require.Equal(t, kernel, read(t, http.DefaultClient, plain+"/boot-artifacts/kernel?version=4.22", http.StatusOK))
+	require.Equal(t, kernel, read(t, httpclient.New(t), plain+"/boot-artifacts/kernel?version=4.22", http.StatusOK))
 	const id = "/images/00000000-0000-0000-0000-000000000001"
-	read(t, http.DefaultClient, plain+id+"/pxe-initrd?version=4.22", http.StatusServiceUnavailable) // its API is away
+	read(t, httpclient.New(t), plain+id+"/pxe-initrd?version=4.22", http.StatusServiceUnavailable) // its API is away
 	for _, closed := range []string{id + "?version=4.22&type=full-iso", "/byid/00000000-0000-0000-0000-000000000001/4.22/x86_64/full.iso"} {
-		read(t, http.DefaultClient, plain+closed, http.StatusNotFound)
+		read(t, httpclient.New(t), plain+closed, http.StatusNotFound)
 		read(t, client, address+closed, http.StatusServiceUnavailable)
 	}
 }

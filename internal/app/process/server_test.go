@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"slipway/internal/testing/httpclient"
 )
 
 func listenForTest(t *testing.T) *Server {
@@ -28,7 +30,7 @@ func ask(t *testing.T, url string, header http.Header) <-chan int {
 	request.Header = header
 	code := make(chan int, 1)
 	go func() {
-		response, err := http.DefaultClient.Do(request)
+		response, err := httpclient.New(t).Do(request)
 		if err != nil {
 			code <- 0
 			return

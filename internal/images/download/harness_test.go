@@ -17,6 +17,7 @@ import (
 
 	"slipway/internal/images/download"
 	"slipway/internal/images/remaster/layout"
+	"slipway/internal/testing/httpclient"
 )
 
 // service is a server of one file, with what it did.
@@ -101,7 +102,7 @@ func (s *service) start(method string, headers ...string) *http.Response {
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := httpclient.New(s.t).Do(request)
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { response.Body.Close() })
 	return response

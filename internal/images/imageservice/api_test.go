@@ -29,6 +29,7 @@ import (
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/testing/usertoken"
 	"slipway/internal/wire"
@@ -124,7 +125,7 @@ func ask(t *testing.T, method, address string, body []byte, headers ...string) r
 	for n := 0; n < len(headers); n += 2 {
 		request.Header.Set(headers[n], headers[n+1])
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := httpclient.New(t).Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)

@@ -22,6 +22,7 @@ import (
 	"slipway/internal/images/imageservice"
 	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster/iso9660"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/isotest"
 )
 
@@ -64,7 +65,7 @@ func newImageService(t *testing.T, s *service, path string, change func(*imagese
 	)
 	store, err := liveisos.Open(liveisos.Options{Folder: t.TempDir(), Images: list, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	require.NoError(t, err)
-	i := &imageService{api: &countingTransport{next: http.DefaultTransport}, meter: &imageMeter{ended: make(chan struct{}, 1000)}}
+	i := &imageService{api: &countingTransport{next: httpclient.New(t).Transport}, meter: &imageMeter{ended: make(chan struct{}, 1000)}}
 	options := imageservice.Options{
 		Images: store, API: i.api, APIURL: s.url, BaseURL: imageURL, Log: slog.New(slog.NewJSONHandler(s.logged, nil)), Now: time.Now,
 		Meter: i.meter,

@@ -19,6 +19,7 @@ import (
 
 	"slipway/internal/images/imageservice"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/isotest"
 )
 
@@ -246,7 +247,7 @@ func TestManyWhoComeAtOnceCostOneConfig(t *testing.T) {
 	replies := make(chan string, 20)
 	for range cap(replies) {
 		go func() {
-			response, err := http.Get(images.url + address)
+			response, err := httpclient.New(t).Get(images.url + address)
 			if err != nil {
 				replies <- err.Error()
 				return

@@ -20,6 +20,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/liveisos"
 	"slipway/internal/images/remaster"
+	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/isotest"
 )
 
@@ -110,7 +111,7 @@ func newBench(t *testing.T, images openshift.OSImages, change func(*liveisos.Opt
 	t.Helper()
 	b := &bench{t: t, clock: newClock(), log: newJournal(t)}
 	b.o = liveisos.Options{
-		Folder: filepath.Join(t.TempDir(), "images"), Images: images, Client: http.DefaultClient,
+		Folder: filepath.Join(t.TempDir(), "images"), Images: images, Client: httpclient.New(t),
 		Log: slog.New(b.log), Now: b.clock.Now, After: b.clock.After,
 		Complete: func(*remaster.Base) error { return nil },
 	}

@@ -17,6 +17,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/payload/standin"
+	"slipway/internal/testing/httpclient"
 )
 
 // TestMain lets the test binary be the programs that tests run as processes.
@@ -38,10 +39,11 @@ func TestMain(m *testing.M) {
 // and stops there.
 func stallInDownload(dir, image string) {
 	registry, _, _ := strings.Cut(image, "/")
+	transport := httpclient.Transport()
 	r, err := release.Open(dir, release.Options{
 		PlainHTTP: []string{registry}, Architecture: "amd64", Now: time.Now,
 		Transport: transportFunc(func(q *http.Request) (*http.Response, error) {
-			answer, err := http.DefaultTransport.RoundTrip(q)
+			answer, err := transport.RoundTrip(q)
 			if partial, _ := filepath.Glob(filepath.Join(dir, "installers", ".*.partial")); len(partial) > 0 && err == nil {
 				answer.Body = stalledBody{answer.Body}
 			}

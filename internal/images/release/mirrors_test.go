@@ -19,6 +19,7 @@ import (
 	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
+	"slipway/internal/testing/httpclient"
 )
 
 // source is a registry that no machine reaches: .invalid is never in DNS (RFC 6761, 6.4).
@@ -262,7 +263,7 @@ func TestFilteredIndexesAreRead(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{Architecture: "arm64", HostArchitecture: "amd64"})
 	manifests := "http://" + p.Address() + "/v2/openshift-release-dev/ocp-release/manifests/"
-	response, err := http.Get(manifests + "4.20.33-aarch64")
+	response, err := httpclient.New(t).Get(manifests + "4.20.33-aarch64")
 	require.NoError(t, err)
 	manifest, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
@@ -273,7 +274,7 @@ func TestFilteredIndexesAreRead(t *testing.T) {
 	put, err := http.NewRequestWithContext(t.Context(), http.MethodPut, manifests+"list", strings.NewReader(index))
 	require.NoError(t, err)
 	put.Header.Set("Content-Type", "application/vnd.oci.image.index.v1+json")
-	response, err = http.DefaultClient.Do(put)
+	response, err = httpclient.New(t).Do(put)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusCreated, response.StatusCode)

@@ -23,6 +23,7 @@ import (
 	"slipway/internal/sim/payload"
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/forkedchild"
+	"slipway/internal/testing/httpclient"
 )
 
 // hang is an installer that writes the ids of itself and a child to a file, and never ends.
@@ -146,12 +147,13 @@ func TestOneDownloadServesAllWhoAsk(t *testing.T) {
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	var blobs atomic.Int64
+	transport := httpclient.New(t).Transport
 	count := func(o *release.Options) {
 		o.Transport = transportFunc(func(q *http.Request) (*http.Response, error) {
 			if strings.Contains(q.URL.Path, "ocp-v4.0-art-dev/blobs/") {
 				blobs.Add(1)
 			}
-			return http.DefaultTransport.RoundTrip(q)
+			return transport.RoundTrip(q)
 		})
 	}
 	dir := t.TempDir()
@@ -218,6 +220,7 @@ func TestWaitingForADownloadCanBeGivenUp(t *testing.T) {
 	p := serve(t, payload.Options{})
 	asked := make(chan struct{})
 	var once sync.Once
+	transport := httpclient.New(t).Transport
 	r, _ := open(t, p, func(o *release.Options) {
 		o.Transport = transportFunc(func(q *http.Request) (*http.Response, error) {
 			if strings.Contains(q.URL.Path, "ocp-v4.0-art-dev") {
@@ -225,7 +228,7 @@ func TestWaitingForADownloadCanBeGivenUp(t *testing.T) {
 				<-q.Context().Done()
 				return nil, q.Context().Err()
 			}
-			return http.DefaultTransport.RoundTrip(q)
+			return transport.RoundTrip(q)
 		})
 	})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -11,6 +11,7 @@ import (
 
 	"slipway/internal/platform/frontend"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 )
 
 func TestUIShowsWorkflows(t *testing.T) {
@@ -41,7 +42,7 @@ func TestUIShowsWorkflows(t *testing.T) {
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	response, err := http.Get(url)
+	response, err := httpclient.New(t).Get(url)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -61,7 +62,7 @@ func post(t *testing.T, url, body, token string) int {
 		request.Header.Set("X-CSRF-Token", token)
 		request.AddCookie(&http.Cookie{Name: "_csrf", Value: token})
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := httpclient.New(t).Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	return response.StatusCode

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"slipway/internal/platform/frontend"
+	"slipway/internal/testing/httpclient"
 )
 
 // changes are all changes that the web UI may make in the namespace, written by hand from the routes in the bundle of ui-server 2.55.0.
@@ -249,7 +250,7 @@ func send(t *testing.T, server *httptest.Server, method, path string, headers ..
 		name, value, _ := strings.Cut(header, ": ")
 		request.Header.Set(name, value)
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
+	response, err := httpclient.New(t).Transport.RoundTrip(request)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	return response.StatusCode

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"slipway/internal/platform/frontend"
+	"slipway/internal/testing/httpclient"
 )
 
 func uiServer(t *testing.T, o frontend.UIOptions) *httptest.Server {
@@ -46,7 +47,7 @@ func bundled(t *testing.T, address string) frontend.Connection {
 
 func get(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
-	response, err := http.Get(url)
+	response, err := httpclient.New(t).Get(url)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -174,7 +175,7 @@ func ask(t *testing.T, server *httptest.Server, method, host, path, body string)
 	require.NoError(t, err)
 	request.Host = host
 	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	response, err := httpclient.New(t).Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)

@@ -16,6 +16,7 @@ import (
 
 	"slipway/internal/platform/guard"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 )
 
 // A client that takes nothing of a large answer is closed when its time is over; the clock is the test's.
@@ -41,7 +42,7 @@ func TestClientsThatStopReadingAreClosed(t *testing.T) {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 
-	answer, err := http.Get(server.URL)
+	answer, err := httpclient.New(t).Get(server.URL)
 	require.NoError(t, err)
 	n, err := io.Copy(io.Discard, answer.Body)
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/platform/guard"
+	"slipway/internal/testing/httpclient"
 )
 
 // guarded is a server that counts what reaches its handler; clock is that of the guard.
@@ -67,7 +68,7 @@ func TestPagesOfOtherSitesReachNothing(t *testing.T) {
 		for i := 0; i < len(c.headers); i += 2 {
 			request.Header.Set(c.headers[i], c.headers[i+1])
 		}
-		response, err := http.DefaultClient.Do(request)
+		response, err := httpclient.New(t).Do(request)
 		require.NoError(t, err)
 		_ = response.Body.Close()
 		require.Equal(t, c.status, response.StatusCode, name)
@@ -100,7 +101,7 @@ func TestBodyThatStopsEndsItsRequest(t *testing.T) {
 
 	// A whole body leaves its connection to the next request, however late that comes.
 	for range 2 {
-		response, err := http.Post(server.URL, "text/plain", strings.NewReader("whole"))
+		response, err := httpclient.New(t).Post(server.URL, "text/plain", strings.NewReader("whole"))
 		require.NoError(t, err)
 		content, err := io.ReadAll(response.Body)
 		require.NoError(t, err)

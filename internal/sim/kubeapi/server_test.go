@@ -19,6 +19,7 @@ import (
 
 	"slipway/internal/sim/kubeapi"
 	"slipway/internal/testing/await"
+	"slipway/internal/testing/httpclient"
 )
 
 // start runs a server until the test ends.
@@ -234,7 +235,7 @@ func TestUnknownPathsAndKindsAreRefused(t *testing.T) {
 	} {
 		request, err := http.NewRequestWithContext(await.Context(t), http.MethodGet, url+path, http.NoBody)
 		require.NoError(t, err)
-		response, err := http.DefaultClient.Do(request)
+		response, err := httpclient.New(t).Do(request)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, code, response.StatusCode, path)
