@@ -71,7 +71,7 @@ GENERATED := $(or $(TMPDIR),/tmp)/slipway-generated
 # compile the server a second time.
 ENGINE := slipway/internal/platform/engine slipway/internal/app slipway/cmd/slipway
 
-.PHONY: fuzz record-histories help build programs foreign demo test test-race test-engine test-e2e test-docs test-clients test-twin test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
+.PHONY: fuzz record-histories help build programs foreign demo test test-race test-plain test-engine test-e2e test-docs test-clients test-twin test-conformance test-nmstate bench-image-vm bench-vm bench-kube bench-disks bench-netns bench-steps smoke-vm check generate bench clean deps
 
 help: ## what there is to make
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -103,16 +103,28 @@ demo: deps programs ## install a five-host cluster and a single node on simulate
 
 test: deps programs ## all tests
 	@# What computes comes first. The end-to-end tests mostly wait for simulated machines: the others run beside them.
-	@$(MAKE) --no-print-directory test-race test-engine run-nmstate
+	@$(MAKE) --no-print-directory test-race test-plain test-engine run-nmstate
 	@$(MAKE) --no-print-directory browser || echo 'Chromium, playwright-core or the console cannot be installed here: their tests are skipped'
 	@$(MAKE) --no-print-directory -j3 --output-sync=target run-e2e run-documented run-outside
 
-test-race: ## every package that does not link the Temporal server, with the race detector
+# Every package but those that link the Temporal server, and its tools with their place.
+UNITS = $(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/' | internal/testing/unraced/packages
+WITH_TOOLS = IGNITION=$$(ls $(IGNITION) 2>/dev/null) PATH="$(dir $(NMCLI)):$$PATH"
+
+.PHONY: unit-tools
+unit-tools:
 	@$(MAKE) --no-print-directory $(NMCLI) || echo 'nmcli cannot be unpacked here: its checks are skipped'
 	@$(MAKE) --no-print-directory $(IGNITION) || echo 'Ignition cannot be unpacked here: its checks are skipped'
+
+test-race: unit-tools ## packages that share memory between goroutines, with the race detector
 	@# make check vets. Some packages wait more than they compute.
-	IGNITION=$$(ls $(IGNITION) 2>/dev/null) PATH="$(dir $(NMCLI)):$$PATH" $(NICE) $(GO) test -race -vet=off -p 3 -timeout 60m $$($(GO) list ./... | grep -vxF $(foreach p,$(ENGINE),-e $(p)) | grep -v '^slipway/test/')
-	@$(GO) test -race -vet=off -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
+	$(WITH_TOOLS) $(NICE) $(GO) test -race -vet=off -p 3 -timeout 60m $$($(UNITS) raced)
+
+test-plain: unit-tools ## the other packages, and dear tests of one goroutine, without the race detector
+	$(WITH_TOOLS) $(NICE) $(GO) test -vet=off -p 3 -timeout 60m $$($(UNITS) plain)
+	@$(UNITS) tests | while read -r package tests; do \
+	  $(WITH_TOOLS) $(NICE) $(GO) test -vet=off -timeout 60m -run "$$tests" $$package </dev/null || exit 1; done
+	@$(GO) test -vet=off -count=1 -run '^TestEveryValidationIDIsCovered$$' -v ./internal/cluster/validation | grep '^validation ids covered'
 
 test-engine: ## the packages that link the Temporal server
 	$(NICE) $(GO) test -vet=off -timeout 60m $(ENGINE)

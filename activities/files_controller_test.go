@@ -7,10 +7,12 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/testing/unraced"
 	"slipway/internal/wire"
 )
 
 func TestClustersOfAnArchitectureWithoutAControllerAreRefused(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := prepare(t, func(*model.Cluster) {}, model.RoleMaster, model.RoleMaster, model.RoleMaster, model.RoleWorker)
 	for i, architecture := range []string{"x86_64", "s390x", "x86_64", "ppc64le"} {

@@ -23,6 +23,7 @@ import (
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/payload/standin"
 	"slipway/internal/testing/pgtest"
+	"slipway/internal/testing/unraced"
 	"slipway/internal/wire"
 
 	_ "gocloud.dev/blob/fileblob" // file:// addresses
@@ -151,6 +152,7 @@ func (p *preparation) inFile(name, path string) string {
 }
 
 func TestGenerateIgnitionOfAClusterWithAnArbiter(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := prepare(t, func(c *model.Cluster) {
 		c.ControlPlaneCount = 2
@@ -189,6 +191,7 @@ func TestGenerateIgnitionOfAClusterWithAnArbiter(t *testing.T) {
 }
 
 func TestGenerateIgnitionOfASingleNode(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := prepare(t, func(c *model.Cluster) {
 		c.ControlPlaneCount, c.Platform.Type = 1, "none"
@@ -202,6 +205,7 @@ func TestGenerateIgnitionOfASingleNode(t *testing.T) {
 }
 
 func TestGenerateIgnitionTellsWhatDoesNotFit(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := prepare(t, func(*model.Cluster) {}, model.RoleMaster, model.RoleMaster, model.RoleMaster, model.RoleWorker, model.RoleWorker)
 	_, err := p.store.UpdateHost(t.Context(), p.hosts[3].InfraEnvID, p.hosts[3].ID, func(h *model.Host, _ *store.Tx) error {

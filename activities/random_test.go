@@ -23,6 +23,7 @@ import (
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/service/progress"
+	"slipway/internal/testing/unraced"
 	"slipway/internal/wire"
 )
 
@@ -38,6 +39,7 @@ const (
 // every transition that users see in the history to the tables of lifecycle. No status
 // changes without one.
 func TestRandomInstallationsFollowTheTables(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	start := *seed
 	if start == 0 {

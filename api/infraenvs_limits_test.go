@@ -20,6 +20,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/testing/unraced"
 )
 
 // noise is text that nothing packs.
@@ -35,6 +36,7 @@ func overrideOf(size int) string {
 }
 
 func TestSettingsThatDoNotFitIntoAnImageAreRefused(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
@@ -47,7 +49,7 @@ func TestSettingsThatDoNotFitIntoAnImageAreRefused(t *testing.T) {
 			`at most 262144 bytes packed, found 3\d{5}; largest: ignition_config_override 30\d{4}, `,
 		},
 		"keys":     {map[string]any{"ssh_authorized_key": manyKeys(100)}, "largest: ssh_authorized_key "},
-		"networks": {map[string]any{"static_network_config": networks(800)}, "largest: static_network_config "},
+		"networks": {map[string]any{"static_network_config": networks(200)}, "largest: static_network_config "},
 	} {
 		require.Regexp(t, c.want, s.send(http.MethodPatch, envPath(e.ID), c.body).reason(http.StatusBadRequest), name)
 		c.body["name"], c.body["pull_secret"] = "large", pullSecret
@@ -61,6 +63,7 @@ func TestSettingsThatDoNotFitIntoAnImageAreRefused(t *testing.T) {
 }
 
 func TestNetworkSettingsOfAMinimalImageAreBesideItsConfig(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	s := newService(t)
 	e := s.infraEnv(uuid.Nil)
@@ -68,14 +71,14 @@ func TestNetworkSettingsOfAMinimalImageAreBesideItsConfig(t *testing.T) {
 		http.StatusCreated,
 		http.MethodPatch,
 		envPath(e.ID),
-		map[string]any{"image_type": "minimal-iso", "static_network_config": networks(800)},
+		map[string]any{"image_type": "minimal-iso", "static_network_config": networks(200)},
 	)
 	require.Contains(
 		t,
 		s.send(http.MethodPatch, envPath(e.ID), `{"image_type":"full-iso"}`).reason(http.StatusBadRequest),
 		"largest: static_network_config",
 	)
-	body := map[string]any{"static_network_config": networks(3300)}
+	body := map[string]any{"static_network_config": networks(825)}
 	require.Contains(t, s.send(http.MethodPatch, envPath(e.ID), body).reason(http.StatusBadRequest), "require at most 1048576 bytes packed")
 }
 
@@ -165,13 +168,13 @@ func manyKeys(count int) string {
 	return out.String()
 }
 
-// networks are settings of so many hosts, each with some 800 bytes that nothing packs.
+// networks are settings of so many hosts, each with 1600 random bytes.
 func networks(count int) []any {
 	out := make([]any, count)
 	for i := range out {
 		search := make([]string, 16)
 		for n := range search {
-			search[n] = fmt.Sprintf("%x.example", randomBytes(25))
+			search[n] = fmt.Sprintf("%x.%x.%x.%x.example", randomBytes(25), randomBytes(25), randomBytes(25), randomBytes(25))
 		}
 		out[i] = map[string]any{
 			"network_yaml": "interfaces: [{name: eth0, type: ethernet, ipv4: {enabled: true, dhcp: true}}]\n" +

@@ -11,6 +11,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
+	"slipway/internal/testing/unraced"
 )
 
 // ownExercises are requests of our own API, which the document of the v2 API does not contain.
@@ -36,6 +37,7 @@ var ownExercises = map[string]exercise{
 // succeeds for a user with credentials that are bound to other objects, in every place
 // that a credential may be in.
 func TestCredentialsOfOtherObjectsOpenNothing(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	l := newLocal(t, auth.ModeLocal)
 	w := &fixture{l.service}

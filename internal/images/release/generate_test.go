@@ -20,6 +20,7 @@ import (
 	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
+	"slipway/internal/testing/unraced"
 	"slipway/internal/wire"
 )
 
@@ -99,6 +100,7 @@ func bootstrapFiles(t *testing.T, config []byte) func(path string) string {
 }
 
 func TestGenerateAHighlyAvailableCluster(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, dir := open(t, p, nil)
@@ -188,6 +190,7 @@ func checkKubeconfig(t *testing.T, data []byte) {
 }
 
 func TestGenerateASingleNode(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, _ := open(t, p, nil)
@@ -203,6 +206,7 @@ func TestGenerateASingleNode(t *testing.T) {
 }
 
 func TestGenerateUsesTheBareMetalInstallerOfOldReleases(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := serve(t, payload.Options{Versions: []string{"4.14.71"}})
 	r, dir := open(t, p, nil)

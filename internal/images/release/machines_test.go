@@ -11,6 +11,7 @@ import (
 	"slipway/internal/images/release"
 	"slipway/internal/model"
 	"slipway/internal/sim/payload"
+	"slipway/internal/testing/unraced"
 	"slipway/internal/wire"
 )
 
@@ -68,6 +69,7 @@ func TestMachinesThatThePlatformWouldMakeAreRemoved(t *testing.T) {
 }
 
 func TestHostsOfArbitersAreDescribed(t *testing.T) {
+	unraced.Test(t)
 	t.Parallel()
 	p := serve(t, payload.Options{})
 	r, _ := open(t, p, nil)
