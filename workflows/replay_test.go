@@ -1,7 +1,6 @@
 package workflows_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	historypb "go.temporal.io/api/history/v1"
 
+	"slipway/internal/testing/histories"
 	slipway "slipway/worker"
 )
 
@@ -21,13 +21,13 @@ import (
 // installation under way could not survive fails here.
 func TestRecordedHistoriesReplay(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/replay/*/*.json")
+	files, err := filepath.Glob("testdata/replay/*/*.json.gz")
 	require.NoError(t, err)
 	require.NotEmpty(t, files, "no recorded history was found")
 	for _, file := range files {
 		t.Run(strings.TrimPrefix(file, "testdata/replay/"), func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(file)
+			data, err := histories.Read(file)
 			require.NoError(t, err)
 			var history historypb.History
 			require.NoError(t, protojson.Unmarshal(data, &history))

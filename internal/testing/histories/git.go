@@ -1,10 +1,13 @@
 package histories
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -18,12 +21,7 @@ var ErrNoHistory = errors.New("git has no complete history here")
 // in it when the version was released, or was added first since, is there and equal. It returns one error for each
 // file that is not, and ErrNoHistory without a repository and in a shallow clone.
 func CheckCommits(ctx context.Context, top, folder, version string) error {
-	git := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, "git", args...)
-		cmd.Dir = top
-		out, err := cmd.Output()
-		return strings.TrimSpace(string(out)), err
-	}
+	git := func(args ...string) (string, error) { return run(ctx, top, nil, args...) }
 	if shallow, err := git("rev-parse", "--is-shallow-repository"); err != nil || shallow != "false" {
 		return fmt.Errorf("%w: require a clone that is not shallow", ErrNoHistory)
 	}
@@ -44,7 +42,7 @@ func CheckCommits(ctx context.Context, top, folder, version string) error {
 		if filepath.Base(path) == sumsFile {
 			continue // grows with the folder; Check compares it
 		}
-		now, err := git("hash-object", "--no-filters", "--", path)
+		now, err := objectOf(ctx, top, path)
 		switch {
 		case err != nil:
 			wrong = append(wrong, fmt.Errorf("%s was committed and is missing: histories of a released version are kept", path))
@@ -53,6 +51,26 @@ func CheckCommits(ctx context.Context, top, folder, version string) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// run calls git in a folder.
+func run(ctx context.Context, top string, input []byte, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Stdin = top, bytes.NewReader(input)
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// objectOf is the object that a file would be in git; one that is packed by now counts as it is unpacked.
+func objectOf(ctx context.Context, top, path string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(top, path))
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = Read(filepath.Join(top, path+packed))
+	}
+	if err != nil {
+		return "", err
+	}
+	return run(ctx, top, data, "hash-object", "--no-filters", "--stdin")
 }
 
 // firstCommitted returns the first object of each path in a folder, from a commit on.

@@ -63,6 +63,16 @@ func (r *repository) commit(path, text string) {
 	r.git("commit", "-q", "-m", path)
 }
 
+// pack replaces a file by a packed one, by gzip(1).
+func (r *repository) pack(path, text string) {
+	r.t.Helper()
+	write(r.t, filepath.Join(r.top, path), text)
+	out, err := exec.CommandContext(r.t.Context(), "gzip", "-n", filepath.Join(r.top, path)).CombinedOutput()
+	require.NoError(r.t, err, "%s", out)
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", "packed")
+}
+
 func (r *repository) check() error {
 	return histories.CheckCommits(r.t.Context(), r.top, "replay/1.0", "1.0")
 }
@@ -109,6 +119,15 @@ func TestCommittedHistoriesOfAReleaseAreKept(t *testing.T) {
 		},
 		"a change is reverted": {
 			func(r *repository) { r.commit("replay/1.0/a.json", "another"); r.commit("replay/1.0/a.json", "a") }, "",
+		},
+		"one is packed": {
+			func(r *repository) {
+				r.pack("replay/1.0/a.json", "a")
+				r.pack("replay/1.0/c.json", "c")
+			}, "",
+		},
+		"one is packed with another content": {
+			func(r *repository) { r.pack("replay/1.0/b.json", "another") }, "replay/1.0/b.json" + changed,
 		},
 		"the next version is recorded": {func(r *repository) { r.commit("replay/1.1/a.json", "another") }, ""},
 	} {

@@ -1,5 +1,5 @@
 // Package histories keeps the recorded workflow histories that the replay tests hold workflows against: a folder for
-// each release, with a file SHA256SUMS that lists what is in it. Those of a released version never change.
+// each release, with a file SHA256SUMS of its histories as they are unpacked. Histories of a released version never change.
 package histories
 
 import (
@@ -56,7 +56,7 @@ func NewRecorder(root, release string, versions []string) (*Recorder, error) {
 func (r *Recorder) Write(name string, data []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	path := filepath.Join(r.dir, name)
+	path := filepath.Join(r.dir, name+packed)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("record histories: %s exists, and a recorded history is never written over: "+
@@ -65,7 +65,7 @@ func (r *Recorder) Write(name string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("record histories: %w", err)
 	}
-	if _, err := file.Write(data); err != nil {
+	if err := pack(file, data); err != nil {
 		return errors.Join(fmt.Errorf("record histories: %w", err), file.Close())
 	}
 	if err := file.Close(); err != nil {
@@ -122,12 +122,13 @@ func checkFolder(dir string) error {
 	}
 	var wrong []error
 	for _, entry := range entries {
-		path, want := filepath.Join(dir, entry.Name()), sums[entry.Name()]
-		delete(sums, entry.Name())
-		if entry.Name() == sumsFile {
+		name := strings.TrimSuffix(entry.Name(), packed)
+		path, want := filepath.Join(dir, entry.Name()), sums[name]
+		delete(sums, name)
+		if name == sumsFile {
 			continue
 		}
-		data, err := os.ReadFile(path)
+		data, err := Read(path)
 		switch {
 		case err != nil:
 			wrong = append(wrong, fmt.Errorf("read recorded histories: %w", err))

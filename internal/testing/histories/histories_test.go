@@ -2,6 +2,7 @@ package histories_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -75,10 +76,10 @@ func TestRecorderWritesNothingTwiceAndNothingIntoAReleasedVersion(t *testing.T) 
 	require.NoError(t, r.Write("a.json", []byte("one\n")))
 	require.NoError(t, histories.Check(root))
 	err = r.Write("a.json", []byte("three\n"))
-	require.ErrorContains(t, err, "a.json exists, and a recorded history is never written over")
-	data, err := os.ReadFile(filepath.Join(root, "0.2.0", "a.json"))
+	require.ErrorContains(t, err, "a.json.gz exists, and a recorded history is never written over")
+	unpacked, err := exec.CommandContext(t.Context(), "gzip", "-dc", filepath.Join(root, "0.2.0", "a.json.gz")).Output()
 	require.NoError(t, err)
-	require.Equal(t, "one\n", string(data))
+	require.Equal(t, "one\n", string(unpacked))
 	sums, err := os.ReadFile(filepath.Join(root, "0.2.0", "SHA256SUMS"))
 	require.NoError(t, err)
 	require.Equal(t, sumOfOne+"  a.json\n27dd8ed44a83ff94d557f9fd0412ed5a8cbca69ea04922d88c01184a07300a5a  b.json\n", string(sums))
