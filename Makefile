@@ -153,10 +153,7 @@ test-temporal: programs ## Temporal in a user's hands: its web UI in a browser, 
 smoke-temporal: programs ## the same, for a minute: one retry in the web UI, where Chromium can be had
 	@$(MAKE) --no-print-directory run-smoke-temporal
 
-.PHONY: test-reviews attack sweep vuln reproducible sbom licences
-test-reviews: ## what readings of the real systems found: one table of points, their tests, and how they end
-	$(NICE) $(GO) run ./test/reviews
-
+.PHONY: attack sweep vuln reproducible sbom licences
 vuln: $(GOVULNCHECK) ## known vulnerabilities that the code reaches; GOVULNDB names another list of them
 	@if curl -fsS -m 20 -o /dev/null $(GOVULNDB)/index/modules.json; then $(NICE) $(GOVULNCHECK) -db $(GOVULNDB) ./...; \
 	  else echo 'SKIP: $(GOVULNDB), the list of known vulnerabilities, does not answer'; fi
@@ -177,8 +174,8 @@ licences: programs ## the licences of all modules that programs are made of: eac
 sweep: programs ## secrets of every kind go through an installation; none is found in tables, logs, metrics, files and answers
 	$(NICE) $(GO) test -vet=off -timeout 10m -count=1 -v -run '^TestNoSecretLeavesItsPlace$$' ./test/e2e
 
-attack: programs ## the attacks of the security review: tried, and refused
-	$(NICE) $(GO) run ./test/reviews -only attack
+attack: programs ## the attacks of docs/security.md: tried, and refused
+	$(NICE) test/attack
 
 test-twin: programs ## recorded requests and answers of the existing service, compared with those of the built binary
 	@$(MAKE) --no-print-directory run-twin
@@ -290,7 +287,7 @@ check-code: $(GOLANGCI) $(GOFUMPT) $(WORKFLOWCHECK) check-dead
 	$(NICE) $(GO) vet ./...
 	$(NICE) $(GOLANGCI) run ./...
 	$(NICE) $(WORKFLOWCHECK) ./workflows/...
-	$(NICE) $(GO) test -count=1 ./internal/testing/arch ./test/reviews
+	$(NICE) $(GO) test -count=1 ./internal/testing/arch
 	$(NICE) $(GO) test -count=1 -v -run '^Test(RecordedHistories|HistoriesOf)' ./internal/testing/histories
 
 # Programs whose functions are in use; internal/testing/reachable stands for cmd/slipway.

@@ -197,7 +197,7 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 	require.Equal(t, len(operations)*len(roles), tried)
 }
 
-// The attacks of reviews/security.md 3 and 4: a token of a pool environment whose other host is in another cluster.
+// Attack: a token of a pool environment whose other host is in another cluster.
 func TestTokensOfHostsOpenTheirHostOnly(t *testing.T) {
 	t.Parallel()
 	l := newPerHost(t)
@@ -301,7 +301,7 @@ func TestTokensOfHostsEnd(t *testing.T) {
 	require.Contains(t, l.closed.send(http.MethodGet, poll, nil, third...).message(http.StatusUnauthorized), "there is no host")
 }
 
-// The attack of reviews/security.md 16, and what a controller may say of its own cluster.
+// Attack: a controller writes events of another cluster. It may write its own.
 func TestControllersSpeakOfTheirClusterOnly(t *testing.T) {
 	t.Parallel()
 	l := newPerHost(t)
@@ -374,7 +374,7 @@ func deref(id *uuid.UUID) uuid.UUID {
 	return *id
 }
 
-// The attack of reviews/security.md 14.
+// Attack: a signed address is used after the key of its InfraEnv was replaced.
 func TestSignedAddressesOfAnInfraEnvEndWithItsKey(t *testing.T) {
 	t.Parallel()
 	l := newPerHost(t)
@@ -386,7 +386,7 @@ func TestSignedAddressesOfAnInfraEnvEndWithItsKey(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, l.closed.follow(address).status)
 }
 
-// The attack of reviews/security.md 18.
+// Attack: others answer for the address that a disk is written from.
 func TestImagesOfUsersComeOverHTTPS(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(*api.Options) {})

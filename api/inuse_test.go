@@ -72,7 +72,7 @@ func TestHostOfAStalledInstallationStays(t *testing.T) {
 	require.Contains(t, s.orchestrator.commands, "release "+c.ID.String())
 }
 
-// Terraform deletes the environment of a cluster first (reviews/agreement.md, part 2, F3).
+// Terraform deletes the environment of a cluster first.
 func TestInfraEnvIsDeletedBeforeTheClusterOfItsHosts(t *testing.T) {
 	t.Parallel()
 	for status, deleted := range map[model.HostStatus]bool{

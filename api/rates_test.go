@@ -13,7 +13,7 @@ import (
 	"slipway/internal/platform/auth"
 )
 
-// The attack of reviews/security.md 8: floods with one token, and with wrong ones.
+// Attack: floods with one token, and with wrong ones.
 func TestFloodsAreAnsweredWithATimeToComeAgain(t *testing.T) {
 	t.Parallel()
 	l := newPerHost(t)

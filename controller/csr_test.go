@@ -85,7 +85,7 @@ func (a asked) csr(t *testing.T, name string) *certv1.CertificateSigningRequest 
 // rebooted is when worker-5 began its first boot.
 var rebooted = time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
 
-// The attacks of reviews/security.md 11 are among them.
+// Among them are attacks: bootstrap credentials ask for another node, or for the address of another host.
 func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 	t.Parallel()
 	hosts := []controller.Host{

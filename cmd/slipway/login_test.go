@@ -17,7 +17,7 @@ import (
 	"slipway/internal/testing/httpclient"
 )
 
-// The attack of reviews/security.md 1: a service started with nothing but a folder takes no caller.
+// Attack: a service started with nothing but a folder takes no caller.
 func TestFirstStartIsClosedAndLetsItsAdministratorIn(t *testing.T) {
 	t.Parallel()
 	needPostgres(t)

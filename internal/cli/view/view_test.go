@@ -63,7 +63,7 @@ func TestScreenPrintsOnlyChangesElsewhere(t *testing.T) {
 	require.Equal(t, "one\nx\ny\n", out.String())
 }
 
-// The attack of reviews/security.md 15.
+// Attack: a host writes control characters.
 func TestHostsDoNotWriteOnTheTerminal(t *testing.T) {
 	t.Parallel()
 	evil := "evil\x1b]0;TITLE\x07\x1b[31m\u202ehost\u009b2J"

@@ -41,7 +41,7 @@ func TestConfigsAreGeneratedInASandbox(t *testing.T) {
 	require.NotEmpty(t, out.KubeadminPassword.Reveal())
 }
 
-// Finding 9b of reviews/security.md: the program of whoever names a release image reads the keys of the service and asks its
+// Attack: the program of whoever names a release image reads the keys of the service and asks its
 // neighbours.
 func TestInstallerOfAHostileReleaseReachesNothing(t *testing.T) {
 	t.Parallel()

@@ -243,7 +243,7 @@ func TestUserIsKnownByATokenOfTheServicesKey(t *testing.T) {
 	require.ErrorContains(t, err, "has expired")
 }
 
-// The attack of reviews/security.md 12: tokens that never end, and cannot be revoked.
+// Attack: tokens that never end, and cannot be revoked.
 func TestTokensOfUsersAreRevoked(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, auth.ModeLocal)

@@ -151,7 +151,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// Finding 10c of reviews/security.md: logs hold what hosts print.
+// Logs hold what hosts print.
 func TestStreamsAreSealed(t *testing.T) {
 	t.Parallel()
 	s, dir := open(t)

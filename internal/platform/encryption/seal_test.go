@@ -87,7 +87,7 @@ func TestRotatedSealerOpensOldValues(t *testing.T) {
 	require.ErrorIs(t, err, encryption.ErrUnknownKey)
 }
 
-// Finding 17 of reviews/security.md: the id of a key is a byte.
+// The id of a key is a byte.
 func TestKeysWithTheSameIDAreDistinguished(t *testing.T) {
 	t.Parallel()
 	numbered := func(n int) []byte {

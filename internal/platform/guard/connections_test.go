@@ -36,7 +36,7 @@ func (f *from) Close() error {
 	return nil
 }
 
-// The attack of reviews/security.md 8: one client that opens connections and sends nothing.
+// Attack: one client that opens connections and sends nothing.
 func TestConnectionsOfOneClientAndOfAllAreBounded(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -37,7 +37,7 @@ func guarded(t *testing.T, clock func() time.Time) (*httptest.Server, chan strin
 	return server, reached
 }
 
-// The attacks of reviews/security.md 6.
+// Attacks: pages of other sites send forms, and reach the service by a name that leads to it.
 func TestPagesOfOtherSitesReachNothing(t *testing.T) {
 	t.Parallel()
 	server, reached := guarded(t, time.Now)
@@ -80,7 +80,7 @@ func TestPagesOfOtherSitesReachNothing(t *testing.T) {
 	}
 }
 
-// The attack of reviews/security.md 8: half a body holds a connection.
+// Attack: half a body holds a connection.
 func TestBodyThatStopsEndsItsRequest(t *testing.T) {
 	t.Parallel()
 	const patience = 30 * time.Second

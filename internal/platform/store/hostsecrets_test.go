@@ -57,7 +57,7 @@ func TestSecretsOfAHostAreSealed(t *testing.T) {
 	require.Empty(t, got.IgnitionEndpointToken)
 }
 
-// The attack of reviews/security.md 10: a dump of the database.
+// Attack: a dump of the database.
 func TestOverridesAndProxiesAreSealed(t *testing.T) {
 	t.Parallel()
 	s, url := open(t)

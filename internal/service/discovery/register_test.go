@@ -218,7 +218,7 @@ func (m *machine) activity(t testing.TB, c *model.Cluster, id string) model.Pend
 	return model.PendingActivity{}
 }
 
-// The attack of reviews/security.md 8: one image, any number of hosts.
+// Attack: one image, any number of hosts.
 func TestInfraEnvTakesABoundedNumberOfHosts(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, func(o *discovery.Options) { o.MaxHosts = 2 })

@@ -54,7 +54,7 @@ func TestClusterIsCompleteByItsFactsWhenItsControllerStaysSilent(t *testing.T) {
 	}
 }
 
-// The attack of reviews/security.md 13: another certificate for those who trust the kubeconfig of an installed cluster.
+// Attack: another certificate for those who trust the kubeconfig of an installed cluster.
 func TestIngressCertificateIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	b := fixtures.Open(t, time.Now)

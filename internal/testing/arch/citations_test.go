@@ -27,8 +27,8 @@ var (
 	citation = regexp.MustCompile(`docs/([\w./-]+\.md)((?:,? (?:and )?"[^"\n]+")*)`)
 	quoted   = regexp.MustCompile(`"([^"]+)"`)
 	notInURL = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-	// outside is what a clone does not have: the folder of facts, and numbers of lines of its tables.
-	outside = regexp.MustCompile(`contract[/]|(?i:\brows? [0-9]+)`)
+	// outside is what a clone does not have: folders of facts and reports, and numbers of lines of their tables.
+	outside = regexp.MustCompile(`contract[/]|reviews[/]|(?i:\brows? [0-9]+)`)
 )
 
 func readPage(text string) page {
@@ -185,6 +185,7 @@ func TestCitationsAndLinksThatLeadNowhereAreFound(t *testing.T) {
 		"folder outside in a page": {
 			"docs/b.md", "see contract" + "/x", "docs/b.md: cite a rule by its name and page, not by contract" + "/",
 		},
+		"report outside":         {"a.go", "// reviews" + "/security.md 8", "a.go: cite a rule by its name and page, not by reviews" + "/"},
 		"number of a row":        {"a.go", "// rows " + "12 and 13", "a.go: cite a rule by its name and page, not by rows " + "12"},
 		"link without a file":    {"docs/b.md", "[c](c.md)", "docs/b.md: no file for the link c.md"},
 		"link without a heading": {"docs/b.md", "[a](a.md#other)", "docs/b.md: no heading for the link a.md#other"},
