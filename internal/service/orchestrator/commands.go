@@ -67,7 +67,7 @@ func (o *Orchestrator) startInstallation(ctx context.Context, request activities
 	if err != nil {
 		return err
 	}
-	hosts, err := o.Store.ClusterHosts(ctx, id)
+	hosts, err := o.Store.HostCounts(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (o *Orchestrator) startInstallation(ctx context.Context, request activities
 		id: workflows.ClusterWorkflowID(id), attempt: attempt, workflow: workflows.ClusterInstall,
 		request:    workflows.ClusterRequest{InstallRequest: request},
 		attributes: ofCluster(c, workflows.AttributePhase.ValueSet("accepted")),
-		summary:    fmt.Sprintf("%s: OpenShift %s on %d hosts, installation %d", c.Name, c.OpenShiftVersion, len(hosts), attempt),
+		summary:    fmt.Sprintf("%s: OpenShift %s on %d hosts, installation %d", c.Name, c.OpenShiftVersion, hosts[id].Total, attempt),
 		details: fmt.Sprintf("Installs cluster %s. Where it stands: current details, the query `state`, or `slipway cluster show %s`. "+
 			"Commands: the updates below, or `slipway cluster`.", c.Name, c.Name),
 	})
