@@ -80,14 +80,17 @@ func (k *Keys) Seal(plain, aad []byte) []byte { return k.held.Load().Seal(plain,
 // Open does what Sealer.Open does. Before it refuses a value it reads the file again: another process may have been given a new
 // key a moment earlier.
 func (k *Keys) Open(sealed, aad []byte) ([]byte, error) {
-	plain, err := k.held.Load().Open(sealed, aad)
+	tried := k.held.Load()
+	plain, err := tried.Open(sealed, aad)
 	if !errors.Is(err, ErrUnknownKey) && !errors.Is(err, ErrAuthentication) {
 		return plain, err
 	}
-	if changed, failed := k.Reload(); failed != nil || !changed {
-		return nil, errors.Join(err, failed)
+	// Another goroutine may have read the file since: what counts is whether there are other keys than those tried.
+	_, failed := k.Reload()
+	if now := k.held.Load(); failed == nil && now != tried {
+		return now.Open(sealed, aad)
 	}
-	return k.held.Load().Open(sealed, aad)
+	return nil, errors.Join(err, failed)
 }
 
 // Current does what Sealer.Current does.

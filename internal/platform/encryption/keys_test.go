@@ -49,6 +49,34 @@ func TestKeysAreReadAgainForAValueOfAnotherProcess(t *testing.T) {
 	require.ErrorIs(t, err, encryption.ErrAuthentication)
 }
 
+// Many requests of one process meet a value of a new key at once: one of them reads the file, and all open it.
+func TestKeysAreReadAgainForManyAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		path, slow := keyFile(t)
+		_, err := encryption.AddKey(path)
+		require.NoError(t, err)
+		quick, err := encryption.LoadOrCreate(path)
+		require.NoError(t, err)
+		sealed := quick.Seal([]byte("new"), []byte("here"))
+		var all sync.WaitGroup
+		begin, errs := make(chan struct{}), make(chan error, 50)
+		for range cap(errs) {
+			all.Go(func() {
+				<-begin
+				_, err := slow.Open(sealed, []byte("here"))
+				errs <- err
+			})
+		}
+		close(begin)
+		all.Wait()
+		close(errs)
+		for err := range errs {
+			require.NoError(t, err)
+		}
+	}
+}
+
 func TestAddedKeyStandsAboveTheOthersAndKeepsTheFileAsItIs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
