@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pmezard/go-difflib/difflib"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,7 +22,20 @@ func Check(t *testing.T, update bool, name, text string) {
 	}
 	have, err := os.ReadFile(path)
 	require.NoError(t, err, "run make generate and commit what it writes")
-	require.Equal(t, text, string(have), "docs/reference/%s is out of date: run make generate and commit what it writes", name)
+	if text != string(have) {
+		t.Fatalf("docs/reference/%s is out of date: run make generate and commit what it writes\n%s", name, difference(string(have), text))
+	}
+}
+
+// difference is a unified diff of two pages.
+func difference(have, want string) string {
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(have), B: difflib.SplitLines(want), FromFile: "committed", ToFile: "generated", Context: 1,
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return diff
 }
 
 // Rows returns the cells of the first table below a heading of docs/reference/name, or below
