@@ -1,5 +1,5 @@
 // Command slipway-demo installs clusters on simulated machines. It starts the real service,
-// slipway up, as a child process and uses its API; hidden commands run one part of a simulated
+// slipway up, as a child process and uses its API; further commands run one part of a simulated
 // cluster each.
 package main
 
@@ -63,12 +63,28 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
+// help shows the flags of the demo, which needs no command, below the list of commands.
+func help(options kong.HelpOptions, ctx *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil || ctx.Selected() != nil {
+		return err
+	}
+	demo, err := kong.Trace(ctx.Kong, []string{"run"})
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(ctx.Stdout); err != nil {
+		return err
+	}
+	return kong.DefaultHelpPrinter(options, demo)
+}
+
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	parser, err := kong.New(&commandLine{},
 		kong.Name("slipway-demo"),
 		kong.Description("Installs clusters on simulated machines, with the real service."),
 		kong.Vars{"version": "slipway-demo " + version.Read().String()},
 		kong.Writers(stdout, stderr),
+		kong.Help(help),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(usercli.NewTerminal(stdout, stderr, time.Now)),
 		kong.Bind(&commands.Process{Stdout: stdout, Stderr: stderr, Env: os.Environ(), Now: time.Now}),

@@ -3,11 +3,32 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// TestMain lets the test binary be the demo, which ends its process after its help.
+func TestMain(m *testing.M) {
+	if args := os.Args[1:]; len(args) == 1 && args[0] == "--help" {
+		os.Exit(run(args, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+func TestHelpShowsTheFlagsOfTheDemoAndItsCommands(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	help, err := exec.CommandContext(t.Context(), self, "--help").Output()
+	require.NoError(t, err)
+	for _, part := range []string{"\n  machine ", "\n  cluster ", "\n  controller ", "--hosts=M+W", "--keep "} {
+		require.Contains(t, string(help), part)
+	}
+	require.NotContains(t, string(help), "\n  installer", "only programs of releases call it")
+}
 
 func TestDemoSaysWhichServiceItMisses(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// Package commands holds the hidden commands that play one part of a simulated cluster
+// Package commands holds the commands that play one part of a simulated cluster
 // each, as a process of its own: tests kill such processes at any moment and start them
 // again with the same arguments.
 package commands

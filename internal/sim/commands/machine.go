@@ -15,11 +15,11 @@ import (
 	"slipway/internal/sim/site"
 )
 
-// Commands are the hidden commands of slipway-demo.
+// Commands are the commands of slipway-demo that play one part of a simulated cluster.
 type Commands struct {
-	Machine    Machine    `cmd:"" hidden:"" help:"Play one machine. SIGUSR1 cuts its power for a moment, SIGUSR2 too and boots the live image then."`
-	Cluster    Cluster    `cmd:"" hidden:"" help:"Play the API and the operators of the new cluster."`
-	Controller Controller `cmd:"" hidden:"" help:"Run the real controller once a master of the simulated cluster is ready."`
+	Machine    Machine    `cmd:"" help:"Play one machine. SIGUSR1 cuts its power for a moment, SIGUSR2 too and boots the live image then."`
+	Cluster    Cluster    `cmd:"" help:"Play the API and the operators of the new cluster."`
+	Controller Controller `cmd:"" help:"Run the real controller once a master of the simulated cluster is ready."`
 	Installer  Installer  `cmd:"" hidden:"" help:"Stand in for openshift-install." passthrough:""`
 }
 

@@ -24,7 +24,7 @@ import (
 // Command holds the flags of slipway-demo.
 type Command struct {
 	Scenario   []string      `placeholder:"NAME,..." help:"What to install, instead of --hosts and --sno: ha, sno, compact, arbiter, late-binding, day-2, dual-stack, user-managed-networking, vsphere, nutanix, external, none, okd, fips, arm64, odf, cnv."`
-	Hosts      string        `default:"3+2" placeholder:"M+W" help:"Masters and workers of the first cluster; 0 for none."`
+	Hosts      string        `default:"3+2" placeholder:"M+W" help:"Masters and workers of the first cluster; 0 for none. With --no-sno and --keep: a service without machines."`
 	SNO        bool          `name:"sno" default:"true" negatable:"" help:"Install a single-node cluster too."`
 	Speed      float64       `default:"60" help:"How much faster than real time passes on the machines; 0: nothing takes time."`
 	Fail       []string      `placeholder:"HOST:STEP[:TIMES]" help:"Let the first attempts of a step fail on a host, such as worker-1:image-write."`
@@ -135,7 +135,9 @@ func (d *demo) run(ctx context.Context, plan []clusterPlan) error {
 	if err != nil {
 		return err
 	}
-	d.board.summary(results, d.terminal.Now().Sub(began), d.service)
+	if len(plan) > 0 {
+		d.board.summary(results, d.terminal.Now().Sub(began), d.service)
+	}
 	if d.Keep {
 		d.board.say("everything keeps running until Ctrl-C")
 		<-ctx.Done()

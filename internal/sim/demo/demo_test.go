@@ -61,6 +61,10 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 		{"an invalid number of hosts", "require masters and workers such as 3+2", demo.Command{Hosts: "three"}},
 		{"nothing to install", "nothing to install", demo.Command{Hosts: "0"}},
 		{
+			"a fault of a host of no cluster", `there is no host "worker-0"`,
+			demo.Command{Hosts: "0", Keep: true, SlowDisk: []string{"worker-0"}},
+		},
+		{
 			"a fault of a host that is not there", `there is no host "worker-7", only master-0`,
 			demo.Command{Hosts: "3", SlowDisk: []string{"worker-7"}},
 		},
@@ -69,6 +73,13 @@ func TestPlanRefusesWhatCannotBe(t *testing.T) {
 		_, err := c.command.Plan()
 		require.ErrorContains(t, err, c.want, c.name)
 	}
+}
+
+func TestServiceWithoutMachinesIsKept(t *testing.T) {
+	t.Parallel()
+	machines, err := (&demo.Command{Hosts: "0", Keep: true}).Plan()
+	require.NoError(t, err)
+	require.Empty(t, machines)
 }
 
 func TestReadyLineOfTheServiceIsUnderstood(t *testing.T) {

@@ -65,8 +65,8 @@ func (k *Command) plan() ([]clusterPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(plan) == 0 {
-		return nil, errors.New("nothing to install: require --scenario, --hosts or --sno")
+	if len(plan) == 0 && !k.Keep {
+		return nil, errors.New("nothing to install: require --scenario, --hosts or --sno, or --keep for a service without machines")
 	}
 	return plan, k.addFaults(plan)
 }
