@@ -28,6 +28,7 @@ type cli struct {
 	Worker  workerCommand   `cmd:"" help:"Run a worker alone, with an existing database and Temporal."`
 	Images  images.Commands `cmd:"" help:"Serve discovery images, and manage the live ISOs they are made of."`
 	Migrate migrateCommand  `cmd:"" help:"Migrate an existing database, and run nothing."`
+	Config  configCommands  `cmd:"" help:"Show the settings of the service."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
 
 	AgentToken agentTokenCommand `cmd:"" help:"Sign a token of the v2 API for an InfraEnv or a cluster, with the service's keys."`
@@ -69,13 +70,14 @@ func Main(ctx context.Context, p *process.Process, args []string) int {
 
 func execute(ctx context.Context, p *process.Process, args []string) error {
 	var line cli
+	sources := &settings.Sources{Env: p.Env, Default: settings.DefaultFile}
 	parser, err := kong.New(&line,
 		kong.Name("slipway"),
 		kong.Description("Installs OpenShift on bare metal."),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(p),
+		kong.Bind(p, sources),
 	)
 	if err != nil {
 		return fmt.Errorf("read command line: %w", err)
@@ -84,6 +86,7 @@ func execute(ctx context.Context, p *process.Process, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%w (see slipway --help)", err)
 	}
+	p.Env = sources.Variables()
 	p.Log = process.NewLogger(line.Log, p.Stderr)
 	slog.SetDefault(p.Log) // for libraries that use the log package
 	return selected.Run()

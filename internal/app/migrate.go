@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
 	"slipway/internal/platform/engine"
 	"slipway/internal/platform/frontend"
 	"slipway/internal/platform/store"
@@ -13,6 +14,7 @@ import (
 
 // migrateCommand prepares a database, for those who do not let the service change schemas.
 type migrateCommand struct {
+	settings.ConfigFile
 	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL to bring up to date." placeholder:"URL"`
 }
 

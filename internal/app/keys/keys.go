@@ -25,6 +25,7 @@ type Commands struct {
 
 // place is where the keys of a service are, and what it says of them.
 type place struct {
+	settings.ConfigFile
 	settings.KeyFile
 	DataDir     string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder of the service."`
 	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, where it is not the one in the data folder." placeholder:"URL"`

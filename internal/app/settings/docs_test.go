@@ -16,10 +16,18 @@ import (
 
 var update = flag.Bool("update", false, "write the page in docs/reference/")
 
-const configurationIntro = "A flag wins over its variable, a variable over the default. `slipway api` and `slipway worker` " +
+const configurationIntro = "A flag wins over its variable, a variable over the file, the file over the default.\n" +
+	"`slipway api` and `slipway worker` " +
 	"have the same settings without the two for Temporal;\n" +
 	"with them and `slipway migrate` `--database-url` is required. The commands of users read `SLIPWAY_URL` " +
-	"and `SLIPWAY_TOKEN`.\n\n"
+	"and `SLIPWAY_TOKEN`.\n`slipway config show` prints each setting with its value, and where that is from.\n\n" +
+	"## File\n`/etc/slipway/slipway.yaml`, or the file that `--config` or `SLIPWAY_CONFIG_FILE` names, has settings by the names of " +
+	"flags without\ndashes, and variables that have no flag by their names. Lists may be YAML lists, JSON settings may be YAML. " +
+	"An unknown name " +
+	"stops the start,\nas does a variable with the prefix `SLIPWAY_` that is nearly one of these. A file that holds a secret must not " +
+	"be readable " +
+	"by other users.\n```yaml\nlisten: 0.0.0.0:8090\nbase-url: https://slipway.example.com:8090\nallowed-hosts: [slipway.example.com, 192.0.2.7]\n" +
+	"decision-timeout: 48h\nDELETED_INACTIVE_AFTER: 240h\n```\n\n"
 
 const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (host:port) names it, and none is started. " +
 	"The other variables are those of Temporal's own tools: `TEMPORAL_NAMESPACE`\n" +

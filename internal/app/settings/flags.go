@@ -44,6 +44,7 @@ type Worker struct {
 
 // Service are the flags of every command that runs a part of the service.
 type Service struct {
+	ConfigFile
 	Operators
 	Releases
 	Deployment

@@ -33,6 +33,7 @@ type Images struct {
 
 // ImageService are the flags of slipway images, the image service alone.
 type ImageService struct {
+	ConfigFile
 	Connections
 	Images
 	DataDir    string `default:"/var/lib/slipway" env:"SLIPWAY_DATA_DIR" type:"path" help:"Folder for everything the service keeps."`

@@ -45,8 +45,10 @@ type commands struct {
 
 func main() {
 	var line commands
-	kong.Parse(&line)
-	p := &process.Process{}
+	sources := &settings.Sources{}
+	parsed := kong.Parse(&line, kong.Bind(sources))
+	p := &process.Process{Env: sources.Variables()}
+	_ = settings.Show(p.Stdout, parsed, sources)
 	p.Log = process.NewLogger(line.Log, p.Stderr)
 	cli.NewTerminal(p.Stdout, p.Stderr, p.Now)
 	println(version.Read().String(), cli.ExitCode(nil))
