@@ -126,7 +126,7 @@ func (s *Service) assemble() error {
 		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Rules: s.rules(),
 		Meter: s.recorder, AgentImage: s.variables.ForeignAgent(), Agent: agentRelease, MaxInventoryBytes: s.variables.InventoryBytes,
 		SweepEvery: s.variables.HostMonitor, LookEvery: s.variables.ClusterMonitor,
-		KeepVirtualNICs: s.variables.VirtualNICs, DisabledSteps: s.variables.DisabledSteps,
+		KeepVirtualNICs: s.variables.VirtualNICs, DisabledSteps: s.variables.DisabledSteps, MaxHosts: int(s.options.MaxHosts),
 	})
 	s.installation = installation.New(installation.Options{
 		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Completion: s.timeouts.Completion,

@@ -92,12 +92,9 @@ func (s *Service) newHost(in RegisterInput, j store.Joining) *model.Host {
 	return h
 }
 
-// defaultMaxHosts is how many hosts an InfraEnv takes: whoever has its image can register some.
-const defaultMaxHosts = 5000
-
 // admit accepts or rejects a new host.
 func (s *Service) admit(h *model.Host, j store.Joining, t *store.Tx) error {
-	if most := cmp.Or(s.options.MaxHosts, defaultMaxHosts); j.Hosts >= most {
+	if most := s.options.MaxHosts; most > 0 && j.Hosts >= most { // whoever has an image can register hosts
 		return model.Conflictf("infra-env %s takes no more hosts: require at most %d, found %d", h.InfraEnvID, most, j.Hosts)
 	}
 	if j.ClusterID != nil && !lifecycle.TakesHosts.Has(j.ClusterStatus) {

@@ -32,7 +32,7 @@ type Options struct {
 	Meter Meter
 	// MaxInventoryBytes limits inventories; zero does not.
 	MaxInventoryBytes int64
-	// MaxHosts is how many hosts an InfraEnv takes; zero: 5000.
+	// MaxHosts is how many hosts an InfraEnv takes; zero: any number.
 	MaxHosts int
 	// SweepEvery is how often hosts that fell silent are looked for, at most, and LookEvery
 	// how often clusters to evaluate are without a signal; zero: DefaultSweepEvery and
