@@ -73,6 +73,12 @@ var answerRules = []rule{
 			(matches(d, `/(suggested_role|status|validations/(odf-requirements-satisfied|has-cpu-cores-for-role))$`) ||
 				d.path == "/cluster/validations/sufficient-masters-count") && strings.Contains(o.want["/cluster/operators"], `"odf"`)
 	}},
+	{"K30", func(o outcome, d difference) bool {
+		return o.file == "verdicts" && o.directPaths() &&
+			(matches(d, `/(eligible_disks|installation_disk_id|status|role|suggested_role|bootstrap)$`) ||
+				matches(d, `/validations/(has-min-valid-disks|no-skip-[a-z-]+|sufficient-[a-z-]+|no-iscsi-nic-belongs-to-machine-cidr)$`) ||
+				d.path == "/cluster/validations/all-hosts-are-ready-to-install")
+	}},
 	{"E5", func(o outcome, d difference) bool {
 		return d.path == "/install_config/proxy/noProxy" && o.userManaged() && strings.HasPrefix(d.got, strings.TrimSuffix(d.want, `"`)+",")
 	}},
@@ -169,6 +175,21 @@ func (o outcome) namesItself(d difference) bool {
 				})
 			})
 		})
+	}
+	return false
+}
+
+// directPaths reports whether a host has a multipath device, and a disk without a network below a device.
+func (o outcome) directPaths() bool {
+	for _, item := range o.hosts {
+		replies, _ := item.(map[string]any)["replies"].(map[string]any)
+		for _, disk := range list(reply(replies, "inventory")["disks"]) {
+			fields := disk.(map[string]any)
+			holders, _ := fields["holders"].(string)
+			if o.multipath() && strings.HasPrefix(holders, "dm-") && (fields["drive_type"] == "HDD" || fields["drive_type"] == "SSD") {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/multipath"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -40,10 +41,15 @@ func eachDataDisk(h *model.Host, see func(*wire.Disk)) {
 	}
 	for i := range h.Inventory.Disks {
 		d := &h.Inventory.Disks[i]
-		if !installed(h, d) && !d.Removable && !d.IsInstallationMedia && d.Holders == "" && slices.Contains(dataDrives, d.DriveType) {
+		if !installed(h, d) && free(h, d) && slices.Contains(dataDrives, d.DriveType) {
 			see(d)
 		}
 	}
+}
+
+// free reports whether nothing uses a disk; a path of a multipath device is counted as that device.
+func free(h *model.Host, d *wire.Disk) bool {
+	return !d.Removable && !d.IsInstallationMedia && d.Holders == "" && !multipath.HasPath(h.Inventory, d)
 }
 
 func installed(h *model.Host, d *wire.Disk) bool {

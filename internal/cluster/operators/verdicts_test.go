@@ -83,6 +83,13 @@ func TestVerdictsOfStorageOnSeveralNodes(t *testing.T) {
 		{"counts no disk that something is built on", odf, 3, func(w *fixture) {
 			w.hosts[3].Inventory.Disks[1].Holders = "dm-0"
 		}, fails, "found none"},
+		{"counts no path that a multipath device lost", odf, 3, func(w *fixture) {
+			inv := w.hosts[3].Inventory
+			lost := inv.Disks[1]
+			lost.Wwn, lost.ID, lost.Name, lost.Path = "0x5000c500a1b2c3d4", "lost", "sdx", "/dev/sdx"
+			inv.Disks[1].DriveType, inv.Disks[1].Wwn = wire.DriveTypeMultipath, "0x5000c500a1b2c3d4"
+			inv.Disks = append(inv.Disks, lost)
+		}, ok, "stores on 1 disks"},
 		{"compares no CPU and memory with its own need", odf, 3, func(w *fixture) {
 			w.hosts[3].Inventory.CPU.Count, w.hosts[3].Inventory.Memory.UsableBytes = 4, 16<<30
 		}, ok, ""},

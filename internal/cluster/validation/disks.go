@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/multipath"
 	"slipway/internal/wire"
 )
 
@@ -96,33 +97,11 @@ func compareBool(a, b bool) int {
 
 func isNVMe(d *wire.Disk) bool { return strings.HasPrefix(d.Name, "nvme") }
 
-// holdersOf lists the devices built on a disk.
-func holdersOf(d *wire.Disk) []string {
-	var out []string
-	for name := range strings.SplitSeq(d.Holders, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// paths lists the disks a multipath device is built on.
-func paths(inv *wire.Inventory, multipath *wire.Disk) []*wire.Disk {
-	var out []*wire.Disk
-	for i := range inv.Disks {
-		if slices.Contains(holdersOf(&inv.Disks[i]), multipath.Name) {
-			out = append(out, &inv.Disks[i])
-		}
-	}
-	return out
-}
-
 // ISCSIPaths are the iSCSI disks that a disk is reached over: itself, or the paths of a multipath device.
 func ISCSIPaths(inv *wire.Inventory, d *wire.Disk) []*wire.Disk {
 	disks := []*wire.Disk{d}
 	if d.DriveType == wire.DriveTypeMultipath {
-		disks = paths(inv, d)
+		disks = multipath.Paths(inv, d)
 	}
 	return slices.DeleteFunc(disks, func(m *wire.Disk) bool { return m.DriveType != wire.DriveTypeISCSI })
 }

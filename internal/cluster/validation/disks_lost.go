@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/multipath"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -56,7 +57,7 @@ func keptWithInstallation(h *model.Host) map[*wire.Disk]bool {
 	return beneath(h.Inventory, disk)
 }
 
-// beneath are a disk and the disks it is built on, in any number of layers.
+// beneath are a disk and the disks it is built on, in any number of layers, with every other path to one of them.
 func beneath(inv *wire.Inventory, disk *wire.Disk) map[*wire.Disk]bool {
 	all := map[*wire.Disk]bool{disk: true}
 	for grown := true; grown; {
@@ -67,7 +68,7 @@ func beneath(inv *wire.Inventory, disk *wire.Disk) map[*wire.Disk]bool {
 				continue
 			}
 			for over := range all {
-				if over.Name != "" && slices.Contains(holdersOf(d), over.Name) {
+				if over.Name != "" && slices.Contains(multipath.Holders(d), over.Name) || multipath.SameUnit(d, over) {
 					all[d], grown = true, true
 				}
 			}
@@ -121,7 +122,7 @@ func lossOfInstallationDisk(h *model.Host) string {
 
 // sharesVolumes reports whether something is built on both disks, such as a group of volumes: it is removed whole.
 func sharesVolumes(a, b *wire.Disk) bool {
-	return slices.ContainsFunc(holdersOf(a), func(holder string) bool { return slices.Contains(holdersOf(b), holder) })
+	return slices.ContainsFunc(multipath.Holders(a), func(holder string) bool { return slices.Contains(multipath.Holders(b), holder) })
 }
 
 func shownLoss(d *wire.Disk, loss string) string { return fmt.Sprintf("%s (%s)", shownPath(d), loss) }

@@ -21,6 +21,8 @@ func disk(name string, drive wire.DriveType, change ...func(*wire.Disk)) wire.Di
 }
 
 func holders(names string) func(*wire.Disk) { return func(d *wire.Disk) { d.Holders = names } }
+func wwn(name string) func(*wire.Disk)      { return func(d *wire.Disk) { d.Wwn = name } }
+func byID(link string) func(*wire.Disk)     { return func(d *wire.Disk) { d.ByID = link } }
 func size(n int) func(*wire.Disk)           { return func(d *wire.Disk) { d.SizeBytes = n } }
 func from(addr string) func(*wire.Disk)     { return func(d *wire.Disk) { d.Iscsi.HostIPAddress = addr } }
 
@@ -79,11 +81,74 @@ func TestDiskEligibility(t *testing.T) {
 			[]string{"one kind of path"},
 		},
 		{
-			"refuses a multipath device over local disks",
-			[]wire.Disk{disk("dm-0", "Multipath"), disk("sda", "SSD", holders("dm-0"))},
+			"takes a multipath device over SAS",
+			[]wire.Disk{disk("dm-0", "Multipath"), disk("sda", "HDD", holders("dm-0")), disk("sdb", "HDD", holders("dm-0"))},
+			spec, nil,
+		},
+		{
+			"refuses a path over SAS",
+			[]wire.Disk{disk("sda", "HDD", holders("dm-0")), disk("sdb", "HDD", holders("dm-0")), disk("dm-0", "Multipath")},
+			spec,
+			[]string{"multipath device instead"},
+		},
+		{
+			"refuses a path of NVMe",
+			[]wire.Disk{disk("nvme1n1", "SSD", holders("dm-3")), disk("dm-3", "Multipath")},
+			spec,
+			[]string{"multipath device instead"},
+		},
+		{
+			"refuses a path that the device lost",
+			[]wire.Disk{
+				disk("sdb", "HDD", wwn("0x5000C500A1B2C3D4")), disk("sda", "HDD", holders("dm-0"), wwn("0x5000c500a1b2c3d4")),
+				disk("dm-0", "Multipath", wwn("0x5000c500a1b2c3d4")),
+			},
+			spec,
+			[]string{"multipath device instead"},
+		},
+		{
+			"refuses a lost path of NVMe",
+			[]wire.Disk{
+				disk("nvme1n1", "SSD", wwn("eui.36343730586000010025385800000001")),
+				disk("dm-0", "Multipath", byID("/dev/disk/by-id/dm-uuid-mpath-eui.36343730586000010025385800000001")),
+			},
+			spec,
+			[]string{"multipath device instead"},
+		},
+		{
+			"refuses a path whose device has its name in its id alone",
+			[]wire.Disk{
+				disk("sdb", "FC", wwn("0x600a098038304437415d4b6a59676d51")),
+				disk("dm-0", "Multipath", byID("/dev/disk/by-id/scsi-3600a098038304437415d4b6a59676d51")),
+			},
+			spec,
+			[]string{"multipath device instead"},
+		},
+		{
+			"counts a lost path among those of a device",
+			[]wire.Disk{
+				disk("dm-0", "Multipath", wwn("0x5000c500a1b2c3d4")), disk("sda", "HDD", holders("dm-0")),
+				disk("sdb", "FC", wwn("0x5000c500a1b2c3d4")),
+			},
 			spec,
 			[]string{"one kind of path"},
 		},
+		{
+			"takes another unit of the array, whose names are cut",
+			[]wire.Disk{disk("sdc", "FC", wwn("0x600a098038304437")), disk("dm-0", "Multipath", wwn("0x600a098038304437"))},
+			spec, nil,
+		},
+		{
+			"takes a disk of another size with the same name",
+			[]wire.Disk{disk("sdc", "SSD", size(300e9), wwn("0x5000000000000001")), disk("dm-0", "Multipath", wwn("0x5000000000000001"))},
+			spec, nil,
+		},
+		{
+			"takes a disk of an array",
+			[]wire.Disk{disk("sda", "HDD", holders("md0")), disk("md0", "RAID"), disk("dm-0", "Multipath")},
+			spec, nil,
+		},
+		{"takes a disk with volumes", []wire.Disk{disk("sda", "HDD", holders("dm-0")), disk("dm-0", "LVM")}, spec, nil},
 		{
 			"refuses iSCSI over the NIC of the default route",
 			[]wire.Disk{disk("sda", "iSCSI", from(hostIP(0)))},
@@ -204,6 +269,10 @@ func TestDisksOfKeptPartitionsAreNotFormatted(t *testing.T) {
 		disk("md126", "RAID", bootable), disk("dm-0", "Multipath", heldBy("md126, md127")), disk("sda", "HDD", heldBy("dm-0")),
 		disk("sdc", "HDD", bootable),
 	}
+	lost := []wire.Disk{
+		disk("dm-0", "Multipath", bootable, wwn("0x5000c500a1b2c3d4")), disk("sda", "HDD", heldBy("dm-0")),
+		disk("sdb", "HDD", bootable, wwn("0x5000c500a1b2c3d4")), disk("sdc", "HDD", bootable, wwn("0x5000c500a1b2c3d5")),
+	}
 	for name, c := range map[string]struct {
 		disks  []wire.Disk
 		change func(*model.Host)
@@ -215,6 +284,7 @@ func TestDisksOfKeptPartitionsAreNotFormatted(t *testing.T) {
 		"partitions up to a number":              {plain, args("--save-partindex", "-4"), []string{"sdb"}},
 		"the system that runs":                   {plain, persistent, []string{"sdb"}},
 		"partitions of a multipath disk":         {multipath, args("--save-partlabel=data"), []string{"sdc"}},
+		"partitions of a disk that lost a path":  {lost, args("--save-partlabel=data"), []string{"sdc"}},
 		"nothing of a multipath disk":            {multipath, args(), []string{"sda", "sdb", "sdc"}},
 		"partitions of an array of multipath":    {layers, args("--save-partlabel=data"), []string{"sdc"}},
 		"a table that is kept for a look at it":  {plain, args("--preserve-on-error"), []string{"sda", "sdb"}},

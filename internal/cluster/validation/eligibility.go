@@ -7,6 +7,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"slipway/internal/cluster/multipath"
 	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/wire"
 )
@@ -80,11 +81,11 @@ func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec) []string {
 	if !driveAllowed(d.DriveType, spec) {
 		out = append(out, fmt.Sprintf("%s on %s, found %s", reasonDriveType, spec.CPUArchitecture, d.DriveType))
 	}
-	if partOfMultipath(inv, d) {
+	if multipath.HasPath(inv, d) {
 		out = append(out, fmt.Sprintf("%s, found %s", reasonPath, d.DriveType))
 	}
 	if d.DriveType == wire.DriveTypeMultipath {
-		if reason := mixedPaths(paths(inv, d)); reason != "" {
+		if reason := mixedPaths(multipath.Paths(inv, d)); reason != "" {
 			return append(out, reason)
 		}
 	}
@@ -141,26 +142,21 @@ func atLeastVersion(version, since string) bool {
 	return !semver.New(v.Major(), v.Minor(), v.Patch(), "", "").LessThan(semver.MustParse(since))
 }
 
-func partOfMultipath(inv *wire.Inventory, d *wire.Disk) bool {
-	if d.DriveType != wire.DriveTypeFC && d.DriveType != wire.DriveTypeISCSI {
-		return false
-	}
-	holders := holdersOf(d)
-	return slices.ContainsFunc(inv.Disks, func(m wire.Disk) bool {
-		return m.DriveType == wire.DriveTypeMultipath && slices.Contains(holders, m.Name)
-	})
-}
-
 // mixedPaths says what is wrong with the paths of a multipath device.
 func mixedPaths(paths []*wire.Disk) string {
-	const required = reasonMixed + " (all FC or all iSCSI), found "
+	const required = reasonMixed + " (all FC, all iSCSI, or all SAS and NVMe), found "
 	if len(paths) == 0 {
 		return required + "none of its paths"
 	}
 	for _, p := range paths {
-		if p.DriveType != paths[0].DriveType || p.DriveType != wire.DriveTypeFC && p.DriveType != wire.DriveTypeISCSI {
+		if kind := pathKinds[p.DriveType]; kind == "" || kind != pathKinds[paths[0].DriveType] {
 			return required + "others"
 		}
 	}
 	return ""
+}
+
+// pathKinds groups the drive types of paths by the driver that reaches them.
+var pathKinds = map[wire.DriveType]string{
+	wire.DriveTypeFC: "FC", wire.DriveTypeISCSI: "iSCSI", wire.DriveTypeHDD: "direct", wire.DriveTypeSSD: "direct",
 }

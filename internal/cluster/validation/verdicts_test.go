@@ -269,8 +269,11 @@ func TestVerdictsOfDisksInTheNetwork(t *testing.T) {
 			disk("sdb", "iSCSI", from(hostIP(0)), holders("dm-0")),
 		}, nil, "away from the default route"},
 		{
-			"refuses NVMe over fabrics below it",
-			[]wire.Disk{disk("dm-0", "Multipath"), disk("nvme0n1", "SSD", holders("dm-0"))},
+			"refuses NVMe beside iSCSI below it",
+			[]wire.Disk{
+				disk("dm-0", "Multipath"), disk("nvme0n1", "SSD", holders("dm-0")),
+				disk("sda", "iSCSI", from("10.9.9.9"), holders("dm-0")),
+			},
 			nil,
 			"one kind of path",
 		},

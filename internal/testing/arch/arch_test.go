@@ -20,6 +20,7 @@ const module = "slipway/"
 var nouns = []string{
 	"internal/cluster/lifecycle", "internal/cluster/validation", "internal/cluster/openshift", "internal/cluster/operators",
 	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition", "internal/cluster/nodeaddress",
+	"internal/cluster/multipath",
 	"internal/cluster/events", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
 	"internal/hostconfig/staticnet", "internal/hostconfig/useryaml", "internal/images/remaster", "internal/images/release",
 }
