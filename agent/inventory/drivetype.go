@@ -34,7 +34,7 @@ func (m Machine) driveType(found *block.Disk) wire.DriveType {
 	}
 	device := m.deviceFolder(found.Name)
 	switch {
-	case strings.Contains(device, "/session"):
+	case m.overISCSI(found.Name):
 		return wire.DriveTypeISCSI
 	case strings.Contains(device, "/rport-"):
 		return wire.DriveTypeFC

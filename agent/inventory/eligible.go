@@ -19,6 +19,12 @@ const (
 	reasonISOMount   = "Disk appears to be an ISO installation media (has partition with mountpoint suffix iso)"
 	reasonMounted    = "Disk has partition '%s' mounted on '%s'"
 	reasonISCSI      = "Host IP address of the iSCSI session is not known"
+
+	reasonISCSIState   = "Require an iSCSI disk that is running, found "
+	reasonISCSISession = "Require an iSCSI session that is logged in, found "
+	reasonISCSITable   = "Require a table of iSCSI targets of the firmware, found none"
+	reasonISCSITarget  = "Require an iSCSI target that the firmware boots from, found "
+	reasonISCSIPaths   = "Require an iSCSI path that a host can boot from, found none among "
 )
 
 const iso9660 = "iso9660"
@@ -27,7 +33,7 @@ const iso9660 = "iso9660"
 // adds its own rules (docs/reference/validation-rules.md, "Disk eligibility"). Old
 // volumes and RAID sets on a disk do not: the installation clears them.
 func (m Machine) evaluate(disk *wire.Disk, found *block.Disk, mounted map[string]mount) {
-	reasons := attached(disk, found)
+	reasons := append(attached(disk, found), m.reached(disk)...)
 	contents, medium := m.contents(found, mounted)
 	reasons = append(reasons, contents...)
 	disk.IsInstallationMedia = medium || disk.DriveType == wire.DriveTypeODD
@@ -49,6 +55,17 @@ func attached(disk *wire.Disk, found *block.Disk) []string {
 		reasons = append(reasons, reasonISCSI)
 	}
 	return reasons
+}
+
+// reached are the reasons that lie in the network a disk is reached over.
+func (m Machine) reached(disk *wire.Disk) []string {
+	switch disk.DriveType {
+	case wire.DriveTypeISCSI:
+		return m.bootableOverISCSI(disk.Name)
+	case wire.DriveTypeMultipath:
+		return m.unusablePaths(disk.Name)
+	}
+	return nil
 }
 
 // plain says that a disk hangs at a controller, not at a driver that makes disks of others.
