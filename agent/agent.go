@@ -132,9 +132,9 @@ func (a *Agent) identify(ctx context.Context) error {
 // serve registers and polls, again and again.
 func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 	pauses := newPauses() // of registrations that do not last
-	for {
+	for again := false; ; again = true {
 		if !a.options.Reclaim {
-			if err := a.beRegistered(ctx); err != nil {
+			if err := a.beRegistered(ctx, again); err != nil {
 				return err
 			}
 		}
@@ -154,9 +154,9 @@ func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 }
 
 // beRegistered registers the host, unless an agent before did so in this boot: then it uses the token that was given to that.
-func (a *Agent) beRegistered(ctx context.Context) error {
+func (a *Agent) beRegistered(ctx context.Context, again bool) error {
 	if !a.state.registered(a.registration()) {
-		return a.register(ctx)
+		return a.register(ctx, again)
 	}
 	a.options.Client.SetToken(a.state.token())
 	return nil
@@ -169,9 +169,12 @@ func (a *Agent) keepToken() {
 	}
 }
 
-// register announces the host until the service takes it.
-func (a *Agent) register(ctx context.Context) error {
+// register announces the host until the service takes it; again says that it did before in this boot.
+func (a *Agent) register(ctx context.Context, again bool) error {
 	var options []client.Option
+	if again {
+		options = append(options, client.WithRegistrationAgain())
+	}
 	if a.options.AgentSteps == model.FineSteps {
 		options = append(options, client.WithFineSteps(), client.WithBoot(a.state.boot))
 	}
@@ -191,7 +194,7 @@ func (a *Agent) register(ctx context.Context) error {
 		}
 		pause := pauses.next(err)
 		if errors.Is(err, model.ErrNotFound) {
-			a.log.Error("host not registered: its infra-env or cluster was deleted; boot it from the image of another one",
+			a.log.Error("host not registered: it was deleted, and has to be booted again, or its infra-env or cluster, and needs another image",
 				"infra_env", a.options.InfraEnvID, "error", err, "asked_again_in", pause.Round(time.Second))
 		} else {
 			a.log.Warn("host not registered", "error", err)

@@ -86,6 +86,8 @@ func TestAgentRegistersAgain(t *testing.T) {
 		s.Wait(t, "a poll", func() bool { return len(s.Polls) > 0 })
 		s.Change(func() { s.Registered = false })
 		s.Wait(t, "a second registration", func() bool { return len(s.Registrations) == 2 })
+		require.Empty(t, s.Seen().Registrations[0].Get("Slipway-Registration"))
+		require.Equal(t, "again", s.Seen().Registrations[1].Get("Slipway-Registration"), "a user may have deleted it")
 	})
 	t.Run("when the service says so", func(t *testing.T) {
 		t.Parallel()

@@ -41,6 +41,7 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	}
 	h, err := s.Discovery.Register(r.Context(), discovery.RegisterInput{
 		InfraEnvID: infraEnvID, HostID: body.HostID, AgentSteps: steps, Boot: boot(r),
+		Again:        r.Header.Get(wire.HeaderRegistration) == wire.RegistrationAgain,
 		Proven:       callerOf(r).HostID == body.HostID,
 		ByImage:      callerOf(r).Role == auth.RoleRegistrar,
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),

@@ -35,6 +35,7 @@ type call struct {
 	wait       time.Duration
 	fine       bool
 	boot       string
+	again      bool
 }
 
 // do runs the call, repeatedly when WithRetry is set.
@@ -132,6 +133,9 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 	set(wire.HeaderBoot, k.boot)
 	if k.fine {
 		set(wire.HeaderSteps, wire.StepsFine)
+	}
+	if k.again {
+		set(wire.HeaderRegistration, wire.RegistrationAgain)
 	}
 	return request, nil
 }

@@ -34,6 +34,12 @@ func WithFineSteps() Option {
 	return func(c *call) { c.fine = true }
 }
 
+// WithRegistrationAgain says that the host registered before in this boot: a host that was deleted since then stays deleted. For
+// RegisterHost.
+func WithRegistrationAgain() Option {
+	return func(c *call) { c.again = true }
+}
+
 // WithBoot names the boot of the host. For RegisterHost and NextSteps.
 func WithBoot(id string) Option {
 	return func(c *call) { c.boot = id }

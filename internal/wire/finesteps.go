@@ -29,6 +29,9 @@ const (
 	StepsFine   = "fine"
 	// HeaderBoot names the boot of the host, on registration and on polls (docs/steps-and-results.md, "Fences").
 	HeaderBoot = "Slipway-Boot"
+	// HeaderRegistration says on registration that it is not the first one of this boot; RegistrationAgain is its only value.
+	HeaderRegistration = "Slipway-Registration"
+	RegistrationAgain  = "again"
 	// HeaderToken gives an agent of ours the token of its host, in answers to registrations and polls.
 	HeaderToken = "Slipway-Token"
 	// HeaderPrefer asks the service to hold a poll until a step is due: "wait=30" (RFC 7240, section 4.3).

@@ -235,6 +235,34 @@ func TestJoiningTellsWhereHostsBelong(t *testing.T) {
 	require.ErrorIs(t, err, model.ErrNotFound)
 }
 
+func TestJoiningKnowsHostsThatUsersDeleted(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	c := newCluster(t, s)
+	deleted, idle, bound := newHost(t, s, nil), newHost(t, s, nil), newHost(t, s, &c.ID)
+	kept := func(*model.Cluster, *model.Host, *store.Tx) error { return nil }
+	require.NoError(t, s.DeleteHostOf(t.Context(), nil, deleted.InfraEnvID, deleted.ID, kept))
+	require.NoError(t, s.DeleteHostOf(t.Context(), &c.ID, bound.InfraEnvID, bound.ID, kept))
+	require.NoError(t, s.DeleteHost(t.Context(), idle.InfraEnvID, idle.ID, func(*model.Host, *store.Tx) error { return nil }))
+	for h, want := range map[*model.Host]bool{deleted: true, bound: true, idle: false} {
+		j, err := s.Joining(t.Context(), h.InfraEnvID, h.ID)
+		require.NoError(t, err)
+		require.Equal(t, want, j.HostDeleted)
+	}
+	j, err := s.Joining(t.Context(), deleted.InfraEnvID, uuid.New())
+	require.NoError(t, err)
+	require.False(t, j.HostDeleted, "a host that was never known")
+
+	made := func() *model.Host {
+		return &model.Host{AgentSteps: model.FineSteps, Role: model.RoleAutoAssign, Status: model.HostDiscoveringUnbound, Kind: model.KindHost}
+	}
+	_, err = s.RegisterHost(t.Context(), deleted.InfraEnvID, deleted.ID, made, func(*model.Host, bool, *store.Tx) error { return nil })
+	require.NoError(t, err)
+	j, err = s.Joining(t.Context(), deleted.InfraEnvID, deleted.ID)
+	require.NoError(t, err)
+	require.False(t, j.HostDeleted, "it booted again")
+}
+
 func TestManyCheckInsAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)

@@ -47,6 +47,7 @@ type Joining struct {
 	ControlPlaneCount int
 	UserName          string // the cluster of the InfraEnv
 	Hosts             int    // of the InfraEnv
+	HostDeleted       bool   // by a user
 }
 
 // Joining reads the cluster that a host of an InfraEnv belongs to: the one it is in, or for a new host the
@@ -57,13 +58,16 @@ func (s *Store) Joining(ctx context.Context, infraEnvID, hostID uuid.UUID) (Join
 	var kind, status, user *string
 	err := s.pool.QueryRow(ctx, `
 		select b.cluster_id, c.kind, c.status, coalesce(c.control_plane_count, 0), e.doc->>'user_name',
-		  (select count(*) from hosts x where x.infra_env_id = e.id and x.deleted_at is null)
+		  (select count(*) from hosts x where x.infra_env_id = e.id and x.deleted_at is null),
+		  exists (
+		    select from hosts x
+		    where x.infra_env_id = e.id and x.id = $2 and x.deleted_at is not null and x.doc ? 'deleted_by_user')
 		from infra_envs e
 		left join hosts h on h.infra_env_id = e.id and h.id = $2 and h.deleted_at is null
 		cross join lateral (select case when h.id is null then e.cluster_id else h.cluster_id end as cluster_id) b
 		left join clusters c on c.id = b.cluster_id and c.deleted_at is null
 		where e.id = $1 and (e.deleted_at is null or h.cluster_id is not null)`, infraEnvID, hostID).Scan(
-		&j.ClusterID, &kind, &status, &j.ControlPlaneCount, &user, &j.Hosts)
+		&j.ClusterID, &kind, &status, &j.ControlPlaneCount, &user, &j.Hosts, &j.HostDeleted)
 	if err != nil {
 		return j, notFound(err, "infra-env", infraEnvID)
 	}

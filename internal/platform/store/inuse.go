@@ -76,12 +76,13 @@ func (s *Store) UpdateHostOf(
 	})
 }
 
-// DeleteHostOf is DeleteHost in the same way.
+// DeleteHostOf is DeleteHost in the same way, for a user: the host does not come back before its next boot.
 func (s *Store) DeleteHostOf(
 	ctx context.Context, clusterID *uuid.UUID, infraEnvID, id uuid.UUID, fn func(*model.Cluster, *model.Host, *Tx) error,
 ) error {
 	return s.withHostOf(ctx, clusterID, infraEnvID, id, fn, func(_ pgx.Tx, t *Tx, h *model.Host, _ rowState) error {
 		t.deleteHost(h)
+		t.batch.Queue(`update hosts set doc = doc || '{"deleted_by_user": true}' where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID)
 		return nil
 	})
 }

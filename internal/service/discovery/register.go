@@ -23,6 +23,8 @@ type RegisterInput struct {
 	AgentSteps         model.AgentSteps // empty: InstallStep
 	// Boot is how the agent names the boot of the host. Each registration of one that does not is a boot.
 	Boot string
+	// Again says that the agent registered the host before in this boot.
+	Again bool
 	// Proven says that the caller has the token that an earlier registration gave this host.
 	Proven bool
 	// ByImage says that the caller has the token of a discovery image only, which names any host of its InfraEnv.
@@ -39,7 +41,7 @@ type Registration struct {
 
 // Register registers a host, for the first time or after it was booted again (rows
 // RegisterHost of the host tables). It returns an ErrNotFound without the InfraEnv
-// or its cluster, and an ErrConflict when the cluster takes no new hosts or
+// or its cluster and for a host that a user deleted since its boot, and an ErrConflict when the cluster takes no new hosts or
 // the state of the host does not allow it to register.
 func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration, error) {
 	if in.AgentSteps == "" {
@@ -49,6 +51,9 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration,
 	j, err := s.store.Joining(ctx, in.InfraEnvID, in.HostID)
 	if err != nil {
 		return Registration{}, err
+	}
+	if in.Again && j.HostDeleted {
+		return Registration{}, model.NotFoundf("host %s was deleted: boot it from the discovery image to register it again", in.HostID)
 	}
 	unproven := false
 	h, err := s.store.RegisterHost(ctx, in.InfraEnvID, in.HostID, func() *model.Host { return s.newHost(in, j) },

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
@@ -50,6 +51,49 @@ func TestRegistrationNeedsAnEnvironmentAndAClusterThatTakesHosts(t *testing.T) {
 	}
 	_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: uuid.New(), HostID: uuid.New()})
 	require.ErrorIs(t, err, model.ErrNotFound)
+}
+
+func TestHostThatAUserDeletedComesBackWithABootOnly(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	c, env := l.cluster(t)
+	pool := l.infraEnv(t, nil)
+	keeps := func(*model.Cluster, *model.Host, *store.Tx) error { return nil }
+	for name, test := range map[string]struct {
+		env   *model.InfraEnv
+		bound *uuid.UUID
+		again discovery.RegisterInput
+		back  bool
+	}{
+		"an agent of ours that still runs":   {env, &c.ID, discovery.RegisterInput{Again: true, Boot: "boot-1"}, false},
+		"one in a pool":                      {pool, nil, discovery.RegisterInput{Again: true, Boot: "boot-1"}, false},
+		"one with the token of its image":    {env, &c.ID, discovery.RegisterInput{Again: true, Boot: "boot-1", ByImage: true}, false},
+		"a boot":                             {env, &c.ID, discovery.RegisterInput{Boot: "boot-2", AgentSteps: model.FineSteps}, true},
+		"a restart of the agent":             {env, &c.ID, discovery.RegisterInput{Boot: "boot-1", AgentSteps: model.FineSteps}, true},
+		"an agent of another implementation": {env, &c.ID, discovery.RegisterInput{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := test.again
+			in.InfraEnvID, in.HostID = test.env.ID, uuid.New()
+			_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: in.InfraEnvID, HostID: in.HostID, Boot: "boot-1"})
+			require.NoError(t, err)
+			require.NoError(t, l.store.DeleteHostOf(t.Context(), test.bound, in.InfraEnvID, in.HostID, keeps))
+			for range 2 { // it asks until somebody boots it
+				if _, err = l.service.Register(t.Context(), in); test.back {
+					require.NoError(t, err)
+					continue
+				}
+				require.ErrorIs(t, err, model.ErrNotFound)
+				require.ErrorContains(t, err, "host "+in.HostID.String()+" was deleted: boot it from the discovery image to register it again")
+			}
+			_, err = l.store.Host(t.Context(), in.InfraEnvID, in.HostID)
+			require.Equal(t, test.back, err == nil, "%v", err)
+		})
+	}
+	fresh := discovery.RegisterInput{InfraEnvID: env.ID, HostID: uuid.New(), Again: true}
+	_, err := l.service.Register(t.Context(), fresh)
+	require.NoError(t, err, "a restored database does not know the host")
 }
 
 func TestHostWithoutAClusterIsDiscoveredUnbound(t *testing.T) {
