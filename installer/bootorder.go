@@ -2,7 +2,9 @@ package installer
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"slices"
 
 	"slipway/internal/wire"
 )
@@ -37,7 +39,7 @@ func (i *Installer) SetBootOrder(ctx context.Context, req *wire.InstallCmdReques
 	case efi && i.exists("/sys/firmware/efi"):
 		part := i.efiPartition(ctx, device)
 		i.removeStaleEntries(ctx, part, shim)
-		loader := loaderPath(i.vendorFolder(ctx, part, shim), shim)
+		loader := i.bootLoader(ctx, part, shim)
 		err = i.command(ctx, "efibootmgr", "-c", "-d", device, "-p", efiPartition, "-L", efiLabel, "-l", loader)
 	default:
 		return // BIOS and s390x choose by themselves
@@ -55,10 +57,11 @@ func (i *Installer) removeStaleEntries(ctx context.Context, mine partition, shim
 	if err != nil {
 		return // creating the entry will say why
 	}
-	for _, entry := range ParseBootEntries(text) {
-		if entry.Label != efiLabel || !ofCoreOS(entry.Loader, shim) || entry.PartitionNumber != efiPartition {
-			continue
-		}
+	entries := slices.DeleteFunc(ParseBootEntries(text), func(e BootEntry) bool {
+		return e.Label != efiLabel || !ofCoreOS(e.Loader, shim) || e.PartitionNumber != efiPartition
+	})
+	i.awaitLink(ctx, entries, mine)
+	for _, entry := range entries {
 		if entry.Partition != mine.id && !i.partitionGone(entry.Partition, mine.id) {
 			continue
 		}
@@ -68,9 +71,28 @@ func (i *Installer) removeStaleEntries(ctx context.Context, mine partition, shim
 	}
 }
 
+// links are how udev names partitions by their GPT ids.
+const links = "/dev/disk/by-partuuid/"
+
+// awaitLink waits for udev to name the partition of the disk just written, if an entry is of another one that has no link.
+func (i *Installer) awaitLink(ctx context.Context, entries []BootEntry, mine partition) {
+	missing := slices.ContainsFunc(entries, func(e BootEntry) bool { return e.Partition != mine.id && !i.exists(links+e.Partition) })
+	if mine.id == "" || !missing {
+		return
+	}
+	err := i.until(ctx, lateDevice, func() error {
+		if i.exists(links + mine.id) {
+			return nil
+		}
+		return fmt.Errorf("require %s from udev, found none", links+mine.id)
+	})
+	if err != nil {
+		i.Log.Warn("boot entries of partitions that may be gone are kept", "error", err)
+	}
+}
+
 // partitionGone reports that no disk has the partition. The links of udev are conclusive only when they include
 // the partition of the disk just written.
 func (i *Installer) partitionGone(id, mine string) bool {
-	const links = "/dev/disk/by-partuuid/"
 	return mine != "" && i.exists(links+mine) && !i.exists(links+id)
 }

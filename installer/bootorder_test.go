@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +38,10 @@ func shim(t *testing.T) string {
 
 func TestBootOrderIsSetWhereFirmwareHasOne(t *testing.T) {
 	t.Parallel()
-	h := newHost(t, map[string]hostexectest.Answer{"efibootmgr": hostexectest.Fails(2, "no space")})
+	h := newHost(t, map[string]hostexectest.Answer{
+		"efibootmgr": hostexectest.Fails(2, "no space"), "umount": hostexectest.Prints(""), "mount": hostexectest.Prints(""),
+		"lsblk": hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001 /dev/sda2\n"),
+	})
 	i := newInstaller(newService(t), h, nil)
 	i.SetBootOrder(t.Context(), request("master", 3))
 	require.Empty(t, h.Lines(), "a BIOS has no order to set")
@@ -45,7 +49,8 @@ func TestBootOrderIsSetWhereFirmwareHasOne(t *testing.T) {
 	i.SetBootOrder(t.Context(), request("master", 3))
 	require.Equal(t, []string{
 		"lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH /dev/sda",
-		"efibootmgr -v", `efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim(t),
+		"efibootmgr -v", "mount -o ro /dev/sda2 /run/slipway/efi", "umount /run/slipway/efi",
+		`efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim(t),
 	}, h.Lines())
 }
 
@@ -57,6 +62,7 @@ func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 			"  /dev/sda\n21686148-6449-6e6f-744e-656564454649 aaaa0000-0000-0000-0000-000000000009 /dev/sda1\n" +
 				"c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001 /dev/sda2\n",
 		),
+		"mount": hostexectest.Prints(""), "umount": hostexectest.Prints(""),
 	})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
 	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001", "")
@@ -65,7 +71,7 @@ func TestBootOrderHasNoEntriesOfEarlierInstallations(t *testing.T) {
 	require.Equal(t, []string{
 		"lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH /dev/sda", "efibootmgr -v",
 		"efibootmgr -q -b 0003 -B", "efibootmgr -q -b 0004 -B", "efibootmgr -q -b 000A -B",
-		"mount -o ro /dev/sda2 /run/slipway/efi", // it cannot be: the usual folder is taken
+		"mount -o ro /dev/sda2 /run/slipway/efi", "umount /run/slipway/efi", // it is empty: the usual folder is taken
 		`efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\redhat\` + shim(t),
 	}, h.Lines())
 }
@@ -75,9 +81,12 @@ func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
 	h := newHost(t, map[string]hostexectest.Answer{
 		"efibootmgr": hostexectest.Prints(""), "efibootmgr -v": hostexectest.Prints(strings.ReplaceAll(bootEntries, "SHIM", shim(t))),
 		"lsblk": hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001 /dev/sda2\n"),
+		"mount": hostexectest.Prints(""), "umount": hostexectest.Prints(""),
 	})
 	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
-	i := newInstaller(newService(t), h, nil)
+	i := newInstaller(newService(t), h, nil, func(o *installer.Options) {
+		o.Sleep = func(context.Context, time.Duration) error { return nil }
+	})
 	i.SetBootOrder(t.Context(), request("master", 3)) // before udev made any link, even that of the disk just written
 	require.Zero(t, h.Count("efibootmgr -q -b 0004 -B"), "whether its disk exists is unknown")
 	require.Equal(t, 1, h.Count("efibootmgr -q -b 0003 -B"))

@@ -47,9 +47,9 @@
 //	reboot:
 //	  the commands of SendLogs
 //	  with /sys/firmware/efi:
-//	  lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH DEVICE
+//	  lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH DEVICE   every 2 s, until it lists the EFI system partition, for 20 s
 //	  efibootmgr -v; [efibootmgr -q -b NUMBER -B]   entries of earlier installations
-//	  mount -o ro PARTITION /run/slipway/efi; umount /run/slipway/efi   is the loader in EFI/redhat or EFI/centos?
+//	  mount -o ro PARTITION /run/slipway/efi; umount /run/slipway/efi   in which folder is the loader? mount: every 2 s for 20 s
 //	  efibootmgr -c -d DEVICE -p 2 -L "Red Hat Enterprise Linux" -l \EFI\redhat\shimx64.efi   shimaa64.efi on arm64
 //	  [bootlist -m normal -o DEVICE]              on ppc64le
 //	  shutdown -r +1                              single node: shutdown -r now

@@ -1,0 +1,134 @@
+package installer_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"slipway/installer"
+	"slipway/internal/platform/hostexec"
+	"slipway/internal/testing/hostexectest"
+)
+
+const (
+	efiListed  = "  /dev/sda\nc12a7328-f81f-11d2-ba4b-00a0c93ec93b aaaa0000-0000-0000-0000-000000000001 /dev/sda2\n"
+	efiCreated = `efibootmgr -c -d /dev/sda -p 2 -L Red Hat Enterprise Linux -l \EFI\`
+	efiLink    = "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001"
+)
+
+// inTurn answers the calls of a command one after the other, the last one again and again.
+func inTurn(answers ...hostexectest.Answer) hostexectest.Answer {
+	return func(ctx context.Context, c hostexec.Cmd) (hostexec.Result, error) {
+		answer := answers[0]
+		if len(answers) > 1 {
+			answers = answers[1:]
+		}
+		return answer(ctx, c)
+	}
+}
+
+// efiHost is a host with UEFI whose partition has one loader once it is mounted. Pauses are added up.
+func efiHost(t *testing.T, loader string, commands map[string]hostexectest.Answer) (h *host, i *installer.Installer, slept *time.Duration) {
+	t.Helper()
+	all := map[string]hostexectest.Answer{
+		"efibootmgr": hostexectest.Prints(""), "lsblk": hostexectest.Prints(efiListed),
+		"mount": hostexectest.Prints(""), "umount": hostexectest.Prints(""),
+	}
+	for command, answer := range commands {
+		all[command] = answer
+	}
+	h = newHost(t, all)
+	require.NoError(t, os.MkdirAll(h.root.Path("/sys/firmware/efi"), 0o755))
+	h.write(t, "/run/slipway/efi/EFI/"+loader, "")
+	slept = new(time.Duration)
+	return h, newInstaller(newService(t), h, nil, func(o *installer.Options) {
+		o.Sleep = func(ctx context.Context, d time.Duration) error { *slept += d; return ctx.Err() }
+	}), slept
+}
+
+func TestBootOrderWaitsForThePartition(t *testing.T) {
+	t.Parallel()
+	notYet := hostexectest.Prints("  /dev/sda\n")
+	noID := hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b  /dev/sda2\n")
+	for name, commands := range map[string]map[string]hostexectest.Answer{
+		"is not listed at first":     {"lsblk": inTurn(notYet, hostexectest.Prints(efiListed))},
+		"is listed the fourth time":  {"lsblk": inTurn(notYet, notYet, notYet, hostexectest.Prints(efiListed))},
+		"has no id at first":         {"lsblk": inTurn(noID, hostexectest.Prints(efiListed))},
+		"makes lsblk fail at first":  {"lsblk": inTurn(hostexectest.Fails(32, "not a block device"), hostexectest.Prints(efiListed))},
+		"has no device at first":     {"mount": inTurn(hostexectest.Fails(32, "special device /dev/sda2 does not exist"), hostexectest.Prints(""))},
+		"is there":                   {},
+		"was that of an entry":       {"efibootmgr -v": staleEntry(t, "redhat", "1"), "lsblk": inTurn(notYet, hostexectest.Prints(efiListed))},
+		"was that of another vendor": {"efibootmgr -v": staleEntry(t, "scos", "1")},
+		"comes after the one before": {"efibootmgr -v": staleEntry(t, "centos", "2")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, i, slept := efiHost(t, "centos/"+shim(t), commands)
+			h.write(t, efiLink, "")
+			i.SetBootOrder(t.Context(), request("master", 3))
+			require.Contains(t, h.Lines(), efiCreated+`centos\`+shim(t))
+			_, stale := commands["efibootmgr -v"]
+			require.Equal(t, stale, h.Count("efibootmgr -q -b 0004 -B") == 1)
+			require.LessOrEqual(t, *slept, 20*time.Second)
+		})
+	}
+}
+
+func staleEntry(t *testing.T, vendor, partition string) hostexectest.Answer {
+	t.Helper()
+	return hostexectest.Prints("Boot0004* Red Hat Enterprise Linux\tHD(2,GPT,aaaa0000-0000-0000-0000-00000000000" + partition +
+		",0x1000,0x10000)/File(\\EFI\\" + vendor + "\\" + shim(t) + ")\n")
+}
+
+func TestBootOrderWaitsForUdevBeforeItRemovesEntries(t *testing.T) {
+	t.Parallel()
+	h, i, slept := efiHost(t, "redhat/"+shim(t), map[string]hostexectest.Answer{"efibootmgr -v": staleEntry(t, "redhat", "2")})
+	i.Sleep = func(context.Context, time.Duration) error {
+		*slept += time.Second
+		if *slept == 3*time.Second {
+			h.write(t, efiLink, "")
+		}
+		return nil
+	}
+	i.SetBootOrder(t.Context(), request("master", 3))
+	require.Equal(t, 1, h.Count("efibootmgr -q -b 0004 -B"))
+}
+
+func TestBootOrderIsSetWithoutThePartition(t *testing.T) {
+	t.Parallel()
+	h, i, slept := efiHost(t, "centos/"+shim(t), map[string]hostexectest.Answer{"lsblk": hostexectest.Prints("  /dev/sda\n")})
+	i.SetBootOrder(t.Context(), request("master", 3))
+	require.Contains(t, h.Lines(), efiCreated+`redhat\`+shim(t), "the usual folder")
+	require.Equal(t, 20*time.Second, *slept)
+
+	h, i, slept = efiHost(t, "centos/"+shim(t), map[string]hostexectest.Answer{"mount": hostexectest.Fails(32, "no such device")})
+	i.SetBootOrder(t.Context(), request("master", 3))
+	require.Contains(t, h.Lines(), efiCreated+`redhat\`+shim(t), "the usual folder")
+	require.Equal(t, 20*time.Second, *slept)
+	require.Zero(t, h.Count("umount /run/slipway/efi"))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h, i, _ = efiHost(t, "centos/"+shim(t), map[string]hostexectest.Answer{"lsblk": hostexectest.Prints("")})
+	i.SetBootOrder(ctx, request("master", 3))
+	require.Equal(t, 1, h.Count("lsblk --noheadings --raw --output PARTTYPE,PARTUUID,PATH /dev/sda"), "the reboot comes")
+}
+
+func TestBootOrderFindsTheFolderOfAnyVendor(t *testing.T) {
+	t.Parallel()
+	removable := map[string]string{"shimx64.efi": "BOOTX64.EFI", "shimaa64.efi": "BOOTAA64.EFI"}[shim(t)]
+	for file, want := range map[string]string{
+		"redhat/" + shim(t): `redhat\` + shim(t), "centos/" + shim(t): `centos\` + shim(t), "scos/" + shim(t): `scos\` + shim(t),
+		"rocky/" + shim(t): `rocky\` + shim(t), "BOOT/" + removable: `BOOT\` + removable, "rocky/grubx64.efi": `redhat\` + shim(t),
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			h, i, _ := efiHost(t, file, nil)
+			i.SetBootOrder(t.Context(), request("master", 3))
+			require.Contains(t, h.Lines(), efiCreated+want)
+		})
+	}
+}
