@@ -49,6 +49,17 @@ func discoverySteps() map[string]discoveryStep {
 				"l3_connectivity":[{"average_rtt_ms":0.345,"packet_loss_percentage":10,"remote_ip_address":"192.0.2.11","successful":true}],
 				"mtu_report":[{"outgoing_nic":"eth0","remote_ip_address":"192.0.2.11"}]}]}`,
 		},
+		"connectivity to a host with a MAC address of its user": {
+			kind: wire.StepTypeConnectivityCheck,
+			args: []string{`[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001","nics":[
+				{"name":"eno1","mac":"02:00:5e:20:00:01","ip_addresses":["2001:db8::11"]},{"name":"eno1","mac":"02:AA:bb:cc:dd:01"}]}]`},
+			commands: map[string]hostexectest.Answer{"ping": hostexectest.Fails(1, "")},
+			stations: stations{"2001:db8::11 on eth0 from 2001:db8::10": {"02:aa:bb:cc:dd:01"}},
+			output: `{"remote_hosts":[{"host_id":"aaaaaaaa-0000-4000-8000-000000000001",
+				"l2_connectivity":[{"outgoing_ip_address":"2001:db8::10","outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"02:aa:bb:cc:dd:01","successful":true}],
+				"l3_connectivity":[{"packet_loss_percentage":100,"remote_ip_address":"2001:db8::11"}],
+				"mtu_report":[{"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11"}]}]}`,
+		},
 		"connectivity to a host that is away": {
 			kind: wire.StepTypeConnectivityCheck,
 			args: []string{

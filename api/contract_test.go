@@ -27,6 +27,7 @@ var differences = map[string]string{
 	"+schema step-fence.cluster_id":             "the same",
 	"+schema step-fence.cluster_attempt":        "the same",
 	"+schema step-fence.host_attempt":           "the same",
+	"+schema interface.current_mac_address":     "other hosts get answers from the address that a user gave an interface",
 
 	"-GET /v2/supported-operators answers 200": "the contract's document says numa-resources where its service and all others say " +
 		"numaresources",

@@ -52,13 +52,14 @@ func efiHost(t *testing.T, loader string, commands map[string]hostexectest.Answe
 func TestBootOrderWaitsForThePartition(t *testing.T) {
 	t.Parallel()
 	notYet := hostexectest.Prints("  /dev/sda\n")
+	noDevice := hostexectest.Fails(32, "special device /dev/sda2 does not exist")
 	noID := hostexectest.Prints("c12a7328-f81f-11d2-ba4b-00a0c93ec93b  /dev/sda2\n")
 	for name, commands := range map[string]map[string]hostexectest.Answer{
 		"is not listed at first":     {"lsblk": inTurn(notYet, hostexectest.Prints(efiListed))},
 		"is listed the fourth time":  {"lsblk": inTurn(notYet, notYet, notYet, hostexectest.Prints(efiListed))},
 		"has no id at first":         {"lsblk": inTurn(noID, hostexectest.Prints(efiListed))},
 		"makes lsblk fail at first":  {"lsblk": inTurn(hostexectest.Fails(32, "not a block device"), hostexectest.Prints(efiListed))},
-		"has no device at first":     {"mount": inTurn(hostexectest.Fails(32, "special device /dev/sda2 does not exist"), hostexectest.Prints(""))},
+		"has no device at first":     {"mount": inTurn(noDevice, hostexectest.Prints(""))},
 		"is there":                   {},
 		"was that of an entry":       {"efibootmgr -v": staleEntry(t, "redhat", "1"), "lsblk": inTurn(notYet, hostexectest.Prints(efiListed))},
 		"was that of another vendor": {"efibootmgr -v": staleEntry(t, "scos", "1")},

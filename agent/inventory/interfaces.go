@@ -71,6 +71,9 @@ func (m Machine) networkInterface(link Link, kind string, routes []Route) wire.I
 		Flags: flags(link.Flags), Vendor: m.text(sys + "/device/vendor"), Product: m.text(sys + "/device/device"),
 		Ipv4Addresses: []string{}, Ipv6Addresses: []string{},
 	}
+	if len(link.Current) > 0 {
+		nic.CurrentMacAddress = link.Current.String()
+	}
 	if speed, err := strconv.Atoi(m.text(sys + "/speed")); err == nil && speed > 0 {
 		nic.SpeedMbps = speed // -1 without a cable and on virtual devices
 	}

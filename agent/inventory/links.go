@@ -10,7 +10,10 @@ type Link struct {
 	Name string
 	// MAC is the permanent address where the device has one, else the current one.
 	MAC net.HardwareAddr
-	MTU int // bytes
+	// Current is the address that the device uses, where a user gave it another one than MAC; nil for ports of bonds and teams, which
+	// share one.
+	Current net.HardwareAddr
+	MTU     int // bytes
 	// Type is that of rtnetlink: "device" for hardware, else "bond", "vlan", "veth"...
 	Type       string
 	Flags      net.Flags

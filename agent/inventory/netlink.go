@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"net/netip"
@@ -18,16 +19,15 @@ func (Netlink) Links() ([]Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the network interfaces: %w", err)
 	}
+	shared := sharedAddresses(found)
 	links := make([]Link, 0, len(found))
 	for _, l := range found {
 		attrs := l.Attrs()
 		link := Link{
-			Name: attrs.Name, MAC: attrs.PermHWAddr, MTU: attrs.MTU, Type: l.Type(), Flags: attrs.Flags,
+			Name: attrs.Name, MTU: attrs.MTU, Type: l.Type(), Flags: attrs.Flags,
 			HasCarrier: attrs.OperState == netlink.OperUp || attrs.Flags&net.FlagRunning != 0,
 		}
-		if len(link.MAC) == 0 {
-			link.MAC = attrs.HardwareAddr
-		}
+		link.MAC, link.Current = macs(attrs, shared)
 		addresses, err := netlink.AddrList(l, netlink.FAMILY_ALL)
 		if err != nil {
 			continue // the link is gone
@@ -43,6 +43,26 @@ func (Netlink) Links() ([]Link, error) {
 		links = append(links, link)
 	}
 	return links, nil
+}
+
+// sharedAddresses are the indexes of bonds and teams, whose address their ports have, too.
+func sharedAddresses(links []netlink.Link) map[int]bool {
+	shared := map[int]bool{}
+	for _, l := range links {
+		shared[l.Attrs().Index] = l.Type() == "bond" || l.Type() == "team"
+	}
+	return shared
+}
+
+// macs returns the permanent address of a link, and the current one where a user gave the link another.
+func macs(l *netlink.LinkAttrs, shared map[int]bool) (permanent, current net.HardwareAddr) {
+	switch {
+	case len(l.PermHWAddr) == 0:
+		return l.HardwareAddr, nil
+	case bytes.Equal(l.PermHWAddr, l.HardwareAddr), shared[l.MasterIndex]:
+		return l.PermHWAddr, nil
+	}
+	return l.PermHWAddr, l.HardwareAddr
 }
 
 // Routes implements Links.

@@ -103,3 +103,42 @@ func ipNet(text string) *net.IPNet {
 	}
 	return network
 }
+
+func TestMACAddressOfTheUserIsReportedBesideThePermanentOne(t *testing.T) {
+	t.Parallel()
+	permanent, given := net.HardwareAddr{2, 0, 0x5e, 0x20, 0, 1}, net.HardwareAddr{2, 0xaa, 0xbb, 0xcc, 0xdd, 1}
+	shared := inventory.SharedAddresses([]netlink.Link{
+		&netlink.Bond{LinkAttrs: netlink.LinkAttrs{Index: 7}}, &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: 8}, LinkType: "team"},
+		&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Index: 9}},
+	})
+	for name, c := range map[string]struct {
+		link         netlink.LinkAttrs
+		mac, current net.HardwareAddr
+	}{
+		"hardware with an address of its user": {netlink.LinkAttrs{PermHWAddr: permanent, HardwareAddr: given}, permanent, given},
+		"hardware with its own":                {netlink.LinkAttrs{PermHWAddr: permanent, HardwareAddr: permanent}, permanent, nil},
+		"a port of a bond":                     {netlink.LinkAttrs{PermHWAddr: permanent, HardwareAddr: given, MasterIndex: 7}, permanent, nil},
+		"a port of a team":                     {netlink.LinkAttrs{PermHWAddr: permanent, HardwareAddr: given, MasterIndex: 8}, permanent, nil},
+		"a port of a bridge":                   {netlink.LinkAttrs{PermHWAddr: permanent, HardwareAddr: given, MasterIndex: 9}, permanent, given},
+		"a bond, VLAN or bridge":               {netlink.LinkAttrs{HardwareAddr: given}, given, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mac, current := inventory.MACs(&c.link, shared)
+			require.Equal(t, c.mac, mac)
+			require.Equal(t, c.current, current)
+		})
+	}
+}
+
+func TestInventoryHasBothMACAddresses(t *testing.T) {
+	t.Parallel()
+	r := record(t, "testdata/hosts/bios-server.txtar")
+	r.printed["ip -details -json address"] = `[{"ifindex":2,"ifname":"eno1","flags":["BROADCAST","UP","LOWER_UP"],"mtu":1500,` +
+		`"address":"02:aa:bb:cc:dd:01","permaddr":"02:00:5e:20:00:01","link_type":"ether",` +
+		`"addr_info":[{"family":"inet","local":"192.0.2.11","prefixlen":24,"scope":"global"}]}]`
+	found := inventory.Collect(t.Context(), r.machine(t))
+	require.Len(t, found.Interfaces, 1)
+	require.Equal(t, "02:00:5e:20:00:01", found.Interfaces[0].MacAddress)
+	require.Equal(t, "02:aa:bb:cc:dd:01", found.Interfaces[0].CurrentMacAddress)
+}

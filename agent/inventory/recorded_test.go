@@ -1,6 +1,7 @@
 package inventory_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -203,6 +204,7 @@ func (r recorded) links(t *testing.T) []inventory.Link {
 		MTU       int      `json:"mtu"`
 		Address   string   `json:"address"`
 		Permanent string   `json:"permaddr"`
+		Master    string   `json:"master"`
 		Info      struct {
 			Kind string `json:"info_kind"`
 		} `json:"linkinfo"`
@@ -218,12 +220,16 @@ func (r recorded) links(t *testing.T) []inventory.Link {
 		if a.Info.Kind != "" {
 			link.Type = a.Info.Kind
 		}
-		if a.Permanent != "" {
-			a.Address = a.Permanent
-		}
 		mac, err := net.ParseMAC(a.Address)
 		require.NoError(t, err)
 		link.MAC = mac
+		if a.Permanent != "" {
+			link.MAC, err = net.ParseMAC(a.Permanent)
+			require.NoError(t, err)
+		}
+		if !strings.HasPrefix(a.Master, "bond") && !bytes.Equal(link.MAC, mac) {
+			link.Current = mac
+		}
 		for _, flag := range a.Flags {
 			link.Flags |= ipFlags[flag]
 		}

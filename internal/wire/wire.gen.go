@@ -4085,19 +4085,20 @@ type InstallerArgsParams struct {
 
 // Interface defines model for interface.
 type Interface struct {
-	Biosdevname   string   `json:"biosdevname,omitempty,omitzero"`
-	ClientID      string   `json:"client_id,omitempty,omitzero"`
-	Flags         []string `json:"flags,omitempty,omitzero"`
-	HasCarrier    bool     `json:"has_carrier,omitempty,omitzero"`
-	Ipv4Addresses []string `json:"ipv4_addresses"`
-	Ipv6Addresses []string `json:"ipv6_addresses"`
-	MacAddress    string   `json:"mac_address,omitempty,omitzero"`
-	Mtu           int      `json:"mtu,omitempty,omitzero"`
-	Name          string   `json:"name,omitempty,omitzero"`
-	Product       string   `json:"product,omitempty,omitzero"`
-	SpeedMbps     int      `json:"speed_mbps,omitempty,omitzero"`
-	Type          string   `json:"type,omitempty,omitzero"`
-	Vendor        string   `json:"vendor,omitempty,omitzero"`
+	Biosdevname       string   `json:"biosdevname,omitempty,omitzero"`
+	ClientID          string   `json:"client_id,omitempty,omitzero"`
+	CurrentMacAddress string   `json:"current_mac_address,omitempty,omitzero"`
+	Flags             []string `json:"flags,omitempty,omitzero"`
+	HasCarrier        bool     `json:"has_carrier,omitempty,omitzero"`
+	Ipv4Addresses     []string `json:"ipv4_addresses"`
+	Ipv6Addresses     []string `json:"ipv6_addresses"`
+	MacAddress        string   `json:"mac_address,omitempty,omitzero"`
+	Mtu               int      `json:"mtu,omitempty,omitzero"`
+	Name              string   `json:"name,omitempty,omitzero"`
+	Product           string   `json:"product,omitempty,omitzero"`
+	SpeedMbps         int      `json:"speed_mbps,omitempty,omitzero"`
+	Type              string   `json:"type,omitempty,omitzero"`
+	Vendor            string   `json:"vendor,omitempty,omitzero"`
 }
 
 // Inventory defines model for inventory.

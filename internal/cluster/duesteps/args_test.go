@@ -246,6 +246,23 @@ func TestConnectivityArgs(t *testing.T) {
 	require.ErrorIs(t, err, duesteps.ErrSkip, "there is no other host to ask about")
 }
 
+func TestConnectivityArgsHaveTheMACAddressOfTheUser(t *testing.T) {
+	t.Parallel()
+	input := smoke()
+	input.Hosts = input.Hosts[:2]
+	for n, host := range input.Hosts {
+		host.Inventory.Interfaces = []wire.Interface{{
+			Name: "eno1", MacAddress: fmt.Sprintf("02:00:5E:20:00:0%d", n), CurrentMacAddress: fmt.Sprintf("02:AA:bb:cc:dd:0%d", n),
+			Ipv4Addresses: []string{fmt.Sprintf("192.0.2.1%d/24", n)},
+		}}
+	}
+	got, err := duesteps.Args("connectivity-check", input)
+	require.NoError(t, err)
+	require.Equal(t, []string{`[{"host_id":"` + input.Hosts[1].ID.String() + `","nics":[` +
+		`{"ip_addresses":["192.0.2.11"],"mac":"02:00:5e:20:00:01","name":"eno1"},` +
+		`{"mac":"02:aa:bb:cc:dd:01","name":"eno1"}]}]`}, got)
+}
+
 func TestArgsRefuse(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -36,6 +36,9 @@ func NewRemotes(hosts []*model.Host) (*Remotes, error) {
 				n.IPAddresses = append(n.IPAddresses, a.Addr().String())
 			}
 			check.Nics = append(check.Nics, n)
+			if nic.CurrentMAC != "" { // its addresses are probed once
+				check.Nics = append(check.Nics, wire.ConnectivityCheckNic{Name: nic.Name, Mac: nic.CurrentMAC})
+			}
 		}
 		part, err := json.Marshal(check)
 		if err != nil {

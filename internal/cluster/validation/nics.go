@@ -12,8 +12,10 @@ import (
 type NIC struct {
 	Name string
 	MAC  string // lower case
-	Type string // physical, bond, vlan, device
-	MTU  int
+	// CurrentMAC answers instead of MAC, where a user gave the interface another address; else empty. Lower case.
+	CurrentMAC string
+	Type       string // physical, bond, vlan, device
+	MTU        int
 	// Addresses are the addresses with the length of their network, link-local ones left out.
 	Addresses []netip.Prefix
 }
@@ -26,7 +28,10 @@ func NICs(inv *wire.Inventory) []NIC {
 	out := make([]NIC, 0, len(inv.Interfaces))
 	for i := range inv.Interfaces {
 		iface := &inv.Interfaces[i]
-		n := NIC{Name: iface.Name, MAC: strings.ToLower(iface.MacAddress), Type: iface.Type, MTU: iface.Mtu}
+		n := NIC{
+			Name: iface.Name, MAC: strings.ToLower(iface.MacAddress), CurrentMAC: strings.ToLower(iface.CurrentMacAddress),
+			Type: iface.Type, MTU: iface.Mtu,
+		}
 		n.Addresses = appendAddresses(n.Addresses, iface.Ipv4Addresses)
 		n.Addresses = appendAddresses(n.Addresses, iface.Ipv6Addresses)
 		out = append(out, n)

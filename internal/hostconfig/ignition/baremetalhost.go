@@ -98,7 +98,7 @@ func hostByMAC(hosts []*model.Host, mac string) *model.Host {
 			continue
 		}
 		for _, nic := range h.Inventory.Interfaces {
-			if strings.EqualFold(nic.MacAddress, mac) {
+			if nic.HasMAC(mac) {
 				return h
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -89,7 +88,7 @@ func (s *Store) Joining(ctx context.Context, infraEnvID, hostID uuid.UUID) (Join
 func (s *Store) HostsOfMAC(ctx context.Context, infraEnvID uuid.UUID, mac string) ([]*model.Host, error) {
 	var out []*model.Host
 	err := s.Hosts(ctx, HostFilter{InfraEnvID: infraEnvID}, func(h *model.Host) error {
-		has := func(nic wire.Interface) bool { return strings.EqualFold(nic.MacAddress, mac) }
+		has := func(nic wire.Interface) bool { return nic.HasMAC(mac) }
 		if h.Inventory != nil && slices.ContainsFunc(h.Inventory.Interfaces, has) {
 			out = append(out, h)
 		}

@@ -1,0 +1,8 @@
+package wire
+
+import "strings"
+
+// HasMAC reports whether an interface has a MAC address: the permanent one, or the one that a user gave it.
+func (i *Interface) HasMAC(mac string) bool {
+	return mac != "" && (strings.EqualFold(i.MacAddress, mac) || strings.EqualFold(i.CurrentMacAddress, mac))
+}
