@@ -36,6 +36,6 @@
 //	download-boot-artifacts, reboot-for-reclaim:
 //	  mount -o remount,rw /boot
 //	  sync
-//	  rpm-ostree cleanup --os=rhcos -r            when /boot is full
+//	  rpm-ostree cleanup --os=rhcos -r            when /boot has no room for the image, even in place of an earlier one
 //	  systemctl reboot
 package agent

@@ -65,6 +65,8 @@ type Platform struct {
 	// HTTP reaches other servers than the service: the cluster a host joins, images;
 	// http.DefaultTransport when nil.
 	HTTP http.RoundTripper
+	// Free returns how many bytes are free in the file system of a path on the host; statfs does when nil.
+	Free func(path string) (int64, error)
 	// BootID names the boot; when nil /proc/sys/kernel/random/boot_id below the root does.
 	BootID func() (string, error)
 }

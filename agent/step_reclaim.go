@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -25,6 +23,8 @@ const (
 	bootDir        = "/boot"
 	discoveryDir   = "/boot/discovery"
 	discoveryEntry = "/boot/loader/entries/00-assisted-discovery.conf"
+	// stagingDir is where the image is complete first, on the root file system, which has room for it.
+	stagingDir = "/var/tmp/slipway-discovery"
 	// A download is tried as often, with as long a pause.
 	artifactTries = 5
 	artifactPause = time.Minute
@@ -32,41 +32,68 @@ const (
 
 // downloadBootArtifacts puts the discovery image beside the installed system and makes it
 // what the machine starts next. The root of the host is where this agent was configured to find it; the
-// folder in the request is where containers of other implementations have it.
+// folder in the request is where containers of other implementations have it. The image is fetched to the root file system first: an
+// image of an earlier request can be started until this one is whole.
 func (a *Agent) downloadBootArtifacts(ctx context.Context, req *wire.DownloadBootArtifactsRequest) (nothing, error) {
 	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "mount", Args: []string{"-o", "remount,rw", bootDir}}); err != nil &&
 		!hostexec.Missing(err) {
 		return nothing{}, fmt.Errorf("make %s writable: %w", bootDir, err)
 	}
-	// Until the image is whole the machine must start what it has.
-	if err := os.Remove(a.host.Root.Path(discoveryEntry)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nothing{}, fmt.Errorf("remove the boot entry of an earlier image: %w", err)
+	if err := a.clearLeftovers(); err != nil {
+		return nothing{}, err
 	}
-	if err := os.MkdirAll(a.host.Root.Path(discoveryDir), 0o755); err != nil {
-		return nothing{}, fmt.Errorf("make %s: %w", discoveryDir, err)
+	for _, folder := range []string{discoveryDir, stagingDir} {
+		if err := os.MkdirAll(a.host.Root.Path(folder), 0o755); err != nil {
+			return nothing{}, fmt.Errorf("make %s: %w", folder, err)
+		}
 	}
+	defer os.RemoveAll(a.host.Root.Path(stagingDir)) //nolint:errcheck // the next request removes it as well
 	for _, part := range []struct{ name, url string }{{"vmlinuz", req.KernelURL}, {"initrd", req.InitrdURL}} {
-		if err := a.fetchArtifact(ctx, part.url, path.Join(discoveryDir, part.name)); err != nil {
+		if err := a.fetchArtifact(ctx, part.url, path.Join(stagingDir, part.name)); err != nil {
 			return nothing{}, err
 		}
 	}
-	entry := "title Discovery image\nversion 999\nlinux /discovery/vmlinuz\ninitrd /discovery/initrd\n" +
-		"options ignition.firstboot ignition.platform.id=metal coreos.live.rootfs_url=" + req.RootfsURL + "\n"
-	file := a.host.Root.Path(discoveryEntry)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return nothing{}, fmt.Errorf("make the folder of boot entries: %w", err)
+	if err := a.placeImage(ctx); err != nil {
+		return nothing{}, err
 	}
-	if err := renameio.WriteFile(file, []byte(entry), 0o644); err != nil {
-		return nothing{}, fmt.Errorf("write the boot entry: %w", err)
+	if err := a.writeDiscoveryEntry(req.RootfsURL); err != nil {
+		return nothing{}, err
 	}
-	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "sync"}); err != nil && !hostexec.Missing(err) {
-		return nothing{}, fmt.Errorf("write the discovery image out: %w", err)
-	}
-	return nothing{}, nil
+	return nothing{}, a.sync(ctx)
 }
 
-// fetchArtifact downloads a file, and again when the network or the server fails. When
-// the partition is full the operating system the host would roll back to makes room.
+// clearLeftovers removes what a request that was interrupted did not finish.
+func (a *Agent) clearLeftovers() error {
+	parts, _ := filepath.Glob(a.host.Root.Path(discoveryDir) + "/*.part") // the pattern is a good one
+	for _, leftover := range append(parts, a.host.Root.Path(stagingDir)) {
+		if err := os.RemoveAll(leftover); err != nil {
+			return fmt.Errorf("remove what an earlier download left: %w", err)
+		}
+	}
+	return nil
+}
+
+func (a *Agent) writeDiscoveryEntry(rootfsURL string) error {
+	entry := "title Discovery image\nversion 999\nlinux /discovery/vmlinuz\ninitrd /discovery/initrd\n" +
+		"options ignition.firstboot ignition.platform.id=metal coreos.live.rootfs_url=" + rootfsURL + "\n"
+	file := a.host.Root.Path(discoveryEntry)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("make the folder of boot entries: %w", err)
+	}
+	if err := renameio.WriteFile(file, []byte(entry), 0o644); err != nil {
+		return fmt.Errorf("write the boot entry: %w", err)
+	}
+	return nil
+}
+
+func (a *Agent) sync(ctx context.Context) error {
+	if _, err := a.host.Runner.Run(ctx, hostexec.Cmd{Name: "sync"}); err != nil && !hostexec.Missing(err) {
+		return fmt.Errorf("write the discovery image out: %w", err)
+	}
+	return nil
+}
+
+// fetchArtifact downloads a file, and again when the network or the server fails.
 func (a *Agent) fetchArtifact(ctx context.Context, url, to string) error {
 	var err error
 	for try := range artifactTries {
@@ -75,11 +102,7 @@ func (a *Agent) fetchArtifact(ctx context.Context, url, to string) error {
 		}
 		a.log.Warn("part of the discovery image not fetched", "file", to, "try", try+1, "error", err)
 		if errors.Is(err, syscall.ENOSPC) {
-			cleanup := hostexec.Cmd{Name: "rpm-ostree", Args: []string{"cleanup", "--os=rhcos", "-r"}}
-			if _, cerr := a.host.Runner.Run(ctx, cleanup); cerr != nil {
-				return fmt.Errorf("%w; make room in %s: %w", err, bootDir, cerr)
-			}
-			continue // nothing has to be repaired first
+			return err // no pause makes room
 		}
 		if try+1 < artifactTries {
 			if err := a.host.Sleep(ctx, artifactPause); err != nil {
@@ -104,16 +127,7 @@ func (a *Agent) download(ctx context.Context, url, to string) error {
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("fetch %s: require status 200, found %s", url, response.Status)
 	}
-	part, err := os.Create(to + ".part")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", to, err)
-	}
-	defer os.Remove(part.Name()) //nolint:errcheck // gone once it has its name
-	_, err = io.Copy(part, response.Body)
-	if err := errors.Join(err, part.Sync(), part.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", to, err)
-	}
-	return os.Rename(part.Name(), to)
+	return writePart(response.Body, to)
 }
 
 // acceptReclaim is the part of the step reboot-for-reclaim before its reply, reclaim the
