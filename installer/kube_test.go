@@ -2,6 +2,7 @@ package installer_test
 
 import (
 	"context"
+	"errors"
 
 	"slipway/installer"
 )
@@ -22,6 +23,15 @@ func (k *kube) EventExists(ctx context.Context, namespace, name string) (bool, e
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.events[namespace+"/"+name], k.err
+}
+
+func (k *kube) MachineConfigExists(ctx context.Context, name string) (bool, error) {
+	if err := k.answer(ctx); err != nil {
+		return false, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.unrendered[name], errors.Join(k.err, k.readErr)
 }
 
 func (k *kube) Initialize(_ context.Context, name string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"time"
 
 	"slipway/internal/client"
@@ -33,6 +34,14 @@ func (m MachineConfig) Consistent() bool {
 	return m.Current != "" && m.Current == m.Desired && m.State == machineConfigDone
 }
 
+// Pool is the pool of the desired config: its name without the hash at its end. Control plane and arbiters have one each.
+func (m MachineConfig) Pool() string {
+	if end := strings.LastIndexByte(m.Desired, '-'); end >= 0 {
+		return m.Desired[:end]
+	}
+	return ""
+}
+
 // String says how far the node is, for users.
 func (m MachineConfig) String() string {
 	if m == (MachineConfig{}) {
@@ -49,6 +58,8 @@ type Kube interface {
 	Masters(ctx context.Context) ([]Node, error)
 	// EventExists reports whether an Event of that name is in the namespace.
 	EventExists(ctx context.Context, namespace, name string) (bool, error)
+	// MachineConfigExists reports whether the cluster has a MachineConfig of that name.
+	MachineConfigExists(ctx context.Context, name string) (bool, error)
 	// Initialize takes the mark of an uninitialized node off, as the controller of a cloud does.
 	Initialize(ctx context.Context, node string) error
 }

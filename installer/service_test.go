@@ -181,7 +181,10 @@ type kube struct {
 	mu     sync.Mutex
 	nodes  []installer.Node
 	events map[string]bool
-	err    error
+	// unrendered are the machine configs that the cluster does not have.
+	unrendered map[string]bool
+	readErr    error // of reading machine configs
+	err        error
 	// initialized are the nodes whose mark was taken off.
 	initialized []string
 	held        chan struct{} // when set, the API does not answer before it is closed

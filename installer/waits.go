@@ -77,9 +77,9 @@ func (i *Installer) checkOwnIgnition() error {
 const configLimit = 20 * time.Minute
 
 // WaitController waits until nothing needs the bootstrap host any more: the controller runs in the new cluster,
-// and the ready nodes of the control plane have the machine config they should have. A node whose config exists on
-// the bootstrap host only would never be updated again. Configs are waited for twenty minutes at most. It ends with ctx
-// only.
+// and the ready nodes of the control plane have the machine config they should have, the same one, which the cluster has, too. A node
+// whose config exists on the bootstrap host only would never be updated again. Configs are waited for twenty minutes at most. It ends
+// with ctx only.
 func (i *Installer) WaitController(ctx context.Context, req *wire.InstallCmdRequest) error {
 	others := i.watchOthers(req)
 	var left time.Duration // of configLimit, once the controller runs
@@ -129,7 +129,40 @@ func (i *Installer) nodesConfigured(ctx context.Context, o *others) error {
 	if err != nil {
 		return err
 	}
-	return configured(nodes, i.nodesNeeded(ctx, o))
+	if err := configured(nodes, i.nodesNeeded(ctx, o)); err != nil {
+		return err
+	}
+	return rendered(ctx, kube, nodes)
+}
+
+// rendered returns which config of ready nodes the cluster does not have, or which nodes of a pool desire different ones: nodes report
+// the config that the bootstrap host gave them as done before the cluster has rendered any (openshift/machine-config-operator, issues
+// 199 and 367).
+func rendered(ctx context.Context, kube Kube, nodes []Node) error {
+	first := map[string]Node{} // of each pool
+	for _, node := range nodes {
+		if !node.Ready {
+			continue
+		}
+		pool, desired := node.MachineConfig.Pool(), node.MachineConfig.Desired
+		other, seen := first[pool]
+		if seen && other.MachineConfig.Desired != desired {
+			return fmt.Errorf("require one machine config for nodes %s and %s, found %q and %q",
+				other.Name, node.Name, other.MachineConfig.Desired, desired)
+		}
+		if seen {
+			continue
+		}
+		first[pool] = node
+		found, err := kube.MachineConfigExists(ctx, desired)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("require machine config %s of node %s in the cluster, found none", desired, node.Name)
+		}
+	}
+	return nil
 }
 
 // configured returns which ready nodes do not have their machine config yet, or that there are too few.

@@ -162,6 +162,79 @@ func TestWaitControllerWaitsForItsEvent(t *testing.T) {
 	require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
 }
 
+func TestWaitControllerNeedsConfigsOfTheCluster(t *testing.T) {
+	t.Parallel()
+	const configLimit = 20 * time.Minute
+	const given, own = "rendered-master-bootstrap", "rendered-master-other"
+	const arbiters = "rendered-arbiter-other"
+	with := func(name, config string) installer.Node {
+		n := node(name, "192.0.2.11", true)
+		n.MachineConfig.Current, n.MachineConfig.Desired = config, config
+		return n
+	}
+	errRefused := errors.New("refused")
+	type nodes = []installer.Node
+	unready := with("master-3", given)
+	unready.Ready = false
+	for name, c := range map[string]struct {
+		nodes      nodes
+		unrendered []string
+		broken     error
+		waits      time.Duration
+	}{
+		"two configs, none in the cluster":           {nodes{with("m1", given), with("m2", own)}, []string{given, own}, nil, configLimit},
+		"two configs, both in the cluster":           {nodes{with("m1", given), with("m2", own)}, nil, nil, configLimit},
+		"one config, none in the cluster":            {nodes{with("m1", given), with("m2", given)}, []string{given}, nil, configLimit},
+		"one config that the cluster has":            {nodes{with("m1", own), with("m2", own)}, []string{given}, nil, 0},
+		"an arbiter with the config of its pool":     {nodes{with("m1", own), with("a1", arbiters)}, nil, nil, 0},
+		"an arbiter without a config in the cluster": {nodes{with("m1", own), with("a1", arbiters)}, []string{arbiters}, nil, configLimit},
+		"a node that is not ready does not count":    {nodes{with("m1", own), with("m2", own), unready}, []string{given}, nil, 0},
+		"an API that does not answer":                {nodes{with("m1", own), with("m2", own)}, nil, errRefused, configLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t, nil)
+			h.write(t, "/opt/openshift/auth/kubeconfig", "config")
+			k := &kube{
+				nodes: c.nodes, unrendered: map[string]bool{},
+				events: map[string]bool{"assisted-installer/AssistedControllerIsReady": true},
+			}
+			for _, config := range c.unrendered {
+				k.unrendered[config] = true
+			}
+			k.readErr = c.broken
+			var waited time.Duration
+			i := newInstaller(newService(t), h, k, func(o *installer.Options) {
+				o.Sleep = func(_ context.Context, d time.Duration) error {
+					waited += d
+					return nil
+				}
+			})
+			require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
+			require.Equal(t, c.waits, waited)
+		})
+	}
+}
+
+func TestWaitControllerSeesTheConfigAppear(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, nil)
+	h.write(t, "/opt/openshift/auth/kubeconfig", "config")
+	k := &kube{
+		nodes:      []installer.Node{node("master-1", "192.0.2.11", true), node("master-2", "192.0.2.12", true)},
+		events:     map[string]bool{"assisted-installer/AssistedControllerIsReady": true},
+		unrendered: map[string]bool{"rendered-master-1": true},
+	}
+	i := newInstaller(newService(t), h, k, script(t,
+		func() {},
+		func() {
+			k.set(func(k *kube) { k.unrendered = nil; k.nodes[0].MachineConfig.Desired = "rendered-master-2" })
+		},
+		func() { k.set(func(k *kube) { k.nodes[0].MachineConfig.Desired = "rendered-master-1" }) },
+	))
+	require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
+}
+
 func TestWaitControllerLeavesANodeThatCannotGetItsConfig(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 
 	"slipway/installer"
 )
@@ -49,6 +50,15 @@ func (c *Client) EventExists(ctx context.Context, namespace, name string) (bool,
 	found, err := c.get(ctx, "/api/v1/namespaces/"+namespace+"/events/"+name, nil)
 	if err != nil {
 		return false, fmt.Errorf("read event %s: %w", name, err)
+	}
+	return found, nil
+}
+
+// MachineConfigExists implements installer.Kube.
+func (c *Client) MachineConfigExists(ctx context.Context, name string) (bool, error) {
+	found, err := c.get(ctx, "/apis/machineconfiguration.openshift.io/v1/machineconfigs/"+url.PathEscape(name), nil)
+	if err != nil {
+		return false, fmt.Errorf("read machine config %s: %w", name, err)
 	}
 	return found, nil
 }

@@ -46,6 +46,10 @@ func server(t *testing.T) *httptest.Server {
 	mux.HandleFunc("GET /api/v1/namespaces/assisted-installer/events/Ready", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{}`)
 	})
+	const configs = "/apis/machineconfiguration.openshift.io/v1/machineconfigs/"
+	mux.HandleFunc("GET "+configs+"rendered-master-1", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{}`)
+	})
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) == 0 && r.Header.Get("Authorization") != "Bearer token" {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -122,6 +126,11 @@ func TestClientReadsTheControlPlane(t *testing.T) {
 			found, err = c.EventExists(t.Context(), "assisted-installer", "Other")
 			require.NoError(t, err)
 			require.False(t, found)
+			for config, want := range map[string]bool{"rendered-master-1": true, "rendered-master-2": false} {
+				found, err = c.MachineConfigExists(t.Context(), config)
+				require.NoError(t, err)
+				require.Equal(t, want, found)
+			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -27,6 +28,9 @@ func (k *kubelet) runDaemon(ctx context.Context, node *corev1.Node) (bool, error
 	if next == "" {
 		return true, nil
 	}
+	if err := k.render(ctx, rendered); err != nil {
+		return false, err
+	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{
 		"machineconfiguration.openshift.io/currentConfig": rendered,
 		"machineconfiguration.openshift.io/desiredConfig": rendered,
@@ -39,4 +43,20 @@ func (k *kubelet) runDaemon(ctx context.Context, node *corev1.Node) (bool, error
 		return false, fmt.Errorf("annotate node %s: %w", node.Name, err)
 	}
 	return false, nil
+}
+
+// render makes the config of a node, as the machine config controller does before it desires it.
+func (k *kubelet) render(ctx context.Context, name string) error {
+	const place = "/apis/machineconfiguration.openshift.io/v1/machineconfigs"
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig", "metadata": map[string]any{"name": name},
+	})
+	if err != nil {
+		return err
+	}
+	err = k.node.CoreV1().RESTClient().Post().AbsPath(place).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("render machine config %s: %w", name, err)
+	}
+	return nil
 }
