@@ -19,7 +19,7 @@ type ImageReport struct {
 // WriteImage writes CoreOS and the host's Ignition to the boot device, once, and reports the percentage as it
 // increases. It never retries by itself: a half written image may be written again only on a new command.
 func (i *Installer) WriteImage(ctx context.Context, req *wire.InstallCmdRequest) (ImageReport, error) {
-	if err := i.CheckRequest(req); err != nil {
+	if err := i.awaitDevices(ctx, req); err != nil {
 		return ImageReport{}, err
 	}
 	device, err := i.device(req)

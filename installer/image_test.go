@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"slipway/installer"
 	"slipway/internal/platform/hostexec"
 	"slipway/internal/testing/hostexectest"
 	"slipway/internal/wire"
@@ -62,6 +64,50 @@ func writesImage(_ context.Context, c hostexec.Cmd) (hostexec.Result, error) {
 		c.Output([]byte(piece))
 	}
 	return hostexec.Result{}, nil
+}
+
+func TestWriteImageWaitsForLinksOfUdev(t *testing.T) {
+	t.Parallel()
+	const link = "/dev/disk/by-id/wwn-0x1"
+	for name, c := range map[string]struct {
+		device string
+		after  time.Duration // until the link is back
+		want   string
+		slept  time.Duration
+	}{
+		"a link that is there":                  {link, 0, "", 0},
+		"a link that comes back":                {link, 6 * time.Second, "", 6 * time.Second},
+		"a link that does not":                  {link, time.Hour, "not within 20s: look for device " + link, 20 * time.Second},
+		"a path that is no device is never one": {"/etc/passwd", 0, "require a device below /dev", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t, map[string]hostexectest.Answer{"coreos-installer install": writesImage})
+			var slept time.Duration
+			appear := func() {
+				if slept >= c.after {
+					h.write(t, link, "")
+				}
+			}
+			appear()
+			i := newInstaller(newService(t), h, nil, func(o *installer.Options) {
+				o.Sleep = func(_ context.Context, d time.Duration) error {
+					slept += d
+					appear()
+					return nil
+				}
+			})
+			req := request("master", 3)
+			req.BootDevice = c.device
+			_, err := i.WriteImage(t.Context(), req)
+			require.Equal(t, c.slept, slept)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
 }
 
 func TestWriteImageReportsProgress(t *testing.T) {

@@ -1,8 +1,11 @@
 package installer
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +43,20 @@ func (i *Installer) CheckRequest(req *wire.InstallCmdRequest) error {
 	}
 	_, err := installerArgs(req)
 	return err
+}
+
+// awaitDevices is CheckRequest after the disks were cleaned: udev removes the links of a device for a moment when it changes.
+func (i *Installer) awaitDevices(ctx context.Context, req *wire.InstallCmdRequest) error {
+	var final error
+	err := i.until(ctx, lateDevice, func() error {
+		err := i.CheckRequest(req)
+		if errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		final = err
+		return nil
+	})
+	return errors.Join(final, err)
 }
 
 // installerArgs are the arguments a user gave to coreos-installer: a JSON list of strings.
