@@ -237,7 +237,7 @@ func TestJoiningTellsWhereHostsBelong(t *testing.T) {
 
 func TestJoiningKnowsHostsThatUsersDeleted(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t)
+	s, url := open(t)
 	c := newCluster(t, s)
 	deleted, idle, bound := newHost(t, s, nil), newHost(t, s, nil), newHost(t, s, &c.ID)
 	kept := func(*model.Cluster, *model.Host, *store.Tx) error { return nil }
@@ -252,6 +252,23 @@ func TestJoiningKnowsHostsThatUsersDeleted(t *testing.T) {
 	j, err := s.Joining(t.Context(), deleted.InfraEnvID, uuid.New())
 	require.NoError(t, err)
 	require.False(t, j.HostDeleted, "a host that was never known")
+
+	_, err = s.PurgeHosts(t.Context(), s.Now().Add(-time.Hour), 10)
+	require.NoError(t, err)
+	later, err := store.Open(t.Context(), store.Options{
+		URL: url, Sealer: xorSealer{}, Now: func() time.Time { return time.Now().Add(100 * time.Hour) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(later.Close)
+	require.NoError(t, later.KeepDeleted(t.Context(), deleted.InfraEnvID, deleted.ID))
+	_, err = s.PurgeHosts(t.Context(), s.Now().Add(90*time.Hour), 10)
+	require.NoError(t, err)
+	j, err = s.Joining(t.Context(), deleted.InfraEnvID, deleted.ID)
+	require.NoError(t, err)
+	require.True(t, j.HostDeleted, "its agent asked lately")
+	j, err = s.Joining(t.Context(), bound.InfraEnvID, bound.ID)
+	require.NoError(t, err)
+	require.False(t, j.HostDeleted, "no agent asked")
 
 	made := func() *model.Host {
 		return &model.Host{AgentSteps: model.FineSteps, Role: model.RoleAutoAssign, Status: model.HostDiscoveringUnbound, Kind: model.KindHost}

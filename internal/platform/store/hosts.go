@@ -139,6 +139,17 @@ func (s *Store) DeleteHost(ctx context.Context, infraEnvID, id uuid.UUID, fn fun
 	})
 }
 
+// KeepDeleted makes a host that was deleted count as deleted now, so that its row is not purged while its agent still asks.
+func (s *Store) KeepDeleted(ctx context.Context, infraEnvID, id uuid.UUID) error {
+	_, err := s.pool.Exec(ctx, `
+		update hosts set deleted_at = $3
+		where infra_env_id = $1 and id = $2 and deleted_at is not null`, infraEnvID, id, s.Now())
+	if err != nil {
+		return fmt.Errorf("keep deleted host %s: %w", id, err)
+	}
+	return nil
+}
+
 func (t *Tx) deleteHost(h *model.Host) {
 	t.SupersedeHost(h)
 	if h.ClusterID != nil {

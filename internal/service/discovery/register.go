@@ -53,6 +53,9 @@ func (s *Service) Register(ctx context.Context, in RegisterInput) (Registration,
 		return Registration{}, err
 	}
 	if in.Again && j.HostDeleted {
+		if err := s.store.KeepDeleted(ctx, in.InfraEnvID, in.HostID); err != nil {
+			return Registration{}, err
+		}
 		return Registration{}, model.NotFoundf("host %s was deleted: boot it from the discovery image to register it again", in.HostID)
 	}
 	unproven := false
