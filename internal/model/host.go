@@ -9,29 +9,30 @@ import (
 )
 
 // Host is one machine that runs, or ran, a discovery agent. A host is identified by its InfraEnv and its own id
-// together. Fields tagged json:"-" are columns of the store; the rest is its document.
+// together. Fields tagged db are columns of the store, others tagged json:"-" are encoded or sealed in a column; the
+// rest is its document.
 type Host struct {
-	ID              uuid.UUID  `json:"-"`
-	InfraEnvID      uuid.UUID  `json:"-"`
-	ClusterID       *uuid.UUID `json:"-"` // nil while unbound
-	Kind            HostKind   `json:"-"`
-	Status          HostStatus `json:"-"`
-	StatusInfo      string     `json:"-"`
-	StatusUpdatedAt time.Time  `json:"-"`
-	Role            Role       `json:"-"`
-	Bootstrap       bool       `json:"-"`
-	AgentSteps      AgentSteps `json:"-"`
-	Boot            string     `json:"-"` // as its agent names it, else made by the service at each registration
-	Stage           Stage      `json:"-"`
-	CreatedAt       time.Time  `json:"-"`
-	UpdatedAt       time.Time  `json:"-"`
-	DeletedAt       time.Time  `json:"-"`
+	ID              uuid.UUID  `json:"-" db:"id"`
+	InfraEnvID      uuid.UUID  `json:"-" db:"infra_env_id"`
+	ClusterID       *uuid.UUID `json:"-" db:"cluster_id"` // nil while unbound
+	Kind            HostKind   `json:"-" db:"kind"`
+	Status          HostStatus `json:"-" db:"status"`
+	StatusInfo      string     `json:"-" db:"status_info"`
+	StatusUpdatedAt time.Time  `json:"-" db:"status_updated_at"`
+	Role            Role       `json:"-" db:"role"`
+	Bootstrap       bool       `json:"-" db:"bootstrap"`
+	AgentSteps      AgentSteps `json:"-" db:"dialect"`
+	Boot            string     `json:"-" db:"boot"` // as its agent names it, else made by the service at each registration
+	Stage           Stage      `json:"-" db:"stage"`
+	CreatedAt       time.Time  `json:"-" db:"created_at"`
+	UpdatedAt       time.Time  `json:"-" db:"updated_at"`
+	DeletedAt       time.Time  `json:"-" db:"deleted_at"`
 	// CheckedInAt and Timestamp (the host's clock, Unix seconds) are kept in a narrow
 	// table of their own and written at most every ten seconds.
-	CheckedInAt time.Time `json:"-"`
-	Timestamp   int64     `json:"-"`
+	CheckedInAt time.Time `json:"-" db:"checked_in_at"`
+	Timestamp   int64     `json:"-" db:"host_timestamp"`
 	// Connectivity has a column of its own as well: it is larger than all other fields together.
-	Connectivity ConnectivityReport `json:"-"`
+	Connectivity ConnectivityReport `json:"-" db:"connectivity"`
 	// Facts records the questions the host was asked and their answers, by name of the fact.
 	Facts Facts `json:"-"`
 

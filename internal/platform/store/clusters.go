@@ -188,12 +188,9 @@ func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn D
 type rowState struct {
 	columns []byte
 	doc     []byte
-	facts   []byte
 	secrets []byte
 	plain   []byte // secrets before sealing
-	// connectivity is the stored form of a report, see model.ConnectivityReport.
-	connectivity []byte
-	status       string
+	status  string
 }
 
 func (s *Store) lockCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*model.Cluster, rowState, error) {

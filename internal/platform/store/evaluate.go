@@ -143,25 +143,23 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) 
 func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes []HostChange) error {
 	all := &Tx{now: s.Now()}
 	for _, change := range changes {
-		h := change.Host
-		doc, plain, err := hostDoc(h)
+		old, ok := p.host(change.Host)
+		if !ok {
+			continue
+		}
+		before, err := hostRecord(old)
 		if err != nil {
 			return err
 		}
-		old, ok := p.host(h)
-		moved := ok && old.Status != h.Status
-		if moved {
-			h.StatusUpdatedAt = all.now
+		reached := &Tx{now: all.now}
+		sql, args, err := s.hostUpdate(change.Host, before, reached)
+		if err != nil {
+			return err
 		}
-		h.UpdatedAt = all.now
-		all.batch.Queue(`
-			update hosts set status = $3, status_info = $4, status_updated_at = $5, role = $6, bootstrap = $7, doc = $8, updated_at = $9,
-			  secrets = $10
-			where infra_env_id = $1 and id = $2`,
-			h.InfraEnvID, h.ID, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, doc, all.now, s.sealHost(h, plain))
-		if moved {
-			hostReached(&all.batch, h, all.now)
+		if sql != "" {
+			all.batch.Queue(sql, args...)
 		}
+		all.batch.QueuedQueries = append(all.batch.QueuedQueries, reached.batch.QueuedQueries...)
 		if change.Tx != nil {
 			all.batch.QueuedQueries = append(all.batch.QueuedQueries, change.Tx.batch.QueuedQueries...)
 			all.events = append(all.events, change.Tx.events...)

@@ -15,14 +15,14 @@ func (s *Store) UpdateHostFacts(ctx context.Context, infraEnvID, id uuid.UUID, f
 	var out *model.Host
 	err := s.inTx(ctx, func(tx pgx.Tx) error {
 		row := tx.QueryRow(ctx, `
-			select `+narrowHostColumns+`, null::bytea from `+hostTables+`
+			select `+narrowHostColumns+` from `+hostTables+`
 			where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null
 			for update of h`, infraEnvID, id)
 		h, err := s.scanHost(row)
 		if err != nil {
 			return notFound(err, "host", id)
 		}
-		before, err := s.hostState(h)
+		before, err := hostRecord(h)
 		if err != nil {
 			return err
 		}

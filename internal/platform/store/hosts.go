@@ -1,10 +1,10 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,11 +13,32 @@ import (
 	"slipway/internal/model"
 )
 
-const hostColumns = narrowHostColumns + `, h.connectivity`
+// hostRow is a row of table hosts.
+type hostRow struct {
+	*model.Host
+	Facts   []byte `db:"facts"`
+	Doc     []byte `db:"doc"`
+	Secrets []byte `db:"secrets"` // in clear in records that are compared
+}
 
-const narrowHostColumns = `
-	h.infra_env_id, h.id, h.cluster_id, h.kind, h.status, h.status_info, h.status_updated_at, h.role, h.bootstrap, h.dialect,
-	h.boot, h.stage, h.facts, h.doc, h.secrets, h.created_at, h.updated_at, h.deleted_at, k.checked_in_at, coalesce(k.host_timestamp, 0)`
+var hostTable = tableOf[hostRow](layout{
+	name: "hosts", alias: "h",
+	key:     []string{"infra_env_id", "id"},
+	once:    []string{"created_at"},
+	follows: []string{"status_updated_at", "updated_at"},
+	alone:   []string{"facts", "connectivity"},
+	read: map[string]string{
+		"deleted_at": "", "checked_in_at": "k.checked_in_at", "host_timestamp": "coalesce(k.host_timestamp, 0)",
+	},
+})
+
+var (
+	hostColumns = hostTable.selects()
+	// narrowHostColumns leave the connectivity report out.
+	narrowHostColumns = hostTable.selects("connectivity", "null::bytea")
+	// chosenHostColumns have the connectivity report on demand.
+	chosenHostColumns = hostTable.selects("connectivity", "case when @connectivity then h.connectivity end")
+)
 
 const hostTables = `hosts h left join host_checkins k on k.infra_env_id = h.infra_env_id and k.host_id = h.id`
 
@@ -44,8 +65,8 @@ func (s *Store) RegisterHost(ctx context.Context, infraEnvID, id uuid.UUID, make
 		created := false
 		if isNotFound(err) {
 			h, created = make(), true
-			h.InfraEnvID, h.ID, h.CreatedAt, h.StatusUpdatedAt = infraEnvID, id, t.now, t.now
-			before, err = s.insertHost(ctx, tx, t.now, h)
+			h.InfraEnvID, h.ID, h.CreatedAt, h.UpdatedAt, h.StatusUpdatedAt = infraEnvID, id, t.now, t.now, t.now
+			before, err = s.insertHost(ctx, tx, h)
 		}
 		if err != nil {
 			return err
@@ -74,7 +95,7 @@ func (s *Store) Host(ctx context.Context, infraEnvID, id uuid.UUID) (*model.Host
 // Hosts calls yield for each host in order of registration, while rows stream.
 func (s *Store) Hosts(ctx context.Context, f HostFilter, yield func(*model.Host) error) error {
 	rows, err := s.pool.Query(ctx, `
-		select `+narrowHostColumns+`, case when @connectivity then h.connectivity end from `+hostTables+`
+		select `+chosenHostColumns+` from `+hostTables+`
 		where h.deleted_at is null
 		  and (@cluster::uuid is null or h.cluster_id = @cluster)
 		  and (@infra_env::uuid is null or h.infra_env_id = @infra_env)
@@ -158,16 +179,16 @@ func (t *Tx) deleteHost(h *model.Host) {
 	t.batch.Queue(`update hosts set deleted_at = $3, bootstrap = false where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID, t.now)
 }
 
-func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUID) (*model.Host, rowState, error) {
+func (s *Store) lockHost(ctx context.Context, tx pgx.Tx, infraEnvID, id uuid.UUID) (*model.Host, record, error) {
 	row := tx.QueryRow(ctx, `
 		select `+hostColumns+` from `+hostTables+`
 		where h.infra_env_id = $1 and h.id = $2 and h.deleted_at is null
 		for update of h`, infraEnvID, id)
 	h, err := s.scanHost(row)
 	if err != nil {
-		return nil, rowState{}, notFound(err, "host", id)
+		return nil, nil, notFound(err, "host", id)
 	}
-	before, err := s.hostState(h)
+	before, err := hostRecord(h)
 	return h, before, err
 }
 
@@ -179,7 +200,7 @@ const (
 		  select from infra_envs e where e.id = h.infra_env_id and (e.cluster_id = $1 or e.deleted_at is not null))`
 )
 
-func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, which string, clusterID uuid.UUID) ([]*model.Host, []rowState, error) {
+func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, which string, clusterID uuid.UUID) ([]*model.Host, []record, error) {
 	rows, err := tx.Query(ctx, `
 		select `+hostColumns+` from `+hostTables+`
 		where `+which+` and h.deleted_at is null
@@ -192,9 +213,9 @@ func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, which string, clusterI
 	if err != nil {
 		return nil, nil, err
 	}
-	before := make([]rowState, len(hosts))
+	before := make([]record, len(hosts))
 	for i, h := range hosts {
-		if before[i], err = s.hostState(h); err != nil {
+		if before[i], err = hostRecord(h); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -203,117 +224,100 @@ func (s *Store) lockHosts(ctx context.Context, tx pgx.Tx, which string, clusterI
 
 // insertHost writes the first version of a host over a deleted one, if one exists. Its attempts are counted on: a workflow
 // of the deleted host must not take an attempt of the new one for its own.
-func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host) (rowState, error) {
-	state, err := s.hostState(h)
+func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, h *model.Host) (record, error) {
+	row, err := rowOfHost(h)
 	if err != nil {
-		return rowState{}, err
+		return nil, err
 	}
-	err = tx.QueryRow(ctx, `
-		insert into hosts as h (infra_env_id, id, cluster_id, kind, status, status_info, status_updated_at, role, bootstrap, dialect,
-		  stage, facts, doc, created_at, updated_at, boot)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, $15)
-		on conflict (infra_env_id, id) do update set
-		  cluster_id = excluded.cluster_id, kind = excluded.kind, status = excluded.status, status_info = excluded.status_info,
-		  status_updated_at = excluded.status_updated_at, role = excluded.role, bootstrap = excluded.bootstrap,
-		  dialect = excluded.dialect, stage = excluded.stage, facts = excluded.facts,
-		  doc = excluded.doc || jsonb_strip_nulls(jsonb_build_object('workflow_attempt', h.doc->'workflow_attempt')),
-		  created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = null, connectivity = null, secrets = null,
-		  boot = excluded.boot
+	row.Secrets = s.sealHost(h, row.Secrets)
+	sql, args := hostTable.insert(hostTable.record(row))
+	err = tx.QueryRow(ctx, sql+`
+		on conflict (infra_env_id, id) do update set deleted_at = null, `+
+		hostTable.excluded("doc", `excluded.doc || jsonb_strip_nulls(jsonb_build_object('workflow_attempt', h.doc->'workflow_attempt'))`)+`
 		where h.deleted_at is not null
-		returning coalesce((h.doc->>'workflow_attempt')::int, 0)`,
-		h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap, h.AgentSteps,
-		h.Stage, state.facts, state.doc, now, h.Boot).Scan(&h.WorkflowAttempt)
+		returning coalesce((h.doc->>'workflow_attempt')::int, 0)`, args...).Scan(&h.WorkflowAttempt)
 	if isNoRows(err) {
-		return rowState{}, fmt.Errorf("%w: host %s is being registered by another request", model.ErrUnavailable, h.ID)
+		return nil, fmt.Errorf("%w: host %s is being registered by another request", model.ErrUnavailable, h.ID)
 	}
 	if err != nil {
-		return rowState{}, fmt.Errorf("insert host %s: %w", h.ID, err)
+		return nil, fmt.Errorf("insert host %s: %w", h.ID, err)
 	}
-	return s.hostState(h)
+	return hostRecord(h)
 }
 
-// writeHost updates only the columns that changed, so that recording a question does not rewrite the document.
-func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host, before rowState) error {
-	after, err := s.hostState(h)
-	if err != nil {
+// writeHost writes a host that has changed.
+func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host, before record) error {
+	t := &Tx{now: now}
+	sql, args, err := s.hostUpdate(h, before, t)
+	if err != nil || sql == "" {
 		return err
 	}
-	reported := !bytes.Equal(before.connectivity, after.connectivity)
-	same := !reported && bytes.Equal(before.columns, after.columns) && bytes.Equal(before.doc, after.doc) &&
-		bytes.Equal(before.plain, after.plain)
-	switch {
-	case same && bytes.Equal(before.facts, after.facts):
-		return nil
-	case same:
-		_, err = tx.Exec(ctx, `update hosts set facts = $3 where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID, after.facts)
-	default:
-		if before.status != after.status {
-			h.StatusUpdatedAt = now
-		}
-		h.UpdatedAt = now
-		var report []byte
-		if reported {
-			report = after.connectivity
-		}
-		_, err = tx.Exec(ctx, `
-			update hosts set
-			  cluster_id = $3, kind = $4, status = $5, status_info = $6, status_updated_at = $7, role = $8, bootstrap = $9,
-			  dialect = $10, stage = $11, facts = $12, doc = $13, updated_at = $14,
-			  connectivity = case when $15 then $16 else connectivity end, secrets = $17, boot = $18
-			where infra_env_id = $1 and id = $2`,
-			h.InfraEnvID, h.ID, h.ClusterID, h.Kind, h.Status, h.StatusInfo, h.StatusUpdatedAt, h.Role, h.Bootstrap,
-			h.AgentSteps, h.Stage, after.facts, after.doc, now, reported, report, s.sealHost(h, after.plain), h.Boot)
-	}
-	if err != nil {
+	if _, err := tx.Exec(ctx, sql, args...); err != nil {
 		return fmt.Errorf("update host %s: %w", h.ID, err)
 	}
-	if before.status == after.status {
-		return nil
-	}
-	t := &Tx{now: now}
-	hostReached(&t.batch, h, now)
 	return t.flush(ctx, tx)
 }
 
-func (s *Store) hostState(h *model.Host) (rowState, error) {
-	doc, plain, err := hostDoc(h)
+// hostUpdate returns the statement that writes what changed of a host; t gets what follows it. Facts are written alone, so that
+// recording a question does not rewrite the document. The statement is empty when nothing changed.
+func (s *Store) hostUpdate(h *model.Host, before record, t *Tx) (sql string, args []any, err error) {
+	row, err := rowOfHost(h)
 	if err != nil {
-		return rowState{}, err
+		return "", nil, err
 	}
-	facts := []byte("{}")
-	if len(h.Facts) > 0 {
-		if facts, err = json.Marshal(h.Facts); err != nil {
-			return rowState{}, fmt.Errorf("encode facts of host %s: %w", h.ID, err)
-		}
+	after := hostTable.record(row)
+	changed := hostTable.changed(before, after)
+	switch {
+	case len(changed) == 0:
+		return "", nil, nil
+	case slices.Equal(changed, []string{"facts"}):
+		sql, args = hostTable.updateOnly(after, "facts")
+		return sql, args, nil
+	case slices.Contains(changed, "status"):
+		h.StatusUpdatedAt = t.now
+		hostReached(&t.batch, h, t.now)
 	}
-	cluster := uuid.Nil
-	if h.ClusterID != nil {
-		cluster = *h.ClusterID
-	}
-	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%s|%t|%s|%s|%s",
-		cluster, h.Kind, h.Status, h.StatusInfo, h.Role, h.Bootstrap, h.AgentSteps, h.Stage, h.Boot)
-	return rowState{columns: columns, doc: doc, plain: plain, facts: facts, connectivity: h.Connectivity, status: string(h.Status)}, nil
+	h.UpdatedAt = t.now
+	row.Secrets = s.sealHost(h, row.Secrets)
+	sql, args = hostTable.update(hostTable.record(row), changed)
+	return sql, args, nil
 }
 
-func (s *Store) scanHost(row pgx.Row) (*model.Host, error) {
-	var h model.Host
-	var facts, doc, sealed, report []byte
-	var deleted, checkedIn *time.Time
-	err := row.Scan(&h.InfraEnvID, &h.ID, &h.ClusterID, &h.Kind, &h.Status, &h.StatusInfo, &h.StatusUpdatedAt, &h.Role, &h.Bootstrap,
-		&h.AgentSteps, &h.Boot, &h.Stage, &facts, &doc, &sealed, &h.CreatedAt, &h.UpdatedAt, &deleted, &checkedIn, &h.Timestamp, &report)
+// rowOfHost encodes a host; its secrets are in clear.
+func rowOfHost(h *model.Host) (*hostRow, error) {
+	row := &hostRow{Host: h, Facts: []byte("{}")}
+	var err error
+	if row.Doc, row.Secrets, err = hostDoc(h); err != nil {
+		return nil, err
+	}
+	if len(h.Facts) > 0 {
+		if row.Facts, err = json.Marshal(h.Facts); err != nil {
+			return nil, fmt.Errorf("encode facts of host %s: %w", h.ID, err)
+		}
+	}
+	return row, nil
+}
+
+// hostRecord is what a later version of a host is compared with.
+func hostRecord(h *model.Host) (record, error) {
+	row, err := rowOfHost(h)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(doc, &h); err != nil {
-		return nil, fmt.Errorf("decode host %s: %w", h.ID, err)
-	}
-	if err := json.Unmarshal(facts, &h.Facts); err != nil {
-		return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
-	}
-	if err := s.openHost(&h, sealed); err != nil {
+	return hostTable.record(row), nil
+}
+
+func (s *Store) scanHost(from pgx.Row) (*model.Host, error) {
+	h := &model.Host{}
+	row := hostRow{Host: h}
+	if err := hostTable.scan(from, &row); err != nil {
 		return nil, err
 	}
-	h.Connectivity = report
-	h.DeletedAt, h.CheckedInAt = orZero(deleted), orZero(checkedIn)
-	return &h, nil
+	if err := json.Unmarshal(row.Doc, h); err != nil {
+		return nil, fmt.Errorf("decode host %s: %w", h.ID, err)
+	}
+	if err := json.Unmarshal(row.Facts, &h.Facts); err != nil {
+		return nil, fmt.Errorf("decode facts of host %s: %w", h.ID, err)
+	}
+	return h, s.openHost(h, row.Secrets)
 }

@@ -71,7 +71,7 @@ func countLocked(ctx context.Context, tx pgx.Tx, where, condition string, id uui
 func (s *Store) UpdateHostOf(
 	ctx context.Context, clusterID *uuid.UUID, infraEnvID, id uuid.UUID, fn func(*model.Cluster, *model.Host, *Tx) error,
 ) error {
-	return s.withHostOf(ctx, clusterID, infraEnvID, id, fn, func(tx pgx.Tx, t *Tx, h *model.Host, before rowState) error {
+	return s.withHostOf(ctx, clusterID, infraEnvID, id, fn, func(tx pgx.Tx, t *Tx, h *model.Host, before record) error {
 		return s.writeHost(ctx, tx, t.now, h, before)
 	})
 }
@@ -80,7 +80,7 @@ func (s *Store) UpdateHostOf(
 func (s *Store) DeleteHostOf(
 	ctx context.Context, clusterID *uuid.UUID, infraEnvID, id uuid.UUID, fn func(*model.Cluster, *model.Host, *Tx) error,
 ) error {
-	return s.withHostOf(ctx, clusterID, infraEnvID, id, fn, func(_ pgx.Tx, t *Tx, h *model.Host, _ rowState) error {
+	return s.withHostOf(ctx, clusterID, infraEnvID, id, fn, func(_ pgx.Tx, t *Tx, h *model.Host, _ record) error {
 		t.deleteHost(h)
 		t.batch.Queue(`update hosts set doc = doc || '{"deleted_by_user": true}' where infra_env_id = $1 and id = $2`, h.InfraEnvID, h.ID)
 		return nil
@@ -89,7 +89,7 @@ func (s *Store) DeleteHostOf(
 
 func (s *Store) withHostOf(
 	ctx context.Context, clusterID *uuid.UUID, infraEnvID, id uuid.UUID, fn func(*model.Cluster, *model.Host, *Tx) error,
-	write func(pgx.Tx, *Tx, *model.Host, rowState) error,
+	write func(pgx.Tx, *Tx, *model.Host, record) error,
 ) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		c, err := shareCluster(ctx, tx, clusterID)
