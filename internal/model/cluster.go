@@ -9,25 +9,25 @@ import (
 )
 
 // Cluster is one OpenShift cluster, from its definition to the end of its installation.
-// Fields tagged json:"-" are columns or sealed values of the store; the rest is its document.
+// Fields tagged db are columns of the store, others tagged json:"-" are sealed in a column; the rest is its document.
 type Cluster struct {
-	ID              uuid.UUID     `json:"-"`
-	Kind            ClusterKind   `json:"-"`
-	Name            string        `json:"-"`
-	Status          ClusterStatus `json:"-"`
-	StatusInfo      string        `json:"-"`
-	StatusUpdatedAt time.Time     `json:"-"`
-	CreatedAt       time.Time     `json:"-"`
-	UpdatedAt       time.Time     `json:"-"`
-	DeletedAt       time.Time     `json:"-"`
+	ID              uuid.UUID     `json:"-" db:"id"`
+	Kind            ClusterKind   `json:"-" db:"kind"`
+	Name            string        `json:"-" db:"name"`
+	Status          ClusterStatus `json:"-" db:"status"`
+	StatusInfo      string        `json:"-" db:"status_info"`
+	StatusUpdatedAt time.Time     `json:"-" db:"status_updated_at"`
+	CreatedAt       time.Time     `json:"-" db:"created_at"`
+	UpdatedAt       time.Time     `json:"-" db:"updated_at"`
+	DeletedAt       time.Time     `json:"-" db:"deleted_at"`
 	// InstallAttempt counts the installations begun; it names the run the workflow belongs to.
-	InstallAttempt int `json:"-"`
+	InstallAttempt int `json:"-" db:"install_attempt"`
 	// WorkflowStarted is false while an accepted installation has no workflow yet; the sweeper starts it then.
-	WorkflowStarted bool `json:"-"`
+	WorkflowStarted bool `json:"-" db:"workflow_started"`
 	// NetworkGeneration increases when a setting that hosts are checked against changes: VIPs, networks, NTP
 	// sources, the domain. HostsGeneration increases when a host joins, leaves or changes its addresses.
-	NetworkGeneration int64 `json:"-"`
-	HostsGeneration   int64 `json:"-"`
+	NetworkGeneration int64 `json:"-" db:"network_generation"`
+	HostsGeneration   int64 `json:"-" db:"hosts_generation"`
 
 	PullSecret Secret `json:"-"` // sealed
 

@@ -1,11 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,9 +14,22 @@ import (
 	"slipway/internal/model"
 )
 
-const clusterColumns = `
-	c.id, c.kind, c.name, c.status, c.status_info, c.status_updated_at, c.install_attempt, c.workflow_started,
-	c.network_generation, coalesce(p.hosts_generation, 0), c.doc, c.secrets, c.created_at, c.updated_at, c.deleted_at`
+// clusterRow is a row of table clusters.
+type clusterRow struct {
+	*model.Cluster
+	Doc     []byte `db:"doc"`
+	Secrets []byte `db:"secrets"` // in clear in records that are compared
+}
+
+var clusterTable = tableOf[clusterRow](layout{
+	name: "clusters", alias: "c",
+	key:     []string{"id"},
+	once:    []string{"created_at"},
+	follows: []string{"status_updated_at", "updated_at"},
+	read:    map[string]string{"hosts_generation": "coalesce(p.hosts_generation, 0)", "deleted_at": ""},
+})
+
+var clusterColumns = clusterTable.selects()
 
 const clusterTables = `clusters c left join pulses p on p.subject_id = c.id`
 
@@ -33,16 +46,13 @@ func (s *Store) CreateCluster(ctx context.Context, c *model.Cluster, fn func(*Tx
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
 		c.CreatedAt, c.UpdatedAt, c.StatusUpdatedAt = t.now, t.now, t.now
-		row, err := s.clusterRow(c)
+		row, err := rowOfCluster(c)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `
-			insert into clusters (id, kind, name, status, status_info, status_updated_at, install_attempt, workflow_started,
-			  network_generation, doc, secrets, created_at, updated_at)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`,
-			c.ID, c.Kind, c.Name, c.Status, c.StatusInfo, c.StatusUpdatedAt, c.InstallAttempt, c.WorkflowStarted,
-			c.NetworkGeneration, row.doc, row.secrets, t.now)
+		row.Secrets = s.sealer.Seal(row.Secrets, c.ID[:])
+		sql, args := clusterTable.insert(clusterTable.record(row))
+		_, err = tx.Exec(ctx, sql, args...)
 		if err != nil {
 			return fmt.Errorf("insert cluster %s: %w", c.ID, err)
 		}
@@ -184,106 +194,82 @@ func (s *Store) deleteCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID, fn D
 	return t.flush(ctx, tx)
 }
 
-// rowState holds the row's values before the closure ran, to write only changed columns.
-type rowState struct {
-	columns []byte
-	doc     []byte
-	secrets []byte
-	plain   []byte // secrets before sealing
-	status  string
-}
-
-func (s *Store) lockCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*model.Cluster, rowState, error) {
+func (s *Store) lockCluster(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*model.Cluster, record, error) {
 	row := tx.QueryRow(ctx, `
 		select `+clusterColumns+` from `+clusterTables+`
 		where c.id = $1 and c.deleted_at is null
 		for update of c`, id)
 	c, err := s.scanCluster(row)
 	if err != nil {
-		return nil, rowState{}, notFound(err, "cluster", id)
+		return nil, nil, notFound(err, "cluster", id)
 	}
-	before, err := s.clusterState(c)
+	before, err := clusterRecord(c)
 	return c, before, err
 }
 
-func (s *Store) writeCluster(ctx context.Context, tx pgx.Tx, now time.Time, c *model.Cluster, before rowState) error {
-	after, err := s.clusterState(c)
+// writeCluster writes a cluster that has changed.
+func (s *Store) writeCluster(ctx context.Context, tx pgx.Tx, now time.Time, c *model.Cluster, before record) error {
+	row, err := rowOfCluster(c)
 	if err != nil {
 		return err
 	}
-	same := bytes.Equal(before.columns, after.columns) && bytes.Equal(before.doc, after.doc) && bytes.Equal(before.plain, after.plain)
-	if same {
-		return nil
-	}
-	if before.status != after.status {
-		c.StatusUpdatedAt = now
-	}
-	row, err := s.clusterRow(c)
-	if err != nil {
-		return err
-	}
-	c.UpdatedAt = now
-	_, err = tx.Exec(ctx, `
-		update clusters set
-		  kind = $2, name = $3, status = $4, status_info = $5, status_updated_at = $6, install_attempt = $7,
-		  workflow_started = $8, network_generation = $9, doc = $10, secrets = $11, updated_at = $12
-		where id = $1`,
-		c.ID, c.Kind, c.Name, c.Status, c.StatusInfo, c.StatusUpdatedAt, c.InstallAttempt,
-		c.WorkflowStarted, c.NetworkGeneration, row.doc, row.secrets, now)
-	if err != nil {
-		return fmt.Errorf("update cluster %s: %w", c.ID, err)
-	}
-	if before.status == after.status {
+	changed := clusterTable.changed(before, clusterTable.record(row))
+	if len(changed) == 0 {
 		return nil
 	}
 	t := &Tx{now: now}
-	clusterReached(&t.batch, c, now)
+	if slices.Contains(changed, "status") {
+		c.StatusUpdatedAt = now
+		clusterReached(&t.batch, c, now)
+	}
+	c.UpdatedAt = now
+	row.Secrets = s.sealer.Seal(row.Secrets, c.ID[:])
+	sql, args := clusterTable.update(clusterTable.record(row), changed)
+	if _, err := tx.Exec(ctx, sql, args...); err != nil {
+		return fmt.Errorf("update cluster %s: %w", c.ID, err)
+	}
 	return t.flush(ctx, tx)
 }
 
-func (s *Store) clusterState(c *model.Cluster) (rowState, error) {
+// rowOfCluster encodes a cluster; its secrets are in clear.
+func rowOfCluster(c *model.Cluster) (*clusterRow, error) {
 	doc, secrets, err := clusterDoc(c)
 	if err != nil {
-		return rowState{}, err
+		return nil, err
 	}
 	plain, err := json.Marshal(secrets)
 	if err != nil {
-		return rowState{}, fmt.Errorf("encode secrets of cluster %s: %w", c.ID, err)
+		return nil, fmt.Errorf("encode secrets of cluster %s: %w", c.ID, err)
 	}
-	columns := fmt.Appendf(nil, "%s|%s|%s|%s|%d|%t|%d",
-		c.Kind, c.Name, c.Status, c.StatusInfo, c.InstallAttempt, c.WorkflowStarted, c.NetworkGeneration)
-	return rowState{columns: columns, doc: doc, plain: plain, status: string(c.Status)}, nil
+	return &clusterRow{Cluster: c, Doc: doc, Secrets: plain}, nil
 }
 
-func (s *Store) clusterRow(c *model.Cluster) (rowState, error) {
-	state, err := s.clusterState(c)
-	if err != nil {
-		return rowState{}, err
-	}
-	state.secrets = s.sealer.Seal(state.plain, c.ID[:])
-	return state, nil
-}
-
-func (s *Store) scanCluster(row pgx.Row) (*model.Cluster, error) {
-	var c model.Cluster
-	var doc, sealed []byte
-	var deleted *time.Time
-	err := row.Scan(&c.ID, &c.Kind, &c.Name, &c.Status, &c.StatusInfo, &c.StatusUpdatedAt, &c.InstallAttempt, &c.WorkflowStarted,
-		&c.NetworkGeneration, &c.HostsGeneration, &doc, &sealed, &c.CreatedAt, &c.UpdatedAt, &deleted)
+// clusterRecord is what a later version of a cluster is compared with.
+func clusterRecord(c *model.Cluster) (record, error) {
+	row, err := rowOfCluster(c)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(doc, &c); err != nil {
+	return clusterTable.record(row), nil
+}
+
+func (s *Store) scanCluster(from pgx.Row) (*model.Cluster, error) {
+	c := &model.Cluster{}
+	row := clusterRow{Cluster: c}
+	if err := clusterTable.scan(from, &row); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(row.Doc, c); err != nil {
 		return nil, fmt.Errorf("decode cluster %s: %w", c.ID, err)
 	}
 	var secrets clusterSecrets
-	if err := s.open(sealed, c.ID, &secrets); err != nil {
+	if err := s.open(row.Secrets, c.ID, &secrets); err != nil {
 		return nil, err
 	}
-	c.PullSecret, c.DeletedAt = model.Secret(secrets.PullSecret), orZero(deleted)
+	c.PullSecret = model.Secret(secrets.PullSecret)
 	c.InstallConfigOverride = cmp.Or(secrets.Override, c.InstallConfigOverride)
 	secrets.give(&c.Proxy)
-	return &c, nil
+	return c, nil
 }
 
 func uuidOrNull(id uuid.UUID) *uuid.UUID {

@@ -171,7 +171,7 @@ func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes 
 // writeRest writes the cluster, which is locked by tx, and its events and marks.
 func (s *Store) writeRest(ctx context.Context, tx pgx.Tx, t *Tx, p *snapshot, d Decision) error {
 	if d.Cluster != nil {
-		before, err := s.clusterState(p.cluster)
+		before, err := clusterRecord(p.cluster)
 		if err != nil {
 			return err
 		}

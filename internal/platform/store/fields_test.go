@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -162,3 +163,6 @@ func withOther(t *testing.T) *store.Store {
 	require.NoError(t, s.CreateCluster(t.Context(), other, func(*store.Tx) {}))
 	return s
 }
+
+// errKept refuses a deletion that only read.
+var errKept = errors.New("it stays")

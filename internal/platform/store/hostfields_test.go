@@ -163,3 +163,30 @@ func TestEachFieldOfAHostIsWritten(t *testing.T) {
 		})
 	}
 }
+
+// A deletion writes the hosts that it takes out of the cluster.
+func TestEachFieldOfABorrowedHostIsWrittenWhenItsClusterIsDeleted(t *testing.T) {
+	t.Parallel()
+	s := withOther(t)
+	for _, l := range leaves(reflect.TypeFor[model.Host]()) {
+		c, h := newCluster(t, s), newHost(t, s, nil)
+		_, err := s.UpdateHost(t.Context(), h.InfraEnvID, h.ID, func(h *model.Host, _ *store.Tx) error {
+			h.ClusterID = &c.ID
+			return nil
+		})
+		require.NoError(t, err)
+		var want any
+		require.NoError(t, s.DeleteCluster(t.Context(), c.ID, func(_ *model.Cluster, borrowed []*model.Host, _ *store.Tx) error {
+			borrowed[0].ClusterID = nil
+			if keptOfHost[l.name] == "" {
+				want = l.change(borrowed[0])
+			}
+			return nil
+		}))
+		after, err := s.Host(t.Context(), h.InfraEnvID, h.ID)
+		require.NoError(t, err)
+		if keptOfHost[l.name] == "" {
+			require.Equal(t, want, l.of(after), l.name)
+		}
+	}
+}
