@@ -7,13 +7,14 @@ import (
 )
 
 // InfraEnv is the environment that hosts are discovered in: their discovery image and its settings.
+// Fields tagged db are columns of the store, others tagged json:"-" are sealed in a column; the rest is its document.
 type InfraEnv struct {
-	ID        uuid.UUID  `json:"-"`
-	ClusterID *uuid.UUID `json:"-"` // nil with late binding
-	Name      string     `json:"-"`
-	CreatedAt time.Time  `json:"-"`
-	UpdatedAt time.Time  `json:"-"`
-	DeletedAt time.Time  `json:"-"`
+	ID        uuid.UUID  `json:"-" db:"id"`
+	ClusterID *uuid.UUID `json:"-" db:"cluster_id"` // nil with late binding
+	Name      string     `json:"-" db:"name"`
+	CreatedAt time.Time  `json:"-" db:"created_at"`
+	UpdatedAt time.Time  `json:"-" db:"updated_at"`
+	DeletedAt time.Time  `json:"-" db:"deleted_at"`
 
 	PullSecret Secret `json:"-"` // sealed
 	// TokenKey signs image addresses.

@@ -14,20 +14,34 @@ import (
 	"slipway/internal/model"
 )
 
-const infraEnvColumns = `id, cluster_id, name, doc, secrets, created_at, updated_at, deleted_at`
+// infraEnvRow is a row of table infra_envs.
+type infraEnvRow struct {
+	*model.InfraEnv
+	Doc     []byte `db:"doc"`
+	Secrets []byte `db:"secrets"`
+}
+
+var infraEnvTable = tableOf[infraEnvRow](layout{
+	name:    "infra_envs",
+	key:     []string{"id"},
+	once:    []string{"created_at"},
+	follows: []string{"updated_at"},
+	read:    map[string]string{"deleted_at": ""},
+})
+
+var infraEnvColumns = infraEnvTable.selects()
 
 // CreateInfraEnv adds an InfraEnv; fn adds events.
 func (s *Store) CreateInfraEnv(ctx context.Context, e *model.InfraEnv, fn func(*Tx)) error {
 	return s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
 		e.CreatedAt, e.UpdatedAt = t.now, t.now
-		doc, sealed, err := s.infraEnvRow(e)
+		row, err := s.infraEnvRecord(e)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `
-			insert into infra_envs (id, cluster_id, name, doc, secrets, created_at, updated_at)
-			values ($1, $2, $3, $4, $5, $6, $6)`, e.ID, e.ClusterID, e.Name, doc, sealed, t.now)
+		sql, args := infraEnvTable.insert(row)
+		_, err = tx.Exec(ctx, sql, args...)
 		if err != nil {
 			return fmt.Errorf("insert infra-env %s: %w", e.ID, err)
 		}
@@ -85,14 +99,13 @@ func (s *Store) UpdateInfraEnv(ctx context.Context, id uuid.UUID, fn func(*model
 		if err := fn(e, t); err != nil {
 			return err
 		}
-		doc, sealed, err := s.infraEnvRow(e)
+		e.UpdatedAt, out = t.now, e
+		row, err := s.infraEnvRecord(e)
 		if err != nil {
 			return err
 		}
-		e.UpdatedAt, out = t.now, e
-		_, err = tx.Exec(ctx, `
-			update infra_envs set cluster_id = $2, name = $3, doc = $4, secrets = $5, updated_at = $6 where id = $1`,
-			e.ID, e.ClusterID, e.Name, doc, sealed, t.now)
+		sql, args := infraEnvTable.update(row, nil)
+		_, err = tx.Exec(ctx, sql, args...)
 		if err != nil {
 			return fmt.Errorf("update infra-env %s: %w", id, err)
 		}
@@ -130,34 +143,36 @@ func (s *Store) lockInfraEnv(ctx context.Context, tx pgx.Tx, id uuid.UUID) (*mod
 	return e, notFound(err, "infra-env", id)
 }
 
-func (s *Store) infraEnvRow(e *model.InfraEnv) (doc, sealed []byte, err error) {
+// infraEnvRecord encodes and seals an InfraEnv.
+func (s *Store) infraEnvRecord(e *model.InfraEnv) (record, error) {
 	doc, secrets, err := infraEnvDoc(e)
 	if err != nil {
-		return nil, nil, err
-	}
-	sealed, err = s.seal(secrets, e.ID)
-	return doc, sealed, err
-}
-
-func (s *Store) scanInfraEnv(row pgx.Row) (*model.InfraEnv, error) {
-	var e model.InfraEnv
-	var doc, sealed []byte
-	var deleted *time.Time
-	if err := row.Scan(&e.ID, &e.ClusterID, &e.Name, &doc, &sealed, &e.CreatedAt, &e.UpdatedAt, &deleted); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(doc, &e); err != nil {
+	sealed, err := s.seal(secrets, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	return infraEnvTable.record(&infraEnvRow{InfraEnv: e, Doc: doc, Secrets: sealed}), nil
+}
+
+func (s *Store) scanInfraEnv(from pgx.Row) (*model.InfraEnv, error) {
+	e := &model.InfraEnv{}
+	row := infraEnvRow{InfraEnv: e}
+	if err := infraEnvTable.scan(from, &row); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(row.Doc, e); err != nil {
 		return nil, fmt.Errorf("decode infra-env %s: %w", e.ID, err)
 	}
 	var secrets infraEnvSecrets
-	if err := s.open(sealed, e.ID, &secrets); err != nil {
+	if err := s.open(row.Secrets, e.ID, &secrets); err != nil {
 		return nil, err
 	}
 	e.PullSecret, e.TokenKey = model.Secret(secrets.PullSecret), model.Secret(secrets.TokenKey)
 	e.IgnitionConfigOverride = cmp.Or(secrets.Override, e.IgnitionConfigOverride)
 	secrets.give(&e.Proxy)
-	e.DeletedAt = orZero(deleted)
-	return &e, nil
+	return e, nil
 }
 
 // TokenKey reads the key that signs the image addresses of an InfraEnv.
