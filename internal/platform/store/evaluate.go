@@ -12,17 +12,19 @@ import (
 	"slipway/internal/model"
 )
 
-// Decision holds the changes of an evaluation: copies of rows, never the rows that Decide received.
+// Decision holds the results of an evaluation: copies of rows, never the rows that Decide received. Those that have not
+// changed are not written.
 type Decision struct {
 	Cluster *model.Cluster // nil when it stays unchanged
 	Hosts   []HostChange
 }
 
-// HostChange is a changed host, of which only status, role and the document are written, and what is written with
-// it (see Tx.Part).
+// HostChange is a host, and what is written with it if it has changed (see Tx.Part).
 type HostChange struct {
 	Host *model.Host
 	Tx   *Tx
+
+	changed []string // its columns, see snapshot.onlyChanges
 }
 
 // Decide evaluates a cluster (nil for unbound hosts) and its hosts, ordered by InfraEnv and id, and returns the
@@ -92,11 +94,11 @@ func (s *Store) evaluate(ctx context.Context, read reader, decide Decide) error 
 			return err
 		}
 		t := &Tx{now: s.Now()}
-		d, err := decide(p.cluster, p.hosts, t)
+		d, err := p.decide(decide, t)
 		if err != nil {
 			return err
 		}
-		if err := s.writeHosts(ctx, tx, p, d.Hosts); err != nil {
+		if err := s.writeHosts(ctx, tx, d.Hosts); err != nil {
 			return err
 		}
 		return s.writeRest(ctx, tx, t, p, d)
@@ -113,7 +115,7 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) 
 		return err
 	}
 	t := &Tx{now: s.Now()}
-	d, err := decide(p.cluster, p.hosts, t)
+	d, err := p.decide(decide, t)
 	if err != nil {
 		return err
 	}
@@ -127,7 +129,7 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) 
 			if err := p.verify(ctx, tx, chunk); err != nil {
 				return err
 			}
-			if err := s.writeHosts(ctx, tx, p, chunk); err != nil || i < len(chunks)-1 {
+			if err := s.writeHosts(ctx, tx, chunk); err != nil || i < len(chunks)-1 {
 				return err
 			}
 			return s.writeRest(ctx, tx, t, p, d)
@@ -140,25 +142,16 @@ func (s *Store) evaluateFreely(ctx context.Context, read reader, decide Decide) 
 }
 
 // writeHosts writes rows that are locked by tx.
-func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, p *snapshot, changes []HostChange) error {
+func (s *Store) writeHosts(ctx context.Context, tx pgx.Tx, changes []HostChange) error {
 	all := &Tx{now: s.Now()}
 	for _, change := range changes {
-		old, ok := p.host(change.Host)
-		if !ok {
-			continue
-		}
-		before, err := hostRecord(old)
+		row, err := rowOfHost(change.Host)
 		if err != nil {
 			return err
 		}
 		reached := &Tx{now: all.now}
-		sql, args, err := s.hostUpdate(change.Host, before, reached)
-		if err != nil {
-			return err
-		}
-		if sql != "" {
-			all.batch.Queue(sql, args...)
-		}
+		sql, args := s.hostUpdate(row, change.changed, reached)
+		all.batch.Queue(sql, args...)
 		all.batch.QueuedQueries = append(all.batch.QueuedQueries, reached.batch.QueuedQueries...)
 		if change.Tx != nil {
 			all.batch.QueuedQueries = append(all.batch.QueuedQueries, change.Tx.batch.QueuedQueries...)
@@ -193,6 +186,15 @@ type snapshot struct {
 	hosts          []*model.Host
 	versions       []string
 	index          map[hostKey]int
+}
+
+// decide returns the changes that a decision makes.
+func (p *snapshot) decide(decide Decide, t *Tx) (Decision, error) {
+	d, err := decide(p.cluster, p.hosts, t)
+	if err != nil {
+		return d, err
+	}
+	return p.onlyChanges(d)
 }
 
 type hostKey struct{ infraEnv, id uuid.UUID }

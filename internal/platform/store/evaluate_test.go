@@ -2,10 +2,12 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
@@ -301,4 +303,54 @@ func TestManyCheckInsAreWrittenTogether(t *testing.T) {
 	got, err = s.Host(t.Context(), a.InfraEnvID, a.ID)
 	require.NoError(t, err)
 	require.Equal(t, int64(7), got.Timestamp, "a poll without a clock keeps the one told before")
+}
+
+// version is the transaction that wrote a row last.
+func version(t *testing.T, conn *pgx.Conn, table string, id uuid.UUID) (v string) {
+	t.Helper()
+	require.NoError(t, conn.QueryRow(t.Context(), `select xmin::text from slipway.`+table+` where id = $1`, id).Scan(&v))
+	return v
+}
+
+func TestEvaluationWritesNoRowsThatItLeavesAsTheyAre(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(c *model.Cluster, h *model.Host){
+		"when nothing is touched": func(*model.Cluster, *model.Host) {},
+		"when lists are empty instead of missing": func(c *model.Cluster, h *model.Host) {
+			c.HostNetworks, c.Validations, c.Connectivity.Majority = []model.HostNetwork{}, []model.ValidationResult{}, map[string][]uuid.UUID{}
+			h.Validations, h.NodeLabels, h.Facts = []model.ValidationResult{}, map[string]string{}, model.Facts{}
+		},
+		"when values are copied": func(c *model.Cluster, h *model.Host) {
+			c.MachineNetworks = slices.Clone(c.MachineNetworks)
+			h.ClusterID = &c.ID
+		},
+		"when instants are in another zone": func(c *model.Cluster, h *model.Host) {
+			c.CreatedAt, h.UpdatedAt = c.CreatedAt.In(time.FixedZone("x", 60)), h.UpdatedAt.In(time.FixedZone("x", 60))
+			h.CheckedInAt = h.CheckedInAt.Add(time.Hour) // not of the row
+		},
+	}
+	for name, touch := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, url := open(t)
+			conn, err := pgx.Connect(t.Context(), url)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = conn.Close(t.Context()) })
+			c := newCluster(t, s)
+			h := newHost(t, s, &c.ID)
+			ofCluster, ofHost := version(t, conn, "clusters", c.ID), version(t, conn, "hosts", h.ID)
+			err = s.EvaluateCluster(t.Context(), c.ID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) (store.Decision, error) {
+				cluster, host, part := *c, *hosts[0], tx.Part()
+				touch(&cluster, &host)
+				part.Event(model.Event{Name: "x", Category: "user", Severity: model.SeverityInfo, HostID: &h.ID, Message: "m", At: tx.Now()})
+				return store.Decision{Cluster: &cluster, Hosts: []store.HostChange{{Host: &host, Tx: part}}}, nil
+			})
+			require.NoError(t, err)
+			require.Equal(t, ofCluster, version(t, conn, "clusters", c.ID))
+			require.Equal(t, ofHost, version(t, conn, "hosts", h.ID))
+			page, err := s.Events(t.Context(), store.EventFilter{HostIDs: []uuid.UUID{h.ID}})
+			require.NoError(t, err)
+			require.Zero(t, page.Total, "what belongs to the change of a host is not written without it")
+		})
+	}
 }

@@ -247,40 +247,35 @@ func (s *Store) insertHost(ctx context.Context, tx pgx.Tx, h *model.Host) (recor
 
 // writeHost writes a host that has changed.
 func (s *Store) writeHost(ctx context.Context, tx pgx.Tx, now time.Time, h *model.Host, before record) error {
-	t := &Tx{now: now}
-	sql, args, err := s.hostUpdate(h, before, t)
-	if err != nil || sql == "" {
+	row, err := rowOfHost(h)
+	if err != nil {
 		return err
 	}
+	changed := hostTable.changed(before, hostTable.record(row))
+	if len(changed) == 0 {
+		return nil
+	}
+	t := &Tx{now: now}
+	sql, args := s.hostUpdate(row, changed, t)
 	if _, err := tx.Exec(ctx, sql, args...); err != nil {
 		return fmt.Errorf("update host %s: %w", h.ID, err)
 	}
 	return t.flush(ctx, tx)
 }
 
-// hostUpdate returns the statement that writes what changed of a host; t gets what follows it. Facts are written alone, so that
-// recording a question does not rewrite the document. The statement is empty when nothing changed.
-func (s *Store) hostUpdate(h *model.Host, before record, t *Tx) (sql string, args []any, err error) {
-	row, err := rowOfHost(h)
-	if err != nil {
-		return "", nil, err
+// hostUpdate returns the statement that writes a host of which some columns changed; t gets what follows it. Facts are written
+// alone, so that recording a question does not rewrite the document.
+func (s *Store) hostUpdate(row *hostRow, changed []string, t *Tx) (sql string, args []any) {
+	if slices.Equal(changed, []string{"facts"}) {
+		return hostTable.updateOnly(hostTable.record(row), "facts")
 	}
-	after := hostTable.record(row)
-	changed := hostTable.changed(before, after)
-	switch {
-	case len(changed) == 0:
-		return "", nil, nil
-	case slices.Equal(changed, []string{"facts"}):
-		sql, args = hostTable.updateOnly(after, "facts")
-		return sql, args, nil
-	case slices.Contains(changed, "status"):
-		h.StatusUpdatedAt = t.now
-		hostReached(&t.batch, h, t.now)
+	if slices.Contains(changed, "status") {
+		row.StatusUpdatedAt = t.now
+		hostReached(&t.batch, row.Host, t.now)
 	}
-	h.UpdatedAt = t.now
-	row.Secrets = s.sealHost(h, row.Secrets)
-	sql, args = hostTable.update(hostTable.record(row), changed)
-	return sql, args, nil
+	row.UpdatedAt = t.now
+	row.Secrets = s.sealHost(row.Host, row.Secrets)
+	return hostTable.update(hostTable.record(row), changed)
 }
 
 // rowOfHost encodes a host; its secrets are in clear.

@@ -160,6 +160,16 @@ func (t *table) changed(before, after record) []string {
 	return names
 }
 
+// level gives a row the values of another one in the columns that do not make it another row.
+func (t *table) level(from, to any) {
+	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
+	for _, c := range t.columns {
+		if c.use != ordinary && c.use != alone {
+			target.FieldByIndex(c.field).Set(source.FieldByIndex(c.field))
+		}
+	}
+}
+
 func same(a, b any) bool {
 	if a, ok := a.([]byte); ok {
 		b, _ := b.([]byte)

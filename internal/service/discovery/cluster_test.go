@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/service/discovery"
 	"slipway/internal/wire"
 )
 
@@ -62,4 +63,26 @@ func TestSingleNodeBecomesReady(t *testing.T) {
 	require.Equal(t, model.RoleMaster, m.read(t).Role)
 	require.True(t, m.read(t).Bootstrap)
 	require.Equal(t, 1, m.count(wire.StepTypeInventory), "a fact is not asked twice")
+}
+
+// The mark of a single node alone is cleared: its user has given the host another role meanwhile.
+func TestEvaluationWritesAHostOfWhichOnlyItsMarkOfASingleNodeChanges(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	c, env := l.cluster(t)
+	m := l.machine(env, 0)
+	_, err := l.service.Register(t.Context(), discovery.RegisterInput{InfraEnvID: env.ID, HostID: m.id})
+	require.NoError(t, err)
+	m.set(t, func(h *model.Host) { h.Role = model.RoleWorker })
+	l.refresh(t, c.ID)
+	m.set(t, func(h *model.Host) { h.OfSingleNode = true })
+	before := m.read(t)
+	l.refresh(t, c.ID)
+	after := m.read(t)
+	require.False(t, after.OfSingleNode)
+	require.True(t, after.UpdatedAt.After(before.UpdatedAt))
+	before.OfSingleNode, before.UpdatedAt = false, after.UpdatedAt
+	require.Equal(t, before, after)
+	l.refresh(t, c.ID)
+	require.Equal(t, after, m.read(t), "nothing is left to change")
 }

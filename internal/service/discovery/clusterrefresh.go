@@ -1,9 +1,6 @@
 package discovery
 
 import (
-	"maps"
-	"net/netip"
-	"reflect"
 	"slices"
 
 	"slipway/internal/cluster/events"
@@ -14,8 +11,7 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// evaluation is one look at a cluster. It works on copies; run reports which of them
-// differ from what was read.
+// evaluation is one look at a cluster. It works on copies; the store writes those that differ from what was read.
 type evaluation struct {
 	*Service
 	t           *store.Tx
@@ -51,17 +47,12 @@ func (e *evaluation) run() store.Decision {
 	if moved {
 		e.t.HostsChanged(e.cluster.ID)
 	}
-	var d store.Decision
+	d := store.Decision{Cluster: e.cluster}
 	for i, h := range e.hosts {
-		if hostChanged(e.hostsBefore[i], h) {
-			d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: e.parts[i]})
-		}
+		d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: e.parts[i]})
 		if e.worthWaking(e.hostsBefore[i], h, e.cluster, moved, e.t.Now()) {
 			e.t.WakeHosts(h.ID)
 		}
-	}
-	if clusterChanged(e.before, e.cluster) {
-		d.Cluster = e.cluster
 	}
 	return d
 }
@@ -146,23 +137,4 @@ func (e *evaluation) remotesChanged() bool {
 		}
 	}
 	return false
-}
-
-// clusterChanged compares what an evaluation may change.
-func clusterChanged(a, b *model.Cluster) bool {
-	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || !reflect.DeepEqual(a.Uses, b.Uses) || a.LogsInfo != b.LogsInfo ||
-		a.Progress != b.Progress || a.LeaseSince != b.LeaseSince || a.LeaseNetwork != b.LeaseNetwork ||
-		a.NetworkGeneration != b.NetworkGeneration || a.MachineNetworksAuto != b.MachineNetworksAuto ||
-		!slices.Equal(a.MachineNetworks, b.MachineNetworks) || !slices.Equal(a.Validations, b.Validations) ||
-		!slices.EqualFunc(a.HostNetworks, b.HostNetworks, equalHostNetworks) || !equalConnectivity(a.Connectivity, b.Connectivity)
-}
-
-func equalHostNetworks(a, b model.HostNetwork) bool {
-	return netip.Prefix.Compare(a.CIDR, b.CIDR) == 0 && slices.Equal(a.HostIDs, b.HostIDs)
-}
-
-func equalConnectivity(a, b model.ConnectivityGroups) bool {
-	return maps.EqualFunc(a.Majority, b.Majority, slices.Equal) &&
-		maps.EqualFunc(a.L3ConnectedAddresses, b.L3ConnectedAddresses, slices.Equal) &&
-		maps.EqualFunc(a.IPCollisions, b.IPCollisions, slices.Equal)
 }

@@ -62,15 +62,6 @@ func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 	}
 }
 
-// hostChanged compares what an evaluation may change.
-func hostChanged(a, b *model.Host) bool {
-	return a.Status != b.Status || a.StatusInfo != b.StatusInfo || a.SuggestedRole != b.SuggestedRole ||
-		a.Role != b.Role || a.Bootstrap != b.Bootstrap ||
-		a.Inventory != b.Inventory || a.InstallationDiskID != b.InstallationDiskID || a.InstallationDiskPath != b.InstallationDiskPath ||
-		a.ConnectionTimedOut != b.ConnectionTimedOut || a.DecisionOpen != b.DecisionOpen || a.LogsInfo != b.LogsInfo ||
-		a.Progress != b.Progress || !slices.Equal(a.Validations, b.Validations)
-}
-
 // worthWaking reports whether a poll that is held for a host has something to hand out
 // now, or will have at another time than it thinks: its status is new, or the hosts it
 // is asked about are others. Only polls of our own agent are held.

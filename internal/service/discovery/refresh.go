@@ -43,9 +43,7 @@ func (s *Service) RefreshInfraEnv(ctx context.Context, id uuid.UUID) error {
 			part := t.Part()
 			s.evaluateHost(h, by)
 			s.refreshHost(h, hostContext{by: by, timeouts: s.timeouts}, part)
-			if hostChanged(before, h) {
-				d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: part})
-			}
+			d.Hosts = append(d.Hosts, store.HostChange{Host: h, Tx: part})
 			if s.worthWaking(before, h, nil, false, t.Now()) {
 				t.WakeHosts(h.ID)
 			}
