@@ -8,13 +8,13 @@ import (
 
 // UserToken is what a token of a user may do. The token itself is known to its owner only.
 type UserToken struct {
-	ID        uuid.UUID
-	UserName  string
-	OrgID     string // empty: the user is of no organization
-	Role      string // a role of package auth
-	Note      string // what it is for
-	CreatedBy string
-	CreatedAt time.Time
-	ExpiresAt time.Time
-	UsedAt    time.Time // to an hour; zero: never
+	ID        uuid.UUID `db:"id"`
+	UserName  string    `db:"user_name"`
+	OrgID     string    `db:"org_id"` // empty: the user is of no organization
+	Role      string    `db:"role"`   // a role of package auth
+	Note      string    `db:"note"`   // what it is for
+	CreatedBy string    `db:"created_by"`
+	CreatedAt time.Time `db:"created_at"`
+	ExpiresAt time.Time `db:"expires_at"`
+	UsedAt    time.Time `db:"used_at"` // to an hour; zero: never
 }

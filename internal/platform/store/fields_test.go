@@ -99,6 +99,8 @@ func alter(v reflect.Value) {
 		for i := range v.NumField() {
 			alter(v.Field(i))
 		}
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("x"))
 	default:
 		panic("require a value of " + v.Type().String())
 	}

@@ -69,11 +69,8 @@ func putManifest(ctx context.Context, tx pgx.Tx, m model.Manifest) error {
 			return fmt.Errorf("replace manifest %s: %w", m.FileName, err)
 		}
 	}
-	_, err := tx.Exec(ctx, `
-		insert into manifests (cluster_id, folder, file_name, source, blob_key, sha256, size)
-		values ($1, $2, $3, $4, $5, $6, $7)
-		on conflict (cluster_id, folder, file_name) do update set source = $4, blob_key = $5, sha256 = $6, size = $7`,
-		m.ClusterID, m.Folder, m.FileName, m.Source, m.Blob.Key, m.Blob.SHA256, m.Blob.Size)
+	sql, args := manifestTable.insert(manifestTable.record(rowOfManifest(&m)))
+	_, err := tx.Exec(ctx, sql+` on conflict (cluster_id, folder, file_name) do update set `+manifestTable.excluded(), args...)
 	if err != nil {
 		return fmt.Errorf("write manifest %s: %w", m.FileName, err)
 	}

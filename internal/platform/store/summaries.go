@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -47,8 +46,7 @@ func (s *Store) HostCounts(ctx context.Context, clusters ...uuid.UUID) (map[uuid
 // OperatorsByCluster lists the operators of all clusters that are not deleted, by name.
 func (s *Store) OperatorsByCluster(ctx context.Context) (map[uuid.UUID][]model.MonitoredOperator, error) {
 	rows, err := s.pool.Query(ctx, `
-		select o.cluster_id, o.name, o.type, o.version, o.namespace, o.subscription_name, o.properties, o.timeout_seconds,
-		  o.status, o.status_info, o.status_updated_at
+		select `+operatorColumns+`
 		from monitored_operators o
 		join clusters c on c.id = o.cluster_id and c.deleted_at is null
 		order by o.cluster_id, o.name`)
@@ -56,14 +54,7 @@ func (s *Store) OperatorsByCluster(ctx context.Context) (map[uuid.UUID][]model.M
 		return nil, fmt.Errorf("list monitored operators: %w", err)
 	}
 	out := map[uuid.UUID][]model.MonitoredOperator{}
-	var o model.MonitoredOperator
-	var seconds int64
-	var updated *time.Time
-	_, err = pgx.ForEachRow(rows, []any{
-		&o.ClusterID, &o.Name, &o.Type, &o.Version, &o.Namespace, &o.SubscriptionName, &o.Properties, &seconds,
-		&o.Status, &o.StatusInfo, &updated,
-	}, func() error {
-		o.Timeout, o.StatusUpdatedAt = time.Duration(seconds)*time.Second, orZero(updated)
+	err = visit(rows, scanOperator, func(o model.MonitoredOperator) error {
 		out[o.ClusterID] = append(out[o.ClusterID], o)
 		return nil
 	})

@@ -14,7 +14,9 @@ import (
 // usedEvery is how exactly it is known when a token was last used.
 const usedEvery = time.Hour
 
-const tokenColumns = `id, user_name, org_id, role, note, created_by, created_at, expires_at, used_at`
+var tokenTable = tableOf[model.UserToken](layout{name: "tokens", key: []string{"id"}, read: map[string]string{"used_at": ""}})
+
+var tokenColumns = tokenTable.selects()
 
 // CreateToken makes a token of a user valid. Those that have expired are removed.
 func (s *Store) CreateToken(ctx context.Context, t model.UserToken) error {
@@ -22,10 +24,8 @@ func (s *Store) CreateToken(ctx context.Context, t model.UserToken) error {
 		if _, err := tx.Exec(ctx, `delete from tokens where expires_at < $1`, s.Now()); err != nil {
 			return fmt.Errorf("remove expired tokens: %w", err)
 		}
-		_, err := tx.Exec(ctx, `
-			insert into tokens (id, user_name, org_id, role, note, created_by, created_at, expires_at)
-			values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			t.ID, t.UserName, t.OrgID, t.Role, t.Note, t.CreatedBy, t.CreatedAt, t.ExpiresAt)
+		sql, args := tokenTable.insert(tokenTable.record(&t))
+		_, err := tx.Exec(ctx, sql, args...)
 		if err != nil {
 			return fmt.Errorf("insert token %s: %w", t.ID, err)
 		}
@@ -78,8 +78,6 @@ func (s *Store) RevokeToken(ctx context.Context, id uuid.UUID, f TokenFilter) er
 }
 
 func scanToken(row pgx.Row) (t model.UserToken, err error) {
-	var used *time.Time
-	err = row.Scan(&t.ID, &t.UserName, &t.OrgID, &t.Role, &t.Note, &t.CreatedBy, &t.CreatedAt, &t.ExpiresAt, &used)
-	t.UsedAt = orZero(used)
+	err = tokenTable.scan(row, &t)
 	return t, err
 }

@@ -171,25 +171,6 @@ func (t *Tx) CheckIn(h *model.Host) {
 		h.InfraEnvID, h.ID, t.now, h.Timestamp)
 }
 
-// Operators writes the operators a cluster waits for and keeps their reported states.
-func (t *Tx) Operators(operators ...model.MonitoredOperator) {
-	for _, o := range operators {
-		t.batch.Queue(`
-			insert into monitored_operators (cluster_id, name, type, namespace, subscription_name, properties, timeout_seconds)
-			values ($1, $2, $3, $4, $5, $6, $7)
-			on conflict (cluster_id, name) do update set
-			  namespace = $4, subscription_name = $5, properties = $6, timeout_seconds = $7`,
-			o.ClusterID, o.Name, o.Type, o.Namespace, o.SubscriptionName, o.Properties, int64(o.Timeout/time.Second))
-	}
-}
-
-// ResetOperators clears the reported states of the operators of a cluster.
-func (t *Tx) ResetOperators(clusterID uuid.UUID) {
-	t.batch.Queue(`
-		update monitored_operators set status = '', status_info = '', status_updated_at = null
-		where cluster_id = $1`, clusterID)
-}
-
 func (t *Tx) notify(channel, payload string) {
 	t.batch.Queue(`select pg_notify($1, $2)`, channel, payload)
 }
