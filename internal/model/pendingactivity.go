@@ -44,37 +44,37 @@ const (
 type PendingActivity struct {
 	// ID is the step_id the agent sees: the type and eight hex digits made of the
 	// workflow, run and activity ids, so that a retried activity keeps it.
-	ID         string
-	Kind       ActivityKind
-	State      ActivityState
-	ClusterID  uuid.UUID
-	InfraEnvID *uuid.UUID
-	HostID     *uuid.UUID // nil for milestones, and statuses of clusters
+	ID         string        `db:"id"`
+	Kind       ActivityKind  `db:"kind"`
+	State      ActivityState `db:"state"`
+	ClusterID  uuid.UUID     `db:"cluster_id"`
+	InfraEnvID *uuid.UUID    `db:"infra_env_id"`
+	HostID     *uuid.UUID    `db:"host_id"` // nil for milestones, and statuses of clusters
 	// Type is the step type, the stage, the milestone, StatusReached or StatusLeft.
-	Type string
+	Type string `db:"type"`
 	Args []string
 	// Fence holds back a step; others have none.
 	Fence Fence
 	// Awaited are the statuses a row of kind ActivityStatus is about.
-	Awaited []string
+	Awaited []string `db:"awaited"`
 
-	WorkflowID string
-	RunID      string
-	ActivityID string
-	TaskToken  []byte
-	Attempt    int
+	WorkflowID string `db:"workflow_id"`
+	RunID      string `db:"run_id"`
+	ActivityID string `db:"activity_id"`
+	TaskToken  []byte `db:"task_token"`
+	Attempt    int    `db:"attempt"`
 	// HeartbeatEvery is the interval at which the service sends Temporal a heartbeat for the activity.
 	HeartbeatEvery time.Duration
 
 	// ExitCode, Output and Error are the reply; Output over 32 KiB is cut, the whole is in the blob store.
-	ExitCode int
-	Output   string
-	Error    string
+	ExitCode int    `db:"exit_code"`
+	Output   string `db:"output"`
+	Error    string `db:"error"`
 
-	CreatedAt  time.Time
-	SentAt     time.Time
-	ReportedAt time.Time
-	DoneAt     time.Time
+	CreatedAt  time.Time `db:"created_at"`
+	SentAt     time.Time `db:"sent_at"`
+	ReportedAt time.Time `db:"reported_at"`
+	DoneAt     time.Time `db:"done_at"`
 }
 
 // Fence is what has to hold, when a step is written and again each time it is handed out, so that nothing that a workflow

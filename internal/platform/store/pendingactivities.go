@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -13,11 +12,6 @@ import (
 	"slipway/internal/model"
 )
 
-const activityColumns = `
-	id, kind, state, cluster_id, infra_env_id, host_id, type, args, workflow_id, run_id, activity_id, task_token, attempt,
-	heartbeat_every, exit_code, output, error, created_at, sent_at, reported_at, done_at, takes, cluster_attempt, host_attempt, host_try,
-	boot, awaited`
-
 // ArmActivity writes the row of an activity, or gives the existing row of an earlier
 // attempt the new task token. A step that an older run of the workflow commanded in the same try of the host becomes that of
 // this run: it is not commanded twice. Other rows of older runs are voided, but for what the host has in this try, and open ones
@@ -25,46 +19,20 @@ const activityColumns = `
 // one needs no waiting. A step whose fence does not hold is not written: it is an ErrConflict, or an ErrUnavailable where its
 // host alone has booted again, which may be asked for once more. Without its cluster, or the host of a step, it is an ErrNotFound.
 func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model.PendingActivity, error) {
-	args, err := s.sealArgs(i)
-	if err != nil {
-		return i, err
-	}
 	var out model.PendingActivity
-	err = s.inTx(ctx, func(tx pgx.Tx) error {
+	err := s.inTx(ctx, func(tx pgx.Tx) error {
 		t := &Tx{now: s.Now()}
 		// The row refers to its cluster. Without this the reference would be locked after the host, against the order of those
 		// who change a cluster and its hosts.
 		if err := tx.QueryRow(ctx, `select from clusters where id = $1 for key share`, i.ClusterID).Scan(); err != nil {
 			return notFound(err, "cluster", i.ClusterID)
 		}
-		reached := false
-		switch i.Kind {
-		case model.ActivityStatus:
-			if reached, err = standing(ctx, tx, i); err != nil {
-				return err
-			}
-		case model.ActivityStep:
-			if err := passFence(ctx, tx, i); err != nil {
-				return err
-			}
-			if i.ID, err = takenOver(ctx, tx, i); err != nil {
-				return err
-			}
-		}
-		_, err := tx.Exec(ctx, `
-			insert into pending_activities as i (id, kind, state, cluster_id, infra_env_id, host_id, type, args,
-			  workflow_id, run_id, activity_id, task_token, attempt, heartbeat_every, heartbeat_at, created_at,
-			  takes, cluster_attempt, host_attempt, host_try, boot, awaited)
-			values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14,
-			  $15, nullif($16, 0), nullif($17, 0), nullif($18, 0), nullif($19, ''), $20)
-			on conflict (id) do update set
-			  task_token = $11, attempt = $12, heartbeat_at = $14, workflow_id = $8, run_id = $9, activity_id = $10,
-			  state = case when i.state = 'sent' and i.run_id = $9 then 'pending' else i.state end`,
-			i.ID, i.Kind, i.ClusterID, i.InfraEnvID, i.HostID, i.Type, args, i.WorkflowID, i.RunID, i.ActivityID,
-			i.TaskToken, i.Attempt, int64(i.HeartbeatEvery), t.now, i.Fence.Takes, i.Fence.ClusterAttempt, i.Fence.HostAttempt,
-			i.Fence.HostTry, i.Fence.Boot, i.Awaited)
+		reached, err := s.mayArm(ctx, tx, &i)
 		if err != nil {
-			return fmt.Errorf("write pending activity %s: %w", i.ID, err)
+			return err
+		}
+		if err := s.insertActivity(ctx, tx, t.now, i); err != nil {
+			return err
 		}
 		if i.Kind == model.ActivityStep {
 			t.batch.Queue(`
@@ -94,6 +62,20 @@ func (s *Store) ArmActivity(ctx context.Context, i model.PendingActivity) (model
 		return err
 	})
 	return out, err
+}
+
+// mayArm checks that an activity may be armed, and gives a step its id. It reports whether a status that is waited for holds already.
+func (s *Store) mayArm(ctx context.Context, tx pgx.Tx, i *model.PendingActivity) (reached bool, err error) {
+	switch i.Kind {
+	case model.ActivityStatus:
+		return standing(ctx, tx, *i)
+	case model.ActivityStep:
+		if err := passFence(ctx, tx, *i); err != nil {
+			return false, err
+		}
+		i.ID, err = takenOver(ctx, tx, *i)
+	}
+	return false, err
 }
 
 // takenOver is the id under which a step is commanded: that of the newest step of its type in the same try of the host, if
@@ -267,57 +249,6 @@ func (s *Store) PendingActivities(ctx context.Context, clusterID uuid.UUID) ([]m
 		return nil, fmt.Errorf("list pending activities: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (model.PendingActivity, error) { return s.scanActivity(row) })
-}
-
-func (s *Store) scanActivity(row pgx.Row) (model.PendingActivity, error) {
-	var i model.PendingActivity
-	var args []byte
-	var every int64
-	var sent, reported, done *time.Time
-	var ofCluster, ofHost, try *int
-	var boot *string
-	err := row.Scan(&i.ID, &i.Kind, &i.State, &i.ClusterID, &i.InfraEnvID, &i.HostID, &i.Type, &args, &i.WorkflowID, &i.RunID,
-		&i.ActivityID, &i.TaskToken, &i.Attempt, &every, &i.ExitCode, &i.Output, &i.Error, &i.CreatedAt, &sent, &reported, &done,
-		&i.Fence.Takes, &ofCluster, &ofHost, &try, &boot, &i.Awaited)
-	if err != nil {
-		return i, err
-	}
-	i.HeartbeatEvery = time.Duration(every)
-	i.Fence.ClusterAttempt, i.Fence.HostAttempt, i.Fence.HostTry = orNone(ofCluster), orNone(ofHost), orNone(try)
-	i.Fence.Boot = orNone(boot)
-	i.SentAt, i.ReportedAt, i.DoneAt = orZero(sent), orZero(reported), orZero(done)
-	return i, s.openArgs(args, &i)
-}
-
-// sealArgs is what the row has of the arguments, JSON: they may contain passwords of proxies.
-func (s *Store) sealArgs(i model.PendingActivity) ([]byte, error) {
-	if len(i.Args) == 0 {
-		return []byte("[]"), nil
-	}
-	sealed, err := s.seal(i.Args, i.ClusterID)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(sealed) // a string in base64
-}
-
-// openArgs reads what sealArgs wrote. Rows of earlier versions have a list in clear.
-func (s *Store) openArgs(args []byte, i *model.PendingActivity) error {
-	var sealed []byte
-	if json.Unmarshal(args, &sealed) == nil && sealed != nil {
-		return s.open(sealed, i.ClusterID, &i.Args)
-	}
-	if err := json.Unmarshal(args, &i.Args); err != nil {
-		return fmt.Errorf("decode arguments of %s: %w", i.ID, err)
-	}
-	return nil
-}
-
-func orNone[T int | string](v *T) T {
-	if v == nil {
-		return *new(T)
-	}
-	return *v
 }
 
 // OpenMilestones lists the clusters whose workflow waits for a milestone.
