@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/crypto/ssh"
 
@@ -56,22 +57,23 @@ func (o Offer) privateRegistries(image string) []string {
 	return []string{registry}
 }
 
-// checkSSHKeys accepts lines of authorized_keys(5) without options.
-func checkSSHKeys(field, text string) error {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
+// parseSSHKeys reads lines of authorized_keys(5) without options. It returns them without blanks and with the line breaks of
+// Unix.
+func parseSSHKeys(field, text string) (string, error) {
+	keys := model.KeyLines(text)
+	for line := range strings.SplitSeq(keys, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		if !isPublicKey(line) {
-			return model.Invalidf(
+			return "", model.Invalidf(
 				"%s: require public keys such as \"ssh-ed25519 AAAA... name\", one a line, found %q",
 				field,
 				Abridged(line),
 			)
 		}
 	}
-	return nil
+	return keys, nil
 }
 
 // isPublicKey reports whether a line holds a key without options that openshift-install and sshd can parse.
@@ -88,8 +90,9 @@ func Abridged(text string) string {
 	return text[:60] + "..."
 }
 
-// checkProxy checks the addresses of proxies and the exceptions.
-func checkProxy(p model.Proxy) error {
+// parseProxy checks the addresses of proxies and the exceptions, and returns them without blanks and line breaks.
+func parseProxy(p model.Proxy) (model.Proxy, error) {
+	p.HTTP, p.HTTPS = strings.TrimSpace(p.HTTP), strings.TrimSpace(p.HTTPS)
 	for _, a := range []struct {
 		field, address string
 		schemes        []string
@@ -101,23 +104,28 @@ func checkProxy(p model.Proxy) error {
 			continue
 		}
 		u, err := url.Parse(a.address)
-		if err != nil || u.Host == "" || !slices.Contains(a.schemes, u.Scheme) {
-			return model.Invalidf(
+		if err != nil || u.Host == "" || !slices.Contains(a.schemes, u.Scheme) || strings.ContainsFunc(a.address, unicode.IsSpace) {
+			return p, model.Invalidf(
 				"%s: require an address that begins with %s://, found something else",
 				a.field,
 				strings.Join(a.schemes, ":// or "),
 			)
 		}
 	}
-	return checkNoProxy(p.NoProxy)
+	var err error
+	p.NoProxy, err = parseNoProxy(p.NoProxy)
+	return p, err
 }
 
-func checkNoProxy(text string) error {
-	if text == "" || text == "*" {
-		return nil
+// parseNoProxy reads exceptions separated by commas and returns them without blanks and line breaks.
+func parseNoProxy(text string) (string, error) {
+	if text = strings.TrimSpace(text); text == "" || text == model.Everywhere {
+		return text, nil
 	}
-	for item := range strings.SplitSeq(text, ",") {
+	items := strings.Split(text, ",")
+	for i, item := range items {
 		item = strings.TrimSpace(item)
+		items[i] = item
 		if _, err := netip.ParseAddr(item); err == nil {
 			continue
 		}
@@ -125,10 +133,10 @@ func checkNoProxy(text string) error {
 			continue
 		}
 		if checkDomain("no_proxy", strings.ToLower(strings.TrimPrefix(item, "."))) != nil {
-			return model.Invalidf("no_proxy: require domains, addresses and networks separated by commas, or *, found %q", item)
+			return "", model.Invalidf("no_proxy: require domains, addresses and networks separated by commas, or *, found %q", item)
 		}
 	}
-	return nil
+	return strings.Join(items, ","), nil
 }
 
 // checkCertificates accepts certificates in PEM, one after the other.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"slipway/internal/model"
 )
@@ -46,17 +47,17 @@ func checkTangServers(text string) error {
 }
 
 // checkIgnitionEndpoint accepts an address and base64 of certificates in PEM; each may be absent.
-func checkIgnitionEndpoint(address, certificate string) error {
-	if address != "" {
-		if err := checkWebAddress("ignition_endpoint.url", address); err != nil {
+func checkIgnitionEndpoint(e model.IgnitionEndpoint) error {
+	if e.URL != "" {
+		if err := checkWebAddress("ignition_endpoint.url", e.URL); err != nil {
 			return err
 		}
 	}
-	if certificate == "" {
+	if e.CACertificate == "" {
 		return nil
 	}
 	const field = "ignition_endpoint.ca_certificate"
-	text, err := base64.StdEncoding.DecodeString(certificate)
+	text, err := base64.StdEncoding.DecodeString(e.CACertificate)
 	if err != nil {
 		return model.Invalidf("%s: require base64 of certificates in PEM, found something else", field)
 	}
@@ -69,7 +70,8 @@ func checkIgnitionEndpoint(address, certificate string) error {
 // checkWebAddress accepts an absolute http or https address of a host.
 func checkWebAddress(field, address string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) {
+	blank := strings.ContainsFunc(address, unicode.IsSpace)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https"}, u.Scheme) || blank {
 		return model.Invalidf("%s: require an address that begins with http:// or https://, found %q", field, Abridged(address))
 	}
 	return checkHostOrAddress(field, u.Hostname())

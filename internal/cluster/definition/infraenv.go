@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
-	"strings"
 	"time"
 
 	"slipway/internal/hostconfig/ignition"
@@ -40,10 +39,11 @@ func (p InfraEnvSettings) Apply(e *model.InfraEnv) error {
 		e.ImageType = string(*p.ImageType)
 	}
 	if p.Proxy != nil {
-		e.Proxy = model.Proxy{HTTP: p.Proxy.HTTPProxy, HTTPS: p.Proxy.HTTPSProxy, NoProxy: p.Proxy.NoProxy}
-		if err := checkProxy(e.Proxy); err != nil {
+		proxy, err := parseProxy(model.Proxy{HTTP: p.Proxy.HTTPProxy, HTTPS: p.Proxy.HTTPSProxy, NoProxy: p.Proxy.NoProxy})
+		if err != nil {
 			return err
 		}
+		e.Proxy = proxy
 	}
 	if p.DiscoveryDelay != nil {
 		if *p.DiscoveryDelay > maxDiscoveryDelay {
@@ -106,16 +106,18 @@ func applyInfraEnvTime(e *model.InfraEnv, p InfraEnvSettings) error {
 
 func applyInfraEnvAccess(e *model.InfraEnv, p InfraEnvSettings) error {
 	if p.SSHAuthorizedKey != nil {
-		if err := checkSSHKeys("ssh_authorized_key", *p.SSHAuthorizedKey); err != nil {
+		keys, err := parseSSHKeys("ssh_authorized_key", *p.SSHAuthorizedKey)
+		if err != nil {
 			return err
 		}
-		e.SSHAuthorizedKey = strings.TrimSpace(*p.SSHAuthorizedKey)
+		e.SSHAuthorizedKey = keys
 	}
 	if p.TrustBundle != nil {
-		if err := checkCertificates("additional_trust_bundle", *p.TrustBundle); err != nil {
+		bundle := model.Lines(*p.TrustBundle)
+		if err := checkCertificates("additional_trust_bundle", bundle); err != nil {
 			return err
 		}
-		e.AdditionalTrustBundle = *p.TrustBundle
+		e.AdditionalTrustBundle = bundle
 	}
 	if p.IgnitionOverride != nil {
 		if err := ignition.CheckOverride(*p.IgnitionOverride); err != nil {

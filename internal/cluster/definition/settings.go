@@ -49,10 +49,11 @@ func applyIdentity(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 		}
 	}
 	if p.SSHPublicKey != nil {
-		if err := checkSSHKeys("ssh_public_key", *p.SSHPublicKey); err != nil {
+		keys, err := parseSSHKeys("ssh_public_key", *p.SSHPublicKey)
+		if err != nil {
 			return err
 		}
-		c.SSHPublicKey = strings.TrimSpace(*p.SSHPublicKey)
+		c.SSHPublicKey = keys
 	}
 	if err := checkTags(deref(p.Tags)); err != nil {
 		return err
@@ -61,11 +62,12 @@ func applyIdentity(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	return nil
 }
 
-func applyProxy(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
+func applyProxy(c *model.Cluster, p wire.V2ClusterUpdateParams) (err error) {
 	set(&c.Proxy.HTTP, p.HTTPProxy)
 	set(&c.Proxy.HTTPS, p.HTTPSProxy)
 	set(&c.Proxy.NoProxy, p.NoProxy)
-	return checkProxy(c.Proxy)
+	c.Proxy, err = parseProxy(c.Proxy)
+	return err
 }
 
 // applyTime sets the NTP sources: additional_ntp_source adds to those of the hosts, ntp_sources replaces them.
@@ -96,10 +98,11 @@ func applyTime(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 // applyEndpoint sets where hosts that join an installed cluster get their configuration.
 func applyEndpoint(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	if e := p.IgnitionEndpoint; e != nil {
-		if err := checkIgnitionEndpoint(e.URL, e.CaCertificate); err != nil {
+		endpoint := model.IgnitionEndpoint{URL: strings.TrimSpace(e.URL), CACertificate: model.Unwrapped(e.CaCertificate)}
+		if err := checkIgnitionEndpoint(endpoint); err != nil {
 			return err
 		}
-		c.IgnitionEndpoint = model.IgnitionEndpoint{URL: e.URL, CACertificate: e.CaCertificate}
+		c.IgnitionEndpoint = endpoint
 	}
 	if p.APIVipDNSName == nil {
 		return nil

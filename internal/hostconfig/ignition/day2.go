@@ -55,7 +55,7 @@ func DayTwo(c *model.Cluster, h *model.Host) ([]byte, error) {
 	known := len(document.Authorities(c, h)) > 0
 	source := pointerSource{Source: c.NodeConfigURL(h, known), Headers: endpointHeaders(h)}
 	config := pointer{Ignition: pointerIgnition{Version: dayTwoVersion, Config: pointerConfig{Merge: []pointerSource{source}}}}
-	if ca := c.IgnitionEndpoint.CACertificate; ca != "" {
+	if ca := c.IgnitionEndpoint.Authority(); ca != "" {
 		if _, err := base64.StdEncoding.DecodeString(ca); err != nil {
 			return nil, model.Invalidf("ignition_endpoint.ca_certificate: require base64, found %s", err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -165,14 +164,14 @@ func newDiscovery(in DiscoveryInput) (*discovery, error) {
 	return &discovery{
 		InfraEnvID:       e.ID,
 		PullSecret:       e.PullSecret.Reveal(),
-		SSHKeys:          lines(e.SSHAuthorizedKey),
+		SSHKeys:          keys(e),
 		Proxy:            e.Proxy,
-		NoProxy:          list(e.Proxy.NoProxy),
+		NoProxy:          e.Proxy.Exceptions(),
 		ProxyProfile:     proxyProfile(e.Proxy),
 		NTPScript:        ntpScript(e.NTPSources, e.NTPSourcesOnly),
 		ServiceCA:        in.ServiceCA,
 		ServiceCAPath:    ServiceCAPath,
-		TrustBundle:      e.AdditionalTrustBundle,
+		TrustBundle:      e.TrustBundle(),
 		Deployment:       in.Deployment,
 		Agent:            in.Agent,
 		AgentSum:         in.Agent.SHA256 + "  /usr/local/bin/slipway-agent.new",
@@ -218,24 +217,13 @@ func curlArgs(in DiscoveryInput) string {
 	return ""
 }
 
-// lines returns the lines of a text that are not empty.
-func lines(text string) []string {
+// keys returns the SSH keys of an InfraEnv without comments.
+func keys(e *model.InfraEnv) []string {
 	var found []string
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+	for line := range strings.SplitSeq(e.SSHKeys(), "\n") {
+		if line != "" && !strings.HasPrefix(line, "#") {
 			found = append(found, line)
 		}
 	}
 	return found
-}
-
-// list returns the entries of a text separated by commas.
-func list(text string) []string {
-	var out []string
-	for item := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if !slices.Contains(out, item) { // Ignition refuses a name that is given twice
-			out = append(out, item)
-		}
-	}
-	return out
 }

@@ -155,7 +155,7 @@ func TestDiscoveryOfAFullEnvironment(t *testing.T) {
 	require.Contains(t, *unit(t, c, "agent.service").Contents, ` "--cacert" "/etc/assisted-service/service-ca-cert.crt" "--insecure"`)
 	env := content(t, c, "/etc/slipway/agent.env")
 	require.Contains(t, env, `PULL_SECRET_TOKEN="to\"ken\$1\\%"`+"\n")
-	require.Contains(t, env, `NO_PROXY=".example.com,10.0.0.0/8,.example.com"`+"\n"+`no_proxy=`)
+	require.Contains(t, env, `NO_PROXY=".example.com,10.0.0.0/8"`+"\n"+`no_proxy=`)
 }
 
 func TestDiscoveryOfADeploymentWithItsOwnTrust(t *testing.T) {

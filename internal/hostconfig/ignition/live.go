@@ -79,7 +79,7 @@ func Disconnected(config []byte, e *model.InfraEnv) ([]byte, error) {
 	if e.AdditionalTrustBundle != "" {
 		names = append(names, "trust-bundle")
 	}
-	ours, err := render(map[string]string{"TrustBundle": e.AdditionalTrustBundle}, names...)
+	ours, err := render(map[string]string{"TrustBundle": e.TrustBundle()}, names...)
 	if err != nil {
 		return nil, fmt.Errorf("build config of a disconnected image: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 // some only the upper case ones.
 func proxyVariables(p model.Proxy) [][2]string {
 	var vars [][2]string
-	for _, v := range [][2]string{{"HTTP_PROXY", p.HTTP}, {"HTTPS_PROXY", p.HTTPS}, {"NO_PROXY", p.NoProxy}} {
+	for _, v := range [][2]string{{"HTTP_PROXY", p.HTTP}, {"HTTPS_PROXY", p.HTTPS}, {"NO_PROXY", p.ExceptionList()}} {
 		if v[1] != "" {
 			vars = append(vars, v, [2]string{strings.ToLower(v[0]), v[1]})
 		}

@@ -43,7 +43,7 @@ func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallC
 		Compute:    []MachinePool{b.pool(model.RoleWorker, "workers")},
 		Platform:   platform,
 		PullSecret: cluster.PullSecret.Reveal(),
-		SSHKey:     cluster.SSHPublicKey,
+		SSHKey:     cluster.SSHKeys(),
 	}
 	b.setControlPlane(cfg)
 	if cluster.SingleNode() {

@@ -1,8 +1,9 @@
 package installconfig
 
 import (
-	"slices"
 	"strings"
+
+	"slipway/internal/model"
 )
 
 func (b *builder) networking() Networking {
@@ -31,24 +32,16 @@ func (b *builder) proxy() *Proxy {
 	if p.HTTP == "" && p.HTTPS == "" {
 		return nil
 	}
-	if p.NoProxy == "*" {
-		return &Proxy{HTTPProxy: p.HTTP, HTTPSProxy: p.HTTPS, NoProxy: p.NoProxy}
-	}
-	exceptions := strings.FieldsFunc(p.NoProxy, func(r rune) bool { return r == ',' || r == ' ' })
-	add := func(e string) {
-		if !slices.Contains(exceptions, e) {
-			exceptions = append(exceptions, e)
-		}
-	}
-	add("." + b.cluster.Name + "." + b.cluster.BaseDNSDomain)
+	direct := []string{"." + b.cluster.Name + "." + b.cluster.BaseDNSDomain}
 	for _, c := range b.cluster.ClusterNetworks {
-		add(c.CIDR.String())
+		direct = append(direct, c.CIDR.String())
 	}
 	for _, s := range b.cluster.ServiceNetworks {
-		add(s.String())
+		direct = append(direct, s.String())
 	}
 	for _, m := range b.machineNetworks {
-		add(m.String())
+		direct = append(direct, m.String())
 	}
+	exceptions := model.AddExceptions(p.Exceptions(), direct...)
 	return &Proxy{HTTPProxy: p.HTTP, HTTPSProxy: p.HTTPS, NoProxy: strings.Join(exceptions, ",")}
 }

@@ -51,7 +51,7 @@ func mergeBundles(bundles []string) string {
 	const end = "-----END CERTIFICATE-----"
 	var merged []string
 	for _, bundle := range bundles {
-		for part := range strings.SplitSeq(bundle, end) {
+		for part := range strings.SplitSeq(model.Lines(bundle), end) {
 			if part = strings.TrimSpace(part); part != "" && !slices.Contains(merged, part) {
 				merged = append(merged, part)
 			}

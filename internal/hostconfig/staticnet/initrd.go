@@ -127,7 +127,7 @@ func folders(file string) []string {
 func rootfsProxy(p model.Proxy) string {
 	var out strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%")
-	for _, v := range [][2]string{{"http_proxy", p.HTTP}, {"https_proxy", p.HTTPS}, {"no_proxy", p.NoProxy}} {
+	for _, v := range [][2]string{{"http_proxy", p.HTTP}, {"https_proxy", p.HTTPS}, {"no_proxy", p.ExceptionList()}} {
 		if v[1] != "" {
 			fmt.Fprintf(&out, "Environment=\"%s=%s\"\n", v[0], escape.Replace(v[1]))
 		}

@@ -115,11 +115,11 @@ func unconfiguredFiles(c *model.Cluster, e *model.InfraEnv) (map[string][]byte, 
 func infraEnvObject(e *model.InfraEnv) object {
 	spec := object{
 		"pullSecretRef":    object{"name": pullSecretName},
-		"sshAuthorizedKey": e.SSHAuthorizedKey,
+		"sshAuthorizedKey": e.SSHKeys(),
 		"cpuArchitecture":  rpmArchitecture(e.CPUArchitecture),
 	}
 	if e.Proxy.HTTP != "" || e.Proxy.HTTPS != "" {
-		spec["proxy"] = object{"httpProxy": e.Proxy.HTTP, "httpsProxy": e.Proxy.HTTPS, "noProxy": e.Proxy.NoProxy}
+		spec["proxy"] = object{"httpProxy": e.Proxy.HTTP, "httpsProxy": e.Proxy.HTTPS, "noProxy": e.Proxy.ExceptionList()}
 	}
 	if len(e.NTPSources) > 0 {
 		spec["additionalNTPSources"] = e.NTPSources

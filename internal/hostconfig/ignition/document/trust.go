@@ -23,7 +23,7 @@ func Authorities(c *model.Cluster, h *model.Host) []byte {
 			out.Write(pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes}))
 		}
 	}
-	if text, err := base64.StdEncoding.DecodeString(c.IgnitionEndpoint.CACertificate); err == nil {
+	if text, err := base64.StdEncoding.DecodeString(c.IgnitionEndpoint.Authority()); err == nil {
 		add(text)
 	}
 	for _, text := range ownAuthorities(h.IgnitionConfigOverrides) {
