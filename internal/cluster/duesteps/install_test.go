@@ -113,6 +113,34 @@ func TestInstallRequest(t *testing.T) {
 		proxied.Proxy)
 }
 
+func TestExceptionsOfTheProxyAreOnceInTheInstallRequest(t *testing.T) {
+	t.Parallel()
+	const added = "127.0.0.1,localhost,.svc,.cluster.local,api-int.smoke.example.com"
+	for name, c := range map[string]struct{ noProxy, want string }{
+		"none": {"", added},
+		"entries that are added": {
+			"localhost,.svc,192.168.0.0/16", "localhost,.svc,192.168.0.0/16,127.0.0.1,.cluster.local,api-int.smoke.example.com",
+		},
+		"an entry twice":               {"a.example.com,a.example.com", "a.example.com," + added},
+		"a blank":                      {"a.example.com, b.example.com", "a.example.com,b.example.com," + added},
+		"a line break of an older row": {"a.example.com,\r\n\tb.example.com\n", "a.example.com,b.example.com," + added},
+		"everything":                   {"*", "*"},
+		"everything of an older row":   {"*\n", "*"},
+		"all that is added":            {added, added},
+		"another case": {
+			"LOCALHOST,API-INT.smoke.example.com", "LOCALHOST,API-INT.smoke.example.com,127.0.0.1,.svc,.cluster.local",
+		},
+		"an IPv6 network in two spellings": {
+			"fd00:0::/48,FD00::/48,2001:db8::1", "fd00:0::/48,2001:db8::1," + added,
+		},
+	} {
+		proxied := request(t, func(i *in) { i.Cluster.Proxy = model.Proxy{HTTPS: "http://p", NoProxy: c.noProxy} })
+		require.Equal(t, wire.Proxy{HTTPSProxy: "http://p", NoProxy: c.want}, proxied.Proxy, name)
+	}
+	imported := request(t, func(i *in) { i.Cluster.BaseDNSDomain, i.Cluster.Proxy = "", model.Proxy{HTTP: "http://p"} })
+	require.Equal(t, "127.0.0.1,localhost,.svc,.cluster.local", imported.Proxy.NoProxy, "no name ends in a dot")
+}
+
 // s390x makes a host a mainframe that was booted with a command line. The parameters are those of z/VM and LPAR in
 // openshift/assisted-service (internal/host/hostcommands/install_cmd.go, appends390xArgs).
 func s390x(commandLine string) func(*in) {

@@ -273,15 +273,15 @@ func skipMCOReboot(in ArgsInput, device string) bool {
 
 const archS390X = "s390x"
 
-// installerProxy adds what the installer itself must reach directly.
+// installerProxy adds the destinations that the installer itself reaches directly. Agents refuse a list with an entry twice.
 func installerProxy(c *model.Cluster) wire.Proxy {
 	p := c.Proxy
 	if p.HTTP == "" && p.HTTPS == "" {
 		return wire.Proxy{}
 	}
-	direct := []string{"127.0.0.1", "localhost", ".svc", ".cluster.local", "api-int." + c.Name + "." + c.BaseDNSDomain}
-	if p.NoProxy != "" {
-		direct = append([]string{p.NoProxy}, direct...)
+	direct := model.AddExceptions(p.Exceptions(), "127.0.0.1", "localhost", ".svc", ".cluster.local")
+	if c.BaseDNSDomain != "" { // an imported cluster may have none
+		direct = model.AddExceptions(direct, "api-int."+c.Name+"."+c.BaseDNSDomain)
 	}
 	return wire.Proxy{HTTPProxy: p.HTTP, HTTPSProxy: p.HTTPS, NoProxy: strings.Join(direct, ",")}
 }
