@@ -56,7 +56,9 @@ func (s *server) surroundings(ctx context.Context, id uuid.UUID, p wire.V2Cluste
 
 // offer is what this deployment can install.
 func (s *server) offer() definition.Offer {
-	return definition.Offer{Releases: s.Releases, AnyReleaseImage: s.AnyReleaseImage, PublicRegistries: s.PublicRegistries}
+	return definition.Offer{
+		Releases: s.Releases, AnyReleaseImage: s.AnyReleaseImage, PublicRegistries: s.PublicRegistries, Mirrors: s.Mirrors,
+	}
 }
 
 func (s *server) changeCluster(

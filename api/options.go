@@ -64,6 +64,8 @@ type Catalogue struct {
 	Requirements *openshift.Requirements
 	// PublicRegistries need no entry in a pull secret.
 	PublicRegistries []string
+	// Mirrors returns the names of an image at the mirrors of the deployment; nil: there are none.
+	Mirrors func(image string) []string
 }
 
 // Deployment holds the settings of one deployment of the service.

@@ -90,7 +90,7 @@ func realGather(t *testing.T, h *host) hostexectest.Answer {
 func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	t.Parallel()
 	auth := base64.StdEncoding.EncodeToString([]byte("robot:pass-of-the-registry"))
-	said := "pull failed: token " + token + " auth " + auth + " password pass-of-the-registry"
+	said := "pull failed: token " + token + " auth " + auth + " password pass-of-the-registry identity-of-the-robot"
 	s, h := newService(
 		t,
 	), newHost(
@@ -99,7 +99,8 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	)
 	working(t, h)
 	h.On("coreos-installer", hostexectest.Fails(1, said+strings.Repeat("x", 150)))
-	h.write(t, "/root/.docker/config.json", `{"auths":{"quay.io":{"auth":"`+auth+`"}}}`)
+	h.write(t, "/root/.docker/config.json",
+		`{"auths":{"quay.io":{"auth":"`+auth+`","identitytoken":"identity-of-the-robot"},"m":{"auth":""}}}`)
 	s.files["ignition"] = `{"ignition":{"version":"3.1.0"}}`
 	i := newInstaller(s, h, nil, func(o *installer.Options) { o.Sleep = func(context.Context, time.Duration) error { return nil } })
 	failure := i.Install(t.Context(), request("master", 3))
@@ -107,8 +108,8 @@ func TestWhatIsToldHoldsNoSecrets(t *testing.T) {
 	require.NoError(t, i.SendLogs(t.Context(), installer.LogsRequest{ClusterID: clusterID, InfraEnvID: envID, HostID: hostID}))
 	stages, _ := s.reports()
 	reports := failure.Error() + strings.Join(stages, "\n") + tartest.FilesGzip(t, s.archive)[hostID.String()+"/dmesg.log"]
-	require.Contains(t, reports, "pull failed: token [redacted] auth [redacted] password [redacted]")
-	for _, secret := range []string{token, auth, "pass-of-the-registry", "the-registry"} {
+	require.Contains(t, reports, "pull failed: token [redacted] auth [redacted] password [redacted] [redacted]")
+	for _, secret := range []string{token, auth, "pass-of-the-registry", "the-registry", "identity-of-the-robot"} {
 		require.NotContains(t, reports, secret)
 	}
 }

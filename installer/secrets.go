@@ -1,11 +1,11 @@
 package installer
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
+
+	"slipway/internal/cluster/pullsecret"
 )
 
 const redacted = "[redacted]"
@@ -23,21 +23,9 @@ func (i *Installer) redactor() *strings.Replacer {
 		}
 	}
 	add(i.Client.Token().Reveal())
-	var pullSecret struct {
-		Auths map[string]struct {
-			Auth     string `json:"auth"`
-			Password string `json:"password"`
-		} `json:"auths"`
-	}
-	if content, err := os.ReadFile(i.Root.Path(registryAuth)); err == nil {
-		_ = json.Unmarshal(content, &pullSecret) // no pull secret opens nothing
-	}
-	for _, registry := range pullSecret.Auths {
-		add(registry.Auth)
-		add(registry.Password)
-		if plain, err := base64.StdEncoding.DecodeString(registry.Auth); err == nil {
-			_, password, _ := strings.Cut(string(plain), ":")
-			add(password)
+	if content, err := os.ReadFile(i.Root.Path(registryAuth)); err == nil { // no pull secret opens nothing
+		for _, word := range pullsecret.Words(string(content)) {
+			add(word)
 		}
 	}
 	// The longest first: of one that begins with another nothing may be left.

@@ -264,7 +264,7 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 		Catalogue: api.Catalogue{
 			Releases: s.offers.catalogue, ReleaseSources: s.offers.sources, AnyReleaseImage: s.options.AnyReleaseImage,
 			OSImages: images.Offered, Domains: s.offers.domains, Requirements: s.requirements,
-			PublicRegistries: s.variables.PublicRegistries,
+			PublicRegistries: s.variables.PublicRegistries, Mirrors: s.deployment.releases.Mirrored,
 		},
 		Deployment: api.Deployment{
 			BaseURL: s.options.BaseURL, ServiceCA: s.serviceCA, ImageServiceURL: s.options.ImageServiceURL, BootURL: s.bootURL,

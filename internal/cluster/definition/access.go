@@ -3,8 +3,6 @@ package definition
 import (
 	"bytes"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"net/netip"
 	"net/url"
@@ -14,47 +12,51 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"slipway/internal/cluster/pullsecret"
 	"slipway/internal/model"
 )
 
-// CheckPullSecret checks a pull secret (docs/reference/auth.md, "Form of a pull secret"): an object of "auths" by
-// registry, each with a user and a password, and one for each of registries. Errors contain no part of the secret.
-func CheckPullSecret(text string, registries ...string) error {
-	var secret struct {
-		Auths map[string]struct {
-			Auth string `json:"auth"`
-		} `json:"auths"`
+// CheckPullSecret checks a pull secret (docs/reference/auth.md, "Form of a pull secret"). Of places, where an image is read,
+// one must have an entry; without places none needs one. Errors contain no part of the secret.
+func CheckPullSecret(text string, places ...string) error {
+	secret, err := pullsecret.Check(text)
+	if err != nil {
+		return model.Invalidf("pull_secret: %s", err)
 	}
-	if err := json.Unmarshal([]byte(text), &secret); err != nil {
-		return model.Invalidf("pull_secret: require a JSON object with auths, found something else")
-	}
-	if len(secret.Auths) == 0 {
-		return model.Invalidf("pull_secret: require at least one registry in auths, found none")
-	}
-	for registry, entry := range secret.Auths {
-		plain, err := base64.StdEncoding.DecodeString(entry.Auth)
-		if err != nil {
-			return model.Invalidf("pull_secret: require base64 in auth of %q, found something else", registry)
-		}
-		if user, password, ok := strings.Cut(string(plain), ":"); !ok || user == "" || password == "" {
-			return model.Invalidf("pull_secret: require user:password in auth of %q, found something else", registry)
-		}
-	}
-	for _, registry := range registries {
-		if _, ok := secret.Auths[registry]; !ok {
-			return model.Invalidf("pull_secret: require an entry for registry %q, found none", registry)
-		}
-	}
-	return nil
-}
-
-// privateRegistries returns the registry of an image if the pull secret must have an entry for it.
-func (o Offer) privateRegistries(image string) []string {
-	registry, _, found := strings.Cut(image, "/")
-	if !found || len(o.PublicRegistries) == 0 || slices.Contains(o.PublicRegistries, registry) {
+	if len(places) == 0 {
 		return nil
 	}
-	return []string{registry}
+	for _, place := range places {
+		if _, ok := secret.Find(place); ok {
+			return nil
+		}
+	}
+	if len(places) == 1 {
+		return model.Invalidf("pull_secret: require an entry for registry %q, found none", registryOf(places[0]))
+	}
+	return model.Invalidf("pull_secret: require an entry for registry %q or a mirror of it, found none", registryOf(places[len(places)-1]))
+}
+
+// privatePlaces returns the names of an image at its mirrors and, as the last one, its own. It returns none if one of them is
+// in a public registry.
+func (o Offer) privatePlaces(image string) []string {
+	if !strings.Contains(image, "/") || len(o.PublicRegistries) == 0 {
+		return nil
+	}
+	var places []string
+	if o.Mirrors != nil {
+		places = o.Mirrors(image)
+	}
+	places = append(places, image)
+	if slices.ContainsFunc(places, func(p string) bool { return slices.Contains(o.PublicRegistries, registryOf(p)) }) {
+		return nil
+	}
+	return places
+}
+
+func registryOf(image string) string {
+	registry, _, _ := strings.Cut(image, "/")
+	return registry
 }
 
 // parseSSHKeys reads lines of authorized_keys(5) without options. It returns them without blanks and with the line breaks of

@@ -2,6 +2,8 @@ package definition_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -163,6 +165,56 @@ func TestPrivateRegistriesMustBeInThePullSecret(t *testing.T) {
 	refused(t, err, `"quay.io"`, "of the release")
 	_, err = define(t, o, map[string]any{"ocp_release_image": "registry.example/ocp/release:4.22.9"})
 	require.NoError(t, err)
+}
+
+func TestPullSecretsMayHaveEntriesOfRepositoriesAndMirrors(t *testing.T) {
+	t.Parallel()
+	const image = "quay.io/ocp/release:4.22.9"
+	mirrored := func(string) []string {
+		return []string{"mirror.example:5000/ocp/release:4.22.9", "[2001:db8::1]:5000/ocp:4.22.9"}
+	}
+	for name, c := range map[string]struct {
+		key     string
+		mirrors func(string) []string
+		want    string
+	}{
+		"the registry":                       {"quay.io", nil, ""},
+		"an address of the registry":         {"https://quay.io/v2/", nil, ""},
+		"its organization":                   {"quay.io/ocp", nil, ""},
+		"its repository":                     {"quay.io/ocp/release", nil, ""},
+		"another organization":               {"quay.io/other", nil, `require an entry for registry "quay.io", found none`},
+		"the beginning of its organization":  {"quay.io/oc", nil, `require an entry for registry "quay.io", found none`},
+		"the beginning of its repository":    {"quay.io/ocp/rel", nil, `"quay.io"`},
+		"a mirror that is not configured":    {"mirror.example:5000", nil, `"quay.io"`},
+		"its mirror":                         {"mirror.example:5000", mirrored, ""},
+		"the repository at its mirror":       {"mirror.example:5000/ocp/release", mirrored, ""},
+		"its second mirror":                  {"[2001:db8::1]:5000", mirrored, ""},
+		"the source beside mirrors":          {"quay.io", mirrored, ""},
+		"its mirror without the port":        {"mirror.example", mirrored, `registry "quay.io" or a mirror of it, found none`},
+		"another repository of its mirror":   {"mirror.example:5000/other", mirrored, "or a mirror of it"},
+		"its mirror with another port":       {"mirror.example:5001", mirrored, "or a mirror of it"},
+		"a registry whose name begins so":    {"quay.io.example", nil, `"quay.io"`},
+		"the registry, whose auth is empty!": {"quay.io", nil, ""},
+	} {
+		o := offer(t)
+		o.PublicRegistries, o.AnyReleaseImage, o.Mirrors = []string{"registry.example"}, true, c.mirrors
+		auth := "dXNlcjpwYXNz"
+		if strings.HasSuffix(name, "!") {
+			auth = ""
+		}
+		secret := fmt.Sprintf(`{"auths":{"cloud.openshift.com":{"auth":"dXNlcjpwYXNz"},%q:{"auth":%q}}}`, c.key, auth)
+		made, err := define(t, o, map[string]any{"ocp_release_image": image, "pull_secret": secret})
+		if c.want != "" {
+			refused(t, err, c.want, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Equal(t, secret, made.PullSecret.Reveal(), name)
+	}
+	o := offer(t)
+	o.PublicRegistries, o.AnyReleaseImage, o.Mirrors = []string{"mirror.example:5000"}, true, mirrored
+	_, err := define(t, o, map[string]any{"ocp_release_image": image})
+	require.NoError(t, err, "its mirror is public")
 }
 
 func TestAnotherFamilyOfAddressesGetsDefaultsOfItsOwn(t *testing.T) {

@@ -17,6 +17,8 @@ type Offer struct {
 	Releases         *openshift.Catalogue
 	AnyReleaseImage  bool     // users may name release images that are not in Releases
 	PublicRegistries []string // registries that need no entry in a pull secret; empty: none is checked
+	// Mirrors returns the names of an image at its mirrors; nil: it has none.
+	Mirrors func(image string) []string
 }
 
 // Change applies the settings of a client to a cluster and checks the result as a whole. It reports whether a setting
@@ -27,7 +29,7 @@ func (o Offer) Change(c *model.Cluster, p wire.V2ClusterUpdateParams, around Sur
 		return false, err
 	}
 	if p.PullSecret != nil {
-		if err := CheckPullSecret(*p.PullSecret, o.privateRegistries(c.ReleaseImage)...); err != nil {
+		if err := CheckPullSecret(*p.PullSecret, o.privatePlaces(c.ReleaseImage)...); err != nil {
 			return false, err
 		}
 		c.PullSecret = model.Secret(*p.PullSecret)
@@ -88,7 +90,7 @@ func (o Offer) New(p wire.ClusterCreateParams) (*model.Cluster, error) {
 	if err := check(c, Surroundings{}); err != nil {
 		return nil, err
 	}
-	return c, CheckPullSecret(p.PullSecret, o.privateRegistries(c.ReleaseImage)...)
+	return c, CheckPullSecret(p.PullSecret, o.privatePlaces(c.ReleaseImage)...)
 }
 
 // asUpdate returns the fields that registration and update have in common.

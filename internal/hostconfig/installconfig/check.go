@@ -2,12 +2,12 @@ package installconfig
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/pem"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/pullsecret"
 	"slipway/internal/model"
 )
 
@@ -126,11 +126,8 @@ func (c *InstallConfig) checkNetworks(*model.Cluster) error {
 // checkSecrets checks values that only the override can have changed.
 func (c *InstallConfig) checkSecrets(cluster *model.Cluster) error {
 	if c.PullSecret != cluster.PullSecret.Reveal() {
-		var secret struct {
-			Auths map[string]json.RawMessage `json:"auths"`
-		}
-		if json.Unmarshal([]byte(c.PullSecret), &secret) != nil || len(secret.Auths) == 0 {
-			return misfit("pullSecret", "require a JSON object with auths, found something else")
+		if _, err := pullsecret.Check(c.PullSecret); err != nil {
+			return misfit("pullSecret", "%s", err)
 		}
 	}
 	var given InstallConfig

@@ -223,7 +223,11 @@ func TestOverridesThatDoNotFitTheCluster(t *testing.T) {
 		"a choice there is not":    {`{"cpuPartitioningMode":"Some"}`, "cpuPartitioningMode: require one of None, AllNodes"},
 		"a set there is not":       {`{"featureSet":"Everything"}`, "featureSet"},
 		"an invalid bundle":        {`{"additionalTrustBundle":"x"}`, "additionalTrustBundle: require certificates in PEM"},
-		"a pull secret of nothing": {`{"pullSecret":"{}"}`, "pullSecret: require a JSON object with auths"},
+		"a pull secret of nothing": {`{"pullSecret":"{}"}`, "pullSecret: require at least one registry in auths"},
+		"a pull secret of no JSON": {`{"pullSecret":"x"}`, "pullSecret: require a JSON object with auths"},
+		"an entry that the installer refuses": {
+			`{"pullSecret":"{\"auths\":{\"quay.io\":{}}}"}`, `pullSecret: require auth or credsStore in the entry of "quay.io"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

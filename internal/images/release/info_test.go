@@ -65,10 +65,13 @@ func TestInfoUsesThePullSecret(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+	empty := model.Secret(strings.Replace(secretFor(p.Address(), user, password).Reveal(), `"quay.io"`,
+		fmt.Sprintf("%q", p.Address()+"/openshift-release-dev")+`:{"auth":""},"quay.io"`, 1))
 	for name, secret := range map[string]model.Secret{
-		"another password":     secretFor(p.Address(), user, "wrong"),
-		"another organization": secretFor(p.Address()+"/openshift", user, password),
-		"no credentials":       pullSecret,
+		"an empty entry of its own": empty,
+		"another password":          secretFor(p.Address(), user, "wrong"),
+		"another organization":      secretFor(p.Address()+"/openshift", user, password),
+		"no credentials":            pullSecret,
 	} {
 		t.Run("and fails with "+name, func(t *testing.T) {
 			t.Parallel()
@@ -98,12 +101,12 @@ func TestInfoRefuses(t *testing.T) {
 		},
 		"an image that is no release":   {cli, pullSecret, model.ErrInvalid, "found one without release-manifests/image-references"},
 		"a name without a tag":          {p.Address() + "/release", pullSecret, model.ErrInvalid, "require an image with a tag or digest"},
-		"a pull secret that is no JSON": {info.Image, "secret-text", model.ErrUnprocessable, "require a pull secret in JSON"},
+		"a pull secret that is no JSON": {info.Image, "secret-text", model.ErrUnprocessable, "read the pull secret: require a JSON object"},
 		"a pull secret without a colon": {
-			info.Image, `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`, model.ErrUnprocessable, "as auth of quay.io",
+			info.Image, `{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}`, model.ErrUnprocessable, `require user:password in auth of "quay.io"`,
 		},
 		"a pull secret without a base64": {
-			info.Image, `{"auths":{"quay.io":{"auth":"secret:text"}}}`, model.ErrUnprocessable, "as auth of quay.io",
+			info.Image, `{"auths":{"quay.io":{"auth":"secret:text"}}}`, model.ErrUnprocessable, `require base64 in auth of "quay.io"`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -112,6 +112,16 @@ func places(mirrors []Mirror, image string) []string {
 	return slices.Compact(all)
 }
 
+// Mirrored returns the names of an image at its mirrors, which clusters ask for it by its digest.
+func (o Options) Mirrored(image string) []string {
+	m, covered := longestMatch(o.Mirrors, image)
+	var all []string
+	for _, l := range m.Locations {
+		all = append(all, l.Location+image[covered:])
+	}
+	return all
+}
+
 // digestsOnly says which mirrors were not asked for an image, as they are for digests and it is named by its tag; empty for
 // none. Podman on the hosts does not ask them either.
 func digestsOnly(mirrors []Mirror, image string) string {

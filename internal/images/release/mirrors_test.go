@@ -286,3 +286,21 @@ func TestFilteredIndexesAreRead(t *testing.T) {
 	require.Equal(t, "arm64", i.Release.Architecture)
 	require.Contains(t, programs(t, dir)[0], "linux_amd64")
 }
+
+func TestMirroredNamesAnImageAtEachMirror(t *testing.T) {
+	t.Parallel()
+	mirrors, err := release.ParseMirrors(
+		registry("quay.io/ocp/release", "mirror-by-digest-only = true", "m.example:5000/ocp/release", "n.example/r") +
+			registry("*.example.org", "", "m.example:5000/org"))
+	require.NoError(t, err)
+	o := release.Options{Mirrors: mirrors}
+	for image, want := range map[string][]string{
+		"quay.io/ocp/release:4.20":        {"m.example:5000/ocp/release:4.20", "n.example/r:4.20"},
+		"quay.io/ocp/release@sha256:0123": {"m.example:5000/ocp/release@sha256:0123", "n.example/r@sha256:0123"},
+		"a.example.org/ocp:4.20":          {"m.example:5000/org/ocp:4.20"},
+		"quay.io/ocp/release-dev:4.20":    nil,
+		"quay.io/ocp":                     nil,
+	} {
+		require.Equal(t, want, o.Mirrored(image), image)
+	}
+}

@@ -2,11 +2,12 @@ package release
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"slipway/internal/cluster/pullsecret"
 )
 
 // maxLog bounds the kept output of an installer, in bytes; lastLines bounds the part of it in an error.
@@ -57,22 +58,10 @@ func lastWords(log string) string {
 type mask []string
 
 // newMask masks a pull secret in every form a program could print it in.
-func newMask(pullSecret string) mask {
-	m := mask{}.with(pullSecret)
-	var secret struct {
-		Auths map[string]struct {
-			Auth string `json:"auth"`
-		} `json:"auths"`
-	}
-	if json.Unmarshal([]byte(pullSecret), &secret) != nil {
-		return m
-	}
-	for _, a := range secret.Auths {
-		m = m.with(a.Auth)
-		if decoded, err := base64.StdEncoding.DecodeString(a.Auth); err == nil {
-			_, password, _ := strings.Cut(strings.TrimSpace(string(decoded)), ":")
-			m = m.with(string(decoded)).with(password)
-		}
+func newMask(text string) mask {
+	m := mask{}.with(text)
+	for _, word := range pullsecret.Words(text) {
+		m = m.with(word)
 	}
 	return m
 }

@@ -1,8 +1,6 @@
 package release
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -15,54 +13,31 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
+	"slipway/internal/cluster/pullsecret"
 	"slipway/internal/model"
 )
 
-// keychain looks up the credentials of a registry in a pull secret: the key with the longest matching path wins
-// (containers-auth.json(5)).
-type keychain map[string]authn.AuthConfig
+// keychain looks up the credentials of a registry in a pull secret.
+type keychain struct{ secret pullsecret.Secret }
 
 // newKeychain parses a pull secret. Its errors never contain a part of it.
-func newKeychain(pullSecret model.Secret) (keychain, error) {
-	var secret struct {
-		Auths map[string]struct {
-			Auth string `json:"auth"`
-		} `json:"auths"`
+func newKeychain(text model.Secret) (keychain, error) {
+	secret, err := pullsecret.Parse(text.Reveal())
+	if err != nil {
+		return keychain{}, model.Unprocessablef("read the pull secret: %s", err)
 	}
-	if err := json.Unmarshal([]byte(pullSecret.Reveal()), &secret); err != nil {
-		return nil, model.Unprocessablef("require a pull secret in JSON with auths")
-	}
-	keys := keychain{}
-	for registry, a := range secret.Auths {
-		decoded, err := base64.StdEncoding.DecodeString(a.Auth)
-		user, password, ok := strings.Cut(strings.TrimSpace(string(decoded)), ":")
-		if err != nil || !ok {
-			return nil, model.Unprocessablef("require user:password in base64 as auth of %s in the pull secret", registry)
-		}
-		keys[place(registry)] = authn.AuthConfig{Username: user, Password: password}
-	}
-	return keys, nil
-}
-
-// place strips what older tools write around the name of a registry.
-func place(registry string) string {
-	registry = strings.TrimPrefix(strings.TrimPrefix(registry, "https://"), "http://")
-	for _, suffix := range []string{"/", "/v2", "/v1"} {
-		registry = strings.TrimSuffix(registry, suffix)
-	}
-	return registry
+	return keychain{secret}, nil
 }
 
 // Resolve implements authn.Keychain.
 func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
-	for path := target.String(); path != ""; {
-		if config, ok := k[path]; ok {
-			return authn.FromConfig(config), nil
-		}
-		cut := strings.LastIndexByte(path, '/')
-		path = path[:max(cut, 0)]
+	e, _ := k.secret.Find(target.String())
+	if e == (pullsecret.Entry{}) {
+		return authn.Anonymous, nil
 	}
-	return authn.Anonymous, nil
+	return authn.FromConfig(authn.AuthConfig{
+		Username: e.User, Password: e.Password, IdentityToken: e.IdentityToken, RegistryToken: e.RegistryToken,
+	}), nil
 }
 
 // plainHTTPGuard refuses unencrypted requests except to registries that are allowed them: the client tries them

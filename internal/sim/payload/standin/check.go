@@ -99,17 +99,17 @@ func secretsFit(c *config) field.ErrorList {
 	return faults
 }
 
+// validPullSecret wants a key in each entry, whatever its value (openshift/installer, pkg/validate, ImagePullSecret).
 func validPullSecret(secret string) bool {
 	var s struct {
-		Auths map[string]struct {
-			Auth string `json:"auth"`
-		} `json:"auths"`
+		Auths map[string]map[string]any `json:"auths"`
 	}
 	if json.Unmarshal([]byte(secret), &s) != nil || len(s.Auths) == 0 {
 		return false
 	}
 	for _, a := range s.Auths {
-		if a.Auth == "" {
+		_, auth := a["auth"]
+		if _, store := a["credsStore"]; !auth && !store {
 			return false
 		}
 	}

@@ -83,6 +83,16 @@ func runWith(env []string, dir string, args ...string) (int, string) {
 	return code, out.String()
 }
 
+func TestPullSecretsNeedTheKeyOfAnEntryAndNotItsValue(t *testing.T) {
+	t.Parallel()
+	for _, entry := range []string{`"auth":""`, `"auth":null`, `"credsStore":"desktop"`} {
+		config := strings.Replace(highlyAvailable, `"auth":"eDp5"`, entry, 1)
+		require.Contains(t, config, entry)
+		code, out := run(prepare(t, config), "create", "manifests")
+		require.Zero(t, code, out)
+	}
+}
+
 func prepare(t *testing.T, installConfig string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -228,7 +238,8 @@ func TestInstallConfigsThatAreRefused(t *testing.T) {
 		"the same address twice":  {"52:54:00:00:00:02", "52:54:00:00:00:01", "platform.baremetal.hosts"},
 		"too few hosts":           {"replicas: 3", "replicas: 4", "not enough hosts found"},
 		"two platforms":           {"platform:", "platform:\n  none: {}", "must specify one of the platforms"},
-		"a bad pull secret":       {`"auth":"eDp5"`, `"auth":""`, "pullSecret"},
+		"a bad pull secret":       {`"auth":"eDp5"`, `"identitytoken":"x"`, "pullSecret"},
+		"no registry at all":      {`"quay.io":{"auth":"eDp5"}`, "", "pullSecret"},
 		"no certificate":          {"sshKey:", "additionalTrustBundle: x\nsshKey:", "additionalTrustBundle"},
 		"no control plane":        {"replicas: 3", "replicas: 0", "controlPlane.replicas"},
 		"no workers' pool":        {"[{name: worker, replicas: 1}]", "[{name: other}]", "compute"},
