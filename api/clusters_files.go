@@ -153,6 +153,10 @@ func (s *server) overrideInstallConfig(r *http.Request, id uuid.UUID, override s
 		if err := requireStatus("changed", c, lifecycle.Changeable); err != nil {
 			return err
 		}
+		if c.DayTwo() && !c.Imported {
+			return model.Conflictf("install_config_overrides of cluster %s cannot be changed: require a cluster that is not installed yet, "+
+				"found status %s", c.Name, c.Status)
+		}
 		if err := installconfig.CheckOverrideOf(c, hosts, override, s.InstallConfig); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/wire"
 )
 
 func (s *service) secretFile(id uuid.UUID, name, content string) {
@@ -120,6 +121,30 @@ func TestIgnitionOfAHostIsGivenOnceItWasMade(t *testing.T) {
 	pool := s.infraEnv(uuid.Nil)
 	unbound := s.host(pool.ID)
 	s.send(http.MethodGet, hostPath(pool.ID, unbound.ID)+"/ignition", nil).reason(http.StatusConflict)
+}
+
+func TestClustersThatExistAlreadyHaveNoInstallConfig(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	withoutVersion := map[string]any{"name": "d2", "api_vip_dnsname": "api.d2.example.com", "openshift_cluster_id": uuid.New()}
+	var without wire.Cluster
+	s.want(http.StatusCreated, http.MethodPost, "/v2/clusters/import", withoutVersion).json(&without)
+	for _, id := range []uuid.UUID{s.imported().ID, without.ID} {
+		path := clusterPath(id) + "/install-config"
+		const want = "only adds hosts to a cluster that exists already, which has no install-config here"
+		require.Contains(t, s.send(http.MethodGet, path, nil).reason(http.StatusBadRequest), want)
+		for _, override := range []string{`"{\"fips\":true}"`, `"{}"`, `""`} {
+			require.Contains(t, s.send(http.MethodPatch, path, override).reason(http.StatusBadRequest), want, override)
+		}
+		require.Empty(t, s.readCluster(id).InstallConfigOverrides)
+	}
+	installed := s.cluster(nil)
+	s.changeCluster(installed.ID, func(c *model.Cluster) { c.Status = model.ClusterInstalled })
+	s.want(http.StatusAccepted, http.MethodPost, clusterPath(installed.ID)+"/actions/allow-add-hosts", nil)
+	path := clusterPath(installed.ID) + "/install-config"
+	refusal := s.send(http.MethodPatch, path, `"{\"fips\":true}"`).reason(http.StatusConflict)
+	require.Contains(t, refusal, "require a cluster that is not installed yet")
+	s.want(http.StatusOK, http.MethodGet, path, nil)
 }
 
 func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
