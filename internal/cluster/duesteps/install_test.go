@@ -137,8 +137,8 @@ func TestExceptionsOfTheProxyAreOnceInTheInstallRequest(t *testing.T) {
 		proxied := request(t, func(i *in) { i.Cluster.Proxy = model.Proxy{HTTPS: "http://p", NoProxy: c.noProxy} })
 		require.Equal(t, wire.Proxy{HTTPSProxy: "http://p", NoProxy: c.want}, proxied.Proxy, name)
 	}
-	imported := request(t, func(i *in) { i.Cluster.BaseDNSDomain, i.Cluster.Proxy = "", model.Proxy{HTTP: "http://p"} })
-	require.Equal(t, "127.0.0.1,localhost,.svc,.cluster.local", imported.Proxy.NoProxy, "no name ends in a dot")
+	nameless := request(t, func(i *in) { i.Cluster.BaseDNSDomain, i.Cluster.Proxy = "", model.Proxy{HTTP: "http://p"} })
+	require.Equal(t, "127.0.0.1,localhost,.svc,.cluster.local", nameless.Proxy.NoProxy, "no name ends in a dot")
 }
 
 // s390x makes a host a mainframe that was booted with a command line. The parameters are those of z/VM and LPAR in
@@ -146,6 +146,25 @@ func TestExceptionsOfTheProxyAreOnceInTheInstallRequest(t *testing.T) {
 func s390x(commandLine string) func(*in) {
 	return func(i *in) {
 		i.Host.Inventory.CPU.Architecture, i.Host.Inventory.Boot.CommandLine = "s390x", commandLine
+	}
+}
+
+// imported makes the cluster one of which no network is known.
+func imported(i *in) {
+	i.Cluster.Kind, i.Cluster.Imported, i.Cluster.MachineNetworks = model.KindAddHostsCluster, true, nil
+	i.Host.Kind = model.KindAddToExistingClusterHost
+}
+
+// multipath makes the installation disk one with iSCSI paths from addresses of the host.
+func multipath(addresses ...string) func(*in) {
+	return func(i *in) {
+		disks := i.Host.Inventory.Disks
+		disks[0].Name, disks[0].DriveType = "dm-0", wire.DriveTypeMultipath
+		for n, ip := range addresses {
+			path := wire.Disk{Name: "sd" + string(rune('x'+n)), DriveType: wire.DriveTypeISCSI, Holders: "dm-0"}
+			path.Iscsi.HostIPAddress = ip
+			i.Host.Inventory.Disks = append(i.Host.Inventory.Disks, path)
+		}
 	}
 }
 
@@ -195,21 +214,55 @@ func TestInstallerArgs(t *testing.T) {
 			drive(wire.DriveTypeISCSI)(i)
 			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
 		}, []string{"--append-karg", dhcp, "--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
-		{"reach all paths of a multipath device over their NICs", func(i *in) {
-			disks := i.Host.Inventory.Disks
-			disks[0].Name, disks[0].DriveType = "dm-0", wire.DriveTypeMultipath
-			for n, ip := range []string{"10.0.0.10", "192.168.10.10"} {
-				path := wire.Disk{Name: "sd" + string(rune('x'+n)), DriveType: wire.DriveTypeISCSI, Holders: "dm-0"}
-				path.Iscsi.HostIPAddress = ip
-				i.Host.Inventory.Disks = append(i.Host.Inventory.Disks, path)
-			}
-		}, []string{
+		{"reach all paths of a multipath device over their NICs", multipath("10.0.0.10", "192.168.10.10"), []string{
 			"--append-karg", dhcp, "--append-karg", "rw", "--append-karg", "rd.multipath=default",
 			"--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp",
 		}},
 		{"leave the NIC of the machine network to the firmware's table on Oracle's cloud", func(i *in) {
 			drive(wire.DriveTypeISCSI)(i)
 			i.Cluster.Platform = model.Platform{Type: "external", ExternalName: "oci"}
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
+		{"leave an iSCSI disk of an imported cluster's host to the firmware's table", func(i *in) {
+			imported(i)
+			drive(wire.DriveTypeISCSI)(i)
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--append-karg", "rd.iscsi.firmware=1"}},
+		{"and a multipath device over it", func(i *in) {
+			imported(i)
+			multipath("10.0.0.10", "192.168.10.10")(i)
+		}, []string{"--append-karg", "rw", "--append-karg", "rd.multipath=default", "--append-karg", "rd.iscsi.firmware=1"}},
+		{"take the user's network there", func(i *in) {
+			imported(i)
+			drive(wire.DriveTypeISCSI)(i)
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+			i.Host.InstallerArgs = []string{"--append-karg", "ip=eth0:dhcp"}
+		}, []string{"--append-karg", "ip=eth0:dhcp", "--append-karg", "rd.iscsi.firmware=1"}},
+		{"configure the NIC of an iSCSI disk in an imported cluster on Oracle's cloud", func(i *in) {
+			imported(i)
+			drive(wire.DriveTypeISCSI)(i)
+			i.Host.Inventory.SystemVendor.Manufacturer = "OracleCloud.com"
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
+		{"copy the static network of such a host", func(i *in) {
+			imported(i)
+			drive(wire.DriveTypeISCSI)(i)
+			i.InfraEnv.StaticNetworkConfig = "[]"
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--copy-network", "--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
+		{"configure no NIC alone where the machine network is unknown", func(i *in) {
+			drive(wire.DriveTypeISCSI)(i)
+			i.Cluster.MachineNetworks = nil
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--append-karg", "rd.iscsi.firmware=1"}},
+		{"nor for a host added to an installed cluster", func(i *in) {
+			drive(wire.DriveTypeISCSI)(i)
+			i.Host.Kind = model.KindAddToExistingClusterHost
+			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
+		}, []string{"--append-karg", "rd.iscsi.firmware=1"}},
+		{"leave it to the table of machines of Oracle's cloud without the platform", func(i *in) {
+			drive(wire.DriveTypeISCSI)(i)
+			i.Host.Inventory.SystemVendor.Manufacturer = "OracleCloud.com"
 			i.Host.Inventory.Disks[0].Iscsi.HostIPAddress = "10.0.0.10"
 		}, []string{"--append-karg", "rd.iscsi.firmware=1", "--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
 		{"configure it there for a local disk", func(i *in) {

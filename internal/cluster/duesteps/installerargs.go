@@ -41,7 +41,7 @@ func InstallerArgs(in ArgsInput) []string {
 		add(dhcpKargs(in)...)
 	}
 	add(diskKargs(h)...)
-	if !givenIP {
+	if !givenIP && reachesCluster(in, args) {
 		for _, karg := range iscsiKargs(h) {
 			if nic := karg[:strings.LastIndex(karg, ":")+1]; !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, nic) }) {
 				add(karg)
@@ -68,11 +68,18 @@ func givesIP(args []string) bool {
 	})
 }
 
+// reachesCluster reports whether the initramfs has a route to the cluster beside the NICs of an iSCSI disk. Without any ip=
+// it configures all NICs, and with one for the disk alone only that NIC: where no machine network is known, as for hosts of an
+// imported cluster, none may be added.
+func reachesCluster(in ArgsInput, args []string) bool {
+	return givesIP(args) || slices.Contains(args, copyNetwork) || onOraclesCloud(in)
+}
+
 // dhcpKargs configure the NICs in the machine networks; others keep out of the boot.
 // Without machine networks, and for networks of an existing cluster, nothing is known. On Oracle's cloud the
 // firmware's table configures the NIC of an iSCSI disk, and DHCP on another one would take its route away.
 func dhcpKargs(in ArgsInput) []string {
-	if in.Cluster == nil || in.Host.DayTwo() || in.Cluster.DayTwo() || onOraclesCloud(in.Cluster) && len(iscsiPaths(in.Host)) > 0 {
+	if in.Cluster == nil || in.Host.DayTwo() || in.Cluster.DayTwo() || onOraclesCloud(in) && len(iscsiPaths(in.Host)) > 0 {
 		return nil
 	}
 	var out []string
@@ -109,8 +116,12 @@ func inAny(networks []netip.Prefix, a netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a.Addr()) })
 }
 
-func onOraclesCloud(c *model.Cluster) bool {
-	return c.Platform.Type == "external" && c.Platform.ExternalName == "oci"
+// onOraclesCloud reports whether a machine is one of Oracle's cloud, which imported clusters do not name.
+func onOraclesCloud(in ArgsInput) bool {
+	if in.Host.Inventory != nil && in.Host.Inventory.SystemVendor.Manufacturer == validation.OracleCloud {
+		return true
+	}
+	return in.Cluster != nil && in.Cluster.Platform.Type == "external" && in.Cluster.Platform.ExternalName == "oci"
 }
 
 func bootDisk(h *model.Host) *wire.Disk {

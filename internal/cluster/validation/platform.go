@@ -27,12 +27,13 @@ var platformMachines = map[string]machineRule{
 	platformNutanix: {"Nutanix", func(_ model.Platform, v wire.SystemVendor) bool { return v.Manufacturer == "Nutanix" }},
 	// Only Oracle's cloud is recognised by its machines; the agent reports the asset tag as the manufacturer. Servers
 	// of Oracle's outside of it have no metadata service.
-	platformExternal: {oracleCloud, func(p model.Platform, v wire.SystemVendor) bool {
-		return p.ExternalName != externalOCI || v.Manufacturer == oracleCloud
+	platformExternal: {OracleCloud, func(p model.Platform, v wire.SystemVendor) bool {
+		return p.ExternalName != externalOCI || v.Manufacturer == OracleCloud
 	}},
 }
 
-const oracleCloud = "OracleCloud.com"
+// OracleCloud is the manufacturer of machines in Oracle's cloud.
+const OracleCloud = "OracleCloud.com"
 
 func isVMware(v wire.SystemVendor) bool { return strings.Contains(v.Manufacturer, "VMware") }
 
