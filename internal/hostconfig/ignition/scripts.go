@@ -28,8 +28,10 @@ func proxyProfile(p model.Proxy) string {
 }
 
 // ntpScript writes the sources of an InfraEnv to the configuration of chronyd before it starts, instead of its own if they
-// are the only ones to use. A clock that is wrong is set at once and whenever a source is first heard (makestep without a
-// limit), as by assisted-service's add-ntp-sources.sh: the system's own three steps may all have been taken by then.
+// are the only ones to use. Folders in /run stay in both cases: NetworkManager writes the sources there that a DHCP server
+// names (option 42), and installed nodes read them too. A clock that is wrong is set at once and whenever a source is first
+// heard (makestep without a limit), as by assisted-service's add-ntp-sources.sh: the system's own three steps may all have
+// been taken by then.
 func ntpScript(sources []string, only bool) string {
 	if len(sources) == 0 {
 		return ""
@@ -41,7 +43,8 @@ func ntpScript(sources []string, only bool) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\nset -eu\nconf=/etc/chrony.conf\n" +
 		"if grep -qx '# time sources of the InfraEnv' \"$conf\"; then exit; fi\n")
-	fmt.Fprintf(&b, "sed -i -E 's/^[[:space:]]*(%s)[[:space:]]/# &/' \"$conf\"\n", replaced)
+	b.WriteString("sed -i '$a\\' \"$conf\"\n") // ends the last line
+	fmt.Fprintf(&b, `sed -i -E '/^[[:space:]]*sourcedir[[:space:]]+(\/var)?\/run\//I!s/^[[:space:]]*(%s)[[:space:]]/# &/I' "$conf"`+"\n", replaced)
 	b.WriteString("{\n  echo '# time sources of the InfraEnv'\n")
 	for _, s := range sources {
 		fmt.Fprintf(&b, "  echo %s\n", shellQuote("server "+s+" iburst"))

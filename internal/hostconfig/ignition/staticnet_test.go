@@ -119,10 +119,8 @@ func TestTimeSourcesThatAreTheOnlyOnesReplaceTheOthers(t *testing.T) {
 		}
 		return ""
 	}
-	// What Fedora and RHEL ship, without its comments: chrony.conf of chrony-4.6.
-	const shipped = "pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\nmakestep 1.0 3\nrtcsync\n"
 	file := filepath.Join(t.TempDir(), "chrony.conf")
-	run := func(times int) string {
+	run := func(shipped string, times int) string {
 		require.NoError(t, os.WriteFile(file, []byte(shipped), 0o644))
 		for range times {
 			out, err := exec.Command("bash", "-c", strings.ReplaceAll(script(), "/etc/chrony.conf", file)).CombinedOutput()
@@ -132,11 +130,22 @@ func TestTimeSourcesThatAreTheOnlyOnesReplaceTheOthers(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
+	// What Fedora and RHEL ship, without its comments: chrony.conf of chrony-4.6.
+	const shipped = "pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\nmakestep 1.0 3\nrtcsync\n"
+	const added = "# time sources of the InfraEnv\nserver 192.0.2.1 iburst\nmakestep 1.0 -1\n"
+	// What an image of a site may have: lines of other forms, a folder of its own, and no end of the last line.
+	const ownFolder = "  Server ntp.site.example iburst\nsourcedir /etc/chrony.d\n\tsourcedir  /var/run/chrony-dhcp\npeer 192.0.2.9\nrtcsync"
 	require.Equal(t, "pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\n"+
-		"# makestep 1.0 3\nrtcsync\n# time sources of the InfraEnv\nserver 192.0.2.1 iburst\nmakestep 1.0 -1\n", run(1))
+		"# makestep 1.0 3\nrtcsync\n"+added, run(shipped, 1))
+	require.Equal(t, ownFolder+"\n"+added, run(ownFolder, 2))
+	require.Equal(t, added, run("", 1))
 	in.InfraEnv.NTPSourcesOnly = true
-	want := "# pool 2.rhel.pool.ntp.org iburst\n# sourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\n# makestep 1.0 3\nrtcsync\n" +
-		"# time sources of the InfraEnv\nserver 192.0.2.1 iburst\nmakestep 1.0 -1\n"
-	require.Equal(t, want, run(1))
-	require.Equal(t, want, run(2), "once in a boot")
+	want := "# pool 2.rhel.pool.ntp.org iburst\nsourcedir /run/chrony-dhcp\ndriftfile /var/lib/chrony/drift\n" +
+		"# makestep 1.0 3\nrtcsync\n" + added
+	require.Equal(t, want, run(shipped, 1), "servers that DHCP names are used, as on installed nodes")
+	require.Equal(t, want, run(shipped, 2), "once in a boot")
+	require.Equal(t, "#   Server ntp.site.example iburst\n# sourcedir /etc/chrony.d\n"+
+		"\tsourcedir  /var/run/chrony-dhcp\n# peer 192.0.2.9\nrtcsync\n"+added, run(ownFolder, 1))
+	require.Equal(t, "# server a\n# sourcedir /srv/run/x\nrefclock PHC /dev/ptp0\n"+added,
+		run("server a\nsourcedir /srv/run/x\nrefclock PHC /dev/ptp0\n", 1), "another folder, and a clock of the machine")
 }
