@@ -68,20 +68,27 @@ func fileName(text string) string { return noFileName.ReplaceAllString(text, "_"
 // logFile is an archive of logs and its name for users.
 type logFile struct{ key, name string }
 
-// downloadAllLogs sends one archive of all archives, without holding them in memory.
+// downloadAllLogs sends one archive of all archives, and of what the service knows of the cluster, without holding them in
+// memory.
 func (s *server) downloadAllLogs(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
 	files, err := s.logFiles(r.Context(), c)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return errNoLogs(c)
+	support, err := s.supportFiles(r.Context(), c)
+	if err != nil {
+		return err
 	}
 	fileHeaders(w, fileName(fmt.Sprintf("%s_%s.tar", c.Name, c.ID)), s.Now())
 	w.Header().Set("Content-Type", "application/octet-stream")
 	client := newPatient(w, s.Now)
 	defer client.done()
-	if err := s.packLogs(r.Context(), client, files); err != nil {
+	archive := tar.NewWriter(client)
+	err = packSupport(archive, support, s.Now())
+	if err == nil {
+		err = s.packLogs(r.Context(), archive, files)
+	}
+	if err != nil {
 		return httpapi.Incomplete(err)
 	}
 	return nil
@@ -106,8 +113,7 @@ func (s *server) logFiles(ctx context.Context, c *model.Cluster) ([]logFile, err
 	return files, err
 }
 
-func (s *server) packLogs(ctx context.Context, to io.Writer, files []logFile) error {
-	archive := tar.NewWriter(to)
+func (s *server) packLogs(ctx context.Context, archive *tar.Writer, files []logFile) error {
 	for _, f := range files {
 		if err := s.packFile(ctx, archive, f); err != nil {
 			return err

@@ -83,29 +83,32 @@ func (s *server) respond(status int, w http.ResponseWriter, write written) error
 // stream answers with a JSON array whose items come one by one from list, which calls
 // yield for each.
 func stream[T any](s *server, w http.ResponseWriter, list func(yield func(T) error) error) error {
-	return s.respond(http.StatusOK, w, func(out io.Writer) error {
-		separator := "["
-		err := list(func(item T) error {
-			text, err := encoded(item)
-			if err != nil {
-				return err
-			}
-			if _, err := io.WriteString(out, separator); err != nil {
-				return err
-			}
-			separator = ","
-			return text(out)
-		})
+	return s.respond(http.StatusOK, w, func(out io.Writer) error { return array(out, list) })
+}
+
+// array writes a JSON array whose items come one by one from list.
+func array[T any](out io.Writer, list func(yield func(T) error) error) error {
+	separator := "["
+	err := list(func(item T) error {
+		text, err := encoded(item)
 		if err != nil {
 			return err
 		}
-		end := "]\n"
-		if separator == "[" {
-			end = "[]\n"
+		if _, err := io.WriteString(out, separator); err != nil {
+			return err
 		}
-		_, err = io.WriteString(out, end)
-		return err
+		separator = ","
+		return text(out)
 	})
+	if err != nil {
+		return err
+	}
+	end := "]\n"
+	if separator == "[" {
+		end = "[]\n"
+	}
+	_, err = io.WriteString(out, end)
+	return err
 }
 
 // written is JSON that is written part by part, because it is large.
