@@ -81,7 +81,7 @@ func roleInput(c *model.Cluster, hosts []*model.Host, role model.Role, config []
 // hasIPv6 reports whether nodes may get an IPv6 address by DHCP: their identity there must not change with the
 // system that they boot. With networks of the user the hosts show it, no machine network does.
 func hasIPv6(c *model.Cluster, hosts []*model.Host) bool {
-	for _, n := range c.MachineNetworks {
+	for _, n := range c.Effective().MachineNetworks {
 		if n.Addr().Is6() {
 			return true
 		}

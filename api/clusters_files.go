@@ -160,7 +160,12 @@ func (s *server) overrideInstallConfig(r *http.Request, id uuid.UUID, override s
 		if err := installconfig.CheckOverrideOf(c, hosts, override, s.InstallConfig); err != nil {
 			return err
 		}
+		before := c.Effective()
 		c.InstallConfigOverride = override
+		if after := c.Effective(); !slices.Equal(before.MachineNetworks, after.MachineNetworks) ||
+			!slices.Equal(before.ClusterNetworks, after.ClusterNetworks) || !slices.Equal(before.ServiceNetworks, after.ServiceNetworks) {
+			c.NetworkGeneration++ // hosts are asked about networks
+		}
 		record(r, tx, events.InstallConfigApplied, lifecycle.AboutCluster(c), nil)
 		tx.RefreshCluster(c.ID)
 		return nil

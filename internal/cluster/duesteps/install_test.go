@@ -188,6 +188,9 @@ func TestInstallerArgs(t *testing.T) {
 			i.Cluster.MachineNetworks = []netip.Prefix{netip.MustParsePrefix("fd00::/64")}
 			i.Host.Inventory.Interfaces[1].Ipv6Addresses = []string{"fd00::1/64"}
 		}, []string{"--append-karg", "ip=52-54-00-aa-cc-00:dhcp6"}},
+		{"configure the NIC of the machine network that an override sets", func(i *in) {
+			i.Cluster.InstallConfigOverride = `{"networking":{"machineNetwork":[{"cidr":"10.0.0.0/24"}]}}`
+		}, []string{"--append-karg", "ip=52-54-00-aa-cc-00:dhcp"}},
 		{"copy a static network", func(i *in) { i.InfraEnv.StaticNetworkConfig = "[]" }, []string{"--copy-network"}},
 		{
 			"copy it once",

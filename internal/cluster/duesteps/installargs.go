@@ -101,13 +101,14 @@ func logsArgs(in *ArgsInput) ([]string, error) {
 // masterIPs are the addresses the bootstrap host reaches the other control plane hosts at.
 func masterIPs(in *ArgsInput) []string {
 	var out []string
+	networks := in.Cluster.Effective().MachineNetworks
 	for _, h := range in.Hosts {
 		if h.ID == in.Host.ID || h.EffectiveRole() != model.RoleMaster {
 			continue
 		}
 		for _, nic := range validation.NICs(h.Inventory) {
 			for _, a := range nic.Addresses {
-				if inAny(in.Cluster.MachineNetworks, a) {
+				if inAny(networks, a) {
 					out = append(out, a.Addr().String())
 				}
 			}

@@ -83,13 +83,14 @@ func dhcpKargs(in ArgsInput) []string {
 		return nil
 	}
 	var out []string
+	networks := in.Cluster.Effective().MachineNetworks
 	for _, nic := range validation.NICs(in.Host.Inventory) {
 		if nic.MAC == "" {
 			continue
 		}
 		v4, v6 := false, false
 		for _, a := range nic.Addresses {
-			if inAny(in.Cluster.MachineNetworks, a) {
+			if inAny(networks, a) {
 				v4, v6 = v4 || a.Addr().Is4(), v6 || a.Addr().Is6()
 			}
 		}

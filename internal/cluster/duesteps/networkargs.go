@@ -34,7 +34,7 @@ func apiVIPArgs(in *ArgsInput) ([]string, error) {
 }
 
 func leaseArgs(in *ArgsInput) ([]string, error) {
-	c := in.Cluster
+	c := in.Cluster.Effective()
 	if c == nil || !c.VIPDHCPAllocation || len(c.MachineNetworks) == 0 || in.Host.Inventory == nil {
 		return nil, ErrSkip
 	}

@@ -29,6 +29,7 @@ type Plan struct {
 // other hosts reach, on a NIC with a default route, and no two nodes would reach each other over another network
 // than that of their addresses. Machine networks of the user count more than routes.
 func Of(c *model.Cluster, hosts []*model.Host) Plan {
+	c = c.Effective()
 	p := Plan{MachineNetworks: slices.Clone(c.MachineNetworks), Hints: map[uuid.UUID]netip.Addr{}}
 	first := bootstrapOf(hosts)
 	var assigned map[uuid.UUID]address

@@ -23,7 +23,9 @@ type hostCase struct {
 	links *linkFaults        // read when a rule needs them, see faults
 }
 
+// newHostCase evaluates a host of the cluster as it will be installed.
 func newHostCase(f HostFacts) *hostCase {
+	f.Cluster = f.Cluster.Effective()
 	c := &hostCase{HostFacts: f, role: f.Host.EffectiveRole()}
 	if validInventory(f.Host.Inventory) {
 		c.inv = f.Host.Inventory
@@ -88,14 +90,18 @@ func externalBalancer(c *model.Cluster) bool { return c.LoadBalancer == userMana
 // clusterCase is a cluster under evaluation.
 type clusterCase struct {
 	ClusterFacts
+	stated    *model.Cluster // without what its override changes
 	operators *operators.Plan
 }
 
+// newClusterCase evaluates a cluster as it will be installed.
 func newClusterCase(f ClusterFacts) *clusterCase {
+	stated := f.Cluster
+	f.Cluster = f.Cluster.Effective()
 	if f.Peers == nil {
 		f.Peers = NewPeers(f.Cluster, f.Hosts)
 	}
-	return &clusterCase{ClusterFacts: f, operators: f.Peers.operators.With(f.Options.Operators)}
+	return &clusterCase{ClusterFacts: f, stated: stated, operators: f.Peers.operators.With(f.Options.Operators)}
 }
 
 // networkList writes networks for a message.

@@ -405,7 +405,7 @@ var vipCases = []clusterCase{
 
 // allClusterCases are those of every group, without the operators'.
 func allClusterCases() []clusterCase {
-	return slices.Concat(clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases)
+	return slices.Concat(clusterHostCases, clusterNetworkCases, vipCases, leaseCases, fencingCases, overrideCases)
 }
 
 // evaluate is what the rule of a case says.

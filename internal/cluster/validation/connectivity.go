@@ -66,7 +66,7 @@ type links struct {
 
 func newLinks(cluster *model.Cluster, hosts []*model.Host) *links {
 	l := &links{
-		hosts: hosts, networks: cluster.MachineNetworks,
+		hosts: hosts, networks: cluster.Effective().MachineNetworks,
 		index:   make(map[uuid.UUID]int, len(hosts)),
 		reached: make([]map[netip.Addr]bitset, len(hosts)),
 		macs:    map[string][]string{},

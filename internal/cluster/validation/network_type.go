@@ -2,6 +2,7 @@ package validation
 
 import (
 	"slices"
+	"strings"
 
 	"slipway/internal/wire"
 )
@@ -26,16 +27,18 @@ var networkTypes = []networkType{
 }
 
 func findNetworkType(name string) (networkType, bool) {
-	i := slices.IndexFunc(networkTypes, func(t networkType) bool { return t.name == name })
+	// The network operator ignores case.
+	i := slices.IndexFunc(networkTypes, func(t networkType) bool { return strings.EqualFold(t.name, name) })
 	if i < 0 {
 		return networkType{}, false
 	}
 	return networkTypes[i], true
 }
 
+// thirdParty reports whether a plug-in does not come with OpenShift. An override may name any.
 func thirdParty(name string) bool {
 	t, ok := findNetworkType(name)
-	return ok && t.custom
+	return t.custom || !ok && name != ""
 }
 
 func networkTypeValid(c *clusterCase) verdict {
@@ -45,6 +48,8 @@ func networkTypeValid(c *clusterCase) verdict {
 		slices.Contains(familiesOf(c.Cluster.MachineNetworks), FamilyIPv6) ||
 		slices.Contains(familiesOf(c.Cluster.ServiceNetworks), FamilyIPv6)
 	switch {
+	case !ok && name != c.stated.NetworkType:
+		return success("The network type %s of the override is one of the user", name)
 	case !ok:
 		return failure("Require a network type that is known, found %q", name)
 	case v6 && !t.ipv6:
@@ -57,9 +62,11 @@ func networkTypeValid(c *clusterCase) verdict {
 	return success("The network type %s supports this cluster", name)
 }
 
+// customManifests does not ask for manifests of a network type that only an override names: who writes one may bring the
+// plug-in in another way.
 func customManifests(c *clusterCase) verdict {
-	if thirdParty(c.Cluster.NetworkType) && !c.CustomManifests {
-		return failure("Require the manifests of the network type %s, found none", c.Cluster.NetworkType)
+	if thirdParty(c.stated.NetworkType) && !c.CustomManifests {
+		return failure("Require the manifests of the network type %s, found none", c.stated.NetworkType)
 	}
 	if c.Cluster.ManifestFault != "" {
 		return failure("Require manifests that configure the nodes: %s", c.Cluster.ManifestFault)

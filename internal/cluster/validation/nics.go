@@ -100,6 +100,7 @@ func familyOf(addr netip.Addr) Family {
 // Families returns the address families a cluster uses, primary first: those of its machine networks, else of
 // its service networks, else IPv4.
 func Families(c *model.Cluster) []Family {
+	c = c.Effective()
 	for _, networks := range [][]netip.Prefix{c.MachineNetworks, c.ServiceNetworks} {
 		if out := familiesOf(networks); len(out) > 0 {
 			return out

@@ -34,6 +34,7 @@ type Peers struct {
 // NewPeers indexes the hosts of a cluster. The cluster's connectivity groups must be
 // those of the same refresh.
 func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
+	cluster = cluster.Effective()
 	p := &Peers{
 		cluster: cluster, hosts: hosts,
 		byID:  make(map[uuid.UUID]int, len(hosts)),

@@ -98,6 +98,7 @@ func newBuilder(cluster *model.Cluster, hosts []*model.Host) (*builder, error) {
 	if err != nil {
 		return nil, model.Unprocessablef("require an OpenShift version like 4.20.1, found %q", cluster.OpenShiftVersion)
 	}
+	cluster = cluster.Effective() // the exceptions of the proxy name the networks of the override
 	networks := nodeaddress.Of(cluster, hosts).MachineNetworks
 	return &builder{cluster: cluster, hosts: hosts, version: version, machineNetworks: networks}, nil
 }

@@ -441,6 +441,23 @@ func TestFIPSNeedsAnInstallerThatCan(t *testing.T) {
 	}
 }
 
+func TestExceptionsOfTheProxyHaveTheNetworksOfTheOverride(t *testing.T) {
+	t.Parallel()
+	c := cluster(func(c *model.Cluster) {
+		c.Proxy = model.Proxy{HTTP: "http://proxy:3128", NoProxy: "intranet.example.com,FD02::/112"}
+		c.InstallConfigOverride = `{"networking":{"networkType":"Calico","clusterNetwork":[{"cidr":"10.200.0.0/16"}],` +
+			`"serviceNetwork":["172.31.0.0/16","fd02::/112"],"machineNetwork":[{"cidr":"192.168.8.0/21"}]}}`
+	})
+	config, err := installconfig.Build(c, hosts(model.RoleMaster, 3, 10), installconfig.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "intranet.example.com,FD02::/112,.one.example.com,10.200.0.0/16,172.31.0.0/16,192.168.8.0/21", config.Proxy.NoProxy)
+	require.Equal(t, installconfig.Networking{
+		NetworkType: "Calico", ServiceNetwork: []string{"172.31.0.0/16", "fd02::/112"},
+		ClusterNetwork: []installconfig.ClusterNetwork{{CIDR: "10.200.0.0/16", HostPrefix: 23}},
+		MachineNetwork: []installconfig.MachineNetwork{{CIDR: "192.168.8.0/21"}},
+	}, config.Networking)
+}
+
 func TestOverridesOfNewFieldsAreWritten(t *testing.T) {
 	t.Parallel()
 	c := cluster(func(c *model.Cluster) { c.InstallConfigOverride = `{"osImageStream":"rhel-10"}` })

@@ -61,8 +61,9 @@ func lasting(lease string) string { return leaseTimes.ReplaceAllString(lease, "$
 // installation has put others to use. Those of a network it no longer uses are left out.
 func (s *Service) takeLease(ctx context.Context, clusterID uuid.UUID, l leased) error {
 	_, err := s.store.UpdateCluster(ctx, clusterID, func(c *model.Cluster, t *store.Tx) error {
-		if !c.VIPDHCPAllocation || !lifecycle.BeforeInstallation.Has(c.Status) || len(c.MachineNetworks) == 0 ||
-			!c.MachineNetworks[0].Contains(l.api) || !c.MachineNetworks[0].Contains(l.ingress) {
+		networks := c.Effective().MachineNetworks
+		if !c.VIPDHCPAllocation || !lifecycle.BeforeInstallation.Has(c.Status) || len(networks) == 0 ||
+			!networks[0].Contains(l.api) || !networks[0].Contains(l.ingress) {
 			return nil
 		}
 		c.APIVIPLease, c.IngressVIPLease = l.apiLease, l.ingressLease
@@ -91,13 +92,13 @@ func onlyAddress(vips []model.VIP) netip.Addr {
 // waitForLease notes since when the hosts can ask for virtual addresses, and reports once
 // when none came in time.
 func (e *evaluation) waitForLease() {
-	c := e.cluster
-	if !c.VIPDHCPAllocation || len(c.MachineNetworks) == 0 || len(c.APIVIPs) > 0 {
+	c, networks := e.cluster, e.cluster.Effective().MachineNetworks
+	if !c.VIPDHCPAllocation || len(networks) == 0 || len(c.APIVIPs) > 0 {
 		c.LeaseSince, c.LeaseNetwork = time.Time{}, netip.Prefix{}
 		return
 	}
-	if c.LeaseNetwork != c.MachineNetworks[0] {
-		c.LeaseSince, c.LeaseNetwork = e.t.Now(), c.MachineNetworks[0]
+	if c.LeaseNetwork != networks[0] {
+		c.LeaseSince, c.LeaseNetwork = e.t.Now(), networks[0]
 		return
 	}
 	toldBefore := slices.ContainsFunc(c.Validations, func(r model.ValidationResult) bool {

@@ -1,0 +1,92 @@
+package validation_test
+
+import "testing"
+
+// overriding lays networking over the install-config, after changes of the cluster.
+func overriding(networking string, changes ...func(*clusterWorld)) func(*clusterWorld) {
+	return func(w *clusterWorld) {
+		for _, change := range changes {
+			change(w)
+		}
+		w.c.InstallConfigOverride = `{"fips":false,"networking":` + networking + `}`
+	}
+}
+
+// parts sets the host prefix of the cluster's own network.
+func parts(prefix int) func(*clusterWorld) {
+	return func(w *clusterWorld) { w.c.ClusterNetworks[0].HostPrefix = prefix }
+}
+
+func kind(name string) func(*clusterWorld) { return func(w *clusterWorld) { w.c.NetworkType = name } }
+
+// A cluster is checked as it will be installed.
+var overrideCases = []clusterCase{
+	{"fails with parts too small", "network-prefix-valid", parts(26), fails, "at most 25"},
+	{
+		"passes with them under the plug-in of an override", "network-prefix-valid",
+		overriding(`{"networkType":"Calico"}`, parts(26)), ok, "",
+	},
+	{"passes with another plug-in", "network-prefix-valid", overriding(`{"networkType":"Cilium"}`, parts(26)), ok, ""},
+	{"passes with a plug-in that is not known here", "network-prefix-valid", overriding(`{"networkType":"Antrea"}`, parts(26)), ok, ""},
+	{"passes without a plug-in", "network-prefix-valid", overriding(`{"networkType":""}`, parts(26)), ok, ""},
+	{
+		"fails with them under OpenShift's own", "network-prefix-valid",
+		overriding(`{"networkType":"ovnkubernetes"}`, parts(26)), fails, "at most 25",
+	},
+	{
+		"fails when the override returns to OpenShift's own", "network-prefix-valid",
+		overriding(`{"networkType":"OVNKubernetes"}`, parts(26), kind("Calico")), fails, "at most 25",
+	},
+	{
+		"fails with parts of the override alone", "network-prefix-valid",
+		overriding(`{"clusterNetwork":[{"hostPrefix":26}]}`), fails, "at most 25",
+	},
+	{
+		"passes with the network of the override", "network-prefix-valid",
+		overriding(`{"clusterNetwork":[{"cidr":"10.128.0.0/14","hostPrefix":23}]}`, parts(26)), ok, "",
+	},
+	{
+		"fails with IPv6 parts too small", "network-prefix-valid",
+		overriding(`{"clusterNetwork":[{"cidr":"fd01::/48","hostPrefix":122}]}`), fails, "at most 121",
+	},
+	{
+		"passes with them under another plug-in", "network-prefix-valid",
+		overriding(`{"networkType":"Calico","clusterNetwork":[{"cidr":"fd01::/48","hostPrefix":122}]}`), ok, "",
+	},
+	{"names the plug-in of the override", "network-type-valid", overriding(`{"networkType":"Calico"}`), ok, "Calico"},
+	{"takes any plug-in of an override", "network-type-valid", overriding(`{"networkType":"Antrea"}`), ok, "Antrea"},
+	{
+		"fails for a single node with that of the override", "network-type-valid",
+		overriding(`{"networkType":"OpenShiftSDN"}`, oneNode), fails, "SDN",
+	},
+	{
+		"fails with IPv6 networks of the override", "network-type-valid",
+		overriding(`{"serviceNetwork":["fd02::/112"]}`, kind("OpenShiftSDN")), fails, "found IPv6",
+	},
+	{
+		"fails when networks of the override overlap", "no-cidrs-overlapping",
+		overriding(`{"serviceNetwork":["10.130.0.0/16"]}`), fails, "10.130.0.0/16",
+	},
+	{"needs families as in the override", "networks-same-address-families", overriding(`{"serviceNetwork":["fd02::/112"]}`), fails, ""},
+	{
+		"shows the machine network of the override", "machine-cidr-defined",
+		overriding(`{"machineNetwork":[{"cidr":"192.168.0.0/16"}]}`), ok, "192.168.0.0/16",
+	},
+	{"asks for no manifests of its plug-in", "custom-manifests-requirements-satisfied", overriding(`{"networkType":"Calico"}`), ok, ""},
+}
+
+func TestHostsAreCheckedAgainstTheNetworksOfTheOverride(t *testing.T) {
+	t.Parallel()
+	requireVerdicts(t, []hostCase{
+		{"fails outside the network of the override", "belongs-to-machine-cidr", func(w *fixture) {
+			w.c.InstallConfigOverride = `{"networking":{"machineNetwork":[{"cidr":"10.0.0.0/8"}]}}`
+		}, fails, "10.0.0.0/8"},
+		{"passes inside it", "belongs-to-machine-cidr", func(w *fixture) {
+			w.c.MachineNetworks = prefixes("10.0.0.0/8")
+			w.c.InstallConfigOverride = `{"networking":{"machineNetwork":[{"cidr":"192.168.8.0/21"}]}}`
+		}, ok, ""},
+		{"names it", "machine-cidr-defined", func(w *fixture) {
+			w.c.InstallConfigOverride = `{"networking":{"machineNetwork":[{"cidr":"10.0.0.0/8"}]}}`
+		}, ok, "10.0.0.0/8"},
+	})
+}
