@@ -147,6 +147,26 @@ func TestClustersThatExistAlreadyHaveNoInstallConfig(t *testing.T) {
 	s.want(http.StatusOK, http.MethodGet, path, nil)
 }
 
+func TestNetworksOfAnOverrideAreValidated(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	c := s.cluster(map[string]any{"cluster_networks": []any{map[string]any{"cidr": "10.128.0.0/14", "host_prefix": 26}}})
+	valid := func(want string) {
+		t.Helper()
+		require.Equal(t, want, verdict(t, s.readCluster(c.ID).ValidationsInfo, "network-prefix-valid"))
+	}
+	valid("failure")
+	path := clusterPath(c.ID) + "/install-config"
+	s.want(http.StatusCreated, http.MethodPatch, path, `"{\"networking\":{\"networkType\":\"Calico\"}}"`)
+	valid("success")
+	require.Contains(t, s.readCluster(c.ID).ValidationsInfo, "The network type Calico supports this cluster")
+	require.Equal(t, "OVNKubernetes", string(s.readCluster(c.ID).NetworkType), "the definition shows what was set there")
+	s.want(http.StatusCreated, http.MethodPatch, path, `"{\"networking\":{\"clusterNetwork\":[{\"hostPrefix\":23}]}}"`)
+	valid("success")
+	s.want(http.StatusCreated, http.MethodPatch, path, `""`)
+	valid("failure")
+}
+
 func TestInstallConfigIsReadAsAStringAndOverridden(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

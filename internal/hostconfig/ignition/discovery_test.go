@@ -158,6 +158,21 @@ func TestDiscoveryOfAFullEnvironment(t *testing.T) {
 	require.Contains(t, env, `NO_PROXY=".example.com,10.0.0.0/8"`+"\n"+`no_proxy=`)
 }
 
+// Older versions stored lists, keys and certificates as they were sent.
+func TestDiscoveryOfAnOlderInfraEnvHasNoLineBreaksInItsValues(t *testing.T) {
+	t.Parallel()
+	in := minimal()
+	in.InfraEnv.Proxy = model.Proxy{HTTP: "http://proxy:3128", NoProxy: "a.example.com,\r\n\tb.example.com\n"}
+	in.InfraEnv.SSHAuthorizedKey = "ssh-ed25519 AAAA one\rssh-ed25519 BBBB two\r\n"
+	in.InfraEnv.AdditionalTrustBundle = strings.ReplaceAll(ca, "\n", "\r\n")
+	c := discover(t, in)
+	require.Equal(t, []types.NoProxyItem{"a.example.com", "b.example.com"}, c.Ignition.Proxy.NoProxy)
+	require.Contains(t, content(t, c, "/etc/profile.d/proxy.sh"), "export no_proxy='a.example.com,b.example.com'\n")
+	require.Contains(t, content(t, c, "/etc/slipway/agent.env"), `no_proxy="a.example.com,b.example.com"`+"\n")
+	require.Equal(t, []types.SSHAuthorizedKey{"ssh-ed25519 AAAA one", "ssh-ed25519 BBBB two"}, c.Passwd.Users[0].SSHAuthorizedKeys)
+	require.Equal(t, ca, content(t, c, "/etc/pki/ca-trust/source/anchors/assisted-infraenv-additional-trust-bundle.pem"))
+}
+
 func TestDiscoveryOfADeploymentWithItsOwnTrust(t *testing.T) {
 	t.Parallel()
 	in := minimal()

@@ -96,7 +96,7 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 	require.Equal(t, "kubernetes.io/dockerconfigjson", secret.Type)
 	require.Equal(t, map[string]string{".dockerconfigjson": pullSecret.Reveal()}, secret.StringData)
 
-	e.RendezvousIP, e.Proxy, e.NTPSources = "192.0.2.7", model.Proxy{HTTP: "http://p:3128", NoProxy: "a.example"}, []string{"192.0.2.1"}
+	e.RendezvousIP, e.Proxy, e.NTPSources = "192.0.2.7", model.Proxy{HTTP: "http://p:3128", NoProxy: "a.example,\nb.example"}, []string{"192.0.2.1"}
 	e.StaticNetworkConfig = `[{"network_yaml":"interfaces: [{name: eth0}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]},{"network_yaml":"{}"}]`
 	config, err = r.Unconfigured(t.Context(), c, e)
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 	)
 	var env struct{ Spec map[string]any }
 	require.NoError(t, yaml.Unmarshal([]byte(bootstrapFile(t, config, "/cluster-manifests/infraenv.yaml")), &env))
-	require.Equal(t, map[string]any{"httpProxy": "http://p:3128", "httpsProxy": "", "noProxy": "a.example"}, env.Spec["proxy"])
+	require.Equal(t, map[string]any{"httpProxy": "http://p:3128", "httpsProxy": "", "noProxy": "a.example,b.example"}, env.Spec["proxy"])
 	require.Equal(t, []any{"192.0.2.1"}, env.Spec["additionalNTPSources"])
 	first, second, found := strings.Cut(bootstrapFile(t, config, "/cluster-manifests/nmstateconfig.yaml"), "---\n")
 	require.True(t, found)
