@@ -89,6 +89,8 @@ func TestDisconnectedClusterIsNotWatched(t *testing.T) {
 	require.Equal(t, "4.22.9", c.OpenshiftVersion)
 	require.False(t, c.PullSecretSet)
 	require.Contains(t, s.send(http.MethodPatch, clusterPath(c.ID), `{"tags":"x"}`).reason(http.StatusConflict), "unmonitored")
+	require.Contains(t, s.send(http.MethodGet, clusterPath(c.ID)+"/install-config", nil).reason(http.StatusBadRequest), "disconnected image")
+	s.send(http.MethodPatch, clusterPath(c.ID)+"/install-config", `"{}"`).reason(http.StatusConflict)
 	require.Contains(
 		t,
 		s.send(http.MethodPost, clusterPath(c.ID)+"/actions/allow-add-hosts", nil).reason(http.StatusConflict),

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -40,6 +41,9 @@ func (m *Machine) installInContainer(
 		})
 		return err
 	}
+	if err := checkExceptions(req.Proxy.NoProxy); err != nil {
+		return err
+	}
 	err := run(ctx, "timeout", pullLimit, "podman", "pull", req.InstallerImage)
 	for try := 1; err != nil && ctx.Err() == nil && try < pullTries; try++ {
 		err = run(ctx, "timeout", pullLimit, "podman", "pull", req.InstallerImage)
@@ -48,6 +52,18 @@ func (m *Machine) installInContainer(
 		return err
 	}
 	return run(context.WithValue(ctx, installationKey{}, installation(install)), "sh", "-c", m.installCommand(req))
+}
+
+// checkExceptions is the check of such an agent: it refuses a step whose list has an entry twice, blanks, or * beside others.
+func checkExceptions(list string) error {
+	seen := map[string]bool{}
+	for entry := range strings.SplitSeq(list, ",") {
+		if seen[entry] || strings.ContainsFunc(entry, unicode.IsSpace) || entry == "*" && list != "*" || entry == "" && list != "" {
+			return fmt.Errorf("no_proxy: require each entry once, without blanks, and * alone, found %q", list)
+		}
+		seen[entry] = true
+	}
+	return nil
 }
 
 // installCommand is the command line for the shell of the host.

@@ -20,9 +20,12 @@ import (
 
 // Build writes the install-config of a cluster with the hosts that will be its nodes. The cluster's override is
 // merged over it. It returns a model.ErrUnprocessable when a required value is missing, and a model.ErrInvalid
-// for a fault of the override, or when another service installed the cluster.
+// for a fault of the override, or when another program installs the cluster.
 func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallConfig, error) {
-	if cluster.Imported {
+	switch {
+	case cluster.Kind == model.KindDisconnectedCluster:
+		return nil, model.Invalidf("cluster %s is installed by its disconnected image, which makes the install-config", cluster.Name)
+	case cluster.Imported:
 		return nil, model.Invalidf("cluster %s only adds hosts to a cluster that exists already, which has no install-config here", cluster.Name)
 	}
 	b, err := newBuilder(cluster, hosts)

@@ -66,7 +66,8 @@ func TestInitrdBringsSettingsAndProxy(t *testing.T) {
 	require.Equal(t, "52:54:00:aa:bb:01=eth0\n52:54:00:aa:bb:02=eth1\n", files["/etc/assisted/network/host0/mac_interface.ini"])
 	require.Equal(t, "52:54:00:aa:ba:01=eth0\n52:54:00:aa:ba:02=eth1\n", files["/etc/assisted/network/host1/mac_interface.ini"])
 	require.Equal(t, string(staticnet.Script(staticnet.MethodKeyfiles)), files[staticnet.ScriptPath])
-	require.Equal(t, "[Service]\nEnvironment=\"http_proxy=http://ann:100%%25@proxy.example:3128\"\nEnvironment=\"no_proxy=example.com,10.0.0.0/8\"\n",
+	require.Equal(t, "[Service]\nEnvironment=\"http_proxy=http://ann:100%%25@proxy.example:3128\"\n"+
+		"Environment=\"no_proxy=example.com,10.0.0.0/8\"\n",
 		files["/etc/systemd/system/coreos-livepxe-rootfs.service.d/10-slipway-proxy.conf"])
 	unit := files["/etc/systemd/system/slipway-static-network.service"]
 	require.Contains(t, unit, "ExecStart=/bin/sh "+staticnet.ScriptPath+" "+staticnet.Folder+" /run/NetworkManager/system-connections\n")

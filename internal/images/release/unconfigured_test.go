@@ -96,7 +96,8 @@ func TestConfigOfADisconnectedImageIsMadeByTheInstallerOfItsRelease(t *testing.T
 	require.Equal(t, "kubernetes.io/dockerconfigjson", secret.Type)
 	require.Equal(t, map[string]string{".dockerconfigjson": pullSecret.Reveal()}, secret.StringData)
 
-	e.RendezvousIP, e.Proxy, e.NTPSources = "192.0.2.7", model.Proxy{HTTP: "http://p:3128", NoProxy: "a.example,\nb.example"}, []string{"192.0.2.1"}
+	e.RendezvousIP, e.NTPSources = "192.0.2.7", []string{"192.0.2.1"}
+	e.Proxy = model.Proxy{HTTP: "http://p:3128", NoProxy: "a.example,\nb.example"}
 	e.StaticNetworkConfig = `[{"network_yaml":"interfaces: [{name: eth0}]","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]},{"network_yaml":"{}"}]`
 	config, err = r.Unconfigured(t.Context(), c, e)
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/crypto/ssh"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -151,7 +152,7 @@ func proxyFits(c *config) field.ErrorList {
 			faults = append(faults, field.NotSupported(at, address.Scheme, p.schemes))
 		}
 	}
-	if strings.ContainsAny(c.Proxy.NoProxy, " \t\n") {
+	if strings.ContainsFunc(c.Proxy.NoProxy, unicode.IsSpace) {
 		faults = append(faults, field.Invalid(field.NewPath("proxy", "noProxy"), c.Proxy.NoProxy, "must not contain spaces"))
 	}
 	return faults
