@@ -73,7 +73,7 @@ var answerRules = []rule{
 			(matches(d, `/(suggested_role|status|validations/(odf-requirements-satisfied|has-cpu-cores-for-role))$`) ||
 				d.path == "/cluster/validations/sufficient-masters-count") && strings.Contains(o.want["/cluster/operators"], `"odf"`)
 	}},
-	{"K30", func(o outcome, d difference) bool {
+	{"K33", func(o outcome, d difference) bool {
 		return o.file == "verdicts" && o.directPaths() &&
 			(matches(d, `/(eligible_disks|installation_disk_id|status|role|suggested_role|bootstrap)$`) ||
 				matches(d, `/validations/(has-min-valid-disks|no-skip-[a-z-]+|sufficient-[a-z-]+|no-iscsi-nic-belongs-to-machine-cidr)$`) ||
