@@ -2,6 +2,7 @@ package images
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -26,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/app/process"
+	"slipway/internal/app/settings"
 	usercli "slipway/internal/cli"
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/httpclient"
@@ -48,7 +50,8 @@ func testProcess(stdout io.Writer, env variables) *process.Process {
 
 // execute runs slipway images with args.
 func execute(ctx context.Context, p *process.Process, args []string) error {
-	parser, err := kong.New(&Commands{}, kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p), kong.Bind(&usercli.Terminal{}))
+	sources := &settings.Sources{Env: p.Env}
+	parser, err := kong.New(&Commands{}, kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(p, sources), kong.Bind(&usercli.Terminal{}))
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,11 @@ func runImages(t *testing.T, env variables, args ...string) string {
 	p := testProcess(in, env)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- execute(ctx, p, append([]string{"--data-dir", t.TempDir()}, args...)) }()
+	go func() {
+		err := execute(ctx, p, append([]string{"--data-dir", t.TempDir()}, args...))
+		_ = in.CloseWithError(cmp.Or(err, io.EOF)) // a service that does not start says why
+		ended <- err
+	}()
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-ended)

@@ -29,7 +29,7 @@ func TestServiceDoesNotStartWithARetentionThatTemporalRefuses(t *testing.T) {
 		"48h":  "begun",
 	} {
 		var command settings.API
-		parser, err := kong.New(&command, kong.Name("slipway"))
+		parser, err := kong.New(&command, kong.Name("slipway"), kong.Bind(&settings.Sources{Env: noVariables{}}))
 		require.NoError(t, err)
 		_, err = parser.Parse([]string{"--workflow-retention=" + given, "--database-url=x", "--data-dir=" + t.TempDir()})
 		require.NoError(t, err)
