@@ -49,8 +49,14 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	backup, folder := filepath.Join(f.dir, "backup"), filepath.Join(f.dir, "hot")
 	require.NoError(t, os.Mkdir(backup, 0o700))
 	// A host that boots after the dump answers nothing of before; a busy machine takes long enough for that.
-	require.True(t, f.cluster.signal(syscall.SIGSTOP))
-	goOn := sync.OnceFunc(func() { f.cluster.signal(syscall.SIGCONT) })
+	for name, machine := range f.machines {
+		require.True(t, machine.signal(syscall.SIGSTOP), name)
+	}
+	goOn := sync.OnceFunc(func() {
+		for _, machine := range f.machines {
+			machine.signal(syscall.SIGCONT)
+		}
+	})
 	t.Cleanup(goOn)
 	shell(t, f.dir, nil, strings.NewReplacer("/var/lib/slipway", f.dataDir, "BACKUP", backup).Replace(hot))
 	address, environment := f.ownDatabase(t)
