@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -48,16 +47,6 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 
 	backup, folder := filepath.Join(f.dir, "backup"), filepath.Join(f.dir, "hot")
 	require.NoError(t, os.Mkdir(backup, 0o700))
-	// A host that boots after the dump answers nothing of before; a busy machine takes long enough for that.
-	for name, machine := range f.machines {
-		require.True(t, machine.signal(syscall.SIGSTOP), name)
-	}
-	goOn := sync.OnceFunc(func() {
-		for _, machine := range f.machines {
-			machine.signal(syscall.SIGCONT)
-		}
-	})
-	t.Cleanup(goOn)
 	shell(t, f.dir, nil, strings.NewReplacer("/var/lib/slipway", f.dataDir, "BACKUP", backup).Replace(hot))
 	address, environment := f.ownDatabase(t)
 	lines := strings.NewReplacer(
@@ -70,7 +59,6 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	f.moveTo(t, folder, strings.Fields(start)...)
 	release()
 	built.WaitReady(t, f.url)
-	goOn()
 	f.openStore(t, address)
 
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
