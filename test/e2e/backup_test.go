@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	require.Len(t, blocks, 3, "a cold backup, a hot one, and how that is restored")
 	cold, hot, restore := blocks[0], blocks[1], blocks[2]
 
+	goOn := f.stopMachines(t)
 	release := f.service.hold(t, syscall.SIGTERM)
 	place := filepath.Dir(f.dataDir)
 	shell(t, place, nil, strings.NewReplacer("/var/lib", place, " slipway\n", " "+filepath.Base(f.dataDir)+"\n").Replace(cold))
@@ -44,7 +46,13 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	f.moveTo(t, filepath.Join(moved, filepath.Base(f.dataDir)))
 	release()
 	built.WaitReady(t, f.url)
+	goOn()
 
+	// A host that boots after the dump answers nothing of before it: the dump is of a service that has answered all requests, and
+	// machines get no more steps until it is restored.
+	goOn = f.stopMachines(t)
+	f.service.hold(t, syscall.SIGTERM)()
+	built.WaitReady(t, f.url)
 	backup, folder := filepath.Join(f.dir, "backup"), filepath.Join(f.dir, "hot")
 	require.NoError(t, os.Mkdir(backup, 0o700))
 	shell(t, f.dir, nil, strings.NewReplacer("/var/lib/slipway", f.dataDir, "BACKUP", backup).Replace(hot))
@@ -60,9 +68,25 @@ func TestDocumentedBackupsContinueARunningInstallation(t *testing.T) {
 	release()
 	built.WaitReady(t, f.url)
 	f.openStore(t, address)
+	goOn()
 
 	f.awaitStatus(t, wire.ClusterStatusInstalled)
 	f.nothingLost(t, true)
+}
+
+// stopMachines stops the processes of all machines until goOn is called.
+func (f *fleet) stopMachines(t *testing.T) (goOn func()) {
+	t.Helper()
+	for name, machine := range f.machines {
+		require.True(t, machine.signal(syscall.SIGSTOP), name)
+	}
+	goOn = sync.OnceFunc(func() {
+		for _, machine := range f.machines {
+			machine.signal(syscall.SIGCONT)
+		}
+	})
+	t.Cleanup(goOn)
+	return goOn
 }
 
 // moveTo lets the next start of the service use another data folder; args replace its --data-dir.

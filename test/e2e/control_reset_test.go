@@ -37,14 +37,20 @@ func (f *fleet) runsOfWorkflow(t *testing.T, id string) (runs []string) {
 // firstTaskCompleted is the event of a run's first completed task: started, scheduled, started, completed.
 const firstTaskCompleted = 4
 
-// resetRun is "Reset" of one run, to its first task, and waits until the run that it begins has given way to the next one. The
-// newest run of a workflow may still owe its first task on a busy machine: Temporal resets none of these.
+// resetRun is "Reset" of one run, to its first task, and waits until the run that it begins has given way to the next one. A run
+// that another Reset ended before its first task has none to go back to.
 func (f *fleet) resetRun(t *testing.T, workflow, run string) {
 	t.Helper()
 	temporal := f.temporal(t)
-	before, err := temporal.DescribeWorkflowExecution(t.Context(), workflow, run)
-	require.NoError(t, err)
-	if before.GetWorkflowExecutionInfo().GetHistoryLength() < firstTaskCompleted {
+	ended := false
+	await.True(t, func() bool {
+		d, err := temporal.DescribeWorkflowExecution(t.Context(), workflow, run)
+		require.NoError(t, err)
+		info := d.GetWorkflowExecutionInfo()
+		ended = info.GetHistoryLength() < firstTaskCompleted && info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
+		return ended || info.GetHistoryLength() >= firstTaskCompleted
+	}, "the first task of the run that is reset")
+	if ended {
 		return
 	}
 	answer, err := temporal.WorkflowService().ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
