@@ -7,9 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alecthomas/kong"
-	"github.com/stretchr/testify/require"
-
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/testing/docpage"
 )
@@ -55,7 +52,7 @@ const configurationWithoutEffect = "Accepted without effect; the log names those
 func TestDocsOfConfiguration(t *testing.T) {
 	t.Parallel()
 	var flags, timeouts, read, refused, nothing [][]string
-	flags = flagRows(t, &Up{})
+	flags = flagRows(&Up{})
 	for _, s := range lifecycle.TimeoutSettings() {
 		timeouts = append(timeouts, []string{"`" + s.Name + "`", limit(s.Default), s.Why})
 	}
@@ -70,7 +67,7 @@ func TestDocsOfConfiguration(t *testing.T) {
 	}
 	text := docpage.Title("Settings of `slipway up`", "internal/app/settings and internal/cluster/lifecycle") + configurationIntro +
 		"## Flags and variables\n" + docpage.Table([]string{"flag", "variable", "default", "what"}, flags) + configurationTemporal +
-		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(t, &ImageService{})) +
+		configurationImages + docpage.Table([]string{"flag", "variable", "default", "what"}, flagRows(&ImageService{})) +
 		configurationTimeouts + docpage.Table([]string{"variable", "default", "what"}, timeouts) +
 		configurationSwitches + docpage.Table([]string{"variable", "default", "what"}, read) +
 		configurationRefused + docpage.Table([]string{"variable", "values that are fine", "instead"}, refused) +
@@ -79,18 +76,9 @@ func TestDocsOfConfiguration(t *testing.T) {
 }
 
 // flagRows are the flags of a command.
-func flagRows[T any](t *testing.T, command *T) (rows [][]string) {
-	t.Helper()
-	line := struct {
-		Log     Log `embed:"" prefix:"log-"`
-		Command *T  `embed:""`
-	}{Command: command}
-	parser, err := kong.New(&line, kong.Name("slipway"))
-	require.NoError(t, err)
-	for _, f := range parser.Model.Flags {
-		if f.Name != "help" {
-			rows = append(rows, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
-		}
+func flagRows[T any](command *T) (rows [][]string) {
+	for _, f := range flagsOf(command) {
+		rows = append(rows, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})
 	}
 	return rows
 }

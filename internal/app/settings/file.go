@@ -39,7 +39,8 @@ type File struct {
 
 // BeforeResolve reads the file when its command was selected. kong calls it before it looks for required flags.
 func (*ConfigFile) BeforeResolve(ctx *kong.Context, trace *kong.Path, s *Sources) error {
-	if err := refuseMisspelled(s.Env); err != nil {
+	known := flags()
+	if err := refuseMisspelled(s.Env, known); err != nil {
 		return err
 	}
 	path, named := "", false
@@ -52,7 +53,7 @@ func (*ConfigFile) BeforeResolve(ctx *kong.Context, trace *kong.Path, s *Sources
 	if !named {
 		path = s.Default
 	}
-	file, err := readFile(path, s.Env)
+	file, err := readFile(path, s.Env, known)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}
@@ -64,7 +65,7 @@ func (*ConfigFile) BeforeResolve(ctx *kong.Context, trace *kong.Path, s *Sources
 	return nil
 }
 
-func readFile(path string, env envconfig.EnvLookup) (*File, error) {
+func readFile(path string, env envconfig.EnvLookup, known []*kong.Flag) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
@@ -81,11 +82,11 @@ func readFile(path string, env envconfig.EnvLookup) (*File, error) {
 	if len(document.Content) == 0 {
 		return f, nil
 	}
-	if err := f.take(document.Content[0]); err != nil {
+	if err := f.take(document.Content[0], names(known)); err != nil {
 		return nil, fmt.Errorf("read settings from %s: %w", path, err)
 	}
-	for _, name := range f.secrets() {
-		if mode := info.Mode().Perm(); mode&0o007 != 0 {
+	for _, name := range secrets(known) {
+		if mode := info.Mode().Perm(); f.values[name] != nil && mode&0o007 != 0 {
 			return nil, fmt.Errorf("read settings from %s: require a file that other users cannot read, because it has %s, found mode %#o",
 				path, name, mode)
 		}
@@ -94,11 +95,10 @@ func readFile(path string, env envconfig.EnvLookup) (*File, error) {
 }
 
 // take reads the pairs of the mapping; the error names all that are wrong.
-func (f *File) take(root *yaml.Node) error {
+func (f *File) take(root *yaml.Node, known []string) error {
 	if root.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: require names of settings with their values, such as `listen: 0.0.0.0:8090`", root.Line)
 	}
-	known := names()
 	var wrong []error
 	for n := 0; n < len(root.Content); n += 2 {
 		key, value := root.Content[n], root.Content[n+1]
@@ -106,7 +106,10 @@ func (f *File) take(root *yaml.Node) error {
 		case f.values[key.Value] != nil:
 			wrong = append(wrong, fmt.Errorf("line %d: %s is set twice", key.Line, key.Value))
 		case !slices.Contains(known, key.Value) && !strings.HasPrefix(key.Value, temporalPrefix):
-			hint := didYouMean(key.Value, known)
+			hint := nearest(key.Value, known, len(key.Value)/3)
+			if hint != "" {
+				hint = " (did you mean " + hint + "?)"
+			}
 			wrong = append(wrong, fmt.Errorf("line %d: require the name of a setting, found %q%s", key.Line, key.Value, hint))
 		case value.Tag == "!!null":
 			wrong = append(wrong, fmt.Errorf("line %d: require a value of %s, found none", key.Line, key.Value))
@@ -114,16 +117,6 @@ func (f *File) take(root *yaml.Node) error {
 		f.values[key.Value] = value
 	}
 	return errors.Join(wrong...)
-}
-
-// secrets are the names of the settings of the file that may hold a secret.
-func (f *File) secrets() (found []string) {
-	for _, name := range secretNames {
-		if f.values[name] != nil {
-			found = append(found, name)
-		}
-	}
-	return found
 }
 
 // Validate implements kong.Resolver: take has compared the names.
@@ -135,14 +128,13 @@ func (f *File) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, err
 	if value == nil || variableOf(flag, f.env) != "" {
 		return nil, nil //nolint:nilnil // kong asks for it
 	}
-	separator := ""
 	if flag.IsSlice() {
-		separator = string(flag.Tag.Sep)
+		return textOf(value, string(flag.Tag.Sep))
 	}
-	return textOf(value, separator)
+	return textOf(value, "")
 }
 
-// variableOf is the variable that sets a flag; empty: none does.
+// variableOf returns the variable that sets a flag; empty: none does.
 func variableOf(flag *kong.Flag, env envconfig.EnvLookup) string {
 	for _, name := range flag.Envs {
 		if _, set := env.LookupEnv(name); set {
@@ -152,7 +144,7 @@ func variableOf(flag *kong.Flag, env envconfig.EnvLookup) string {
 	return ""
 }
 
-// textOf is a value as it would stand in a flag: lists with their separator, what else is no scalar in JSON.
+// textOf writes a value as a flag has it: lists with their separator, other collections in JSON.
 func textOf(value *yaml.Node, separator string) (string, error) {
 	if value.Kind == yaml.AliasNode {
 		value = value.Alias
@@ -186,7 +178,7 @@ func (s *Sources) Variables() envconfig.EnvLookup {
 	return s.File
 }
 
-// Environ lists the variables of the process, and those of the file that it does not set.
+// Environ lists the variables of the process, then variables that only the file sets.
 func (f *File) Environ() []string {
 	all := f.env.Environ()
 	for name := range f.values {
@@ -200,7 +192,7 @@ func (f *File) Environ() []string {
 	return all
 }
 
-// LookupEnv returns a variable of the process, or that of the file.
+// LookupEnv looks a variable up in the process, then in the file.
 func (f *File) LookupEnv(name string) (string, bool) {
 	if value, set := f.env.LookupEnv(name); set {
 		return value, true

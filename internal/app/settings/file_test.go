@@ -27,7 +27,7 @@ type commandLine struct {
 	} `cmd:"" help:"A command of users, which reads no file."`
 }
 
-// parse reads a command line with a file of settings. kong reads variables of the process, so that those of a test stand in both.
+// parse reads a command line with a file of settings. It sets the variables of env in the process too, which kong reads.
 func parse(t *testing.T, file string, env environment, args ...string) (*commandLine, *kong.Context, *Sources, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "slipway.yaml")
@@ -113,6 +113,15 @@ func TestFilesThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
+func TestVariableNamesTheFile(t *testing.T) {
+	named := filepath.Join(t.TempDir(), "named.yaml")
+	require.NoError(t, os.WriteFile(named, []byte("listen: 192.0.2.9:1\n"), 0o600))
+	line, _, s, err := parse(t, "listen: 192.0.2.7:1\n", environment{"SLIPWAY_CONFIG_FILE": named}, "up")
+	require.NoError(t, err)
+	require.Equal(t, "192.0.2.9:1", line.Up.Listen)
+	require.Equal(t, named, s.File.Path)
+}
+
 func TestFilesThatMayBeMissing(t *testing.T) {
 	t.Parallel()
 	var line commandLine
@@ -131,11 +140,11 @@ func TestFilesWithSecretsAreForTheirOwner(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "slipway.yaml")
 		require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
 		require.NoError(t, os.Chmod(path, 0o644))
-		_, err := readFile(path, environment{})
+		_, err := readFile(path, environment{}, flags())
 		if refused {
 			require.ErrorContains(t, err, "require a file that other users cannot read, because it has database-url, found mode 0644")
 			require.NoError(t, os.Chmod(path, 0o640))
-			_, err = readFile(path, environment{})
+			_, err = readFile(path, environment{}, flags())
 		}
 		require.NoError(t, err)
 	}

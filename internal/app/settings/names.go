@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/model"
 )
 
 const (
@@ -20,63 +22,79 @@ const (
 	temporalPrefix = "TEMPORAL_"
 )
 
-// secretNames are settings that hold a secret, or an address that may have one.
-var secretNames = []string{
-	"private-key", "oidc-client-secret", "database-url", "blob-url", "image-download-headers", "image-download-query",
-	"TEMPORAL_API_KEY",
-}
+// mayHoldSecrets are addresses that may have a password, and a variable of Temporal's tools. Flags of type model.Secret are secrets
+// by their type.
+var mayHoldSecrets = []string{"database-url", "blob-url", "TEMPORAL_API_KEY"}
 
-// ofUsers are variables of the commands of users, and of the programs beside the service.
+// ofUsers lists variables of the commands of users and of programs beside the service.
 var ofUsers = []string{"SLIPWAY_URL", "SLIPWAY_TOKEN", "SLIPWAY_CONTEXT", "SLIPWAY_CONFIG", "SLIPWAY_CA_FILE", "SLIPWAY_ROOT"}
 
-// flags are the flags of all commands that run a part of the service, without --config itself.
-func flags() []*kong.Flag { return append(flagsOf(&Up{}), flagsOf(&ImageService{})...) }
+// flags lists the flags of all commands that run a part of the service, without --config itself.
+func flags() []*kong.Flag {
+	all := append(flagsOf(&Up{}), flagsOf(&ImageService{})...)
+	return slices.DeleteFunc(all, func(f *kong.Flag) bool { return f.Name == "config" })
+}
 
+// flagsOf lists the flags of a command.
 func flagsOf[T any](command *T) []*kong.Flag {
 	line := struct {
 		Log     Log `embed:"" prefix:"log-"`
 		Command *T  `embed:""`
 	}{Command: command}
-	parser, err := kong.New(&line, kong.Name("slipway"))
+	parser, err := kong.New(&line, kong.Name("slipway"), kong.NoDefaultHelp())
 	if err != nil {
 		panic(err) // tags of the structs of this package are wrong: each start and each test fails
 	}
-	return slices.DeleteFunc(slices.Clone(parser.Model.Flags), func(f *kong.Flag) bool { return f.Name == "help" || f.Name == "config" })
+	return slices.Clone(parser.Model.Flags)
 }
 
-// names are the names of all settings: flags, and variables that have none.
-func names() (all []string) {
-	for _, f := range flags() {
+// names lists the names of all settings: flags, and variables that have none.
+func names(flags []*kong.Flag) (all []string) {
+	for _, f := range flags {
 		all = append(all, f.Name)
 	}
-	for _, row := range variables {
-		all = append(all, row.name)
-	}
-	for _, row := range lifecycle.TimeoutSettings() {
-		all = append(all, row.Name)
+	for _, v := range plainVariables() {
+		all = append(all, v.name)
 	}
 	return all
 }
 
-// didYouMean names the nearest of the known names, if one is near.
-func didYouMean(name string, known []string) string {
-	nearest, least := "", len(name)/3+1
-	for _, candidate := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(candidate)); d < least {
-			nearest, least = candidate, d
+// secrets lists the names of settings that may hold a secret.
+func secrets(flags []*kong.Flag) []string {
+	all := slices.Clone(mayHoldSecrets)
+	for _, f := range flags {
+		if f.Target.Type() == reflect.TypeFor[model.Secret]() {
+			all = append(all, f.Name)
 		}
 	}
-	if nearest == "" {
-		return ""
+	return all
+}
+
+// plainVariables lists the settings that have no flag.
+func plainVariables() []variable {
+	all := slices.Clone(variables)
+	for _, row := range lifecycle.TimeoutSettings() {
+		all = append(all, variable{name: row.Name, dflt: row.Default.String()})
 	}
-	return fmt.Sprintf(" (did you mean %s?)", nearest)
+	return all
+}
+
+// nearest returns the known name that differs in the fewest letters, and in at most so many; empty: none does.
+func nearest(name string, known []string, most int) string {
+	found := ""
+	for _, candidate := range known {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(candidate)); d <= most {
+			found, most = candidate, d-1
+		}
+	}
+	return found
 }
 
 // refuseMisspelled returns an error for variables with our prefix that are nearly the name of a setting. Others are of
 // programs beside the service.
-func refuseMisspelled(env envconfig.EnvLookup) error {
+func refuseMisspelled(env envconfig.EnvLookup, flags []*kong.Flag) error {
 	known := append([]string{"SLIPWAY_CONFIG_FILE"}, ofUsers...)
-	for _, f := range flags() {
+	for _, f := range flags {
 		known = append(known, f.Envs...)
 	}
 	var wrong []error
@@ -85,20 +103,10 @@ func refuseMisspelled(env envconfig.EnvLookup) error {
 		if !strings.HasPrefix(name, prefix) || slices.Contains(known, name) {
 			continue
 		}
-		if near := nearly(strings.TrimPrefix(name, prefix), known); near != "" {
+		ours := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, prefix) })
+		if near := nearest(name, ours, min(2, (len(name)-len(prefix))/4)); near != "" {
 			wrong = append(wrong, fmt.Errorf("read %s: there is no such setting (did you mean %s?)", name, near))
 		}
 	}
 	return errors.Join(wrong...)
-}
-
-// nearly is the variable of ours that differs from a name, without the prefix, by a letter or two.
-func nearly(name string, known []string) string {
-	for _, candidate := range known {
-		ours, isOurs := strings.CutPrefix(candidate, prefix)
-		if isOurs && levenshtein.ComputeDistance(name, ours) <= min(2, len(name)/4) {
-			return candidate
-		}
-	}
-	return ""
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 )
 
@@ -40,15 +39,7 @@ func Show(w io.Writer, ctx *kong.Context, s *Sources) error {
 	return table.Flush()
 }
 
-// plainVariables are the settings that have no flag.
-func plainVariables() []variable {
-	all := slices.Clone(variables)
-	for _, row := range lifecycle.TimeoutSettings() {
-		all = append(all, variable{name: row.Name, dflt: row.Default.String()})
-	}
-	return all
-}
-
+// origin says where the value of a flag is from.
 func origin(ctx *kong.Context, flag *kong.Flag, s *Sources) string {
 	for _, path := range ctx.Path {
 		if path.Flag == flag && !path.Resolved {
@@ -64,7 +55,7 @@ func origin(ctx *kong.Context, flag *kong.Flag, s *Sources) string {
 	return "default"
 }
 
-// shown is a value as it is printed.
+// shown returns the text that is printed of a value.
 func shown(name string, value any) string {
 	if v, isSecret := value.(model.Secret); isSecret && v != "" {
 		return "(secret)"
@@ -76,7 +67,7 @@ func shown(name string, value any) string {
 	switch {
 	case text == "" || text == "<nil>":
 		return "-"
-	case slices.Contains(secretNames, name):
+	case slices.Contains(mayHoldSecrets, name):
 		if address, err := url.Parse(text); err == nil && address.Scheme != "" {
 			return address.Redacted()
 		}
