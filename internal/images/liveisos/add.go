@@ -16,6 +16,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/images/remaster"
 	"slipway/internal/model"
+	"slipway/internal/platform/filelock"
 )
 
 // Addition is an ISO to add to the folder.
@@ -166,11 +167,13 @@ func (s *Store) bring(ctx context.Context, f *os.File, a Addition, r *record) (p
 		}
 	}()
 	// Locked while it is written: an unlocked file is a leftover of a killed process.
-	writing := lockOf(to.Name(), 0)
-	if _, err := writing.TryLock(); err != nil {
-		return "", fmt.Errorf("lock %s: %w", to.Name(), err)
+	writing, err := filelock.TryExisting(to.Name())
+	if err != nil {
+		return "", err
 	}
-	defer func() { _ = writing.Unlock() }()
+	if writing != nil {
+		defer writing.Release()
+	}
 	// Where the file system shares blocks between files, a copy costs nothing.
 	from, cloned := io.Reader(f), unix.IoctlFileClone(int(to.Fd()), int(f.Fd())) == nil
 	if !cloned {

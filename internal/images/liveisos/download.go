@@ -27,7 +27,7 @@ func (s *Store) download(ctx context.Context, e *entry) error {
 	if lock == nil {
 		return errBusy
 	}
-	defer lock.release()
+	defer lock.Release()
 	if _, err := s.look(e); err == nil {
 		return nil // another process has downloaded it meanwhile
 	}

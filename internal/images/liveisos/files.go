@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/platform/filelock"
 )
 
 const (
@@ -136,38 +136,14 @@ func remove(paths ...string) error {
 	return errors.Join(errs...)
 }
 
-// lockOf is the lock at path. For writing, because locks over NFS require that.
-func lockOf(path string, flags int) *flock.Flock {
-	return flock.New(path, flock.SetFlag(os.O_RDWR|flags), flock.SetPermissions(0o600))
-}
-
-// lock is held by the process that writes a file; the kernel releases it when the process dies.
-type lock struct{ file *flock.Flock }
-
-// release unlocks before it closes: a child that was forked and has not yet executed its program holds a copy of the
-// descriptor, and with it the lock.
-func (l *lock) release() { _ = l.file.Unlock() }
-
 // tryLock takes the lock of an image; nil when another process has it.
-func tryLock(path string) (*lock, error) {
-	file := lockOf(lockPath(path), os.O_CREATE)
-	taken, err := file.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", file.Path(), err)
-	}
-	if !taken {
-		return nil, nil //nolint:nilnil // as documented
-	}
-	return &lock{file}, nil
-}
+func tryLock(path string) (*filelock.Lock, error) { return filelock.Try(lockPath(path), 0o600) }
 
 // lockedElsewhere checks without leaving a lock file behind.
 func lockedElsewhere(path string) bool {
-	file := lockOf(path, 0)
-	taken, err := file.TryLock()
-	if err != nil {
-		return false
+	lock, err := filelock.TryExisting(lockPath(path))
+	if lock != nil {
+		lock.Release()
 	}
-	_ = file.Unlock()
-	return !taken
+	return lock == nil && err == nil
 }

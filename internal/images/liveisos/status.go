@@ -66,7 +66,7 @@ func (t *Status) partly(path string) {
 		return
 	}
 	t.Done, t.Size = info.Size(), part.Size
-	if lockedElsewhere(lockPath(path)) {
+	if lockedElsewhere(path) {
 		t.State = StateDownloading
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
+	"slipway/internal/platform/filelock"
 )
 
 // tidy removes leftovers of downloads that are not needed any more, and returns when it looked.
@@ -70,7 +71,7 @@ func (s *Store) drop(path string) error {
 	if lock == nil {
 		return fmt.Errorf("remove %s: %w", path, errBusy)
 	}
-	defer lock.release()
+	defer lock.Release()
 	part := path + partSuffix
 	if err := remove(path, path+recordSuffix, part, part+recordSuffix); err != nil {
 		return err
@@ -92,17 +93,16 @@ func (s *Store) leftOver(path string, needed map[string]bool) error {
 	if lock == nil || err != nil {
 		return err
 	}
-	defer lock.release()
+	defer lock.Release()
 	return remove(image+partSuffix, path)
 }
 
 func (s *Store) abandoned(path string) error {
-	file := lockOf(path, 0)
-	taken, err := file.TryLock()
-	if err != nil || !taken {
+	lock, err := filelock.TryExisting(path)
+	if lock == nil || err != nil {
 		return err
 	}
-	defer func() { _ = file.Unlock() }()
+	defer lock.Release()
 	return remove(path)
 }
 

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"slipway/internal/platform/filelock"
 )
 
 // cache stores programs as files named by what they were extracted from. A file with its
@@ -29,10 +31,10 @@ type cache struct {
 // program is a cached program that stays until it is released.
 type program struct {
 	path string
-	lock *fileLock
+	lock *filelock.Lock
 }
 
-func (p *program) release() { p.lock.release() }
+func (p *program) release() { p.lock.Release() }
 
 func (c *cache) path(name string) string     { return filepath.Join(c.dir, name) }
 func (c *cache) lockPath(name string) string { return filepath.Join(c.dir, "."+name+".lock") }
@@ -40,20 +42,20 @@ func (c *cache) partPath(name string) string { return filepath.Join(c.dir, "."+n
 
 // get returns the program of that name, locked; nil when it is not cached.
 func (c *cache) get(ctx context.Context, name string) (*program, error) {
-	lock, err := lockShared(ctx, c.lockPath(name))
+	lock, err := filelock.Shared(ctx, c.lockPath(name))
 	if err != nil {
 		return nil, err
 	}
 	now := c.now()
 	if err := os.Chtimes(c.path(name), now, now); err != nil { // eviction goes by this time
-		lock.release()
+		lock.Release()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 		return nil, fmt.Errorf("use cached program: %w", err)
 	}
 	if err := os.Chmod(c.path(name), c.mode); err != nil { // it can be from a time with another user
-		lock.release()
+		lock.Release()
 		return nil, fmt.Errorf("use cached program: %w", err)
 	}
 	return &program{path: c.path(name), lock: lock}, nil
@@ -62,11 +64,11 @@ func (c *cache) get(ctx context.Context, name string) (*program, error) {
 // add writes a program with the content of fill, unless another process did so meanwhile, and evicts others
 // beyond the limit.
 func (c *cache) add(ctx context.Context, name string, fill func(io.Writer) error) error {
-	lock, err := lockExclusive(ctx, c.lockPath(name))
+	lock, err := filelock.Exclusive(ctx, c.lockPath(name))
 	if err != nil {
 		return err
 	}
-	defer lock.release()
+	defer lock.Release()
 	if _, err := os.Stat(c.path(name)); err == nil {
 		return nil
 	}
@@ -134,11 +136,11 @@ func (c *cache) evict(keep string) error {
 }
 
 func (c *cache) remove(name string) (bool, error) {
-	lock, ok, err := tryLock(c.lockPath(name))
-	if err != nil || !ok {
+	lock, err := filelock.Try(c.lockPath(name), 0o600)
+	if lock == nil {
 		return false, err
 	}
-	defer lock.release()
+	defer lock.Release()
 	if err := os.Remove(c.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("evict cached program: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/filelock"
 )
 
 // maxOutput bounds one generated file, in bytes.
@@ -80,11 +81,11 @@ func (i *Installer) inFolder(ctx context.Context, pullSecret string, run func(co
 	ctx, cancel := context.WithTimeoutCause(ctx, i.releases.opts.RunTimeout,
 		fmt.Errorf("took longer than %s", i.releases.opts.RunTimeout))
 	defer cancel()
-	lock, err := lockShared(ctx, i.releases.workLock)
+	lock, err := filelock.Shared(ctx, i.releases.workLock)
 	if err != nil {
 		return err
 	}
-	defer lock.release()
+	defer lock.Release()
 	dir, err := os.MkdirTemp(i.releases.work, "generate-")
 	if err != nil {
 		return fmt.Errorf("make folder for installer: %w", err)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"golang.org/x/sync/singleflight"
+
+	"slipway/internal/platform/filelock"
 )
 
 // Options are the limits and surroundings of Releases; a zero field gets the default
@@ -135,11 +137,11 @@ func (r *Releases) Close() { r.stop() }
 
 // sweep empties the work folder when no process uses it: folders in it hold secrets.
 func (r *Releases) sweep() error {
-	lock, ok, err := tryLock(r.workLock)
-	if err != nil || !ok {
+	lock, err := filelock.Try(r.workLock, 0o600)
+	if lock == nil {
 		return err
 	}
-	defer lock.release()
+	defer lock.Release()
 	entries, err := os.ReadDir(r.work)
 	if err != nil {
 		return err

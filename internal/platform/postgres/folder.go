@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gofrs/flock"
+	"slipway/internal/platform/filelock"
 )
 
 // maxSocketPath is what fits in sun_path of a unix socket address, see unix(7).
@@ -28,7 +28,7 @@ type folder struct {
 	root   string
 	socket string // folder of the unix socket
 	data   string // the cluster, PGDATA
-	lock   *flock.Flock
+	lock   *filelock.Lock
 }
 
 // openFolder creates the data folder if it is missing and locks it until close is called or the process ends,
@@ -53,7 +53,7 @@ func openFolder(root string, owner account) (*folder, error) {
 		return nil, err
 	}
 	if err := f.prepare(owner); err != nil {
-		_ = f.close()
+		f.close()
 		return nil, err
 	}
 	return f, nil
@@ -63,17 +63,16 @@ func openFolder(root string, owner account) (*folder, error) {
 // for the message only.
 func (f *folder) acquire() error {
 	path := filepath.Join(f.root, "slipway.lock")
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o644))
-	taken, err := lock.TryLock()
+	lock, err := filelock.Try(path, 0o644)
 	if err != nil {
-		return fmt.Errorf("lock %s: %w", path, err)
+		return err
 	}
-	if !taken {
+	if lock == nil {
 		text, _ := os.ReadFile(path)
 		return fmt.Errorf("%w: %s, pid %s", ErrFolderHeld, f.root, strings.TrimSpace(string(text)))
 	}
 	if err := os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil { //nolint:gosec // read by users
-		_ = lock.Unlock()
+		lock.Release()
 		return fmt.Errorf("write lock file: %w", err)
 	}
 	f.lock = lock
@@ -114,6 +113,4 @@ func (f *folder) major() (int, error) {
 	return major, nil
 }
 
-// close unlocks before it closes: a child that was forked and has not yet executed its program holds a copy of the
-// descriptor, and with it the lock.
-func (f *folder) close() error { return f.lock.Unlock() }
+func (f *folder) close() { f.lock.Release() }

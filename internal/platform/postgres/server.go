@@ -72,7 +72,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	p := &Server{options: o, logger: o.Logger, account: owner, folder: dir, done: make(chan struct{})}
 	if err := p.start(ctx); err != nil {
-		_ = dir.close()
+		dir.close()
 		return nil, err
 	}
 	return p, nil
@@ -160,7 +160,8 @@ func (p *Server) Stop(ctx context.Context) error {
 	unhook()
 	p.hurry()
 	p.messages.close()
-	return errors.Join(p.err, p.folder.close())
+	p.folder.close()
+	return p.err
 }
 
 // waitReady returns when the server answers, or has ended, or ctx has.

@@ -45,7 +45,8 @@ var allowed = []importRule{
 	{"internal/platform/sandbox", nil, "programs are run whatever they are"},
 	{
 		"internal/images/release",
-		slices.Concat([]string{"internal/platform/sandbox"}, formats, nouns), "a noun that runs the programs of releases",
+		slices.Concat([]string{"internal/platform/sandbox", "internal/platform/filelock"}, formats, nouns),
+		"a noun that runs the programs of releases",
 	},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
 	{"internal/cluster/pullsecret", nil, "the installer imports it: reads texts only"},
@@ -53,6 +54,7 @@ var allowed = []importRule{
 	{"internal/testing/tartest", nil, "reads what tests are given"},
 	{"internal/testing/realinstall", nil, "data for tests"},
 	{"internal/platform/spool", nil, "keeps bytes"},
+	{"internal/platform/filelock", nil, "locks files"},
 	{"internal/testing/isotest", nil, "images for tests"},
 	{"internal/testing/pgtest", nil, "a test server"},
 	{"internal/testing/issuer", nil, "an issuer for tests"},
@@ -99,7 +101,7 @@ var allowed = []importRule{
 	},
 	{
 		"internal/images/liveisos",
-		[]string{"internal/model", "internal/cluster/openshift", "internal/images/remaster"},
+		[]string{"internal/model", "internal/cluster/openshift", "internal/images/remaster", "internal/platform/filelock"},
 		"files of the operating system, and what is offered",
 	},
 	{
@@ -117,7 +119,7 @@ var allowed = []importRule{
 	},
 	{"internal/platform/engine", []string{"internal/platform/certificates"}, "the embedded servers know no nouns"},
 	{"internal/platform/frontend", formats, "reaches a Temporal frontend"},
-	{"internal/platform/postgres", nil, "runs a PostgreSQL server"},
+	{"internal/platform/postgres", []string{"internal/platform/filelock"}, "runs a PostgreSQL server"},
 	{"internal/version", nil, "one number"},
 	{"internal/cli/", slices.Concat([]string{"internal/cli/", "internal/cli"}, remote), "commands for users speak the API"},
 	{"internal/cli", slices.Concat([]string{"internal/cli/"}, remote), "commands for users speak the API"},
