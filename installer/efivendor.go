@@ -18,7 +18,7 @@ var vendors = []string{"redhat", "centos"}
 // efiMount is where the EFI system partition of the written disk is mounted for a look.
 const efiMount = "/run/slipway/efi"
 
-// removableLoaders are what firmware starts on a disk without an entry, in the folder BOOT (UEFI specification, section 3.5.1.1).
+// removableLoaders names the files that firmware starts on a disk without an entry, in folder BOOT (UEFI specification, 3.5.1.1).
 var removableLoaders = map[string]string{"amd64": "BOOTX64.EFI", "arm64": "BOOTAA64.EFI"}
 
 // partition is one of a disk that was just written; both are empty when it was not found.

@@ -204,15 +204,20 @@ func TestWaitControllerNeedsConfigsOfTheCluster(t *testing.T) {
 			}
 			k.readErr = c.broken
 			var waited time.Duration
-			i := newInstaller(newService(t), h, k, func(o *installer.Options) {
-				o.Sleep = func(_ context.Context, d time.Duration) error {
-					waited += d
-					return nil
-				}
-			})
+			i := newInstaller(newService(t), h, k, countSleep(&waited))
 			require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
 			require.Equal(t, c.waits, waited)
 		})
+	}
+}
+
+// countSleep adds up pauses instead of sleeping.
+func countSleep(total *time.Duration) func(*installer.Options) {
+	return func(o *installer.Options) {
+		o.Sleep = func(_ context.Context, d time.Duration) error {
+			*total += d
+			return nil
+		}
 	}
 }
 
@@ -245,12 +250,7 @@ func TestWaitControllerLeavesANodeThatCannotGetItsConfig(t *testing.T) {
 	}
 	k.nodes[0].MachineConfig.State = "Degraded"
 	var waited time.Duration
-	i := newInstaller(newService(t), h, k, func(o *installer.Options) {
-		o.Sleep = func(_ context.Context, d time.Duration) error {
-			waited += d
-			return nil
-		}
-	})
+	i := newInstaller(newService(t), h, k, countSleep(&waited))
 	require.NoError(t, i.WaitController(t.Context(), request("bootstrap", 3)))
 	require.Equal(t, 20*time.Minute, waited)
 }

@@ -57,7 +57,7 @@ func (m Machine) bootableOverISCSI(name string) []string {
 }
 
 // bootTargets are the names of the targets that the firmware boots from; found says whether it has a table. The machine's own is ibft;
-// that of an adapter with a SCSI host number is iscsi_boot with this number (drivers/scsi/iscsi_boot_sysfs.c).
+// an adapter with a SCSI host number has its table in iscsi_boot with this number (drivers/scsi/iscsi_boot_sysfs.c).
 func (m Machine) bootTargets(host string) (names []string, found bool) {
 	for _, table := range []string{"/sys/firmware/ibft", "/sys/firmware/iscsi_boot" + host} {
 		found = found || m.exists(table)

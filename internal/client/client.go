@@ -28,8 +28,7 @@ type Options struct {
 	UserToken model.Secret
 	// IgnoreHostToken keeps to Token, as clients of other implementations do.
 	IgnoreHostToken bool
-	// HTTPClient carries the requests; one with connections of its own when nil. Time limits are
-	// those of the call's context and of WithTimeout.
+	// HTTPClient carries the requests; New makes one when nil. The context of a call and WithTimeout limit its time.
 	HTTPClient *http.Client
 	// UserAgent is sent as User-Agent; "slipway" when empty.
 	UserAgent string

@@ -75,7 +75,7 @@ func (s *Store) scanActivity(from pgx.Row) (model.PendingActivity, error) {
 	return i, err
 }
 
-// sealArgs is what the row has of the arguments, JSON: they may contain passwords of proxies.
+// sealArgs seals the arguments, JSON, for the row: they may contain passwords of proxies.
 func (s *Store) sealArgs(i model.PendingActivity) ([]byte, error) {
 	if len(i.Args) == 0 {
 		return []byte("[]"), nil

@@ -244,7 +244,7 @@ func rowOfCluster(c *model.Cluster) (*clusterRow, error) {
 	return &clusterRow{Cluster: c, Doc: doc, Secrets: plain}, nil
 }
 
-// clusterRecord is what a later version of a cluster is compared with.
+// clusterRecord encodes a cluster for comparisons with later versions.
 func clusterRecord(c *model.Cluster) (record, error) {
 	row, err := rowOfCluster(c)
 	if err != nil {

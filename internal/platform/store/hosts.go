@@ -293,7 +293,7 @@ func rowOfHost(h *model.Host) (*hostRow, error) {
 	return row, nil
 }
 
-// hostRecord is what a later version of a host is compared with.
+// hostRecord encodes a host for comparisons with later versions.
 func hostRecord(h *model.Host) (record, error) {
 	row, err := rowOfHost(h)
 	if err != nil {

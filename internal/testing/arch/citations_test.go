@@ -27,7 +27,7 @@ var (
 	citation = regexp.MustCompile(`docs/([\w./-]+\.md)((?:,? (?:and )?"[^"\n]+")*)`)
 	quoted   = regexp.MustCompile(`"([^"]+)"`)
 	notInURL = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-	// outside is what a clone does not have: folders of facts and reports, and numbers of lines of their tables.
+	// outside matches references that no clone can follow: folders of facts and reports, and rows of their tables.
 	outside = regexp.MustCompile(`contract[/]|reviews[/]|(?i:\brows? [0-9]+)`)
 )
 

@@ -10,7 +10,7 @@ import (
 
 var transports sync.Map // of tests
 
-// New returns a client; those of one test share connections, which are closed when the test ends.
+// New returns a client. Clients of one test share connections, which are closed when the test ends.
 func New(t testing.TB) *http.Client {
 	t.Helper()
 	transport, exists := transports.LoadOrStore(t, Transport())
