@@ -13,21 +13,21 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // Clusters changes clusters for their workflow.
 type Clusters struct {
-	Store     *store.Store
-	Blob      *blob.Store
-	Discovery Discovery
-	Timeouts  Timeouts
+	Store      *store.Store
+	Blob       *blob.Store
+	Evaluation Evaluation
+	Timeouts   Timeouts
 	// CheckClusterVersion adds the operator cvo to what an installation waits for.
 	CheckClusterVersion bool
 }
 
-// Discovery evaluates the rules of a cluster.
-type Discovery interface {
+// Evaluation evaluates the rules of a cluster.
+type Evaluation interface {
 	RefreshCluster(ctx context.Context, id uuid.UUID) error
 }
 
@@ -57,7 +57,7 @@ func (a *Clusters) ReviewInstallation(ctx context.Context, r InstallRequest) (Re
 	if err := r.sameAttempt(c); err != nil {
 		return Review{}, err
 	}
-	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
+	if err := a.Evaluation.RefreshCluster(ctx, r.ClusterID); err != nil {
 		return Review{}, nonRetryable(err)
 	}
 	if c, err = a.Store.Cluster(ctx, r.ClusterID); err != nil {
@@ -76,7 +76,7 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 	if err != nil {
 		return err
 	}
-	return nonRetryable(installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if c.InstallAttempt == r.Attempt && c.Status == model.ClusterInstalled {
 			return nil
 		}
@@ -102,7 +102,7 @@ func (a *Clusters) CompleteInstallation(ctx context.Context, r InstallRequest) e
 
 // FailInstallation marks the cluster as failed. While its workflow waits for a command the hosts keep their states.
 func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error {
-	return nonRetryable(installation.UpdateAll(ctx, a.Store, f.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(transitions.UpdateAll(ctx, a.Store, f.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := (InstallRequest{Attempt: f.Attempt}).sameAttempt(c); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error
 				h.DecisionOpen = false // its workflow ended with that of the cluster
 			}
 		}
-		facts := installation.ClusterFacts(c, hosts, tx)
+		facts := transitions.ClusterFacts(c, hosts, tx)
 		facts.Reason = f.Reason
 		_, err := lifecycle.ApplyCluster(c, lifecycle.InstallationFailed, facts, tx)
 		return ifPossible(err)

@@ -10,7 +10,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // AwaitUserNeeded returns when the cluster waits for its user.
@@ -48,7 +48,7 @@ func finalizingStage(ctx context.Context, s *store.Store, id uuid.UUID) (Finaliz
 // the stage was reported, once, and continues.
 func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (StageVerdict, error) {
 	var verdict StageVerdict
-	err := installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		verdict = StageVerdict{}
 		if err := (InstallRequest{Attempt: r.Attempt}).sameAttempt(c); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (Stag
 		if c.Progress.FinalizingStage != r.Stage {
 			return nil // it was left in this moment
 		}
-		facts := installation.ClusterFacts(c, hosts, tx)
+		facts := transitions.ClusterFacts(c, hosts, tx)
 		facts.Timeouts.Soft, facts.Limit = r.Soft, r.Limit
 		next, err := lifecycle.NextCluster(lifecycle.FinalizingStageTimeout, c.Status, facts)
 		if err == nil && next.To == model.ClusterError {
@@ -72,7 +72,7 @@ func (a *Clusters) JudgeFinalizing(ctx context.Context, r FinalizingClock) (Stag
 // ResumeInstallation returns a cluster that stopped at a time-out to where it was, and hosts that were marked with it to
 // installed. The stage it is in gets its time once more.
 func (a *Clusters) ResumeInstallation(ctx context.Context, r InstallRequest) error {
-	return nonRetryable(installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.sameAttempt(c); err != nil {
 			return err
 		}
@@ -82,11 +82,11 @@ func (a *Clusters) ResumeInstallation(ctx context.Context, r InstallRequest) err
 			return nil
 		}
 		for _, h := range hosts {
-			if _, err := lifecycle.ApplyHost(h, lifecycle.ResumeHost, installation.HostFacts(h, c, tx), tx); ifPossible(err) != nil {
+			if _, err := lifecycle.ApplyHost(h, lifecycle.ResumeHost, transitions.HostFacts(h, c, tx), tx); ifPossible(err) != nil {
 				return err
 			}
 		}
-		facts := installation.ClusterFacts(c, hosts, tx)
+		facts := transitions.ClusterFacts(c, hosts, tx)
 		facts.AwaitingRetry = facts.AwaitingRetry || awaited
 		_, err := lifecycle.ApplyCluster(c, lifecycle.ResumeCluster, facts, tx)
 		return ifPossible(err)

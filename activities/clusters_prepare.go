@@ -14,7 +14,7 @@ import (
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // BeginPreparation freezes roles, elects the bootstrap host, lets the hosts prepare, and returns the plan. That of an
@@ -23,7 +23,7 @@ import (
 func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan, error) {
 	var plan Plan
 	refused := ""
-	err := installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		refused = ""
 		if err := r.present(c); err != nil {
 			return err
@@ -42,14 +42,14 @@ func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan
 		}
 		for _, h := range hosts {
 			if interrupted.Has(h.Status) {
-				if _, err := lifecycle.ApplyHost(h, lifecycle.PreparationStopped, installation.HostFacts(h, c, tx), tx); err != nil {
+				if _, err := lifecycle.ApplyHost(h, lifecycle.PreparationStopped, transitions.HostFacts(h, c, tx), tx); err != nil {
 					return err
 				}
 			}
 			if h.Role == model.RoleAutoAssign {
 				h.Role, h.AutoRole = h.EffectiveRole(), true
 			}
-			if _, err := lifecycle.ApplyHost(h, lifecycle.PrepareHost, installation.HostFacts(h, c, tx), tx); err != nil {
+			if _, err := lifecycle.ApplyHost(h, lifecycle.PrepareHost, transitions.HostFacts(h, c, tx), tx); err != nil {
 				return err
 			}
 		}
@@ -134,11 +134,11 @@ func electBootstrap(tx *store.Tx, hosts []*model.Host) {
 // to discovery. It returns why it is not ready, by the workflow or by its hosts. It fails with FailureSuperseded for an
 // installation that is over.
 func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclusion) (PreparationOutcome, error) {
-	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
+	if err := a.Evaluation.RefreshCluster(ctx, r.ClusterID); err != nil {
 		return PreparationOutcome{}, nonRetryable(err)
 	}
 	var problem string
-	err := installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		problem = r.Outcome.Reason
 		if problem == "" && !r.Outcome.Ready {
 			problem = "not every host was prepared"
@@ -171,11 +171,11 @@ func (a *Clusters) ConcludePreparation(ctx context.Context, r PreparationConclus
 // install lets a prepared cluster and its hosts be installed.
 func install(tx *store.Tx, c *model.Cluster, hosts []*model.Host) error {
 	c.LastPreparation = model.Preparation{Status: lifecycle.PreparationSuccess}
-	if _, err := lifecycle.ApplyCluster(c, lifecycle.PreparationEnded, installation.ClusterFacts(c, hosts, tx), tx); err != nil {
+	if _, err := lifecycle.ApplyCluster(c, lifecycle.PreparationEnded, transitions.ClusterFacts(c, hosts, tx), tx); err != nil {
 		return err
 	}
 	for _, h := range hosts {
-		if _, err := lifecycle.ApplyHost(h, lifecycle.InstallationBegins, installation.HostFacts(h, c, tx), tx); err != nil {
+		if _, err := lifecycle.ApplyHost(h, lifecycle.InstallationBegins, transitions.HostFacts(h, c, tx), tx); err != nil {
 			return err
 		}
 		tx.Event(events.New(events.HostInstallationStarted, lifecycle.AboutHost(h), nil, tx.Now()))
@@ -203,7 +203,7 @@ func abandon(tx *store.Tx, c *model.Cluster, hosts []*model.Host, problem string
 	if err := stopPreparing(tx, c, hosts); err != nil {
 		return err
 	}
-	facts := installation.ClusterFacts(c, hosts, tx)
+	facts := transitions.ClusterFacts(c, hosts, tx)
 	facts.PreparationFailed, facts.Reason = true, problem
 	if _, err := lifecycle.ApplyCluster(c, lifecycle.PreparationEnded, facts, tx); err != nil {
 		return err
@@ -216,7 +216,7 @@ func abandon(tx *store.Tx, c *model.Cluster, hosts []*model.Host, problem string
 // had before.
 func stopPreparing(tx *store.Tx, c *model.Cluster, hosts []*model.Host) error {
 	for _, h := range hosts {
-		if _, err := lifecycle.ApplyHost(h, lifecycle.PreparationStopped, installation.HostFacts(h, c, tx), tx); ifPossible(err) != nil {
+		if _, err := lifecycle.ApplyHost(h, lifecycle.PreparationStopped, transitions.HostFacts(h, c, tx), tx); ifPossible(err) != nil {
 			return err
 		}
 		h.Bootstrap = false

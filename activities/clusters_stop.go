@@ -9,18 +9,19 @@ import (
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // CancelInstallation stops an installation in the database. One that has ended stays what it is.
 func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) error {
-	return nonRetryable(installation.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.sameAttempt(c); err != nil {
 			return err
 		}
 		tx.SupersedeCluster(c.ID)
-		facts, before := installation.ClusterFacts(c, hosts, tx), *c
+		facts, before := transitions.ClusterFacts(c, hosts, tx), *c
 		facts.Reason = "the installation was cancelled"
 		c.DecisionOpen = false
 		if c.Status == model.ClusterPreparingForInstallation {
@@ -35,7 +36,7 @@ func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) err
 			return nil
 		}
 		for _, h := range hosts {
-			if _, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, installation.HostFacts(h, &before, tx), tx); ifPossible(err) != nil {
+			if _, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, transitions.HostFacts(h, &before, tx), tx); ifPossible(err) != nil {
 				return err
 			}
 		}
@@ -49,7 +50,7 @@ func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) err
 func (a *Clusters) BeginReset(ctx context.Context, r ResetTarget) (ResetPlan, error) {
 	var plan ResetPlan
 	id := r.ClusterID
-	err := installation.UpdateAll(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	err := transitions.UpdateAll(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.present(c); err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func (a *Clusters) BeginReset(ctx context.Context, r ResetTarget) (ResetPlan, er
 			}
 		}
 		// At once, as v2's resets do: an evaluation would see an installation without hosts, and fail it.
-		_, err := lifecycle.ApplyCluster(c, lifecycle.ResetCluster, installation.ClusterFacts(c, hosts, tx), tx)
+		_, err := lifecycle.ApplyCluster(c, lifecycle.ResetCluster, transitions.ClusterFacts(c, hosts, tx), tx)
 		return ifPossible(err)
 	})
 	if err != nil {
@@ -88,7 +89,7 @@ const agentRuns = time.Minute
 // beginReset takes a host out of its installation and reports whether its agent may
 // still run steps. One that has left the live image, or began the bootstrap, waits for its user.
 func beginReset(tx *store.Tx, h *model.Host) (stop bool, err error) {
-	facts := installation.HostFacts(h, nil, tx)
+	facts := transitions.HostFacts(h, nil, tx)
 	if _, err := lifecycle.ApplyHost(h, lifecycle.ResetHost, facts, tx); err != nil {
 		return false, ifPossible(err)
 	}
@@ -98,7 +99,7 @@ func beginReset(tx *store.Tx, h *model.Host) (stop bool, err error) {
 
 // finishReset returns a host that is still in the live image to discovery.
 func finishReset(tx *store.Tx, h *model.Host) error {
-	_, err := lifecycle.ApplyHost(h, lifecycle.FinishHostReset, installation.HostFacts(h, nil, tx), tx)
+	_, err := lifecycle.ApplyHost(h, lifecycle.FinishHostReset, transitions.HostFacts(h, nil, tx), tx)
 	return ifPossible(err)
 }
 
@@ -116,12 +117,12 @@ func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
 	if err := a.deleteGenerated(ctx, id); err != nil {
 		return nonRetryable(err)
 	}
-	return nonRetryable(installation.UpdateAll(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+	return nonRetryable(transitions.UpdateAll(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.present(c); err != nil {
 			return err
 		}
 		tx.SupersedeCluster(id)
-		facts := installation.ClusterFacts(c, hosts, tx)
+		facts := transitions.ClusterFacts(c, hosts, tx)
 		for _, h := range hosts {
 			if err := finishReset(tx, h); err != nil {
 				return err
@@ -138,7 +139,7 @@ func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
 // deleteGenerated deletes what an installation made for hosts, controller and users:
 // the files of a cluster that are in no folder of their own, as logs and manifests are.
 func (a *Clusters) deleteGenerated(ctx context.Context, id uuid.UUID) error {
-	folder := installation.Folder(id)
+	folder := blob.ClusterFolder(id)
 	files, err := a.Blob.List(ctx, folder)
 	if err != nil {
 		return err

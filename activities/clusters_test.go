@@ -13,28 +13,35 @@ import (
 	"slipway/activities"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/discovery"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/evaluation"
+	"slipway/internal/service/orchestrator"
+	"slipway/internal/service/reports"
 	"slipway/internal/testing/fixtures"
 )
 
 // bench is the activities of clusters and hosts, and the commands before them, on a database and a folder of their own.
 type bench struct {
-	*installation.Service
+	orchestrator.Acceptance
+	Reports reports.Clusters
 	*activities.Clusters
 	*activities.Hosts
 	fixtures.Stores
+	rules *evaluation.Evaluator
 }
 
 func newBench(t *testing.T) bench {
 	t.Helper()
 	b := bench{Stores: fixtures.Open(t, time.Now)}
 	limits := activities.Timeouts{Timeouts: lifecycle.DefaultTimeouts()}
-	d := discovery.New(discovery.Options{Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: limits.Timeouts})
-	b.Service = installation.New(installation.Options{Store: b.Tables, Blob: b.Files, Discovery: d})
-	b.Clusters = &activities.Clusters{Store: b.Tables, Blob: b.Files, Discovery: d, Timeouts: limits, CheckClusterVersion: true}
-	b.Hosts = &activities.Hosts{Store: b.Tables, Discovery: d, Timeouts: limits}
+	b.rules = evaluation.New(evaluation.Options{
+		Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: limits.Timeouts,
+	})
+	b.Acceptance = orchestrator.Acceptance{Store: b.Tables, Evaluation: b.rules}
+	b.Reports = reports.Clusters{Store: b.Tables, Blob: b.Files}
+	b.Clusters = &activities.Clusters{Store: b.Tables, Blob: b.Files, Evaluation: b.rules, Timeouts: limits, CheckClusterVersion: true}
+	b.Hosts = &activities.Hosts{Store: b.Tables, Evaluation: b.rules, Timeouts: limits}
 	return b
 }
 
@@ -169,15 +176,15 @@ func TestResetDeletesWhatTheInstallationGeneratedAndNothingElse(t *testing.T) {
 	generated := []string{"kubeadmin-password", "kubeconfig", "installer.log", "master-" + h.ID.String() + ".ign", "worker.ign"}
 	kept := []string{"logs/controller/logs.tar.gz", "manifests/openshift/a.yaml"}
 	for _, name := range append(generated, kept...) {
-		_, err := b.Files.PutSecret(t.Context(), installation.Key(c.ID, name), []byte("content"))
+		_, err := b.Files.PutSecret(t.Context(), blob.ClusterFile(c.ID, name), []byte("content"))
 		require.NoError(t, err)
 	}
 	require.NoError(t, b.FinishReset(t.Context(), activities.ResetTarget{ClusterID: c.ID}))
-	left, err := b.Files.List(t.Context(), installation.Folder(c.ID))
+	left, err := b.Files.List(t.Context(), blob.ClusterFolder(c.ID))
 	require.NoError(t, err)
 	require.Len(t, left, len(kept))
 	for i, name := range kept {
-		require.Equal(t, installation.Key(c.ID, name), left[i].Key)
+		require.Equal(t, blob.ClusterFile(c.ID, name), left[i].Key)
 	}
 }
 
@@ -237,28 +244,28 @@ func TestMilestonesAreReachedByReports(t *testing.T) {
 		return nil
 	}))
 	reached := func(m model.Milestone) bool {
-		ok, _, err := b.Milestone(t.Context(), c.ID, m)
+		ok, _, err := b.Reports.Milestone(t.Context(), c.ID, m)
 		require.NoError(t, err)
 		return ok
 	}
 	require.False(t, reached(model.MilestoneOperatorsAvailable))
-	require.NoError(t, b.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Status: model.OperatorAvailable}))
+	require.NoError(t, b.Reports.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Status: model.OperatorAvailable}))
 	require.False(t, reached(model.MilestoneOperatorsAvailable))
-	require.NoError(t, b.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "odf", Status: model.OperatorFailed}))
+	require.NoError(t, b.Reports.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "odf", Status: model.OperatorFailed}))
 	require.True(t, reached(model.MilestoneOperatorsAvailable), "an optional operator may fail")
 
-	_, err := b.Files.PutSecret(t.Context(), installation.Key(c.ID, "kubeconfig-noingress"), []byte(kubeconfig))
+	_, err := b.Files.PutSecret(t.Context(), blob.ClusterFile(c.ID, "kubeconfig-noingress"), []byte(kubeconfig))
 	require.NoError(t, err)
-	require.ErrorIs(t, b.IngressCert(t.Context(), c.ID, "nonsense"), model.ErrInvalid)
+	require.ErrorIs(t, b.Reports.IngressCert(t.Context(), c.ID, "nonsense"), model.ErrInvalid)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})
-	require.NoError(t, b.IngressCert(t.Context(), c.ID, string(cert)))
+	require.NoError(t, b.Reports.IngressCert(t.Context(), c.ID, string(cert)))
 	require.True(t, reached(model.MilestoneIngressCertificate))
-	full, err := b.Files.Get(t.Context(), installation.Key(c.ID, "kubeconfig"))
+	full, err := b.Files.Get(t.Context(), blob.ClusterFile(c.ID, "kubeconfig"))
 	require.NoError(t, err)
 	require.Contains(t, string(full), "certificate-authority-data: LS0t")
 
 	require.False(t, reached(model.MilestoneCompletion))
-	require.NoError(t, b.Complete(t.Context(), c.ID, true, ""))
+	require.NoError(t, b.Reports.Complete(t.Context(), c.ID, true, ""))
 	require.True(t, reached(model.MilestoneCompletion))
 	require.NoError(t, b.CompleteInstallation(t.Context(), attempt(c)))
 	require.Equal(t, model.ClusterInstalled, b.StatusOf(t, c))

@@ -18,7 +18,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // Control carries out the commands that reach a cluster through Temporal, whether its installation runs or has ended.
@@ -108,7 +108,7 @@ func (a *Control) CommandCluster(ctx context.Context, c ControlCommand) (Control
 		return Controlled{EndsRun: true}, err
 	}
 	refused := events.Props{"command": c.Name, "reason": err.Error()}
-	eerr := installation.UpdateCluster(ctx, a.Store, c.ClusterID, func(now *model.Cluster, tx *store.Tx) error {
+	eerr := transitions.UpdateCluster(ctx, a.Store, c.ClusterID, func(now *model.Cluster, tx *store.Tx) error {
 		tx.Event(events.New(events.CommandRefused, lifecycle.AboutCluster(now), refused, tx.Now()))
 		return nil
 	})
@@ -172,7 +172,7 @@ func (a *Control) RefuseSignal(ctx context.Context, r RefusedSignal) error {
 			about = new(lifecycle.AboutHost(h))
 		}
 	}
-	return nonRetryable(installation.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, tx *store.Tx) error {
+	return nonRetryable(transitions.UpdateCluster(ctx, a.Store, r.ClusterID, func(c *model.Cluster, tx *store.Tx) error {
 		if about == nil {
 			about = new(lifecycle.AboutCluster(c))
 		}

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/reports"
 )
 
 func requireSuperseded(t *testing.T, err error) {
@@ -136,7 +136,7 @@ func TestStagesOfAnEarlierInstallationAreNotShown(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)
 	x.stand(t, model.HostInstalling, "")
-	hosts := &activities.Hosts{Store: x.store, Progress: progress.Service{Store: x.store, Timeouts: lifecycle.DefaultTimeouts()}}
+	hosts := &activities.Hosts{Store: x.store, Progress: reports.Hosts{Store: x.store, Timeouts: lifecycle.DefaultTimeouts()}}
 	show := func(stage model.Stage) error {
 		return hosts.ShowStage(t.Context(), activities.StageRequest{HostRef: x.ref, Stage: stage})
 	}

@@ -16,7 +16,6 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
 	"slipway/internal/wire"
 )
 
@@ -139,7 +138,7 @@ func (a *Files) failed(ctx context.Context, c *model.Cluster, err error) error {
 	if !errors.As(err, &ran) {
 		return refuse(err)
 	}
-	if _, perr := a.Blob.PutSecret(ctx, installation.Key(c.ID, "installer.log"), []byte(ran.Log)); perr != nil {
+	if _, perr := a.Blob.PutSecret(ctx, blob.ClusterFile(c.ID, "installer.log"), []byte(ran.Log)); perr != nil {
 		return perr
 	}
 	if ran.Retryable() {

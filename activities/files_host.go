@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"slipway/internal/hostconfig/ignition"
-	"slipway/internal/service/installation"
+	"slipway/internal/platform/blob"
 )
 
 // GenerateHostIgnition stores the Ignition config of a host that joins an existing cluster.
@@ -23,7 +23,7 @@ func (a *Files) GenerateHostIgnition(ctx context.Context, r HostRef) error {
 	if err != nil {
 		return refuse(err)
 	}
-	if _, err := a.Blob.PutSecret(ctx, installation.Key(c.ID, ignition.HostFileName(h.EffectiveRole(), h.ID)), config); err != nil {
+	if _, err := a.Blob.PutSecret(ctx, blob.ClusterFile(c.ID, ignition.HostFileName(h.EffectiveRole(), h.ID)), config); err != nil {
 		return fmt.Errorf("store the Ignition of host %s: %w", h.ID, err)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
-	"slipway/internal/service/installation"
+	"slipway/internal/platform/blob"
 )
 
 // manifests makes those of the service anew and reads all that the installer gets, by
@@ -42,7 +42,7 @@ func (a *Files) manifests(ctx context.Context, c *model.Cluster, hosts []*model.
 func (a *Files) storeManifests(ctx context.Context, c *model.Cluster, generated []manifests.File) error {
 	all := make([]model.Manifest, 0, len(generated))
 	for _, f := range generated {
-		ref, err := a.Blob.PutSecret(ctx, installation.Key(c.ID, "generated/"+f.Folder+"/"+f.Name), f.Content)
+		ref, err := a.Blob.PutSecret(ctx, blob.ClusterFile(c.ID, "generated/"+f.Folder+"/"+f.Name), f.Content)
 		if err != nil {
 			return fmt.Errorf("store manifest %s: %w", f.Name, err)
 		}

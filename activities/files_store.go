@@ -13,7 +13,7 @@ import (
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/images/release"
 	"slipway/internal/model"
-	"slipway/internal/service/installation"
+	"slipway/internal/platform/blob"
 )
 
 // store writes everything hosts and users download. Writing it again is harmless.
@@ -49,7 +49,7 @@ func (a *Files) store(ctx context.Context, c *model.Cluster, hosts []*model.Host
 		files[ignition.HostFileName(h.Role, h.ID)] = config
 	}
 	for name, data := range files {
-		if _, err := a.Blob.PutSecret(ctx, installation.Key(c.ID, name), data); err != nil {
+		if _, err := a.Blob.PutSecret(ctx, blob.ClusterFile(c.ID, name), data); err != nil {
 			return fmt.Errorf("store %s: %w", name, err)
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
 	"slipway/internal/sim/payload"
 	"slipway/internal/sim/payload/standin"
 	"slipway/internal/testing/pgtest"
@@ -111,7 +110,7 @@ func (p *preparation) host(env uuid.UUID, i int, role model.Role) *model.Host {
 // addManifest adds one of a user.
 func (p *preparation) addManifest(folder, name, content string) {
 	p.t.Helper()
-	ref, err := p.blob.PutSecret(p.t.Context(), installation.Key(p.cluster.ID, "manifests/"+folder+"/"+name), []byte(content))
+	ref, err := p.blob.PutSecret(p.t.Context(), blob.ClusterFile(p.cluster.ID, "manifests/"+folder+"/"+name), []byte(content))
 	require.NoError(p.t, err)
 	require.NoError(p.t, p.store.PutManifest(p.t.Context(), model.Manifest{
 		ClusterID: p.cluster.ID, Folder: folder, FileName: name, Source: store.SourceUser, Blob: ref,
@@ -128,7 +127,7 @@ func (p *preparation) generate() error {
 
 func (p *preparation) file(name string) []byte {
 	p.t.Helper()
-	data, err := p.blob.Get(p.t.Context(), installation.Key(p.cluster.ID, name))
+	data, err := p.blob.Get(p.t.Context(), blob.ClusterFile(p.cluster.ID, name))
 	require.NoError(p.t, err)
 	return data
 }

@@ -9,15 +9,15 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // Hosts changes hosts for their workflow.
 type Hosts struct {
-	Store     *store.Store
-	Discovery Discovery
-	Progress  Progress
-	Timeouts  Timeouts
+	Store      *store.Store
+	Evaluation Evaluation
+	Progress   Progress
+	Timeouts   Timeouts
 }
 
 // update changes a host for its workflow, unless the attempt of that is over.
@@ -29,7 +29,7 @@ func (a *Hosts) update(ctx context.Context, r HostRef, fn func(*model.Host, *sto
 			return nonRetryable(err)
 		}
 	}
-	return nonRetryable(installation.UpdateHost(ctx, a.Store, r.InfraEnvID, r.HostID, func(h *model.Host, tx *store.Tx) error {
+	return nonRetryable(transitions.UpdateHost(ctx, a.Store, r.InfraEnvID, r.HostID, func(h *model.Host, tx *store.Tx) error {
 		if err := r.sameInstallation(c, h); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (a *Hosts) BeginAttempt(ctx context.Context, r AttemptRequest) error {
 		if !r.FromStart {
 			event = lifecycle.RepeatStage
 		}
-		facts := installation.HostFacts(h, nil, tx)
+		facts := transitions.HostFacts(h, nil, tx)
 		facts.Attempt = max(r.Attempt, h.Attempt+1)
 		_, err := lifecycle.ApplyHost(h, event, facts, tx)
 		if errors.Is(err, model.ErrConflict) {
@@ -86,7 +86,7 @@ func (a *Hosts) FailHost(ctx context.Context, f HostFailure) error {
 		if lifecycle.InstalledHosts.Has(h.Status) {
 			return superseded("host %s is %s: what failed was done before", h.Hostname(), h.Status)
 		}
-		facts := installation.HostFacts(h, nil, tx)
+		facts := transitions.HostFacts(h, nil, tx)
 		facts.Reason = f.Reason
 		if _, err := lifecycle.ApplyHost(h, lifecycle.FailHost, facts, tx); err != nil {
 			return ifPossible(err)
@@ -104,7 +104,7 @@ func (a *Hosts) GiveUpHost(ctx context.Context, f HostFailure) error {
 			return nil
 		}
 		tx.SupersedeHost(h)
-		_, err := lifecycle.ApplyHost(h, lifecycle.GiveUpHost, installation.HostFacts(h, nil, tx), tx)
+		_, err := lifecycle.ApplyHost(h, lifecycle.GiveUpHost, transitions.HostFacts(h, nil, tx), tx)
 		return ifPossible(err)
 	})
 }
@@ -116,7 +116,7 @@ func (a *Hosts) RetryHost(ctx context.Context, r RetryRequest) error {
 		return nil // BeginAttempt does the rest
 	}
 	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
-		_, err := lifecycle.ApplyHost(h, lifecycle.RetryHost, installation.HostFacts(h, nil, tx), tx)
+		_, err := lifecycle.ApplyHost(h, lifecycle.RetryHost, transitions.HostFacts(h, nil, tx), tx)
 		return ifPossible(err)
 	})
 }
@@ -138,7 +138,7 @@ func (a *Hosts) ShowStage(ctx context.Context, r StageRequest) error {
 // RebootTimedOut asks the user to check the boot order of a host that does not come up from its disk.
 func (a *Hosts) RebootTimedOut(ctx context.Context, r HostRef) error {
 	return a.update(ctx, r, func(h *model.Host, tx *store.Tx) error {
-		_, err := lifecycle.ApplyHost(h, lifecycle.RebootTimedOut, installation.HostFacts(h, nil, tx), tx)
+		_, err := lifecycle.ApplyHost(h, lifecycle.RebootTimedOut, transitions.HostFacts(h, nil, tx), tx)
 		return ifPossible(err)
 	})
 }
@@ -163,7 +163,7 @@ func (a *Hosts) JudgeStage(ctx context.Context, r StageClock) (StageVerdict, err
 			verdict.Failure = h.StatusInfo
 			return nil
 		}
-		facts := installation.HostFacts(h, c, tx)
+		facts := transitions.HostFacts(h, c, tx)
 		facts.Timeouts.Soft, facts.Limit = r.Soft, r.Limit
 		next, err := lifecycle.NextHost(lifecycle.StageTimedOut, h.Status, facts)
 		switch {

@@ -9,7 +9,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
 )
 
@@ -50,7 +50,7 @@ func (a *Hosts) JudgeChecks(ctx context.Context, r HostRef) error {
 	if h.ClusterID == nil {
 		return temporal.NewNonRetryableApplicationError("the host has left its cluster", FailureRefused, nil)
 	}
-	if err := a.Discovery.RefreshCluster(ctx, *h.ClusterID); err != nil {
+	if err := a.Evaluation.RefreshCluster(ctx, *h.ClusterID); err != nil {
 		return nonRetryable(err)
 	}
 	if h, err = a.Store.Host(ctx, r.InfraEnvID, r.HostID); err != nil {
@@ -84,7 +84,7 @@ func (a *Hosts) CancelHost(ctx context.Context, r AddRequest) error {
 		}
 		tx.SupersedeHost(h)
 		h.DecisionOpen, h.PendingWorkflow = false, model.WorkflowNone
-		_, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, installation.HostFacts(h, nil, tx), tx)
+		_, err := lifecycle.ApplyHost(h, lifecycle.CancelHost, transitions.HostFacts(h, nil, tx), tx)
 		return ifPossible(err)
 	})
 }

@@ -19,9 +19,8 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/discovery"
-	"slipway/internal/service/installation"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/evaluation"
+	"slipway/internal/service/reports"
 )
 
 // alone is a scene whose host joins an existing cluster.
@@ -40,9 +39,8 @@ func newAlone(t *testing.T) *alone {
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
 	limits := lifecycle.DefaultTimeouts()
-	d := discovery.New(discovery.Options{Store: x.store, Log: log, Now: time.Now, Timeouts: limits})
-	service := installation.New(installation.Options{Store: x.store, Blob: blobs, Discovery: d})
-	x.steps.Installation = service
+	rules := evaluation.New(evaluation.Options{Store: x.store, Log: log, Now: time.Now, Timeouts: limits})
+	x.steps.Reports = reports.Clusters{Store: x.store, Blob: blobs}
 	_, err = x.store.UpdateCluster(t.Context(), x.ref.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
 		c.Kind, c.Status, c.APIVIPDNSName = model.KindAddHostsCluster, model.ClusterAddingHosts, "api.prod.example.com"
 		return nil
@@ -51,7 +49,7 @@ func newAlone(t *testing.T) *alone {
 	a := &alone{
 		scene: x,
 		hosts: &activities.Hosts{
-			Store: x.store, Discovery: d, Progress: progress.Service{Store: x.store, Timeouts: limits},
+			Store: x.store, Evaluation: rules, Progress: reports.Hosts{Store: x.store, Timeouts: limits},
 			Timeouts: activities.Timeouts{Timeouts: limits},
 		},
 		files: &activities.Files{Store: x.store, Blob: blobs},
@@ -105,7 +103,7 @@ func TestIgnitionOfAnAddedHostIsStoredOrRefused(t *testing.T) {
 	t.Parallel()
 	a := newAlone(t)
 	require.NoError(t, a.do(a.files.GenerateHostIgnition, a.ref))
-	config, err := a.files.Blob.Get(t.Context(), installation.Key(a.ref.ClusterID, "worker-"+a.ref.HostID.String()+".ign"))
+	config, err := a.files.Blob.Get(t.Context(), blob.ClusterFile(a.ref.ClusterID, "worker-"+a.ref.HostID.String()+".ign"))
 	require.NoError(t, err)
 	require.Contains(t, string(config), "http://api.prod.example.com:22624/config/worker")
 	a.change(t, func(h *model.Host) { h.IgnitionConfigOverrides = "{" })
@@ -142,7 +140,7 @@ func TestFinalizingStageIsWaitedForUntilALaterOneIsReported(t *testing.T) {
 	a, late := newAlone(t), newAlone(t)
 	request := activities.FinalizingRequest{ClusterID: a.ref.ClusterID}
 	require.ErrorIs(t, a.do(a.steps.AwaitFinalizingStage, request), activity.ErrResultPending)
-	require.NoError(t, a.steps.Installation.FinalizingProgress(t.Context(), a.ref.ClusterID, model.FinalizingAddingRouterCA))
+	require.NoError(t, a.steps.Reports.FinalizingProgress(t.Context(), a.ref.ClusterID, model.FinalizingAddingRouterCA))
 	rows, err := a.store.PendingActivities(t.Context(), a.ref.ClusterID)
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
@@ -152,7 +150,7 @@ func TestFinalizingStageIsWaitedForUntilALaterOneIsReported(t *testing.T) {
 	require.NoError(t, failure)
 	requireStage(t, model.FinalizingAddingRouterCA, result)
 
-	require.NoError(t, late.steps.Installation.FinalizingProgress(t.Context(), late.ref.ClusterID, model.FinalizingAddingRouterCA))
+	require.NoError(t, late.steps.Reports.FinalizingProgress(t.Context(), late.ref.ClusterID, model.FinalizingAddingRouterCA))
 	request = activities.FinalizingRequest{ClusterID: late.ref.ClusterID, Stage: model.FinalizingWaitingForOperators}
 	value, err := late.result(late.steps.AwaitFinalizingStage, request)
 	require.NoError(t, err, "that one was left before the wait began")

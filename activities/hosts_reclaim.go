@@ -8,7 +8,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // BeginReclaim checks that the host is still to be reclaimed. It fails with
@@ -49,7 +49,7 @@ func (a *Hosts) FailReclaim(ctx context.Context, f ReclaimFailure) error {
 // reclaimStep moves a host on its way; one that has left it stays what it is, because
 // the activity may run twice and a host may be booted by hand.
 func reclaimStep(tx *store.Tx, h *model.Host, event lifecycle.HostEvent, why string) error {
-	facts := installation.HostFacts(h, nil, tx)
+	facts := transitions.HostFacts(h, nil, tx)
 	facts.Reason = why
 	if _, err := lifecycle.ApplyHost(h, event, facts, tx); err != nil {
 		return ifPossible(err)

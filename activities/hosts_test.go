@@ -104,7 +104,7 @@ func TestReclaimContinuesAndEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	h := b.NewAddedHost(t, model.HostAddedToExistingCluster, true, nil)
-	_, err := b.AcceptReclaim(t.Context(), h.InfraEnvID, h.ID)
+	_, err := b.Acceptance.Reclaim(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
 	for range 2 {
 		require.NoError(t, b.RebootForReclaim(t.Context(), ref(h)))
@@ -166,7 +166,7 @@ func TestFinalizingStageThatTakesLongIsDecidedByTheTable(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			c := b.NewCluster(t, model.ClusterFinalizing, model.HostInstalled, model.StageDone, 1)
-			require.NoError(t, b.FinalizingProgress(t.Context(), c.ID, tt.stage))
+			require.NoError(t, b.Reports.FinalizingProgress(t.Context(), c.ID, tt.stage))
 			at, err := b.FinalizingStage(t.Context(), c.ID)
 			require.NoError(t, err)
 			require.Equal(t, tt.stage, at.Stage)

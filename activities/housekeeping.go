@@ -12,7 +12,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 )
 
 // Housekeeping removes idle and deleted objects. Every activity does one batch; done
@@ -62,7 +62,7 @@ func (a *Housekeeping) DeregisterIdleClusters(ctx context.Context, b Batch) (Bat
 			t.Event(events.New(events.InactiveClustersDeregistered, about, events.Props{
 				"message": fmt.Sprintf("%s was last touched %s", c.Name, c.UpdatedAt.UTC().Format(time.RFC3339)),
 			}, t.Now()))
-			return installation.UnbindAll(borrowed, t, t)
+			return transitions.UnbindAll(borrowed, t, t)
 		})
 	})
 }
@@ -117,7 +117,7 @@ func (a *Housekeeping) PurgeClusters(ctx context.Context, b Batch) (BatchDone, e
 		return BatchDone{}, err
 	}
 	done, err := batch(ctx, ids, purgeBatch, func(id uuid.UUID) (bool, error) {
-		if err := a.Blob.DeletePrefix(ctx, installation.Folder(id)); err != nil {
+		if err := a.Blob.DeletePrefix(ctx, blob.ClusterFolder(id)); err != nil {
 			return false, err
 		}
 		return a.Store.PurgeCluster(ctx, id)

@@ -23,7 +23,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/reports"
 )
 
 var interleavings = flag.Int("interleavings", 300, "how many random orders of reports and activities are tried")
@@ -113,7 +113,7 @@ type interleaved struct {
 	env       *testsuite.TestActivityEnvironment
 	once      sync.Mutex // of env
 	discovery *discovery.Service
-	progress  progress.Service
+	progress  reports.Hosts
 	host      *model.Host
 	model     sequential
 	waits     map[string]int // of armed waits for stages, the stage
@@ -124,9 +124,9 @@ func newInterleaved(t *testing.T) *interleaved {
 	t.Helper()
 	b := newBench(t)
 	x := &interleaved{
-		bench: b, progress: progress.Service{Store: b.Tables, Timeouts: lifecycle.DefaultTimeouts()},
+		bench: b, progress: reports.Hosts{Store: b.Tables, Timeouts: lifecycle.DefaultTimeouts()},
 		discovery: discovery.New(discovery.Options{
-			Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
+			Store: b.Tables, Evaluation: b.rules, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
 		}),
 	}
 	c := b.NewCluster(t, model.ClusterInstalling, model.HostInstalling, "", 1)

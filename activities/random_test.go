@@ -22,7 +22,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/reports"
 	"slipway/internal/testing/unraced"
 	"slipway/internal/wire"
 )
@@ -47,13 +47,13 @@ func TestRandomInstallationsFollowTheTables(t *testing.T) {
 	}
 	b := newBench(t)
 	d := discovery.New(discovery.Options{
-		Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
+		Store: b.Tables, Evaluation: b.rules, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
 	})
-	reports := progress.Service{Store: b.Tables, Timeouts: lifecycle.DefaultTimeouts()}
+	progress := reports.Hosts{Store: b.Tables, Timeouts: lifecycle.DefaultTimeouts()}
 	met := map[string]int{}
 	for i := range uint64(randomInstallations) {
 		t.Logf("installation of -seed %d", start+i)
-		w := &randomInstallation{bench: b, discovery: d, progress: reports, Rand: rand.New(rand.NewPCG(start+i, start+i)), t: t}
+		w := &randomInstallation{bench: b, discovery: d, progress: progress, Rand: rand.New(rand.NewPCG(start+i, start+i)), t: t}
 		w.cluster = b.NewCluster(t, model.ClusterPreparingForInstallation, model.HostKnown, "", 4)
 		w.prepareData()
 		for range randomActs {
@@ -76,7 +76,7 @@ type randomInstallation struct {
 	*rand.Rand
 	t         *testing.T
 	discovery *discovery.Service
-	progress  progress.Service
+	progress  reports.Hosts
 	cluster   *model.Cluster
 	seen      int // events
 	statuses  map[uuid.UUID]string
@@ -107,7 +107,7 @@ func (w *randomInstallation) forward() act {
 	require.NoError(w.t, err)
 	hosts := w.HostsOf(w.t, w.cluster)
 	request := activities.InstallRequest{ClusterID: id, Attempt: c.InstallAttempt}
-	refresh := act{"refresh", func(ctx context.Context) error { return w.discovery.RefreshCluster(ctx, id) }}
+	refresh := act{"refresh", func(ctx context.Context) error { return w.rules.RefreshCluster(ctx, id) }}
 	switch c.Status {
 	case model.ClusterPreparingForInstallation:
 		return []act{
@@ -193,10 +193,10 @@ func (w *randomInstallation) act() act {
 	request := activities.InstallRequest{ClusterID: id, Attempt: attempt}
 	stages := append(steps.StagesFor(h.EffectiveRole(), h.Bootstrap, false), model.StageDone, model.StageFailed)
 	stage := stages[w.IntN(len(stages))]
-	refresh := act{"refresh", func(ctx context.Context) error { return w.discovery.RefreshCluster(ctx, id) }}
+	refresh := act{"refresh", func(ctx context.Context) error { return w.rules.RefreshCluster(ctx, id) }}
 	all := []act{
 		refresh, refresh,
-		{"install", func(ctx context.Context) error { _, err := w.Accept(ctx, id); return err }},
+		{"install", func(ctx context.Context) error { _, err := w.Acceptance.Install(ctx, id); return err }},
 		{"prepare", func(ctx context.Context) error { _, err := w.BeginPreparation(ctx, request); return err }},
 		{"prepare", func(ctx context.Context) error { _, err := w.BeginPreparation(ctx, request); return err }},
 		{"conclude", func(ctx context.Context) error { return w.conclude(ctx, attempt, "") }},
@@ -215,7 +215,7 @@ func (w *randomInstallation) act() act {
 		}},
 		{"resume", func(ctx context.Context) error { return w.ResumeInstallation(ctx, request) }},
 		{"finish", func(ctx context.Context) error { return w.CompleteInstallation(ctx, request) }},
-		{"finalizing stage", func(ctx context.Context) error { return w.FinalizingProgress(ctx, id, model.FinalizingAddingRouterCA) }},
+		{"finalizing stage", func(ctx context.Context) error { return w.Reports.FinalizingProgress(ctx, id, model.FinalizingAddingRouterCA) }},
 		{"finalizing stage is slow", func(ctx context.Context) error {
 			_, err := w.JudgeFinalizing(ctx, activities.FinalizingClock{
 				ClusterID: id, Stage: model.FinalizingAddingRouterCA, Limit: time.Hour, Soft: yes,

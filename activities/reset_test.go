@@ -35,7 +35,7 @@ func TestClusterIsBeforeItsInstallationAsSoonAsAResetBegins(t *testing.T) {
 				require.NoError(t, err)
 				require.EqualValues(t, "insufficient", b.StatusOf(t, c))
 				for range 3 {
-					require.NoError(t, b.Clusters.Discovery.RefreshCluster(t.Context(), c.ID))
+					require.NoError(t, b.Clusters.Evaluation.RefreshCluster(t.Context(), c.ID))
 					require.Contains(t, []model.ClusterStatus{"insufficient", "pending-for-input"}, b.StatusOf(t, c))
 					require.Equal(t, host.then, b.HostsOf(t, c)[0].Status)
 				}

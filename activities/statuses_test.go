@@ -12,6 +12,7 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
+	"slipway/internal/service/evaluation"
 )
 
 // wait runs an activity of a host or cluster as the first one of a workflow.
@@ -72,7 +73,10 @@ func TestWaitForThePoolEndsWhenTheHostRegisters(t *testing.T) {
 	t.Parallel()
 	x := newScene(t)
 	hosts := &activities.Hosts{Store: x.store}
-	service := discovery.New(discovery.Options{Store: x.store, Timeouts: lifecycle.DefaultTimeouts(), Now: x.store.Now})
+	service := discovery.New(discovery.Options{
+		Store: x.store, Timeouts: lifecycle.DefaultTimeouts(), Now: x.store.Now,
+		Evaluation: evaluation.New(evaluation.Options{Store: x.store, Timeouts: lifecycle.DefaultTimeouts(), Now: x.store.Now}),
+	})
 	x.status(t, "reclaiming")
 	require.ErrorIs(t, wait(hosts, hosts.AwaitPool, x.ref), activity.ErrResultPending)
 	x.status(t, "reclaiming-rebooting")

@@ -15,7 +15,7 @@ import (
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/reports"
 	"slipway/internal/wire"
 )
 
@@ -23,10 +23,10 @@ import (
 // ErrResultPending: the result comes from outside, when their row of pending_activities
 // is reported.
 type Steps struct {
-	Store        *store.Store
-	Installation *installation.Service
-	Progress     Progress
-	Builder      ArgsBuilder
+	Store    *store.Store
+	Reports  reports.Clusters
+	Progress Progress
+	Builder  ArgsBuilder
 }
 
 // ArgsBuilder makes the arguments of a step from what is known of a host now; the
@@ -156,7 +156,7 @@ func (a *Steps) AwaitMilestone(ctx context.Context, r MilestoneRequest) (StepRes
 	if !errors.Is(err, activity.ErrResultPending) {
 		return result, err
 	}
-	if cerr := a.Installation.CheckMilestones(ctx, r.ClusterID); cerr != nil {
+	if cerr := a.Reports.CheckMilestones(ctx, r.ClusterID); cerr != nil {
 		return StepResult{}, nonRetryable(cerr)
 	}
 	return result, err

@@ -19,7 +19,7 @@ type Finding struct{ ID, Message string }
 
 // ValidateCluster evaluates the validations of a cluster for the last time before disks are written.
 func (a *Clusters) ValidateCluster(ctx context.Context, r InstallRequest) (ValidationReport, error) {
-	if err := a.Discovery.RefreshCluster(ctx, r.ClusterID); err != nil {
+	if err := a.Evaluation.RefreshCluster(ctx, r.ClusterID); err != nil {
 		return ValidationReport{}, nonRetryable(err)
 	}
 	c, err := a.Store.Cluster(ctx, r.ClusterID)

@@ -11,8 +11,9 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
 )
 
@@ -59,7 +60,7 @@ func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id 
 			return model.Conflictf("cluster %s cannot be deleted while it is %s: cancel its installation first", c.Name, c.Status)
 		}
 		record(r, tx, events.ClusterDeregistered, lifecycle.AboutCluster(c), nil)
-		return installation.UnbindAll(borrowed, requestRecorder{tx, r}, tx)
+		return transitions.UnbindAll(borrowed, requestRecorder{tx, r}, tx)
 	})
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id 
 		s.Orchestrator.ReleaseHost(r.Context(), h.InfraEnvID, h.ID)
 	}
 	// Files left behind only cost space: the cluster is deleted for its user.
-	if err := s.Blob.DeletePrefix(r.Context(), blobKey(id, "")); err != nil {
+	if err := s.Blob.DeletePrefix(r.Context(), blob.ClusterFolder(id)); err != nil {
 		s.Log.WarnContext(r.Context(), "files of deleted cluster left behind", "cluster_id", id, "error", err)
 	}
 	return noContent(w)
@@ -110,7 +111,7 @@ func (s *server) clusterView(ctx context.Context, id uuid.UUID) (clusterView, er
 // bringUpToDate makes what is read next show statuses and validations of what was changed before. Without them the
 // answer is better than none: the next evaluation brings them.
 func (s *server) bringUpToDate(ctx context.Context, reading store.Reading) {
-	if err := s.Discovery.BringUpToDate(ctx, reading); err != nil && ctx.Err() == nil {
+	if err := s.Evaluation.BringUpToDate(ctx, reading); err != nil && ctx.Err() == nil {
 		s.Log.Warn("an answer may show a status from before a change", "reading", reading, "error", err)
 	}
 }

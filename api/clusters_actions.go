@@ -39,7 +39,7 @@ func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *htt
 	if err := read(r, &params); err != nil {
 		return err
 	}
-	if err := s.Installation.FinalizingProgress(r.Context(), id, model.FinalizingStage(deref(params.FinalizingStage))); err != nil {
+	if err := s.ClusterReports.FinalizingProgress(r.Context(), id, model.FinalizingStage(deref(params.FinalizingStage))); err != nil {
 		return err
 	}
 	return ok(w, nil)
@@ -56,7 +56,7 @@ func (s *server) V2UploadClusterIngressCert(
 	if err := read(r, &certificate); err != nil {
 		return err
 	}
-	if err := s.Installation.IngressCert(r.Context(), id, certificate); err != nil {
+	if err := s.ClusterReports.IngressCert(r.Context(), id, certificate); err != nil {
 		return err
 	}
 	return created(w, nil)
@@ -68,7 +68,7 @@ func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, 
 	if err := read(r, &params); err != nil {
 		return err
 	}
-	if err := s.Installation.Complete(r.Context(), id, params.IsSuccess, deref(params.ErrorInfo)); err != nil {
+	if err := s.ClusterReports.Complete(r.Context(), id, params.IsSuccess, deref(params.ErrorInfo)); err != nil {
 		return err
 	}
 	return s.replyCluster(http.StatusAccepted, w, r, id)
@@ -112,7 +112,7 @@ func (s *server) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.
 	if params.Name == "" {
 		return model.Invalidf("name: require the name of an operator, found none")
 	}
-	err := s.Installation.ReportOperator(r.Context(), model.MonitoredOperator{
+	err := s.ClusterReports.ReportOperator(r.Context(), model.MonitoredOperator{
 		ClusterID: id, Name: params.Name, Version: params.Version,
 		Status: model.OperatorStatus(params.Status), StatusInfo: params.StatusInfo,
 	})

@@ -12,17 +12,10 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/installconfig"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
-
-// blobKey is where a file of a cluster is kept; an empty name is the folder of all.
-func blobKey(clusterID uuid.UUID, name string) string {
-	if name == "" {
-		return "clusters/" + clusterID.String()
-	}
-	return "clusters/" + clusterID.String() + "/" + name
-}
 
 // V2DownloadClusterFiles returns a file that the installation generated.
 func (s *server) V2DownloadClusterFiles(
@@ -68,7 +61,7 @@ func (s *server) downloadClusterFile(
 	if err := s.checkFileInTime(r.Context(), callerOf(r), c, name); err != nil {
 		return err
 	}
-	return s.downloadBlob(w, r, blobKey(id, name), name, missing(c))
+	return s.downloadBlob(w, r, blob.ClusterFile(id, name), name, missing(c))
 }
 
 func errNoFile(c *model.Cluster, name string) error {
@@ -93,7 +86,7 @@ func (s *server) credentials(ctx context.Context, id uuid.UUID) (wire.Credential
 	if !lifecycle.WithConsole.Has(c.Status) {
 		return wire.Credentials{}, errNoFile(c, "credentials")
 	}
-	password, err := s.blobText(ctx, blobKey(id, "kubeadmin-password"), errNoFile(c, "credentials"))
+	password, err := s.blobText(ctx, blob.ClusterFile(id, "kubeadmin-password"), errNoFile(c, "credentials"))
 	return wire.Credentials{
 		Username: "kubeadmin", Password: password,
 		ConsoleURL: fmt.Sprintf("https://console-openshift-console.apps.%s.%s", c.Name, c.BaseDNSDomain),

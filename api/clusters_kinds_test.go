@@ -124,7 +124,7 @@ func TestInstalledClusterCanBeOpenedForMoreHosts(t *testing.T) {
 		require.False(t, got.Imported)
 		second := s.host(e.ID)
 		require.Equal(t, wire.HostKindAddToExistingClusterHost, second.Kind)
-		require.NoError(t, s.discovery.RefreshCluster(t.Context(), c.ID))
+		require.NoError(t, s.evaluation.RefreshCluster(t.Context(), c.ID))
 		first = s.readHost(e.ID, first.ID)
 		require.Equal(t, wire.ClusterStatusAddingHosts, s.readCluster(c.ID).Status)
 		require.Equal(t, wire.HostKindHost, first.Kind)

@@ -48,7 +48,7 @@ func (z *fuzzed) takes(t *testing.T, method, path string, body any) reply {
 // evaluates has the rules look at what was taken, and clients read it.
 func (z *fuzzed) evaluates(t *testing.T) {
 	t.Helper()
-	require.NoError(t, z.discovery.RefreshCluster(t.Context(), z.cluster.ID))
+	require.NoError(t, z.evaluation.RefreshCluster(t.Context(), z.cluster.ID))
 	require.Equal(t, http.StatusOK, z.takes(t, http.MethodGet, clusterPath(z.cluster.ID), nil).status)
 	z.takes(t, http.MethodGet, clusterPath(z.cluster.ID)+"/install-config", nil)
 }

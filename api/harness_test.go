@@ -28,8 +28,8 @@ import (
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
-	"slipway/internal/service/installation"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/evaluation"
+	"slipway/internal/service/reports"
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/pgtest"
@@ -50,6 +50,7 @@ type service struct {
 	blob         *blob.Store
 	orchestrator *recordingOrchestrator
 	discovery    *discovery.Service
+	evaluation   *evaluation.Evaluator
 	logged       *logBuffer
 	connections  *sync.Map // states of connections that were opened to it, by their address
 }
@@ -67,17 +68,19 @@ func newService(t testing.TB, change ...func(*api.Options)) *service {
 	s.blob, err = blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
 	require.NoError(t, err)
 	log := slog.New(slog.NewJSONHandler(s.logged, nil))
-	agents := discovery.New(discovery.Options{
+	s.evaluation = evaluation.New(evaluation.Options{
 		Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
 		ReaderPatience: await.Limit(t), // a busy machine answers with what it evaluated before otherwise
 	})
-	s.discovery = agents
+	s.discovery = discovery.New(discovery.Options{
+		Store: s.store, Evaluation: s.evaluation, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
+	})
 	options := api.Options{
 		Service: api.Service{
-			Store: s.store, Blob: s.blob, Discovery: agents,
-			Progress:     progress.Service{Store: s.store, Timeouts: lifecycle.DefaultTimeouts()},
-			Orchestrator: s.orchestrator, Log: log, Now: time.Now,
-			Installation: installation.New(installation.Options{Store: s.store, Blob: s.blob, Discovery: agents}),
+			Store: s.store, Blob: s.blob, Discovery: s.discovery, Evaluation: s.evaluation,
+			HostReports:    reports.Hosts{Store: s.store, Timeouts: lifecycle.DefaultTimeouts()},
+			ClusterReports: reports.Clusters{Store: s.store, Blob: s.blob},
+			Orchestrator:   s.orchestrator, Log: log, Now: time.Now,
 		},
 		Catalogue: api.Catalogue{Releases: openshift.NewCatalogue(releases(t))},
 		Deployment: api.Deployment{
@@ -273,7 +276,7 @@ func (s *service) readCluster(id uuid.UUID) wire.Cluster {
 // the state itself stays until something changes by the API.
 func (s *service) changeHost(infraEnvID, id uuid.UUID, fn func(*model.Host)) {
 	s.t.Helper()
-	require.NoError(s.t, s.discovery.BringUpToDate(s.t.Context(), store.Reading{InfraEnvID: infraEnvID, HostID: id}))
+	require.NoError(s.t, s.evaluation.BringUpToDate(s.t.Context(), store.Reading{InfraEnvID: infraEnvID, HostID: id}))
 	_, err := s.store.UpdateHost(s.t.Context(), infraEnvID, id, func(h *model.Host, _ *store.Tx) error {
 		fn(h)
 		return nil
@@ -284,7 +287,7 @@ func (s *service) changeHost(infraEnvID, id uuid.UUID, fn func(*model.Host)) {
 // changeCluster puts a cluster into a state that takes an installation to reach (see changeHost).
 func (s *service) changeCluster(id uuid.UUID, fn func(*model.Cluster)) {
 	s.t.Helper()
-	require.NoError(s.t, s.discovery.BringUpToDate(s.t.Context(), store.Reading{ClusterID: id}))
+	require.NoError(s.t, s.evaluation.BringUpToDate(s.t.Context(), store.Reading{ClusterID: id}))
 	_, err := s.store.UpdateCluster(s.t.Context(), id, func(c *model.Cluster, _ *store.Tx) error {
 		fn(c)
 		return nil

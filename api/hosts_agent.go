@@ -217,7 +217,7 @@ func (s *server) V2UpdateHostInstallProgress(
 		return model.Invalidf("current_stage: require a stage, found none")
 	}
 	stage, info := stageFromWire(params)
-	if err := s.Progress.Stage(r.Context(), infraEnvID, hostID, stage, info); err != nil {
+	if err := s.HostReports.Stage(r.Context(), infraEnvID, hostID, stage, info); err != nil {
 		return err
 	}
 	return ok(w, nil)
@@ -229,7 +229,7 @@ func (s *server) V2UpdateHostLogsProgress(w http.ResponseWriter, r *http.Request
 	if err := read(r, &params); err != nil {
 		return err
 	}
-	if err := s.Progress.Logs(r.Context(), infraEnvID, hostID, model.LogsState(params.LogsState)); err != nil {
+	if err := s.HostReports.Logs(r.Context(), infraEnvID, hostID, model.LogsState(params.LogsState)); err != nil {
 		return err
 	}
 	return noContent(w)

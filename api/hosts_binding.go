@@ -12,7 +12,7 @@ import (
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
 )
 
@@ -87,7 +87,7 @@ func (s *server) unbind(r *http.Request, infraEnvID, hostID uuid.UUID) error {
 			return model.Conflictf("host %s cannot be unbound: require a host of a cluster, found status %s", hostName(h), h.Status)
 		}
 		cluster := *h.ClusterID
-		if err := installation.Unbind(h, requestRecorder{tx, r}, tx); err != nil {
+		if err := transitions.Unbind(h, requestRecorder{tx, r}, tx); err != nil {
 			return err
 		}
 		tx.HostsChanged(cluster)

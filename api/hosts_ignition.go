@@ -14,6 +14,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -163,5 +164,5 @@ func ignitionOf(h *model.Host) (key, name string, missing, err error) {
 		return "", "", nil, missing
 	}
 	name = ignition.HostFileName(h.EffectiveRole(), h.ID)
-	return blobKey(*h.ClusterID, name), name, missing, nil
+	return blob.ClusterFile(*h.ClusterID, name), name, missing, nil
 }

@@ -10,6 +10,7 @@ import (
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/images/release"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 )
 
 // Disconnected has the config made that a disconnected image starts with; it is another
@@ -58,7 +59,7 @@ func (s *server) clusterOfDisconnected(ctx context.Context, e *model.InfraEnv) (
 // disconnectedKey is where the config of an InfraEnv is kept: with the files of its
 // cluster, and as long as those.
 func disconnectedKey(c *model.Cluster, e *model.InfraEnv) string {
-	return blobKey(c.ID, "disconnected-"+e.ID.String()+".ign")
+	return blob.ClusterFile(c.ID, "disconnected-"+e.ID.String()+".ign")
 }
 
 // keptDisconnected is the config that was made of these settings; a model.ErrNotFound

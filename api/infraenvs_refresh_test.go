@@ -20,7 +20,7 @@ func (s *service) refreshed() {
 			return
 		}
 		if p.Cluster {
-			require.NoError(s.t, s.discovery.RefreshCluster(s.t.Context(), p.SubjectID))
+			require.NoError(s.t, s.evaluation.RefreshCluster(s.t.Context(), p.SubjectID))
 		}
 		require.NoError(s.t, s.store.FinishRefresh(s.t.Context(), p, time.Now().Add(time.Hour)))
 	}

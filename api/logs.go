@@ -11,6 +11,7 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -20,7 +21,7 @@ import (
 const controllerLogs = "controller"
 
 func logsKey(clusterID uuid.UUID, source string) string {
-	return blobKey(clusterID, "logs/"+source+"/logs.tar.gz")
+	return blob.ClusterFile(clusterID, "logs/"+source+"/logs.tar.gz")
 }
 
 // V2UploadLogs stores an archive of logs of a host or of the controller without holding it in memory. A later archive

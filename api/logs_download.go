@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -103,7 +104,7 @@ func (s *server) logFiles(ctx context.Context, c *model.Cluster) ([]logFile, err
 	if err != nil {
 		return nil, err
 	}
-	folder := blobKey(c.ID, "logs")
+	folder := blob.ClusterFile(c.ID, "logs")
 	objects, err := s.Blob.List(ctx, folder)
 	var files []logFile
 	for _, o := range objects {

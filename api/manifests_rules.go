@@ -10,6 +10,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -62,7 +63,7 @@ func (s *server) requireManifestsOpen(ctx context.Context, id uuid.UUID, name st
 
 // manifestKey is where the content of a user's manifest is kept.
 func manifestKey(m model.Manifest) string {
-	return blobKey(m.ClusterID, "manifests/"+m.Folder+"/"+m.FileName)
+	return blob.ClusterFile(m.ClusterID, "manifests/"+m.Folder+"/"+m.FileName)
 }
 
 // putManifest stores the content first: a row without content would break the installation.

@@ -21,15 +21,16 @@ type Options struct {
 	Deployment
 }
 
-// Service holds what the operations work with. Store, Blob, Discovery, Progress, Installation, Orchestrator, Log and Now are
-// required.
+// Service holds what the operations work with. Store, Blob, Discovery, Evaluation, HostReports, ClusterReports,
+// Orchestrator, Log and Now are required.
 type Service struct {
-	Store        *store.Store
-	Blob         *blob.Store
-	Discovery    Discovery
-	Progress     Progress
-	Installation Installation
-	Orchestrator Orchestrator
+	Store          *store.Store
+	Blob           *blob.Store
+	Discovery      Discovery
+	Evaluation     Evaluation
+	HostReports    HostReports
+	ClusterReports ClusterReports
+	Orchestrator   Orchestrator
 	// Disconnected makes configs of disconnected images; nil: there are none.
 	Disconnected Disconnected
 

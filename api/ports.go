@@ -11,23 +11,27 @@ import (
 	"slipway/internal/wire"
 )
 
-// Discovery handles hosts that are not being installed, and what agents report.
+// Discovery serves agents.
 type Discovery interface {
 	Register(ctx context.Context, in discovery.RegisterInput) (discovery.Registration, error)
 	NextSteps(ctx context.Context, in discovery.PollInput) (wire.Steps, error)
 	Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, reply wire.StepReply) error
+}
+
+// Evaluation keeps what is concluded about clusters and hosts up to date.
+type Evaluation interface {
 	// BringUpToDate evaluates what changed since its last evaluation, before it is read.
 	BringUpToDate(ctx context.Context, reading store.Reading) error
 }
 
-// Progress records what is reported about the installation of a host.
-type Progress interface {
+// HostReports records what is reported about the installation of a host.
+type HostReports interface {
 	Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error
 	Logs(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error
 }
 
-// Installation records what the controller of a new cluster reports.
-type Installation interface {
+// ClusterReports records what the controller of a new cluster reports.
+type ClusterReports interface {
 	FinalizingProgress(ctx context.Context, clusterID uuid.UUID, stage model.FinalizingStage) error
 	ReportOperator(ctx context.Context, operator model.MonitoredOperator) error
 	IngressCert(ctx context.Context, clusterID uuid.UUID, pem string) error

@@ -17,6 +17,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/blob"
 	"slipway/internal/wire"
 )
 
@@ -195,7 +196,7 @@ func (s *server) haveClusterFile(ctx context.Context, id uuid.UUID, name string,
 	if !slices.Contains(allowed, c.Status) {
 		return errNoFile(c, name)
 	}
-	return s.haveBlob(ctx, blobKey(id, name), errNoFile(c, name))
+	return s.haveBlob(ctx, blob.ClusterFile(id, name), errNoFile(c, name))
 }
 
 func (s *server) haveLogs(ctx context.Context, id uuid.UUID, p wire.V2GetPresignedForClusterFilesParams) error {

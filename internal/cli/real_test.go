@@ -23,8 +23,8 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/discovery"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/evaluation"
+	"slipway/internal/service/reports"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/wire"
 )
@@ -50,7 +50,7 @@ func newService(t *testing.T) *service {
 	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir(), sealer)
 	require.NoError(t, err)
 	log := slog.New(slog.DiscardHandler)
-	agents := discovery.New(discovery.Options{
+	rules := evaluation.New(evaluation.Options{
 		Store: tables, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(), ReaderPatience: time.Hour,
 	})
 	releases, err := openshift.ParseReleases([]byte(`[
@@ -59,8 +59,8 @@ func newService(t *testing.T) *service {
 	require.NoError(t, err)
 	server := httptest.NewServer(api.NewServer(api.Options{
 		Service: api.Service{
-			Store: tables, Blob: blobs, Discovery: agents, Orchestrator: willing{}, Log: log, Now: time.Now,
-			Installation: installation.New(installation.Options{Store: tables, Blob: blobs, Discovery: agents}),
+			Store: tables, Blob: blobs, Evaluation: rules, Orchestrator: willing{}, Log: log, Now: time.Now,
+			ClusterReports: reports.Clusters{Store: tables, Blob: blobs},
 		},
 		Catalogue:  api.Catalogue{Releases: openshift.NewCatalogue(releases)},
 		Deployment: api.Deployment{BaseURL: "http://service.example"},

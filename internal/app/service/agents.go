@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"slipway/api"
-	"slipway/internal/service/discovery"
 	"slipway/internal/service/orchestrator"
 	"slipway/internal/wire"
 )
@@ -25,19 +24,25 @@ func (s *Service) agentFolder() (fs.FS, error) {
 	return os.DirFS(filepath.Dir(self)), nil
 }
 
-// agentRelease is what agents of ours are upgraded to: nothing where that is switched
-// off, or this process has no program to offer.
-func (s *Service) agentRelease() (discovery.AgentRelease, error) {
+// agentRelease is an agent that hosts upgrade to.
+type agentRelease struct {
+	version  string // empty: no host upgrades
+	programs func() (map[string]wire.AgentProgram, error)
+}
+
+// agentRelease returns the agent of this service. It is empty where upgrades are switched off, or this process has no program to
+// offer.
+func (s *Service) agentRelease() (agentRelease, error) {
 	folder, err := s.agentFolder()
 	if err != nil || !s.variables.UpgradeAgent {
-		return discovery.AgentRelease{}, err
+		return agentRelease{}, err
 	}
 	programs := api.AgentPrograms(folder)
 	found, err := fs.Glob(folder, "slipway-agent-*")
 	if err != nil || len(found) == 0 {
-		return discovery.AgentRelease{}, err
+		return agentRelease{}, err
 	}
-	return discovery.AgentRelease{Version: agentVersion(), Programs: programs}, nil
+	return agentRelease{version: agentVersion(), programs: programs}, nil
 }
 
 // controllerPrograms lists the programs of the controller; without one new clusters need CONTROLLER_IMAGE.

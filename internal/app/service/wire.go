@@ -25,9 +25,9 @@ import (
 	"slipway/internal/platform/metrics"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/evaluation"
 	"slipway/internal/service/orchestrator"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/reports"
 	"slipway/internal/service/rotation"
 	"slipway/internal/version"
 	"slipway/worker"
@@ -53,7 +53,8 @@ type parts struct {
 	requirements *openshift.Requirements
 	signals      *store.Signals
 	discovery    *discovery.Service
-	installation *installation.Service
+	evaluation   *evaluation.Evaluator
+	reports      reports.Clusters
 	orchestrator *orchestrator.Orchestrator
 }
 
@@ -117,23 +118,26 @@ func (s *Service) assemble() error {
 		return err
 	}
 	s.signals = store.NewSignals(s.store, s.logger)
-	agentRelease, err := s.agentRelease()
+	agent, err := s.agentRelease()
 	if err != nil {
 		return err
 	}
-	s.discovery = discovery.New(discovery.Options{
-		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.Now,
+	s.evaluation = evaluation.New(evaluation.Options{
+		Store: s.store, Signals: s.signals, Log: s.logger, Now: s.process.Now, Meter: s.recorder,
 		Requirements: s.requirements.For, Timeouts: s.timeouts.Timeouts, Rules: s.rules(),
-		Meter: s.recorder, AgentImage: s.variables.ForeignAgent(), Agent: agentRelease, MaxInventoryBytes: s.variables.InventoryBytes,
+		AgentImage: s.variables.ForeignAgent(), AgentVersion: agent.version, DisabledSteps: s.variables.DisabledSteps,
 		SweepEvery: s.variables.HostMonitor, LookEvery: s.variables.ClusterMonitor,
-		KeepVirtualNICs: s.variables.VirtualNICs, DisabledSteps: s.variables.DisabledSteps, MaxHosts: int(s.options.MaxHosts),
 	})
-	s.installation = installation.New(installation.Options{
-		Store: s.store, Blob: s.blobs, Discovery: s.discovery, Completion: s.timeouts.Completion,
+	s.discovery = discovery.New(discovery.Options{
+		Store: s.store, Evaluation: s.evaluation, Signals: s.signals, Log: s.logger, Now: s.process.Now, Meter: s.recorder,
+		Timeouts: s.timeouts.Timeouts, AgentImage: s.variables.ForeignAgent(), AgentPrograms: agent.programs,
+		MaxInventoryBytes: s.variables.InventoryBytes, KeepVirtualNICs: s.variables.VirtualNICs, MaxHosts: int(s.options.MaxHosts),
 	})
+	s.reports = reports.Clusters{Store: s.store, Blob: s.blobs, Silence: s.timeouts.Completion}
 	data, _ := orchestrator.Converters(s.sealer)
 	s.orchestrator = orchestrator.New(orchestrator.Options{
-		Temporal: s.client, Store: s.store, Signals: s.signals, Installation: s.installation,
+		Temporal: s.client, Store: s.store, Signals: s.signals,
+		Acceptance: orchestrator.Acceptance{Store: s.store, Evaluation: s.evaluation}, Milestones: s.reports,
 		Timeouts: s.timeouts, Converter: data, Log: s.logger,
 	})
 	s.background("notifications", s.signals.Run)
@@ -187,11 +191,11 @@ func (s *Service) StartWorker(ctx context.Context) error {
 	}
 	w := worker.New(s.client, worker.Dependencies{
 		Clusters: &activities.Clusters{
-			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Timeouts: s.timeouts, CheckClusterVersion: s.variables.CheckClusterVersion,
+			Store: s.store, Blob: s.blobs, Evaluation: s.evaluation, Timeouts: s.timeouts, CheckClusterVersion: s.variables.CheckClusterVersion,
 		},
-		Hosts: &activities.Hosts{Store: s.store, Discovery: s.discovery, Progress: s.progress(), Timeouts: s.timeouts},
+		Hosts: &activities.Hosts{Store: s.store, Evaluation: s.evaluation, Progress: s.progress(), Timeouts: s.timeouts},
 		Steps: &activities.Steps{
-			Store: s.store, Installation: s.installation, Progress: s.progress(),
+			Store: s.store, Reports: s.reports, Progress: s.progress(),
 			Builder: &activities.StepArgs{
 				Store: s.store, Releases: s.releases, Timeouts: s.timeouts,
 				InstallerImage: s.variables.InstallerImage, ControllerImage: s.variables.ControllerImage, ControllerPrograms: programs,
@@ -234,8 +238,8 @@ func (s *Service) buildID() string {
 }
 
 // progress records what is reported about the installation of hosts.
-func (s *Service) progress() progress.Service {
-	return progress.Service{Store: s.store, Timeouts: s.timeouts.Timeouts}
+func (s *Service) progress() reports.Hosts {
+	return reports.Hosts{Store: s.store, Timeouts: s.timeouts.Timeouts}
 }
 
 // workerGrace is more than the worker gives activities to end.
@@ -243,7 +247,7 @@ const workerGrace = 6 * time.Second
 
 // api is the router of the facade. Rules run in the process that serves it.
 func (s *Service) api(context.Context) (chi.Router, error) {
-	s.background("discovery", s.discovery.Run)
+	s.background("evaluation", s.evaluation.Run)
 	if err := s.readReleaseSources(); err != nil {
 		return nil, err
 	}
@@ -257,8 +261,8 @@ func (s *Service) api(context.Context) (chi.Router, error) {
 	}
 	options := api.Options{
 		Service: api.Service{
-			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Progress: s.progress(),
-			Installation: s.installation, Orchestrator: s.orchestrator,
+			Store: s.store, Blob: s.blobs, Discovery: s.discovery, Evaluation: s.evaluation,
+			HostReports: s.progress(), ClusterReports: s.reports, Orchestrator: s.orchestrator,
 			Disconnected: s.releases, Identity: s.identity, Log: s.logger, Now: s.process.Now, Observe: s.recorder.Request,
 		},
 		Catalogue: api.Catalogue{

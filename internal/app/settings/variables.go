@@ -10,7 +10,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
-	"slipway/internal/service/discovery"
+	"slipway/internal/service/evaluation"
 	"slipway/internal/wire"
 )
 
@@ -76,12 +76,12 @@ var variables = []variable{
 		interval(func(s *Variables) *time.Duration { return &s.EveryInfraEnv }),
 	},
 	{
-		"HOST_MONITOR_INTERVAL", discovery.DefaultSweepEvery.String(),
+		"HOST_MONITOR_INTERVAL", evaluation.DefaultSweepEvery.String(),
 		"how often hosts that fell silent are looked for; everything else about hosts is evaluated when it changes",
 		duration(func(s *Variables) *time.Duration { return &s.HostMonitor }),
 	},
 	{
-		"CLUSTER_MONITOR_INTERVAL", discovery.DefaultLookEvery.String(),
+		"CLUSTER_MONITOR_INTERVAL", evaluation.DefaultLookEvery.String(),
 		"how often clusters to evaluate are looked for without a signal that one has changed",
 		duration(func(s *Variables) *time.Duration { return &s.ClusterMonitor }),
 	},

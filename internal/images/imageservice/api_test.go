@@ -28,7 +28,7 @@ import (
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/discovery"
+	"slipway/internal/service/evaluation"
 	"slipway/internal/testing/httpclient"
 	"slipway/internal/testing/pgtest"
 	"slipway/internal/testing/usertoken"
@@ -68,7 +68,7 @@ func newService(t *testing.T, change ...func(*api.Options)) *service {
 	options := api.Options{
 		Service: api.Service{
 			Store: s.store, Blob: files, Log: log, Now: time.Now,
-			Discovery: discovery.New(discovery.Options{
+			Evaluation: evaluation.New(evaluation.Options{
 				Store: s.store, Log: log, Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(), ReaderPatience: time.Hour,
 			}),
 		},

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"slipway/internal/model"
 )
 
@@ -14,6 +16,12 @@ const (
 	maxKey     = 1000
 	maxSegment = 200
 )
+
+// ClusterFolder returns the folder of the files of a cluster: clusters/<id>.
+func ClusterFolder(cluster uuid.UUID) string { return "clusters/" + cluster.String() }
+
+// ClusterFile returns the key of a file of a cluster, such as "kubeconfig" or "manifests/openshift/x.yaml".
+func ClusterFile(cluster uuid.UUID, name string) string { return ClusterFolder(cluster) + "/" + name }
 
 // leftover matches the temporary file that a killed process leaves beside an object (fileblob: key, nanoseconds
 // in hex, .tmp).

@@ -53,7 +53,7 @@ func readInventory(ctx context.Context, s *Service, from sender, r wire.StepRepl
 	if err != nil {
 		return answer{}, err
 	}
-	by, err := s.criteriaFor(ctx, from.infraEnvID, from.hostID)
+	by, err := s.evaluation.CriteriaFor(ctx, from.infraEnvID, from.hostID)
 	if err != nil {
 		return answer{}, err
 	}
@@ -63,11 +63,11 @@ func readInventory(ctx context.Context, s *Service, from sender, r wire.StepRepl
 	validation.SetDiskIDs(&inv)
 	return answer{apply: func(h *model.Host, t *store.Tx) bool {
 		moved := !reflect.DeepEqual(validation.NICs(h.Inventory), validation.NICs(&inv))
-		s.evaluateDisks(h, &inv, by)
+		s.evaluation.EvaluateDisks(h, &inv, by)
 		if !differs(&h.Inventory, &inv) {
 			return false
 		}
-		chooseDisk(h)
+		validation.ChooseInstallationDisk(h)
 		if moved && h.ClusterID != nil && !lifecycle.Silent.Has(h.Status) {
 			t.HostsChanged(*h.ClusterID)
 		}

@@ -44,7 +44,7 @@ func (p *poll) ask(ctx context.Context, v *store.PollView, due []duesteps.Step) 
 		if h.Facts == nil {
 			h.Facts = model.Facts{}
 		}
-		for _, step := range p.due(h.ClusterID, p.viewOf(h, clusterOf(v), p.in.AgentVersion, t.Now())) {
+		for _, step := range p.due.Steps(h.ClusterID, p.due.View(h, clusterOf(v), p.in.AgentVersion, t.Now())) {
 			if result, ok := made[step.Fact]; ok {
 				asked := p.record(h, step, result, t.Now())
 				p.upgradeStarted(h, asked, t)
@@ -115,7 +115,7 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 		return slices.ContainsFunc(due, func(step duesteps.Step) bool { return step.Type == t })
 	}
 	if asks(wire.StepTypeUpgradeAgent) && h.AgentSteps == model.FineSteps {
-		if in.AgentUpgrade, err = p.options.Agent.upgrade(); err != nil {
+		if in.AgentUpgrade, err = p.upgrade(); err != nil {
 			return in, err
 		}
 	}
@@ -132,10 +132,10 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 		return in, err
 	}
 	if !in.Cluster.VIPDHCPAllocation {
-		p.peers.noLease(in.Cluster.ID, in.Cluster.NetworkGeneration)
+		p.due.LeasesNothing(in.Cluster.ID, in.Cluster.NetworkGeneration)
 	}
 	if asks(wire.StepTypeConnectivityCheck) {
-		if in.Remotes, err = p.peers.remotes(ctx, p.store, *h.ClusterID, v.HostsGeneration); err != nil {
+		if in.Remotes, err = p.due.Remotes(ctx, *h.ClusterID, v.HostsGeneration); err != nil {
 			return in, err
 		}
 	}

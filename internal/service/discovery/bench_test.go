@@ -266,7 +266,7 @@ func BenchmarkReady(b *testing.B) {
 			wg.Go(func() { m.live(ctx) })
 		}
 		for {
-			require.NoError(b, l.service.BringUpToDate(b.Context(), store.Reading{ClusterID: c.ID}))
+			require.NoError(b, l.evaluation.BringUpToDate(b.Context(), store.Reading{ClusterID: c.ID}))
 			if l.readCluster(b, c.ID).Status == model.ClusterReady {
 				break
 			}

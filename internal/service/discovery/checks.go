@@ -27,7 +27,7 @@ func readDiskSpeed(_ context.Context, s *Service, _ sender, r wire.StepReply) (a
 	return answer{apply: func(h *model.Host, t *store.Tx) bool {
 		path := cmp.Or(speed.Path, h.InstallationDiskPath)
 		if d := validation.FindDisk(h.Inventory, path); d != nil {
-			path = devicePath(d) // agents repeat the name they were given, or another one of the same disk
+			path = validation.DevicePath(d) // agents repeat the name they were given, or another one of the same disk
 		}
 		if path == "" {
 			return false
@@ -50,8 +50,7 @@ func readDiskSpeed(_ context.Context, s *Service, _ sender, r wire.StepReply) (a
 
 // warnOfSlowDisk reports a disk above the threshold; only a failed check stops a host.
 func (s *Service) warnOfSlowDisk(h *model.Host, path string, speed model.DiskSpeed, t *store.Tx) {
-	role := h.EffectiveRole()
-	limit := validation.RequirementsOf(s.requirements(""), role, nil, h.Inventory, s.rules).DiskSpeedMS
+	limit := s.evaluation.DiskSpeedLimit(h)
 	if speed.ExitCode != 0 || limit <= 0 || speed.SyncDurationMS <= int64(limit) {
 		return
 	}

@@ -1,8 +1,5 @@
-// Package discovery handles hosts outside of workflows:
-// registration, polls, replies and stage reports, the evaluation of clusters after a
-// change, and silence.
+// Package discovery serves agents: registrations, polls and replies, outside of workflows and beside them.
 //
-// A poll, a registration and a reply cost the same whatever the size of the cluster:
-// each touches the rows of one host and leaves a mark on its cluster. Run evaluates
-// marked clusters, once for many marks, and not more often than their size allows.
+// Each request costs the same whatever the size of the cluster: it touches the rows of one host and leaves a mark on its
+// cluster, which package evaluation takes up.
 package discovery

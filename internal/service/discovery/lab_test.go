@@ -17,17 +17,20 @@ import (
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
 	"slipway/internal/service/discovery"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/evaluation"
+	"slipway/internal/service/reports"
 	"slipway/internal/testing/await"
 	"slipway/internal/testing/pgtest"
+	"slipway/internal/wire"
 )
 
 // lab is a service on a database of its own with a clock that tests can move.
 type lab struct {
-	url     string
-	store   *store.Store
-	service *discovery.Service
-	signals *store.Signals
+	url        string
+	store      *store.Store
+	service    *discovery.Service
+	evaluation *evaluation.Evaluator
+	signals    *store.Signals
 
 	mu      sync.Mutex
 	moved   time.Duration
@@ -58,11 +61,18 @@ func (l *lab) pass(d time.Duration) {
 }
 
 // progress records what is reported about the installation of hosts.
-func (l *lab) progress() progress.Service {
-	return progress.Service{Store: l.store, Timeouts: timeouts()}
+func (l *lab) progress() reports.Hosts {
+	return reports.Hosts{Store: l.store, Timeouts: timeouts()}
 }
 
-type labOption func(*discovery.Options)
+type labOption func(*labOptions)
+
+// labOptions are the options of an evaluator, and of the service of agents beside it.
+type labOptions struct {
+	evaluation.Options
+	maxHosts int
+	programs func() (map[string]wire.AgentProgram, error)
+}
 
 func newLab(t testing.TB, options ...labOption) *lab {
 	t.Helper()
@@ -70,13 +80,17 @@ func newLab(t testing.TB, options ...labOption) *lab {
 	l := &lab{url: url}
 	l.store = l.later(t, 0)
 	l.signals = store.NewSignals(l.store, discard())
-	o := discovery.Options{
+	o := labOptions{Options: evaluation.Options{
 		Store: l.store, Signals: l.signals, Log: discard(), Now: l.now, Timeouts: timeouts(), ReaderPatience: time.Hour,
-	}
+	}}
 	for _, option := range options {
 		option(&o)
 	}
-	l.service = discovery.New(o)
+	l.evaluation = evaluation.New(o.Options)
+	l.service = discovery.New(discovery.Options{
+		Store: o.Store, Evaluation: l.evaluation, Signals: o.Signals, Log: o.Log, Now: o.Now, Timeouts: o.Timeouts,
+		AgentImage: o.AgentImage, AgentPrograms: o.programs, MaxHosts: o.maxHosts,
+	})
 	return l
 }
 
@@ -103,7 +117,7 @@ func (l *lab) run(t testing.TB) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { l.signals.Run(ctx) })
-	wg.Go(func() { l.service.Run(ctx) })
+	wg.Go(func() { l.evaluation.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		wg.Wait()
@@ -223,7 +237,7 @@ func (m *machine) reaches(t *testing.T, status model.HostStatus) {
 
 func (l *lab) refresh(t testing.TB, id uuid.UUID) {
 	t.Helper()
-	require.NoError(t, l.service.RefreshCluster(t.Context(), id))
+	require.NoError(t, l.evaluation.RefreshCluster(t.Context(), id))
 }
 
 // events counts the events of a cluster by name.

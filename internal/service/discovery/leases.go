@@ -4,14 +4,11 @@ import (
 	"context"
 	"net/netip"
 	"regexp"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -87,26 +84,4 @@ func onlyAddress(vips []model.VIP) netip.Addr {
 		return netip.Addr{}
 	}
 	return vips[0].IP
-}
-
-// waitForLease notes since when the hosts can ask for virtual addresses, and reports once
-// when none came in time.
-func (e *evaluation) waitForLease() {
-	c, networks := e.cluster, e.cluster.Effective().MachineNetworks
-	if !c.VIPDHCPAllocation || len(networks) == 0 || len(c.APIVIPs) > 0 {
-		c.LeaseSince, c.LeaseNetwork = time.Time{}, netip.Prefix{}
-		return
-	}
-	if c.LeaseNetwork != networks[0] {
-		c.LeaseSince, c.LeaseNetwork = e.t.Now(), networks[0]
-		return
-	}
-	toldBefore := slices.ContainsFunc(c.Validations, func(r model.ValidationResult) bool {
-		return r.ID == string(wire.ClusterValidationIDAPIVipsDefined) && r.Status == model.ValidationFailure
-	})
-	if validation.LeaseOverdue(c, e.rules.VIPLease, e.t.Now()) && !toldBefore {
-		e.t.Event(events.New(events.ApiIngressVIPTimedOut, lifecycle.AboutCluster(c), events.Props{
-			"timeout_interval": int64(e.rules.VIPLease / time.Second),
-		}, e.t.Now()))
-	}
 }

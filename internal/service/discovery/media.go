@@ -9,7 +9,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
 )
 
@@ -43,7 +43,7 @@ func (s *Service) mediaGone(ctx context.Context, infraEnvID, hostID uuid.UUID, r
 			return nil //nolint:nilerr // no row: the media is not needed in this state
 		}
 		if tr.Effect == lifecycle.EffectFailed && tr.From != model.HostError { // its workflow knows, or has ended
-			progress.Failed(h, status, exitMediaGone, tr.StatusInfo, t)
+			transitions.Failed(h, status, exitMediaGone, tr.StatusInfo, t)
 		}
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/evaluation"
 	"slipway/internal/wire"
 )
 
@@ -126,7 +127,7 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 		return steps, 0, err
 	}
 	asked := false
-	if due := p.due(v.ClusterID, view); len(due) > 0 {
+	if due := p.due.Steps(v.ClusterID, view); len(due) > 0 {
 		asked = true
 		if steps.Instructions, err = p.ask(ctx, v, due); err != nil {
 			return steps, 0, err
@@ -160,11 +161,11 @@ func (p *poll) view(ctx context.Context, v *store.PollView) (duesteps.View, erro
 			return duesteps.View{}, err
 		}
 	}
-	return p.viewOf(h, clusterOf(v), p.in.AgentVersion, p.now()), nil
+	return p.due.View(h, clusterOf(v), p.in.AgentVersion, p.now()), nil
 }
 
-func clusterOf(v *store.PollView) clusterMarks {
-	return clusterMarks{id: v.ClusterID, networks: v.NetworkGeneration, hosts: v.HostsGeneration}
+func clusterOf(v *store.PollView) evaluation.ClusterMarks {
+	return evaluation.ClusterMarks{ID: v.ClusterID, Networks: v.NetworkGeneration, Hosts: v.HostsGeneration}
 }
 
 // next is after how long a held poll looks again: when a step becomes due, or a
@@ -177,7 +178,7 @@ func (p *poll) next(v *store.PollView, view duesteps.View) time.Duration {
 	dueAfter := func(d time.Duration) bool {
 		later := view
 		later.Now = view.Now.Add(d)
-		return len(p.due(v.ClusterID, later)) > 0
+		return len(p.due.Steps(v.ClusterID, later)) > 0
 	}
 	if limit <= 0 || !dueAfter(limit) {
 		return limit

@@ -131,7 +131,7 @@ func TestHeldPollIsAnsweredWhenAStepIsReady(t *testing.T) {
 
 func TestHeldPollIsAnsweredWhenNetworksChange(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, func(o *discovery.Options) { o.DisabledSteps = []string{"connectivity-check", "free-network-addresses"} })
+	l := newLab(t, func(o *labOptions) { o.DisabledSteps = []string{"connectivity-check", "free-network-addresses"} })
 	l.run(t)
 	c, env := l.cluster(t, singleNode)
 	m := l.machine(env, 0)
@@ -225,7 +225,7 @@ func TestStepsAreDeliveredAgainOnlyWhereThatIsHarmless(t *testing.T) {
 			require.Empty(t, m.poll(t).Instructions)
 			// The clock is the lab's: each machine only looks at its own step.
 			later := discovery.New(discovery.Options{
-				Store: l.later(t, test.after), Log: discard(), Timeouts: timeouts(),
+				Store: l.later(t, test.after), Evaluation: l.evaluation, Log: discard(), Timeouts: timeouts(),
 				Now: func() time.Time { return l.now().Add(test.after) },
 			})
 			steps, err := later.NextSteps(t.Context(), m.pollInput(0))
@@ -250,7 +250,7 @@ func TestAgentsThatHaveToLeaveAreToldSo(t *testing.T) {
 
 func TestOtherAgentsAreUpgradedFirst(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, func(o *discovery.Options) { o.AgentImage = "agent:2" })
+	l := newLab(t, func(o *labOptions) { o.AgentImage = "agent:2" })
 	_, env := l.cluster(t)
 	m := l.machine(env, 0)
 	m.agentSteps = model.InstallStep

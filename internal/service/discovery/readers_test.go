@@ -14,7 +14,7 @@ import (
 
 func (l *lab) upToDate(t testing.TB, reading store.Reading) {
 	t.Helper()
-	require.NoError(t, l.service.BringUpToDate(t.Context(), reading))
+	require.NoError(t, l.evaluation.BringUpToDate(t.Context(), reading))
 }
 
 // discovered are three machines of a cluster that answered everything.

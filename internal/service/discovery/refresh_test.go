@@ -10,7 +10,6 @@ import (
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/discovery"
 )
 
 func (m *machine) validation(t *testing.T, id string) model.ValidationResult {
@@ -51,7 +50,7 @@ func TestEvaluationThatFindsNothingNewWritesNothing(t *testing.T) {
 	l.refresh(t, c.ID)
 	require.Equal(t, before, l.readCluster(t, c.ID))
 	require.Equal(t, host, machines[0].read(t))
-	require.ErrorIs(t, l.service.RefreshCluster(t.Context(), uuid.New()), model.ErrNotFound)
+	require.ErrorIs(t, l.evaluation.RefreshCluster(t.Context(), uuid.New()), model.ErrNotFound)
 }
 
 func TestMachineNetworkFollowsTheVirtualAddress(t *testing.T) {
@@ -172,7 +171,7 @@ func TestClusterFinalizesWhenItsHostsAreInstalled(t *testing.T) {
 
 func TestDisabledValidationsHoldNothingUp(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, func(o *discovery.Options) {
+	l := newLab(t, func(o *labOptions) {
 		rules := validation.DefaultOptions()
 		rules.DisabledHost = []string{"has-min-cpu-cores", "has-cpu-cores-for-role"}
 		o.Rules = &rules
@@ -204,7 +203,7 @@ func TestMarksAreEvaluatedByTheRunningService(t *testing.T) {
 
 func TestMarksAreEvaluatedByTheClockWithoutSignals(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, func(o *discovery.Options) { o.Signals = nil })
+	l := newLab(t, func(o *labOptions) { o.Signals = nil })
 	l.run(t)
 	_, env := l.cluster(t)
 	m := l.machine(env, 0)

@@ -12,7 +12,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
 )
 
@@ -140,7 +140,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 			t.FailSteps(h, wire.ExitInterrupted, "host rebooted while it was prepared")
 		}
 	case lifecycle.EffectFailed:
-		progress.Failed(h, j.ClusterStatus, wire.ExitInterrupted, "host rebooted during the installation", t)
+		transitions.Failed(h, j.ClusterStatus, wire.ExitInterrupted, "host rebooted during the installation", t)
 	}
 	if tr.Effect == lifecycle.EffectWrongBootOrder {
 		t.PassStepsOfOtherBoots(h) // its workflow may not have seen yet that the host reboots

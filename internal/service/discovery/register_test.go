@@ -265,7 +265,7 @@ func (m *machine) activity(t testing.TB, c *model.Cluster, id string) model.Pend
 // Attack: one image, any number of hosts.
 func TestInfraEnvTakesABoundedNumberOfHosts(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, func(o *discovery.Options) { o.MaxHosts = 2 })
+	l := newLab(t, func(o *labOptions) { o.maxHosts = 2 })
 	env := l.infraEnv(t, nil)
 	ids := []uuid.UUID{uuid.New(), uuid.New()}
 	for range 2 { // the same ones again are no more

@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
-	"slipway/internal/service/discovery"
+	"slipway/internal/service/evaluation"
 	"slipway/internal/wire"
 )
 
 // quick makes silence count after a second, after two on the bootstrap host.
-func quick(o *discovery.Options) {
+func quick(o *labOptions) {
 	o.Timeouts.Disconnect, o.Timeouts.BootstrapGrace = time.Second, time.Second
 }
 
@@ -54,7 +54,7 @@ func TestSilenceDuringAnInstallation(t *testing.T) {
 			m.register(t)
 			m.installing(t, c, test.stage)
 			m.arm(t, c, "image-write", "image-write-1")
-			later := discovery.New(discovery.Options{
+			later := evaluation.New(evaluation.Options{
 				Store: l.later(t, 2*time.Minute), Log: discard(), Now: l.now, Timeouts: timeouts(),
 			})
 			require.NoError(t, later.RefreshCluster(t.Context(), c.ID))
@@ -62,11 +62,11 @@ func TestSilenceDuringAnInstallation(t *testing.T) {
 
 			// A process that began to listen just now knows nothing of the time before.
 			late := l.later(t, 4*time.Minute)
-			fresh := discovery.New(discovery.Options{Store: late, Log: discard(), Now: late.Now, Timeouts: timeouts()})
+			fresh := evaluation.New(evaluation.Options{Store: late, Log: discard(), Now: late.Now, Timeouts: timeouts()})
 			require.NoError(t, fresh.RefreshCluster(t.Context(), c.ID))
 			require.NotEqual(t, model.HostError, m.read(t).Status, "silence before the process began to listen says nothing")
 
-			old := discovery.New(discovery.Options{Store: late, Log: discard(), Now: l.now, Timeouts: timeouts()})
+			old := evaluation.New(evaluation.Options{Store: late, Log: discard(), Now: l.now, Timeouts: timeouts()})
 			require.NoError(t, old.RefreshCluster(t.Context(), c.ID))
 			h := m.read(t)
 			require.Equal(t, test.to, h.Status)
@@ -96,7 +96,7 @@ func TestBootstrapHostMayBeSilentLonger(t *testing.T) {
 		after time.Duration
 		to    model.HostStatus
 	}{{4 * time.Minute, model.HostInstallingInProgress}, {6 * time.Minute, model.HostError}} {
-		s := discovery.New(discovery.Options{Store: l.later(t, test.after), Log: discard(), Now: l.now, Timeouts: timeouts()})
+		s := evaluation.New(evaluation.Options{Store: l.later(t, test.after), Log: discard(), Now: l.now, Timeouts: timeouts()})
 		require.NoError(t, s.RefreshCluster(t.Context(), c.ID))
 		require.Equal(t, test.to, m.read(t).Status)
 	}
@@ -104,7 +104,7 @@ func TestBootstrapHostMayBeSilentLonger(t *testing.T) {
 
 func TestLogsThatDoNotComeAreGivenUp(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, func(o *discovery.Options) { o.Timeouts.HostLogPending = time.Second })
+	l := newLab(t, func(o *labOptions) { o.Timeouts.HostLogPending = time.Second })
 	l.run(t)
 	c, env := l.cluster(t)
 	m := l.machine(env, 0)

@@ -8,41 +8,20 @@ import (
 	"slipway/internal/wire"
 )
 
-// AgentRelease is the agent that belongs to this service.
-type AgentRelease struct {
-	// Version is what it calls itself; empty: no agent of ours is upgraded.
-	Version string
-	// Programs are where it is, for each architecture.
-	Programs func() (map[string]wire.AgentProgram, error)
-}
-
-func (a AgentRelease) upgrade() (*wire.AgentUpgrade, error) {
-	programs, err := a.Programs()
+// upgrade returns what an agent of Slipway is replaced with.
+func (s *Service) upgrade() (*wire.AgentUpgrade, error) {
+	programs, err := s.options.AgentPrograms()
 	if err != nil {
 		return nil, err
 	}
-	return &wire.AgentUpgrade{AgentImage: a.Version, Programs: programs}, nil
-}
-
-// requiredAgent is what an agent must call itself; empty takes any.
-func (s *Service) requiredAgent(d model.AgentSteps) string {
-	if d == model.FineSteps {
-		return s.options.Agent.Version
-	}
-	return s.options.AgentImage
-}
-
-// mustUpgrade reports whether the version of an agent differs from the required one; an unknown version does not.
-func (s *Service) mustUpgrade(d model.AgentSteps, version string) bool {
-	want := s.requiredAgent(d)
-	return want != "" && version != "" && version != want
+	return &wire.AgentUpgrade{AgentImage: s.due.RequiredAgent(model.FineSteps), Programs: programs}, nil
 }
 
 // upgradeStarted records the event of an upgrade that was just requested.
 func (s *Service) upgradeStarted(h *model.Host, asked []wire.Step, t *store.Tx) {
 	for _, step := range asked {
 		if step.StepType == wire.StepTypeUpgradeAgent {
-			props := events.Props{"agent_image": s.requiredAgent(h.AgentSteps)}
+			props := events.Props{"agent_image": s.due.RequiredAgent(h.AgentSteps)}
 			t.Event(events.New(events.UpgradeAgentStarted, lifecycle.AboutHost(h), props, t.Now()))
 		}
 	}

@@ -7,16 +7,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
-	"slipway/internal/service/discovery"
+	"slipway/internal/service/evaluation"
 	"slipway/internal/wire"
 )
 
 // release is the agent of the service in these tests.
-func release(o *discovery.Options) {
+func release(o *labOptions) {
 	o.AgentImage = "agent:2"
-	o.Agent = discovery.AgentRelease{Version: "ours:2", Programs: func() (map[string]wire.AgentProgram, error) {
+	o.AgentVersion = "ours:2"
+	o.programs = func() (map[string]wire.AgentProgram, error) {
 		return map[string]wire.AgentProgram{"x86_64": {Path: "/agent/slipway-agent-x86_64", SHA256: "abc"}}, nil
-	}}
+	}
 }
 
 func (m *machine) pollAs(t *testing.T, version string) []wire.Step {
@@ -98,13 +99,13 @@ func TestSoftTimeoutsKeepASilentHostInstalling(t *testing.T) {
 			t.Parallel()
 			soft := timeouts()
 			soft.Soft = true
-			l := newLab(t, func(o *discovery.Options) { o.Timeouts = soft })
+			l := newLab(t, func(o *labOptions) { o.Timeouts = soft })
 			c, env := l.cluster(t)
 			m := l.machine(env, 0)
 			m.register(t)
 			m.installing(t, c, model.StageWritingImageToDisk)
 			l.setCluster(t, c.ID, func(c *model.Cluster) { c.OrgSoftTimeouts = test.wanted })
-			late := discovery.New(discovery.Options{Store: l.later(t, 4*time.Minute), Log: discard(), Now: l.now, Timeouts: soft})
+			late := evaluation.New(evaluation.Options{Store: l.later(t, 4*time.Minute), Log: discard(), Now: l.now, Timeouts: soft})
 			require.NoError(t, late.RefreshCluster(t.Context(), c.ID))
 			h := m.read(t)
 			require.Equal(t, test.to, h.Status)
@@ -123,7 +124,7 @@ func TestSoftTimeoutsKeepASilentHostInstalling(t *testing.T) {
 
 func TestLogsOfTheControllerThatDoNotComeAreGivenUp(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, func(o *discovery.Options) { o.Timeouts.LogCollection = time.Second })
+	l := newLab(t, func(o *labOptions) { o.Timeouts.LogCollection = time.Second })
 	c, _ := l.cluster(t)
 	for _, status := range []model.ClusterStatus{model.ClusterError, model.ClusterCancelled} {
 		l.setCluster(t, c.ID, func(c *model.Cluster) {

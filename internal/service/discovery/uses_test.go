@@ -27,12 +27,12 @@ func TestEvaluationsCountWhatAClusterUses(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	require.NoError(t, l.service.RefreshCluster(t.Context(), c.ID))
+	require.NoError(t, l.evaluation.RefreshCluster(t.Context(), c.ID))
 	require.Equal(t, model.Uses{CustomManifests: 2, StaticNetworks: 1, KernelArguments: 1}, l.readCluster(t, c.ID).Uses)
 
 	deleted, err := l.store.DeleteManifest(t.Context(), c.ID, "manifests", "a.yaml")
 	require.NoError(t, err)
 	require.True(t, deleted)
-	require.NoError(t, l.service.RefreshCluster(t.Context(), c.ID))
+	require.NoError(t, l.evaluation.RefreshCluster(t.Context(), c.ID))
 	require.Equal(t, 1, l.readCluster(t, c.ID).Uses.CustomManifests)
 }

@@ -23,7 +23,7 @@ import (
 // Install accepts an installation. The cluster is preparing when it returns; the
 // workflow is started at once, or by a sweep when that fails.
 func (o *Orchestrator) Install(ctx context.Context, id uuid.UUID) error {
-	attempt, err := o.Installation.Accept(ctx, id)
+	attempt, err := o.Acceptance.Install(ctx, id)
 	if err != nil {
 		return err
 	}

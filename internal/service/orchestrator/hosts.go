@@ -19,7 +19,7 @@ import (
 // host is installing when it returns; the workflow is started at once, or by a sweep
 // when that fails. An ErrConflict says why the host cannot be installed.
 func (o *Orchestrator) InstallHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
-	if _, err := o.Installation.AcceptHost(ctx, infraEnvID, hostID); err != nil {
+	if _, err := o.Acceptance.InstallHost(ctx, infraEnvID, hostID); err != nil {
 		return err
 	}
 	o.startSoon(ctx, infraEnvID, hostID)
@@ -29,7 +29,7 @@ func (o *Orchestrator) InstallHost(ctx context.Context, infraEnvID, hostID uuid.
 // ReclaimHost takes a host out of its cluster and back to its InfraEnv; an
 // installed one by a workflow, which is started like that of InstallHost.
 func (o *Orchestrator) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
-	attempt, err := o.Installation.AcceptReclaim(ctx, infraEnvID, hostID)
+	attempt, err := o.Acceptance.Reclaim(ctx, infraEnvID, hostID)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (o *Orchestrator) ResetHost(ctx context.Context, infraEnvID, hostID uuid.UU
 	if !h.DayTwo() {
 		return o.HostCommand(ctx, infraEnvID, hostID, workflows.CommandRetry)
 	}
-	if err := o.Installation.CheckHostReset(h); err != nil {
+	if err := o.Acceptance.CheckHostReset(h); err != nil {
 		return err
 	}
 	if h.PendingWorkflow != model.WorkflowNone { // else two workflows would have the host

@@ -53,7 +53,7 @@ func (a *answeringTemporal) CancelWorkflow(_ context.Context, id, _ string) erro
 
 // accepting takes every command, as the database side would.
 type accepting struct {
-	orchestrator.Installation
+	orchestrator.Accepts
 	b       bench
 	refused error
 }
@@ -70,11 +70,11 @@ func (a accepting) accept(ctx context.Context, env, id uuid.UUID, w model.HostWo
 	return h.WorkflowAttempt, err
 }
 
-func (a accepting) AcceptHost(ctx context.Context, env, id uuid.UUID) (int, error) {
+func (a accepting) InstallHost(ctx context.Context, env, id uuid.UUID) (int, error) {
 	return a.accept(ctx, env, id, model.WorkflowAdd)
 }
 
-func (a accepting) AcceptReclaim(ctx context.Context, env, id uuid.UUID) (int, error) {
+func (a accepting) Reclaim(ctx context.Context, env, id uuid.UUID) (int, error) {
 	return a.accept(ctx, env, id, model.WorkflowReclaim)
 }
 
@@ -83,7 +83,7 @@ func (a accepting) CheckHostReset(*model.Host) error { return a.refused }
 func newDayTwo(t *testing.T) bench {
 	t.Helper()
 	b := newBench(t)
-	b.Installation = accepting{b: b}
+	b.Acceptance = accepting{b: b}
 	_, err := b.store.UpdateHost(t.Context(), b.env, b.host, func(h *model.Host, _ *store.Tx) error {
 		h.Kind = model.KindAddToExistingClusterHost
 		return nil
@@ -127,7 +127,7 @@ func TestAcceptedHostsHaveTheirWorkflowStarted(t *testing.T) {
 func TestRefusedHostsHaveNothingStarted(t *testing.T) {
 	t.Parallel()
 	b := newDayTwo(t)
-	b.Installation = accepting{b: b, refused: model.Conflictf("not now")}
+	b.Acceptance = accepting{b: b, refused: model.Conflictf("not now")}
 	for _, do := range []func(context.Context, uuid.UUID, uuid.UUID) error{b.InstallHost, b.ReclaimHost, b.ResetHost} {
 		require.ErrorIs(t, do(t.Context(), b.env, b.host), model.ErrConflict)
 	}

@@ -18,25 +18,30 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// Installation is what the orchestrator needs of the database side of installations.
-type Installation interface {
-	Accept(ctx context.Context, id uuid.UUID) (attempt int, err error)
-	CheckMilestones(ctx context.Context, id uuid.UUID) error
-	AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
-	Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error)
-	AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+// Accepts writes commands of users to the database, see Acceptance.
+type Accepts interface {
+	Install(ctx context.Context, id uuid.UUID) (attempt int, err error)
+	InstallHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
+	Reclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error)
 	CheckHostReset(h *model.Host) error
+	Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error)
+}
+
+// Milestones finishes the milestones of a cluster that are reached.
+type Milestones interface {
+	CheckMilestones(ctx context.Context, id uuid.UUID) error
 }
 
 // Options are what an Orchestrator works with.
 type Options struct {
-	Temporal     client.Client
-	Store        *store.Store
-	Signals      *store.Signals
-	Installation Installation
-	Timeouts     activities.Timeouts
-	Converter    converter.DataConverter // the one Temporal was dialled with
-	Log          *slog.Logger
+	Temporal   client.Client
+	Store      *store.Store
+	Signals    *store.Signals
+	Acceptance Accepts
+	Milestones Milestones
+	Timeouts   activities.Timeouts
+	Converter  converter.DataConverter // the one Temporal was dialled with
+	Log        *slog.Logger
 	// Alive is how lately a host must have polled for its steps to be kept alive.
 	Alive time.Duration // 0: one minute
 }
@@ -104,7 +109,7 @@ func (o *Orchestrator) checkMilestones(ctx context.Context) error {
 		return err
 	}
 	for _, id := range clusters {
-		if err := o.Installation.CheckMilestones(ctx, id); err != nil {
+		if err := o.Milestones.CheckMilestones(ctx, id); err != nil {
 			return err
 		}
 	}

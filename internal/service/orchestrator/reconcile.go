@@ -310,7 +310,7 @@ func (o *Orchestrator) attribute(ctx context.Context, u store.UnderWay, ref acti
 // continueInstallation starts the workflow of an installation again; one that was paused stays so.
 func (o *Orchestrator) continueInstallation(ctx context.Context, u store.UnderWay, how string) error {
 	paused := o.wasPaused(ctx, workflows.ClusterWorkflowID(u.ClusterID))
-	underWay, err := o.Installation.Continue(ctx, u.ClusterID, u.Attempt, how)
+	underWay, err := o.Acceptance.Continue(ctx, u.ClusterID, u.Attempt, how)
 	if err != nil || !underWay {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 	"slipway/internal/model"
 	"slipway/internal/platform/encryption"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
 	"slipway/internal/service/orchestrator"
+	"slipway/internal/service/reports"
 	"slipway/internal/testing/pgtest"
 	"slipway/workflows"
 
@@ -121,7 +121,7 @@ func newReconciling(t *testing.T) *reconciling {
 	b.temporal.cluster = b.cluster.String()
 	b.temporal.always = []string{"control:" + b.cluster.String()}
 	b.Orchestrator = orchestrator.New(orchestrator.Options{
-		Temporal: b.temporal, Store: b.store, Installation: installation.New(installation.Options{Store: b.store}),
+		Temporal: b.temporal, Store: b.store, Acceptance: orchestrator.Acceptance{Store: b.store}, Milestones: reports.Clusters{Store: b.store},
 		Log: slog.New(slog.DiscardHandler), Converter: converter.GetDefaultDataConverter(),
 	})
 	c := &model.Cluster{

@@ -87,8 +87,18 @@ var allowed = []importRule{
 	{"internal/platform/certificates", nil, "certificates import nothing"},
 	{"internal/platform/metrics", []string{"internal/cluster/events", "internal/model"}, "counts events, whoever writes them"},
 	{"internal/images/updateservice", []string{"internal/cluster/openshift"}, "asks the update service"},
-	{"internal/service/progress", slices.Concat(tables, nouns), "records reports in tables"},
-	{"internal/service/discovery", slices.Concat([]string{"internal/service/progress"}, tables, nouns), "evaluates nouns against tables"},
+	// The floors of the service, from the ground: transitions, evaluation, then discovery and reports; the orchestrator is above
+	// activities and workflows.
+	{"internal/service/transitions", slices.Concat(tables, nouns), "changes of status in the database"},
+	{
+		"internal/service/evaluation", slices.Concat([]string{"internal/service/transitions"}, tables, nouns),
+		"evaluates nouns against tables",
+	},
+	{
+		"internal/service/discovery",
+		slices.Concat([]string{"internal/service/transitions", "internal/service/evaluation"}, tables, nouns), "agents only",
+	},
+	{"internal/service/reports", slices.Concat([]string{"internal/service/transitions"}, files, nouns), "records reports"},
 	{"internal/images/download", []string{"internal/images/remaster"}, "sends layouts, whatever they are"},
 	{"internal/platform/httpapi", formats, "maps errors of nouns to status codes"},
 	{"internal/images/imageurl", slices.Concat([]string{"internal/platform/auth", "internal/model"}, nouns), "addresses of images"},
@@ -105,16 +115,15 @@ var allowed = []importRule{
 		"files of the operating system, and what is offered",
 	},
 	{
-		"internal/service/installation", slices.Concat([]string{"internal/service/discovery"}, files, nouns),
-		"commands and reports in the database",
-	},
-	{
 		"internal/service/rotation", slices.Concat([]string{"internal/platform/encryption"}, tables),
 		"encrypts again what tables and files hold",
 	},
 	{
 		"internal/service/orchestrator",
-		slices.Concat([]string{"internal/cluster/lifecycle", "internal/platform/encryption", "workflows", "activities"}, tables),
+		slices.Concat([]string{
+			"internal/cluster/lifecycle", "internal/cluster/events", "internal/service/transitions", "internal/platform/encryption",
+			"workflows", "activities",
+		}, tables),
 		"the bridge to Temporal",
 	},
 	{"internal/platform/engine", []string{"internal/platform/certificates"}, "the embedded servers know no nouns"},
@@ -139,13 +148,16 @@ var allowed = []importRule{
 		"machines run the real agent",
 	},
 	{"workflows", slices.Concat([]string{"activities", "internal/cluster/steps"}, formats), "deterministic: no I/O"},
-	{"activities", slices.Concat([]string{"internal/service/installation"}, files, nouns), "phases in the database"},
+	{
+		"activities", slices.Concat([]string{"internal/service/transitions", "internal/service/reports"}, files, nouns),
+		"phases in the database",
+	},
 	{"worker", []string{"workflows", "activities", "internal/version"}, "the list of both"},
 	{
 		"api",
 		slices.Concat([]string{
-			"internal/service/orchestrator", "internal/platform/auth", "internal/service/discovery",
-			"internal/service/installation", "internal/images/imageurl", "internal/platform/httpapi",
+			"internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/images/imageurl",
+			"internal/platform/httpapi",
 			"internal/platform/spool",
 		}, files, nouns),
 		"never activities or workflows",

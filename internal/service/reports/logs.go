@@ -1,4 +1,4 @@
-package progress
+package reports
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"slipway/internal/platform/store"
 )
 
-// logsStates are those a host may report.
+// logsStates lists what a host may report.
 var logsStates = []model.LogsState{model.LogsNone, model.LogsRequested, model.LogsCollecting, model.LogsCompleted, model.LogsTimeout}
 
 // Logs records how far the collection of a host's logs is. It returns an
 // ErrInvalid for an unknown state.
-func (s Service) Logs(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error {
+func (r Hosts) Logs(ctx context.Context, infraEnvID, hostID uuid.UUID, state model.LogsState) error {
 	if !slices.Contains(logsStates, state) {
 		return model.Invalidf("require a state of a log collection, found %q", state)
 	}
-	_, err := s.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
+	_, err := r.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error {
 		if h.LogsInfo == state {
 			return nil
 		}

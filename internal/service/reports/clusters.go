@@ -1,4 +1,4 @@
-package installation
+package reports
 
 import (
 	"bytes"
@@ -12,16 +12,26 @@ import (
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/transitions"
 )
 
+// Clusters records what the controller of a cluster reports. It is safe for concurrent use.
+type Clusters struct {
+	Store *store.Store
+	Blob  *blob.Store
+	// Silence is how long a controller may stay silent after the last fact of an installed cluster; zero: without a limit.
+	Silence time.Duration
+}
+
 // FinalizingProgress records the finalizing stage the controller reports.
-func (s *Service) FinalizingProgress(ctx context.Context, id uuid.UUID, stage model.FinalizingStage) error {
+func (r Clusters) FinalizingProgress(ctx context.Context, id uuid.UUID, stage model.FinalizingStage) error {
 	at := slices.Index(model.FinalizingStages, stage)
 	if at < 0 {
 		return model.Invalidf("require a finalizing stage of the API, found %q", stage)
 	}
-	return UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
+	return transitions.UpdateCluster(ctx, r.Store, id, func(c *model.Cluster, tx *store.Tx) error {
 		if c.Progress.FinalizingStage == stage {
 			return nil
 		}
@@ -51,8 +61,8 @@ func total(c *model.Cluster) {
 }
 
 // ReportOperator records the state of an operator.
-func (s *Service) ReportOperator(ctx context.Context, o model.MonitoredOperator) error {
-	err := s.store.ReportOperator(ctx, o, func(tx *store.Tx) {
+func (r Clusters) ReportOperator(ctx context.Context, o model.MonitoredOperator) error {
+	err := r.Store.ReportOperator(ctx, o, func(tx *store.Tx) {
 		tx.Event(events.New(events.ClusterOperatorStatus, events.Subject{ClusterID: &o.ClusterID}, events.Props{
 			"operator_name": o.Name, "status": string(o.Status), "status_info": o.StatusInfo,
 		}, tx.Now()))
@@ -61,19 +71,19 @@ func (s *Service) ReportOperator(ctx context.Context, o model.MonitoredOperator)
 	if err != nil {
 		return err
 	}
-	return s.CheckMilestones(ctx, o.ClusterID)
+	return r.CheckMilestones(ctx, o.ClusterID)
 }
 
 // IngressCert completes the kubeconfig with the certificate of the cluster's ingress.
-func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) error {
-	c, err := s.store.Cluster(ctx, id)
+func (r Clusters) IngressCert(ctx context.Context, id uuid.UUID, pem string) error {
+	c, err := r.Store.Cluster(ctx, id)
 	if err != nil {
 		return err
 	}
 	if !lifecycle.TakesIngress.Has(c.Status) {
 		return model.Invalidf("the ingress certificate is not expected now: require a cluster that is installing, found %s", c.Status)
 	}
-	kubeconfig, err := s.blob.Get(ctx, Key(id, "kubeconfig-noingress"))
+	kubeconfig, err := r.Blob.Get(ctx, blob.ClusterFile(id, "kubeconfig-noingress"))
 	if err != nil {
 		return err
 	}
@@ -82,12 +92,12 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 		return err
 	}
 	if !c.IngressCertAt.IsZero() {
-		return s.sameIngressCert(ctx, c, merged)
+		return r.sameIngressCert(ctx, c, merged)
 	}
-	if _, err := s.blob.PutSecret(ctx, Key(id, "kubeconfig"), merged); err != nil {
+	if _, err := r.Blob.PutSecret(ctx, blob.ClusterFile(id, "kubeconfig"), merged); err != nil {
 		return err
 	}
-	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
+	err = transitions.UpdateCluster(ctx, r.Store, id, func(c *model.Cluster, tx *store.Tx) error {
 		if c.IngressCertAt.IsZero() {
 			c.IngressCertAt = tx.Now()
 		}
@@ -96,12 +106,12 @@ func (s *Service) IngressCert(ctx context.Context, id uuid.UUID, pem string) err
 	if err != nil {
 		return err
 	}
-	return s.CheckMilestones(ctx, id)
+	return r.CheckMilestones(ctx, id)
 }
 
 // sameIngressCert takes a report that comes again. Another certificate is refused: whoever has the kubeconfig trusts it for the API.
-func (s *Service) sameIngressCert(ctx context.Context, c *model.Cluster, merged []byte) error {
-	known, err := s.blob.Get(ctx, Key(c.ID, "kubeconfig"))
+func (r Clusters) sameIngressCert(ctx context.Context, c *model.Cluster, merged []byte) error {
+	known, err := r.Blob.Get(ctx, blob.ClusterFile(c.ID, "kubeconfig"))
 	if err != nil {
 		return err
 	}
@@ -109,12 +119,12 @@ func (s *Service) sameIngressCert(ctx context.Context, c *model.Cluster, merged 
 		return model.Conflictf("cluster %s has an ingress certificate since %s: require the same one, found another",
 			c.Name, c.IngressCertAt.UTC().Format(time.RFC3339))
 	}
-	return s.CheckMilestones(ctx, c.ID)
+	return r.CheckMilestones(ctx, c.ID)
 }
 
 // Complete records the controller's final report.
-func (s *Service) Complete(ctx context.Context, id uuid.UUID, success bool, errorInfo string) error {
-	err := UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
+func (r Clusters) Complete(ctx context.Context, id uuid.UUID, success bool, errorInfo string) error {
+	err := transitions.UpdateCluster(ctx, r.Store, id, func(c *model.Cluster, tx *store.Tx) error {
 		if c.Status == model.ClusterInstalled {
 			return nil
 		}
@@ -127,12 +137,12 @@ func (s *Service) Complete(ctx context.Context, id uuid.UUID, success bool, erro
 	if err != nil {
 		return err
 	}
-	return s.CheckMilestones(ctx, id)
+	return r.CheckMilestones(ctx, id)
 }
 
 // Milestone reports whether a milestone is reached; the error is the cluster's failure.
-func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone) (reached bool, failure string, err error) {
-	c, err := s.store.Cluster(ctx, id)
+func (r Clusters) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone) (reached bool, failure string, err error) {
+	c, err := r.Store.Cluster(ctx, id)
 	if err != nil {
 		return false, "", err
 	}
@@ -141,7 +151,7 @@ func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone
 	}
 	switch m {
 	case model.MilestoneOperatorsAvailable:
-		operators, err := s.store.MonitoredOperators(ctx, id)
+		operators, err := r.Store.MonitoredOperators(ctx, id)
 		return err == nil && len(operators) > 0 && lifecycle.OperatorsDone(operators), "", err
 	case model.MilestoneIngressCertificate:
 		return !c.IngressCertAt.IsZero(), "", nil
@@ -149,8 +159,8 @@ func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone
 		if c.Completion != nil {
 			return true, "", nil
 		}
-		since, err := s.complete(ctx, c)
-		return err == nil && !since.IsZero() && s.silence > 0 && s.store.Now().Sub(since) >= s.silence, "", err
+		since, err := r.complete(ctx, c)
+		return err == nil && !since.IsZero() && r.Silence > 0 && r.Store.Now().Sub(since) >= r.Silence, "", err
 	}
 	return false, "", fmt.Errorf("unknown milestone %q", m)
 }
@@ -158,12 +168,12 @@ func (s *Service) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone
 // complete is since when all facts of an installed cluster hold: hosts, operators and the ingress certificate; zero while one
 // is missing. A controller of another make that ends before its last report leaves no more (openshift/assisted-service,
 // internal/cluster/transition.go, hasClusterCompleteInstallation: it waits for no report of completion).
-func (s *Service) complete(ctx context.Context, c *model.Cluster) (time.Time, error) {
-	operators, err := s.store.MonitoredOperators(ctx, c.ID)
+func (r Clusters) complete(ctx context.Context, c *model.Cluster) (time.Time, error) {
+	operators, err := r.Store.MonitoredOperators(ctx, c.ID)
 	if err != nil {
 		return time.Time{}, err
 	}
-	hosts, err := s.store.ClusterHosts(ctx, c.ID)
+	hosts, err := r.Store.ClusterHosts(ctx, c.ID)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -183,11 +193,11 @@ func (s *Service) complete(ctx context.Context, c *model.Cluster) (time.Time, er
 
 // CheckMilestones finishes the milestones of a cluster that are reached. Besides the
 // reports above a sweeper calls it, so that a crash in between loses nothing.
-func (s *Service) CheckMilestones(ctx context.Context, id uuid.UUID) error {
+func (r Clusters) CheckMilestones(ctx context.Context, id uuid.UUID) error {
 	for _, m := range []model.Milestone{
 		model.MilestoneOperatorsAvailable, model.MilestoneIngressCertificate, model.MilestoneCompletion,
 	} {
-		reached, failure, err := s.Milestone(ctx, id, m)
+		reached, failure, err := r.Milestone(ctx, id, m)
 		if err != nil {
 			return err
 		}
@@ -198,7 +208,7 @@ func (s *Service) CheckMilestones(ctx context.Context, id uuid.UUID) error {
 		if failure != "" {
 			code = 1
 		}
-		err = s.store.Write(ctx, func(tx *store.Tx) error {
+		err = r.Store.Write(ctx, func(tx *store.Tx) error {
 			tx.MilestoneReached(id, m, code, failure)
 			return nil
 		})

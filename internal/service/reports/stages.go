@@ -1,7 +1,4 @@
-// Package progress records what is reported about the installation of a host: its stages
-// and the collection of its logs. Agents, the bootstrap host, the controller and workflows
-// report; discovery evaluates the rest of the host.
-package progress
+package reports
 
 import (
 	"cmp"
@@ -16,10 +13,11 @@ import (
 	"slipway/internal/cluster/steps"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/transitions"
 )
 
-// Service writes reports to the database. It is safe for concurrent use.
-type Service struct {
+// Hosts records what is reported about the installation of hosts. It is safe for concurrent use.
+type Hosts struct {
 	Store    *store.Store
 	Timeouts lifecycle.Timeouts
 }
@@ -31,57 +29,57 @@ const exitStageFailed = 1
 // the controller. info has details ("42%"). A stage the host has passed already, or does
 // not pass at all, changes nothing. It returns an ErrInvalid for an unknown stage and an
 // ErrConflict for a host that is not being installed.
-func (s Service) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
-	return s.stage(ctx, infraEnvID, hostID, stage, func(h *model.Host, c *model.Cluster, t *store.Tx) error {
+func (r Hosts) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, info string) error {
+	return r.stage(ctx, infraEnvID, hostID, stage, func(h *model.Host, c *model.Cluster, t *store.Tx) error {
 		if stage == model.StageFailed {
-			return s.installationFailed(h, c, info, t)
+			return r.installationFailed(h, c, info, t)
 		}
-		return s.progressed(h, c, stage, info, t)
+		return r.progressed(h, c, stage, info, t)
 	})
 }
 
 // WorkflowStage records a stage that a workflow shows. The error of fence refuses it: it is asked in the transaction that
 // writes the stage. The other errors are those of Stage.
-func (s Service) WorkflowStage(
+func (r Hosts) WorkflowStage(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, fence func(*model.Cluster, *model.Host) error,
 ) error {
-	return s.stage(ctx, infraEnvID, hostID, stage, func(h *model.Host, c *model.Cluster, t *store.Tx) error {
+	return r.stage(ctx, infraEnvID, hostID, stage, func(h *model.Host, c *model.Cluster, t *store.Tx) error {
 		if err := fence(c, h); err != nil {
 			return err
 		}
-		return s.progressed(h, c, stage, "", t)
+		return r.progressed(h, c, stage, "", t)
 	})
 }
 
-func (s Service) stage(
+func (r Hosts) stage(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, change func(*model.Host, *model.Cluster, *store.Tx) error,
 ) error {
 	if !steps.Reportable(stage) {
 		return model.Invalidf("require a host stage of the API, found %q", stage)
 	}
-	h, err := s.Store.Host(ctx, infraEnvID, hostID)
+	h, err := r.Store.Host(ctx, infraEnvID, hostID)
 	if err != nil {
 		return err
 	}
 	if h.ClusterID == nil {
 		return model.Conflictf("host %s is in no cluster: it has no installation to report about", hostID)
 	}
-	c, err := s.Store.Cluster(ctx, *h.ClusterID)
+	c, err := r.Store.Cluster(ctx, *h.ClusterID)
 	if err != nil {
 		return err
 	}
-	_, err = s.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error { return change(h, c, t) })
+	_, err = r.Store.UpdateHost(ctx, infraEnvID, hostID, func(h *model.Host, t *store.Tx) error { return change(h, c, t) })
 	return err
 }
 
-func (s Service) progressed(h *model.Host, c *model.Cluster, stage model.Stage, info string, t *store.Tx) error {
+func (r Hosts) progressed(h *model.Host, c *model.Cluster, stage model.Stage, info string, t *store.Tx) error {
 	single := c.SingleNode()
 	passes := steps.StagesFor(h.EffectiveRole(), h.Bootstrap, single)
 	at := slices.Index(passes, stage)
 	if at < 0 || at < slices.Index(passes, h.Stage) {
 		return nil
 	}
-	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.Timeouts, Now: t.Now()})
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: r.Timeouts, Now: t.Now()})
 	facts.Stage = stage
 	tr, err := lifecycle.NextHost(lifecycle.HostProgressed, h.Status, facts)
 	if err != nil {
@@ -113,8 +111,8 @@ func stageText(stage model.Stage, info string) string {
 }
 
 // installationFailed takes the installer's last word; its steps end with it.
-func (s Service) installationFailed(h *model.Host, c *model.Cluster, info string, t *store.Tx) error {
-	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: s.Timeouts, Now: t.Now()})
+func (r Hosts) installationFailed(h *model.Host, c *model.Cluster, info string, t *store.Tx) error {
+	facts := lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Timeouts: r.Timeouts, Now: t.Now()})
 	facts.Reason = strings.TrimSpace(info)
 	if _, err := lifecycle.ApplyHost(h, lifecycle.HostInstallationFailed, facts, t); err != nil {
 		return err
@@ -124,17 +122,7 @@ func (s Service) installationFailed(h *model.Host, c *model.Cluster, info string
 	if h.AgentSteps == model.InstallStep && h.Stage != "" { // the one step has failed in it
 		reason = string(h.Stage) + ": " + reason
 	}
-	Failed(h, c.Status, exitStageFailed, reason, t)
+	transitions.Failed(h, c.Status, exitStageFailed, reason, t)
 	t.Refresh(h.ClusterID, h.InfraEnvID)
 	return nil
-}
-
-// Failed marks a host whose installation just failed outside its workflow: its open steps
-// end with the exit code and the reason, and until the workflow has decided the cluster is
-// not evaluated as if the failure were final.
-func Failed(h *model.Host, cluster model.ClusterStatus, exitCode int, reason string, t *store.Tx) {
-	t.FailSteps(h, exitCode, reason)
-	if lifecycle.UnderInstallation.Has(cluster) || h.DayTwo() && h.Attempt > 0 {
-		h.DecisionOpen = true
-	}
 }

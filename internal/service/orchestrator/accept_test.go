@@ -1,4 +1,4 @@
-package installation_test
+package orchestrator_test
 
 import (
 	"log/slog"
@@ -10,49 +10,41 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/discovery"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/evaluation"
+	"slipway/internal/service/orchestrator"
 	"slipway/internal/testing/fixtures"
 )
 
-// bench is a service on a database and a folder of its own.
-type bench struct {
-	*installation.Service
+// accepted is an Acceptance on a database of its own.
+type accepted struct {
+	orchestrator.Acceptance
 	fixtures.Stores
 }
 
-func newBench(t *testing.T) bench {
+func newAcceptance(t *testing.T) accepted {
 	t.Helper()
-	b := bench{Stores: fixtures.Open(t, time.Now)}
-	d := discovery.New(discovery.Options{
+	b := accepted{Stores: fixtures.Open(t, time.Now)}
+	rules := evaluation.New(evaluation.Options{
 		Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: lifecycle.DefaultTimeouts(),
 	})
-	b.Service = installation.New(installation.Options{Store: b.Tables, Blob: b.Files, Discovery: d})
+	b.Acceptance = orchestrator.Acceptance{Store: b.Tables, Evaluation: rules}
 	return b
 }
 
 func TestInstallOfAClusterThatIsNotReadyIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newAcceptance(t)
 	c := b.NewCluster(t, model.ClusterInsufficient, model.HostDiscovering, "", 3)
-	_, err := b.Accept(t.Context(), c.ID)
+	_, err := b.Install(t.Context(), c.ID)
 	require.ErrorIs(t, err, model.ErrConflict)
 	require.ErrorContains(t, err, "require status ready, found ")
 }
 
-func TestUnknownOperatorAndStageAreRefused(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	c := b.NewCluster(t, model.ClusterFinalizing, model.HostInstalled, model.StageDone, 1)
-	require.ErrorIs(t, b.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "x"}), model.ErrNotFound)
-	require.ErrorIs(t, b.FinalizingProgress(t.Context(), c.ID, "dancing"), model.ErrInvalid)
-}
-
 func TestHostThatIsNotReadyIsNotInstalled(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newAcceptance(t)
 	h := b.NewAddedHost(t, model.HostDiscovering, false, nil)
-	_, err := b.AcceptHost(t.Context(), h.InfraEnvID, h.ID)
+	_, err := b.InstallHost(t.Context(), h.InfraEnvID, h.ID)
 	require.ErrorIs(t, err, model.ErrConflict)
 	require.ErrorContains(t, err, "require status known, found ")
 	pending, err := b.Tables.UnstartedHostWorkflows(t.Context())
@@ -60,7 +52,7 @@ func TestHostThatIsNotReadyIsNotInstalled(t *testing.T) {
 	require.Empty(t, pending)
 
 	ofNew := b.HostsOf(t, b.NewCluster(t, model.ClusterReady, model.HostKnown, "", 3))[0]
-	_, err = b.AcceptHost(t.Context(), ofNew.InfraEnvID, ofNew.ID)
+	_, err = b.InstallHost(t.Context(), ofNew.InfraEnvID, ofNew.ID)
 	require.ErrorIs(t, err, model.ErrConflict)
 	require.ErrorContains(t, err, "require a host added to an existing cluster")
 }
@@ -77,9 +69,9 @@ func TestHostIsReclaimedByWhereItStands(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newAcceptance(t)
 			h := b.NewAddedHost(t, tt.status, true, func(h *model.Host) { h.Stage = model.StageDone })
-			attempt, err := b.AcceptReclaim(t.Context(), h.InfraEnvID, h.ID)
+			attempt, err := b.Reclaim(t.Context(), h.InfraEnvID, h.ID)
 			require.NoError(t, err)
 			require.Equal(t, tt.attempt, attempt)
 			got := b.Reload(t, h)
@@ -96,12 +88,12 @@ func TestHostIsReclaimedByWhereItStands(t *testing.T) {
 			require.Empty(t, pending)
 		})
 	}
-	b := newBench(t)
+	b := newAcceptance(t)
 	bound := b.NewAddedHost(t, model.HostAddedToExistingCluster, false, nil)
-	_, err := b.AcceptReclaim(t.Context(), bound.InfraEnvID, bound.ID)
+	_, err := b.Reclaim(t.Context(), bound.InfraEnvID, bound.ID)
 	require.ErrorIs(t, err, model.ErrConflict, "its environment belongs to the cluster")
 	busy := b.NewAddedHost(t, model.HostInstallingInProgress, true, nil)
-	_, err = b.AcceptReclaim(t.Context(), busy.InfraEnvID, busy.ID)
+	_, err = b.Reclaim(t.Context(), busy.InfraEnvID, busy.ID)
 	require.ErrorIs(t, err, model.ErrConflict)
 	require.ErrorContains(t, err, "installing-in-progress")
 }
@@ -115,14 +107,14 @@ func TestHostOfARunningInstallationIsNotReclaimed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newAcceptance(t)
 			h := b.NewAddedHost(t, model.HostInstalled, true, nil)
 			_, err := b.Tables.UpdateCluster(t.Context(), *h.ClusterID, func(c *model.Cluster, _ *store.Tx) error {
 				change(c)
 				return nil
 			})
 			require.NoError(t, err)
-			_, err = b.AcceptReclaim(t.Context(), h.InfraEnvID, h.ID)
+			_, err = b.Reclaim(t.Context(), h.InfraEnvID, h.ID)
 			require.ErrorIs(t, err, model.ErrConflict)
 			require.Equal(t, model.HostInstalled, b.Reload(t, h).Status)
 		})

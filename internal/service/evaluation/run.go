@@ -1,4 +1,4 @@
-package discovery
+package evaluation
 
 import (
 	"context"
@@ -32,23 +32,23 @@ const DefaultLookEvery = 10 * time.Second
 
 // Run evaluates what is marked for it, and marks what hosts in silence belong to, until
 // ctx ends.
-func (s *Service) Run(ctx context.Context) {
+func (e *Evaluator) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	wg.Go(func() { s.sweepUntil(ctx) })
-	wg.Go(func() { s.refreshUntil(ctx) })
+	wg.Go(func() { e.sweepUntil(ctx) })
+	wg.Go(func() { e.refreshUntil(ctx) })
 	wg.Wait()
 }
 
 // refresher takes marks one by one and evaluates them beside each other.
 type refresher struct {
-	*Service
+	*Evaluator
 	slots chan struct{}
 	again chan struct{} // a mark became due without a signal
 	wg    sync.WaitGroup
 }
 
-func (s *Service) refreshUntil(ctx context.Context) {
-	r := &refresher{Service: s, slots: make(chan struct{}, refreshWorkers), again: make(chan struct{}, 1)}
+func (e *Evaluator) refreshUntil(ctx context.Context) {
+	r := &refresher{Evaluator: e, slots: make(chan struct{}, refreshWorkers), again: make(chan struct{}, 1)}
 	defer r.wg.Wait()
 	for {
 		select {
@@ -56,14 +56,14 @@ func (s *Service) refreshUntil(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		p, ok, err := s.store.ClaimRefresh(ctx, refreshLease)
+		p, ok, err := e.store.ClaimRefresh(ctx, refreshLease)
 		if ok && err == nil {
 			r.wg.Go(func() { r.evaluate(ctx, p) })
 			continue
 		}
 		<-r.slots
 		if err != nil && ctx.Err() == nil {
-			s.log.Warn("marks could not be read", "error", err)
+			e.log.Warn("marks could not be read", "error", err)
 		}
 		if !r.wait(ctx, err != nil) {
 			return
@@ -112,7 +112,7 @@ func (r *refresher) evaluate(ctx context.Context, p store.RefreshMark) {
 		r.log.Warn("evaluation failed", "subject", p.SubjectID, "cluster", p.Cluster, "error", err)
 		r.markAgain(ctx, p)
 	}
-	_, _ = await(ctx, nil, rest) // cut short when the process ends
+	pause(ctx, rest)
 	r.finish(ctx, p)
 }
 
@@ -128,6 +128,16 @@ func (r *refresher) markAgain(ctx context.Context, p store.RefreshMark) {
 	})
 	if err != nil {
 		r.log.Warn("evaluation was not marked again, its lease will end", "subject", p.SubjectID, "error", err)
+	}
+}
+
+// pause returns after a duration, or when ctx has ended.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
 	}
 }
 

@@ -1,4 +1,4 @@
-package discovery
+package evaluation
 
 import (
 	"context"

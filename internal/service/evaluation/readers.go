@@ -1,4 +1,4 @@
-package discovery
+package evaluation
 
 import (
 	"context"
@@ -24,11 +24,11 @@ const DefaultReaderPatience = time.Second
 
 // BringUpToDate evaluates what is about to be read and changed since its last evaluation, so that no answer shows a status
 // or validations from before a change that was acknowledged. Clusters of more than 50 hosts are left to Run.
-func (s *Service) BringUpToDate(ctx context.Context, reading store.Reading) error {
-	ctx, cancel := context.WithTimeout(ctx, s.options.ReaderPatience)
+func (e *Evaluator) BringUpToDate(ctx context.Context, reading store.Reading) error {
+	ctx, cancel := context.WithTimeout(ctx, e.options.ReaderPatience)
 	defer cancel()
 	for range readersRounds {
-		marks, err := s.store.Behind(ctx, reading, readersHosts, readersMarks)
+		marks, err := e.store.Behind(ctx, reading, readersHosts, readersMarks)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (s *Service) BringUpToDate(ctx context.Context, reading store.Reading) erro
 			return nil
 		}
 		for _, mark := range marks {
-			if err := s.refreshForReaders(ctx, mark); err != nil {
+			if err := e.refreshForReaders(ctx, mark); err != nil {
 				return err
 			}
 		}
@@ -46,9 +46,9 @@ func (s *Service) BringUpToDate(ctx context.Context, reading store.Reading) erro
 
 // refreshForReaders evaluates once for all who wait for it. One that began before a reader's change is followed by another
 // (see BringUpToDate).
-func (s *Service) refreshForReaders(ctx context.Context, mark store.RefreshMark) error {
-	done := s.readers.DoChan(mark.SubjectID.String(), func() (any, error) {
-		return nil, s.refresh(context.WithoutCancel(ctx), mark)
+func (e *Evaluator) refreshForReaders(ctx context.Context, mark store.RefreshMark) error {
+	done := e.readers.DoChan(mark.SubjectID.String(), func() (any, error) {
+		return nil, e.refresh(context.WithoutCancel(ctx), mark)
 	})
 	select {
 	case <-ctx.Done():
@@ -62,11 +62,11 @@ func (s *Service) refreshForReaders(ctx context.Context, mark store.RefreshMark)
 }
 
 // refresh evaluates what a mark is about.
-func (s *Service) refresh(ctx context.Context, mark store.RefreshMark) error {
-	begun := s.now()
-	defer func() { s.options.Meter.Evaluated(s.now().Sub(begun)) }()
+func (e *Evaluator) refresh(ctx context.Context, mark store.RefreshMark) error {
+	begun := e.now()
+	defer func() { e.options.Meter.Evaluated(e.now().Sub(begun)) }()
 	if mark.Cluster {
-		return s.RefreshCluster(ctx, mark.SubjectID)
+		return e.RefreshCluster(ctx, mark.SubjectID)
 	}
-	return s.RefreshInfraEnv(ctx, mark.SubjectID)
+	return e.RefreshInfraEnv(ctx, mark.SubjectID)
 }

@@ -1,4 +1,4 @@
-package installation
+package reports
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package discovery
+package evaluation
 
 import (
 	"reflect"
@@ -9,13 +9,13 @@ import (
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/progress"
+	"slipway/internal/service/transitions"
 	"slipway/internal/wire"
 )
 
 // hostContext is what a host is evaluated against.
 type hostContext struct {
-	by            criteria
+	by            Criteria
 	hosts         []*model.Host     // of the cluster
 	peers         *validation.Peers // of the cluster
 	timeouts      lifecycle.Timeouts
@@ -27,24 +27,24 @@ const checkFailed = 1
 
 // evaluateHost looks at the disks of a host again: its role, cluster or version may be another
 // than when its inventory came. The inventory it was read with stays untouched.
-func (s *Service) evaluateHost(h *model.Host, by criteria) {
+func (e *Evaluator) evaluateHost(h *model.Host, by Criteria) {
 	if h.Inventory == nil || !lifecycle.InDiscovery.Has(h.Status) {
 		return
 	}
 	inv := *h.Inventory
 	inv.Disks = slices.Clone(inv.Disks)
-	s.evaluateDisks(h, &inv, by)
+	e.EvaluateDisks(h, &inv, by)
 	if !reflect.DeepEqual(inv.Disks, h.Inventory.Disks) {
 		h.Inventory = &inv
 	}
-	chooseDisk(h)
+	validation.ChooseInstallationDisk(h)
 }
 
 // refreshHost evaluates the rules of a host and its Refresh row.
-func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
+func (e *Evaluator) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 	before := h.Validations
 	h.Validations = validation.Host(validation.HostFacts{
-		Host: h, Cluster: in.by.cluster, Peers: in.peers, Requirements: in.by.requirements, Options: s.rules, Now: t.Now(),
+		Host: h, Cluster: in.by.cluster, Peers: in.peers, Requirements: in.by.requirements, Options: e.rules, Now: t.Now(),
 	})
 	hostValidationEvents(h, before, t)
 	facts := lifecycle.NewHostFacts(lifecycle.HostInput{
@@ -56,7 +56,7 @@ func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 	switch {
 	case err != nil:
 	case tr.Effect == lifecycle.EffectFailed:
-		progress.Failed(h, facts.ClusterStatus, wire.ExitInterrupted, h.StatusInfo, t)
+		transitions.Failed(h, facts.ClusterStatus, wire.ExitInterrupted, h.StatusInfo, t)
 	case h.Status == model.HostPreparingFailed && was != h.Status:
 		t.FailSteps(h, checkFailed, h.StatusInfo) // a check that was reported before its step was armed is not waited for
 	}
@@ -65,17 +65,17 @@ func (s *Service) refreshHost(h *model.Host, in hostContext, t *store.Tx) {
 // worthWaking reports whether a poll that is held for a host has something to hand out
 // now, or will have at another time than it thinks: its status is new, or the hosts it
 // is asked about are others. Only polls of our own agent are held.
-func (s *Service) worthWaking(before, h *model.Host, c *model.Cluster, others bool, now time.Time) bool {
-	if h.AgentSteps != model.FineSteps || now.Sub(h.CheckedInAt) > s.timeouts.Disconnect {
+func (e *Evaluator) worthWaking(before, h *model.Host, c *model.Cluster, others bool, now time.Time) bool {
+	if h.AgentSteps != model.FineSteps || now.Sub(h.CheckedInAt) > e.timeouts.Disconnect {
 		return false
 	}
 	if others || before.Status != h.Status {
 		return true
 	}
-	var of clusterMarks
+	var of ClusterMarks
 	if c != nil {
-		of = clusterMarks{id: &c.ID, networks: c.NetworkGeneration, hosts: c.HostsGeneration}
+		of = ClusterMarks{ID: &c.ID, Networks: c.NetworkGeneration, Hosts: c.HostsGeneration}
 	}
-	view := s.viewOf(h, of, h.DiscoveryAgentVersion, now)
-	return len(s.due(h.ClusterID, view)) > 0
+	view := e.Due.View(h, of, h.DiscoveryAgentVersion, now)
+	return len(e.Due.Steps(h.ClusterID, view)) > 0
 }

@@ -1,4 +1,4 @@
-package installation_test
+package reports_test
 
 import (
 	"encoding/base64"
@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/internal/model"
+	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/installation"
+	"slipway/internal/service/reports"
 	"slipway/internal/testing/fixtures"
 )
 
@@ -34,7 +35,7 @@ func TestClusterIsCompleteByItsFactsWhenItsControllerStaysSilent(t *testing.T) {
 			t.Parallel()
 			now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 			b := fixtures.Open(t, func() time.Time { return now })
-			s := installation.New(installation.Options{Store: b.Tables, Blob: b.Files, Completion: silence})
+			s := reports.Clusters{Store: b.Tables, Blob: b.Files, Silence: silence}
 			c := b.NewCluster(t, model.ClusterFinalizing, test.hosts, model.StageDone, 3)
 			_, err := b.Tables.UpdateCluster(t.Context(), c.ID, func(c *model.Cluster, tx *store.Tx) error {
 				tx.Operators(model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Type: "builtin"})
@@ -58,16 +59,16 @@ func TestClusterIsCompleteByItsFactsWhenItsControllerStaysSilent(t *testing.T) {
 func TestIngressCertificateIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	b := fixtures.Open(t, time.Now)
-	s := installation.New(installation.Options{Store: b.Tables, Blob: b.Files})
+	s := reports.Clusters{Store: b.Tables, Blob: b.Files}
 	c := b.NewCluster(t, model.ClusterFinalizing, model.HostInstalled, model.StageDone, 3)
 	const kubeconfig = "apiVersion: v1\nkind: Config\nclusters: [{name: lab, cluster: {server: 'https://api.lab.example.com:6443'}}]\n"
-	_, err := b.Files.PutSecret(t.Context(), installation.Key(c.ID, "kubeconfig-noingress"), []byte(kubeconfig))
+	_, err := b.Files.PutSecret(t.Context(), blob.ClusterFile(c.ID, "kubeconfig-noingress"), []byte(kubeconfig))
 	require.NoError(t, err)
 	certificate := func(text string) string {
 		return "-----BEGIN CERTIFICATE-----\n" + base64.StdEncoding.EncodeToString([]byte(text)) + "\n-----END CERTIFICATE-----\n"
 	}
 	require.NoError(t, s.IngressCert(t.Context(), c.ID, certificate("router")))
-	first, err := b.Files.Get(t.Context(), installation.Key(c.ID, "kubeconfig"))
+	first, err := b.Files.Get(t.Context(), blob.ClusterFile(c.ID, "kubeconfig"))
 	require.NoError(t, err)
 	require.NoError(t, s.IngressCert(t.Context(), c.ID, certificate("router")), "an answer may be lost")
 	for _, status := range []model.ClusterStatus{model.ClusterFinalizing, model.ClusterInstalled} {
@@ -78,7 +79,16 @@ func TestIngressCertificateIsTakenOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, s.IngressCert(t.Context(), c.ID, certificate("evil")), model.ErrConflict)
 	}
-	last, err := b.Files.Get(t.Context(), installation.Key(c.ID, "kubeconfig"))
+	last, err := b.Files.Get(t.Context(), blob.ClusterFile(c.ID, "kubeconfig"))
 	require.NoError(t, err)
 	require.Equal(t, string(first), string(last))
+}
+
+func TestUnknownOperatorAndStageAreRefused(t *testing.T) {
+	t.Parallel()
+	b := fixtures.Open(t, time.Now)
+	s := reports.Clusters{Store: b.Tables, Blob: b.Files}
+	c := b.NewCluster(t, model.ClusterFinalizing, model.HostInstalled, model.StageDone, 1)
+	require.ErrorIs(t, s.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "x"}), model.ErrNotFound)
+	require.ErrorIs(t, s.FinalizingProgress(t.Context(), c.ID, "dancing"), model.ErrInvalid)
 }

@@ -1,4 +1,4 @@
-package installation
+package orchestrator
 
 import (
 	"context"
@@ -9,18 +9,31 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
+	"slipway/internal/service/transitions"
 )
 
-// Accept takes an install command: the cluster is preparing from here on, and its
+// Evaluation evaluates the rules of a cluster.
+type Evaluation interface {
+	RefreshCluster(ctx context.Context, id uuid.UUID) error
+}
+
+// Acceptance writes commands of users to the database. A workflow carries out what was accepted, also when this process
+// dies in between. It is safe for concurrent use.
+type Acceptance struct {
+	Store      *store.Store
+	Evaluation Evaluation
+}
+
+// Install takes an install command: the cluster is preparing from here on, and its
 // workflow will be started, by this process or by another one after a crash. It
 // returns the number of the attempt, or an ErrConflict that names what is missing.
-func (s *Service) Accept(ctx context.Context, id uuid.UUID) (int, error) {
-	if err := s.discovery.RefreshCluster(ctx, id); err != nil {
+func (a Acceptance) Install(ctx context.Context, id uuid.UUID) (int, error) {
+	if err := a.Evaluation.RefreshCluster(ctx, id); err != nil {
 		return 0, err
 	}
 	attempt := 0
-	err := UpdateAll(ctx, s.store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
-		if _, err := lifecycle.ApplyCluster(c, lifecycle.PrepareCluster, ClusterFacts(c, hosts, tx), tx); err != nil {
+	err := transitions.UpdateAll(ctx, a.Store, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
+		if _, err := lifecycle.ApplyCluster(c, lifecycle.PrepareCluster, transitions.ClusterFacts(c, hosts, tx), tx); err != nil {
 			return model.Conflictf("cluster %s cannot be installed: require status ready, found %s (%s)", c.Name, c.Status, c.StatusInfo)
 		}
 		attempt = c.InstallAttempt
@@ -29,12 +42,12 @@ func (s *Service) Accept(ctx context.Context, id uuid.UUID) (int, error) {
 	return attempt, err
 }
 
-// AcceptHost takes the command to install a host into its existing cluster: the host is
+// InstallHost takes the command to install a host into its existing cluster: the host is
 // installing from here on, and its workflow will be started, by this process or by
 // another one after a crash. It returns the number of the attempt, or an ErrConflict
 // that says why not.
-func (s *Service) AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error) {
-	h, err := s.store.Host(ctx, infraEnvID, id)
+func (a Acceptance) InstallHost(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error) {
+	h, err := a.Store.Host(ctx, infraEnvID, id)
 	if err != nil {
 		return 0, err
 	}
@@ -43,11 +56,11 @@ func (s *Service) AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (att
 			"require a host added to an existing cluster, found one of kind %s and status %s",
 			h.Hostname(), h.Kind, h.Status)
 	}
-	if err := s.discovery.RefreshCluster(ctx, *h.ClusterID); err != nil {
+	if err := a.Evaluation.RefreshCluster(ctx, *h.ClusterID); err != nil {
 		return 0, err
 	}
-	err = UpdateHost(ctx, s.store, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
-		if _, err := lifecycle.ApplyHost(h, lifecycle.InstallHost, HostFacts(h, nil, tx), tx); err != nil {
+	err = transitions.UpdateHost(ctx, a.Store, infraEnvID, id, func(h *model.Host, tx *store.Tx) error {
+		if _, err := lifecycle.ApplyHost(h, lifecycle.InstallHost, transitions.HostFacts(h, nil, tx), tx); err != nil {
 			return model.Conflictf("host %s cannot be installed: require status known, found %s (%s)", h.Hostname(), h.Status, h.StatusInfo)
 		}
 		if h.Role == model.RoleAutoAssign {
@@ -67,22 +80,22 @@ func (s *Service) AcceptHost(ctx context.Context, infraEnvID, id uuid.UUID) (att
 	return attempt, err
 }
 
-// AcceptReclaim returns a host from its cluster to its InfraEnv. An installed host fetches the discovery image
+// Reclaim returns a host from its cluster to its InfraEnv. An installed host fetches the discovery image
 // itself: then attempt is the number of the workflow that will be started, else zero. An
 // ErrConflict says why not.
-func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error) {
-	env, err := s.store.InfraEnv(ctx, infraEnvID)
+func (a Acceptance) Reclaim(ctx context.Context, infraEnvID, id uuid.UUID) (attempt int, err error) {
+	env, err := a.Store.InfraEnv(ctx, infraEnvID)
 	if err != nil {
 		return 0, err
 	}
 	if env.ClusterID != nil {
 		return 0, model.Conflictf("infra-env %s belongs to cluster %s: require one without a cluster to take hosts back", env.Name, env.ClusterID)
 	}
-	h, err := s.store.Host(ctx, infraEnvID, id)
+	h, err := a.Store.Host(ctx, infraEnvID, id)
 	if err != nil {
 		return 0, err
 	}
-	err = s.store.UpdateHostOf(ctx, h.ClusterID, infraEnvID, id, func(c *model.Cluster, h *model.Host, tx *store.Tx) error {
+	err = a.Store.UpdateHostOf(ctx, h.ClusterID, infraEnvID, id, func(c *model.Cluster, h *model.Host, tx *store.Tx) error {
 		if c == nil || h.ClusterID == nil || *h.ClusterID != c.ID {
 			return model.Conflictf("host %s cannot be reclaimed: require a host of a cluster, found status %s", h.Hostname(), h.Status)
 		}
@@ -90,7 +103,7 @@ func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (
 			return model.Conflictf("host %s cannot be reclaimed while cluster %s is %s: cancel the installation first",
 				h.Hostname(), c.Name, c.Status)
 		}
-		next, err := lifecycle.ApplyHost(h, lifecycle.ReclaimHost, HostFacts(h, nil, tx), tx)
+		next, err := lifecycle.ApplyHost(h, lifecycle.ReclaimHost, transitions.HostFacts(h, nil, tx), tx)
 		if err != nil {
 			return model.Conflictf("host %s cannot be reclaimed: "+
 				"require one that is installed, failed or not yet in an installation, found status %s",
@@ -112,7 +125,7 @@ func (s *Service) AcceptReclaim(ctx context.Context, infraEnvID, id uuid.UUID) (
 
 // CheckHostReset says whether a host of an existing cluster can be reset; an ErrConflict
 // says why not.
-func (s *Service) CheckHostReset(h *model.Host) error {
+func (a Acceptance) CheckHostReset(h *model.Host) error {
 	_, err := lifecycle.NextHost(lifecycle.ResetHost, h.Status, lifecycle.NewHostFacts(lifecycle.HostInput{Host: h}))
 	if err != nil {
 		return model.Conflictf("host %s cannot be reset: require a host of a cluster, found status %s", h.Hostname(), h.Status)
@@ -122,8 +135,8 @@ func (s *Service) CheckHostReset(h *model.Host) error {
 
 // Continue writes down that another workflow continues an attempt to install a cluster, because its own was lost. It is false
 // when the attempt is over by now.
-func (s *Service) Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error) {
-	err = UpdateCluster(ctx, s.store, id, func(c *model.Cluster, tx *store.Tx) error {
+func (a Acceptance) Continue(ctx context.Context, id uuid.UUID, attempt int, reason string) (underWay bool, err error) {
+	err = transitions.UpdateCluster(ctx, a.Store, id, func(c *model.Cluster, tx *store.Tx) error {
 		underWay = c.InstallationRuns() && c.InstallAttempt == attempt && c.WorkflowStarted
 		if underWay {
 			tx.Event(events.New(events.InstallationContinued, lifecycle.AboutCluster(c), events.Props{"reason": reason}, tx.Now()))

@@ -1,4 +1,4 @@
-package discovery
+package evaluation
 
 import (
 	"slipway/internal/cluster/events"

@@ -1,4 +1,4 @@
-package discovery
+package evaluation
 
 import (
 	"context"
@@ -17,26 +17,26 @@ const (
 
 // sweepUntil looks for what only the clock shows, hosts that fell silent and logs that
 // do not come, and marks the clusters concerned, until ctx ends.
-func (s *Service) sweepUntil(ctx context.Context) {
-	ticker := time.NewTicker(max(min(s.timeouts.Disconnect/sweepShare, s.options.SweepEvery), time.Millisecond))
+func (e *Evaluator) sweepUntil(ctx context.Context) {
+	ticker := time.NewTicker(max(min(e.timeouts.Disconnect/sweepShare, e.options.SweepEvery), time.Millisecond))
 	defer ticker.Stop()
-	logs := time.NewTicker(max(min(s.timeouts.HostLogPending, s.timeouts.LogPending)/logsShare, time.Millisecond))
+	logs := time.NewTicker(max(min(e.timeouts.HostLogPending, e.timeouts.LogPending)/logsShare, time.Millisecond))
 	defer logs.Stop()
-	limits := []*silence{{limit: s.timeouts.Disconnect}, {limit: s.timeouts.Disconnect + s.timeouts.BootstrapGrace}}
+	limits := []*silence{{limit: e.timeouts.Disconnect}, {limit: e.timeouts.Disconnect + e.timeouts.BootstrapGrace}}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-logs.C:
-			if err := s.store.MarkAwaitedLogs(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("sweep for overdue logs failed", "error", err)
+			if err := e.store.MarkAwaitedLogs(ctx); err != nil && ctx.Err() == nil {
+				e.log.Warn("sweep for overdue logs failed", "error", err)
 			}
 			continue
 		case <-ticker.C:
 		}
 		for _, l := range limits {
-			if err := s.sweep(ctx, l); err != nil && ctx.Err() == nil {
-				s.log.Warn("sweep for silent hosts failed", "error", err)
+			if err := e.sweep(ctx, l); err != nil && ctx.Err() == nil {
+				e.log.Warn("sweep for silent hosts failed", "error", err)
 			}
 		}
 	}
@@ -50,12 +50,12 @@ type silence struct {
 
 // sweep marks the hosts that crossed a limit since the last sweep. The first one waits
 // for the limit to pass since the process began to listen, and takes all.
-func (s *Service) sweep(ctx context.Context, l *silence) error {
-	since := s.now().Add(-l.limit)
-	if since.Before(s.started) {
+func (e *Evaluator) sweep(ctx context.Context, l *silence) error {
+	since := e.now().Add(-l.limit)
+	if since.Before(e.started) {
 		return nil
 	}
-	if err := s.store.MarkSilentHosts(ctx, since, l.swept); err != nil {
+	if err := e.store.MarkSilentHosts(ctx, since, l.swept); err != nil {
 		return err
 	}
 	l.swept = since

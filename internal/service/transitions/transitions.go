@@ -1,55 +1,23 @@
-// Package installation accepts the commands of users that begin an installation, and records what the controller of a
-// cluster reports. The phases in between are activities.
-package installation
+// Package transitions writes changes of status to the database: each in one transaction that marks what has to be
+// evaluated. Evaluation, discovery, reports and activities share it.
+package transitions
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
-	"slipway/internal/platform/blob"
 	"slipway/internal/platform/store"
-	"slipway/internal/service/discovery"
 )
 
-// Options are what a Service works with.
-type Options struct {
-	Store     *store.Store
-	Blob      *blob.Store
-	Discovery *discovery.Service
-	// Completion is how long a controller may stay silent after the last fact of an installed cluster; 0: without a limit.
-	Completion time.Duration
-}
-
-// Service accepts commands and records reports. It is safe for concurrent use.
-type Service struct {
-	store     *store.Store
-	blob      *blob.Store
-	discovery *discovery.Service
-	silence   time.Duration
-}
-
-// New makes a Service.
-func New(o Options) *Service {
-	return &Service{store: o.Store, blob: o.Blob, discovery: o.Discovery, silence: o.Completion}
-}
-
-// Key is the place of a cluster's file in the blob store.
-func Key(cluster uuid.UUID, file string) string { return Folder(cluster) + "/" + file }
-
-// Folder is where all files of a cluster are in the blob store.
-func Folder(cluster uuid.UUID) string { return "clusters/" + cluster.String() }
-
-// HostFacts are the facts of a host for an event of its own; c is nil when its cluster
-// does not matter.
+// HostFacts returns the facts of a host for an event of its own. c is nil when its cluster does not matter.
 func HostFacts(h *model.Host, c *model.Cluster, tx *store.Tx) lifecycle.HostFacts {
 	return lifecycle.NewHostFacts(lifecycle.HostInput{Host: h, Cluster: c, Now: tx.Now()})
 }
 
-// ClusterFacts are the facts of a cluster for an event of its own.
+// ClusterFacts returns the facts of a cluster for an event of its own.
 func ClusterFacts(c *model.Cluster, hosts []*model.Host, tx *store.Tx) lifecycle.ClusterFacts {
 	return lifecycle.NewClusterFacts(lifecycle.ClusterInput{Cluster: c, Hosts: hosts, Now: tx.Now(), AwaitingRetry: c.DecisionOpen})
 }
