@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"slipway/internal/cluster/duesteps"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/nodeaddress"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/images/release"
@@ -87,7 +87,7 @@ func hasIPv6(c *model.Cluster, hosts []*model.Host) bool {
 		}
 	}
 	for _, h := range hosts {
-		for _, nic := range validation.NICs(h.Inventory) {
+		for _, nic := range hardware.NICs(h.Inventory) {
 			if slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return a.Addr().Is6() }) {
 				return true
 			}

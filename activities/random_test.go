@@ -215,7 +215,9 @@ func (w *randomInstallation) act() act {
 		}},
 		{"resume", func(ctx context.Context) error { return w.ResumeInstallation(ctx, request) }},
 		{"finish", func(ctx context.Context) error { return w.CompleteInstallation(ctx, request) }},
-		{"finalizing stage", func(ctx context.Context) error { return w.Reports.FinalizingProgress(ctx, id, model.FinalizingAddingRouterCA) }},
+		{"finalizing stage", func(ctx context.Context) error {
+			return w.Reports.FinalizingProgress(ctx, id, model.FinalizingAddingRouterCA)
+		}},
 		{"finalizing stage is slow", func(ctx context.Context) error {
 			_, err := w.JudgeFinalizing(ctx, activities.FinalizingClock{
 				ClusterID: id, Stage: model.FinalizingAddingRouterCA, Limit: time.Hour, Soft: yes,

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"slipway/internal/cluster/definition"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/lifecycle"
-	disks "slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -145,7 +145,7 @@ func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
 	case len(chosen) > 1:
 		return model.Invalidf("disks_selected_config: require one disk with role install, found %d", len(chosen))
 	}
-	disk := disks.FindDisk(h.Inventory, chosen[0])
+	disk := hardware.FindDisk(h.Inventory, chosen[0])
 	if disk == nil {
 		return model.Conflictf("disks_selected_config: require a disk of host %s, found %q", hostName(h), chosen[0])
 	}
@@ -153,18 +153,18 @@ func applyInstallationDisk(h *model.Host, list []wire.DiskConfigParams) error {
 		return model.Conflictf("disks_selected_config: require a disk that can be installed to, found %s: %s",
 			chosen[0], strings.Join(disk.InstallationEligibility.NotEligibleReasons, "; "))
 	}
-	h.InstallationDiskID, h.InstallationDiskPath = disks.DiskID(disk), or(disk.Path, "/dev/"+disk.Name)
+	h.InstallationDiskID, h.InstallationDiskPath = hardware.DiskID(disk), or(disk.Path, "/dev/"+disk.Name)
 	return nil
 }
 
 // applyKeptDisks chooses disks whose content is kept.
 func applyKeptDisks(h *model.Host, list []wire.DiskSkipFormattingParams) error {
 	for _, d := range list {
-		disk := disks.FindDisk(h.Inventory, d.DiskID)
+		disk := hardware.FindDisk(h.Inventory, d.DiskID)
 		if disk == nil {
 			return model.Invalidf("disks_skip_formatting: require a disk of host %s, found %q", hostName(h), d.DiskID)
 		}
-		id := disks.DiskID(disk)
+		id := hardware.DiskID(disk)
 		h.SkipFormattingDisks = slices.DeleteFunc(slices.Clone(h.SkipFormattingDisks), func(kept string) bool { return kept == id })
 		if d.SkipFormatting {
 			h.SkipFormattingDisks = append(h.SkipFormattingDisks, id)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/steps"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
@@ -112,8 +113,8 @@ func addHostChoices(out *wire.Host, h *model.Host) {
 	out.InstallationDiskID, out.InstallationDiskPath = h.InstallationDiskID, h.InstallationDiskPath
 	out.SkipFormattingDisks = joined(h.SkipFormattingDisks)
 	var format []string
-	for _, disk := range validation.DisksToFormat(h) {
-		format = append(format, validation.DiskID(disk))
+	for _, disk := range hardware.DisksToFormat(h) {
+		format = append(format, hardware.DiskID(disk))
 	}
 	out.DisksToBeFormatted = joined(format)
 	if len(h.InstallerArgs) > 0 {

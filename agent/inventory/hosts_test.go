@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/agent/inventory"
-	"slipway/internal/cluster/validation"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/wire"
 )
 
@@ -55,10 +55,10 @@ func TestTheServiceFindsTheDiskToInstall(t *testing.T) {
 			if name == "edge" {
 				least = 15 // docs/reference/validation-rules.md, "Edge workers"
 			}
-			validation.ApplyDiskEligibility(found, validation.DiskSpec{
+			hardware.ApplyDiskEligibility(found, hardware.DiskSpec{
 				MinSizeGB: least, OpenShiftVersion: "4.20.0", CPUArchitecture: found.CPU.Architecture,
 			})
-			disk := validation.DefaultInstallationDisk(found)
+			disk := hardware.DefaultInstallationDisk(found)
 			require.NotNil(t, disk)
 			require.Equal(t, want[name], disk.Name)
 		})
@@ -79,7 +79,7 @@ func TestEveryDiskHasAnIDOfItsOwn(t *testing.T) {
 				require.Empty(t, seen[disk.ID], "%s has the id of another disk", disk.Name)
 				seen[disk.ID] = disk.Name
 				require.True(t, disk.DriveType.Valid())
-				require.Equal(t, disk.ID, validation.DiskID(&disk), "the service makes the same id")
+				require.Equal(t, disk.ID, hardware.DiskID(&disk), "the service makes the same id")
 				require.Equal(t, disk.InstallationEligibility.Eligible, len(disk.InstallationEligibility.NotEligibleReasons) == 0)
 			}
 		})

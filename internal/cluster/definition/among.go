@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"slipway/internal/cluster/validation"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -96,7 +96,7 @@ func roomForPods(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 func free(field string, vips []model.VIP, hosts []*model.Host) error {
 	for _, vip := range vips {
 		for _, h := range hosts {
-			for _, nic := range validation.NICs(h.Inventory) {
+			for _, nic := range hardware.NICs(h.Inventory) {
 				for _, a := range nic.Addresses {
 					switch {
 					case a.Addr() == vip.IP:

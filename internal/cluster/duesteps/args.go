@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/steps"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
@@ -141,7 +142,7 @@ const smallestScanned = 22
 func freeAddressArgs(in *ArgsInput) ([]string, error) {
 	var networks []string
 	seen := map[netip.Prefix]bool{}
-	for _, nic := range validation.NICs(in.Host.Inventory) {
+	for _, nic := range hardware.NICs(in.Host.Inventory) {
 		for _, a := range nic.Addresses {
 			n := a.Masked()
 			if n.Addr().Is4() && n.Bits() >= smallestScanned && !seen[n] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -27,7 +28,7 @@ const mustGatherPlatform = "ocp"
 
 func diskSpeedArgs(in *ArgsInput) ([]string, error) {
 	h := in.Host
-	if s := h.DiskSpeed[h.InstallationDiskPath]; validation.DiskSpeedExempt(h) || s.Tested && s.ExitCode == 0 {
+	if s := h.DiskSpeed[h.InstallationDiskPath]; hardware.DiskSpeedExempt(h) || s.Tested && s.ExitCode == 0 {
 		return nil, ErrSkip
 	}
 	device, err := bootDevice(h)
@@ -106,7 +107,7 @@ func masterIPs(in *ArgsInput) []string {
 		if h.ID == in.Host.ID || h.EffectiveRole() != model.RoleMaster {
 			continue
 		}
-		for _, nic := range validation.NICs(h.Inventory) {
+		for _, nic := range hardware.NICs(h.Inventory) {
 			for _, a := range nic.Addresses {
 				if inAny(networks, a) {
 					out = append(out, a.Addr().String())
@@ -169,7 +170,7 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 		ControlPlaneCount: controlPlaneCount(c, h), CheckCvo: in.CheckClusterVersion,
 		OpenshiftVersion: c.OpenShiftVersion, InstallerArgs: args,
 		// What keeps partitions must not be wiped.
-		SkipInstallationDiskCleanup: validation.DiskSpeedExempt(h),
+		SkipInstallationDiskCleanup: hardware.DiskSpeedExempt(h),
 		EnableSkipMcoReboot:         skipMCOReboot(in, kernelName(h)),
 		NotifyNumReboots:            true,
 		Proxy:                       installerProxy(c),
@@ -229,23 +230,16 @@ func bootDevice(h *model.Host) (string, error) {
 
 // kernelName is the path of the installation disk that the kernel gave it at this boot.
 func kernelName(h *model.Host) string {
-	if d := validation.FindDisk(h.Inventory, cmp.Or(h.InstallationDiskID, h.InstallationDiskPath)); d != nil {
-		return devicePath(d)
+	if d := hardware.InstallationDisk(h); d != nil {
+		return hardware.DevicePath(d)
 	}
 	return h.InstallationDiskPath
 }
 
-func devicePath(d *wire.Disk) string {
-	if strings.HasPrefix(d.Path, "/dev/") {
-		return d.Path
-	}
-	return "/dev/" + d.Name
-}
-
 func formatPaths(h *model.Host) []string {
 	var out []string
-	for _, d := range validation.DisksToFormat(h) {
-		out = append(out, devicePath(d))
+	for _, d := range hardware.DisksToFormat(h) {
+		out = append(out, hardware.DevicePath(d))
 	}
 	return out
 }

@@ -1,12 +1,12 @@
 package duesteps
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -84,7 +84,7 @@ func dhcpKargs(in ArgsInput) []string {
 	}
 	var out []string
 	networks := in.Cluster.Effective().MachineNetworks
-	for _, nic := range validation.NICs(in.Host.Inventory) {
+	for _, nic := range hardware.NICs(in.Host.Inventory) {
 		if nic.MAC == "" {
 			continue
 		}
@@ -125,13 +125,9 @@ func onOraclesCloud(in ArgsInput) bool {
 	return in.Cluster != nil && in.Cluster.Platform.Type == "external" && in.Cluster.Platform.ExternalName == "oci"
 }
 
-func bootDisk(h *model.Host) *wire.Disk {
-	return validation.FindDisk(h.Inventory, cmp.Or(h.InstallationDiskID, h.InstallationDiskPath))
-}
-
 // diskKargs make the installation disk visible in the initramfs.
 func diskKargs(h *model.Host) []string {
-	d := bootDisk(h)
+	d := hardware.InstallationDisk(h)
 	if d == nil {
 		return nil
 	}
@@ -150,11 +146,11 @@ func diskKargs(h *model.Host) []string {
 
 // iscsiPaths are the iSCSI disks that the installation disk is reached over.
 func iscsiPaths(h *model.Host) []*wire.Disk {
-	d := bootDisk(h)
+	d := hardware.InstallationDisk(h)
 	if d == nil {
 		return nil
 	}
-	return validation.ISCSIPaths(h.Inventory, d)
+	return hardware.ISCSIPaths(h.Inventory, d)
 }
 
 // iscsiKargs configure the NICs that the installation disk is reached over.
@@ -165,7 +161,7 @@ func iscsiKargs(h *model.Host) []string {
 		if err != nil {
 			continue
 		}
-		for _, nic := range validation.NICs(h.Inventory) {
+		for _, nic := range hardware.NICs(h.Inventory) {
 			if nic.MAC != "" && slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return a.Addr() == addr }) {
 				out = append(out, "ip="+strings.ReplaceAll(nic.MAC, ":", "-")+":"+dhcpMethod(addr.Is4(), addr.Is6()))
 				break

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/cluster/validation"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/hostconfig/ignition/document"
 	"slipway/internal/wire"
 )
@@ -38,7 +38,7 @@ func leaseArgs(in *ArgsInput) ([]string, error) {
 	if c == nil || !c.VIPDHCPAllocation || len(c.MachineNetworks) == 0 || in.Host.Inventory == nil {
 		return nil, ErrSkip
 	}
-	for _, nic := range validation.NICs(in.Host.Inventory) {
+	for _, nic := range hardware.NICs(in.Host.Inventory) {
 		if slices.ContainsFunc(nic.Addresses, func(a netip.Prefix) bool { return c.MachineNetworks[0].Contains(a.Addr()) }) {
 			return one(wire.DhcpAllocationRequest{
 				Interface:     nic.Name,

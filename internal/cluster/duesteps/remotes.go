@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/lifecycle"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -30,7 +30,7 @@ func NewRemotes(hosts []*model.Host) (*Remotes, error) {
 			continue
 		}
 		check := wire.ConnectivityCheckHost{HostID: h.ID}
-		for _, nic := range validation.NICs(h.Inventory) {
+		for _, nic := range hardware.NICs(h.Inventory) {
 			n := wire.ConnectivityCheckNic{Name: nic.Name, Mac: nic.MAC}
 			for _, a := range nic.Addresses {
 				n.IPAddresses = append(n.IPAddresses, a.Addr().String())

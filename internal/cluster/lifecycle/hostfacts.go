@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"time"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -111,7 +112,7 @@ func unlessOff(results []model.ValidationResult, id wire.HostValidationID, found
 }
 
 func diskSpeedOutcome(h *model.Host) Outcome {
-	if validation.DiskSpeedExempt(h) {
+	if hardware.DiskSpeedExempt(h) {
 		return Passed
 	}
 	s, ok := h.DiskSpeed[h.InstallationDiskPath]

@@ -3,6 +3,7 @@ package operators
 import (
 	"time"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
@@ -33,10 +34,10 @@ var catalogue = []Operator{
 		Timeout:      usualTimeout,
 		Dependencies: []string{"node-feature-discovery", "kmm"},
 		host: func(_ *Plan, h *model.Host) Result {
-			return requireUnsigned("AMD GPU", gpuHosts, h, gpusOf(h, vendorAMD) > 0)
+			return requireUnsigned("AMD GPU", gpuHosts, h, hardware.GPUs(h, hardware.VendorAMD) > 0)
 		},
 		cluster: func(p *Plan) Result {
-			return p.requireGPU("AMD GPU", vendorAMD, p.options.AMDRequireGPU)
+			return p.requireGPU("AMD GPU", hardware.VendorAMD, p.options.AMDRequireGPU)
 		},
 	},
 	{

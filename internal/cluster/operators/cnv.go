@@ -3,6 +3,7 @@ package operators
 import (
 	"slices"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
@@ -56,7 +57,7 @@ func cnvHost(p *Plan, h *model.Host) Result {
 		)
 	}
 	if p.hostPathStorage() {
-		if count, largest := dataDisks(h, singleNodeDisk+1); count == 0 {
+		if count, largest := hardware.DataDisks(h, singleNodeDisk+1); count == 0 {
 			return failure(
 				"OpenShift Virtualization: require a disk of more than %d GiB besides the installation disk, largest found has %d GiB",
 				singleNodeDisk/gib, largest/gib,
@@ -84,12 +85,12 @@ func passthroughDevices(h *model.Host) int {
 	}
 	n := 0
 	for _, g := range h.Inventory.Gpus {
-		if slices.Contains(passthroughGPUs, pciID(g.VendorID)+":"+pciID(g.DeviceID)) {
+		if slices.Contains(passthroughGPUs, hardware.PCIID(g.VendorID)+":"+hardware.PCIID(g.DeviceID)) {
 			n++
 		}
 	}
 	for _, nic := range h.Inventory.Interfaces {
-		if slices.Contains(sriovNICs, pciID(nic.Vendor)+":"+pciID(nic.Product)) {
+		if slices.Contains(sriovNICs, hardware.PCIID(nic.Vendor)+":"+hardware.PCIID(nic.Product)) {
 			n++
 		}
 	}

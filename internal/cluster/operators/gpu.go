@@ -3,6 +3,7 @@ package operators
 import (
 	"slices"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -19,10 +20,10 @@ var nvidiaGPU = Operator{
 	Timeout:      usualTimeout,
 	Dependencies: []string{"node-feature-discovery"},
 	host: func(_ *Plan, h *model.Host) Result {
-		return requireUnsigned("NVIDIA GPU", gpuHosts, h, gpusOf(h, vendorNVIDIA) > 0)
+		return requireUnsigned("NVIDIA GPU", gpuHosts, h, hardware.GPUs(h, hardware.VendorNVIDIA) > 0)
 	},
 	cluster: func(p *Plan) Result {
-		return p.requireGPU("NVIDIA GPU", vendorNVIDIA, p.options.NVIDIARequireGPU)
+		return p.requireGPU("NVIDIA GPU", hardware.VendorNVIDIA, p.options.NVIDIARequireGPU)
 	},
 }
 
@@ -33,7 +34,7 @@ const gpuHosts = "hosts with such a GPU"
 // pods. A host whose role is left to the service may.
 func (p *Plan) requireGPU(title, vendor string, required bool) Result {
 	hosts := slices.DeleteFunc(slices.Clone(p.hosts), func(h *model.Host) bool { return !p.takesWork(h.Role) })
-	found := slices.ContainsFunc(hosts, func(h *model.Host) bool { return gpusOf(h, vendor) > 0 })
+	found := slices.ContainsFunc(hosts, func(h *model.Host) bool { return hardware.GPUs(h, vendor) > 0 })
 	switch {
 	case !required || found:
 		return success("The cluster meets what %s requires", title)

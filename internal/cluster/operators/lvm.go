@@ -3,6 +3,7 @@ package operators
 import (
 	"fmt"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
@@ -59,7 +60,7 @@ func lvmHost(p *Plan, h *model.Host) Result {
 	if !p.takesWork(h.EffectiveRole()) {
 		return success(lvmTitle + " does not run on this host: it takes no work of users")
 	}
-	count, largest := dataDisks(h, 1)
+	count, largest := hardware.DataDisks(h, 1)
 	least := p.volumesOfMCE()
 	switch {
 	case count == 0:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"text/template"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/model"
 )
 
@@ -176,7 +177,7 @@ func (p *Plan) StorageDisks() int {
 	disks := 0
 	for _, h := range p.hosts {
 		if role := h.EffectiveRole(); role != model.RoleArbiter && p.odfStores(role) {
-			n, _ := dataDisks(h, odfDiskBytes)
+			n, _ := hardware.DataDisks(h, odfDiskBytes)
 			disks += n
 		}
 	}

@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 )
@@ -74,7 +75,7 @@ func odfNeed(p *Plan, h *model.Host, role model.Role, n Need) Need {
 	if role == model.RoleArbiter {
 		n = Need{CPUCores: odfMasterCPU, RAMMiB: odfMemory}
 	}
-	disks, _ := dataDisks(h, odfDiskBytes)
+	disks, _ := hardware.DataDisks(h, odfDiskBytes)
 	disks = max(disks, 1)
 	n.CPUCores += disks * odfCPUPerDisk
 	n.RAMMiB += int64(disks) * odfMemoryPerDisk
@@ -90,7 +91,7 @@ func odfHost(p *Plan, h *model.Host) Result {
 	if !p.odfStores(role) {
 		return success(odfTitle + " does not run on this host: the workers hold the storage")
 	}
-	count, largest := dataDisks(h, odfDiskBytes)
+	count, largest := hardware.DataDisks(h, odfDiskBytes)
 	least := odfDiskBytes + p.volumesOfMCE()
 	switch {
 	case largest < least && role != model.RoleWorker && len(p.hosts)-p.askedArbiters < odfHosts:
@@ -133,7 +134,7 @@ func (p *Plan) odfDisks() (hosts, disks int) {
 		if !p.odfStores(h.EffectiveRole()) {
 			continue
 		}
-		if n, _ := dataDisks(h, odfDiskBytes); n > 0 {
+		if n, _ := hardware.DataDisks(h, odfDiskBytes); n > 0 {
 			hosts++
 			disks += n
 		}

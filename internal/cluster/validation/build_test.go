@@ -153,3 +153,13 @@ func find(results []model.ValidationResult, id string) (model.ValidationResult, 
 	}
 	return model.ValidationResult{}, false
 }
+
+// disk is one that can be installed to.
+func disk(name string, drive wire.DriveType, change ...func(*wire.Disk)) wire.Disk {
+	d := wire.Disk{Name: name, Path: "/dev/" + name, DriveType: drive, SizeBytes: 200e9}
+	d.InstallationEligibility.Eligible = true
+	for _, c := range change {
+		c(&d)
+	}
+	return d
+}

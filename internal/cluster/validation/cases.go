@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -17,7 +18,7 @@ const userManaged = "user-managed"
 type hostCase struct {
 	HostFacts
 	inv   *wire.Inventory // nil until it has CPU and memory
-	nics  []NIC
+	nics  []hardware.NIC
 	role  model.Role
 	req   model.Requirements // of the role, with what operators add
 	links *linkFaults        // read when a rule needs them, see faults
@@ -37,7 +38,7 @@ func newHostCase(f HostFacts) *hostCase {
 		c.nics = c.Peers.nicsOf(f.Host.ID)
 	}
 	if c.nics == nil {
-		c.nics = NICs(f.Host.Inventory)
+		c.nics = hardware.NICs(f.Host.Inventory)
 	}
 	c.req = RequirementsOf(f.Requirements, c.role, f.Cluster, f.Host.Inventory, f.Options)
 	if c.Peers != nil {

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/model"
 )
 
@@ -47,16 +48,19 @@ func networkAsCalculated(c *clusterCase) verdict {
 	if c.selfNetworked() || externalBalancer(c.Cluster) {
 		return success("Any machine network will do")
 	}
-	vips := firstOf(c.Cluster.APIVIPs, c.Cluster.IngressVIPs)
+	vips := c.Cluster.APIVIPs
+	if len(vips) == 0 {
+		vips = c.Cluster.IngressVIPs
+	}
 	if c.Peers.withInventory == 0 || len(vips) == 0 || len(c.Cluster.MachineNetworks) == 0 {
 		return pending("The machine network, a virtual address or an inventory is missing")
 	}
 	networks := c.Cluster.HostNetworks
 	if len(networks) == 0 {
-		networks = HostNetworks(c.Hosts)
+		networks = nodeaddress.HostNetworks(c.Hosts)
 	}
 	for i, vip := range vips {
-		calculated, ok := CalculatedNetwork(vip.IP, networks)
+		calculated, ok := nodeaddress.CalculatedNetwork(vip.IP, networks)
 		if !ok {
 			return failure("Require virtual addresses in a network of the hosts, %s is in none", vip.IP)
 		}
@@ -106,8 +110,8 @@ func networksApart(c *clusterCase) verdict {
 }
 
 func sameFamilies(c *clusterCase) verdict {
-	pods, services := familiesOf(clusterPrefixes(c.Cluster.ClusterNetworks)), familiesOf(c.Cluster.ServiceNetworks)
-	machines := familiesOf(c.Cluster.MachineNetworks)
+	pods, services := nodeaddress.FamiliesOf(clusterPrefixes(c.Cluster.ClusterNetworks)), nodeaddress.FamiliesOf(c.Cluster.ServiceNetworks)
+	machines := nodeaddress.FamiliesOf(c.Cluster.MachineNetworks)
 	needMachines := !c.Cluster.UserManagedNetworking || c.Cluster.SingleNode()
 	if len(pods) == 0 || len(services) == 0 || needMachines && len(machines) == 0 {
 		return pending("A cluster, service or machine network is missing")
@@ -121,7 +125,7 @@ func sameFamilies(c *clusterCase) verdict {
 	return success("All networks have the same families")
 }
 
-func sameSet(a, b []Family) bool {
+func sameSet(a, b []nodeaddress.Family) bool {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	return slices.Equal(a, b)
 }

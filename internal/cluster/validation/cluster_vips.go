@@ -116,3 +116,13 @@ func (c *clusterCase) vipFree(name string, vip model.VIP, network netip.Prefix) 
 	}
 	return failure("Require an %s virtual address that is known to be free, no host has verified %s yet", name, vip.IP)
 }
+
+// lastAddress returns the highest address of a network, its broadcast address in IPv4.
+func lastAddress(n netip.Prefix) netip.Addr {
+	raw := n.Masked().Addr().AsSlice()
+	for i := n.Bits(); i < len(raw)*8; i++ {
+		raw[i/8] |= 1 << (7 - i%8)
+	}
+	a, _ := netip.AddrFromSlice(raw)
+	return a
+}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/hardware"
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -46,12 +48,12 @@ func Connectivity(cluster *model.Cluster, hosts []*model.Host) model.Connectivit
 	return out
 }
 
-var families = []Family{FamilyIPv4, FamilyIPv6}
+var families = []nodeaddress.Family{nodeaddress.FamilyIPv4, nodeaddress.FamilyIPv6}
 
 // links collects who reported to reach whom.
 type links struct {
 	hosts    []*model.Host
-	nics     [][]NIC
+	nics     [][]hardware.NIC
 	index    map[uuid.UUID]int
 	networks []netip.Prefix
 	keys     []string // of graphs: the networks, then the families
@@ -73,7 +75,7 @@ func newLinks(cluster *model.Cluster, hosts []*model.Host) *links {
 		parsed:  make(map[string]netip.Addr, len(hosts)),
 	}
 	for i, h := range hosts {
-		l.nics = append(l.nics, NICs(h.Inventory))
+		l.nics = append(l.nics, hardware.NICs(h.Inventory))
 		l.index[h.ID] = i
 		l.reached[i] = map[netip.Addr]bitset{}
 	}
@@ -152,7 +154,7 @@ func (l *links) readL3(from, to int, entries []wire.L3Connectivity) {
 		if !ok {
 			continue
 		}
-		l.graphs[len(l.networks)+slices.Index(families, familyOf(a))].reaches(from, to)
+		l.graphs[len(l.networks)+slices.Index(families, nodeaddress.FamilyOf(a))].reaches(from, to)
 		for n, network := range l.networks {
 			if a.Is6() && network.Contains(a) {
 				l.graphs[n].reaches(from, to)
@@ -168,11 +170,11 @@ func (l *links) readL3(from, to int, entries []wire.L3Connectivity) {
 }
 
 // connectedAddresses adds the addresses of a family that all other members reach.
-func (l *links) connectedAddresses(f Family, members []int, to map[uuid.UUID][]string) {
+func (l *links) connectedAddresses(f nodeaddress.Family, members []int, to map[uuid.UUID][]string) {
 	for _, m := range members {
 		var found []netip.Addr
 		for a, by := range l.reached[m] {
-			if familyOf(a) == f && by.containsAll(members, m) {
+			if nodeaddress.FamilyOf(a) == f && by.containsAll(members, m) {
 				found = append(found, a)
 			}
 		}

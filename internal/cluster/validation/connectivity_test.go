@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -206,7 +207,7 @@ func TestHostNetworks(t *testing.T) {
 		{CIDR: netip.MustParsePrefix("10.0.0.0/24"), HostIDs: ids(1)},
 		{CIDR: netip.MustParsePrefix(machineNetwork), HostIDs: ids(0, 1)},
 		{CIDR: netip.MustParsePrefix("fd00::/64"), HostIDs: ids(1)},
-	}, validation.HostNetworks(hosts))
+	}, nodeaddress.HostNetworks(hosts))
 }
 
 func TestMachineNetworks(t *testing.T) {
@@ -250,7 +251,7 @@ func TestMachineNetworks(t *testing.T) {
 			if tt.change != nil {
 				tt.change(c, hosts)
 			}
-			require.Equal(t, tt.want, validation.MachineNetworks(c, hosts))
+			require.Equal(t, tt.want, nodeaddress.MachineNetworks(c, hosts))
 		})
 	}
 }

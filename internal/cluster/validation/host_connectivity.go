@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/model"
 )
 
@@ -39,7 +40,7 @@ func inMajorityGroup(c *hostCase) verdict {
 }
 
 func inL3Group(c *hostCase) verdict {
-	for _, f := range Families(c.Cluster) {
+	for _, f := range nodeaddress.ClusterFamilies(c.Cluster) {
 		if c.Peers.connected[c.Host.ID][f] {
 			continue
 		}

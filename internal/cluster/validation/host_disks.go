@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/wire"
 )
 
@@ -41,16 +42,16 @@ func installationDiskFormatted(c *hostCase) verdict {
 	if c.inv == nil {
 		return success("The installation disk may be formatted")
 	}
-	disk := FindDisk(c.inv, installationDisk(c.Host))
+	disk := hardware.InstallationDisk(c.Host)
 	if disk == nil {
 		return success("No installation disk is chosen")
 	}
 	for _, ref := range c.Host.SkipFormattingDisks {
-		if d := FindDisk(c.inv, ref); d != nil && DiskID(d) == DiskID(disk) {
+		if d := hardware.FindDisk(c.inv, ref); d != nil && hardware.DiskID(d) == hardware.DiskID(disk) {
 			return failure("Require an installation disk that may be formatted, %s is to be kept", ref)
 		}
 	}
-	return success("The installation disk may be formatted. Lost by the installation: %s", strings.Join(Losses(c.Host), "; "))
+	return success("The installation disk may be formatted. Lost by the installation: %s", strings.Join(hardware.Losses(c.Host), "; "))
 }
 
 func skippedDisksExist(c *hostCase) verdict {
@@ -59,7 +60,7 @@ func skippedDisksExist(c *hostCase) verdict {
 	}
 	var missing []string
 	for _, ref := range c.Host.SkipFormattingDisks {
-		if FindDisk(c.inv, ref) == nil && !slices.Contains(missing, ref) {
+		if hardware.FindDisk(c.inv, ref) == nil && !slices.Contains(missing, ref) {
 			missing = append(missing, ref)
 		}
 	}

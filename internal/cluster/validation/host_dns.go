@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -88,7 +89,7 @@ func (c *hostCase) resolved(name string) verdict {
 	case len(addrs) == 0: // a load balancer by DNS has addresses when the installation has brought its members up
 		return success("%s is an alias of %s, which has no address yet", name, aliases[0])
 	}
-	if !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !owns(c.nics, a) }) {
+	if !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !hardware.Owns(c.nics, a) }) {
 		return failure("Require %s to lead to the cluster, it leads to the host alone (%s)", name, addrs[0])
 	}
 	return success("%s resolves", name)

@@ -77,7 +77,7 @@ func (c *hostCase) mtuMatters(r *wire.MtuReport) bool {
 			continue
 		}
 		for i := range c.nics {
-			if c.nics[i].Name == r.OutgoingNic && c.nics[i].in(n) {
+			if c.nics[i].Name == r.OutgoingNic && c.nics[i].In(n) {
 				return true
 			}
 		}

@@ -3,7 +3,8 @@ package validation
 import (
 	"net/netip"
 
-	"slipway/internal/model"
+	"slipway/internal/cluster/hardware"
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/wire"
 )
 
@@ -33,7 +34,7 @@ func inMachineNetworks(c *hostCase) verdict {
 	}
 	var missing []netip.Prefix
 	for _, n := range networks {
-		if !inNetwork(c.nics, n) {
+		if !hardware.InNetwork(c.nics, n) {
 			missing = append(missing, n)
 		}
 	}
@@ -80,8 +81,8 @@ func subnetsApart(c *hostCase) verdict {
 	if c.inv == nil {
 		return pending(missingInventory)
 	}
-	wanted := map[Family]bool{}
-	for _, f := range Families(c.Cluster) {
+	wanted := map[nodeaddress.Family]bool{}
+	for _, f := range nodeaddress.ClusterFamilies(c.Cluster) {
 		wanted[f] = true
 	}
 	type claim struct {
@@ -91,7 +92,7 @@ func subnetsApart(c *hostCase) verdict {
 	var claims []claim
 	for i := range c.nics {
 		for _, a := range c.nics[i].Addresses {
-			if wanted[familyOf(a.Addr())] {
+			if wanted[nodeaddress.FamilyOf(a.Addr())] {
 				claims = append(claims, claim{a.Masked(), c.nics[i].Name})
 			}
 		}
@@ -127,11 +128,11 @@ func iscsiApart(c *hostCase) verdict {
 	if c.inv == nil || len(c.Cluster.MachineNetworks) == 0 {
 		return irrelevant()
 	}
-	d := FindDisk(c.inv, installationDisk(c.Host))
+	d := hardware.InstallationDisk(c.Host)
 	if d == nil {
 		return irrelevant()
 	}
-	addrs := iscsiAddresses(c.inv, d)
+	addrs := hardware.ISCSIAddresses(c.inv, d)
 	if len(addrs) == 0 && d.DriveType == wire.DriveTypeMultipath {
 		return success("No path of the disk is an iSCSI disk")
 	}
@@ -142,7 +143,7 @@ func iscsiApart(c *hostCase) verdict {
 	for _, addr := range addrs {
 		for i := range c.nics {
 			n := &c.nics[i]
-			if owns(c.nics[i:i+1], addr) && n.in(primary) {
+			if hardware.Owns(c.nics[i:i+1], addr) && n.In(primary) {
 				return failure(
 					"Require the iSCSI disk on a NIC outside the machine network %s, %s with %s is inside",
 					primary,
@@ -153,13 +154,4 @@ func iscsiApart(c *hostCase) verdict {
 		}
 	}
 	return success("The iSCSI disk is reached outside the machine network")
-}
-
-// installationDisk is the disk the host will be installed to, as its user or the
-// default chose it.
-func installationDisk(h *model.Host) string {
-	if h.InstallationDiskID != "" {
-		return h.InstallationDiskID
-	}
-	return h.InstallationDiskPath
 }

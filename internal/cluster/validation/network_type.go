@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/wire"
 )
 
@@ -44,9 +45,9 @@ func thirdParty(name string) bool {
 func networkTypeValid(c *clusterCase) verdict {
 	name := c.Cluster.NetworkType
 	t, ok := findNetworkType(name)
-	v6 := slices.Contains(familiesOf(clusterPrefixes(c.Cluster.ClusterNetworks)), FamilyIPv6) ||
-		slices.Contains(familiesOf(c.Cluster.MachineNetworks), FamilyIPv6) ||
-		slices.Contains(familiesOf(c.Cluster.ServiceNetworks), FamilyIPv6)
+	v6 := slices.Contains(nodeaddress.FamiliesOf(clusterPrefixes(c.Cluster.ClusterNetworks)), nodeaddress.FamilyIPv6) ||
+		slices.Contains(nodeaddress.FamiliesOf(c.Cluster.MachineNetworks), nodeaddress.FamilyIPv6) ||
+		slices.Contains(nodeaddress.FamiliesOf(c.Cluster.ServiceNetworks), nodeaddress.FamilyIPv6)
 	switch {
 	case !ok && name != c.stated.NetworkType:
 		return success("The network type %s of the override is one of the user", name)

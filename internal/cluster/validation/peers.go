@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/hardware"
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/cluster/operators"
 	"slipway/internal/model"
 )
@@ -16,16 +18,16 @@ type Peers struct {
 	cluster *model.Cluster
 	hosts   []*model.Host
 	byID    map[uuid.UUID]int
-	nics    [][]NIC
+	nics    [][]hardware.NIC
 	names   map[string]int // hostname to the number of hosts with an inventory that have it
 	// withInventory counts the hosts that sent an inventory.
 	withInventory int
 	// majority holds the members of each connectivity group.
 	majority map[string]map[uuid.UUID]bool
 	// connected holds the families in which a host is reached by the others.
-	connected map[uuid.UUID]map[Family]bool
+	connected map[uuid.UUID]map[nodeaddress.Family]bool
 	// without holds, by family, a host that has no address of it.
-	without map[Family]*model.Host
+	without map[nodeaddress.Family]*model.Host
 	// collisions are the addresses that more than one machine answers for.
 	collisions map[netip.Addr][]string
 	operators  *operators.Plan
@@ -38,14 +40,14 @@ func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 	p := &Peers{
 		cluster: cluster, hosts: hosts,
 		byID:  make(map[uuid.UUID]int, len(hosts)),
-		nics:  make([][]NIC, len(hosts)),
+		nics:  make([][]hardware.NIC, len(hosts)),
 		names: make(map[string]int, len(hosts)),
 
 		operators: operators.NewPlan(cluster, hosts),
 	}
 	for i, h := range hosts {
 		p.byID[h.ID] = i
-		p.nics[i] = NICs(h.Inventory)
+		p.nics[i] = hardware.NICs(h.Inventory)
 		if h.Inventory != nil {
 			p.withInventory++
 			p.names[h.Hostname()]++
@@ -57,13 +59,13 @@ func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 }
 
 // withoutAddress finds, for each family, the first host that has no address of it.
-func withoutAddress(hosts []*model.Host, nics [][]NIC) map[Family]*model.Host {
-	out := map[Family]*model.Host{}
+func withoutAddress(hosts []*model.Host, nics [][]hardware.NIC) map[nodeaddress.Family]*model.Host {
+	out := map[nodeaddress.Family]*model.Host{}
 	for i, h := range hosts {
-		has := map[Family]bool{}
+		has := map[nodeaddress.Family]bool{}
 		for n := range nics[i] {
 			for _, a := range nics[i][n].Addresses {
-				has[familyOf(a.Addr())] = true
+				has[nodeaddress.FamilyOf(a.Addr())] = true
 			}
 		}
 		for _, f := range families {
@@ -84,12 +86,12 @@ func (p *Peers) indexConnectivity(groups model.ConnectivityGroups) {
 		}
 		p.majority[key] = members
 	}
-	p.connected = make(map[uuid.UUID]map[Family]bool, len(groups.L3ConnectedAddresses))
+	p.connected = make(map[uuid.UUID]map[nodeaddress.Family]bool, len(groups.L3ConnectedAddresses))
 	for id, addresses := range groups.L3ConnectedAddresses {
-		families := map[Family]bool{}
+		families := map[nodeaddress.Family]bool{}
 		for _, text := range addresses {
 			if addr, err := netip.ParseAddr(text); err == nil {
-				families[familyOf(addr)] = true
+				families[nodeaddress.FamilyOf(addr)] = true
 			}
 		}
 		p.connected[id] = families
@@ -111,7 +113,7 @@ func (p *Peers) host(id uuid.UUID) *model.Host {
 }
 
 // nicsOf returns the parsed interfaces of a host.
-func (p *Peers) nicsOf(id uuid.UUID) []NIC {
+func (p *Peers) nicsOf(id uuid.UUID) []hardware.NIC {
 	if i, ok := p.byID[id]; ok {
 		return p.nics[i]
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/lifecycle"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -60,14 +60,14 @@ func readInventory(ctx context.Context, s *Service, from sender, r wire.StepRepl
 	if !s.options.KeepVirtualNICs {
 		inv.Interfaces = slices.DeleteFunc(inv.Interfaces, func(n wire.Interface) bool { return n.Type == virtualNIC })
 	}
-	validation.SetDiskIDs(&inv)
+	hardware.SetDiskIDs(&inv)
 	return answer{apply: func(h *model.Host, t *store.Tx) bool {
-		moved := !reflect.DeepEqual(validation.NICs(h.Inventory), validation.NICs(&inv))
+		moved := !reflect.DeepEqual(hardware.NICs(h.Inventory), hardware.NICs(&inv))
 		s.evaluation.EvaluateDisks(h, &inv, by)
 		if !differs(&h.Inventory, &inv) {
 			return false
 		}
-		validation.ChooseInstallationDisk(h)
+		hardware.ChooseInstallationDisk(h)
 		if moved && h.ClusterID != nil && !lifecycle.Silent.Has(h.Status) {
 			t.HostsChanged(*h.ClusterID)
 		}

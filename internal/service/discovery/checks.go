@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"slipway/internal/cluster/events"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/lifecycle"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -26,8 +26,8 @@ func readDiskSpeed(_ context.Context, s *Service, _ sender, r wire.StepReply) (a
 	}
 	return answer{apply: func(h *model.Host, t *store.Tx) bool {
 		path := cmp.Or(speed.Path, h.InstallationDiskPath)
-		if d := validation.FindDisk(h.Inventory, path); d != nil {
-			path = validation.DevicePath(d) // agents repeat the name they were given, or another one of the same disk
+		if d := hardware.FindDisk(h.Inventory, path); d != nil {
+			path = hardware.DevicePath(d) // agents repeat the name they were given, or another one of the same disk
 		}
 		if path == "" {
 			return false

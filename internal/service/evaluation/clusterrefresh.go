@@ -5,6 +5,7 @@ import (
 
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
+	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
@@ -64,7 +65,7 @@ func (l *look) derive() {
 		lifecycle.FollowSingleNode(c, h)
 		l.evaluateHost(h, l.by)
 	}
-	c.HostNetworks = validation.HostNetworks(l.hosts)
+	c.HostNetworks = nodeaddress.HostNetworks(l.hosts)
 	if !c.DayTwo() && (c.MachineNetworksAuto || len(c.MachineNetworks) == 0) {
 		l.deriveMachineNetworks()
 	}
@@ -89,7 +90,7 @@ func (l *look) derive() {
 // are asked again about what depends on them.
 func (l *look) deriveMachineNetworks() {
 	c := l.cluster
-	networks := validation.MachineNetworks(c, l.hosts)
+	networks := nodeaddress.MachineNetworks(c, l.hosts)
 	if slices.Equal(networks, c.MachineNetworks) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
@@ -38,7 +39,7 @@ func (e *Evaluator) CriteriaFor(ctx context.Context, infraEnvID, hostID uuid.UUI
 
 // EvaluateDisks decides which disks of an inventory can be installed to.
 func (e *Evaluator) EvaluateDisks(h *model.Host, inv *wire.Inventory, by Criteria) {
-	validation.ApplyDiskEligibility(inv, validation.DiskSpec{
+	hardware.ApplyDiskEligibility(inv, hardware.DiskSpec{
 		MinSizeGB:        validation.RequirementsOf(by.requirements, h.EffectiveRole(), by.cluster, inv, e.rules).DiskSizeGB,
 		OpenShiftVersion: by.version,
 		CPUArchitecture:  inv.CPU.Architecture,

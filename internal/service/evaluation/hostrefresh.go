@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
@@ -37,7 +38,7 @@ func (e *Evaluator) evaluateHost(h *model.Host, by Criteria) {
 	if !reflect.DeepEqual(inv.Disks, h.Inventory.Disks) {
 		h.Inventory = &inv
 	}
-	validation.ChooseInstallationDisk(h)
+	hardware.ChooseInstallationDisk(h)
 }
 
 // refreshHost evaluates the rules of a host and its Refresh row.

@@ -20,7 +20,7 @@ const module = "slipway/"
 var nouns = []string{
 	"internal/cluster/lifecycle", "internal/cluster/validation", "internal/cluster/openshift", "internal/cluster/operators",
 	"internal/cluster/duesteps", "internal/cluster/steps", "internal/cluster/definition", "internal/cluster/nodeaddress",
-	"internal/cluster/multipath", "internal/cluster/pullsecret",
+	"internal/cluster/hardware", "internal/cluster/pullsecret",
 	"internal/cluster/events", "internal/hostconfig/installconfig", "internal/hostconfig/manifests", "internal/hostconfig/ignition",
 	"internal/hostconfig/staticnet", "internal/hostconfig/useryaml", "internal/images/remaster", "internal/images/release",
 }
@@ -49,6 +49,11 @@ var allowed = []importRule{
 		"a noun that runs the programs of releases",
 	},
 	{"internal/model", []string{"internal/wire"}, "nouns are made of formats"},
+	{"internal/cluster/hardware", formats, "reads inventories: rules ask it, it asks no rules"},
+	{
+		"internal/cluster/nodeaddress", append([]string{"internal/cluster/hardware"}, formats...),
+		"networks and addresses of hosts: rules ask it",
+	},
 	{"internal/cluster/pullsecret", nil, "the installer imports it: reads texts only"},
 	{"internal/cluster/steps", formats, "the agent imports it: no rules, no weight"},
 	{"internal/testing/tartest", nil, "reads what tests are given"},

@@ -1,25 +1,31 @@
-package validation
+package hardware
 
 import (
 	"cmp"
 	"net/netip"
-	"path"
 	"slices"
 	"strings"
 
-	"slipway/internal/cluster/multipath"
 	"slipway/internal/wire"
 )
 
 // DiskID returns the id of a disk: its persistent id, else its path on the bus, else its device
 // (docs/reference/validation-rules.md, "Disk id").
-func DiskID(d *wire.Disk) string { return cmp.Or(d.ByID, d.ByPath, d.Path, devicePath(d)) }
+func DiskID(d *wire.Disk) string { return cmp.Or(d.ByID, d.ByPath, d.Path, named(d)) }
 
-func devicePath(d *wire.Disk) string {
+// DevicePath returns the path of a disk by its name in the kernel, such as /dev/sda.
+func DevicePath(d *wire.Disk) string {
+	if strings.HasPrefix(d.Path, "/dev/") {
+		return d.Path
+	}
+	return "/dev/" + d.Name
+}
+
+func named(d *wire.Disk) string {
 	if d.Name == "" {
 		return ""
 	}
-	return path.Join("/dev", d.Name)
+	return "/dev/" + d.Name
 }
 
 // FindDisk finds a disk by id, by-id path, by-path path, device path or name, the ways clients name disks
@@ -38,13 +44,13 @@ func FindDisk(inv *wire.Inventory, ref string) *wire.Disk {
 	return nil
 }
 
-// diskKeys are the names of a disk, the most persistent first.
+// diskKeys return the names of a disk, the most persistent first.
 var diskKeys = []func(*wire.Disk) string{
 	func(d *wire.Disk) string { return d.ID },
 	func(d *wire.Disk) string { return d.ByID },
 	func(d *wire.Disk) string { return d.ByPath },
 	func(d *wire.Disk) string { return d.Path },
-	devicePath,
+	named,
 	func(d *wire.Disk) string { return d.Name },
 }
 
@@ -55,7 +61,7 @@ func SetDiskIDs(inv *wire.Inventory) {
 	}
 }
 
-// DefaultInstallationDisk is the eligible disk installed to when the user chose none:
+// DefaultInstallationDisk returns the eligible disk installed to when the user chose none:
 // removable ones last, then bootable ones first, NVMe last, then by drive type, size and address on the bus
 // (docs/reference/validation-rules.md, "Default installation disk"). Nil when none is
 // eligible.
@@ -97,18 +103,18 @@ func compareBool(a, b bool) int {
 
 func isNVMe(d *wire.Disk) bool { return strings.HasPrefix(d.Name, "nvme") }
 
-// ISCSIPaths are the iSCSI disks that a disk is reached over: itself, or the paths of a multipath device.
+// ISCSIPaths lists the iSCSI disks that a disk is reached over: itself, or the paths of a multipath device.
 func ISCSIPaths(inv *wire.Inventory, d *wire.Disk) []*wire.Disk {
 	disks := []*wire.Disk{d}
 	if d.DriveType == wire.DriveTypeMultipath {
-		disks = multipath.Paths(inv, d)
+		disks = Paths(inv, d)
 	}
 	return slices.DeleteFunc(disks, func(m *wire.Disk) bool { return m.DriveType != wire.DriveTypeISCSI })
 }
 
-// iscsiAddresses are the addresses of the host that an iSCSI disk, or the iSCSI paths
-// of a multipath disk, are reached from.
-func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
+// ISCSIAddresses lists the addresses of the host from which an iSCSI disk, or the iSCSI paths
+// of a multipath disk, are reached.
+func ISCSIAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
 	var out []netip.Addr
 	for _, path := range ISCSIPaths(inv, d) {
 		if a, ok := parseAddr(path.Iscsi.HostIPAddress); ok {
@@ -116,4 +122,10 @@ func iscsiAddresses(inv *wire.Inventory, d *wire.Disk) []netip.Addr {
 		}
 	}
 	return out
+}
+
+// parseAddr reads an address, an IPv4 one also from its IPv6 form.
+func parseAddr(text string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(text)
+	return a.Unmap(), err == nil
 }

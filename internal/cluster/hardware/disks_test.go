@@ -1,4 +1,4 @@
-package validation_test
+package hardware_test
 
 import (
 	"slices"
@@ -6,10 +6,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/cluster/validation"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
+
+// newHost is a host with one disk and one NIC, which has the default route.
+func newHost() *model.Host {
+	system := wire.Disk{
+		ID: "/dev/disk/by-id/wwn-0x1", ByID: "/dev/disk/by-id/wwn-0x1", ByPath: "/dev/disk/by-path/pci-1", Name: "sda", Path: "/dev/sda",
+		DriveType: wire.DriveTypeSSD, SizeBytes: 256e9, Bootable: true,
+	}
+	system.InstallationEligibility.Eligible = true
+	return &model.Host{
+		Inventory: &wire.Inventory{
+			Disks:      []wire.Disk{system},
+			Interfaces: []wire.Interface{{Name: "eth0", MacAddress: "52:54:00:00:00:01", Ipv4Addresses: []string{"192.168.8.10/21"}}},
+			Routes:     []wire.Route{{Family: 2, Interface: "eth0", Gateway: "192.168.8.1", Destination: "0.0.0.0"}},
+		},
+		InstallationDiskID: system.ID, InstallationDiskPath: "/dev/sda",
+	}
+}
 
 func disk(name string, drive wire.DriveType, change ...func(*wire.Disk)) wire.Disk {
 	d := wire.Disk{Name: name, Path: "/dev/" + name, DriveType: drive, SizeBytes: 200e9}
@@ -28,13 +45,13 @@ func from(addr string) func(*wire.Disk)     { return func(d *wire.Disk) { d.Iscs
 
 func TestDiskEligibility(t *testing.T) {
 	t.Parallel()
-	spec := validation.DiskSpec{MinSizeGB: 100, OpenShiftVersion: "4.22.0", CPUArchitecture: "x86_64"}
-	older := func(version string) validation.DiskSpec {
+	spec := hardware.DiskSpec{MinSizeGB: 100, OpenShiftVersion: "4.22.0", CPUArchitecture: "x86_64"}
+	older := func(version string) hardware.DiskSpec {
 		s := spec
 		s.OpenShiftVersion = version
 		return s
 	}
-	on := func(arch string) validation.DiskSpec {
+	on := func(arch string) hardware.DiskSpec {
 		s := spec
 		s.CPUArchitecture = arch
 		return s
@@ -42,7 +59,7 @@ func TestDiskEligibility(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		disks []wire.Disk // the first is judged
-		spec  validation.DiskSpec
+		spec  hardware.DiskSpec
 		says  []string // empty: eligible
 	}{
 		{"takes an SSD", []wire.Disk{disk("sda", "SSD")}, spec, nil},
@@ -151,7 +168,7 @@ func TestDiskEligibility(t *testing.T) {
 		{"takes a disk with volumes", []wire.Disk{disk("sda", "HDD", holders("dm-0")), disk("dm-0", "LVM")}, spec, nil},
 		{
 			"refuses iSCSI over the NIC of the default route",
-			[]wire.Disk{disk("sda", "iSCSI", from(hostIP(0)))},
+			[]wire.Disk{disk("sda", "iSCSI", from("192.168.8.10"))},
 			spec,
 			[]string{"default route"},
 		},
@@ -161,10 +178,10 @@ func TestDiskEligibility(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			inv := newHost(0).Inventory
+			inv := newHost().Inventory
 			inv.Disks = tt.disks
 			for range 2 { // a second time changes nothing
-				validation.ApplyDiskEligibility(inv, tt.spec)
+				hardware.ApplyDiskEligibility(inv, tt.spec)
 				got := inv.Disks[0].InstallationEligibility
 				require.Equal(t, len(tt.says) == 0, got.Eligible, got.NotEligibleReasons)
 				require.Len(t, got.NotEligibleReasons, len(tt.says))
@@ -179,9 +196,9 @@ func TestDiskEligibility(t *testing.T) {
 func TestEligibilityFollowsTheSpec(t *testing.T) {
 	t.Parallel()
 	inv := &wire.Inventory{Disks: []wire.Disk{disk("sda", "SSD", size(60e9))}}
-	validation.ApplyDiskEligibility(inv, validation.DiskSpec{MinSizeGB: 100})
+	hardware.ApplyDiskEligibility(inv, hardware.DiskSpec{MinSizeGB: 100})
 	require.False(t, inv.Disks[0].InstallationEligibility.Eligible)
-	validation.ApplyDiskEligibility(inv, validation.DiskSpec{MinSizeGB: 50})
+	hardware.ApplyDiskEligibility(inv, hardware.DiskSpec{MinSizeGB: 50})
 	require.True(t, inv.Disks[0].InstallationEligibility.Eligible)
 }
 
@@ -211,7 +228,7 @@ func TestDefaultInstallationDisk(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got := validation.DefaultInstallationDisk(&wire.Inventory{Disks: tt.disks})
+			got := hardware.DefaultInstallationDisk(&wire.Inventory{Disks: tt.disks})
 			if tt.want == "" {
 				require.Nil(t, got)
 				return
@@ -219,28 +236,28 @@ func TestDefaultInstallationDisk(t *testing.T) {
 			require.Equal(t, tt.want, got.Name)
 		})
 	}
-	require.Nil(t, validation.DefaultInstallationDisk(nil))
+	require.Nil(t, hardware.DefaultInstallationDisk(nil))
 }
 
 func TestFindDisk(t *testing.T) {
 	t.Parallel()
-	inv := newHost(0).Inventory
+	inv := newHost().Inventory
 	inv.Disks = append(inv.Disks, disk("sdb", "SSD"))
-	validation.SetDiskIDs(inv)
+	hardware.SetDiskIDs(inv)
 	for _, ref := range []string{"/dev/disk/by-id/wwn-0x1", "/dev/disk/by-path/pci-1", "/dev/sda", "sda"} {
-		require.Same(t, &inv.Disks[0], validation.FindDisk(inv, ref), ref)
+		require.Same(t, &inv.Disks[0], hardware.FindDisk(inv, ref), ref)
 	}
 	require.Equal(t, "/dev/sdb", inv.Disks[1].ID)
-	require.Same(t, &inv.Disks[1], validation.FindDisk(inv, "/dev/sdb"))
-	require.Nil(t, validation.FindDisk(inv, "/dev/sd"))
-	require.Nil(t, validation.FindDisk(inv, ""))
-	require.Nil(t, validation.FindDisk(nil, "sda"))
+	require.Same(t, &inv.Disks[1], hardware.FindDisk(inv, "/dev/sdb"))
+	require.Nil(t, hardware.FindDisk(inv, "/dev/sd"))
+	require.Nil(t, hardware.FindDisk(inv, ""))
+	require.Nil(t, hardware.FindDisk(nil, "sda"))
 }
 
 func TestDisksToFormat(t *testing.T) {
 	t.Parallel()
 	bootable := func(d *wire.Disk) { d.Bootable = true }
-	h := newHost(0)
+	h := newHost()
 	h.Inventory.Disks = append(h.Inventory.Disks,
 		disk("sdb", "SSD", bootable), disk("sdc", "SSD"), disk("sdd", "FC", bootable), disk("sde", "SSD", bootable),
 		disk("sdf", "SSD", bootable, func(d *wire.Disk) { d.Removable = true }),
@@ -248,11 +265,11 @@ func TestDisksToFormat(t *testing.T) {
 	)
 	h.SkipFormattingDisks = []string{"/dev/sde"}
 	var names []string
-	for _, d := range validation.DisksToFormat(h) {
+	for _, d := range hardware.DisksToFormat(h) {
 		names = append(names, d.Name)
 	}
 	require.Equal(t, []string{"sda", "sdb"}, names)
-	require.Nil(t, validation.DisksToFormat(&model.Host{}))
+	require.Nil(t, hardware.DisksToFormat(&model.Host{}))
 }
 
 func TestDisksOfKeptPartitionsAreNotFormatted(t *testing.T) {
@@ -292,12 +309,12 @@ func TestDisksOfKeptPartitionsAreNotFormatted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHost(0)
+			h := newHost()
 			h.Inventory.Disks = slices.Clone(c.disks)
 			h.InstallationDiskID, h.InstallationDiskPath = "", h.Inventory.Disks[0].Path
 			c.change(h)
 			var names []string
-			for _, d := range validation.DisksToFormat(h) {
+			for _, d := range hardware.DisksToFormat(h) {
 				names = append(names, d.Name)
 			}
 			require.Equal(t, c.want, names)
@@ -307,11 +324,64 @@ func TestDisksOfKeptPartitionsAreNotFormatted(t *testing.T) {
 
 func TestDiskSpeedExempt(t *testing.T) {
 	t.Parallel()
-	h := newHost(0)
-	require.False(t, validation.DiskSpeedExempt(h))
+	h := newHost()
+	require.False(t, hardware.DiskSpeedExempt(h))
 	h.InstallerArgs = []string{"--save-partlabel", "data*"}
-	require.True(t, validation.DiskSpeedExempt(h))
-	h = newHost(0)
+	require.True(t, hardware.DiskSpeedExempt(h))
+	h = newHost()
 	h.Inventory.Boot.DeviceType = wire.Persistent
-	require.True(t, validation.DiskSpeedExempt(h))
+	require.True(t, hardware.DiskSpeedExempt(h))
+}
+
+func TestInstallationDiskIsTheOneThatWasChosen(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*model.Host)
+		want   string
+	}{
+		"by its id":                  {func(h *model.Host) { h.InstallationDiskPath = "" }, "sda"},
+		"by its path":                {func(h *model.Host) { h.InstallationDiskID = "" }, "sda"},
+		"by its id, not by its path": {func(h *model.Host) { h.InstallationDiskPath = "/dev/sdb" }, "sda"},
+		"none is chosen":             {func(h *model.Host) { h.InstallationDiskID, h.InstallationDiskPath = "", "" }, ""},
+		"it is gone": {func(h *model.Host) {
+			h.Inventory.Disks = h.Inventory.Disks[1:] // its name went to another
+			h.Inventory.Disks[0].Name, h.Inventory.Disks[0].Path = "sda", "/dev/sda"
+		}, ""},
+		"without an inventory": {func(h *model.Host) { h.Inventory = nil }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHost()
+			h.Inventory.Disks = append(h.Inventory.Disks, disk("sdb", "SSD"))
+			tt.change(h)
+			got := hardware.InstallationDisk(h)
+			if tt.want == "" {
+				require.Nil(t, got)
+				return
+			}
+			require.Equal(t, tt.want, got.Name)
+		})
+	}
+}
+
+func TestDataDisksAreFreeAndHoldNoSystem(t *testing.T) {
+	t.Parallel()
+	h := newHost()
+	h.Inventory.Disks = append(h.Inventory.Disks,
+		disk("sdb", "SSD", size(100e9)), disk("sdc", "HDD", size(10e9)), disk("sdd", "FC", size(900e9)),
+		disk("sde", "SSD", size(900e9), holders("dm-1")), disk("dm-1", "LVM", size(900e9)),
+		disk("sdf", "SSD", size(900e9), func(d *wire.Disk) { d.Removable = true }),
+		disk("sdg", "SSD", size(900e9), func(d *wire.Disk) { d.IsInstallationMedia = true }),
+		disk("dm-0", "Multipath", size(300e9), wwn("0x5000c500a1b2c3d4")), disk("sdh", "SSD", size(300e9), holders("dm-0")),
+		disk("sdi", "SSD", size(300e9), wwn("0x5000c500a1b2c3d4")), // a path that failed
+	)
+	count, largest := hardware.DataDisks(h, 50e9)
+	require.Equal(t, 2, count, "sdb and dm-0")
+	require.EqualValues(t, 300e9, largest)
+	count, largest = hardware.DataDisks(h, 400e9)
+	require.Zero(t, count)
+	require.EqualValues(t, 300e9, largest, "the largest of any size")
+	count, largest = hardware.DataDisks(&model.Host{}, 1)
+	require.Zero(t, count)
+	require.Zero(t, largest)
 }

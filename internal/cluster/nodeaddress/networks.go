@@ -1,4 +1,4 @@
-package validation
+package nodeaddress
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"slipway/internal/cluster/nodeaddress"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/model"
 )
 
@@ -16,7 +16,7 @@ import (
 func HostNetworks(hosts []*model.Host) []model.HostNetwork {
 	members := map[netip.Prefix][]uuid.UUID{}
 	for _, h := range hosts {
-		for _, n := range networksOf(NICs(h.Inventory)) {
+		for _, n := range hostNetworks(hardware.NICs(h.Inventory)) {
 			members[n] = append(members[n], h.ID)
 		}
 	}
@@ -29,8 +29,8 @@ func HostNetworks(hosts []*model.Host) []model.HostNetwork {
 	return out
 }
 
-// networksOf lists the networks of a host, each once.
-func networksOf(nics []NIC) []netip.Prefix {
+// hostNetworks lists the networks of a host, each once.
+func hostNetworks(nics []hardware.NIC) []netip.Prefix {
 	var out []netip.Prefix
 	for i := range nics {
 		for _, a := range nics[i].Addresses {
@@ -49,7 +49,7 @@ func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix
 	if cluster.SingleNode() {
 		derived := *cluster
 		derived.MachineNetworks = nil // an earlier answer of this function
-		if networks := nodeaddress.Of(&derived, hosts).MachineNetworks; len(networks) > 0 {
+		if networks := Of(&derived, hosts).MachineNetworks; len(networks) > 0 {
 			return networks
 		}
 		return firstNetworks(cluster, hosts)
@@ -59,7 +59,11 @@ func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix
 	}
 	networks := HostNetworks(hosts)
 	var out []netip.Prefix
-	for _, vip := range firstOf(cluster.APIVIPs, cluster.IngressVIPs) {
+	vips := cluster.APIVIPs
+	if len(vips) == 0 {
+		vips = cluster.IngressVIPs
+	}
+	for _, vip := range vips {
 		n, ok := CalculatedNetwork(vip.IP, networks)
 		if !ok {
 			return nil
@@ -71,29 +75,20 @@ func MachineNetworks(cluster *model.Cluster, hosts []*model.Host) []netip.Prefix
 	return out
 }
 
-// firstNetworks are the first networks of a single node that has no default route, one for each family of its cluster, so that
+// firstNetworks returns the first networks of a single node that has no default route, one for each family of its cluster, so that
 // the user sees that the route is missing, and not the network.
 func firstNetworks(c *model.Cluster, hosts []*model.Host) []netip.Prefix {
 	if len(hosts) != 1 || hosts[0].EffectiveRole() != model.RoleMaster {
 		return nil
 	}
-	networks := networksOf(NICs(hosts[0].Inventory))
+	networks := hostNetworks(hardware.NICs(hosts[0].Inventory))
 	var out []netip.Prefix
-	for _, f := range Families(c) {
-		if i := slices.IndexFunc(networks, func(n netip.Prefix) bool { return familyOf(n.Addr()) == f }); i >= 0 {
+	for _, f := range ClusterFamilies(c) {
+		if i := slices.IndexFunc(networks, func(n netip.Prefix) bool { return FamilyOf(n.Addr()) == f }); i >= 0 {
 			out = append(out, networks[i])
 		}
 	}
 	return out
-}
-
-func firstOf(lists ...[]model.VIP) []model.VIP {
-	for _, l := range lists {
-		if len(l) > 0 {
-			return l
-		}
-	}
-	return nil
 }
 
 // CalculatedNetwork returns the network of the hosts that contains an address: the one of most hosts, and of
@@ -114,14 +109,4 @@ func CalculatedNetwork(vip netip.Addr, networks []model.HostNetwork) (netip.Pref
 		return netip.Prefix{}, false
 	}
 	return best.CIDR, true
-}
-
-// lastAddress is the highest address of a network, its broadcast address in IPv4.
-func lastAddress(n netip.Prefix) netip.Addr {
-	raw := n.Masked().Addr().AsSlice()
-	for i := n.Bits(); i < len(raw)*8; i++ {
-		raw[i/8] |= 1 << (7 - i%8)
-	}
-	a, _ := netip.AddrFromSlice(raw)
-	return a
 }

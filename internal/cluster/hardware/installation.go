@@ -1,11 +1,16 @@
-package validation
+package hardware
 
 import (
-	"strings"
+	"cmp"
 
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
+
+// InstallationDisk returns the disk that a host is installed to, as its user or the default chose it; nil while there is none.
+func InstallationDisk(h *model.Host) *wire.Disk {
+	return FindDisk(h.Inventory, cmp.Or(h.InstallationDiskID, h.InstallationDiskPath))
+}
 
 // ChooseInstallationDisk keeps the installation disk of a host while it can be installed to, and
 // chooses the default one otherwise.
@@ -20,12 +25,4 @@ func ChooseInstallationDisk(h *model.Host) {
 	if d := DefaultInstallationDisk(h.Inventory); d != nil {
 		h.InstallationDiskID, h.InstallationDiskPath = DiskID(d), DevicePath(d)
 	}
-}
-
-// DevicePath returns the path of a disk by its name in the kernel, such as /dev/sda.
-func DevicePath(d *wire.Disk) string {
-	if strings.HasPrefix(d.Path, "/dev/") {
-		return d.Path
-	}
-	return "/dev/" + d.Name
 }

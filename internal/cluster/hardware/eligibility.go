@@ -1,4 +1,4 @@
-package validation
+package hardware
 
 import (
 	"fmt"
@@ -7,10 +7,11 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"slipway/internal/cluster/multipath"
-	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/wire"
 )
+
+// gb is the unit of sizes of disks.
+const gb = int64(1_000_000_000)
 
 // DiskSpec holds the requirements for the disks of a host.
 type DiskSpec struct {
@@ -81,11 +82,11 @@ func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec) []string {
 	if !driveAllowed(d.DriveType, spec) {
 		out = append(out, fmt.Sprintf("%s on %s, found %s", reasonDriveType, spec.CPUArchitecture, d.DriveType))
 	}
-	if multipath.HasPath(inv, d) {
+	if HasPath(inv, d) {
 		out = append(out, fmt.Sprintf("%s, found %s", reasonPath, d.DriveType))
 	}
 	if d.DriveType == wire.DriveTypeMultipath {
-		if reason := mixedPaths(multipath.Paths(inv, d)); reason != "" {
+		if reason := mixedPaths(Paths(inv, d)); reason != "" {
 			return append(out, reason)
 		}
 	}
@@ -107,7 +108,7 @@ func iscsiPath(inv *wire.Inventory, path *wire.Disk) string {
 	case !ok:
 		return fmt.Sprintf("%s, found %q", reasonISCSIHost, path.Iscsi.HostIPAddress)
 	}
-	route := nodeaddress.BestDefaultRoute(inv, from.Is4())
+	route := BestDefaultRoute(inv, from.Is4())
 	if route == "" {
 		return ""
 	}
@@ -116,7 +117,7 @@ func iscsiPath(inv *wire.Inventory, path *wire.Disk) string {
 	switch {
 	case i < 0:
 		return fmt.Sprintf("%s (%s) for an iSCSI disk, it is not in the inventory", reasonRouteNIC, route)
-	case owns(nics[i:i+1], from):
+	case Owns(nics[i:i+1], from):
 		return fmt.Sprintf("%s, %s is on its NIC", reasonISCSI, from)
 	}
 	return ""

@@ -1,5 +1,4 @@
-// Package multipath recognizes the paths of multipath devices in an inventory.
-package multipath
+package hardware
 
 import (
 	"path"

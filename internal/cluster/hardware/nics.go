@@ -1,10 +1,9 @@
-package validation
+package hardware
 
 import (
 	"net/netip"
 	"strings"
 
-	"slipway/internal/model"
 	"slipway/internal/wire"
 )
 
@@ -50,17 +49,18 @@ func appendAddresses(to []netip.Prefix, texts []string) []netip.Prefix {
 	return to
 }
 
-// inNetwork reports whether one of the NICs has an address in the network.
-func inNetwork(nics []NIC, network netip.Prefix) bool {
+// InNetwork reports whether one of the NICs has an address in the network.
+func InNetwork(nics []NIC, network netip.Prefix) bool {
 	for i := range nics {
-		if nics[i].in(network) {
+		if nics[i].In(network) {
 			return true
 		}
 	}
 	return false
 }
 
-func (n *NIC) in(network netip.Prefix) bool {
+// In reports whether the NIC has an address in the network.
+func (n *NIC) In(network netip.Prefix) bool {
 	for _, a := range n.Addresses {
 		if network.Contains(a.Addr()) {
 			return true
@@ -69,8 +69,8 @@ func (n *NIC) in(network netip.Prefix) bool {
 	return false
 }
 
-// owns reports whether one of the NICs has this address.
-func owns(nics []NIC, addr netip.Addr) bool {
+// Owns reports whether one of the NICs has this address.
+func Owns(nics []NIC, addr netip.Addr) bool {
 	for i := range nics {
 		for _, a := range nics[i].Addresses {
 			if a.Addr() == addr {
@@ -79,44 +79,4 @@ func owns(nics []NIC, addr netip.Addr) bool {
 		}
 	}
 	return false
-}
-
-// Family is an address family, by the name of its connectivity groups.
-type Family string
-
-// The address families.
-const (
-	FamilyIPv4 Family = "IPv4"
-	FamilyIPv6 Family = "IPv6"
-)
-
-func familyOf(addr netip.Addr) Family {
-	if addr.Is4() || addr.Is4In6() {
-		return FamilyIPv4
-	}
-	return FamilyIPv6
-}
-
-// Families returns the address families a cluster uses, primary first: those of its machine networks, else of
-// its service networks, else IPv4.
-func Families(c *model.Cluster) []Family {
-	c = c.Effective()
-	for _, networks := range [][]netip.Prefix{c.MachineNetworks, c.ServiceNetworks} {
-		if out := familiesOf(networks); len(out) > 0 {
-			return out
-		}
-	}
-	return []Family{FamilyIPv4}
-}
-
-// familiesOf lists the families of networks, each once, in order of appearance.
-func familiesOf(networks []netip.Prefix) []Family {
-	var out []Family
-	for _, n := range networks {
-		f := familyOf(n.Addr())
-		if len(out) == 0 || out[0] != f && len(out) == 1 {
-			out = append(out, f)
-		}
-	}
-	return out
 }

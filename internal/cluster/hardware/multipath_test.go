@@ -1,11 +1,11 @@
-package multipath_test
+package hardware_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"slipway/internal/cluster/multipath"
+	"slipway/internal/cluster/hardware"
 	"slipway/internal/wire"
 )
 
@@ -38,8 +38,8 @@ func TestSameUnit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.same, multipath.SameUnit(&c.one, &c.other))
-			require.Equal(t, c.same, multipath.SameUnit(&c.other, &c.one))
+			require.Equal(t, c.same, hardware.SameUnit(&c.one, &c.other))
+			require.Equal(t, c.same, hardware.SameUnit(&c.other, &c.one))
 		})
 	}
 }

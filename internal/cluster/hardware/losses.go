@@ -1,11 +1,11 @@
-package validation
+package hardware
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
-	"slipway/internal/cluster/multipath"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -25,7 +25,7 @@ var keptDrives = []wire.DriveType{
 	wire.DriveTypeFC, wire.DriveTypeISCSI, wire.DriveTypeMultipath, wire.DriveTypeRAID, wire.DriveTypeLVM,
 }
 
-// DisksToFormat are the disks whose boot sector is cleared before the installation, so that the host does not boot an
+// DisksToFormat lists the disks whose boot sector is cleared before the installation, so that the host does not boot an
 // older system from them: the bootable ones that the user does not keep. An installation disk of which partitions are
 // kept, or whose system runs, is not among them, nor are the disks it is built on: their first sector is its own.
 func DisksToFormat(h *model.Host) []*wire.Disk {
@@ -47,17 +47,17 @@ func DisksToFormat(h *model.Host) []*wire.Disk {
 	return out
 }
 
-// keptWithInstallation are the disks whose partition table is kept with the installation disk; none when that is
+// keptWithInstallation lists the disks whose partition table is kept with the installation disk; none when that is
 // overwritten as a whole.
 func keptWithInstallation(h *model.Host) map[*wire.Disk]bool {
-	disk := FindDisk(h.Inventory, installationDisk(h))
+	disk := InstallationDisk(h)
 	if disk == nil || !DiskSpeedExempt(h) {
 		return nil
 	}
 	return beneath(h.Inventory, disk)
 }
 
-// beneath are a disk and the disks it is built on, in any number of layers, with every other path to one of them.
+// beneath returns a disk and the disks it is built on, in any number of layers, with every other path to one of them.
 func beneath(inv *wire.Inventory, disk *wire.Disk) map[*wire.Disk]bool {
 	all := map[*wire.Disk]bool{disk: true}
 	for grown := true; grown; {
@@ -68,7 +68,7 @@ func beneath(inv *wire.Inventory, disk *wire.Disk) map[*wire.Disk]bool {
 				continue
 			}
 			for over := range all {
-				if over.Name != "" && slices.Contains(multipath.Holders(d), over.Name) || multipath.SameUnit(d, over) {
+				if over.Name != "" && slices.Contains(Holders(d), over.Name) || SameUnit(d, over) {
 					all[d], grown = true, true
 				}
 			}
@@ -80,7 +80,7 @@ func beneath(inv *wire.Inventory, disk *wire.Disk) map[*wire.Disk]bool {
 // Losses says what the installation of a host destroys, disk by disk; an empty list while its installation
 // disk is not known (docs/reference/validation-rules.md, "What an installation destroys").
 func Losses(h *model.Host) []string {
-	disk := FindDisk(h.Inventory, installationDisk(h))
+	disk := InstallationDisk(h)
 	if disk == nil {
 		return nil
 	}
@@ -122,15 +122,12 @@ func lossOfInstallationDisk(h *model.Host) string {
 
 // sharesVolumes reports whether something is built on both disks, such as a group of volumes: it is removed whole.
 func sharesVolumes(a, b *wire.Disk) bool {
-	return slices.ContainsFunc(multipath.Holders(a), func(holder string) bool { return slices.Contains(multipath.Holders(b), holder) })
+	return slices.ContainsFunc(Holders(a), func(holder string) bool { return slices.Contains(Holders(b), holder) })
 }
 
 func shownLoss(d *wire.Disk, loss string) string { return fmt.Sprintf("%s (%s)", shownPath(d), loss) }
 
-// shownPath is a disk's device, as its user knows it.
+// shownPath returns the device of a disk, as its user knows it.
 func shownPath(d *wire.Disk) string {
-	if d.Path != "" {
-		return d.Path
-	}
-	return devicePath(d)
+	return cmp.Or(d.Path, named(d))
 }
