@@ -23,8 +23,8 @@ import (
 
 // bench is the activities of clusters and hosts, and the commands before them, on a database and a folder of their own.
 type bench struct {
-	orchestrator.Acceptance
-	Reports reports.Clusters
+	commands orchestrator.Acceptance
+	Reports  reports.Clusters
 	*activities.Clusters
 	*activities.Hosts
 	fixtures.Stores
@@ -38,7 +38,7 @@ func newBench(t *testing.T) bench {
 	b.rules = evaluation.New(evaluation.Options{
 		Store: b.Tables, Log: slog.New(slog.DiscardHandler), Now: time.Now, Timeouts: limits.Timeouts,
 	})
-	b.Acceptance = orchestrator.Acceptance{Store: b.Tables, Evaluation: b.rules}
+	b.commands = orchestrator.Acceptance{Store: b.Tables, Evaluation: b.rules}
 	b.Reports = reports.Clusters{Store: b.Tables, Blob: b.Files}
 	b.Clusters = &activities.Clusters{Store: b.Tables, Blob: b.Files, Evaluation: b.rules, Timeouts: limits, CheckClusterVersion: true}
 	b.Hosts = &activities.Hosts{Store: b.Tables, Evaluation: b.rules, Timeouts: limits}
@@ -249,9 +249,11 @@ func TestMilestonesAreReachedByReports(t *testing.T) {
 		return ok
 	}
 	require.False(t, reached(model.MilestoneOperatorsAvailable))
-	require.NoError(t, b.Reports.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Status: model.OperatorAvailable}))
+	available := model.MonitoredOperator{ClusterID: c.ID, Name: "cvo", Status: model.OperatorAvailable}
+	require.NoError(t, b.Reports.ReportOperator(t.Context(), available))
 	require.False(t, reached(model.MilestoneOperatorsAvailable))
-	require.NoError(t, b.Reports.ReportOperator(t.Context(), model.MonitoredOperator{ClusterID: c.ID, Name: "odf", Status: model.OperatorFailed}))
+	failed := model.MonitoredOperator{ClusterID: c.ID, Name: "odf", Status: model.OperatorFailed}
+	require.NoError(t, b.Reports.ReportOperator(t.Context(), failed))
 	require.True(t, reached(model.MilestoneOperatorsAvailable), "an optional operator may fail")
 
 	_, err := b.Files.PutSecret(t.Context(), blob.ClusterFile(c.ID, "kubeconfig-noingress"), []byte(kubeconfig))

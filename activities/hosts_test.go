@@ -73,7 +73,7 @@ func TestDayTwoHostIsResetByWhereItStands(t *testing.T) {
 			h := b.NewAddedHost(t, tt.status, false, func(h *model.Host) {
 				h.Stage, h.Attempt, h.DecisionOpen, h.WorkflowAttempt = tt.stage, 1, true, 1
 			})
-			require.NoError(t, b.CheckHostReset(h))
+			require.NoError(t, b.commands.CheckHostReset(h))
 			for range 2 { // the activities may run twice
 				stop, err := b.BeginHostReset(t.Context(), activities.AddRequest{HostRef: ref(h), Attempt: 1})
 				require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestReclaimContinuesAndEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	h := b.NewAddedHost(t, model.HostAddedToExistingCluster, true, nil)
-	_, err := b.Acceptance.Reclaim(t.Context(), h.InfraEnvID, h.ID)
+	_, err := b.commands.Reclaim(t.Context(), h.InfraEnvID, h.ID)
 	require.NoError(t, err)
 	for range 2 {
 		require.NoError(t, b.RebootForReclaim(t.Context(), ref(h)))

@@ -196,7 +196,7 @@ func (w *randomInstallation) act() act {
 	refresh := act{"refresh", func(ctx context.Context) error { return w.rules.RefreshCluster(ctx, id) }}
 	all := []act{
 		refresh, refresh,
-		{"install", func(ctx context.Context) error { _, err := w.Acceptance.Install(ctx, id); return err }},
+		{"install", func(ctx context.Context) error { _, err := w.commands.Install(ctx, id); return err }},
 		{"prepare", func(ctx context.Context) error { _, err := w.BeginPreparation(ctx, request); return err }},
 		{"prepare", func(ctx context.Context) error { _, err := w.BeginPreparation(ctx, request); return err }},
 		{"conclude", func(ctx context.Context) error { return w.conclude(ctx, attempt, "") }},

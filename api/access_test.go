@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/api/admission"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
@@ -85,7 +86,7 @@ var unboundExercises = map[string]call{
 var inPath = regexp.MustCompile(`/(clusters|infra-envs?|hosts)/([0-9a-f-]{36})`)
 
 // objectsOf are the ids in a path.
-func objectsOf(path string) (o api.Object) {
+func objectsOf(path string) (o admission.Object) {
 	for _, m := range inPath.FindAllStringSubmatch(path, -1) {
 		id := uuid.MustParse(m[2])
 		switch m[1] {
@@ -114,7 +115,7 @@ func (l *local) boundHost(cluster uuid.UUID) (infraEnvID, hostID uuid.UUID) {
 }
 
 // ownToken is a credential of a role for the very objects that a request is about.
-func (l *local) ownToken(w *fixture, role auth.Role, o api.Object) string {
+func (l *local) ownToken(w *fixture, role auth.Role, o admission.Object) string {
 	switch role {
 	case auth.RoleAdmin, auth.RoleViewer:
 		return l.userToken(model.UserToken{UserName: "ann", Role: string(role)})
@@ -164,7 +165,7 @@ func TestEachRoleMayDoWhatTheTableSays(t *testing.T) {
 			e, known = table[strings.ToLower(o.ID[:1])+o.ID[1:]]
 		}
 		require.True(t, known, "%s has no exercise", o.ID)
-		allowed := api.Allowed(o.ID)
+		allowed := admission.Allowed(o.ID)
 		require.NotEmpty(t, allowed, "%s has no row", o.ID)
 		ask := func(role auth.Role, c call) reply {
 			token := l.ownToken(w, role, objectsOf(c.path))
@@ -352,7 +353,7 @@ func TestMachinesAndViewersSeeNoPasswordsOfAClusterOrHost(t *testing.T) {
 		if role == auth.RoleRegistrar {
 			continue
 		}
-		token := l.ownToken(w, role, api.Object{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
+		token := l.ownToken(w, role, admission.Object{ClusterID: id, InfraEnvID: h.InfraEnvID, HostID: h.ID})
 		paths := []string{clusterPath(id), clusterPath(id) + "?exclude-hosts=true", clusterPath(id) + "/hosts"}
 		if role == auth.RoleAdmin || role == auth.RoleUser || role == auth.RoleViewer {
 			paths = append(paths, hostPath(h.InfraEnvID, h.ID))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -20,7 +21,7 @@ import (
 // V2RegisterCluster defines a new cluster.
 func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.ClusterCreateParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	c, err := s.offer().New(params)
@@ -32,7 +33,7 @@ func (s *server) V2RegisterCluster(w http.ResponseWriter, r *http.Request) error
 
 // register stores a new cluster of any kind; the caller owns it.
 func (s *server) register(w http.ResponseWriter, r *http.Request, c *model.Cluster) error {
-	c.ID, c.UserName, c.OrgID = uuid.New(), callerOf(r).Name, callerOf(r).OrgID
+	c.ID, c.UserName, c.OrgID = uuid.New(), admission.CallerOf(r).Name, admission.CallerOf(r).OrgID
 	if _, err := lifecycle.ApplyCluster(c, lifecycle.RegisterCluster, lifecycle.ClusterFacts{Kind: c.Kind}, nil); err != nil {
 		return err
 	}

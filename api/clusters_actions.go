@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -36,7 +37,7 @@ func (s *server) command(w http.ResponseWriter, r *http.Request, id uuid.UUID, d
 // V2UpdateClusterFinalizingProgress records the stage a new cluster has reached.
 func (s *server) V2UpdateClusterFinalizingProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.ClusterFinalizingProgress
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if err := s.ClusterReports.FinalizingProgress(r.Context(), id, model.FinalizingStage(deref(params.FinalizingStage))); err != nil {
@@ -53,7 +54,7 @@ func (s *server) V2UploadClusterIngressCert(
 	_ wire.V2UploadClusterIngressCertParams,
 ) error {
 	var certificate wire.IngressCertParams
-	if err := read(r, &certificate); err != nil {
+	if err := admission.Read(r, &certificate); err != nil {
 		return err
 	}
 	if err := s.ClusterReports.IngressCert(r.Context(), id, certificate); err != nil {
@@ -65,7 +66,7 @@ func (s *server) V2UploadClusterIngressCert(
 // V2CompleteInstallation records the result that the controller of the new cluster reports.
 func (s *server) V2CompleteInstallation(w http.ResponseWriter, r *http.Request, id uuid.UUID, _ wire.V2CompleteInstallationParams) error {
 	var params wire.CompletionParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if err := s.ClusterReports.Complete(r.Context(), id, params.IsSuccess, deref(params.ErrorInfo)); err != nil {
@@ -106,7 +107,7 @@ func (s *server) operators(ctx context.Context, id uuid.UUID, name string) ([]wi
 // V2ReportMonitoredOperatorStatus records the state of one operator.
 func (s *server) V2ReportMonitoredOperatorStatus(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.OperatorMonitorReport
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if params.Name == "" {

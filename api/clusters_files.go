@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/installconfig"
@@ -48,7 +49,7 @@ func (s *server) V2DownloadClusterCredentials(
 func (s *server) downloadClusterFile(
 	w http.ResponseWriter, r *http.Request, id uuid.UUID, name string, allowed []model.ClusterStatus, missing func(*model.Cluster) error,
 ) error {
-	if err := checkFile(callerOf(r), name); err != nil {
+	if err := admission.CheckFile(admission.CallerOf(r), name); err != nil {
 		return err
 	}
 	c, err := s.Store.Cluster(r.Context(), id)
@@ -58,7 +59,7 @@ func (s *server) downloadClusterFile(
 	if !slices.Contains(allowed, c.Status) {
 		return errNoFile(c, name)
 	}
-	if err := s.checkFileInTime(r.Context(), callerOf(r), c, name); err != nil {
+	if err := s.checkFileInTime(r.Context(), admission.CallerOf(r), c, name); err != nil {
 		return err
 	}
 	return s.downloadBlob(w, r, blob.ClusterFile(id, name), name, missing(c))
@@ -128,7 +129,7 @@ func (s *server) installConfig(ctx context.Context, id uuid.UUID) (string, error
 // V2UpdateClusterInstallConfig overrides values of the install-config with a JSON object.
 func (s *server) V2UpdateClusterInstallConfig(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var override string
-	if err := read(r, &override); err != nil {
+	if err := admission.Read(r, &override); err != nil {
 		return err
 	}
 	if err := s.overrideInstallConfig(r, id, override); err != nil {

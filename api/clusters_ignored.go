@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
@@ -30,7 +31,7 @@ func (s *server) V2GetIgnoredValidations(w http.ResponseWriter, r *http.Request,
 // absent, or empty text, leaves it to what the deployment disables.
 func (s *server) V2SetIgnoredValidations(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.IgnoredValidations
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	hosts, err := ignoredIDs("host-validation-ids", deref(params.HostValidationIds),

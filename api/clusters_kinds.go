@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -15,7 +16,7 @@ import (
 // V2ImportCluster registers a cluster that another service installed, so that hosts can join it.
 func (s *server) V2ImportCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.ImportClusterParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	c, err := definition.Imported(params, s.Releases)
@@ -29,7 +30,7 @@ func (s *server) V2ImportCluster(w http.ResponseWriter, r *http.Request) error {
 // is not observed.
 func (s *server) V2RegisterDisconnectedCluster(w http.ResponseWriter, r *http.Request) error {
 	var params wire.DisconnectedClusterCreateParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	c, err := definition.Disconnected(params, s.Releases)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -27,8 +28,8 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 			return err
 		}
 		filter := store.ClusterFilter{
-			Owner: params.Owner, Tenant: tenant(r),
-			Deleted: params.GetUnregisteredClusters && callerOf(r).Admin,
+			Owner: params.Owner, Tenant: admission.Tenant(r),
+			Deleted: params.GetUnregisteredClusters && admission.CallerOf(r).Admin,
 		}
 		if r.URL.Query().Get("openshift_cluster_id") != "" { // zeros are an id too, which no cluster has
 			filter.OpenShiftClusterID = &params.OpenshiftClusterID
@@ -59,7 +60,7 @@ func (s *server) V2ListClusters(w http.ResponseWriter, r *http.Request, params w
 // V2GetCluster reads one cluster, with its hosts unless they are excluded. An
 // administrator may read a deleted one, which has no hosts.
 func (s *server) V2GetCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID, params wire.V2GetClusterParams) error {
-	deleted := params.GetUnregisteredClusters && callerOf(r).Admin
+	deleted := params.GetUnregisteredClusters && admission.CallerOf(r).Admin
 	if !params.ExcludeHosts && !deleted {
 		return s.replyCluster(http.StatusOK, w, r, id)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
@@ -32,7 +33,7 @@ func (s *server) setOnFailure(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var params wire.OnFailure
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	policy := model.FailurePolicy(params.OnFailure)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
 )
@@ -23,7 +24,7 @@ func (s *server) V2GetClusterUISettings(w http.ResponseWriter, r *http.Request, 
 // its state. The service never looks into it.
 func (s *server) V2UpdateClusterUISettings(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var settings string
-	if err := read(r, &settings); err != nil {
+	if err := admission.Read(r, &settings); err != nil {
 		return err
 	}
 	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, _ *store.Tx) error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
@@ -17,7 +18,7 @@ import (
 // V2UpdateCluster changes the settings of a cluster that is not being installed.
 func (s *server) V2UpdateCluster(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.V2ClusterUpdateParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	around, err := s.surroundings(r.Context(), id, params)

@@ -20,19 +20,19 @@ var ownYAML []byte
 // the contract, except that their handlers read the address themselves.
 func (s *server) ownRoutes(r chi.Router) {
 	clusters, hosts := OwnPath+"/v1/clusters/{cluster_id}", OwnPath+"/v1/infra-envs/{infra_env_id}/hosts/{host_id}"
-	r.Get(OwnPath+"/openapi", s.own.serve)
+	r.Get(OwnPath+"/openapi", s.own.Serve)
 	r.Method(http.MethodGet, OwnPath+"/sign-in", httpapi.Handler(s.describeSignIn)) // for those who have no credential yet
-	r.With(s.admit).Method(http.MethodPost, OwnPath+"/v1/sign-in", httpapi.Handler(s.signIn))
-	r.With(s.admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
-	r.With(s.admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
-	r.With(s.admit).Method(http.MethodGet, clusters+"/on-failure", httpapi.Handler(s.showOnFailure))
-	r.With(s.admit).Method(http.MethodPut, clusters+"/on-failure", httpapi.Handler(s.setOnFailure))
-	r.With(s.admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))
+	r.With(s.gate.Admit).Method(http.MethodPost, OwnPath+"/v1/sign-in", httpapi.Handler(s.signIn))
+	r.With(s.gate.Admit).Method(http.MethodPost, clusters+"/commands/{command}", httpapi.Handler(s.commandCluster))
+	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/workflow", httpapi.Handler(s.showWorkflow))
+	r.With(s.gate.Admit).Method(http.MethodGet, clusters+"/on-failure", httpapi.Handler(s.showOnFailure))
+	r.With(s.gate.Admit).Method(http.MethodPut, clusters+"/on-failure", httpapi.Handler(s.setOnFailure))
+	r.With(s.gate.Admit).Method(http.MethodGet, OwnPath+"/v1/os-images", httpapi.Handler(s.listOSImages))
 	tokens := OwnPath + "/v1/tokens"
-	r.With(s.admit).Method(http.MethodPost, tokens, httpapi.Handler(s.createToken))
-	r.With(s.admit).Method(http.MethodGet, tokens, httpapi.Handler(s.listTokens))
-	r.With(s.admit).Method(http.MethodDelete, tokens+"/{token_id}", httpapi.Handler(s.revokeToken))
-	r.With(s.admit).Method(http.MethodPost, hosts+"/commands/{command}", httpapi.Handler(s.commandHost))
+	r.With(s.gate.Admit).Method(http.MethodPost, tokens, httpapi.Handler(s.createToken))
+	r.With(s.gate.Admit).Method(http.MethodGet, tokens, httpapi.Handler(s.listTokens))
+	r.With(s.gate.Admit).Method(http.MethodDelete, tokens+"/{token_id}", httpapi.Handler(s.revokeToken))
+	r.With(s.gate.Admit).Method(http.MethodPost, hosts+"/commands/{command}", httpapi.Handler(s.commandHost))
 }
 
 // commandCluster pauses, resumes or extends a running installation.

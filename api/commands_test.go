@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/api/admission"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
@@ -112,7 +113,7 @@ func TestCommandsAskForLeave(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	s := newService(t, func(o *api.Options) {
-		o.Authorize = func(_ context.Context, _ api.Actor, operation string, object api.Object) error {
+		o.Authorize = func(_ context.Context, _ admission.Caller, operation string, object admission.Object) error {
 			asked = append(
 				asked,
 				operation+" "+strings.ReplaceAll(

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/api/admission"
 	"slipway/internal/platform/auth"
 	"slipway/internal/testing/docpage"
 )
@@ -42,7 +43,7 @@ func TestDocsOfOperations(t *testing.T) {
 
 func rolesOf(operation string) string {
 	var names []string
-	for _, role := range api.Allowed(operation) {
+	for _, role := range admission.Allowed(operation) {
 		names = append(names, string(role))
 	}
 	return strings.Join(names, ", ")
@@ -59,14 +60,14 @@ func TestDocumentTakesTheCredentialsOfTheTable(t *testing.T) {
 	require.NoError(t, err)
 	for _, o := range operations {
 		for role, schemes := range places {
-			if !slices.Contains(api.Allowed(o.ID), role) {
+			if !slices.Contains(admission.Allowed(o.ID), role) {
 				continue
 			}
 			require.True(t, slices.ContainsFunc(schemes, func(s auth.Scheme) bool { return slices.Contains(o.Schemes, s) }),
 				"%s: %s is in the table, and the document takes %v", o.ID, role, o.Schemes)
 		}
 		for _, scheme := range o.Schemes {
-			require.True(t, slices.ContainsFunc(api.Allowed(o.ID), func(r auth.Role) bool { return slices.Contains(places[r], scheme) }),
+			require.True(t, slices.ContainsFunc(admission.Allowed(o.ID), func(r auth.Role) bool { return slices.Contains(places[r], scheme) }),
 				"%s: the document takes %s, and no role of the table has it", o.ID, scheme)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"slipway/api"
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/wire"
@@ -127,7 +128,7 @@ func TestRefusedCallersGetTheOtherShapeOfError(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	s := newService(t, func(o *api.Options) {
-		o.Authorize = func(_ context.Context, actor api.Actor, operation string, object api.Object) error {
+		o.Authorize = func(_ context.Context, actor admission.Caller, operation string, object admission.Object) error {
 			asked = append(asked, actor.Name+" "+operation+" "+object.ClusterID.String())
 			if operation == "v2ListClusters" {
 				return httpapi.ErrUnauthenticated

@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
 	"slipway/internal/wire"
 )
@@ -49,9 +51,9 @@ func (s *server) V2ListEvents(w http.ResponseWriter, r *http.Request, params wir
 func eventFilter(r *http.Request, p wire.V2ListEventsParams) store.EventFilter {
 	f := store.EventFilter{
 		ClusterID: p.ClusterID, InfraEnvID: p.InfraEnvID, HostIDs: p.HostIds, Message: p.Message, Categories: p.Categories,
-		Descending: p.Order == wire.Descending, Limit: max(p.Limit, 0), Offset: max(p.Offset, 0), Tenant: tenant(r),
+		Descending: p.Order == wire.Descending, Limit: max(p.Limit, 0), Offset: max(p.Offset, 0), Tenant: admission.Tenant(r),
 	}
-	if caller := callerOf(r); caller.Bound() && p.ClusterID == uuid.Nil {
+	if caller := admission.CallerOf(r); caller.Bound() && p.ClusterID == uuid.Nil {
 		// What a bound caller may ask for was checked; without ids it sees its own object.
 		f.ClusterID, f.InfraEnvID = caller.ClusterID, caller.InfraEnvID
 	}
@@ -86,19 +88,21 @@ func eventToWire(e model.Event) wire.Event {
 // V2TriggerEvent adds what a controller has to tell to the history of its cluster.
 func (s *server) V2TriggerEvent(w http.ResponseWriter, r *http.Request) error {
 	var params wire.Event
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if params.ClusterID == uuid.Nil && params.InfraEnvID == uuid.Nil {
 		return model.Invalidf("cluster_id: require a cluster or an infra-env, found none")
 	}
-	if err := s.mayTouch(r.Context(), callerOf(r), Object{params.ClusterID, params.InfraEnvID, params.HostID}); err != nil {
+	if err := s.gate.MayTouch(r.Context(), admission.CallerOf(r), admission.Object{
+		ClusterID: params.ClusterID, InfraEnvID: params.InfraEnvID, HostID: params.HostID,
+	}); err != nil {
 		return err
 	}
 	if err := s.eventSubject(r, params); err != nil {
 		return err
 	}
-	if name := events.Name(params.Name); callerOf(r).Role == controller && !events.Known(name) {
+	if name := events.Name(params.Name); admission.CallerOf(r).Role == auth.RoleController && !events.Known(name) {
 		return model.Invalidf("name: require an event of the catalogue, found %q", params.Name)
 	}
 	err := s.Store.Write(r.Context(), func(tx *store.Tx) error {

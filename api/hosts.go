@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
@@ -28,7 +29,7 @@ func (s *server) ListClusterHosts(w http.ResponseWriter, r *http.Request, id uui
 			Role:         string(params.Role),
 			Status:       params.Status,
 			Connectivity: params.WithConnectivity,
-			Tenant:       tenant(r),
+			Tenant:       admission.Tenant(r),
 		}
 		return s.Store.Hosts(r.Context(), filter, func(h *model.Host) error { return yield(hostToWire(h, view)) })
 	})
@@ -47,7 +48,7 @@ func (s *server) V2ListHosts(w http.ResponseWriter, r *http.Request, id uuid.UUI
 		}
 		return s.Store.Hosts(
 			r.Context(),
-			store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: tenant(r)},
+			store.HostFilter{InfraEnvID: id, Connectivity: true, Tenant: admission.Tenant(r)},
 			func(h *model.Host) error {
 				return yield(hostToWire(h, hostView{singleNode: single[deref(h.ClusterID)], inventory: true, connectivity: true, redacted: redact(r)}))
 			},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
@@ -23,13 +24,13 @@ import (
 // V2RegisterHost registers a host: a new one, or one that booted again.
 func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnvID uuid.UUID, params wire.V2RegisterHostParams) error {
 	var body wire.HostCreateParams
-	if err := read(r, &body); err != nil {
+	if err := admission.Read(r, &body); err != nil {
 		return err
 	}
 	if body.HostID == uuid.Nil {
 		return model.Invalidf("host_id: require an id that is not zero, found %s", body.HostID)
 	}
-	if caller := callerOf(r); caller.Role == auth.RoleAgent && caller.HostID != body.HostID {
+	if caller := admission.CallerOf(r); caller.Role == auth.RoleAgent && caller.HostID != body.HostID {
 		return httpapi.Errorf(httpapi.ErrForbidden, "host_id: require the host of this token, found %s", body.HostID)
 	}
 	if err := s.checkComesBack(r.Context(), infraEnvID, body.HostID); err != nil {
@@ -42,8 +43,8 @@ func (s *server) V2RegisterHost(w http.ResponseWriter, r *http.Request, infraEnv
 	h, err := s.Discovery.Register(r.Context(), discovery.RegisterInput{
 		InfraEnvID: infraEnvID, HostID: body.HostID, AgentSteps: steps, Boot: boot(r),
 		Again:        r.Header.Get(wire.HeaderRegistration) == wire.RegistrationAgain,
-		Proven:       callerOf(r).HostID == body.HostID,
-		ByImage:      callerOf(r).Role == auth.RoleRegistrar,
+		Proven:       admission.CallerOf(r).HostID == body.HostID,
+		ByImage:      admission.CallerOf(r).Role == auth.RoleRegistrar,
 		AgentVersion: or(deref(body.DiscoveryAgentVersion), params.DiscoveryAgentVersion),
 	})
 	if err != nil {
@@ -90,7 +91,7 @@ const unprovenPause = 60
 // answerUnproven answers a poll with the token of an image. Nothing is asked of a host that has left its image, and nothing of it
 // changes; any other host registers again, until it gets a token.
 func (s *server) answerUnproven(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) (answered bool, err error) {
-	if callerOf(r).Role != auth.RoleRegistrar {
+	if admission.CallerOf(r).Role != auth.RoleRegistrar {
 		return false, nil
 	}
 	host, err := s.Store.HostAccess(r.Context(), infraEnvID, hostID)
@@ -141,7 +142,7 @@ func (s *server) V2GetNextSteps(
 	if answered, err := s.answerUnproven(w, r, infraEnvID, hostID); answered || err != nil {
 		return err
 	}
-	wait := preferredWait(r.Header.Values(wire.HeaderPrefer))
+	wait := min(admission.PreferredWait(r.Header.Values(wire.HeaderPrefer)), discovery.MaxWait)
 	if wait > 0 {
 		client := newPatient(w, s.Now)
 		client.allow(wait + answerPatience)
@@ -176,24 +177,10 @@ func boot(r *http.Request) string {
 	return id
 }
 
-// preferredWait reads "wait=N" (seconds) out of Prefer headers; zero without one.
-func preferredWait(headers []string) time.Duration {
-	for _, header := range headers {
-		for preference := range strings.SplitSeq(header, ",") {
-			name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
-			seconds, err := strconv.Atoi(strings.Trim(strings.TrimSpace(value), `"`))
-			if strings.EqualFold(strings.TrimSpace(name), "wait") && err == nil && seconds > 0 {
-				return time.Duration(min(seconds, int(discovery.MaxWait/time.Second))) * time.Second
-			}
-		}
-	}
-	return 0
-}
-
 // V2PostStepReply stores the result of one step.
 func (s *server) V2PostStepReply(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID, _ wire.V2PostStepReplyParams) error {
 	var reply wire.StepReply
-	if err := read(r, &reply); err != nil {
+	if err := admission.Read(r, &reply); err != nil {
 		return err
 	}
 	if err := s.Discovery.Reply(r.Context(), infraEnvID, hostID, reply); err != nil {
@@ -210,7 +197,7 @@ func (s *server) V2UpdateHostInstallProgress(
 	_ wire.V2UpdateHostInstallProgressParams,
 ) error {
 	var params wire.HostProgress
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if deref(params.CurrentStage) == "" {
@@ -226,7 +213,7 @@ func (s *server) V2UpdateHostInstallProgress(
 // V2UpdateHostLogsProgress records the progress of the collection of a host's logs.
 func (s *server) V2UpdateHostLogsProgress(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.LogsProgressParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if err := s.HostReports.Logs(r.Context(), infraEnvID, hostID, model.LogsState(params.LogsState)); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
@@ -20,7 +21,7 @@ import (
 // for it.
 func (s *server) BindHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.BindHostParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if err := s.bind(r, infraEnvID, hostID, params.ClusterID); err != nil {
@@ -33,7 +34,7 @@ func (s *server) bind(r *http.Request, infraEnvID, hostID, clusterID uuid.UUID) 
 	if err := s.requireLateBinding(r.Context(), infraEnvID); err != nil {
 		return err
 	}
-	if err := s.mayTouch(r.Context(), callerOf(r), Object{ClusterID: clusterID}); err != nil {
+	if err := s.gate.MayTouch(r.Context(), admission.CallerOf(r), admission.Object{ClusterID: clusterID}); err != nil {
 		return err
 	}
 	c, err := s.Store.Cluster(r.Context(), clusterID)

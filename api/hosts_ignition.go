@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/hostconfig/ignition"
@@ -30,7 +31,7 @@ var writerArgs = map[string]bool{
 // V2UpdateHostInstallerArgs sets arguments of the program that writes the disk.
 func (s *server) V2UpdateHostInstallerArgs(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.InstallerArgsParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if err := checkWriterArgs(deref(params.Args)); err != nil {
@@ -108,7 +109,7 @@ func (s *server) V2GetHostIgnition(w http.ResponseWriter, r *http.Request, infra
 // V2UpdateHostIgnition sets a config that is laid over the one a host is installed with.
 func (s *server) V2UpdateHostIgnition(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.HostIgnitionParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if err := ignition.CheckOverride(deref(params.Config)); err != nil {
@@ -128,7 +129,7 @@ func (s *server) V2DownloadHostIgnition(w http.ResponseWriter, r *http.Request, 
 	if err != nil {
 		return err
 	}
-	if err := checkConfigInTime(callerOf(r), h); err != nil {
+	if err := checkConfigInTime(admission.CallerOf(r), h); err != nil {
 		return err
 	}
 	key, name, missing, err := ignitionOf(h)

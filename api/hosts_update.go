@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/lifecycle"
@@ -20,7 +21,7 @@ import (
 // V2UpdateHost changes the settings of a host that is not being installed.
 func (s *server) V2UpdateHost(w http.ResponseWriter, r *http.Request, infraEnvID, hostID uuid.UUID) error {
 	var params wire.HostUpdateParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	if err := s.checkNewRole(r.Context(), infraEnvID, hostID, params.HostRole); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/hardware"
 	"slipway/internal/cluster/steps"
 	"slipway/internal/cluster/validation"
@@ -32,7 +33,7 @@ func hostToWire(h *model.Host, view hostView) wire.Host {
 		CreatedAt: wire.DateTime(h.CreatedAt), UpdatedAt: wire.DateTime(h.UpdatedAt),
 		RegisteredAt: wire.DateTime(h.RegisteredAt), CheckedInAt: wire.DateTime(h.CheckedInAt), Timestamp: int(h.Timestamp),
 		Role: wire.HostRole(h.Role), SuggestedRole: wire.HostRole(or(string(h.SuggestedRole), string(h.Role))), Bootstrap: h.Bootstrap,
-		RequestedHostname: hostName(h), UserName: or(h.UserName, anyone.Name),
+		RequestedHostname: hostName(h), UserName: or(h.UserName, admission.Anyone.Name),
 		DiscoveryAgentVersion: h.DiscoveryAgentVersion,
 		MediaStatus:           wire.HostMediaStatus(h.MediaStatus), ConnectionTimedOut: h.ConnectionTimedOut,
 		ValidationsInfo: validation.Info(h.Validations),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/definition"
 	"slipway/internal/cluster/events"
 	"slipway/internal/model"
@@ -19,7 +20,7 @@ import (
 // RegisterInfraEnv defines an InfraEnv.
 func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error {
 	var params wire.InfraEnvCreateParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	e, err := s.newInfraEnv(r, params)
@@ -42,7 +43,7 @@ func (s *server) RegisterInfraEnv(w http.ResponseWriter, r *http.Request) error 
 
 func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*model.InfraEnv, error) {
 	e := &model.InfraEnv{
-		ID: uuid.New(), Name: p.Name, ClusterID: p.ClusterID, UserName: callerOf(r).Name, OrgID: callerOf(r).OrgID,
+		ID: uuid.New(), Name: p.Name, ClusterID: p.ClusterID, UserName: admission.CallerOf(r).Name, OrgID: admission.CallerOf(r).OrgID,
 		PullSecret: model.Secret(p.PullSecret), TokenKey: newTokenKey(),
 		ImageType: string(wire.ImageTypeFullIso), OpenShiftVersion: deref(p.OpenshiftVersion), CPUArchitecture: "x86_64",
 	}
@@ -57,7 +58,7 @@ func (s *server) newInfraEnv(r *http.Request, p wire.InfraEnvCreateParams) (*mod
 	}
 	var c *model.Cluster
 	if p.ClusterID != nil {
-		err := s.mayTouch(r.Context(), callerOf(r), Object{ClusterID: *p.ClusterID})
+		err := s.gate.MayTouch(r.Context(), admission.CallerOf(r), admission.Object{ClusterID: *p.ClusterID})
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +99,9 @@ func newTokenKey() model.Secret {
 
 // ListInfraEnvs lists InfraEnvs, newest first.
 func (s *server) ListInfraEnvs(w http.ResponseWriter, r *http.Request, params wire.ListInfraEnvsParams) error {
-	list, err := s.Store.InfraEnvs(r.Context(), store.InfraEnvFilter{ClusterID: params.ClusterID, Owner: params.Owner, Tenant: tenant(r)})
+	list, err := s.Store.InfraEnvs(r.Context(), store.InfraEnvFilter{
+		ClusterID: params.ClusterID, Owner: params.Owner, Tenant: admission.Tenant(r),
+	})
 	if err != nil {
 		return err
 	}
@@ -119,7 +122,7 @@ func (s *server) GetInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUI
 // UpdateInfraEnv changes an InfraEnv; hosts that boot from now on see it.
 func (s *server) UpdateInfraEnv(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.InfraEnvUpdateParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	cluster, err := s.clusterOfImage(r.Context(), id, params)

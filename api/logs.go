@@ -8,9 +8,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/events"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
+	"slipway/internal/platform/auth"
 	"slipway/internal/platform/blob"
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
@@ -38,7 +40,7 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 	if err != nil {
 		return err
 	}
-	if err := checkLogs(callerOf(r), params); err != nil {
+	if err := checkLogs(admission.CallerOf(r), params); err != nil {
 		return err
 	}
 	if params.LogsType == wire.V2UploadLogsParamsLogsTypeController {
@@ -54,7 +56,7 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 	}
 	infraEnvID := params.InfraEnvID
 	if infraEnvID == uuid.Nil { // an agent's own machine is in its InfraEnv
-		infraEnvID = callerOf(r).InfraEnvID
+		infraEnvID = admission.CallerOf(r).InfraEnvID
 	}
 	h, err := s.hostOfCluster(r.Context(), c, infraEnvID, params.HostID)
 	if err != nil {
@@ -72,12 +74,12 @@ func (s *server) uploadLogs(r *http.Request, id uuid.UUID, params wire.V2UploadL
 }
 
 // checkLogs has a machine send its own logs only.
-func checkLogs(caller Actor, params wire.V2UploadLogsParams) error {
+func checkLogs(caller admission.Caller, params wire.V2UploadLogsParams) error {
 	ofController := params.LogsType == wire.V2UploadLogsParamsLogsTypeController
 	switch {
-	case caller.Role == controller && !ofController:
+	case caller.Role == auth.RoleController && !ofController:
 		return httpapi.Errorf(httpapi.ErrForbidden, "logs_type: require controller with the token of a controller, found %s", params.LogsType)
-	case caller.Role == agent && (ofController || params.HostID != caller.HostID):
+	case caller.Role == auth.RoleAgent && (ofController || params.HostID != caller.HostID):
 		return httpapi.Errorf(httpapi.ErrForbidden, "require the logs of host %s with its token, found those of %s %s",
 			caller.HostID, params.LogsType, params.HostID)
 	}
@@ -161,7 +163,7 @@ func formError(err error) error {
 // V2UpdateClusterLogsProgress records the state of the collection of the controller's logs.
 func (s *server) V2UpdateClusterLogsProgress(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.LogsProgressParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	_, err := s.Store.UpdateCluster(r.Context(), id, func(c *model.Cluster, tx *store.Tx) error {

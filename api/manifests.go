@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/hostconfig/manifests"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -45,7 +46,7 @@ func (s *server) manifests(ctx context.Context, id uuid.UUID) ([]model.Manifest,
 // one of that folder and name: clients that start again send what they sent before.
 func (s *server) V2CreateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.CreateManifestParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	m := model.Manifest{
@@ -74,7 +75,7 @@ func (s *server) createManifest(ctx context.Context, m model.Manifest, text stri
 // V2UpdateClusterManifest changes the content of a manifest, renames or moves it.
 func (s *server) V2UpdateClusterManifest(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	var params wire.UpdateManifestParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	after, err := s.changeManifest(r.Context(), id, params)

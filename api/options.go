@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/hostconfig/ignition"
 	"slipway/internal/hostconfig/installconfig"
@@ -40,7 +41,7 @@ type Service struct {
 	SignIn SignIn
 	// Authorize decides whether an actor may do an operation; nil: an actor that is bound to one object may use that
 	// object, and any other actor may do everything.
-	Authorize Authorize
+	Authorize admission.Authorize
 
 	Log *slog.Logger
 	Now func() time.Time

@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
@@ -24,9 +25,6 @@ import (
 // Signed addresses open one file for whoever has them. The service signs them itself
 // instead of having its store of files do it: that may be a folder, and what is in it
 // may be sealed.
-
-// signatureParam is the query parameter with the signature of an address.
-const signatureParam = "signature"
 
 // signedFor is how long the signed address of a cluster's file is good: time enough to
 // follow a link. Those of an InfraEnv are for firmware, which
@@ -54,7 +52,7 @@ func (s *server) addressesOf(ctx context.Context, infraEnvID uuid.UUID) (auth.Ad
 func signedAddress(path string, query url.Values) string {
 	rest := url.Values{}
 	for name, values := range query {
-		if name != signatureParam && name != "mac" {
+		if name != admission.SignatureParam && name != "mac" {
 			rest[name] = values
 		}
 	}
@@ -72,7 +70,7 @@ func (s *server) checkSignature(r *http.Request) error {
 			return err
 		}
 	}
-	return signer.Verify(signedAddress(r.URL.Path, query), query.Get(signatureParam))
+	return signer.Verify(signedAddress(r.URL.Path, query), query.Get(admission.SignatureParam))
 }
 
 // signed makes an address below BasePath that opens itself for a while.
@@ -87,7 +85,7 @@ func (s *server) signed(by auth.Addresses, good time.Duration, path string, quer
 	if err != nil {
 		return wire.PresignedURL{}, err
 	}
-	query.Set(signatureParam, signature)
+	query.Set(admission.SignatureParam, signature)
 	return wire.PresignedURL{URL: s.BaseURL + BasePath + path + "?" + query.Encode(), ExpiresAt: wire.DateTime(expires)}, nil
 }
 

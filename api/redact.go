@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"slipway/api/admission"
 	"slipway/internal/platform/auth"
 )
 
@@ -19,7 +20,7 @@ var secretWords = []string{"password", "secret", "token", "credential", "private
 
 // redact reports whether secrets are left out for a caller: machines need none, and viewers are not to have any.
 func redact(r *http.Request) bool {
-	return callerOf(r).Role != auth.RoleAdmin && callerOf(r).Role != auth.RoleUser
+	return admission.CallerOf(r).Role != auth.RoleAdmin && admission.CallerOf(r).Role != auth.RoleUser
 }
 
 // redactedJSON replaces what is secret in a JSON object; a text that cannot be read is left out.

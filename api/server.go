@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"golang.org/x/sync/singleflight"
 
+	"slipway/api/admission"
 	"slipway/internal/images/imageurl"
 	"slipway/internal/model"
 	"slipway/internal/platform/httpapi"
@@ -20,8 +21,9 @@ const BasePath = "/api/assisted-install"
 // server answers the operations of the API.
 type server struct {
 	Options
-	document *document
-	own      *document // of the commands beyond the v2 API
+	gate     *admission.Gate
+	document *admission.Document
+	own      *admission.Document // of the commands beyond the v2 API
 	agents   *programFiles
 	// controllers are the programs that new clusters fetch.
 	controllers *programFiles
@@ -30,8 +32,6 @@ type server struct {
 
 	disconnected singleflight.Group // runs of the installer, by their settings
 	networks     networks           // settings that were read
-	bodies       *places            // large ones
-	rates        *rates             // requests of each credential
 }
 
 // NewServer builds the handler of everything below BasePath, OwnPath, /agent/ and /controller/. It
@@ -47,16 +47,17 @@ func NewServer(o Options) http.Handler {
 		panic(err) // embedded files, held by a test
 	}
 	s := &server{
-		Options: o, document: docs.v2, own: docs.own, started: o.Now(), bodies: newPlaces(), rates: newRates(o.Now),
+		Options: o, document: docs.v2, own: docs.own, started: o.Now(),
 		agents: newProgramFiles(o.AgentBinaries, agentProgram), controllers: newProgramFiles(o.AgentBinaries, controllerProgram),
 	}
 	s.images = imageurl.New(imageurl.Options{
 		Identity: o.Identity, Releases: o.Releases, BaseURL: o.BaseURL, ImageServiceURL: o.ImageServiceURL, BootURL: o.BootURL,
 	})
-	if s.Authorize == nil {
-		s.Authorize = s.checkScope
-	}
-	return s.observed(httpapi.CleanPaths(s.routes()))
+	s.gate = admission.New(admission.Options{
+		Documents: []*admission.Document{docs.v2, docs.own}, Identity: o.Identity, Store: o.Store, Authorize: o.Authorize,
+		CheckSignature: s.checkSignature, Log: o.Log, Now: o.Now, Observe: o.Observe,
+	})
+	return s.gate.Observe(httpapi.CleanPaths(s.routes()))
 }
 
 func (s *server) routes() http.Handler {
@@ -66,17 +67,17 @@ func (s *server) routes() http.Handler {
 		return model.NotFoundf("no such address: %s", r.URL.Path)
 	}).ServeHTTP)
 	r.MethodNotAllowed(s.refuseMethod(r))
-	r.Get(BasePath+"/openapi", s.document.serve)
-	r.Get(BasePath+"/v2/openapi", s.document.serve)
+	r.Get(BasePath+"/openapi", s.document.Serve)
+	r.Get(BasePath+"/v2/openapi", s.document.Serve)
 	r.Method(http.MethodGet, agentPath+"{file}", httpapi.Handler(s.downloadAgent))
 	r.Method(http.MethodGet, controllerPath+"{file}", httpapi.Handler(s.downloadController))
 	s.ownRoutes(r)
 	s.referenceRoutes(r)
 	return HandlerWithOptions(s, ChiServerOptions{
 		BaseURL: BasePath, BaseRouter: r,
-		Middlewares: []MiddlewareFunc{s.admit},
+		Middlewares: []MiddlewareFunc{s.gate.Admit},
 		ErrorHandlerFunc: func(w http.ResponseWriter, req *http.Request, err error) {
-			if s.document.fixed[req.URL.Path] && s.document.operations[patternMethod(req)+" "+req.URL.Path] == nil {
+			if s.document.Fixed(req.URL.Path) && !s.document.Takes(req) {
 				s.refuseMethod(r)(w, req)
 				return
 			}
@@ -112,5 +113,5 @@ func (s *server) allowed(r chi.Router, path string) []string {
 // belongs reports whether a pattern may answer an address. The router tries /clusters/{cluster_id} where
 // /clusters/import has no such method.
 func (s *server) belongs(pattern, path string) bool {
-	return pattern == path || !s.document.fixed[path]
+	return pattern == path || !s.document.Fixed(path)
 }

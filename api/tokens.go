@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/platform/store"
@@ -19,7 +20,7 @@ const tokenLife = 30 * 24 * time.Hour
 // createToken makes a token of a user. Its answer is the only one with the token itself.
 func (s *server) createToken(w http.ResponseWriter, r *http.Request) error {
 	var params wire.UserTokenCreateParams
-	if err := read(r, &params); err != nil {
+	if err := admission.Read(r, &params); err != nil {
 		return err
 	}
 	now := s.Now().UTC()
@@ -28,8 +29,8 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) error {
 		life = tokenLife
 	}
 	t := model.UserToken{
-		ID: uuid.New(), UserName: params.UserName, OrgID: params.OrgID, Role: or(params.Role, string(user)), Note: params.Note,
-		CreatedBy: callerOf(r).Name, CreatedAt: now, ExpiresAt: now.Add(life).Truncate(time.Second),
+		ID: uuid.New(), UserName: params.UserName, OrgID: params.OrgID, Role: or(params.Role, string(auth.RoleUser)), Note: params.Note,
+		CreatedBy: admission.CallerOf(r).Name, CreatedAt: now, ExpiresAt: now.Add(life).Truncate(time.Second),
 	}
 	token, err := s.Identity.UserToken(t)
 	if errors.Is(err, auth.ErrNoUserTokens) {
@@ -58,7 +59,7 @@ func (s *server) describeSignIn(w http.ResponseWriter, _ *http.Request) error {
 
 // signIn exchanges a token of the issuer for one of this service, which is not exchanged again: that would be a token without an end.
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
-	caller := callerOf(r)
+	caller := admission.CallerOf(r)
 	if s.SignIn == nil || caller.Issuer == "" {
 		return model.Conflictf("require a token of an issuer (AUTH_TYPE=oidc), found one of this service")
 	}
@@ -74,7 +75,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 
 // listTokens lists the valid tokens: all, or those of the user who asks.
 func (s *server) listTokens(w http.ResponseWriter, r *http.Request) error {
-	tokens, err := s.Store.Tokens(r.Context(), tokensOf(callerOf(r), callerOf(r).Admin))
+	tokens, err := s.Store.Tokens(r.Context(), tokensOf(admission.CallerOf(r), admission.CallerOf(r).Admin))
 	if err != nil {
 		return err
 	}
@@ -91,8 +92,8 @@ func (s *server) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	caller := callerOf(r)
-	if err := s.Store.RevokeToken(r.Context(), id, tokensOf(caller, caller.Role == admin)); err != nil {
+	caller := admission.CallerOf(r)
+	if err := s.Store.RevokeToken(r.Context(), id, tokensOf(caller, caller.Role == auth.RoleAdmin)); err != nil {
 		return err
 	}
 	s.Log.InfoContext(r.Context(), "token revoked", "token", id, "by", caller.Name)
@@ -100,7 +101,7 @@ func (s *server) revokeToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 // tokensOf narrows tokens to those of a caller, unless it has all.
-func tokensOf(caller Actor, all bool) store.TokenFilter {
+func tokensOf(caller admission.Caller, all bool) store.TokenFilter {
 	if all {
 		return store.TokenFilter{}
 	}

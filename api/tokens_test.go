@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"slipway/api"
+	"slipway/api/admission"
 	"slipway/internal/model"
 	"slipway/internal/platform/auth"
 	"slipway/internal/wire"
@@ -120,7 +120,7 @@ func TestUsersFindNothingOfOtherTenants(t *testing.T) {
 	for id, e := range table {
 		for who, header := range strangers {
 			c := e.ok(w)
-			if (objectsOf(c.path) == api.Object{}) {
+			if (objectsOf(c.path) == admission.Object{}) {
 				break
 			}
 			before := len(l.orchestrator.commands)
@@ -144,10 +144,10 @@ func TestUsersFindNothingOfOtherTenants(t *testing.T) {
 
 // allowedFor are the roles of an operation by its name in the tables of exercises.
 func allowedFor(id string) []auth.Role {
-	if roles := api.Allowed(id); roles != nil {
+	if roles := admission.Allowed(id); roles != nil {
 		return roles
 	}
-	return api.Allowed(strings.ToUpper(id[:1]) + id[1:])
+	return admission.Allowed(strings.ToUpper(id[:1]) + id[1:])
 }
 
 func TestTenantsSeeAndJoinTheirOwnObjects(t *testing.T) {

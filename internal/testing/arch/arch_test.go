@@ -159,9 +159,16 @@ var allowed = []importRule{
 	},
 	{"worker", []string{"workflows", "activities", "internal/version"}, "the list of both"},
 	{
+		"api/admission",
+		slices.Concat([]string{
+			"internal/platform/auth", "internal/platform/httpapi", "internal/platform/spool", "internal/cluster/lifecycle",
+		}, tables),
+		"before handlers: never a service",
+	},
+	{
 		"api",
 		slices.Concat([]string{
-			"internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/images/imageurl",
+			"api/admission", "internal/platform/auth", "internal/service/discovery", "internal/service/transitions", "internal/images/imageurl",
 			"internal/platform/httpapi",
 			"internal/platform/spool",
 		}, files, nouns),

@@ -1,4 +1,4 @@
-package api
+package admission
 
 import (
 	"context"
@@ -15,6 +15,13 @@ import (
 	"slipway/internal/platform/httpapi"
 	"slipway/internal/platform/store"
 )
+
+// Store reads which objects belong together.
+type Store interface {
+	HostAccess(ctx context.Context, infraEnvID, hostID uuid.UUID) (store.HostAccess, error)
+	CheckTenant(ctx context.Context, tenant store.Tenant, clusterID, infraEnvID uuid.UUID) error
+	Related(ctx context.Context, infraEnvID, clusterID uuid.UUID) (bool, error)
+}
 
 // Object holds the ids of the resources an operation acts on; an id is zero when the address has none.
 type Object struct {
@@ -36,37 +43,26 @@ func objectOf(r *http.Request, o *operation) Object {
 	return Object{id("cluster_id"), id("infra_env_id"), id("host_id")}
 }
 
-// selfScoped are operations without an object in their address that bound callers may use: their handlers check that the
-// request concerns the caller's object.
-var selfScoped = map[string]bool{
-	"v2ListEvents":   true, // the list holds only events of the caller's object
-	"v2TriggerEvent": true, // the object is in the body
-}
-
-// forReclaimed are operations with which the agent on an installed host, which has no token of its own, is asked to return to its
-// InfraEnv: by the token of the InfraEnv, while that is what the host is asked for.
-var forReclaimed = map[string]bool{"v2GetNextSteps": true, "v2PostStepReply": true}
-
 // checkScope checks that the ids in the address are those of a caller that is bound to an object. An address without an object is
-// denied. The answer to an object of others is that of one that does not exist.
-func (s *server) checkScope(ctx context.Context, actor Actor, operation string, o Object) error {
-	if actor.Bound() && o.ClusterID == uuid.Nil && o.InfraEnvID == uuid.Nil && !selfScoped[operation] {
+// denied. Objects of others are not found.
+func (g *Gate) checkScope(ctx context.Context, caller Caller, operation string, o Object) error {
+	if caller.Bound() && o.ClusterID == uuid.Nil && o.InfraEnvID == uuid.Nil && !rules[operation].selfScoped {
 		return httpapi.Errorf(httpapi.ErrForbidden, "require a credential that is not bound to one object for %s", operation)
 	}
-	if actor.Role == auth.RoleRegistrar && forReclaimed[operation] {
-		if err := s.checkReclaimed(ctx, operation, o); err != nil {
+	if caller.Role == auth.RoleRegistrar && rules[operation].reclaimed {
+		if err := g.checkReclaimed(ctx, operation, o); err != nil {
 			return err
 		}
 	}
-	if actor.Role == auth.RoleAgent && actor.Bootstrap && operation == "v2UpdateHostInstallProgress" && o.HostID != actor.HostID {
+	if caller.Role == auth.RoleAgent && caller.Bootstrap && operation == "v2UpdateHostInstallProgress" && o.HostID != caller.HostID {
 		// It sees the others fetch their configs and join.
-		return s.hostOfCaller(ctx, actor, o)
+		return g.hostOfCaller(ctx, caller, o)
 	}
-	return s.mayTouch(ctx, actor, o)
+	return g.MayTouch(ctx, caller, o)
 }
 
-func (s *server) checkReclaimed(ctx context.Context, operation string, o Object) error {
-	host, err := s.Store.HostAccess(ctx, o.InfraEnvID, o.HostID)
+func (g *Gate) checkReclaimed(ctx context.Context, operation string, o Object) error {
+	host, err := g.o.Store.HostAccess(ctx, o.InfraEnvID, o.HostID)
 	if err != nil {
 		return err
 	}
@@ -77,21 +73,21 @@ func (s *server) checkReclaimed(ctx context.Context, operation string, o Object)
 	return nil
 }
 
-// mayTouch returns an error for an object that is not the caller's own.
-func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
+// MayTouch returns an error for an object that is not the caller's own.
+func (g *Gate) MayTouch(ctx context.Context, caller Caller, o Object) error {
 	switch {
 	case !caller.Bound() && caller.Admin, o == Object{}:
 		return nil
 	case !caller.Bound():
-		return s.Store.CheckTenant(ctx, tenantOf(caller), o.ClusterID, o.InfraEnvID)
+		return g.o.Store.CheckTenant(ctx, tenantOf(caller), o.ClusterID, o.InfraEnvID)
 	}
 	switch caller.Role {
 	case auth.RoleController:
 		if o.HostID != uuid.Nil && o.InfraEnvID != uuid.Nil {
-			return s.hostOfCaller(ctx, caller, o)
+			return g.hostOfCaller(ctx, caller, o)
 		}
 	case auth.RoleForeign:
-		return s.foreignMayTouch(ctx, caller, o)
+		return g.foreignMayTouch(ctx, caller, o)
 	}
 	for _, pair := range []struct {
 		what       string
@@ -109,14 +105,14 @@ func (s *server) mayTouch(ctx context.Context, caller Actor, o Object) error {
 	return nil
 }
 
-// unknown is the answer to an object of others.
+// unknown returns the error for an object of others.
 func unknown(what string, id uuid.UUID) error {
 	return model.NotFoundf("%s %s was not found", what, id)
 }
 
 // hostOfCaller checks that a host belongs to the cluster of the caller.
-func (s *server) hostOfCaller(ctx context.Context, caller Actor, o Object) error {
-	host, err := s.Store.HostAccess(ctx, o.InfraEnvID, o.HostID)
+func (g *Gate) hostOfCaller(ctx context.Context, caller Caller, o Object) error {
+	host, err := g.o.Store.HostAccess(ctx, o.InfraEnvID, o.HostID)
 	if err != nil {
 		return err
 	}
@@ -128,7 +124,7 @@ func (s *server) hostOfCaller(ctx context.Context, caller Actor, o Object) error
 
 // foreignMayTouch is the contract of the v2 API: the token of an InfraEnv opens it with all its hosts, and the clusters that they
 // belong to. That of a cluster opens the cluster, and the hosts of it.
-func (s *server) foreignMayTouch(ctx context.Context, caller Actor, o Object) error {
+func (g *Gate) foreignMayTouch(ctx context.Context, caller Caller, o Object) error {
 	for _, pair := range []struct {
 		what                  string
 		found, own            uuid.UUID
@@ -143,7 +139,7 @@ func (s *server) foreignMayTouch(ctx context.Context, caller Actor, o Object) er
 		if pair.own != uuid.Nil {
 			return unknown(pair.what, pair.found)
 		}
-		related, err := s.Store.Related(ctx, pair.infraEnvID, pair.clusterID)
+		related, err := g.o.Store.Related(ctx, pair.infraEnvID, pair.clusterID)
 		if err != nil {
 			return err
 		}
@@ -154,10 +150,10 @@ func (s *server) foreignMayTouch(ctx context.Context, caller Actor, o Object) er
 	return nil
 }
 
-// tenant limits lists to the resources that the caller of a request may read.
-func tenant(r *http.Request) store.Tenant { return tenantOf(callerOf(r)) }
+// Tenant limits lists to the resources that the caller of a request may read.
+func Tenant(r *http.Request) store.Tenant { return tenantOf(CallerOf(r)) }
 
-func tenantOf(caller Actor) store.Tenant {
+func tenantOf(caller Caller) store.Tenant {
 	switch {
 	case caller.Admin:
 		return store.Tenant{}

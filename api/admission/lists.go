@@ -1,6 +1,7 @@
-package api
+package admission
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,7 +23,7 @@ func refuseLong(field string, tree any) error {
 		}
 	case []any:
 		if len(node) > maxItems {
-			return model.Invalidf("%s: require at most %d items, found %d", or(field, "body"), maxItems, len(node))
+			return model.Invalidf("%s: require at most %d items, found %d", cmp.Or(field, "body"), maxItems, len(node))
 		}
 		for i, value := range node {
 			if err := refuseLong(fmt.Sprintf("%s.%d", field, i), value); err != nil {

@@ -1,4 +1,4 @@
-package api
+package admission
 
 import (
 	"cmp"
@@ -14,26 +14,26 @@ import (
 	"slipway/internal/wire"
 )
 
-// observed gives every request an id, logs failures of the service, and turns a panic into an answer.
-func (s *server) observed(next http.Handler) http.Handler {
+// Observe gives every request an id, logs failures of the service, and turns a panic into an answer.
+func (g *Gate) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = httpapi.Begin(w, r)
 		out := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		start := s.Now()
-		defer func() { s.conclude(out, r, start, recover()) }()
+		start := g.o.Now()
+		defer func() { g.conclude(out, r, start, recover()) }()
 		next.ServeHTTP(out, r)
 	})
 }
 
 // conclude ends a request: with an answer when its handler panicked before it gave one,
 // and in the log.
-func (s *server) conclude(out middleware.WrapResponseWriter, r *http.Request, start time.Time, panicked any) {
+func (g *Gate) conclude(out middleware.WrapResponseWriter, r *http.Request, start time.Time, panicked any) {
 	known := httpapi.About(r)
 	defer func() {
-		s.log(r, known, out.Status(), start)
-		if s.Observe != nil && known.Operation != "" {
-			held := preferredWait(r.Header.Values(wire.HeaderPrefer)) > 0
-			s.Observe(known.Operation, strconv.Itoa(cmp.Or(out.Status(), http.StatusOK)), s.Now().Sub(start), held)
+		g.log(r, known, out.Status(), start)
+		if g.o.Observe != nil && known.Operation != "" {
+			held := PreferredWait(r.Header.Values(wire.HeaderPrefer)) > 0
+			g.o.Observe(known.Operation, strconv.Itoa(cmp.Or(out.Status(), http.StatusOK)), g.o.Now().Sub(start), held)
 		}
 	}()
 	if panicked == nil {
@@ -42,27 +42,27 @@ func (s *server) conclude(out middleware.WrapResponseWriter, r *http.Request, st
 	if panicked == http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this
 		panic(panicked)
 	}
-	s.Log.ErrorContext(r.Context(), "request handler panicked", "request_id", known.ID,
+	g.o.Log.ErrorContext(r.Context(), "request handler panicked", "request_id", known.ID,
 		"method", r.Method, "path", r.URL.Path, "panic", panicked, "stack", string(debug.Stack()))
 	if out.Status() == 0 {
 		httpapi.Fail(out, r, httpapi.ErrPanicked)
 	}
 }
 
-func (s *server) log(r *http.Request, known *httpapi.Request, status int, start time.Time) {
+func (g *Gate) log(r *http.Request, known *httpapi.Request, status int, start time.Time) {
 	level := slog.LevelDebug
 	if known.Err != nil && httpapi.ServerFault(httpapi.Status(known.Err)) && r.Context().Err() == nil {
 		level = slog.LevelError
 	}
-	if !s.Log.Enabled(r.Context(), level) {
+	if !g.o.Log.Enabled(r.Context(), level) {
 		return
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", known.ID), slog.String("method", r.Method), slog.String("path", httpapi.LoggedPath(r)),
-		slog.Int("status", status), slog.Duration("took", s.Now().Sub(start)),
+		slog.Int("status", status), slog.Duration("took", g.o.Now().Sub(start)),
 	}
 	if known.Err != nil {
 		attrs = append(attrs, slog.String("error", known.Err.Error()))
 	}
-	s.Log.LogAttrs(r.Context(), level, "request answered", attrs...)
+	g.o.Log.LogAttrs(r.Context(), level, "request answered", attrs...)
 }

@@ -1,9 +1,7 @@
-package api
+package admission
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,26 +13,6 @@ import (
 	"slipway/internal/platform/httpapi"
 )
 
-// Limits of a request body, in bytes.
-const (
-	defaultLimit = 4 << 20
-	replyLimit   = 32 << 20  // a connectivity report of a thousand hosts
-	logsLimit    = 250 << 20 // docs/reference/wire.md, "Size of logs"
-	uiLimit      = 64 << 10  // they are read and written with their cluster
-)
-
-func bodyLimit(operationID string) int64 {
-	switch operationID {
-	case "v2PostStepReply":
-		return replyLimit
-	case "V2UploadLogs":
-		return logsLimit
-	case "V2UpdateClusterUISettings":
-		return uiLimit
-	}
-	return defaultLimit
-}
-
 type operationKey struct{}
 
 // operationOf returns what the document says of the operation a request is for.
@@ -43,18 +21,18 @@ func operationOf(r *http.Request) *operation {
 	return o
 }
 
-// admit lets a request through to its operation: known, allowed to the caller,
+// Admit lets a request through to its operation: known, allowed to the caller,
 // with parameters as the document has them and a body of bounded size.
-func (s *server) admit(next http.Handler) http.Handler {
+func (g *Gate) Admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		address := patternMethod(r) + " " + chi.RouteContext(r.Context()).RoutePattern()
-		o := cmp.Or(s.document.operations[address], s.own.operations[address])
+		o := g.operation(address)
 		if o == nil {
 			httpapi.Fail(w, r, model.NotFoundf("no such operation: %s %s", r.Method, r.URL.Path))
 			return
 		}
 		httpapi.About(r).Operation = o.id
-		caller, err := s.authorize(r, o)
+		caller, err := g.authorize(r, o)
 		if err != nil {
 			httpapi.Fail(w, r, err)
 			return
@@ -68,7 +46,7 @@ func (s *server) admit(next http.Handler) http.Handler {
 			r.Body = http.MaxBytesReader(w, r.Body, o.limit)
 		}
 		if large(r, o) {
-			leave, err := s.gather(r, caller)
+			leave, err := g.gather(r, caller)
 			if err != nil {
 				httpapi.Fail(w, r, err)
 				return
@@ -78,6 +56,16 @@ func (s *server) admit(next http.Handler) http.Handler {
 		ctx := context.WithValue(r.Context(), operationKey{}, o)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey{}, caller)))
 	})
+}
+
+// operation finds an operation by its method and pattern; nil when no document has it.
+func (g *Gate) operation(address string) *operation {
+	for _, d := range g.o.Documents {
+		if o := d.operations[address]; o != nil {
+			return o
+		}
+	}
+	return nil
 }
 
 func patternMethod(r *http.Request) string {
@@ -126,28 +114,4 @@ func checkParameter(schema *openapi3.Schema, text string) error {
 		return schema.VisitJSON(text)
 	}
 	return nil
-}
-
-// badParameter explains why a parameter could not be read.
-func badParameter(r *http.Request, err error) error {
-	var format *InvalidParamFormatError
-	var missing *RequiredParamError
-	switch {
-	case errors.As(err, &missing):
-		return model.Invalidf("%s: require a value, found none", missing.ParamName)
-	case errors.As(err, &format):
-		found := chi.URLParam(r, format.ParamName)
-		if found == "" {
-			found = r.URL.Query().Get(format.ParamName)
-		}
-		return model.Invalidf("%s: require %s, found %q", format.ParamName, parameterKind(format.ParamName), found)
-	}
-	return model.Invalidf("%s", err)
-}
-
-func parameterKind(name string) string {
-	if strings.HasSuffix(name, "_id") {
-		return "a UUID"
-	}
-	return "another kind of value"
 }

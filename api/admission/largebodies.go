@@ -1,4 +1,4 @@
-package api
+package admission
 
 import (
 	"context"
@@ -22,6 +22,8 @@ const (
 	largeBodies = 3
 	// arrivals is how many large bodies of one InfraEnv, cluster or user may be on their way in at once.
 	arrivals = 32
+	// inMemory is how much of a body is kept in memory while it arrives; more of it is in a file.
+	inMemory = 256 << 10
 	// placePatience is how long a request waits for its turn.
 	placePatience = 10 * time.Second
 )
@@ -95,7 +97,7 @@ func (p *places) left(owner string) {
 }
 
 // ownerOf names who a large body counts for: all hosts of an InfraEnv are one.
-func ownerOf(caller Actor) string {
+func ownerOf(caller Caller) string {
 	for _, id := range []uuid.UUID{caller.InfraEnvID, caller.ClusterID} {
 		if id != uuid.Nil {
 			return id.String()
@@ -110,9 +112,9 @@ func large(r *http.Request, o *operation) bool {
 }
 
 // gather waits until the body of a request has arrived, and for the turn of a large one.
-func (s *server) gather(r *http.Request, caller Actor) (leave func(), err error) {
+func (g *Gate) gather(r *http.Request, caller Caller) (leave func(), err error) {
 	owner := ownerOf(caller)
-	arrived, err := s.bodies.arrive(owner)
+	arrived, err := g.bodies.arrive(owner)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func (s *server) gather(r *http.Request, caller Actor) (leave func(), err error)
 	}
 	turn := func() {}
 	if whole.Len() > largeBody {
-		if turn, err = s.bodies.take(r.Context(), owner); err != nil {
+		if turn, err = g.bodies.take(r.Context(), owner); err != nil {
 			_ = whole.Close()
 			return nil, err
 		}

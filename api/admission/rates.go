@@ -1,4 +1,4 @@
-package api
+package admission
 
 import (
 	"hash/maphash"
@@ -81,7 +81,7 @@ func (r *rates) forget(now time.Time) {
 }
 
 // use counts a request of a credential.
-func (r *rates) use(caller Actor) error {
+func (r *rates) use(caller Caller) error {
 	a, limited := allowances[caller.Role]
 	if !limited || r.of(string(caller.Role), caller.Key(), a).AllowN(r.now(), 1) {
 		return nil

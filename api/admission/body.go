@@ -1,4 +1,4 @@
-package api
+package admission
 
 import (
 	"bytes"
@@ -30,10 +30,10 @@ var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringForm
 // for each of a thousand hosts, has some ten thousand.
 const maxValues = 100_000
 
-// read validates the JSON body of a request against the schema of its operation and
+// Read validates the JSON body of a request against the schema of its operation and
 // decodes it into a value. Unknown fields and broken JSON are httpapi.ErrMalformed, values
 // outside the schema model.ErrInvalid: 400 both, as clients of assisted-service test for. A null counts as absent.
-func read(r *http.Request, into any) error {
+func Read(r *http.Request, into any) error {
 	if err := requireJSON(r); err != nil {
 		return err
 	}
@@ -184,21 +184,4 @@ func found(fault *openapi3.SchemaError) string {
 		return "an object"
 	}
 	return "nothing"
-}
-
-// or returns text, or otherwise when it is empty.
-func or(text, otherwise string) string {
-	if text != "" {
-		return text
-	}
-	return otherwise
-}
-
-// deref returns the value of a field that a client may leave out.
-func deref[T any](p *T) T {
-	var zero T
-	if p == nil {
-		return zero
-	}
-	return *p
 }

@@ -1,25 +1,21 @@
-package api
+package admission
 
 import (
-	_ "embed"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"sigs.k8s.io/yaml"
 
 	"slipway/internal/platform/auth"
+	"slipway/internal/platform/httpapi"
 )
 
-//go:embed openapi.yaml
-var openapiYAML []byte
-
-// document is the description of an API as the service uses it.
-type document struct {
+// Document is the description of an API as the service uses it.
+type Document struct {
 	served []byte // JSON, without the marks of the code generator
 	// operations by method and pattern: "GET /api/assisted-install/v2/clusters/{cluster_id}".
 	operations map[string]*operation
@@ -37,29 +33,8 @@ type operation struct {
 	schemes []auth.Scheme
 }
 
-// documents are those of the v2 API and of our own commands.
-type documents struct{ v2, own *document }
-
-// The documents are part of the program: a process reads them once, and nothing changes them
-// afterwards. The open ones let requests leave credentials out.
-var (
-	closedDocuments = sync.OnceValues(func() (documents, error) {
-		v2, err := readDocument(openapiYAML, BasePath)
-		own, oerr := readDocument(ownYAML, OwnPath)
-		return documents{v2, own}, errors.Join(err, oerr)
-	})
-	openDocuments = sync.OnceValues(func() (documents, error) {
-		closed, err := closedDocuments()
-		if err != nil {
-			return documents{}, err
-		}
-		v2, own := *closed.v2, *closed.own
-		return documents{&v2, &own}, errors.Join(v2.takesAnybody(), own.takesAnybody())
-	})
-)
-
-// readDocument reads the description of an API that begins at base.
-func readDocument(text []byte, base string) (*document, error) {
+// ReadDocument reads the description of an API that begins at base.
+func ReadDocument(text []byte, base string) (*Document, error) {
 	api, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		return nil, fmt.Errorf("read the API document: %w", err)
@@ -67,7 +42,7 @@ func readDocument(text []byte, base string) (*document, error) {
 	for _, schema := range api.Components.Schemas {
 		closeSchema(schema.Value)
 	}
-	d := &document{operations: map[string]*operation{}, fixed: map[string]bool{}}
+	d := &Document{operations: map[string]*operation{}, fixed: map[string]bool{}}
 	for path, item := range api.Paths.Map() {
 		d.fixed[base+path] = !strings.Contains(path, "{")
 		for method, o := range item.Operations() {
@@ -79,7 +54,7 @@ func readDocument(text []byte, base string) (*document, error) {
 }
 
 func newOperation(o *openapi3.Operation) *operation {
-	out := &operation{id: o.OperationID, limit: bodyLimit(o.OperationID)}
+	out := &operation{id: o.OperationID, limit: cmp.Or(rules[o.OperationID].body, bodyLimit)}
 	for _, p := range o.Parameters {
 		if p.Value.In == openapi3.ParameterInQuery {
 			out.params = append(out.params, p.Value)
@@ -162,6 +137,21 @@ func withoutMarks(tree any) any {
 	return tree
 }
 
-func (d *document) serve(w http.ResponseWriter, _ *http.Request) {
-	_ = okText(w, "application/json", d.served)
+// Open returns the document of a service that takes everybody: credentials may be left out.
+func (d *Document) Open() (*Document, error) {
+	out := *d
+	return &out, out.takesAnybody()
+}
+
+// Fixed reports whether the document has an address without parameters, which no pattern may answer for.
+func (d *Document) Fixed(path string) bool { return d.fixed[path] }
+
+// Takes reports whether an address without parameters takes the method of a request.
+func (d *Document) Takes(r *http.Request) bool {
+	return d.operations[patternMethod(r)+" "+r.URL.Path] != nil
+}
+
+// Serve answers with the document as JSON.
+func (d *Document) Serve(w http.ResponseWriter, _ *http.Request) {
+	httpapi.Bytes(w, http.StatusOK, "application/json", d.served)
 }

@@ -1,6 +1,7 @@
-package api
+package admission
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,7 @@ func refuseNUL(field string, tree any) error {
 	switch node := tree.(type) {
 	case string:
 		if strings.ContainsRune(node, 0) {
-			return model.Invalidf("%s: require text without NUL characters, found one", or(field, "body"))
+			return model.Invalidf("%s: require text without NUL characters, found one", cmp.Or(field, "body"))
 		}
 	case map[string]any:
 		for key, value := range node {

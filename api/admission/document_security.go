@@ -1,4 +1,4 @@
-package api
+package admission
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 // takesAnybody has the served document say that credentials may be left out, as they
 // may where the service takes everybody. Clients and their generators go by it.
-func (d *document) takesAnybody() error {
+func (d *Document) takesAnybody() error {
 	var tree map[string]any
 	if err := json.Unmarshal(d.served, &tree); err != nil {
 		return fmt.Errorf("read the API document: %w", err)

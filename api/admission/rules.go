@@ -1,0 +1,165 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+
+	"slipway/internal/platform/auth"
+	"slipway/internal/platform/httpapi"
+)
+
+// Roles of the table, short.
+const (
+	admin      = auth.RoleAdmin
+	user       = auth.RoleUser
+	viewer     = auth.RoleViewer
+	agent      = auth.RoleAgent
+	registrar  = auth.RoleRegistrar
+	controller = auth.RoleController
+	foreign    = auth.RoleForeign
+	address    = auth.RoleAddress
+	watcher    = auth.RoleWatcher
+)
+
+type roles = []auth.Role
+
+// rule says who may call an operation, on what, and how large its body may be.
+type rule struct {
+	roles roles
+	// body is how many bytes a body may have; zero: bodyLimit.
+	body int64
+	// selfScoped lets callers that are bound to an object call an operation without an object in its address: the handler checks that
+	// the request concerns the caller's object.
+	selfScoped bool
+	// reclaimed lets the agent on an installed host, which has no token of its own, use the token of its InfraEnv while the host is
+	// asked to return there.
+	reclaimed bool
+	// image opens the operation to the address of an image. The image service of the v2 API reads the InfraEnv for its kernel arguments.
+	image bool
+}
+
+// Limits of a request body, in bytes.
+const (
+	bodyLimit  = 4 << 20
+	replyLimit = 32 << 20  // a connectivity report of a thousand hosts
+	logsLimit  = 250 << 20 // docs/reference/wire.md, "Size of logs"
+	uiLimit    = 64 << 10  // they are read and written with their cluster
+)
+
+// rules has a row for each operation of both documents. Scope.go decides on which objects a role may call it, and files.go which files
+// it may read. Viewers may call nothing whose answer gives access to clusters or hosts: credentials, files with secrets, install-config
+// with the pull secret, and InfraEnvs, whose image addresses contain a token. Users have theirs, of their organization, and change
+// nothing of others.
+var rules = map[string]rule{
+	"v2RegisterCluster":                   {roles: roles{admin, user}},
+	"v2ListClusters":                      {roles: roles{admin, user, viewer, watcher}},
+	"v2GetCluster":                        {roles: roles{admin, user, viewer, agent, controller, foreign, watcher}},
+	"v2DeregisterCluster":                 {roles: roles{admin, user}},
+	"V2UpdateCluster":                     {roles: roles{admin, user}},
+	"v2UpdateClusterFinalizingProgress":   {roles: roles{controller, foreign}},
+	"ListClusterHosts":                    {roles: roles{admin, user, viewer, agent, controller, foreign}},
+	"GetClusterSupportedPlatforms":        {roles: roles{admin, user, viewer}},
+	"RegisterInfraEnv":                    {roles: roles{admin, user}},
+	"ListInfraEnvs":                       {roles: roles{admin, user, watcher}},
+	"GetInfraEnv":                         {roles: roles{admin, user, foreign, address}, image: true},
+	"UpdateInfraEnv":                      {roles: roles{admin, user}},
+	"DeregisterInfraEnv":                  {roles: roles{admin, user}},
+	"GetInfraEnvDownloadURL":              {roles: roles{admin, user}},
+	"v2RegisterHost":                      {roles: roles{agent, registrar, foreign}},
+	"v2ListHosts":                         {roles: roles{admin, user, viewer, foreign}},
+	"v2GetHost":                           {roles: roles{admin, user, viewer}},
+	"v2UpdateHost":                        {roles: roles{admin, user}},
+	"v2DeregisterHost":                    {roles: roles{admin, user}},
+	"v2GetNextSteps":                      {roles: roles{agent, registrar, foreign}, reclaimed: true},
+	"v2PostStepReply":                     {roles: roles{agent, registrar, foreign}, body: replyLimit, reclaimed: true},
+	"v2UpdateHostInstallProgress":         {roles: roles{agent, controller, foreign}},
+	"BindHost":                            {roles: roles{admin, user}},
+	"UnbindHost":                          {roles: roles{admin, user}},
+	"v2ResetHostValidation":               {roles: roles{admin, user}},
+	"v2ResetHost":                         {roles: roles{admin, user}},
+	"v2InstallHost":                       {roles: roles{admin, user}},
+	"v2UpdateHostInstallerArgs":           {roles: roles{admin, user}},
+	"v2GetHostIgnition":                   {roles: roles{admin, user}},
+	"v2UpdateHostIgnition":                {roles: roles{admin, user}},
+	"v2DownloadInfraEnvFiles":             {roles: roles{admin, user, foreign, address}, image: true},
+	"GetInfraEnvPresignedFileURL":         {roles: roles{admin, user}},
+	"v2UpdateHostLogsProgress":            {roles: roles{agent, foreign}},
+	"RegenerateInfraEnvSigningKey":        {roles: roles{admin, user}},
+	"V2GetClusterDefaultConfig":           {roles: roles{admin, user, viewer}},
+	"V2GetPresignedForClusterCredentials": {roles: roles{admin, user}},
+	"V2GetCredentials":                    {roles: roles{admin, user}},
+	"V2DownloadClusterFiles":              {roles: roles{admin, user, agent, controller, foreign, address}},
+	"V2DownloadClusterCredentials":        {roles: roles{admin, user, controller, foreign}},
+	"V2GetPresignedForClusterFiles":       {roles: roles{admin, user}},
+	"DownloadMinimalInitrd":               {roles: roles{admin, user, address}, image: true},
+	"v2GetClusterInstallConfig":           {roles: roles{admin, user}},
+	"v2UpdateClusterInstallConfig":        {roles: roles{admin, user}},
+	"V2ListManagedDomains":                {roles: roles{admin, user, viewer}},
+	"v2InstallCluster":                    {roles: roles{admin, user}},
+	"V2CancelInstallation":                {roles: roles{admin, user}},
+	"v2ResetCluster":                      {roles: roles{admin, user}},
+	"TransformClusterToDay2":              {roles: roles{admin, user}},
+	"TransformClusterToAddingHosts":       {roles: roles{admin, user}},
+	"v2GetPreflightRequirements":          {roles: roles{admin, user, viewer}},
+	"V2ListOperatorProperties":            {roles: roles{admin, user, viewer}},
+	"V2ListSupportedOperators":            {roles: roles{admin, user, viewer}},
+	"V2ListBundles":                       {roles: roles{admin, user, viewer}},
+	"V2GetBundle":                         {roles: roles{admin, user, viewer}},
+	"v2UploadClusterIngressCert":          {roles: roles{controller, foreign}},
+	"v2CompleteInstallation":              {roles: roles{controller, foreign}},
+	"v2UpdateClusterLogsProgress":         {roles: roles{controller, foreign}},
+	"V2ListClusterManifests":              {roles: roles{admin, user, viewer}},
+	"V2CreateClusterManifest":             {roles: roles{admin, user}},
+	"V2UpdateClusterManifest":             {roles: roles{admin, user}},
+	"V2DeleteClusterManifest":             {roles: roles{admin, user}},
+	"v2ListComponentVersions":             {roles: roles{admin, user, viewer}},
+	"v2ListSupportedOpenshiftVersions":    {roles: roles{admin, user, viewer}},
+	"v2ListReleaseSources":                {roles: roles{admin, user, viewer}},
+	"v2DownloadClusterManifest":           {roles: roles{admin, user}},
+	"V2DownloadClusterLogs":               {roles: roles{admin, user, address}},
+	"V2UploadLogs":                        {roles: roles{agent, controller, foreign}, body: logsLimit},
+	"V2ListOfClusterOperators":            {roles: roles{controller, foreign}},
+	"v2ReportMonitoredOperatorStatus":     {roles: roles{controller, foreign}},
+	"v2DownloadHostIgnition":              {roles: roles{admin, user, agent, foreign}},
+	"v2ListEvents":                        {roles: roles{admin, user, viewer, address, watcher}, selfScoped: true},
+	"v2TriggerEvent":                      {roles: roles{controller, foreign}, selfScoped: true},
+	"GetSupportedFeatures":                {roles: roles{admin, user, viewer}},
+	"GetDetailedSupportedFeatures":        {roles: roles{admin, user, viewer}},
+	"GetSupportedArchitectures":           {roles: roles{admin, user, viewer}},
+	"v2ImportCluster":                     {roles: roles{admin, user}},
+	"v2RegisterDisconnectedCluster":       {roles: roles{admin, user}},
+	"v2GetIgnoredValidations":             {roles: roles{admin, user, viewer}},
+	"v2SetIgnoredValidations":             {roles: roles{admin, user}},
+	"V2GetClusterUISettings":              {roles: roles{admin, user, viewer}},
+	"V2UpdateClusterUISettings":           {roles: roles{admin, user}, body: uiLimit},
+	"CommandCluster":                      {roles: roles{admin, user}},
+	"ShowWorkflow":                        {roles: roles{admin, user, viewer}},
+	"CommandHost":                         {roles: roles{admin, user}},
+	"ShowOnFailure":                       {roles: roles{admin, user, viewer}},
+	"SetOnFailure":                        {roles: roles{admin, user}},
+	"CreateToken":                         {roles: roles{admin}},
+	"ListTokens":                          {roles: roles{admin, user, viewer}},
+	"RevokeToken":                         {roles: roles{admin, user, viewer}},
+	"SignIn":                              {roles: roles{admin, user, viewer}},
+	"ListOSImages":                        {roles: roles{admin, user, viewer}},
+}
+
+// Allowed lists the roles that may call an operation, for documentation.
+func Allowed(operation string) []auth.Role { return rules[operation].roles }
+
+// checkRole refuses an operation that is not of the caller's role.
+func checkRole(caller Caller, operation string) error {
+	allowed := rules[operation]
+	if caller.Image && !allowed.image {
+		return httpapi.Errorf(httpapi.ErrForbidden, "the address of an image does not open %s", operation)
+	}
+	if slices.Contains(allowed.roles, caller.Role) {
+		return nil
+	}
+	names := make([]string, len(allowed.roles))
+	for i, role := range allowed.roles {
+		names[i] = string(role)
+	}
+	return httpapi.Errorf(httpapi.ErrForbidden, "require a credential of the role %s for %s, found %s",
+		strings.Join(names, " or "), operation, caller.Role)
+}

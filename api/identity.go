@@ -1,0 +1,33 @@
+package api
+
+import (
+	"context"
+
+	"slipway/api/admission"
+	"slipway/internal/model"
+	"slipway/internal/platform/auth"
+	"slipway/internal/wire"
+)
+
+// Identity finds the caller of a request and makes credentials. auth.None and auth.Local implement it.
+type Identity interface {
+	admission.Identity
+	// AgentToken returns the token that the discovery image of an InfraEnv has for agents.
+	AgentToken(e *model.InfraEnv) (model.Secret, error)
+	// HostToken returns a token of one host; empty where agents need none of their own. Renew returns another one for an agent
+	// whose own is old; empty when it is not.
+	HostToken(h *model.Host, key model.Secret) (model.Secret, error)
+	Renew(credential string) (model.Secret, error)
+	// UserToken signs a token of a user; auth.ErrNoUserTokens where this service makes none.
+	UserToken(t model.UserToken) (model.Secret, error)
+	// ImageLink returns the link that opens the discovery image of an InfraEnv.
+	ImageLink(e *model.InfraEnv) (auth.ImageLink, error)
+}
+
+// SignIn gives users of an issuer of OpenID Connect tokens of this service.
+type SignIn interface {
+	// Describe says how programs sign in at the issuer.
+	Describe() wire.SignInAt
+	// Begin gives a user of the issuer a token of this service.
+	Begin(ctx context.Context, caller auth.Caller) (model.UserToken, model.Secret, error)
+}
