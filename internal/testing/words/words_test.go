@@ -98,14 +98,16 @@ func files(t *testing.T) []string {
 }
 
 // kindOf returns the check for the kind of file, nil for one that is not checked.
-func kindOf(file string) func(string, []byte) []finding {
+func kindOf(file string) func(string, []byte, []matcher) []finding {
 	switch {
 	case strings.HasSuffix(file, ".gen.go"):
 		return nil
 	case strings.HasSuffix(file, ".go"):
 		return goFile
 	case strings.HasSuffix(file, ".md"):
-		return func(file string, text []byte) []finding { return inText(file, 1, string(text)) }
+		return func(file string, text []byte, patterns []matcher) []finding {
+			return inText(file, 1, string(text), patterns)
+		}
 	case strings.HasSuffix(file, ".sh"), strings.HasSuffix(file, ".yaml"), strings.HasSuffix(file, ".yml"),
 		filepath.Base(file) == "Makefile", filepath.Ext(file) == "" && strings.HasPrefix(file, "deploy/"), file == ".ci/run":
 		return hashComments
@@ -113,10 +115,15 @@ func kindOf(file string) func(string, []byte) []finding {
 	return nil
 }
 
-func check(file string, text []byte) []finding { return kindOf(file)(file, text) }
+func check(file string, text []byte) []finding { return textsOf(file, text, phrases) }
+
+// textsOf finds patterns in the texts of a file.
+func textsOf(file string, text []byte, patterns []matcher) []finding {
+	return kindOf(file)(file, text, patterns)
+}
 
 // goFile checks comments, string literals and identifiers. Comment lines that follow each other are one text.
-func goFile(file string, text []byte) []finding {
+func goFile(file string, text []byte, patterns []matcher) []finding {
 	var found []finding
 	set := token.NewFileSet()
 	source := set.AddFile(file, -1, len(text))
@@ -125,7 +132,7 @@ func goFile(file string, text []byte) []finding {
 	var comment strings.Builder
 	start, last, name, nameLine := 0, -1, "", 0
 	flush := func() {
-		found = append(found, inText(file, start, comment.String())...)
+		found = append(found, inText(file, start, comment.String(), patterns)...)
 		comment.Reset()
 	}
 	for {
@@ -149,7 +156,7 @@ func goFile(file string, text []byte) []finding {
 			flush()
 			return found
 		case token.STRING:
-			found = append(found, inText(file, line, lit)...)
+			found = append(found, inText(file, line, lit, patterns)...)
 		case token.IDENT:
 			name, nameLine = lit, line
 			if instead, bad := names[lit]; bad {
@@ -162,7 +169,7 @@ func goFile(file string, text []byte) []finding {
 var hash = regexp.MustCompile(`(^|\s)#(.*)$`)
 
 // hashComments checks the comments of scripts, settings and Makefiles.
-func hashComments(file string, text []byte) []finding {
+func hashComments(file string, text []byte, patterns []matcher) []finding {
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {
 		if m := hash.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
@@ -170,13 +177,13 @@ func hashComments(file string, text []byte) []finding {
 		}
 		b.WriteString("\n")
 	}
-	return inText(file, 1, b.String())
+	return inText(file, 1, b.String(), patterns)
 }
 
 // inText returns the phrases in a text that begins on the given line.
-func inText(file string, first int, text string) []finding {
+func inText(file string, first int, text string, patterns []matcher) []finding {
 	var found []finding
-	for _, p := range phrases {
+	for _, p := range patterns {
 		for _, at := range p.FindAllStringSubmatchIndex(text, -1) {
 			words := strings.Join(strings.FieldsFunc(text[at[2]:at[3]], func(r rune) bool {
 				return strings.ContainsRune(" \t\n/#", r)
