@@ -8,7 +8,6 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"slipway/internal/cluster/steps"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -41,7 +40,7 @@ func failedMeanwhile(step wire.StepType, before, after *model.Host) string {
 			return ""
 		}
 		for i := range after.Images {
-			if validation.ImageFailed(&after.Images[i]) {
+			if model.ImageFailed(&after.Images[i]) {
 				return "image could not be pulled: " + after.Images[i].Name
 			}
 		}

@@ -87,7 +87,7 @@ func execute(ctx context.Context, p *process.Process, args []string) error {
 		return fmt.Errorf("%w (see slipway --help)", err)
 	}
 	p.Env = sources.Variables()
-	p.Log = process.NewLogger(line.Log, p.Stderr)
+	p.Log = process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format)
 	slog.SetDefault(p.Log) // for libraries that use the log package
 	return selected.Run()
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"io"
 	"log/slog"
-
-	"slipway/internal/app/settings"
 )
 
-// NewLogger returns the log that writes to w.
-func NewLogger(o settings.Log, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: o.Level}
-	if o.Format == "json" {
+// NewLogger returns the log that writes to w from a level on, in the format json or text.
+func NewLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))

@@ -10,7 +10,6 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/openshift"
 	"slipway/internal/cluster/validation"
-	"slipway/internal/service/evaluation"
 	"slipway/internal/wire"
 )
 
@@ -76,12 +75,12 @@ var variables = []variable{
 		interval(func(s *Variables) *time.Duration { return &s.EveryInfraEnv }),
 	},
 	{
-		"HOST_MONITOR_INTERVAL", evaluation.DefaultSweepEvery.String(),
+		"HOST_MONITOR_INTERVAL", lifecycle.DefaultHostMonitor.String(),
 		"how often hosts that fell silent are looked for; everything else about hosts is evaluated when it changes",
 		duration(func(s *Variables) *time.Duration { return &s.HostMonitor }),
 	},
 	{
-		"CLUSTER_MONITOR_INTERVAL", evaluation.DefaultLookEvery.String(),
+		"CLUSTER_MONITOR_INTERVAL", lifecycle.DefaultClusterMonitor.String(),
 		"how often clusters to evaluate are looked for without a signal that one has changed",
 		duration(func(s *Variables) *time.Duration { return &s.ClusterMonitor }),
 	},

@@ -78,7 +78,7 @@ func imageArgs(in *ArgsInput) ([]string, error) {
 // pulled reports whether the host could pull an image when it was asked last.
 func pulled(h *model.Host, name string) bool {
 	return slices.ContainsFunc(h.Images, func(i wire.ContainerImageAvailability) bool {
-		return i.Name == name && i.Result == wire.ContainerImageAvailabilityResultSuccess && !validation.ImageFailed(&i)
+		return i.Name == name && i.Result == wire.ContainerImageAvailabilityResultSuccess && !model.ImageFailed(&i)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"slipway/internal/cluster/hardware"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/wire"
 )
@@ -134,7 +133,7 @@ func imagesOutcome(h *model.Host) Outcome {
 		switch {
 		case h.Images[i].Result == "":
 			out = Unknown
-		case validation.ImageFailed(&h.Images[i]):
+		case model.ImageFailed(&h.Images[i]):
 			return Failed
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"slipway/internal/cluster/steps"
-	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 )
 
@@ -55,11 +54,11 @@ type setting struct {
 // settings is the table of docs/reference/state-rules.md, "Time-outs".
 var settings = []setting{
 	{
-		"HOST_MAX_DISCONNECTION_TIME", validation.DefaultDisconnectAfter, "three missed polls",
+		"HOST_MAX_DISCONNECTION_TIME", model.DefaultDisconnectAfter, "three missed polls",
 		func(t *Timeouts) *time.Duration { return &t.Disconnect },
 	},
 	{
-		"", validation.DefaultBootstrapGrace, "it restarts its network for the bootstrap services",
+		"", model.DefaultBootstrapGrace, "it restarts its network for the bootstrap services",
 		func(t *Timeouts) *time.Duration { return &t.BootstrapGrace },
 	},
 	{
@@ -127,7 +126,7 @@ var settings = []setting{
 		func(t *Timeouts) *time.Duration { return &t.Completion },
 	},
 	{
-		"", validation.DefaultVIPLease, "a DHCP server answers in seconds",
+		"", model.DefaultVIPLease, "a DHCP server answers in seconds",
 		func(t *Timeouts) *time.Duration { return &t.VIPLease },
 	},
 }

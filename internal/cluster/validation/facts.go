@@ -56,23 +56,16 @@ type Options struct {
 	DisabledHost, DisabledCluster []string
 }
 
-// Defaults of the time-outs that rules share with installations (docs/reference/state-rules.md, "Time-outs").
-const (
-	DefaultDisconnectAfter = 3 * time.Minute
-	DefaultBootstrapGrace  = 2 * time.Minute
-	DefaultVIPLease        = 2 * time.Minute
-)
-
 // DefaultEdgeProduct is the product name of small workers where a deployment sets none.
 const DefaultEdgeProduct = "BlueField SoC"
 
 // DefaultOptions returns the options of a deployment that sets none.
 func DefaultOptions() Options {
 	return Options{
-		DisconnectAfter: DefaultDisconnectAfter,
-		BootstrapGrace:  DefaultBootstrapGrace,
+		DisconnectAfter: model.DefaultDisconnectAfter,
+		BootstrapGrace:  model.DefaultBootstrapGrace,
 		SingleNodeDNS:   true,
-		VIPLease:        DefaultVIPLease,
+		VIPLease:        model.DefaultVIPLease,
 		EdgeProducts:    []string{DefaultEdgeProduct},
 		Operators:       operators.DefaultOptions(),
 	}

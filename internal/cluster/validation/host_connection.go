@@ -64,20 +64,11 @@ func timeSynced(c *hostCase) verdict {
 func imagesAvailable(c *hostCase) verdict {
 	for i := range c.Host.Images {
 		img := &c.Host.Images[i]
-		if ImageFailed(img) {
+		if model.ImageFailed(img) {
 			return failure("Require every image to be pulled, %s was not", img.Name)
 		}
 	}
 	return success("All images asked for could be pulled")
-}
-
-// minDownloadRate is the rate in MB/s below which a pull counts as failed.
-const minDownloadRate = 0.001
-
-// ImageFailed reports whether an image was refused, or was pulled so slowly that it counts as unavailable.
-func ImageFailed(img *wire.ContainerImageAvailability) bool {
-	return img.Result == wire.ContainerImageAvailabilityResultFailure ||
-		img.SizeBytes > 0 && img.DownloadRate < minDownloadRate
 }
 
 func agentVersion(c *hostCase) verdict {

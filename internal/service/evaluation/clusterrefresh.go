@@ -7,6 +7,7 @@ import (
 	"slipway/internal/cluster/lifecycle"
 	"slipway/internal/cluster/nodeaddress"
 	"slipway/internal/cluster/openshift"
+	"slipway/internal/cluster/roles"
 	"slipway/internal/cluster/validation"
 	"slipway/internal/model"
 	"slipway/internal/platform/store"
@@ -70,9 +71,9 @@ func (l *look) derive() {
 		l.deriveMachineNetworks()
 	}
 	l.waitForLease()
-	roles := lifecycle.SuggestRoles(c, l.hosts, lifecycle.RoleOptions{Requirements: l.by.requirements, Validation: l.rules})
+	suggestions := roles.Suggest(c, l.hosts, roles.Options{Requirements: l.by.requirements, Validation: l.rules})
 	for i, h := range l.hosts {
-		suggested := roles[h.ID]
+		suggested := suggestions[h.ID]
 		if h.SuggestedRole == suggested {
 			continue
 		}

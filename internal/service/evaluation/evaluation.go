@@ -41,8 +41,8 @@ type Options struct {
 	// Meter, if set, receives measurements of work done.
 	Meter Meter
 	// SweepEvery is how often hosts that fell silent are looked for, at most, and LookEvery
-	// how often clusters to evaluate are without a signal; zero: DefaultSweepEvery and
-	// DefaultLookEvery.
+	// how often clusters to evaluate are without a signal; zero: lifecycle.DefaultHostMonitor and
+	// lifecycle.DefaultClusterMonitor.
 	SweepEvery, LookEvery time.Duration
 	// ReaderPatience is how long a reader waits for the evaluation of what it reads; zero: DefaultReaderPatience.
 	ReaderPatience time.Duration
@@ -92,8 +92,8 @@ func New(o Options) *Evaluator {
 	if o.Meter == nil {
 		o.Meter = unmetered{}
 	}
-	o.SweepEvery = cmp.Or(o.SweepEvery, DefaultSweepEvery)
-	o.LookEvery = cmp.Or(o.LookEvery, DefaultLookEvery)
+	o.SweepEvery = cmp.Or(o.SweepEvery, lifecycle.DefaultHostMonitor)
+	o.LookEvery = cmp.Or(o.LookEvery, lifecycle.DefaultClusterMonitor)
 	o.ReaderPatience = cmp.Or(o.ReaderPatience, DefaultReaderPatience)
 	return &Evaluator{
 		Due:   &Due{store: o.Store, disabled: o.DisabledSteps, agentImage: o.AgentImage, agentVersion: o.AgentVersion},

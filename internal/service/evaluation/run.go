@@ -27,9 +27,6 @@ const (
 	afterError = time.Second
 )
 
-// DefaultLookEvery is how often marks are looked for without a signal.
-const DefaultLookEvery = 10 * time.Second
-
 // Run evaluates what is marked for it, and marks what hosts in silence belong to, until
 // ctx ends.
 func (e *Evaluator) Run(ctx context.Context) {

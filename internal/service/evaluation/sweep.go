@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// DefaultSweepEvery is the longest pause between two searches for hosts that fell silent.
-const DefaultSweepEvery = 5 * time.Second
-
 const (
 	// sweepShare is how many sweeps there are in the time a host may be silent.
 	sweepShare = 20

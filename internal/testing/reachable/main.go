@@ -49,7 +49,7 @@ func main() {
 	parsed := kong.Parse(&line, kong.Bind(sources))
 	p := &process.Process{Env: sources.Variables()}
 	_ = settings.Show(p.Stdout, parsed, sources)
-	p.Log = process.NewLogger(line.Log, p.Stderr)
+	p.Log = process.NewLogger(p.Stderr, line.Log.Level, line.Log.Format)
 	cli.NewTerminal(p.Stdout, p.Stderr, p.Now)
 	println(version.Read().String(), cli.ExitCode(nil))
 	run(context.Background(), p, &line)

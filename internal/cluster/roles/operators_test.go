@@ -1,4 +1,4 @@
-package lifecycle_test
+package roles_test
 
 import (
 	"testing"
