@@ -177,7 +177,7 @@ sweep: programs ## secrets of every kind go through an installation; none is fou
 attack: programs ## the attacks of docs/security.md: tried, and refused
 	$(NICE) test/attack
 
-test-twin: programs ## recorded requests and answers of the existing service, compared with those of the built binary
+test-twin: programs ## answers of the built binary, compared with recorded requests and answers of the existing service
 	@$(MAKE) --no-print-directory run-twin
 
 .PHONY: smoke-twin
@@ -187,7 +187,7 @@ smoke-twin: programs ## the same for catalogues and refusals, in some ten second
 test-conformance: programs ## Schemathesis calls every operation of the API document for MAX_TIME seconds (60)
 	@$(MAKE) --no-print-directory run-conformance
 
-test-nmstate: run-nmstate ## our keyfiles against those of the real nmstate (Rust 1.88 or later)
+test-nmstate: run-nmstate ## our keyfiles against the keyfiles of the real nmstate (Rust 1.88 or later)
 
 bench-image-vm: programs ## boot machines under QEMU from our images: CD, USB, network; BIOS, UEFI; static addresses (RUN=Smoke: one)
 	@deploy/bench-packages
@@ -218,7 +218,7 @@ bench-netns: programs ## real agents on N hosts (20) that are network namespaces
 	@deploy/bench-packages netns
 	$(NICE) $(GO) test -timeout 4h -count=1 -v -run '^TestFaults$$' ./test/bench/netns -args -hosts $(or $(N),20) -faults '$(FAULTS)' $(if $(LONG),-long)
 
-bench-steps: ## every step of the agent with the real tools, on hosts in namespaces (RUN=regexp, TOOLS=rhcos: no tools but those of RHCOS)
+bench-steps: ## every step of the agent with the real tools, on hosts in namespaces (RUN=regexp, TOOLS=rhcos: only the tools of RHCOS)
 	@deploy/bench-packages steps
 	$(if $(TOOLS),BENCH_TOOLS=$(TOOLS)) $(NICE) $(GO) test -count=1 -v -timeout 15m -parallel 8 ./test/bench/steps $(if $(RUN),-run '$(RUN)')
 
@@ -295,7 +295,7 @@ PROGRAMS := ./cmd/slipway-agent ./cmd/slipway-controller ./cmd/slipway-demo ./in
   ./test/bench/coreos/build ./test/bench/coreos/buildkube ./test/bench/payload/installer ./test/bench/payload/node
 
 .PHONY: check-dead
-check-dead: $(DEADCODE) ## functions that no program calls, but those of internal/testing/reachable/exceptions.txt
+check-dead: $(DEADCODE) ## functions that no program calls, except internal/testing/reachable/exceptions.txt
 	@internal/testing/reachable/check $(DEADCODE) $(PROGRAMS)
 
 generate: $(D2) ## write generated files again
