@@ -23,12 +23,12 @@ import (
 type StepArgs struct {
 	Store    *store.Store
 	Releases *release.Releases
-	// InstallerImage is what agents of other implementations install with. ControllerImage contains the controller.
-	// Where one is empty, agents of ours need none, and others get the public image of their project.
+	// InstallerImage is the installer for agents of other implementations. ControllerImage contains the controller. Where one is empty,
+	// Slipway agents need none, and other agents get the public image of their project.
 	InstallerImage, ControllerImage string
 	// ControllerPrograms lists the programs of the controller, by architecture; nil: there are none.
 	ControllerPrograms func() (map[string]wire.AgentProgram, error)
-	// MustGatherImages are those of operators, and instead of that of releases.
+	// MustGatherImages are the images of operators, and images that replace a release's.
 	MustGatherImages openshift.MustGatherImages
 	Timeouts         Timeouts
 	// Dummy leaves the components of the release out, see Files.
@@ -113,7 +113,7 @@ const (
 	componentCLI        = "cli"
 )
 
-// componentsCoreOS are the operating system of a node: that of OpenShift and those of OKD, of which a release has one.
+// componentsCoreOS names the operating system of a node: OpenShift's first, then OKD's; a release has one of them.
 var componentsCoreOS = []string{"rhel-coreos", "stream-coreos", "fedora-coreos"}
 
 func operatingSystem(components map[string]string) string {

@@ -110,7 +110,7 @@ func (a *Clusters) FailInstallation(ctx context.Context, f ClusterFailure) error
 		if !f.Waiting {
 			tx.SupersedeCluster(c.ID)
 			for _, h := range hosts {
-				h.DecisionOpen = false // its workflow ended with that of the cluster
+				h.DecisionOpen = false // its workflow ended with the cluster's
 			}
 		}
 		facts := transitions.ClusterFacts(c, hosts, tx)

@@ -17,9 +17,9 @@ import (
 	"slipway/internal/service/transitions"
 )
 
-// BeginPreparation freezes roles, elects the bootstrap host, lets the hosts prepare, and returns the plan. That of an
-// installation that is past its preparation says so. It fails with FailureRefused when the cluster returned to discovery
-// instead, and with FailureSuperseded when the attempt is over.
+// BeginPreparation freezes roles, elects the bootstrap host, lets the hosts prepare, and returns the plan. The plan of an installation
+// that is past its preparation says so. It fails with FailureRefused when the cluster returned to discovery instead, and with
+// FailureSuperseded when the attempt is over.
 func (a *Clusters) BeginPreparation(ctx context.Context, r InstallRequest) (Plan, error) {
 	var plan Plan
 	refused := ""

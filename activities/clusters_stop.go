@@ -14,7 +14,7 @@ import (
 	"slipway/internal/service/transitions"
 )
 
-// CancelInstallation stops an installation in the database. One that has ended stays what it is.
+// CancelInstallation stops an installation in the database. An installation that has ended is left unchanged.
 func (a *Clusters) CancelInstallation(ctx context.Context, r InstallRequest) error {
 	return nonRetryable(transitions.UpdateAll(ctx, a.Store, r.ClusterID, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := r.sameAttempt(c); err != nil {
@@ -103,8 +103,8 @@ func finishReset(tx *store.Tx, h *model.Host) error {
 	return ifPossible(err)
 }
 
-// FinishReset returns the hosts that are still in the live image to discovery. What the
-// installation generated is deleted. Its errors are those of BeginReset.
+// FinishReset returns the hosts that are still in the live image to discovery. What the installation generated is deleted. It returns
+// the same errors as BeginReset.
 func (a *Clusters) FinishReset(ctx context.Context, r ResetTarget) error {
 	id := r.ClusterID
 	c, err := a.Store.Cluster(ctx, id)

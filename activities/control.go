@@ -52,8 +52,8 @@ type ControlCommand struct {
 	Again bool `json:",omitempty"`
 }
 
-// CommandInput is what came with a command: the name or id of a host, as a JSON string, or nothing. Anything else is kept as
-// it came, to be shown with the refusal.
+// CommandInput is the input of a command: the name or id of a host, as a JSON string, or nothing. Any other input is kept as it came,
+// to be shown with the refusal.
 type CommandInput struct {
 	Host  string `json:",omitempty"`
 	Wrong string `json:",omitempty"`
@@ -79,7 +79,8 @@ const (
 	controlReset  = "reset"
 )
 
-// Commands that Control carries out, as the workflow offers them: those of clusters, and those of hosts, whose input names one.
+// Commands that Control carries out, as the workflow offers them: commands for clusters, and commands for hosts, whose input names a
+// host.
 var (
 	controlClusterCommands = []string{controlCancel, controlReset, "extend", "pause", "resume"}
 	controlHostCommands    = []string{"retry", "retry-step", "evict"}

@@ -26,11 +26,11 @@ type Files struct {
 	Releases *release.Releases
 	// ServiceCA is the certificate authority of this service in PEM, if hosts need it.
 	ServiceCA string
-	// Manifests are what the service adds to every installation.
+	// Manifests are the service's additions to every installation.
 	Manifests manifests.Options
 	// InstallConfig are the mirrors and certificates of the service's own.
 	InstallConfig installconfig.Options
-	// ControllerImage and ControllerPrograms are those of StepArgs.
+	// ControllerImage and ControllerPrograms are the same as in StepArgs.
 	ControllerImage    string
 	ControllerPrograms func() (map[string]wire.AgentProgram, error)
 	// Dummy runs no installer and needs no release: for test environments.

@@ -11,8 +11,8 @@ import (
 	"slipway/internal/platform/blob"
 )
 
-// manifests makes those of the service anew and reads all that the installer gets, by
-// folder and name. A user's manifest stays in the place of one of the service.
+// manifests makes the service's manifests anew and reads all that the installer gets, by folder and name. A user's manifest stays in
+// the place of a service's.
 func (a *Files) manifests(ctx context.Context, c *model.Cluster, hosts []*model.Host, envs []*model.InfraEnv) (map[string][]byte, error) {
 	generated, err := manifests.Generate(manifests.Input{Cluster: c, Hosts: hosts, InfraEnvs: envs, Options: a.Manifests})
 	if err != nil {

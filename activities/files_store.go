@@ -66,7 +66,7 @@ func lateManifests(c *model.Cluster, hosts []*model.Host, files map[string][]byt
 	return err
 }
 
-// roleInput is what the config of a role is made of.
+// roleInput returns the input for the config of a role.
 func roleInput(c *model.Cluster, hosts []*model.Host, role model.Role, config []byte, serviceCA string) ignition.RoleInput {
 	in := ignition.RoleInput{Config: config, ServiceCA: serviceCA, IPv6: hasIPv6(c, hosts)}
 	if role == model.RoleMaster && c.VIPDHCPAllocation && len(c.APIVIPs) > 0 && len(c.IngressVIPs) > 0 {

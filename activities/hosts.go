@@ -76,8 +76,8 @@ func (a *Hosts) Standing(ctx context.Context, r HostRef) (HostStanding, error) {
 	return stands, nil
 }
 
-// FailHost marks the host as failed while its workflow waits for a decision. One that has left
-// its cluster stays what it is. It fails with FailureSuperseded for a host that is installed: its workflow is behind it.
+// FailHost marks the host as failed while its workflow waits for a decision. A host that has left its cluster is left unchanged. It
+// fails with FailureSuperseded for a host that is installed: its workflow is behind it.
 func (a *Hosts) FailHost(ctx context.Context, f HostFailure) error {
 	return a.update(ctx, f.HostRef, func(h *model.Host, tx *store.Tx) error {
 		if h.ClusterID == nil {

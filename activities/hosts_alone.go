@@ -75,8 +75,8 @@ func failedCheck(h *model.Host) string {
 	return ""
 }
 
-// CancelHost stops an attempt to install a single host in the database; one
-// that is not being installed, or in another attempt, stays what it is.
+// CancelHost stops an attempt to install a single host in the database; a host that is not being installed, or in another attempt, is
+// left unchanged.
 func (a *Hosts) CancelHost(ctx context.Context, r AddRequest) error {
 	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
 		if h.ClusterID == nil || h.WorkflowAttempt != r.Attempt {
@@ -105,7 +105,7 @@ func (a *Hosts) BeginHostReset(ctx context.Context, r AddRequest) (stop bool, er
 	return stop, err
 }
 
-// FinishHostReset returns a host to discovery. Its errors are those of BeginHostReset.
+// FinishHostReset returns a host to discovery. It returns the same errors as BeginHostReset.
 func (a *Hosts) FinishHostReset(ctx context.Context, r AddRequest) error {
 	return a.update(ctx, r.HostRef, func(h *model.Host, tx *store.Tx) error {
 		if err := sameAttempt(h, r.Attempt); err != nil {

@@ -35,8 +35,7 @@ func (a *Hosts) RebootForReclaim(ctx context.Context, r HostRef) error {
 	})
 }
 
-// FailReclaim leaves a host that could not be reclaimed to its user; one
-// that is in another attempt by now stays what it is.
+// FailReclaim leaves a host that could not be reclaimed to its user; a host that is in another attempt by now is left unchanged.
 func (a *Hosts) FailReclaim(ctx context.Context, f ReclaimFailure) error {
 	return a.update(ctx, f.HostRef, func(h *model.Host, tx *store.Tx) error {
 		if h.WorkflowAttempt != f.Attempt {
@@ -46,8 +45,8 @@ func (a *Hosts) FailReclaim(ctx context.Context, f ReclaimFailure) error {
 	})
 }
 
-// reclaimStep moves a host on its way; one that has left it stays what it is, because
-// the activity may run twice and a host may be booted by hand.
+// reclaimStep moves a host on its way; a host in another state is left unchanged, because the activity may run twice and a host may be
+// booted by hand.
 func reclaimStep(tx *store.Tx, h *model.Host, event lifecycle.HostEvent, why string) error {
 	facts := transitions.HostFacts(h, nil, tx)
 	facts.Reason = why

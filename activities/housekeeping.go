@@ -30,7 +30,7 @@ type Batch struct {
 	After     uuid.UUID     // what the batch before looked at last; zero at first
 }
 
-// BatchDone is what became of a batch.
+// BatchDone is the outcome of a batch.
 type BatchDone struct {
 	Removed int
 	Last    uuid.UUID // the next batch begins after it

@@ -95,8 +95,8 @@ type HostRef struct {
 	ClusterID  uuid.UUID
 	InfraEnvID uuid.UUID
 	HostID     uuid.UUID
-	// ClusterAttempt is the attempt of the cluster's installation, HostAttempt that of a host that is added or
-	// reclaimed alone. Both are zero in workflows that an earlier version began.
+	// ClusterAttempt is the attempt of the cluster's installation, HostAttempt the attempt of a host that is added or reclaimed alone.
+	// Both are zero in workflows that an earlier version began.
 	ClusterAttempt int `json:",omitempty"`
 	HostAttempt    int `json:",omitempty"`
 }
@@ -105,7 +105,7 @@ type HostRef struct {
 type StepRequest struct {
 	HostRef
 	Type string // a wire.StepType
-	// Stage is what the host shows while the step runs; empty leaves it as it is.
+	// Stage is the stage the host shows while the step runs; empty leaves it as it is.
 	Stage model.Stage
 }
 
@@ -137,7 +137,7 @@ type HostFailure struct {
 	LeftLiveImage bool
 }
 
-// PreparationOutcome is what became of the preparation of a cluster.
+// PreparationOutcome is the outcome of a cluster's preparation.
 type PreparationOutcome struct {
 	Ready  bool
 	Reason string // why not
@@ -241,8 +241,8 @@ type StageClock struct {
 	Soft  bool
 }
 
-// StageVerdict is what the rules decide for a stage that takes too long: Failure ends it,
-// Again gives it its time once more, without both it continues without a limit.
+// StageVerdict is the decision of the rules for a stage that takes too long: Failure ends it, Again gives it its time once more,
+// without both it continues without a limit.
 type StageVerdict struct {
 	Failure string
 	Again   bool

@@ -162,8 +162,8 @@ func (a *Steps) AwaitMilestone(ctx context.Context, r MilestoneRequest) (StepRes
 	return result, err
 }
 
-// WasSent reports whether the newest step of a type was handed to the host. One that was not never will be: a host that
-// comes back meanwhile must not take it beside the one that is asked for next.
+// WasSent reports whether the newest step of a type was handed to the host. A step that was not handed out is made void: a host that
+// comes back meanwhile must not take it beside the next step.
 func (a *Steps) WasSent(ctx context.Context, r StepRequest) (bool, error) {
 	info := activity.GetInfo(ctx)
 	sent, err := a.Store.VoidUnsent(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, r.Type)
@@ -207,8 +207,8 @@ func arm(ctx context.Context, s *store.Store, row model.PendingActivity) (StepRe
 	return StepResult{}, activity.ErrResultPending
 }
 
-// Result is what a reported activity returns to its workflow: its result, of the type that the activity has, or its failure.
-// The error is the database's.
+// Result returns what a reported activity returns to its workflow: its result, of the type that the activity has, or its failure. The
+// error is the database's.
 func Result(ctx context.Context, s *store.Store, i model.PendingActivity) (result any, failure, err error) {
 	outcome, failure := Outcome(i)
 	switch {
@@ -224,8 +224,7 @@ func Result(ctx context.Context, s *store.Store, i model.PendingActivity) (resul
 	return outcome, failure, nil
 }
 
-// Outcome is the result of a reported activity: a failure carries the host's own words
-// and one of the failure types.
+// Outcome returns the result of a reported activity: a failure carries the host's own words and one of the failure types.
 func Outcome(i model.PendingActivity) (StepResult, error) {
 	if i.ExitCode == 0 {
 		return StepResult{StepID: i.ID}, nil
@@ -241,7 +240,7 @@ func Outcome(i model.PendingActivity) (StepResult, error) {
 	return StepResult{StepID: i.ID}, temporal.NewNonRetryableApplicationError(text, kind, nil)
 }
 
-// pendingActivity is the row of the activity that runs.
+// pendingActivity makes the row of the running activity.
 func pendingActivity(ctx context.Context, cluster uuid.UUID, kind model.ActivityKind, what string) model.PendingActivity {
 	info := activity.GetInfo(ctx)
 	return model.PendingActivity{
@@ -251,8 +250,8 @@ func pendingActivity(ctx context.Context, cluster uuid.UUID, kind model.Activity
 	}
 }
 
-// stepID is the type and eight hex digits of a digest (docs/reference/step-rules.md,
-// "Step ids"), the same for every attempt of an activity.
+// stepID makes the type and eight hex digits of a digest (docs/reference/step-rules.md, "Step ids"), the same for every attempt of an
+// activity.
 func stepID(kind model.ActivityKind, what string, info activity.Info) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%s/%s", info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID, kind))
 	if kind != model.ActivityStep {

@@ -32,7 +32,7 @@ func (a *Clusters) ValidateCluster(ctx context.Context, r InstallRequest) (Valid
 	return report(c.Validations), nil
 }
 
-// ValidateHost is ValidateCluster for a host: what its cluster's last evaluation found.
+// ValidateHost does the same as ValidateCluster for a host: it reports what its cluster's last evaluation found.
 func (a *Hosts) ValidateHost(ctx context.Context, r HostRef) (ValidationReport, error) {
 	h, err := a.Store.Host(ctx, r.InfraEnvID, r.HostID)
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *server) V2DeregisterCluster(w http.ResponseWriter, r *http.Request, id 
 	return noContent(w)
 }
 
-// waiting are the hosts of an existing cluster whose workflows wait for a decision.
+// waiting lists the hosts of an existing cluster whose workflows wait for a decision.
 func (s *server) waiting(ctx context.Context, id uuid.UUID) (hosts []*model.Host, err error) {
 	err = s.Store.Hosts(ctx, store.HostFilter{ClusterID: id, Status: string(model.HostError)}, func(h *model.Host) error {
 		if h.DayTwo() && h.DecisionOpen {

@@ -61,7 +61,7 @@ func (s *server) TransformClusterToAddingHosts(w http.ResponseWriter, r *http.Re
 	return s.replyCluster(http.StatusAccepted, w, r, id)
 }
 
-// TransformClusterToDay2 is the older name of TransformClusterToAddingHosts.
+// TransformClusterToDay2 calls TransformClusterToAddingHosts, of which it is the older name.
 func (s *server) TransformClusterToDay2(w http.ResponseWriter, r *http.Request, id uuid.UUID) error {
 	return s.TransformClusterToAddingHosts(w, r, id)
 }

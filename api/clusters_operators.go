@@ -21,7 +21,7 @@ func monitor(tx *store.Tx, c *model.Cluster) {
 	tx.DropOperators(c.ID, operators.TypeOLM, names)
 }
 
-// operatorsToWire are the monitored operators of a cluster with where each came from.
+// operatorsToWire lists the monitored operators of a cluster with the origin of each.
 func operatorsToWire(c *model.Cluster, list []model.MonitoredOperator) []wire.MonitoredOperator {
 	out := make([]wire.MonitoredOperator, len(list))
 	for i, o := range list {

@@ -55,7 +55,7 @@ func (s *server) surroundings(ctx context.Context, id uuid.UUID, p wire.V2Cluste
 	return around, err
 }
 
-// offer is what this deployment can install.
+// offer returns what this deployment can install.
 func (s *server) offer() definition.Offer {
 	return definition.Offer{
 		Releases: s.Releases, AnyReleaseImage: s.AnyReleaseImage, PublicRegistries: s.PublicRegistries, Mirrors: s.Mirrors,

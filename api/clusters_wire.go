@@ -16,7 +16,7 @@ import (
 // (openshift/assisted-service, internal/common/common.go).
 const workersToFreeMasters = 2
 
-// clusterView is what the API shows of a cluster besides its hosts.
+// clusterView holds a cluster's data for the API besides its hosts.
 type clusterView struct {
 	cluster   *model.Cluster
 	counts    store.HostCounts
@@ -169,8 +169,7 @@ func operatorToWire(o model.MonitoredOperator) wire.MonitoredOperator {
 	}
 }
 
-// jsonText is a value as JSON in a string, the habit of many fields
-// (docs/reference/wire.md, "JSON in strings").
+// jsonText encodes a value as JSON in a string, the habit of many fields (docs/reference/wire.md, "JSON in strings").
 func jsonText(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -16,8 +16,8 @@ const OwnPath = "/api/slipway"
 //go:embed slipway.yaml
 var ownYAML []byte
 
-// ownRoutes are the operations of slipway.yaml. They pass the same checks as those of
-// the contract, except that their handlers read the address themselves.
+// ownRoutes registers the operations of slipway.yaml. They pass the same checks as the contract's operations, except that their
+// handlers read the address themselves.
 func (s *server) ownRoutes(r chi.Router) {
 	clusters, hosts := OwnPath+"/v1/clusters/{cluster_id}", OwnPath+"/v1/infra-envs/{infra_env_id}/hosts/{host_id}"
 	r.Get(OwnPath+"/openapi", s.own.Serve)

@@ -11,7 +11,7 @@ import (
 //go:embed openapi.yaml
 var openapiYAML []byte
 
-// documents are those of the v2 API and of our own commands.
+// documents are the API documents of the v2 API and of our own commands.
 type documents struct{ v2, own *admission.Document }
 
 // The documents are part of the program: a process reads them once, and nothing changes them

@@ -168,7 +168,7 @@ func (s *server) V2GetNextSteps(
 // bootLength bounds what an agent may call its boot; the kernel's ids have 36 characters.
 const bootLength = 64
 
-// boot is how an agent of ours names its boot; others do not.
+// boot returns a Slipway agent's name of its boot; other agents send none.
 func boot(r *http.Request) string {
 	id := r.Header.Get(wire.HeaderBoot)
 	if len(id) > bootLength || strings.ContainsFunc(id, unicode.IsControl) || !utf8.ValidString(id) {

@@ -12,8 +12,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// bmcSchemes are those of the addresses of management controllers that fencing can use:
-// Redfish, over http and https, and the vendors' names of it.
+// bmcSchemes are the schemes of management controllers' addresses that fencing can use: Redfish, over http and https, and the vendors'
+// names of it.
 var bmcSchemes = []string{
 	"redfish",
 	"redfish+http",

@@ -129,8 +129,8 @@ func addHostChoices(out *wire.Host, h *model.Host) {
 	out.FencingCredentials = fencingToWire(h.Fencing)
 }
 
-// hostName is what a host is called from its registration on: the name it will have, and
-// before anybody knows one its id (docs/reference/wire.md, "Name before the inventory").
+// hostName returns the name of a host from its registration on: the name it will have, and while that is unknown its id
+// (docs/reference/wire.md, "Name before the inventory").
 func hostName(h *model.Host) string { return or(h.Hostname(), h.ID.String()) }
 
 func hostHref(h *model.Host) string {

@@ -39,7 +39,7 @@ func (s *server) answerDisconnected(w http.ResponseWriter, r *http.Request, e *m
 	return s.answerUnlessKnown(w, r, known, func() ([]byte, error) { return config, nil })
 }
 
-// clusterOfDisconnected is the cluster that names the release of a disconnected image.
+// clusterOfDisconnected returns the cluster that names the release of a disconnected image.
 func (s *server) clusterOfDisconnected(ctx context.Context, e *model.InfraEnv) (*model.Cluster, error) {
 	if e.ClusterID == nil {
 		return nil, model.Conflictf(
@@ -56,14 +56,13 @@ func (s *server) clusterOfDisconnected(ctx context.Context, e *model.InfraEnv) (
 	return s.Store.Cluster(ctx, *e.ClusterID)
 }
 
-// disconnectedKey is where the config of an InfraEnv is kept: with the files of its
-// cluster, and as long as those.
+// disconnectedKey returns the key of an InfraEnv's config, which is kept with the files of its cluster, and as long as they are.
 func disconnectedKey(c *model.Cluster, e *model.InfraEnv) string {
 	return blob.ClusterFile(c.ID, "disconnected-"+e.ID.String()+".ign")
 }
 
-// keptDisconnected is the config that was made of these settings; a model.ErrNotFound
-// without one. Its first line is a digest of the settings it was made from.
+// keptDisconnected returns the config that was made of these settings; a model.ErrNotFound without one. Its first line is a digest of
+// the settings it was made from.
 func (s *server) keptDisconnected(ctx context.Context, c *model.Cluster, e *model.InfraEnv, settings string) ([]byte, error) {
 	kept, err := s.Blob.Get(ctx, disconnectedKey(c, e))
 	if err != nil {

@@ -76,8 +76,7 @@ func (s *server) DownloadMinimalInitrd(w http.ResponseWriter, r *http.Request, i
 	}
 }
 
-// agentOf is the program of the agent for an InfraEnv; a model.ErrConflict when the
-// service has none for its architecture.
+// agentOf returns the program of the agent for an InfraEnv; a model.ErrConflict when the service has none for its architecture.
 func (s *server) agentOf(e *model.InfraEnv) (ignition.Agent, error) {
 	name, sum, err := s.agents.find(e.CPUArchitecture)
 	if errors.Is(err, model.ErrNotFound) {
@@ -105,7 +104,7 @@ func (s *server) discoveryIgnition(e *model.InfraEnv, imageType string, agent ig
 	})
 }
 
-// networkMethod is how the system of an image applies network settings.
+// networkMethod returns how the system of an image applies network settings.
 func (s *server) networkMethod(e *model.InfraEnv) staticnet.Method {
 	return staticnet.MethodFor(s.images.Version(e))
 }
@@ -126,7 +125,7 @@ func (s *server) staticNetworkFiles(e *model.InfraEnv) ([]staticnet.File, error)
 	return staticnet.Files(hosts, s.networkMethod(e))
 }
 
-// staleNetwork is about settings that were taken by a version with looser rules.
+// staleNetwork makes the error for settings that a version with looser rules accepted.
 func staleNetwork(e *model.InfraEnv, err error) error {
 	return model.Conflictf("network settings of infra-env %s have to be set again: %s", e.Name, err)
 }

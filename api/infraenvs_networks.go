@@ -15,7 +15,7 @@ type readNetworks struct {
 	hosts []staticnet.Host
 }
 
-// parse is staticnet.Parse. The hosts are for reading only.
+// parse calls staticnet.Parse, and keeps the last result. The hosts are for reading only.
 func (n *networks) parse(text string) ([]staticnet.Host, error) {
 	if known := n.last.Load(); known != nil && known.text == text {
 		return known.hosts, nil

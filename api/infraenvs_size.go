@@ -51,9 +51,8 @@ func (s *server) checkImage(e *model.InfraEnv) error {
 	return asInvalid(err)
 }
 
-// configSettings are the settings that a discovery config is made of. Making one of the
-// network settings of a thousand hosts takes a third of a second: not for settings that
-// are in none.
+// configSettings returns the settings that a discovery config is made of. A config with the network settings of a thousand hosts takes
+// a third of a second: settings outside the config must not cost that.
 func configSettings(e *model.InfraEnv) string {
 	used := *e
 	used.KernelArguments, used.RendezvousIP = nil, ""
@@ -63,7 +62,7 @@ func configSettings(e *model.InfraEnv) string {
 // unknownAgent stands for the program of an architecture that has none yet.
 var unknownAgent = ignition.Agent{URL: "http://agent/slipway-agent", SHA256: strings.Repeat("0", 64)}
 
-// asInvalid is about what is being set: a conflict with what was set before is none.
+// asInvalid turns a conflict into an invalid value: the new value is the cause, not an earlier setting.
 func asInvalid(err error) error {
 	if errors.Is(err, model.ErrConflict) {
 		return model.Invalidf("%s", err)

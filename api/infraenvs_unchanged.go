@@ -14,7 +14,7 @@ import (
 	"slipway/internal/model"
 )
 
-// file is what is known of a file before it is made.
+// file describes a file before it is made.
 type file struct {
 	name string
 	// tag is a strong ETag, a digest of all that the file is made of: the same tag is the
@@ -68,9 +68,8 @@ func (f file) known(r *http.Request) bool {
 	return err == nil && f.changed.Equal(since)
 }
 
-// dated is when a file was changed, as dates of HTTP tell it: by the second. A change
-// that this process does not know the time of came with its start. While the second of a
-// change lasts another may come in it, so until then the file gets the date before.
+// dated returns when a file was changed, as dates of HTTP show it: by the second. A change at a time unknown to this process counts as
+// made at its start. Another change may come in the same second, so until it is over the file gets the date before.
 func (s *server) dated(changed time.Time) time.Time {
 	if s.started.After(changed) {
 		changed = s.started
@@ -82,8 +81,8 @@ func (s *server) dated(changed time.Time) time.Time {
 	return changed
 }
 
-// tag is a digest of values that JSON knows. It is keyed: what it is made of holds
-// secrets, and it is seen by more than what it is made of.
+// tag makes a digest of values that JSON can encode. It is keyed: the values hold secrets, and more readers see the tag than the
+// values.
 func (s *server) tag(values ...any) string {
 	mac := hmac.New(sha256.New, s.SigningKey)
 	if err := json.NewEncoder(mac).Encode(values); err != nil {
@@ -92,9 +91,8 @@ func (s *server) tag(values ...any) string {
 	return `"` + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:20]) + `"`
 }
 
-// discoveryFile is the discovery config of a type of image. Its tag covers the kernel
-// arguments and network settings that images have beside it, too: who knows the config
-// knows all.
+// discoveryFile describes the discovery config of a type of image. Its tag covers the kernel arguments and network settings that images
+// have beside it, too: a reader of the config knows all of them.
 func (s *server) discoveryFile(e *model.InfraEnv, imageType string, agent ignition.Agent) (file, error) {
 	token, err := s.Identity.AgentToken(e)
 	if err != nil {
@@ -109,13 +107,13 @@ func (s *server) discoveryFile(e *model.InfraEnv, imageType string, agent igniti
 	return file{"discovery.ign", tag, changed}, nil
 }
 
-// initrdFile is what a minimal image needs first.
+// initrdFile describes the file that a minimal image needs first.
 func (s *server) initrdFile(e *model.InfraEnv) file {
 	tag := s.tag("initrd.img", s.Version, e.StaticNetworkConfig, e.Proxy, s.networkMethod(e))
 	return file{"initrd.img", tag, e.UpdatedAt}
 }
 
-// networkFile is the archive of the network settings, which has the time of the InfraEnv.
+// networkFile describes the archive of the network settings, which has the time of the InfraEnv.
 func (s *server) networkFile(e *model.InfraEnv) file {
 	tag := s.tag("static-network-config", s.Version, e.StaticNetworkConfig, s.networkMethod(e), e.UpdatedAt.Unix())
 	return file{"static-network-config", tag, e.UpdatedAt}

@@ -19,7 +19,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// controllerLogs is the name of the controller's logs; those of hosts have the host's id.
+// controllerLogs is the name of the controller's logs; logs of hosts have the host's id.
 const controllerLogs = "controller"
 
 func logsKey(clusterID uuid.UUID, source string) string {
@@ -80,7 +80,7 @@ func checkLogs(caller admission.Caller, params wire.V2UploadLogsParams) error {
 	case caller.Role == auth.RoleController && !ofController:
 		return httpapi.Errorf(httpapi.ErrForbidden, "logs_type: require controller with the token of a controller, found %s", params.LogsType)
 	case caller.Role == auth.RoleAgent && (ofController || params.HostID != caller.HostID):
-		return httpapi.Errorf(httpapi.ErrForbidden, "require the logs of host %s with its token, found those of %s %s",
+		return httpapi.Errorf(httpapi.ErrForbidden, "require the logs of host %s with its token, found the logs of %s %s",
 			caller.HostID, params.LogsType, params.HostID)
 	}
 	return nil

@@ -49,7 +49,7 @@ func errNoLogs(c *model.Cluster) error {
 	return model.NotFoundf("logs of cluster %s were not found: none were collected", c.Name)
 }
 
-// logsName is the suggested file name of the logs of a host.
+// logsName returns the suggested file name of the logs of a host.
 func logsName(c *model.Cluster, h *model.Host) string {
 	role := string(h.EffectiveRole())
 	if h.Bootstrap {

@@ -15,14 +15,14 @@ import (
 	"slipway/internal/wire"
 )
 
-// supportFile is a file of the archive of all logs that the service makes: what a supporter reads before the logs. Its name is the
-// one that assisted-service gives it (internal/cluster/cluster.go).
+// supportFile is a file of the archive of all logs that the service makes: what a supporter reads before the logs. Its name follows
+// assisted-service (internal/cluster/cluster.go).
 type supportFile struct {
 	name  string
 	write written
 }
 
-// supportFiles are the cluster, its events and its manifests. The archive is passed on to others, so that it holds no secrets.
+// supportFiles lists the cluster, its events and its manifests. The archive is passed to third parties, so it holds no secrets.
 func (s *server) supportFiles(ctx context.Context, c *model.Cluster) ([]supportFile, error) {
 	view, err := s.viewOf(ctx, c)
 	if err != nil {

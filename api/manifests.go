@@ -108,8 +108,8 @@ func (s *server) changeManifest(ctx context.Context, id uuid.UUID, p wire.Update
 	return after, s.moveManifest(ctx, before, after, content)
 }
 
-// changedContent is the new content of a manifest, or the one it has when text is empty;
-// under a new name that has to be readable too.
+// changedContent returns the new content of a manifest, or its current content when text is empty; under a new name that has to be
+// readable too.
 func (s *server) changedContent(ctx context.Context, m model.Manifest, name, text string) ([]byte, error) {
 	if text != "" {
 		return manifests.Decode(name, text)

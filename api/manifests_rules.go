@@ -61,7 +61,7 @@ func (s *server) requireManifestsOpen(ctx context.Context, id uuid.UUID, name st
 	return nil
 }
 
-// manifestKey is where the content of a user's manifest is kept.
+// manifestKey returns the key that the content of a user's manifest is kept under.
 func manifestKey(m model.Manifest) string {
 	return blob.ClusterFile(m.ClusterID, "manifests/"+m.Folder+"/"+m.FileName)
 }

@@ -84,10 +84,10 @@ type Deployment struct {
 
 	// InstallConfig are the mirrors and certificates that every cluster gets.
 	InstallConfig installconfig.Options
-	// Ignition is what every host gets in its discovery config.
+	// Ignition is part of every host's discovery config.
 	Ignition ignition.Deployment
 
-	// Version is the version of the service; ComponentVersions are those of its parts, by the names clients know
+	// Version is the version of the service; ComponentVersions are the versions of its parts, by the names clients know
 	// ("discovery-agent").
 	Version           string
 	ComponentVersions map[string]string

@@ -53,7 +53,7 @@ type Orchestrator interface {
 	Commands
 }
 
-// Commands are those of the API of Slipway. An unknown command is a model.ErrInvalid that lists the valid ones; State of
+// Commands carries out the commands of Slipway's own API. An unknown command is a model.ErrInvalid that lists the valid ones; State of
 // a cluster without a running workflow is a model.ErrNotFound.
 type Commands interface {
 	ClusterCommand(ctx context.Context, clusterID uuid.UUID, command string) error

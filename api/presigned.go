@@ -26,9 +26,8 @@ import (
 // instead of having its store of files do it: that may be a folder, and what is in it
 // may be sealed.
 
-// signedFor is how long the signed address of a cluster's file is good: time enough to
-// follow a link. Those of an InfraEnv are for firmware, which
-// requests the file whenever the machine is switched on.
+// signedFor is how long the signed address of a cluster's file is good: time enough to follow a link. Addresses of an InfraEnv are for
+// firmware, which requests the file whenever the machine is switched on.
 const (
 	signedFor     = 10 * time.Minute
 	signedForBoot = auth.DefaultImageExpiration
@@ -36,7 +35,7 @@ const (
 
 func (s *server) addresses() auth.Addresses { return auth.Addresses{Key: s.SigningKey, Now: s.Now} }
 
-// addressesOf are those of an InfraEnv: they end with its signing key.
+// addressesOf returns the signer for addresses of an InfraEnv: they end with its signing key.
 func (s *server) addressesOf(ctx context.Context, infraEnvID uuid.UUID) (auth.Addresses, error) {
 	key, err := s.Store.TokenKey(ctx, infraEnvID)
 	if err != nil {
@@ -47,8 +46,8 @@ func (s *server) addressesOf(ctx context.Context, infraEnvID uuid.UUID) (auth.Ad
 	return auth.Addresses{Key: sum.Sum(nil), Now: s.Now}, nil
 }
 
-// signedAddress is what is signed of an address: the path and all parameters, sorted. A
-// MAC address may be added, because only the machine that boots knows it.
+// signedAddress returns the signed part of an address: the path and all parameters, sorted. A MAC address may be added, because only
+// the machine that boots knows it.
 func signedAddress(path string, query url.Values) string {
 	rest := url.Values{}
 	for name, values := range query {

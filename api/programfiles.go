@@ -41,8 +41,7 @@ func newProgramFiles(folder fs.FS, program string) *programFiles {
 	return &programFiles{folder: folder, program: program, hashes: map[string]programHash{}}
 }
 
-// programArchitectures are the names the program for an architecture may have: OpenShift's
-// and those of Go.
+// programArchitectures are the names the program for an architecture may have: OpenShift's names and Go's.
 var programArchitectures = map[string][]string{
 	"x86_64": {"amd64", "x86_64"}, "aarch64": {"arm64", "aarch64"}, "arm64": {"arm64", "aarch64"},
 	"ppc64le": {"ppc64le"}, "s390x": {"s390x"},
@@ -70,7 +69,7 @@ func (p *programFiles) known(name string) bool {
 	return false
 }
 
-// sha256 is the hash of a program, in hex.
+// sha256 returns the hash of a program, in hex.
 func (p *programFiles) sha256(name string) (string, error) {
 	if p.folder == nil || !p.known(name) {
 		return "", p.missing(name)
@@ -101,7 +100,7 @@ func (p *programFiles) sha256(name string) (string, error) {
 	return sum, nil
 }
 
-// changed is when the program with a hash was written, of those that were looked at.
+// changed returns when the program with a hash was written; zero for a program that was not looked at.
 func (p *programFiles) changed(sum string) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -73,8 +73,8 @@ func serveProgram(w http.ResponseWriter, r *http.Request, folder fs.FS, name, su
 	http.ServeFileFS(w, r, folder, name)
 }
 
-// agentFor is what an agent that registers has to be: one of another make stays what it
-// is, unless the deployment names an image.
+// agentFor returns the version that an agent must have to register: a foreign agent keeps its own, unless the deployment names an
+// image.
 func (s *server) agentFor(h *model.Host) string {
 	if h.AgentSteps == model.FineSteps {
 		return s.AgentVersion

@@ -11,8 +11,7 @@ import (
 // ReferencePath is where the documents of both APIs are rendered for people.
 const ReferencePath = "/docs"
 
-// reference is Swagger UI, from the program itself: machines without another network
-// can read it.
+// reference serves Swagger UI from the program itself: machines without another network can read it.
 func reference() http.Handler {
 	ui := v5emb.NewHandlerWithConfig(swgui.Config{
 		Title: "Slipway API", SwaggerJSON: BasePath + "/v2/openapi", BasePath: ReferencePath, ShowTopBar: true,

@@ -6,9 +6,9 @@ import (
 	"slipway/internal/platform/httpapi"
 )
 
-// The answers of an operation that did what was requested; the codes are those of the v2 API (docs/reference/wire.md,
-// "Success codes"). A nil body is no body. Each returns nil, so that a handler can return it; an error that a handler
-// returns instead is answered by httpapi.Handler.
+// The answers of an operation that did what was requested; the codes follow the v2 API (docs/reference/wire.md, "Success codes"). A nil
+// body sends none. Each returns nil, so that a handler can return it; an error that a handler returns instead is answered by
+// httpapi.Handler.
 
 // reply writes an answer.
 type reply func(w http.ResponseWriter, body any) error

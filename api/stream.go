@@ -114,7 +114,7 @@ func array[T any](out io.Writer, list func(yield func(T) error) error) error {
 // written is JSON that is written part by part, because it is large.
 type written func(out io.Writer) error
 
-// encoded is how an item is written.
+// encoded returns the function that writes an item.
 func encoded(item any) (written, error) {
 	if large, ok := item.(written); ok {
 		return large, nil

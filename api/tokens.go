@@ -73,7 +73,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) error {
 	return created(w, out)
 }
 
-// listTokens lists the valid tokens: all, or those of the user who asks.
+// listTokens lists the valid tokens: all, or only the caller's.
 func (s *server) listTokens(w http.ResponseWriter, r *http.Request) error {
 	tokens, err := s.Store.Tokens(r.Context(), tokensOf(admission.CallerOf(r), admission.CallerOf(r).Admin))
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *server) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	return noContent(w)
 }
 
-// tokensOf narrows tokens to those of a caller, unless it has all.
+// tokensOf narrows tokens to a caller's own, unless all is set.
 func tokensOf(caller admission.Caller, all bool) store.TokenFilter {
 	if all {
 		return store.TokenFilter{}

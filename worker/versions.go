@@ -16,8 +16,8 @@ import (
 	"slipway/workflows"
 )
 
-// Deployment is the name of Slipway's workers in Temporal (Worker Deployments), and that of who manages them: Temporal
-// refuses a change by other identities, which its web UI and command line have.
+// Deployment is the name of Slipway's workers in Temporal (Worker Deployments), and the identity that manages them: Temporal refuses a
+// change by other identities, which its web UI and command line have.
 const Deployment = "slipway"
 
 // Versions keeps the newest version that polls current: Temporal gives workflow tasks, new workflows and activities to
@@ -50,7 +50,7 @@ type Pace struct {
 	Silent time.Duration // with pollers listed that do not poll again; more than a long poll (a minute)
 }
 
-// UsualPace is that of the service. Temporal lists pollers that were killed for five minutes.
+// UsualPace returns the pace of the service. Temporal lists pollers that were killed for five minutes.
 func UsualPace() Pace {
 	return Pace{First: 100 * time.Millisecond, Look: 10 * time.Second, Gone: 30 * time.Second, Silent: 2 * time.Minute}
 }
@@ -109,7 +109,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// standing is what a look found.
+// standing is the finding of a look.
 type standing int
 
 const (

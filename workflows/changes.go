@@ -1,8 +1,7 @@
 package workflows
 
-// Changes are the changes of workflows that a running installation can notice: the names given to workflow.GetVersion,
-// each with its newest version. An older program takes no workflow over that has passed one it does not know
-// (worker.Versions).
+// Changes lists the changes of workflows that a running installation can notice: the names given to workflow.GetVersion, each with its
+// newest version. An older program takes over no workflow that has passed a change unknown to it (worker.Versions).
 func Changes() map[string]int {
 	return map[string]int{
 		"bounded-end-of-hosts":      1,

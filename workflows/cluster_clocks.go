@@ -22,8 +22,8 @@ func (w *clusterInstall) clock(ctx workflow.Context, run func(workflow.Context) 
 	})
 }
 
-// installationClock is INSTALLATION_TIMEOUT: with soft time-outs the limit of the whole
-// installation, else of one that waits for its user.
+// installationClock measures INSTALLATION_TIMEOUT: with soft time-outs the limit of the whole installation, else of an installation
+// that waits for its user.
 func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
 	var left time.Duration
@@ -46,7 +46,7 @@ func (w *clusterInstall) installationClock(ctx workflow.Context) error {
 	}
 }
 
-// finalizingClock is FINALIZING_TIMEOUT, of finalizing as a whole.
+// finalizingClock measures FINALIZING_TIMEOUT, of finalizing as a whole.
 func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
 	t := w.plan.Timeouts
 	var left time.Duration
@@ -62,7 +62,7 @@ func (w *clusterInstall) finalizingClock(ctx workflow.Context) error {
 	return nil
 }
 
-// stageClock is FINALIZING_STAGE_*, of each stage the controller reports. Each stage is one activity, which has its limit and
+// stageClock measures FINALIZING_STAGE_*, of each stage the controller reports. Each stage is one activity, which has its limit and
 // returns the next stage.
 func (w *clusterInstall) stageClock(ctx workflow.Context) error {
 	at, err := w.finalizingStage(ctx)
@@ -127,7 +127,7 @@ func (w *clusterInstall) awaitEndOf(ctx workflow.Context, stage model.Finalizing
 	return workflow.ExecuteActivity(options, steps.AwaitFinalizingStage, request)
 }
 
-// judgeStage is what the installation fails with, if anything, when a stage takes longer than it may.
+// judgeStage returns the failure of the installation, if any, when a stage takes longer than it may.
 func (w *clusterInstall) judgeStage(ctx workflow.Context, stage model.FinalizingStage, limit time.Duration) (string, error) {
 	var clusters *activities.Clusters
 	var verdict activities.StageVerdict

@@ -16,7 +16,7 @@ type ControlRequest struct {
 	Name      string // of the cluster
 }
 
-// ControlWorkflowID is the id of the workflow that takes commands for a cluster.
+// ControlWorkflowID returns the id of the workflow that takes commands for a cluster.
 func ControlWorkflowID(cluster uuid.UUID) string { return "control:" + cluster.String() }
 
 // controlCommands are those that ClusterControl offers; others are refused by name.
@@ -30,7 +30,7 @@ type clusterControl struct {
 	active  int  // commands that are being carried out
 	gone    bool // the cluster was deleted
 	over    bool // another run takes the next command
-	// reset is set in a run that a Reset in Temporal began: the commands that it gets are those of the runs before it.
+	// reset is set in a run that a Reset in Temporal began: it gets the commands of the runs before it.
 	reset bool
 }
 

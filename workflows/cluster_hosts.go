@@ -60,7 +60,7 @@ const (
 	replaceTries = 90
 )
 
-// replaceHost starts the child of a host, once the one of another workflow, or of another run of this one, has ended.
+// replaceHost starts the child of a host, once the child of another workflow, or of another run of this one, has ended.
 func (w *clusterInstall) replaceHost(ctx workflow.Context, request HostInstallRequest) error {
 	for try := 1; ; try++ {
 		w.startHost(ctx, request)
@@ -136,7 +136,7 @@ func (w *clusterInstall) awaitChildren(ctx workflow.Context) {
 	_, _ = within(ctx, hostsLeft, "Hosts that were cancelled by their id end", func() bool { return len(w.runningHosts()) == 0 })
 }
 
-// runningHosts are the hosts whose child has not ended.
+// runningHosts lists the hosts whose child has not ended.
 func (w *clusterInstall) runningHosts() []activities.HostPlan {
 	return slices.DeleteFunc(slices.Clone(w.plan.Hosts), func(h activities.HostPlan) bool {
 		child, ok := w.children[h.ID]
@@ -221,7 +221,7 @@ func (w *clusterInstall) startHost(ctx workflow.Context, request HostInstallRequ
 	w.children[h.ID] = workflow.ExecuteChildWorkflow(options, HostInstall, request)
 }
 
-// hostAttributes are the search attributes that a child begins with.
+// hostAttributes returns the search attributes that a child begins with.
 func (w *clusterInstall) hostAttributes(h activities.HostPlan) []temporal.SearchAttributeUpdate {
 	updates := []temporal.SearchAttributeUpdate{
 		AttributeClusterID.ValueSet(w.request.ClusterID.String()), AttributeHostID.ValueSet(h.ID.String()),
@@ -366,7 +366,7 @@ func (w *hostInstall) continues(ctx workflow.Context) error {
 	case stands.Attempt == 0:
 		from = 0
 	default:
-		w.attempt-- // the one that it is in is not begun again
+		w.attempt-- // the current attempt is not begun again
 	}
 	if err != nil {
 		return err
@@ -374,7 +374,7 @@ func (w *hostInstall) continues(ctx workflow.Context) error {
 	return w.attempts(ctx, from)
 }
 
-// stageAt is the place of a stage among those that the workflow passes; that of the one before for a stage it does not
+// stageAt returns the place of a stage among the stages that the workflow passes; the place of the stage before for a stage it does not
 // wait for, and the first for none.
 func (w *hostInstall) stageAt(stage model.Stage) int {
 	at, passed := 0, steps.StagesFor(w.request.Host.Role, w.request.Host.Bootstrap || w.request.SingleNode, w.request.SingleNode)

@@ -169,7 +169,7 @@ func (w *clusterInstall) settle(ctx, after workflow.Context, err error) (status 
 	return w.finished(), nil
 }
 
-// finished is how an installation ended that nothing has stopped.
+// finished returns how an installation ended that nothing has stopped.
 func (w *clusterInstall) finished() string {
 	if w.count(model.RoleMaster, HostDone) > 0 {
 		return statusInstalled
@@ -201,7 +201,7 @@ func (w *clusterInstall) reset(ctx workflow.Context) (status string, _ error) {
 	return statusReset, nil
 }
 
-// host is what the cluster's workflow knows of a host.
+// host returns the state of a host that the cluster's workflow knows.
 func (w *clusterInstall) host(id uuid.UUID) HostState { return w.hosts[id].State }
 
 // count counts the hosts of a role in a state.
@@ -229,7 +229,7 @@ func (w *clusterInstall) every(states ...HostState) bool {
 	return true
 }
 
-// reason is the innermost sentence of an error, for people.
+// reason returns the innermost sentence of an error, for people.
 func reason(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {

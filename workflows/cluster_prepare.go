@@ -127,7 +127,7 @@ func (w *clusterInstall) generate(ctx workflow.Context) *generation {
 	return g
 }
 
-// workflowDisconnected is a context that outlives the cancellation of ctx.
+// workflowDisconnected returns a context that outlives the cancellation of ctx.
 func workflowDisconnected(ctx workflow.Context) workflow.Context {
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	return clean

@@ -79,7 +79,7 @@ type outcomes struct{ done, waiting, gone int }
 // never is no count of hosts: it differs from all of them.
 var never = outcomes{done: -1}
 
-// unreviewed are the outcomes that the first review is compared with: a new installation has none.
+// unreviewed returns the outcomes that the first review is compared with: a new installation has none.
 func (w *clusterInstall) unreviewed() outcomes {
 	if w.shown.brief && w.continued == nil && !w.plan.Continues {
 		return outcomes{}
@@ -187,7 +187,7 @@ func (w *clusterInstall) awaitMilestone(ctx workflow.Context, m model.Milestone)
 // lines. Not every end is announced: the run that Temporal knows as the child may have been replaced by a reset of an older one.
 // So it waits for news as well, and not for long; a cancellation ends it.
 func (w *clusterInstall) releaseWaiting(ctx workflow.Context) {
-	var waiting, left []workflow.ChildWorkflowFuture // not those of an earlier run, which end by themselves
+	var waiting, left []workflow.ChildWorkflowFuture // not the children of an earlier run, which end by themselves
 	for _, h := range w.plan.Hosts {
 		child, ok := w.children[h.ID]
 		switch w.host(h.ID) {

@@ -9,9 +9,9 @@ import (
 	"slipway/activities"
 )
 
-// A cluster's history grows by some 20 events a host. That of a cluster with many hosts is cut into runs: the workflow continues
-// as new while its hosts are installed. Their workflows belong to all of its runs: they are found by their id, no run ends them
-// by its own end, and what they have to say comes as news.
+// A cluster's history grows by some 20 events a host. The history of a cluster with many hosts is cut into runs: the workflow continues
+// as new while its hosts are installed. Their workflows belong to all of its runs: they are found by their id, no run ends them by its
+// own end, and what they have to say comes as news.
 
 // manyHosts is from how many hosts on a cluster's workflow has several runs; fewer stay far below the events that Temporal
 // suggests for one (limit.historyCount.suggestContinueAsNew, 4,096).
@@ -88,7 +88,7 @@ func (w *clusterInstall) working(do func()) {
 	do()
 }
 
-// record is the function of the same name, for what a run must not end in.
+// record calls the function of the same name, and the run does not end meanwhile.
 func (w *clusterInstall) record(ctx workflow.Context, summary string, activity, request, result any) (err error) {
 	w.working(func() { err = record(ctx, summary, activity, request, result) })
 	return err
@@ -110,7 +110,7 @@ func (w *clusterInstall) adopt(ctx workflow.Context) error {
 	return w.enter(ctx, w.phase)
 }
 
-// lastRun is what the run before this one has left.
+// lastRun returns what the run before this one has left.
 func (w *clusterInstall) lastRun() Continuation {
 	if w.continued == nil {
 		return Continuation{}
@@ -118,7 +118,7 @@ func (w *clusterInstall) lastRun() Continuation {
 	return *w.continued
 }
 
-// untilEnd is how much of a limit is left, and when it ends; the run before this one may have begun it.
+// untilEnd returns how much of a limit is left, and when it ends; the run before this one may have begun it.
 func untilEnd(ctx workflow.Context, ends time.Time, limit time.Duration) (time.Duration, time.Time) {
 	now := workflow.Now(ctx)
 	if ends.IsZero() {

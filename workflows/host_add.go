@@ -98,8 +98,8 @@ func (w *hostAdd) checkReset() error {
 	return nil
 }
 
-// passChecks is the preparation of a host without a cluster's: its Ignition is made while
-// disk and images are checked, and no disk is written before all checks passed.
+// passChecks prepares a host without its cluster: its Ignition is made while disk and images are checked, and no disk is written before
+// all checks passed.
 func (w *hostInstall) passChecks(ctx workflow.Context) error {
 	if err := w.validate(ctx); err != nil {
 		return err

@@ -30,7 +30,7 @@ type hostInstall struct {
 	shown        shown
 }
 
-// decision is what a user chose for a failed host.
+// decision is a user's choice for a failed host.
 type decision string
 
 const (
@@ -68,7 +68,7 @@ func HostInstall(ctx workflow.Context, request HostInstallRequest) error {
 	return err
 }
 
-// run is the story of a host's installation.
+// run carries out a host's installation.
 func (w *hostInstall) run(ctx workflow.Context) error {
 	if w.request.Lost != "" || w.request.Continues {
 		return w.continues(ctx)
@@ -211,8 +211,8 @@ func (w *hostInstall) begins(ctx workflow.Context) error {
 	return w.notifyCluster(ctx, HostRunning, "")
 }
 
-// namesStage reports whether the reason of a failure begins with the stage it happened in, as the service has it: the news of
-// that stage may be slower than those of the failure.
+// namesStage reports whether the reason of a failure begins with the stage it happened in, as the service has it: the news of that
+// stage may be slower than the news of the failure.
 func namesStage(reason string) bool {
 	stage, _, _ := strings.Cut(reason, ": ")
 	return slices.Contains(steps.AllStages(), model.Stage(stage))

@@ -41,7 +41,7 @@ func HostReclaim(ctx workflow.Context, request activities.ReclaimRequest) error 
 	return err
 }
 
-// reclaim is the story of a host on its way back.
+// reclaim carries out a host's way back.
 func (w *hostInstall) reclaim(ctx workflow.Context) error {
 	limit := w.request.Timeouts.Reclaim
 	if err := w.runStep(ctx, wire.StepTypeDownloadBootArtifacts, "", limit); err != nil {

@@ -67,7 +67,7 @@ func (w *hostInstall) runSteps(ctx workflow.Context, s steps.Stage) error {
 	return nil
 }
 
-// limitOf is how long a stage may take.
+// limitOf returns how long a stage may take.
 func (w *hostInstall) limitOf(stage model.Stage) time.Duration {
 	return w.request.Timeouts.Stage(stage, w.request.SingleNode)
 }
@@ -139,7 +139,7 @@ func (w *hostInstall) passGate(ctx workflow.Context, stage model.Stage) error {
 	return w.bounded(ctx, stage, w.limitOf(stage), w.gate)
 }
 
-// gate is open when the control plane is up, or the host is past it; a host that is lost meanwhile fails it.
+// gate opens when the control plane is up, or the host is past it; a host that is lost meanwhile fails it.
 func (w *hostInstall) gate(ctx workflow.Context, limit time.Duration) workflow.Future {
 	opened, set := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {

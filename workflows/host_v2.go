@@ -39,7 +39,7 @@ func (w *hostInstall) runInstall(ctx workflow.Context) error {
 	return nil
 }
 
-// failed is the error of a future that has ended with one.
+// failed returns the error of a future that has ended with one.
 func failed(ctx workflow.Context, f workflow.Future) error {
 	if !f.IsReady() {
 		return nil
@@ -47,7 +47,7 @@ func failed(ctx workflow.Context, f workflow.Future) error {
 	return f.Get(ctx, nil)
 }
 
-// reached is ready when a stage was reported; a failed install step fails it.
+// reached returns a future that is ready when a stage was reported; a failed install step fails it.
 func (w *hostInstall) reached(ctx workflow.Context, install workflow.Future, stage model.Stage, limit time.Duration) workflow.Future {
 	out, set := workflow.NewFuture(ctx)
 	workflow.Go(ctx, func(ctx workflow.Context) {

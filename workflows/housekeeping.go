@@ -21,7 +21,7 @@ type HousekeepingRequest struct {
 	OlderThan time.Duration
 }
 
-// HousekeepingReport is what a run removed.
+// HousekeepingReport counts the objects that a run removed.
 type HousekeepingReport struct {
 	Clusters  int
 	InfraEnvs int

@@ -20,7 +20,7 @@ func original(ctx workflow.Context, id string) error {
 	return refuseCopy(ctx, fmt.Sprintf("workflow %s is a copy of %s: it changes nothing", have, id))
 }
 
-// childOf is original for a workflow that only its parent starts. One without that parent would report to no workflow.
+// childOf checks like original a workflow that only its parent starts. Without that parent it would report to no workflow.
 func childOf(ctx workflow.Context, id, parent string) error {
 	if err := original(ctx, id); err != nil {
 		return err

@@ -5,24 +5,24 @@ package workflows
 
 import "github.com/google/uuid"
 
-// ClusterWorkflowID is the id of the workflow that installs a cluster.
+// ClusterWorkflowID returns the id of the workflow that installs a cluster.
 func ClusterWorkflowID(cluster uuid.UUID) string { return "cluster:" + cluster.String() }
 
-// ResetWorkflowID is the id of the workflow that resets a cluster without a running installation.
+// ResetWorkflowID returns the id of the workflow that resets a cluster without a running installation.
 func ResetWorkflowID(cluster uuid.UUID) string { return "reset:" + cluster.String() }
 
-// HostResetWorkflowID is the id of the workflow that resets a host without a running installation.
+// HostResetWorkflowID returns the id of the workflow that resets a host without a running installation.
 func HostResetWorkflowID(infraEnv, host uuid.UUID) string {
 	return "reset:" + infraEnv.String() + ":" + host.String()
 }
 
-// ReclaimWorkflowID is the id of the workflow that returns a host to its InfraEnv.
+// ReclaimWorkflowID returns the id of the workflow that returns a host to its InfraEnv.
 func ReclaimWorkflowID(infraEnv, host uuid.UUID) string {
 	return "reclaim:" + infraEnv.String() + ":" + host.String()
 }
 
-// HostWorkflowID is the id of the workflow that installs a host, with its cluster or into an
-// existing one: a host has one of them at most.
+// HostWorkflowID returns the id of the workflow that installs a host, with its cluster or into an existing one: a host has one of them
+// at most.
 func HostWorkflowID(infraEnv, host uuid.UUID) string {
 	return "host:" + infraEnv.String() + ":" + host.String()
 }

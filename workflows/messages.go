@@ -36,7 +36,7 @@ type ClusterRequest struct {
 	Continued *Continuation `json:",omitempty"`
 }
 
-// Continuation is what a run of a cluster's workflow hands to the next.
+// Continuation is the state that a run of a cluster's workflow hands to the next.
 type Continuation struct {
 	Phase    Phase
 	Hosts    map[uuid.UUID]HostNews
@@ -79,8 +79,8 @@ type HostNews struct {
 	HostID uuid.UUID
 	State  HostState
 	Reason string
-	// Attempt is that of the cluster's installation: a host of an earlier one, reset in Temporal's UI, must not
-	// speak for this one. Zero is from a workflow that an earlier version began.
+	// Attempt is the attempt of the cluster's installation: a host of an earlier attempt, reset in Temporal's UI, must not speak for this
+	// one. Zero is from a workflow that an earlier version began.
 	Attempt int `json:",omitempty"`
 }
 

@@ -39,15 +39,15 @@ func record(ctx workflow.Context, summary string, activity, request, result any)
 	return workflow.ExecuteActivity(withRecordOptions(ctx, summary), activity, request).Get(ctx, result)
 }
 
-// withRecordOptions is for short writes to the database.
+// withRecordOptions sets the options of short writes to the database.
 func withRecordOptions(ctx workflow.Context, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute, RetryPolicy: retryForever, Summary: summary,
 	})
 }
 
-// withInstallerOptions is for the installer, which may load a large release first. A failure of
-// the installer itself is final; the user has to change something.
+// withInstallerOptions sets the options of the installer, which may load a large release first. A failure of the installer itself is
+// final; the user has to change something.
 func withInstallerOptions(ctx workflow.Context, t activities.Timeouts, summary string) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: t.PrepareCluster, StartToCloseTimeout: t.PrepareCluster, HeartbeatTimeout: 30 * time.Second,
@@ -55,9 +55,8 @@ func withInstallerOptions(ctx workflow.Context, t activities.Timeouts, summary s
 	})
 }
 
-// withStepOnceOptions is for steps that write to a disk. A failure of the service itself, such as
-// a database that is away, is tried again under the same step id, which a host runs
-// once only; after a time-out nothing is, and the workflow decides.
+// withStepOnceOptions sets the options of steps that write to a disk. A failure of the service itself, such as a database that is away,
+// is tried again under the same step id, which a host runs once only; a time-out is not tried again: the workflow decides.
 func withStepOnceOptions(ctx workflow.Context, limit, heartbeat time.Duration, what label) workflow.Context {
 	once := *retryForever
 	once.NonRetryableErrorTypes = slices.Concat(retryForever.NonRetryableErrorTypes, []string{
@@ -70,8 +69,8 @@ func withStepOnceOptions(ctx workflow.Context, limit, heartbeat time.Duration, w
 	})
 }
 
-// withStepOptions is for steps that may be asked again: the step id stays the same, so that a host
-// which has run it answers from memory.
+// withStepOptions sets the options of steps that may be asked again: the step id stays the same, so that a host which has run it
+// answers from memory.
 func withStepOptions(ctx workflow.Context, limit, heartbeat time.Duration, what label) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: limit, StartToCloseTimeout: limit, HeartbeatTimeout: heartbeat, RetryPolicy: retryForever,
@@ -79,8 +78,8 @@ func withStepOptions(ctx workflow.Context, limit, heartbeat time.Duration, what 
 	})
 }
 
-// withHousekeepingOptions is for batches of housekeeping: one that fails is tried a few times, and left to
-// the next run of its schedule.
+// withHousekeepingOptions sets the options of housekeeping batches: a failed batch is tried a few times, and left to the next run of
+// its schedule.
 func withHousekeepingOptions(ctx workflow.Context, summary string) workflow.Context {
 	patient := *retryForever
 	patient.MaximumAttempts = 10
@@ -97,7 +96,7 @@ type label struct {
 	number int // counts the labels of a workflow: ids are unique
 }
 
-// summary is the label for people: for a step what it does on the host.
+// summary returns the label for people: for a step what it does on the host.
 func (l label) summary() string {
 	if step, ok := steps.Of(wire.StepType(l.text)); ok {
 		return l.text + ": " + step.Does

@@ -34,7 +34,7 @@ func refuseSignals(about activities.HostRef, commands []string, internal ...stri
 	}
 }
 
-// unknown are the names of signals that came and are none of those that a workflow takes.
+// unknown lists the names of signals that came and that a workflow does not take.
 func unknown(ctx workflow.Context, takes []string) []string {
 	names := slices.DeleteFunc(workflow.GetUnhandledSignalNames(ctx), func(name string) bool { return slices.Contains(takes, name) })
 	slices.Sort(names)

@@ -35,7 +35,7 @@ const (
 	statusReset     = "reset"
 	statusFailed    = "failed"
 	statusNotReady  = "not prepared"
-	// statusSuperseded is that of a run that was reset in Temporal's UI when its installation was over.
+	// statusSuperseded is the status of a run that was reset in Temporal's UI when its installation was over.
 	statusSuperseded = "superseded"
 )
 
@@ -45,7 +45,7 @@ const (
 	waitsForCluster = "extend, cancel or reset"
 )
 
-// shown is what the search attributes of a workflow say.
+// shown is the content of a workflow's search attributes.
 type shown struct {
 	// readable guards the commands that only people need: search attributes that change, validations, no timers without an end.
 	readable bool
@@ -57,13 +57,13 @@ type shown struct {
 	status, waitingFor string
 }
 
-// begin is what a new workflow shows; its version says how much.
+// begin returns what a new workflow shows; its version says how much.
 func begin(ctx workflow.Context) shown {
 	version := workflow.GetVersion(ctx, "readable", workflow.DefaultVersion, 3)
 	return shown{readable: version >= 1, brief: version >= 2, ends: version >= 3}
 }
 
-// attributes are the updates that make the search attributes say what is true now.
+// attributes makes the updates that bring the search attributes up to date.
 func (s *shown) attributes(status, waitingFor string) []temporal.SearchAttributeUpdate {
 	var updates []temporal.SearchAttributeUpdate
 	if !s.readable {
@@ -101,7 +101,7 @@ func (w *clusterInstall) show(ctx workflow.Context) {
 	w.shown.show(ctx, status, waitingFor, w.details())
 }
 
-// status is what the installation does, and which commands it waits for.
+// status returns what the installation does, and which commands it waits for.
 func (w *clusterInstall) status() (status, waitingFor string) {
 	status = string(w.phase)
 	if w.paused {
@@ -119,7 +119,7 @@ func (w *clusterInstall) status() (status, waitingFor string) {
 // namesShown is how many names an attribute lists; PostgreSQL keeps 255 bytes of one.
 const namesShown = 3
 
-// names are the hosts in a state.
+// names lists the hosts in a state.
 func (w *clusterInstall) names(state HostState) []string {
 	var names []string
 	for _, h := range w.plan.Hosts {
@@ -147,7 +147,7 @@ func (w *clusterInstall) details() string {
 	return strings.Join(lines, "\n")
 }
 
-// ended shows how a workflow ended; its details stay those of its last moment.
+// ended shows how a workflow ended; its details stay as at its last moment.
 func (w *clusterInstall) ended(ctx workflow.Context, status string, err error) {
 	updates := w.shown.attributes(status, "")
 	if w.shown.ends {
@@ -226,12 +226,12 @@ var descriptions = map[string]string{
 	QueryState:         "Where it stands, as JSON",
 }
 
-// signals is the channel of a signal, with its description.
+// signals returns the channel of a signal, with its description.
 func signals(ctx workflow.Context, name string) workflow.ReceiveChannel {
 	return workflow.GetSignalChannelWithOptions(ctx, name, workflow.SignalChannelOptions{Description: descriptions[name]})
 }
 
-// timer is a timer with a name.
+// timer starts a timer with a name.
 func timer(ctx workflow.Context, limit time.Duration, what string) workflow.Future {
 	return workflow.NewTimerWithOptions(ctx, limit, workflow.TimerOptions{Summary: what + ": at most " + limit.String()})
 }
@@ -246,7 +246,7 @@ func (s *shown) awaitAtMost(ctx workflow.Context, limit time.Duration, what stri
 	}, holds)
 }
 
-// failures are the sentences of validations that failed.
+// failures joins the sentences of validations that failed.
 func failures(r activities.ValidationReport) string {
 	var texts []string
 	for _, f := range r.Failed {

@@ -39,8 +39,8 @@ func CallerOf(r *http.Request) Caller {
 // Anyone is the caller of mode none, which accepts every request.
 var Anyone = auth.Admin
 
-// authorize is the authorization check: it finds the caller of an operation and checks access to the object. It returns
-// httpapi.ErrUnauthenticated or httpapi.ErrForbidden to refuse.
+// authorize finds the caller of an operation and checks access to the object. It returns httpapi.ErrUnauthenticated or
+// httpapi.ErrForbidden to refuse.
 func (g *Gate) authorize(r *http.Request, o *operation) (Caller, error) {
 	caller, err := g.authenticate(r, o)
 	if err != nil {

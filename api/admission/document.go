@@ -23,7 +23,7 @@ type Document struct {
 	fixed map[string]bool
 }
 
-// operation is what the document says of one operation.
+// operation is the document's description of one operation.
 type operation struct {
 	id     string
 	body   *openapi3.Schema // nil without a JSON body
@@ -70,8 +70,8 @@ func newOperation(o *openapi3.Operation) *operation {
 	return out
 }
 
-// schemesOf are the credentials an operation takes. The contract has a user's for all
-// that say nothing else (docs/reference/wire.md, "Credentials in any place").
+// schemesOf lists the credentials an operation takes. The contract has a user's for all that name no other (docs/reference/wire.md,
+// "Credentials in any place").
 func schemesOf(o *openapi3.Operation) []auth.Scheme {
 	var out []auth.Scheme
 	if o.Security != nil {
@@ -105,7 +105,7 @@ func closeSchema(s *openapi3.Schema) {
 	}
 }
 
-// servedDocument is the document as JSON for clients.
+// servedDocument returns the document as JSON for clients.
 func servedDocument(document []byte) ([]byte, error) {
 	var tree any
 	if err := yaml.Unmarshal(document, &tree); err != nil {

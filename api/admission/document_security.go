@@ -29,7 +29,7 @@ func (d *Document) takesAnybody() error {
 	return nil
 }
 
-// optional adds the empty requirement to those of an operation, or of all.
+// optional adds the empty requirement to the list of an operation, or of all.
 func optional(node map[string]any) {
 	if list, ok := node["security"].([]any); ok && len(list) > 0 {
 		node["security"] = append(list, map[string]any{})

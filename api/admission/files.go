@@ -9,7 +9,7 @@ import (
 
 // filesOf lists the files of a cluster that machines may read; users read all.
 var filesOf = map[auth.Role][]string{
-	// The bootstrap host takes its config; those of the others come as their host's own.
+	// The bootstrap host takes its config; the configs of the others come as their host's own.
 	agent: {"bootstrap.ign"},
 	// The administrator's kubeconfig applies what comes after the installation, with rights that its service account lacks.
 	controller: {"kubeconfig-noingress", "custom_manifests.json"},

@@ -19,7 +19,7 @@ type allowance struct {
 	burst int
 }
 
-// allowances are several times what programs of each kind ask for at most. A token of the v2 API is that of all hosts of an InfraEnv.
+// allowances are several times what programs of each kind ask for at most. All hosts of an InfraEnv share one token of the v2 API.
 var allowances = map[auth.Role]allowance{
 	auth.RoleAdmin: {200, 1000}, auth.RoleUser: {100, 500}, auth.RoleViewer: {100, 500},
 	auth.RoleWatcher: {20, 100}, auth.RoleAddress: {50, 300},
@@ -99,7 +99,7 @@ func (r *rates) refused(request *http.Request, refusal error) error {
 		int(refusals.every))
 }
 
-// addressOf is where a request comes from, without the port.
+// addressOf returns where a request comes from, without the port.
 func addressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -43,8 +43,8 @@ func objectOf(r *http.Request, o *operation) Object {
 	return Object{id("cluster_id"), id("infra_env_id"), id("host_id")}
 }
 
-// checkScope checks that the ids in the address are those of a caller that is bound to an object. An address without an object is
-// denied. Objects of others are not found.
+// checkScope checks that the ids in the address belong to a caller that is bound to an object. It denies such a caller an address
+// without an object. Objects outside a caller's scope yield 404.
 func (g *Gate) checkScope(ctx context.Context, caller Caller, operation string, o Object) error {
 	if caller.Bound() && o.ClusterID == uuid.Nil && o.InfraEnvID == uuid.Nil && !rules[operation].selfScoped {
 		return httpapi.Errorf(httpapi.ErrForbidden, "require a credential that is not bound to one object for %s", operation)
@@ -105,7 +105,7 @@ func (g *Gate) MayTouch(ctx context.Context, caller Caller, o Object) error {
 	return nil
 }
 
-// unknown returns the error for an object of others.
+// unknown returns the error for an object outside the caller's scope.
 func unknown(what string, id uuid.UUID) error {
 	return model.NotFoundf("%s %s was not found", what, id)
 }
@@ -122,8 +122,8 @@ func (g *Gate) hostOfCaller(ctx context.Context, caller Caller, o Object) error 
 	return nil
 }
 
-// foreignMayTouch is the contract of the v2 API: the token of an InfraEnv opens it with all its hosts, and the clusters that they
-// belong to. That of a cluster opens the cluster, and the hosts of it.
+// foreignMayTouch follows the contract of the v2 API: the token of an InfraEnv opens it with all its hosts, and the clusters that they
+// belong to. The token of a cluster opens the cluster and its hosts.
 func (g *Gate) foreignMayTouch(ctx context.Context, caller Caller, o Object) error {
 	for _, pair := range []struct {
 		what                  string

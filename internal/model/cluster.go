@@ -115,7 +115,7 @@ func (c *Cluster) SingleNode() bool { return c.ControlPlaneCount == 1 }
 // DayTwo reports whether the cluster exists already and only accepts additional hosts.
 func (c *Cluster) DayTwo() bool { return c.Kind == KindAddHostsCluster }
 
-// FailurePolicy is what an installation does when a host fails, or when the time of a phase is over.
+// FailurePolicy decides what an installation does when a host fails, or when the time of a phase is over.
 type FailurePolicy string
 
 // The policies. The zero value leaves it to the service: it waits, unless its --decision-timeout is zero.

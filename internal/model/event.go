@@ -17,7 +17,7 @@ const (
 	SeverityCritical Severity = "critical"
 )
 
-// Event is one line of the history users read. Names are those of docs/reference/events.md.
+// Event is one line of the history users read. docs/reference/events.md lists the names.
 type Event struct {
 	ID         int64
 	Name       string

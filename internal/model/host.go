@@ -108,7 +108,7 @@ type HostProgress struct {
 	StageTimedOut  bool      `json:"stage_timed_out,omitempty"`
 }
 
-// FencingCredentials are those of a machine's management controller.
+// FencingCredentials open a machine's management controller.
 type FencingCredentials struct {
 	Address                 string
 	Username                string
@@ -159,7 +159,7 @@ const (
 	WorkflowReclaim HostWorkflow = "reclaim" // it returns to its InfraEnv
 )
 
-// Fact is the name of a question that a host answers in discovery; the names are those of the steps.
+// Fact is the name of a question that a host answers in discovery: the name of its step.
 type Fact string
 
 // FactRecord holds when a fact was last asked and answered, and for which generation of the cluster's settings.

@@ -14,7 +14,7 @@ const (
 	plainMachineConfigPort = 22624
 )
 
-// MachineConfigPool returns the pool of a host's configuration: the user's choice, else that of its role.
+// MachineConfigPool returns the pool of a host's configuration: the user's choice, else the pool of its role.
 func (h *Host) MachineConfigPool() string {
 	switch {
 	case h.MachineConfigPoolName != "":

@@ -77,13 +77,13 @@ type PendingActivity struct {
 	DoneAt     time.Time `db:"done_at"`
 }
 
-// Fence is what has to hold, when a step is written and again each time it is handed out, so that nothing that a workflow
-// believes can reach a host that is past it.
+// Fence holds the conditions of a step, checked when it is written and again each time it is handed out, so that an outdated workflow
+// cannot reach a host that is past it.
 type Fence struct {
 	// Takes are the statuses of the host in which it takes the step; nil for rows of earlier versions: all.
 	Takes HostStatuses
-	// ClusterAttempt is the attempt of the cluster (InstallAttempt), HostAttempt that of the host (WorkflowAttempt), for
-	// which the step is commanded; zero when the step belongs to none.
+	// ClusterAttempt is the attempt of the cluster (InstallAttempt), HostAttempt the host's (WorkflowAttempt), for which the step is
+	// commanded; zero when the step belongs to none.
 	ClusterAttempt, HostAttempt int
 	// HostTry counts the tries of the host in that attempt (Attempt). It holds nothing back: a workflow that was begun again
 	// takes over what the one before commanded in the same try. Zero is no try: checks before it, and rows of earlier versions.
@@ -112,8 +112,8 @@ const (
 	MilestoneCompletion         Milestone = "completion"
 )
 
-// MilestoneLeft is reached when the controller reports a later finalizing stage than the
-// given one; the empty stage is that before the first report.
+// MilestoneLeft returns the milestone that is reached when the controller reports a later finalizing stage than the given one; the
+// empty stage comes before the first report.
 func MilestoneLeft(stage FinalizingStage) Milestone { return Milestone(leftPrefix + string(stage)) }
 
 // IsLeft reports whether a milestone is one of MilestoneLeft.

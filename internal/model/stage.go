@@ -5,8 +5,7 @@ import "slices"
 // Stage is a step of a host's installation as users see it.
 type Stage string
 
-// The host stages (docs/reference/state-rules.md, "Stages of a host"). Package steps lists
-// those of each role, in order.
+// The host stages (docs/reference/state-rules.md, "Stages of a host"). Package steps lists the stages of each role, in order.
 const (
 	StageStartingInstallation   Stage = "Starting installation"
 	StageWaitingForControlPlane Stage = "Waiting for control plane"
@@ -23,7 +22,7 @@ const (
 	StageFailed                 Stage = "Failed"
 )
 
-// stagesAfterReboot are those of a host that is on its way to its disk, or runs from it.
+// stagesAfterReboot are the stages of a host that is on its way to its disk, or runs from it.
 var stagesAfterReboot = []Stage{StageRebooting, StageWaitingForIgnition, StageConfiguring, StageJoined, StageDone}
 
 // LeftLiveImage reports whether a host in this stage runs from its disk or is on its

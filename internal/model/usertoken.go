@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// UserToken is what a token of a user may do. The token itself is known to its owner only.
+// UserToken describes a token of a user and its rights. The token itself is known to its owner only.
 type UserToken struct {
 	ID        uuid.UUID `db:"id"`
 	UserName  string    `db:"user_name"`

@@ -53,7 +53,7 @@ type BootstrapRequest struct {
 	Attempt int `json:"attempt,omitempty"`
 	// Controller is how the controller runs in an image of the release; nil where ControllerImage contains it.
 	Controller *ControllerProgram `json:"controller,omitempty"`
-	// ControllerToken is what the controller proves itself with; empty: what the agent does.
+	// ControllerToken is the controller's credential; empty: the agent's token.
 	ControllerToken string `json:"controller_token,omitempty"`
 }
 

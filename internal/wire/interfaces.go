@@ -2,7 +2,7 @@ package wire
 
 import "strings"
 
-// HasMAC reports whether an interface has a MAC address: the permanent one, or the one that a user gave it.
+// HasMAC reports whether an interface has a MAC address: the permanent address, or an address that a user gave it.
 func (i *Interface) HasMAC(mac string) bool {
 	return mac != "" && (strings.EqualFold(i.MacAddress, mac) || strings.EqualFold(i.CurrentMacAddress, mac))
 }

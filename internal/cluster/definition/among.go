@@ -113,7 +113,7 @@ func free(field string, vips []model.VIP, hosts []*model.Host) error {
 
 // reserved reports whether an IPv4 address names its network or all of its hosts.
 func reserved(network netip.Prefix, a netip.Addr) bool {
-	const pointToPoint = 31 // RFC 3021: both addresses are those of hosts
+	const pointToPoint = 31 // RFC 3021: both addresses belong to hosts
 	if !a.Is4() || network.Bits() >= pointToPoint {
 		return false
 	}

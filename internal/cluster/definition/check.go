@@ -62,7 +62,7 @@ func CheckInfraEnv(c *model.Cluster, e *model.InfraEnv) error {
 	return checkArchitecture(c, e)
 }
 
-// checkArchitecture is about releases for several architectures, some of which have no network that the cluster manages.
+// checkArchitecture refuses an architecture without cluster-managed networking, which some releases for several architectures have.
 func checkArchitecture(c *model.Cluster, e *model.InfraEnv) error {
 	if e.CPUArchitecture == "" || c.UserManagedNetworking {
 		return nil

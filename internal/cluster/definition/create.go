@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Offer is what a deployment can install.
+// Offer lists what a deployment can install.
 type Offer struct {
 	Releases         *openshift.Catalogue
 	AnyReleaseImage  bool     // users may name release images that are not in Releases

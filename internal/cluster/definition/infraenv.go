@@ -18,8 +18,8 @@ const maxDiscoveryDelay = 86400
 // nothing.
 type InfraEnvSettings struct {
 	Proxy                *wire.Proxy
-	AdditionalNTPSources *string // besides those of the hosts
-	NTPSources           *string // instead of those of the hosts
+	AdditionalNTPSources *string // besides the hosts' own
+	NTPSources           *string // instead of the hosts' own
 	SSHAuthorizedKey     *string
 	StaticNetwork        *[]wire.HostStaticNetworkConfig
 	RendezvousIP         *string
@@ -90,7 +90,7 @@ func applyInfraEnvTime(e *model.InfraEnv, p InfraEnvSettings) error {
 	for _, field := range []struct {
 		name string
 		text *string
-		only bool // instead of those of the hosts
+		only bool // instead of the hosts' own
 	}{{"additional_ntp_sources", p.AdditionalNTPSources, false}, {"ntp_sources", p.NTPSources, true}} {
 		if field.text == nil || *field.text == "" && e.NTPSourcesOnly != field.only {
 			continue

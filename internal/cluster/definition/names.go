@@ -39,7 +39,7 @@ func checkDomain(field, domain string) error {
 	return nil
 }
 
-// checkBaseDomain is checkDomain for base_dns_domain, whose last label cannot be a single letter: no top-level domain is.
+// checkBaseDomain works like checkDomain for base_dns_domain, whose last label cannot be a single letter: no top-level domain is.
 func checkBaseDomain(domain string) error {
 	const field, shortest = "base_dns_domain", 2
 	if err := checkDomain(field, domain); err != nil {

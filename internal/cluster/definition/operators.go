@@ -8,9 +8,8 @@ import (
 	"slipway/internal/wire"
 )
 
-// applyOperators sets the operators of a cluster: those named, those of the chosen bundles, and their dependencies.
-// An absent field leaves its part unchanged; dependencies are always resolved again, because they depend on other
-// settings.
+// applyOperators sets the operators of a cluster: the named operators, the operators of the chosen bundles, and their dependencies. An
+// absent field leaves its part unchanged; dependencies are always resolved again, because they depend on other settings.
 func applyOperators(c *model.Cluster, p wire.V2ClusterUpdateParams) error {
 	asked := operators.Asked(c.OLMOperators)
 	if p.OlmOperators != nil {

@@ -70,8 +70,8 @@ func leasedWithin(c *model.Cluster) bool {
 	return true
 }
 
-// defaultNetworkType is OpenShiftSDN for VIPs of a DHCP server, which no other type has, and where a release before 4.12
-// installs several nodes, as assisted-service has it. It knows IPv4 alone; releases from 4.15 on lack it.
+// defaultNetworkType returns OpenShiftSDN for VIPs of a DHCP server, which no other type has, and where a release before 4.12 installs
+// several nodes, as assisted-service has it. It knows IPv4 alone; releases from 4.15 on lack it.
 func defaultNetworkType(c *model.Cluster) string {
 	older := func(than string) bool {
 		v, err := parseVersion("openshift_version", c.OpenShiftVersion)

@@ -25,7 +25,7 @@ type Images struct {
 	// Controller contains the controller; empty where agents of ours run its program in CLI.
 	Controller string
 	CLI        string
-	// MustGather is by operator; the one of the platform has the key "ocp".
+	// MustGather lists images by operator; the platform's image has the key "ocp".
 	MustGather map[string]string
 	CoreOS     string // the operating system of the release, for hosts that run from a disk
 	Agent      string // only to upgrade agents to
@@ -34,7 +34,7 @@ type Images struct {
 // BootArtifacts are where a reclaimed host gets the discovery image from.
 type BootArtifacts struct{ KernelURL, InitrdURL, RootfsURL string }
 
-// ArgsInput is what arguments are made of.
+// ArgsInput is the input of step arguments.
 type ArgsInput struct {
 	Host     *model.Host
 	Cluster  *model.Cluster // nil while unbound
@@ -55,16 +55,15 @@ type ArgsInput struct {
 	BootArtifacts BootArtifacts
 	// ControllerPrograms are the programs of the controller, by architecture.
 	ControllerPrograms map[string]wire.AgentProgram
-	// ControllerToken is what the controller proves itself with; empty: what the agent does.
+	// ControllerToken is the controller's credential; empty: the agent's token.
 	ControllerToken model.Secret
-	// AgentUpgrade is what an agent of ours must become; nil for agents of other implementations.
+	// AgentUpgrade describes the version a Slipway agent must become; nil for agents of other implementations.
 	AgentUpgrade *wire.AgentUpgrade
 	// MaxInventoryBytes and MinDiskBytes limit the inventory; zero sets no limit.
 	MaxInventoryBytes, MinDiskBytes int64
 }
 
-// builders makes the arguments of the steps that have their own; those of an
-// installation share one.
+// builders makes the arguments of the steps that have their own; the steps of an installation share one.
 var builders = map[wire.StepType]func(*ArgsInput) ([]string, error){
 	wire.StepTypeInventory:                  inventoryArgs,
 	wire.StepTypeConnectivityCheck:          connectivityArgs,
@@ -110,11 +109,10 @@ func Args(step wire.StepType, in ArgsInput) ([]string, error) {
 	return args, err
 }
 
-// StepID is the id of a step: the type and eight hex digits that tell it from
-// other steps of the type.
+// StepID makes the id of a step: the type and eight hex digits that distinguish it from other steps of the type.
 func StepID(step wire.StepType, random uint32) string { return fmt.Sprintf("%s-%08x", step, random) }
 
-// one is the list of a single argument in JSON.
+// one makes the list of a single argument in JSON.
 func one(v any) ([]string, error) {
 	out, err := json.Marshal(v)
 	if err != nil {
@@ -186,7 +184,7 @@ func domainArgs(in *ArgsInput) ([]string, error) {
 	return one(request)
 }
 
-// registryHost is the host name of a pull specification, without its port.
+// registryHost returns the host name of a pull specification, without its port.
 func registryHost(image string) string {
 	host, _, found := strings.Cut(image, "/")
 	if !found {

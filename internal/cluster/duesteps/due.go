@@ -7,7 +7,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// View is what of a host decides which steps are due.
+// View is the part of a host's state that decides which steps are due.
 type View struct {
 	Kind       model.HostKind
 	Status     model.HostStatus
@@ -63,21 +63,19 @@ func due(v View, steps []wire.StepType, r *stateRow) []Step {
 	return out
 }
 
-// Asked is the record of a step that was handed out under an id.
+// Asked returns the record of a step that was handed out under an id.
 func Asked(before model.FactRecord, s Step, stepID string, now time.Time) model.FactRecord {
 	before.AskedAt, before.Generation, before.StepID = now, s.Generation, stepID
 	return before
 }
 
-// Answered is the record after a successful reply. A failed reply is not recorded, the
-// step is repeated after a while.
+// Answered returns the record after a successful reply. A failed reply is not recorded, the step is repeated after a while.
 func Answered(before model.FactRecord, now time.Time) model.FactRecord {
 	before.AnsweredAt = now
 	return before
 }
 
-// Skipped is the record of a step that does not apply to the host: it is looked at
-// again like an answered one.
+// Skipped returns the record of a step that does not apply to the host: it is looked at again like an answered step.
 func Skipped(before model.FactRecord, s Step, now time.Time) model.FactRecord {
 	before.AskedAt, before.AnsweredAt, before.Generation = now, now, s.Generation
 	return before

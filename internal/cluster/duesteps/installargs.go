@@ -46,7 +46,7 @@ func diskSpeedArgs(in *ArgsInput) ([]string, error) {
 	return append(args, fmt.Sprintf("%.2f", limit.Seconds())), nil
 }
 
-// RequiredImages are the images a host must be able to pull, in the contract's order.
+// RequiredImages lists the images a host must be able to pull, in the contract's order.
 func (i Images) RequiredImages() []string {
 	var out []string
 	for _, image := range []string{i.Release, i.MCO, i.MustGather[mustGatherPlatform], i.Installer, i.Controller} {
@@ -99,7 +99,7 @@ func logsArgs(in *ArgsInput) ([]string, error) {
 	return one(request)
 }
 
-// masterIPs are the addresses the bootstrap host reaches the other control plane hosts at.
+// masterIPs lists the addresses the bootstrap host reaches the other control plane hosts at.
 func masterIPs(in *ArgsInput) []string {
 	var out []string
 	networks := in.Cluster.Effective().MachineNetworks
@@ -135,8 +135,7 @@ func installArgs(in *ArgsInput) ([]string, error) {
 	return one(bootstrap)
 }
 
-// InstallRequest is what a host needs to know to install itself; the argument of
-// install and of all fine steps.
+// InstallRequest makes the request a host needs to install itself; the argument of install and of all fine steps.
 func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 	h, c := in.Host, in.Cluster
 	if c == nil {
@@ -179,8 +178,8 @@ func InstallRequest(in ArgsInput) (wire.InstallCmdRequest, error) {
 	return request, nil
 }
 
-// imageBeside is the operating system for a host that runs from a disk: it cannot be written over that disk, and goes
-// beside the system that runs. Other hosts need none.
+// imageBeside returns the operating system for a host that runs from a disk: it cannot be written over that disk, and goes beside the
+// system that runs. Other hosts need none.
 func imageBeside(in ArgsInput) (string, error) {
 	switch {
 	case !validation.RunsFromDisk(in.Host):
@@ -193,8 +192,7 @@ func imageBeside(in ArgsInput) (string, error) {
 	return in.Images.CoreOS, nil
 }
 
-// controlPlaneCount is none for a host that joins an existing cluster: it must not take
-// itself for a single node.
+// controlPlaneCount returns zero for a host that joins an existing cluster: it must not take itself for a single node.
 func controlPlaneCount(c *model.Cluster, h *model.Host) int {
 	if h.DayTwo() {
 		return 0
@@ -215,8 +213,8 @@ func installRole(h *model.Host) (wire.HostRole, error) {
 	}
 }
 
-// bootDevice is the device installed to, by the name that stays when the kernel numbers disks anew; foreign agents require a
-// path below /dev.
+// bootDevice returns the device installed to, by the name that stays when the kernel numbers disks anew; foreign agents require a path
+// below /dev.
 func bootDevice(h *model.Host) (string, error) {
 	path := h.InstallationDiskID
 	if !strings.HasPrefix(path, "/dev/") {
@@ -228,7 +226,7 @@ func bootDevice(h *model.Host) (string, error) {
 	return path, nil
 }
 
-// kernelName is the path of the installation disk that the kernel gave it at this boot.
+// kernelName returns the path that the kernel gave the installation disk at this boot.
 func kernelName(h *model.Host) string {
 	if d := hardware.InstallationDisk(h); d != nil {
 		return hardware.DevicePath(d)

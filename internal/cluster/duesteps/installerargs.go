@@ -17,9 +17,8 @@ const (
 	appendKarg  = "--append-karg"
 )
 
-// InstallerArgs are the arguments of the image writer: the user's, and those that carry
-// the network and the disk over into the installed system (docs/reference/step-rules.md,
-// "Installer arguments").
+// InstallerArgs lists the arguments of the image writer: the user's, and arguments that carry the network and the disk over into the
+// installed system (docs/reference/step-rules.md, "Installer arguments").
 func InstallerArgs(in ArgsInput) []string {
 	h := in.Host
 	args := slices.Clone(h.InstallerArgs)
@@ -144,7 +143,7 @@ func diskKargs(h *model.Host) []string {
 	return kargs
 }
 
-// iscsiPaths are the iSCSI disks that the installation disk is reached over.
+// iscsiPaths lists the iSCSI disks that the installation disk is reached over.
 func iscsiPaths(h *model.Host) []*wire.Disk {
 	d := hardware.InstallationDisk(h)
 	if d == nil {

@@ -20,8 +20,8 @@ var mainframeAddresses = []string{"ip", "nameserver"}
 // static configuration by MAC address finds them.
 const keepAddresses = "ai.ip_cfg_override=1"
 
-// mainframeKargs are what the installed system of a mainframe has of its boot line, and whether addresses are
-// among them (openshift/assisted-service, internal/host/hostcommands/install_cmd.go).
+// mainframeKargs lists the boot parameters that the installed system of a mainframe keeps, and reports whether addresses are among them
+// (openshift/assisted-service, internal/host/hostcommands/install_cmd.go).
 func mainframeKargs(h *model.Host) (kargs []string, addresses bool) {
 	if h.Inventory == nil || h.Inventory.CPU.Architecture != archS390X {
 		return nil, false

@@ -51,9 +51,8 @@ func leaseArgs(in *ArgsInput) ([]string, error) {
 	return nil, ErrSkip
 }
 
-// VIPMAC is the locally administered address a cluster asks a DHCP server with for a
-// virtual address; name is "api" or "ingress". It stays the same for a cluster, so that
-// every host asks for the same lease; hosts that hold the address later use it too.
+// VIPMAC makes the locally administered address a cluster asks a DHCP server with for a virtual address; name is "api" or "ingress". It
+// stays the same for a cluster, so that every host asks for the same lease; hosts that hold the address later use it too.
 func VIPMAC(clusterID uuid.UUID, name string) string {
 	sum := sha256.Sum256([]byte(clusterID.String() + "/" + name))
 	mac := net.HardwareAddr(sum[:6])

@@ -9,7 +9,7 @@ import (
 
 // policy says when a fact is asked again.
 type policy struct {
-	// of is what the fact depends on; its generation is compared with the record's.
+	// of names the subject the fact depends on; its generation is compared with the record's.
 	of subject
 	// fresh is how long an answer holds; eager applies while the host lacks something,
 	// so that a correction by its user is noticed soon. Zero: without a limit.
@@ -27,7 +27,7 @@ type policy struct {
 	why  string
 }
 
-// subject is what a fact depends on.
+// subject names the state a fact depends on.
 type subject int
 
 const (
@@ -133,8 +133,7 @@ func (p *policy) due(v *View, rec model.FactRecord, generation int64, eager bool
 	return limit > 0 && sinceAsked >= limit
 }
 
-// spaced is the spacing for the size of the cluster: with 450 hosts each is asked every
-// three minutes, so that 150 are in any one.
+// spaced returns the spacing for the size of the cluster: with 450 hosts each is asked every three minutes, so that 150 are in any one.
 func (p *policy) spaced(v *View) time.Duration {
 	if !p.crowded || v.Hosts <= crowd {
 		return p.spacing

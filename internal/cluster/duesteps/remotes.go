@@ -49,7 +49,7 @@ func NewRemotes(hosts []*model.Host) (*Remotes, error) {
 	return r, nil
 }
 
-// without is the JSON list of all hosts but one; nil when there is no other.
+// without returns the JSON list of all hosts but one; nil when there is no other.
 func (r *Remotes) without(id uuid.UUID) []byte {
 	var b bytes.Buffer
 	b.Grow(r.total + 2)

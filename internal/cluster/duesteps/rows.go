@@ -20,7 +20,7 @@ type Row struct {
 	Why      string
 }
 
-// Table is the table of states.
+// Table returns the table of states.
 func Table() []Row {
 	out := make([]Row, len(stateRows))
 	for i, r := range stateRows {
@@ -32,7 +32,7 @@ func Table() []Row {
 // Repetition says when a step is asked of a host again, for documentation.
 type Repetition struct {
 	Step wire.StepType
-	// On is what makes the answer void when it changes: "", "networks" or "hosts".
+	// On names the state whose change makes the answer void: "", "networks" or "hosts".
 	On string
 	// Fresh is how long an answer holds, Eager how long where a row is eager; zero: without a limit.
 	Fresh, Eager time.Duration

@@ -7,7 +7,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// stateRow is what is asked of hosts in some states and how they poll.
+// stateRow lists the steps for hosts in some states and how these hosts poll.
 type stateRow struct {
 	kinds    []model.HostKind // empty: any
 	statuses []model.HostStatus
@@ -143,9 +143,8 @@ func rowFor(kind model.HostKind, status model.HostStatus) *stateRow {
 	return nil
 }
 
-// Interval is how an agent in a state continues: the seconds until its next poll, and
-// whether it continues or exits and registers again. With soon set (a step was just
-// handed out, see also Busy) it comes back quickly unless the state says to back off.
+// Interval decides how an agent in a state continues: the seconds until its next poll, and whether it continues or exits and registers
+// again. With soon set (a step was just handed out, see also Busy) it comes back quickly unless the state says to back off.
 func Interval(kind model.HostKind, status model.HostStatus, soon bool) (int, wire.StepsPostStepAction) {
 	r := rowFor(kind, status)
 	switch {

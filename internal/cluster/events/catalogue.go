@@ -5,8 +5,7 @@ import "slipway/internal/model"
 // Name is the name of an event, as clients of the API know it.
 type Name string
 
-// The events that the service emits. Names, severities and properties are those of the v2
-// API (docs/reference/events.md).
+// The events that the service emits. Names, severities and properties follow the v2 API (docs/reference/events.md).
 const (
 	AfterInactivityClusterDeregistered    Name = "after_inactivity_cluster_deregistered"
 	ApiIngressVIPTimedOut                 Name = "api_ingress_vip_timed_out"

@@ -17,13 +17,13 @@ import (
 // category is the one category of the v2 API that users see.
 const category = "user"
 
-// Subject is what an event is about; fields that do not apply are left out.
+// Subject names the objects of an event; fields that do not apply are left out.
 type Subject struct {
 	ClusterID  *uuid.UUID
 	HostID     *uuid.UUID
 	InfraEnvID *uuid.UUID
 	HostName   string
-	// Cluster and Host, when given, are what metrics count the event for (model.Counted).
+	// Metrics count the event for Cluster and Host, when given (model.Counted).
 	Cluster *model.Cluster
 	Host    *model.Host
 }
@@ -116,7 +116,7 @@ type Entry struct {
 	Why      string        // of Every
 }
 
-// reported are the events that controllers send, beside those of the catalogue (controller/notices.go).
+// reported lists the events that controllers send, beside the events of the catalogue (controller/notices.go).
 var reported = []Name{"certificate_request_not_approved", "late_manifest_not_applied", "operator_setup_failed", "reboots_for_node"}
 
 // Known reports whether an event is in the catalogue, or one that controllers send.

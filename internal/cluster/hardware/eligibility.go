@@ -54,8 +54,8 @@ var driveRules = []driveRule{
 	{drive: wire.DriveTypeFBA, archs: []string{"s390x"}, why: "mainframe disk"},
 }
 
-// ApplyDiskEligibility evaluates every disk of an inventory: the agent's reasons against it stay, the service's
-// are added, and those of an earlier call are replaced.
+// ApplyDiskEligibility evaluates every disk of an inventory: the agent's reasons against it stay, the service's are added, and the
+// service's reasons of an earlier call are replaced.
 func ApplyDiskEligibility(inv *wire.Inventory, spec DiskSpec) {
 	for i := range inv.Disks {
 		d := &inv.Disks[i]
@@ -98,8 +98,8 @@ func evaluateDisk(inv *wire.Inventory, d *wire.Disk, spec DiskSpec) []string {
 	return out
 }
 
-// iscsiPath says why a node could not boot over an iSCSI disk: its NIC is set up in the initial RAM disk, and again
-// with the bridge of the cluster's network when it is the one of the default route.
+// iscsiPath says why a node could not boot over an iSCSI disk: its NIC is set up in the initial RAM disk, and again with the bridge of
+// the cluster's network when the default route leaves by it.
 func iscsiPath(inv *wire.Inventory, path *wire.Disk) string {
 	from, ok := parseAddr(path.Iscsi.HostIPAddress)
 	switch {

@@ -52,12 +52,12 @@ func SameUnit(a, b *wire.Disk) bool {
 	return slices.ContainsFunc(unitNames(a), func(name string) bool { return slices.Contains(names, name) })
 }
 
-// notUnits reports whether a device is made of others: it has their name or none.
+// notUnits reports whether a device is made of other devices: it has their name or none.
 func notUnits(d *wire.Disk) bool {
 	return d.DriveType == wire.DriveTypeLVM || d.DriveType == wire.DriveTypeRAID
 }
 
-// unitNames are the World Wide Names of a disk: its own, and the one that its persistent id has.
+// unitNames lists the World Wide Names of a disk: its own, and the name in its persistent id.
 func unitNames(d *wire.Disk) []string {
 	var out []string
 	for _, text := range []string{d.Wwn, path.Base(d.ByID)} {
@@ -71,7 +71,7 @@ func unitNames(d *wire.Disk) []string {
 // prefixes are before the names in links of udev, UUIDs of device mapper and files of the kernel, the longer ones first.
 var prefixes = []string{"wwn-", "scsi-3", "dm-uuid-mpath-3", "dm-uuid-mpath-", "mpath-3", "mpath-", "nvme-eui.", "nvme-uuid.", "naa."}
 
-// unitName is a World Wide Name without the prefixes of udev, multipath and the kernel; empty for other texts.
+// unitName returns a World Wide Name without the prefixes of udev, multipath and the kernel; empty for other texts.
 func unitName(text string) string {
 	text = strings.ToLower(text)
 	for _, prefix := range prefixes {

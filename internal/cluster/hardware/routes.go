@@ -26,8 +26,7 @@ func DefaultRoutes(inv *wire.Inventory, is4 bool) map[string]int32 {
 	return out
 }
 
-// BestDefaultRoute returns the NIC that packets of a family leave by default, the one with the lowest metric;
-// empty without a default route.
+// BestDefaultRoute returns the NIC of a family's default route with the lowest metric; empty without a default route.
 func BestDefaultRoute(inv *wire.Inventory, is4 bool) string {
 	if inv == nil {
 		return ""

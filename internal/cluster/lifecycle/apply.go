@@ -15,7 +15,7 @@ type Recorder interface {
 	Event(events ...model.Event)
 }
 
-// AboutHost is the subject of events about a host; one without a name is called by its id.
+// AboutHost makes the subject of events about a host; a host without a name is called by its id.
 func AboutHost(h *model.Host) events.Subject {
 	name := h.Hostname()
 	if name == "" {
@@ -24,15 +24,14 @@ func AboutHost(h *model.Host) events.Subject {
 	return events.Subject{ClusterID: h.ClusterID, HostID: &h.ID, InfraEnvID: &h.InfraEnvID, HostName: name, Host: h}
 }
 
-// AboutCluster is the subject of events about a cluster.
+// AboutCluster makes the subject of events about a cluster.
 func AboutCluster(c *model.Cluster) events.Subject {
 	return events.Subject{ClusterID: &c.ID, Cluster: c}
 }
 
-// ApplyHost carries out the transition of a host on an event: status, status info,
-// effects and the lines of its history. It is the only way a host's status changes.
-// A host without a status is new: its history begins with its registration, not here, and
-// rec may be nil. The error is that of NextHost, and then nothing was changed.
+// ApplyHost carries out the transition of a host on an event: status, status info, effects and the lines of its history. It is the only
+// way a host's status changes. A host without a status is new: its history begins with its registration, not here, and rec may be nil.
+// An error comes from NextHost, and then nothing was changed.
 func ApplyHost(h *model.Host, event HostEvent, facts HostFacts, rec Recorder) (HostTransition, error) {
 	tr, err := NextHost(event, h.Status, facts)
 	if err != nil {
@@ -57,7 +56,7 @@ func ApplyHost(h *model.Host, event HostEvent, facts HostFacts, rec Recorder) (H
 	return tr, nil
 }
 
-// ApplyCluster is ApplyHost for a cluster.
+// ApplyCluster does for a cluster what ApplyHost does for a host.
 func ApplyCluster(c *model.Cluster, event ClusterEvent, facts ClusterFacts, rec Recorder) (ClusterTransition, error) {
 	tr, err := NextCluster(event, c.Status, facts)
 	if err != nil {

@@ -54,7 +54,7 @@ var nonFailingStages = []model.FinalizingStage{
 	model.FinalizingApplyingOLMManifests, model.FinalizingWaitingForCSVInit, model.FinalizingWaitingForCSV,
 }
 
-// Ready is every condition a cluster must meet to be installed.
+// Ready reports whether a cluster meets every condition to be installed.
 func (c ClusterConditions) Ready() bool {
 	return c.PendingInput && c.VIPsDefined && c.RequiredForInstall
 }

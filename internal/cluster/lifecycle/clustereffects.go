@@ -7,7 +7,7 @@ import (
 	"slipway/internal/model"
 )
 
-// clusterEffects is what effects do to a cluster that left a status.
+// clusterEffects maps effects to their changes of a cluster that left a status.
 var clusterEffects = map[Effect]func(c *model.Cluster, from model.ClusterStatus, f *ClusterFacts, rec Recorder){
 	EffectLogsTimedOut: func(c *model.Cluster, _ model.ClusterStatus, _ *ClusterFacts, _ Recorder) {
 		c.LogsInfo = model.LogsTimeout

@@ -7,7 +7,7 @@ import (
 	"slipway/internal/model"
 )
 
-// ClusterFacts are what the conditions of the cluster table see.
+// ClusterFacts is the input of the conditions in the cluster table.
 type ClusterFacts struct {
 	Now      time.Time
 	Timeouts Timeouts
@@ -48,7 +48,7 @@ func decisionOpen(hosts []*model.Host) bool {
 	return slices.ContainsFunc(hosts, func(h *model.Host) bool { return h.DecisionOpen })
 }
 
-// ClusterInput is what NewClusterFacts reads.
+// ClusterInput is the input of NewClusterFacts.
 type ClusterInput struct {
 	Cluster *model.Cluster
 	Hosts   []*model.Host
@@ -117,7 +117,7 @@ func OperatorsDone(operators []model.MonitoredOperator) bool {
 	return true
 }
 
-// OperatorTimeout is the longest time-out of the OLM operators.
+// OperatorTimeout returns the longest time-out of the OLM operators.
 func OperatorTimeout(operators []model.MonitoredOperator) time.Duration {
 	var longest time.Duration
 	for _, o := range operators {

@@ -28,7 +28,7 @@ const retryKeepsWaiting = "while a failed host may be tried again the cluster wa
 // workflowEnds is why several rows have an event of their own.
 const workflowEnds = "the workflow decides when, not the refresh"
 
-// clusterRows are the rows of commands and workflows, and those of the refresh.
+// clusterRows are the rows of commands, workflows and the refresh.
 var clusterRows = append(clusterCommandRows, clusterRefreshRows...)
 
 // clusterCommandRows are in evaluation order (docs/reference/states.md, "Clusters").

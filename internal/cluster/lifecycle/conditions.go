@@ -29,7 +29,7 @@ type HostConditions struct {
 	failedToBeBound       []string
 }
 
-// ValidInventory is hasValidInventory of the contract.
+// ValidInventory evaluates hasValidInventory of the contract.
 func (c HostConditions) ValidInventory() bool { return c.HasInventory && c.NotFullyTruncated }
 
 var (

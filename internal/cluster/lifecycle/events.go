@@ -63,8 +63,8 @@ const (
 // when the status changes, of other events also when only the status info does.
 var reports = []HostEvent{RegisterHost, HostProgressed, HostInstallationFailed, MediaDisconnect, RefreshHost}
 
-// Effect is what a transition does besides setting the status and its info; most do
-// nothing. Apply carries effects out on the object and in its history.
+// Effect names a change that a transition makes besides setting the status and its info; most make none. Apply carries effects out on
+// the object and in its history.
 type Effect string
 
 // The effects.

@@ -7,8 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// hostEffects is what effects do to a host. Those that are not listed do nothing to it:
-// what they ask of its caller stands at the effect.
+// hostEffects maps effects to their changes of a host. Effects that are not listed change nothing: what they ask of the caller stands
+// at the effect.
 var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 	EffectRegistered:   func(h *model.Host, _ *HostFacts, rec Recorder) { discoverAgain(h, rec.Now()) },
 	EffectLogsTimedOut: func(h *model.Host, _ *HostFacts, _ Recorder) { h.LogsInfo = model.LogsTimeout },
@@ -36,7 +36,7 @@ var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 	EffectStageRepeated: func(h *model.Host, f *HostFacts, _ Recorder) { h.Attempt, h.DecisionOpen = f.Attempt, false },
 	EffectDecisionOpened: func(h *model.Host, f *HostFacts, _ Recorder) {
 		h.DecisionOpen, h.Progress.Info = true, f.Reason
-		h.Attempt = max(h.Attempt, 1) // that of a workflow that was lost before it began one
+		h.Attempt = max(h.Attempt, 1) // a workflow was lost before it began an attempt
 	},
 	EffectGivenUp: func(h *model.Host, _ *HostFacts, _ Recorder) { h.DecisionOpen = false },
 	EffectRediscover: func(h *model.Host, _ *HostFacts, _ Recorder) {
@@ -52,7 +52,7 @@ var hostEffects = map[Effect]func(*model.Host, *HostFacts, Recorder){
 		rec.Event(events.New(events.UserRequiredCompleteInstallationReset, AboutHost(h), nil, rec.Now()))
 	},
 	EffectReset: func(h *model.Host, _ *HostFacts, rec Recorder) {
-		about := AboutHost(h) // its name may be that of its inventory
+		about := AboutHost(h) // its name may come from its inventory
 		forget(h)
 		rec.Event(events.New(events.HostInstallationReset, about, nil, rec.Now()))
 	},

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Outcome is what is known of a check.
+// Outcome is the known result of a check.
 type Outcome int
 
 // The outcomes.
@@ -18,8 +18,7 @@ const (
 	Failed
 )
 
-// HostFacts are what the conditions of the host table see. The zero value is a bound
-// day-1 host of which nothing is known.
+// HostFacts is the input of the conditions in the host table. The zero value is a bound day-1 host of which nothing is known.
 type HostFacts struct {
 	Now      time.Time
 	Timeouts Timeouts
@@ -63,7 +62,7 @@ func (f HostFacts) AgentBesideBootstrap() bool {
 	return f.BeganBootstrap && !f.Stage.LeftLiveImage() && !f.NoAgent
 }
 
-// HostInput is what NewHostFacts reads.
+// HostInput is the input of NewHostFacts.
 type HostInput struct {
 	Host    *model.Host
 	Cluster *model.Cluster // nil while unbound
@@ -145,7 +144,7 @@ func HostLogsTimedOut(h *model.Host, t Timeouts, now time.Time) bool {
 	return logsTimedOut(h.LogsInfo, h.LogsStartedAt, t.HostLogPending, t.HostLogCollection, now)
 }
 
-// ClusterLogsTimedOut is HostLogsTimedOut for the logs of the controller.
+// ClusterLogsTimedOut works like HostLogsTimedOut, for the logs of the controller.
 func ClusterLogsTimedOut(c *model.Cluster, t Timeouts, now time.Time) bool {
 	return logsTimedOut(c.LogsInfo, c.ControllerLogsStartedAt, t.LogPending, t.LogCollection, now)
 }

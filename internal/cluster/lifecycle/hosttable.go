@@ -57,7 +57,7 @@ var (
 // workflow's, and the refresh (docs/reference/states.md, "Hosts of a cluster").
 var hostRows = slices.Concat(hostReportRows, hostWorkflowRows, refreshRows)
 
-// hostReportRows are those of agents, installers and users.
+// hostReportRows are the rows of reports by agents, installers and users.
 var hostReportRows = []hostRow{
 	{
 		no: 1, name: "Initial registration", event: RegisterHost,

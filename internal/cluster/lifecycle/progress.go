@@ -15,8 +15,8 @@ const (
 	whole           = 100
 )
 
-// HostPercentage is how far a host is: the position of its stage in the list of the
-// stages it passes. A stage outside the list (Failed) gives what was reached before.
+// HostPercentage returns how far a host is: the position of its stage in the list of the stages it passes. A stage outside the list
+// (Failed) gives what was reached before.
 func HostPercentage(role model.Role, bootstrap, singleNode bool, stage model.Stage, before int) int {
 	stages := steps.StagesFor(role, bootstrap, singleNode)
 	i := slices.Index(stages, stage)
@@ -26,8 +26,8 @@ func HostPercentage(role model.Role, bootstrap, singleNode bool, stage model.Sta
 	return (i + 1) * whole / len(stages)
 }
 
-// ClusterProgress is how far an installation is. It never falls back while it runs:
-// before holds what was shown last, and a phase that was left counts as whole.
+// ClusterProgress returns how far an installation is. It never falls back while it runs: before holds what was shown last, and a phase
+// that was left counts as whole.
 func ClusterProgress(
 	status model.ClusterStatus, hosts []*model.Host, operators []model.MonitoredOperator, before model.ClusterProgress,
 ) model.ClusterProgress {

@@ -26,8 +26,8 @@ var joining = model.HostStatuses{
 	model.HostDiscovering, model.HostBinding, model.HostPendingForInput, model.HostInsufficient, model.HostKnown, model.HostDisconnected,
 }
 
-// ElectBootstrap chooses the control plane host that carries the bootstrap services:
-// the one that has them already, else the first by hostname. Nil when there is none.
+// ElectBootstrap chooses the control plane host that carries the bootstrap services: the host that has them already, else the first by
+// hostname; nil without a control plane host.
 func ElectBootstrap(hosts []*model.Host) *model.Host {
 	var elected *model.Host
 	for _, h := range hosts {

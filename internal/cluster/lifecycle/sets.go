@@ -44,8 +44,8 @@ var (
 	HostsUnderInstallation = slices.Concat(model.HostStatuses{preparing, prepared}, Reportable)
 	// Reportable: reports of stages count.
 	Reportable = model.HostStatuses{installing, inProgress, waitsForUser}
-	// WithIgnition: the host's Ignition config is that of its installation. In all others
-	// there is none, or one that an earlier installation left behind.
+	// WithIgnition: the host's Ignition config belongs to its installation. In other states the host has none, or a config that an earlier
+	// installation left behind.
 	WithIgnition = slices.Concat(model.HostStatuses{prepared, installed, added, failed, cancelled}, Reportable)
 	// BeingAdded: the attempt to add the host to an existing cluster has begun; it may have
 	// failed before its workflow could look at it.
@@ -65,11 +65,11 @@ var (
 	NeedsProof = slices.Concat(InstalledHosts, Reportable)
 	// BeingReset: the host's agent is to stop, or its user to boot it.
 	BeingReset = model.HostStatuses{resetting, resetWaits}
-	// preparationStatuses are those of a host whose cluster prepares.
+	// preparationStatuses: the host's cluster prepares.
 	preparationStatuses = model.HostStatuses{known, preparing, prepared, prepFailed}
 	// withoutAgent: no agent runs on the host.
 	withoutAgent = slices.Concat(InstalledHosts, model.HostStatuses{resetWaits})
-	// installingStatuses are those of a host that is, or was, installed without failing.
+	// installingStatuses: the host is, or was, installed without failing.
 	installingStatuses = slices.Concat(model.HostStatuses{installed, prepared}, Reportable)
 )
 

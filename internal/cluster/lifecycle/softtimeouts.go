@@ -6,8 +6,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Of is the time-outs that hold for a cluster: soft ones need both the service
-// (ENABLE_SOFT_TIMEOUTS) and the organisation of the cluster to want them.
+// Of returns the time-outs that hold for a cluster: soft ones need both the service (ENABLE_SOFT_TIMEOUTS) and the organisation of the
+// cluster to want them.
 func (t Timeouts) Of(c *model.Cluster) Timeouts {
 	if !t.Soft || c == nil || c.OrgSoftTimeouts {
 		return t

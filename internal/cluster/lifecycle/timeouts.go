@@ -141,12 +141,12 @@ var stageTimeouts = map[model.Stage]time.Duration{
 	model.StageWaitingForIgnition: 24 * time.Hour,
 }
 
-// timedStages are the host stages whose time-out can be set from the environment.
+// timedStages lists the host stages whose time-out can be set from the environment.
 func timedStages() []model.Stage {
 	return slices.DeleteFunc(steps.AllStages(), func(s model.Stage) bool { return s == model.StageDone })
 }
 
-// timedFinalizingStages are those of the cluster.
+// timedFinalizingStages lists the cluster stages whose time-out can be set.
 func timedFinalizingStages() []model.FinalizingStage {
 	return model.FinalizingStages[:len(model.FinalizingStages)-1]
 }

@@ -68,7 +68,7 @@ type HostTransition struct {
 	Name string // of the row
 	From model.HostStatus
 	To   model.HostStatus
-	// StatusInfo is the new status info; empty keeps the one there is.
+	// StatusInfo is the new status info; empty keeps the current one.
 	StatusInfo string
 	Effect     Effect
 }
@@ -93,7 +93,7 @@ type ClusterTransition struct {
 	Name string
 	From model.ClusterStatus
 	To   model.ClusterStatus
-	// StatusInfo is the new status info; empty keeps the one there is.
+	// StatusInfo is the new status info; empty keeps the current one.
 	StatusInfo string
 	Effect     Effect
 }
@@ -116,14 +116,13 @@ func orNew(status string) string {
 	return status
 }
 
-// HostTable is the table of bound hosts, PoolTable that of unbound ones: v2's rows in
-// evaluation order with ours where they are evaluated.
+// HostTable returns the table of bound hosts: v2's rows in evaluation order, with ours where they are evaluated.
 func HostTable() []Row { return publicRows(slices.Concat(hostRows, lastHostRows)) }
 
-// PoolTable is the table of unbound hosts.
+// PoolTable returns the table of unbound hosts, in the same order as HostTable.
 func PoolTable() []Row { return publicRows(poolRows) }
 
-// ClusterTable is the table of clusters.
+// ClusterTable returns the table of clusters.
 func ClusterTable() []Row { return publicRows(clusterRows) }
 
 func publicRows[S ~string, E ~string, F any](rows []row[S, E, F]) []Row {

@@ -1,6 +1,6 @@
 package lifecycle
 
-// hostWorkflowRows are what the workflow of a cluster or host decides about the host.
+// hostWorkflowRows are the decisions of a cluster's or host's workflow about the host.
 var hostWorkflowRows = []hostRow{
 	{
 		name: "Preparation begins with its cluster", event: PrepareHost, from: statuses{known, preparing},

@@ -82,8 +82,8 @@ func choiceOf(c *model.Cluster, h *model.Host, is4 bool) choice {
 	return ch
 }
 
-// inNetworks lists the addresses in machine networks of the user, those of the first network first, and in each
-// those with a default route.
+// inNetworks lists the addresses in machine networks of the user, by network in their order, and in each first the addresses with a
+// default route.
 func inNetworks(networks []netip.Prefix, preferred, all []address) []address {
 	var out []address
 	for _, n := range networks {
@@ -97,7 +97,7 @@ func inNetworks(networks []netip.Prefix, preferred, all []address) []address {
 	return out
 }
 
-// search finds a consistent choice, the better addresses of the first hosts before those of later ones.
+// search finds a consistent choice, the better addresses of the first hosts before the addresses of later hosts.
 type search struct {
 	choices []choice
 	taken   []address
@@ -120,7 +120,7 @@ func (s *search) from(i int) bool {
 	return false
 }
 
-// fits reports whether the address of a host goes with those of the hosts before it.
+// fits reports whether the address of a host is consistent with the addresses of the hosts before it.
 func (s *search) fits(i int) bool {
 	for j := range i {
 		if s.astray(i, j) || s.astray(j, i) {

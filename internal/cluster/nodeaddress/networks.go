@@ -91,8 +91,8 @@ func firstNetworks(c *model.Cluster, hosts []*model.Host) []netip.Prefix {
 	return out
 }
 
-// CalculatedNetwork returns the network of the hosts that contains an address: the one of most hosts, and of
-// two equal ones the narrower.
+// CalculatedNetwork returns the network of the hosts that contains an address: the network with most hosts, and of two equal networks
+// the narrower.
 func CalculatedNetwork(vip netip.Addr, networks []model.HostNetwork) (netip.Prefix, bool) {
 	var best *model.HostNetwork
 	for i := range networks {

@@ -15,19 +15,19 @@ import (
 
 // Plan holds the addresses of a cluster's nodes.
 type Plan struct {
-	// MachineNetworks are those of the cluster, else the networks of the bootstrap host's address, one of each
-	// family of the cluster, primary first. Empty while no host has a default route.
+	// MachineNetworks are the cluster's own, else the networks of the bootstrap host's address, one of each family of the cluster, primary
+	// first. Empty while no host has a default route.
 	MachineNetworks []netip.Prefix
 	// Bootstrap is the address of the bootstrap host or the single node; the zero value while it is unknown.
 	Bootstrap netip.Addr
-	// Hints are base addresses of the networks that nodes take their address from. A node without one finds its
-	// address by the virtual addresses of the cluster, or takes the one of its default route.
+	// Hints are base addresses of the networks that nodes take their address from. A node without one finds its address by the virtual
+	// addresses of the cluster, or takes the address of its default route.
 	Hints map[uuid.UUID]netip.Addr
 }
 
-// Of plans the addresses of a cluster's nodes. Where the user balances the load, a node has an address that the
-// other hosts reach, on a NIC with a default route, and no two nodes would reach each other over another network
-// than that of their addresses. Machine networks of the user count more than routes.
+// Of plans the addresses of a cluster's nodes. Where the user balances the load, a node has an address that the other hosts reach, on a
+// NIC with a default route, and no two nodes would reach each other over a network other than the network of their addresses. Machine
+// networks of the user count more than routes.
 func Of(c *model.Cluster, hosts []*model.Host) Plan {
 	c = c.Effective()
 	p := Plan{MachineNetworks: slices.Clone(c.MachineNetworks), Hints: map[uuid.UUID]netip.Addr{}}
@@ -77,8 +77,8 @@ func bootstrapOf(hosts []*model.Host) *model.Host {
 	return first
 }
 
-// networksOf are the networks of a host that its cluster works in: that of the address it was assigned, and
-// those of its best default routes in the other families.
+// networksOf lists the networks of a host that its cluster works in: the network of the assigned address, and the networks of its best
+// default routes in the other families.
 func networksOf(c *model.Cluster, h *model.Host, assigned map[uuid.UUID]address) []netip.Prefix {
 	var out []netip.Prefix
 	for _, is4 := range familiesOf(c) {

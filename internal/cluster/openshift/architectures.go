@@ -1,6 +1,6 @@
 package openshift
 
-// architecture is what a release image is made for; versions before since lack it.
+// architecture is a target of release images; versions before since lack it.
 type architecture struct {
 	id      ArchitectureID
 	name    string // of the limits

@@ -14,8 +14,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Catalogue is the list of available releases while the service runs: those of its settings, and those of
-// release sources. It is safe for concurrent use.
+// Catalogue is the list of available releases while the service runs: from its settings and from release sources. It is safe for
+// concurrent use.
 type Catalogue struct {
 	given   Releases
 	current atomic.Pointer[Releases]
@@ -31,26 +31,26 @@ func NewCatalogue(given Releases) *Catalogue {
 // List returns the available releases, newest first.
 func (c *Catalogue) List() Releases { return *c.current.Load() }
 
-// Extend adds the releases of release sources to those of the settings, replacing those added before.
+// Extend adds the releases of release sources to the releases of the settings, replacing the sources' earlier releases.
 func (c *Catalogue) Extend(found Releases) {
 	list := merge(c.given, found)
 	c.current.Store(&list)
 }
 
-// Find is Releases.Find in the current list.
+// Find calls Releases.Find on the current list.
 func (c *Catalogue) Find(version string) (Release, error) { return c.List().Find(version) }
 
 // Wish is the release a client requested for a cluster.
 type Wish struct {
 	Version      string // whole, minor, or empty
-	Architecture string // empty: x86_64, or that of the release when it serves several
-	Image        string // empty: that of the version
+	Architecture string // empty: x86_64, or the release's own when it serves several
+	Image        string // empty: the version's image
 	// AnyImage allows releases that are not in the list.
 	AnyImage bool
 }
 
-// Choose finds the requested release, and the architecture of the cluster: that of a release for several is
-// multi. The error is a model.ErrInvalid.
+// Choose finds the requested release, and the architecture of the cluster: multi with a release for several. The error is a
+// model.ErrInvalid.
 func (c *Catalogue) Choose(w Wish) (Release, string, error) {
 	list := c.List()
 	if w.Image != "" {
@@ -77,8 +77,8 @@ func errArchitecture(r Release, architecture string) error {
 	)
 }
 
-// like lists what may stand in for a release that was found: nothing when a whole version
-// was asked for, else those of the same minor version, builds for several architectures last.
+// like lists what may stand in for a release that was found: nothing when a whole version was asked for, else releases of the same
+// minor version, builds for several architectures last.
 func (l Releases) like(r Release, asked string) Releases {
 	out := Releases{r}
 	if r.Version == asked {

@@ -53,7 +53,7 @@ func CheckArbiter(c *model.Cluster) error {
 	return Check(c, features)
 }
 
-// CheckIn is Check in any setting, such as that of an InfraEnv without a cluster.
+// CheckIn works like Check in any setting, such as the setting of an InfraEnv without a cluster.
 func CheckIn(s Setting, features []FeatureID) error {
 	in, err := s.read()
 	if err != nil {

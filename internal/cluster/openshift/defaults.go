@@ -31,8 +31,7 @@ var (
 	}
 )
 
-// DefaultClusterNetworks are the pod networks of a new cluster: IPv4 first, and IPv6
-// after it when the cluster has both families.
+// DefaultClusterNetworks returns the pod networks of a new cluster: IPv4 first, and IPv6 after it when the cluster has both families.
 func DefaultClusterNetworks(dualStack bool) []model.ClusterNetwork {
 	if dualStack {
 		return slices.Clone(defaultClusterNetworks)
@@ -40,7 +39,7 @@ func DefaultClusterNetworks(dualStack bool) []model.ClusterNetwork {
 	return slices.Clone(defaultClusterNetworks[:1])
 }
 
-// DefaultServiceNetworks are the service networks of a new cluster, like DefaultClusterNetworks.
+// DefaultServiceNetworks returns the service networks of a new cluster, like DefaultClusterNetworks.
 func DefaultServiceNetworks(dualStack bool) []netip.Prefix {
 	if dualStack {
 		return slices.Clone(defaultServiceNetworks)
@@ -48,5 +47,5 @@ func DefaultServiceNetworks(dualStack bool) []netip.Prefix {
 	return slices.Clone(defaultServiceNetworks[:1])
 }
 
-// ForbiddenHostnames are names no host may have, because every machine has them.
+// ForbiddenHostnames lists names no host may have, because every machine has them.
 func ForbiddenHostnames() []string { return slices.Clone(forbiddenHostnames) }

@@ -30,7 +30,7 @@ type exclusion struct {
 	features []FeatureID
 }
 
-// definition is what FeaturesOf looks at; each part may be nil.
+// definition is the input of FeaturesOf; each part may be nil.
 type definition struct {
 	cluster *model.Cluster
 	hosts   []*model.Host
@@ -53,7 +53,7 @@ func notFor(platforms ...string) limit {
 	return limit{platforms: platforms, level: LevelUnavailable, reason: ReasonPlatform}
 }
 
-// only is the level of a feature between two minor versions, from included.
+// only makes the limit of a feature's level between two minor versions, from included.
 func only(level Level, from, before string) limit {
 	return limit{from: from, before: before, level: level}
 }
@@ -73,7 +73,7 @@ var byID = func() map[FeatureID]*row {
 	return out
 }()
 
-// FeatureName is the name of a feature as users read it; the id of an unknown one.
+// FeatureName returns the name of a feature as users read it; the id of an unknown one.
 func FeatureName(id FeatureID) string {
 	if r := byID[id]; r != nil {
 		return r.name
@@ -81,8 +81,7 @@ func FeatureName(id FeatureID) string {
 	return string(id)
 }
 
-// OperatorFeature is the feature that an operator is, by the name of the operator; empty
-// for one that is not offered.
+// OperatorFeature returns the feature of an operator, by the operator's name; empty for an operator that is not available.
 func OperatorFeature(operator string) FeatureID {
 	for i := range operatorFeatures {
 		if operatorFeatures[i].operator == operator {

@@ -80,7 +80,7 @@ var networkFeatures = []row{
 	networkType(FeatureNoneNetwork, "None"),
 }
 
-// networkType is the row of a network plug-in: a cluster has one of them.
+// networkType makes the row of a network plug-in: a cluster has one of them.
 func networkType(id FeatureID, name string, limits ...limit) row {
 	var others []FeatureID
 	for _, other := range []FeatureID{FeatureOVN, FeatureSDN, FeatureCilium, FeatureCalico, FeatureCiscoACI, FeatureNoneNetwork} {
@@ -106,7 +106,7 @@ func dualStack(c *model.Cluster) bool {
 	return both(c.MachineNetworks) || both(c.ServiceNetworks) || both(podNetworks(c))
 }
 
-// primaryFamily is an address of the family that comes first.
+// primaryFamily returns an address of the family that comes first.
 func primaryFamily(c *model.Cluster) netip.Addr {
 	for _, networks := range [][]netip.Prefix{podNetworks(c), c.ServiceNetworks, c.MachineNetworks} {
 		if len(networks) > 0 {

@@ -8,7 +8,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Setting is what the support of features depends on.
+// Setting lists the inputs that the support of features depends on.
 type Setting struct {
 	Version      string // of OpenShift: 4.22, 4.22.9 or 4.22.9-multi; empty counts as the newest
 	Architecture string // x86_64 (also when empty), aarch64, arm64, ppc64le, s390x, multi
@@ -55,7 +55,7 @@ func Levels(s Setting) (map[FeatureID]Level, error) {
 	return out, nil
 }
 
-// Detailed is Levels with reasons, in the order of the table, operators last.
+// Detailed returns Levels with reasons, in the order of the table, operators last.
 func Detailed(s Setting) ([]FeatureSupport, error) {
 	in, err := s.read()
 	if err != nil {

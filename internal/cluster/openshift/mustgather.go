@@ -13,8 +13,8 @@ import (
 	"slipway/internal/model"
 )
 
-// MustGatherImages are images of must-gather beside those of releases: by minor version and architecture, as in
-// "4.20-x86_64", then by operator.
+// MustGatherImages lists must-gather images beside the images of releases: by minor version and architecture, as in "4.20-x86_64", then
+// by operator.
 type MustGatherImages map[string]map[string]string
 
 // gatherOperators are the names that agents accept: of the release, and of operators (openshift/assisted-installer-agent,

@@ -160,9 +160,8 @@ func ParseSHA256(text string) (string, error) {
 	return sum, nil
 }
 
-// Find returns the image that hosts of an OpenShift version and architecture boot: that of the whole version,
-// else that of its minor version, else the newest older one. An empty version is the newest. The error is a
-// model.ErrInvalid.
+// Find returns the image that hosts of an OpenShift version and architecture boot: the image of the whole version, else of its minor
+// version, else the newest older image. An empty version is the newest. The error is a model.ErrInvalid.
 func (l OSImages) Find(version, architecture string) (OSImage, error) {
 	image, found, err := l.Lookup(version, architecture, "")
 	if err == nil && !found {
@@ -175,9 +174,9 @@ func (l OSImages) Find(version, architecture string) (OSImage, error) {
 	return image, err
 }
 
-// Lookup is Find among images of a type, and reports whether one exists. The version may be that of an operating system, of
-// which no other image takes the place. Images with a version of OKD are those of
-// OKD alone, which takes one of its own before those without. The error is a model.ErrInvalid: the version is invalid.
+// Lookup works like Find among images of a type, and reports whether one exists. An operating system's own version is allowed too: no
+// other image takes its place. Images with a version of OKD serve OKD alone, which prefers them over images without. The error is a
+// model.ErrInvalid: the version is invalid.
 func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool, error) {
 	architecture = architectureOf(architecture)
 	if isBuild(version) {
@@ -209,9 +208,9 @@ func (l OSImages) Lookup(version, architecture, imageType string) (OSImage, bool
 	return others.nearest(version)
 }
 
-// isBuild reports whether a version is that of the operating system, which has a date: 420.96.202511010000-0 and
-// 9.6.20250701-0. Minimal ISOs of openshift/assisted-service name their root file system by it
-// (openshift/assisted-image-service, pkg/imagestore/imagestore.go).
+// isBuild reports whether a version belongs to the operating system, which has a date: 420.96.202511010000-0 and 9.6.20250701-0.
+// Minimal ISOs of openshift/assisted-service name their root file system by it (openshift/assisted-image-service,
+// pkg/imagestore/imagestore.go).
 func isBuild(version string) bool { return buildOfSystem.MatchString(version) }
 
 var buildOfSystem = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]{8,}(-[0-9]+)?$`)
@@ -220,7 +219,7 @@ var buildOfSystem = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]{8,}(-[0-9]+)?$`)
 // before (okd-project/okd, releases).
 func okd(version string) bool { return strings.Contains(version, "okd") }
 
-// nearest is the image of the minor version, else the newest older one.
+// nearest returns the image of the minor version, else the newest older image.
 func (l OSImages) nearest(version string) (OSImage, bool, error) {
 	var asked *semver.Version
 	if version != "" {

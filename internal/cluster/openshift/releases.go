@@ -28,12 +28,12 @@ type Release struct {
 	Version          string   `json:"version"`                     // 4.22.0, 4.22.0-multi
 	DisplayName      string   `json:"display_name,omitempty"`      // the version when empty
 	CPUArchitecture  string   `json:"cpu_architecture,omitempty"`  // of the image: x86_64, arm64, ppc64le, s390x, multi
-	CPUArchitectures []string `json:"cpu_architectures,omitempty"` // of hosts; that of the image when empty
+	CPUArchitectures []string `json:"cpu_architectures,omitempty"` // of hosts; the image's when empty
 	SupportLevel     string   `json:"support_level,omitempty"`     // beta for a pre-release and production for another when empty
 	Default          bool     `json:"default,omitempty"`
 	Image            string   `json:"url"` // pull specification of the release image
 
-	// images are those of each architecture; ParseReleases fills them.
+	// images maps each architecture to its image; ParseReleases fills them.
 	images map[string]string
 }
 
@@ -125,8 +125,8 @@ func normaliseArchitectures(image *string, hosts []string) error {
 	return nil
 }
 
-// levelOfRelease is the level of a release without one in the list. Builds of several architectures and of the
-// community are marked like pre-releases, but are none.
+// levelOfRelease returns the level of a release without one in the list. Builds of several architectures and of the community are
+// marked like pre-releases, but are none.
 func levelOfRelease(v *semver.Version) string {
 	pre := v.Prerelease()
 	for _, mark := range []string{"ec.", "fc.", "rc.", "nightly", "0.nightly", "0.ci"} {
@@ -167,7 +167,7 @@ func (l *Releases) add(item Release) error {
 		}
 	}
 	if item.CPUArchitecture == x8664 {
-		r.Image, r.CPUArchitecture = item.Image, x8664 // that of a cluster of which nothing is said
+		r.Image, r.CPUArchitecture = item.Image, x8664 // the default for a cluster without an architecture
 	}
 	r.Default = r.Default || item.Default
 	return nil

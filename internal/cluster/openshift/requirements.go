@@ -68,7 +68,7 @@ func mustParse(data string) *Requirements {
 	return r
 }
 
-// DefaultRequirements are the shipped ones.
+// DefaultRequirements returns the shipped requirements.
 func DefaultRequirements() *Requirements { return shipped }
 
 // RequirementsFor returns the shipped requirements of a version, such as "4.22.0".

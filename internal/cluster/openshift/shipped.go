@@ -27,7 +27,7 @@ func readShipped(name string) []byte {
 	return data
 }
 
-// DefaultReleases are the shipped releases.
+// DefaultReleases returns the shipped releases.
 func DefaultReleases() Releases {
 	list, err := ParseReleases(readShipped(shippedReleases))
 	if err != nil {
@@ -36,7 +36,7 @@ func DefaultReleases() Releases {
 	return list
 }
 
-// DefaultOSImages are the shipped live images: one for each minor version and architecture.
+// DefaultOSImages returns the shipped live images: one for each minor version and architecture.
 func DefaultOSImages() OSImages {
 	list, err := ParseOSImages(readShipped(shippedOSImages))
 	if err != nil {
@@ -45,7 +45,7 @@ func DefaultOSImages() OSImages {
 	return list
 }
 
-// DefaultReleaseSources are the shipped channels of the update service.
+// DefaultReleaseSources returns the shipped channels of the update service.
 func DefaultReleaseSources() []ReleaseSource {
 	list, err := ParseReleaseSources(readShipped(shippedSources))
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *ReleaseSource) check() error {
 			return fmt.Errorf("upgrade_channels.cpu_architecture: require %s or one of %v, found %q", multi, hosts, c.CPUArchitecture)
 		}
 		if c.CPUArchitecture == multi && len(s.MultiCPUArchitectures) == 0 {
-			return fmt.Errorf("multi_cpu_architectures: require those of %s builds, found none", multi)
+			return fmt.Errorf("multi_cpu_architectures: require the architectures of %s builds, found none", multi)
 		}
 		for _, name := range c.Channels {
 			if !slices.Contains(channels, name) {
@@ -83,10 +83,10 @@ type Question struct {
 	CPUArchitecture string // as in the source
 }
 
-// ChannelName is the name the update service knows the channel by: "stable-4.22".
+// ChannelName returns the name the update service knows the channel by: "stable-4.22".
 func (q Question) ChannelName() string { return q.Channel + "-" + q.Source.OpenShiftVersion }
 
-// GraphArchitecture is the name the update service has for the architecture.
+// GraphArchitecture returns the update service's name for the architecture.
 func (q Question) GraphArchitecture() string {
 	switch q.CPUArchitecture {
 	case x8664:

@@ -17,15 +17,14 @@ type Use struct {
 	Data map[string]any `json:"data,omitempty"`
 }
 
-// usage is a row of the table of uses: details is nil for what is not used. Names are
-// those that reports on fleets are made of; ids are those of the support levels where
-// there is one.
+// usage is a row of the table of uses: details returns nil for an unused feature. Names are the names in reports on fleets; ids are the
+// ids of the support levels, where a feature has one.
 type usage struct {
 	id, name string
 	details  func(c *model.Cluster) map[string]any
 }
 
-// when is used without further details.
+// when returns a use without further details, nil if it is not used.
 func when(used bool) map[string]any {
 	if used {
 		return map[string]any{}
@@ -166,8 +165,8 @@ func proxyUse(c *model.Cluster) map[string]any {
 	return used
 }
 
-// overridesUse names the fields that an override sets: "controlPlane hyperthreading" where a field is an object of
-// others, which assisted-service joins in one name.
+// overridesUse names the fields that an override sets: "controlPlane hyperthreading" where a field is an object with fields of its own;
+// assisted-service joins them in one name.
 func overridesUse(override string) map[string]any {
 	var fields map[string]any
 	if json.Unmarshal([]byte(override), &fields) != nil || len(fields) == 0 {
@@ -181,8 +180,8 @@ func overridesUse(override string) map[string]any {
 	return used
 }
 
-// Usage lists the features a cluster uses by name: those of its definition, and those counted of its hosts at
-// the last evaluation (see CountUses).
+// Usage lists the features a cluster uses by name: features of its definition, and features counted over its hosts at the last
+// evaluation (see CountUses).
 func Usage(c *model.Cluster) map[string]Use {
 	out := map[string]Use{}
 	for _, u := range usages {
@@ -201,7 +200,7 @@ func Usage(c *model.Cluster) map[string]Use {
 	return out
 }
 
-// UsageText is Usage in JSON, as the field feature_usage has it.
+// UsageText encodes Usage in JSON for the field feature_usage.
 func UsageText(c *model.Cluster) string {
 	text, err := json.Marshal(Usage(c))
 	if err != nil {
@@ -210,7 +209,7 @@ func UsageText(c *model.Cluster) string {
 	return string(text)
 }
 
-// CountUses adds the features used by a cluster's hosts to those of its files and InfraEnvs.
+// CountUses adds the features used by a cluster's hosts to the uses of its files and InfraEnvs.
 func CountUses(uses model.Uses, hosts []*model.Host) model.Uses {
 	for _, h := range hosts {
 		if h.Inventory != nil {

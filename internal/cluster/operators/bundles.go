@@ -21,7 +21,7 @@ type bundle struct {
 	single map[string]string
 }
 
-// bundles are those of docs/reference/operator-rules.md, "Operators and bundles".
+// bundles follow docs/reference/operator-rules.md, "Operators and bundles".
 var bundles = []bundle{
 	{
 		Bundle: Bundle{

@@ -14,8 +14,8 @@ func hasInventory(h *model.Host) bool {
 	return h.Inventory != nil && h.Inventory.CPU.Count > 0 && h.Inventory.Memory.PhysicalBytes > 0
 }
 
-// volumesOfMCE is the room that volumes of multicluster engine take of a disk, besides what the storage needs: that of
-// the largest one, and on a single node that of all three.
+// volumesOfMCE returns the room that volumes of multicluster engine take of a disk, besides the need of the storage: the size of the
+// largest volume, and on a single node of all three.
 func (p *Plan) volumesOfMCE() int64 {
 	switch {
 	case !p.chosen["mce"]:

@@ -18,9 +18,8 @@ type File struct {
 	Content []byte
 }
 
-// resources are what each operator is given to do once it runs, by its name; with install- before it what it needs
-// besides its subscription, with with-storage- what it is given once there is storage, and with olm- what installs
-// any of them.
+// resources holds the resources that each operator acts on once it runs, by its name; with the prefix install- what it needs besides
+// its subscription, with with-storage- what it is given once there is storage, and with olm- what installs any of them.
 //
 //go:embed resources/*.yaml
 var resources embed.FS
@@ -32,9 +31,9 @@ var resourceTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 // globalNamespace exists in every cluster and has a group of all namespaces.
 const globalNamespace = "openshift-operators"
 
-// Manifests are those of the chosen operators. olm installs them: namespace, operator group and subscription, and
-// what nodes need, part of the installation. custom are the resources they act on, which a cluster only takes once
-// the operators run; in the order to apply them, what an operator needs before it.
+// Manifests makes the manifests of the chosen operators. olm installs them: namespace, operator group and subscription, and what nodes
+// need, part of the installation. custom are the resources they act on, which a cluster only takes once the operators run; in the order
+// to apply them, what an operator needs before it.
 func Manifests(c *model.Cluster, hosts []*model.Host) (olm, custom []File, err error) {
 	p := NewPlan(c, hosts)
 	namespaces := map[string]bool{globalNamespace: true}
@@ -57,7 +56,7 @@ func Manifests(c *model.Cluster, hosts []*model.Host) (olm, custom []File, err e
 	return olm, append(custom, onStorage...), err
 }
 
-// onStorage are resources that need the operator for storage besides their own; they come last.
+// onStorage makes the resources that need the operator for storage besides their own; they come last.
 func (p *Plan) onStorage() ([]File, error) {
 	storage := p.storageOperator()
 	if !p.chosen["mce"] || storage == "" {
@@ -66,7 +65,7 @@ func (p *Plan) onStorage() ([]File, error) {
 	return p.own("with-storage-mce.yaml", storage)
 }
 
-// own is a manifest that only some operators have, and some only in some clusters.
+// own makes a manifest that only some operators have, and some only in some clusters.
 func (p *Plan) own(name, file string) ([]File, error) {
 	if resourceTemplates.Lookup(name) == nil {
 		return nil, nil
@@ -145,7 +144,7 @@ func fill(name, file string, data any) (File, error) {
 	return File{Name: file, Content: content}, nil
 }
 
-// storageOperator is the operator that volumes come from; empty: none is installed.
+// storageOperator returns the operator that provides volumes; empty: none is installed.
 func (p *Plan) storageOperator() string {
 	for _, name := range []string{"odf", "lvm"} {
 		if p.chosen[name] {
@@ -166,7 +165,7 @@ func (p *Plan) Before(minor string) bool { return p.before(minor) }
 // HostPathStorage reports whether virtual machines keep their volumes in a folder.
 func (p *Plan) HostPathStorage() bool { return p.hostPathStorage() }
 
-// StorageClass is that of the operator for storage; empty: none is installed.
+// StorageClass returns the storage class of the operator for storage; empty: none is installed.
 func (p *Plan) StorageClass() string {
 	return map[string]string{"odf": "ocs-storagecluster-cephfs", "lvm": "lvms-vg1"}[p.storageOperator()]
 }
@@ -187,7 +186,7 @@ func (p *Plan) StorageDisks() int {
 // Compact reports whether the control plane holds the storage, because the cluster has no workers.
 func (p *Plan) Compact() bool { return p.odfWorkers() == 0 }
 
-// WorkPool is the pool of the nodes that run the work of users: without workers the pool of workers is empty.
+// WorkPool returns the pool of the nodes that run the work of users: without workers the pool of workers is empty.
 func (p *Plan) WorkPool() string {
 	if p.workers == 0 {
 		return "master"
@@ -195,5 +194,5 @@ func (p *Plan) WorkPool() string {
 	return "worker"
 }
 
-// CLIImage is the image of the release that has the client of OpenShift; empty: the release has not been read.
+// CLIImage returns the image of the release that has the client of OpenShift; empty: the release has not been read.
 func (p *Plan) CLIImage() string { return p.cluster.ReleaseComponents["cli"] }

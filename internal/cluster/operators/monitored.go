@@ -23,8 +23,8 @@ const (
 // operators").
 const builtinTimeout = time.Hour
 
-// Builtin are the operators of the platform that an installation waits for; the cluster
-// version only where the release is checked at the end.
+// Builtin lists the operators of the platform that an installation waits for; the cluster version only where the release is checked at
+// the end.
 func Builtin(c *model.Cluster, checkVersion bool) []model.MonitoredOperator {
 	list := []model.MonitoredOperator{{ClusterID: c.ID, Name: Console, Type: TypeBuiltin, Timeout: builtinTimeout}}
 	if checkVersion {
@@ -33,7 +33,7 @@ func Builtin(c *model.Cluster, checkVersion bool) []model.MonitoredOperator {
 	return list
 }
 
-// Monitored are the operators an installation waits for because they were chosen.
+// Monitored lists the operators an installation waits for because they were chosen.
 func Monitored(c *model.Cluster) []model.MonitoredOperator {
 	p := NewPlan(c, nil)
 	var list []model.MonitoredOperator
@@ -50,8 +50,8 @@ func Monitored(c *model.Cluster) []model.MonitoredOperator {
 	return list
 }
 
-// Origin returns why a cluster has an operator: the bundles it is in, those of them the user chose, and whether
-// only other operators need it.
+// Origin returns why a cluster has an operator: the bundles it is in, the bundles among them that the user chose, and whether only
+// other operators need it.
 func Origin(c *model.Cluster, name string) (in, from []string, dependencyOnly bool) {
 	i := slices.IndexFunc(c.OLMOperators, func(o model.OLMOperator) bool { return o.Name == name })
 	if i < 0 {

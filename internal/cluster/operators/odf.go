@@ -56,8 +56,8 @@ func (p *Plan) odfStores(role model.Role) bool {
 	return true
 }
 
-// odfWorkers is how many workers there are or are to be. Suggested roles do not count:
-// they depend on what is required of hosts, which depends on this.
+// odfWorkers counts the present and planned workers. Suggested roles do not count: they depend on what is required of hosts, which
+// depends on this.
 func (p *Plan) odfWorkers() int {
 	if p.undecided == 0 || len(p.hosts) == odfAutoAssignHosts {
 		return p.askedWorkers

@@ -58,7 +58,7 @@ type Subscription struct {
 	named func(p *Plan) string
 }
 
-// Need is what an operator adds to the requirements of one host.
+// Need is the addition of an operator to the requirements of one host.
 type Need struct {
 	CPUCores int
 	RAMMiB   int64
@@ -112,7 +112,7 @@ func Names() []string {
 	return out
 }
 
-// RuleID is the id of the validations of an operator, of hosts and clusters alike.
+// RuleID returns the id of the validations of an operator, of hosts and clusters alike.
 func (o *Operator) RuleID() string {
 	if o.Rule != "" {
 		return o.Rule + "-requirements-satisfied"

@@ -88,7 +88,8 @@ func settingOf(c *model.Cluster) openshift.Setting {
 	}
 }
 
-// supportIn is empty for a setting that cannot be read: what is not known limits nothing.
+// supportIn returns the support of features in a setting. It is empty for a setting that cannot be read: an unknown setting limits
+// nothing.
 func supportIn(s openshift.Setting) map[openshift.FeatureID]openshift.FeatureSupport {
 	list, err := openshift.Detailed(s)
 	if err != nil {

@@ -2,7 +2,7 @@ package operators
 
 import "slipway/internal/model"
 
-// Added is what the chosen operators add to the requirements of a host in a role.
+// Added returns what the chosen operators add to the requirements of a host in a role.
 func (p *Plan) Added(h *model.Host, role model.Role) model.Requirements {
 	var sum model.Requirements
 	for _, chosen := range p.cluster.OLMOperators {
@@ -15,8 +15,7 @@ func (p *Plan) Added(h *model.Host, role model.Role) model.Requirements {
 	return sum
 }
 
-// Requirements are those of a host in a role with the chosen operators; base are those
-// without.
+// Requirements returns the requirements of a host in a role with the chosen operators; base are the requirements without them.
 func (p *Plan) Requirements(base model.Requirements, h *model.Host, role model.Role) model.Requirements {
 	if len(p.chosen) == 0 {
 		return base
@@ -27,13 +26,13 @@ func (p *Plan) Requirements(base model.Requirements, h *model.Host, role model.R
 	return base
 }
 
-// Preflight is what an operator would add to hosts of the cluster, whether it is chosen
-// or not, as far as that does not depend on the host.
+// Preflight returns what an operator would add to hosts of the cluster, whether it is chosen or not, as far as that does not depend on
+// the host.
 func (p *Plan) Preflight(o *Operator) (master, worker Need) {
 	return p.needOf(o, nil, model.RoleMaster), p.needOf(o, nil, model.RoleWorker)
 }
 
-// needOf is the addition of one operator; h is nil for hosts in general.
+// needOf returns the addition of one operator; h is nil for hosts in general.
 func (p *Plan) needOf(o *Operator, h *model.Host, role model.Role) Need {
 	var n Need
 	switch {

@@ -12,9 +12,9 @@ import (
 // formerNames are names that clients still ask for operators by.
 var formerNames = map[string]string{"ocs": "odf"}
 
-// Resolve returns the operators of a cluster, sorted by name: those requested, those of the bundles, and those
-// they depend on or bring. Operators that are unknown, that the cluster's version, architecture or platform does not
-// support, or that exclude each other are a model.ErrInvalid that names them.
+// Resolve returns the operators of a cluster, sorted by name: the requested operators, the operators of the bundles, and the operators
+// they depend on or bring. Operators that are unknown, that the cluster's version, architecture or platform does not support, or that
+// exclude each other are a model.ErrInvalid that names them.
 func Resolve(asked []model.OLMOperator, chosen []model.OperatorBundle, c *model.Cluster) ([]model.OLMOperator, error) {
 	r := resolution{}
 	for _, o := range asked {

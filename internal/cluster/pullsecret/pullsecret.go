@@ -1,6 +1,5 @@
-// Package pullsecret reads pull secrets as the container tools do (containers-auth.json(5); containers/image,
-// pkg/docker/config), and refuses the ones that openshift-install refuses (openshift/installer, pkg/validate). Its errors
-// contain no part of a secret.
+// Package pullsecret reads pull secrets as the container tools do (containers-auth.json(5); containers/image, pkg/docker/config), and
+// refuses pull secrets that openshift-install refuses (openshift/installer, pkg/validate). Its errors contain no part of a secret.
 package pullsecret
 
 import (

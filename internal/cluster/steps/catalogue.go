@@ -9,7 +9,7 @@ import (
 // day limits steps whose end depends on other hosts; the workflow has its own limits.
 const day = 24 * time.Hour
 
-// installNeeds is what the argument of an installation is made of.
+// installNeeds lists the inputs of an installation's argument.
 var installNeeds = Needs{Cluster: true, Release: true}
 
 // catalogue lists every step. The order of the checks is part of the workflows' histories.

@@ -9,14 +9,14 @@ import (
 
 // Stage is a stage of a host's installation: what is done in it, and what ends it.
 type Stage struct {
-	// Name is what users see; empty for what happens before the first stage.
+	// Name is visible to users; empty before the first stage.
 	Name model.Stage
 	Ends Ending
-	// Steps are those of our agent, in order, where Ends is BySteps.
+	// Steps are the steps of the Slipway agent, in order, where Ends is BySteps.
 	Steps []wire.StepType
 }
 
-// Ending is what ends a stage.
+// Ending says how a stage ends.
 type Ending int
 
 const (
@@ -24,8 +24,7 @@ const (
 	BySteps Ending = iota
 	// ByChecks ends when the checks before an installation are done and passed.
 	ByChecks
-	// ByInstallStep ends when an agent of another make reports the stage; its one install
-	// step covers all stages up to this one.
+	// ByInstallStep ends when a foreign agent reports the stage; its one install step covers all stages up to this one.
 	ByInstallStep
 	// ByControlPlane stages end when the control plane of the cluster is up.
 	ByControlPlane
@@ -80,8 +79,8 @@ var (
 		{Name: model.StageJoined, Ends: ByBoot},
 		done,
 	}
-	// dayTwoStages are those of a host that joins an existing cluster. No controller there
-	// reports to this service: the host is done when it reboots into its disk.
+	// dayTwoStages are the stages of a host that joins an existing cluster. No controller there reports to this service: the host is done
+	// when it reboots into its disk.
 	dayTwoStages = []Stage{{Ends: ByChecks}, starting, installing, writing, rebooting, {Name: model.StageDone, Ends: AtOnce}}
 )
 
@@ -123,8 +122,8 @@ func StagesFor(role model.Role, bootstrap, singleNode bool) []model.Stage {
 	return names(Stages(role, bootstrap, singleNode))
 }
 
-// ShownStages are the stages that clients see of a host: those of its role, up to the reboot for a host that joins an
-// existing cluster, of which nothing is known later.
+// ShownStages lists the stages that clients see of a host: the stages of its role, up to the reboot for a host that joins an existing
+// cluster, whose later stages are unknown.
 func ShownStages(role model.Role, bootstrap, singleNode, dayTwo bool) []model.Stage {
 	list := StagesFor(role, bootstrap, singleNode)
 	if i := slices.Index(list, model.StageRebooting); dayTwo && i >= 0 {

@@ -17,8 +17,7 @@ type Step struct {
 	Does string
 	// Agents are those that run the step.
 	Agents Agents
-	// Timeout is how long the step takes on the host at most. Workflows have limits of
-	// their own: those of the stage the step belongs to.
+	// Timeout is how long the step takes on the host at most. Workflows have limits of their own: the time-outs of the step's stage.
 	Timeout time.Duration
 	// WritesDisk marks steps that no workflow commands twice unless it knows how far the
 	// first try came.
@@ -65,7 +64,7 @@ const (
 	ArgumentInstall
 )
 
-// Needs is what the arguments of a step are made of, besides the host itself.
+// Needs lists the inputs of a step's arguments, besides the host itself.
 type Needs struct {
 	InfraEnv      bool
 	Cluster       bool

@@ -51,9 +51,8 @@ func validInventory(inv *wire.Inventory) bool {
 	return inv != nil && inv.CPU.Count > 0 && inv.Memory.PhysicalBytes > 0
 }
 
-// RequirementsOf picks the requirements of a role: those of a single node for the
-// control plane of a cluster of one, those of small workers for aarch64 machines of
-// the products named in opts. A role that is not known yet counts as worker.
+// RequirementsOf picks the requirements of a role: single-node requirements for the control plane of a cluster of one, small-worker
+// requirements for aarch64 machines of the products named in opts. A role that is not known yet counts as worker.
 func RequirementsOf(
 	all model.RoleRequirements,
 	role model.Role,

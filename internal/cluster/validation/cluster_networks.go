@@ -8,7 +8,7 @@ import (
 	"slipway/internal/model"
 )
 
-// selfNetworked are clusters that need no VIPs: the user's networking, and single nodes.
+// selfNetworked reports whether a cluster needs no VIPs: the user's networking, and single nodes.
 func (c *clusterCase) selfNetworked() bool {
 	return c.Cluster.UserManagedNetworking || c.Cluster.SingleNode()
 }
@@ -80,7 +80,7 @@ func networkAsCalculated(c *clusterCase) verdict {
 	return success("The machine network is the one that holds the virtual addresses")
 }
 
-// clusterPrefixes are the pod networks without their host prefixes.
+// clusterPrefixes returns the pod networks without their host prefixes.
 func clusterPrefixes(networks []model.ClusterNetwork) []netip.Prefix {
 	out := make([]netip.Prefix, len(networks))
 	for i, n := range networks {

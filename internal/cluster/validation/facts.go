@@ -14,7 +14,7 @@ type HostFacts struct {
 	Cluster *model.Cluster
 	// Peers is the index of the cluster's hosts, this one included; nil while unbound.
 	Peers *Peers
-	// Requirements are those of the cluster's version; those of operators are added here.
+	// Requirements depend on the cluster's version; the requirements of operators are added here.
 	Requirements model.RoleRequirements
 	Options      Options
 	Now          time.Time

@@ -52,7 +52,7 @@ func inL3Group(c *hostCase) verdict {
 	return success("The majority of hosts reach the host")
 }
 
-// groupMinimum is how many hosts make a majority group.
+// groupMinimum returns how many hosts make a majority group.
 func groupMinimum(c *model.Cluster, hosts []*model.Host) int {
 	masters := 0
 	for _, h := range hosts {

@@ -27,9 +27,8 @@ func clusterDomain(label string, c *model.Cluster) string {
 	return strings.Join([]string{label, c.Name, c.BaseDNSDomain}, ".")
 }
 
-// ClusterDomains are the names a host is asked to resolve, in the contract's order:
-// api, api-int, console, and a name that must not exist, with and without the final
-// dot. Nil while the cluster has no name or domain.
+// ClusterDomains lists the names a host is asked to resolve, in the contract's order: api, api-int, console, and a name that must not
+// exist, with and without the final dot. Nil while the cluster has no name or domain.
 func ClusterDomains(c *model.Cluster) []string {
 	if c.Name == "" || c.BaseDNSDomain == "" {
 		return nil
@@ -66,8 +65,8 @@ func (c *hostCase) managedNetworking() bool {
 	return !c.Cluster.UserManagedNetworking && !c.singleNode()
 }
 
-// importedConfig is the reply to the request for the configuration of an imported cluster's workers, the same for all
-// hosts: the host's own, else one of another host. It is nil before any host has one.
+// importedConfig returns the reply to the request for the configuration of an imported cluster's workers, the same for all hosts: the
+// host's own, else another host's. It is nil before any host has one.
 func (c *hostCase) importedConfig() *wire.APIVipConnectivityResponse {
 	own := c.Host.IgnitionDownload
 	if own != nil && own.IsSuccess {

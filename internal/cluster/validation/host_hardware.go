@@ -13,9 +13,9 @@ import (
 const (
 	mib = int64(1) << 20
 	gb  = int64(1_000_000_000)
-	// memoryTolerance is what firmware may keep for itself.
+	// memoryTolerance is the memory that firmware may keep for itself.
 	memoryTolerance = 100 * mib
-	// meminfoTolerancePercent is what the kernel keeps out of /proc/meminfo besides.
+	// meminfoTolerancePercent is the share that the kernel keeps out of /proc/meminfo besides.
 	meminfoTolerancePercent = 2
 	missingInventory        = "The host has not sent its inventory yet"
 )

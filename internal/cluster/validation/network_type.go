@@ -8,7 +8,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// networkType is what a cluster network plug-in can do.
+// networkType lists the abilities of a cluster network plug-in.
 type networkType struct {
 	name string
 	// custom plug-ins come as manifests of the user and give hosts parts of one size.

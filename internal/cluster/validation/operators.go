@@ -8,7 +8,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// hostRules are all rules of hosts: those of the operators last, by id.
+// hostRules are all rules of hosts: the operators' rules last, by id.
 var hostRules = slices.Concat(hostTable, operatorHostRules())
 
 // clusterRules are all rules of clusters; the category of the operators is the last.

@@ -11,9 +11,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Peers is what rules need of the other hosts of a cluster, looked up instead of
-// searched. Building it walks over the hosts once; it is read-only afterwards and may
-// be shared between goroutines.
+// Peers indexes what rules need of the other hosts of a cluster, looked up instead of searched. Building it walks over the hosts once;
+// it is read-only afterwards and may be shared between goroutines.
 type Peers struct {
 	cluster *model.Cluster
 	hosts   []*model.Host
@@ -33,8 +32,7 @@ type Peers struct {
 	operators  *operators.Plan
 }
 
-// NewPeers indexes the hosts of a cluster. The cluster's connectivity groups must be
-// those of the same refresh.
+// NewPeers indexes the hosts of a cluster. The cluster's connectivity groups must come from the same refresh.
 func NewPeers(cluster *model.Cluster, hosts []*model.Host) *Peers {
 	cluster = cluster.Effective()
 	p := &Peers{

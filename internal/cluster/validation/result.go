@@ -50,8 +50,7 @@ type infoEntry struct {
 	Message string                 `json:"message"`
 }
 
-// Info is the validations_info string of results: a JSON object of category to list,
-// "{}" without any.
+// Info makes the validations_info string of results: a JSON object of category to list, "{}" without any.
 func Info(results []model.ValidationResult) string {
 	byCategory := make(map[string][]infoEntry, 4)
 	for _, r := range results {

@@ -25,7 +25,7 @@ func hostsOff(c *model.Cluster, opts Options) off {
 	return off{ids: c.IgnoredHostValidations, except: never, ignored: true}
 }
 
-// clustersOff is hostsOff for the rules of the cluster itself.
+// clustersOff works like hostsOff for the rules of the cluster itself.
 func clustersOff(c *model.Cluster, opts Options) off {
 	if c.IgnoredClusterValidations == nil {
 		return off{ids: opts.DisabledCluster}

@@ -47,9 +47,9 @@ func readWorkerIgnition(text string) workerIgnition {
 	return out
 }
 
-// Essence is what validations read of the configuration of a cluster's workers, as JSON: which disks are encrypted how, which
-// pods move addresses, without their contents, and which operating system they run. Nothing else of it is kept: it holds the bootstrap
-// kubeconfig, with which anybody asks for the identity of a node.
+// Essence returns what validations read of the configuration of a cluster's workers, as JSON: which disks are encrypted how, which pods
+// move addresses, without their contents, and which operating system they run. The rest is dropped: it holds the bootstrap kubeconfig,
+// with which anyone can request the identity of a node.
 func Essence(text string) string {
 	w := readWorkerIgnition(text)
 	w.Storage.Files = slices.DeleteFunc(w.Storage.Files, func(f workerFile) bool { return !slices.Contains(managedFiles, path.Base(f.Path)) })
@@ -64,7 +64,7 @@ func Essence(text string) string {
 // EncapsulatedConfig is the file with the MachineConfig of a node, without its Ignition config.
 const EncapsulatedConfig = "/etc/ignition-machine-config-encapsulated.json"
 
-// osImage is the operating system in the MachineConfig of a node's configuration, empty if it has none.
+// osImage returns the operating system in the MachineConfig of a node's configuration, empty if it has none.
 func osImage(config string) string {
 	parsed, err := document.Parse([]byte(config))
 	if err != nil {
@@ -89,7 +89,7 @@ func osImage(config string) string {
 	return c.Spec.OSImageURL
 }
 
-// WorkerOSImage is the operating system that the workers of the cluster run that a host joins, empty while it is unknown.
+// WorkerOSImage returns the operating system of the workers of the cluster that a host joins; empty while it is unknown.
 func WorkerOSImage(h *model.Host) string {
 	if !h.DayTwo() || h.IgnitionDownload == nil {
 		return ""
@@ -133,8 +133,8 @@ func (w workerIgnition) managesNetworking() bool {
 }
 
 // TangServers returns the servers a host must reach for the encryption of its disk, as the JSON list of
-// docs/reference/validation-rules.md, "Tang servers of a host": those of the cluster, or of a host that joins
-// an existing cluster those of the cluster's workers. It is empty when there are none.
+// docs/reference/validation-rules.md, "Tang servers of a host": the cluster's servers, or for a host that joins an existing cluster the
+// servers of the cluster's workers. It is empty without servers.
 func TangServers(c *model.Cluster, h *model.Host) string {
 	if h.DayTwo() || c.DayTwo() {
 		return WorkerTangServers(h)
@@ -148,7 +148,7 @@ func TangServers(c *model.Cluster, h *model.Host) string {
 	return c.DiskEncryption.TangServers
 }
 
-// WorkerTangServers are those of the workers of the cluster a host joins.
+// WorkerTangServers returns the servers of the workers of the cluster a host joins.
 func WorkerTangServers(h *model.Host) string {
 	if h.IgnitionDownload == nil {
 		return ""

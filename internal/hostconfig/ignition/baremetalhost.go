@@ -60,8 +60,8 @@ type hardwareVendor struct {
 	SerialNumber string `json:"serialNumber"`
 }
 
-// describeBareMetalHost adds to the manifest of a BareMetalHost that its host runs already, and its hardware.
-// The host is the one with the manifest's boot MAC address; a manifest without such a host stays unchanged.
+// describeBareMetalHost adds to the manifest of a BareMetalHost that its host runs already, and its hardware. The host has the
+// manifest's boot MAC address; a manifest without such a host stays unchanged.
 func describeBareMetalHost(manifest []byte, hosts []*model.Host) ([]byte, error) {
 	var object map[string]any
 	if err := yaml.Unmarshal(manifest, &object); err != nil {

@@ -15,9 +15,8 @@ import (
 	"slipway/internal/model"
 )
 
-// variants are the kinds of Butane config that can be merged into the service's: those of the operating system
-// that hosts run. The others are of systems that lay out their disks and services in another way, or not of
-// hosts at all.
+// variants are the kinds of Butane config that can be merged into the service's: the kinds for the operating system of hosts. Other
+// kinds are for systems with other layouts of disks and services, or not for hosts at all.
 var variants = []string{"fcos", "openshift"}
 
 // toIgnition returns a user's Ignition config: as written, or as translated by Butane. A Butane config is

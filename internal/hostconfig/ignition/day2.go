@@ -79,7 +79,7 @@ func DayTwo(c *model.Cluster, h *model.Host) ([]byte, error) {
 	return apply(merged, override{"ignition_config_overrides", h.IgnitionConfigOverrides})
 }
 
-// endpointHeaders are those the user set for the endpoint, and its token.
+// endpointHeaders lists the headers that the user set for the endpoint, and its token.
 func endpointHeaders(h *model.Host) []pointerHeader {
 	var headers []pointerHeader
 	for _, name := range slices.Sorted(maps.Keys(h.IgnitionEndpointHeaders)) {

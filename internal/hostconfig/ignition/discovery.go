@@ -54,7 +54,7 @@ type DiscoveryInput struct {
 	// empty without authentication.
 	AgentToken model.Secret
 	Deployment Deployment
-	// OpenShiftVersion is that of the image, which determines the configs its Ignition reads; empty: all.
+	// OpenShiftVersion is the image's version, which determines the configs its Ignition reads; empty: all.
 	OpenShiftVersion string
 	// StaticNetwork are the network settings of all hosts; empty with a minimal image.
 	// NetworkMethod is how hosts apply them; empty: keyfiles.
@@ -147,7 +147,7 @@ type discovery struct {
 	DelaySeconds     int64
 }
 
-// openShift reports whether the image is Red Hat's system, which has these programs, and not that of OKD.
+// openShift reports whether the image is Red Hat's system, which has these programs, and not the system of OKD.
 func (d *discovery) openShift() bool { return d.OKDPackages == "" }
 
 func newDiscovery(in DiscoveryInput) (*discovery, error) {
@@ -193,8 +193,7 @@ func requireHTTP(what, address string) error {
 	return nil
 }
 
-// agentArgs are the arguments of the agent (docs/reference/agent-protocol.md, "Flags and
-// variables").
+// agentArgs lists the arguments of the agent (docs/reference/agent-protocol.md, "Flags and variables").
 func agentArgs(in DiscoveryInput) []string {
 	args := []string{"--url", in.ServiceURL, "--infra-env-id", in.InfraEnv.ID.String(), "--agent-version", in.Agent.Version}
 	if in.ServiceCA != "" {
@@ -206,7 +205,7 @@ func agentArgs(in DiscoveryInput) []string {
 	return args
 }
 
-// curlArgs are curl's arguments for the certificate of the service.
+// curlArgs returns curl's arguments for the certificate of the service.
 func curlArgs(in DiscoveryInput) string {
 	switch {
 	case in.Insecure:

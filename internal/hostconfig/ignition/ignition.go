@@ -1,7 +1,6 @@
-// Package ignition builds the Ignition configs of a host's life: the one its discovery image boots with, the
-// one of the bootstrap services, and the one it is installed with. The service's own parts are Butane
-// templates; configs of the OpenShift installer and of users are merged with them and checked by
-// coreos/ignition.
+// Package ignition builds the Ignition configs of a host's life: the config its discovery image boots with, the config of the bootstrap
+// services, and the config it is installed with. The service's own parts are Butane templates; configs of the OpenShift installer and
+// of users are merged with them and checked by coreos/ignition.
 package ignition
 
 import (

@@ -7,8 +7,8 @@ import (
 	"slipway/internal/model"
 )
 
-// proxyVariables are the proxy settings as environment variables: some programs read only the lower case names,
-// some only the upper case ones.
+// proxyVariables returns the proxy settings as environment variables: some programs read only the lower case names, some only the upper
+// case ones.
 func proxyVariables(p model.Proxy) [][2]string {
 	var vars [][2]string
 	for _, v := range [][2]string{{"HTTP_PROXY", p.HTTP}, {"HTTPS_PROXY", p.HTTPS}, {"NO_PROXY", p.ExceptionList()}} {

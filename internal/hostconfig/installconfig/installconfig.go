@@ -62,7 +62,7 @@ func Build(cluster *model.Cluster, hosts []*model.Host, opts Options) (*InstallC
 			return nil, err
 		}
 	}
-	// After the override: its own certificates must not displace those of mirrors and proxies.
+	// After the override: its own certificates must not displace certificates of mirrors and proxies.
 	cfg.AdditionalTrustBundle = mergeBundles(append([]string{cfg.AdditionalTrustBundle}, opts.TrustBundles...))
 	if !overridden {
 		return cfg, nil

@@ -123,7 +123,7 @@ func (b *builder) vips() (api string, apis []string, ingress string, ingresses [
 	return api, nil, ingress, nil
 }
 
-// loadBalancer is set where the cluster does not balance the load itself.
+// loadBalancer returns the setting of a cluster that does not balance the load itself, else nil.
 func (b *builder) loadBalancer() *LoadBalancer {
 	if b.cluster.LoadBalancer != "user-managed" {
 		return nil

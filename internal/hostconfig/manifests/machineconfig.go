@@ -71,7 +71,7 @@ func (m machineConfig) yaml() ([]byte, error) {
 	})
 }
 
-// file is the manifest in the folder for objects of OpenShift's own kinds.
+// file makes the manifest in the folder for objects of OpenShift's own kinds.
 func (m machineConfig) file(name string) (File, error) {
 	content, err := m.yaml()
 	return File{Folder: FolderOpenShift, Name: name, Content: content}, err

@@ -73,8 +73,8 @@ func Generate(in Input) ([]File, error) {
 	return all, nil
 }
 
-// roles are the roles that a cluster configures nodes for: masters and workers always, because workers can come
-// later; arbiters if the cluster has one.
+// roles lists the roles that a cluster configures nodes for: masters and workers always, because workers can come later; arbiters if
+// the cluster has one.
 func (in Input) roles() []model.Role {
 	roles := []model.Role{model.RoleMaster, model.RoleWorker}
 	if slices.ContainsFunc(in.Hosts, func(h *model.Host) bool { return h.EffectiveRole() == model.RoleArbiter }) {

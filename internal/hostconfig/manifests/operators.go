@@ -9,7 +9,7 @@ import (
 	"slipway/internal/model"
 )
 
-// operatorObjects are the objects that install the operators of a cluster.
+// operatorObjects makes the objects that install the operators of a cluster.
 func operatorObjects(in Input) ([]File, error) {
 	made, _, err := operators.Manifests(in.Cluster, in.Hosts)
 	files := make([]File, len(made))
@@ -26,8 +26,7 @@ type Late struct {
 	Content []byte
 }
 
-// LateManifests returns those of the operators of a cluster, in the order to apply them; some depend on the
-// hosts.
+// LateManifests returns the late manifests of a cluster's operators, in the order to apply them; some depend on the hosts.
 func LateManifests(c *model.Cluster, hosts []*model.Host) ([]Late, error) {
 	_, made, err := operators.Manifests(c, hosts)
 	var late []Late

@@ -23,7 +23,7 @@ const (
 // patchName splits the name of a patch: cluster-scheduler-02-config.yml.patch_mine.
 var patchName = regexp.MustCompile(`^(.+\.(?:ya?ml|json))\.patch`)
 
-// operations are those of RFC 6902, with the members each needs beside its path.
+// operations are the operations of RFC 6902, with the members each needs beside its path.
 var operations = map[string]string{
 	"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from",
 }

@@ -156,7 +156,7 @@ func checkMetrics(p *ip) error {
 	return nil
 }
 
-// interfaceHalf is an IPv6 address without its network.
+// interfaceHalf returns an IPv6 address without its network.
 func interfaceHalf(ip netip.Addr) [16]byte {
 	out := ip.As16()
 	clear(out[:8])

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// bondModes are those of the kernel (Documentation/networking/bonding.rst), in the order
-// of their numbers.
+// bondModes are the kernel's modes (Documentation/networking/bonding.rst), in the order of their numbers.
 var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
 // bondOptions are those NMState knows.
@@ -76,7 +75,7 @@ func interfaceName(value any) (string, error) {
 	return text, nil
 }
 
-// settings are the mode and the options as NetworkManager reads them.
+// settings returns the mode and the options as NetworkManager reads them.
 func (b *bond) settings() (map[string]string, error) {
 	if b.Mode == nil {
 		return nil, fmt.Errorf("mode: require one of %s, found none", strings.Join(bondModes, ", "))
@@ -169,7 +168,7 @@ func checkBondPorts(ports []bondPort, names []string) error {
 		case p.Queue == nil || *p.Queue == 0:
 			continue
 		case queues[*p.Queue] != "":
-			return fmt.Errorf("%s.queue-id: require another than that of %s, found %d", at, queues[*p.Queue], *p.Queue)
+			return fmt.Errorf("%s.queue-id: require an id other than %s's, found %d", at, queues[*p.Queue], *p.Queue)
 		}
 		queues[*p.Queue] = p.Name
 	}
@@ -179,8 +178,7 @@ func checkBondPorts(ports []bondPort, names []string) error {
 	return nil
 }
 
-// keepsAddress reports whether the address of a bond is that of the port in use, whatever
-// its settings say.
+// keepsAddress reports whether a bond has the address of the port in use, whatever its settings say.
 func (b *bond) keepsAddress() bool {
 	o, err := b.settings()
 	return err == nil && o["mode"] == "active-backup" && o["fail_over_mac"] == "active"

@@ -31,7 +31,7 @@ var bridgeOptions = map[string]option{
 	"vlan-protocol":                     {bridgeProtocol, ""},
 }
 
-// treeOptions are those of the spanning tree, in the limits of IEEE 802.1D.
+// treeOptions are the options of the spanning tree, in the limits of IEEE 802.1D.
 var treeOptions = map[string]option{
 	"enabled":       {trueFalse, "stp"},
 	"forward-delay": {between(2, 30), ""},
@@ -50,7 +50,7 @@ func bridgeProtocol(value any) (string, error) {
 	return strings.Replace(text, "1q", "1Q", 1), err
 }
 
-// ports are those of a bridge under whichever name they are given.
+// ports returns the ports of a bridge under whichever name they are given.
 func (b *bridge) ports() []bridgePort {
 	if b == nil {
 		return nil
@@ -58,7 +58,7 @@ func (b *bridge) ports() []bridgePort {
 	return slices.Concat(b.Port, b.Ports)
 }
 
-// settings are the options as NetworkManager reads them.
+// settings returns the options as NetworkManager reads them.
 func (b *bridge) settings() (map[string]string, error) {
 	out := map[string]string{}
 	set := func(name, value string) { out[name] = value }

@@ -44,7 +44,7 @@ func Keyfiles(h Host) (map[string][]byte, error) {
 // conversion is the conversion of a host's settings to files.
 type conversion struct {
 	host       Host
-	interfaces []iface        // those of the settings, then those they only mention
+	interfaces []iface        // interfaces with settings, then interfaces only named in them
 	index      map[string]int // where they are, by name
 	files      map[string]keyfile
 	ports      map[string]iface // the owner, by port
@@ -61,8 +61,8 @@ var kernelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$`)
 // /proc/sys/net and /sys/class/net, and the interface that is always there.
 var kernelNames = []string{"all", "default", "bonding_masters", "lo"}
 
-// newConversion finds the interfaces and which of them are ports of others. Those that
-// are named only as a base or a port are Ethernet interfaces without settings.
+// newConversion finds the interfaces and which of them are ports of other interfaces. An interface named only as a base or a port is an
+// Ethernet interface without settings.
 func newConversion(h Host) (*conversion, error) {
 	if len(h.state.Interfaces) == 0 {
 		return nil, errors.New("interfaces: require at least one interface, found none")
@@ -186,8 +186,8 @@ func (c *conversion) find(name string) (iface, bool) {
 	return c.interfaces[at], true
 }
 
-// connectionID is the one NMState gives: the same for the same interface every time, so that references to it
-// can be written directly.
+// connectionID makes the same id as NMState: the same for the same interface every time, so that references to it can be written
+// directly.
 func connectionID(one iface) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(one.Type+"://"+one.Name)).String()
 }

@@ -177,7 +177,7 @@ func (s portSettings) write(file keyfile, owner iface, name string) {
 	}
 }
 
-// hardwareAddress is the MAC address that an interface is given instead of its own.
+// hardwareAddress returns the MAC address that an interface is given instead of its own.
 func (c *conversion) hardwareAddress(one iface) (string, error) {
 	switch {
 	case one.Type == "vrf", one.Identifier == "mac-address", one.Type == "bond" && one.Bond.keepsAddress():

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Priorities of name servers (nm-settings(5), dns-priority): the first family is asked first, and both before
-// those of a VPN or another connection.
+// Priorities of name servers (nm-settings(5), dns-priority): the first family is asked first, and both before the servers of a VPN or
+// another connection.
 const (
 	firstDNS  = "40"
 	secondDNS = "50"
@@ -17,12 +17,12 @@ const (
 
 var searchDomain = regexp.MustCompile(`^~?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?$`)
 
-// resolverOptions are those of resolv.conf(5) that NMState knows.
+// resolverOptions are the options of resolv.conf(5) that NMState knows.
 var resolverOptions = regexp.MustCompile(`^(debug|edns0|inet6|ip6-bytestring|ip6-dotint|no-aaaa|no-check-names|no-ip6-dotint|no-reload|` +
 	`no-tld-query|rotate|single-request|single-request-reopen|trust-ad|use-vc|(ndots|timeout|attempts):[0-9]{1,5})$`)
 
-// addDNS writes name servers into one connection of their family, the search domains
-// beside those of the first: NetworkManager has no other place for them.
+// addDNS writes name servers into one connection of their family, the search domains beside the servers of the first family:
+// NetworkManager has no other place for them.
 func (c *conversion) addDNS() error {
 	dns := c.host.state.DNS.Config
 	for i, text := range dns.Search {
@@ -46,7 +46,7 @@ func (c *conversion) addDNS() error {
 		}
 	}
 	if len(families) > 2 {
-		return fmt.Errorf("dns-resolver.config.server: require those of one family together, found %s between", familyName[families[1]])
+		return fmt.Errorf("dns-resolver.config.server: require servers of one family together, found %s between", familyName[families[1]])
 	}
 	if len(servers) == 0 {
 		return c.addSearch(dns)
@@ -65,7 +65,7 @@ func (c *conversion) addDNS() error {
 	return nil
 }
 
-// nameServers are the servers, and the interface that link-local ones are on.
+// nameServers returns the servers, and the interface of link-local servers.
 func (c *conversion) nameServers() (servers []netip.Addr, on string, err error) {
 	for i, text := range c.host.state.DNS.Config.Server {
 		at := fmt.Sprintf("dns-resolver.config.server[%d]", i)
@@ -101,8 +101,8 @@ func (c *conversion) writeDNS(one iface, family, priority string, servers []neti
 	c.files[one.Name].set(family, "dns-priority", priority)
 }
 
-// ofDNS returns the interface whose connection has the name servers of a family: the one that is named with
-// them, or the first that receives no others, or the first with addresses.
+// ofDNS returns the interface whose connection has the name servers of a family: the interface named with them, or the first that
+// receives no others, or the first with addresses.
 func (c *conversion) ofDNS(family, on string, servers []netip.Addr) (iface, error) {
 	if on != "" && family == "ipv6" {
 		one, found := c.find(on)

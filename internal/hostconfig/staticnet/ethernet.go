@@ -58,7 +58,7 @@ var moreFeatures = []string{
 	"tx-vlan-stag-hw-insert",
 }
 
-// ethtoolOptions are the tables of NMState's sections of ethtool.
+// ethtoolOptions makes the tables of NMState's sections of ethtool.
 func ethtoolOptions() map[string]map[string]option {
 	feature := map[string]option{}
 	for kernel, name := range features {

@@ -318,7 +318,7 @@ func TestFaultsOfBondsTellTheirPlace(t *testing.T) {
 		},
 		"fails with two ports of one queue": {
 			withBond("mode: 1, ports-config: [{name: eth0, queue-id: 1}, {name: eth1, queue-id: 1}]"),
-			"ports-config[1].queue-id: require another than that of eth0",
+			"ports-config[1].queue-id: require an id other than eth0's",
 		},
 		"fails with settings of some ports only": {
 			withBond("mode: 1, port: [eth0, eth1], ports-config: [{name: eth0}]"),
@@ -579,7 +579,7 @@ func TestFaultsOfRoutesRulesAndNamesTellTheirPlace(t *testing.T) {
 		},
 		"fails with families of name servers that alternate": {
 			withDNS("server: [192.0.2.1, '2001:db8::1', 192.0.2.2]"),
-			"dns-resolver.config.server: require those of one family together",
+			"dns-resolver.config.server: require servers of one family together",
 		},
 		"fails with a search domain that adds a line": {
 			withDNS(`search: ["a\nb=c"]`),

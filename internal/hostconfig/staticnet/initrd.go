@@ -65,7 +65,7 @@ func MinimalInitrd(hosts []Host, proxy model.Proxy, how Method, delay time.Durat
 	return out.Bytes(), nil
 }
 
-// initramfsFiles are the settings with the script that applies them.
+// initramfsFiles makes the settings with the script that applies them.
 func initramfsFiles(hosts []Host, how Method, delay time.Duration) ([]File, error) {
 	files, err := Files(hosts, how)
 	if err != nil || len(files) == 0 {
@@ -123,7 +123,7 @@ func folders(file string) []string {
 	return out
 }
 
-// rootfsProxy is the drop-in of a unit (systemd.exec(5), Environment=).
+// rootfsProxy makes the drop-in of a unit (systemd.exec(5), Environment=).
 func rootfsProxy(p model.Proxy) string {
 	var out strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%")

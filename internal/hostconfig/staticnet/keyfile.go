@@ -34,7 +34,7 @@ func (k keyfile) setFlag(section, key string, value *flag) {
 	}
 }
 
-// to is set for one section.
+// to returns set for one section.
 func (k keyfile) to(section string) func(key, value string) {
 	return func(key, value string) { k.set(section, key, value) }
 }

@@ -103,7 +103,7 @@ func (h Host) find(name string) (iface, bool) {
 	return one, err == nil && one.Bond != nil
 }
 
-// tableOf is the table of a VRF.
+// tableOf returns the table of a VRF.
 func (h Host) tableOf(name string) string {
 	if vrf := h.configured(name).VRF; vrf != nil {
 		return vrf.Table.text()

@@ -139,7 +139,7 @@ const openVSwitch = "Open vSwitch runs only after the network is up and is set u
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// unsupported is the fault of an unsupported key or value.
+// unsupported makes the error of an unsupported key or value.
 func unsupported(path, why string) error {
 	if why == "" {
 		why = reasons[index.ReplaceAllString(path, "[]")]

@@ -12,7 +12,7 @@ import (
 // mainTable is the table of routes and rules that name no table.
 const mainTable = 254
 
-// numbered is the next key of a series in a section: route0, route1 and so on.
+// numbered returns the next key of a series in a section: route0, route1 and so on.
 func (c *conversion) numbered(name, family, key string) string {
 	series := name + "\x00" + family + "\x00" + key
 	c.counts[series]++
@@ -92,7 +92,7 @@ func (c *conversion) nextHop(r route, family string) (string, error) {
 	return next.String(), nil
 }
 
-// metric is the kernel's default for routes without one, or -1, which is NMState's word for it.
+// metric returns a route's metric; the kernel's default for routes without one, or with -1, NMState's word for it.
 func (r route) metric(family string) (string, error) {
 	switch {
 	case r.Metric != nil && (*r.Metric < -1 || *r.Metric > math.MaxUint32):
@@ -105,7 +105,7 @@ func (r route) metric(family string) (string, error) {
 	return "0", nil
 }
 
-// table returns the table of a route: its own, that of its VRF, or the main one.
+// table returns the table of a route: its own, its VRF's, or the main one.
 func (c *conversion) table(r route) (number, error) {
 	table := number(mainTable)
 	if r.Table != nil && *r.Table != 0 {
@@ -127,7 +127,7 @@ func (c *conversion) table(r route) (number, error) {
 	return *one.VRF.Table, nil
 }
 
-// routeOptions are the attributes of a route (nm-settings-keyfile(5), route_options).
+// routeOptions returns the attributes of a route (nm-settings-keyfile(5), route_options).
 func (c *conversion) routeOptions(r route, family string) (string, error) {
 	table, err := c.table(r)
 	if err != nil {

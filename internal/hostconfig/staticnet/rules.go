@@ -117,7 +117,7 @@ func (c *conversion) addRule(r rule) error {
 	return nil
 }
 
-// ends are the networks of a rule and their family.
+// ends returns the networks of a rule and their family.
 func (r rule) ends() (from, to, family string, err error) {
 	family = r.Family
 	var ends [2]string

@@ -126,7 +126,7 @@ type bondPort struct {
 	Queue    *number `json:"queue-id"`
 }
 
-// names are the ports under whichever name they are given.
+// names lists the ports under whichever name they are given.
 func (b *bond) names() []string { return slices.Concat(b.Port, b.Ports, b.Slaves) }
 
 type bridge struct {

@@ -141,7 +141,7 @@ func (h *Host) addIndex() {
 	}
 }
 
-// configured is the interface that the settings call name; an empty one when there is none.
+// configured returns the interface that the settings call name; an empty one when it is missing.
 func (h Host) configured(name string) iface {
 	if i, found := h.index[name]; found {
 		return h.state.Interfaces[i]
@@ -161,8 +161,7 @@ func (h Host) knows(name string) bool {
 	return h.mac(name) != "" || len(name) <= longestName && predictable.MatchString(name)
 }
 
-// mac is the address of the interface that the settings call name; empty when they do
-// not tell.
+// mac returns the address of the interface that the settings call name; empty when they do not show it.
 func (h Host) mac(name string) string {
 	if mac := h.mapped(name); mac != "" {
 		return mac
@@ -173,5 +172,5 @@ func (h Host) mac(name string) string {
 	return ""
 }
 
-// mapped is the address that the map has for a name.
+// mapped returns the map's address for a name.
 func (h Host) mapped(name string) string { return h.addresses[name] }

@@ -80,7 +80,7 @@ func convertOptions(at string, options map[string]any, table map[string]option, 
 	return nil
 }
 
-// upTo is a number from 0 to a limit.
+// upTo accepts a number from 0 to a limit.
 func upTo(limit int64) kindOfValue { return between(0, limit) }
 
 func between(least, most int64) kindOfValue {
@@ -93,7 +93,7 @@ func between(least, most int64) kindOfValue {
 	}
 }
 
-// trueFalse is a boolean that NetworkManager writes as a word.
+// trueFalse reads a boolean that NetworkManager writes as a word.
 func trueFalse(value any) (string, error) {
 	f, err := decode[flag](value)
 	if err != nil {
@@ -102,13 +102,13 @@ func trueFalse(value any) (string, error) {
 	return f.text(), nil
 }
 
-// oneZero is a boolean that NetworkManager writes as a number.
+// oneZero reads a boolean that NetworkManager writes as a number.
 func oneZero(value any) (string, error) {
 	text, err := trueFalse(value)
 	return map[string]string{"true": "1", "false": "0"}[text], err
 }
 
-// oneOf is one of some words or its number in their order, as the kernel counts them.
+// oneOf accepts one of some words or its number in their order, as the kernel counts them.
 func oneOf(names ...string) kindOfValue {
 	return func(value any) (string, error) {
 		text := strings.ToLower(fmt.Sprint(value))
@@ -136,14 +136,14 @@ func isMAC(text string) bool {
 	return err == nil && len(mac) == 6 && strings.Count(text, ":") == 5
 }
 
-// ofOne distinguishes the address of an interface from those of groups, and from that of the
-// loopback, which every machine would take for its own. The text is a MAC address.
+// ofOne distinguishes the address of an interface from group addresses, and from the loopback's address, which every machine would take
+// for its own. The text is a MAC address.
 func ofOne(text string) bool {
 	mac, _ := net.ParseMAC(text)
 	return mac[0]&1 == 0 && !bytes.Equal(mac, make([]byte, len(mac)))
 }
 
-// plain is what keyfiles can hold without escapes, and shells without surprises.
+// plain matches texts that are safe in keyfiles without escapes, and in shells.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.:+@-]{1,255}$`)
 
 func decode[T any](value any) (T, error) {

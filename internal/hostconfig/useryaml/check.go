@@ -32,8 +32,7 @@ func Check(content []byte, limit int) error {
 	return nil
 }
 
-// expansion remembers the sizes of nodes; that of one being measured is the limit, for
-// it contains itself.
+// expansion remembers the sizes of nodes; a node being measured has the limit as its size, because it contains itself.
 type expansion struct {
 	limit int
 	sizes map[*tree.Node]int

@@ -84,16 +84,14 @@ func (p *poll) record(h *model.Host, step duesteps.Step, result prepareResult, n
 }
 
 const (
-	// checkSpacing is the pause the table of steps leaves between two connectivity
-	// checks, meant for clusters in which one is expensive; checkSpacingPerHost is what a
-	// check is worth for each host in it.
+	// checkSpacing is the pause the table of steps leaves between two connectivity checks, meant for clusters in which one is expensive;
+	// checkSpacingPerHost is the part of it for each host of the cluster.
 	checkSpacing        = time.Minute
 	checkSpacingPerHost = 200 * time.Millisecond
 )
 
-// headStart is how much earlier a step counts as asked, so that hosts which come up
-// one by one soon know all others: in a small cluster a check is cheap, and one that was
-// skipped cost nothing.
+// headStart returns how much earlier a step counts as asked, so that hosts which come up one by one soon know all others: in a small
+// cluster a check is cheap, and a skipped check cost nothing.
 func headStart(step wire.StepType, args []string) time.Duration {
 	if step != wire.StepTypeConnectivityCheck {
 		return 0
@@ -145,7 +143,7 @@ func (p *poll) argsInput(ctx context.Context, v *store.PollView, h *model.Host, 
 	return in, err
 }
 
-// needsOf is what the arguments of any of the steps are made of.
+// needsOf returns the inputs of the arguments of all the steps.
 func needsOf(due []duesteps.Step) steps.Needs {
 	var all steps.Needs
 	for _, step := range due {

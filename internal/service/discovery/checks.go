@@ -14,8 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// readDiskSpeed takes the outcome of a speed check, also of one that failed: its exit
-// code is what the rule looks at.
+// readDiskSpeed takes the outcome of a speed check, also of a failed one: the rule looks at its exit code.
 func readDiskSpeed(_ context.Context, s *Service, _ sender, r wire.StepReply) (answer, error) {
 	if silent(r) {
 		return answer{nothing: true}, nil

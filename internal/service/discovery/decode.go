@@ -63,7 +63,7 @@ func dropNUL(text string) string {
 	return out.String()
 }
 
-// silent is the answer of an agent that runs the same step already: success and no output.
+// silent reports whether the agent runs the same step already: it answers with success and no output.
 func silent(r wire.StepReply) bool {
 	return r.ExitCode == 0 && strings.TrimSpace(r.Output) == ""
 }

@@ -14,7 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// leased is what a DHCP server gave a host for its cluster.
+// leased holds the addresses and leases that a DHCP server gave a host for its cluster.
 type leased struct {
 	api, ingress           netip.Addr
 	apiLease, ingressLease string
@@ -51,11 +51,11 @@ func leasedAddress(field, text string) (netip.Addr, error) {
 // leaseTimes are the lines of a lease of dhclient that differ each time it is renewed.
 var leaseTimes = regexp.MustCompile(`(?m)^(\s*)(renew|rebind|expire)\s[^;]*;`)
 
-// lasting is a lease without its times: the hosts of the new cluster renew it by themselves.
+// lasting returns a lease without its times: the hosts of the new cluster renew it by themselves.
 func lasting(lease string) string { return leaseTimes.ReplaceAllString(lease, "${1}${2} never;") }
 
-// takeLease sets the virtual addresses of a cluster that leases them, as long as no
-// installation has put others to use. Those of a network it no longer uses are left out.
+// takeLease sets the virtual addresses of a cluster that leases them, as long as no installation has put other addresses to use.
+// Addresses of a network it no longer uses are left out.
 func (s *Service) takeLease(ctx context.Context, clusterID uuid.UUID, l leased) error {
 	_, err := s.store.UpdateCluster(ctx, clusterID, func(c *model.Cluster, t *store.Tx) error {
 		networks := c.Effective().MachineNetworks
@@ -78,7 +78,7 @@ func (s *Service) takeLease(ctx context.Context, clusterID uuid.UUID, l leased) 
 	return err
 }
 
-// onlyAddress is the address of a list of one.
+// onlyAddress returns the address of a list of one.
 func onlyAddress(vips []model.VIP) netip.Addr {
 	if len(vips) != 1 {
 		return netip.Addr{}

@@ -15,7 +15,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// PollInput is what an agent says when it asks for steps.
+// PollInput is an agent's request for steps.
 type PollInput struct {
 	InfraEnvID, HostID uuid.UUID
 	Timestamp          int64  // the host's clock in Unix seconds; 0 when it told none
@@ -37,9 +37,8 @@ const (
 	duePrecision = 200 * time.Millisecond
 )
 
-// NextSteps gives a host its steps: those of a workflow, and the steps of discovery
-// that are due. A poll without either costs one read, and a write at most every
-// store.CheckInEvery. It returns an ErrNotFound for an unknown host.
+// NextSteps gives a host its steps: the steps of a workflow, and the steps of discovery that are due. A poll without either costs one
+// read, and a write at most every store.CheckInEvery. It returns an ErrNotFound for an unknown host.
 func (s *Service) NextSteps(ctx context.Context, in PollInput) (wire.Steps, error) {
 	steps, err := s.nextSteps(ctx, in)
 	if err == nil {
@@ -151,8 +150,8 @@ func (p *poll) once(ctx context.Context) (steps wire.Steps, next time.Duration, 
 	return steps, p.next(v, view), nil
 }
 
-// view is what of the host decides which steps are due. An idle poll reads its columns
-// only, save in the statuses in which steps depend on more.
+// view returns the part of the host's state that decides which steps are due. An idle poll reads its columns only, save in the statuses
+// in which steps depend on more.
 func (p *poll) view(ctx context.Context, v *store.PollView) (duesteps.View, error) {
 	h := v.Host()
 	if lifecycle.WithHistory.Has(v.Status) {
@@ -168,8 +167,7 @@ func clusterOf(v *store.PollView) evaluation.ClusterMarks {
 	return evaluation.ClusterMarks{ID: v.ClusterID, Networks: v.NetworkGeneration, Hosts: v.HostsGeneration}
 }
 
-// next is after how long a held poll looks again: when a step becomes due, or a
-// step that was handed out may have been lost.
+// next returns after how long a held poll looks again: when a step becomes due, or a step that was handed out may have been lost.
 func (p *poll) next(v *store.PollView, view duesteps.View) time.Duration {
 	limit := p.deadline.Sub(view.Now)
 	if v.Waiting {
@@ -217,7 +215,7 @@ func (p *poll) deliver(ctx context.Context, v *store.PollView) ([]wire.Step, err
 	return out, nil
 }
 
-// fence is what the agent compares before it runs a step that writes a disk.
+// fence returns the values that the agent compares before it runs a step that writes a disk.
 func fence(row model.PendingActivity) wire.StepFence {
 	if step, _ := steps.Of(wire.StepType(row.Type)); !step.WritesDisk {
 		return wire.StepFence{}

@@ -16,7 +16,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// RegisterInput is what an agent says when it registers.
+// RegisterInput is an agent's registration.
 type RegisterInput struct {
 	InfraEnvID, HostID uuid.UUID
 	AgentVersion       string
@@ -125,7 +125,7 @@ func (s *Service) registerAgain(h *model.Host, j store.Joining, in RegisterInput
 		// A later reboot that ends in the discovery image is a wrong boot order as well.
 		facts.Stage = model.StageRebooting
 	}
-	about := lifecycle.AboutHost(h) // its name may be that of its inventory
+	about := lifecycle.AboutHost(h) // its name may come from its inventory
 	tr, err := lifecycle.ApplyHost(h, lifecycle.RegisterHost, facts, t)
 	if err != nil {
 		return err

@@ -89,12 +89,12 @@ func (s *Service) Reply(ctx context.Context, infraEnvID, hostID uuid.UUID, r wir
 	return nil
 }
 
-// containerLeft is what a user has to do when the container of a failed installation prevents the next one.
+// containerLeft asks a user to act when the container of a failed installation prevents the next one.
 const containerLeft = "the installer that failed before is still on the host: boot the host from the discovery image, then retry: "
 
-// containerExists is the answer of a foreign agent whose host has a container of the installer already: the step was handed
-// out twice and runs, or an earlier one failed and left its container (openshift/assisted-installer-agent,
-// src/commands/actions/install_cmd.go: podman run without --rm).
+// containerExists reports whether a foreign agent's host has a container of the installer already: the step was handed out twice and
+// runs, or an earlier one failed and left its container (openshift/assisted-installer-agent, src/commands/actions/install_cmd.go:
+// podman run without --rm).
 func containerExists(r wire.StepReply) bool {
 	return r.StepType == wire.StepTypeInstall && r.ExitCode == exitContainerExists && strings.Contains(r.Error, "already in use")
 }
@@ -113,8 +113,8 @@ func handOn(h *model.Host, r wire.StepReply, malformed error, t *store.Tx) {
 }
 
 // countsByType returns the type of a step whose reply counts whatever id it has, as all do in openshift/assisted-service
-// (internal/bminventory/inventory.go, handleReplyByType): that of a check, which
-// writes nothing, and of an install step that failed, which ends an attempt.
+// (internal/bminventory/inventory.go, handleReplyByType): a check, which writes nothing, or a failed install step, which ends an
+// attempt.
 func countsByType(h *model.Host, r wire.StepReply) string {
 	row, _ := steps.Of(r.StepType)
 	failedInstall := r.StepType == wire.StepTypeInstall && r.ExitCode != 0 && h.AgentSteps == model.InstallStep

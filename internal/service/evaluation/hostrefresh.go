@@ -14,7 +14,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// hostContext is what a host is evaluated against.
+// hostContext is the input of a host's evaluation besides the host.
 type hostContext struct {
 	by            Criteria
 	hosts         []*model.Host     // of the cluster

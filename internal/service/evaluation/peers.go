@@ -31,7 +31,7 @@ type peerList struct {
 	remotes    *duesteps.Remotes
 }
 
-// size is how many hosts a cluster had when its list was made; 0 when it never was.
+// size returns how many hosts a cluster had when its list was made; 0 without a list.
 func (c *peerCache) size(cluster *uuid.UUID) int {
 	if cluster == nil {
 		return 0
@@ -86,7 +86,7 @@ func (c *peerCache) noLease(cluster uuid.UUID, generation int64) {
 	put(c.leaseless, cluster, generation)
 }
 
-// leases is false when it is known that the cluster leases no addresses.
+// leases reports false when the cluster is known to lease no addresses.
 func (c *peerCache) leases(cluster *uuid.UUID, generation int64) bool {
 	if cluster == nil {
 		return false

@@ -19,12 +19,12 @@ const (
 	sealedEncoding = "binary/slipway-sealed"
 	// ofWorkflow is the metadata with the id of the workflow that a payload is bound to.
 	ofWorkflow = "slipway-workflow"
-	// payloadPlace is what seals are bound to that know no workflow: those of earlier versions and of users' tools.
+	// payloadPlace binds seals that know no workflow: seals of earlier versions and of users' tools.
 	payloadPlace = "temporal payload"
 )
 
-// Codec seals every payload and, through the failure converter, every failure
-// message but those of refused commands. Secrets never enter workflows; this is the second line.
+// Codec seals every payload and, through the failure converter, every failure message except for refused commands. Secrets never enter
+// workflows; this is the second line.
 type Codec struct {
 	Sealer   Sealer
 	Workflow string // the id of the workflow that payloads are for; empty: unknown
@@ -47,7 +47,7 @@ func (c Codec) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 	return out, nil
 }
 
-// placeOf is what the seal of a payload is bound to.
+// placeOf returns the text that binds the seal of a payload.
 func placeOf(metadata map[string][]byte) []byte {
 	if id, bound := metadata[ofWorkflow]; bound {
 		return fmt.Appendf(nil, "%s of %s", payloadPlace, id)
@@ -75,7 +75,7 @@ func (c Codec) Decode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error)
 	return out, nil
 }
 
-// Converters are the data and failure converters every client and worker uses.
+// Converters returns the data and failure converters every client and worker uses.
 func Converters(s Sealer) (converter.DataConverter, converter.FailureConverter) {
 	data := newSealedInputs(s, "")
 	return data, openRefusals{temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{

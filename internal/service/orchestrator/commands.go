@@ -85,7 +85,7 @@ func (o *Orchestrator) startInstallation(ctx context.Context, request activities
 	return o.Store.WorkflowStarted(ctx, id, attempt)
 }
 
-// ofCluster are the search attributes of a cluster's workflow.
+// ofCluster makes the search attributes of a cluster's workflow.
 func ofCluster(c *model.Cluster, more ...temporal.SearchAttributeUpdate) temporal.SearchAttributes {
 	return temporal.NewSearchAttributes(append(more,
 		workflows.AttributeClusterID.ValueSet(c.ID.String()), workflows.AttributeClusterName.ValueSet(c.Name))...)
@@ -165,9 +165,8 @@ var (
 	HostCommands    = []string{workflows.CommandRetry, workflows.CommandRetryStep, workflows.CommandEvict, workflows.CommandReclaim}
 )
 
-// HostCommand sends one of HostCommands to the workflow of a host, or starts the one that
-// reclaims it. Another name is an ErrInvalid; a host that does not wait for a decision,
-// or cannot be reclaimed, an ErrConflict.
+// HostCommand sends one of HostCommands to the workflow of a host, or starts the workflow that reclaims it. Another name is an
+// ErrInvalid; a host that does not wait for a decision, or cannot be reclaimed, an ErrConflict.
 func (o *Orchestrator) HostCommand(ctx context.Context, infraEnvID, hostID uuid.UUID, name string) error {
 	if err := known(name, HostCommands); err != nil {
 		return err

@@ -26,8 +26,8 @@ func (o *Orchestrator) InstallHost(ctx context.Context, infraEnvID, hostID uuid.
 	return nil
 }
 
-// ReclaimHost takes a host out of its cluster and back to its InfraEnv; an
-// installed one by a workflow, which is started like that of InstallHost.
+// ReclaimHost takes a host out of its cluster and back to its InfraEnv; an installed host by a workflow, which is started as in
+// InstallHost.
 func (o *Orchestrator) ReclaimHost(ctx context.Context, infraEnvID, hostID uuid.UUID) error {
 	attempt, err := o.Acceptance.Reclaim(ctx, infraEnvID, hostID)
 	if err != nil {

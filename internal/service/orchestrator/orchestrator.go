@@ -32,7 +32,7 @@ type Milestones interface {
 	CheckMilestones(ctx context.Context, id uuid.UUID) error
 }
 
-// Options are what an Orchestrator works with.
+// Options are the dependencies of an Orchestrator.
 type Options struct {
 	Temporal   client.Client
 	Store      *store.Store

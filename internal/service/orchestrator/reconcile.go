@@ -127,7 +127,7 @@ func (o *Orchestrator) cancelStray(ctx context.Context, cluster uuid.UUID, id st
 	return o.CancelWorkflow(ctx, id)
 }
 
-// workflowOf is the id of the workflow that works on something.
+// workflowOf returns the id of the workflow for a task that is under way.
 func (o *Orchestrator) workflowOf(u store.UnderWay) string {
 	switch u.Task {
 	case store.TaskInstall:

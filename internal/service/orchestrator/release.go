@@ -20,7 +20,7 @@ func (o *Orchestrator) ReleaseHost(ctx context.Context, infraEnvID, hostID uuid.
 	}
 }
 
-// ReleaseCluster is ReleaseHost for the installation of a deleted cluster, and for what takes its commands.
+// ReleaseCluster does the same as ReleaseHost for the installation of a deleted cluster, and for the workflow that takes its commands.
 func (o *Orchestrator) ReleaseCluster(ctx context.Context, id uuid.UUID) {
 	err := errors.Join(o.release(ctx, workflows.ClusterWorkflowID(id)), o.release(ctx, workflows.ControlWorkflowID(id)))
 	if err != nil {

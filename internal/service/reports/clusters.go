@@ -46,7 +46,7 @@ func (r Clusters) FinalizingProgress(ctx context.Context, id uuid.UUID, stage mo
 	})
 }
 
-// leftBefore are the milestones of the stages before one.
+// leftBefore lists the milestones of the stages before a stage.
 func leftBefore(at int) []model.Milestone {
 	left := []model.Milestone{model.MilestoneLeft("")}
 	for _, stage := range model.FinalizingStages[:at] {
@@ -165,8 +165,8 @@ func (r Clusters) Milestone(ctx context.Context, id uuid.UUID, m model.Milestone
 	return false, "", fmt.Errorf("unknown milestone %q", m)
 }
 
-// complete is since when all facts of an installed cluster hold: hosts, operators and the ingress certificate; zero while one
-// is missing. A controller of another make that ends before its last report leaves no more (openshift/assisted-service,
+// complete returns since when all facts of an installed cluster hold: hosts, operators and the ingress certificate; zero while one is
+// missing. A foreign controller that ends before its last report leaves no more (openshift/assisted-service,
 // internal/cluster/transition.go, hasClusterCompleteInstallation: it waits for no report of completion).
 func (r Clusters) complete(ctx context.Context, c *model.Cluster) (time.Time, error) {
 	operators, err := r.Store.MonitoredOperators(ctx, c.ID)

@@ -38,8 +38,8 @@ func (r Hosts) Stage(ctx context.Context, infraEnvID, hostID uuid.UUID, stage mo
 	})
 }
 
-// WorkflowStage records a stage that a workflow shows. The error of fence refuses it: it is asked in the transaction that
-// writes the stage. The other errors are those of Stage.
+// WorkflowStage records a stage that a workflow shows. The error of fence refuses it: it is asked in the transaction that writes the
+// stage. It returns the errors of Stage as well.
 func (r Hosts) WorkflowStage(
 	ctx context.Context, infraEnvID, hostID uuid.UUID, stage model.Stage, fence func(*model.Cluster, *model.Host) error,
 ) error {

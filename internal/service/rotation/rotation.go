@@ -127,7 +127,7 @@ func (r *Rotation) reseal(ctx context.Context, keys []encryption.Key) error {
 	return failed
 }
 
-// replaced is when a key was first replaced by one of those above it.
+// replaced returns when a key was first replaced by a key above it.
 func replaced(above []encryption.Key, uses []store.KeyUse) time.Time {
 	var first time.Time
 	for _, key := range above {

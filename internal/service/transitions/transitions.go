@@ -35,7 +35,7 @@ func UpdateCluster(ctx context.Context, s *store.Store, id uuid.UUID, fn func(*m
 	return err
 }
 
-// UpdateAll is UpdateCluster with all hosts of the cluster. Whatever they report waits meanwhile.
+// UpdateAll works like UpdateCluster, with all hosts of the cluster. Their reports wait meanwhile.
 func UpdateAll(ctx context.Context, s *store.Store, id uuid.UUID, fn func(*model.Cluster, []*model.Host, *store.Tx) error) error {
 	return s.UpdateInstallation(ctx, id, func(c *model.Cluster, hosts []*model.Host, tx *store.Tx) error {
 		if err := fn(c, hosts, tx); err != nil {

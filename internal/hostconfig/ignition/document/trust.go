@@ -9,8 +9,8 @@ import (
 	"slipway/internal/model"
 )
 
-// Authorities returns the certificates of authorities that a host trusts for the configuration of its cluster, in PEM, each
-// once: those of the cluster's ignition endpoint, and those inside the host's own override. It is empty when none is known.
+// Authorities returns the certificates of authorities that a host trusts for the configuration of its cluster, in PEM, each once: from
+// the cluster's ignition endpoint, and from the host's own override. It is empty when none is known.
 func Authorities(c *model.Cluster, h *model.Host) []byte {
 	var out bytes.Buffer
 	seen := map[string]bool{}
@@ -32,7 +32,7 @@ func Authorities(c *model.Cluster, h *model.Host) []byte {
 	return out.Bytes()
 }
 
-// ownAuthorities are the authorities inside a config. What is at an address is left out: only the host reads it.
+// ownAuthorities lists the authorities inside a config. Contents at an address are left out: only the host reads them.
 func ownAuthorities(config string) [][]byte {
 	var c struct {
 		Ignition struct {
