@@ -72,10 +72,10 @@ func New(o Options) *Agent {
 	return a
 }
 
-// Run registers the host and runs its steps until ctx ends; then it kills what still
-// runs, keeps its state and returns nil. The only errors are those of a host that cannot
-// keep any state, and of an agent that came in place of another one and did not get
-// registered; otherwise a service that refuses or does not answer is asked without a limit.
+// Run registers the host and runs its steps until ctx ends; then it kills what still runs, keeps
+// its state and returns nil. It returns an error only when the host cannot keep any state, or when
+// the agent replaced another one and could not register; otherwise a service that refuses or does
+// not answer is asked without a limit.
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, a.end = context.WithCancelCause(ctx)
 	defer a.end(nil)
@@ -98,7 +98,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	return ended(ctx, errors.Join(err, a.journal.Close()))
 }
 
-// ended is err, unless ctx has ended: then nothing went wrong, or the agent ended itself.
+// ended returns err, unless ctx has ended: then nothing went wrong, or the agent ended itself.
 func ended(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
 	case cause == nil:
@@ -146,7 +146,7 @@ func (a *Agent) serve(ctx context.Context, steps *sync.WaitGroup) error {
 		if err := a.state.forget(); err != nil {
 			a.log.Error("registration not forgotten", "error", err)
 		}
-		a.options.Client.SetToken("") // that of the image registers again
+		a.options.Client.SetToken("") // the image's token registers again
 		if err := a.host.Sleep(ctx, pauses.next(err)); err != nil {
 			return err
 		}

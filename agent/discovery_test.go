@@ -223,7 +223,7 @@ func TestNTPSynchronizerAddsWhatIsMissing(t *testing.T) {
 	require.Equal(t, 1, h.Count("chronyc makestep 1.0 -1"))
 }
 
-// chronyTable is what chronyc prints of sources with these marks.
+// chronyTable returns the output of chronyc for sources with these marks.
 func chronyTable(marks ...string) string {
 	table := "MS Name/IP address         Stratum Poll Reach LastRx Last " +
 		"sample\n===============================================================================\n"

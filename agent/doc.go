@@ -1,6 +1,5 @@
-// Package agent is what runs on a host from the live image until it reboots from its
-// disk: it registers the host, asks the service for steps, runs them and hands in their
-// results. It never gives up: no answer of the service ends or freezes it.
+// Package agent runs on a host from the live image until it reboots from its disk: it registers the host, asks the service for steps,
+// runs them and hands in their results. It never gives up: no answer of the service ends or freezes it.
 //
 // All state is in one folder (below the root prefix) on a file system that a boot
 // empties: whether this boot is registered, and a journal of the steps. A step id is
@@ -9,11 +8,9 @@
 //
 // # Commands
 //
-// Every command goes through run.Runner; those of the inventory are listed in package
-// inventory, those of an installation in package installer. A command that does not
-// exist (run.Missing) never fails a step if another way is named here. Who has an address
-// on a link is asked without a command (package neighbours), as disks are measured (package
-// diskspeed) and addresses leased (package dhcp).
+// Every command goes through run.Runner; package inventory lists the inventory's commands, package installer the installation's. A
+// command that does not exist (run.Missing) never fails a step if another way is named here. Who has an address on a link is asked
+// without a command (package neighbours), as disks are measured (package diskspeed) and addresses leased (package dhcp).
 //
 //	before and after steps, when /run/media/iso exists:
 //	  findmnt --raw --noheadings --output SOURCE,TARGET --target /run/media/iso

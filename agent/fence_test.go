@@ -12,12 +12,12 @@ import (
 	"slipway/internal/wire"
 )
 
-// fence is that of a step for installation cluster, of attempt host of the host alone.
+// fence returns the fence of a step: attempt cluster of the cluster's installation, attempt host of the host alone.
 func fence(boot string, cluster, host int) wire.StepFence {
 	return wire.StepFence{Boot: boot, ClusterID: agenttest.ClusterID, ClusterAttempt: cluster, HostAttempt: host}
 }
 
-// writes is a coreos-installer that has written the image.
+// writes acts as a coreos-installer that has written the image.
 func writes(context.Context, hostexec.Cmd) (hostexec.Result, error) { return hostexec.Result{}, nil }
 
 func TestStepForAnotherBootIsRefused(t *testing.T) {
@@ -70,7 +70,7 @@ func TestStepOfAnOlderAttemptThanOneThatRanIsRefused(t *testing.T) {
 	}
 }
 
-// A refused step leaves alone the one of its type that runs.
+// A refused step does not end a running step of its type.
 func TestRefusedStepDoesNotTakeThePlaceOfTheOneThatRuns(t *testing.T) {
 	t.Parallel()
 	s, h, image := newService(t), newHost(t), newGated()

@@ -127,7 +127,7 @@ func (s stations) Ask(_ context.Context, nic string, source netip.Addr, addresse
 	return found, nil
 }
 
-// speeds are those of the disks of a host by path; the disk /dev/slow never answers.
+// speeds maps the path of a disk to its speed; the disk /dev/slow never answers.
 type speeds map[string]time.Duration
 
 func (s speeds) SyncLatency(ctx context.Context, path string) (time.Duration, error) {
@@ -141,7 +141,7 @@ func (s speeds) SyncLatency(ctx context.Context, path string) (time.Duration, er
 	return 0, os.ErrNotExist
 }
 
-// names is what a name server knows: addresses of names, names of addresses, and with a
+// names holds the records of a name server: addresses of names, names of addresses, and with a
 // leading "=" the canonical name.
 type names map[string]string
 
@@ -204,7 +204,7 @@ func (r *running) stop(t *testing.T) {
 	r.done <- nil
 }
 
-// installArgs is the argument of the steps of an installation.
+// installArgs returns the argument of the steps of an installation.
 func installArgs(t *testing.T, role wire.HostRole, controlPlane int) string {
 	t.Helper()
 	text, err := json.Marshal(wire.InstallCmdRequest{

@@ -73,7 +73,7 @@ type Platform struct {
 
 // Options configure an Agent.
 type Options struct {
-	// Client talks to the service; its AgentVersion is what the host registers with.
+	// Client talks to the service; the host registers with its AgentVersion.
 	Client     *client.Client
 	Platform   Platform
 	InfraEnvID uuid.UUID
@@ -84,7 +84,7 @@ type Options struct {
 	// AgentSteps is model.FineSteps when empty. With model.InstallStep the agent behaves
 	// like any v2 agent: it announces nothing and asks for no wait.
 	AgentSteps model.AgentSteps
-	// InContainer, when set, runs the step install: agents of others start a container for it.
+	// InContainer, when set, runs the step install: agents of other implementations start a container for it.
 	InContainer func(ctx context.Context, req *wire.InstallCmdRequest, install func(context.Context, *wire.InstallCmdRequest) error) error
 	// Reclaim makes the agent serve a host that runs its installed system, until it boots
 	// the discovery image: it polls without registering.

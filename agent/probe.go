@@ -14,7 +14,7 @@ var (
 	pingAverage = regexp.MustCompile(`= [\d.]+/([\d.]+)/`)
 )
 
-// echo is what ping found out.
+// echo is the result of a ping.
 type echo struct {
 	answered    bool
 	averageMS   float64

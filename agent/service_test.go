@@ -8,7 +8,7 @@ import (
 	"slipway/internal/testing/await"
 )
 
-// service is what an agent registers with, on loopback.
+// service is the service an agent registers with, on loopback.
 type service struct {
 	*agenttest.Service
 	*httptest.Server

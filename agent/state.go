@@ -43,7 +43,7 @@ type stateDir struct {
 	kept model.Secret // what tokenFile holds
 }
 
-// openState takes the folder of this boot and drops those of earlier boots.
+// openState opens the folder of this boot and removes the folders of earlier boots.
 func (a *Agent) openState(ctx context.Context) (*stateDir, error) {
 	boot, err := a.bootID()
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *stateDir) forget() error {
 	return err
 }
 
-// token is the one that keepToken kept; empty: none.
+// token returns the token that keepToken stored; empty: none.
 func (s *stateDir) token() model.Secret {
 	content, err := os.ReadFile(filepath.Join(s.dir, tokenFile))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// ignitionAccept is what a machine config server is asked for
+	// ignitionAccept is the media type requested from a machine config server
 	// (docs/reference/agent-protocol.md, "API VIP").
 	ignitionAccept = "application/vnd.coreos.ignition+json; version=3.2.0"
 	// apiVIPLimit is how long the answer may take.
@@ -82,7 +82,7 @@ func (a *Agent) nodeConfig(ctx context.Context, req *wire.APIVipConnectivityRequ
 	return io.ReadAll(io.LimitReader(response.Body, maxNodeConfig))
 }
 
-// trusting is the way to servers whose certificate an authority (PEM in base64) signed.
+// trusting returns a transport for servers whose certificate an authority (PEM in base64) signed.
 func (a *Agent) trusting(authority string) (http.RoundTripper, error) {
 	base, ok := a.host.HTTP.(*http.Transport)
 	if a.host.HTTP == nil {
@@ -104,7 +104,7 @@ func (a *Agent) trusting(authority string) (http.RoundTripper, error) {
 	return transport, nil
 }
 
-// essence is what of a node's configuration the service wants to see.
+// essence returns the parts of a node's configuration that the service wants to see.
 func essence(config []byte) (string, error) {
 	d, err := document.Parse(config)
 	if err != nil {

@@ -43,7 +43,7 @@ func (a *Agent) freeIn(ctx context.Context, network netip.Prefix) ([]string, err
 			return nil, err
 		}
 		for address := subnet.Addr(); subnet.Contains(address); address = address.Next() {
-			// The first and the last address are those of the network and of all its hosts.
+			// The first address is the network's, the last one is for broadcasts.
 			edge := network.Bits() < 31 && (address == network.Addr() || address == last)
 			if edge || taken[address] {
 				continue

@@ -116,10 +116,9 @@ func (a *Agent) starts(ctx context.Context, program string) error {
 	}
 }
 
-// becomeUpgraded runs the new agent in place of this one, which registers anew. The new
-// one finds the step open in the journal, and itself to be what it asks for. If it ends
-// before that, its unit starts this one again, which finds the step open as well and
-// stays what it is.
+// becomeUpgraded runs the new agent in place of this one, which registers anew. The new one finds
+// the step open in the journal, and itself to be what it asks for. If it ends before that, its unit
+// starts this one again, which finds the step open as well and is left unchanged.
 func (a *Agent) becomeUpgraded(ctx context.Context, args []string) error {
 	req, err := argument[wire.AgentUpgrade](args)
 	if err != nil {
@@ -134,7 +133,7 @@ func (a *Agent) becomeUpgraded(ctx context.Context, args []string) error {
 	}
 	target := a.newProgram(program)
 	if a.begun(program) {
-		a.log.Error("agent is what it was: the other one did not register", "version", req.AgentImage, "program", target)
+		a.log.Error("agent is unchanged: the other one did not register", "version", req.AgentImage, "program", target)
 		return nil
 	}
 	if err := errors.Join(a.markTried(program), a.state.forget()); err != nil {
@@ -176,7 +175,7 @@ func (a *Agent) again(p wire.AgentProgram) error {
 	return a.unmark(p)
 }
 
-// mark is the file that says that a program was begun in this boot and has not registered.
+// mark returns the path of the file that says that a program was begun in this boot and has not registered.
 func (a *Agent) mark(p wire.AgentProgram) string {
 	return filepath.Join(a.state.dir, "tried-"+filepath.Base(p.SHA256))
 }
@@ -222,7 +221,7 @@ func (a *Agent) programFor(req *wire.AgentUpgrade) (wire.AgentProgram, error) {
 	return program, nil
 }
 
-// newProgram is where the program goes: beside the old one, which systemd would start.
+// newProgram returns the path the program is written to: beside the old one, which systemd would start.
 func (a *Agent) newProgram(p wire.AgentProgram) string {
 	return filepath.Join(a.options.Replace.Dir, "slipway-agent-"+p.SHA256[:12])
 }

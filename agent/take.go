@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Exit codes of steps besides those of their commands (docs/reference/agent-protocol.md,
+// Exit codes of steps, besides the exit codes of their commands (docs/reference/agent-protocol.md,
 // "Exit codes").
 const (
 	exitFailed       = -1
@@ -128,7 +128,7 @@ func (a *Agent) inTurn(ctx context.Context, t *task) (string, error) {
 	return output, errors.Join(a.checkMedia(ctx, t), err)
 }
 
-// exitCode is that of the command that failed where there is one.
+// exitCode returns the exit code of the command that failed, if a command failed.
 func exitCode(err error) int {
 	var (
 		exit    *hostexec.ExitError

@@ -50,7 +50,7 @@ type ReportOperator struct{ Report wire.OperatorMonitorReport }
 // EnterStage reports the next finalizing stage.
 type EnterStage struct{ Stage model.FinalizingStage }
 
-// UploadIngressCA delivers the certificates that signed those of the router.
+// UploadIngressCA delivers the certificates that signed the router's.
 type UploadIngressCA struct{ PEM string }
 
 // ApplyManifests applies the manifests that require a running cluster.

@@ -17,7 +17,7 @@ import (
 )
 
 func (ApproveCSR) message() string {
-	return "name, addresses and requester are those of a host of this cluster"
+	return "name, addresses and requester belong to a host of this cluster"
 }
 
 func (a ApproveCSR) do(ctx context.Context, c *controller) error {

@@ -110,7 +110,7 @@ func build(o Options) (*controller, error) {
 	}, nil
 }
 
-// next is what follows a round.
+// next is the step after a round.
 type next int
 
 const (

@@ -122,7 +122,7 @@ func nodeSubject(r request) error {
 	return nil
 }
 
-// claimedByOthers are the addresses that a node may not have: those of other hosts, and virtual ones.
+// claimedByOthers maps the addresses that a node may not have to their owner: other hosts' addresses, and virtual ones.
 func claimedByOthers(name string, s State) map[netip.Addr]string {
 	out := map[netip.Addr]string{}
 	for i := range s.Cluster.Hosts {
@@ -220,7 +220,7 @@ func ownAlternativeNames(r request) error {
 			return fmt.Errorf("require addresses of host %s, found %s", r.host.Name, ip)
 		}
 		if owner := r.others[address.Unmap()]; owner != "" {
-			return fmt.Errorf("require addresses that host %s alone has, found %s, which is also that of %s", r.host.Name, ip, owner)
+			return fmt.Errorf("require addresses that host %s alone has, found %s, which also belongs to %s", r.host.Name, ip, owner)
 		}
 	}
 	return nil

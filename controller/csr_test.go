@@ -28,7 +28,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// asked is what a certificate request asks for and who asks.
+// asked holds the fields of a certificate request, and who asks.
 type asked struct {
 	user   string
 	groups []string
@@ -148,11 +148,11 @@ func TestRequestsAreApprovedOnlyForHosts(t *testing.T) {
 		},
 		"refuses an address that another host claims too": {
 			asked:  serving(func(a *asked) { a.ips = []string{"192.168.1.22"} }),
-			reason: "require addresses that host worker-0 alone has, found 192.168.1.22, which is also that of host worker-1",
+			reason: "require addresses that host worker-0 alone has, found 192.168.1.22, which also belongs to host worker-1",
 		},
 		"refuses the address of the API": {
 			asked:  serving(func(a *asked) { a.ips = []string{"192.168.1.5"} }),
-			reason: "require addresses that host worker-0 alone has, found 192.168.1.5, which is also that of the cluster",
+			reason: "require addresses that host worker-0 alone has, found 192.168.1.5, which also belongs to the cluster",
 		},
 		"approves the serving certificate of a host": {asked: serving(keep)},
 		"approves it with some of the addresses": {

@@ -54,7 +54,7 @@ func (b *bench) note(a kubeapi.Access) {
 	b.asked = append(b.asked, a)
 }
 
-// refused are the requests that the role does not grant.
+// refused lists the requests that the role does not grant.
 func (b *bench) refused() []kubeapi.Access {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,7 +136,7 @@ func (b *bench) grantTo(account string, rule rbacv1.PolicyRule) {
 	require.NoError(b.t, err)
 }
 
-// adminKubeconfig is what the service has of the cluster's administrator.
+// adminKubeconfig is the kubeconfig of the cluster's administrator at the service.
 const adminKubeconfig = "kubeconfig of system:admin"
 
 // join starts the kubelet of a machine.

@@ -72,7 +72,7 @@ func (c *controller) mustGather(ctx context.Context, folder string) error {
 	return nil
 }
 
-// gatherImages are the platform's image and those of operators that failed; given is one image or a JSON object.
+// gatherImages lists the platform's image and the images of operators that failed; given is one image or a JSON object.
 func gatherImages(given string, failed []string) []string {
 	var byOperator map[string]string
 	if json.Unmarshal([]byte(given), &byOperator) != nil {

@@ -12,7 +12,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Where OpenShift publishes the certificates that signed those of the router.
+// Where OpenShift publishes the certificates that signed the router's.
 const (
 	ingressNamespace = "openshift-config-managed"
 	ingressConfigMap = "default-ingress-cert"

@@ -13,7 +13,7 @@ import (
 	"slipway/internal/platform/hostexec"
 )
 
-// Options are what a controller needs to run.
+// Options holds the dependencies and settings of a controller.
 type Options struct {
 	// ClusterID names the cluster in the service.
 	ClusterID uuid.UUID
@@ -33,8 +33,7 @@ type Options struct {
 	LogsInterval time.Duration
 	// LogFile is the file Log writes to, sent to the service; no logs are sent if empty.
 	LogFile string
-	// Admin makes the client configuration of the administrator from a kubeconfig; nil: that of its certificate, for
-	// the API of Kube.
+	// Admin makes the client configuration of the administrator from a kubeconfig; nil: with its certificate, for the API of Kube.
 	Admin func(kubeconfig []byte) (*rest.Config, error)
 	// Runner runs oc, which must-gather and counting reboots need; nil: there is none.
 	Runner hostexec.Runner

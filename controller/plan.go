@@ -4,7 +4,7 @@ import (
 	"slipway/internal/model"
 )
 
-// Plan is what is missing.
+// Plan lists what is missing.
 type Plan struct {
 	// Duties do not depend on each other: all are tried.
 	Duties []Action

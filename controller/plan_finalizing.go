@@ -5,7 +5,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// timedOutInfo is what is reported of an OLM operator that was not available in time
+// timedOutInfo is the report about an OLM operator that was not available in time
 // (docs/reference/controller.md, "Failed operators").
 const timedOutInfo = "Waiting for operator timed out"
 
@@ -28,8 +28,8 @@ var finalizingSteps = []finalizingStep{
 	{model.FinalizingDone, complete},
 }
 
-// missingSteps is what is to be done in the present finalizing stage, and the entry
-// into the next. A cluster in no stage, or in one not known here, enters the first.
+// missingSteps returns the actions of the present finalizing stage, and the entry into the next. A
+// cluster in no stage, or in one not known here, enters the first.
 func missingSteps(s State) []Action {
 	for i, step := range finalizingSteps {
 		if step.stage != s.Cluster.Stage {
@@ -51,8 +51,8 @@ func addRouterCA(s State) ([]Action, bool) {
 	return []Action{UploadIngressCA{PEM: s.IngressCA}}, true
 }
 
-// applyManifests is skipped when the service gave up waiting for it: manifests that cannot be applied must not
-// keep a cluster from being installed.
+// applyManifests applies the late manifests, unless the service gave up waiting for it: manifests that cannot
+// be applied must not keep a cluster from being installed.
 func applyManifests(s State) ([]Action, bool) {
 	if s.Cluster.StageTimedOut {
 		return nil, true

@@ -35,8 +35,8 @@ func missingHostReports(s State) []Action {
 	return actions
 }
 
-// ofAttemptBefore reports whether a node is what an earlier installation of its host left: it is older than the present reboot, and
-// nothing has brought it up since.
+// ofAttemptBefore reports whether an earlier installation of its host left the node: it is older than the present reboot, and nothing has
+// brought it up since.
 func ofAttemptBefore(h Host, node *corev1.Node) bool {
 	return h.Stage == model.StageRebooting && !ready(node) && node.CreationTimestamp.Time.Before(h.StageSince)
 }
@@ -70,7 +70,7 @@ func missingLabels(s State) []Action {
 	return actions
 }
 
-// nodeOf finds the node of a host: the one with its name, else one that has one of its
+// nodeOf finds the node of a host: the node with its name, else a node that has one of its
 // addresses and the name of no other host.
 func nodeOf(h Host, s State) *corev1.Node {
 	for i := range s.Nodes {

@@ -19,7 +19,7 @@ const (
 // roleLabel is the role of a Machine (openshift/api, machine/v1beta1).
 const roleLabel = "machine.openshift.io/cluster-api-machine-role"
 
-// Metal is what the platform baremetal knows of its hosts.
+// Metal is the state that the platform baremetal has of its hosts.
 type Metal struct {
 	// Provisioned: the bare metal operator has a configuration of its own (Provisioning).
 	Provisioned bool
@@ -67,7 +67,7 @@ func missingMetal(s State) []Action {
 	return actions
 }
 
-// statusToSet is the status in the annotation of a host that has none and that no operator will write.
+// statusToSet returns the status in the annotation of a host that has none and that no operator will write.
 func statusToSet(host *unstructured.Unstructured, provisioned bool) string {
 	if _, inspected, _ := unstructured.NestedMap(host.Object, "status", "hardware"); inspected || provisioned {
 		return ""
@@ -108,7 +108,7 @@ func setConsumer(host, machine *unstructured.Unstructured) {
 	}, "spec", "consumerRef")
 }
 
-// freeMachines are the Machines of workers that no host refers to.
+// freeMachines lists the Machines of workers that no host refers to.
 func freeMachines(m *Metal) []unstructured.Unstructured {
 	taken := map[string]bool{}
 	for i := range m.Hosts {

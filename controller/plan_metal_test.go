@@ -9,7 +9,7 @@ import (
 	"slipway/controller"
 )
 
-// freed is what a plan does with one host of the platform baremetal.
+// freed returns the actions of a plan for one host of the platform baremetal.
 func freed(t *testing.T, provisioned bool, change func(host map[string]any), machines ...string) []controller.Action {
 	t.Helper()
 	host := bareMetalHost("host", "test-master-0")

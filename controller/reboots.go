@@ -65,13 +65,13 @@ func (a CountReboots) do(ctx context.Context, c *controller) error {
 	return c.createEvent(ctx, c.event(mark, "RebootsCounted", fmt.Sprintf("node %s booted %d times", a.Node, count)))
 }
 
-// reboots reads the boots that a node recorded. The first is that of the installed system.
+// reboots reads the boots that a node recorded. The first boot recorded is the installed system's.
 func (c *controller) reboots(ctx context.Context, node string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, rebootsLimit)
 	defer cancel()
 	args := []string{"debug", "node/" + node, "--quiet"}
-	// An image of the release: the default one is that of an image stream or of a public registry, which a site without
-	// a route to the internet lacks.
+	// An image of the release: by default it is taken from an image stream or a public registry, which a site without a route to the
+	// internet lacks.
 	if images := gatherImages(c.MustGatherImages, nil); len(images) > 0 {
 		args = append(args, "--image", images[0])
 	}

@@ -17,7 +17,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// State is what one round found: the facts Plan works on.
+// State holds the findings of one round: the facts Plan works on.
 type State struct {
 	Cluster Cluster
 	Nodes   []corev1.Node
@@ -25,13 +25,13 @@ type State struct {
 	// Announced: the event by which the bootstrap host recognises the controller exists.
 	Announced bool
 
-	// Metal is what the platform baremetal has of its hosts; nil on other platforms and before its kinds exist.
+	// Metal is the state that the platform baremetal has of its hosts; nil on other platforms and before its kinds exist.
 	Metal *Metal
 	// WorkerPool is the pool of workers where hosts have pools of their own; nil else.
 	WorkerPool *Pool
 	// Fetched are the addresses that fetched their Ignition; read while a host has rebooted.
 	Fetched map[netip.Addr]bool
-	// Services are those of the cluster, until its DNS has its own.
+	// Services are the cluster's, until its DNS has a service.
 	Services []corev1.Service
 	// CountReboots: the user wants to see how often nodes booted. RebootTries are the tries of this controller.
 	CountReboots bool
@@ -50,7 +50,7 @@ type State struct {
 	// Operators are the same operators as they are in the cluster, by name; one that
 	// does not exist is missing.
 	Operators map[string]Operator
-	// IngressCA holds the certificates (PEM) that signed those of the router; empty until they exist.
+	// IngressCA holds the certificates (PEM) that signed the router's; empty until they exist.
 	IngressCA string
 
 	// CheckClusterVersion also waits for the operator cvo.
@@ -69,7 +69,7 @@ type Cluster struct {
 	// StageTimedOut: the service gave up waiting for the present finalizing stage.
 	StageTimedOut bool
 	Hosts         []Host
-	// Platform is that of the v2 API: baremetal, none, vsphere, nutanix, external.
+	// Platform is named as in the v2 API: baremetal, none, vsphere, nutanix, external.
 	Platform string
 	// WithoutCloud: nodes wait for a cloud that the cluster cannot reach.
 	WithoutCloud    bool
@@ -91,7 +91,7 @@ type Host struct {
 	StageSince time.Time
 	// Labels are those the user wants on its node.
 	Labels map[string]string
-	// Pool is the MachineConfigPool the user wants the host in; empty: that of its role.
+	// Pool is the MachineConfigPool the user wants the host in; empty: the pool of its role.
 	Pool string
 }
 

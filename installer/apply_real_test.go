@@ -39,7 +39,7 @@ func (r realUnits) Run(ctx context.Context, c hostexec.Cmd) (hostexec.Result, er
 	return r.Exec.Run(ctx, c)
 }
 
-// tree is a system before its bootstrap: the accounts, the unit of the system that bootstrap.ign enables, and a message of the day.
+// tree makes a system before its bootstrap: the accounts, the unit of the system that bootstrap.ign enables, and a message of the day.
 func tree(t *testing.T, withUnit bool) hostexec.Root {
 	t.Helper()
 	if _, err := exec.LookPath("systemctl"); err != nil {
@@ -124,7 +124,7 @@ func TestEveryRealBootstrapIgnitionIsApplied(t *testing.T) {
 	require.Equal(t, 27, count)
 }
 
-// Ignition 2.14 asks a running systemd for instances; the rule is that of systemctl.
+// Ignition 2.14 asks a running systemd for instances; the rule is systemctl's.
 func TestInstanceOfATemplateIsEnabled(t *testing.T) {
 	t.Parallel()
 	root := tree(t, true)
@@ -163,7 +163,7 @@ func TestUnsupportedMembersAreErrors(t *testing.T) {
 	}
 }
 
-// checkFiles compares the files of a config with those of a tree. It reads the config by itself.
+// checkFiles compares the files of a config with the files of a tree. It reads the config by itself.
 func checkFiles(t *testing.T, root hostexec.Root, config []byte) {
 	t.Helper()
 	var c struct {

@@ -61,7 +61,7 @@ func (i *Installer) checkAttempt(req *wire.InstallCmdRequest) error {
 	return nil
 }
 
-// begunAttempt is the attempt whose bootstrap this host has begun; empty for none.
+// begunAttempt returns the attempt whose bootstrap this host has begun; empty for none.
 func (i *Installer) begunAttempt() (string, error) {
 	content, err := os.ReadFile(i.Root.Path(attemptMark))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,8 @@ func (i *Installer) begunAttempt() (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// attemptOf names an attempt. Services of others do not number them; each generates a bootstrap config with keys of its own.
+// attemptOf names an attempt. Services of other implementations do not number them; each generates a bootstrap config with keys of its
+// own.
 func attemptOf(req *wire.BootstrapRequest, config []byte) string {
 	if req.Attempt > 0 {
 		return fmt.Sprintf("%s installation %d", clusterOf(&req.InstallCmdRequest), req.Attempt)

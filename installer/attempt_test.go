@@ -99,7 +99,7 @@ func TestNothingOfTheBootstrapOfAnotherClusterIsTaken(t *testing.T) {
 	require.ErrorContains(t, err, "boot this host from its discovery image again")
 }
 
-// The whole installation as one step, as services of others command it: they number no attempts.
+// The whole installation as one step, as services of other implementations command it: they number no attempts.
 func TestInstallStepOfTheNextAttemptFailsWithoutAReboot(t *testing.T) {
 	t.Parallel()
 	s, h := newService(t), newHost(t, nil)

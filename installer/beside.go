@@ -62,7 +62,7 @@ func (i *Installer) writeBeside(ctx context.Context, req *wire.InstallCmdRequest
 	return i.command(ctx, toDisk...)
 }
 
-// imageUnit is what runs one of the commands that write into the system's OSTree repository.
+// imageUnit runs one of the commands that write into the system's OSTree repository.
 const imageUnit = "slipway-image.service"
 
 // labelling are programs whose files get the labels of another system. SELinux permits that to the domain install_t
@@ -112,9 +112,9 @@ func (i *Installer) besideCommands(image string, kargs []string) [][]string {
 	return commands
 }
 
-// besideArgs translates arguments of coreos-installer to those of rpm-ostree kargs. Arguments that only make
-// sense for a disk that is written as a whole are refused: a user who wants partitions saved must not believe
-// they are.
+// besideArgs translates arguments of coreos-installer to arguments of rpm-ostree kargs. Arguments that only
+// make sense for a disk that is written as a whole are refused: a user who wants partitions saved must not
+// believe they are.
 func besideArgs(args []string) (kargs []string, network bool, err error) {
 	change := map[string]string{"--append-karg": "--append", "--delete-karg": "--delete-if-present"}
 	for n := 0; n < len(args); n++ {

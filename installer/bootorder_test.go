@@ -15,7 +15,7 @@ import (
 	"slipway/internal/testing/hostexectest"
 )
 
-// bootEntries is what efibootmgr -v says: of version 17, and of version 18 in the last line.
+// bootEntries is the output of efibootmgr -v: of version 17, and of version 18 in the last line.
 const bootEntries = "BootCurrent: 0001\nTimeout: 0 seconds\nBootOrder: 0003,0001,0000\n" +
 	"Boot0000* UiApp\tFvVol(7cb8bdc9-f8eb-4f34-aaea-3ee4af6516a1)/FvFile(462caa21-7614-4503-836e-8ab6f4662331)\n" +
 	"Boot0001* UEFI QEMU DVD-ROM QM00003 \tPciRoot(0x0)/Pci(0x1,0x1)/Ata(1,0,0)N.....YM....R,Y.\n" +
@@ -87,7 +87,7 @@ func TestBootOrderKeepsEntriesOfDisksItCannotSee(t *testing.T) {
 	i := newInstaller(newService(t), h, nil, func(o *installer.Options) {
 		o.Sleep = func(context.Context, time.Duration) error { return nil }
 	})
-	i.SetBootOrder(t.Context(), request("master", 3)) // before udev made any link, even that of the disk just written
+	i.SetBootOrder(t.Context(), request("master", 3)) // before udev made any link, even for the disk just written
 	require.Zero(t, h.Count("efibootmgr -q -b 0004 -B"), "whether its disk exists is unknown")
 	require.Equal(t, 1, h.Count("efibootmgr -q -b 0003 -B"))
 	h.write(t, "/dev/disk/by-partuuid/aaaa0000-0000-0000-0000-000000000001", "")

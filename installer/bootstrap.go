@@ -74,7 +74,7 @@ func (i *Installer) startServices(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	// systemctl names the unit that it was asked for, not the one that this depends on.
+	// systemctl names the unit that it was asked for, not the unit that it depends on.
 	if cause := i.failedUnit(ctx, controlPlaneUnits...); cause != nil {
 		return fmt.Errorf("start the bootstrap services: %w", cause)
 	}

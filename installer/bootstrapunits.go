@@ -23,7 +23,7 @@ const (
 // data/data/bootstrap/systemd/common/units).
 var controlPlaneUnits = []string{"release-image.service", "crio-configure.service", "bootkube.service", "approve-csr.service"}
 
-// unitState is what systemd knows of a unit.
+// unitState is the state of a unit in systemd.
 type unitState struct {
 	name   string
 	active string // active, activating, inactive, failed...
@@ -72,7 +72,7 @@ func (i *Installer) failedUnit(ctx context.Context, units ...string) error {
 	return nil
 }
 
-// journalTail is the end of a unit's journal, without secrets.
+// journalTail returns the end of a unit's journal, without secrets.
 func (i *Installer) journalTail(ctx context.Context, unit string) string {
 	limited, cancel := within(ctx, i.LogLimit)
 	defer cancel()

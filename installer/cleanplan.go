@@ -15,14 +15,15 @@ type CleanAction struct {
 	Fallback []string
 }
 
-// CleanPlan is what has to be removed from a disk, in order, and what people should know.
+// CleanPlan lists what has to be removed from a disk, in order, and what people should know.
 type CleanPlan struct {
 	Actions  []CleanAction
 	Warnings []string
 }
 
 // PlanCleanup returns how to remove LVM, device mapper, RAID and signatures from a disk and from nothing else:
-// devices are compared whole, /dev/sda never means /dev/sdaa. volumes are those of the whole host.
+// devices are compared whole, /dev/sda never means /dev/sdaa. volumes lists the physical volumes of the whole
+// host.
 func PlanCleanup(disk Block, volumes []PhysicalVolume) CleanPlan {
 	var plan CleanPlan
 	plan.warnMounted(&disk)

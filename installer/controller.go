@@ -15,7 +15,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// controllerFolder is what the bootstrap services apply to the new cluster.
+// controllerFolder holds the manifests that the bootstrap services apply to the new cluster.
 const controllerFolder = "/opt/openshift/manifests"
 
 //go:embed manifests/*.yaml manifests/start.sh
@@ -104,7 +104,7 @@ func (i *Installer) controllerValues(req *wire.BootstrapRequest) (controllerValu
 	return values, nil
 }
 
-// sums are the hashes of the programs by the machine names of Linux, as sha256sum writes them.
+// sums lists the hashes of the programs by the machine names of Linux, as sha256sum writes them.
 func sums(programs map[string]wire.AgentProgram) []string {
 	var lines []string
 	for architecture, program := range programs {

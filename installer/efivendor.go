@@ -45,7 +45,7 @@ func (i *Installer) efiPartition(ctx context.Context, device string) (found part
 	return found
 }
 
-// bootLoader is the path of the loader on the partition, as firmware has it; the usual one when that cannot be read.
+// bootLoader returns the path of the loader on the partition, as firmware has it; the usual one when that cannot be read.
 func (i *Installer) bootLoader(ctx context.Context, part partition, shim string) string {
 	usual := loaderPath(vendors[0], shim)
 	if part.path == "" {
@@ -75,7 +75,7 @@ func (i *Installer) mountEFI(ctx context.Context, part partition) error {
 	return i.until(ctx, lateDevice, func() error { return i.command(ctx, "mount", "-o", "ro", part.path, efiMount) })
 }
 
-// loaderOn finds the loader of a mounted EFI system partition: in a usual folder, else in the folder of any vendor, else the one that
+// loaderOn finds the loader of a mounted EFI system partition: in a usual folder, else in the folder of any vendor, else the loader that
 // firmware starts without an entry.
 func (i *Installer) loaderOn(mount, shim string) string {
 	for _, vendor := range slices.Concat(vendors, i.foldersOf(mount+"/EFI")) {
@@ -106,7 +106,7 @@ func (i *Installer) foldersOf(path string) []string {
 	return names
 }
 
-// loaderPath is the path of a loader as firmware has it.
+// loaderPath returns the path of a loader as firmware has it.
 func loaderPath(vendor, shim string) string { return `\EFI\` + vendor + `\` + shim }
 
 // ofCoreOS reports whether the loader of a boot entry is one that SetBootOrder names: the shim in the folder of a vendor, or the

@@ -30,7 +30,7 @@ func inTurn(answers ...hostexectest.Answer) hostexectest.Answer {
 	}
 }
 
-// efiHost is a host with UEFI whose partition has one loader once it is mounted. Pauses are added up.
+// efiHost makes a host with UEFI whose partition has one loader once it is mounted. Pauses are added up.
 func efiHost(t *testing.T, loader string, commands map[string]hostexectest.Answer) (h *host, i *installer.Installer, slept *time.Duration) {
 	t.Helper()
 	all := map[string]hostexectest.Answer{
@@ -61,8 +61,8 @@ func TestBootOrderWaitsForThePartition(t *testing.T) {
 		"makes lsblk fail at first":  {"lsblk": inTurn(hostexectest.Fails(32, "not a block device"), hostexectest.Prints(efiListed))},
 		"has no device at first":     {"mount": inTurn(noDevice, hostexectest.Prints(""))},
 		"is there":                   {},
-		"was that of an entry":       {"efibootmgr -v": staleEntry(t, "redhat", "1"), "lsblk": inTurn(notYet, hostexectest.Prints(efiListed))},
-		"was that of another vendor": {"efibootmgr -v": staleEntry(t, "scos", "1")},
+		"was an entry's":             {"efibootmgr -v": staleEntry(t, "redhat", "1"), "lsblk": inTurn(notYet, hostexectest.Prints(efiListed))},
+		"was another vendor's":       {"efibootmgr -v": staleEntry(t, "scos", "1")},
 		"comes after the one before": {"efibootmgr -v": staleEntry(t, "centos", "2")},
 	} {
 		t.Run(name, func(t *testing.T) {

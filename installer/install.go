@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// imageTries and imagePause are those of the install step
-	// (docs/reference/installer.md, "Order of the stages").
+	// imageTries and imagePause are for the image of the install step (docs/reference/installer.md,
+	// "Order of the stages").
 	imageTries = 3
 	imagePause = time.Second
 	// keptOutput is how much of a command's error is sent to the service, in bytes.
@@ -170,8 +170,8 @@ func (i *Installer) mastersDone(ctx context.Context, req *wire.InstallCmdRequest
 	return done >= enoughMasters
 }
 
-// failure is the text of the stage Failed: the command, its exit status and the end of its output, without
-// secrets.
+// failure returns the text of the stage Failed: the command, its exit status and the end of its output,
+// without secrets.
 func (i *Installer) failure(err error) string {
 	text := err.Error()
 	var exit *hostexec.ExitError

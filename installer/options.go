@@ -23,7 +23,7 @@ type Node struct {
 	MachineConfig MachineConfig
 }
 
-// MachineConfig is what the machine config daemon of a node reports in annotations of the node.
+// MachineConfig holds the reports of a node's machine config daemon in annotations of the node.
 type MachineConfig struct {
 	Current, Desired string // names of rendered configs
 	State            string // Done, Working, Degraded...
@@ -34,7 +34,7 @@ func (m MachineConfig) Consistent() bool {
 	return m.Current != "" && m.Current == m.Desired && m.State == machineConfigDone
 }
 
-// Pool is the pool of the desired config: its name without the hash at its end. Control plane and arbiters have one each.
+// Pool returns the pool of the desired config: its name without the hash at its end. Control plane and arbiters have one each.
 func (m MachineConfig) Pool() string {
 	if end := strings.LastIndexByte(m.Desired, '-'); end >= 0 {
 		return m.Desired[:end]
@@ -52,7 +52,7 @@ func (m MachineConfig) String() string {
 
 const machineConfigDone = "Done"
 
-// Kube is what the installer needs of the API of the new cluster.
+// Kube is the part of the new cluster's API that the installer needs.
 type Kube interface {
 	// Masters lists the control plane nodes, arbiters included.
 	Masters(ctx context.Context) ([]Node, error)

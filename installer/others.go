@@ -79,8 +79,8 @@ func (o *others) load(ctx context.Context) []otherHost {
 	return o.hosts
 }
 
-// readInventories reads those of hosts that are new here. The list of hosts comes without:
-// they are large, and it is asked for at each report.
+// readInventories reads the inventories of hosts that are new here. The list of hosts comes
+// without: they are large, and it is asked for at each report.
 func (o *others) readInventories(ctx context.Context, hosts []wire.Host) {
 	isNew := func(h wire.Host) bool {
 		_, read := o.inventories[h.ID]

@@ -12,7 +12,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 )
 
-// unitDirs hold unit files; files of the first hide those of later ones (systemd.unit(5), "Unit File Load Path").
+// unitDirs hold unit files; files of the first hide files of later ones (systemd.unit(5), "Unit File Load Path").
 var unitDirs = []string{unitDir, "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
 
 // applyUnits writes systemd units and their drop-ins, masks them, and enables or disables them. As with Ignition's

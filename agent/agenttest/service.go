@@ -28,7 +28,7 @@ var (
 	HostID    = uuid.MustParse("33333333-3333-4333-8333-333333333333")
 )
 
-// Ignition is what the host is installed with.
+// Ignition is the config that the host is installed with.
 const Ignition = `{"ignition":{"version":"3.2.0"}}`
 
 // Service speaks the agent's part of the contract. It offers each step until it has a
@@ -50,7 +50,7 @@ type Service struct {
 	fault    Fault
 }
 
-// Received is what a service received so far.
+// Received holds the requests that a service received so far.
 type Received struct {
 	Registrations, Polls []http.Header
 	Replies              map[string][]wire.StepReply // by the id of the step
@@ -158,7 +158,7 @@ func (s *Service) AwaitReply(t *testing.T, id string) (reply wire.StepReply) {
 	return reply
 }
 
-// Seen is what the service received so far.
+// Seen returns a snapshot of the requests received so far.
 func (s *Service) Seen() (seen Received) {
 	s.Read(func() {
 		seen = Received{

@@ -34,13 +34,12 @@ type Controller struct {
 	Open func() (Device, error)
 }
 
-// channels are those of IPMI that may be a network: 1 to 11, and the one that some
-// controllers have beyond.
+// channels lists the IPMI channels that may be LAN channels: 1 to 11, and the one some controllers
+// have beyond.
 const channels = 12
 
-// Addresses are the first IPv4 and the first IPv6 address that any channel has and others
-// can reach; invalid ones where there is none. A controller that stops to answer ends the
-// search.
+// Addresses finds the first IPv4 and the first IPv6 address that any channel has and others can
+// reach; invalid ones where there is none. A controller that stops to answer ends the search.
 func (c Controller) Addresses(ctx context.Context) (v4, v6 netip.Addr, err error) {
 	device, err := c.Open()
 	if err != nil {
@@ -109,7 +108,7 @@ const (
 	parameterDynamic = 59
 )
 
-// parameter is a parameter of a channel, without the revision that stands before it.
+// parameter returns a parameter of a channel, without the revision that stands before it.
 func (c *conversation) parameter(channel, selector, set byte, least int) []byte {
 	const transport, getLANConfiguration = 0x0c, 0x02
 	response := c.ask(transport, getLANConfiguration, 1+least, channel, selector, set, 0)
@@ -124,8 +123,8 @@ func (c *conversation) ipv4(channel byte) netip.Addr {
 	return reachable(address)
 }
 
-// ipv6 prefers an address that the controller got from the network to one that a person
-// gave it, as the first is what it answers to.
+// ipv6 prefers an address that the controller got from the network to one that a person gave it, as
+// it answers to the first.
 func (c *conversation) ipv6(channel byte) netip.Addr {
 	const ipv4Only = 0
 	enables := c.parameter(channel, parameterEnables, 0, 1)
@@ -149,8 +148,8 @@ func (c *conversation) ipv6(channel byte) netip.Addr {
 	return netip.Addr{}
 }
 
-// entry is an address of a list that is in use: after its number and the byte with its
-// origin there are the address, the length of its prefix and its status.
+// entry reads an address of a list, and whether it is in use: after its number and the byte with
+// its origin come the address, the length of its prefix and its status.
 func (c *conversation) entry(channel, parameter, set byte) (address netip.Addr, enabled bool) {
 	const length, from, to, status, active = 20, 2, 18, 19, 0
 	data := c.parameter(channel, parameter, set, length)
@@ -161,7 +160,7 @@ func (c *conversation) entry(channel, parameter, set byte) (address netip.Addr, 
 	return reachable(address), data[1]&0x80 != 0
 }
 
-// reachable is an address that others can use, else an invalid one.
+// reachable returns an address that others can use, else an invalid one.
 func reachable(address netip.Addr) netip.Addr {
 	if !address.IsValid() || address.IsUnspecified() || address.IsLinkLocalUnicast() {
 		return netip.Addr{}

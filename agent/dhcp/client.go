@@ -1,6 +1,6 @@
-// Package dhcp leases IPv4 addresses over an interface that is not configured (RFC 2131),
-// and writes and reads leases in the form of ISC's client (dhclient.leases(5)): that is
-// what keeps virtual addresses alive on the hosts of a cluster.
+// Package dhcp leases IPv4 addresses over an interface that is not configured (RFC 2131), and
+// writes and reads leases in the form of ISC's client (dhclient.leases(5)): this keeps virtual
+// addresses alive on the hosts of a cluster.
 package dhcp
 
 import (

@@ -64,7 +64,7 @@ func (s *server) lease(ctx context.Context, known string) (string, netip.Addr, e
 	}.Lease(ctx, "api", "02-00-00-00-00-0a-api", known)
 }
 
-// kinds are the types of the messages that the server heard, with the requested address.
+// kinds lists the types of the messages that the server heard, with the requested address.
 func (s *server) kinds() []string {
 	var kinds []string
 	for _, m := range s.heard {
@@ -143,7 +143,7 @@ func TestAKnownLeaseIsConfirmedWithoutASearch(t *testing.T) {
 	_, address, err := s.lease(t.Context(), known)
 	require.NoError(t, err)
 	require.Equal(t, "192.0.2.50", address.String())
-	require.Equal(t, []string{"REQUEST 192.0.2.50"}, s.kinds(), "the last lease is the one that holds")
+	require.Equal(t, []string{"REQUEST 192.0.2.50"}, s.kinds(), "the last lease holds")
 	require.Nil(t, s.heard[0].ServerIdentifier(), "any server may answer (RFC 2131, section 4.3.2)")
 }
 

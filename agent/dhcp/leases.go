@@ -14,8 +14,8 @@ import (
 
 var fixedAddress = regexp.MustCompile(`fixed-address\s+([0-9.]+)\s*;`)
 
-// Address is the address of the last lease of a file, the one that holds; false when there
-// is none.
+// Address returns the address of the last lease of a file, which is the valid lease; false when
+// there is none.
 func Address(leases string) (netip.Addr, bool) {
 	if i := strings.LastIndex(leases, "lease {"); i > 0 {
 		leases = leases[i:]
@@ -31,7 +31,7 @@ func Address(leases string) (netip.Addr, bool) {
 // plainText is text that needs no escape between quotation marks.
 var plainText = regexp.MustCompile(`^[A-Za-z0-9 ._:/-]+$`)
 
-// write is the entry that dhclient would make of an acknowledged lease.
+// write returns the entry that dhclient would make of an acknowledged lease.
 func write(nic string, ack *dhcpv4.DHCPv4, now time.Time) string {
 	var entry strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&entry, "  "+format+";\n", args...) }
@@ -58,8 +58,8 @@ func write(nic string, ack *dhcpv4.DHCPv4, now time.Time) string {
 	return entry.String()
 }
 
-// instant is a time of a lease: the day of the week, date and time of UTC. A lease without
-// an end, or with none that a server named, lasts.
+// instant formats a time of a lease: the day of the week, date and time of UTC. A lease without an
+// end, or with none that a server named, lasts.
 func instant(now time.Time, span time.Duration) string {
 	const infinite = 0xffffffff * time.Second
 	if span <= 0 || span >= infinite/2 {
@@ -89,7 +89,7 @@ var options = []struct {
 	{"dhcp-rebinding-time", func(ack *dhcpv4.DHCPv4) string { return seconds(ack.IPAddressRebindingTime(0)) }},
 }
 
-// addresses are IPv4 addresses, separated by commas.
+// addresses joins IPv4 addresses with commas.
 func addresses(list ...net.IP) string {
 	var texts []string
 	for _, a := range list {
@@ -100,7 +100,7 @@ func addresses(list ...net.IP) string {
 	return strings.Join(texts, ",")
 }
 
-// quoted is a text between quotation marks; empty for one that could end them.
+// quoted puts a text between quotation marks; empty for a text that could end them.
 func quoted(text string) string {
 	if !plainText.MatchString(text) {
 		return ""

@@ -23,8 +23,8 @@ const (
 	writers = 2
 	area    = 22 << 20
 	record  = 2300
-	// page is what a record is rounded to on both sides: direct writes have to begin and
-	// end with a sector, which has 512 or 4096 bytes.
+	// A record is rounded to pages on both sides: direct writes have to begin and end with a sector,
+	// which has 512 or 4096 bytes.
 	page = 4096
 )
 

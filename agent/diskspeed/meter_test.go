@@ -34,8 +34,8 @@ func (c *clock) read() time.Time {
 
 const mebibyte = 1 << 20
 
-// disk makes a disk of 24 MiB, full of ones, of a machine. It is in memory: what is tested
-// is what is written, not how fast.
+// disk makes a disk of 24 MiB, full of ones, of a machine. It is in memory: the test is about the
+// bytes written, not the speed.
 func disk(t *testing.T) (diskspeed.Meter, *clock) {
 	t.Helper()
 	root := hostexec.Root(t.TempDir())

@@ -9,7 +9,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// Machine is what an inventory is taken of.
+// Machine is the source of an inventory.
 type Machine struct {
 	Root   hostexec.Root
 	Runner hostexec.Runner
@@ -41,7 +41,7 @@ func guard(read func()) {
 	read()
 }
 
-// text is a file of the host without the space around it, empty when it cannot be read.
+// text reads a file of the host without the space around it; empty when it cannot be read.
 func (m Machine) text(path string) string {
 	content, err := os.ReadFile(m.Root.Path(path))
 	if err != nil {
@@ -68,7 +68,7 @@ func (m Machine) list(path string) []string {
 	return names
 }
 
-// link is where a symbolic link points, as it is written; empty when it is none.
+// link reads the target of a symbolic link, as it is written; empty for other files.
 func (m Machine) link(path string) string {
 	target, err := os.Readlink(m.Root.Path(path))
 	if err != nil {

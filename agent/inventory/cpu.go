@@ -9,7 +9,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// architectures are the names of the kernel for those of Go.
+// architectures maps Go's names of architectures to the kernel's.
 var architectures = map[string]string{"amd64": "x86_64", "arm64": "aarch64", "ppc64le": "ppc64le", "s390x": "s390x"}
 
 // The names of the same fact in /proc/cpuinfo differ by architecture.
@@ -28,8 +28,8 @@ func readCPU(_ context.Context, m Machine, into *wire.Inventory) {
 	}
 }
 
-// parseCPUInfo counts the processors and gives the first value of each key, which is that
-// of the first processor.
+// parseCPUInfo counts the processors and gives the first value of each key, which belongs to the
+// first processor.
 func parseCPUInfo(text string) (count int, first map[string]string) {
 	first = map[string]string{}
 	for line := range strings.Lines(text) {
@@ -58,8 +58,8 @@ func (m Machine) architecture() string {
 	return architectures[runtime.GOARCH]
 }
 
-// frequency is the highest that any processor may reach in MHz, else the current one of
-// the first: the cores of one chip may differ.
+// frequency returns the highest frequency that any processor may reach in MHz, else the first one's
+// current frequency: the cores of one chip may differ.
 func (m Machine) frequency(now string) float32 {
 	const cpus = "/sys/devices/system/cpu"
 	highest := 0.0

@@ -41,7 +41,7 @@ func (m Machine) evaluate(disk *wire.Disk, found *block.Disk, mounted map[string
 	disk.InstallationEligibility.NotEligibleReasons = reasons
 }
 
-// attached are the reasons that lie in the kind of the disk. The kernel's removable flag is not one: bays with SATA hot-plug have it
+// attached lists the reasons that lie in the kind of the disk. The kernel's removable flag is not one: bays with SATA hot-plug have it
 // (openshift/assisted-installer-agent PR 716).
 func attached(disk *wire.Disk, found *block.Disk) []string {
 	var reasons []string
@@ -57,7 +57,7 @@ func attached(disk *wire.Disk, found *block.Disk) []string {
 	return reasons
 }
 
-// reached are the reasons that lie in the network a disk is reached over.
+// reached lists the reasons that lie in the network a disk is reached over.
 func (m Machine) reached(disk *wire.Disk) []string {
 	switch disk.DriveType {
 	case wire.DriveTypeISCSI:
@@ -68,11 +68,11 @@ func (m Machine) reached(disk *wire.Disk) []string {
 	return nil
 }
 
-// plain says that a disk hangs at a controller, not at a driver that makes disks of others.
+// plain says that a disk hangs at a controller, not at a driver that makes disks of other disks.
 func plain(name string) bool { return !isMapper(name) && !isRAID(name) && !isDASD(name) }
 
-// contents are the reasons that lie in what is on the disk or its partitions; medium says
-// that the live image came from it.
+// contents lists the reasons that lie in what is on the disk or its partitions; medium says that
+// the live image came from it.
 func (m Machine) contents(found *block.Disk, mounted map[string]mount) (reasons []string, medium bool) {
 	sys := "/sys/block/" + found.Name
 	names, places := []string{found.Name}, []string{sys}

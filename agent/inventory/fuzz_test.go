@@ -39,7 +39,7 @@ func plantAt(t *testing.T, root string, files tree) {
 	}
 }
 
-// sound is what holds for the inventory of any machine.
+// sound checks the invariants of the inventory of any machine.
 func sound(t *testing.T, found *wire.Inventory) {
 	t.Helper()
 	_, err := json.Marshal(found)

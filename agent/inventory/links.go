@@ -14,11 +14,11 @@ type Link struct {
 	// share one.
 	Current net.HardwareAddr
 	MTU     int // bytes
-	// Type is that of rtnetlink: "device" for hardware, else "bond", "vlan", "veth"...
+	// Type is the link type of rtnetlink: "device" for hardware, else "bond", "vlan", "veth"...
 	Type       string
 	Flags      net.Flags
 	HasCarrier bool
-	// Addresses are those of the interface with the length of their network.
+	// Addresses are the interface's, with the length of their network.
 	Addresses []netip.Prefix
 }
 

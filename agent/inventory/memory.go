@@ -28,7 +28,7 @@ func readMemory(_ context.Context, m Machine, into *wire.Inventory) {
 	}
 }
 
-// usableMemory is what the kernel manages, in bytes.
+// usableMemory returns the memory that the kernel manages, in bytes.
 func (m Machine) usableMemory() int64 {
 	for line := range strings.Lines(m.text("/proc/meminfo")) {
 		if fields := strings.Fields(line); len(fields) >= 2 && fields[0] == "MemTotal:" {
@@ -41,7 +41,7 @@ func (m Machine) usableMemory() int64 {
 // largestMemory is more than any machine has, in bytes: larger numbers are not sizes.
 const largestMemory = 1 << 52
 
-// kibibytes is a number of units of 1024 bytes in bytes, 0 when it is none.
+// kibibytes converts a number of units of 1024 bytes to bytes; 0 for an invalid number.
 func kibibytes(number string) int64 {
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || n > largestMemory>>10 {

@@ -10,9 +10,9 @@ import (
 	"slipway/internal/wire"
 )
 
-// smbios is what firmware leaves in /sys/firmware/dmi/tables/DMI (DMTF DSP0134 3.2,
-// sections 6.1.2 and 7.18): the processor's table, one of each memory module with its size
-// in MiB, and the end.
+// smbios makes the tables that firmware leaves in /sys/firmware/dmi/tables/DMI (DMTF DSP0134 3.2,
+// sections 6.1.2 and 7.18): the processor's table, one of each memory module with its size in MiB,
+// and the end.
 func smbios(mebibytes ...int) string {
 	var tables strings.Builder
 	tables.WriteString("\x04\x06\x00\x04\x01\x03" + "CPU0\x00\x00") // a table of another kind, cut short
@@ -23,8 +23,8 @@ func smbios(mebibytes ...int) string {
 	return tables.String()
 }
 
-// memoryModule is a table of type 17, 40 bytes long. Sizes from 32 GiB - 1 MiB on are in a
-// field of their own.
+// memoryModule makes a table of type 17, 40 bytes long. Sizes from 32 GiB - 1 MiB on are in a field
+// of their own.
 func memoryModule(mebibytes int) string {
 	table := []byte{
 		0x11, 0x28, 0x00, 0x11, // type, length, handle

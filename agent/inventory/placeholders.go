@@ -60,7 +60,7 @@ func onlyFillers(text string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(fillers, word) })
 }
 
-// sharedUUIDs are the UUIDs that firmware gives to more than one machine, next to those of one repeated digit.
+// sharedUUIDs are the UUIDs that firmware gives to more than one machine, next to UUIDs of one repeated digit.
 var sharedUUIDs = []uuid.UUID{
 	uuid.MustParse("03000200-0400-0500-0006-000700080009"),
 	uuid.MustParse("00020003-0004-0005-0006-000700080009"), // the same in the other byte order

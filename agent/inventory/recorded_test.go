@@ -70,7 +70,7 @@ func record(t *testing.T, path string) recorded {
 	return r
 }
 
-// answer is a command's: its output, also when it ends with an exit code.
+// answer returns a command's answer: its output, also when it ends with an exit code.
 func answer(t *testing.T, text string) hostexectest.Answer {
 	t.Helper()
 	code := 0
@@ -153,7 +153,7 @@ func table(t *testing.T, text string) map[string]string {
 	return values
 }
 
-// verdicts are those of the disks of a machine.
+// verdicts holds the verdicts of a machine's disks.
 type verdicts struct {
 	known map[string]string
 	asked []string
@@ -190,7 +190,7 @@ func (r recorded) Ask(_ context.Context, c bmc.Command) ([]byte, error) {
 // Close implements bmc.Device.
 func (recorded) Close() error { return nil }
 
-// ipFlags are those of ip and of Go.
+// ipFlags maps the flags of ip to Go's.
 var ipFlags = map[string]net.Flags{
 	"UP": net.FlagUp, "BROADCAST": net.FlagBroadcast, "MULTICAST": net.FlagMulticast, "LOOPBACK": net.FlagLoopback,
 	"LOWER_UP": net.FlagRunning,
@@ -267,7 +267,7 @@ func (r recorded) routes(t *testing.T, command string) []inventory.Route {
 	return routes
 }
 
-// shapes are the recorded machines by name.
+// shapes reads the recorded machines, by name.
 func shapes(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", "hosts", "*.txtar"))

@@ -11,8 +11,8 @@ type mount struct{ source, target, kind string }
 // octal are the escapes of mount points in /proc/mounts.
 var octal = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// mounts lists what is mounted for the first process of the host; the agent's own view
-// may be that of a container.
+// mounts lists what is mounted for the first process of the host; the agent itself may see a
+// container's mounts.
 func (m Machine) mounts() []mount {
 	text := m.text("/proc/1/mounts")
 	if text == "" {
@@ -27,8 +27,8 @@ func (m Machine) mounts() []mount {
 	return mounts
 }
 
-// mountedDevices are the file systems of the host by the kernel's name of their device,
-// the first of each: a system shows the same one in many places.
+// mountedDevices maps the kernel's name of a device to the first file system of the host on it: a
+// system shows the same one in many places.
 func (m Machine) mountedDevices() map[string]mount {
 	mapped := map[string]string{}
 	for _, name := range m.list("/sys/block") {
@@ -55,8 +55,8 @@ func (m Machine) mountedDevices() map[string]mount {
 	return first
 }
 
-// mountedFrom is the first file system in use on a device or on what is built upon it:
-// LVM volumes, RAID sets, maps of device mapper, and what is built upon those.
+// mountedFrom finds the first file system in use on a device or on what is built upon it: LVM
+// volumes, RAID sets, maps of device mapper, and what is built upon those.
 func (m Machine) mountedFrom(sys, name string, mounted map[string]mount) (mount, bool) {
 	if found, is := mounted[name]; is {
 		return found, true
@@ -90,7 +90,7 @@ func (m Machine) upon(name string) []string {
 	return all
 }
 
-// fileSystem is the type of the file system udev found on a device, empty for none.
+// fileSystem returns the type of the file system udev found on a device; empty without one.
 func (m Machine) fileSystem(sys string) string {
 	const key = "E:ID_FS_TYPE="
 	for line := range strings.Lines(m.text("/run/udev/data/b" + m.text(sys+"/dev"))) {

@@ -12,7 +12,7 @@ import (
 // oracleCloud is the chassis tag of machines of Oracle's cloud, whose makers name others.
 const oracleCloud = "OracleCloud.com"
 
-// oVirtFamilies are what virtual machines of oVirt say in place of the product's name.
+// oVirtFamilies are the families that virtual machines of oVirt report in place of the product's name.
 var oVirtFamilies = []string{"oVirt", "RHV"}
 
 // What stands for the maker and the product of a mainframe, which has no DMI.
@@ -51,8 +51,8 @@ func (m Machine) virtual(ctx context.Context, flags []string) bool {
 	return err == nil && strings.TrimSpace(result.Stdout) != "none"
 }
 
-// hypervisor is what /proc/sysinfo says a mainframe's machine runs on: a line
-// "VM00 Control Program: z/VM 7.3.0" where there is one, else a partition of the hardware.
+// hypervisor reads from /proc/sysinfo what a mainframe's machine runs on: a line "VM00 Control
+// Program: z/VM 7.3.0" where there is one, else a partition of the hardware.
 func hypervisor(sysinfo string) string {
 	for line := range strings.Lines(sysinfo) {
 		key, value, found := strings.Cut(line, ":")

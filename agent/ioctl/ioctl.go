@@ -17,13 +17,13 @@ type Encoding struct {
 }
 
 var (
-	// Generic is that of most architectures (Linux, include/uapi/asm-generic/ioctl.h).
+	// Generic is the encoding of most architectures (Linux, include/uapi/asm-generic/ioctl.h).
 	Generic = Encoding{sizeBits: 14, read: 2, write: 1}
-	// PowerPC is that of ppc64le (Linux, arch/powerpc/include/uapi/asm/ioctl.h).
+	// PowerPC is the encoding of ppc64le (Linux, arch/powerpc/include/uapi/asm/ioctl.h).
 	PowerPC = Encoding{sizeBits: 13, read: 2, write: 4}
 )
 
-// Native is the encoding of this machine.
+// Native returns the encoding of this machine.
 func Native() Encoding {
 	if runtime.GOARCH == "ppc64" || runtime.GOARCH == "ppc64le" {
 		return PowerPC
@@ -31,12 +31,12 @@ func Native() Encoding {
 	return Generic
 }
 
-// Read is the number of a call that the kernel defines by _IOR.
+// Read returns the number of a call that the kernel defines by _IOR.
 func (e Encoding) Read(kind byte, number uint8, size uintptr) uintptr {
 	return e.number(e.read, kind, number, size)
 }
 
-// ReadWrite is the number of a call that the kernel defines by _IOWR.
+// ReadWrite returns the number of a call that the kernel defines by _IOWR.
 func (e Encoding) ReadWrite(kind byte, number uint8, size uintptr) uintptr {
 	return e.number(e.read|e.write, kind, number, size)
 }

@@ -23,8 +23,8 @@ const (
 	fileName = "steps.jsonl"
 	// compactAt is the least size in bytes from which the file is made small again.
 	compactAt = 1 << 20
-	// keepFor is how long the id of a closed step is remembered; those of steps that
-	// change the host are remembered as long as the boot lasts.
+	// keepFor is how long the id of a closed step is remembered; ids of steps that change the host are
+	// kept as long as the boot lasts.
 	keepFor = 24 * time.Hour
 )
 
@@ -40,7 +40,7 @@ const (
 	Closed       State = "closed"
 )
 
-// Entry is what is known of a step.
+// Entry is the record of a step.
 type Entry struct {
 	Step  wire.Step
 	State State
@@ -175,7 +175,7 @@ func (j *Journal) Done(id string) error {
 	return j.write(line{ID: id, State: Closed, At: j.now()})
 }
 
-// Fences returns those of all steps that were begun in this boot.
+// Fences returns the fences of all steps that were begun in this boot.
 func (j *Journal) Fences() []wire.StepFence {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// inquire is the vendor of a disk (SPC-4, section 6.6.2).
+// inquire asks for the vendor of a disk (SPC-4, section 6.6.2).
 func inquire(device Device) (vendor string, err error) {
 	const inquiry, length, vendorFrom, vendorTo = 0x12, 36, 8, 16
 	data := make([]byte, length)
@@ -50,7 +50,7 @@ const (
 	statusError       = 1 << 0
 )
 
-// registers are those of an ATA disk after a command.
+// registers holds the registers of an ATA disk after a command.
 type registers struct{ count, lbaMiddle, lbaHigh, status byte }
 
 // ataHealth asks a disk that is awake whether a threshold is exceeded.

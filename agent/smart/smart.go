@@ -13,7 +13,7 @@ import (
 	"slipway/internal/platform/hostexec"
 )
 
-// Verdict is what a disk says of its health.
+// Verdict is a disk's own report of its health.
 type Verdict struct {
 	Passed bool  `json:"passed"`
 	NVMe   *NVMe `json:"nvme,omitempty"` // of NVMe disks only
@@ -24,13 +24,13 @@ type NVMe struct {
 	Value int `json:"value"`
 }
 
-// ErrNoVerdict is what a disk comes to that sleeps or does not watch its health.
+// ErrNoVerdict: the disk is asleep, or does not watch its health.
 var ErrNoVerdict = errors.New("the disk gives no verdict on its health")
 
 // patience is for one disk: a dying one may not answer at all.
 const patience = 10 * time.Second
 
-// Disks are those of this machine.
+// Disks reads the health of this machine's disks.
 type Disks struct {
 	Root hostexec.Root
 	// Open opens a disk for commands; by the kernel's drivers when nil.

@@ -18,7 +18,7 @@ const versionFlag = "--agent-version"
 func replace() agent.Replace {
 	self, err := os.Executable()
 	if err != nil {
-		return agent.Replace{} // an agent that cannot find itself stays what it is
+		return agent.Replace{} // an agent that cannot find itself is not replaced
 	}
 	return agent.Replace{Dir: filepath.Dir(self), Exec: func(program, version string) error {
 		arguments := append([]string{program}, withVersion(os.Args[1:], version)...)

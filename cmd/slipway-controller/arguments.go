@@ -26,9 +26,9 @@ const bootstrapKubeconfig = "/etc/kubernetes/bootstrap-secrets/kubeconfig"
 // (openshift/machine-config-operator, templates: apiserver-url.env).
 const apiAddressFile = "/etc/kubernetes/apiserver-url.env"
 
-// arguments are the flags; the variables are those of docs/reference/controller.md,
-// "Variables". Others that the contract names (OPENSHIFT_VERSION, CONTROL_PLANE_COUNT...)
-// may be set and are not needed: the service knows them.
+// arguments are the flags; the variables are listed in docs/reference/controller.md, "Variables".
+// Others that the contract names (OPENSHIFT_VERSION, CONTROL_PLANE_COUNT...) may be set and are not
+// needed: the service knows them.
 type arguments struct {
 	ClusterID            uuid.UUID        `env:"CLUSTER_ID" required:"" help:"The cluster in the service."`
 	InventoryURL         string           `env:"INVENTORY_URL" required:"" help:"The root URL of the service."`
@@ -47,7 +47,7 @@ type arguments struct {
 	Version              kong.VersionFlag `help:"Print the version."`
 }
 
-// token is that of the file where there is one: the variable may be of a former token.
+// token returns the token in the file if there is one: the variable may hold a former token.
 func (a arguments) token() (model.Secret, error) {
 	content, err := os.ReadFile(a.PullSecretTokenFile)
 	switch {

@@ -35,7 +35,7 @@ func (c *command) Write(text []byte) (int, error) {
 	return c.out.Write(text)
 }
 
-// said is what it printed until now.
+// said returns the output so far.
 func (c *command) said() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *command) said() string {
 
 var addresses = regexp.MustCompile(`API (https?://\S+?)(?:,|$)`)
 
-// api is the address in the ready line.
+// api returns the address in the ready line.
 func (c *command) api(t *testing.T) string {
 	t.Helper()
 	match := addresses.FindStringSubmatch(c.ready)
@@ -106,7 +106,7 @@ func needPostgres(t *testing.T) {
 	}
 }
 
-// dataFolder is a folder that the database's user can reach, which t.TempDir is not.
+// dataFolder makes a folder that the database's user can reach, which t.TempDir is not.
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "slipway-up-")

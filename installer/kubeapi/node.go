@@ -62,7 +62,7 @@ func (c *Client) Initialize(ctx context.Context, name string) error {
 	var patch []operation
 	for _, at := range n.uninitialized() {
 		taint := fmt.Sprintf("/spec/taints/%d", at)
-		// Others change the taints too: the one at this place must still be the one that was read.
+		// Others change the taints too: the taint at this place must still be the taint that was read.
 		patch = append(patch, operation{"test", taint + "/key", openshift.UninitializedTaint}, operation{"remove", taint, nil})
 	}
 	body, err := json.Marshal(patch)
@@ -75,7 +75,7 @@ func (c *Client) Initialize(ctx context.Context, name string) error {
 	return nil
 }
 
-// uninitialized are the places of that taint, the last one first: removing it moves none of the others.
+// uninitialized lists the places of that taint, the last one first: removing it moves none of the others.
 func (n *node) uninitialized() []int {
 	var places []int
 	for at := len(n.Spec.Taints) - 1; at >= 0; at-- {

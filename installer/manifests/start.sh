@@ -25,7 +25,7 @@ with urllib.request.urlopen(sys.argv[1], timeout=60, context=trust) as source, o
   fi
 }
 
-# trust writes what certificates are verified with: those of the host, and the service's own.
+# trust writes what certificates are verified with: the host's, and the service's own.
 trust() {
   bundle=""
   host=/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem

@@ -18,7 +18,7 @@ type migrateCommand struct {
 	DatabaseURL string `required:"" env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL to bring up to date." placeholder:"URL"`
 }
 
-// Run migrates Slipway's schema, and those of the Temporal server unless another one is named.
+// Run migrates Slipway's schema, and the Temporal server's unless another one is named.
 func (c *migrateCommand) Run(ctx context.Context, p *process.Process) error {
 	if err := migrate(ctx, c.DatabaseURL); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (k *clusterCreate) Validate() error {
 	return nil
 }
 
-// created is what clusterCreate prints for machines.
+// created is the output of clusterCreate for machines.
 type created struct {
 	Cluster  *wire.Cluster  `json:"cluster"`
 	InfraEnv *wire.InfraEnv `json:"infra_env,omitempty"`

@@ -54,7 +54,7 @@ func (k *clusterIgnore) Run(ctx context.Context, at *ClusterCommands, t *Termina
 	return nil
 }
 
-// ignored sorts ids into those of clusters and of hosts; some are both.
+// ignored sorts ids into ids of cluster and of host validations; some are both.
 func ignored(ids []string) (params wire.IgnoredValidations, err error) {
 	clusters, hosts := []string{}, []string{}
 	for _, id := range ids {

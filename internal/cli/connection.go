@@ -35,7 +35,7 @@ type Connection struct {
 	Output string `short:"o" default:"table" enum:"table,json" help:"Output format: table or json."`
 }
 
-// AfterApply is called by kong when the flags are read: it completes them.
+// AfterApply completes the flags; kong calls it when they are read.
 func (c *Service) AfterApply() error {
 	found, err := c.context()
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Service) AfterApply() error {
 	return err
 }
 
-// context returns what the files know: the context asked for, that of the address asked for, or the current one.
+// context returns what the files know: the context asked for, the context of the address asked for, or the current one.
 func (c *Service) context() (contexts.Context, error) {
 	path := c.Config
 	if path == "" {

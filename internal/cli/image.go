@@ -118,7 +118,7 @@ func kindOf(mode fs.FileMode) string {
 type imageSource struct {
 	client  *client.Client
 	env     *wire.InfraEnv
-	kind    string // full, minimal or disconnected; empty: that of the InfraEnv
+	kind    string // full, minimal or disconnected; empty: the InfraEnv's
 	service string // its address, for errors
 	address *url.URL
 }
@@ -148,7 +148,7 @@ func (s *imageSource) open(ctx context.Context, from int64, etag string) (*clien
 	return s.client.Image(ctx, client.ImageRange{Address: s.address.String(), From: from, ETag: etag})
 }
 
-// fileKind is full, minimal or disconnected.
+// fileKind returns full, minimal or disconnected.
 func (s *imageSource) fileKind() string { return strings.TrimSuffix(path.Base(s.address.Path), ".iso") }
 
 // name describes which image of which InfraEnv it is, without the token of the address:
@@ -158,10 +158,10 @@ func (s *imageSource) name() string {
 	return strings.Join(append([]string{s.env.ID.String()}, parts[max(0, len(parts)-3):]...), "/")
 }
 
-// at is the root of the service that serves the image.
+// at returns the root of the service that serves the image.
 func (s *imageSource) at() string { return s.address.Scheme + "://" + s.address.Host }
 
-// imageFileName is the file that is written unless the user names one.
+// imageFileName returns the name of the file that is written unless the user names one.
 func imageFileName(s *imageSource) string {
 	name := s.env.Name
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {

@@ -53,7 +53,7 @@ var (
 	errChanged = errors.New("the image has changed since the download began")
 )
 
-// brokenError is the end of a connection before that of the image.
+// brokenError is the end of a connection before the image's end.
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return e.err.Error() }
@@ -196,7 +196,7 @@ func (d *download) resumes() bool {
 	return !isStream
 }
 
-// reason is the service's own message.
+// reason returns the service's own message.
 func reason(apiErr *client.Error) string {
 	if apiErr.Reason == "" {
 		return "the service is busy"

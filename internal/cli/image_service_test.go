@@ -26,7 +26,7 @@ type images struct {
 	mu       sync.Mutex
 	content  []byte
 	etag     string
-	token    int                // the one that opens the image now
+	token    int                // the token that opens the image now
 	requests []string           // of images: path, range and condition
 	broken   []http.HandlerFunc // each answers one request of the image instead
 	url      string
@@ -110,7 +110,7 @@ func refuse(code int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// typed is what came of a command line.
+// typed is the result of a command line.
 type typed struct {
 	out, notes string
 	err        error

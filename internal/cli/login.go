@@ -93,7 +93,7 @@ func (k *LoginCommand) find(ctx context.Context, t *Terminal, options client.Opt
 	return askToken(t)
 }
 
-// authority is what the certificate of the service is verified with; empty: the system's.
+// authority reads the certificates that verify the service's; empty: the system's.
 func (k *LoginCommand) authority(ctx context.Context, address *url.URL) ([]byte, error) {
 	if k.Authority != "" {
 		content, err := os.ReadFile(k.Authority)

@@ -39,7 +39,7 @@ type Options struct {
 // Client calls one service. It is safe for concurrent use.
 type Client struct {
 	options Options
-	token   atomic.Pointer[model.Secret] // nil: that of the options
+	token   atomic.Pointer[model.Secret] // nil: the options' token
 	root    string                       // with basePath, without a final slash
 	own     string                       // with ownPath
 }
@@ -64,7 +64,7 @@ func (c *Client) Token() model.Secret {
 	return cmp.Or(c.HostToken(), c.options.Token)
 }
 
-// HostToken is the token that SetToken set; empty: none.
+// HostToken returns the token that SetToken set; empty: none.
 func (c *Client) HostToken() model.Secret {
 	if own := c.token.Load(); own != nil {
 		return *own
@@ -72,7 +72,7 @@ func (c *Client) HostToken() model.Secret {
 	return ""
 }
 
-// SetToken replaces the token by the one that the service gave the host; an empty one brings that of the options back.
+// SetToken replaces the token by the token that the service gave the host; an empty one restores the options' token.
 func (c *Client) SetToken(token model.Secret) {
 	if token == "" {
 		c.token.Store(nil)

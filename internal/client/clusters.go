@@ -35,7 +35,7 @@ func (c *Client) ClusterWithoutHosts(ctx context.Context, id uuid.UUID, options 
 	}, options)
 }
 
-// ClusterHosts lists the hosts of a cluster, those of one role unless role is empty.
+// ClusterHosts lists the hosts of a cluster, of one role unless role is empty.
 func (c *Client) ClusterHosts(ctx context.Context, id uuid.UUID, role wire.HostRole, options ...Option) ([]wire.Host, error) {
 	query := url.Values{}
 	if role != "" {

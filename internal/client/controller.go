@@ -39,7 +39,7 @@ func (c *Client) ReportOperator(
 	}, options)
 }
 
-// UploadIngressCert sends the certificates (PEM) that signed those of the router.
+// UploadIngressCert sends the certificates (PEM) that signed the router's.
 func (c *Client) UploadIngressCert(ctx context.Context, clusterID uuid.UUID, pem string, options ...Option) error {
 	return c.do(ctx, call{
 		method: http.MethodPost, path: clusterPath(clusterID) + "/uploads/ingress-cert", body: pem, ok: http.StatusCreated,

@@ -18,7 +18,7 @@ type ImageRange struct {
 	Address string
 	// From is the first requested byte.
 	From int64
-	// ETag is that of the image whose bytes before From are present already.
+	// ETag belongs to the image whose bytes before From are present already.
 	ETag string
 }
 
@@ -26,10 +26,10 @@ type ImageRange struct {
 type Image struct {
 	// ETag identifies the content; empty when a download cannot be resumed.
 	ETag string
-	// From is where Body begins: as requested, or zero when the image is no longer the one of the ETag that was
-	// sent. It is Size when nothing is left to send.
+	// From is where Body begins: as requested, or zero when the image is not the image of the ETag that was
+	// sent any more. It is Size when nothing is left to send.
 	From int64
-	// Size is that of the whole image in bytes.
+	// Size is the size of the whole image in bytes.
 	Size int64
 	Body io.ReadCloser
 }
@@ -46,7 +46,7 @@ func (c *Client) Image(ctx context.Context, r ImageRange) (*Image, error) {
 		return nil, fmt.Errorf("make the request for %s: %w", path.Base(address.Path), err)
 	}
 	request.Header.Set("User-Agent", c.options.UserAgent)
-	request.Header.Set("Accept-Encoding", "identity") // or offsets would be those of a compressed stream
+	request.Header.Set("Accept-Encoding", "identity") // or offsets would count in a compressed stream
 	if r.From > 0 {
 		request.Header.Set("Range", "bytes="+strconv.FormatInt(r.From, 10)+"-")
 		request.Header.Set("If-Range", r.ETag)

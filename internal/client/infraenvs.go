@@ -19,7 +19,7 @@ func (c *Client) RegisterInfraEnv(
 	return c.infraEnv(ctx, call{method: http.MethodPost, path: "/v2/infra-envs", body: params, ok: http.StatusCreated}, options)
 }
 
-// ListInfraEnvs lists the InfraEnvs, those of one cluster unless clusterID is zero.
+// ListInfraEnvs lists the InfraEnvs, of one cluster unless clusterID is zero.
 func (c *Client) ListInfraEnvs(ctx context.Context, clusterID uuid.UUID, options ...Option) ([]wire.InfraEnv, error) {
 	query := url.Values{}
 	if clusterID != uuid.Nil {

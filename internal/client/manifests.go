@@ -13,8 +13,8 @@ import (
 
 func manifestsPath(clusterID uuid.UUID) string { return clusterPath(clusterID) + "/manifests" }
 
-// ListManifests lists the manifests users added to an installation, with generated those
-// of the service too.
+// ListManifests lists the manifests users added to an installation, with generated the service's
+// too.
 func (c *Client) ListManifests(ctx context.Context, clusterID uuid.UUID, generated bool, options ...Option) ([]wire.Manifest, error) {
 	return read[[]wire.Manifest](ctx, c, manifestsPath(clusterID),
 		url.Values{"include_system_generated": {strconv.FormatBool(generated)}}, options)

@@ -16,7 +16,7 @@ import (
 	"slipway/internal/platform/metrics"
 )
 
-// Parts are what the image service works with.
+// Parts are the dependencies of the image service.
 type Parts struct {
 	Store           *liveisos.Store
 	API             http.RoundTripper // carries requests to the API
@@ -41,7 +41,7 @@ func Mount(routes chi.Router, images http.Handler) {
 	}
 }
 
-// routes are those of the image service alone.
+// routes returns the handler of the image service alone.
 func (s *imageService) routes(draining context.Context, images http.Handler, metrics prometheus.Gatherer) http.Handler {
 	routes := chi.NewRouter()
 	Mount(routes, images)

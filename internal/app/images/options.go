@@ -28,7 +28,7 @@ func StoreOptions(
 	if out.Query, err = secretMap("OS_IMAGES_REQUEST_QUERY_PARAMS", o.ImageQuery); err != nil {
 		return out, err
 	}
-	// A clone of the default: proxies are those of the environment.
+	// A clone of the default: proxies come from the environment.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if o.ImageCA != "" {
 		roots, err := trusted(o.ImageCA)
@@ -41,7 +41,7 @@ func StoreOptions(
 	return out, nil
 }
 
-// trusted are the system's certificates and those of a file.
+// trusted returns the system's certificates, and the certificates in a file.
 func trusted(file string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {

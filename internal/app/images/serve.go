@@ -54,7 +54,7 @@ func (c *serveCommand) Run(ctx context.Context, p *process.Process) error {
 	return errors.Join(err, s.shutdown.Run(ctx))
 }
 
-// imageService is what the parts of the process share.
+// imageService holds what the parts of the process share.
 type imageService struct {
 	process  *process.Process
 	options  *serveCommand
@@ -120,7 +120,7 @@ func (c *serveCommand) open(p *process.Process) (*liveisos.Store, error) {
 	return liveisos.Open(options)
 }
 
-// serviceURL is where the API is.
+// serviceURL returns the API's address.
 func (c *serveCommand) serviceURL(p *process.Process) (string, error) {
 	host, _ := p.Env.LookupEnv("ASSISTED_SERVICE_HOST")
 	scheme, _ := p.Env.LookupEnv("ASSISTED_SERVICE_SCHEME")
@@ -139,7 +139,7 @@ func (c *serveCommand) serviceURL(p *process.Process) (string, error) {
 	return strings.TrimSuffix(u.String(), "/"), nil
 }
 
-// security is how --listen speaks HTTPS; nil: it does not.
+// security returns the TLS settings of --listen; nil: no HTTPS.
 func (c *serveCommand) security() (*tls.Config, error) {
 	switch {
 	case c.TLSCert == "" && c.TLSKey == "":
@@ -156,7 +156,7 @@ func (c *serveCommand) security() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// plainAddress is where firmware without HTTPS asks; empty: nowhere.
+// plainAddress returns the address for firmware without HTTPS; empty: none.
 func (c *serveCommand) plainAddress() (string, error) {
 	if c.PlainPort == 0 {
 		return "", nil

@@ -31,7 +31,7 @@ type place struct {
 	DatabaseURL string `env:"SLIPWAY_DATABASE_URL" help:"PostgreSQL of the service, where it is not the one in the data folder." placeholder:"URL"`
 }
 
-// state is what the file and the service say of the keys.
+// state holds the keys of the file, and what the service says of them.
 type state struct {
 	keys []encryption.Key
 	uses map[string]store.KeyUse
@@ -82,7 +82,7 @@ func (s state) left() (values int64, done bool) {
 // listCommand shows the keys.
 type listCommand struct{ place }
 
-// Run prints a line a key, the one that encrypts first.
+// Run prints a line a key, the key that encrypts first.
 func (c *listCommand) Run(ctx context.Context, p *process.Process) error {
 	s, err := c.open(ctx, p.Now)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s state) removable(id string) error {
 	use, known := s.uses[id]
 	switch {
 	case id == s.keys[0].ID():
-		return fmt.Errorf("remove key %s: require one that another has replaced, found the one that encrypts: rotate first", id)
+		return fmt.Errorf("remove key %s: require one that another has replaced, found the key that encrypts: rotate first", id)
 	case !known || !use.CountedAt.After(s.uses[s.keys[0].ID()].UsedSince):
 		return fmt.Errorf("remove key %s: require a service that has counted what it encrypts: wait, and look at slipway keys list", id)
 	case use.Values > 0:

@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 )
 
-// Process is what a command gets from the process it runs in.
+// Process holds what a command gets from its process.
 type Process struct {
 	Stdout io.Writer
 	Stderr io.Writer

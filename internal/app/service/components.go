@@ -17,10 +17,10 @@ const (
 	componentAgent      = "discovery-agent"
 )
 
-// agentVersion is what agents of ours are: their program, and the version of this service.
+// agentVersion names Slipway's agents: their program, and the version of this service.
 func agentVersion() string { return "slipway-agent-" + tag(version.Read().Short()) }
 
-// tag is a version without what clients do not expect in one: builds from a checkout have blanks in theirs.
+// tag returns a version without what clients do not expect in one: builds from a checkout have blanks in theirs.
 func tag(version string) string {
 	return strings.Trim(notInTags.ReplaceAllString(version, "-"), "-.")
 }
@@ -28,8 +28,8 @@ func tag(version string) string {
 // notInTags are the characters that tags of images do not have (OCI distribution, references).
 var notInTags = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// components are the parts of this service, with the images a deployment names. Agents of other implementations
-// install with the images of their project where it names none; ours needs no image.
+// components lists the parts of this service, with the images a deployment names. Agents of other
+// implementations install with the images of their project where it names none; ours needs no image.
 func (s *Service) components() map[string]string {
 	return map[string]string{
 		componentInstaller:  cmp.Or(s.variables.InstallerImage, activities.ForeignInstaller),

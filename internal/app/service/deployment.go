@@ -15,7 +15,7 @@ import (
 	"slipway/internal/images/release"
 )
 
-// deployment is what they mean to the parts of the service.
+// deployment holds the settings in the form the parts of the service need.
 type deployment struct {
 	discovery     ignition.Deployment
 	installConfig installconfig.Options
@@ -26,7 +26,7 @@ type deployment struct {
 // fipsFile is where the kernel says whether its machine is in FIPS mode.
 const fipsFile = "/proc/sys/crypto/fips_enabled"
 
-// readDeployment reads the settings; fipsFile is that of the machine.
+// readDeployment reads the settings; fipsFile is the machine's.
 func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err error) {
 	if err := release.CheckEnvironment(o.InstallerEnvironment); err != nil {
 		return out, fmt.Errorf("read INSTALLER_ENVIRONMENT: %w", err)
@@ -66,7 +66,7 @@ func readDeployment(o settings.Deployment, fipsFile string) (out deployment, err
 	return out, nil
 }
 
-// readFile is the text of a file; empty when none is named.
+// readFile reads the text of a file; empty when none is named.
 func readFile(path string) (string, error) {
 	if path == "" {
 		return "", nil

@@ -62,7 +62,7 @@ func (s *Service) identify() error {
 	return nil
 }
 
-// hostFacts are what the token of a host depends on.
+// hostFacts reads the facts that a host's token depends on.
 func (s *Service) hostFacts(ctx context.Context, infraEnvID, hostID uuid.UUID) (auth.HostFacts, error) {
 	a, err := s.store.HostAccess(ctx, infraEnvID, hostID)
 	return auth.HostFacts{
@@ -72,7 +72,8 @@ func (s *Service) hostFacts(ctx context.Context, infraEnvID, hostID uuid.UUID) (
 	}, err
 }
 
-// clusterFacts are what the token of a controller depends on: it reports until the installation is over, and sends logs then.
+// clusterFacts reads the facts that a controller's token depends on: the controller reports until the installation is over, and sends
+// logs then.
 func (s *Service) clusterFacts(ctx context.Context, id uuid.UUID) (auth.ClusterFacts, error) {
 	a, err := s.store.ClusterAccess(ctx, id)
 	return auth.ClusterFacts{
@@ -82,7 +83,7 @@ func (s *Service) clusterFacts(ctx context.Context, id uuid.UUID) (auth.ClusterF
 	}, err
 }
 
-// OwnKeys returns the key pair that was given, or that of the data folder.
+// OwnKeys returns the key pair that was given, or the pair of the data folder.
 func OwnKeys(o settings.Keys, dataDir string) (settings.Keys, error) {
 	if o.PrivateKey != "" || o.PublicKey != "" {
 		return o, nil

@@ -26,7 +26,7 @@ func (s *Service) readKeys(ctx context.Context) {
 	}
 }
 
-// temporalKeys are what of Temporal depends on keys.
+// temporalKeys is the part of Temporal that depends on keys.
 type temporalKeys struct{ *Service }
 
 // UseKey gives schedules inputs that the current key has sealed.

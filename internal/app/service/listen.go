@@ -74,7 +74,7 @@ func (s *Service) ListenPlain(address string) error {
 		return fmt.Errorf("read --service-ca: %w", err)
 	}
 	if s.serviceCA == "" && !s.options.PlainHTTP && s.options.TLSCert == "" {
-		// That of an API with the same data folder.
+		// The authority of an API with the same data folder.
 		own, err := os.ReadFile(filepath.Join(s.certificates(), certificates.AuthorityFile))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read the authority of the service: %w", err)
@@ -115,7 +115,7 @@ func (s *Service) mayListen(address string) error {
 	return nil
 }
 
-// security is how the listener speaks HTTPS; nil: it does not.
+// security returns the listener's TLS settings; nil: no HTTPS.
 func (s *Service) security(address string) (*tls.Config, error) {
 	o := s.options
 	var err error
@@ -160,7 +160,7 @@ func (s *Service) security(address string) (*tls.Config, error) {
 	return own.Files().Server(s.logger)
 }
 
-// ownNames are all by which requests may call the service.
+// ownNames lists all names by which requests may call the service.
 func (s *Service) ownNames(address string) ([]string, error) {
 	base, err := s.baseURL()
 	if err != nil {
@@ -180,15 +180,15 @@ func (s *Service) ownNames(address string) ([]string, error) {
 	return append(names, s.options.AllowedHosts...), nil
 }
 
-// guard is what stands before all handlers. Pages of the base URL may ask for changes: a proxy that ends TLS changes what their
-// requests call the service.
+// guard returns the options of the checks before all handlers. Pages of the base URL may ask for changes: a proxy that ends TLS changes
+// what their requests call the service.
 func (s *Service) guard() guard.Options {
 	return guard.Options{
 		Names: s.names, Origins: append([]string{origin(s.options.BaseURL)}, s.options.AllowedOrigins...), Log: s.logger, Now: s.process.Now,
 	}
 }
 
-// origin is the part of an address that browsers name a site by.
+// origin returns the part of an address that browsers name a site by.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -197,10 +197,10 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// certificates is the folder of the service's own authority.
+// certificates returns the folder of the service's own authority.
 func (s *Service) certificates() string { return filepath.Join(s.options.DataDir, "tls") }
 
-// scheme is how the listener is reached.
+// scheme returns the scheme of the listener's address.
 func (s *Service) scheme() string {
 	if s.options.PlainHTTP {
 		return "http"
@@ -216,8 +216,8 @@ func (s *Service) baseURL() (*url.URL, error) {
 	return settings.WebAddress("--base-url", s.options.BaseURL)
 }
 
-// namesOf are those that the certificate of a listener is for: that of the base URL, the listener's own, and those by which the
-// machine finds itself.
+// namesOf lists the names that a listener's certificate is for: the base URL's, the listener's own, and the names by which the machine
+// finds itself.
 func namesOf(listen, base string) ([]string, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -242,7 +242,7 @@ func namesOf(listen, base string) ([]string, error) {
 	return out, nil
 }
 
-// addresses are those of this machine, without those that need a zone.
+// addresses lists the addresses of this machine, except those that need a zone.
 func addresses() (out []string) {
 	list, err := net.InterfaceAddrs()
 	if err != nil {
@@ -256,7 +256,7 @@ func addresses() (out []string) {
 	return out
 }
 
-// reachable replaces the address of all interfaces by that of the machine's default route.
+// reachable replaces the address of all interfaces by the address of the machine's default route.
 func reachable(listener string) string {
 	host, port, err := net.SplitHostPort(listener)
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"slipway/internal/platform/metrics"
 )
 
-// Service is what the parts of one process share. Its methods are called in this order:
-// Listen, Connect, StartWorker or Serve or both, Announce.
+// Service holds what the parts of one process share. Its methods are called in this order: Listen,
+// Connect, StartWorker or Serve or both, Announce.
 type Service struct {
 	// DatabaseURL and Temporal are set by the command before Connect.
 	DatabaseURL string
@@ -164,7 +164,7 @@ func (s *Service) Connect(ctx context.Context) error {
 	return s.assemble()
 }
 
-// ExternalTemporal is the frontend that commands without a server of their own use.
+// ExternalTemporal finds the frontend for commands without a server of their own.
 func (s *Service) ExternalTemporal() error {
 	connection, found, err := frontend.External(s.process.Env)
 	if err != nil {

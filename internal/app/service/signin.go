@@ -62,7 +62,7 @@ func (i *signIn) Describe() wire.SignInAt {
 	return wire.SignInAt{Issuer: i.settings.Issuer, ClientID: i.settings.CLIClient(), Scopes: i.settings.Scopes}
 }
 
-// Name is what people know the issuer by.
+// Name returns the name people know the issuer by.
 func (i *signIn) Name() string {
 	address, err := url.Parse(i.settings.Issuer)
 	if err != nil {

@@ -138,7 +138,7 @@ func TestUIAsksForATokenWhereTheAPIDoes(t *testing.T) {
 	}
 }
 
-// Who is no administrator or viewer of everything reaches nothing that shows workflows of others, in any place of a token.
+// Only administrators and viewers of everything reach pages that show workflows of other tenants, with a token in any place.
 func TestUIIsForThoseWhoSeeEveryCluster(t *testing.T) {
 	t.Parallel()
 	identity, users := localIdentity(t)

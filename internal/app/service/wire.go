@@ -43,7 +43,7 @@ type stores struct {
 	blobs  *blob.Store
 }
 
-// parts are what works on it, the same in every role.
+// parts are the components that work on it, the same in every role.
 type parts struct {
 	timeouts     activities.Timeouts
 	releases     *release.Releases
@@ -229,7 +229,7 @@ func (s *Service) StartWorker(ctx context.Context) error {
 	return nil
 }
 
-// buildID is the version of this worker.
+// buildID returns the version of this worker.
 func (s *Service) buildID() string {
 	if s.options.BuildID != "" {
 		return s.options.BuildID
@@ -245,7 +245,7 @@ func (s *Service) progress() reports.Hosts {
 // workerGrace is more than the worker gives activities to end.
 const workerGrace = 6 * time.Second
 
-// api is the router of the facade. Rules run in the process that serves it.
+// api returns the router of the facade. Rules run in the process that serves it.
 func (s *Service) api(context.Context) (chi.Router, error) {
 	s.background("evaluation", s.evaluation.Run)
 	if err := s.readReleaseSources(); err != nil {

@@ -27,7 +27,7 @@ const configurationIntro = "A flag wins over its variable, a variable over the f
 	"decision-timeout: 48h\nDELETED_INACTIVE_AFTER: 240h\n```\n\n"
 
 const configurationTemporal = "## A Temporal of your own\n`TEMPORAL_ADDRESS` (host:port) names it, and none is started. " +
-	"The other variables are those of Temporal's own tools: `TEMPORAL_NAMESPACE`\n" +
+	"The other variables are read as by Temporal's own tools: `TEMPORAL_NAMESPACE`\n" +
 	"(default `slipway`), `TEMPORAL_API_KEY`, `TEMPORAL_TLS`, `TEMPORAL_TLS_CLIENT_CERT_PATH`, `TEMPORAL_TLS_CLIENT_KEY_PATH`,\n" +
 	"`TEMPORAL_TLS_SERVER_CA_CERT_PATH`, `TEMPORAL_TLS_SERVER_NAME`, and `TEMPORAL_CONFIG_FILE` for a file with profiles.\n\n"
 
@@ -75,7 +75,7 @@ func TestDocsOfConfiguration(t *testing.T) {
 	docpage.Check(t, *update, "configuration.md", text[:len(text)-1])
 }
 
-// flagRows are the flags of a command.
+// flagRows lists the flags of a command.
 func flagRows[T any](command *T) (rows [][]string) {
 	for _, f := range flagsOf(command) {
 		rows = append(rows, []string{"`--" + f.Name + "`", docpage.Code(f.Envs, ""), codeOrNone(f.Default), f.Help})

@@ -73,7 +73,7 @@ type KeyFile struct {
 	KeyFile string `name:"key-file" env:"SLIPWAY_KEY_FILE" type:"path" help:"File with the keys that encrypt secrets, best outside the data folder and its backup; by default keys in the data folder." placeholder:"FILE"`
 }
 
-// Path is where the file is of a service with this data folder.
+// Path returns the path of the key file of a service with this data folder.
 func (k KeyFile) Path(dataDir string) string {
 	return cmp.Or(k.KeyFile, filepath.Join(dataDir, "keys"))
 }
@@ -137,7 +137,7 @@ type OIDC struct {
 	Session      time.Duration `name:"oidc-session" default:"12h" env:"OIDC_SESSION" help:"How long a user who signed in needs not sign in again."`
 }
 
-// CLIClient is the client that programs without a browser use.
+// CLIClient returns the client that programs without a browser use.
 func (o OIDC) CLIClient() string { return cmp.Or(o.CLIClientID, o.ClientID) }
 
 // Auth says how callers prove who they are.
@@ -157,7 +157,7 @@ type Connections struct {
 	PerAddress int `name:"connections-per-address" default:"2000" env:"SLIPWAY_CONNECTIONS_PER_ADDRESS" help:"How many of them one client may open, an IPv4 address or an IPv6 network /64; a host needs two. Loopback, where proxies are, may open all."`
 }
 
-// Bounds are these for one listener.
+// Bounds returns these limits for one listener.
 func (c Connections) Bounds(log *slog.Logger, now func() time.Time) *guard.Connections {
 	return &guard.Connections{Total: c.Max, PerAddress: c.PerAddress, Log: log, Now: now}
 }

@@ -48,8 +48,8 @@ var withoutEffect = []struct{ name, why string }{
 	{"ALLOW_CONVERGED_FLOW", "it belongs to the Kubernetes API of openshift/assisted-service"},
 }
 
-// other is a variable of such deployments that asks for what this service does not do, or does otherwise. Names and defaults are
-// those of openshift/assisted-service: cmd/main.go, internal/bminventory/inventory.go, internal/operators/*/config.go, pkg/auth.
+// other is a variable of such deployments that asks for what this service does not do, or does otherwise. Names and defaults come from
+// openshift/assisted-service: cmd/main.go, internal/bminventory/inventory.go, internal/operators/*/config.go, pkg/auth.
 type other struct {
 	name string
 	// harmless are the values that ask for nothing else than happens here.
@@ -77,7 +77,7 @@ var others = []other{
 		"SERVE_HTTPS",
 		[]string{"true"},
 		"SLIPWAY_PLAIN_HTTP",
-		"HTTPS is what it serves: set `SLIPWAY_PLAIN_HTTP=true` for a proxy in front that ends TLS",
+		"it serves HTTPS: set `SLIPWAY_PLAIN_HTTP=true` for a proxy in front that ends TLS",
 	},
 	{"ENABLE_KUBE_API", []string{"false"}, "", noKubeAPI},
 	{"IPV6_SUPPORT", []string{"true"}, "", "IPv6 cannot be switched off"},

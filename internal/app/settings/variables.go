@@ -107,9 +107,9 @@ var variables = []variable{
 	},
 	{
 		"MUST_GATHER_IMAGES", "",
-		"images of must-gather for operators that fail, beside that of the release: a JSON object such as " +
+		"images of must-gather for operators that fail, beside the release's image: a JSON object such as " +
 			`{"4.20-x86_64": {"odf": "registry.example.com/odf-must-gather:v4.20"}}; operators are cnv, lso, odf and ocs, ` +
-			"and ocp replaces that of the release",
+			"and ocp replaces the release's image",
 		func(s *Variables, value string) (err error) {
 			if value != "" {
 				s.MustGatherImages, err = openshift.ParseMustGatherImages([]byte(value))
@@ -210,7 +210,7 @@ func duration(at func(*Variables) *time.Duration) func(*Variables, string) error
 	return atLeast(at, time.Nanosecond, "a duration such as 30m")
 }
 
-// interval is how often Temporal starts something; it counts in seconds.
+// interval reads how often Temporal starts something; it counts in seconds.
 func interval(at func(*Variables) *time.Duration) func(*Variables, string) error {
 	return atLeast(at, time.Second, "a duration of at least one second, such as 30m")
 }

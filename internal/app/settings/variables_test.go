@@ -58,7 +58,7 @@ func TestVariablesAreReadByTheNamesOfOtherDeployments(t *testing.T) {
 	require.Equal(t, []string{"quay.io", "docker.io"}, got.PublicRegistries)
 	require.Equal(t, openshift.MustGatherImages{"4.20-x86_64": {"odf": "registry.example.com/odf:v4.20"}}, got.MustGatherImages)
 	require.EqualValues(t, 1_000_000, got.InventoryBytes)
-	require.Empty(t, got.ForeignAgent(), "agents stay what they are")
+	require.Empty(t, got.ForeignAgent(), "agents are left unchanged")
 }
 
 func TestBadVariableIsNamedWithWhatIsRequiredAndFound(t *testing.T) {

@@ -17,16 +17,16 @@ import (
 // Lists are the settings: JSON lists; an empty text is not set, `[]` is an empty list.
 type Lists struct{ ReleaseImages, OSImages, ReleaseSources string }
 
-// Offer is what a deployment offers.
+// Offer holds the versions and images that a deployment offers.
 type Offer struct {
 	Releases openshift.Releases
 	Sources  []openshift.ReleaseSource
 	OSImages openshift.OSImages
-	// OnDemand is set when the images are not those of the settings: they are more than a site boots.
+	// OnDemand is set when the images do not come from the settings: they are more than a site boots.
 	OnDemand bool
 }
 
-// File is where `slipway versions update` keeps what it finds.
+// File returns the path where `slipway versions update` keeps what it finds.
 func File(dataDir string) string { return filepath.Join(dataDir, "versions.json") }
 
 // Read returns what a deployment offers. Errors name the setting or the file.

@@ -11,7 +11,7 @@ import (
 	"slipway/internal/wire"
 )
 
-// HostName returns the name of a host: the one a user set, that of its inventory, or its id.
+// HostName returns the name of a host: the name a user set, its inventory's, or its id.
 func HostName(h *wire.Host) string {
 	if h.RequestedHostname != "" {
 		return h.RequestedHostname
@@ -51,8 +51,8 @@ func rank(role wire.HostRole) int {
 	return len(known)
 }
 
-// Hosts is the table of hosts of an installation at an instant; ELAPSED is the time in
-// the stage.
+// Hosts returns the table of hosts of an installation at an instant; ELAPSED is the time in the
+// stage.
 func Hosts(hosts []wire.Host, now time.Time) *Table {
 	t := &Table{Header: []string{"HOST", "ROLE", "STATUS", "STAGE", "DONE", "ELAPSED", "INFO"}, Limits: []int{0, 0, 0, 0, 0, 0, 60}}
 	hosts = slices.Clone(hosts)
@@ -94,7 +94,7 @@ func decided(status wire.HostStatus) bool {
 	}, status)
 }
 
-// Since is the time from an instant until now, in whole seconds; empty when it never was.
+// Since returns the time from an instant until now, in whole seconds; empty when it never was.
 func Since(at wire.DateTime, now time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -102,5 +102,5 @@ func Since(at wire.DateTime, now time.Time) string {
 	return Duration(now.Sub(at.Time()))
 }
 
-// Duration is a duration in whole seconds: 1h2m3s.
+// Duration formats a duration in whole seconds: 1h2m3s.
 func Duration(d time.Duration) string { return max(0, d.Round(time.Second)).String() }

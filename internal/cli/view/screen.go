@@ -12,7 +12,7 @@ type Screen struct {
 	Out io.Writer
 	// Interactive is set when Out is a terminal that understands ANSI sequences.
 	Interactive bool
-	// Width and Height are those of the terminal in characters; zero means unlimited.
+	// Width and Height are the terminal's, in characters; zero means unlimited.
 	Width, Height int
 
 	drawn int // lines on the terminal now

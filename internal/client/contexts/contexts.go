@@ -29,7 +29,7 @@ type Context struct {
 	Token     string `json:"token,omitempty"`
 }
 
-// Secret is the token of a context.
+// Secret returns the token of a context.
 func (c Context) Secret() model.Secret { return model.Secret(c.Token) }
 
 // File holds contexts.
@@ -38,7 +38,7 @@ type File struct {
 	Contexts []Context `json:"contexts"`
 }
 
-// UserFile is the file of the user: SLIPWAY_CONFIG, or slipway/config below the folder for configuration of the system (XDG
+// UserFile returns the path of the user's file: SLIPWAY_CONFIG, or slipway/config below the folder for configuration of the system (XDG
 // Base Directory Specification).
 func UserFile(lookup func(string) (string, bool)) (string, error) {
 	if path, found := lookup("SLIPWAY_CONFIG"); found && path != "" {
@@ -82,7 +82,7 @@ func (f File) Write(path string) error {
 	return nil
 }
 
-// Put adds a context, or replaces the one of its name, and makes it the current one.
+// Put adds a context, or replaces the context of its name, and makes it the current one.
 func (f *File) Put(c Context) {
 	f.Current = c.Name
 	if at := slices.IndexFunc(f.Contexts, func(o Context) bool { return o.Name == c.Name }); at >= 0 {
